@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace: what the preload object writes and the command reads.
+ *
+ * A trace is one file: a header page, then chunks of one size.  Each chunk belongs to one *writer* (the buffer of
+ * one thread; when a thread ends, the next new thread inherits its writer and announces itself with a THREAD record).
+ * Records of one writer stand in the order of their sequence numbers; the reader merges writers by sequence.
+ *
+ * All integers are little-endian.  Every record starts on an 8-byte boundary.  A reader accepts every version with
+ * its own major number or a smaller one; unknown record kinds are skipped by their length.
+ *
+ * Thread-safety of the file: a writer stores payload first and then publishes `committed` of its chunk with release
+ * order, so that whatever a reader finds below `committed` is whole, even after SIGKILL.
+ */
+#ifndef SYNCWATCH_FORMAT_H
+#define SYNCWATCH_FORMAT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define SW_FORMAT_MAGIC "SYNCWTRC"
+#define SW_FORMAT_MAJOR 1
+#define SW_FORMAT_MINOR 0
+#define SW_FORMAT_HEADER_BYTES 4096u
+#define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
+#define SW_FORMAT_BYTE_ORDER 0x01020304u
+
+/* Flags of a file. */
+enum {
+	SW_FILE_CLOSED = 1u << 0,    /* the program ended in order; END record written */
+	SW_FILE_SIMULATED = 1u << 1, /* recorded on the simulated CUDA */
+	SW_FILE_TSC = 1u << 2,       /* ticks are the invariant time stamp counter, else CLOCK_MONOTONIC nanoseconds */
+	SW_FILE_STACKS = 1u << 3,    /* call stacks were recorded */
+};
+
+/* First page of the file.  Fields marked (live) change while the program runs and are read with acquire order. */
+struct sw_file_header {
+	char magic[8];
+	uint16_t major, minor;
+	uint32_t byte_order;
+	uint32_t header_bytes; /* offset of chunk 0 */
+	uint32_t chunk_bytes;  /* bytes of each chunk, header included; a multiple of 4096 */
+	uint32_t flags;        /* (live) SW_FILE_* */
+	uint32_t pid, ppid, reserved;
+	uint64_t ticks_per_second;            /* (live) best estimate so far */
+	uint64_t start_ticks;                 /* these three were read together at start */
+	uint64_t start_monotonic_ns;          /* CLOCK_MONOTONIC */
+	uint64_t start_realtime_ns;           /* CLOCK_REALTIME */
+	uint64_t last_ticks;                  /* (live) a later pair, to correct ticks_per_second; 0 = none yet */
+	uint64_t last_monotonic_ns;           /* (live) */
+	uint64_t chunks;                      /* (live) chunks handed out so far */
+	uint64_t records_lost;                /* (live) */
+	uint64_t bytes_lost;                  /* (live) */
+	uint64_t cost_no_stack_ps;            /* measured at start-up: picoseconds a record, without stack */
+	uint64_t cost_stack_ps;               /* the same with a cached stack; 0 = not measured */
+	uint32_t cuda_driver_version;         /* (live) cuDriverGetVersion, e.g. 13000; 0 = unknown */
+	uint32_t cuda_headers_version;        /* CUDA_VERSION that the recorder was built with */
+	char recorder_version[32];            /* NUL-terminated */
+	uint8_t pad[4096 - 168];
+};
+static_assert(sizeof(struct sw_file_header) == SW_FORMAT_HEADER_BYTES, "header is one page");
+
+/* Start of each chunk. */
+struct sw_chunk_header {
+	uint32_t magic;     /* SW_FORMAT_CHUNK_MAGIC */
+	uint32_t writer;    /* 0-based */
+	uint32_t index;     /* 0-based, within the writer */
+	uint32_t committed; /* (live) bytes of whole records that follow this header */
+	uint32_t closed;    /* (live) 1: no more records follow in this chunk, crc is valid */
+	uint32_t crc;       /* CRC-32C of the committed bytes as they were when closed */
+	uint64_t first_seq; /* sequence number of the first record */
+};
+static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
+
+/*
+ * Record kinds: X(NAME, value, "what it says").
+ *
+ * Values never change and are never reused.
+ * Below 64: descriptions (metadata).  From 64 on: operations of the program, of which each has a struct below.
+ */
+#define SW_RECORDS(X)                                                                                                  \
+	X(PAD, 0, "filler up to the end of the chunk")                                                                 \
+	X(PROCESS, 1, "program, arguments, environment facts")                                                         \
+	X(THREAD, 2, "the records that follow are of this thread")                                                     \
+	X(API, 3, "name of a driver entry point and of the runtime function it stands for")                            \
+	X(STACK, 4, "a call stack, interned by its writer")                                                            \
+	X(MODULE, 5, "a shared object was mapped")                                                                     \
+	X(MODULE_GONE, 6, "a shared object was unmapped")                                                              \
+	X(CUDART, 7, "a module asked the driver for its entry points")                                                 \
+	X(DEVICE, 8, "a GPU")                                                                                          \
+	X(CONTEXT, 9, "a context and its device")                                                                      \
+	X(FUNCTION, 10, "a kernel: handle, name, parameter layout")                                                    \
+	X(IMAGE, 11, "a code image: where it is, or how many IMAGE_DATA follow")                                       \
+	X(IMAGE_DATA, 12, "bytes of an image")                                                                         \
+	X(NAME, 13, "a name given to a stream, event or buffer")                                                       \
+	X(LOSS, 14, "records were lost between two sequence numbers")                                                  \
+	X(CLOCK, 15, "ticks and CLOCK_MONOTONIC read together")                                                        \
+	X(NOTICE, 16, "something the user should know about the recording")                                            \
+	X(COUNTS, 17, "calls per entry point, at the end")                                                             \
+	X(END, 18, "orderly end of the trace")                                                                         \
+	X(LAUNCH, 64, "kernel launch")                                                                                 \
+	X(COPY, 65, "copy of consecutive bytes")                                                                       \
+	X(COPY_ND, 66, "copy of a 2D or 3D box")                                                                       \
+	X(SET, 67, "memory set, 1D or 2D")                                                                             \
+	X(ALLOC, 68, "memory began to exist or was registered")                                                        \
+	X(FREE, 69, "memory ended or was unregistered")                                                                \
+	X(STREAM_CREATE, 70, "stream created")                                                                         \
+	X(STREAM_DESTROY, 71, "stream destroyed")                                                                      \
+	X(EVENT_CREATE, 72, "event created")                                                                           \
+	X(EVENT_DESTROY, 73, "event destroyed")                                                                        \
+	X(EVENT_RECORD, 74, "event recorded on a stream")                                                              \
+	X(STREAM_WAIT, 75, "stream waits for an event")                                                                \
+	X(SYNC, 76, "host waits for an event, a stream or a context")                                                  \
+	X(QUERY, 77, "event or stream queried")                                                                        \
+	X(HOST_FUNC, 78, "host function enqueued on a stream")                                                         \
+	X(HOST_FUNC_RUN, 79, "host function ran (begin and end)")                                                      \
+	X(CONTEXT_OP, 80, "context created, destroyed, reset, made current")                                           \
+	X(CODE_LOAD, 81, "module or library loaded")                                                                   \
+	X(CODE_UNLOAD, 82, "module or library unloaded")                                                               \
+	X(CAPTURE, 83, "stream capture began, ended or changed")                                                       \
+	X(GRAPH, 84, "graph or executable graph made, changed, destroyed")                                             \
+	X(GRAPH_LAUNCH, 85, "executable graph launched")                                                               \
+	X(MEM_OP, 86, "prefetch, advise, attach, stream memory operation")                                             \
+	X(CONFIG, 87, "a call that reconfigures the device")                                                           \
+	X(OTHER, 88, "another classified call, up to six argument words")                                              \
+	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
+	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")
+
+enum sw_rec_kind {
+#define SW_REC_ENUM(name, value, text) SW_REC_##name = value,
+	SW_RECORDS(SW_REC_ENUM)
+#undef SW_REC_ENUM
+};
+
+/* Flags of a record. */
+enum {
+	/* The record was written before the call and the call has not returned: dur and status are not valid yet. */
+	SW_RF_PENDING = 1u << 0,
+	/* dur counts units of 1024 ticks. */
+	SW_RF_DUR_1024 = 1u << 1,
+	/* First of two records of a call that blocks: fixes what the wait covers.  An END of the same thread follows,
+	   unless the program ended inside the call. */
+	SW_RF_BEGIN = 1u << 2,
+	/* Second of two: releases the host.  Only struct sw_rec_end follows the header. */
+	SW_RF_END = 1u << 3,
+	/* Handle 0 means the per-thread default stream (_ptsz and _ptds entry points). */
+	SW_RF_PER_THREAD = 1u << 4,
+	/* Made inside a call of a library whose contract we know (reserved). */
+	SW_RF_NESTED = 1u << 5,
+	/* The call works on the host's behalf only when it returns: an asynchronous form ("Async") clears this. */
+	SW_RF_SYNCHRONOUS = 1u << 6,
+	/* Came through a pointer that a CUDA runtime library obtained (CUDART record), so the user called a cuda* function. */
+	SW_RF_RUNTIME = 1u << 7,
+};
+
+/*
+ * Start of every record.  `seq` orders all records of the process: calls that create a handle or an address take it
+ * after the call, calls that destroy one before, BEGIN before and END after the wait; everything else before the call.
+ */
+struct sw_rec {
+	uint8_t kind;    /* enum sw_rec_kind */
+	uint8_t ctx;     /* CONTEXT record's id, 0 = unknown */
+	uint16_t words;  /* length in 8-byte words, this header included */
+	uint16_t api;    /* API record's id, 0 = none */
+	uint16_t flags;  /* SW_RF_* */
+	uint32_t seq_lo; /* 48-bit sequence number, 1 is the first; 0: description that has no place in the order */
+	uint16_t seq_hi;
+	uint16_t status; /* CUresult */
+	uint64_t ticks;  /* at entry of the call; END: when the wait was over */
+	uint32_t dur;    /* ticks spent in the call, saturating (see SW_RF_DUR_1024); END: of the whole call */
+	uint32_t stack;  /* STACK record's id within the writer, 0 = none */
+};
+static_assert(sizeof(struct sw_rec) == 32, "packed");
+
+static inline uint64_t sw_rec_seq(const struct sw_rec *r)
+{
+	return (uint64_t)r->seq_hi << 32 | r->seq_lo;
+}
+
+#define SW_REC_MAX_BYTES 65536u /* longest record; longer data is split (IMAGE_DATA) */
+
+/* ---- descriptions ---------------------------------------------------------------------------------------------- */
+
+/* Strings in records are UTF-8, not NUL-terminated, their length given; several follow each other without padding. */
+
+struct sw_rec_process {
+	struct sw_rec h;
+	uint32_t exe_bytes, cwd_bytes, args, args_bytes; /* then exe, cwd, args: each argument followed by a NUL */
+};
+
+struct sw_rec_thread {
+	struct sw_rec h;
+	uint32_t thread; /* 1-based, in order of appearance; 1 is not always the main thread */
+	uint32_t tid;    /* kernel's thread id */
+	uint32_t main;   /* 1: tid == pid */
+	uint32_t name_bytes;
+};
+
+struct sw_rec_api {
+	struct sw_rec h;
+	uint16_t id;
+	uint8_t driver_bytes, runtime_bytes; /* then both names; runtime name empty where none stands for it */
+	uint32_t reserved;
+};
+
+struct sw_rec_stack {
+	struct sw_rec h;
+	uint32_t id;
+	uint32_t depth;   /* frames that follow, innermost first: return addresses, u64 each */
+	uint32_t skipped; /* frames below the last that were cut off by the limit; 0xffffffff unknown many */
+	uint32_t reserved;
+};
+
+struct sw_rec_module {
+	struct sw_rec h;
+	uint64_t base, end; /* addresses: load bias and end of the last segment */
+	uint64_t start;     /* lowest mapped address */
+	uint8_t build_id_bytes, reserved[3];
+	uint32_t path_bytes; /* then build id (padded to 8), path */
+};
+/* MODULE_GONE: struct sw_rec_module with base only. */
+
+enum sw_cudart_link { SW_CUDART_SHARED = 1, SW_CUDART_STATIC = 2, SW_CUDART_OTHER = 3 };
+struct sw_rec_cudart {
+	struct sw_rec h;
+	uint64_t module_base; /* of the module that asked cuGetProcAddress */
+	uint32_t link;        /* enum sw_cudart_link: OTHER is a library or program that asks the driver itself */
+	uint32_t version;     /* CUDA version asked for, 0 unknown */
+	uint32_t requests;
+	uint32_t path_bytes; /* then path */
+};
+
+struct sw_rec_device {
+	struct sw_rec h;
+	int32_t ordinal;
+	uint32_t major, minor; /* compute capability */
+	uint32_t multiprocessors;
+	uint64_t memory_bytes;
+	uint8_t uuid[16];
+	uint32_t name_bytes; /* then name */
+	uint32_t reserved;
+};
+
+enum { SW_CTX_PRIMARY = 1, SW_CTX_GREEN = 2 };
+struct sw_rec_context {
+	struct sw_rec h; /* h.ctx is the id described; a new id for each generation of a handle */
+	uint64_t handle;
+	int32_t device;
+	uint32_t flags;
+};
+
+struct sw_param {
+	uint16_t offset, bytes;
+};
+enum {
+	SW_FUNCTION_KERNEL = 1,   /* handle is a CUkernel, else a CUfunction */
+	SW_FUNCTION_NO_LAYOUT = 2 /* the driver did not tell the parameter layout */
+};
+struct sw_rec_function {
+	struct sw_rec h;
+	uint32_t id; /* unique in the process, never reused */
+	uint32_t image;
+	uint64_t handle;
+	uint32_t flags;
+	uint16_t params, name_bytes; /* then params x struct sw_param, then the (mangled) name */
+};
+
+enum sw_image_kind { SW_IMAGE_UNKNOWN, SW_IMAGE_FATBIN, SW_IMAGE_ELF, SW_IMAGE_PTX, SW_IMAGE_LTOIR };
+struct sw_rec_image {
+	struct sw_rec h;
+	uint32_t id;
+	uint32_t kind;        /* enum sw_image_kind, by magic; a wrapper is followed to its fatbin */
+	uint64_t handle;      /* CUmodule or CUlibrary */
+	uint64_t bytes;       /* 0 unknown */
+	uint64_t hash;        /* FNV-1a 64 of the content, 0 unknown */
+	uint64_t address;     /* where it lay in the program's memory */
+	uint64_t file_offset; /* in `path`, when file-backed */
+	uint32_t data;        /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image */
+	uint32_t path_bytes;  /* then path: empty for anonymous images */
+};
+struct sw_rec_image_data {
+	struct sw_rec h;
+	uint32_t id;
+	uint32_t bytes;
+	uint64_t offset; /* then bytes */
+};
+
+enum sw_name_of { SW_NAME_STREAM = 1, SW_NAME_EVENT = 2, SW_NAME_BUFFER = 3, SW_NAME_THREAD = 4 };
+struct sw_rec_name {
+	struct sw_rec h;
+	uint32_t of; /* enum sw_name_of */
+	uint32_t name_bytes;
+	uint64_t handle, bytes; /* then name */
+};
+
+enum sw_loss_why { SW_LOSS_SIZE_LIMIT = 1, SW_LOSS_NO_SPACE, SW_LOSS_NO_MEMORY, SW_LOSS_REENTERED, SW_LOSS_FORK, SW_LOSS_OTHER };
+struct sw_rec_loss {
+	struct sw_rec h;
+	uint64_t first_seq, last_seq; /* may be wider than what was lost, never narrower */
+	uint64_t records;
+	uint32_t why; /* enum sw_loss_why */
+	uint32_t reserved;
+};
+
+struct sw_rec_clock {
+	struct sw_rec h; /* h.ticks */
+	uint64_t monotonic_ns;
+};
+
+struct sw_rec_notice {
+	struct sw_rec h;
+	uint32_t text_bytes;
+	uint32_t reserved; /* then text, one sentence */
+};
+
+struct sw_count {
+	uint16_t api;
+	uint16_t reserved;
+	uint32_t failed;
+	uint64_t calls;
+};
+struct sw_rec_counts {
+	struct sw_rec h;
+	uint32_t entries; /* then struct sw_count each */
+	uint32_t reserved;
+};
+
+/* ---- operations ------------------------------------------------------------------------------------------------- */
+
+struct sw_rec_end {
+	struct sw_rec h;
+	uint64_t begin_seq;
+};
+
+enum {
+	SW_LAUNCH_INLINE = 1,         /* param_bytes of parameter block follow and define `params` for this writer */
+	SW_LAUNCH_COOPERATIVE = 2,
+	SW_LAUNCH_EXTRA = 4,          /* parameters came packed through `extra` */
+	SW_LAUNCH_PROGRAMMATIC = 8,   /* programmatic stream serialisation was asked for */
+	SW_LAUNCH_EVENT = 16,         /* a programmatic or launch-completion event: an OTHER-free EVENT_RECORD with
+					 SW_EVENT_RECORD_EARLY precedes this record */
+};
+/* The parameter block is laid out as the kernel sees it: each parameter at its offset. */
+struct sw_rec_launch {
+	struct sw_rec h;
+	uint64_t stream;
+	uint32_t function; /* FUNCTION record's id */
+	uint32_t params;   /* id of the parameter block within the writer, 0 = none */
+	uint32_t grid[3];
+	uint16_t block[3];
+	uint16_t flags;       /* SW_LAUNCH_* */
+	uint16_t param_bytes; /* of the inline block */
+	uint16_t cluster;     /* blocks a cluster, 0 = none */
+	uint32_t shared_bytes;
+	uint32_t reserved;
+};
+static_assert(sizeof(struct sw_rec_launch) == 80, "packed");
+
+/* What a copy's API said about a side; UNIFIED: cuMemcpy/cuMemcpyAsync leave it to the address. */
+enum sw_side { SW_SIDE_UNIFIED = 0, SW_SIDE_HOST = 1, SW_SIDE_DEVICE = 2, SW_SIDE_ARRAY = 3 };
+/* The kind of memory that an address had when the call was made, as far as the recorder asked the driver (0: it did not). */
+struct sw_rec_copy {
+	struct sw_rec h;
+	uint64_t dst, src; /* address, or array handle */
+	uint64_t bytes;
+	uint64_t stream;           /* 0 with SW_RF_SYNCHRONOUS: default stream */
+	uint8_t dst_side, src_side; /* enum sw_side */
+	uint8_t dst_ctx, src_ctx;   /* peer copies: contexts, else 0 */
+	uint32_t flags;             /* SW_COPY_* */
+};
+enum { SW_COPY_PEER = 1, SW_COPY_BATCH = 2 /* one record an element, unordered among themselves */ };
+
+struct sw_box {
+	uint64_t base;       /* address of byte 0 of row 0 of slice 0 of the box (offsets x, y, z already added), or array */
+	uint64_t pitch;      /* bytes from row to row */
+	uint64_t slice_rows; /* rows from slice to slice */
+	uint64_t x, y, z;    /* arrays only: offset in the array, x in bytes */
+	uint8_t side;        /* enum sw_side */
+	uint8_t ctx;
+	uint8_t reserved[6];
+};
+struct sw_rec_copy_nd {
+	struct sw_rec h;
+	uint64_t stream;
+	uint64_t width, height, depth; /* bytes, rows, slices (>= 1) */
+	struct sw_box dst, src;
+	uint32_t flags; /* SW_COPY_* */
+	uint32_t reserved;
+};
+
+struct sw_rec_set {
+	struct sw_rec h;
+	uint64_t dst, stream;
+	uint64_t width, height, pitch; /* bytes, rows, bytes; 1D: height 1 */
+	uint32_t value, element_bytes;
+};
+
+enum sw_memory {
+	SW_MEM_UNKNOWN,
+	SW_MEM_DEVICE,     /* cuMemAlloc, cuMemAllocPitch */
+	SW_MEM_ASYNC,      /* cuMemAllocAsync, pools */
+	SW_MEM_MANAGED,
+	SW_MEM_PINNED,     /* cuMemHostAlloc, cuMemAllocHost */
+	SW_MEM_REGISTERED, /* cuMemHostRegister */
+	SW_MEM_ARRAY,
+	SW_MEM_MAPPED,     /* virtual memory API */
+	SW_MEM_IPC,
+	SW_MEM_SYMBOL,     /* module-level variable: address and size were asked for */
+	SW_MEM_PAGEABLE,   /* never recorded: what the analyser calls host memory that nobody registered */
+};
+/* X(name of enum sw_memory without prefix): in the order above, for readers. */
+struct sw_rec_alloc {
+	struct sw_rec h;
+	uint64_t address, bytes;
+	uint64_t stream;       /* ASYNC only */
+	uint64_t device_alias; /* PINNED, REGISTERED: device address where it differs, else 0 */
+	uint64_t owner;        /* ASYNC: pool; SYMBOL: module; pitch of pitched memory in `extra` */
+	uint64_t extra;
+	uint32_t memory; /* enum sw_memory */
+	uint32_t flags;  /* of the call */
+};
+struct sw_rec_free {
+	struct sw_rec h;
+	uint64_t address;
+	uint64_t stream; /* cuMemFreeAsync only */
+	uint32_t memory; /* enum sw_memory as far as the call tells: PINNED for cuMemFreeHost, UNKNOWN for cuMemFree */
+	uint32_t flags;
+};
+
+struct sw_rec_stream {
+	struct sw_rec h; /* STREAM_CREATE, STREAM_DESTROY */
+	uint64_t stream;
+	uint32_t flags; /* CU_STREAM_NON_BLOCKING = 1 */
+	int32_t priority;
+};
+struct sw_rec_event {
+	struct sw_rec h; /* EVENT_CREATE, EVENT_DESTROY */
+	uint64_t event;
+	uint32_t flags; /* CU_EVENT_* */
+	uint32_t reserved;
+};
+enum {
+	SW_EVENT_RECORD_EXTERNAL = 1,
+	SW_EVENT_RECORD_CONTEXT = 2, /* cuCtxRecordEvent: all streams of the context */
+	SW_EVENT_RECORD_EARLY = 4    /* may trigger before the kernel of the next LAUNCH of this thread ends */
+};
+struct sw_rec_event_record {
+	struct sw_rec h;
+	uint64_t event, stream;
+	uint32_t flags, reserved;
+};
+struct sw_rec_stream_wait {
+	struct sw_rec h;
+	uint64_t stream, event;
+	uint32_t flags; /* 1: CU_EVENT_WAIT_EXTERNAL; 2: cuCtxWaitEvent (all streams) */
+	uint32_t reserved;
+};
+enum sw_sync_what { SW_SYNC_EVENT = 1, SW_SYNC_STREAM = 2, SW_SYNC_CONTEXT = 3, SW_SYNC_ELAPSED = 4 };
+/* SYNC comes as BEGIN and END.  QUERY is one record with its sequence number taken after the call; status tells. */
+struct sw_rec_sync {
+	struct sw_rec h;
+	uint64_t handle;  /* event, stream or context */
+	uint64_t handle2; /* ELAPSED: the end event */
+	uint32_t what;    /* enum sw_sync_what */
+	uint32_t flags;
+};
+struct sw_rec_host_func {
+	struct sw_rec h; /* HOST_FUNC: enqueued; HOST_FUNC_RUN with BEGIN and END (struct sw_rec_end) on the driver's thread */
+	uint64_t stream;
+	uint64_t function; /* address of the user's function */
+	uint64_t enqueued; /* HOST_FUNC_RUN: sequence number of the HOST_FUNC record, else 0 */
+	uint32_t flags;    /* 1: cuStreamAddCallback form; 2: passed through unwrapped (capture), its run is not seen */
+	uint32_t reserved;
+};
+enum sw_context_op {
+	SW_CONTEXT_CREATE = 1,
+	SW_CONTEXT_DESTROY,
+	SW_CONTEXT_CURRENT, /* set, push, pop: h.ctx is current afterwards */
+	SW_CONTEXT_RETAIN,  /* primary context */
+	SW_CONTEXT_RELEASE,
+	SW_CONTEXT_RESET
+};
+struct sw_rec_context_op {
+	struct sw_rec h;
+	uint64_t handle; /* context, or device ordinal for primary contexts */
+	uint32_t op;     /* enum sw_context_op */
+	uint32_t flags;
+};
+struct sw_rec_code {
+	struct sw_rec h;       /* CODE_LOAD, CODE_UNLOAD, CODE_TOUCH */
+	uint64_t handle;       /* module, library or function */
+	uint32_t image;        /* IMAGE record's id, 0 unknown */
+	uint32_t flags;
+};
+enum sw_capture_op { SW_CAPTURE_BEGIN = 1, SW_CAPTURE_END = 2, SW_CAPTURE_TO_GRAPH = 3 };
+struct sw_rec_capture {
+	struct sw_rec h;
+	uint64_t stream;
+	uint64_t graph; /* END: the graph made */
+	uint32_t op;    /* enum sw_capture_op */
+	uint32_t mode;
+};
+enum sw_graph_op {
+	SW_GRAPH_CREATE = 1,
+	SW_GRAPH_DESTROY,
+	SW_GRAPH_CLONE,
+	SW_GRAPH_ADD_NODE,
+	SW_GRAPH_INSTANTIATE, /* graph -> exec */
+	SW_GRAPH_EXEC_UPDATE,
+	SW_GRAPH_EXEC_DESTROY,
+	SW_GRAPH_UPLOAD
+};
+struct sw_rec_graph {
+	struct sw_rec h;
+	uint64_t graph, exec, stream;
+	uint32_t op; /* enum sw_graph_op */
+	uint32_t flags;
+};
+struct sw_rec_graph_launch {
+	struct sw_rec h;
+	uint64_t exec, stream;
+};
+enum sw_mem_op { SW_MEMOP_PREFETCH = 1, SW_MEMOP_ADVISE, SW_MEMOP_ATTACH, SW_MEMOP_WAIT_VALUE, SW_MEMOP_WRITE_VALUE, SW_MEMOP_BATCH };
+struct sw_rec_mem_op {
+	struct sw_rec h;
+	uint64_t stream, address, bytes, value;
+	uint32_t op, flags;
+};
+struct sw_rec_config {
+	struct sw_rec h;
+	uint64_t what, value;
+};
+/* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
+struct sw_rec_other {
+	struct sw_rec h;
+	uint64_t args[6];
+};
+
+#endif

@@ -1,0 +1,1 @@
+# CUDA programs, one for each case

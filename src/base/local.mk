@@ -1,0 +1,7 @@
+# base: errors, memory, maps, hashes. Includes nothing of ours.
+noinst_LIBRARIES += libswbase.a
+libswbase_a_SOURCES = \
+	src/base/error.c src/base/error.h \
+	src/base/memory.c src/base/memory.h \
+	src/base/map.c src/base/map.h \
+	src/base/crc32c.c src/base/hash.h

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+enum { FREE, TAKEN, DELETED };
+
+uint64_t *sw_map_find(const struct sw_map *map, uint64_t key)
+{
+	if (!map->n)
+		return NULL;
+	for (size_t i = sw_hash_u64(key) & (map->room - 1);; i = (i + 1) & (map->room - 1)) {
+		if (map->used[i] == FREE)
+			return NULL;
+		if (map->used[i] == TAKEN && map->slots[i].key == key)
+			return &map->slots[i].value;
+	}
+}
+
+uint64_t sw_map_get(const struct sw_map *map, uint64_t key)
+{
+	const uint64_t *value = sw_map_find(map, key);
+	return value ? *value : 0;
+}
+
+static uint64_t *insert(struct sw_map *map, uint64_t key)
+{
+	size_t i = sw_hash_u64(key) & (map->room - 1);
+	while (map->used[i] == TAKEN)
+		i = (i + 1) & (map->room - 1);
+	if (map->used[i] == FREE)
+		map->filled++;
+	map->used[i] = TAKEN;
+	map->n++;
+	map->slots[i] = (struct sw_map_slot){key, 0};
+	return &map->slots[i].value;
+}
+
+static void rehash(struct sw_map *map)
+{
+	struct sw_map old = *map;
+	map->room = 16;
+	while (map->room < old.n * 4)
+		map->room *= 2;
+	map->slots = sw_alloc(map->room * sizeof *map->slots);
+	map->used = sw_calloc(map->room, 1);
+	map->n = map->filled = 0;
+	for (size_t i = 0; i < old.room; i++)
+		if (old.used[i] == TAKEN)
+			*insert(map, old.slots[i].key) = old.slots[i].value;
+	free(old.slots);
+	free(old.used);
+}
+
+uint64_t *sw_map_put(struct sw_map *map, uint64_t key)
+{
+	uint64_t *value = sw_map_find(map, key);
+	if (value)
+		return value;
+	if (map->filled * 4 >= map->room * 3)
+		rehash(map);
+	return insert(map, key);
+}
+
+bool sw_map_delete(struct sw_map *map, uint64_t key)
+{
+	uint64_t *value = sw_map_find(map, key);
+	if (!value)
+		return false;
+	map->used[(size_t)((struct sw_map_slot *)((char *)value - offsetof(struct sw_map_slot, value)) - map->slots)] = DELETED;
+	map->n--;
+	return true;
+}
+
+size_t sw_map_next(const struct sw_map *map, size_t at, struct sw_map_slot *out)
+{
+	for (; at < map->room; at++)
+		if (map->used[at] == TAKEN) {
+			*out = map->slots[at];
+			return at + 1;
+		}
+	return 0;
+}
+
+void sw_map_free(struct sw_map *map)
+{
+	free(map->slots);
+	free(map->used);
+	*map = (struct sw_map){0};
+}

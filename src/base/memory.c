@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *check(void *got, size_t bytes)
+{
+	if (!got && bytes) {
+		fprintf(stderr, "syncwatch: out of memory (%zu bytes wanted); the trace is untouched\n", bytes);
+		exit(SW_EXIT_MEMORY);
+	}
+	return got;
+}
+
+void *sw_alloc(size_t bytes)
+{
+	return check(malloc(bytes), bytes);
+}
+
+void *sw_calloc(size_t count, size_t bytes)
+{
+	return check(calloc(count, bytes), count && bytes ? bytes : 0);
+}
+
+void *sw_realloc(void *old, size_t count, size_t bytes)
+{
+	return check(reallocarray(old, count, bytes), count && bytes ? bytes : 0);
+}
+
+char *sw_strdup(const char *text)
+{
+	return sw_strndup(text, strlen(text));
+}
+
+char *sw_strndup(const char *text, size_t bytes)
+{
+	char *copy = sw_alloc(bytes + 1);
+	memcpy(copy, text, bytes);
+	copy[bytes] = 0;
+	return copy;
+}
+
+char *sw_format(const char *format, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	return check(text, 1);
+}
+
+void *sw_vec_grow(void *old, size_t *room, size_t count, size_t bytes)
+{
+	size_t more = *room ? *room * 2 : 8;
+	if (more < count)
+		more = count;
+	*room = more;
+	return sw_realloc(old, more, bytes);
+}
+
+struct sw_arena_block {
+	struct sw_arena_block *next;
+	size_t used, room;
+	_Alignas(16) unsigned char data[];
+};
+
+void *sw_arena_alloc(struct sw_arena *arena, size_t bytes)
+{
+	struct sw_arena_block *b = arena->head;
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (!b || b->room - b->used < bytes) {
+		size_t room = bytes > 65536 - sizeof *b ? bytes : 65536 - sizeof *b;
+		b = sw_alloc(sizeof *b + room);
+		b->room = room;
+		b->used = 0;
+		b->next = arena->head;
+		arena->head = b;
+	}
+	void *got = b->data + b->used;
+	b->used += bytes;
+	arena->bytes += bytes;
+	return memset(got, 0, bytes);
+}
+
+char *sw_arena_strndup(struct sw_arena *arena, const char *text, size_t bytes)
+{
+	char *copy = sw_arena_alloc(arena, bytes + 1);
+	memcpy(copy, text, bytes);
+	return copy;
+}
+
+void sw_arena_free(struct sw_arena *arena)
+{
+	while (arena->head) {
+		struct sw_arena_block *next = arena->head->next;
+		free(arena->head);
+		arena->head = next;
+	}
+	arena->bytes = 0;
+}

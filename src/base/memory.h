@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory for the command and its libraries (never for the preload object).
+ *
+ * Running out of memory ends the command: one line on stderr, exit status SW_EXIT_MEMORY.  The trace is untouched, so
+ * nothing is lost.
+ */
+#ifndef SW_BASE_MEMORY_H
+#define SW_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SW_EXIT_MEMORY 5
+
+/* Never return NULL for a size above 0.  Free with free(). */
+void *sw_alloc(size_t bytes) __attribute__((malloc));
+void *sw_calloc(size_t count, size_t bytes) __attribute__((malloc));
+void *sw_realloc(void *old, size_t count, size_t bytes);
+char *sw_strdup(const char *text) __attribute__((malloc));
+char *sw_strndup(const char *text, size_t bytes) __attribute__((malloc));
+char *sw_format(const char *format, ...) __attribute__((malloc, format(printf, 1, 2)));
+
+/*
+ * Growable array: struct { T *at; size_t n, room; }.
+ *
+ *     SW_VEC(struct foo) foos = {0};
+ *     *sw_vec_push(&foos) = (struct foo){...};
+ *     free(foos.at);
+ */
+#define SW_VEC(T)                                                                                                      \
+	struct {                                                                                                       \
+		T *at;                                                                                                 \
+		size_t n, room;                                                                                        \
+	}
+#define sw_vec_reserve(v, count)                                                                                       \
+	((v)->room >= (size_t)(count)                                                                                  \
+		 ? (void)0                                                                                             \
+		 : (void)((v)->at = sw_vec_grow((v)->at, &(v)->room, (size_t)(count), sizeof *(v)->at)))
+#define sw_vec_push(v) (sw_vec_reserve(v, (v)->n + 1), &(v)->at[(v)->n++])
+void *sw_vec_grow(void *old, size_t *room, size_t count, size_t bytes);
+
+/*
+ * Arena: many small objects that end together.  Zeroed memory, aligned to 16 bytes.
+ * Zero-initialise; sw_arena_free() gives everything back and leaves an empty arena.
+ */
+struct sw_arena {
+	struct sw_arena_block *head;
+	size_t bytes; /* handed out so far */
+};
+void *sw_arena_alloc(struct sw_arena *arena, size_t bytes);
+char *sw_arena_strndup(struct sw_arena *arena, const char *text, size_t bytes);
+void sw_arena_free(struct sw_arena *arena);
+
+#endif

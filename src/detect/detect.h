@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judge: turns a trace into findings.  Facts only; the words are made in src/report.
+ *
+ *     reader -> model (what each record does: order and accesses) -> hazards, waits, lints -> findings
+ *
+ * Not thread-safe.  All pointers in a judgement live until sw_judgement_free().
+ */
+#ifndef SW_DETECT_DETECT_H
+#define SW_DETECT_DETECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "hb/hb.h"
+#include "reader/reader.h"
+
+enum sw_severity { SW_NOTE, SW_WARNING, SW_ERROR };
+enum sw_confidence { SW_POSSIBLE, SW_LIKELY, SW_CERTAIN };
+enum sw_basis { SW_BASIS_DOCUMENTED, SW_BASIS_MAY, SW_BASIS_MEASURED };
+
+/* src/detect/findings.def: X(NAME, number, "kind", "one line", "explanation...") */
+enum sw_finding_id {
+#define SW_FINDING(name, number, kind, title, text) SW_FINDING_##name = number,
+#include "detect/findings.def"
+#undef SW_FINDING
+};
+struct sw_finding_info {
+	int number;       /* 101 for SW101 */
+	const char *kind; /* "race-read-after-write" */
+	const char *title;
+	const char *text; /* for `syncwatch explain` */
+};
+const struct sw_finding_info *sw_finding_info(int number); /* NULL unknown */
+const struct sw_finding_info *sw_finding_info_at(size_t index); /* NULL ends */
+
+/* How we know what an operation touches (§ evidence in doc/findings.md), weakest first. */
+enum sw_evidence { SW_EV_ASSUMED, SW_EV_SIGNATURE, SW_EV_DIRECTION, SW_EV_FOOTPRINT, SW_EV_EXACT };
+enum sw_role { SW_READ, SW_WRITE, SW_READ_WRITE, SW_FREE, SW_ALLOC, SW_RECORD, SW_WAIT, SW_CALL, SW_ATOMIC };
+
+/* A stream as a user knows it. Index 0 is "no stream" (the host). */
+struct sw_stream_info {
+	uint64_t handle;
+	enum sw_lane_kind kind;
+	uint32_t number; /* 1, 2, ... in order of creation; default streams: 0 */
+	uint8_t ctx;
+	int device;
+	uint32_t thread;       /* per-thread streams */
+	uint32_t create_stack; /* 0: unknown */
+	uint64_t create_seq;
+	const char *name; /* NVTX or annotation; NULL */
+};
+
+struct sw_allocation {
+	uint64_t address, bytes;
+	enum sw_memory memory;
+	int device;
+	uint32_t number; /* 1, 2, ... in order of allocation */
+	uint16_t api;
+	uint32_t stack, thread;
+	uint64_t seq;
+	const char *name; /* symbol or annotation; NULL */
+};
+
+/* One side of a finding. */
+struct sw_access {
+	enum sw_role role;
+	uint8_t kind; /* record kind */
+	uint16_t api;
+	uint64_t seq, t_ns, dur_ns;
+	uint32_t thread, stack;
+	uint32_t stream;   /* index into judgement.streams, 0 = host */
+	int device;
+	uint32_t function; /* FUNCTION id, 0 none */
+	int32_t param;     /* parameter that holds the pointer, -1 none */
+	struct sw_point point;
+	bool ranged; /* the four below are meant */
+	uint64_t address, bytes; /* hull of what is touched */
+	bool extent_known;       /* false: to the end of the allocation or the next known start */
+	uint32_t allocation;     /* index into judgement.allocations + 1, 0 none */
+	enum sw_evidence evidence;
+};
+
+/* A cheap fix, as facts. */
+enum sw_fix {
+	SW_FIX_NONE,
+	SW_FIX_EVENT,          /* record on access[0]'s stream after it, wait on access[1]'s stream before it */
+	SW_FIX_MOVE_RECORD,    /* the event that is waited for was recorded too early: `seq` */
+	SW_FIX_HOST_SYNC,      /* synchronise access[0]'s stream before the host touches the buffer */
+	SW_FIX_PIN,            /* allocate or register the host buffer as pinned */
+	SW_FIX_ASYNC,          /* use the asynchronous form on a stream */
+	SW_FIX_NONBLOCKING,    /* use streams created with cudaStreamNonBlocking, or per-thread default streams */
+	SW_FIX_REUSE,          /* allocate once, outside the loop; or a pool */
+	SW_FIX_LATER,          /* move the call to where nothing is pending */
+	SW_FIX_REMOVE,         /* the call waits for nothing */
+	SW_FIX_NARROW,         /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
+	SW_FIX_RECORD_FIRST,   /* record the event before waiting for it */
+	SW_FIX_PRELOAD         /* load the kernel at start-up */
+};
+
+/* What a wait cost. */
+struct sw_cost {
+	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
+	uint64_t total_ns, worst_ns;  /* host time in the calls */
+	uint64_t transfer_ns;         /* of it: estimated to be the call's own work */
+	uint64_t win_low_ns, win_high_ns;
+};
+
+struct sw_finding {
+	int id; /* 101 ... */
+	enum sw_severity severity;
+	enum sw_confidence confidence;
+	enum sw_basis basis;
+	uint64_t count;
+	uint32_t accesses;
+	struct sw_access access[3]; /* [0] the earlier, [1] the later; waits: [0] the call */
+	struct sw_hb_last last;     /* hazards: the last order between the two lanes that does exist */
+	bool measured_order;        /* ordered, but only by a wait that no document promises */
+	bool not_waited;            /* the documents promise a wait that did not happen here */
+	enum sw_fix fix;
+	uint32_t fix_stream;
+	uint64_t fix_seq;
+	struct sw_cost cost;
+	uint32_t detail;  /* meaning depends on id: see findings.def */
+	uint64_t value;   /* likewise */
+	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
+	bool suppressed;
+	bool hidden; /* possible, or folded under the cost threshold: shown with --all */
+};
+
+struct sw_coverage {
+	uint64_t driver_calls, runtime_calls;
+	uint64_t kernels_by_evidence[5]; /* launches, by the weakest evidence of a pointer parameter */
+	uint64_t launches, copies, sets, syncs;
+	uint64_t bytes_copied;
+	uint64_t unclassified_calls, records_lost, straddling_dropped;
+	uint64_t edges_for_safety, unknown_streams, indirect_kernels, graph_launches;
+	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
+};
+
+struct sw_judgement {
+	SW_VEC(struct sw_stream_info) streams;
+	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
+	SW_VEC(struct sw_finding) findings;       /* most severe first, then by cost, then by first occurrence */
+	struct sw_coverage coverage;
+	uint64_t host_wait_ns; /* host time in calls that waited */
+	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */
+	uint64_t span_ns; /* first to last record */
+	uint32_t errors, warnings, notes; /* neither hidden nor suppressed */
+	bool simulated;
+};
+
+/* An operation as the timeline wants it. */
+struct sw_operation {
+	struct sw_access what; /* role SW_CALL */
+	bool enqueues;         /* it put work on what.stream */
+	bool blocks;           /* the host waited inside */
+	const struct sw_record *record;
+};
+
+/* Whoever wants to see the run pass by (timeline, dot). Every member may be NULL. */
+struct sw_observer {
+	void *arg;
+	void (*operation)(void *arg, const struct sw_operation *op);
+	/* Enqueued work is known to be done: the earliest moment at which the host could tell. */
+	void (*completed)(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns);
+	void (*edge)(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
+	void (*hazard)(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
+		       const struct sw_access *later);
+	/* Streams and allocations known so far, for look-ups by index. Called once at the start. */
+	void (*begin)(void *arg, const struct sw_judgement *so_far);
+};
+
+struct sw_judge_options {
+	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
+	bool keep_possible;     /* keep `possible` findings (--all) */
+	const struct sw_observer *observer;
+};
+
+/* Reads the trace to its end.  0 or <0 with error filled; a damaged trace yields what could be judged. */
+int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, struct sw_judgement **out,
+	     struct sw_error *error);
+void sw_judgement_free(struct sw_judgement *judgement);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order engine: which operation happens before which, by CUDA's rules (doc/order.md lists them with their sources).
+ *
+ * A *lane* is a sequence of operations in program order: a stream of a context, a host thread (or, by default, all host
+ * threads together), a host callback.  Each lane carries two vector clocks: *documented* holds the edges that a CUDA
+ * document promises, *measured* holds those and the waits that are known by measurement only.
+ *
+ * Lanes are slots that are reused once nothing can refer to their past any more; ticks of a slot never go back, so a
+ * point stays meaningful.  Not thread-safe.  Memory grows with live streams, events and pending tokens, not with time.
+ */
+#ifndef SW_HB_HB_H
+#define SW_HB_HB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sw_hb;
+
+/* One operation's place: the tick'th step of a lane.  tick 0 is before everything. */
+struct sw_point {
+	uint32_t lane;
+	uint64_t tick;
+};
+
+/* How strongly two points are ordered; also the basis of an edge. */
+enum sw_order { SW_ORDER_NONE, SW_ORDER_MEASURED, SW_ORDER_DOCUMENTED };
+
+/* Where a call works: its context, its stream argument, the host thread that made it and its record. */
+struct sw_hb_at {
+	uint64_t stream;  /* CUstream: 0 default, 1 CU_STREAM_LEGACY, 2 CU_STREAM_PER_THREAD, or a handle */
+	uint64_t seq;     /* of the record: told back in edges and explanations */
+	uint32_t thread;
+	uint8_t ctx;      /* context in which handles 0, 1 and 2 are meant; for handles the one they were created in wins */
+	bool per_thread;  /* handle 0 means the per-thread stream */
+};
+
+enum sw_lane_kind {
+	SW_LANE_HOST,
+	SW_LANE_BLOCKING,
+	SW_LANE_NONBLOCKING,
+	SW_LANE_LEGACY,
+	SW_LANE_PER_THREAD, /* a blocking stream, one a context and thread */
+	SW_LANE_CALLBACK
+};
+
+enum sw_edge_kind {
+	SW_EDGE_ENQUEUE,   /* host -> work */
+	SW_EDGE_EVENT,     /* record -> wait on a stream */
+	SW_EDGE_HOST_WAIT, /* work -> host: synchronize, successful query, synchronous copy */
+	SW_EDGE_LEGACY,    /* legacy default stream semantics, both directions */
+	SW_EDGE_CALLBACK,  /* stream -> host function -> stream */
+	SW_EDGE_CONTEXT    /* destroy, reset, context-wide events */
+};
+
+struct sw_hb_edge {
+	enum sw_edge_kind kind;
+	enum sw_order basis;
+	struct sw_point from; /* the last step of its lane that the edge covers */
+	uint64_t from_seq;    /* record of that step (EVENT: of the event's record call) */
+	uint32_t to_lane;
+	uint64_t to_seq;      /* record of the step that acquires */
+};
+
+struct sw_hb_options {
+	bool strict_host; /* a lane for each host thread instead of one for all */
+	/* Called for each edge that adds order (never for one that adds nothing); NULL: not wanted. */
+	void (*on_edge)(void *arg, const struct sw_hb_edge *edge);
+	void *arg;
+};
+
+struct sw_hb *sw_hb_new(const struct sw_hb_options *options);
+void sw_hb_free(struct sw_hb *hb);
+
+/* ---- contexts, streams ------------------------------------------------------------------------------------------- */
+
+/* Contexts spring into being on first use; create tells the device (default: 0). */
+void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device);
+/* Destroy or reset: the calling host joins everything of the context, whose streams and events end. */
+void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq);
+
+void sw_hb_stream_create(struct sw_hb *hb, uint8_t ctx, uint64_t stream, bool nonblocking);
+/* Work pending goes on: the legacy stream and context-wide waits still cover it.  Unknown handles are ignored. */
+void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
+
+/* The lane of a call's stream; made on the spot for default streams and, as a blocking stream, for unknown handles
+   (counted as precision lost). */
+uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at);
+enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
+uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
+
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
+
+/* An operation is enqueued: the stream joins the host, the legacy rules apply, the lane ticks. */
+struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
+/* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
+struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+void sw_hb_event_create(struct sw_hb *hb, uint64_t event);
+void sw_hb_event_destroy(struct sw_hb *hb, uint64_t event);
+
+/* What an event held when a call looked at it. */
+struct sw_hb_event_state {
+	bool recorded;          /* false: never recorded since it was created; waiting for it does nothing */
+	struct sw_point record; /* step of the record on its stream */
+	uint64_t record_seq;
+	uint32_t waits;         /* waits, queries and synchronisations that used this record so far */
+};
+
+/* Flags: 1 early (programmatic: takes the clock of the stream without ticking), 2 all streams of the context.
+   *before (may be NULL): what it replaces. */
+void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at *at, unsigned flags,
+			struct sw_hb_event_state *before);
+/* Flags: 2 all streams of the context wait.  *state: what was waited for. */
+void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t event, unsigned flags,
+		       struct sw_hb_event_state *state);
+void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
+
+/* ---- the host waits ---------------------------------------------------------------------------------------------- */
+
+/*
+ * A wait is begun (which fixes what it covers), and ended (which releases the host: it joins) or dropped.
+ * Tokens are never 0 for a wait that covers something that exists; token 0 is accepted everywhere and does nothing.
+ */
+typedef uint32_t sw_hb_token;
+
+sw_hb_token sw_hb_wait_event(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
+sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at); /* legacy: what it would order before it */
+sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx);
+sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device); /* all contexts of the device */
+sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane); /* all that the lane knows now, its own steps included */
+
+struct sw_hb_waited {
+	bool pending;        /* it covered at least one step that the host did not know to be done (by `basis`) */
+	uint32_t lanes;      /* how many lanes had such steps */
+	uint32_t lane;       /* one of them, when pending */
+	struct sw_point last; /* its last such step */
+};
+void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq, enum sw_order basis,
+		    struct sw_hb_waited *waited);
+void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token);
+
+/* What would a wait for this token still cover?  Calls back for each lane with steps unknown to the host. */
+void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread, enum sw_order basis,
+		      void (*each)(void *arg, uint32_t lane, uint64_t known_tick, uint64_t covered_tick), void *arg);
+
+/* ---- host functions ---------------------------------------------------------------------------------------------- */
+
+/* Enqueued: a step of the stream.  The token stands for "the function has started"; it must be ended or dropped. */
+struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_hb_token *token);
+/* The function returned: in default mode the host lane joins it (the usual "callback signals a condition variable"). */
+void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq);
+
+/* ---- questions --------------------------------------------------------------------------------------------------- */
+
+/* Is `earlier` ordered before the last step of `lane`? */
+enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uint32_t lane);
+
+/* Everything that will ever be recorded is ordered after this point in both clocks: it can be forgotten. */
+bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point);
+/* The same for the documented clock alone. */
+bool sw_hb_passed_documented(const struct sw_hb *hb, struct sw_point point);
+
+/* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows, and the record that told it. */
+struct sw_hb_last {
+	uint64_t tick; /* 0: never */
+	uint64_t seq;  /* record of the join that brought it */
+	enum sw_edge_kind kind;
+};
+struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_t from);
+
+struct sw_hb_stats {
+	uint64_t steps, edges;
+	uint64_t unknown_streams;  /* calls on streams whose creation was not recorded */
+	uint64_t edges_for_safety; /* edges added only because two readings were possible or to bound memory */
+	uint32_t lanes, lanes_peak, events;
+	size_t bytes; /* held now */
+};
+struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb);
+
+/* A loss of records: a full barrier.  Every lane joins every other. */
+void sw_hb_barrier(struct sw_hb *hb, uint64_t seq);
+
+#endif

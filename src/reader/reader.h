@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads a trace: merges the writers by sequence number, keeps the dictionaries (threads, stacks, functions, contexts,
+ * images, modules, names) as they stand at the record last returned, converts ticks to nanoseconds.
+ *
+ * Input is untrusted: every length is bounded, a damaged chunk is skipped and reported (sw_reader_damage), a truncated
+ * file yields what is whole.  Not thread-safe.  Pointers handed out live as long as the reader unless said otherwise.
+ */
+#ifndef SW_READER_READER_H
+#define SW_READER_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "syncwatch/format.h"
+
+struct sw_reader;
+
+/* One record in the order of the process.  Valid until the next call of sw_reader_next. */
+struct sw_record {
+	const struct sw_rec *rec;
+	uint64_t seq;
+	uint64_t t_ns;       /* since the start of the trace, at entry of the call (END: when the wait was over) */
+	uint64_t dur_ns;     /* time in the call; 0 while pending */
+	uint64_t offset;     /* in the file, for messages */
+	uint32_t thread;     /* index for sw_reader_thread, 0 unknown */
+	uint32_t stack;      /* index for sw_reader_stack, 0 none: unique over all writers by content */
+	bool failed;         /* status is an error (for QUERY: an error other than not ready) */
+	const void *params;  /* LAUNCH: the parameter block, NULL none */
+	uint32_t param_bytes;
+};
+
+/* 0, or <0 with error filled: -errno, SW_E_FORMAT (with file and offset), SW_E_VERSION. */
+int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *error);
+void sw_reader_close(struct sw_reader *reader);
+
+/* 1: *out filled; 0: end; <0 error.  Descriptions are returned too, after they took effect. */
+int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
+
+const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
+const char *sw_reader_path(const struct sw_reader *reader);
+
+struct sw_trace_thread {
+	uint32_t thread, tid;
+	bool main;
+	const char *name; /* "" unknown */
+};
+struct sw_trace_api {
+	const char *driver, *runtime; /* "" none */
+};
+struct sw_trace_stack {
+	uint32_t depth, skipped;
+	const uint64_t *ips; /* return addresses, innermost first */
+	uint64_t seq;        /* when it was first seen: which modules were mapped */
+};
+struct sw_trace_function {
+	uint32_t id, image;
+	uint64_t handle;
+	uint32_t flags;
+	uint32_t params;
+	const struct sw_param *param;
+	const char *name; /* mangled; "" unknown */
+};
+struct sw_trace_context {
+	uint8_t id;
+	int32_t device;
+	uint32_t flags;
+	uint64_t handle;
+};
+struct sw_trace_device {
+	int32_t ordinal;
+	uint32_t major, minor, multiprocessors;
+	uint64_t memory_bytes;
+	const char *name;
+};
+struct sw_trace_module {
+	uint64_t base, start, end;
+	const char *path;
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	uint64_t mapped_seq, gone_seq; /* gone_seq UINT64_MAX: still there */
+	uint32_t cudart;               /* enum sw_cudart_link, 0: not a cudart */
+};
+struct sw_trace_image {
+	uint32_t id, kind;
+	uint64_t bytes, hash, file_offset, handle;
+	const char *path; /* "" anonymous */
+	const void *data; /* whole content when it was recorded, else NULL */
+};
+struct sw_trace_process {
+	const char *exe, *cwd;
+	uint32_t args;
+	const char *const *arg;
+	uint32_t pid;
+};
+
+/* NULL when unknown. */
+const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32_t thread);
+const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api);
+const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack);
+const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id);
+const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);
+const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id);
+const struct sw_trace_process *sw_reader_process(const struct sw_reader *r);
+/* The module that held address ip when record seq was made. */
+const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq);
+
+/* Iterate: index from 0; NULL ends. */
+const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index);
+const struct sw_trace_module *sw_reader_module_at(const struct sw_reader *r, size_t index);
+const char *sw_reader_notice(const struct sw_reader *r, size_t index);
+/* What was wrong with the file (one line each), and what was lost while recording. */
+const char *sw_reader_damage(const struct sw_reader *r, size_t index);
+
+struct sw_trace_totals {
+	uint64_t records, operations, bytes; /* seen so far; bytes of operations with their parameters */
+	uint64_t lost;                       /* recorded losses */
+	bool closed;                         /* END was seen: the program ended in order */
+};
+struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);
+/* COUNTS at the end of the trace: calls of an entry point, 0 when unknown. */
+uint64_t sw_reader_calls(const struct sw_reader *r, uint16_t api);
+
+/* Name of a record kind, e.g. "LAUNCH"; "?" unknown. */
+const char *sw_record_kind_name(uint8_t kind);
+
+#endif

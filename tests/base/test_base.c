@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+START_TEST(map_keeps_every_key_through_growth_and_deletion)
+{
+	struct sw_map map = {0};
+	for (uint64_t k = 0; k < 5000; k++)
+		*sw_map_put(&map, k * 64) = k + 1;
+	for (uint64_t k = 0; k < 5000; k += 2)
+		ck_assert(sw_map_delete(&map, k * 64));
+	ck_assert(!sw_map_delete(&map, 0));
+	for (uint64_t k = 0; k < 5000; k++)
+		ck_assert_uint_eq(sw_map_get(&map, k * 64), k % 2 ? k + 1 : 0);
+	ck_assert_uint_eq(map.n, 2500);
+	size_t seen = 0;
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&map, i, &slot));)
+		seen++;
+	ck_assert_uint_eq(seen, 2500);
+	sw_map_free(&map);
+}
+END_TEST
+
+START_TEST(map_survives_churn_without_growing)
+{
+	struct sw_map map = {0};
+	for (uint64_t k = 0; k < 100000; k++) {
+		*sw_map_put(&map, k) = 1;
+		if (k >= 10)
+			ck_assert(sw_map_delete(&map, k - 10));
+	}
+	ck_assert_uint_le(map.room, 64);
+	sw_map_free(&map);
+}
+END_TEST
+
+START_TEST(crc32c_matches_the_standard_check_value)
+{
+	/* RFC 3720 appendix B.4 and the catalogue's check value. */
+	unsigned char zeros[32] = {0};
+	ck_assert_uint_eq(sw_crc32c(0, "123456789", 9), 0xe3069283u);
+	ck_assert_uint_eq(sw_crc32c(0, zeros, sizeof zeros), 0x8a9136aau);
+	ck_assert_uint_eq(sw_crc32c(sw_crc32c(0, "1234", 4), "56789", 5), 0xe3069283u);
+}
+END_TEST
+
+START_TEST(vectors_and_arenas_keep_their_content)
+{
+	SW_VEC(int) v = {0};
+	struct sw_arena arena = {0};
+	char *first = sw_arena_strndup(&arena, "hello world", 5);
+	for (int i = 0; i < 100000; i++) {
+		*sw_vec_push(&v) = i;
+		if (i % 1000 == 0)
+			sw_arena_alloc(&arena, 4096);
+	}
+	ck_assert_uint_eq(v.n, 100000);
+	ck_assert_int_eq(v.at[77777], 77777);
+	ck_assert_str_eq(first, "hello");
+	free(v.at);
+	sw_arena_free(&arena);
+}
+END_TEST
+
+START_TEST(errors_carry_code_and_text)
+{
+	struct sw_error e;
+	ck_assert_int_eq(sw_fail(&e, -EINVAL, "bad %s", "thing"), -EINVAL);
+	ck_assert_str_eq(e.text, "bad thing");
+	ck_assert_int_eq(sw_fail(NULL, -1, "nobody listens"), -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("base");
+	TCase *t = tcase_create("base");
+	tcase_add_test(t, map_keeps_every_key_through_growth_and_deletion);
+	tcase_add_test(t, map_survives_churn_without_growing);
+	tcase_add_test(t, crc32c_matches_the_standard_check_value);
+	tcase_add_test(t, vectors_and_arenas_keep_their_content);
+	tcase_add_test(t, errors_carry_code_and_text);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,1 @@
+# the syncwatch command and the scripts that the README names
