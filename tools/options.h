@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the command line, one table for all sub-commands. */
+#ifndef SW_TOOLS_OPTIONS_H
+#define SW_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* Sub-commands: X(NAME, bit, "operands", "what it does").  The entry point of each is sw_cmd_NAME. */
+#define SW_COMMANDS(X)                                                                                                 \
+	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
+	X(explain, EXPLAIN, "[SWnnn]", "explain a finding; without an id, list all")
+
+enum sw_command_index {
+#define SW_COMMAND_INDEX(name, upper, operands, text) SW_COMMAND_##upper,
+	SW_COMMANDS(SW_COMMAND_INDEX)
+#undef SW_COMMAND_INDEX
+};
+enum {
+#define SW_COMMAND_BIT(name, upper, operands, text) SW_FOR_##upper = 1 << SW_COMMAND_##upper,
+	SW_COMMANDS(SW_COMMAND_BIT)
+#undef SW_COMMAND_BIT
+	SW_FOR_REPORT = 1 << 30,
+	SW_FOR_ALL = ~0
+};
+
+typedef bool sw_option_FLAG;
+typedef const char *sw_option_TEXT;
+typedef int sw_option_STATUS; /* 0: not given */
+
+/* What was given; texts point into argv. */
+struct sw_options {
+#define SW_OPTION(type, field, name, letter, argument, commands, help) sw_option_##type field;
+#include "options.def"
+#undef SW_OPTION
+	char **operands; /* NULL-terminated */
+	int n_operands;
+};
+
+/*
+ * Parses argv[first...] for one command (SW_FOR_*).  `run` stops at the first operand, the others take options and
+ * operands in any order; "--" ends the options.  Reorders argv.  0 or SW_E_USAGE with one line that names the argument.
+ */
+int sw_options_parse(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error);
+
+/* One line for each option of the command. */
+void sw_options_help(FILE *out, int command);
+
+#endif

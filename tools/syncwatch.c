@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The syncwatch command: finds the sub-command, parses its options, calls it. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+struct command {
+	const char *name;
+	int bit;
+	const char *operands, *text;
+	int (*main)(const struct sw_options *options);
+};
+
+static const struct command commands[] = {
+#define SW_COMMAND_ROW(name, upper, operands, text) {#name, SW_FOR_##upper, operands, text, sw_cmd_##name},
+	SW_COMMANDS(SW_COMMAND_ROW)
+#undef SW_COMMAND_ROW
+};
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static const struct command *current;
+
+static void complain(const char *format, va_list ap)
+{
+	fprintf(stderr, "syncwatch%s%s: ", current ? " " : "", current ? current->name : "");
+	vfprintf(stderr, format, ap);
+}
+
+int sw_complain(int status, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	complain(format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return status;
+}
+
+int sw_complain_usage(const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	complain(format, ap);
+	va_end(ap);
+	fprintf(stderr, " (see 'syncwatch%s%s --help')\n", current ? " " : "", current ? current->name : "");
+	return SW_EXIT_USAGE;
+}
+
+int sw_finish_stdout(int status)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	return sw_complain(SW_EXIT_OUTPUT, "cannot write to standard output: %s", strerror(errno ? errno : EIO));
+}
+
+static int print_version(void)
+{
+	puts("syncwatch " PACKAGE_VERSION);
+	return sw_finish_stdout(SW_EXIT_OK);
+}
+
+static int print_overview(FILE *out)
+{
+	fputs("syncwatch finds unordered work and needless waits in CUDA programs.\n\nUsage:\n", out);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  syncwatch %-8s %-28s %s\n", commands[i].name, commands[i].operands, commands[i].text);
+	fputs("\n'syncwatch COMMAND --help' lists the options of a command; syncwatch(1) has the whole manual.\n"
+	      "Without the command: LD_PRELOAD=PREFIX/lib/syncwatch/libsyncwatch.so PROGRAM, see libsyncwatch(7).\n",
+	      out);
+	return SW_EXIT_OK;
+}
+
+static int print_help(const struct command *command)
+{
+	printf("Usage: syncwatch %s [options] %s\n%s\n\nOptions:\n", command->name, command->operands, command->text);
+	sw_options_help(stdout, command->bit);
+	return sw_finish_stdout(SW_EXIT_OK);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stderr);
+		return SW_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return print_version();
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+		return sw_finish_stdout(print_overview(stdout));
+	const struct command *command = find_command(argv[1]);
+	if (!command)
+		return sw_complain_usage("unknown %s '%s'", argv[1][0] == '-' ? "option" : "command", argv[1]);
+	current = command;
+
+	struct sw_options options;
+	struct sw_error error;
+	if (sw_options_parse(&options, command->bit, argc, argv, 2, &error))
+		return sw_complain_usage("%s", error.text);
+	if (options.help)
+		return print_help(command);
+	if (options.version)
+		return print_version();
+	return command->main(&options);
+}
