@@ -97,6 +97,9 @@ uint8_t *sw_thread_context(void);
 /* A sentence for the user that the report repeats (NOTICE record); deduplicated by text. */
 void sw_notice(const char *text);
 
+/* What the header says of the driver: cuDriverGetVersion's number, and whether it only simulates one. */
+void sw_record_driver(uint32_t version, bool simulated);
+
 /* True from the first CUDA call on: trace file open and recording. */
 bool sw_recording(void);
 

@@ -1,0 +1,1 @@
+# interception: the ways in, and the wrappers
