@@ -59,7 +59,7 @@ struct sw_allocation {
 	enum sw_memory memory;
 	int device;
 	uint32_t number; /* 1, 2, ... in order of allocation */
-	uint16_t api;
+	uint16_t api, flags; /* of the allocating call; flags: SW_RF_* */
 	uint32_t stack, thread;
 	uint64_t seq;
 	const char *name; /* symbol or annotation; NULL */
@@ -70,6 +70,7 @@ struct sw_access {
 	enum sw_role role;
 	uint8_t kind; /* record kind */
 	uint16_t api;
+	uint16_t flags; /* SW_RF_* of the record: RUNTIME tells which API the user called */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream;   /* index into judgement.streams, 0 = host */
