@@ -1,0 +1,756 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/trace_builder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+#define DEFAULT_CHUNK 16384
+
+struct tb_writer {
+	unsigned char *chunk; /* chunk_bytes, header first; NULL: no chunk yet */
+	uint64_t number;      /* of the chunk in the file */
+	uint32_t index, used;
+	struct sw_map stacks, blocks; /* content hash -> id */
+	uint32_t n_stacks, n_blocks, stack;
+	bool announced;
+};
+
+static void die(const struct tb *tb, const char *what)
+{
+	fprintf(stderr, "trace_builder: %s: %s: %s\n", tb->path, what, strerror(errno));
+	exit(99);
+}
+
+static struct sw_chunk_header *chunk_of(struct tb_writer *w)
+{
+	return (struct sw_chunk_header *)(void *)w->chunk;
+}
+
+static void put_chunk(struct tb *tb, struct tb_writer *w, bool closed)
+{
+	struct sw_chunk_header *c = chunk_of(w);
+	c->committed = w->used;
+	if (closed) {
+		c->crc = sw_crc32c(0, c + 1, w->used);
+		c->closed = 1;
+	}
+	off_t at = (off_t)(tb->header.header_bytes + w->number * tb->header.chunk_bytes);
+	if (pwrite(tb->fd, w->chunk, tb->header.chunk_bytes, at) != (ssize_t)tb->header.chunk_bytes)
+		die(tb, "write");
+}
+
+static void next_chunk(struct tb *tb, struct tb_writer *w)
+{
+	if (w->chunk) {
+		put_chunk(tb, w, true);
+		w->index++;
+	} else {
+		w->chunk = sw_alloc(tb->header.chunk_bytes);
+	}
+	memset(w->chunk, 0, tb->header.chunk_bytes);
+	w->used = 0;
+	w->number = tb->header.chunks++;
+	*chunk_of(w) = (struct sw_chunk_header){
+		.magic = SW_FORMAT_CHUNK_MAGIC,
+		.writer = (uint32_t)(w - tb->writers),
+		.index = w->index,
+	};
+}
+
+void tb_writer(struct tb *tb, uint32_t writer)
+{
+	if (tb->current)
+		tb->current->stack = tb->stack;
+	while (tb->n_writers <= writer) {
+		tb->writers = sw_realloc(tb->writers, tb->n_writers + 1, sizeof *tb->writers);
+		tb->writers[tb->n_writers++] = (struct tb_writer){0};
+	}
+	tb->current = &tb->writers[writer];
+	tb->stack = tb->current->stack;
+}
+
+void *tb_add(struct tb *tb, enum sw_rec_kind kind, size_t bytes, bool ordered)
+{
+	struct tb_writer *w = tb->current;
+	size_t room = tb->header.chunk_bytes - sizeof(struct sw_chunk_header);
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (bytes > room || bytes > SW_REC_MAX_BYTES) {
+		errno = E2BIG;
+		die(tb, "record");
+	}
+	if (!w->chunk || w->used + bytes > room)
+		next_chunk(tb, w);
+	struct sw_rec *r = (void *)(w->chunk + sizeof(struct sw_chunk_header) + w->used);
+	w->used += (uint32_t)bytes;
+	*r = (struct sw_rec){.kind = kind, .words = (uint16_t)(bytes / 8), .ticks = tb->now};
+	tb->now += tb->step;
+	if (ordered) {
+		tb->seq++;
+		r->seq_lo = (uint32_t)tb->seq;
+		r->seq_hi = (uint16_t)(tb->seq >> 32);
+		if (!chunk_of(w)->first_seq)
+			chunk_of(w)->first_seq = tb->seq;
+	}
+	return r;
+}
+
+/* An operation: a record of a call with the builder's defaults. */
+static void *operation(struct tb *tb, enum sw_rec_kind kind, size_t bytes, const char *driver, const char *runtime)
+{
+	uint16_t api = tb->next_api ? tb->next_api : tb_api(tb, driver, runtime);
+	struct sw_rec *r = tb_add(tb, kind, bytes, true);
+	tb->next_api = 0;
+	tb->calls[api]++;
+	r->api = api;
+	r->ctx = tb->ctx;
+	r->status = tb->status;
+	r->flags = (uint16_t)(tb->flags | (*tb->names[api].runtime ? SW_RF_RUNTIME : 0));
+	r->dur = (uint32_t)tb->dur;
+	r->stack = tb->stack;
+	return r;
+}
+
+struct tb *tb_new(const char *path, const struct tb_options *options)
+{
+	struct tb_options o = options ? *options : (struct tb_options){0};
+	struct tb *tb = sw_calloc(1, sizeof *tb);
+	tb->path = sw_strdup(path);
+	tb->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (tb->fd < 0)
+		die(tb, "open");
+	tb->step = 1000;
+	tb->dur = 100;
+	tb->now = 5000000000;
+	tb->ctx = o.bare ? 0 : 1;
+	tb->header = (struct sw_file_header){
+		.magic = SW_FORMAT_MAGIC,
+		.major = SW_FORMAT_MAJOR,
+		.minor = SW_FORMAT_MINOR,
+		.byte_order = SW_FORMAT_BYTE_ORDER,
+		.header_bytes = SW_FORMAT_HEADER_BYTES,
+		.chunk_bytes = o.chunk_bytes ? o.chunk_bytes : DEFAULT_CHUNK,
+		.flags = o.flags,
+		.pid = 1000,
+		.ppid = 1,
+		.ticks_per_second = o.ticks_per_second ? o.ticks_per_second : 1000000000,
+		.start_ticks = tb->now,
+		.start_monotonic_ns = 5000000000,
+		.start_realtime_ns = 1700000000000000000,
+		.cost_no_stack_ps = 40000,
+		.cost_stack_ps = 90000,
+		.cuda_driver_version = 13000,
+		.cuda_headers_version = 13000,
+		.recorder_version = "0.1.0",
+	};
+	memcpy(tb->header.magic, SW_FORMAT_MAGIC, sizeof tb->header.magic);
+	tb_writer(tb, 0);
+	if (o.bare)
+		return tb;
+	static const char exe[] = "/usr/bin/app", cwd[] = "/home/user", args[] = "app\0--fast";
+	struct sw_rec_process *p = tb_add(tb, SW_REC_PROCESS, sizeof *p + 12 + 10 + sizeof args, false);
+	p->exe_bytes = sizeof exe - 1;
+	p->cwd_bytes = sizeof cwd - 1;
+	p->args = 2;
+	p->args_bytes = sizeof args;
+	memcpy(p + 1, exe, p->exe_bytes);
+	memcpy((char *)(p + 1) + p->exe_bytes, cwd, p->cwd_bytes);
+	memcpy((char *)(p + 1) + p->exe_bytes + p->cwd_bytes, args, sizeof args);
+	tb_thread(tb, 1);
+	tb_device(tb, 0, "Test GPU");
+	tb_context(tb, 1, 0);
+	return tb;
+}
+
+static void put_counts(struct tb *tb)
+{
+	struct sw_rec_counts *c = tb_add(tb, SW_REC_COUNTS, sizeof *c + tb->apis * sizeof(struct sw_count), false);
+	struct sw_count *count = (void *)(c + 1);
+	c->entries = tb->apis;
+	for (uint16_t i = 0; i < tb->apis; i++)
+		count[i] = (struct sw_count){.api = (uint16_t)(i + 1), .calls = tb->calls[i + 1]};
+}
+
+void tb_close(struct tb *tb, bool ended)
+{
+	if (ended) {
+		put_counts(tb);
+		tb_add(tb, SW_REC_END, sizeof(struct sw_rec), true);
+		tb->header.flags |= SW_FILE_CLOSED;
+	}
+	for (size_t i = 0; i < tb->n_writers; i++) {
+		struct tb_writer *w = &tb->writers[i];
+		if (w->chunk)
+			put_chunk(tb, w, ended);
+		free(w->chunk);
+		sw_map_free(&w->stacks);
+		sw_map_free(&w->blocks);
+	}
+	if (pwrite(tb->fd, &tb->header, sizeof tb->header, 0) != (ssize_t)sizeof tb->header || close(tb->fd))
+		die(tb, "close");
+	for (uint16_t i = 1; i <= tb->apis; i++) {
+		free(tb->names[i].driver);
+		free(tb->names[i].runtime);
+	}
+	free(tb->writers);
+	free(tb->path);
+	free(tb);
+}
+
+/* ---- descriptions ---- */
+
+void tb_thread(struct tb *tb, uint32_t thread)
+{
+	tb_writer(tb, thread - 1);
+	if (tb->current->announced)
+		return;
+	tb->current->announced = true;
+	char name[32];
+	int n = snprintf(name, sizeof name, "thread %u", thread);
+	struct sw_rec_thread *r = tb_add(tb, SW_REC_THREAD, sizeof *r + (size_t)n, false);
+	r->thread = thread;
+	r->tid = 999 + thread;
+	r->main = thread == 1;
+	r->name_bytes = (uint32_t)n;
+	memcpy(r + 1, name, (size_t)n);
+}
+
+uint16_t tb_api(struct tb *tb, const char *driver, const char *runtime)
+{
+	for (uint16_t i = 1; i <= tb->apis; i++)
+		if (!strcmp(tb->names[i].driver, driver) && !strcmp(tb->names[i].runtime, runtime))
+			return i;
+	if (tb->apis == 511) {
+		errno = ENOSPC;
+		die(tb, "entry points");
+	}
+	uint16_t id = ++tb->apis;
+	size_t d = strlen(driver), n = strlen(runtime);
+	tb->names[id] = (struct tb_name){sw_strdup(driver), sw_strdup(runtime)};
+	/* Ordered: other writers refer to it. */
+	struct sw_rec_api *r = tb_add(tb, SW_REC_API, sizeof *r + d + n, true);
+	r->id = id;
+	r->driver_bytes = (uint8_t)d;
+	r->runtime_bytes = (uint8_t)n;
+	memcpy(r + 1, driver, d);
+	memcpy((char *)(r + 1) + d, runtime, n);
+	return id;
+}
+
+void tb_call(struct tb *tb, const char *driver, const char *runtime)
+{
+	tb->next_api = tb_api(tb, driver, runtime);
+}
+
+uint32_t tb_stack(struct tb *tb, uint32_t depth, ...)
+{
+	uint64_t ips[64];
+	va_list ap;
+	tb->stack = 0;
+	va_start(ap, depth);
+	for (uint32_t i = 0; i < depth && i < 64; i++)
+		ips[i] = va_arg(ap, uint64_t);
+	va_end(ap);
+	if (!depth)
+		return 0;
+	uint64_t *id = sw_map_put(&tb->current->stacks, sw_hash_bytes(SW_FNV_START, ips, depth * sizeof *ips));
+	if (!*id) {
+		*id = ++tb->current->n_stacks;
+		struct sw_rec_stack *r = tb_add(tb, SW_REC_STACK, sizeof *r + depth * sizeof *ips, false);
+		r->id = (uint32_t)*id;
+		r->depth = depth;
+		memcpy(r + 1, ips, depth * sizeof *ips);
+	}
+	return tb->stack = (uint32_t)*id;
+}
+
+struct sw_rec_module *tb_module(struct tb *tb, uint64_t base, uint64_t end, const char *path)
+{
+	size_t n = strlen(path);
+	struct sw_rec_module *r = tb_add(tb, SW_REC_MODULE, sizeof *r + 24 + n, true);
+	r->base = r->start = base;
+	r->end = end;
+	r->build_id_bytes = 20;
+	r->path_bytes = (uint32_t)n;
+	memset(r + 1, 0xab, 20);
+	memcpy((char *)(r + 1) + 24, path, n);
+	return r;
+}
+
+struct sw_rec_module *tb_module_gone(struct tb *tb, uint64_t base)
+{
+	struct sw_rec_module *r = tb_add(tb, SW_REC_MODULE_GONE, sizeof *r, true);
+	r->base = base;
+	return r;
+}
+
+struct sw_rec_cudart *tb_cudart(struct tb *tb, uint64_t module_base, enum sw_cudart_link link, const char *path)
+{
+	size_t n = strlen(path);
+	struct sw_rec_cudart *r = tb_add(tb, SW_REC_CUDART, sizeof *r + n, true);
+	r->module_base = module_base;
+	r->link = link;
+	r->version = 13000;
+	r->requests = 440;
+	r->path_bytes = (uint32_t)n;
+	memcpy(r + 1, path, n);
+	return r;
+}
+
+struct sw_rec_device *tb_device(struct tb *tb, int ordinal, const char *name)
+{
+	size_t n = strlen(name);
+	struct sw_rec_device *r = tb_add(tb, SW_REC_DEVICE, sizeof *r + n, true);
+	r->ordinal = ordinal;
+	r->major = 9;
+	r->multiprocessors = 132;
+	r->memory_bytes = 1ull << 36;
+	r->name_bytes = (uint32_t)n;
+	memcpy(r + 1, name, n);
+	return r;
+}
+
+struct sw_rec_context *tb_context(struct tb *tb, uint8_t id, int device)
+{
+	struct sw_rec_context *r = tb_add(tb, SW_REC_CONTEXT, sizeof *r, true);
+	r->h.ctx = id;
+	r->handle = 0x5000u + id;
+	r->device = device;
+	r->flags = SW_CTX_PRIMARY;
+	return r;
+}
+
+uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...)
+{
+	size_t n = name ? strlen(name) : 0;
+	struct sw_rec_function *r = tb_add(tb, SW_REC_FUNCTION, sizeof *r + params * sizeof(struct sw_param) + n, true);
+	struct sw_param *param = (void *)(r + 1);
+	unsigned offset = 0;
+	va_list ap;
+	r->id = ++tb->functions;
+	r->handle = 0x6000u + r->id;
+	r->flags = SW_FUNCTION_KERNEL | (name || params ? 0 : SW_FUNCTION_NO_LAYOUT);
+	r->params = (uint16_t)params;
+	r->name_bytes = (uint16_t)n;
+	va_start(ap, params);
+	for (uint32_t i = 0; i < params; i++) {
+		unsigned bytes = va_arg(ap, unsigned), align = bytes && bytes <= 8 && !(bytes & (bytes - 1)) ? bytes : 8;
+		offset = (offset + align - 1) & ~(align - 1);
+		param[i] = (struct sw_param){(uint16_t)offset, (uint16_t)bytes};
+		offset += bytes;
+	}
+	va_end(ap);
+	if (n)
+		memcpy(param + params, name, n);
+	return r->id;
+}
+
+uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes)
+{
+	size_t n = path ? strlen(path) : 0, room = tb->header.chunk_bytes - sizeof(struct sw_chunk_header);
+	struct sw_rec_image *r = tb_add(tb, SW_REC_IMAGE, sizeof *r + n, true);
+	uint32_t id = r->id = ++tb->images;
+	r->kind = kind;
+	r->handle = 0x7000u + id;
+	r->bytes = bytes;
+	r->hash = data ? sw_hash_bytes(SW_FNV_START, data, bytes) : 0;
+	r->data = data != NULL;
+	r->path_bytes = (uint32_t)n;
+	if (n)
+		memcpy(r + 1, path, n);
+	size_t most = (room < SW_REC_MAX_BYTES ? room : SW_REC_MAX_BYTES) - sizeof(struct sw_rec_image_data) - 8;
+	for (size_t at = 0; data && at < bytes;) {
+		size_t piece = bytes - at < most ? bytes - at : most;
+		struct sw_rec_image_data *d = tb_add(tb, SW_REC_IMAGE_DATA, sizeof *d + piece, false);
+		d->id = id;
+		d->bytes = (uint32_t)piece;
+		d->offset = at;
+		memcpy(d + 1, (const char *)data + at, piece);
+		at += piece;
+	}
+	return id;
+}
+
+struct sw_rec_name *tb_name(struct tb *tb, enum sw_name_of of, uint64_t handle, uint64_t bytes, const char *name)
+{
+	size_t n = strlen(name);
+	struct sw_rec_name *r = tb_add(tb, SW_REC_NAME, sizeof *r + n, true);
+	r->h.ctx = tb->ctx;
+	r->of = of;
+	r->name_bytes = (uint32_t)n;
+	r->handle = handle;
+	r->bytes = bytes;
+	memcpy(r + 1, name, n);
+	return r;
+}
+
+struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t records)
+{
+	struct sw_rec_loss *r = tb_add(tb, SW_REC_LOSS, sizeof *r, true);
+	r->first_seq = first_seq;
+	r->last_seq = last_seq;
+	r->records = records;
+	r->why = SW_LOSS_SIZE_LIMIT;
+	return r;
+}
+
+struct sw_rec_notice *tb_notice(struct tb *tb, const char *text)
+{
+	size_t n = strlen(text);
+	struct sw_rec_notice *r = tb_add(tb, SW_REC_NOTICE, sizeof *r + n, true);
+	r->text_bytes = (uint32_t)n;
+	memcpy(r + 1, text, n);
+	return r;
+}
+
+struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns)
+{
+	struct sw_rec_clock *r = tb_add(tb, SW_REC_CLOCK, sizeof *r, false);
+	r->monotonic_ns = monotonic_ns;
+	return r;
+}
+
+/* ---- operations ---- */
+
+struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block, size_t bytes)
+{
+	uint64_t key = sw_hash_bytes(SW_FNV_START, block, bytes) ^ bytes;
+	uint64_t known = bytes ? sw_map_get(&tb->current->blocks, key) : 0;
+	size_t inline_bytes = known ? 0 : bytes;
+	struct sw_rec_launch *r = operation(tb, SW_REC_LAUNCH, sizeof *r + inline_bytes, "cuLaunchKernel", "cudaLaunchKernel");
+	if (bytes && !known) {
+		known = *sw_map_put(&tb->current->blocks, key) = ++tb->current->n_blocks;
+		r->flags |= SW_LAUNCH_INLINE;
+		r->param_bytes = (uint16_t)bytes;
+		memcpy(r + 1, block, bytes);
+	}
+	r->stream = stream;
+	r->function = function;
+	r->params = (uint32_t)known;
+	for (int i = 0; i < 3; i++) {
+		r->grid[i] = 1;
+		r->block[i] = 1;
+	}
+	r->block[0] = 256;
+	return r;
+}
+
+struct sw_rec_launch *tb_launch(struct tb *tb, uint32_t function, uint64_t stream, uint32_t words, ...)
+{
+	uint64_t block[64];
+	va_list ap;
+	va_start(ap, words);
+	for (uint32_t i = 0; i < words && i < 64; i++)
+		block[i] = va_arg(ap, uint64_t);
+	va_end(ap);
+	return tb_launch_block(tb, function, stream, block, words * sizeof *block);
+}
+
+struct sw_rec_copy *tb_copy(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
+			    uint64_t bytes, uint64_t stream)
+{
+	struct sw_rec_copy *r = operation(tb, SW_REC_COPY, sizeof *r, "cuMemcpyAsync", "cudaMemcpyAsync");
+	r->dst = dst;
+	r->src = src;
+	r->bytes = bytes;
+	r->stream = stream;
+	r->dst_side = (uint8_t)dst_side;
+	r->src_side = (uint8_t)src_side;
+	return r;
+}
+
+struct sw_rec_end *tb_end(struct tb *tb, enum sw_rec_kind kind, uint64_t begin_seq)
+{
+	tb->now += tb->dur;
+	struct sw_rec_end *r = tb_add(tb, kind, sizeof *r, true);
+	r->h.ctx = tb->ctx;
+	r->h.flags = SW_RF_END;
+	r->h.dur = (uint32_t)(tb->dur + tb->step);
+	r->h.stack = tb->stack;
+	r->begin_seq = begin_seq;
+	return r;
+}
+
+/* The END of the call whose BEGIN is `begin`. */
+static uint64_t finish(struct tb *tb, const struct sw_rec *begin)
+{
+	struct sw_rec copy = *begin;
+	struct sw_rec_end *end = tb_end(tb, copy.kind, sw_rec_seq(&copy));
+	end->h.api = copy.api;
+	end->h.status = copy.status;
+	end->h.flags = (uint16_t)((copy.flags & ~SW_RF_BEGIN) | SW_RF_END);
+	return sw_rec_seq(&copy);
+}
+
+uint64_t tb_copy_sync(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
+		      uint64_t bytes)
+{
+	if (!tb->next_api)
+		tb_call(tb, "cuMemcpy", "cudaMemcpy");
+	struct sw_rec_copy *r = tb_copy(tb, dst, dst_side, src, src_side, bytes, 0);
+	r->h.flags |= SW_RF_SYNCHRONOUS | SW_RF_BEGIN;
+	r->h.dur = (uint32_t)(tb->dur + tb->step);
+	return finish(tb, &r->h);
+}
+
+struct sw_rec_copy_nd *tb_copy_2d(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t dst_pitch, uint64_t src,
+				  enum sw_side src_side, uint64_t src_pitch, uint64_t width, uint64_t height,
+				  uint64_t stream)
+{
+	struct sw_rec_copy_nd *r =
+		operation(tb, SW_REC_COPY_ND, sizeof *r, "cuMemcpy2DAsync_v2", "cudaMemcpy2DAsync");
+	r->stream = stream;
+	r->width = width;
+	r->height = height;
+	r->depth = 1;
+	r->dst = (struct sw_box){.base = dst, .pitch = dst_pitch, .slice_rows = height, .side = (uint8_t)dst_side};
+	r->src = (struct sw_box){.base = src, .pitch = src_pitch, .slice_rows = height, .side = (uint8_t)src_side};
+	return r;
+}
+
+struct sw_rec_set *tb_set(struct tb *tb, uint64_t dst, uint64_t bytes, uint64_t stream)
+{
+	struct sw_rec_set *r = operation(tb, SW_REC_SET, sizeof *r, "cuMemsetD8Async", "cudaMemsetAsync");
+	r->dst = dst;
+	r->stream = stream;
+	r->width = bytes;
+	r->height = 1;
+	r->element_bytes = 1;
+	return r;
+}
+
+struct sw_rec_alloc *tb_alloc(struct tb *tb, enum sw_memory memory, uint64_t address, uint64_t bytes)
+{
+	static const char *const name[][2] = {
+		[SW_MEM_DEVICE] = {"cuMemAlloc_v2", "cudaMalloc"},
+		[SW_MEM_ASYNC] = {"cuMemAllocAsync", "cudaMallocAsync"},
+		[SW_MEM_MANAGED] = {"cuMemAllocManaged", "cudaMallocManaged"},
+		[SW_MEM_PINNED] = {"cuMemHostAlloc", "cudaHostAlloc"},
+		[SW_MEM_REGISTERED] = {"cuMemHostRegister_v2", "cudaHostRegister"},
+	};
+	bool named = memory < sizeof name / sizeof *name && name[memory][0];
+	struct sw_rec_alloc *r = operation(tb, SW_REC_ALLOC, sizeof *r, named ? name[memory][0] : "cuMemAlloc_v2",
+					   named ? name[memory][1] : "");
+	r->address = address;
+	r->bytes = bytes;
+	r->memory = memory;
+	return r;
+}
+
+struct sw_rec_free *tb_free(struct tb *tb, enum sw_memory memory, uint64_t address)
+{
+	bool host = memory == SW_MEM_PINNED, registered = memory == SW_MEM_REGISTERED, async = memory == SW_MEM_ASYNC;
+	struct sw_rec_free *r = operation(
+		tb, SW_REC_FREE, sizeof *r,
+		host ? "cuMemFreeHost" : registered ? "cuMemHostUnregister" : async ? "cuMemFreeAsync" : "cuMemFree_v2",
+		host ? "cudaFreeHost" : registered ? "cudaHostUnregister" : async ? "cudaFreeAsync" : "cudaFree");
+	r->address = address;
+	r->memory = memory;
+	return r;
+}
+
+uint64_t tb_free_sync(struct tb *tb, enum sw_memory memory, uint64_t address)
+{
+	struct sw_rec_free *r = tb_free(tb, memory, address);
+	r->h.flags |= SW_RF_SYNCHRONOUS | SW_RF_BEGIN;
+	r->h.dur = (uint32_t)(tb->dur + tb->step);
+	return finish(tb, &r->h);
+}
+
+struct sw_rec_stream *tb_stream_create(struct tb *tb, uint64_t stream, uint32_t flags)
+{
+	struct sw_rec_stream *r = operation(tb, SW_REC_STREAM_CREATE, sizeof *r, "cuStreamCreate", "cudaStreamCreateWithFlags");
+	r->stream = stream;
+	r->flags = flags;
+	return r;
+}
+
+struct sw_rec_stream *tb_stream_destroy(struct tb *tb, uint64_t stream)
+{
+	struct sw_rec_stream *r = operation(tb, SW_REC_STREAM_DESTROY, sizeof *r, "cuStreamDestroy_v2", "cudaStreamDestroy");
+	r->stream = stream;
+	return r;
+}
+
+struct sw_rec_event *tb_event_create(struct tb *tb, uint64_t event)
+{
+	struct sw_rec_event *r = operation(tb, SW_REC_EVENT_CREATE, sizeof *r, "cuEventCreate", "cudaEventCreate");
+	r->event = event;
+	return r;
+}
+
+struct sw_rec_event *tb_event_destroy(struct tb *tb, uint64_t event)
+{
+	struct sw_rec_event *r = operation(tb, SW_REC_EVENT_DESTROY, sizeof *r, "cuEventDestroy_v2", "cudaEventDestroy");
+	r->event = event;
+	return r;
+}
+
+struct sw_rec_event_record *tb_event_record(struct tb *tb, uint64_t event, uint64_t stream)
+{
+	struct sw_rec_event_record *r = operation(tb, SW_REC_EVENT_RECORD, sizeof *r, "cuEventRecord", "cudaEventRecord");
+	r->event = event;
+	r->stream = stream;
+	return r;
+}
+
+struct sw_rec_stream_wait *tb_stream_wait(struct tb *tb, uint64_t stream, uint64_t event)
+{
+	struct sw_rec_stream_wait *r = operation(tb, SW_REC_STREAM_WAIT, sizeof *r, "cuStreamWaitEvent", "cudaStreamWaitEvent");
+	r->stream = stream;
+	r->event = event;
+	return r;
+}
+
+static struct sw_rec_sync *add_sync(struct tb *tb, enum sw_rec_kind kind, enum sw_sync_what what, uint64_t handle)
+{
+	static const char *const name[][2] = {
+		[SW_SYNC_EVENT] = {"cuEventSynchronize", "cudaEventSynchronize"},
+		[SW_SYNC_STREAM] = {"cuStreamSynchronize", "cudaStreamSynchronize"},
+		[SW_SYNC_CONTEXT] = {"cuCtxSynchronize", "cudaDeviceSynchronize"},
+		[SW_SYNC_ELAPSED] = {"cuEventElapsedTime", "cudaEventElapsedTime"},
+	};
+	static const char *const query[][2] = {
+		[SW_SYNC_EVENT] = {"cuEventQuery", "cudaEventQuery"},
+		[SW_SYNC_STREAM] = {"cuStreamQuery", "cudaStreamQuery"},
+	};
+	const char *const *n = kind == SW_REC_QUERY ? query[what == SW_SYNC_EVENT ? what : SW_SYNC_STREAM] : name[what];
+	struct sw_rec_sync *r = operation(tb, kind, sizeof *r, n[0], n[1]);
+	r->what = what;
+	r->handle = handle;
+	return r;
+}
+
+uint64_t tb_sync_begin(struct tb *tb, enum sw_sync_what what, uint64_t handle)
+{
+	struct sw_rec_sync *r = add_sync(tb, SW_REC_SYNC, what, handle);
+	r->h.flags |= SW_RF_BEGIN | SW_RF_PENDING;
+	r->h.dur = 0;
+	return sw_rec_seq(&r->h);
+}
+
+uint64_t tb_sync(struct tb *tb, enum sw_sync_what what, uint64_t handle)
+{
+	struct sw_rec_sync *r = add_sync(tb, SW_REC_SYNC, what, handle);
+	r->h.flags |= SW_RF_BEGIN;
+	r->h.dur = (uint32_t)(tb->dur + tb->step);
+	return finish(tb, &r->h);
+}
+
+struct sw_rec_sync *tb_query(struct tb *tb, enum sw_sync_what what, uint64_t handle, uint16_t status)
+{
+	struct sw_rec_sync *r = add_sync(tb, SW_REC_QUERY, what, handle);
+	r->h.status = status;
+	return r;
+}
+
+struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t function)
+{
+	struct sw_rec_host_func *r = operation(tb, SW_REC_HOST_FUNC, sizeof *r, "cuLaunchHostFunc", "cudaLaunchHostFunc");
+	r->stream = stream;
+	r->function = function;
+	return r;
+}
+
+uint64_t tb_host_func_run(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued)
+{
+	struct sw_rec_host_func *r = tb_add(tb, SW_REC_HOST_FUNC_RUN, sizeof *r, true);
+	r->h.ctx = tb->ctx;
+	r->h.flags = SW_RF_BEGIN;
+	r->h.dur = (uint32_t)(tb->dur + tb->step);
+	r->stream = stream;
+	r->function = function;
+	r->enqueued = enqueued;
+	return finish(tb, &r->h);
+}
+
+struct sw_rec_context_op *tb_context_op(struct tb *tb, enum sw_context_op op, uint64_t handle)
+{
+	static const char *const name[] = {
+		[SW_CONTEXT_CREATE] = "cuCtxCreate_v4",
+		[SW_CONTEXT_DESTROY] = "cuCtxDestroy_v2",
+		[SW_CONTEXT_CURRENT] = "cuCtxSetCurrent",
+		[SW_CONTEXT_RETAIN] = "cuDevicePrimaryCtxRetain",
+		[SW_CONTEXT_RELEASE] = "cuDevicePrimaryCtxRelease_v2",
+		[SW_CONTEXT_RESET] = "cuDevicePrimaryCtxReset_v2",
+	};
+	struct sw_rec_context_op *r = operation(tb, SW_REC_CONTEXT_OP, sizeof *r, name[op],
+						op == SW_CONTEXT_RESET ? "cudaDeviceReset" : "");
+	r->handle = handle;
+	r->op = op;
+	return r;
+}
+
+struct sw_rec_code *tb_code(struct tb *tb, enum sw_rec_kind kind, uint64_t handle, uint32_t image)
+{
+	struct sw_rec_code *r = operation(tb, kind, sizeof *r,
+					  kind == SW_REC_CODE_LOAD     ? "cuLibraryLoadData"
+					  : kind == SW_REC_CODE_UNLOAD ? "cuLibraryUnload"
+								       : "cuKernelGetFunction",
+					  "");
+	r->handle = handle;
+	r->image = image;
+	return r;
+}
+
+struct sw_rec_capture *tb_capture(struct tb *tb, enum sw_capture_op op, uint64_t stream, uint64_t graph)
+{
+	bool end = op == SW_CAPTURE_END;
+	struct sw_rec_capture *r = operation(tb, SW_REC_CAPTURE, sizeof *r,
+					     end ? "cuStreamEndCapture" : "cuStreamBeginCapture_v2",
+					     end ? "cudaStreamEndCapture" : "cudaStreamBeginCapture");
+	r->stream = stream;
+	r->graph = graph;
+	r->op = op;
+	return r;
+}
+
+struct sw_rec_graph *tb_graph(struct tb *tb, enum sw_graph_op op, uint64_t graph, uint64_t exec)
+{
+	struct sw_rec_graph *r =
+		operation(tb, SW_REC_GRAPH, sizeof *r, "cuGraphInstantiateWithFlags", "cudaGraphInstantiate");
+	r->graph = graph;
+	r->exec = exec;
+	r->op = op;
+	return r;
+}
+
+struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64_t stream)
+{
+	struct sw_rec_graph_launch *r = operation(tb, SW_REC_GRAPH_LAUNCH, sizeof *r, "cuGraphLaunch", "cudaGraphLaunch");
+	r->exec = exec;
+	r->stream = stream;
+	return r;
+}
+
+struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream)
+{
+	struct sw_rec_mem_op *r =
+		operation(tb, SW_REC_MEM_OP, sizeof *r, "cuMemPrefetchAsync_v2", "cudaMemPrefetchAsync");
+	r->stream = stream;
+	r->address = address;
+	r->bytes = bytes;
+	r->op = op;
+	return r;
+}
+
+struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value)
+{
+	struct sw_rec_config *r = operation(tb, SW_REC_CONFIG, sizeof *r, "cuCtxSetLimit", "cudaDeviceSetLimit");
+	r->what = what;
+	r->value = value;
+	return r;
+}
+
+struct sw_rec_other *tb_other(struct tb *tb, enum sw_rec_kind kind, const char *driver)
+{
+	return operation(tb, kind, sizeof(struct sw_rec_other), driver, "");
+}

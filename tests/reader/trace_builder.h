@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes valid traces for tests, record by record.
+ *
+ *     struct tb *tb = tb_new("two-streams.swt", NULL);      // header, PROCESS, DEVICE 0, CONTEXT 1, THREAD 1
+ *     tb_alloc(tb, SW_MEM_DEVICE, 0x7f0000000000, 4096);
+ *     tb_stream_create(tb, 0xa, 1);                          // 1: CU_STREAM_NON_BLOCKING
+ *     tb_stack(tb, 2, 0x401000, 0x402000);                   // the calls that follow come from here
+ *     tb_launch(tb, tb_function(tb, "_Z3addPfPKf", 2, 8, 8), 0xa, 2, 0x7f0000000000, 0x7f0000000800);
+ *     tb_call(tb, "cuMemcpyDtoHAsync_v2", "cudaMemcpyAsync"); // name of the next call only
+ *     tb_copy(tb, 0x1000, SW_SIDE_HOST, 0x7f0000000000, SW_SIDE_DEVICE, 64, 0)->h.flags |= SW_RF_PER_THREAD;
+ *     tb_sync(tb, SW_SYNC_STREAM, 0xa);                      // BEGIN and END
+ *     tb_thread(tb, 2);                                      // what follows is of thread 2, in a writer of its own
+ *     uint64_t begin = tb_sync_begin(tb, SW_SYNC_CONTEXT, 0); // never ended: in flight
+ *     tb_close(tb, true);                                    // COUNTS, END, header; frees tb
+ *
+ * Every helper returns its record, to be changed until the next call of a tb_ function.  Time is in ticks of 1 ns: each
+ * record advances tb->now by tb->step, each call lasts tb->dur.  Errors end the test program.
+ */
+#ifndef TESTS_READER_TRACE_BUILDER_H
+#define TESTS_READER_TRACE_BUILDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "syncwatch/format.h"
+
+struct tb_writer;
+
+struct tb_options {
+	uint32_t chunk_bytes;      /* 0: 16384 */
+	uint32_t flags;            /* SW_FILE_* besides CLOSED */
+	uint64_t ticks_per_second; /* 0: 1e9 */
+	bool bare;                 /* no PROCESS, DEVICE, CONTEXT, THREAD */
+};
+
+/* All fields may be changed between records. */
+struct tb {
+	uint64_t now;  /* ticks of the next record */
+	uint64_t step; /* default 1000 */
+	uint64_t dur;  /* of calls, default 100; blocking calls advance now by it */
+	uint64_t seq;  /* last sequence number given out */
+	uint8_t ctx;   /* default 1 */
+	uint16_t status, flags; /* of the next records, default 0 */
+	uint32_t stack;         /* of the current writer, by tb_stack */
+	struct sw_file_header header;
+
+	/* private */
+	int fd;
+	char *path;
+	struct tb_writer *writers, *current;
+	size_t n_writers;
+	uint16_t apis, next_api;
+	uint64_t calls[512];
+	struct tb_name {
+		char *driver, *runtime;
+	} names[512];
+	uint32_t functions, images;
+};
+
+struct tb *tb_new(const char *path, const struct tb_options *options);
+/* `ended`: writes COUNTS and END, closes all chunks (with their CRC) and sets SW_FILE_CLOSED; else the trace is as after
+   SIGKILL: the last chunk of each writer stays open. */
+void tb_close(struct tb *tb, bool ended);
+
+/* Any record: header filled, `bytes` in all (rounded up to 8), payload zeroed.  Not ordered: sequence number 0. */
+void *tb_add(struct tb *tb, enum sw_rec_kind kind, size_t bytes, bool ordered);
+
+/* ---- descriptions ---- */
+
+void tb_thread(struct tb *tb, uint32_t thread);  /* switches to the thread's writer; first time: THREAD record */
+void tb_writer(struct tb *tb, uint32_t writer);  /* switches without any record */
+uint16_t tb_api(struct tb *tb, const char *driver, const char *runtime);
+void tb_call(struct tb *tb, const char *driver, const char *runtime);
+uint32_t tb_stack(struct tb *tb, uint32_t depth, ...); /* depth x uint64_t; 0: no stack from now on */
+struct sw_rec_module *tb_module(struct tb *tb, uint64_t base, uint64_t end, const char *path);
+struct sw_rec_module *tb_module_gone(struct tb *tb, uint64_t base);
+struct sw_rec_cudart *tb_cudart(struct tb *tb, uint64_t module_base, enum sw_cudart_link link, const char *path);
+struct sw_rec_device *tb_device(struct tb *tb, int ordinal, const char *name);
+struct sw_rec_context *tb_context(struct tb *tb, uint8_t id, int device); /* later records: set tb->ctx */
+/* `params` sizes follow (unsigned), each aligned to its size up to 8.  Returns the id; params 0 with name NULL: no layout. */
+uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...);
+/* An image with its content recorded (data NULL: file-backed at path). Returns its id. */
+uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes);
+struct sw_rec_name *tb_name(struct tb *tb, enum sw_name_of of, uint64_t handle, uint64_t bytes, const char *name);
+struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t records);
+struct sw_rec_notice *tb_notice(struct tb *tb, const char *text);
+struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns);
+
+/* ---- operations ---- */
+
+/* `words` uint64_t follow: the parameter block, 8 bytes each (interned).  tb_launch_block takes it as bytes. */
+struct sw_rec_launch *tb_launch(struct tb *tb, uint32_t function, uint64_t stream, uint32_t words, ...);
+struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block, size_t bytes);
+
+struct sw_rec_copy *tb_copy(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
+			    uint64_t bytes, uint64_t stream);
+/* BEGIN and END of a synchronous copy on the default stream; returns BEGIN's sequence number. */
+uint64_t tb_copy_sync(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
+		      uint64_t bytes);
+/* Both boxes with pitch and slice_rows, no arrays. */
+struct sw_rec_copy_nd *tb_copy_2d(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t dst_pitch, uint64_t src,
+				  enum sw_side src_side, uint64_t src_pitch, uint64_t width, uint64_t height,
+				  uint64_t stream);
+struct sw_rec_set *tb_set(struct tb *tb, uint64_t dst, uint64_t bytes, uint64_t stream);
+struct sw_rec_alloc *tb_alloc(struct tb *tb, enum sw_memory memory, uint64_t address, uint64_t bytes);
+struct sw_rec_free *tb_free(struct tb *tb, enum sw_memory memory, uint64_t address);
+/* BEGIN and END, as cuMemFree and its like are recorded; returns BEGIN's sequence number. */
+uint64_t tb_free_sync(struct tb *tb, enum sw_memory memory, uint64_t address);
+struct sw_rec_stream *tb_stream_create(struct tb *tb, uint64_t stream, uint32_t flags);
+struct sw_rec_stream *tb_stream_destroy(struct tb *tb, uint64_t stream);
+struct sw_rec_event *tb_event_create(struct tb *tb, uint64_t event);
+struct sw_rec_event *tb_event_destroy(struct tb *tb, uint64_t event);
+struct sw_rec_event_record *tb_event_record(struct tb *tb, uint64_t event, uint64_t stream);
+struct sw_rec_stream_wait *tb_stream_wait(struct tb *tb, uint64_t stream, uint64_t event);
+uint64_t tb_sync_begin(struct tb *tb, enum sw_sync_what what, uint64_t handle);
+uint64_t tb_sync(struct tb *tb, enum sw_sync_what what, uint64_t handle); /* returns BEGIN's sequence number */
+struct sw_rec_end *tb_end(struct tb *tb, enum sw_rec_kind kind, uint64_t begin_seq);
+struct sw_rec_sync *tb_query(struct tb *tb, enum sw_sync_what what, uint64_t handle, uint16_t status);
+struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t function);
+/* BEGIN and END on the current thread (switch with tb_thread first). */
+uint64_t tb_host_func_run(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued);
+struct sw_rec_context_op *tb_context_op(struct tb *tb, enum sw_context_op op, uint64_t handle);
+struct sw_rec_code *tb_code(struct tb *tb, enum sw_rec_kind kind, uint64_t handle, uint32_t image);
+struct sw_rec_capture *tb_capture(struct tb *tb, enum sw_capture_op op, uint64_t stream, uint64_t graph);
+struct sw_rec_graph *tb_graph(struct tb *tb, enum sw_graph_op op, uint64_t graph, uint64_t exec);
+struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64_t stream);
+struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream);
+struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);
+struct sw_rec_other *tb_other(struct tb *tb, enum sw_rec_kind kind, const char *driver);
+
+#endif
