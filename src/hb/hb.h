@@ -42,7 +42,7 @@ enum sw_lane_kind {
 	SW_LANE_NONBLOCKING,
 	SW_LANE_LEGACY,
 	SW_LANE_PER_THREAD, /* a blocking stream, one a context and thread */
-	SW_LANE_CALLBACK
+	SW_LANE_CALLBACK /* strict_host: a thread of the driver that runs host functions */
 };
 
 enum sw_edge_kind {
@@ -88,9 +88,14 @@ void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
    (counted as precision lost). */
 uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at);
 enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
+/* Which lane holds this slot now: a new number each time that a slot is given out, never 0.  A table about streams that is
+   indexed by lane must check it: also the per-thread streams of threads that fell silent give their slots back. */
+uint32_t sw_hb_lane_serial(const struct sw_hb *hb, uint32_t lane);
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
+
+/* Enqueue, record, wait and host function are steps of their stream's lane; the first and the last are *work*. */
 
 /* An operation is enqueued: the stream joins the host, the legacy rules apply, the lane ticks. */
 struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
@@ -105,16 +110,20 @@ void sw_hb_event_destroy(struct sw_hb *hb, uint64_t event);
 /* What an event held when a call looked at it. */
 struct sw_hb_event_state {
 	bool recorded;          /* false: never recorded since it was created; waiting for it does nothing */
+	bool context_wide;      /* recorded for all streams of a context: `record` has tick 0, it is no step of one stream */
 	struct sw_point record; /* step of the record on its stream */
 	uint64_t record_seq;
 	uint32_t waits;         /* waits, queries and synchronisations that used this record so far */
 };
 
-/* Flags: 1 early (programmatic: takes the clock of the stream without ticking), 2 all streams of the context.
-   *before (may be NULL): what it replaces. */
+enum {
+	SW_HB_EARLY = 1,  /* may trigger before the launch that follows ends: call it before that launch's enqueue */
+	SW_HB_CONTEXT = 2 /* all streams of at->ctx (cuCtxRecordEvent, cuCtxWaitEvent); future ones too when waiting */
+};
+/* A step of the stream unless SW_HB_CONTEXT.  *before (may be NULL): what it replaces. */
 void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at *at, unsigned flags,
 			struct sw_hb_event_state *before);
-/* Flags: 2 all streams of the context wait.  *state: what was waited for. */
+/* A step of the stream unless SW_HB_CONTEXT, also when the event was never recorded.  *state: what was waited for. */
 void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t event, unsigned flags,
 		       struct sw_hb_event_state *state);
 void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
@@ -134,16 +143,18 @@ sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device); /* all contexts of 
 sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane); /* all that the lane knows now, its own steps included */
 
 struct sw_hb_waited {
-	bool pending;        /* it covered at least one step that the host did not know to be done (by `basis`) */
-	uint32_t lanes;      /* how many lanes had such steps */
-	uint32_t lane;       /* one of them, when pending */
+	/* Pending: it covered work (enqueued, host function) that the host did not know to be done, by `basis`.  Exact for
+	   the last 64 steps of each lane; what is older counts as work. */
+	bool pending;
+	uint32_t lanes;       /* how many lanes had such work */
+	uint32_t lane;        /* one of them, when pending */
 	struct sw_point last; /* its last such step */
 };
 void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq, enum sw_order basis,
 		    struct sw_hb_waited *waited);
 void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token);
 
-/* What would a wait for this token still cover?  Calls back for each lane with steps unknown to the host. */
+/* What would a wait for this token still cover?  Calls back for each lane with work unknown to the host. */
 void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread, enum sw_order basis,
 		      void (*each)(void *arg, uint32_t lane, uint64_t known_tick, uint64_t covered_tick), void *arg);
 
@@ -159,15 +170,15 @@ void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, u
 /* Is `earlier` ordered before the last step of `lane`? */
 enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uint32_t lane);
 
-/* Everything that will ever be recorded is ordered after this point in both clocks: it can be forgotten. */
+/* Everything that will ever be recorded is ordered after this point in both clocks: it can be forgotten.  (What the
+   documented clock has passed, the measured one has too.) */
 bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point);
-/* The same for the documented clock alone. */
-bool sw_hb_passed_documented(const struct sw_hb *hb, struct sw_point point);
 
-/* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows, and the record that told it. */
+/* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows by the documented clock, and the
+   record that told it. */
 struct sw_hb_last {
 	uint64_t tick; /* 0: never */
-	uint64_t seq;  /* record of the join that brought it */
+	uint64_t seq;  /* record of the join that brought it; through the host: of the host's wait, not of the enqueue */
 	enum sw_edge_kind kind;
 };
 struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_t from);
@@ -181,7 +192,7 @@ struct sw_hb_stats {
 };
 struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb);
 
-/* A loss of records: a full barrier.  Every lane joins every other. */
+/* A loss of records: a full barrier.  Every lane joins every other; no edge is told. */
 void sw_hb_barrier(struct sw_hb *hb, uint64_t seq);
 
 #endif
