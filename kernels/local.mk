@@ -1,30 +1,41 @@
 # CUDA programs, one for each case, each with its fixed twin.  Built where nvcc is, for the tests of tests/kernels.
-KERNELS_ALL = \
+KERNELS_SHARED = \
 	raw_kernel_kernel raw_copy_kernel raw_kernel_copy raw_copy_copy \
-	war_kernel_copy war_copy_copy \
-	waw_copy_set waw_kernel_kernel \
-	streams
+	war_kernel_copy war_copy_copy waw_copy_set waw_kernel_kernel \
+	streams copies sets symbol slices columns boxes \
+	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join \
+	host_wait host_function host_read_early host_free_in_flight zero_copy staging_refill staging_bounce \
+	use_after_free free_in_flight free_async_early stream_destroyed \
+	threads threads_default default_stream \
+	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
+	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
+	wide_sync redundant_sync busy_poll many_calls
 # The same programs built in other ways.
-KERNELS_STATIC = raw_copy_copy raw_kernel_kernel
-KERNELS_PER_THREAD = 
+KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
+KERNELS_PER_THREAD = threads_default default_stream
+# Programs that use the driver API alone.
+KERNELS_DRIVER = driver_api
 
-EXTRA_DIST += kernels/case.h $(KERNELS_ALL:%=kernels/%.cu)
+EXTRA_DIST += kernels/case.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 
 # The path of libcudart is a RUNPATH: LD_LIBRARY_PATH must be able to put the simulated CUDA before it.
-KERNEL_NVCCFLAGS = -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
+KERNELS_NVCCFLAGS = -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
 	-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
-KERNEL_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_HOME)/lib64
-kernel_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNEL_NVCCFLAGS)
+KERNELS_LINK_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_HOME)/lib64
+kernels_headers = kernels/case.h kernels/options.h
+kernels_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNELS_NVCCFLAGS)
 
-kernels_built = $(KERNELS_ALL:%=kernels/bin/%) $(KERNELS_STATIC:%=kernels/bin/static/%) \
-	$(KERNELS_PER_THREAD:%=kernels/bin/per-thread/%)
+kernels_built = $(KERNELS_SHARED:%=kernels/bin/%) $(KERNELS_STATIC:%=kernels/bin/static/%) \
+	$(KERNELS_PER_THREAD:%=kernels/bin/per-thread/%) $(KERNELS_DRIVER:%=kernels/bin/driver/%)
 
-kernels/bin/static/%: kernels/%.cu kernels/case.h
-	$(kernel_nvcc) -cudart static -o $@ $<
-kernels/bin/per-thread/%: kernels/%.cu kernels/case.h
-	$(kernel_nvcc) $(KERNEL_SHARED) -default-stream per-thread -o $@ $<
-kernels/bin/%: kernels/%.cu kernels/case.h
-	$(kernel_nvcc) $(KERNEL_SHARED) -o $@ $<
+kernels/bin/static/%: kernels/%.cu $(kernels_headers)
+	$(kernels_nvcc) -cudart static -o $@ $<
+kernels/bin/per-thread/%: kernels/%.cu $(kernels_headers)
+	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -default-stream per-thread -o $@ $<
+kernels/bin/driver/%: kernels/%.cpp kernels/options.h
+	$(kernels_nvcc) -cudart none -o $@ $< $(CUDA_STUB)
+kernels/bin/%: kernels/%.cu $(kernels_headers)
+	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<
 
 .PHONY: kernels
 if HAVE_NVCC

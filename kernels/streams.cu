@@ -13,7 +13,8 @@ static cudaStream_t stream_of(const std::string &kind)
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW101 where the kinds of the two streams order nothing, silence where they do",
-	       "the producer's stream and the consumer's (two streams unless both are one default stream) are not linked by "
+	       "the producer's stream and the consumer's (two streams unless both are one default stream) are not "
+	       "linked by "
 	       "the program; only the legacy default stream orders itself with streams that are not non-blocking",
 	       "the consumer's stream waits for an event, which is right for all kinds",
 	       {"legacy legacy", "legacy per-thread", "legacy blocking", "legacy non-blocking", "per-thread legacy",
@@ -34,5 +35,6 @@ int main(int argc, char **argv)
 		CHECK(cudaMemcpyAsync(data, host, BYTES, cudaMemcpyHostToDevice, producer));
 		CHECK(cudaMemcpyAsync(result, data, BYTES, cudaMemcpyDeviceToDevice, consumer));
 	}
-	finish({}, {produced}, {data, result}, {host}); /* streams end with the process: default ones cannot be destroyed */
+	finish({}, {produced}, {data, result},
+	       {host}); /* streams end with the process: default ones cannot be destroyed */
 }
