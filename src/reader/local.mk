@@ -1,1 +1,13 @@
-# reader
+# reader: traces as records in order
+noinst_LIBRARIES += libswreader.a
+libswreader_a_SOURCES = \
+	src/reader/reader.c src/reader/reader.h \
+	src/reader/source.c src/reader/source.h \
+	src/reader/writer.c src/reader/writer.h \
+	src/reader/merge.c src/reader/merge.h \
+	src/reader/kinds.c src/reader/kinds.h src/reader/kinds.def \
+	src/reader/clock.c src/reader/clock.h \
+	src/reader/damage.c src/reader/damage.h \
+	src/reader/dictionary.c src/reader/dictionary.h \
+	src/reader/stacks.c src/reader/modules.c \
+	src/reader/images.c src/reader/images.h

@@ -2,3 +2,12 @@
 check_LIBRARIES += tests/reader/libtracebuilder.a
 tests_reader_libtracebuilder_a_SOURCES = tests/reader/trace_builder.c tests/reader/trace_builder.h
 tests_reader_libtracebuilder_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+
+if HAVE_CHECK
+check_PROGRAMS += tests/reader/test_reader
+TESTS += tests/reader/test_reader
+tests_reader_test_reader_SOURCES = tests/reader/test_reader.c
+tests_reader_test_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_reader_test_reader_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_reader_test_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(CHECK_LIBS)
+endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was wrong with a trace, one line each. */
+#ifndef SW_READER_DAMAGE_H
+#define SW_READER_DAMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+
+struct sw_damage {
+	const char *path; /* borrowed */
+	SW_VEC(char *) lines;
+};
+
+/* Adds "path: offset N: text".  Beyond a limit lines are dropped after one that says so: a file of random bytes must not
+   fill memory or terminals. */
+void sw_damage_add(struct sw_damage *damage, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void sw_damage_free(struct sw_damage *damage);
+
+#endif

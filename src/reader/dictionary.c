@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The small descriptions; stacks, modules and images have files of their own. */
+#include "reader/dictionary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text(struct sw_dictionary *d, const void *bytes, size_t n)
+{
+	return sw_arena_strndup(&d->arena, bytes, n);
+}
+
+const char *sw_take_process(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_process *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const char *exe = sw_tail_take(&t, r->exe_bytes), *cwd = exe ? sw_tail_take(&t, r->cwd_bytes) : NULL;
+	const char *args = cwd ? sw_tail_take(&t, r->args_bytes) : NULL;
+	(void)w;
+	if (!args || r->args > r->args_bytes)
+		return "program and arguments are longer than the record";
+	struct sw_trace_process *p = sw_arena_alloc(&d->arena, sizeof *p);
+	const char **arg = sw_arena_alloc(&d->arena, (r->args + 1) * sizeof *arg);
+	const char *all = text(d, args, r->args_bytes), *end = all + r->args_bytes;
+	p->exe = text(d, exe, r->exe_bytes);
+	p->cwd = text(d, cwd, r->cwd_bytes);
+	for (; p->args < r->args && all < end; all += strlen(all) + 1)
+		arg[p->args++] = all;
+	p->arg = arg;
+	p->pid = d->pid;
+	d->process = p;
+	return NULL;
+}
+
+const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_thread *r = (const void *)rec;
+	struct sw_tail tail = sw_tail_of(rec, sizeof *r);
+	const void *name = sw_tail_take(&tail, r->name_bytes);
+	if (!name)
+		return "the thread's name is longer than the record";
+	if (!r->thread)
+		return "thread 0 does not exist";
+	struct sw_trace_thread *t = sw_arena_alloc(&d->arena, sizeof *t);
+	*t = (struct sw_trace_thread){r->thread, r->tid, r->main, text(d, name, r->name_bytes)};
+	sw_map_put_ptr(&d->threads, r->thread, t);
+	w->thread = r->thread;
+	return NULL;
+}
+
+const char *sw_take_api(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_api *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *driver = sw_tail_take(&t, r->driver_bytes);
+	const void *runtime = driver ? sw_tail_take(&t, r->runtime_bytes) : NULL;
+	(void)w;
+	if (!runtime)
+		return "the names of the entry point are longer than the record";
+	while (d->apis.n <= r->id)
+		*sw_vec_push(&d->apis) = NULL;
+	struct sw_trace_api *api = sw_arena_alloc(&d->arena, sizeof *api);
+	*api = (struct sw_trace_api){text(d, driver, r->driver_bytes), text(d, runtime, r->runtime_bytes)};
+	d->apis.at[r->id] = api;
+	return NULL;
+}
+
+const char *sw_take_device(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_device *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *name = sw_tail_take(&t, r->name_bytes);
+	(void)w;
+	if (!name)
+		return "the device's name is longer than the record";
+	struct sw_trace_device *device = sw_arena_alloc(&d->arena, sizeof *device);
+	*device = (struct sw_trace_device){
+		.ordinal = r->ordinal,
+		.major = r->major,
+		.minor = r->minor,
+		.multiprocessors = r->multiprocessors,
+		.memory_bytes = r->memory_bytes,
+		.name = text(d, name, r->name_bytes),
+	};
+	*sw_vec_push(&d->devices) = device;
+	return NULL;
+}
+
+const char *sw_take_context(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_context *r = (const void *)rec;
+	(void)w;
+	struct sw_trace_context *c = sw_arena_alloc(&d->arena, sizeof *c);
+	*c = (struct sw_trace_context){rec->ctx, r->device, r->flags, r->handle};
+	d->contexts[rec->ctx] = c;
+	return NULL;
+}
+
+const char *sw_take_function(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_function *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const struct sw_param *param = sw_tail_take(&t, r->params * sizeof *param);
+	const void *name = param ? sw_tail_take(&t, r->name_bytes) : NULL;
+	(void)w;
+	if (!name)
+		return "parameters and name of the kernel are longer than the record";
+	struct sw_param *copy = sw_arena_alloc(&d->arena, r->params * sizeof *copy);
+	struct sw_trace_function *f = sw_arena_alloc(&d->arena, sizeof *f);
+	memcpy(copy, param, r->params * sizeof *copy);
+	*f = (struct sw_trace_function){
+		.id = r->id,
+		.image = r->image,
+		.handle = r->handle,
+		.flags = r->flags,
+		.params = r->params,
+		.param = copy,
+		.name = text(d, name, r->name_bytes),
+	};
+	sw_map_put_ptr(&d->functions, r->id, f);
+	return NULL;
+}
+
+const char *sw_take_name(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_name *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *name = sw_tail_take(&t, r->name_bytes);
+	(void)w;
+	if (!name)
+		return "the name is longer than the record";
+	struct sw_trace_thread *thread = sw_map_ptr(&d->threads, r->handle);
+	if (r->of == SW_NAME_THREAD && thread)
+		thread->name = text(d, name, r->name_bytes);
+	return NULL;
+}
+
+const char *sw_take_clock(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	(void)w;
+	sw_clock_pair(&d->clock, rec->ticks, ((const struct sw_rec_clock *)(const void *)rec)->monotonic_ns);
+	return NULL;
+}
+
+const char *sw_take_notice(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_notice *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *sentence = sw_tail_take(&t, r->text_bytes);
+	(void)w;
+	if (!sentence)
+		return "the notice is longer than the record";
+	*sw_vec_push(&d->notices) = sw_arena_strndup(&d->arena, sentence, r->text_bytes);
+	return NULL;
+}
+
+const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_counts *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const struct sw_count *count = sw_tail_take(&t, (size_t)r->entries * sizeof *count);
+	(void)w;
+	if (!count)
+		return "the table of calls is longer than the record";
+	for (uint32_t i = 0; i < r->entries; i++) {
+		while (d->calls.n <= count[i].api)
+			*sw_vec_push(&d->calls) = 0;
+		d->calls.at[count[i].api] += count[i].calls;
+	}
+	return NULL;
+}
+
+const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_launch *r = (const void *)rec;
+	(void)d;
+	if (rec->flags & SW_RF_END || !(r->flags & SW_LAUNCH_INLINE))
+		return NULL;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *block = sw_tail_take(&t, r->param_bytes);
+	if (!block)
+		return "the parameter block is longer than the record";
+	if (!r->params)
+		return "a parameter block without a number";
+	sw_writer_define_params(w, r->params, block, r->param_bytes);
+	return NULL;
+}
+
+typedef const char *taker(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec);
+
+const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer *writer, const struct sw_rec *rec)
+{
+	static taker *const takers[256] = {
+#define SW_READER_ROW(kind, name) [SW_REC_##kind] = sw_take_##name,
+		SW_READER_TAKERS(SW_READER_ROW)
+#undef SW_READER_ROW
+	};
+	return takers[rec->kind] ? takers[rec->kind](d, writer, rec) : NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What descriptions said so far: threads, entry points, stacks, modules, devices, contexts, functions, images. */
+#ifndef SW_READER_DICTIONARY_H
+#define SW_READER_DICTIONARY_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "reader/clock.h"
+#include "reader/reader.h"
+#include "reader/writer.h"
+
+struct sw_image_entry;
+
+struct sw_dictionary {
+	struct sw_arena arena; /* everything that the tables point to */
+	struct sw_trace_process *process;
+	struct sw_map threads;   /* thread -> struct sw_trace_thread * */
+	struct sw_map functions; /* id -> struct sw_trace_function * */
+	struct sw_map images;    /* id -> struct sw_image_entry * */
+	struct sw_map image_hashes;
+	struct sw_trace_context *contexts[256];
+	SW_VEC(struct sw_trace_api *) apis;      /* by id */
+	SW_VEC(struct sw_trace_stack *) stacks;  /* by index - 1 */
+	struct sw_map stack_hashes;              /* hash of the content -> index */
+	SW_VEC(struct sw_trace_module *) modules;
+	struct sw_map cudarts; /* base -> enum sw_cudart_link, of modules described later */
+	SW_VEC(struct sw_trace_device *) devices;
+	SW_VEC(char *) notices;
+	SW_VEC(uint64_t) calls;    /* by entry point, from COUNTS */
+	struct sw_clock clock;
+	uint32_t pid;
+};
+
+/*
+ * Lets a record take effect.  NULL: done (or nothing to do); else what is wrong with it, and nothing was changed.
+ * The record has at least the size of its kind's struct; what follows that is checked here.
+ */
+const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer *writer, const struct sw_rec *rec);
+void sw_dictionary_free(struct sw_dictionary *d);
+
+/* For the files of this module. */
+struct sw_tail { /* the variable part of a record */
+	const unsigned char *at;
+	size_t left;
+};
+static inline struct sw_tail sw_tail_of(const struct sw_rec *rec, size_t fixed)
+{
+	return (struct sw_tail){(const unsigned char *)rec + fixed, rec->words * 8u - fixed};
+}
+/* The next `bytes`; NULL when the record is shorter. */
+static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
+{
+	if (bytes > t->left)
+		return NULL;
+	t->at += bytes;
+	t->left -= bytes;
+	return t->at - bytes;
+}
+
+#define SW_READER_TAKERS(X)                                                                                            \
+	X(PROCESS, process)                                                                                            \
+	X(THREAD, thread)                                                                                              \
+	X(API, api)                                                                                                    \
+	X(STACK, stack)                                                                                                \
+	X(MODULE, module)                                                                                              \
+	X(MODULE_GONE, module_gone)                                                                                    \
+	X(CUDART, cudart)                                                                                              \
+	X(DEVICE, device)                                                                                              \
+	X(CONTEXT, context)                                                                                            \
+	X(FUNCTION, function)                                                                                          \
+	X(IMAGE, image)                                                                                                \
+	X(IMAGE_DATA, image_data)                                                                                      \
+	X(NAME, name)                                                                                                  \
+	X(CLOCK, clock)                                                                                                \
+	X(NOTICE, notice)                                                                                              \
+	X(COUNTS, counts)                                                                                              \
+	X(LAUNCH, launch)
+#define SW_READER_TAKER(kind, name)                                                                                    \
+	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec);
+SW_READER_TAKERS(SW_READER_TAKER)
+#undef SW_READER_TAKER
+
+#endif

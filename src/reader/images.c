@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "reader/dictionary.h"
+
+const char *sw_take_image(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_image *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *path = sw_tail_take(&t, r->path_bytes);
+	(void)w;
+	if (!path)
+		return "the path of the image is longer than the record";
+	if (sw_map_find(&d->images, r->id))
+		return "an image of this number was described before";
+	struct sw_image_entry *e = sw_arena_alloc(&d->arena, sizeof *e);
+	e->image = (struct sw_trace_image){
+		.id = r->id,
+		.kind = r->kind,
+		.bytes = r->bytes,
+		.hash = r->hash,
+		.file_offset = r->file_offset,
+		.handle = r->handle,
+		.path = sw_arena_strndup(&d->arena, path, r->path_bytes),
+	};
+	const struct sw_image_entry *twin = r->hash ? sw_map_ptr(&d->image_hashes, r->hash) : NULL;
+	if (twin && twin->image.bytes == r->bytes)
+		e->image.data = twin->image.data;
+	sw_map_put_ptr(&d->images, r->id, e);
+	return NULL;
+}
+
+static void complete(struct sw_dictionary *d, struct sw_image_entry *e)
+{
+	struct sw_trace_image *image = &e->image;
+	if (image->hash && sw_hash_bytes(SW_FNV_START, e->data, e->have) != image->hash)
+		return; /* not what was loaded: better no content than a wrong one */
+	image->data = e->data;
+	if (image->hash)
+		sw_map_put_ptr(&d->image_hashes, image->hash, e);
+}
+
+/* Room grows with what arrived, not with what the IMAGE record claims: a damaged trace can't ask for memory. */
+const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_image_data *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *bytes = sw_tail_take(&t, r->bytes);
+	struct sw_image_entry *e = sw_map_ptr(&d->images, r->id);
+	(void)w;
+	if (!bytes)
+		return "the piece of the image is longer than the record";
+	if (!e)
+		return "a piece of an image that was not described";
+	if (e->image.data)
+		return NULL;
+	if (r->offset != e->have || r->bytes > e->image.bytes - e->have)
+		return "the piece of the image does not follow the one before it";
+	if (e->have + r->bytes > e->room) {
+		e->room = 2 * (e->have + r->bytes);
+		if (e->room > e->image.bytes)
+			e->room = e->image.bytes;
+		e->data = sw_realloc(e->data, 1, e->room);
+	}
+	if (r->bytes)
+		memcpy(e->data + e->have, bytes, r->bytes);
+	e->have += r->bytes;
+	if (e->have && e->have == e->image.bytes)
+		complete(d, e);
+	return NULL;
+}
+
+static void free_images(struct sw_dictionary *d)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&d->images, i, &slot));)
+		free(((struct sw_image_entry *)(uintptr_t)slot.value)->data);
+	sw_map_free(&d->images);
+}
+
+void sw_dictionary_free(struct sw_dictionary *d)
+{
+	free_images(d);
+	sw_map_free(&d->image_hashes);
+	sw_map_free(&d->threads);
+	sw_map_free(&d->functions);
+	sw_map_free(&d->stack_hashes);
+	sw_map_free(&d->cudarts);
+	free(d->apis.at);
+	free(d->stacks.at);
+	free(d->modules.at);
+	free(d->devices.at);
+	free(d->notices.at);
+	free(d->calls.at);
+	sw_arena_free(&d->arena);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/kinds.h"
+
+#include "reader/reader.h"
+
+static const uint16_t least[256] = {
+#define X(kind, type) [SW_REC_##kind] = sizeof(struct type),
+#include "reader/kinds.def"
+#undef X
+	[SW_REC_PAD] = sizeof(struct sw_rec),
+	[SW_REC_END] = sizeof(struct sw_rec),
+};
+
+static const char *const names[256] = {
+#define SW_REC_TEXT(name, value, text) [value] = #name,
+	SW_RECORDS(SW_REC_TEXT)
+#undef SW_REC_TEXT
+};
+
+size_t sw_kind_bytes(const struct sw_rec *rec)
+{
+	/* The END of a call has the kind of its BEGIN. */
+	if (sw_kind_is_operation(rec->kind) && rec->flags & SW_RF_END && least[rec->kind])
+		return sizeof(struct sw_rec_end);
+	return least[rec->kind];
+}
+
+const char *sw_record_kind_name(uint8_t kind)
+{
+	return names[kind] ? names[kind] : "?";
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of each record kind before its content is looked at. */
+#ifndef SW_READER_KINDS_H
+#define SW_READER_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "syncwatch/format.h"
+
+static inline bool sw_kind_is_operation(uint8_t kind)
+{
+	return kind >= SW_REC_LAUNCH;
+}
+
+/* Bytes that a record must have at least; 0: kind unknown. */
+size_t sw_kind_bytes(const struct sw_rec *rec);
+
+#endif

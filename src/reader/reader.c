@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/dictionary.h"
+#include "reader/images.h"
+#include "reader/kinds.h"
+#include "reader/merge.h"
+
+/* CUresult values that are no failure of the call: the numbers are part of the driver's ABI. */
+#define SUCCESS 0
+#define ERROR_NOT_READY 600
+
+/* A gap between sequence numbers. */
+struct hole {
+	uint64_t first, last;
+};
+
+struct sw_reader {
+	struct sw_source source;
+	struct sw_damage damage;
+	struct sw_merge merge;
+	struct sw_dictionary dictionary;
+	struct sw_writer *current; /* whose head was handed out last */
+	struct sw_trace_totals totals;
+	uint64_t seq;            /* last sequence number passed */
+	SW_VEC(struct hole) holes;
+	struct sw_rec_loss loss; /* told for a hole */
+	SW_VEC(uint64_t) seen;   /* operations by entry point: stands in for COUNTS when the program did not end in order */
+};
+
+#define HOLES_MAX 4096 /* remembered, so that LOSS records that follow do not count them twice */
+
+int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *error)
+{
+	struct sw_reader *r = sw_calloc(1, sizeof *r);
+	int rc = sw_source_open(&r->source, path, error);
+	if (rc) {
+		free(r);
+		return rc;
+	}
+	r->damage.path = r->source.path;
+	r->dictionary.pid = r->source.header.pid;
+	if (!sw_clock_start(&r->dictionary.clock, &r->source.header))
+		sw_damage_add(&r->damage, offsetof(struct sw_file_header, ticks_per_second),
+			      "the clock rate is missing: times are in ticks");
+	rc = sw_merge_open(&r->merge, &r->source, &r->damage, error);
+	if (rc) {
+		sw_damage_free(&r->damage);
+		sw_source_close(&r->source);
+		free(r);
+		return rc;
+	}
+	*out = r;
+	return 0;
+}
+
+void sw_reader_close(struct sw_reader *r)
+{
+	if (!r)
+		return;
+	sw_merge_close(&r->merge);
+	sw_dictionary_free(&r->dictionary);
+	sw_damage_free(&r->damage);
+	sw_source_close(&r->source);
+	free(r->holes.at);
+	free(r->seen.at);
+	free(r);
+}
+
+/* Numbers are missing before `seq`: the order engine must know, so they are told as a LOSS record of ours. */
+static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer *w, struct sw_record *out)
+{
+	struct hole hole = {r->seq + 1, seq - 1};
+	if (r->holes.n < HOLES_MAX)
+		*sw_vec_push(&r->holes) = hole;
+	r->totals.lost += hole.last - hole.first + 1;
+	r->seq = hole.last;
+	sw_damage_add(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
+		      hole.first, hole.last);
+	r->loss = (struct sw_rec_loss){
+		.h = {.kind = SW_REC_LOSS,
+		      .words = sizeof r->loss / 8,
+		      .seq_lo = (uint32_t)hole.last,
+		      .seq_hi = (uint16_t)(hole.last >> 32),
+		      .ticks = w->head->ticks},
+		.first_seq = hole.first,
+		.last_seq = hole.last,
+		.records = hole.last - hole.first + 1,
+		.why = SW_LOSS_OTHER,
+	};
+	*out = (struct sw_record){
+		.rec = &r->loss.h,
+		.seq = hole.last,
+		.t_ns = sw_clock_ns(&r->dictionary.clock, w->head->ticks),
+		.offset = sw_writer_offset(w),
+	};
+}
+
+/* Of the records that a LOSS tells, those that a hole did not tell before. */
+static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *loss)
+{
+	uint64_t told = 0;
+	for (size_t i = 0; i < r->holes.n; i++) {
+		const struct hole *h = &r->holes.at[i];
+		uint64_t first = h->first > loss->first_seq ? h->first : loss->first_seq;
+		uint64_t last = h->last < loss->last_seq ? h->last : loss->last_seq;
+		if (first <= last)
+			told += last - first + 1;
+	}
+	return loss->records > told ? loss->records - told : 0;
+}
+
+static void count(struct sw_reader *r, const struct sw_rec *rec)
+{
+	r->totals.records++;
+	if (rec->kind == SW_REC_END)
+		r->totals.closed = true;
+	if (rec->kind == SW_REC_LOSS)
+		r->totals.lost += newly_lost(r, (const void *)rec);
+	if (!sw_kind_is_operation(rec->kind))
+		return;
+	r->totals.bytes += rec->words * 8u;
+	if (rec->flags & SW_RF_END)
+		return;
+	r->totals.operations++;
+	while (r->seen.n <= rec->api)
+		*sw_vec_push(&r->seen) = 0;
+	r->seen.at[rec->api]++;
+}
+
+static void fill(struct sw_reader *r, const struct sw_writer *w, struct sw_record *out)
+{
+	const struct sw_rec *rec = w->head;
+	const struct sw_clock *clock = &r->dictionary.clock;
+	*out = (struct sw_record){
+		.rec = rec,
+		.seq = sw_rec_seq(rec),
+		.t_ns = sw_clock_ns(clock, rec->ticks),
+		.offset = sw_writer_offset(w),
+		.thread = w->thread,
+		.stack = rec->stack ? (uint32_t)sw_map_get(&w->stacks, rec->stack) : 0,
+	};
+	if (!(rec->flags & SW_RF_PENDING)) {
+		uint64_t units = rec->flags & SW_RF_DUR_1024 ? 1024 : 1;
+		out->dur_ns = sw_clock_duration_ns(clock, rec->dur * units);
+		out->failed = rec->status != SUCCESS && !(rec->kind == SW_REC_QUERY && rec->status == ERROR_NOT_READY);
+	}
+	if (rec->kind == SW_REC_LAUNCH && !(rec->flags & SW_RF_END)) {
+		uint32_t id = ((const struct sw_rec_launch *)(const void *)rec)->params;
+		const struct sw_param_block *block = id ? sw_writer_params(w, id) : NULL;
+		if (block) {
+			out->params = block->data;
+			out->param_bytes = block->bytes;
+		}
+	}
+}
+
+/* 1: the head of w was taken and *out is filled; 0: it was skipped. */
+static int take(struct sw_reader *r, struct sw_writer *w, struct sw_record *out)
+{
+	const struct sw_rec *rec = w->head;
+	const uint64_t seq = sw_rec_seq(rec);
+	const size_t least = sw_kind_bytes(rec);
+	if (seq && seq <= r->seq) {
+		sw_damage_add(&r->damage, sw_writer_offset(w),
+			      "record %" PRIu64 " comes after record %" PRIu64 ": the rest of the chunk is skipped", seq,
+			      r->seq);
+		r->current = NULL;
+		sw_merge_skip_chunk(&r->merge);
+		return 0;
+	}
+	if (seq > r->seq + 1) {
+		tell_hole(r, seq, w, out);
+		r->current = NULL; /* the head stays for the next call */
+		return 1;
+	}
+	if (seq)
+		r->seq = seq;
+	if (!least)
+		return 0; /* of a newer minor version */
+	const char *wrong = rec->words * 8u < least ? "the record is shorter than its kind" :
+						      sw_dictionary_take(&r->dictionary, w, rec);
+	if (wrong) {
+		sw_damage_add(&r->damage, sw_writer_offset(w), "%s record %" PRIu64 ": %s", sw_record_kind_name(rec->kind),
+			      seq, wrong);
+		return 0;
+	}
+	count(r, rec);
+	fill(r, w, out);
+	return 1;
+}
+
+int sw_reader_next(struct sw_reader *r, struct sw_record *out, struct sw_error *error)
+{
+	for (;;) {
+		int rc = sw_merge_next(&r->merge, &r->source, &r->damage, &r->current, error);
+		if (rc <= 0)
+			return rc;
+		if (take(r, r->current, out))
+			return 1;
+	}
+}
+
+const struct sw_file_header *sw_reader_header(const struct sw_reader *r)
+{
+	return &r->source.header;
+}
+
+const char *sw_reader_path(const struct sw_reader *r)
+{
+	return r->source.path;
+}
+
+const char *sw_reader_damage(const struct sw_reader *r, size_t index)
+{
+	return index < r->damage.lines.n ? r->damage.lines.at[index] : NULL;
+}
+
+struct sw_trace_totals sw_reader_totals(const struct sw_reader *r)
+{
+	struct sw_trace_totals totals = r->totals;
+	if (totals.lost < r->source.header.records_lost)
+		totals.lost = r->source.header.records_lost;
+	return totals;
+}
+
+uint64_t sw_reader_calls(const struct sw_reader *r, uint16_t api)
+{
+	const struct sw_dictionary *d = &r->dictionary;
+	if (d->calls.n)
+		return api < d->calls.n ? d->calls.at[api] : 0;
+	return api < r->seen.n ? r->seen.at[api] : 0;
+}
+
+/* ---- the dictionary ---- */
+
+const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32_t thread)
+{
+	return sw_map_ptr(&r->dictionary.threads, thread);
+}
+
+const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api)
+{
+	return api < r->dictionary.apis.n ? r->dictionary.apis.at[api] : NULL;
+}
+
+const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack)
+{
+	return stack && stack <= r->dictionary.stacks.n ? r->dictionary.stacks.at[stack - 1] : NULL;
+}
+
+const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id)
+{
+	return sw_map_ptr(&r->dictionary.functions, id);
+}
+
+const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx)
+{
+	return r->dictionary.contexts[ctx];
+}
+
+const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id)
+{
+	const struct sw_image_entry *e = sw_map_ptr(&r->dictionary.images, id);
+	return e ? &e->image : NULL;
+}
+
+const struct sw_trace_process *sw_reader_process(const struct sw_reader *r)
+{
+	return r->dictionary.process;
+}
+
+const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq)
+{
+	for (size_t i = r->dictionary.modules.n; i-- > 0;) {
+		const struct sw_trace_module *m = r->dictionary.modules.at[i];
+		if (ip >= m->start && ip < m->end && m->mapped_seq <= seq && seq < m->gone_seq)
+			return m;
+	}
+	return NULL;
+}
+
+const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index)
+{
+	return index < r->dictionary.devices.n ? r->dictionary.devices.at[index] : NULL;
+}
+
+const struct sw_trace_module *sw_reader_module_at(const struct sw_reader *r, size_t index)
+{
+	return index < r->dictionary.modules.n ? r->dictionary.modules.at[index] : NULL;
+}
+
+const char *sw_reader_notice(const struct sw_reader *r, size_t index)
+{
+	return index < r->dictionary.notices.n ? r->dictionary.notices.at[index] : NULL;
+}

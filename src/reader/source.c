@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* A chunk is checked in one piece: this bounds the memory that a damaged header can ask for. */
+#define CHUNK_MAX (64u << 20)
+
+int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, size_t bytes, size_t *got,
+		   struct sw_error *error)
+{
+	size_t done = 0;
+	while (done < bytes) {
+		ssize_t n = pread(source->fd, (char *)out + done, bytes - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return sw_fail(error, -errno, "%s: offset %" PRIu64 ": cannot read: %s", source->path,
+				       offset + done, strerror(errno));
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	*got = done;
+	return 0;
+}
+
+static int check_header(const struct sw_source *s, size_t got, struct sw_error *error)
+{
+	const struct sw_file_header *h = &s->header;
+	if (got < sizeof h->magic || memcmp(h->magic, SW_FORMAT_MAGIC, sizeof h->magic))
+		return sw_fail(error, SW_E_FORMAT, "%s: offset 0: not a syncwatch trace", s->path);
+	if (got < sizeof *h)
+		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: the file ends within its header of %zu bytes", s->path,
+			       got, sizeof *h);
+	if (h->byte_order != SW_FORMAT_BYTE_ORDER)
+		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: byte order 0x%08x is not little-endian", s->path,
+			       offsetof(struct sw_file_header, byte_order), h->byte_order);
+	if (h->major > SW_FORMAT_MAJOR)
+		return sw_fail(error, SW_E_VERSION,
+			       "%s: offset %zu: trace of version %u.%u, this syncwatch reads up to %u.x: use the "
+			       "syncwatch that recorded it (%.*s) or a newer one",
+			       s->path, offsetof(struct sw_file_header, major), h->major, h->minor, SW_FORMAT_MAJOR,
+			       (int)strnlen(h->recorder_version, sizeof h->recorder_version), h->recorder_version);
+	if (!h->major)
+		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: version 0.%u never existed", s->path,
+			       offsetof(struct sw_file_header, major), h->minor);
+	if (h->header_bytes < sizeof *h || h->header_bytes % 4096 || h->header_bytes > CHUNK_MAX)
+		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: header of %u bytes is out of bounds", s->path,
+			       offsetof(struct sw_file_header, header_bytes), h->header_bytes);
+	if (h->chunk_bytes < 4096 || h->chunk_bytes % 4096 || h->chunk_bytes > CHUNK_MAX)
+		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: chunks of %u bytes are out of bounds", s->path,
+			       offsetof(struct sw_file_header, chunk_bytes), h->chunk_bytes);
+	return 0;
+}
+
+int sw_source_open(struct sw_source *source, const char *path, struct sw_error *error)
+{
+	struct stat st;
+	struct sw_source s = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+	int rc;
+	if (s.fd < 0)
+		return sw_fail(error, -errno, "%s: cannot open: %s", path, strerror(errno));
+	s.path = sw_strdup(path);
+	size_t got = 0;
+	if (fstat(s.fd, &st))
+		rc = sw_fail(error, -errno, "%s: cannot stat: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		rc = sw_fail(error, SW_E_FORMAT, "%s: not a regular file", path);
+	else
+		rc = sw_source_read(&s, 0, &s.header, sizeof s.header, &got, error);
+	if (!rc)
+		rc = check_header(&s, got, error);
+	if (rc) {
+		sw_source_close(&s);
+		return rc;
+	}
+	s.header.recorder_version[sizeof s.header.recorder_version - 1] = 0;
+	s.bytes = (uint64_t)st.st_size;
+	posix_fadvise(s.fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	*source = s;
+	return 0;
+}
+
+void sw_source_close(struct sw_source *source)
+{
+	close(source->fd);
+	free(source->path);
+}

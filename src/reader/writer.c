@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "reader/kinds.h"
+
+/* Two of the longest records, so that a window always holds a whole one. */
+#define WINDOW (2 * SW_REC_MAX_BYTES)
+
+static int by_index(const void *a, const void *b)
+{
+	const struct sw_chunk_ref *x = a, *y = b;
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void due(struct sw_writer *w)
+{
+	w->loaded = false;
+	w->head = NULL;
+	if (w->chunk < w->chunks.n && w->chunks.at[w->chunk].first_seq > w->key)
+		w->key = w->chunks.at[w->chunk].first_seq;
+}
+
+void sw_writer_begin(struct sw_writer *w, struct sw_damage *damage)
+{
+	qsort(w->chunks.at, w->chunks.n, sizeof *w->chunks.at, by_index);
+	size_t kept = 0;
+	for (size_t i = 0; i < w->chunks.n; i++) {
+		const struct sw_chunk_ref *c = &w->chunks.at[i];
+		if (kept && w->chunks.at[kept - 1].index == c->index)
+			sw_damage_add(damage, c->offset, "chunk %u of writer %u is there twice: this one is skipped", c->index,
+				      w->id);
+		else
+			w->chunks.at[kept++] = *c;
+	}
+	w->chunks.n = kept;
+	due(w);
+}
+
+static void forget_params(struct sw_writer *w)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&w->params, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(&w->params);
+}
+
+/*
+ * The checksum is of the bytes as they were when the chunk was closed.  At most one call of a thread is under way, so at
+ * most one record, the last operation, can have been completed (duration, status) in a chunk that was already closed:
+ * put it back as it was and try again.
+ */
+static bool crc_with_pending_tail(const struct sw_chunk_ref *c, unsigned char *bytes)
+{
+	struct sw_rec *last = NULL;
+	for (size_t at = 0; c->bytes - at >= sizeof(struct sw_rec);) {
+		struct sw_rec *r = (void *)(bytes + at);
+		if (r->words < sizeof *r / 8 || r->words * 8u > c->bytes - at)
+			break;
+		if (sw_kind_is_operation(r->kind))
+			last = r;
+		at += r->words * 8u;
+	}
+	if (!last)
+		return false;
+	last->flags = (uint16_t)((last->flags | SW_RF_PENDING) & ~SW_RF_DUR_1024);
+	last->status = 0;
+	last->dur = 0;
+	return sw_crc32c(0, bytes, c->bytes) == c->crc;
+}
+
+static int check_crc(const struct sw_writer *w, const struct sw_source *source, unsigned char *scratch,
+		     struct sw_damage *damage, struct sw_error *error)
+{
+	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
+	size_t got;
+	if (!c->closed)
+		return 1;
+	int rc = sw_source_read(source, c->offset + sizeof(struct sw_chunk_header), scratch, c->bytes, &got, error);
+	if (rc)
+		return rc;
+	if (got < c->bytes) {
+		sw_damage_add(damage, c->offset + got, "the file was cut while it was read: chunk %u of writer %u is skipped",
+			      c->index, w->id);
+		return 0;
+	}
+	if (sw_crc32c(0, scratch, c->bytes) == c->crc || crc_with_pending_tail(c, scratch))
+		return 1;
+	sw_damage_add(damage, c->offset, "chunk %u of writer %u: checksum is wrong, its %u bytes of records are skipped",
+		      c->index, w->id, c->bytes);
+	return 0;
+}
+
+static void leave_chunk(struct sw_writer *w)
+{
+	w->chunk++;
+	due(w);
+	if (w->chunk >= w->chunks.n) {
+		free(w->window);
+		w->window = NULL;
+	}
+}
+
+void sw_writer_skip_chunk(struct sw_writer *w)
+{
+	/* Definitions that were in it may have replaced earlier ones of the same id. */
+	forget_params(w);
+	leave_chunk(w);
+}
+
+static int load(struct sw_writer *w, const struct sw_source *source, unsigned char *scratch, struct sw_damage *damage,
+		struct sw_error *error)
+{
+	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
+	uint32_t expected = w->chunk ? w->chunks.at[w->chunk - 1].index + 1 : 0;
+	if (c->index != expected) {
+		sw_damage_add(damage, c->offset, "chunk %u of writer %u is missing before this one", expected, w->id);
+		forget_params(w);
+	}
+	int rc = check_crc(w, source, scratch, damage, error);
+	if (rc < 0)
+		return rc;
+	if (!rc) {
+		sw_writer_skip_chunk(w);
+		return 0;
+	}
+	if (!w->window) {
+		uint32_t most = source->header.chunk_bytes;
+		w->room = most < WINDOW ? most : WINDOW;
+		w->window = sw_alloc(w->room);
+	}
+	w->loaded = true;
+	w->window_offset = c->offset + sizeof(struct sw_chunk_header);
+	w->have = w->at = 0;
+	w->left = c->bytes;
+	return 1;
+}
+
+/* Moves what is left to the front of the window and fills it up. */
+static int refill(struct sw_writer *w, const struct sw_source *source, struct sw_error *error)
+{
+	size_t keep = w->have - w->at, want, got;
+	memmove(w->window, w->window + w->at, keep);
+	w->window_offset += w->at;
+	w->at = 0;
+	w->have = keep;
+	want = w->left < w->room - keep ? (size_t)w->left : w->room - keep;
+	int rc = sw_source_read(source, w->window_offset + keep, w->window + keep, want, &got, error);
+	if (rc)
+		return rc;
+	w->have += got;
+	w->left = got < want ? 0 : w->left - got;
+	return 0;
+}
+
+/* 1: a whole record stands at the cursor; 0: the chunk ends here, orderly or not. */
+static int look(struct sw_writer *w, const struct sw_source *source, struct sw_damage *damage, struct sw_error *error)
+{
+	int rc;
+	if (w->have - w->at < SW_REC_MAX_BYTES && w->left && (rc = refill(w, source, error)))
+		return rc;
+	size_t rest = w->have - w->at;
+	const struct sw_rec *r = (const void *)(w->window + w->at);
+	if (!rest)
+		return 0;
+	if (rest >= sizeof *r && r->kind == SW_REC_PAD)
+		return 0;
+	if (rest < sizeof *r || r->words * 8u > rest || r->words * 8u > SW_REC_MAX_BYTES || r->words < sizeof *r / 8) {
+		sw_damage_add(damage, sw_writer_offset(w), "record of %u bytes where %" PRIu64
+			      " are left: the rest of chunk %u of writer %u is skipped",
+			      rest < sizeof *r ? 0 : r->words * 8u, rest + w->left, w->chunks.at[w->chunk].index, w->id);
+		forget_params(w);
+		return 0;
+	}
+	w->head = r;
+	if (sw_rec_seq(r))
+		w->key = sw_rec_seq(r);
+	return 1;
+}
+
+int sw_writer_advance(struct sw_writer *w, const struct sw_source *source, unsigned char *scratch,
+		      struct sw_damage *damage, struct sw_error *error)
+{
+	int rc;
+	if (!w->loaded && (rc = load(w, source, scratch, damage, error)) <= 0)
+		return rc;
+	if (w->head)
+		w->at += w->head->words * 8u;
+	w->head = NULL;
+	rc = look(w, source, damage, error);
+	if (!rc)
+		leave_chunk(w);
+	return rc;
+}
+
+void sw_writer_define_params(struct sw_writer *w, uint32_t id, const void *block, uint32_t bytes)
+{
+	uint64_t *slot = sw_map_put(&w->params, id);
+	struct sw_param_block *b = (void *)(uintptr_t)*slot;
+	if (!b || b->room < bytes) {
+		b = sw_realloc(b, 1, sizeof *b + bytes);
+		b->room = bytes;
+		*slot = (uint64_t)(uintptr_t)b;
+	}
+	b->bytes = bytes;
+	memcpy(b->data, block, bytes);
+}
+
+const struct sw_param_block *sw_writer_params(const struct sw_writer *w, uint32_t id)
+{
+	return sw_map_ptr(&w->params, id);
+}
+
+void sw_writer_free(struct sw_writer *w)
+{
+	forget_params(w);
+	sw_map_free(&w->stacks);
+	free(w->chunks.at);
+	free(w->window);
+}

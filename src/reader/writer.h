@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One writer of a trace: its chunks in order, and a cursor over their records.
+ *
+ * Holds one window of the current chunk, so memory grows with the writers that are in use at one time, not with the
+ * length of the trace; a writer whose next chunk begins later holds nothing.
+ */
+#ifndef SW_READER_WRITER_H
+#define SW_READER_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "reader/damage.h"
+#include "reader/source.h"
+
+struct sw_chunk_ref {
+	uint64_t offset;    /* of the chunk in the file */
+	uint64_t first_seq; /* as its header says: not before this number is it loaded */
+	uint32_t index, bytes;
+	uint32_t crc;
+	bool closed; /* crc is to be checked */
+};
+
+struct sw_writer {
+	uint32_t id;
+	SW_VEC(struct sw_chunk_ref) chunks;
+	size_t chunk; /* the current one, chunks.n at the end */
+	bool loaded;
+
+	unsigned char *window;
+	size_t room, have, at; /* bytes: allocated, valid, before the head */
+	uint64_t window_offset; /* in the file, of window[0] */
+	uint64_t left;          /* bytes of the chunk behind the window */
+
+	const struct sw_rec *head; /* NULL: see loaded */
+	uint64_t key;              /* merge key: sequence number of the head, or not less than that of its predecessor */
+
+	uint32_t thread;         /* of the records that follow */
+	struct sw_map stacks;    /* the writer's stack id -> the reader's */
+	struct sw_map params;    /* id -> struct sw_param_block * */
+};
+
+struct sw_param_block {
+	uint32_t bytes, room;
+	unsigned char data[];
+};
+
+/* Sorts the chunks; call once when all are known. */
+void sw_writer_begin(struct sw_writer *writer, struct sw_damage *damage);
+
+/*
+ * Moves to the next record (the first one when none is loaded).  1: head is set; 0: no more records in this chunk, the
+ * next chunk, if any, is not loaded yet and key says when it is due; <0: reading failed.
+ * `scratch` has room for a chunk.
+ */
+int sw_writer_advance(struct sw_writer *writer, const struct sw_source *source, unsigned char *scratch,
+		      struct sw_damage *damage, struct sw_error *error);
+static inline bool sw_writer_ended(const struct sw_writer *writer)
+{
+	return !writer->loaded && writer->chunk >= writer->chunks.n;
+}
+
+/* Gives up the rest of the current chunk: what follows a damaged record can't be trusted. */
+void sw_writer_skip_chunk(struct sw_writer *writer);
+
+static inline uint64_t sw_writer_offset(const struct sw_writer *writer)
+{
+	return writer->window_offset + writer->at;
+}
+
+/* The parameter block of an id; NULL unknown. */
+void sw_writer_define_params(struct sw_writer *writer, uint32_t id, const void *block, uint32_t bytes);
+const struct sw_param_block *sw_writer_params(const struct sw_writer *writer, uint32_t id);
+
+void sw_writer_free(struct sw_writer *writer);
+
+#endif

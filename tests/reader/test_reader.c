@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "reader/reader.h"
+#include "reader/trace_builder.h"
+
+#define DEVICE 0x7f0000000000ull
+
+static char path[64];
+
+static void fresh_path(void)
+{
+	strcpy(path, "/tmp/test_reader_XXXXXX");
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static void remove_path(void)
+{
+	unlink(path);
+}
+
+static struct sw_reader *reader(void)
+{
+	struct sw_reader *r = NULL;
+	struct sw_error error = {0};
+	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
+	return r;
+}
+
+static int open_code(struct sw_error *error)
+{
+	struct sw_reader *r = NULL;
+	int rc = sw_reader_open(path, &r, error);
+	ck_assert(rc < 0);
+	ck_assert_ptr_null(r);
+	ck_assert_int_eq(rc, error->code);
+	return rc;
+}
+
+/* The next record of a kind; fails the test when there is none. */
+static struct sw_record until(struct sw_reader *r, uint8_t kind)
+{
+	struct sw_record rec;
+	struct sw_error error = {0};
+	int rc;
+	while ((rc = sw_reader_next(r, &rec, &error)) == 1)
+		if (rec.rec->kind == kind)
+			return rec;
+	ck_abort_msg("no %s record: %d %s", sw_record_kind_name(kind), rc, error.text);
+}
+
+static size_t read_all(struct sw_reader *r)
+{
+	struct sw_record rec;
+	struct sw_error error = {0};
+	size_t n = 0;
+	uint64_t seq = 0;
+	int rc;
+	while ((rc = sw_reader_next(r, &rec, &error)) == 1) {
+		n++;
+		if (rec.seq) {
+			ck_assert_uint_gt(rec.seq, seq);
+			seq = rec.seq;
+		}
+	}
+	ck_assert_msg(!rc, "%s", error.text);
+	return n;
+}
+
+static void patch(uint64_t offset, const void *bytes, size_t n)
+{
+	int fd = open(path, O_RDWR);
+	ck_assert_int_eq(pwrite(fd, bytes, n, (off_t)offset), (ssize_t)n);
+	close(fd);
+}
+
+static bool damage_says(const struct sw_reader *r, const char *text)
+{
+	const char *line;
+	for (size_t i = 0; (line = sw_reader_damage(r, i)); i++)
+		if (strstr(line, text) && strstr(line, path) && strstr(line, "offset "))
+			return true;
+	return false;
+}
+
+START_TEST(records_of_many_writers_come_in_the_order_of_the_process)
+{
+	struct tb *tb = tb_new(path, &(struct tb_options){.chunk_bytes = 4096});
+	for (uint32_t i = 0; i < 5000; i++) {
+		tb_thread(tb, 1 + i * 7 % 5);
+		tb_stream_wait(tb, i, 1)->flags = i;
+	}
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct sw_record rec = until(r, SW_REC_STREAM_WAIT);
+		const struct sw_rec_stream_wait *w = (const void *)rec.rec;
+		ck_assert_uint_eq(w->flags, i);
+		ck_assert_uint_eq(rec.thread, 1 + i * 7 % 5);
+		ck_assert_uint_eq(sw_reader_thread(r, rec.thread)->tid, 999 + rec.thread);
+	}
+	until(r, SW_REC_END);
+	ck_assert_uint_eq(read_all(r), 0);
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	struct sw_trace_totals totals = sw_reader_totals(r);
+	ck_assert(totals.closed);
+	ck_assert_uint_eq(totals.operations, 5000);
+	ck_assert_uint_eq(totals.bytes, 5000 * sizeof(struct sw_rec_stream_wait));
+	ck_assert_uint_eq(totals.lost, 0);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(dictionaries_hold_what_was_described)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_module(tb, 0x400000, 0x500000, "/usr/bin/app");
+	tb_cudart(tb, 0x400000, SW_CUDART_STATIC, "/usr/bin/app");
+	uint32_t f = tb_function(tb, "_Z3addPfPKfi", 3, 8, 8, 4);
+	tb_notice(tb, "libunwind was not found.");
+	tb_stack(tb, 2, 0x401000ull, 0x402000ull);
+	tb_launch(tb, f, 0, 3, DEVICE, DEVICE + 64, 16ull);
+	tb_close(tb, true);
+
+	struct sw_reader *r = reader();
+	struct sw_record rec = until(r, SW_REC_LAUNCH);
+	const struct sw_trace_function *fn = sw_reader_function(r, ((const struct sw_rec_launch *)(const void *)rec.rec)->function);
+	ck_assert_str_eq(fn->name, "_Z3addPfPKfi");
+	ck_assert_uint_eq(fn->params, 3);
+	ck_assert_uint_eq(fn->param[2].offset, 16);
+	ck_assert_uint_eq(fn->param[2].bytes, 4);
+	const struct sw_trace_stack *stack = sw_reader_stack(r, rec.stack);
+	ck_assert_uint_eq(stack->depth, 2);
+	ck_assert_uint_eq(stack->ips[1], 0x402000);
+	const struct sw_trace_module *m = sw_reader_module(r, stack->ips[0], rec.seq);
+	ck_assert_str_eq(m->path, "/usr/bin/app");
+	ck_assert_uint_eq(m->cudart, SW_CUDART_STATIC);
+	ck_assert_uint_eq(m->build_id_bytes, 20);
+	ck_assert_uint_eq(m->build_id[19], 0xab);
+	ck_assert_str_eq(sw_reader_api(r, rec.rec->api)->runtime, "cudaLaunchKernel");
+	ck_assert_str_eq(sw_reader_process(r)->exe, "/usr/bin/app");
+	ck_assert_uint_eq(sw_reader_process(r)->args, 2);
+	ck_assert_str_eq(sw_reader_process(r)->arg[1], "--fast");
+	ck_assert_str_eq(sw_reader_notice(r, 0), "libunwind was not found.");
+	ck_assert_ptr_null(sw_reader_notice(r, 1));
+	ck_assert_str_eq(sw_reader_device(r, 0)->name, "Test GPU");
+	ck_assert_int_eq(sw_reader_context(r, rec.rec->ctx)->device, 0);
+	ck_assert_ptr_null(sw_reader_context(r, 77));
+	ck_assert_ptr_null(sw_reader_function(r, 77));
+	ck_assert_ptr_null(sw_reader_stack(r, 77));
+	ck_assert_ptr_null(sw_reader_api(r, 7777));
+	uint16_t api = rec.rec->api;
+	read_all(r);
+	ck_assert_uint_eq(sw_reader_calls(r, api), 1);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(stacks_of_all_writers_are_one_by_content)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_stack(tb, 1, 0x1000ull);
+	tb_event_create(tb, 1);
+	tb_thread(tb, 2);
+	tb_stack(tb, 1, 0x2000ull); /* id 1 of the second writer */
+	tb_event_create(tb, 2);
+	tb_stack(tb, 1, 0x1000ull);
+	tb_event_create(tb, 3);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	uint32_t a = until(r, SW_REC_EVENT_CREATE).stack, b = until(r, SW_REC_EVENT_CREATE).stack;
+	ck_assert_uint_ne(a, b);
+	ck_assert_uint_eq(until(r, SW_REC_EVENT_CREATE).stack, a);
+	ck_assert_uint_eq(sw_reader_stack(r, b)->ips[0], 0x2000);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(parameter_blocks_follow_their_writer_and_may_be_redefined)
+{
+	struct tb *tb = tb_new(path, NULL);
+	uint32_t f = tb_function(tb, "k", 1, 8);
+	tb_launch(tb, f, 0, 1, 0x11ull);
+	tb_launch(tb, f, 0, 1, 0x11ull); /* by number */
+	tb_thread(tb, 2);
+	tb_launch(tb, f, 0, 2, 0x22ull, 0x23ull); /* number 1 of another writer */
+	tb_thread(tb, 1);
+	tb_launch(tb, f, 0, 3, 0x31ull, 0x32ull, 0x33ull)->params = 1; /* the recorder reuses number 1 */
+	tb_launch(tb, f, 0, 1, 0x11ull);
+	tb_launch(tb, f, 0, 0)->params = 99; /* never defined */
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	static const uint64_t want[] = {0x11, 0x11, 0x22, 0x31, 0x31};
+	static const uint32_t words[] = {1, 1, 2, 3, 3};
+	for (size_t i = 0; i < 5; i++) {
+		struct sw_record rec = until(r, SW_REC_LAUNCH);
+		ck_assert_uint_eq(rec.param_bytes, words[i] * 8);
+		ck_assert_uint_eq(*(const uint64_t *)rec.params, want[i]);
+	}
+	ck_assert_ptr_null(until(r, SW_REC_LAUNCH).params);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(modules_are_found_by_address_and_time)
+{
+	struct tb *tb = tb_new(path, NULL);
+	uint64_t first = sw_rec_seq(&tb_module(tb, 0x10000, 0x20000, "first.so")->h);
+	uint64_t gone = sw_rec_seq(&tb_module_gone(tb, 0x10000)->h);
+	uint64_t second = sw_rec_seq(&tb_module(tb, 0x10000, 0x18000, "second.so")->h);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	read_all(r);
+	ck_assert_str_eq(sw_reader_module(r, 0x1ffff, first)->path, "first.so");
+	ck_assert_ptr_null(sw_reader_module(r, 0x10000, first - 1));
+	ck_assert_ptr_null(sw_reader_module(r, 0x10000, gone));
+	ck_assert_str_eq(sw_reader_module(r, 0x10000, second)->path, "second.so");
+	ck_assert_ptr_null(sw_reader_module(r, 0x18000, second));
+	ck_assert_ptr_null(sw_reader_module(r, 0xffff, second));
+	ck_assert_ptr_nonnull(sw_reader_module_at(r, 1));
+	ck_assert_ptr_null(sw_reader_module_at(r, 2));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(images_are_put_together_and_equal_ones_held_once)
+{
+	unsigned char data[50000];
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (unsigned char)(i * 31 >> 3);
+	struct tb *tb = tb_new(path, NULL);
+	uint32_t a = tb_image(tb, SW_IMAGE_PTX, NULL, data, sizeof data);
+	uint32_t b = tb_image(tb, SW_IMAGE_FATBIN, "/usr/bin/app", NULL, 123);
+	uint32_t c = tb_image(tb, SW_IMAGE_PTX, NULL, data, sizeof data);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	read_all(r);
+	ck_assert_uint_eq(sw_reader_image(r, a)->bytes, sizeof data);
+	ck_assert(!memcmp(sw_reader_image(r, a)->data, data, sizeof data));
+	ck_assert_ptr_eq(sw_reader_image(r, a)->data, sw_reader_image(r, c)->data);
+	ck_assert_str_eq(sw_reader_image(r, b)->path, "/usr/bin/app");
+	ck_assert_ptr_null(sw_reader_image(r, b)->data);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(an_image_whose_bytes_are_not_its_hash_has_no_content)
+{
+	struct tb *tb = tb_new(path, NULL);
+	uint32_t id = tb_image(tb, SW_IMAGE_PTX, NULL, "abcdefgh", 8);
+	tb_close(tb, false); /* no checksum yet: the chunk is open */
+	struct sw_reader *r = reader();
+	struct sw_record rec = until(r, SW_REC_IMAGE_DATA);
+	uint64_t at = rec.offset + sizeof(struct sw_rec_image_data);
+	ck_assert_ptr_nonnull(sw_reader_image(r, id)->data);
+	sw_reader_close(r);
+	patch(at, "X", 1);
+	r = reader();
+	read_all(r);
+	ck_assert_ptr_null(sw_reader_image(r, id)->data);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(time_comes_from_the_two_pairs_of_the_header)
+{
+	struct tb *tb = tb_new(path, &(struct tb_options){.ticks_per_second = 1});
+	tb->header.last_ticks = tb->header.start_ticks + 3000000;
+	tb->header.last_monotonic_ns = tb->header.start_monotonic_ns + 1000000; /* 3 ticks a nanosecond */
+	tb->now = tb->header.start_ticks + 3000;
+	tb_event_create(tb, 1)->h.dur = 300;
+	struct sw_rec *slow = &tb_event_create(tb, 2)->h;
+	slow->dur = 300;
+	slow->flags |= SW_RF_DUR_1024;
+	tb_event_create(tb, 3)->h.flags |= SW_RF_PENDING;
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	struct sw_record rec = until(r, SW_REC_EVENT_CREATE);
+	ck_assert_uint_ge(rec.t_ns, 999); /* an API record came first */
+	ck_assert_uint_le(rec.t_ns, 1400);
+	ck_assert_uint_ge(rec.dur_ns, 99);
+	ck_assert_uint_le(rec.dur_ns, 100);
+	rec = until(r, SW_REC_EVENT_CREATE);
+	ck_assert_uint_ge(rec.dur_ns, 102399);
+	ck_assert_uint_le(rec.dur_ns, 102400);
+	ck_assert_uint_eq(until(r, SW_REC_EVENT_CREATE).dur_ns, 0);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(clock_records_refine_the_rate_of_a_killed_program)
+{
+	struct tb *tb = tb_new(path, &(struct tb_options){.ticks_per_second = 1000000000});
+	uint64_t start = tb->header.start_ticks;
+	tb->now = start + 2000000;
+	tb_clock(tb, tb->header.start_monotonic_ns + 4000000); /* really 2 ns a tick */
+	tb_api(tb, "cuEventCreate", "cudaEventCreate");
+	tb->now = start + 3000000;
+	tb_event_create(tb, 1);
+	tb_close(tb, false);
+	struct sw_reader *r = reader();
+	ck_assert_uint_eq(until(r, SW_REC_EVENT_CREATE).t_ns, 6000000);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(only_errors_are_failures)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_query(tb, SW_SYNC_EVENT, 1, 600); /* CUDA_ERROR_NOT_READY */
+	tb_query(tb, SW_SYNC_EVENT, 1, 700);
+	tb->status = 600;
+	tb_event_create(tb, 1);
+	tb->status = 0;
+	tb_event_create(tb, 1);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	ck_assert(!until(r, SW_REC_QUERY).failed);
+	ck_assert(until(r, SW_REC_QUERY).failed);
+	ck_assert(until(r, SW_REC_EVENT_CREATE).failed);
+	ck_assert(!until(r, SW_REC_EVENT_CREATE).failed);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(a_killed_program_leaves_a_readable_trace)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	tb_sync_begin(tb, SW_SYNC_CONTEXT, 0);
+	tb_close(tb, false);
+	struct sw_reader *r = reader();
+	struct sw_record rec = until(r, SW_REC_SYNC);
+	ck_assert(rec.rec->flags & SW_RF_BEGIN);
+	ck_assert_uint_eq(rec.dur_ns, 0);
+	uint16_t api = rec.rec->api;
+	ck_assert_uint_eq(read_all(r), 0);
+	ck_assert(!sw_reader_totals(r).closed);
+	ck_assert_uint_eq(sw_reader_calls(r, api), 1); /* counted here, as COUNTS is missing */
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(missing_numbers_are_told_as_a_loss)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	uint64_t before = tb->seq;
+	tb->seq += 5;
+	tb_event_create(tb, 2);
+	tb_loss(tb, before + 1, before + 5, 7); /* two more never had a number */
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	until(r, SW_REC_EVENT_CREATE);
+	struct sw_record rec = until(r, SW_REC_LOSS);
+	const struct sw_rec_loss *loss = (const void *)rec.rec;
+	ck_assert_uint_eq(loss->first_seq, before + 1);
+	ck_assert_uint_eq(loss->last_seq, before + 5);
+	ck_assert_uint_eq(loss->records, 5);
+	ck_assert_uint_eq(((const struct sw_rec_event *)(const void *)until(r, SW_REC_EVENT_CREATE).rec)->event, 2);
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 5);
+	until(r, SW_REC_LOSS);
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 7);
+	ck_assert(damage_says(r, "are missing"));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(foreign_files_are_refused)
+{
+	struct sw_error error = {0};
+	patch(0, "hello, world\n", 13);
+	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
+	ck_assert(strstr(error.text, path) && strstr(error.text, "not a syncwatch trace"));
+	truncate(path, 0);
+	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
+	truncate(path, 0);
+	patch(0, SW_FORMAT_MAGIC, 8);
+	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
+	ck_assert(strstr(error.text, "offset 8"));
+	unlink(path);
+	ck_assert_int_eq(open_code(&error), -ENOENT);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
+	rmdir(path);
+}
+END_TEST
+
+START_TEST(a_newer_version_is_named)
+{
+	struct sw_error error = {0};
+	struct tb *tb = tb_new(path, NULL);
+	tb->header.major = SW_FORMAT_MAJOR + 1;
+	tb_close(tb, true);
+	ck_assert_int_eq(open_code(&error), SW_E_VERSION);
+	ck_assert(strstr(error.text, path) && strstr(error.text, "version 2.0"));
+}
+END_TEST
+
+START_TEST(header_fields_out_of_bounds_are_refused)
+{
+	static const struct {
+		size_t at;
+		uint32_t value;
+	} bad[] = {
+		{offsetof(struct sw_file_header, byte_order), 0x04030201},
+		{offsetof(struct sw_file_header, major), 0},
+		{offsetof(struct sw_file_header, header_bytes), 0},
+		{offsetof(struct sw_file_header, header_bytes), 5000},
+		{offsetof(struct sw_file_header, chunk_bytes), 0},
+		{offsetof(struct sw_file_header, chunk_bytes), 4097},
+		{offsetof(struct sw_file_header, chunk_bytes), 0xfffff000},
+	};
+	struct sw_error error = {0};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		tb_close(tb_new(path, NULL), true);
+		sw_reader_close(reader());
+		patch(bad[i].at, &bad[i].value, sizeof bad[i].value);
+		ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
+		char offset[32];
+		snprintf(offset, sizeof offset, "offset %zu", bad[i].at);
+		ck_assert_msg(strstr(error.text, offset) != NULL, "%s", error.text);
+	}
+}
+END_TEST
+
+/* A trace of many small chunks; returns the offset of chunk `n`. */
+static uint64_t many_chunks(uint64_t n, bool ended)
+{
+	struct tb *tb = tb_new(path, &(struct tb_options){.chunk_bytes = 4096});
+	for (uint32_t i = 0; i < 1000; i++)
+		tb_event_record(tb, 1, i);
+	tb_close(tb, ended);
+	return 4096 + n * 4096;
+}
+
+START_TEST(a_damaged_chunk_is_skipped_and_named)
+{
+	uint64_t chunk = many_chunks(3, true);
+	struct sw_reader *r = reader();
+	size_t whole = read_all(r);
+	sw_reader_close(r);
+	patch(chunk + sizeof(struct sw_chunk_header) + 100, "\xff\xee", 2);
+	r = reader();
+	size_t rest = read_all(r);
+	ck_assert_uint_lt(rest, whole);
+	ck_assert_uint_gt(rest, whole - 4096 / sizeof(struct sw_rec_event_record) - 2);
+	ck_assert(damage_says(r, "checksum"));
+	char offset[32];
+	snprintf(offset, sizeof offset, "offset %llu:", (unsigned long long)chunk);
+	ck_assert(damage_says(r, offset));
+	ck_assert(damage_says(r, "are missing"));
+	ck_assert_uint_gt(sw_reader_totals(r).lost, 0);
+	ck_assert(sw_reader_totals(r).closed);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(a_call_completed_after_its_chunk_was_closed_is_no_damage)
+{
+	struct tb *tb = tb_new(path, &(struct tb_options){.chunk_bytes = 4096});
+	struct sw_rec_event_record *last = tb_event_record(tb, 1, 1);
+	last->h.flags |= SW_RF_PENDING;
+	last->h.dur = 0;
+	tb_notice(tb, "a description that the call wrote");
+	tb_close(tb, true);
+	/* COUNTS and END belong to the same chunk, so the checksum covers the pending form. */
+	struct sw_reader *r = reader();
+	uint64_t at = until(r, SW_REC_EVENT_RECORD).offset;
+	sw_reader_close(r);
+	uint16_t flags = SW_RF_RUNTIME, status = 700;
+	uint32_t dur = 1234;
+	patch(at + offsetof(struct sw_rec, flags), &flags, sizeof flags);
+	patch(at + offsetof(struct sw_rec, status), &status, sizeof status);
+	patch(at + offsetof(struct sw_rec, dur), &dur, sizeof dur);
+	r = reader();
+	struct sw_record rec = until(r, SW_REC_EVENT_RECORD);
+	ck_assert_uint_eq(rec.dur_ns, 1234);
+	ck_assert(rec.failed);
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(a_truncated_file_yields_what_is_whole)
+{
+	uint64_t chunk = many_chunks(3, true);
+	for (unsigned cut = 0; cut < 4096; cut += 513) {
+		many_chunks(3, true);
+		truncate(path, (off_t)(chunk + cut));
+		struct sw_reader *r = reader();
+		size_t n = read_all(r);
+		ck_assert_uint_gt(n, 3 * 4000 / sizeof(struct sw_rec_event_record) - 20);
+		ck_assert(damage_says(r, "the file ends"));
+		ck_assert(!sw_reader_totals(r).closed);
+		sw_reader_close(r);
+	}
+}
+END_TEST
+
+START_TEST(lengths_out_of_bounds_end_the_chunk)
+{
+	static const uint16_t words[] = {0, 1, 3, 0xffff, 600};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		struct tb *tb = tb_new(path, NULL);
+		tb_event_create(tb, 1);
+		tb_event_create(tb, 2);
+		tb_thread(tb, 2);
+		tb_event_create(tb, 3);
+		tb_close(tb, false);
+		struct sw_reader *r = reader();
+		uint64_t at = until(r, SW_REC_EVENT_CREATE).offset;
+		sw_reader_close(r);
+		patch(at + offsetof(struct sw_rec, words), &words[i], sizeof words[i]);
+		r = reader();
+		struct sw_record rec = until(r, SW_REC_EVENT_CREATE);
+		ck_assert_uint_eq(((const struct sw_rec_event *)(const void *)rec.rec)->event, 3);
+		ck_assert_uint_eq(read_all(r), 0);
+		char offset[32];
+		snprintf(offset, sizeof offset, "offset %llu:", (unsigned long long)at);
+		ck_assert(damage_says(r, offset));
+		sw_reader_close(r);
+	}
+}
+END_TEST
+
+START_TEST(descriptions_longer_than_their_record_are_named_and_skipped)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_module(tb, 0x1000, 0x2000, "a.so")->path_bytes = 5000;
+	tb_notice(tb, "n")->text_bytes = UINT32_MAX;
+	tb_device(tb, 1, "d")->name_bytes = 100;
+	tb_name(tb, SW_NAME_STREAM, 1, 0, "s")->name_bytes = 9;
+	tb_launch(tb, 1, 0, 1, 1ull)->param_bytes = 999;
+	tb_event_create(tb, 9);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	until(r, SW_REC_EVENT_CREATE);
+	ck_assert_ptr_null(sw_reader_module_at(r, 0));
+	ck_assert_ptr_null(sw_reader_notice(r, 0));
+	ck_assert_ptr_null(sw_reader_device(r, 1));
+	ck_assert(damage_says(r, "MODULE record"));
+	ck_assert(damage_says(r, "NOTICE record"));
+	ck_assert(damage_says(r, "DEVICE record"));
+	ck_assert(damage_says(r, "NAME record"));
+	ck_assert(damage_says(r, "LAUNCH record"));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(kinds_of_a_newer_minor_version_are_skipped)
+{
+	struct tb *tb = tb_new(path, NULL);
+	((struct sw_rec *)tb_add(tb, SW_REC_OTHER, 64, true))->kind = 201;
+	((struct sw_rec *)tb_add(tb, SW_REC_OTHER, 64, false))->kind = 50;
+	tb_event_create(tb, 9);
+	tb->header.minor = SW_FORMAT_MINOR + 1;
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	until(r, SW_REC_EVENT_CREATE);
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 0);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(numbers_that_go_back_are_damage)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	tb->seq--;
+	tb_event_create(tb, 2);
+	tb_event_create(tb, 3);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	read_all(r);
+	ck_assert(damage_says(r, "comes after"));
+	ck_assert_uint_eq(sw_reader_totals(r).operations, 1);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(damage_everywhere_gives_a_bounded_number_of_lines)
+{
+	struct tb *tb = tb_new(path, &(struct tb_options){.chunk_bytes = 4096});
+	for (uint32_t i = 0; i < 500; i++) {
+		tb_event_create(tb, i);
+		tb->seq += 2;
+	}
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	read_all(r);
+	ck_assert_ptr_nonnull(sw_reader_damage(r, 100));
+	ck_assert(strstr(sw_reader_damage(r, 100), "not listed"));
+	ck_assert_ptr_null(sw_reader_damage(r, 101));
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 2 * 500);
+	sw_reader_close(r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("reader");
+	TCase *tc = tcase_create("reader");
+	tcase_add_checked_fixture(tc, fresh_path, remove_path);
+	tcase_add_test(tc, records_of_many_writers_come_in_the_order_of_the_process);
+	tcase_add_test(tc, dictionaries_hold_what_was_described);
+	tcase_add_test(tc, stacks_of_all_writers_are_one_by_content);
+	tcase_add_test(tc, parameter_blocks_follow_their_writer_and_may_be_redefined);
+	tcase_add_test(tc, modules_are_found_by_address_and_time);
+	tcase_add_test(tc, images_are_put_together_and_equal_ones_held_once);
+	tcase_add_test(tc, an_image_whose_bytes_are_not_its_hash_has_no_content);
+	tcase_add_test(tc, time_comes_from_the_two_pairs_of_the_header);
+	tcase_add_test(tc, clock_records_refine_the_rate_of_a_killed_program);
+	tcase_add_test(tc, only_errors_are_failures);
+	tcase_add_test(tc, a_killed_program_leaves_a_readable_trace);
+	tcase_add_test(tc, missing_numbers_are_told_as_a_loss);
+	tcase_add_test(tc, foreign_files_are_refused);
+	tcase_add_test(tc, a_newer_version_is_named);
+	tcase_add_test(tc, header_fields_out_of_bounds_are_refused);
+	tcase_add_test(tc, a_damaged_chunk_is_skipped_and_named);
+	tcase_add_test(tc, a_call_completed_after_its_chunk_was_closed_is_no_damage);
+	tcase_add_test(tc, a_truncated_file_yields_what_is_whole);
+	tcase_add_test(tc, lengths_out_of_bounds_end_the_chunk);
+	tcase_add_test(tc, descriptions_longer_than_their_record_are_named_and_skipped);
+	tcase_add_test(tc, kinds_of_a_newer_minor_version_are_skipped);
+	tcase_add_test(tc, numbers_that_go_back_are_damage);
+	tcase_add_test(tc, damage_everywhere_gives_a_bounded_number_of_lines);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
