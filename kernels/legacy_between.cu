@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	cudaStream_t first = new_stream(cudaStreamDefault), second = new_stream(cudaStreamDefault);
 	cudaStream_t sets = new_stream();
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		spin_write<<<GRID, BLOCK, 0, first>>>(a, N, 1, SPIN_NS);
 		CHECK(cudaMemsetAsync(flags, 0, BYTES, c.fixed ? sets : cudaStreamLegacy));
 		spin_write<<<GRID, BLOCK, 0, second>>>(b, N, 2, SPIN_NS);

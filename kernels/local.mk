@@ -9,7 +9,7 @@ KERNELS_SHARED = \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
-	wide_sync redundant_sync busy_poll many_calls
+	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
@@ -25,16 +25,16 @@ KERNELS_LINK_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_H
 kernels_headers = kernels/case.h kernels/options.h
 kernels_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNELS_NVCCFLAGS)
 
-kernels_built = $(KERNELS_SHARED:%=kernels/bin/%) $(KERNELS_STATIC:%=kernels/bin/static/%) \
-	$(KERNELS_PER_THREAD:%=kernels/bin/per-thread/%) $(KERNELS_DRIVER:%=kernels/bin/driver/%)
+kernels_built = $(KERNELS_SHARED:%=kernels/%) $(KERNELS_STATIC:%=kernels/static/%) \
+	$(KERNELS_PER_THREAD:%=kernels/per-thread/%) $(KERNELS_DRIVER:%=kernels/driver/%)
 
-kernels/bin/static/%: kernels/%.cu $(kernels_headers)
+kernels/static/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) -cudart static -o $@ $<
-kernels/bin/per-thread/%: kernels/%.cu $(kernels_headers)
+kernels/per-thread/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -default-stream per-thread -o $@ $<
-kernels/bin/driver/%: kernels/%.cpp kernels/options.h
+kernels/driver/%: kernels/%.cpp kernels/options.h
 	$(kernels_nvcc) -cudart none -o $@ $< $(CUDA_STUB)
-kernels/bin/%: kernels/%.cu $(kernels_headers)
+kernels/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<
 
 .PHONY: kernels

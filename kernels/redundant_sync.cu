@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 	float *host = pinned_buffer(), *data = device_buffer();
 	cudaStream_t stream = new_stream();
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		CHECK(cudaMemcpyAsync(host, data, BYTES, cudaMemcpyDeviceToHost, stream));
 		CHECK(cudaStreamSynchronize(stream));
 		if (!c.fixed)

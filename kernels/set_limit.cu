@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW309 device-config",
-	       "a larger stack is asked for while a kernel runs: the call waits for the device",
+	       "larger and larger stacks are asked for while kernels run: each call waits for the device",
 	       "the limit is set before any work");
 	float *data = device_buffer();
 	cudaStream_t compute = new_stream();
@@ -12,10 +12,12 @@ int main(int argc, char **argv)
 
 	CHECK(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
 	if (c.fixed)
-		CHECK(cudaDeviceSetLimit(cudaLimitStackSize, stack + 1024));
-	spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, 1, SPIN_NS);
-	CHECK_LAUNCH();
-	if (!c.fixed)
-		CHECK(cudaDeviceSetLimit(cudaLimitStackSize, stack + 1024));
+		CHECK(cudaDeviceSetLimit(cudaLimitStackSize, stack + 4 * 1024));
+	for (int i = 1; i <= 4; i++) {
+		spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, 1, SPIN_NS);
+		CHECK_LAUNCH();
+		if (!c.fixed)
+			CHECK(cudaDeviceSetLimit(cudaLimitStackSize, stack + i * 1024));
+	}
 	finish({compute}, {}, {data});
 }
