@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hb/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static size_t size_of(uint32_t room)
+{
+	return sizeof(struct sw_clock) + room * sizeof(struct sw_known_tick);
+}
+
+void sw_clock_drop(size_t *bytes, struct sw_clock *clock)
+{
+	if (!clock || --clock->refs)
+		return;
+	*bytes -= size_of(clock->room);
+	free(clock);
+}
+
+/* A clock of our own with at least n slots: the same one, or a copy when others hold it. */
+static struct sw_clock *writable(size_t *bytes, struct sw_clock *clock, uint32_t n)
+{
+	uint32_t had = clock ? clock->n : 0;
+	if (clock && clock->refs == 1 && n <= clock->room) {
+		if (n > had) {
+			memset(clock->at + had, 0, (n - had) * sizeof *clock->at);
+			clock->n = n;
+		}
+		return clock;
+	}
+	if (n < had)
+		n = had;
+	uint32_t room = (n + 7) & ~7u;
+	struct sw_clock *copy = sw_alloc(size_of(room));
+	*bytes += size_of(room);
+	copy->refs = 1;
+	copy->n = n;
+	copy->room = room;
+	if (had)
+		memcpy(copy->at, clock->at, had * sizeof *copy->at);
+	memset(copy->at + had, 0, (n - had) * sizeof *copy->at);
+	sw_clock_drop(bytes, clock);
+	return copy;
+}
+
+bool sw_clock_raise(size_t *bytes, struct sw_clock **clock, uint32_t lane, uint64_t tick, uint64_t told)
+{
+	if (sw_clock_get(*clock, lane) >= tick)
+		return false;
+	*clock = writable(bytes, *clock, lane + 1);
+	(*clock)->at[lane] = (struct sw_known_tick){tick, told};
+	return true;
+}
+
+/* Index of the first slot of `from`, beside `own`, that *clock does not know; from->n if there is none. */
+static uint32_t first_news(const struct sw_clock *clock, const struct sw_clock *from, uint32_t own)
+{
+	uint32_t both = clock->n < from->n ? clock->n : from->n, i = 0;
+	while (i < both && (clock->at[i].tick >= from->at[i].tick || i == own))
+		i++;
+	if (i == both)
+		while (i < from->n && (!from->at[i].tick || i == own))
+			i++;
+	return i;
+}
+
+bool sw_clock_join(size_t *bytes, struct sw_clock **clock, struct sw_clock *from, uint32_t own, uint64_t told)
+{
+	if (!from || from == *clock)
+		return false;
+	if (!*clock && told == SW_TOLD_KEEP) {
+		*clock = sw_clock_hold(from);
+		return true;
+	}
+	if (!*clock)
+		*clock = writable(bytes, NULL, from->n);
+	uint32_t i = first_news(*clock, from, own);
+	if (i == from->n)
+		return false;
+	struct sw_clock *to = *clock = writable(bytes, *clock, from->n);
+	for (; i < from->n; i++)
+		if (from->at[i].tick > to->at[i].tick && i != own) {
+			to->at[i].tick = from->at[i].tick;
+			to->at[i].told = told == SW_TOLD_KEEP ? from->at[i].told : told;
+		}
+	return true;
+}
+
+bool sw_clock_equal(const struct sw_clock *a, const struct sw_clock *b)
+{
+	uint32_t na = a ? a->n : 0, nb = b ? b->n : 0;
+	for (uint32_t i = 0; i < na || i < nb; i++)
+		if (sw_clock_get(a, i) != sw_clock_get(b, i))
+			return false;
+	return true;
+}
+
+struct sw_known sw_known_hold(const struct sw_known *known)
+{
+	return (struct sw_known){sw_clock_hold(known->documented), sw_clock_hold(known->measured)};
+}
+
+void sw_known_drop(size_t *bytes, struct sw_known *known)
+{
+	sw_clock_drop(bytes, known->documented);
+	sw_clock_drop(bytes, known->measured);
+	*known = (struct sw_known){NULL, NULL};
+}
+
+/* Before the two clocks may come to differ, and after. */
+static void split(struct sw_known *known)
+{
+	if (!known->measured)
+		known->measured = sw_clock_hold(known->documented);
+}
+
+/* Only what the documented clock learnt can make it catch up with the measured one. */
+static void unite(size_t *bytes, struct sw_known *known, bool learnt)
+{
+	if (known->measured == known->documented || (learnt && sw_clock_equal(known->documented, known->measured))) {
+		sw_clock_drop(bytes, known->measured);
+		known->measured = NULL;
+	}
+}
+
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told, enum sw_order basis)
+{
+	if (basis == SW_ORDER_DOCUMENTED && !known->measured)
+		return sw_clock_raise(bytes, &known->documented, lane, tick, told);
+	split(known);
+	bool measured = sw_clock_raise(bytes, &known->measured, lane, tick, told);
+	bool documented = basis == SW_ORDER_DOCUMENTED && sw_clock_raise(bytes, &known->documented, lane, tick, told);
+	unite(bytes, known, documented);
+	return measured || documented;
+}
+
+bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
+		   enum sw_order basis)
+{
+	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !from->measured)
+		return sw_clock_join(bytes, &known->documented, from->documented, own, told);
+	split(known);
+	bool measured = sw_clock_join(bytes, &known->measured, sw_known_measured(from), own, told);
+	bool documented =
+		basis == SW_ORDER_DOCUMENTED && sw_clock_join(bytes, &known->documented, from->documented, own, told);
+	unite(bytes, known, documented);
+	return measured || documented;
+}

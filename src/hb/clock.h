@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vector clocks that are shared until written.
+ *
+ * A clock says for each lane slot how much of it is known, and which record told.  NULL is the clock that knows nothing.
+ * A lane's own steps are not kept in its clock, so that a step costs no write and an event's snapshot is one reference.
+ */
+#ifndef SW_HB_CLOCK_H
+#define SW_HB_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hb/hb.h"
+
+struct sw_known_tick {
+	uint64_t tick;
+	uint64_t told; /* sw_told(): record and kind of the join that brought it */
+};
+struct sw_clock {
+	uint32_t refs;
+	uint32_t n, room;
+	struct sw_known_tick at[];
+};
+
+#define SW_NO_LANE UINT32_MAX
+
+/* Kinds of telling: enum sw_edge_kind, and a lane's own step in a merged snapshot. */
+#define SW_TOLD_OWN 15u
+#define SW_TOLD_KEEP UINT64_MAX /* for joins that hand on what the source was told */
+static inline uint64_t sw_told(uint64_t seq, unsigned kind)
+{
+	return seq << 4 | kind;
+}
+
+static inline uint64_t sw_clock_get(const struct sw_clock *clock, uint32_t lane)
+{
+	return clock && lane < clock->n ? clock->at[lane].tick : 0;
+}
+
+static inline struct sw_clock *sw_clock_hold(struct sw_clock *clock)
+{
+	if (clock)
+		clock->refs++;
+	return clock;
+}
+/* *bytes: the memory that clocks hold. */
+void sw_clock_drop(size_t *bytes, struct sw_clock *clock);
+/* *clock will know `lane` up to tick, if it does not yet.  Returns whether it learnt something. */
+bool sw_clock_raise(size_t *bytes, struct sw_clock **clock, uint32_t lane, uint64_t tick, uint64_t told);
+/* *clock, of lane `own`, will know what `from` knows; told: what to note for news, or SW_TOLD_KEEP. */
+bool sw_clock_join(size_t *bytes, struct sw_clock **clock, struct sw_clock *from, uint32_t own, uint64_t told);
+/* Same knowledge, whoever told it. */
+bool sw_clock_equal(const struct sw_clock *a, const struct sw_clock *b);
+
+/* Both clocks of a lane.  measured NULL: as documented, which is the rule. */
+struct sw_known {
+	struct sw_clock *documented, *measured;
+};
+static inline struct sw_clock *sw_known_measured(const struct sw_known *known)
+{
+	return known->measured ? known->measured : known->documented;
+}
+static inline struct sw_clock *sw_known_by(const struct sw_known *known, enum sw_order basis)
+{
+	return basis == SW_ORDER_MEASURED ? sw_known_measured(known) : known->documented;
+}
+struct sw_known sw_known_hold(const struct sw_known *known);
+void sw_known_drop(size_t *bytes, struct sw_known *known);
+/* Basis documented: both clocks learn; measured: only the measured one. */
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told, enum sw_order basis);
+bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
+		   enum sw_order basis);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the order engine: lanes, contexts, snapshots. */
+#ifndef SW_HB_ORDER_H
+#define SW_HB_ORDER_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "hb/clock.h"
+#include "hb/hb.h"
+
+typedef SW_VEC(uint32_t) sw_lanes;
+
+/*
+ * What a lane knew at one of its steps.  `at` with tick 0: a merge of several lanes, whose own steps are in the clocks.
+ *
+ * A lane ticks whenever it has learnt something, so that whoever knows a step of a lane knows all that the lane knew at
+ * that step.  That is what lets most joins end at one comparison.
+ */
+struct sw_snap {
+	struct sw_point at;
+	uint64_t gain; /* the lane's clock has been the same from this tick to at.tick */
+	uint64_t seq;
+	struct sw_known known;
+};
+
+struct sw_lane {
+	uint64_t tick, base; /* steps made; where this owner of the slot began */
+	uint64_t gain;       /* step before which the clock last changed */
+	uint64_t work;       /* bit i: step tick-i was work */
+	uint64_t seq;        /* record of the last step */
+	uint64_t handle;
+	struct sw_known known;
+	uint32_t serial, thread;
+	uint32_t waits;   /* context-wide waits that this lane has joined */
+	uint32_t in_ctx;  /* place in its context's lanes, SW_NO_LANE when the context has ended */
+	uint8_t ctx, kind;
+	bool taken, dead, dirty, unknown;
+};
+
+struct sw_context {
+	int device;
+	bool used;
+	uint32_t legacy;     /* lane + 1; 0: none yet */
+	sw_lanes lanes;      /* all streams, destroyed ones until their slots are reused */
+	sw_lanes dirty;      /* blocking streams that stepped since the legacy stream last joined them */
+	struct sw_snap wait; /* all context-wide waits so far, to be joined before each stream's next step */
+	uint32_t waits;
+};
+
+struct sw_event {
+	struct sw_snap snap;
+	struct sw_hb_event_state state;
+	uint8_t ctx;
+};
+
+struct sw_token {
+	struct sw_snap snap;
+	bool taken;
+};
+
+#define SW_CONTEXTS 256 /* format: a context id is 8 bits */
+
+struct sw_hb {
+	struct sw_hb_options options;
+	SW_VEC(struct sw_lane) lanes;
+	sw_lanes free;       /* slots to reuse */
+	sw_lanes dead;       /* lanes of destroyed streams whose past somebody may not know, oldest first */
+	sw_lanes per_thread; /* lanes of per-thread streams, oldest first */
+	sw_lanes hosts;
+	struct sw_context contexts[SW_CONTEXTS];
+	struct sw_map streams, threads, host_threads, events; /* handle, (context, thread), thread -> index + 1 */
+	SW_VEC(struct sw_event) event;
+	SW_VEC(uint32_t) event_free;
+	SW_VEC(struct sw_token) token;
+	SW_VEC(uint32_t) token_free;
+	uint32_t serials;
+	size_t clock_bytes;
+	struct sw_hb_stats stats;
+};
+
+static inline struct sw_lane *sw_lane_at(const struct sw_hb *hb, uint32_t lane)
+{
+	return &hb->lanes.at[lane];
+}
+static inline bool sw_lane_blocking(const struct sw_lane *lane)
+{
+	return lane->kind == SW_LANE_BLOCKING || lane->kind == SW_LANE_PER_THREAD;
+}
+
+/* ---- lane.c: slots ---- */
+
+/* A slot for a new lane; ctx is ignored for hosts. */
+uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint32_t thread, uint64_t handle);
+/* The lane of a host thread; kind: what it will be when this is its first. */
+uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind);
+void sw_lane_die(struct sw_hb *hb, uint32_t lane);
+struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
+
+/* ---- event.c ---- */
+
+/* What to wait for (NULL: nothing was recorded), counted as used; *state, when wanted: as it was before. */
+const struct sw_snap *sw_event_use(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
+void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
+
+/* ---- step.c: what all operations are made of ---- */
+
+/* The lane learns what the snapshot holds; true if that was news, and then it must tick. */
+bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind, enum sw_order basis,
+		uint64_t seq);
+/* What CUDA makes a stream wait for before its next command: the host's call, the legacy rules, context-wide waits. */
+void sw_step_begin(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t lane);
+struct sw_point sw_step_end(struct sw_hb *hb, uint32_t lane, uint64_t seq, bool work);
+
+/* The lane as it is now, without a reference: valid until the lane changes. */
+struct sw_snap sw_snap_peek(const struct sw_hb *hb, uint32_t lane);
+struct sw_snap sw_snap_hold(const struct sw_snap *snap);
+void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap);
+/* Turns a snapshot (an empty one to begin with) into a merge that covers the other one too. */
+void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from);
+/* All streams of a context, without those that every host lane knows to be done. */
+void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, const struct sw_context *ctx);
+
+#endif

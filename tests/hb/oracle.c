@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOCUMENTED, MEASURED };
+
+static void nodes_add(struct nodes *set, int node)
+{
+	if (node >= 0)
+		set->bits[node / 64] |= 1ull << (node % 64);
+}
+
+static void nodes_join(struct nodes *set, const struct nodes *other)
+{
+	for (size_t i = 0; i < MAX_NODES / 64; i++)
+		set->bits[i] |= other->bits[i];
+}
+
+/* ---- nodes, edges, lanes ---- */
+
+static void edge(struct oracle *o, int from, int to, enum sw_order basis)
+{
+	if (from < 0 || from == to)
+		return;
+	nodes_join(&o->node[to].before[MEASURED], &o->node[from].before[MEASURED]);
+	if (basis == SW_ORDER_DOCUMENTED)
+		nodes_join(&o->node[to].before[DOCUMENTED], &o->node[from].before[DOCUMENTED]);
+}
+
+static void edges(struct oracle *o, const struct nodes *from, int to, enum sw_order basis)
+{
+	for (int i = 0; i < to; i++)
+		if (nodes_has(from, i))
+			edge(o, i, to, basis);
+}
+
+static int new_lane(struct oracle *o, enum sw_lane_kind kind, int ctx)
+{
+	if (o->lanes == MAX_LANES)
+		abort();
+	o->lane[o->lanes].kind = kind;
+	o->lane[o->lanes].last = -1;
+	o->lane[o->lanes].ctx = ctx;
+	if (ctx >= 0)
+		o->context[ctx].used = true;
+	return o->lanes++;
+}
+
+/* The next step of a lane: after the one before. */
+static int new_node(struct oracle *o, int lane, bool work)
+{
+	if (o->nodes == MAX_NODES)
+		abort();
+	int v = o->nodes++;
+	o->node[v] = (struct node){.lane = lane, .work = work};
+	nodes_add(&o->node[v].before[DOCUMENTED], v);
+	nodes_add(&o->node[v].before[MEASURED], v);
+	edge(o, o->lane[lane].last, v, SW_ORDER_DOCUMENTED);
+	o->lane[lane].last = v;
+	return v;
+}
+
+
+static bool is_blocking(const struct oracle *o, int lane)
+{
+	return o->lane[lane].kind == SW_LANE_BLOCKING || o->lane[lane].kind == SW_LANE_PER_THREAD;
+}
+
+/* A new thread knows what all the others know. */
+static void inherit(struct oracle *o, int thread)
+{
+	struct nodes all[2];
+	memset(all, 0xff, sizeof all);
+	bool any = false;
+	for (int t = 0; t <= MAX_THREADS; t++)
+		if (t != thread && o->host[t] >= 0) {
+			int last = o->lane[o->host[t]].last;
+			for (int basis = 0; basis < 2; basis++)
+				for (size_t i = 0; i < MAX_NODES / 64; i++)
+					all[basis].bits[i] &= last >= 0 ? o->node[last].before[basis].bits[i] : 0;
+			any = true;
+		}
+	if (!any)
+		return;
+	int v = new_node(o, o->host[thread], false);
+	nodes_join(&o->node[v].before[DOCUMENTED], &all[DOCUMENTED]);
+	nodes_join(&o->node[v].before[MEASURED], &all[MEASURED]);
+}
+
+static int host_lane(struct oracle *o, int thread, enum sw_lane_kind kind)
+{
+	int t = o->strict_host ? thread : 0;
+	if (o->host[t] < 0) {
+		o->host[t] = new_lane(o, o->strict_host ? kind : SW_LANE_HOST, -1);
+		inherit(o, t);
+	}
+	return o->host[t];
+}
+
+static int stream_lane(struct oracle *o, const struct op *op)
+{
+	int *lane = &o->stream[op->stream];
+	enum sw_lane_kind kind = SW_LANE_BLOCKING;
+	if (op->stream == 1 || (op->stream == 0 && !op->flag)) {
+		lane = &o->context[op->ctx].legacy;
+		kind = SW_LANE_LEGACY;
+	} else if (op->stream <= 2) {
+		lane = &o->context[op->ctx].per_thread[op->thread];
+		kind = SW_LANE_PER_THREAD;
+	}
+	if (*lane < 0)
+		*lane = new_lane(o, kind, op->ctx);
+	return *lane;
+}
+
+/* What is enqueued in a stream now comes after these, beside the call and the step before. */
+static struct nodes legacy_rules(const struct oracle *o, int lane)
+{
+	struct nodes before = {0};
+	for (int i = 0; i < o->lanes; i++)
+		if (o->lane[i].ctx == o->lane[lane].ctx &&
+		    ((o->lane[lane].kind == SW_LANE_LEGACY && is_blocking(o, i)) ||
+		     (is_blocking(o, lane) && o->lane[i].kind == SW_LANE_LEGACY)))
+			nodes_add(&before, o->lane[i].last);
+	return before;
+}
+
+static int step(struct oracle *o, const struct op *op, bool work)
+{
+	int call = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+	int lane = stream_lane(o, op);
+	struct nodes before = legacy_rules(o, lane);
+	int v = new_node(o, lane, work);
+	edge(o, call, v, SW_ORDER_DOCUMENTED);
+	edges(o, &before, v, SW_ORDER_DOCUMENTED);
+	edges(o, &o->context[o->lane[lane].ctx].waits, v, SW_ORDER_DOCUMENTED);
+	return v;
+}
+
+static struct nodes context_covers(const struct oracle *o, int ctx)
+{
+	struct nodes covers = {0};
+	for (int i = 0; i < o->lanes; i++)
+		if (o->lane[i].ctx == ctx)
+			nodes_add(&covers, o->lane[i].last);
+	return covers;
+}
+
+/* ---- calls ---- */
+
+static void end_context(struct oracle *o, const struct op *op)
+{
+	if (!o->context[op->ctx].used)
+		return;
+	struct nodes covers = context_covers(o, op->ctx);
+	o->now = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+	edges(o, &covers, o->now, SW_ORDER_DOCUMENTED);
+	for (int i = 0; i < o->lanes; i++)
+		if (o->lane[i].ctx == op->ctx) {
+			o->lane[i].ctx = -1;
+			for (int s = 0; s < MAX_STREAMS; s++)
+				if (o->stream[s] == i)
+					o->stream[s] = -1;
+		}
+	for (int e = 0; e < MAX_EVENTS; e++)
+		if (o->event[e].recorded && o->event[e].ctx == op->ctx)
+			o->event[e] = (struct oracle_event){0};
+	memset(&o->context[op->ctx], 0, sizeof o->context[op->ctx]);
+	o->context[op->ctx].legacy = -1;
+	memset(o->context[op->ctx].per_thread, 0xff, sizeof o->context[op->ctx].per_thread);
+}
+
+static void record(struct oracle *o, const struct op *op, uint64_t seq)
+{
+	struct oracle_event *e = &o->event[op->event];
+	*e = (struct oracle_event){.recorded = true, .node = -1, .ctx = op->ctx, .seq = seq};
+	if (op->kind == OP_RECORD_CONTEXT) {
+		e->context_wide = true;
+		int call = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+		e->covers = context_covers(o, op->ctx);
+		nodes_add(&e->covers, call);
+		o->context[op->ctx].used = true;
+		return;
+	}
+	e->node = o->now = step(o, op, false);
+	e->ctx = o->lane[o->node[o->now].lane].ctx;
+	nodes_add(&e->covers, o->now);
+}
+
+static void stream_wait(struct oracle *o, const struct op *op)
+{
+	struct oracle_event *e = &o->event[op->event];
+	e->waits += e->recorded;
+	if (op->kind == OP_CONTEXT_WAIT) {
+		o->context[op->ctx].used = true;
+		nodes_add(&o->context[op->ctx].waits, new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false));
+		nodes_join(&o->context[op->ctx].waits, &e->covers);
+		return;
+	}
+	o->now = step(o, op, false);
+	edges(o, &e->covers, o->now, SW_ORDER_DOCUMENTED);
+}
+
+static void begin_wait(struct oracle *o, const struct op *op)
+{
+	struct nodes covers = {0};
+	bool valid = true;
+	int lane;
+	switch (op->kind) {
+	case OP_WAIT_EVENT:
+		valid = o->event[op->event].recorded;
+		o->event[op->event].waits += valid;
+		covers = o->event[op->event].covers;
+		break;
+	case OP_WAIT_STREAM:
+		lane = stream_lane(o, op);
+		covers = legacy_rules(o, lane);
+		nodes_add(&covers, o->lane[lane].last);
+		break;
+	case OP_WAIT_POINT:
+		nodes_add(&covers, o->lane[stream_lane(o, op)].last);
+		break;
+	case OP_WAIT_CONTEXT:
+		o->context[op->ctx].used = true;
+		covers = context_covers(o, op->ctx);
+		break;
+	case OP_WAIT_DEVICE:
+		for (int c = 0; c < MAX_CONTEXTS; c++)
+			if (o->context[c].used && o->context[c].device == op->ctx % 2) {
+				struct nodes more = context_covers(o, c);
+				nodes_join(&covers, &more);
+			}
+		break;
+	default:
+		o->now = step(o, op, true); /* HOST_FUNC */
+		nodes_add(&covers, o->now);
+	}
+	o->token[op->token].valid = valid;
+	o->token[op->token].covers = covers;
+}
+
+static void end_wait(struct oracle *o, const struct op *op)
+{
+	if (!o->token[op->token].valid)
+		return;
+	o->token[op->token].valid = false;
+	bool callback = op->kind == OP_HOST_FUNC_END;
+	enum sw_order basis = callback ? SW_ORDER_DOCUMENTED : op->basis;
+	int which = basis == SW_ORDER_DOCUMENTED ? DOCUMENTED : MEASURED;
+	int host = host_lane(o, op->thread, callback ? SW_LANE_CALLBACK : SW_LANE_HOST);
+	int call = o->now = new_node(o, host, false);
+	struct nodes known = o->node[call].before[which], seen = {0};
+	edges(o, &o->token[op->token].covers, call, basis);
+	o->ended = true;
+	o->host_func_end = callback;
+	for (int i = 0; i < call; i++) {
+		if (nodes_has(&known, i) || !nodes_has(&o->node[call].before[which], i) || !o->node[i].work)
+			continue;
+		nodes_add(&o->pending, i);
+		o->pending_lanes += !nodes_has(&seen, o->node[i].lane);
+		nodes_add(&seen, o->node[i].lane);
+	}
+}
+
+static void barrier(struct oracle *o)
+{
+	struct nodes all = {0};
+	for (int i = 0; i < o->lanes; i++)
+		nodes_add(&all, o->lane[i].last);
+	int lanes = o->lanes, before = o->nodes;
+	for (int i = 0; i < lanes; i++) {
+		int v = new_node(o, i, false);
+		for (int from = 0; from < before; from++)
+			if (nodes_has(&all, from))
+				edge(o, from, v, SW_ORDER_DOCUMENTED);
+	}
+}
+
+void oracle_start(struct oracle *o, bool strict_host)
+{
+	memset(o, 0, sizeof *o);
+	o->strict_host = strict_host;
+	memset(o->stream, 0xff, sizeof o->stream);
+	memset(o->host, 0xff, sizeof o->host);
+	for (int c = 0; c < MAX_CONTEXTS; c++) {
+		o->context[c].legacy = -1;
+		memset(o->context[c].per_thread, 0xff, sizeof o->context[c].per_thread);
+	}
+}
+
+void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
+{
+	o->now = -1;
+	o->ended = o->host_func_end = false;
+	o->pending_lanes = 0;
+	o->pending = (struct nodes){0};
+	switch ((enum op_kind)op->kind) {
+	case OP_CONTEXT_CREATE:
+		o->context[op->ctx].used = true;
+		o->context[op->ctx].device = op->ctx % 2;
+		break;
+	case OP_CONTEXT_DESTROY:
+		end_context(o, op);
+		break;
+	case OP_STREAM_CREATE:
+		if (op->stream > 2)
+			o->stream[op->stream] = new_lane(o, op->flag ? SW_LANE_NONBLOCKING : SW_LANE_BLOCKING, op->ctx);
+		break;
+	case OP_STREAM_DESTROY:
+		o->stream[op->stream] = -1;
+		break;
+	case OP_ENQUEUE:
+		o->now = step(o, op, true);
+		break;
+	case OP_HOST_STEP:
+		o->now = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+		break;
+	case OP_EVENT_CREATE:
+	case OP_EVENT_DESTROY:
+		o->event[op->event] = (struct oracle_event){0};
+		break;
+	case OP_RECORD:
+	case OP_RECORD_CONTEXT:
+		record(o, op, seq);
+		break;
+	case OP_STREAM_WAIT:
+	case OP_CONTEXT_WAIT:
+		stream_wait(o, op);
+		break;
+	case OP_WAIT_END:
+	case OP_HOST_FUNC_END:
+		end_wait(o, op);
+		break;
+	case OP_WAIT_DROP:
+		o->token[op->token].valid = false;
+		break;
+	case OP_BARRIER:
+		barrier(o);
+		break;
+	default:
+		begin_wait(o, op);
+	}
+}
+
+enum sw_order oracle_ordered(const struct oracle *o, int earlier, int later)
+{
+	if (nodes_has(&o->node[later].before[DOCUMENTED], earlier))
+		return SW_ORDER_DOCUMENTED;
+	return nodes_has(&o->node[later].before[MEASURED], earlier) ? SW_ORDER_MEASURED : SW_ORDER_NONE;
+}
+
+bool oracle_passed(const struct oracle *o, int node)
+{
+	bool any = false;
+	for (int t = 0; t <= MAX_THREADS; t++)
+		if (o->host[t] >= 0) {
+			int last = o->lane[o->host[t]].last;
+			if (last < 0 || oracle_ordered(o, node, last) != SW_ORDER_DOCUMENTED)
+				return false;
+			any = true;
+		}
+	return any;
+}
