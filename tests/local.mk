@@ -16,3 +16,4 @@ include tests/fault/local.mk
 include tests/bench/local.mk
 include tests/gpu/local.mk
 include tests/browser/local.mk
+include tests/tree/local.mk

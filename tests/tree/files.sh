@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Every source file says its licence; shell scripts are clean for shellcheck where it is installed.
+set -uo pipefail
+cd "${top_srcdir:-$(dirname "$0")/../..}" || exit 2
+passed=0 failed=0 skipped=0
+result() { # result STATUS NAME
+	if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else
+		failed=$((failed + 1))
+		echo "FAIL: $2"
+	fi
+}
+
+missing=$(find src include tools kernels tests -type f \( -name '*.[chS]' -o -name '*.cu' -o -name '*.def' -o -name '*.py' -o -name '*.sh' \) \
+	-not -path '*/corpus*' -not -path '*/golden/*' -exec grep -L 'SPDX-License-Identifier: Apache-2.0' {} +)
+[ -z "$missing" ] || printf 'no licence line in %s\n' $missing
+result "$([ -z "$missing" ]; echo $?)" "licence lines"
+
+if command -v shellcheck >/dev/null; then
+	scripts=$(grep -rlE '^#!/bin/(ba)?sh' bootstrap tools tests .ci 2>/dev/null)
+	# shellcheck disable=SC2086  # a list of files without blanks
+	shellcheck --severity=warning $scripts
+	result $? "shellcheck"
+else
+	echo "SKIP: shellcheck is not installed"
+	skipped=$((skipped + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,4 @@
+# tests of the source tree itself
+TREE_TESTS = tests/tree/layers.sh tests/tree/files.sh
+TESTS += $(TREE_TESTS)
+EXTRA_DIST += $(TREE_TESTS)
