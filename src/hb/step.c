@@ -137,7 +137,7 @@ struct sw_point sw_step_end(struct sw_hb *hb, uint32_t lane, uint64_t seq, bool 
 	l->work = l->work << 1 | work;
 	l->seq = seq;
 	hb->stats.steps++;
-	if (sw_lane_blocking(l) && !l->dirty) {
+	if (sw_lane_blocking(l) && !l->dirty && l->in_ctx != SW_NO_LANE) {
 		l->dirty = true;
 		*sw_vec_push(&hb->contexts[l->ctx].dirty) = lane;
 	}

@@ -252,7 +252,7 @@ static unsigned long number(const char *name, unsigned long otherwise)
 
 int main(void)
 {
-	unsigned long programs = number("SW_PROGRAMS", 30000), seed = number("SW_SEED", 1);
+	unsigned long programs = number("SW_PROGRAMS", 60000), seed = number("SW_SEED", 1);
 	unsigned long pairs = 0, measured = 0, ordered = 0, noticed = 0, tried = 0;
 	struct program program;
 	struct run run;
