@@ -1,1 +1,2 @@
 # tests of preload
+include tests/preload/recorder.mk

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/intern.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+uint32_t sw_intern(struct sw_intern *table, uint64_t hash, bool *fresh)
+{
+	uint32_t at = (uint32_t)hash % SW_INTERN_SLOTS;
+	for (; table->slots[at].hash; at = (at + 1) % SW_INTERN_SLOTS) {
+		if (table->slots[at].hash == hash) {
+			*fresh = false;
+			return table->slots[at].id;
+		}
+	}
+	if (table->used >= SW_INTERN_SLOTS / 4 * 3) {
+		sw_intern_clear(table);
+		at = (uint32_t)hash % SW_INTERN_SLOTS;
+	}
+	table->used++;
+	table->slots[at] = (struct sw_intern_slot){.hash = hash, .id = ++table->last};
+	*fresh = true;
+	return table->last;
+}
+
+void sw_intern_clear(struct sw_intern *table)
+{
+	memset(table->slots, 0, sizeof table->slots);
+	table->used = 0;
+}
+
+void sw_intern_undo(struct sw_intern *table, uint64_t hash)
+{
+	/* The newest entry ends its probe sequence: no other lies behind it. */
+	for (uint32_t at = (uint32_t)hash % SW_INTERN_SLOTS; table->slots[at].hash; at = (at + 1) % SW_INTERN_SLOTS) {
+		if (table->slots[at].hash == hash) {
+			table->slots[at] = (struct sw_intern_slot){0};
+			table->used--;
+			return;
+		}
+	}
+}
+
+uint64_t sw_intern_hash(const void *data, size_t bytes)
+{
+	const unsigned char *p = data;
+	uint64_t hash = bytes * 0x9e3779b97f4a7c15ull, word;
+	for (; bytes >= 8; bytes -= 8, p += 8) {
+		memcpy(&word, p, 8);
+		hash = (hash ^ word) * 0xff51afd7ed558ccdull;
+		hash ^= hash >> 32;
+	}
+	if (bytes) {
+		word = 0;
+		memcpy(&word, p, bytes);
+		hash = (hash ^ word) * 0xff51afd7ed558ccdull;
+	}
+	hash = sw_hash_u64(hash);
+	return hash ? hash : 1;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/process.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "preload/cost.h"
+#include "preload/describe.h"
+#include "preload/helper.h"
+#include "preload/modules.h"
+#include "preload/options.h"
+#include "preload/say.h"
+#include "preload/stack.h"
+#include "preload/trace.h"
+#include "preload/unwind.h"
+#include "preload/writer.h"
+
+struct sw_sequence sw_sequence;
+static char directory[1024]; /* where the program was started: it may change directories before its first CUDA call */
+static bool prepared;
+
+/* Once per process image: before main where the loader runs constructors, else at the first call. */
+__attribute__((constructor)) static void prepare(void)
+{
+	if (prepared)
+		return;
+	prepared = true;
+	int saved = errno;
+	if (!getcwd(directory, sizeof directory))
+		directory[0] = 0;
+	sw_options_start();
+	errno = saved;
+}
+
+static bool set_state(enum sw_state state)
+{
+	atomic_store_explicit(&sw_process_page->state, state, memory_order_release);
+	sw_sys_wake((const uint32_t *)&sw_process_page->state, INT32_MAX);
+	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+}
+
+/* Set-user-id programs: the environment is not to be trusted, and neither is the current directory. */
+static bool secure(void)
+{
+	return getauxval(AT_SECURE) != 0;
+}
+
+static const char *why_not(int error)
+{
+	return strerrordesc_np(-error) ? strerrordesc_np(-error) : "unknown error";
+}
+
+static bool start(void)
+{
+	prepare();
+	sw_fork_forget();
+	if (secure())
+		return set_state(SW_STATE_OFF);
+	int on = sw_fork_page();
+	const struct sw_preload_options *options = sw_preload_options();
+	int error = sw_trace_open(options->trace, directory, options->max_bytes);
+	if (error) {
+		sw_say("cannot create %s: %s; this program runs unrecorded",
+		       sw_trace.path[0] ? sw_trace.path : "the trace", why_not(error));
+		return set_state(SW_STATE_OFF);
+	}
+	sw_writer_start();
+	sw_cost_measure();
+	if (!sw_writer_attach(&sw_thread))
+		return set_state(SW_STATE_OFF);
+	if (sw_process_state() == SW_STATE_FULL)
+		return set_state(SW_STATE_FULL);
+	sw_describe_process(sw_thread.writer, directory);
+	sw_modules_refresh(sw_thread.writer);
+	return set_state((enum sw_state)on);
+}
+
+/* What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it. */
+static void start_rest(void)
+{
+	const struct sw_preload_options *options = sw_preload_options();
+	sw_helper_start();
+	bool simulated = sw_helper_simulated();
+	if (simulated)
+		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
+	if (!options->quiet)
+		sw_say("recording to %s (report: syncwatch report %s)%s", sw_trace.path, sw_trace.path,
+		       simulated ? "; simulated CUDA: kernels are not executed" : "");
+	if (options->stacks) {
+		if (!sw_unwind_loaded())
+			sw_notice("libunwind was not found: call stacks follow frame pointers and may be cut short");
+		sw_stack_start();
+		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
+	}
+}
+
+/* Another thread starts recording: waits for it, but not for ever. */
+static void wait_for_start(void)
+{
+	struct timespec most = {.tv_sec = 2};
+	while (sw_process_state() == SW_STATE_STARTING)
+		if (sw_sys_wait((const uint32_t *)&sw_process_page->state, SW_STATE_STARTING, &most) == -ETIMEDOUT)
+			return;
+}
+
+bool sw_process_ready(bool may_start)
+{
+	uint32_t state = sw_process_state();
+	if (state == SW_STATE_FRESH && may_start) {
+		if (atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING)) {
+			int saved = errno;
+			sw_thread.busy = 1;
+			bool on = start();
+			sw_thread.busy = 0;
+			if (on)
+				start_rest();
+			errno = saved;
+		}
+		state = sw_process_state();
+	}
+	if (state == SW_STATE_STARTING && !sw_thread.busy) {
+		wait_for_start();
+		state = sw_process_state();
+	}
+	if (state == SW_STATE_ON_CHECKED && !sw_process_is_owner()) {
+		atomic_store(&sw_process_page->state, SW_STATE_FRESH);
+		return sw_process_ready(may_start);
+	}
+	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+}
+
+void sw_process_full(int error)
+{
+	uint32_t state = sw_process_state();
+	while (state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_STARTING) {
+		if (!atomic_compare_exchange_weak(&sw_process_page->state, &state, SW_STATE_FULL))
+			continue;
+		if (error == -EFBIG)
+			sw_say("%s has reached its size limit (max-size); what follows is not recorded", sw_trace.path);
+		else
+			sw_say("cannot extend %s: %s; what follows is not recorded", sw_trace.path, why_not(error));
+		return;
+	}
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+/* Runs at exit() and at the end of main, never on _exit or a signal: by then everything is in the file already. */
+__attribute__((destructor)) static void end(void)
+{
+	int saved = errno;
+	uint32_t state = sw_process_state();
+	if (state == SW_STATE_FRESH || state == SW_STATE_STARTING || !sw_process_is_owner()) {
+		errno = saved;
+		return;
+	}
+	if (state != SW_STATE_OFF) {
+		struct sw_thread *t = &sw_thread;
+		if (!t->busy && (t->writer || sw_writer_attach(t)))
+			sw_describe_end(t->writer);
+		set_state(SW_STATE_ENDED);
+		sw_trace_update_clock();
+		sw_trace_end();
+	}
+	set_state(SW_STATE_ENDED);
+	errno = saved;
+}
