@@ -37,11 +37,15 @@ kernels/driver/%: kernels/%.cpp kernels/options.h
 kernels/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<
 
+# What there is to run, for tests/kernels/run-table.
+kernels/programs: Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && printf '%s\n' $(kernels_built:kernels/%=%) >$@
+
 .PHONY: kernels
 if HAVE_NVCC
-kernels: $(kernels_built)
-check_DATA += $(kernels_built)
-CLEANFILES += $(kernels_built)
+kernels: $(kernels_built) kernels/programs
+check_DATA += $(kernels_built) kernels/programs
+CLEANFILES += $(kernels_built) kernels/programs
 else
 kernels:
 	@echo "nvcc is missing: the programs of kernels/ are not built"; exit 1
