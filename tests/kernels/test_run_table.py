@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run-table must fail when it has to: a stand-in for the command reports what each case says."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUN_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run-table")
+
+# Writes the report named in $REPORT, exits with $STATUS.
+COMMAND = """#!/bin/sh
+while [ "$1" != --json ]; do shift; done
+printf '%s' "$REPORT" >"$2"
+exit "$STATUS"
+"""
+PROGRAM = """#!/bin/sh
+[ "$1" = --list ] && echo "one way"
+exit 0
+"""
+
+
+def finding(number, severity="error", confidence="certain", evidence=("exact", "exact"), **more):
+    return {"id": number, "severity": severity, "confidence": confidence,
+            "accesses": [{"evidence": e} for e in evidence], **more}
+
+
+class RunTable(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="run-table-test-")
+        self.addCleanup(scratch.cleanup)
+        self.build = scratch.name
+        os.mkdir(os.path.join(self.build, "kernels"))
+        for name, text in (("syncwatch", COMMAND), ("kernels/program", PROGRAM), ("kernels/programs", "program\n")):
+            with open(os.path.join(self.build, name), "w", encoding="utf-8") as out:
+                out.write(text)
+            os.chmod(out.name, 0o755)
+
+    def run_table(self, must, findings, may="-", rows=("one way", "--fixed one way"), status=0, report=None):
+        """Exit status and last line; the fixed twin's row accepts what the other does, so that rows fail alike."""
+        table = os.path.join(self.build, "rows.tsv")
+        with open(table, "w", encoding="utf-8") as out:
+            for arguments in rows:
+                out.write("\t".join(("program", arguments, "both", "-", must, may)) + "\n")
+        report = report or json.dumps({"findings": findings})
+        done = subprocess.run([sys.executable, RUN_TABLE, "--rows", table, self.build, "sim"], text=True, check=False,
+                              capture_output=True, env={**os.environ, "REPORT": report, "STATUS": str(status)})
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    PASSED = (0, "2 passed, 0 failed, 0 skipped")
+    FAILED = (1, "0 passed, 2 failed, 0 skipped")
+
+    def test_expected(self):
+        self.assertEqual(self.run_table("SW101:error:certain:exact/exact", [finding("SW101")]), self.PASSED)
+        self.assertEqual(self.run_table("SW102|SW101", [finding("SW101")]), self.PASSED)
+        self.assertEqual(self.run_table("-", []), self.PASSED)
+
+    def test_missing(self):
+        self.assertEqual(self.run_table("SW101", []), self.FAILED)
+        self.assertEqual(self.run_table("SW101 SW202", [finding("SW101")]), self.FAILED)
+
+    def test_other_severity_confidence_evidence(self):
+        for other in (finding("SW101", severity="warning"), finding("SW101", confidence="likely"),
+                      finding("SW101", evidence=("exact", "signature"))):
+            self.assertEqual(self.run_table("SW101:error:certain:exact/exact", [other]), self.FAILED)
+
+    def test_unexpected(self):
+        self.assertEqual(self.run_table("-", [finding("SW401", "warning")]), self.FAILED)
+        self.assertEqual(self.run_table("-", [finding("SW401", "warning")], may="SW401"), self.PASSED)
+        self.assertEqual(self.run_table("-", [finding("SW401", "note")]), self.PASSED)
+        self.assertEqual(self.run_table("-", [finding("SW401", "warning", suppressed=True)]), self.PASSED)
+
+    def test_program_or_report_fails(self):
+        self.assertEqual(self.run_table("-", [], status=1), self.FAILED)
+        self.assertEqual(self.run_table("-", [], report="{}"), self.FAILED)
+        self.assertEqual(self.run_table("-", [], report="not json"), self.FAILED)
+
+    def test_rows_and_programs(self):
+        self.assertEqual(self.run_table("-", [], rows=("one way",)), (1, "1 passed, 1 failed, 0 skipped"))
+        three = ("one way", "--fixed one way", "another way")
+        self.assertEqual(self.run_table("-", [], rows=three), (1, "3 passed, 1 failed, 0 skipped"))
+
+    def test_nothing_built(self):
+        os.remove(os.path.join(self.build, "kernels/programs"))
+        self.assertEqual(self.run_table("-", []), (77, "0 passed, 0 failed, 1 skipped"))
+
+
+if __name__ == "__main__":
+    unittest.main()
