@@ -1,1 +1,14 @@
-# report
+# report: words, text, JSON
+noinst_LIBRARIES += libswreport.a
+libswreport_a_SOURCES = \
+	src/report/report.c src/report/report.h \
+	src/report/text.c src/report/text_out.c src/report/text_out.h \
+	src/report/json.c src/report/json_out.c src/report/json_out.h src/report/utf8.c src/report/utf8.h \
+	src/report/wording.c src/report/wording.h src/report/wording.def \
+	src/report/names.c src/report/names.h \
+	src/report/stack.c src/report/stack.h src/report/symbols.c src/report/symbols.h src/report/frames.def \
+	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
+	src/report/fingerprint.c src/report/fingerprint.h \
+	src/report/suppress.c src/report/suppress.h
+libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS)
+dist_doc_DATA = doc/report.schema.json

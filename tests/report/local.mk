@@ -1,1 +1,16 @@
 # tests of report
+if HAVE_CHECK
+check_PROGRAMS += tests/report/test_report
+TESTS += tests/report/test_report
+tests_report_test_report_SOURCES = tests/report/test_report.c tests/report/fake_trace.c tests/report/fake_trace.h \
+	src/detect/findings.c
+tests_report_test_report_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_report_LDADD = libswreport.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+endif
+EXTRA_DIST += \
+	tests/report/golden/clean.json tests/report/golden/clean.txt tests/report/golden/crashed.json \
+	tests/report/golden/crashed.txt tests/report/golden/hostile.json tests/report/golden/race.json \
+	tests/report/golden/race.txt tests/report/golden/torch.txt
+TESTS += tests/report/test_schema.sh
+dist_check_SCRIPTS += tests/report/test_schema.sh
+EXTRA_DIST += tests/report/check_schema.py

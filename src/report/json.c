@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as JSON: doc/report.schema.json says what each member means. Members are only ever added. */
+#include <inttypes.h>
+
+#include "report/json_out.h"
+#include "report/report.h"
+#include "report/stack.h"
+
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+static void put_program(struct sw_json *json, const struct sw_report *report)
+{
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	const struct sw_file_header *header = sw_reader_header(report->reader);
+	struct sw_trace_totals totals = sw_reader_totals(report->reader);
+	sw_json_open(json, "program", '{');
+	sw_json_text(json, "path", process ? process->exe : "");
+	sw_json_open(json, "arguments", '[');
+	for (uint32_t i = 0; process && i < process->args; i++)
+		sw_json_text(json, NULL, process->arg[i]);
+	sw_json_close(json, ']');
+	sw_json_text(json, "directory", process ? process->cwd : "");
+	sw_json_number(json, "pid", process ? process->pid : header->pid);
+	sw_json_text(json, "trace", sw_reader_path(report->reader));
+	sw_json_bool(json, "ended_in_order", totals.closed);
+	sw_json_bool(json, "simulated", report->judgement->simulated);
+	sw_json_ms(json, "span_ms", report->judgement->span_ns);
+	sw_json_number(json, "cuda_driver_version", header->cuda_driver_version);
+	sw_json_close(json, '}');
+}
+
+static void put_devices(struct sw_json *json, const struct sw_report *report)
+{
+	const struct sw_trace_device *device;
+	sw_json_open(json, "devices", '[');
+	for (size_t i = 0; (device = sw_reader_device(report->reader, i)); i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_signed(json, "ordinal", device->ordinal);
+		sw_json_text(json, "name", device->name);
+		sw_json_text(json, "compute_capability",
+			     sw_names_format((struct sw_names *)&report->names, "%u.%u", device->major, device->minor));
+		sw_json_number(json, "multiprocessors", device->multiprocessors);
+		sw_json_number(json, "memory_bytes", device->memory_bytes);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_cudarts(struct sw_json *json, const struct sw_report *report)
+{
+	static const char *const links[] = {[SW_CUDART_SHARED] = "shared", [SW_CUDART_STATIC] = "static",
+					    [SW_CUDART_OTHER] = "driver"};
+	const struct sw_trace_module *module;
+	sw_json_open(json, "runtimes", '[');
+	for (size_t i = 0; (module = sw_reader_module_at(report->reader, i)); i++) {
+		if (module->cudart == 0 || module->cudart >= sizeof links / sizeof links[0])
+			continue;
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "module", module->path);
+		sw_json_text(json, "link", links[module->cudart]);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_lines(struct sw_json *json, const char *key,
+		      const char *(*at)(const struct sw_reader *reader, size_t index), const struct sw_reader *reader)
+{
+	const char *line;
+	sw_json_open(json, key, '[');
+	for (size_t i = 0; (line = at(reader, i)); i++)
+		sw_json_text(json, NULL, line);
+	sw_json_close(json, ']');
+}
+
+static void put_coverage(struct sw_json *json, const struct sw_report *report)
+{
+	const struct sw_coverage *coverage = &report->judgement->coverage;
+	const char *line;
+	sw_json_open(json, "coverage", '{');
+	sw_json_number(json, "driver_calls", coverage->driver_calls);
+	sw_json_number(json, "runtime_calls", coverage->runtime_calls);
+	put_cudarts(json, report);
+	sw_json_number(json, "launches", coverage->launches);
+	sw_json_open(json, "kernels_by_evidence", '{');
+	for (int i = 0; i <= SW_EV_EXACT; i++)
+		sw_json_number(json, sw_name_evidence((enum sw_evidence)i), coverage->kernels_by_evidence[i]);
+	sw_json_close(json, '}');
+	sw_json_number(json, "indirect_kernels", coverage->indirect_kernels);
+	sw_json_number(json, "graph_launches", coverage->graph_launches);
+	sw_json_number(json, "copies", coverage->copies);
+	sw_json_number(json, "bytes_copied", coverage->bytes_copied);
+	sw_json_number(json, "sets", coverage->sets);
+	sw_json_number(json, "syncs", coverage->syncs);
+	sw_json_number(json, "unclassified_calls", coverage->unclassified_calls);
+	sw_json_number(json, "records_lost", coverage->records_lost);
+	sw_json_number(json, "findings_dropped_at_losses", coverage->straddling_dropped);
+	sw_json_number(json, "edges_for_safety", coverage->edges_for_safety);
+	sw_json_number(json, "unknown_streams", coverage->unknown_streams);
+	sw_json_number(json, "judged_until_call", coverage->sticky_error_seq);
+	put_lines(json, "notices", sw_reader_notice, report->reader);
+	put_lines(json, "damage", sw_reader_damage, report->reader);
+	sw_json_open(json, "symbols", '[');
+	for (size_t i = 0; (line = sw_symbols_complaint(report->names.symbols, i)); i++)
+		sw_json_text(json, NULL, line);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+static void put_summary(struct sw_json *json, const struct sw_report *report)
+{
+	const struct sw_judgement *judgement = report->judgement;
+	sw_json_open(json, "summary", '{');
+	sw_json_number(json, "errors", report->totals.errors);
+	sw_json_number(json, "warnings", report->totals.warnings);
+	sw_json_number(json, "notes", report->totals.notes);
+	sw_json_number(json, "suppressed", report->totals.suppressed);
+	sw_json_number(json, "hidden", report->totals.hidden);
+	sw_json_ms(json, "host_wait_ms", judgement->host_wait_ns);
+	sw_json_number(json, "folded_waits", judgement->folded_waits);
+	sw_json_ms(json, "folded_wait_ms", judgement->folded_wait_ns);
+	sw_json_close(json, '}');
+}
+
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
+
+static void put_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack, uint32_t function)
+{
+	struct sw_stack_view view = sw_stack_view(names, stack, function);
+	sw_json_open(json, key, '[');
+	for (size_t i = 0; i < view.n; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "function", frame->function);
+		sw_json_text(json, "file", frame->file);
+		sw_json_number(json, "line", frame->line > 0 ? (uint64_t)frame->line : 0);
+		sw_json_text(json, "module", frame->module);
+		sw_json_hex(json, "offset", frame->offset);
+		sw_json_bool(json, "inlined", frame->inlined);
+		sw_json_number(json, "folded", view.at[i].folded);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_stream(struct sw_json *json, struct sw_report *report, uint32_t stream)
+{
+	static const char *const kinds[] = {"host", "blocking", "non-blocking", "legacy", "per-thread", "host"};
+	if (stream == 0 || stream >= report->judgement->streams.n) {
+		sw_json_text(json, "stream", NULL);
+		return;
+	}
+	const struct sw_stream_info *info = &report->judgement->streams.at[stream];
+	sw_json_open(json, "stream", '{');
+	sw_json_text(json, "name", sw_name_stream(&report->names, stream));
+	sw_json_text(json, "kind", (size_t)info->kind < sizeof kinds / sizeof kinds[0] ? kinds[info->kind] : "host");
+	sw_json_hex(json, "handle", info->handle);
+	sw_json_text(json, "created", sw_name_stream_site(&report->names, stream));
+	sw_json_close(json, '}');
+}
+
+static void put_allocation(struct sw_json *json, struct sw_report *report, uint32_t index)
+{
+	if (index == 0 || index > report->judgement->allocations.n) {
+		sw_json_text(json, "allocation", NULL);
+		return;
+	}
+	const struct sw_allocation *info = &report->judgement->allocations.at[index - 1];
+	sw_json_open(json, "allocation", '{');
+	sw_json_text(json, "name", sw_name_allocation(&report->names, index));
+	sw_json_text(json, "memory", sw_name_memory(info->memory));
+	sw_json_hex(json, "address", info->address);
+	sw_json_number(json, "bytes", info->bytes);
+	sw_json_signed(json, "device", info->device);
+	sw_json_text(json, "api", sw_name_api(&report->names, info->api, info->flags, info->stack));
+	put_stack(json, &report->names, "stack", info->stack, 0);
+	sw_json_close(json, '}');
+}
+
+static void put_range(struct sw_json *json, struct sw_report *report, const struct sw_access *access)
+{
+	if (!access->ranged) {
+		sw_json_text(json, "range", NULL);
+		return;
+	}
+	sw_json_open(json, "range", '{');
+	sw_json_hex(json, "address", access->address);
+	sw_json_number(json, "bytes", access->bytes);
+	sw_json_bool(json, "extent_known", access->extent_known);
+	put_allocation(json, report, access->allocation);
+	sw_json_close(json, '}');
+}
+
+static const char *position(const struct sw_finding *finding, uint32_t index)
+{
+	if (finding->accesses < 2)
+		return "call";
+	return index == 0 ? "earlier" : index == 1 ? "later" : "related";
+}
+
+static void put_access(struct sw_json *json, struct sw_report *report, const struct sw_finding *finding, uint32_t index)
+{
+	const struct sw_access *access = &finding->access[index];
+	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "role", position(finding, index));
+	sw_json_text(json, "api", sw_name_api(&report->names, access->api, access->flags, access->stack));
+	sw_json_text(json, "driver_api", api ? api->driver : "");
+	sw_json_text(json, "kernel", access->function ? sw_name_kernel(&report->names, access->function, true) : NULL);
+	put_stream(json, report, access->stream);
+	sw_json_signed(json, "device", access->device);
+	sw_json_number(json, "thread", access->thread);
+	sw_json_number(json, "sequence", access->seq);
+	sw_json_ms(json, "time_ms", access->t_ns);
+	sw_json_text(json, "access", sw_name_role(access->role));
+	sw_json_signed(json, "parameter", access->param);
+	put_range(json, report, access);
+	sw_json_text(json, "evidence", access->ranged ? sw_name_evidence(access->evidence) : NULL);
+	put_stack(json, &report->names, "stack", access->stack, access->function);
+	sw_json_close(json, '}');
+}
+
+static void put_cost(struct sw_json *json, const struct sw_cost *cost)
+{
+	if (cost->calls == 0) {
+		sw_json_text(json, "cost", NULL);
+		return;
+	}
+	sw_json_open(json, "cost", '{');
+	sw_json_number(json, "calls", cost->calls);
+	sw_json_number(json, "waited_calls", cost->waited_calls);
+	sw_json_ms(json, "total_ms", cost->total_ns);
+	sw_json_ms(json, "worst_ms", cost->worst_ns);
+	sw_json_ms(json, "transfer_ms", cost->transfer_ns);
+	sw_json_ms(json, "win_low_ms", cost->win_low_ns);
+	sw_json_ms(json, "win_high_ms", cost->win_high_ns);
+	sw_json_close(json, '}');
+}
+
+static void put_finding(struct sw_json *json, struct sw_report *report, const struct sw_told *told)
+{
+	const struct sw_finding *finding = told->finding;
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", finding->id));
+	sw_json_text(json, "kind", told->info->kind);
+	sw_json_text(json, "severity", sw_name_severity(finding->severity));
+	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
+	sw_json_text(json, "basis", sw_name_basis(finding->basis));
+	sw_json_number(json, "count", finding->count);
+	sw_json_text(json, "message", told->words.message);
+	sw_json_text(json, "advice", told->words.fix);
+	sw_json_text(json, "ordered_by", told->words.ordered_by);
+	sw_json_text(json, "missing_edge", told->words.missing_edge);
+	sw_json_bool(json, "measured_order", finding->measured_order);
+	sw_json_bool(json, "not_waited", finding->not_waited);
+	sw_json_bool(json, "suppressed", told->suppressed);
+	sw_json_bool(json, "hidden", finding->hidden);
+	sw_json_text(json, "suppression", told->suppression);
+	sw_json_open(json, "accesses", '[');
+	for (uint32_t i = 0; i < finding->accesses; i++)
+		put_access(json, report, finding, i);
+	sw_json_close(json, ']');
+	put_cost(json, &finding->cost);
+	sw_json_text(json, "fingerprint",
+		     sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
+	sw_json_close(json, '}');
+}
+
+static void put_in_flight(struct sw_json *json, struct sw_report *report)
+{
+	sw_json_open(json, "in_flight", '[');
+	for (size_t i = 0; i < report->in_flight.n; i++) {
+		const struct sw_in_flight *call = &report->in_flight.at[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "api", sw_name_api(&report->names, call->api, call->flags, call->stack));
+		sw_json_number(json, "thread", call->thread);
+		sw_json_number(json, "sequence", call->seq);
+		sw_json_ms(json, "time_ms", call->t_ns);
+		put_stack(json, &report->names, "stack", call->stack, 0);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+void sw_report_json(struct sw_report *report, FILE *out)
+{
+	struct sw_json json = {.out = out};
+	const char *line;
+	sw_json_open(&json, NULL, '{');
+	sw_json_text(&json, "schema", "syncwatch-report/1");
+	put_program(&json, report);
+	put_devices(&json, report);
+	sw_json_open(&json, "findings", '[');
+	for (size_t i = 0; i < report->told.n; i++)
+		put_finding(&json, report, &report->told.at[i]);
+	sw_json_close(&json, ']');
+	put_in_flight(&json, report);
+	sw_json_open(&json, "unused_suppressions", '[');
+	for (size_t i = 0; (line = sw_suppress_unused(report->suppressions, i)); i++)
+		sw_json_text(&json, NULL, line);
+	sw_json_close(&json, ']');
+	put_summary(&json, report);
+	/* Last: only now is it known which symbols could not be used. */
+	put_coverage(&json, report);
+	sw_json_close(&json, '}');
+}

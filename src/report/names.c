@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/names.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/demangle.h"
+#include "report/stack.h"
+
+void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement)
+{
+	*names = (struct sw_names){.reader = reader, .judgement = judgement, .symbols = sw_symbols_new(reader)};
+}
+
+void sw_names_free(struct sw_names *names)
+{
+	sw_symbols_free(names->symbols);
+	sw_arena_free(&names->arena);
+}
+
+const char *sw_names_format(struct sw_names *names, const char *format, ...)
+{
+	va_list ap;
+	char *text;
+	va_start(ap, format);
+	int length = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (length < 0)
+		return "";
+	const char *kept = sw_arena_strndup(&names->arena, text, (size_t)length);
+	free(text);
+	return kept;
+}
+
+/* ---- the function that the user called --------------------------------------------------------------------------- */
+
+static bool public_name(const char *symbol)
+{
+	return strncmp(symbol, "cuda", 4) == 0 && symbol[4] >= 'A' && symbol[4] <= 'Z';
+}
+
+/*
+ * The outermost public function of the runtime's frames at the top of the stack.  Not the innermost: cudaMemcpy may be
+ * built on another public function.  A header's inline template (cudaLaunchKernel<T>) is the user's own code and has the
+ * same name.
+ */
+static const char *runtime_frame(struct sw_names *names, uint32_t stack)
+{
+	const struct sw_frames *frames = sw_symbols_stack(names->symbols, stack);
+	const char *found = NULL;
+	for (size_t i = 0; i < frames->n; i++) {
+		const struct sw_frame *frame = &frames->at[i];
+		if (frame->role == SW_FRAME_RUNTIME && frame->base && public_name(frame->base))
+			found = frame->base;
+		else if (frame->role == SW_FRAME_USER || frame->role > SW_FRAME_RECORDER)
+			break;
+	}
+	return found;
+}
+
+/* "cudaMemcpyAsync_ptsz" is what the compiler made of cudaMemcpyAsync: users never wrote the suffix. */
+static const char *without_suffix(struct sw_names *names, const char *name)
+{
+	static const char *const suffixes[] = {"_ptsz", "_ptds", "_v2", "_v3"};
+	size_t length = strlen(name);
+	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+		size_t n = strlen(suffixes[i]);
+		if (length > n && strcmp(name + length - n, suffixes[i]) == 0)
+			return without_suffix(names, sw_arena_strndup(&names->arena, name, length - n));
+	}
+	return name;
+}
+
+const char *sw_name_api(struct sw_names *names, uint16_t api, uint16_t flags, uint32_t stack)
+{
+	const struct sw_trace_api *info = sw_reader_api(names->reader, api);
+	const char *called = runtime_frame(names, stack);
+	if (called)
+		return without_suffix(names, called);
+	if (!info)
+		return "a call";
+	if ((flags & SW_RF_RUNTIME) && info->runtime[0])
+		return without_suffix(names, info->runtime);
+	return info->driver[0] ? without_suffix(names, info->driver) : "a call";
+}
+
+bool sw_names_driver_api(struct sw_names *names, const struct sw_access *access)
+{
+	const char *api = sw_name_api(names, access->api, access->flags, access->stack);
+	return api[0] == 'c' && api[1] == 'u' && !public_name(api);
+}
+
+/* ---- kernels and operations -------------------------------------------------------------------------------------- */
+
+const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole)
+{
+	const struct sw_trace_function *info = function ? sw_reader_function(names->reader, function) : NULL;
+	if (!info)
+		return "";
+	if (!info->name[0])
+		return sw_names_format(names, "(kernel without a name, function %u)", function);
+	char *demangled = sw_demangle(info->name);
+	char *base = whole ? NULL : sw_demangled_base(demangled);
+	const char *kept = sw_names_format(names, "%s", whole ? demangled : base);
+	free(demangled);
+	free(base);
+	return kept;
+}
+
+const char *sw_name_operation(struct sw_names *names, const struct sw_access *access)
+{
+	const char *api = sw_name_api(names, access->api, access->flags, access->stack);
+	if (access->function && access->kind == SW_REC_LAUNCH)
+		return sw_names_format(names, "kernel %s", sw_name_kernel(names, access->function, false));
+	if (access->kind == SW_REC_HOST_FUNC || access->kind == SW_REC_HOST_FUNC_RUN)
+		return sw_names_format(names, "the host function of %s", api);
+	return api;
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+const char *sw_name_stream(struct sw_names *names, uint32_t stream)
+{
+	if (stream == 0 || stream >= names->judgement->streams.n)
+		return "the host";
+	const struct sw_stream_info *info = &names->judgement->streams.at[stream];
+	const char *device = info->device > 0 ? sw_names_format(names, " of device %d", info->device) : "";
+	switch (info->kind) {
+	case SW_LANE_HOST:
+	case SW_LANE_CALLBACK:
+		return "the host";
+	case SW_LANE_LEGACY:
+		return sw_names_format(names, "the legacy default stream%s", device);
+	case SW_LANE_PER_THREAD:
+		return sw_names_format(names, "the per-thread default stream of thread %u%s", info->thread, device);
+	case SW_LANE_BLOCKING:
+	case SW_LANE_NONBLOCKING:
+		break;
+	}
+	if (info->name)
+		return sw_names_format(names, "stream %u '%s'", info->number, info->name);
+	return sw_names_format(names, "stream %u", info->number);
+}
+
+const char *sw_name_stream_site(struct sw_names *names, uint32_t stream)
+{
+	if (stream == 0 || stream >= names->judgement->streams.n)
+		return "";
+	const struct sw_frame *site = sw_stack_site(names, names->judgement->streams.at[stream].create_stack, 0);
+	if (!site)
+		return "";
+	if (!site->file)
+		return site->base;
+	const char *slash = strrchr(site->file, '/');
+	return sw_names_format(names, "%s:%d", slash ? slash + 1 : site->file, site->line);
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
+
+const char *sw_name_allocation(struct sw_names *names, uint32_t allocation)
+{
+	if (allocation == 0 || allocation > names->judgement->allocations.n)
+		return "the buffer";
+	const struct sw_allocation *info = &names->judgement->allocations.at[allocation - 1];
+	if (info->memory == SW_MEM_SYMBOL && info->name)
+		return sw_names_format(names, "variable %s", info->name);
+	if (info->memory == SW_MEM_PAGEABLE && !info->name)
+		return "the pageable host buffer";
+	if (info->name)
+		return sw_names_format(names, "allocation %u '%s'", info->number, info->name);
+	return sw_names_format(names, "allocation %u", info->number);
+}
+
+const char *sw_name_memory(enum sw_memory memory)
+{
+	static const char *const words[] = {
+		[SW_MEM_UNKNOWN] = "memory",
+		[SW_MEM_DEVICE] = "device memory",
+		[SW_MEM_ASYNC] = "stream-ordered device memory",
+		[SW_MEM_MANAGED] = "managed memory",
+		[SW_MEM_PINNED] = "pinned host memory",
+		[SW_MEM_REGISTERED] = "registered host memory",
+		[SW_MEM_ARRAY] = "a CUDA array",
+		[SW_MEM_MAPPED] = "mapped device memory",
+		[SW_MEM_IPC] = "device memory of another process",
+		[SW_MEM_SYMBOL] = "a module variable",
+		[SW_MEM_PAGEABLE] = "pageable host memory",
+	};
+	return (size_t)memory < sizeof words / sizeof words[0] ? words[memory] : words[SW_MEM_UNKNOWN];
+}
+
+/* ---- words of the vocabulary ------------------------------------------------------------------------------------- */
+
+#define SW_WORD(words, index) ((size_t)(index) < sizeof(words) / sizeof((words)[0]) ? (words)[index] : "unknown")
+
+const char *sw_name_severity(enum sw_severity severity)
+{
+	static const char *const words[] = {"note", "warning", "error"};
+	return SW_WORD(words, severity);
+}
+
+const char *sw_name_confidence(enum sw_confidence confidence)
+{
+	static const char *const words[] = {"possible", "likely", "certain"};
+	return SW_WORD(words, confidence);
+}
+
+const char *sw_name_basis(enum sw_basis basis)
+{
+	static const char *const words[] = {"documented", "may", "measured"};
+	return SW_WORD(words, basis);
+}
+
+const char *sw_name_evidence(enum sw_evidence evidence)
+{
+	static const char *const words[] = {"assumed", "signature", "direction", "footprint", "exact"};
+	return SW_WORD(words, evidence);
+}
+
+const char *sw_name_role(enum sw_role role)
+{
+	static const char *const words[] = {
+		[SW_READ] = "read",   [SW_WRITE] = "write",   [SW_READ_WRITE] = "read-write",
+		[SW_FREE] = "free",   [SW_ALLOC] = "alloc",   [SW_RECORD] = "record",
+		[SW_WAIT] = "wait",   [SW_CALL] = "call",     [SW_ATOMIC] = "atomic",
+	};
+	return SW_WORD(words, role);
+}
+
+const char *sw_name_time(struct sw_names *names, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} scale[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+	for (size_t i = 0; i < sizeof scale / sizeof scale[0]; i++)
+		if (ns >= scale[i].ns) {
+			double value = (double)ns / (double)scale[i].ns;
+			return sw_names_format(names, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value,
+					       scale[i].unit);
+		}
+	return sw_names_format(names, "%llu ns", (unsigned long long)ns);
+}
+
+const char *sw_name_bytes(struct sw_names *names, uint64_t bytes)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+	if (bytes < 10240)
+		return sw_names_format(names, "%llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
+	for (value /= 1024; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+		value /= 1024;
+	return sw_names_format(names, "%.1f %s", value, units[unit]);
+}

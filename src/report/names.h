@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What things are called in a report: streams, kernels, functions of the API that the user called, buffers.
+ *
+ * Strings live as long as the struct; none is NULL.  Not thread-safe.
+ */
+#ifndef SW_REPORT_NAMES_H
+#define SW_REPORT_NAMES_H
+
+#include <stdbool.h>
+
+#include "detect/detect.h"
+#include "report/symbols.h"
+
+struct sw_names {
+	const struct sw_reader *reader;
+	const struct sw_judgement *judgement;
+	struct sw_symbols *symbols;
+	struct sw_arena arena;
+};
+
+void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
+void sw_names_free(struct sw_names *names);
+
+/* Like sw_format(), in the arena. */
+const char *sw_names_format(struct sw_names *names, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "cudaMemcpyAsync": by the runtime's frame in the stack, else by the record, else the driver's name. */
+const char *sw_name_api(struct sw_names *names, uint16_t api, uint16_t flags, uint32_t stack);
+
+/* Demangled kernel name, whole ("scale(float*, int)") or without types ("scale"); "" when there is no kernel. */
+const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole);
+
+/* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
+const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
+
+/* "stream 3", "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
+const char *sw_name_stream(struct sw_names *names, uint32_t stream);
+/* Where it was created: "main.cu:12", or "" when that is not known. */
+const char *sw_name_stream_site(struct sw_names *names, uint32_t stream);
+
+/* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0 none. */
+const char *sw_name_allocation(struct sw_names *names, uint32_t allocation);
+/* "device memory", "pinned host memory", ... */
+const char *sw_name_memory(enum sw_memory memory);
+
+/* True when the user calls the driver's API himself (cu..., not cuda...). */
+bool sw_names_driver_api(struct sw_names *names, const struct sw_access *access);
+
+const char *sw_name_severity(enum sw_severity severity);
+const char *sw_name_confidence(enum sw_confidence confidence);
+const char *sw_name_basis(enum sw_basis basis);
+const char *sw_name_evidence(enum sw_evidence evidence);
+/* "read", "write", "read-write", "free", ... */
+const char *sw_name_role(enum sw_role role);
+
+/* "12.3 ms", "4.56 us", "789 ns". */
+const char *sw_name_time(struct sw_names *names, uint64_t ns);
+/* "4096 bytes", "12.0 MiB". */
+const char *sw_name_bytes(struct sw_names *names, uint64_t bytes);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/report.h"
+
+#include <stdlib.h>
+
+#include "report/fingerprint.h"
+
+static void count(struct sw_report_totals *totals, const struct sw_told *told)
+{
+	if (told->suppressed)
+		return;
+	switch (told->finding->severity) {
+	case SW_ERROR:
+		totals->errors++;
+		break;
+	case SW_WARNING:
+		totals->warnings++;
+		break;
+	case SW_NOTE:
+		totals->notes++;
+		break;
+	}
+}
+
+static void tell(struct sw_report *report, const struct sw_finding *finding, const struct sw_report_options *options)
+{
+	bool suppressed = sw_suppress_fits(options->suppressions, &report->names, finding);
+	report->totals.suppressed += suppressed;
+	report->totals.hidden += finding->hidden && !suppressed;
+	if ((suppressed || finding->hidden) && !options->all)
+		return;
+	struct sw_told told = {
+		.finding = finding,
+		.info = sw_finding_info(finding->id),
+		.suppression = sw_suppress_line(&report->names, finding),
+		.fingerprint = sw_fingerprint(&report->names, finding),
+		.suppressed = suppressed,
+	};
+	if (!told.info)
+		return;
+	sw_wording_of(&report->names, finding, &told.words);
+	count(&report->totals, &told);
+	*sw_vec_push(&report->told) = told;
+}
+
+struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
+				const struct sw_report_options *options)
+{
+	struct sw_report *report = sw_calloc(1, sizeof *report);
+	report->judgement = judgement;
+	report->reader = reader;
+	report->suppressions = options->suppressions;
+	sw_names_init(&report->names, reader, judgement);
+	for (size_t i = 0; i < judgement->findings.n; i++)
+		tell(report, &judgement->findings.at[i], options);
+	return report;
+}
+
+void sw_report_free(struct sw_report *report)
+{
+	if (!report)
+		return;
+	sw_names_free(&report->names);
+	free(report->told.at);
+	free(report->in_flight.at);
+	free(report);
+}

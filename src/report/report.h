@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report: a judgement in words, as text for people and as JSON for programs.
+ *
+ * Not thread-safe.  Reader and judgement must outlive the report.
+ */
+#ifndef SW_REPORT_REPORT_H
+#define SW_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "detect/detect.h"
+#include "report/suppress.h"
+#include "report/wording.h"
+
+/* One finding and what is said of it. */
+struct sw_told {
+	const struct sw_finding *finding;
+	const struct sw_finding_info *info;
+	struct sw_wording words;
+	const char *suppression; /* the line that would suppress it */
+	uint64_t fingerprint;
+	bool suppressed;
+};
+
+/* A call that had not returned when the trace ends. */
+struct sw_in_flight {
+	uint32_t thread, stack;
+	uint16_t api, flags;
+	uint64_t seq, t_ns;
+};
+
+struct sw_report_totals {
+	uint32_t errors, warnings, notes; /* shown */
+	uint32_t suppressed, hidden;
+};
+
+struct sw_report {
+	const struct sw_judgement *judgement;
+	struct sw_reader *reader;
+	struct sw_suppressions *suppressions; /* not owned; NULL */
+	struct sw_names names;
+	SW_VEC(struct sw_told) told;             /* those that are shown, in the judgement's order */
+	SW_VEC(struct sw_in_flight) in_flight;   /* when the program did not end in order */
+	struct sw_report_totals totals;
+};
+
+struct sw_report_options {
+	struct sw_suppressions *suppressions; /* NULL: none */
+	bool all;                             /* also what is hidden or suppressed */
+};
+
+struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
+				const struct sw_report_options *options);
+void sw_report_free(struct sw_report *report);
+
+/* `colour`: with ANSI colours.  Errors of the stream are left for the caller to find (ferror). */
+void sw_report_text(struct sw_report *report, FILE *out, bool colour);
+
+/* doc/report.schema.json; valid UTF-8 whatever the names hold. */
+void sw_report_json(struct sw_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/suppress.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/stack.h"
+
+struct pattern {
+	size_t line;
+	char *text; /* as it stands in the file */
+	char *id, *kernel, *function, *file; /* NULL: any */
+	bool used;
+};
+
+struct sw_suppressions {
+	char *path;
+	char *message; /* of sw_suppress_unused */
+	SW_VEC(struct pattern) patterns;
+};
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * Takes one word off *at; quotes are removed.  Backslashes stay for fnmatch(), and what stands in quotes keeps its
+ * meaning as a glob.  malloc'ed; NULL at the end of the line or before a comment; *open says that a quote was not closed.
+ */
+static char *take_word(const char **at, bool *open)
+{
+	const char *p = *at;
+	bool quoted = false;
+	while (isspace((unsigned char)*p))
+		p++;
+	if (!*p || *p == '#')
+		return NULL;
+	char *word = sw_alloc(strlen(p) + 1);
+	size_t n = 0;
+	for (; *p && (quoted || !isspace((unsigned char)*p)); p++) {
+		if (*p == '"') {
+			quoted = !quoted;
+			continue;
+		}
+		if (*p == '\\' && p[1])
+			word[n++] = *p++;
+		word[n++] = *p;
+	}
+	word[n] = 0;
+	*at = p;
+	*open = quoted;
+	return word;
+}
+
+/* SW101, SW1??, SW*: three digits, with any of them as a glob. */
+static bool valid_id(const char *word)
+{
+	if (strncmp(word, "SW", 2) != 0)
+		return false;
+	size_t length = strlen(word + 2);
+	return strspn(word + 2, "0123456789?*") == length && length >= 1 && length <= 3 &&
+	       (length == 3 || strchr(word, '*'));
+}
+
+static char **key_field(struct pattern *pattern, const char *word, size_t *length)
+{
+	static const char *const keys[] = {"kernel=", "function=", "file="};
+	char **fields[] = {&pattern->kernel, &pattern->function, &pattern->file};
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		*length = strlen(keys[i]);
+		if (strncmp(word, keys[i], *length) == 0)
+			return fields[i];
+	}
+	return NULL;
+}
+
+static int parse_word(struct pattern *pattern, const char *word, const char *path, struct sw_error *error)
+{
+	size_t length;
+	if (!pattern->id) {
+		if (!valid_id(word))
+			return sw_fail(error, SW_E_FORMAT, "%s:%zu: a line starts with an id such as SW101, not '%s'", path,
+				       pattern->line, word);
+		pattern->id = sw_strdup(word);
+		return 0;
+	}
+	char **field = key_field(pattern, word, &length);
+	if (!field)
+		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is none of kernel=, function=, file=", path,
+			       pattern->line, word);
+	if (*field || !word[length])
+		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is %s", path, pattern->line, word,
+			       *field ? "given twice" : "empty");
+	*field = sw_strdup(word + length);
+	return 0;
+}
+
+static void free_pattern(struct pattern *pattern)
+{
+	free(pattern->text);
+	free(pattern->id);
+	free(pattern->kernel);
+	free(pattern->function);
+	free(pattern->file);
+}
+
+static int parse_line(struct sw_suppressions *s, const char *line, size_t number, struct sw_error *error)
+{
+	struct pattern pattern = {.line = number, .text = sw_strndup(line, strcspn(line, "\r\n"))};
+	const char *at = pattern.text;
+	bool open = false;
+	int rc = 0;
+	char *word;
+	while (!rc && (word = take_word(&at, &open))) {
+		rc = open ? sw_fail(error, SW_E_FORMAT, "%s:%zu: a quote is not closed", s->path, number)
+			  : parse_word(&pattern, word, s->path, error);
+		free(word);
+	}
+	if (rc || !pattern.id)
+		free_pattern(&pattern);
+	else
+		*sw_vec_push(&s->patterns) = pattern;
+	return rc;
+}
+
+int sw_suppress_load(const char *path, struct sw_suppressions **out, struct sw_error *error)
+{
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return sw_fail(error, -errno, "cannot read suppressions from '%s': %s", path, strerror(errno));
+	struct sw_suppressions *s = sw_calloc(1, sizeof *s);
+	s->path = sw_strdup(path);
+	char *line = NULL;
+	size_t room = 0;
+	int rc = 0;
+	for (size_t number = 1; !rc && getline(&line, &room, file) >= 0; number++)
+		rc = parse_line(s, line, number, error);
+	if (!rc && ferror(file))
+		rc = sw_fail(error, -EIO, "cannot read suppressions from '%s': %s", path, strerror(EIO));
+	free(line);
+	fclose(file);
+	if (rc)
+		sw_suppress_free(s);
+	else
+		*out = s;
+	return rc;
+}
+
+void sw_suppress_free(struct sw_suppressions *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->patterns.n; i++)
+		free_pattern(&s->patterns.at[i]);
+	free(s->patterns.at);
+	free(s->message);
+	free(s->path);
+	free(s);
+}
+
+/* ---- matching ---------------------------------------------------------------------------------------------------- */
+
+static bool glob(const char *pattern, const char *text)
+{
+	return text && fnmatch(pattern, text, 0) == 0;
+}
+
+static bool kernel_fits(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
+{
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		uint32_t function = finding->access[i].function;
+		if (function && (glob(pattern, sw_name_kernel(names, function, false)) ||
+				 glob(pattern, sw_name_kernel(names, function, true))))
+			return true;
+	}
+	return false;
+}
+
+static bool frame_fits(const struct sw_frame *frame, const char *function, const char *file)
+{
+	if (function)
+		return glob(function, frame->base) || glob(function, frame->function);
+	if (!frame->file)
+		return false;
+	const char *slash = strrchr(frame->file, '/');
+	return glob(file, frame->file) || (slash && glob(file, slash + 1));
+}
+
+/* Some visible frame of some operation has this function, or (function NULL) this file. */
+static bool stack_fits(struct sw_names *names, const struct sw_finding *finding, const char *function, const char *file)
+{
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		struct sw_stack_view view =
+			sw_stack_view(names, finding->access[i].stack, finding->access[i].function);
+		for (size_t k = 0; k < view.n; k++)
+			if (frame_fits(view.at[k].frame, function, file))
+				return true;
+	}
+	return false;
+}
+
+bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding)
+{
+	bool any = false;
+	char id[16];
+	snprintf(id, sizeof id, "SW%03d", finding->id);
+	for (size_t i = 0; s && i < s->patterns.n; i++) {
+		struct pattern *pattern = &s->patterns.at[i];
+		if (!glob(pattern->id, id) || (pattern->kernel && !kernel_fits(names, finding, pattern->kernel)) ||
+		    (pattern->function && !stack_fits(names, finding, pattern->function, NULL)) ||
+		    (pattern->file && !stack_fits(names, finding, NULL, pattern->file)))
+			continue;
+		pattern->used = true;
+		any = true;
+	}
+	return any;
+}
+
+const char *sw_suppress_unused(struct sw_suppressions *s, size_t index)
+{
+	for (size_t i = 0; s && i < s->patterns.n; i++) {
+		if (s->patterns.at[i].used || index-- > 0)
+			continue;
+		free(s->message);
+		s->message = sw_format("%s:%zu: %s", s->path, s->patterns.at[i].line, s->patterns.at[i].text);
+		return s->message;
+	}
+	return NULL;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+/* " key=value", the value as a pattern that fits itself alone; control characters, which would end the line, fit any. */
+static const char *key_value(struct sw_names *names, const char *key, const char *value)
+{
+	char *quoted = sw_alloc(2 * strlen(value) + 1);
+	size_t n = 0;
+	bool blanks = false;
+	for (const char *p = value; *p; p++) {
+		if (iscntrl((unsigned char)*p)) {
+			quoted[n++] = '?';
+			continue;
+		}
+		if (strchr("*?[]\\\"", *p))
+			quoted[n++] = '\\';
+		blanks |= isspace((unsigned char)*p) || *p == '#';
+		quoted[n++] = *p;
+	}
+	quoted[n] = 0;
+	const char *text = blanks ? sw_names_format(names, " %s=\"%s\"", key, quoted)
+				  : sw_names_format(names, " %s=%s", key, quoted);
+	free(quoted);
+	return text;
+}
+
+const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding)
+{
+	const char *kernel = "", *function = "", *file = "";
+	/* The later operation is the one whose author has to act. */
+	for (uint32_t i = finding->accesses; i-- > 0;) {
+		const struct sw_access *access = &finding->access[i];
+		const struct sw_frame *site = sw_stack_site(names, access->stack, access->function);
+		if (!*kernel && access->function)
+			kernel = key_value(names, "kernel", sw_name_kernel(names, access->function, false));
+		if (*function || !site)
+			continue;
+		function = key_value(names, "function", site->base);
+		const char *slash = site->file ? strrchr(site->file, '/') : NULL;
+		if (site->file)
+			file = key_value(names, "file", slash ? slash + 1 : site->file);
+	}
+	return sw_names_format(names, "SW%03d%s%s%s", finding->id, kernel, function, file);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/wording.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
+
+enum { ROLE_ANY = -1, ROLE_FREE = SW_FREE, ROLE_READ = SW_READ };
+
+static const struct {
+	int id, role;
+	const char *text;
+} messages[] = {
+#define SW_MESSAGE(id, role, text) {id, ROLE_##role, text},
+#include "report/wording.def"
+};
+
+static const struct {
+	const char *text, *torch;
+} fixes[] = {
+#define SW_FIX_TEXT(fix, text, torch) [SW_FIX_##fix] = {text, torch},
+#include "report/wording.def"
+};
+
+static const char *const edges[] = {
+#define SW_EDGE_TEXT(kind, text) [SW_EDGE_##kind] = text,
+#include "report/wording.def"
+};
+
+static const struct {
+	const char *verb, *heading;
+} roles[] = {
+#define SW_ROLE_TEXT(role, verb, heading) [SW_##role] = {verb, heading},
+#include "report/wording.def"
+};
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+const char *sw_wording_heading(enum sw_role role)
+{
+	return (size_t)role < N(roles) ? roles[role].heading : "Call of";
+}
+
+bool sw_is_hazard(const struct sw_finding *finding)
+{
+	return finding->id / 100 == 1 && finding->accesses >= 2;
+}
+
+/* ---- facts in braces --------------------------------------------------------------------------------------------- */
+
+struct facts {
+	struct sw_names *names;
+	const struct sw_finding *finding;
+};
+
+static const char *fact_operation(struct sw_names *names, const struct sw_access *access)
+{
+	const char *name = sw_name_operation(names, access);
+	if (access->stream == 0)
+		return name;
+	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
+}
+
+static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
+{
+	for (uint32_t i = finding->accesses; i-- > 0;)
+		if (finding->access[i].allocation)
+			return sw_name_allocation(names, finding->access[i].allocation);
+	return sw_name_allocation(names, 0);
+}
+
+/* {cuda:EventRecord}: in the API of the first operation that was not a kernel, for kernels say nothing of it. */
+static const char *fact_function(struct sw_names *names, const struct sw_finding *finding, const char *function)
+{
+	bool driver = finding->accesses > 0 && sw_names_driver_api(names, &finding->access[0]);
+	return sw_names_format(names, "%s%s", driver ? "cu" : "cuda", function);
+}
+
+static const char *fact_about(struct sw_names *names, const struct sw_access *access, const char *key)
+{
+	if (strcmp(key, "op") == 0)
+		return fact_operation(names, access);
+	if (strcmp(key, "name") == 0)
+		return sw_name_operation(names, access);
+	if (strcmp(key, "stream") == 0)
+		return sw_name_stream(names, access->stream);
+	if (strcmp(key, "verb") == 0)
+		return (size_t)access->role < N(roles) ? roles[access->role].verb : "uses";
+	return NULL;
+}
+
+/* NULL: the table asks for something that does not exist (a test expands every row). */
+static const char *fact(const struct facts *facts, const char *key)
+{
+	const struct sw_finding *finding = facts->finding;
+	struct sw_names *names = facts->names;
+	size_t length = strlen(key);
+	if (strncmp(key, "cuda:", 5) == 0)
+		return fact_function(names, finding, key + 5);
+	if (strcmp(key, "buffer") == 0)
+		return fact_buffer(names, finding);
+	if (strcmp(key, "fixstream") == 0)
+		return sw_name_stream(names, finding->fix_stream);
+	if (strcmp(key, "fixseq") == 0)
+		return sw_names_format(names, "%llu", (unsigned long long)finding->fix_seq);
+	if (strcmp(key, "value") == 0)
+		return sw_names_format(names, "%llu", (unsigned long long)finding->value);
+	if (length > 1 && (key[length - 1] == '0' || key[length - 1] == '1')) {
+		static const struct sw_access unknown = {.role = SW_CALL, .param = -1};
+		uint32_t index = (uint32_t)(key[length - 1] - '0');
+		char *stem = sw_arena_strndup(&names->arena, key, length - 1);
+		return fact_about(names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
+	}
+	return NULL;
+}
+
+static const char *expand(const struct facts *facts, const char *text)
+{
+	char *out = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&out, &bytes);
+	if (!f)
+		return text;
+	for (const char *p = text; *p; p++) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+		if (!end) {
+			putc(*p, f);
+			continue;
+		}
+		char *key = sw_arena_strndup(&facts->names->arena, p + 1, (size_t)(end - p - 1));
+		const char *value = fact(facts, key);
+		if (value)
+			fputs(value, f);
+		else
+			fprintf(f, "{%s}", key);
+		p = end;
+	}
+	fclose(f);
+	const char *kept = sw_arena_strndup(&facts->names->arena, out, bytes);
+	free(out);
+	return kept;
+}
+
+/* ---- sentences --------------------------------------------------------------------------------------------------- */
+
+static const char *message_of(const struct facts *facts)
+{
+	const struct sw_finding *finding = facts->finding;
+	int role = finding->accesses > 1 ? (int)finding->access[1].role : ROLE_ANY;
+	for (size_t i = 0; i < N(messages); i++)
+		if (messages[i].id == finding->id && (messages[i].role == ROLE_ANY || messages[i].role == role))
+			return expand(facts, messages[i].text);
+	const struct sw_finding_info *info = sw_finding_info(finding->id);
+	return info ? info->title : "";
+}
+
+/* Users of PyTorch cannot call cudaStreamWaitEvent: they are told in their own words. */
+static bool is_torch(const struct sw_names *names)
+{
+	const struct sw_trace_module *module;
+	for (size_t i = 0; (module = sw_reader_module_at(names->reader, i)); i++)
+		if (fnmatch("*/libtorch_python*.so*", module->path, 0) == 0)
+			return true;
+	return false;
+}
+
+static const char *fix_of(const struct facts *facts)
+{
+	enum sw_fix fix = facts->finding->fix;
+	if ((size_t)fix >= N(fixes) || !fixes[fix].text)
+		return "";
+	const char *text = expand(facts, fixes[fix].text);
+	if (fixes[fix].torch && is_torch(facts->names))
+		return sw_names_format(facts->names, "%s. In PyTorch: %s", text, expand(facts, fixes[fix].torch));
+	return text;
+}
+
+static const char *ordered_by(const struct facts *facts)
+{
+	const struct sw_finding *finding = facts->finding;
+	struct sw_names *names = facts->names;
+	const char *from = sw_name_stream(names, finding->access[0].stream);
+	const char *to = sw_name_stream(names, finding->access[1].stream);
+	if (finding->measured_order)
+		return "only by a wait that no CUDA document promises: another driver may not wait here";
+	if (finding->last.tick == 0)
+		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
+	return sw_names_format(names, "%s last waited for %s before this access: by %s, call %llu", to, from,
+			       (size_t)finding->last.kind < N(edges) ? edges[finding->last.kind] : "a call",
+			       (unsigned long long)finding->last.seq);
+}
+
+static const char *cost_of(const struct facts *facts)
+{
+	const struct sw_cost *cost = &facts->finding->cost;
+	struct sw_names *names = facts->names;
+	if (cost->calls == 0)
+		return "";
+	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",
+					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
+					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
+	if (cost->transfer_ns)
+		text = sw_names_format(names, "%s; %s of it the transfer itself", text,
+				       sw_name_time(names, cost->transfer_ns));
+	if (cost->win_high_ns)
+		text = sw_names_format(names, "%s; %s to %s could be won back", text,
+				       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns));
+	return text;
+}
+
+static const char *basis_of(const struct sw_finding *finding)
+{
+	if (finding->not_waited)
+		return "CUDA's documents promise a wait here that did not happen in this run";
+	if (finding->id / 100 != 3 && finding->id / 100 != 4)
+		return "";
+	switch (finding->basis) {
+	case SW_BASIS_DOCUMENTED:
+		return "CUDA's documents say that this call waits";
+	case SW_BASIS_MAY:
+		return "CUDA's documents leave open whether this call waits";
+	case SW_BASIS_MEASURED:
+		return "no CUDA document says so, but this very call was seen to wait";
+	}
+	return "";
+}
+
+void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, struct sw_wording *out)
+{
+	struct facts facts = {names, finding};
+	*out = (struct sw_wording){.ordered_by = "", .missing_edge = ""};
+	out->message = message_of(&facts);
+	out->fix = fix_of(&facts);
+	out->cost = cost_of(&facts);
+	out->basis = basis_of(finding);
+	if (sw_is_hazard(finding)) {
+		out->ordered_by = ordered_by(&facts);
+		out->missing_edge = expand(&facts, "{op0}  ->  {op1}");
+	}
+}
