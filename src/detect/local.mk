@@ -1,1 +1,14 @@
-# detect
+# detect: what each record does to order and memory, hazards, waits. Includes base, reader, hb, image.
+noinst_LIBRARIES += libswdetect.a
+libswdetect_a_SOURCES = \
+	src/detect/detect.h src/detect/findings.def src/detect/findings.c \
+	src/detect/intervals.c src/detect/intervals.h \
+	src/detect/access.c src/detect/access.h \
+	src/detect/shadow.c src/detect/shadow.h \
+	src/detect/space.c src/detect/space.h \
+	src/detect/matrix.c src/detect/matrix.h \
+	src/detect/collect.c src/detect/collect.h \
+	src/detect/model.c src/detect/model.h \
+	src/detect/streams.c src/detect/copies.c src/detect/launches.c src/detect/blocks.c src/detect/syncs.c \
+	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
+	src/detect/judge.c

@@ -1,1 +1,14 @@
 # tests of detect
+if HAVE_CHECK
+detect_tests = tests/detect/test_hazards
+check_PROGRAMS += $(detect_tests)
+TESTS += $(detect_tests)
+detect_common = tests/detect/judge.c tests/detect/judge.h tests/detect/signature.c
+detect_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+detect_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
+detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a libswbase.a $(CHECK_LIBS)
+tests_detect_test_hazards_SOURCES = tests/detect/test_hazards.c $(detect_common)
+tests_detect_test_hazards_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_hazards_CFLAGS = $(detect_cflags)
+tests_detect_test_hazards_LDADD = $(detect_ldadd)
+endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model.h"
+
+#include <stdlib.h>
+
+static bool is_host(enum sw_memory memory)
+{
+	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
+}
+
+/* ---- allocation -------------------------------------------------------------------------------------------------- */
+
+static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
+{
+	bool host = is_host(a->memory);
+	if (!host && a->memory != SW_MEM_DEVICE && a->memory != SW_MEM_MANAGED && a->memory != SW_MEM_ARRAY)
+		return;
+	sw_wait_peek(m, w, sw_hb_wait_context(m->hb, r->rec->ctx));
+	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_ALLOC;
+	w->basis = SW_BASIS_MAY;
+	w->fix = SW_FIX_REUSE;
+	w->own_ns = sw_wait_own(host ? SW_OWN_PIN : SW_OWN_ALLOC, a->bytes);
+}
+
+void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, a->stream);
+	uint64_t offset;
+	w->what.role = SW_ALLOC;
+	if (a->memory == SW_MEM_ASYNC) {
+		/* In a capture it becomes a node of the graph: this memory is not there yet. */
+		if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, a->stream))
+			return;
+	} else {
+		alloc_cost(m, r, w, a);
+	}
+	struct sw_block *block = sw_space_find(&m->space, a->address, &offset);
+	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL && block->bytes == a->bytes)
+		return; /* asked for once more */
+	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
+	block->ctx = r->rec->ctx;
+	block->device = m->context[r->rec->ctx].device;
+	block->born = w->what;
+	block->born.ranged = true;
+	block->born.address = a->address;
+	block->born.bytes = block->bytes;
+	block->born.evidence = SW_EV_EXACT;
+	block->born.extent_known = true;
+}
+
+/* ---- release ----------------------------------------------------------------------------------------------------- */
+
+static struct sw_access release(struct sw_model *m, struct sw_wait *w, struct sw_block *block)
+{
+	struct sw_range whole = sw_range_bytes(0, block->bytes, SW_FREE, SW_EV_EXACT);
+	struct sw_use *use = sw_model_use(m, &w->what, &whole, block, block->address);
+	struct sw_shadow_env env;
+	use->host = !w->what.stream;
+	sw_model_env(m, &env);
+	sw_shadow_probe(&block->shadow, &env, use);
+	struct sw_access gone = use->access;
+	sw_use_drop(&m->space.uses, use);
+	return gone;
+}
+
+static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
+		       struct sw_block *block)
+{
+	struct sw_hb_at at = sw_model_at(m, r, f->stream);
+	if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, f->stream) || !block)
+		return;
+	struct sw_access gone = release(m, w, block);
+	sw_space_remove(&m->space, block, &gone);
+}
+
+static void free_cost(struct sw_wait *w, const struct sw_block *block)
+{
+	bool host = is_host(block->memory);
+	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_FREE;
+	w->basis = SW_BASIS_MAY;
+	w->fix = SW_FIX_REUSE;
+	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
+}
+
+static void covered_now(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
+{
+	sw_covered_vec *list = arg;
+	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
+}
+
+void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)r->rec;
+	uint64_t offset = 0;
+	struct sw_block *block = sw_space_find_array(&m->space, f->address);
+	if (!block)
+		block = sw_space_find(&m->space, f->address, &offset);
+	if (block && offset && block->view[1] && f->address != block->address)
+		offset = 0; /* by its device alias */
+	w->what.role = SW_FREE;
+	if (f->memory == SW_MEM_ASYNC) {
+		free_async(m, r, w, f, offset ? NULL : block);
+		return;
+	}
+	if (!block || offset)
+		return;
+	/* No document promises that a release waits; on H200 with driver 580 all did but for pool memory ("cudaFree of
+	   async ptr"), for the device that owns the memory. */
+	sw_covered_vec covers = {0};
+	if (block->memory != SW_MEM_ASYNC && block->memory != SW_MEM_SYMBOL) {
+		sw_hb_token token = sw_hb_wait_device(m->hb, block->device);
+		sw_wait_look(m, w, token);
+		sw_hb_wait_lanes(m->hb, token, r->thread, SW_ORDER_MEASURED, covered_now, &covers);
+		sw_wait_add(m, w, token, SW_ORDER_MEASURED);
+		free_cost(w, block);
+	}
+	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	m->free_covers = &covers;
+	struct sw_access gone = release(m, w, block);
+	m->free_covers = NULL;
+	free(covers.at);
+	sw_space_remove(&m->space, block, &gone);
+}
+
+/* ---- what the driver does to many at once ------------------------------------------------------------------------- */
+
+static void forget_context(struct sw_model *m, uint8_t ctx)
+{
+	for (struct sw_block *block = sw_space_next(&m->space, NULL), *next; block; block = next) {
+		next = sw_space_next(&m->space, block);
+		if (block->ctx == ctx)
+			sw_space_remove(&m->space, block, NULL);
+	}
+}
+
+static void end_context(struct sw_model *m, const struct sw_record *r, uint8_t ctx)
+{
+	sw_hb_context_destroy(m->hb, ctx, r->thread, r->seq);
+	forget_context(m, ctx);
+	m->context[ctx].over = false;
+	m->context[ctx].unclassified = 0;
+}
+
+void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
+	(void)w;
+	if (o->op != SW_CONTEXT_DESTROY && o->op != SW_CONTEXT_RESET)
+		return;
+	for (unsigned id = 1; id < 256; id++) {
+		const struct sw_trace_context *c = sw_reader_context(m->reader, (uint8_t)id);
+		if (c && (o->op == SW_CONTEXT_DESTROY ? c->handle == o->handle
+						       : c->flags & SW_CTX_PRIMARY && c->device == (int32_t)o->handle))
+			end_context(m, r, (uint8_t)id);
+	}
+}
+
+void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
+	(void)w;
+	m->context[r->rec->ctx] = (struct sw_context){.device = c->device};
+	sw_hb_context_create(m->hb, r->rec->ctx, c->device);
+}
+
+void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_name *n = (const struct sw_rec_name *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, n->handle);
+	uint64_t offset;
+	uint32_t lane;
+	(void)w;
+	if (n->of != SW_NAME_STREAM && n->of != SW_NAME_BUFFER)
+		return;
+	const char *name = sw_arena_strndup(m->arena, (const char *)(n + 1), n->name_bytes);
+	struct sw_block *block = n->of == SW_NAME_BUFFER ? sw_space_find(&m->space, n->handle, &offset) : NULL;
+	if (block && !offset)
+		block->name = name;
+	else if (n->of == SW_NAME_STREAM)
+		m->j->streams.at[sw_model_lane(m, &at, &lane)->stream].name = name;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* A wait is worth a warning when its host time exceeds both. */
+#define SW_WAIT_WARNING_NS 1000000u
+#define SW_WAIT_WARNING_SHARE 100u /* 1 % of the run */
+
+void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible)
+{
+	*collect = (struct sw_collect){.judgement = judgement, .keep_possible = keep_possible};
+}
+
+void sw_collect_free(struct sw_collect *collect)
+{
+	sw_map_free(&collect->index);
+	free(collect->waited.at);
+	collect->waited.at = NULL;
+}
+
+static uint64_t site(uint64_t hash, const struct sw_access *a)
+{
+	uint64_t words[] = {(uint64_t)a->api << 32 | a->stack, (uint64_t)a->kind << 32 | a->function};
+	return sw_hash_bytes(hash, words, sizeof words);
+}
+
+static uint64_t sites(const struct sw_finding *f)
+{
+	uint64_t hash = sw_hash_u64(SW_FNV_START ^ (uint64_t)f->id);
+	for (uint32_t i = 0; i < f->accesses && i < 2; i++)
+		hash = site(hash, &f->access[i]);
+	return hash;
+}
+
+static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
+{
+	return a->severity != b->severity ? a->severity > b->severity : a->confidence > b->confidence;
+}
+
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *fresh)
+{
+	struct sw_judgement *j = collect->judgement;
+	if (fresh)
+		*fresh = false;
+	if (seen->confidence == SW_POSSIBLE && !collect->keep_possible)
+		return NULL;
+	uint64_t hash = sites(seen), *slot = sw_map_put(&collect->index, hash);
+	if (*slot) {
+		struct sw_finding *known = &j->findings.at[*slot - 1];
+		uint64_t count = known->count + 1;
+		if (stronger(seen, known)) {
+			struct sw_cost cost = known->cost;
+			*known = *seen;
+			known->cost = cost;
+			known->fingerprint = hash;
+		}
+		known->count = count;
+		return known;
+	}
+	*slot = j->findings.n + 1;
+	struct sw_finding *added = sw_vec_push(&j->findings);
+	*added = *seen;
+	added->count = 1;
+	added->fingerprint = hash;
+	*sw_vec_push(&collect->waited) = 0;
+	if (fresh)
+		*fresh = true;
+	return added;
+}
+
+void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
+{
+	struct sw_cost *sum = &finding->cost;
+	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
+	sum->calls++;
+	sum->total_ns += cost->ns;
+	sum->transfer_ns += own;
+	if (cost->ns > sum->worst_ns)
+		sum->worst_ns = cost->ns;
+	if (!cost->waited)
+		return;
+	sum->waited_calls++;
+	sum->win_high_ns += cost->ns;
+	collect->waited.at[finding - collect->judgement->findings.at] += cost->ns;
+}
+
+/* How the severity of a finding is settled once all is seen. */
+enum weigh { AS_FOUND, BY_WAIT, BY_TOTAL, ALWAYS_LISTED };
+static const struct {
+	int id;
+	enum weigh weigh;
+} weights[] = {
+	{SW_FINDING_SYNC_COPY, BY_TOTAL},        {SW_FINDING_PAGEABLE_ASYNC_COPY, BY_TOTAL},
+	{SW_FINDING_SYNC_MEMSET, BY_TOTAL},      {SW_FINDING_HOST_PIN, BY_TOTAL},
+	{SW_FINDING_DEVICE_FREE, BY_WAIT},       {SW_FINDING_DEVICE_CONFIG, BY_WAIT},
+	{SW_FINDING_OVER_WIDE_SYNC, BY_WAIT},    {SW_FINDING_REDUNDANT_SYNC, BY_TOTAL},
+	{SW_FINDING_DEVICE_ALLOC, ALWAYS_LISTED}, {SW_FINDING_MODULE_LOAD, BY_TOTAL},
+	{SW_FINDING_BUSY_POLL, BY_TOTAL},
+};
+
+static enum weigh weigh_of(int id)
+{
+	for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+		if (weights[i].id == id)
+			return weights[i].weigh;
+	return AS_FOUND;
+}
+
+static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
+{
+	struct sw_judgement *j = collect->judgement;
+	enum weigh weigh = weigh_of(f->id);
+	f->hidden = f->confidence == SW_POSSIBLE;
+	if (weigh == AS_FOUND || weigh == ALWAYS_LISTED)
+		return;
+	uint64_t ns = weigh == BY_WAIT ? waited : f->cost.total_ns;
+	/* Loading code and unnecessary calls cost little even where they take long: they stay notes. */
+	bool may_warn = f->id != SW_FINDING_MODULE_LOAD && f->id != SW_FINDING_REDUNDANT_SYNC;
+	if (may_warn && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
+		f->severity = SW_WARNING;
+	if (f->severity == SW_NOTE && ns < fold_below_ns) {
+		f->hidden = true;
+		j->folded_waits += f->count;
+		j->folded_wait_ns += ns;
+	}
+}
+
+static int order(const void *x, const void *y)
+{
+	const struct sw_finding *a = x, *b = y;
+	if (a->severity != b->severity)
+		return a->severity < b->severity ? 1 : -1;
+	if (a->cost.total_ns != b->cost.total_ns)
+		return a->cost.total_ns < b->cost.total_ns ? 1 : -1;
+	if (a->access[0].seq != b->access[0].seq)
+		return a->access[0].seq < b->access[0].seq ? -1 : 1;
+	return a->id != b->id ? (a->id < b->id ? -1 : 1) : a->fingerprint < b->fingerprint ? -1 : 1;
+}
+
+void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
+{
+	struct sw_judgement *j = collect->judgement;
+	for (size_t i = 0; i < j->findings.n; i++) {
+		struct sw_finding *f = &j->findings.at[i];
+		settle(collect, f, collect->waited.at[i], fold_below_ns);
+		if (f->hidden)
+			continue;
+		j->errors += f->severity == SW_ERROR;
+		j->warnings += f->severity == SW_WARNING;
+		j->notes += f->severity == SW_NOTE;
+	}
+	if (j->findings.n)
+		qsort(j->findings.at, j->findings.n, sizeof *j->findings.at, order);
+}

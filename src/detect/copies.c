@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and sets: which memory they touch, and whom they make wait.
+ *
+ * Source of the rules: CUDA driver API, "API synchronization behavior" (memcpy and memset), and for peer copies the
+ * text of cuMemcpyPeer: "serialized with respect to all pending and future asynchronous work in to the current context,
+ * srcContext and dstContext".
+ */
+#include "detect/model.h"
+
+enum place { PAGEABLE, PINNED, MANAGED, DEVICE };
+
+/* How the host joins a copy. */
+enum join {
+	NO,     /* it goes on at once */
+	FULL,   /* documented: it returns when the copy is done */
+	BEFORE, /* documented for what preceded; the transfer itself may still be in flight */
+	MAY,    /* the documents leave it open */
+};
+
+/* [asynchronous][source][destination].  Managed memory may lie on either side of the bus: where that leaves two
+   readings of the order, the one with more order is taken. */
+static const enum join joins[2][4][4] = {
+	{
+		/*            PAGEABLE PINNED MANAGED DEVICE */
+		[PAGEABLE] = {FULL, FULL, BEFORE, BEFORE},
+		[PINNED] = {FULL, FULL, FULL, FULL},
+		[MANAGED] = {FULL, FULL, FULL, FULL},
+		[DEVICE] = {FULL, FULL, FULL, NO},
+	},
+	{
+		[PAGEABLE] = {FULL, FULL, MAY, MAY},
+		[PINNED] = {FULL, FULL, NO, NO},
+		[MANAGED] = {MAY, NO, NO, NO},
+		[DEVICE] = {MAY, NO, NO, NO},
+	},
+};
+
+struct side {
+	enum place place;
+	const struct sw_block *block;
+	struct sw_range range;
+	struct sw_touch how;
+};
+
+static enum place place_of(const struct sw_block *block, uint8_t said)
+{
+	static const enum place places[] = {
+		[SW_MEM_UNKNOWN] = DEVICE,   [SW_MEM_DEVICE] = DEVICE,       [SW_MEM_ASYNC] = DEVICE,
+		[SW_MEM_MANAGED] = MANAGED,  [SW_MEM_PINNED] = PINNED,       [SW_MEM_REGISTERED] = PINNED,
+		[SW_MEM_ARRAY] = DEVICE,     [SW_MEM_MAPPED] = DEVICE,       [SW_MEM_IPC] = DEVICE,
+		[SW_MEM_SYMBOL] = DEVICE,    [SW_MEM_PAGEABLE] = PAGEABLE,
+	};
+	if (block && (unsigned)block->memory < sizeof places / sizeof *places)
+		return places[block->memory];
+	return said == SW_SIDE_DEVICE || said == SW_SIDE_ARRAY ? DEVICE : PAGEABLE;
+}
+
+/* ---- what is touched --------------------------------------------------------------------------------------------- */
+
+/* An array's texels are addressed by (x, y, z); rows and slices are laid out far enough apart that none runs into the
+   next: widths stay under 4 MiB, heights under 2^18 (CUDA programming guide, "Maximum ... for an array"). */
+#define SW_ARRAY_PITCH (1ull << 22)
+#define SW_ARRAY_SLICE (1ull << 40)
+#define SW_ARRAY_MAX_Z 16384u
+
+static struct side side_of(struct sw_model *m, uint64_t address, uint8_t said, uint64_t bytes, enum sw_role role)
+{
+	struct side side = {.range = sw_range_bytes(address, bytes, role, SW_EV_EXACT)};
+	uint64_t offset;
+	if (said == SW_SIDE_ARRAY) {
+		side.block = sw_space_find_array(&m->space, address);
+		side.how = (struct sw_touch){.array = true, .handle = address};
+		side.range = sw_range_open(0, role, SW_EV_EXACT, -1);
+	} else {
+		side.block = sw_space_find(&m->space, address, &offset);
+	}
+	side.place = place_of(side.block, said);
+	return side;
+}
+
+static struct side side_of_box(struct sw_model *m, const struct sw_box *box, const struct sw_rec_copy_nd *copy,
+			       enum sw_role role)
+{
+	const uint64_t size[3] = {copy->width, copy->height, copy->depth};
+	uint64_t slice, at;
+	struct side side = side_of(m, box->base, box->side, copy->width, role);
+	if (box->side == SW_SIDE_ARRAY) {
+		if (box->x >= SW_ARRAY_PITCH || box->y >= SW_ARRAY_SLICE / SW_ARRAY_PITCH || box->z >= SW_ARRAY_MAX_Z)
+			return side;
+		at = box->z * SW_ARRAY_SLICE + box->y * SW_ARRAY_PITCH + box->x;
+		side.range = sw_range_box(at, size, SW_ARRAY_PITCH, SW_ARRAY_SLICE, role, SW_EV_EXACT);
+		return side;
+	}
+	if (__builtin_mul_overflow(box->pitch, box->slice_rows, &slice))
+		slice = UINT64_MAX;
+	side.range = sw_range_box(box->base, size, box->pitch, slice, role, SW_EV_EXACT);
+	return side;
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+/* Handles that no program can hold: an event is 8-byte aligned. */
+#define SW_PEER_EVENT 3u
+
+/* A synchronous peer copy comes after all pending work of both contexts ... */
+static void peer_before(struct sw_model *m, const struct sw_hb_at *at, const uint8_t ctx[2])
+{
+	struct sw_hb_event_state state;
+	for (int i = 0; i < 2; i++) {
+		struct sw_hb_at all = *at;
+		all.ctx = ctx[i] ? ctx[i] : at->ctx;
+		sw_hb_event_record(m->hb, SW_PEER_EVENT, &all, SW_HB_CONTEXT, NULL);
+		sw_hb_stream_wait(m->hb, at, SW_PEER_EVENT, 0, &state);
+	}
+}
+
+/* ... and before all that is issued to them later. */
+static void peer_after(struct sw_model *m, const struct sw_hb_at *at, const uint8_t ctx[2])
+{
+	struct sw_hb_event_state state;
+	sw_hb_event_record(m->hb, SW_PEER_EVENT, at, 0, NULL);
+	for (int i = 0; i < 2; i++) {
+		struct sw_hb_at all = *at;
+		all.ctx = ctx[i] ? ctx[i] : at->ctx;
+		sw_hb_stream_wait(m->hb, &all, SW_PEER_EVENT, SW_HB_CONTEXT, &state);
+	}
+	sw_hb_event_destroy(m->hb, SW_PEER_EVENT);
+}
+
+static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
+{
+	if (join == FULL)
+		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_DOCUMENTED);
+	else if (join == BEFORE || join == MAY)
+		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_MEASURED);
+}
+
+static enum join join_of(const struct sw_record *r, const struct side *dst, const struct side *src)
+{
+	if ((dst->block && dst->block->sync_memops) || (src->block && src->block->sync_memops))
+		return FULL;
+	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][src->place][dst->place];
+}
+
+static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
+{
+	w->own_ns = sw_wait_own(pageable ? SW_OWN_PAGEABLE_COPY : SW_OWN_COPY, bytes);
+	if (synchronous && join != NO) {
+		w->id = SW_FINDING_SYNC_COPY;
+		w->fix = SW_FIX_ASYNC;
+		w->basis = SW_BASIS_DOCUMENTED;
+		w->promised = w->always = true;
+	} else if (!synchronous && pageable) {
+		w->id = SW_FINDING_PAGEABLE_ASYNC_COPY;
+		w->fix = SW_FIX_PIN;
+		w->basis = join == FULL ? SW_BASIS_DOCUMENTED : SW_BASIS_MAY;
+		w->promised = join == FULL;
+		w->always = true;
+	}
+	w->detail = (uint32_t)join;
+}
+
+/* A synchronous copy out of pageable memory reads it inside the call; all else is read and written by the stream. */
+static void touch(struct sw_model *m, struct sw_wait *w, const struct side *side, enum join join, bool synchronous)
+{
+	struct sw_touch how = side->how;
+	if (side->range.role == SW_READ && side->place == PAGEABLE && synchronous && join == BEFORE) {
+		w->host_range = side->range;
+		return;
+	}
+	how.may_wait = join == BEFORE || join == MAY;
+	sw_model_touch(m, &w->what, &side->range, &how);
+}
+
+static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
+		 struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
+{
+	struct sw_hb_at at = sw_model_at(m, r, stream);
+	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS;
+	bool pageable = dst->place == PAGEABLE || src->place == PAGEABLE;
+	bool peer = flags & SW_COPY_PEER && synchronous && !sw_model_captured(m, &at);
+	enum join join = join_of(r, dst, src);
+	sw_hb_token before = join != NO || pageable ? sw_hb_wait_stream(m->hb, &at) : 0;
+	sw_wait_look(m, w, before);
+	if (join == BEFORE)
+		sw_wait_add(m, w, before, SW_ORDER_DOCUMENTED);
+	else
+		sw_hb_wait_drop(m->hb, before);
+	if (peer)
+		peer_before(m, &at, ctx);
+	if (!sw_model_enqueue(m, r, stream))
+		return;
+	if (peer)
+		peer_after(m, &at, ctx);
+	m->j->coverage.copies++;
+	m->j->coverage.bytes_copied += bytes;
+	join_host(m, w, join);
+	expect(w, join, synchronous, pageable, bytes);
+	touch(m, w, src, join, synchronous);
+	touch(m, w, dst, join, synchronous);
+}
+
+void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)r->rec;
+	struct side dst = side_of(m, c->dst, c->dst_side, c->bytes, SW_WRITE);
+	struct side src = side_of(m, c->src, c->src_side, c->bytes, SW_READ);
+	if (!c->bytes)
+		return;
+	copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes);
+}
+
+void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
+	struct side dst = side_of_box(m, &c->dst, c, SW_WRITE), src = side_of_box(m, &c->src, c, SW_READ);
+	struct sw_range dense = sw_range_box(0, (uint64_t[]){c->width, c->height, c->depth}, c->width, 0, SW_READ,
+					     SW_EV_EXACT);
+	uint64_t bytes = dense.width * dense.slices;
+	if (!c->width)
+		return;
+	copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
+}
+
+void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	struct side dst = side_of(m, s->dst, SW_SIDE_DEVICE, s->width, SW_WRITE);
+	bool waits = r->rec->flags & SW_RF_SYNCHRONOUS &&
+		     (dst.place != DEVICE || (dst.block && dst.block->sync_memops));
+	if (!s->width)
+		return;
+	dst.range = sw_range_box(s->dst, (uint64_t[]){s->width, s->height, 1}, s->pitch, 0, SW_WRITE, SW_EV_EXACT);
+	if (waits)
+		sw_wait_peek(m, w, sw_hb_wait_stream(m->hb, &at));
+	if (!sw_model_enqueue(m, r, s->stream))
+		return;
+	m->j->coverage.sets++;
+	if (waits) {
+		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_DOCUMENTED);
+		w->id = SW_FINDING_SYNC_MEMSET;
+		w->fix = SW_FIX_ASYNC;
+		w->promised = w->always = true;
+		w->own_ns = sw_wait_own(SW_OWN_SET, sw_range_span(&dst.range));
+	}
+	sw_model_touch(m, &w->what, &dst.range, &dst.how);
+}

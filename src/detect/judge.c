@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model.h"
+
+#include <stdlib.h>
+
+/* What a judgement owns beside what it shows. */
+struct judged {
+	struct sw_judgement judgement;
+	struct sw_arena arena;
+};
+
+static const struct sw_judge_options defaults = {.fold_below_ns = 100000};
+
+/* A program that asked for the driver and of which no call was seen. */
+static void nothing_intercepted(struct sw_model *m)
+{
+	struct sw_finding seen = {.id = SW_FINDING_NOTHING_INTERCEPTED, .severity = SW_WARNING, .confidence = SW_CERTAIN};
+	if (!m->j->coverage.driver_calls && sw_reader_device(m->reader, 0))
+		sw_collect_add(&m->collect, &seen, NULL);
+}
+
+void sw_model_finish(struct sw_model *m)
+{
+	struct sw_hb_stats stats = sw_hb_stats(m->hb);
+	struct sw_coverage *c = &m->j->coverage;
+	sw_wait_forget(m);
+	sw_wide_close(m);
+	nothing_intercepted(m);
+	c->edges_for_safety += stats.edges_for_safety;
+	c->unknown_streams += stats.unknown_streams;
+	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
+	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
+	sw_collect_finish(&m->collect, m->options->fold_below_ns);
+}
+
+int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, struct sw_judgement **out,
+	     struct sw_error *error)
+{
+	struct judged *judged = sw_calloc(1, sizeof *judged);
+	struct sw_model *m = sw_alloc(sizeof *m);
+	struct sw_record record;
+	int got;
+	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
+	if (m->observer->begin)
+		m->observer->begin(m->observer->arg, &judged->judgement);
+	while ((got = sw_reader_next(reader, &record, error)) > 0)
+		sw_model_step(m, &record);
+	sw_model_finish(m);
+	sw_model_free(m);
+	free(m);
+	*out = &judged->judgement;
+	return got;
+}
+
+void sw_judgement_free(struct sw_judgement *judgement)
+{
+	struct judged *judged = (struct judged *)judgement;
+	if (!judged)
+		return;
+	free(judgement->streams.at);
+	free(judgement->allocations.at);
+	free(judgement->findings.at);
+	sw_arena_free(&judged->arena);
+	free(judged);
+}

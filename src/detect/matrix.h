@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How sure a conflict is: the only rule (doc/findings.md, "Severity").  Pure functions. */
+#ifndef SW_DETECT_MATRIX_H
+#define SW_DETECT_MATRIX_H
+
+#include "detect/access.h"
+
+/* How two accesses come to share memory. */
+enum sw_contact {
+	SW_CONTACT_BYTES,  /* both are bounded and share bytes */
+	SW_CONTACT_BASE,   /* the start of an unbounded one is the start of the other, or lies inside the bounded other */
+	SW_CONTACT_EXTENT, /* only because an extent was assumed */
+	SW_CONTACTS
+};
+
+struct sw_verdict {
+	enum sw_severity severity;
+	enum sw_confidence confidence;
+};
+
+/* Of two ranges in one allocation that are known to touch. */
+enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b);
+
+/* `crowded`: the allocation is a pool that nobody described. */
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, bool crowded);
+
+#endif

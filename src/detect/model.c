@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static sw_handler *const handlers[256] = {
+#define SW_HANDLER(kind, name) [SW_REC_##kind] = sw_on_##name,
+	SW_HANDLERS(SW_HANDLER)
+#undef SW_HANDLER
+};
+
+/* Errors after which a context can only be destroyed: cuda.h says of each that "the context cannot be used". */
+static const uint16_t sticky[] = {
+	214 /* ECC */,          220 /* NVLink */,         226 /* contained */,   700 /* illegal address */,
+	702 /* time-out */,     710 /* assert */,         714 /* stack */,       715 /* illegal instruction */,
+	716 /* misaligned */,   717 /* address space */,  718 /* invalid pc */,  719 /* launch failed */,
+	721 /* tensor memory */, 999 /* unknown */,
+};
+
+static bool is_sticky(uint16_t status)
+{
+	for (size_t i = 0; i < sizeof sticky / sizeof *sticky; i++)
+		if (sticky[i] == status)
+			return true;
+	return false;
+}
+
+static void on_edge(void *arg, const struct sw_hb_edge *edge)
+{
+	struct sw_model *m = arg;
+	if (edge->kind == SW_EDGE_LEGACY)
+		sw_legacy_edge(m, edge);
+	if (m->observer->edge)
+		m->observer->edge(m->observer->arg, edge, sw_model_books(m, edge->from.lane)->stream,
+				  sw_model_books(m, edge->to_lane)->stream);
+}
+
+void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
+		   struct sw_judgement *judgement, struct sw_arena *arena)
+{
+	static const struct sw_observer nobody = {0};
+	*m = (struct sw_model){.reader = reader, .options = options, .j = judgement, .arena = arena};
+	m->observer = options->observer ? options->observer : &nobody;
+	m->hb = sw_hb_new(&(struct sw_hb_options){.on_edge = on_edge, .arg = m});
+	sw_space_init(&m->space);
+	sw_collect_init(&m->collect, judgement, options->keep_possible);
+	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};
+	*sw_vec_push(&m->captures) = 0;
+}
+
+static void free_events(struct sw_map *map)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(map, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(map);
+}
+
+void sw_model_free(struct sw_model *m)
+{
+	sw_wait_forget(m);
+	for (size_t i = 0; i < m->lanes.n; i++) {
+		free(m->lanes.at[i].ties);
+		free(m->lanes.at[i].pending);
+	}
+	for (size_t i = 0; i < m->kernels.n; i++)
+		free(m->kernels.at[i].signature);
+	for (struct sw_wait *w; (w = m->spare);) {
+		m->spare = w->next;
+		free(w->covered.at);
+		free(w->copy);
+		free(w);
+	}
+	free_events(&m->events);
+	free_events(&m->polls);
+	sw_map_free(&m->open);
+	sw_map_free(&m->host_funcs);
+	sw_map_free(&m->default_streams);
+	sw_map_free(&m->touched);
+	free(m->scratch.covered.at);
+	free(m->scratch_covered.at);
+	free(m->lanes.at);
+	free(m->captures.at);
+	free(m->kernels.at);
+	free(m->legacy.at);
+	free(m->wide.lanes.at);
+	sw_space_free(&m->space);
+	sw_collect_free(&m->collect);
+	sw_hb_free(m->hb);
+}
+
+struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r, uint64_t stream)
+{
+	(void)m;
+	return (struct sw_hb_at){.stream = stream,
+				 .seq = r->seq,
+				 .thread = r->thread,
+				 .ctx = r->rec->ctx,
+				 .per_thread = r->rec->flags & SW_RF_PER_THREAD};
+}
+
+/* ---- lanes and streams ------------------------------------------------------------------------------------------- */
+
+static uint32_t describe_stream(struct sw_model *m, const struct sw_hb_at *at, uint32_t lane)
+{
+	enum sw_lane_kind kind = sw_hb_lane_kind(m->hb, lane);
+	bool handle = kind == SW_LANE_BLOCKING || kind == SW_LANE_NONBLOCKING;
+	uint64_t key = (uint64_t)kind << 40 | (uint64_t)at->ctx << 32 | (kind == SW_LANE_PER_THREAD ? at->thread : 0);
+	uint64_t *known = handle ? NULL : sw_map_put(&m->default_streams, key);
+	if (known && *known)
+		return (uint32_t)*known;
+	uint32_t index = (uint32_t)m->j->streams.n;
+	*sw_vec_push(&m->j->streams) = (struct sw_stream_info){
+		.handle = handle ? at->stream : 0,
+		.kind = kind,
+		.number = handle ? ++m->streams_made : 0,
+		.ctx = at->ctx,
+		.device = m->context[at->ctx].device,
+		.thread = kind == SW_LANE_PER_THREAD ? at->thread : 0,
+	};
+	*sw_vec_push(&m->captures) = 0;
+	if (known)
+		*known = index;
+	return index;
+}
+
+struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane)
+{
+	while (m->lanes.n <= lane)
+		*sw_vec_push(&m->lanes) = (struct sw_lane){0};
+	struct sw_lane *books = &m->lanes.at[lane];
+	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
+	if (books->serial != serial) {
+		free(books->ties);
+		free(books->pending);
+		*books = (struct sw_lane){.serial = serial};
+	}
+	return books;
+}
+
+struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane)
+{
+	*lane = sw_hb_lane(m->hb, at);
+	struct sw_lane *books = sw_model_books(m, *lane);
+	if (!books->stream)
+		books->stream = describe_stream(m, at, *lane);
+	return books;
+}
+
+bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
+{
+	uint32_t lane;
+	return m->capturing && m->captures.at[sw_model_lane(m, at, &lane)->stream];
+}
+
+bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream)
+{
+	struct sw_hb_at at = sw_model_at(m, r, stream);
+	struct sw_access *what = &m->wait->what;
+	uint32_t lane;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	what->stream = books->stream;
+	what->device = m->j->streams.at[books->stream].device;
+	if (m->captures.at[books->stream])
+		return false;
+	what->point = sw_hb_enqueue(m->hb, &at);
+	books = sw_model_books(m, what->point.lane);
+	books->work = what->point.tick;
+	m->wait->enqueues = true;
+	sw_pending_push(m, books, r->seq, what->point.tick);
+	return true;
+}
+
+/* ---- accesses ---------------------------------------------------------------------------------------------------- */
+
+uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
+{
+	if (block->mention || block->memory == SW_MEM_PAGEABLE)
+		return block->mention;
+	*sw_vec_push(&m->j->allocations) = (struct sw_allocation){
+		.address = block->address,
+		.bytes = block->bytes,
+		.memory = block->memory,
+		.device = block->device,
+		.number = block->number,
+		.api = block->born.api,
+		.flags = block->born.flags,
+		.stack = block->born.stack,
+		.thread = block->born.thread,
+		.seq = block->born.seq,
+		.name = block->name,
+	};
+	return block->mention = (uint32_t)m->j->allocations.n;
+}
+
+void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
+{
+	*env = (struct sw_shadow_env){.pool = &m->space.uses,
+				      .hb = m->hb,
+				      .serial = ++m->serial,
+				      .keep_from = m->wide.open ? m->wide.from : 1,
+				      .keep_to = m->wide.open ? m->wide.to : 0,
+				      .meet = sw_hazard_meet,
+				      .arg = m};
+}
+
+struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			    struct sw_block *block, uint64_t address)
+{
+	struct sw_use *use = sw_use_new(&m->space.uses);
+	uint64_t span = sw_range_span(range);
+	use->range = *range;
+	use->block = block;
+	use->ctx = m->record->rec->ctx;
+	if (!range->bounded)
+		use->end = sw_block_extent(block, range->address);
+	else
+		use->end = span > block->bytes - range->address ? block->bytes : range->address + span;
+	use->access = *what;
+	use->access.role = range->role;
+	use->access.param = range->param;
+	use->access.evidence = range->evidence;
+	use->access.extent_known = range->bounded;
+	use->access.ranged = true;
+	use->access.address = address;
+	use->access.bytes = use->end - range->address;
+	return use;
+}
+
+static bool host_sees(enum sw_memory memory)
+{
+	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED || memory == SW_MEM_MANAGED ||
+	       memory == SW_MEM_PAGEABLE;
+}
+
+static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			const struct sw_touch *how, struct sw_block *block, uint64_t address, bool freed)
+{
+	struct sw_use *use = sw_model_use(m, what, range, block, address);
+	struct sw_shadow_env env;
+	use->host = how->host;
+	use->may_wait = how->may_wait;
+	if (freed) {
+		sw_hazard_freed(m, block, use);
+	} else {
+		if (!block->born_passed)
+			sw_hazard_unborn(m, block, use);
+		if (sw_role_writes(range->role) && host_sees(block->memory)) {
+			struct sw_lane *books = sw_model_books(m, what->point.lane);
+			books->visible = what->point.tick;
+			books->visible_seq = what->seq;
+		}
+		sw_model_env(m, &env);
+		sw_shadow_enter(&block->shadow, &env, use);
+		if (range->evidence == SW_EV_EXACT || range->param >= 0)
+			sw_block_start(block, range->address);
+	}
+	sw_use_drop(&m->space.uses, use);
+}
+
+void sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how)
+{
+	struct sw_range inside = *range;
+	struct sw_block *block;
+	if (range->bounded && !range->width)
+		return;
+	if (how->array) {
+		block = sw_space_find_array(&m->space, how->handle);
+		if (block)
+			touch_block(m, what, &inside, how, block, how->handle, false);
+		return;
+	}
+	block = sw_space_find(&m->space, range->address, &inside.address);
+	if (block) {
+		touch_block(m, what, &inside, how, block, range->address, false);
+		return;
+	}
+	block = sw_space_find_freed(&m->space, range->address, &inside.address);
+	if (block)
+		touch_block(m, what, &inside, how, block, range->address, true);
+	else if (range->evidence == SW_EV_EXACT)
+		touch_block(m, what, range, how, &m->space.pageable, range->address, false);
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void base_access(struct sw_model *m, const struct sw_record *r, struct sw_access *what)
+{
+	*what = (struct sw_access){
+		.role = SW_CALL,
+		.kind = r->rec->kind,
+		.api = r->rec->api,
+		.flags = r->rec->flags,
+		.seq = r->seq,
+		.t_ns = r->t_ns,
+		.dur_ns = r->dur_ns,
+		.thread = r->thread,
+		.stack = r->stack,
+		.device = m->context[r->rec->ctx].device,
+		.param = -1,
+	};
+}
+
+static void count_call(struct sw_model *m, const struct sw_record *r)
+{
+	uint64_t end = r->t_ns + r->dur_ns;
+	if (!m->any || r->t_ns < m->first_ns)
+		m->first_ns = r->t_ns;
+	if (!m->any || end > m->last_ns)
+		m->last_ns = end;
+	m->any = true;
+	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN)
+		return;
+	m->j->coverage.driver_calls++;
+	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? 1 : 0;
+}
+
+static void end_of_call(struct sw_model *m, const struct sw_record *r)
+{
+	const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)r->rec;
+	struct sw_wait *w = sw_map_ptr(&m->open, end->begin_seq);
+	if (!w)
+		return;
+	sw_map_delete(&m->open, end->begin_seq);
+	m->wait = w;
+	m->record = &w->record;
+	sw_wait_done(m, w, r->seq, r->t_ns, r->dur_ns, r->failed);
+	sw_wait_reset(w);
+	w->next = m->spare;
+	m->spare = w;
+}
+
+static void tell_failed(struct sw_model *m, const struct sw_record *r)
+{
+	struct sw_operation op = {.record = r};
+	struct sw_context *context = &m->context[r->rec->ctx];
+	if (is_sticky(r->rec->status) && !context->over) {
+		context->over = true;
+		if (!m->j->coverage.sticky_error_seq)
+			m->j->coverage.sticky_error_seq = r->seq;
+	}
+	if (r->rec->flags & SW_RF_END || !m->observer->operation)
+		return;
+	base_access(m, r, &op.what);
+	m->observer->operation(m->observer->arg, &op);
+}
+
+void sw_model_step(struct sw_model *m, const struct sw_record *r)
+{
+	sw_handler *handler = handlers[r->rec->kind];
+	bool operation = r->rec->kind >= SW_REC_LAUNCH;
+	if (operation) {
+		count_call(m, r);
+		if (r->failed)
+			tell_failed(m, r);
+		if (r->rec->flags & SW_RF_END) {
+			end_of_call(m, r);
+			return;
+		}
+		if (r->failed || m->context[r->rec->ctx].over)
+			return;
+	}
+	bool two = operation && r->rec->flags & SW_RF_BEGIN;
+	m->record = r;
+	m->wait = two ? sw_wait_open(m, r) : &m->scratch;
+	if (!two) {
+		sw_wait_reset(&m->scratch);
+		m->scratch.record = *r;
+	}
+	base_access(m, r, &m->wait->what);
+	if (handler)
+		handler(m, m->record, m->wait);
+	if (operation && !two)
+		sw_wait_done(m, m->wait, r->seq, r->t_ns + r->dur_ns, r->dur_ns, false);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model of the running program: what each record does to order, memory and the host.
+ *
+ *     model.c     one table: record kind -> handler; everything a handler needs around it
+ *     streams.c   streams, events, captures, host functions, graphs
+ *     copies.c    copies and sets: which memory, who waits
+ *     launches.c  kernels: parameters -> ranges
+ *     blocks.c    allocation and release
+ *     syncs.c     waits of the host, queries
+ *     waits.c     what a wait covered and cost
+ *     hazards.c   two accesses that met
+ *     ties.c      events that were meant to order a hazard (SW201-SW203)
+ *     legacy.c    order that only the legacy stream made (SW304)
+ *     wide.c      waits for more than was needed (SW401)
+ *
+ * Private to src/detect.  Not thread-safe.
+ */
+#ifndef SW_DETECT_MODEL_H
+#define SW_DETECT_MODEL_H
+
+#include "detect/collect.h"
+#include "detect/matrix.h"
+#include "detect/space.h"
+#include "image/image.h"
+
+struct sw_model;
+struct sw_wait;
+
+/* What is known of an operation's lane beside its clocks.  A slot that changed hands has another serial. */
+struct sw_lane {
+	uint32_t serial;
+	uint32_t stream;        /* index in judgement.streams */
+	uint64_t work;          /* last step that was work */
+	uint64_t visible, visible_seq; /* last step that wrote memory that the host can read, and its record */
+	uint64_t unknown;       /* last step whose accesses are not known */
+	struct sw_tie *ties;    /* waits made on this lane, a ring; NULL none yet */
+	uint32_t ties_made;
+	struct sw_pending {     /* enqueued work that is not known to be done, oldest first: a ring */
+		uint64_t seq, tick;
+	} *pending;
+	uint32_t pending_room, pending_first, pending_n;
+};
+
+/* What the host waited for, as it stood when the wait began. */
+struct sw_covered {
+	uint32_t lane;
+	uint64_t known, covered;
+};
+typedef SW_VEC(struct sw_covered) sw_covered_vec;
+
+/* How long a call's own work plausibly takes: more than this, while something was pending, counts as waiting. */
+enum sw_own {
+	SW_OWN_SYNC,
+	SW_OWN_COPY,
+	SW_OWN_PAGEABLE_COPY,
+	SW_OWN_SET,
+	SW_OWN_FREE,
+	SW_OWN_ALLOC,
+	SW_OWN_PIN,
+	SW_OWN_UNPIN,
+	SW_OWN_CONFIG,
+	SW_OWN_LOAD,
+};
+
+#define SW_WAIT_TOKENS 4u
+
+/* A call while it is being judged: from its record, or its BEGIN, to its END. */
+struct sw_wait {
+	struct sw_record record; /* of BEGIN; rec points to the copy below when the call spans two records */
+	struct sw_rec *copy;
+	struct sw_access what;   /* the call */
+	bool enqueues;
+	int id;                  /* the finding that this call is a case of, 0 none */
+	enum sw_basis basis;
+	enum sw_fix fix;
+	bool promised;           /* the documents promise that it waits */
+	bool always;             /* a finding even when it did not wait and nothing was pending */
+	bool only_waited;        /* a finding only when it did wait */
+	bool wide;               /* a synchronisation: candidate for SW401, SW402 */
+	bool pending;            /* work was pending that it could have waited for */
+	uint64_t own_ns;
+	uint32_t tokens;
+	sw_hb_token token[SW_WAIT_TOKENS];
+	enum sw_order order[SW_WAIT_TOKENS];
+	sw_covered_vec covered;  /* work that the host did not know to be done, documented clock */
+	struct sw_range host_range; /* what the host itself touches inside the call; width 0 nothing */
+	uint64_t host_func;      /* HOST_FUNC_RUN: record of the enqueue */
+	uint32_t detail;
+	struct sw_wait *next;
+};
+
+struct sw_event {
+	struct sw_access record;   /* the last record's call */
+	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
+	uint64_t capture;          /* recorded inside this capture, 0: for real */
+	bool ordering;             /* a stream or the host has waited for it */
+};
+
+/* A wait of a stream (or the host) for an event, as hazards look back on it. */
+struct sw_tie {
+	struct sw_access wait, record, replaced;
+	bool recorded;
+};
+#define SW_TIES 8u
+
+struct sw_kernel {
+	bool ready, signed_;
+	uint32_t n;
+	enum sw_signature *signature;
+};
+
+struct sw_context {
+	int device;
+	bool over;               /* a sticky error ended judgement */
+	uint64_t unclassified;   /* first call that we do not model, 0 none */
+};
+
+struct sw_legacy_site {
+	uint32_t lane, serial;
+	struct sw_access call;
+	uint32_t n;
+	struct {
+		uint32_t lane;
+		uint64_t seq;
+	} from[8];
+};
+
+struct sw_wide_lane {
+	struct sw_covered at;
+	uint64_t work, need, need_seq;
+	uint32_t stream;
+};
+
+struct sw_wide {
+	bool open, poisoned;
+	struct sw_access call;
+	struct sw_wait_cost cost;
+	uint64_t from, to; /* sequence numbers of what it covered */
+	SW_VEC(struct sw_wide_lane) lanes;
+};
+
+struct sw_model {
+	struct sw_reader *reader;
+	struct sw_hb *hb;
+	const struct sw_judge_options *options;
+	const struct sw_observer *observer; /* never NULL */
+	struct sw_judgement *j;
+	struct sw_arena *arena; /* lives as long as the judgement */
+	struct sw_space space;
+	struct sw_collect collect;
+
+	const struct sw_record *record; /* the one in hand */
+	struct sw_wait *wait;           /* its call */
+	struct sw_wait scratch, *spare;
+	struct sw_map open;             /* sequence number of BEGIN -> struct sw_wait */
+
+	struct sw_context context[256];
+	SW_VEC(struct sw_lane) lanes;
+	SW_VEC(uint64_t) captures;      /* beside judgement.streams: the capture that a stream is part of, 0 none */
+	size_t capturing;               /* streams that are */
+	struct sw_map default_streams;  /* kind, context, thread -> index in judgement.streams */
+	struct sw_map events;           /* handle -> struct sw_event */
+	struct sw_map host_funcs;       /* record of HOST_FUNC -> token */
+	struct sw_map polls;            /* call site of a query loop -> struct */
+	SW_VEC(struct sw_kernel) kernels;
+	struct sw_map touched;          /* function handles whose code is known to be loaded */
+	SW_VEC(struct sw_legacy_site) legacy;
+	struct sw_wide wide;
+	sw_covered_vec scratch_covered;
+	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
+	uint32_t serial;                /* of uses entered */
+	uint32_t streams_made;
+	uint64_t first_ns, last_ns;
+	bool any;
+};
+
+/* ---- model.c ---- */
+void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
+		   struct sw_judgement *judgement, struct sw_arena *arena);
+void sw_model_free(struct sw_model *m);
+void sw_model_step(struct sw_model *m, const struct sw_record *record);
+void sw_model_finish(struct sw_model *m);
+
+struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r, uint64_t stream);
+/* Lane and its books; the stream is described in the judgement on the way. */
+struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
+struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane);
+/* The stream takes part in a capture: what is issued to it now is not executed. */
+bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
+/* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
+bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
+/* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered. */
+struct sw_touch {
+	bool host;     /* by the host itself */
+	bool may_wait; /* the documents leave open whether the call waited for it */
+	bool array;    /* address is an offset in this array */
+	uint64_t handle;
+};
+void sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how);
+/* A use of [range] in a block; end and access are filled, one reference belongs to the caller. */
+struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			    struct sw_block *block, uint64_t address);
+void sw_model_env(struct sw_model *m, struct sw_shadow_env *env);
+/* Mentions a block in the judgement: index + 1. */
+uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
+
+/* ---- waits.c ---- */
+struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
+void sw_wait_reset(struct sw_wait *w);
+void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
+/* Looks at what the token covers that the host does not know to be done; sets w->pending, w->covered. */
+void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
+/* The same, and gives the token back. */
+void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
+uint64_t sw_wait_own(enum sw_own what, uint64_t bytes);
+void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed);
+void sw_wait_forget(struct sw_model *m);
+void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uint64_t tick);
+
+/* ---- hazards.c ---- */
+void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later);
+void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later);
+void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later);
+
+/* ---- ties.c ---- */
+void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_event *event,
+		     const struct sw_hb_event_state *state);
+void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard);
+void sw_tie_replaced(struct sw_model *m, const struct sw_event *event);
+
+/* ---- legacy.c ---- */
+void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge);
+
+/* ---- wide.c ---- */
+void sw_wide_begin(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost);
+void sw_wide_need(struct sw_model *m, const struct sw_use *earlier, const struct sw_use *later);
+void sw_wide_close(struct sw_model *m);
+
+/* ---- handlers ---- */
+typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw_wait *w);
+#define SW_HANDLERS(X)                                                                                                 \
+	X(CONTEXT, context)                                                                                            \
+	X(NAME, name)                                                                                                  \
+	X(LOSS, loss)                                                                                                  \
+	X(LAUNCH, launch)                                                                                              \
+	X(COPY, copy)                                                                                                  \
+	X(COPY_ND, copy_nd)                                                                                            \
+	X(SET, set)                                                                                                    \
+	X(ALLOC, alloc)                                                                                                \
+	X(FREE, free)                                                                                                  \
+	X(STREAM_CREATE, stream_create)                                                                                \
+	X(STREAM_DESTROY, stream_destroy)                                                                              \
+	X(EVENT_CREATE, event_create)                                                                                  \
+	X(EVENT_DESTROY, event_destroy)                                                                                \
+	X(EVENT_RECORD, event_record)                                                                                  \
+	X(STREAM_WAIT, stream_wait)                                                                                    \
+	X(SYNC, sync)                                                                                                  \
+	X(QUERY, query)                                                                                                \
+	X(HOST_FUNC, host_func)                                                                                        \
+	X(HOST_FUNC_RUN, host_func_run)                                                                                \
+	X(CONTEXT_OP, context_op)                                                                                      \
+	X(CODE_LOAD, code_load)                                                                                        \
+	X(CODE_TOUCH, code_load)                                                                                       \
+	X(CAPTURE, capture)                                                                                            \
+	X(GRAPH_LAUNCH, graph_launch)                                                                                  \
+	X(MEM_OP, mem_op)                                                                                              \
+	X(CONFIG, config)                                                                                              \
+	X(OTHER, other)                                                                                                \
+	X(UNCLASSIFIED, unclassified)
+
+#define SW_HANDLER(kind, name) sw_handler sw_on_##name;
+SW_HANDLERS(SW_HANDLER)
+#undef SW_HANDLER
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The address space: which memory is alive, what kind it is, what was freed lately.
+ *
+ * Pinned memory may have a second, device-side address: both lead to one block, so that a kernel that uses the alias
+ * meets a copy that uses the host address.  Host memory that CUDA was never told of is "pageable": one block that spans
+ * every address.  Arrays are looked up by handle.  Not thread-safe.
+ */
+#ifndef SW_DETECT_SPACE_H
+#define SW_DETECT_SPACE_H
+
+#include "base/map.h"
+#include "detect/shadow.h"
+
+struct sw_view; /* an address interval that shows a block */
+
+struct sw_block {
+	uint64_t address, bytes;
+	enum sw_memory memory;
+	uint8_t ctx;
+	int device;
+	uint32_t number;
+	uint32_t mention; /* index + 1 in the judgement's allocations, 0: no finding mentions it */
+	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
+	bool crowded;     /* more starts of things inside than are kept: a pool that nobody described */
+	struct sw_access born;      /* the call that made it; ASYNC: at a point of a stream */
+	struct sw_access gone;      /* the call that freed it, once freed */
+	bool born_passed;           /* ASYNC: everything to come is ordered after its allocation */
+	struct sw_shadow shadow;
+	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
+	struct sw_view *view[2];
+	const char *name;
+};
+
+struct sw_space {
+	struct sw_intervals live, freed;
+	struct sw_map arrays; /* handle -> block */
+	struct sw_use_pool uses;
+	struct sw_block pageable;
+	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
+	size_t freed_n;
+	uint32_t made;
+	uint64_t lowest, highest; /* of all that was ever alive: most scalars of a kernel lie outside */
+};
+
+void sw_space_init(struct sw_space *space);
+void sw_space_free(struct sw_space *space);
+
+/* A block begins to exist at [address, address + bytes), and at `alias` unless 0.  What the books still hold there has
+   ended without being seen: it goes.  The caller fills in what it knows. */
+struct sw_block *sw_space_add(struct sw_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
+			      uint64_t alias);
+/* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
+void sw_space_remove(struct sw_space *space, struct sw_block *block, const struct sw_access *gone);
+/* Nothing is known any more of what was freed: records were lost. */
+void sw_space_forget_freed(struct sw_space *space);
+
+/* The live block that holds the address and the offset in it; NULL none. */
+struct sw_block *sw_space_find(const struct sw_space *space, uint64_t address, uint64_t *offset);
+struct sw_block *sw_space_find_array(const struct sw_space *space, uint64_t handle);
+/* The freed block that held the address and whose place nothing has taken since; NULL none. */
+struct sw_block *sw_space_find_freed(const struct sw_space *space, uint64_t address, uint64_t *offset);
+
+/* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
+struct sw_block *sw_space_next(const struct sw_space *space, const struct sw_block *block);
+
+/* Something starts here: accesses of unknown extent from below end here. */
+void sw_block_start(struct sw_block *block, uint64_t offset);
+/* Where an access of unknown extent from `offset` ends at the latest. */
+uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model.h"
+
+#include <stdlib.h>
+
+void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	uint32_t lane;
+	sw_hb_stream_create(m->hb, r->rec->ctx, s->stream, s->flags & 1);
+	struct sw_stream_info *info = &m->j->streams.at[sw_model_lane(m, &at, &lane)->stream];
+	info->create_stack = r->stack;
+	info->create_seq = r->seq;
+	w->what.stream = (uint32_t)(info - m->j->streams.at);
+}
+
+void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	uint32_t lane;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	if (m->captures.at[books->stream]) {
+		m->captures.at[books->stream] = 0;
+		m->capturing--;
+	}
+	sw_hb_stream_destroy(m->hb, s->stream);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static struct sw_event *event_of(struct sw_model *m, uint64_t handle)
+{
+	struct sw_event *event = sw_map_ptr(&m->events, handle);
+	if (!event) {
+		event = sw_calloc(1, sizeof *event);
+		sw_map_put_ptr(&m->events, handle, event);
+	}
+	return event;
+}
+
+static void event_forget(struct sw_model *m, uint64_t handle)
+{
+	free(sw_map_ptr(&m->events, handle));
+	sw_map_delete(&m->events, handle);
+}
+
+void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
+	(void)w;
+	event_forget(m, e->event);
+	sw_hb_event_create(m->hb, e->event);
+}
+
+void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
+	(void)w;
+	event_forget(m, e->event);
+	sw_hb_event_destroy(m->hb, e->event);
+}
+
+static unsigned record_flags(uint32_t flags)
+{
+	return (flags & SW_EVENT_RECORD_CONTEXT ? SW_HB_CONTEXT : 0u) | (flags & SW_EVENT_RECORD_EARLY ? SW_HB_EARLY : 0u);
+}
+
+void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, e->stream);
+	struct sw_event *event = event_of(m, e->event);
+	struct sw_hb_event_state before;
+	uint32_t lane;
+	uint64_t capture = 0;
+	w->what.role = SW_RECORD;
+	if (!(e->flags & SW_EVENT_RECORD_CONTEXT)) {
+		w->what.stream = sw_model_lane(m, &at, &lane)->stream;
+		capture = m->captures.at[w->what.stream];
+	}
+	if (capture && !(e->flags & SW_EVENT_RECORD_EXTERNAL)) {
+		event->capture = capture;
+		return;
+	}
+	if (capture)
+		return;
+	sw_hb_event_record(m->hb, e->event, &at, record_flags(e->flags), &before);
+	bool unwaited = before.recorded && !before.waits && !event->capture;
+	event->replaced = (struct sw_access){0};
+	if (unwaited)
+		event->replaced = event->record;
+	struct sw_hb_event_state now;
+	sw_hb_event_state(m->hb, e->event, &now);
+	w->what.point = now.record;
+	event->record = w->what;
+	event->capture = 0;
+	if (unwaited && event->ordering)
+		sw_tie_replaced(m, event);
+}
+
+static void join_capture(struct sw_model *m, uint32_t stream, uint64_t capture)
+{
+	if (!m->captures.at[stream])
+		m->capturing++;
+	m->captures.at[stream] = capture;
+}
+
+void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	struct sw_event *event = event_of(m, s->event);
+	struct sw_hb_event_state state;
+	bool all = s->flags & 2;
+	uint32_t lane;
+	w->what.role = SW_WAIT;
+	struct sw_lane *books = all ? NULL : sw_model_lane(m, &at, &lane);
+	if (books)
+		w->what.stream = books->stream;
+	if (event->capture && books) {
+		join_capture(m, books->stream, event->capture);
+		return;
+	}
+	if (event->capture || (books && m->captures.at[books->stream]))
+		return;
+	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
+	event->ordering = true;
+	if (books)
+		sw_tie_remember(m, sw_model_lane(m, &at, &lane), event, &state);
+}
+
+/* ---- captures and graphs ----------------------------------------------------------------------------------------- */
+
+void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, c->stream);
+	uint32_t lane, stream = sw_model_lane(m, &at, &lane)->stream;
+	w->what.stream = stream;
+	if (c->op != SW_CAPTURE_END) {
+		join_capture(m, stream, r->seq);
+		return;
+	}
+	uint64_t capture = m->captures.at[stream];
+	for (size_t i = 0; capture && i < m->captures.n; i++)
+		if (m->captures.at[i] == capture) {
+			m->captures.at[i] = 0;
+			m->capturing--;
+		}
+}
+
+/* What a graph touches is not known: it is a step of its stream, and whoever asks what was needed must not guess. */
+void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_graph_launch *g = (const struct sw_rec_graph_launch *)(const void *)r->rec;
+	if (!sw_model_enqueue(m, r, g->stream))
+		return;
+	m->j->coverage.graph_launches++;
+	sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
+	m->wide.poisoned = true;
+}
+
+/* ---- host functions ---------------------------------------------------------------------------------------------- */
+
+#define SW_HOST_FUNC_UNSEEN 2u
+
+void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, f->stream);
+	uint32_t lane;
+	sw_hb_token token;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	if (m->captures.at[books->stream])
+		return;
+	w->what.point = sw_hb_host_func(m->hb, &at, &token);
+	w->enqueues = true;
+	books = sw_model_books(m, w->what.point.lane);
+	books->work = books->visible = w->what.point.tick;
+	books->visible_seq = r->seq;
+	sw_pending_push(m, books, r->seq, w->what.point.tick);
+	if (f->flags & SW_HOST_FUNC_UNSEEN)
+		sw_hb_wait_drop(m->hb, token);
+	else
+		*sw_map_put(&m->host_funcs, r->seq) = token;
+}
+
+void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
+	(void)m;
+	w->host_func = f->enqueued;
+}
+
+/* ---- stream memory operations ------------------------------------------------------------------------------------ */
+
+void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)r->rec;
+	(void)w;
+	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
+		return;
+	/* Streams that signal each other through memory are ordered in a way that is not followed: nothing that is found
+	   in this context from here on is more than possible. */
+	if (o->op != SW_MEMOP_PREFETCH && o->op != SW_MEMOP_ATTACH && !m->context[r->rec->ctx].unclassified)
+		m->context[r->rec->ctx].unclassified = r->seq;
+	m->wide.poisoned = true;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Work remembered per stream for telling when it was known to be done; a stream nobody waits for forgets the oldest. */
+#define SW_MAX_PENDING 65536u
+
+/*
+ * Host time that a call plausibly spends on its own work.  Deliberately generous, several times what was measured on
+ * H200 with driver 580 ("cudaMemcpy H2D pinned 16777216B" 0.34 ms, "... pageable" 2.3 ms, "cudaFree 1GiB" 0.6 ms,
+ * "cudaFreeHost 64MiB" 8.5 ms, "cudaHostAlloc 64MiB" 28-43 ms, "cudaDeviceSetLimit stack" 3 ms on top of the wait):
+ * slower machines must not turn work into waiting.
+ */
+static const struct {
+	uint64_t base_ns, ns_per_mib;
+} own_work[] = {
+	[SW_OWN_SYNC] = {20000, 0},
+	[SW_OWN_COPY] = {60000, 125000},
+	[SW_OWN_PAGEABLE_COPY] = {100000, 400000},
+	[SW_OWN_SET] = {60000, 125000},
+	[SW_OWN_FREE] = {200000, 2000},
+	[SW_OWN_ALLOC] = {200000, 2000},
+	[SW_OWN_PIN] = {1000000, 1000000},
+	[SW_OWN_UNPIN] = {200000, 400000},
+	[SW_OWN_CONFIG] = {5000000, 0},
+	[SW_OWN_LOAD] = {5000000, 0},
+};
+
+uint64_t sw_wait_own(enum sw_own what, uint64_t bytes)
+{
+	uint64_t mib = bytes >> 20, rest = bytes & 0xfffff;
+	if (mib > UINT32_MAX)
+		mib = UINT32_MAX;
+	return own_work[what].base_ns + mib * own_work[what].ns_per_mib + ((rest * own_work[what].ns_per_mib) >> 20);
+}
+
+void sw_wait_reset(struct sw_wait *w)
+{
+	sw_covered_vec covered = w->covered;
+	struct sw_rec *copy = w->copy;
+	covered.n = 0;
+	*w = (struct sw_wait){.covered = covered, .copy = copy};
+}
+
+struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
+{
+	struct sw_wait *w = m->spare;
+	size_t bytes = r->rec->words * 8u;
+	if (w)
+		m->spare = w->next;
+	else
+		w = sw_calloc(1, sizeof *w);
+	sw_wait_reset(w);
+	w->copy = sw_realloc(w->copy, 1, bytes);
+	memcpy(w->copy, r->rec, bytes);
+	w->record = *r;
+	w->record.rec = w->copy;
+	w->record.params = NULL;
+	sw_map_put_ptr(&m->open, r->seq, w);
+	return w;
+}
+
+void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order)
+{
+	if (!token)
+		return;
+	if (w->tokens == SW_WAIT_TOKENS) {
+		sw_hb_wait_drop(m->hb, token);
+		return;
+	}
+	w->token[w->tokens] = token;
+	w->order[w->tokens++] = order;
+}
+
+static void covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
+{
+	sw_covered_vec *list = arg;
+	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
+}
+
+void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token)
+{
+	w->covered.n = 0;
+	sw_hb_wait_lanes(m->hb, token, w->record.thread, SW_ORDER_DOCUMENTED, covers, &w->covered);
+	w->pending = w->covered.n > 0;
+}
+
+void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token)
+{
+	sw_wait_look(m, w, token);
+	sw_hb_wait_drop(m->hb, token);
+}
+
+/* ---- work that is not known to be done --------------------------------------------------------------------------- */
+
+void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uint64_t tick)
+{
+	if (!m->observer->completed)
+		return;
+	if (lane->pending_n == lane->pending_room && lane->pending_room < SW_MAX_PENDING) {
+		uint32_t room = lane->pending_room ? 2 * lane->pending_room : 16;
+		struct sw_pending *more = sw_alloc(room * sizeof *more);
+		for (uint32_t i = 0; i < lane->pending_n; i++)
+			more[i] = lane->pending[(lane->pending_first + i) % lane->pending_room];
+		free(lane->pending);
+		lane->pending = more;
+		lane->pending_room = room;
+		lane->pending_first = 0;
+	}
+	if (lane->pending_n == lane->pending_room) {
+		lane->pending_first = (lane->pending_first + 1) % lane->pending_room;
+		lane->pending_n--;
+	}
+	lane->pending[(lane->pending_first + lane->pending_n++) % lane->pending_room] = (struct sw_pending){seq, tick};
+}
+
+static void tell_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns)
+{
+	for (size_t i = 0; i < done->n; i++) {
+		struct sw_lane *lane = sw_model_books(m, done->at[i].lane);
+		while (lane->pending_n && lane->pending[lane->pending_first].tick <= done->at[i].covered) {
+			m->observer->completed(m->observer->arg, lane->pending[lane->pending_first].seq, lane->stream,
+					       t_ns);
+			lane->pending_first = (lane->pending_first + 1) % lane->pending_room;
+			lane->pending_n--;
+		}
+	}
+}
+
+/* ---- the end of a call ------------------------------------------------------------------------------------------- */
+
+static void drop(struct sw_model *m, struct sw_wait *w)
+{
+	for (uint32_t i = 0; i < w->tokens; i++)
+		sw_hb_wait_drop(m->hb, w->token[i]);
+	w->tokens = 0;
+}
+
+static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost)
+{
+	if (!w->id || (w->only_waited && !cost->waited) || (!w->always && !w->pending))
+		return;
+	struct sw_finding seen = {
+		.id = w->id,
+		.severity = SW_NOTE,
+		.confidence = SW_CERTAIN,
+		.basis = w->basis,
+		.accesses = 1,
+		.access[0] = w->what,
+		.fix = w->fix,
+		.detail = w->detail,
+		.value = w->covered.n,
+	};
+	if (w->basis == SW_BASIS_MAY && cost->waited && w->id != SW_FINDING_DEVICE_ALLOC)
+		seen.basis = SW_BASIS_MEASURED;
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+	if (!f)
+		return;
+	sw_collect_cost(&m->collect, f, cost);
+	/* A promise is unkept only while no call at this place kept it. */
+	f->not_waited = w->promised && !f->cost.waited_calls && (f->not_waited || w->pending);
+	if (seen.basis == SW_BASIS_MEASURED)
+		f->basis = SW_BASIS_MEASURED;
+}
+
+static void tell(struct sw_model *m, struct sw_wait *w, bool blocks)
+{
+	struct sw_operation op = {.what = w->what, .enqueues = w->enqueues, .blocks = blocks, .record = &w->record};
+	if (m->observer->operation)
+		m->observer->operation(m->observer->arg, &op);
+}
+
+static void touch_by_host(struct sw_model *m, struct sw_wait *w, uint64_t seq)
+{
+	struct sw_access what = w->what;
+	if (!w->host_range.width)
+		return;
+	what.stream = 0;
+	what.point = sw_hb_host_step(m->hb, w->record.thread, seq);
+	sw_model_touch(m, &what, &w->host_range, &(struct sw_touch){.host = true});
+}
+
+void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed)
+{
+	struct sw_wait_cost cost = {.ns = dur_ns, .own_ns = w->own_ns};
+	w->what.dur_ns = w->record.dur_ns = dur_ns;
+	if (failed) {
+		drop(m, w);
+		tell(m, w, false);
+		return;
+	}
+	m->scratch_covered.n = 0;
+	for (uint32_t i = 0; i < w->tokens; i++) {
+		struct sw_hb_waited waited;
+		if (m->observer->completed)
+			sw_hb_wait_lanes(m->hb, w->token[i], w->record.thread, SW_ORDER_MEASURED, covers,
+					 &m->scratch_covered);
+		sw_hb_wait_end(m->hb, w->token[i], w->record.thread, seq, w->order[i], &waited);
+	}
+	cost.waited = w->pending && dur_ns > w->own_ns;
+	if (w->tokens && (cost.waited || w->promised))
+		m->j->host_wait_ns += dur_ns;
+	w->tokens = 0;
+	tell(m, w, cost.waited);
+	if (m->scratch_covered.n)
+		tell_completed(m, &m->scratch_covered, t_ns);
+	touch_by_host(m, w, seq);
+	report(m, w, &cost);
+	if (w->wide)
+		sw_wide_begin(m, w, &cost);
+	if (w->host_func) {
+		sw_hb_host_func_end(m->hb, (sw_hb_token)sw_map_get(&m->host_funcs, w->host_func), w->record.thread, seq);
+		sw_map_delete(&m->host_funcs, w->host_func);
+	}
+}
+
+/* The trace ends, or records were lost: calls that never came to their end stay in flight. */
+void sw_wait_forget(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->open, i, &slot));) {
+		struct sw_wait *w = (struct sw_wait *)(uintptr_t)slot.value;
+		drop(m, w);
+		tell(m, w, false);
+		sw_wait_reset(w);
+		w->next = m->spare;
+		m->spare = w;
+	}
+	sw_map_free(&m->open);
+}
