@@ -123,5 +123,5 @@ void sw_options_parse(struct sw_preload_options *out, const char *text)
 
 void sw_options_start(void)
 {
-	sw_options_parse(&options, getenv("SYNCWATCH_OPTIONS"));
+	sw_options_parse(&options, secure_getenv("SYNCWATCH_OPTIONS"));
 }

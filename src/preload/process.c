@@ -19,18 +19,25 @@
 
 struct sw_sequence sw_sequence;
 static char directory[1024]; /* where the program was started: it may change directories before its first CUDA call */
-static bool prepared;
+static pid_t first_pid; /* the process that the constructor ran in; 0: it has not */
 
 /* Once per process image: before main where the loader runs constructors, else at the first call. */
 __attribute__((constructor)) static void prepare(void)
 {
-	if (prepared)
+	if (first_pid)
 		return;
-	prepared = true;
+	first_pid = getpid();
 	int saved = errno;
 	if (!getcwd(directory, sizeof directory))
 		directory[0] = 0;
 	sw_options_start();
+	errno = saved;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	int saved = errno;
+	sw_process_exit();
 	errno = saved;
 }
 
@@ -145,25 +152,32 @@ void sw_process_full(int error)
 	}
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------------------- */
-
-/* Runs at exit() and at the end of main, never on _exit or a signal: by then everything is in the file already. */
-__attribute__((destructor)) static void end(void)
+void sw_process_end(void)
 {
-	int saved = errno;
-	uint32_t state = sw_process_state();
-	if (state == SW_STATE_FRESH || state == SW_STATE_STARTING || !sw_process_is_owner()) {
-		errno = saved;
-		return;
-	}
-	if (state != SW_STATE_OFF) {
-		struct sw_thread *t = &sw_thread;
-		if (!t->busy && (t->writer || sw_writer_attach(t)))
-			sw_describe_end(t->writer);
-		set_state(SW_STATE_ENDED);
-		sw_trace_update_clock();
-		sw_trace_end();
-	}
 	set_state(SW_STATE_ENDED);
-	errno = saved;
+}
+
+/* ---- facts about the process ------------------------------------------------------------------------------------- */
+
+static _Atomic bool hooked;
+
+void sw_intercepted(void)
+{
+	if (!atomic_load_explicit(&hooked, memory_order_relaxed))
+		atomic_store_explicit(&hooked, true, memory_order_relaxed);
+}
+
+bool sw_process_hooked(void)
+{
+	return atomic_load_explicit(&hooked, memory_order_relaxed);
+}
+
+bool sw_process_is_first(void)
+{
+	return first_pid == getpid();
+}
+
+const char *sw_process_directory(void)
+{
+	return directory;
 }

@@ -57,6 +57,18 @@ bool sw_process_ready(bool start);
 /* No more chunks: keeps what is there, tells the user once. */
 void sw_process_full(int error);
 
+/* Everything that is due when the program ends (exit.c). */
+void sw_process_exit(void);
+
+/* From now on calls pass through. */
+void sw_process_end(void);
+
+/* Was any pointer of ours handed out (sw_intercepted)?  Is this the process that the library was loaded in, and not a
+   fork child of it?  Where was it started? */
+bool sw_process_hooked(void);
+bool sw_process_is_first(void);
+const char *sw_process_directory(void);
+
 /* True in the process that made the trace; false in a child of fork or vfork. A system call. */
 bool sw_process_is_owner(void);
 

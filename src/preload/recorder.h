@@ -100,8 +100,16 @@ void sw_notice(const char *text);
 /* What the header says of the driver: cuDriverGetVersion's number, and whether it only simulates one. */
 void sw_record_driver(uint32_t version, bool simulated);
 
-/* True from the first CUDA call on: trace file open and recording. */
+/* True from the first CUDA call on: trace file open and recording.  Until then sw_describe() and sw_notice() do
+   nothing: a program that only asks for entry points leaves no trace. */
 bool sw_recording(void);
+
+/* Call it whenever a pointer to a wrapper is handed out: a program that never got one, but holds a GPU open at its end,
+   is told so (SW901). */
+void sw_intercepted(void);
+
+/* cuDriverGetVersion's answer and the CUDA_VERSION of the headers, for the trace's header. While recording. */
+void sw_cuda_versions(uint32_t driver, uint32_t headers);
 
 /* Options as parsed from SYNCWATCH_OPTIONS (src/preload/options.def). Read-only after start. */
 struct sw_preload_options {

@@ -1,10 +1,13 @@
 # The recorder half of the preload object; its unit tests link the same sources as a library.
 recorder_sources = \
 	src/preload/recorder.h src/preload/recorder.c \
+	src/preload/analyse.c src/preload/analyse.h \
+	src/preload/bypass.c src/preload/bypass.h \
 	src/preload/clock.c src/preload/clock.h \
 	src/preload/cost.c src/preload/cost.h \
 	src/preload/create.c \
 	src/preload/describe.c src/preload/describe.h \
+	src/preload/exit.c \
 	src/preload/fork.c \
 	src/preload/helper.c src/preload/helper.h \
 	src/preload/intern.c src/preload/intern.h \

@@ -3,3 +3,4 @@ EXTRA_DIST += tests/bench/bench_calls.cu tests/bench/torch_step.py
 check_PROGRAMS += tests/bench/bench_hb
 tests_bench_bench_hb_SOURCES = tests/bench/bench_hb.c
 tests_bench_bench_hb_LDADD = libswhb.a libswbase.a
+include tests/bench/recorder.mk
