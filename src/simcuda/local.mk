@@ -1,1 +1,42 @@
-# simcuda
+# simcuda: a simulated libcuda.so.1, and a libcudart for each major version that reaches it as the real one does.
+# Never built with sanitizers: they are loaded into programs that were not.
+sim_PROGRAMS += sim/libcuda.so.1 sim/libcudart.so.12 sim/libcudart.so.13
+sim_base_sources = src/base/error.c src/base/memory.c src/base/map.c
+sim_cppflags = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+sim_cflags = $(SW_CFLAGS) -fPIC -pthread
+sim_ldflags = -shared -pthread -Wl,-Bsymbolic -Wl,-z,defs
+
+sim_libcuda_so_1_SOURCES = $(sim_base_sources) \
+	src/simcuda/sim.h src/simcuda/module.h src/simcuda/proc.h src/simcuda/driver.def src/simcuda/twins.def \
+	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
+	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
+	src/simcuda/stream.c src/simcuda/event.c src/simcuda/capture.c src/simcuda/graph.c \
+	src/simcuda/memory.c src/simcuda/pointer.c src/simcuda/pool.c src/simcuda/copy.c src/simcuda/set.c \
+	src/simcuda/module.c src/simcuda/image.c src/simcuda/function.c src/simcuda/launch.c \
+	src/simcuda/proc.c src/simcuda/twins.c src/simcuda/unsupported.c
+sim_libcuda_so_1_CPPFLAGS = $(sim_cppflags)
+sim_libcuda_so_1_CFLAGS = $(sim_cflags)
+sim_libcuda_so_1_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(srcdir)/src/simcuda/libcuda.map
+
+sim_runtime_sources = $(sim_base_sources) \
+	src/simcuda/runtime/rt.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
+	src/simcuda/runtime/unsupported.def \
+	src/simcuda/runtime/rt.c src/simcuda/runtime/register.c src/simcuda/runtime/launch.c \
+	src/simcuda/runtime/memory.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
+	src/simcuda/runtime/twins.c src/simcuda/runtime/unsupported.c
+
+sim_libcudart_so_13_SOURCES = $(sim_runtime_sources)
+sim_libcudart_so_13_CPPFLAGS = $(sim_cppflags) -DSW_CUDART_VERSION=13000
+sim_libcudart_so_13_CFLAGS = $(sim_cflags)
+sim_libcudart_so_13_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcudart.so.13 \
+	-Wl,--version-script=$(srcdir)/src/simcuda/runtime/libcudart-13.map
+sim_libcudart_so_13_LDADD = -ldl
+
+sim_libcudart_so_12_SOURCES = $(sim_runtime_sources)
+sim_libcudart_so_12_CPPFLAGS = $(sim_cppflags) -DSW_CUDART_VERSION=12090
+sim_libcudart_so_12_CFLAGS = $(sim_cflags)
+sim_libcudart_so_12_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcudart.so.12 \
+	-Wl,--version-script=$(srcdir)/src/simcuda/runtime/libcudart-12.map
+sim_libcudart_so_12_LDADD = -ldl
+
+EXTRA_DIST += src/simcuda/libcuda.map src/simcuda/runtime/libcudart-12.map src/simcuda/runtime/libcudart-13.map

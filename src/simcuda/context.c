@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: one primary a device, others by cuCtxCreate; a stack of current ones a thread. */
+#include "simcuda/sim.h"
+
+#include <stdlib.h>
+
+static __thread struct sw_sim_ctx *stack[SW_SIM_STACK_DEPTH];
+static __thread unsigned depth; /* stack[depth] is the current one; stack[0] what remains below */
+
+CUresult sw_sim_start(void);
+
+struct sw_sim_ctx *sw_sim_ctx_current(void)
+{
+	struct sw_sim_ctx *ctx = stack[depth];
+	return ctx && sw_sim_object_get(ctx, SW_SIM_CTX) && ctx->active ? ctx : NULL;
+}
+
+struct sw_sim_device *sw_sim_device_at(CUdevice ordinal)
+{
+	return ordinal >= 0 && ordinal < sw_sim.devices ? &sw_sim.device[ordinal] : NULL;
+}
+
+bool sw_sim_ctx_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
+{
+	ctx->device = d;
+	ctx->active = true;
+	ctx->id = ++sw_sim.next_id;
+	ctx->generation++;
+	ctx->limits[CU_LIMIT_STACK_SIZE] = 1024;
+	ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1u << 20;
+	ctx->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8u << 20;
+	ctx->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
+	ctx->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+	ctx->limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+	sw_sim_object_add(ctx, SW_SIM_CTX, NULL);
+	ctx->legacy = sw_sim_stream_new(ctx, CU_STREAM_DEFAULT, 0);
+	ctx->legacy->legacy = true;
+	return true;
+}
+
+static void end_event(void *object, void *arg)
+{
+	(void)arg;
+	sw_sim_object_remove(object);
+	sw_sim_event_end(object);
+}
+
+/* All work is done when this is called. */
+void sw_sim_ctx_clear(struct sw_sim_ctx *ctx)
+{
+	ctx->active = false;
+	sw_sim_object_each(SW_SIM_EVENT, ctx, end_event, NULL);
+	for (size_t i = 0; i < ctx->streams.n; i++) {
+		sw_sim_capture_forget(ctx->streams.at[i]);
+		sw_sim_object_remove(ctx->streams.at[i]);
+		sw_sim_stream_end(ctx->streams.at[i]);
+	}
+	ctx->streams.n = 0;
+	sw_sim_object_remove(ctx->legacy);
+	sw_sim_stream_end(ctx->legacy);
+	ctx->legacy = NULL;
+	sw_sim_op_set(&ctx->barrier, NULL);
+	sw_sim_module_clear(ctx);
+	sw_sim_alloc_clear(ctx);
+	ctx->peers = 0;
+}
+
+static void end(struct sw_sim_ctx *ctx)
+{
+	sw_sim_ctx_wait(ctx);
+	if (ctx->active)
+		sw_sim_ctx_clear(ctx);
+}
+
+/* ---- the API ---- */
+
+CUresult cuInit(unsigned flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : sw_sim_start();
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!d->primary->active)
+		sw_sim_ctx_new(d->primary, d);
+	d->primary->retained++;
+	*out = (CUcontext)d->primary;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!d->primary->active || !d->primary->retained)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!--d->primary->retained)
+		end(d->primary);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (d->primary->active)
+		end(d->primary);
+	d->primary->retained = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!flags || !active)
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags = d->primary->flags;
+	*active = d->primary->active;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	d->primary->flags = flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!out || depth + 1 >= SW_SIM_STACK_DEPTH)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct sw_sim_ctx *ctx = sw_calloc(1, sizeof *ctx);
+	sw_sim_ctx_new(ctx, d);
+	ctx->flags = flags;
+	stack[++depth] = ctx;
+	*out = (CUcontext)ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v3(CUcontext *out, CUexecAffinityParam *affinity, int count, unsigned flags, CUdevice device)
+{
+	if (affinity && count)
+		return sw_sim_unsupported("execution affinity (cuCtxCreate)");
+	return cuCtxCreate_v2(out, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned flags, CUdevice device)
+{
+	if (params && (params->numExecAffinityParams || params->cigParams))
+		return sw_sim_unsupported("context creation parameters (cuCtxCreate)");
+	return cuCtxCreate_v2(out, flags, device);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_ctx *ctx = sw_sim_object_get(handle, SW_SIM_CTX);
+	if (!ctx || ctx->primary)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	end(ctx);
+	sw_sim_object_remove(ctx);
+	if (stack[depth] == ctx)
+		stack[depth ? depth-- : 0] = NULL;
+	return CUDA_SUCCESS; /* its memory stays: other threads may still have it current, and learn that it is gone */
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	if (!sw_sim_object_get(handle, SW_SIM_CTX))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (depth + 1 >= SW_SIM_STACK_DEPTH)
+		return CUDA_ERROR_INVALID_VALUE;
+	stack[++depth] = (struct sw_sim_ctx *)handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	if (!stack[depth])
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (out)
+		*out = (CUcontext)stack[depth];
+	stack[depth ? depth-- : 0] = NULL;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	if (handle && !sw_sim_object_get(handle, SW_SIM_CTX))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	stack[depth] = (struct sw_sim_ctx *)handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUcontext)sw_sim_ctx_current();
+	return CUDA_SUCCESS;
+}
+
+static CUresult find(CUcontext handle, struct sw_sim_ctx **out)
+{
+	*out = handle ? sw_sim_object_get(handle, SW_SIM_CTX) : sw_sim_ctx_current();
+	return *out && (*out)->active ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_ctx *ctx;
+	CUresult result = find(handle, &ctx);
+	if (!result && !out)
+		result = CUDA_ERROR_INVALID_VALUE;
+	if (!result)
+		*out = ctx->device->index;
+	return result;
+}
+
+CUresult cuCtxGetDevice(CUdevice *out)
+{
+	return cuCtxGetDevice_v2(out, NULL);
+}
+
+CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_ctx *ctx;
+	CUresult result = find(handle, &ctx);
+	if (!result && !version)
+		result = CUDA_ERROR_INVALID_VALUE;
+	if (!result)
+		*version = 3020;
+	return result;
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_ctx *ctx;
+	CUresult result = find(handle, &ctx);
+	if (!result)
+		result = sw_sim_capture_unsafe();
+	if (!result)
+		sw_sim_ctx_wait(ctx);
+	return result;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+	return cuCtxSynchronize_v2(NULL);
+}
+
+CUresult cuCtxGetFlags(unsigned *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = sw_sim_ctx_current()->flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_ctx *ctx;
+	CUresult result = find(handle, &ctx);
+	if (!result && !out)
+		result = CUDA_ERROR_INVALID_VALUE;
+	if (!result)
+		*out = ctx->id;
+	return result;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	if (least)
+		*least = 0;
+	if (greatest)
+		*greatest = -5;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if ((unsigned)limit >= CU_LIMIT_MAX)
+		return CUDA_ERROR_UNSUPPORTED_LIMIT;
+	*out = sw_sim_ctx_current()->limits[limit];
+	return CUDA_SUCCESS;
+}
+
+/* A larger stack waits for the device (measured on H200, driver 580.159.04, CUDA 13.0: "cudaDeviceSetLimit stack, larger
+   than before" against "same value" and "heap"). */
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	if ((unsigned)limit >= CU_LIMIT_MAX)
+		return CUDA_ERROR_UNSUPPORTED_LIMIT;
+	struct sw_sim_ctx *ctx = sw_sim_ctx_current();
+	if (limit == CU_LIMIT_STACK_SIZE && value > ctx->limits[limit])
+		sw_sim_device_wait(ctx->device);
+	ctx->limits[limit] = value;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = sw_sim_ctx_current()->cache;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	sw_sim_ctx_current()->cache = config;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	return CUDA_SUCCESS;
+}

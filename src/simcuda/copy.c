@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and sets.  Who waits for whom is one table (waits_for), from measurements: CUDA's documents leave much of it open
+ * (CUDA Driver API, "API synchronization behavior").
+ */
+#include "simcuda/sim.h"
+
+#include <string.h>
+
+/* Model: latency in ns, bytes a ns. */
+#define LATENCY_NS    3000u
+#define DEVICE_RATE   1000u /* within a device */
+#define PINNED_RATE   25u
+#define PAGEABLE_RATE 6u
+/* An asynchronous copy from pageable memory up to this size is staged at the call; a larger one keeps the caller.
+   Measured on H200, driver 580.159.04, CUDA 13.0: 65537 bytes did not wait, 16 MiB did; the limit lies in between. */
+#define STAGING_BYTES (1u << 20)
+
+struct side {
+	CUmemorytype type;
+	uint64_t address; /* first byte */
+	size_t pitch, slice;
+	enum sw_sim_memory memory;
+};
+
+static bool on_device(enum sw_sim_memory memory)
+{
+	return memory == SW_SIM_DEVICE;
+}
+
+static uint64_t copy_ns(const struct side *dst, const struct side *src, uint64_t bytes)
+{
+	uint64_t rate = dst->memory == SW_SIM_PAGEABLE || src->memory == SW_SIM_PAGEABLE ? PAGEABLE_RATE
+			: on_device(dst->memory) && on_device(src->memory)		? DEVICE_RATE
+											: PINNED_RATE;
+	return LATENCY_NS + bytes / rate;
+}
+
+/* Whether the host waits for the copy.  Measured on H200, driver 580.159.04, CUDA 13.0; rows cited by their calls. */
+static bool waits(bool async, const struct side *dst, const struct side *src, uint64_t bytes)
+{
+	if (!async) /* "cudaMemcpy D2D" returns at once, "cudaMemcpy H2D", "D2H", "H2H" do not */
+		return !(on_device(dst->memory) && on_device(src->memory));
+	if (dst->memory == SW_SIM_PAGEABLE) /* "cudaMemcpyAsync D2H pageable", "H2H pageable" */
+		return true;
+	return src->memory == SW_SIM_PAGEABLE && bytes > STAGING_BYTES; /* "cudaMemcpyAsync H2D pageable" */
+}
+
+static CUresult check_side(struct side *s, size_t width, size_t height, size_t depth)
+{
+	if (s->type == CU_MEMORYTYPE_ARRAY)
+		return sw_sim_unsupported("copies of CUDA arrays");
+	uint64_t bytes = (depth - 1) * s->slice + (height - 1) * s->pitch + width;
+	s->memory = sw_sim_memory_of(s->address);
+	if (s->memory == SW_SIM_PAGEABLE && s->type == CU_MEMORYTYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (s->memory != SW_SIM_PAGEABLE && s->memory != SW_SIM_REGISTERED && !sw_sim_alloc_holds(s->address, bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return !s->address ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* Snapshots a pageable source: the caller may change it as soon as the call returns. */
+static void stage(struct sw_sim_copy *c)
+{
+	char *bytes = sw_alloc(c->width * c->height * c->depth), *to = bytes;
+	for (size_t z = 0; z < c->depth; z++)
+		for (size_t y = 0; y < c->height; y++, to += c->width)
+			memcpy(to, (char *)(uintptr_t)c->src + z * c->src_slice + y * c->src_pitch, c->width);
+	c->staged = bytes;
+	c->src_pitch = c->width;
+	c->src_slice = c->width * c->height;
+}
+
+/* The legacy stream of the device at the other end, when a synchronous copy crosses devices: it takes part in both.
+   (measured on two H200: "cudaMemcpyPeer 0->1 1MiB", "cudaMemcpy D2D 0->1") */
+static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct side *dst, const struct side *src)
+{
+	const struct side *sides[] = {dst, src};
+	for (int i = 0; i < 2; i++) {
+		const struct sw_sim_alloc *a = on_device(sides[i]->memory) ? sw_sim_alloc_find(sides[i]->address) : NULL;
+		if (a && a->device != s->object.ctx->device && a->device->primary->active)
+			return a->device->primary->legacy;
+	}
+	return NULL;
+}
+
+static struct sw_sim_op *across(struct sw_sim_stream *s, struct sw_sim_stream *other, struct sw_sim_work *work)
+{
+	struct sw_sim_op *marker = sw_sim_stream_begin(other, NULL), *op = sw_sim_stream_begin(s, work);
+	sw_sim_op_after(op, marker);
+	sw_sim_op_submit(marker);
+	sw_sim_op_put(marker);
+	sw_sim_stream_advance(s, op);
+	sw_sim_stream_advance(other, op);
+	sw_sim_op_submit(op);
+	sw_sim_op_put(op);
+	return op;
+}
+
+static CUresult copy(CUstream handle, bool async, struct side dst, struct side src, size_t width, size_t height,
+		     size_t depth)
+{
+	struct sw_sim_stream *s;
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	CUresult result = sw_sim_stream_find(handle, &s);
+	if (!result && !async)
+		result = sw_sim_capture_unsafe();
+	if (result || !width || !height || !depth)
+		return result;
+	if ((result = check_side(&dst, width, height, depth)) || (result = check_side(&src, width, height, depth)))
+		return result;
+	uint64_t bytes = (uint64_t)width * height * depth;
+	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, copy_ns(&dst, &src, bytes));
+	work->copy = (struct sw_sim_copy){.dst = dst.address, .src = src.address, .width = width, .height = height, .depth = depth,
+					  .dst_pitch = dst.pitch, .src_pitch = src.pitch, .dst_slice = dst.slice,
+					  .src_slice = src.slice};
+	bool wait = waits(async, &dst, &src, bytes);
+	if (!wait && !s->capture && src.memory == SW_SIM_PAGEABLE)
+		stage(&work->copy);
+	struct sw_sim_stream *other = async ? NULL : other_end(s, &dst, &src);
+	struct sw_sim_op *op;
+	if (other)
+		op = across(s, other, work);
+	else
+		result = sw_sim_submit(s, work, &op);
+	if (!result && wait)
+		sw_sim_op_wait(op);
+	return result;
+}
+
+static CUresult linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src, CUmemorytype src_type,
+		       size_t bytes)
+{
+	struct side d = {.type = dst_type, .address = dst}, s = {.type = src_type, .address = src};
+	return copy(stream, async, d, s, bytes, 1, 1);
+}
+
+#define HOST    CU_MEMORYTYPE_HOST
+#define DEVICE  CU_MEMORYTYPE_DEVICE
+#define UNIFIED CU_MEMORYTYPE_UNIFIED
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes)
+{
+	return linear(0, false, dst, DEVICE, (uintptr_t)src, HOST, bytes);
+}
+
+CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes)
+{
+	return linear(0, false, (uintptr_t)dst, HOST, src, DEVICE, bytes);
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+{
+	return linear(0, false, dst, DEVICE, src, DEVICE, bytes);
+}
+
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+{
+	return linear(0, false, dst, UNIFIED, src, UNIFIED, bytes);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
+{
+	return linear(stream, true, dst, DEVICE, (uintptr_t)src, HOST, bytes);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	return linear(stream, true, (uintptr_t)dst, HOST, src, DEVICE, bytes);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	return linear(stream, true, dst, DEVICE, src, DEVICE, bytes);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	return linear(stream, true, dst, UNIFIED, src, UNIFIED, bytes);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes)
+{
+	return dst_ctx && src_ctx ? linear(0, false, dst, DEVICE, src, DEVICE, bytes) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes,
+			   CUstream stream)
+{
+	return dst_ctx && src_ctx ? linear(stream, true, dst, DEVICE, src, DEVICE, bytes) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* One end of a pitched copy: start of its first byte; the pitches are in it already. */
+static struct side side_at(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z, size_t pitch,
+			   size_t height)
+{
+	uint64_t base = type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device;
+	return (struct side){.type = type, .address = base + (z * height + y) * pitch + x, .pitch = pitch, .slice = pitch * height};
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool async)
+{
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0, c->dstPitch, 0);
+	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0, c->srcPitch, 0);
+	if (c->Height > 1 && ((c->dstPitch && c->dstPitch < c->WidthInBytes) || (c->srcPitch && c->srcPitch < c->WidthInBytes)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return copy(stream, async, dst, src, c->WidthInBytes, c->Height, 1);
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool async)
+{
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ, c->dstPitch,
+				  c->dstHeight);
+	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcPitch,
+				  c->srcHeight);
+	if (c->Height > 1 && (c->dstPitch < c->WidthInBytes || c->srcPitch < c->WidthInBytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return copy(stream, async, dst, src, c->WidthInBytes, c->Height, c->Depth);
+}
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
+{
+	return copy_2d(c, 0, false);
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c)
+{
+	return copy_2d(c, 0, false);
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
+{
+	return copy_2d(c, stream, true);
+}
+
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
+{
+	return copy_3d(c, 0, false);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
+{
+	return copy_3d(c, stream, true);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs: nodes that share their work with the operations made from them; execution. */
+#include "simcuda/sim.h"
+
+#include <stdlib.h>
+
+struct sw_sim_graph *sw_sim_graph_new(void)
+{
+	struct sw_sim_graph *graph = sw_calloc(1, sizeof *graph);
+	sw_sim_object_add(graph, SW_SIM_GRAPH, NULL);
+	return graph;
+}
+
+static void node_free(struct sw_sim_node *node)
+{
+	sw_sim_object_remove(node);
+	sw_sim_work_put(node->work);
+	free(node->before.at);
+	free(node);
+}
+
+void sw_sim_graph_free(struct sw_sim_graph *graph)
+{
+	for (size_t i = 0; i < graph->nodes.n; i++)
+		node_free(graph->nodes.at[i]);
+	free(graph->nodes.at);
+	sw_sim_object_remove(graph);
+	free(graph);
+}
+
+struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_work *work)
+{
+	struct sw_sim_node *node = sw_calloc(1, sizeof *node);
+	sw_sim_object_add(node, SW_SIM_NODE, NULL);
+	node->graph = graph;
+	node->work = work;
+	*sw_vec_push(&graph->nodes) = node;
+	return node;
+}
+
+void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before)
+{
+	for (size_t i = 0; i < node->before.n; i++)
+		if (node->before.at[i] == before)
+			return;
+	*sw_vec_push(&node->before) = before;
+}
+
+struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool link)
+{
+	struct sw_sim_graph *to = sw_sim_graph_new();
+	for (size_t i = 0; i < from->nodes.n; i++) {
+		struct sw_sim_node *node = from->nodes.at[i];
+		node->twin = sw_sim_graph_add(to, sw_sim_work_get(node->work));
+		node->twin->disabled = node->disabled;
+		node->twin->origin = link ? node : NULL;
+	}
+	for (size_t i = 0; i < from->nodes.n; i++)
+		for (size_t j = 0; j < from->nodes.at[i]->before.n; j++)
+			sw_sim_node_depend(from->nodes.at[i]->twin, from->nodes.at[i]->before.at[j]->twin);
+	return to;
+}
+
+/* Puts every node behind what it depends on; false: there is a cycle. */
+static bool sort(struct sw_sim_graph *graph)
+{
+	struct sw_map placed = {0};
+	SW_VEC(struct sw_sim_node *) sorted = {0};
+	sw_vec_reserve(&sorted, graph->nodes.n);
+	for (size_t before = ~(size_t)0; sorted.n < graph->nodes.n && before != sorted.n;) {
+		before = sorted.n;
+		for (size_t i = 0; i < graph->nodes.n; i++) {
+			struct sw_sim_node *node = graph->nodes.at[i];
+			bool ready = !sw_map_find(&placed, (uintptr_t)node);
+			for (size_t j = 0; ready && j < node->before.n; j++)
+				ready = sw_map_find(&placed, (uintptr_t)node->before.at[j]) != NULL;
+			if (ready) {
+				*sw_map_put(&placed, (uintptr_t)node) = 1;
+				*sw_vec_push(&sorted) = node;
+			}
+		}
+	}
+	bool all = sorted.n == graph->nodes.n;
+	sw_map_free(&placed);
+	if (all) {
+		free(graph->nodes.at);
+		graph->nodes.at = sorted.at;
+		graph->nodes.room = sorted.room;
+	} else {
+		free(sorted.at);
+	}
+	return all;
+}
+
+CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out)
+{
+	struct sw_sim_graph *copy = sw_sim_graph_copy(graph, true);
+	if (!sort(copy)) {
+		sw_sim_graph_free(copy);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	struct sw_sim_exec *exec = sw_calloc(1, sizeof *exec);
+	exec->graph = copy;
+	exec->flags = flags;
+	sw_sim_object_add(exec, SW_SIM_EXEC, NULL);
+	*out = exec;
+	return CUDA_SUCCESS;
+}
+
+static struct sw_sim_op *run(struct sw_sim_graph *graph, struct sw_sim_op *first);
+
+/* The operation that stands for a node; unsubmitted, ordered after nothing yet. */
+static struct sw_sim_op *node_begin(const struct sw_sim_node *node)
+{
+	struct sw_sim_work *work = node->work;
+	bool bare = node->disabled || work->type == CU_GRAPH_NODE_TYPE_EMPTY || work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT ||
+		    work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || work->type == CU_GRAPH_NODE_TYPE_GRAPH;
+	return sw_sim_op_new(bare ? NULL : sw_sim_work_get(work));
+}
+
+static void node_submit(struct sw_sim_node *node, struct sw_sim_op *op)
+{
+	struct sw_sim_work *work = node->work;
+	if (work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && !node->disabled)
+		sw_sim_op_after(op, work->event->op);
+	sw_sim_op_submit(op);
+	if (work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && !node->disabled)
+		sw_sim_op_set(&work->event->op, op);
+	node->op = op;
+	if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && !node->disabled) {
+		node->op = run(work->child, op);
+		sw_sim_op_put(op);
+	}
+}
+
+/* Submits all nodes of a sorted graph after `first`; the result (a reference) ends when all of them have ended. */
+static struct sw_sim_op *run(struct sw_sim_graph *graph, struct sw_sim_op *first)
+{
+	struct sw_sim_op *last = sw_sim_op_new(NULL);
+	sw_sim_op_after(last, first);
+	for (size_t i = 0; i < graph->nodes.n; i++) {
+		struct sw_sim_node *node = graph->nodes.at[i];
+		struct sw_sim_op *op = node_begin(node);
+		sw_sim_op_after(op, first);
+		for (size_t j = 0; j < node->before.n; j++)
+			sw_sim_op_after(op, node->before.at[j]->op);
+		node_submit(node, op);
+		sw_sim_op_after(last, node->op);
+	}
+	for (size_t i = 0; i < graph->nodes.n; i++)
+		sw_sim_op_set(&graph->nodes.at[i]->op, NULL);
+	sw_sim_op_submit(last);
+	return last;
+}
+
+static void load_code(const struct sw_sim_graph *graph, struct sw_sim_ctx *ctx)
+{
+	for (size_t i = 0; i < graph->nodes.n; i++) {
+		struct sw_sim_work *work = graph->nodes.at[i]->work;
+		if (work->type == CU_GRAPH_NODE_TYPE_KERNEL)
+			sw_sim_function_load(work->launch.function, ctx);
+		else if (work->type == CU_GRAPH_NODE_TYPE_GRAPH)
+			load_code(work->child, ctx);
+	}
+}
+
+/* Launches of one exec never overlap (CUDA C++ Programming Guide, "Creating a Graph Using Graph APIs"). */
+static void exec_launch(struct sw_sim_exec *exec, struct sw_sim_stream *s)
+{
+	load_code(exec->graph, s->object.ctx);
+	struct sw_sim_op *first = sw_sim_stream_begin(s, NULL);
+	sw_sim_op_after(first, exec->last);
+	sw_sim_op_submit(first);
+	struct sw_sim_op *last = run(exec->graph, first);
+	sw_sim_op_set(&exec->last, last);
+	sw_sim_stream_advance(s, last);
+	sw_sim_op_put(first);
+	sw_sim_op_put(last);
+}
+
+/* ---- the API: instantiation and launch ---- */
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle, unsigned long long flags)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
+	struct sw_sim_exec *exec;
+	if (!graph || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = sw_sim_exec_new(graph, flags, &exec);
+	if (!result)
+		*out = (CUgraphExec)exec;
+	return result;
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = cuGraphInstantiateWithFlags(out, handle, params->flags);
+	params->hErrNode_out = NULL;
+	params->result_out = result ? CUDA_GRAPH_INSTANTIATE_ERROR : CUDA_GRAPH_INSTANTIATE_SUCCESS;
+	return result;
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph handle, CUgraphNode *error, char *log, size_t log_bytes)
+{
+	if (error)
+		*error = NULL;
+	if (log && log_bytes)
+		*log = 0;
+	return cuGraphInstantiateWithFlags(out, handle, 0);
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *out, CUgraph handle, CUgraphNode *error, char *log, size_t log_bytes)
+{
+	return cuGraphInstantiate_v2(out, handle, error, log, log_bytes);
+}
+
+static CUresult in_stream(CUgraphExec handle, CUstream stream, bool launch)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_stream *s;
+	struct sw_sim_exec *exec = sw_sim_object_get(handle, SW_SIM_EXEC);
+	CUresult result = sw_sim_stream_find(stream, &s);
+	if (result || !exec)
+		return exec ? result : CUDA_ERROR_INVALID_VALUE;
+	if (!launch)
+		return sw_sim_submit(s, sw_sim_work_new(CU_GRAPH_NODE_TYPE_EMPTY, 1000), NULL);
+	if (s->capture) { /* becomes a child graph */
+		struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_GRAPH, 0);
+		work->child = sw_sim_graph_copy(exec->graph, false);
+		work->child->owned = true;
+		return sw_sim_submit(s, work, NULL);
+	}
+	if (s->legacy && (result = sw_sim_capture_legacy(s->object.ctx)))
+		return result;
+	exec_launch(exec, s);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream)
+{
+	return in_stream(handle, stream, true);
+}
+
+CUresult cuGraphUpload(CUgraphExec handle, CUstream stream)
+{
+	return in_stream(handle, stream, false);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_exec *exec = sw_sim_object_get(handle, SW_SIM_EXEC);
+	if (!exec)
+		return CUDA_ERROR_INVALID_VALUE;
+	sw_sim_object_remove(exec);
+	sw_sim_graph_free(exec->graph);
+	sw_sim_op_put(exec->last);
+	free(exec);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecGetFlags(CUgraphExec handle, cuuint64_t *flags)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_exec *exec = sw_sim_object_get(handle, SW_SIM_EXEC);
+	if (!exec || !flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags = exec->flags;
+	return CUDA_SUCCESS;
+}

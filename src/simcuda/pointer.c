@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the driver knows of a pointer; managed memory's hints. */
+#include "simcuda/sim.h"
+
+#define PREFETCH_NS 5000u
+
+static unsigned memory_type(const struct sw_sim_alloc *a)
+{
+	if (!a)
+		return 0;
+	return a->memory == SW_SIM_PINNED || a->memory == SW_SIM_REGISTERED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+}
+
+static bool on_host(const struct sw_sim_alloc *a)
+{
+	return a && a->memory != SW_SIM_DEVICE;
+}
+
+/* a: NULL for memory that CUDA does not know. */
+static CUresult attribute(void *out, CUpointer_attribute what, CUdeviceptr address, const struct sw_sim_alloc *a)
+{
+	switch ((int)what) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*(CUcontext *)out = a ? (CUcontext)a->ctx : NULL;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		*(unsigned *)out = memory_type(a);
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		*(CUdeviceptr *)out = a ? address : 0;
+		break;
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		*(void **)out = on_host(a) ? (void *)(uintptr_t)address : NULL;
+		break;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+		*(unsigned *)out = a && a->sync_memops;
+		break;
+	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+		*(unsigned long long *)out = a ? a->id : 0;
+		break;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*(unsigned *)out = a && a->memory == SW_SIM_MANAGED;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		*(int *)out = a ? a->device->index : -2;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*(CUdeviceptr *)out = a ? a->base : 0;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*(size_t *)out = a ? a->size : 0;
+		break;
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		*(unsigned *)out = a != NULL;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		*(CUmemoryPool *)out = a ? (CUmemoryPool)a->pool : NULL;
+		break;
+	default:
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *out, CUpointer_attribute what, CUdeviceptr address)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
+	return out && a ? attribute(out, what, address, a) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The plural form succeeds for unknown pointers, with empty answers. */
+CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *what, void **out, CUdeviceptr address)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
+	if (!n || !what || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = CUDA_SUCCESS;
+	for (unsigned i = 0; !result && i < n; i++)
+		result = attribute(out[i], what[i], address, a);
+	return result;
+}
+
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute what, CUdeviceptr address)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
+	if (!a || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (what != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	a->sync_memops = *(const unsigned *)value;
+	return CUDA_SUCCESS;
+}
+
+/* ---- managed memory: data never moves, the time it would take passes ---- */
+
+static CUresult prefetch(CUdeviceptr address, size_t bytes, CUstream handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_stream *s;
+	CUresult result = sw_sim_stream_find(handle, &s);
+	if (result)
+		return result;
+	if (sw_sim_memory_of(address) != SW_SIM_MANAGED || !sw_sim_alloc_holds(address, bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return sw_sim_submit(s, sw_sim_work_new(CU_GRAPH_NODE_TYPE_EMPTY, PREFETCH_NS + bytes / 25), NULL);
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, CUstream stream)
+{
+	(void)location;
+	return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(address, bytes, stream);
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
+{
+	(void)device;
+	return prefetch(address, bytes, stream);
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	(void)advice, (void)location;
+	return sw_sim_memory_of(address) == SW_SIM_MANAGED && sw_sim_alloc_holds(address, bytes) ? CUDA_SUCCESS
+												 : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
+{
+	return cuMemAdvise_v2(address, bytes, advice, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device});
+}

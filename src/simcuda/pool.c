@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stream-ordered allocation: the address is known at once, the memory goes back to the pool when the stream reaches the
+   free.  The simulated pool gives freed memory back to the device at that point. */
+#include "simcuda/sim.h"
+
+#include <stdlib.h>
+
+#define ALLOC_NS 1000u
+
+struct sw_sim_pool *sw_sim_pool_new(struct sw_sim_device *d)
+{
+	struct sw_sim_pool *pool = sw_calloc(1, sizeof *pool);
+	pool->device = d;
+	sw_sim_object_add(pool, SW_SIM_POOL, NULL);
+	return pool;
+}
+
+void sw_sim_pool_free(uint64_t address)
+{
+	sw_sim_lock();
+	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
+	if (a && a->base == address && a->pool) {
+		a->pool->used -= a->size;
+		sw_sim_alloc_release(a);
+	}
+	sw_sim_unlock();
+}
+
+static CUresult allocate(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bool given, CUstream stream)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_stream *s;
+	CUresult result = sw_sim_stream_find(stream, &s);
+	if (result)
+		return result;
+	struct sw_sim_pool *pool = given ? sw_sim_object_get(handle, SW_SIM_POOL) : s->object.ctx->device->pool;
+	if (!pool || !out || !bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct sw_sim_alloc *a = sw_sim_alloc_device(pool->device, bytes);
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_ALLOC, ALLOC_NS);
+	work->address = a->base;
+	if ((result = sw_sim_submit(s, work, NULL))) {
+		sw_sim_alloc_release(a);
+		return result;
+	}
+	a->pool = pool;
+	pool->used += bytes;
+	if (pool->used_high < pool->used)
+		pool->used_high = pool->used;
+	*out = a->base;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+	return allocate(out, bytes, NULL, false, stream);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
+{
+	return allocate(out, bytes, pool, true, stream);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_stream *s;
+	CUresult result = sw_sim_stream_find(stream, &s);
+	if (result)
+		return result;
+	if (!address)
+		return CUDA_SUCCESS;
+	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
+	if (!a || a->base != address || a->memory != SW_SIM_DEVICE || a->fixed)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!a->pool) { /* cudaMalloc'ed memory may be freed in stream order as well */
+		a->pool = a->device->pool;
+		a->pool->used += a->size;
+	}
+	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, ALLOC_NS);
+	work->address = address;
+	return sw_sim_submit(s, work, NULL);
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	if (!out || !props || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct sw_sim_device *d = sw_sim_device_at(props->location.id);
+	if (!d)
+		return CUDA_ERROR_INVALID_DEVICE;
+	*out = (CUmemoryPool)sw_sim_pool_new(d);
+	return CUDA_SUCCESS;
+}
+
+static CUresult find(CUmemoryPool handle, struct sw_sim_pool **out)
+{
+	*out = sw_sim_object_get(handle, SW_SIM_POOL);
+	return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The pool's memory outlives the handle until it is freed, so the object itself stays. */
+CUresult cuMemPoolDestroy(CUmemoryPool handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_pool *pool;
+	CUresult result = find(handle, &pool);
+	if (result || pool->is_default)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (pool->device->pool == pool)
+		pool->device->pool = pool->device->default_pool;
+	sw_sim_object_remove(pool);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	(void)keep; /* nothing is held back */
+	struct sw_sim_pool *pool;
+	return find(handle, &pool);
+}
+
+/* Counters and settings; those that the model does not need are accepted and read back as their defaults. */
+CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_pool *pool;
+	CUresult result = find(handle, &pool);
+	if (result || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)attribute) {
+	case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+	case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+		*(int *)value = 1;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+		*(cuuint64_t *)value = pool->threshold;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+	case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+		*(cuuint64_t *)value = pool->used;
+		return CUDA_SUCCESS;
+	case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+	case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+		*(cuuint64_t *)value = pool->used_high;
+		return CUDA_SUCCESS;
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void *value)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_pool *pool;
+	CUresult result = find(handle, &pool);
+	if (result || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+		pool->threshold = *(cuuint64_t *)value;
+	else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+		pool->used_high = pool->used;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, size_t count)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_pool *pool;
+	return map || !count ? find(handle, &pool) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *location)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_pool *pool;
+	CUresult result = find(handle, &pool);
+	if (!flags || !location)
+		result = CUDA_ERROR_INVALID_VALUE;
+	if (!result)
+		*flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+	return result;
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice device)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d || !out)
+		return d ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE;
+	*out = (CUmemoryPool)d->default_pool;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *out, CUdevice device)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	if (!d || !out)
+		return d ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE;
+	*out = (CUmemoryPool)d->pool;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_device *d = sw_sim_device_at(device);
+	struct sw_sim_pool *pool;
+	CUresult result = find(handle, &pool);
+	if (!d)
+		result = CUDA_ERROR_INVALID_DEVICE;
+	if (!result)
+		d->pool = pool;
+	return result;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulated CUDA driver: a discrete-event model of streams, events, copies, allocations and graphs on the CPU.
+ *
+ * Host threads are real.  Everything below is protected by one lock that each API call holds from entry to return, except
+ * while it waits.  One engine thread executes operations in dependency order; bytes are really moved, kernels are timed
+ * no-ops.  Prefix of this module's functions: sw_sim_.
+ */
+#ifndef SW_SIMCUDA_SIM_H
+#define SW_SIMCUDA_SIM_H
+
+/* Declares every exported name with its own prototype instead of renaming the newest to the plain one. */
+#define __CUDA_API_VERSION_INTERNAL 1
+#include <cuda.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+#define SW_SIM_MAX_DEVICES 16
+#define SW_SIM_STACK_DEPTH 32
+
+/* ---- objects behind handles ---- */
+enum sw_sim_kind {
+	SW_SIM_CTX = 1,
+	SW_SIM_STREAM,
+	SW_SIM_EVENT,
+	SW_SIM_MODULE,
+	SW_SIM_LIBRARY,
+	SW_SIM_FUNCTION, /* CUfunction and CUkernel alike: the runtime passes one for the other */
+	SW_SIM_POOL,
+	SW_SIM_GRAPH,
+	SW_SIM_NODE,
+	SW_SIM_EXEC,
+};
+
+struct sw_sim_object {
+	enum sw_sim_kind kind;
+	struct sw_sim_ctx *ctx; /* it ends with this context; NULL: with the process */
+};
+
+/* Registers a new handle; `object` starts with a struct sw_sim_object. */
+void sw_sim_object_add(void *object, enum sw_sim_kind kind, struct sw_sim_ctx *ctx);
+/* The object, or NULL when the handle is stale or of another kind. */
+void *sw_sim_object_get(const void *handle, enum sw_sim_kind kind);
+void sw_sim_object_remove(void *object);
+/* Calls each() for the objects of that kind (and context unless NULL); each() may remove the one it is given. */
+void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*each)(void *object, void *arg), void *arg);
+
+/* ---- work and operations (work.c, engine.c) ---- */
+struct sw_sim_launch {
+	struct sw_sim_function *function;
+	unsigned grid[3], block[3], shared_bytes;
+	void *params; /* packed block */
+	size_t param_bytes;
+	void **pointers; /* one per parameter into the block, as cuGraphKernelNodeGetParams returns them */
+};
+
+struct sw_sim_copy {
+	uint64_t dst, src; /* first byte */
+	size_t width, height, depth;
+	size_t dst_pitch, src_pitch, dst_slice, src_slice;
+	void *staged; /* pageable source, copied away at the call; NULL: read at execution */
+	CUDA_MEMCPY3D asked; /* as given to a graph node */
+};
+
+struct sw_sim_set {
+	uint64_t dst;
+	size_t pitch, width, height; /* width in elements */
+	unsigned value, element;
+};
+
+struct sw_sim_host {
+	CUhostFn function;
+	CUstreamCallback callback; /* cuStreamAddCallback's, when function is NULL */
+	CUstream stream;
+	void *arg;
+};
+
+/* What an operation does: immutable once enqueued, shared by graph nodes and the operations made from them. */
+struct sw_sim_work {
+	uint32_t refs;
+	CUgraphNodeType type;
+	uint64_t ns; /* model duration */
+	union {
+		struct sw_sim_launch launch;
+		struct sw_sim_copy copy;
+		struct sw_sim_set set;
+		struct sw_sim_host host;
+		struct sw_sim_event *event;  /* record and wait nodes */
+		struct sw_sim_graph *child;  /* owned */
+		uint64_t address;            /* stream-ordered free */
+	};
+};
+
+struct sw_sim_work *sw_sim_work_new(CUgraphNodeType type, uint64_t ns);
+struct sw_sim_work *sw_sim_work_get(struct sw_sim_work *work);
+void sw_sim_work_put(struct sw_sim_work *work);
+/* Executes it; called by the engine without the lock. */
+void sw_sim_work_run(const struct sw_sim_work *work);
+
+struct sw_sim_op {
+	uint32_t refs, pending, waiters;
+	bool done, submitted;
+	uint64_t ready, end; /* ns, CLOCK_MONOTONIC: last thing it waited for; completion in the model's time */
+	uint64_t seq;
+	struct sw_sim_work *work; /* NULL: a marker */
+	SW_VEC(struct sw_sim_op *) next;
+};
+
+/* A new operation with one reference; `work` is taken over (NULL: a marker without duration). */
+struct sw_sim_op *sw_sim_op_new(struct sw_sim_work *work);
+struct sw_sim_op *sw_sim_op_get(struct sw_sim_op *op);
+void sw_sim_op_put(struct sw_sim_op *op); /* NULL allowed */
+/* Orders op after `before` (NULL allowed); only until op is submitted. */
+void sw_sim_op_after(struct sw_sim_op *op, struct sw_sim_op *before);
+void sw_sim_op_submit(struct sw_sim_op *op);
+/* Waits with the lock released. */
+void sw_sim_op_wait(struct sw_sim_op *op);
+/* *slot := op with a reference of its own; the old one is dropped. */
+void sw_sim_op_set(struct sw_sim_op **slot, struct sw_sim_op *op);
+uint64_t sw_sim_now(void);
+/* Starts the engine once; false: no thread. */
+bool sw_sim_engine_start(void);
+/* Drops pending work for good: the process exits. */
+void sw_sim_engine_stop(void);
+
+/* ---- devices and contexts (context.c, device.c) ---- */
+struct sw_sim_range {
+	uint64_t base, size;
+};
+
+struct sw_sim_device {
+	int index;
+	struct sw_sim_ctx *primary; /* exists from cuInit on; active while retained */
+	struct sw_sim_pool *default_pool, *pool;
+	uint64_t base, size;  /* device addresses: reserved, not accessible by the host */
+	char *backing;        /* the bytes behind them */
+	uint64_t used;        /* bytes allocated */
+	SW_VEC(struct sw_sim_range) free;
+};
+
+struct sw_sim_ctx {
+	struct sw_sim_object object;
+	struct sw_sim_device *device;
+	bool primary, active;
+	unsigned flags, retained, generation;
+	struct sw_sim_stream *legacy;
+	SW_VEC(struct sw_sim_stream *) streams; /* all others, destroyed ones while they have work */
+	struct sw_sim_op *barrier;              /* code was loaded: later work waits for it */
+	size_t limits[CU_LIMIT_MAX];
+	CUfunc_cache cache;
+	uint32_t peers; /* bit per device that was enabled */
+	unsigned long long id;
+};
+
+/* The current context, NULL none (never an inactive one). */
+struct sw_sim_ctx *sw_sim_ctx_current(void);
+struct sw_sim_device *sw_sim_device_at(CUdevice ordinal); /* NULL: no such */
+/* Waits for all work of a context or device. */
+void sw_sim_ctx_wait(struct sw_sim_ctx *ctx);
+void sw_sim_device_wait(struct sw_sim_device *device);
+/* Code is loaded: everything enqueued later in ctx waits for everything enqueued before.
+   (measured on H200, driver 580.159.04, CUDA 13.0: "first launch of a kernel, on nb2 (lazy load)") */
+void sw_sim_ctx_barrier(struct sw_sim_ctx *ctx);
+/* Ends what a context owns. */
+void sw_sim_ctx_clear(struct sw_sim_ctx *ctx);
+bool sw_sim_ctx_new(struct sw_sim_ctx *ctx, struct sw_sim_device *device);
+
+/* ---- streams and events ---- */
+struct sw_sim_stream {
+	struct sw_sim_object object;
+	unsigned flags;
+	int priority;
+	bool legacy, per_thread, destroyed;
+	uint64_t thread; /* of a per-thread stream */
+	unsigned long long id;
+	struct sw_sim_op *tail; /* NULL: nothing was ever enqueued */
+	struct sw_sim_capture *capture;
+};
+
+struct sw_sim_event {
+	struct sw_sim_object object;
+	unsigned flags;
+	struct sw_sim_op *op;            /* latest record; NULL: never recorded */
+	struct sw_sim_capture *capture;  /* recorded while capturing: the nodes it stands for */
+	SW_VEC(struct sw_sim_node *) nodes;
+	unsigned long long capture_id;
+};
+
+/* What stream 0 means in the call that this thread is in: the legacy stream, or the per-thread one (twins.c). */
+extern __thread CUstream sw_sim_default_stream;
+/* Resolves a stream argument of a call that has a current context. */
+CUresult sw_sim_stream_find(CUstream handle, struct sw_sim_stream **out);
+struct sw_sim_stream *sw_sim_stream_new(struct sw_sim_ctx *ctx, unsigned flags, int priority);
+void sw_sim_stream_end(struct sw_sim_stream *stream); /* forgets it with its last reference to work */
+/* Enqueues work (taken over; NULL: a marker) in stream order.  The result stays valid while the lock is held. */
+struct sw_sim_op *sw_sim_stream_enqueue(struct sw_sim_stream *stream, struct sw_sim_work *work);
+/* A new, unsubmitted operation ordered as the next one of the stream; sw_sim_stream_advance() then makes the stream end in it. */
+struct sw_sim_op *sw_sim_stream_begin(struct sw_sim_stream *stream, struct sw_sim_work *work);
+void sw_sim_stream_advance(struct sw_sim_stream *stream, struct sw_sim_op *op);
+/* An operation in the stream, or a node if it is capturing.  *op (may be NULL) is NULL after a capture. */
+CUresult sw_sim_submit(struct sw_sim_stream *stream, struct sw_sim_work *work, struct sw_sim_op **op);
+bool sw_sim_stream_idle(struct sw_sim_stream *stream);
+void sw_sim_stream_wait(struct sw_sim_stream *stream);
+void sw_sim_event_end(struct sw_sim_event *event);
+
+/* ---- memory ---- */
+enum sw_sim_memory { SW_SIM_PAGEABLE, SW_SIM_DEVICE, SW_SIM_PINNED, SW_SIM_REGISTERED, SW_SIM_MANAGED };
+
+struct sw_sim_alloc {
+	uint64_t base, size;
+	enum sw_sim_memory memory;
+	struct sw_sim_device *device;
+	struct sw_sim_ctx *ctx;
+	struct sw_sim_pool *pool; /* stream-ordered allocations */
+	unsigned flags;
+	bool sync_memops, fixed;  /* fixed: a module's variable */
+	unsigned long long id;
+	struct sw_sim_alloc *next_free;
+};
+
+struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address);
+/* [address, address + bytes) lies in one allocation of device or managed memory. */
+bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes);
+struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *device, size_t bytes); /* NULL: out of memory */
+void sw_sim_alloc_release(struct sw_sim_alloc *alloc);
+void sw_sim_alloc_clear(struct sw_sim_ctx *ctx);
+enum sw_sim_memory sw_sim_memory_of(uint64_t address);
+/* Where the bytes of an address are; no lock needed. */
+void *sw_sim_backing(uint64_t address);
+bool sw_sim_memory_start(struct sw_sim_device *device);
+
+/* ---- code ---- */
+struct sw_sim_param {
+	uint32_t offset, bytes;
+};
+
+struct sw_sim_function {
+	struct sw_sim_object object;
+	char *name;
+	struct sw_sim_module *module;
+	bool known;  /* the image was readable: params are what it says */
+	bool loaded; /* first use is over */
+	size_t params, param_bytes;
+	struct sw_sim_param *param;
+	uint64_t ns; /* fixed duration, 0: by the model */
+	int max_dynamic_shared, carveout;
+};
+
+/* Duration of one launch in ns. */
+uint64_t sw_sim_duration(const struct sw_sim_function *function, const unsigned grid[3], const unsigned block[3]);
+/* The fixed duration that SYNCWATCH_SIM_KERNEL_TIME gives to a kernel, 0 none. */
+uint64_t sw_sim_duration_of(const char *mangled);
+void sw_sim_duration_start(void);
+struct sw_sim_function *sw_sim_function_get(const void *handle);
+/* First use in this context: lazy loading. */
+void sw_sim_function_load(struct sw_sim_function *function, struct sw_sim_ctx *ctx);
+void sw_sim_module_clear(struct sw_sim_ctx *ctx);
+/* Work for one launch; params as cuLaunchKernel takes them. */
+CUresult sw_sim_launch_work(CUfunction handle, const unsigned grid[3], const unsigned block[3], unsigned shared_bytes,
+			    void **params, void **extra, struct sw_sim_work **out);
+
+/* ---- pools ---- */
+struct sw_sim_pool {
+	struct sw_sim_object object;
+	struct sw_sim_device *device;
+	uint64_t used, used_high, threshold;
+	bool is_default;
+};
+struct sw_sim_pool *sw_sim_pool_new(struct sw_sim_device *device);
+void sw_sim_pool_free(uint64_t address); /* executed in stream order by the engine, without the lock */
+
+/* ---- graphs and capture ---- */
+struct sw_sim_node {
+	struct sw_sim_object object;
+	struct sw_sim_graph *graph;
+	struct sw_sim_work *work;
+	bool disabled;
+	SW_VEC(struct sw_sim_node *) before;
+	struct sw_sim_op *op; /* while a launch is being built */
+	struct sw_sim_node *twin; /* while a graph is being copied */
+	struct sw_sim_node *origin; /* cloned from */
+};
+
+struct sw_sim_graph {
+	struct sw_sim_object object;
+	SW_VEC(struct sw_sim_node *) nodes; /* in the order they were added: dependencies may point either way */
+	bool owned; /* a child graph's copy */
+};
+
+struct sw_sim_exec {
+	struct sw_sim_object object;
+	struct sw_sim_graph *graph; /* own copy, topologically sorted */
+	struct sw_sim_op *last;
+	unsigned long long flags;
+};
+
+struct sw_sim_graph *sw_sim_graph_new(void);
+CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out);
+void sw_sim_graph_free(struct sw_sim_graph *graph);
+struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_work *work); /* work taken over */
+void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before);
+struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *graph, bool link); /* link: nodes remember their origin */
+
+struct sw_sim_capture {
+	struct sw_sim_graph *graph;
+	struct sw_sim_stream *origin;
+	CUstreamCaptureMode mode;
+	uint64_t thread;
+	bool invalid, borrowed; /* borrowed: the graph is the user's */
+	unsigned long long id;
+	SW_VEC(struct sw_sim_capture_lane { struct sw_sim_stream *stream; SW_VEC(struct sw_sim_node *) last; }) lanes;
+};
+
+/* What a call that capture forbids returns: error while this thread may not make it. */
+CUresult sw_sim_capture_unsafe(void);
+/* The capture is over, with that error. */
+CUresult sw_sim_capture_spoil(struct sw_sim_capture *capture, CUresult error);
+CUresult sw_sim_capture_legacy(struct sw_sim_ctx *ctx);
+CUresult sw_sim_capture_add(struct sw_sim_stream *stream, struct sw_sim_work *work);
+CUresult sw_sim_capture_record(struct sw_sim_stream *stream, struct sw_sim_event *event);
+CUresult sw_sim_capture_wait(struct sw_sim_stream *stream, struct sw_sim_event *event);
+void sw_sim_capture_forget(struct sw_sim_stream *stream);
+
+/* ---- the process ---- */
+struct sw_sim_state {
+	int devices;
+	struct sw_sim_device device[SW_SIM_MAX_DEVICES];
+	unsigned long long next_id;
+	bool eager; /* CUDA_MODULE_LOADING=EAGER */
+	SW_VEC(struct sw_sim_capture *) captures;
+};
+extern struct sw_sim_state sw_sim;
+
+/*
+ * Entry of an API call: takes the lock, or returns the error to give back.
+ * SW_SIM_ENTER(SW_SIM_NEEDS_CTX) at the top of a function returns that error; the lock is given back on return.
+ */
+enum sw_sim_need { SW_SIM_NEEDS_NOTHING, SW_SIM_NEEDS_INIT, SW_SIM_NEEDS_CTX };
+CUresult sw_sim_enter(enum sw_sim_need need);
+void sw_sim_leave(const CUresult *entered);
+void sw_sim_lock(void);
+void sw_sim_unlock(void);
+#define SW_SIM_ENTER(need)                                                                                             \
+	__attribute__((cleanup(sw_sim_leave))) const CUresult sw_sim_entered = sw_sim_enter(need);                     \
+	if (sw_sim_entered)                                                                                            \
+	return sw_sim_entered
+uint64_t sw_sim_thread(void); /* identity of this thread */
+/* Marks this thread as one that runs the user's host functions: CUDA is refused there. */
+void sw_sim_thread_is_callback(void);
+/* One line on stderr per name. */
+CUresult sw_sim_unsupported(const char *name);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lock, the entry of every call, and the handles that are alive. */
+#include "simcuda/sim.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Tells a recorder what it records. */
+extern int syncwatch_simulated_cuda;
+int syncwatch_simulated_cuda = 1;
+
+struct sw_sim_state sw_sim;
+extern pthread_mutex_t sw_sim_mutex;
+pthread_mutex_t sw_sim_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static struct sw_map objects; /* handle: kind */
+static bool initialised, forked, exiting;
+static __thread bool is_callback;
+static __thread uint64_t thread_id;
+
+void sw_sim_lock(void)
+{
+	pthread_mutex_lock(&sw_sim_mutex);
+}
+
+void sw_sim_unlock(void)
+{
+	pthread_mutex_unlock(&sw_sim_mutex);
+}
+
+uint64_t sw_sim_thread(void)
+{
+	if (!thread_id)
+		thread_id = (uint64_t)syscall(SYS_gettid);
+	return thread_id;
+}
+
+void sw_sim_thread_is_callback(void)
+{
+	is_callback = true;
+}
+
+/* A child inherits neither the engine thread nor the device: like the real driver, it may not go on with the parent's. */
+static void in_child(void)
+{
+	forked = true;
+}
+
+/* Work that is pending when the process exits is dropped; destructors may unmap what it would touch. */
+static void at_exit(void)
+{
+	sw_sim_lock();
+	exiting = true;
+	sw_sim_engine_stop();
+	sw_sim_unlock();
+}
+
+CUresult sw_sim_start(void);
+CUresult sw_sim_start(void)
+{
+	if (forked)
+		return CUDA_ERROR_NOT_INITIALIZED;
+	sw_sim_lock();
+	CUresult result = CUDA_SUCCESS;
+	if (exiting) {
+		result = CUDA_ERROR_DEINITIALIZED;
+	} else if (!initialised) {
+		const char *loading = getenv("CUDA_MODULE_LOADING"), *count = getenv("SYNCWATCH_SIM_DEVICES");
+		int devices = count && *count ? atoi(count) : 1;
+		sw_sim.devices = devices < 0 ? 0 : devices > SW_SIM_MAX_DEVICES ? SW_SIM_MAX_DEVICES : devices;
+		sw_sim.eager = loading && !strcmp(loading, "EAGER");
+		sw_sim_duration_start();
+		if (!sw_sim.devices)
+			result = CUDA_ERROR_NO_DEVICE;
+		for (int i = 0; !result && i < sw_sim.devices; i++) {
+			struct sw_sim_device *d = &sw_sim.device[i];
+			d->index = i;
+			if (!sw_sim_memory_start(d))
+				result = CUDA_ERROR_OUT_OF_MEMORY;
+			d->default_pool = d->pool = sw_sim_pool_new(d);
+			d->default_pool->is_default = true;
+			d->primary = sw_calloc(1, sizeof *d->primary);
+			d->primary->primary = true;
+			d->primary->device = d;
+		}
+		if (!result && !sw_sim_engine_start())
+			result = CUDA_ERROR_OUT_OF_MEMORY;
+		if (!result) {
+			initialised = true;
+			pthread_atfork(NULL, NULL, in_child);
+			atexit(at_exit);
+			fprintf(stderr, "syncwatch: simulated CUDA: kernels are not executed, only timed\n");
+		}
+	}
+	sw_sim_unlock();
+	return result;
+}
+
+CUresult sw_sim_enter(enum sw_sim_need need)
+{
+	if (forked)
+		return CUDA_ERROR_NOT_INITIALIZED;
+	if (is_callback && need != SW_SIM_NEEDS_NOTHING)
+		return CUDA_ERROR_NOT_PERMITTED;
+	sw_sim_lock();
+	CUresult result = CUDA_SUCCESS;
+	if (need == SW_SIM_NEEDS_NOTHING)
+		return result;
+	if (exiting)
+		result = CUDA_ERROR_DEINITIALIZED;
+	else if (!initialised)
+		result = CUDA_ERROR_NOT_INITIALIZED;
+	else if (need == SW_SIM_NEEDS_CTX && !sw_sim_ctx_current())
+		result = CUDA_ERROR_INVALID_CONTEXT;
+	if (result)
+		sw_sim_unlock();
+	return result;
+}
+
+void sw_sim_leave(const CUresult *entered)
+{
+	if (!*entered)
+		sw_sim_unlock();
+}
+
+void sw_sim_object_add(void *object, enum sw_sim_kind kind, struct sw_sim_ctx *ctx)
+{
+	struct sw_sim_object *o = object;
+	o->kind = kind;
+	o->ctx = ctx;
+	*sw_map_put(&objects, (uintptr_t)object) = kind;
+}
+
+void *sw_sim_object_get(const void *handle, enum sw_sim_kind kind)
+{
+	return handle && sw_map_get(&objects, (uintptr_t)handle) == kind ? (void *)(uintptr_t)handle : NULL;
+}
+
+void sw_sim_object_remove(void *object)
+{
+	sw_map_delete(&objects, (uintptr_t)object);
+}
+
+void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*each)(void *object, void *arg), void *arg)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&objects, i, &slot));) {
+		struct sw_sim_object *o = (struct sw_sim_object *)(uintptr_t)slot.key;
+		if (slot.value == (uint64_t)kind && (!ctx || o->ctx == ctx))
+			each(o, arg);
+	}
+}
+
+CUresult sw_sim_unsupported(const char *name)
+{
+	static struct sw_map said; /* by the name's address: one literal a function */
+	sw_sim_lock();
+	uint64_t *seen = sw_map_put(&said, (uintptr_t)name);
+	bool first = !*seen;
+	*seen = 1;
+	sw_sim_unlock();
+	if (first)
+		fprintf(stderr, "syncwatch: simulated CUDA does not support %s\n", name);
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
