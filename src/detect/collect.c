@@ -89,16 +89,20 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 }
 
 /* How the severity of a finding is settled once all is seen. */
-enum weigh { AS_FOUND, BY_WAIT, BY_TOTAL, ALWAYS_LISTED };
+enum weigh {
+	AS_FOUND,    /* severity as given, never folded */
+	BY_WAIT,     /* host time of the calls that waited for other work */
+	BY_TOTAL,    /* host time of all calls: each of them is lost */
+	NEVER_WARNS, /* a note, folded by its total */
+};
 static const struct {
 	int id;
 	enum weigh weigh;
 } weights[] = {
-	{SW_FINDING_SYNC_COPY, BY_TOTAL},        {SW_FINDING_PAGEABLE_ASYNC_COPY, BY_TOTAL},
-	{SW_FINDING_SYNC_MEMSET, BY_TOTAL},      {SW_FINDING_HOST_PIN, BY_TOTAL},
-	{SW_FINDING_DEVICE_FREE, BY_WAIT},       {SW_FINDING_DEVICE_CONFIG, BY_WAIT},
-	{SW_FINDING_OVER_WIDE_SYNC, BY_WAIT},    {SW_FINDING_REDUNDANT_SYNC, BY_TOTAL},
-	{SW_FINDING_DEVICE_ALLOC, ALWAYS_LISTED}, {SW_FINDING_MODULE_LOAD, BY_TOTAL},
+	{SW_FINDING_SYNC_COPY, BY_WAIT},      {SW_FINDING_PAGEABLE_ASYNC_COPY, BY_TOTAL},
+	{SW_FINDING_SYNC_MEMSET, BY_WAIT},    {SW_FINDING_HOST_PIN, BY_TOTAL},
+	{SW_FINDING_DEVICE_FREE, BY_WAIT},    {SW_FINDING_DEVICE_CONFIG, BY_WAIT},
+	{SW_FINDING_OVER_WIDE_SYNC, BY_WAIT}, {SW_FINDING_REDUNDANT_SYNC, NEVER_WARNS},
 	{SW_FINDING_BUSY_POLL, BY_TOTAL},
 };
 
@@ -115,17 +119,15 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	struct sw_judgement *j = collect->judgement;
 	enum weigh weigh = weigh_of(f->id);
 	f->hidden = f->confidence == SW_POSSIBLE;
-	if (weigh == AS_FOUND || weigh == ALWAYS_LISTED)
+	if (weigh == AS_FOUND)
 		return;
 	uint64_t ns = weigh == BY_WAIT ? waited : f->cost.total_ns;
-	/* Loading code and unnecessary calls cost little even where they take long: they stay notes. */
-	bool may_warn = f->id != SW_FINDING_MODULE_LOAD && f->id != SW_FINDING_REDUNDANT_SYNC;
-	if (may_warn && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
+	if (weigh != NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
-	if (f->severity == SW_NOTE && ns < fold_below_ns) {
+	if (f->severity == SW_NOTE && f->cost.total_ns < fold_below_ns) {
 		f->hidden = true;
-		j->folded_waits += f->count;
-		j->folded_wait_ns += ns;
+		j->folded_waits += f->cost.calls;
+		j->folded_wait_ns += f->cost.total_ns;
 	}
 }
 

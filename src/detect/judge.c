@@ -19,6 +19,17 @@ static void nothing_intercepted(struct sw_model *m)
 		sw_collect_add(&m->collect, &seen, NULL);
 }
 
+/* How many is known only at the end: holes between sequence numbers and LOSS records tell of the same losses. */
+static void records_lost(struct sw_model *m)
+{
+	uint64_t lost = sw_reader_totals(m->reader).lost;
+	struct sw_finding seen = {
+		.id = SW_FINDING_RECORDS_LOST, .severity = SW_WARNING, .confidence = SW_CERTAIN, .value = lost};
+	m->j->coverage.records_lost = lost;
+	if (lost)
+		sw_collect_add(&m->collect, &seen, NULL);
+}
+
 void sw_model_finish(struct sw_model *m)
 {
 	struct sw_hb_stats stats = sw_hb_stats(m->hb);
@@ -26,6 +37,7 @@ void sw_model_finish(struct sw_model *m)
 	sw_wait_forget(m);
 	sw_wide_close(m);
 	nothing_intercepted(m);
+	records_lost(m);
 	c->edges_for_safety += stats.edges_for_safety;
 	c->unknown_streams += stats.unknown_streams;
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;

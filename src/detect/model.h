@@ -94,6 +94,7 @@ struct sw_event {
 	struct sw_access record;   /* the last record's call */
 	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
 	uint64_t capture;          /* recorded inside this capture, 0: for real */
+	uint64_t work;             /* last step of work on the stream when it was recorded, 0 none */
 	bool ordering;             /* a stream or the host has waited for it */
 };
 
@@ -101,6 +102,7 @@ struct sw_event {
 struct sw_tie {
 	struct sw_access wait, record, replaced;
 	bool recorded;
+	bool useless; /* the record covered no work that the waiting side did not know of */
 };
 #define SW_TIES 8u
 
@@ -226,7 +228,9 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use 
 
 /* ---- ties.c ---- */
 void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_event *event,
-		     const struct sw_hb_event_state *state);
+		     const struct sw_hb_event_state *state, bool useless);
+/* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
+bool sw_tie_useless(const struct sw_model *m, const struct sw_event *event, uint32_t lane);
 void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard);
 void sw_tie_replaced(struct sw_model *m, const struct sw_event *event);
 

@@ -96,6 +96,7 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 	sw_hb_event_state(m->hb, e->event, &now);
 	w->what.point = now.record;
 	event->record = w->what;
+	event->work = now.context_wide ? UINT64_MAX : sw_model_books(m, now.record.lane)->work;
 	event->capture = 0;
 	if (unwaited && event->ordering)
 		sw_tie_replaced(m, event);
@@ -126,10 +127,11 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 	}
 	if (event->capture || (books && m->captures.at[books->stream]))
 		return;
+	bool useless = books && sw_tie_useless(m, event, lane);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
 	if (books)
-		sw_tie_remember(m, sw_model_lane(m, &at, &lane), event, &state);
+		sw_tie_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
 }
 
 /* ---- captures and graphs ----------------------------------------------------------------------------------------- */

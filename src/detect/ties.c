@@ -8,14 +8,21 @@
 
 #include <stdlib.h>
 
+bool sw_tie_useless(const struct sw_model *m, const struct sw_event *event, uint32_t lane)
+{
+	struct sw_point work = {event->record.point.lane, event->work};
+	return event->record.seq && (!event->work || sw_hb_ordered(m->hb, work, lane) == SW_ORDER_DOCUMENTED);
+}
+
 void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_event *event,
-		     const struct sw_hb_event_state *state)
+		     const struct sw_hb_event_state *state, bool useless)
 {
 	if (!lane->ties)
 		lane->ties = sw_calloc(SW_TIES, sizeof *lane->ties);
 	struct sw_tie *tie = &lane->ties[lane->ties_made++ % SW_TIES];
 	*tie = (struct sw_tie){.wait = m->wait->what, .recorded = state->recorded};
 	if (state->recorded && event->record.seq) {
+		tie->useless = useless;
 		tie->record = event->record;
 		tie->record.point = state->record;
 		tie->replaced = event->replaced;
@@ -46,15 +53,19 @@ void sw_tie_replaced(struct sw_model *m, const struct sw_event *event)
 /* How a wait failed to order the earlier side, the most telling first. */
 enum miss { NEVER, REPLACED, TOO_EARLY, WRONG_STREAM, NONE };
 
+/* A wait that was issued before the earlier side cannot have been meant for it; one that brought the order of other work
+   did its own duty. */
 static enum miss miss_of(const struct sw_tie *tie, const struct sw_access *earlier)
 {
+	if (tie->wait.seq < earlier->seq)
+		return NONE;
 	if (!tie->recorded)
-		return tie->wait.seq > earlier->seq ? NEVER : NONE;
+		return NEVER;
 	if (tie->replaced.seq > earlier->seq && tie->replaced.point.lane == earlier->point.lane)
 		return REPLACED;
 	if (tie->record.point.lane == earlier->point.lane && tie->record.point.tick < earlier->point.tick)
 		return TOO_EARLY;
-	if (tie->record.seq > earlier->seq && tie->record.point.lane != earlier->point.lane)
+	if (tie->useless && tie->record.seq > earlier->seq && tie->record.point.lane != earlier->point.lane)
 		return WRONG_STREAM;
 	return NONE;
 }

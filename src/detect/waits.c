@@ -24,7 +24,7 @@ static const struct {
 	[SW_OWN_ALLOC] = {200000, 2000},
 	[SW_OWN_PIN] = {1000000, 1000000},
 	[SW_OWN_UNPIN] = {200000, 400000},
-	[SW_OWN_CONFIG] = {5000000, 0},
+	[SW_OWN_CONFIG] = {1000000, 0},
 	[SW_OWN_LOAD] = {5000000, 0},
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/judge.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -81,4 +80,24 @@ void d2h(struct tb *tb, uint64_t dst, uint64_t src, uint64_t bytes, uint64_t str
 void d2d(struct tb *tb, uint64_t dst, uint64_t src, uint64_t bytes, uint64_t stream)
 {
 	tb_copy(tb, dst, SW_SIDE_DEVICE, src, SW_SIDE_DEVICE, bytes, stream);
+}
+
+void order(struct tb *tb, uint64_t from, uint64_t to)
+{
+	tb_event_record(tb, E1, from);
+	tb_stream_wait(tb, to, E1);
+}
+
+int run_cases(const char *name, void (*add)(TCase *tc))
+{
+	Suite *suite = suite_create(name);
+	TCase *tc = tcase_create(name);
+	tcase_set_timeout(tc, 60);
+	add(tc);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

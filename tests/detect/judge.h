@@ -3,6 +3,8 @@
 #ifndef TESTS_DETECT_JUDGE_H
 #define TESTS_DETECT_JUDGE_H
 
+#include <check.h>
+
 #include "detect/detect.h"
 #include "reader/trace_builder.h"
 
@@ -34,5 +36,10 @@ void no_hazards(const struct sw_judgement *j);
 void h2d(struct tb *tb, uint64_t dst, uint64_t src, uint64_t bytes, uint64_t stream);
 void d2h(struct tb *tb, uint64_t dst, uint64_t src, uint64_t bytes, uint64_t stream);
 void d2d(struct tb *tb, uint64_t dst, uint64_t src, uint64_t bytes, uint64_t stream);
+
+/* Record on one stream, wait on the other. */
+void order(struct tb *tb, uint64_t from, uint64_t to);
+/* Runs one test case and returns what main() returns. */
+int run_cases(const char *name, void (*add)(TCase *tc));
 
 #endif

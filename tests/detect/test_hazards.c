@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SW101-SW106: each hazard and its fixed twin. */
-#include <check.h>
-#include <stdlib.h>
-
 #include "detect/judge.h"
-
-static void order(struct tb *tb, uint64_t from, uint64_t to)
-{
-	tb_event_record(tb, E1, from);
-	tb_stream_wait(tb, to, E1);
-}
 
 START_TEST(read_after_write)
 {
@@ -137,20 +128,222 @@ START_TEST(kernels_by_assumption)
 }
 END_TEST
 
-int main(void)
+/* Column tiles of one matrix do not touch; one column more, and they do. */
+START_TEST(tiles_are_boxes)
 {
-	Suite *suite = suite_create("hazards");
-	TCase *tc = tcase_create("pairs");
+	struct tb *tb = two_streams();
+	tb_copy_2d(tb, DEV, SW_SIDE_DEVICE, 1024, PIN, SW_SIDE_HOST, 512, _i ? 512 : 513, 100, S1);
+	tb_copy_2d(tb, DEV + 512, SW_SIDE_DEVICE, 1024, PIN, SW_SIDE_HOST, 512, 512, 100, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		no_hazards(j);
+	else
+		ck_assert_int_eq(only(j, 103)->severity, SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* One finding per pair of call sites, with its count. */
+START_TEST(one_finding_per_pair_of_sites)
+{
+	struct tb *tb = two_streams();
+	for (int i = 0; i < 5; i++) {
+		tb_stack(tb, 1, (uint64_t)0x1000);
+		tb_set(tb, DEV, 64, S1);
+		tb_stack(tb, 1, (uint64_t)(i < 3 ? 0x2000 : 0x3000));
+		tb_set(tb, DEV, 64, S2);
+		tb_stack(tb, 0);
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	}
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 103), 2);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < j->findings.n; i++)
+		if (j->findings.at[i].id == 103)
+			sum += j->findings.at[i].count;
+	ck_assert_uint_eq(sum, 5);
+	ck_assert_uint_eq(j->errors, 2);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A buffer whose kernels start at many places is a pool: what has no bounds there is possible at most. */
+START_TEST(pools_are_only_possible)
+{
+	struct tb *tb = two_streams();
+	uint32_t add = tb_function(tb, "_Z3addPfPKf", 2, 8, 8);
+	for (uint64_t i = 1; i <= (_i ? 100 : 10); i++)
+		tb_launch(tb, add, S1, 2, DEV + i * 512, DEV2);
+	tb_launch(tb, add, S2, 2, DEV + 512, DEV2);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		no_hazards(j);
+	else
+		ck_assert_int_eq(only(j, 103)->severity, SW_WARNING);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Work that is captured is not executed: neither accesses nor order. */
+START_TEST(captured_work_does_not_run)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	if (_i) {
+		tb_capture(tb, SW_CAPTURE_BEGIN, S2, 0);
+		tb_event_record(tb, E1, S2);
+		tb_stream_wait(tb, S3, E1);
+		tb_set(tb, DEV, 64, S3);
+		tb_set(tb, DEV, 64, S2);
+		tb_capture(tb, SW_CAPTURE_END, S2, 0x99);
+		tb_graph_launch(tb, 0x98, S2);
+	} else {
+		tb_set(tb, DEV, 64, S2);
+	}
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		no_hazards(j);
+		ck_assert_uint_eq(j->coverage.graph_launches, 1);
+		ck_assert_uint_eq(j->coverage.sets, 1);
+	} else {
+		ck_assert_uint_eq(j->errors, 1);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* After END the stream works for real again. */
+START_TEST(capture_ends)
+{
+	struct tb *tb = two_streams();
+	tb_capture(tb, SW_CAPTURE_BEGIN, S2, 0);
+	tb_capture(tb, SW_CAPTURE_END, S2, 0x99);
+	tb_set(tb, DEV, 64, S1);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 103)->severity, SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* The alias of mapped pinned memory and its host address are one buffer. */
+START_TEST(aliases_are_one_buffer)
+{
+	struct tb *tb = two_streams();
+	tb_alloc(tb, SW_MEM_PINNED, PIN + (2 << 20), 4096)->device_alias = DEV + (8 << 20);
+	tb_copy(tb, DEV + (8 << 20) + 16, SW_SIDE_DEVICE, DEV, SW_SIDE_DEVICE, 64, S1);
+	h2d(tb, DEV2, PIN + (2 << 20) + (_i ? 128 : 16), 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		no_hazards(j);
+	else
+		ck_assert_int_eq(only(j, 101)->severity, SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Arrays are known by handle; boxes inside them by their place. */
+START_TEST(boxes_of_arrays)
+{
+	struct tb *tb = two_streams();
+	tb_alloc(tb, SW_MEM_ARRAY, 0x5000, 1 << 20);
+	for (int i = 0; i < 2; i++) {
+		struct sw_rec_copy_nd *c =
+			tb_copy_2d(tb, 0x5000, SW_SIDE_ARRAY, 0, PIN, SW_SIDE_HOST, 64, 64, 8, i ? S2 : S1);
+		c->dst.x = i ? (_i ? 64 : 63) : 0;
+	}
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		no_hazards(j);
+	else
+		ck_assert_int_eq(only(j, 103)->severity, SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Failed calls have no effect; the first sticky error ends judgement of its context. */
+START_TEST(errors_of_the_program)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb->status = _i == 0 ? 0 : _i == 1 ? 1 : 719;
+	tb_set(tb, DEV, 64, S2);
+	tb->status = 0;
+	if (_i == 2)
+		tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->errors, _i == 0);
+	ck_assert_uint_eq(j->coverage.sticky_error_seq != 0, _i == 2);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Across lost records nothing is judged. */
+START_TEST(losses_are_barriers)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	if (_i) {
+		uint64_t lost = tb->seq + 1;
+		tb->seq += 3;
+		tb_event_record(tb, E1, S1);
+		tb_loss(tb, lost, lost + 2, 3);
+	}
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		no_hazards(j);
+		ck_assert_int_eq(only(j, 902)->severity, SW_WARNING);
+		ck_assert_uint_eq(j->coverage.records_lost, 3);
+		ck_assert_uint_ge(j->coverage.straddling_dropped, 1);
+	} else {
+		ck_assert_uint_eq(j->errors, 1);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* After an ordering call that we do not model nothing is more than possible. */
+START_TEST(unclassified_calls)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	if (_i)
+		tb_other(tb, SW_REC_UNCLASSIFIED, "cuSomethingNew");
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		no_hazards(j);
+		ck_assert_int_eq(only(j, 903)->severity, SW_WARNING);
+		ck_assert_uint_eq(j->coverage.unclassified_calls, 1);
+	} else {
+		ck_assert_uint_eq(j->errors, 1);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
 	tcase_add_loop_test(tc, read_after_write, 0, 2);
 	tcase_add_loop_test(tc, write_after_read, 0, 2);
 	tcase_add_loop_test(tc, write_after_write, 0, 3);
 	tcase_add_test(tc, readers_may_share);
 	tcase_add_loop_test(tc, kernels_by_signature, 0, 3);
 	tcase_add_loop_test(tc, kernels_by_assumption, 0, 2);
-	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_loop_test(tc, tiles_are_boxes, 0, 2);
+	tcase_add_test(tc, one_finding_per_pair_of_sites);
+	tcase_add_loop_test(tc, pools_are_only_possible, 0, 2);
+	tcase_add_loop_test(tc, captured_work_does_not_run, 0, 2);
+	tcase_add_test(tc, capture_ends);
+	tcase_add_loop_test(tc, aliases_are_one_buffer, 0, 2);
+	tcase_add_loop_test(tc, boxes_of_arrays, 0, 2);
+	tcase_add_loop_test(tc, errors_of_the_program, 0, 3);
+	tcase_add_loop_test(tc, losses_are_barriers, 0, 2);
+	tcase_add_loop_test(tc, unclassified_calls, 0, 2);
+}
+
+int main(void)
+{
+	return run_cases("hazards", add);
 }
