@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences for the report. */
+/* Sentences for the report, and what the header says of the driver. */
 #include "preload/recorder.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "preload/trace.h"
 
 #define NOTICES 64u
 
@@ -32,4 +33,14 @@ void sw_notice(const char *text)
 		sw_describe_done(r);
 		return;
 	}
+}
+
+void sw_record_driver(uint32_t version, bool simulated)
+{
+	struct sw_file_header *header = sw_trace.header;
+	if (!sw_recording() || !header)
+		return;
+	__atomic_store_n(&header->cuda_driver_version, version, __ATOMIC_RELAXED);
+	if (simulated)
+		__atomic_fetch_or(&header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 }

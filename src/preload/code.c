@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules and libraries: loads with their images, kernels as they are handed out. */
+#include "preload/contexts.h"
+#include "preload/custom.h"
+#include "preload/functions.h"
+#include "preload/image.h"
+
+/* After a load: the image first, so that the record can name it.  The caller may free the image when we return. */
+static void loaded(struct sw_call *call, CUresult status, uint64_t handle, const void *image, const char *path)
+{
+	uint32_t id = 0;
+	struct sw_rec_code *r;
+
+	if (status == CUDA_SUCCESS)
+		id = image ? sw_image_describe(image, handle) : sw_image_describe_file(path, handle);
+	sw_call_context(call, sw_context_here());
+	r = sw_call_record_after(call, SW_REC_CODE_LOAD, sizeof *r, status);
+	if (r && status == CUDA_SUCCESS) {
+		r->handle = handle;
+		r->image = id;
+	}
+	sw_call_publish(call);
+	sw_call_leave(call, status);
+}
+
+CUresult sw_custom_module_load(const struct sw_site *site, CUmodule *module, const char *path)
+{
+	__typeof__(&cuModuleLoad) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(module, path);
+
+	if (on)
+		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), NULL, path);
+	return status;
+}
+
+CUresult sw_custom_module_load_data(const struct sw_site *site, CUmodule *module, const void *image)
+{
+	__typeof__(&cuModuleLoadData) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(module, image);
+
+	if (on)
+		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), image, NULL);
+	return status;
+}
+
+CUresult sw_custom_module_load_data_ex(const struct sw_site *site, CUmodule *module, const void *image,
+				       unsigned int num_options, CUjit_option *options, void **values)
+{
+	__typeof__(&cuModuleLoadDataEx) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(module, image, num_options, options, values);
+
+	if (on)
+		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), image, NULL);
+	return status;
+}
+
+CUresult sw_custom_library_load_data(const struct sw_site *site, CUlibrary *library, const void *code,
+				     CUjit_option *jit_options, void **jit_values, unsigned int num_jit,
+				     CUlibraryOption *options, void **values, unsigned int num_options)
+{
+	__typeof__(&cuLibraryLoadData) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(library, code, jit_options, jit_values, num_jit, options, values, num_options);
+
+	if (on)
+		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *library : NULL), code, NULL);
+	return status;
+}
+
+CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *library, const char *path,
+				     CUjit_option *jit_options, void **jit_values, unsigned int num_jit,
+				     CUlibraryOption *options, void **values, unsigned int num_options)
+{
+	__typeof__(&cuLibraryLoadFromFile) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(library, path, jit_options, jit_values, num_jit, options, values, num_options);
+
+	if (on)
+		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *library : NULL), NULL, path);
+	return status;
+}
+
+static void touched(struct sw_call *call, CUresult status, uint64_t handle)
+{
+	struct sw_rec_code *r;
+
+	sw_call_context(call, sw_context_here());
+	r = sw_call_record_after(call, SW_REC_CODE_TOUCH, sizeof *r, status);
+	if (r)
+		r->handle = handle;
+	sw_call_publish(call);
+	sw_call_leave(call, status);
+}
+
+CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kernel, CUlibrary library,
+				      const char *name)
+{
+	__typeof__(&cuLibraryGetKernel) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(kernel, library, name);
+
+	/* Also when it is not recorded: a launch must know what kind of handle this is. */
+	if (status == CUDA_SUCCESS)
+		sw_function_is_kernel(*kernel);
+	if (on)
+		touched(&call, status, SW_WORD(status == CUDA_SUCCESS ? *kernel : NULL));
+	return status;
+}
+
+CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kernels, unsigned int count,
+				     CUlibrary library)
+{
+	__typeof__(&cuLibraryEnumerateKernels) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(kernels, count, library);
+
+	for (unsigned int i = 0; status == CUDA_SUCCESS && i < count; i++)
+		sw_function_is_kernel(kernels[i]);
+	if (on)
+		touched(&call, status, SW_WORD(library));
+	return status;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/driver.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/hash.h"
+#include "preload/dlsym.h"
+#include "preload/requesters.h"
+#include "preload/table.h"
+#include "preload/trampoline.h"
+#include "preload/wrappers.h"
+
+#define DRIVER "libcuda.so.1"
+/* An object of the real thing and of a simulation has this function; what merely wraps a few others has not. */
+#define MARK "cuInit"
+/* A driver that only simulates a GPU says so by exporting this name. */
+#define SIMULATION_MARK "syncwatch_simulated_driver"
+
+void *sw_driver_real[SW_ID_COUNT];
+
+/* Real pointer -> entry point.  Built in one go, then only read. */
+#define PLACES 2048u
+static_assert(PLACES > 2 * SW_ID_COUNT, "at most half full");
+struct identity {
+	struct sw_object object;
+	void *handle;
+	struct {
+		const void *real;
+		uint16_t id;
+	} at[PLACES];
+};
+static struct identity *known;
+
+static uint16_t identity_find(const struct identity *identity, const void *real)
+{
+	for (uint64_t i = sw_hash_u64((uintptr_t)real);; i++) {
+		const uint32_t place = i & (PLACES - 1);
+
+		if (identity->at[place].real == real || !identity->at[place].real)
+			return identity->at[place].id;
+	}
+}
+
+static void identity_add(struct identity *identity, const void *real, uint16_t id)
+{
+	uint64_t i = sw_hash_u64((uintptr_t)real);
+
+	while (identity->at[i & (PLACES - 1)].real)
+		i++;
+	identity->at[i & (PLACES - 1)].real = real;
+	identity->at[i & (PLACES - 1)].id = id;
+}
+
+static bool within(const struct sw_object *object, const void *address)
+{
+	return (uintptr_t)address - object->start < object->end - object->start;
+}
+
+/*
+ * One pointer may have two names (a driver may alias versions that are equal): they do the same, so the first name in
+ * the table stands for both, but one that is recorded goes before one that passes through.
+ */
+static struct identity *identity_build(const struct sw_object *object, void *handle)
+{
+	struct identity *identity = sw_table_memory(sizeof *identity);
+
+	if (!identity)
+		return NULL;
+	identity->object = *object;
+	identity->handle = handle;
+	for (int recorded = 1; recorded >= 0; recorded--) {
+		for (uint16_t id = 1; id < SW_ID_COUNT; id++) {
+			void *real = (sw_wrappers[id] != NULL) == recorded
+					     ? sw_dlsym_call(handle, sw_api_at(id)->symbol)
+					     : NULL;
+
+			if (!real || !within(object, real))
+				continue;
+			if (!identity_find(identity, real))
+				identity_add(identity, real, id);
+			__atomic_store_n(&sw_driver_real[id], real, __ATOMIC_RELEASE);
+		}
+	}
+	return identity;
+}
+
+/* The table for the driver that `real` belongs to; NULL when it belongs to something else. */
+static const struct identity *identity_of(const void *real)
+{
+	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+	struct identity *fresh;
+	struct sw_object object;
+	void *handle, *mark;
+
+	if (identity && within(&identity->object, real))
+		return identity;
+	if (!sw_object_of(real, &object) || !object.path[0])
+		return NULL;
+	/* Keeps the driver loaded from here on: its pointers are in our tables. */
+	handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
+	mark = handle ? sw_dlsym_call(handle, MARK) : NULL;
+	if (!mark || !within(&object, mark)) {
+		if (handle)
+			dlclose(handle);
+		return NULL;
+	}
+	fresh = identity_build(&object, handle);
+	if (fresh)
+		__atomic_store_n(&known, fresh, __ATOMIC_RELEASE);
+	return fresh;
+}
+
+void *sw_driver_resolve(enum sw_api_id id)
+{
+	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+	const int saved = errno;
+	void *real, *handle;
+
+	if (identity)
+		return sw_driver_real[id]; /* the driver was looked through: it has no such function */
+	real = sw_dlsym_call(RTLD_NEXT, sw_api_at(id)->symbol);
+	if (!real) {
+		handle = dlopen(DRIVER, RTLD_LAZY | RTLD_NOLOAD);
+		real = handle ? sw_dlsym_call(handle, sw_api_at(id)->symbol) : NULL;
+		if (handle)
+			dlclose(handle);
+	}
+	if (real) {
+		identity_of(real);
+		__atomic_store_n(&sw_driver_real[id], real, __ATOMIC_RELEASE);
+	}
+	dlerror(); /* the program shall not find an error of ours */
+	errno = saved;
+	return real;
+}
+
+bool sw_driver_simulated(void)
+{
+	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+	const bool simulated = identity && sw_dlsym_call(identity->handle, SIMULATION_MARK);
+
+	dlerror();
+	return simulated;
+}
+
+static bool harmless(const char *name)
+{
+	const size_t id = sw_api_find(name);
+
+	return id && !sw_wrappers[id];
+}
+
+void *sw_driver_exchange(const char *name, void *real, const void *caller)
+{
+	const int saved = errno;
+	const struct identity *identity;
+	void *answer = real;
+	uint16_t id;
+
+	if (!real || sw_dlsym_is_ours(real))
+		return real;
+	identity = identity_of(real);
+	if (identity && sw_requester_count(caller)) {
+		id = identity_find(identity, real);
+		if (!id && !harmless(name))
+			answer = sw_trampoline(name, real);
+		else if (sw_wrappers[id])
+			answer = sw_wrappers[id];
+	}
+	errno = saved;
+	return answer;
+}

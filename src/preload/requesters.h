@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The modules that ask for the driver's functions: CUDA runtimes, programs, profilers. */
+#ifndef SW_PRELOAD_REQUESTERS_H
+#define SW_PRELOAD_REQUESTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An object that is mapped. */
+struct sw_object {
+	uintptr_t start, end; /* of its segments */
+	uintptr_t base;       /* load bias */
+	char path[512];       /* "" for the program itself */
+};
+/* The object that an address lies in.  False: none. */
+bool sw_object_of(const void *address, struct sw_object *object);
+
+/* Counts a request from `caller`.  False: it is the driver, CUPTI or a like tool, whose calls are not the program's. */
+bool sw_requester_count(const void *caller);
+/* The CUDA version that it asked for; the highest is kept. */
+void sw_requester_version(const void *caller, uint32_t version);
+
+/* Whether the code at this address is a CUDA runtime, or a program that has one linked into it. */
+bool sw_requester_is_runtime(const void *caller);
+
+/* Writes a CUDART record for each module whose count grew. */
+void sw_requesters_describe(void);
+
+#endif

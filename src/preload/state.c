@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/state.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+/* Used when no page can be had; a fork child then inherits what the parent knew. */
+static struct sw_state fallback;
+static struct sw_state *published;
+
+static struct sw_state *state_begin(void)
+{
+	const int saved = errno;
+	struct sw_state *expected = NULL;
+	struct sw_state *fresh = mmap(NULL, sizeof *fresh, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fresh == MAP_FAILED)
+		fresh = &fallback;
+	else
+		madvise(fresh, sizeof *fresh, MADV_WIPEONFORK);
+	if (!__atomic_compare_exchange_n(&published, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (fresh != &fallback)
+			munmap(fresh, sizeof *fresh);
+		fresh = expected;
+	}
+	errno = saved;
+	return fresh;
+}
+
+struct sw_state *sw_state(void)
+{
+	struct sw_state *state = __atomic_load_n(&published, __ATOMIC_ACQUIRE);
+
+	return __builtin_expect(state != NULL, 1) ? state : state_begin();
+}
+
+void sw_state_lock(struct sw_state *state)
+{
+	for (unsigned int tries = 0; __atomic_exchange_n(&state->lock, 1, __ATOMIC_ACQUIRE); tries++) {
+		if (tries < 64)
+			__builtin_ia32_pause();
+		else
+			sched_yield();
+	}
+}
+
+void sw_state_unlock(struct sw_state *state)
+{
+	__atomic_store_n(&state->lock, 0, __ATOMIC_RELEASE);
+}

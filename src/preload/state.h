@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the hooks remember about the process: contexts, functions, images, which entry points are described.
+ *
+ * It lies in pages that a fork child sees as zeroes (MADV_WIPEONFORK): the child writes a trace of its own, in which
+ * nothing is described yet, and a lock that another thread held at the fork is free again.  CUDA itself does not
+ * survive a fork, so no handle of the parent is of use to the child.
+ */
+#ifndef SW_PRELOAD_STATE_H
+#define SW_PRELOAD_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/ids.h"
+#include "preload/cuda_types.h"
+#include "preload/table.h"
+
+#define SW_STATE_CONTEXTS    256 /* ids fit a byte, 0 is "unknown" */
+#define SW_STATE_UNKNOWN     64  /* entry points that the table does not know */
+#define SW_STATE_REQUESTERS 32 /* modules that asked for entry points */
+#define SW_STATE_DESCRIPTIONS (SW_ID_COUNT + SW_STATE_UNKNOWN)
+
+struct sw_state_context {
+	CUcontext handle; /* NULL: ended */
+	CUgreenCtx green; /* the green context that it came from */
+	int32_t device;
+	bool primary;
+};
+
+struct sw_state {
+	uint32_t lock;
+	uint32_t epoch;    /* grows when a context ends: what threads remembered is void */
+	uint32_t contexts; /* ids handed out */
+	uint32_t devices_described;
+	uint32_t driver_told;
+	uint32_t functions; /* ids handed out */
+	uint32_t images;    /* ids handed out */
+	struct sw_state_context context[SW_STATE_CONTEXTS];
+	struct sw_table by_function; /* CUfunction or CUkernel -> struct sw_function */
+	struct sw_table by_stream;   /* CUstream -> context id */
+	struct sw_table kernels;     /* handles known to be CUkernel */
+	struct sw_table by_code;     /* CUmodule or CUlibrary -> image id */
+	struct sw_table by_content;  /* hash of an image -> image id */
+	uint32_t requests_described[SW_STATE_REQUESTERS];
+	uint8_t described[SW_STATE_DESCRIPTIONS];
+};
+
+/* Never NULL. */
+struct sw_state *sw_state(void);
+
+/* Held for a few instructions and never around a call of the program's or the driver's code that could block. */
+void sw_state_lock(struct sw_state *state);
+void sw_state_unlock(struct sw_state *state);
+
+#endif

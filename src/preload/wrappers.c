@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wrappers, one an entry point, from the table: exported under the driver's names for programs that are linked with
+ * it, handed out in exchange for the driver's pointers to all others.  The compiler checks each signature against
+ * cuda.h, which declares every exported name.
+ */
+#include "preload/fill.h"
+#include "preload/custom.h"
+#include "preload/signature.h"
+#include "preload/wrappers.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define THREAD_LEGACY     0
+#define THREAD_PER_THREAD SW_RF_PER_THREAD
+
+#define WHERE_HERE       sw_context_here()
+#define WHERE_ON(s)      sw_context_of_stream(SW_WORD(s))
+#define WHERE_IN(c)      sw_context_of(c)
+#define WHERE_GREEN(g)   sw_context_of_green(g)
+#define WHERE_PRIMARY(d) sw_context_of_primary(d)
+/* Contexts that the record names are described before the record is begun. */
+#define WHERE_PEERS(s, a, b) ((void)sw_context_of(a), (void)sw_context_of(b), sw_context_of_stream(SW_WORD(s)))
+/* Only what a successful call stored is a handle. */
+#define WHERE_MADE(c)       (sw_status == CUDA_SUCCESS ? sw_context_made(c) : 0)
+#define WHERE_MADE_GREEN(g) (sw_status == CUDA_SUCCESS ? sw_context_of_green(g) : 0)
+
+#define ENTER(symbol, bits)                                                                                            \
+	__typeof__(&symbol) sw_real = (__typeof__(&symbol))sw_driver_function(SW_ID_##symbol);                          \
+	struct sw_call sw_call;                                                                                        \
+	CUresult sw_status;                                                                                            \
+                                                                                                                       \
+	if (!sw_real)                                                                                                  \
+		return SW_NO_DRIVER;                                                                                   \
+	const bool sw_on = sw_hook_enter(&sw_call, SW_ID_##symbol, (bits), __builtin_frame_address(0),                  \
+					 __builtin_return_address(0))
+
+/* One record before the call. */
+#define FORM_BEFORE(symbol, thread, where, record, fill, sig)                                                          \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		ENTER(symbol, THREAD_##thread);                                                                        \
+		if (!sw_on)                                                                                            \
+			return sw_real(SW_ARGS sig);                                                                   \
+		sw_call_context(&sw_call, WHERE_##where);                                                              \
+		SW_STRUCT_##record *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                   \
+		if (sw_r)                                                                                              \
+			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
+		sw_call_publish(&sw_call);                                                                             \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		if (sw_status == CUDA_SUCCESS)                                                                         \
+			SW_DONE_##record fill;                                                                         \
+		sw_call_leave(&sw_call, sw_status);                                                                    \
+		return sw_status;                                                                                      \
+	}
+
+/* One record after the call; in the context that is right then (a call that makes a context also selects it). */
+#define AFTER(symbol, thread, where, record, fill, sig, worth)                                                         \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		ENTER(symbol, THREAD_##thread);                                                                        \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		if (!sw_on)                                                                                            \
+			return sw_status;                                                                              \
+		sw_call_context(&sw_call, WHERE_##where);                                                              \
+		SW_STRUCT_##record *sw_r = sw_call_record_after(&sw_call, SW_KIND_##record, sizeof *sw_r, sw_status);  \
+		if (sw_r && (worth))                                                                                   \
+			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
+		sw_call_publish(&sw_call);                                                                             \
+		if (sw_status == CUDA_SUCCESS)                                                                         \
+			SW_DONE_##record fill;                                                                         \
+		sw_call_leave(&sw_call, sw_status);                                                                    \
+		return sw_status;                                                                                      \
+	}
+/* What a failed call left behind its output pointers is not worth reading. */
+#define FORM_AFTER(symbol, thread, where, record, fill, sig)                                                           \
+	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS)
+#define FORM_ASK(symbol, thread, where, record, fill, sig) AFTER(symbol, thread, where, record, fill, sig, true)
+
+/* BEGIN and END around a call that may block. */
+#define FORM_BLOCK(symbol, thread, where, record, fill, sig)                                                           \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		ENTER(symbol, THREAD_##thread | SW_RF_BEGIN | SW_WAITS_##record);                                      \
+		if (!sw_on)                                                                                            \
+			return sw_real(SW_ARGS sig);                                                                   \
+		sw_call_context(&sw_call, WHERE_##where);                                                              \
+		SW_STRUCT_##record *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                   \
+		if (sw_r)                                                                                              \
+			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
+		sw_call_publish(&sw_call);                                                                             \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		sw_call_end(&sw_call, sw_status);                                                                      \
+		return sw_status;                                                                                      \
+	}
+
+/* Records that need more than a table's row: custom.h. */
+#define FORM_CUSTOM(symbol, thread, where, function, fill, sig)                                                        \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		struct sw_site sw_site = {                                                                             \
+			.real = sw_driver_function(SW_ID_##symbol),                                                    \
+			.frame = __builtin_frame_address(0),                                                           \
+			.caller = __builtin_return_address(0),                                                         \
+			.id = SW_ID_##symbol,                                                                          \
+			.flags = THREAD_##thread,                                                                      \
+		};                                                                                                     \
+		return sw_site.real ? sw_custom_##function(&sw_site, SW_ARGS sig) : SW_NO_DRIVER;                      \
+	}
+
+#pragma GCC diagnostic push
+/* Rows of old ABI versions are deprecated; they are wrapped all the same. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define SW_CU(symbol, name, runtime, cls, thread, form, where, record, fill, sig)                                      \
+	FORM_##form(symbol, thread, where, record, fill, sig)
+#include "api/cuda.def"
+
+void *const sw_wrappers[SW_ID_COUNT] = {
+#define SW_CU(symbol, ...) [SW_ID_##symbol] = (void *)symbol,
+#define SW_CU_WAY(symbol, ...) [SW_ID_##symbol] = (void *)symbol,
+#include "api/cuda.def"
+};
+
+#pragma GCC diagnostic pop
