@@ -1,6 +1,6 @@
 # tests of detect
 if HAVE_CHECK
-detect_tests = tests/detect/test_hazards
+detect_tests = tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h tests/detect/signature.c
@@ -11,4 +11,12 @@ tests_detect_test_hazards_SOURCES = tests/detect/test_hazards.c $(detect_common)
 tests_detect_test_hazards_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_hazards_CFLAGS = $(detect_cflags)
 tests_detect_test_hazards_LDADD = $(detect_ldadd)
+tests_detect_test_memory_SOURCES = tests/detect/test_memory.c $(detect_common)
+tests_detect_test_memory_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_memory_CFLAGS = $(detect_cflags)
+tests_detect_test_memory_LDADD = $(detect_ldadd)
+tests_detect_test_waits_SOURCES = tests/detect/test_waits.c $(detect_common)
+tests_detect_test_waits_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_waits_CFLAGS = $(detect_cflags)
+tests_detect_test_waits_LDADD = $(detect_ldadd)
 endif

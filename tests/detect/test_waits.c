@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SW201-SW203 and SW301-SW403: events that order nothing, calls that wait. */
+#include "detect/judge.h"
+
+#define MS 1000000u
+
+static void sync_copy(struct tb *tb, uint64_t dst, enum sw_side ds, uint64_t src, enum sw_side ss, uint64_t ns)
+{
+	tb->flags = SW_RF_SYNCHRONOUS;
+	tb->dur = ns;
+	tb_copy_sync(tb, dst, ds, src, ss, 4096);
+	tb->flags = 0;
+	tb->dur = 100;
+}
+
+/* ---- events that order nothing ------------------------------------------------------------------------------------ */
+
+/* 0: never recorded, 1: recorded too early, 2: on a stream without work, 3: replaced; 4: right. */
+START_TEST(events_that_miss)
+{
+	static const int ids[] = {201, 202, 202, 203};
+	struct tb *tb = two_streams();
+	uint64_t seq = 0;
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i == 1) {
+		tb_event_record(tb, E1, S1);
+		seq = tb->seq;
+	}
+	h2d(tb, DEV, PIN, 4096, S1);
+	if (_i == 2) {
+		tb_event_record(tb, E1, S3);
+		seq = tb->seq;
+	}
+	if (_i >= 3)
+		tb_event_record(tb, E1, S1);
+	if (_i == 3) {
+		tb_event_record(tb, E1, S3);
+		seq = tb->seq;
+	}
+	tb_stream_wait(tb, S2, E1);
+	if (_i == 0)
+		seq = tb->seq;
+	d2d(tb, DEV2, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i == 4) {
+		no_hazards(j);
+		ck_assert_uint_eq(j->findings.n, 0);
+	} else {
+		const struct sw_finding *hazard = only(j, 101);
+		const struct sw_finding *f = NULL;
+		for (size_t i = 0; i < j->findings.n; i++)
+			if (j->findings.at[i].id == ids[_i] && j->findings.at[i].severity == SW_ERROR)
+				f = &j->findings.at[i];
+		ck_assert_ptr_nonnull(f);
+		ck_assert_int_eq(f->confidence, SW_CERTAIN);
+		ck_assert_int_eq(hazard->fix, _i ? SW_FIX_MOVE_RECORD : SW_FIX_RECORD_FIRST);
+		ck_assert_uint_eq(hazard->fix_seq, seq);
+		ck_assert_uint_eq(f->fix_seq, seq);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Without a hazard they are notes: the first round of a ring of events. */
+START_TEST(first_rounds_are_notes)
+{
+	struct tb *tb = two_streams();
+	if (_i)
+		tb_event_record(tb, E1, S1);
+	tb_stream_wait(tb, S2, E1);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 201), !_i);
+	ck_assert_uint_eq(j->errors + j->warnings, 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A wait that brought the order of other work is not blamed for a hazard that it was not meant for. */
+START_TEST(useful_waits_are_not_blamed)
+{
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, NONBLOCKING);
+	h2d(tb, DEV, PIN, 4096, S1);
+	tb_set(tb, DEV2, 64, S3);
+	order(tb, S3, S2);
+	d2d(tb, DEV2, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 101)->fix, SW_FIX_EVENT);
+	ck_assert_uint_eq(count_of(j, 202), 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* An event used for ordering that is recorded again before anyone waited; one that is waited for in between. */
+START_TEST(records_replaced)
+{
+	struct tb *tb = two_streams();
+	order(tb, S1, S2);
+	tb_event_record(tb, E1, S1);
+	if (_i)
+		tb_stream_wait(tb, S2, E1);
+	tb_event_record(tb, E1, S1);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		ck_assert_uint_eq(count_of(j, 203), 0);
+	else
+		ck_assert_int_eq(only(j, 203)->severity, SW_NOTE);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* ---- calls that wait ------------------------------------------------------------------------------------------------ */
+
+/* 0: waits 5 ms for a blocking stream's kernel.  1: the same copy, nothing pending.  2: non-blocking, so it does not wait:
+   documented, but not here. */
+START_TEST(synchronous_copies)
+{
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, 0);
+	if (_i != 1)
+		tb_set(tb, DEV2, 64, S3);
+	uint64_t tb_step = tb->step;
+	sync_copy(tb, PIN, SW_SIDE_HOST, DEV, SW_SIDE_DEVICE, _i ? 20000 : 5 * MS);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_finding *f = only(j, 301);
+	ck_assert_int_eq(f->severity, _i ? SW_NOTE : SW_WARNING);
+	ck_assert_int_eq(f->basis, SW_BASIS_DOCUMENTED);
+	ck_assert_int_eq(f->confidence, SW_CERTAIN);
+	ck_assert_uint_eq(f->cost.calls, 1);
+	ck_assert_uint_eq(f->cost.waited_calls, !_i);
+	uint64_t ns = (_i ? 20000 : 5 * MS) + tb_step; /* END comes a step after the call */
+	ck_assert_uint_eq(f->cost.total_ns, ns);
+	ck_assert_uint_eq(f->cost.worst_ns, ns);
+	ck_assert(f->not_waited == (_i == 2));
+	ck_assert(f->hidden == (_i != 0));
+	ck_assert_uint_eq(j->folded_waits, _i != 0);
+	ck_assert_uint_eq(j->host_wait_ns, ns);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Copies inside the device wait for nothing and are no finding. */
+START_TEST(copies_inside_the_device_do_not_wait)
+{
+	struct tb *tb = two_streams();
+	sync_copy(tb, DEV, SW_SIDE_DEVICE, DEV2, SW_SIDE_DEVICE, 5 * MS);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->findings.n, 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+START_TEST(pageable_asynchronous_copies)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb->dur = 5 * MS;
+	d2h(tb, _i ? PIN : HOST, DEV, 4096, S1);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 302), 0);
+	} else {
+		const struct sw_finding *f = only(j, 302);
+		ck_assert_int_eq(f->severity, SW_WARNING);
+		ck_assert_int_eq(f->basis, SW_BASIS_MEASURED);
+		ck_assert_int_eq(f->fix, SW_FIX_PIN);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+START_TEST(sets_of_host_memory)
+{
+	struct tb *tb = two_streams();
+	tb->dur = 5 * MS;
+	tb_set(tb, _i ? DEV : PIN, 64, 0)->h.flags |= SW_RF_SYNCHRONOUS;
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 303), !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* 0: a legacy set between two blocking streams.  1: on a non-blocking stream.  2: the same stream on both sides.  3: the
+   host had waited in between. */
+START_TEST(legacy_serialisation)
+{
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, 0);
+	tb_stream_create(tb, 0xd0, 0);
+	tb_set(tb, DEV, 64, S3);
+	tb_set(tb, DEV2, 64, _i == 1 ? S1 : 0);
+	if (_i == 3)
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	tb_set(tb, PIN, 64, _i == 2 ? S3 : 0xd0);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 304), 0);
+	} else {
+		const struct sw_finding *f = only(j, 304);
+		ck_assert_int_eq(f->severity, SW_NOTE);
+		ck_assert_int_eq(f->basis, SW_BASIS_DOCUMENTED);
+		ck_assert_int_eq(f->fix, SW_FIX_NONBLOCKING);
+		ck_assert_int_eq(j->streams.at[f->access[0].stream].kind, SW_LANE_LEGACY);
+		ck_assert_uint_eq(j->streams.at[f->access[1].stream].handle, 0xd0);
+		ck_assert_uint_eq(j->streams.at[f->detail].handle, S3);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Memory allocated or released while work is pending, and when none is. */
+START_TEST(memory_management)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	if (_i)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	tb->dur = 5 * MS;
+	tb_alloc(tb, SW_MEM_DEVICE, DEV + (4 << 20), 4096);
+	tb_alloc(tb, SW_MEM_PINNED, PIN + (4 << 20), 4096);
+	tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 305) + count_of(j, 306) + count_of(j, 307), 0);
+	} else {
+		ck_assert_int_eq(only(j, 305)->severity, SW_NOTE);
+		ck_assert_int_eq(only(j, 305)->basis, SW_BASIS_MAY);
+		ck_assert(!only(j, 305)->hidden);
+		ck_assert_int_eq(only(j, 306)->severity, SW_WARNING);
+		ck_assert_int_eq(only(j, 306)->basis, SW_BASIS_MEASURED);
+		ck_assert_int_eq(only(j, 307)->severity, SW_WARNING);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* The first launch of a kernel beside a busy stream; one whose code was loaded before. */
+START_TEST(lazy_loading)
+{
+	struct tb *tb = two_streams();
+	uint32_t f = tb_function(tb, "_Z3addPfPKf", 2, 8, 8);
+	if (_i == 1) {
+		tb_launch(tb, f, S2, 2, DEV2, DEV2);
+		tb_sync(tb, SW_SYNC_STREAM, S2);
+	}
+	if (_i != 2)
+		tb_set(tb, DEV, 64, S1);
+	tb_launch(tb, f, S2, 2, DEV2, DEV2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 308), 0);
+	} else {
+		ck_assert_int_eq(only(j, 308)->severity, SW_NOTE);
+		ck_assert_int_eq(only(j, 308)->basis, SW_BASIS_MAY);
+		ck_assert_int_eq(only(j, 308)->fix, SW_FIX_PRELOAD);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+START_TEST(reconfiguration)
+{
+	struct tb *tb = two_streams();
+	if (_i != 1)
+		tb_set(tb, DEV, 64, S1);
+	tb->dur = _i == 2 ? 3000 : 9 * MS;
+	tb_config(tb, 0, 4096);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		ck_assert_uint_eq(count_of(j, 309), 0);
+	else
+		ck_assert_int_eq(only(j, 309)->severity, SW_WARNING);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* ---- what a wait was needed for ------------------------------------------------------------------------------------ */
+
+/* 0: the device is waited for, the copy would have been enough.  1: the copy's stream.  2: the other stream's work is
+   used afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is known.  5: it cost nothing. */
+START_TEST(wide_waits)
+{
+	struct tb *tb = two_streams();
+	uint32_t unknown = tb_function(tb, "plain", 1, 8);
+	tb_set(tb, DEV2, 64, S1);
+	if (_i == 3)
+		d2h(tb, PIN + 8192, DEV2, 64, S1);
+	if (_i == 4)
+		tb_launch(tb, unknown, S1, 1, (uint64_t)0);
+	d2h(tb, PIN, DEV, 4096, S2);
+	uint64_t needed = tb->seq;
+	tb->dur = _i == 5 ? 100 : 5 * MS;
+	tb_sync(tb, _i == 1 ? SW_SYNC_STREAM : SW_SYNC_CONTEXT, _i == 1 ? S2 : 0);
+	tb->dur = 100;
+	if (_i == 2)
+		d2d(tb, DEV, DEV2, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 401), 0);
+	} else {
+		const struct sw_finding *f = only(j, 401);
+		ck_assert_int_eq(f->severity, SW_WARNING);
+		ck_assert_int_eq(f->confidence, SW_LIKELY);
+		ck_assert_int_eq(f->fix, SW_FIX_NARROW);
+		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S2);
+		ck_assert_uint_eq(f->fix_seq, needed);
+		ck_assert_uint_eq(f->detail, 1);
+		ck_assert_uint_eq(f->value, 2);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* In the middle of a stream: an event behind the copy would do. */
+START_TEST(wide_waits_on_one_stream)
+{
+	struct tb *tb = two_streams();
+	d2h(tb, PIN, DEV, 4096, S1);
+	uint64_t needed = tb->seq;
+	if (!_i)
+		tb_set(tb, DEV2, 64, S1);
+	tb->dur = 5 * MS;
+	tb_sync(tb, SW_SYNC_STREAM, S1);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		ck_assert_uint_eq(count_of(j, 401), 0);
+	else
+		ck_assert_uint_eq(only(j, 401)->fix_seq, needed);
+	sw_judgement_free(j);
+}
+END_TEST
+
+START_TEST(redundant_waits)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb_sync(tb, SW_SYNC_STREAM, S1);
+	if (_i)
+		tb_set(tb, DEV, 64, S1);
+	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 402), 0);
+	} else {
+		ck_assert_int_eq(only(j, 402)->severity, SW_NOTE);
+		ck_assert_int_eq(only(j, 402)->fix, SW_FIX_REMOVE);
+		ck_assert(only(j, 402)->hidden);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+START_TEST(query_loops)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb->step = _i ? 200000 : 4000; /* a poll now and then is no loop */
+	for (int i = 0; i < 1000; i++)
+		tb_query(tb, SW_SYNC_STREAM, S1, 600);
+	tb_query(tb, SW_SYNC_STREAM, S1, 0);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 403), 0);
+	} else {
+		ck_assert_int_eq(only(j, 403)->severity, SW_WARNING);
+		ck_assert_uint_eq(only(j, 403)->value, 1001);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* ---- the observer --------------------------------------------------------------------------------------------------- */
+
+struct seen {
+	unsigned operations, completed, hazards, edges, begun, order_errors;
+	uint64_t last_completed;
+};
+
+static void on_operation(void *arg, const struct sw_operation *op)
+{
+	struct seen *seen = arg;
+	seen->operations++;
+	seen->order_errors += op->record->rec->kind != op->what.kind;
+}
+
+static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns)
+{
+	struct seen *seen = arg;
+	seen->completed++;
+	seen->order_errors += seq <= seen->last_completed || !stream || !t_ns;
+	seen->last_completed = seq;
+}
+
+static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from, uint32_t to)
+{
+	(void)edge, (void)from, (void)to;
+	((struct seen *)arg)->edges++;
+}
+
+static void on_hazard(void *arg, const struct sw_finding *f, const struct sw_access *a, const struct sw_access *b)
+{
+	struct seen *seen = arg;
+	seen->hazards++;
+	seen->order_errors += f->id != 103 || a->seq >= b->seq;
+}
+
+static void on_begin(void *arg, const struct sw_judgement *j)
+{
+	((struct seen *)arg)->begun += j->findings.n == 0;
+}
+
+START_TEST(observers_see_the_run)
+{
+	struct seen seen = {0};
+	struct sw_observer observer = {&seen, on_operation, on_completed, on_edge, on_hazard, on_begin};
+	struct tb *tb = two_streams();
+	for (int i = 0; i < 3; i++) {
+		tb_set(tb, DEV, 64, S1);
+		tb_set(tb, DEV, 64, S2);
+	}
+	tb_sync(tb, SW_SYNC_STREAM, S1);
+	tb_sync_begin(tb, SW_SYNC_CONTEXT, 0);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.observer = &observer});
+	ck_assert_uint_eq(seen.operations, 7 + 6 + 2);
+	ck_assert_uint_eq(seen.completed, 3);
+	ck_assert_uint_eq(seen.begun, 1);
+	ck_assert_uint_eq(seen.hazards, 5);
+	ck_assert_uint_eq(seen.order_errors, 0);
+	ck_assert_uint_ge(seen.edges, 1);
+	sw_judgement_free(j);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_add_loop_test(tc, events_that_miss, 0, 5);
+	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);
+	tcase_add_test(tc, useful_waits_are_not_blamed);
+	tcase_add_loop_test(tc, records_replaced, 0, 2);
+	tcase_add_loop_test(tc, synchronous_copies, 0, 3);
+	tcase_add_test(tc, copies_inside_the_device_do_not_wait);
+	tcase_add_loop_test(tc, pageable_asynchronous_copies, 0, 2);
+	tcase_add_loop_test(tc, sets_of_host_memory, 0, 2);
+	tcase_add_loop_test(tc, legacy_serialisation, 0, 4);
+	tcase_add_loop_test(tc, memory_management, 0, 2);
+	tcase_add_loop_test(tc, lazy_loading, 0, 3);
+	tcase_add_loop_test(tc, reconfiguration, 0, 3);
+	tcase_add_loop_test(tc, wide_waits, 0, 6);
+	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);
+	tcase_add_loop_test(tc, redundant_waits, 0, 2);
+	tcase_add_loop_test(tc, query_loops, 0, 2);
+	tcase_add_test(tc, observers_see_the_run);
+}
+
+int main(void)
+{
+	return run_cases("waits", add);
+}
