@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-
-static const struct {
-	int number;
-	const char *kind, *title, *text;
-} findings[] = {
-#define SW_FINDING(name, number, kind, title, text) {number, kind, title, text},
-#include "detect/findings.def"
-#undef SW_FINDING
-};
-#define N_FINDINGS (sizeof findings / sizeof findings[0])
+#include "detect/detect.h"
 
 /* "SW103", "sw103" or "103": the number, else 0. */
 static int parse_id(const char *text)
@@ -29,8 +20,9 @@ static int parse_id(const char *text)
 
 static int list_all(void)
 {
-	for (size_t i = 0; i < N_FINDINGS; i++)
-		printf("SW%03d  %-28s %s\n", findings[i].number, findings[i].kind, findings[i].title);
+	const struct sw_finding_info *info;
+	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
+		printf("SW%03d  %-28s %s\n", info->number, info->kind, info->title);
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
@@ -40,12 +32,9 @@ int sw_cmd_explain(const struct sw_options *options)
 		return list_all();
 	if (options->n_operands > 1)
 		return sw_complain_usage("one id at a time, not also '%s'", options->operands[1]);
-	int number = parse_id(options->operands[0]);
-	for (size_t i = 0; i < N_FINDINGS; i++) {
-		if (findings[i].number != number)
-			continue;
-		printf("SW%03d %s: %s\n\n%s\n", number, findings[i].kind, findings[i].title, findings[i].text);
-		return sw_finish_stdout(SW_EXIT_OK);
-	}
-	return sw_complain_usage("no finding has the id '%s'; 'syncwatch explain' lists all", options->operands[0]);
+	const struct sw_finding_info *info = sw_finding_info(parse_id(options->operands[0]));
+	if (!info)
+		return sw_complain_usage("no finding has the id '%s'; 'syncwatch explain' lists all", options->operands[0]);
+	printf("SW%03d %s: %s\n\n%s\n", info->number, info->kind, info->title, info->text);
+	return sw_finish_stdout(SW_EXIT_OK);
 }

@@ -4,7 +4,10 @@ bin_PROGRAMS += syncwatch
 syncwatch_SOURCES = \
 	tools/syncwatch.c tools/command.h \
 	tools/options.c tools/options.h tools/options.def \
-	tools/child.c tools/child.h tools/install.c tools/install.h \
-	tools/cmd_run.c tools/cmd_explain.c
+	tools/analysis.c tools/analysis.h tools/output.c tools/output.h tools/terminal.h \
+	tools/child.c tools/child.h tools/install.c tools/install.h tools/traces.c tools/traces.h \
+	tools/elf_probe.c tools/elf_probe.h \
+	tools/cmd_run.c tools/cmd_report.c tools/cmd_explain.c
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"'
-syncwatch_LDADD = libswbase.a
+syncwatch_LDADD = libswreport.a libswdetect.a libswhb.a libswreader.a libswimage.a libswbase.a $(ZSTD_LIBS) $(LZ4_LIBS) $(DW_LIBS) $(DEMANGLE_LIBS)
+dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7

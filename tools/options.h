@@ -11,6 +11,7 @@
 /* Sub-commands: X(NAME, bit, "operands", "what it does").  The entry point of each is sw_cmd_NAME. */
 #define SW_COMMANDS(X)                                                                                                 \
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
+	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
 	X(explain, EXPLAIN, "[SWnnn]", "explain a finding; without an id, list all")
 
 enum sw_command_index {
@@ -22,7 +23,6 @@ enum {
 #define SW_COMMAND_BIT(name, upper, operands, text) SW_FOR_##upper = 1 << SW_COMMAND_##upper,
 	SW_COMMANDS(SW_COMMAND_BIT)
 #undef SW_COMMAND_BIT
-	SW_FOR_REPORT = 1 << 30,
 	SW_FOR_ALL = ~0
 };
 

@@ -8,7 +8,7 @@ libswreport_a_SOURCES = \
 	src/report/names.c src/report/names.h \
 	src/report/stack.c src/report/stack.h src/report/symbols.c src/report/symbols.h src/report/frames.def \
 	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
-	src/report/fingerprint.c src/report/fingerprint.h \
+	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \
 	src/report/suppress.c src/report/suppress.h
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS)
 dist_doc_DATA = doc/report.schema.json

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* make_trace race|fixed|crashed FILE: writes a trace for the tests of the command. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/trace_builder.h"
+
+#define BUFFER 0x7f0000000000u
+#define EVENT 0xe0u
+enum { STREAM_A = 0xa0, STREAM_B = 0xb0, NON_BLOCKING = 1 };
+
+static void two_streams(struct tb *tb)
+{
+	tb_alloc(tb, SW_MEM_DEVICE, BUFFER, 4096);
+	tb_stream_create(tb, STREAM_A, NON_BLOCKING);
+	tb_stream_create(tb, STREAM_B, NON_BLOCKING);
+	tb_event_create(tb, EVENT);
+}
+
+/* A set on one stream, a copy from the same bytes on another, with or without the event that orders them. */
+static void race(struct tb *tb, bool fixed)
+{
+	two_streams(tb);
+	tb_call(tb, "cuMemsetD8Async", "cudaMemsetAsync");
+	tb_set(tb, BUFFER, 2048, STREAM_A);
+	if (fixed) {
+		tb_event_record(tb, EVENT, STREAM_A);
+		tb_stream_wait(tb, STREAM_B, EVENT);
+	}
+	tb_call(tb, "cuMemcpyDtoDAsync_v2", "cudaMemcpyAsync");
+	tb_copy(tb, BUFFER + 2048, SW_SIDE_DEVICE, BUFFER, SW_SIDE_DEVICE, 2048, STREAM_B);
+	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	struct tb *tb = tb_new(argv[2], NULL);
+	bool crashed = strcmp(argv[1], "crashed") == 0;
+	race(tb, strcmp(argv[1], "race") != 0);
+	if (crashed)
+		tb_sync_begin(tb, SW_SYNC_STREAM, STREAM_A);
+	tb_close(tb, !crashed);
+	return 0;
+}

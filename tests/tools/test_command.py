@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command as its users meet it: every bad input gets one clear line and its documented exit status.
+
+usage: test_command.py BUILD_DIR SOURCE_DIR
+"""
+import fcntl
+import json
+import os
+import pty
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+COMMAND = os.path.join(BUILD, "syncwatch")
+MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
+OK, USAGE, INPUT, OUTPUT = 0, 2, 3, 4
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def call(self, *arguments, command=COMMAND):
+        return subprocess.run([command, *arguments], cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True,
+                              timeout=60, stdin=subprocess.DEVNULL)
+
+    def trace(self, kind):
+        path = self.path(kind + ".swt")
+        subprocess.run([MAKE_TRACE, kind, path], check=True)
+        return path
+
+    def refused(self, status, part, *arguments):
+        """Exit status, nothing on stdout, one line on stderr that holds `part`."""
+        result = self.call(*arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("syncwatch"), result.stderr)
+        self.assertIn(part, result.stderr)
+
+
+class Usage(Case):
+    def test_unknown_words(self):
+        self.refused(USAGE, "unknown command 'frobnicate'", "frobnicate")
+        self.refused(USAGE, "unknown option '--frobnicate'", "--frobnicate")
+        for command in ("run", "report", "explain"):
+            self.refused(USAGE, "unknown option '--frob'", command, "--frob", "x")
+            self.refused(USAGE, "unknown option '-z'", command, "-z")
+
+    def test_words_reserved_for_later_are_unknown(self):
+        for word in ("merge", "diff", "calibrate"):
+            self.refused(USAGE, "unknown command", word)
+        for option in ("--gpu-timeline", "--guard-host", "--strict-host", "--html", "--sarif"):
+            self.refused(USAGE, "unknown option", "run", option, "true")
+
+    def test_options_of_other_commands_are_unknown(self):
+        self.refused(USAGE, "unknown option '--error-exitcode'", "report", "--error-exitcode", "1", "x.swt")
+        self.refused(USAGE, "unknown option '--sim'", "report", "--sim", "x.swt")
+
+    def test_arguments_of_options(self):
+        self.refused(USAGE, "needs an argument", "run", "--json")
+        self.refused(USAGE, "needs an argument that is not empty", "run", "--json=", "true")
+        self.refused(USAGE, "takes no argument", "report", "--all=yes", "x.swt")
+        for value in ("0", "256", "-1", "x", "1x", "99999999999999999999"):
+            self.refused(USAGE, "exit status from 1 to 255", "run", "--error-exitcode", value, "true")
+        self.refused(USAGE, "unknown format 'html'", "report", "--format", "html", "x.swt")
+
+    def test_missing_operands(self):
+        self.refused(USAGE, "which program?", "run")
+        self.refused(USAGE, "which program?", "run", "--")
+        self.refused(USAGE, "which trace?", "report")
+        self.refused(USAGE, "one trace at a time", "report", "a", "b")
+
+    def test_no_arguments_show_the_overview(self):
+        result = self.call()
+        self.assertEqual(result.returncode, USAGE)
+        self.assertIn("syncwatch run", result.stderr)
+
+    def test_help_and_version(self):
+        for arguments in (("--help",), ("run", "--help"), ("report", "-h"), ("explain", "--help")):
+            result = self.call(*arguments)
+            self.assertEqual((result.returncode, result.stderr), (OK, ""))
+            self.assertIn("Usage:", result.stdout)
+        for arguments in (("--version",), ("-V",), ("run", "--version")):
+            self.assertRegex(self.call(*arguments).stdout, r"^syncwatch \d+\.\d+\.\d+\n$")
+
+    def test_full_standard_output_is_noticed(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([COMMAND, "explain"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, OUTPUT)
+        self.assertIn("No space left", result.stderr)
+
+
+class Explain(Case):
+    def test_table_and_each_of_its_rows(self):
+        table = self.call("explain")
+        self.assertEqual(table.returncode, OK)
+        rows = [line.split() for line in table.stdout.splitlines()]
+        self.assertGreaterEqual(len(rows), 26)
+        for row in rows:
+            result = self.call("explain", row[0])
+            self.assertEqual(result.returncode, OK)
+            self.assertIn(row[1], result.stdout)
+            body = result.stdout.split("\n", 1)[1].strip()
+            self.assertGreater(len(body), 80, f"{row[0]} has no explanation")
+
+    def test_ids_are_taken_as_people_type_them(self):
+        wanted = self.call("explain", "SW101").stdout
+        for name in ("sw101", "101"):
+            self.assertEqual(self.call("explain", name).stdout, wanted)
+
+    def test_unknown_ids(self):
+        for name in ("SW999", "SW1", "SW1010", "race", ""):
+            self.refused(USAGE, "no finding has the id", "explain", name)
+
+
+class Report(Case):
+    def test_race_and_fixed_twin(self):
+        result = self.call("report", self.trace("race"))
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        self.assertIn("ERROR: syncwatch: SW101 race-read-after-write", result.stdout)
+        self.assertIn("cudaMemsetAsync on stream 1", result.stdout)
+        self.assertNotIn("\033", result.stdout)
+        result = self.call("report", self.trace("fixed"))
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("syncwatch: no hazards", result.stdout)
+        self.assertIn("coverage:", result.stdout)
+
+    def test_json_on_stdout_and_in_a_file_are_the_same(self):
+        trace = self.trace("race")
+        printed = self.call("report", "--format", "json", "--json", self.path("r.json"), trace)
+        self.assertEqual(printed.returncode, OK)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text, printed.stdout)
+        report = json.loads(text)
+        self.assertEqual(report["schema"], "syncwatch-report/1")
+        self.assertEqual([f["id"] for f in report["findings"] if f["severity"] == "error"], ["SW101"])
+        self.assertEqual(report["summary"]["errors"], 1)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("r.json")).st_mode) & 0o600, 0o600)
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+
+    def test_a_run_that_did_not_end_says_what_was_in_flight(self):
+        result = self.call("report", self.trace("crashed"))
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("did not end in order", result.stdout)
+        self.assertIn("was inside", result.stdout)
+
+    def test_unusable_traces(self):
+        self.refused(INPUT, "/nonexistent.swt: ", "report", "/nonexistent.swt")
+        self.refused(INPUT, self.dir, "report", self.dir)
+        for name, content in (("empty", b""), ("foreign", b"\x7fELF" + bytes(8192)), ("short", b"SYNCWTRC\x01\0")):
+            with open(self.path(name), "wb") as file:
+                file.write(content)
+            self.refused(INPUT, name, "report", self.path(name))
+
+    def test_newer_versions_are_refused_by_number(self):
+        trace = self.trace("race")
+        with open(trace, "r+b") as file:
+            file.seek(8)
+            file.write(struct.pack("<H", 99))
+        self.refused(INPUT, "99", "report", trace)
+
+    def test_truncated_traces_yield_what_is_whole(self):
+        trace = self.trace("race")
+        size = os.path.getsize(trace)
+        for keep in range(0, size, max(1, size // 37)):
+            with open(trace, "rb") as file, open(self.path("cut.swt"), "wb") as cut:
+                cut.write(file.read(keep))
+            result = self.call("report", self.path("cut.swt"))
+            self.assertIn(result.returncode, (OK, INPUT), result.stderr)
+            if result.returncode == INPUT:
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    def test_outputs_that_cannot_be_written(self):
+        trace = self.trace("race")
+        self.refused(OUTPUT, "/nonexistent/r.json", "report", "--json", "/nonexistent/r.json", trace)
+        self.refused(OUTPUT, self.dir, "report", "--json", self.dir, trace)
+        before = sorted(os.listdir(self.dir))
+        result = self.call("report", "--json", "/dev/full", trace)
+        self.assertEqual(result.returncode, OUTPUT)
+        self.assertIn("No space left", result.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before, "a temporary file was left")
+
+    def test_suppressions(self):
+        trace = self.trace("race")
+        with open(self.path("s"), "w") as file:
+            file.write("SW101\nSW305 kernel=never\n")
+        result = self.call("report", "--suppress", self.path("s"), trace)
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("no hazards", result.stdout)
+        self.assertIn("SW305 kernel=never", result.stdout)
+        with open(self.path("s"), "w") as file:
+            file.write("SW101\nnonsense\n")
+        self.refused(INPUT, self.path("s") + ":2:", "report", "--suppress", self.path("s"), trace)
+        self.refused(INPUT, "/nonexistent/s", "report", "--suppress", "/nonexistent/s", trace)
+
+
+class Run(Case):
+    """The program's side of `run`. What is recorded is the business of other tests."""
+
+    def test_exit_status_is_the_programs(self):
+        for status in (0, 1, 7, 255):
+            self.assertEqual(self.call("run", "--", "sh", "-c", f"exit {status}").returncode, status)
+        self.assertEqual(self.call("run", "sh", "-c", "kill -TERM $$").returncode, 128 + signal.SIGTERM)
+        self.assertEqual(self.call("run", "--error-exitcode", "99", "sh", "-c", "exit 3").returncode, 3)
+
+    def test_programs_that_do_not_start(self):
+        self.refused(127, "/nonexistent/program", "run", "/nonexistent/program")
+        self.refused(127, "no-such-program-here", "run", "no-such-program-here")
+        with open(self.path("data"), "w") as file:
+            file.write("data")
+        self.refused(126, self.path("data"), "run", self.path("data"))
+
+    def test_streams_pass_through(self):
+        result = subprocess.run([COMMAND, "run", "cat"], input="hello", capture_output=True, text=True, cwd=self.dir)
+        self.assertEqual((result.returncode, result.stdout), (0, "hello"))
+        result = self.call("run", "sh", "-c", "echo out; echo err >&2")
+        self.assertEqual(result.stdout, "out\n")
+        self.assertIn("err\n", result.stderr)
+
+    def test_options_end_where_the_program_begins(self):
+        result = self.call("run", "echo", "--json", "x", "--", "y")
+        self.assertEqual((result.returncode, result.stdout), (0, "--json x -- y\n"))
+
+    def test_environment(self):
+        result = self.run_with({"SYNCWATCH_OPTIONS": "depth=9", "LD_PRELOAD": "libm.so.6"}, "-o", "a:b.swt", "sh", "-c",
+                               'echo "$LD_PRELOAD"; echo "$SYNCWATCH_OPTIONS"')
+        preload, options = result.stdout.splitlines()
+        self.assertEqual(preload, os.path.join(BUILD, "libsyncwatch.so") + ":libm.so.6")
+        self.assertTrue(options.startswith("depth=9:"), options)
+        self.assertTrue(options.endswith("/a\\:b.swt"), options)
+
+    def run_with(self, environment, *arguments):
+        return subprocess.run([COMMAND, "run", *arguments], cwd=self.dir, env=dict(ENVIRONMENT, **environment),
+                              capture_output=True, text=True, timeout=60)
+
+    def test_signals_reach_the_program(self):
+        script = 'trap "echo got; exit 5" TERM; echo ready; while :; do sleep 0.05; done'
+        with subprocess.Popen([COMMAND, "run", "sh", "-c", script], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, cwd=self.dir) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.stdout.read(), "got\n")
+            self.assertEqual(process.wait(), 5)
+
+    def test_interrupt_of_the_terminal_is_not_sent_twice(self):
+        leader, follower = pty.openpty()
+        program = "import signal,sys,time\nn=0\ndef h(*a):\n  global n\n  n+=1\nsignal.signal(2,h)\n" \
+                  "print('ready',flush=True)\nwhile n==0: time.sleep(.01)\nsys.stdin.readline()\nsys.exit(n)"
+
+        def own_terminal():
+            os.setsid()
+            fcntl.ioctl(follower, termios.TIOCSCTTY, 0)
+
+        with subprocess.Popen([COMMAND, "run", sys.executable, "-c", program], stdin=follower, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, preexec_fn=own_terminal, cwd=self.dir) as process:
+            os.close(follower)
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            os.write(leader, b"\x03")
+            os.write(leader, b"\n")
+            self.assertEqual(process.wait(timeout=60), 1)
+        os.close(leader)
+
+    def test_outputs_are_checked_before_the_program_runs(self):
+        for arguments in (("--json", "/nonexistent/r.json"), ("-o", "/nonexistent/t.swt")):
+            self.refused(OUTPUT, "/nonexistent", "run", *arguments, "sh", "-c", "echo started")
+        self.refused(INPUT, "/nonexistent/s", "run", "--suppress", "/nonexistent/s", "sh", "-c", "echo started")
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_a_program_without_cuda_leaves_nothing(self):
+        result = self.call("run", "true")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("no CUDA call was seen", result.stderr)
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_a_moved_installation_finds_its_library(self):
+        os.makedirs(self.path("p/bin"))
+        os.makedirs(self.path("p/lib/syncwatch"))
+        shutil.copy(COMMAND, self.path("p/bin"))
+        shutil.copy(os.path.join(BUILD, "libsyncwatch.so"), self.path("p/lib/syncwatch"))
+        result = self.call("run", "sh", "-c", 'echo "$LD_PRELOAD"', command=self.path("p/bin/syncwatch"))
+        self.assertEqual(result.stdout, os.path.realpath(self.path("p/lib/syncwatch/libsyncwatch.so")) + "\n")
+
+    def test_an_installation_without_the_library_says_so(self):
+        shutil.copy(COMMAND, self.path("syncwatch"))
+        result = self.call("run", "true", command=self.path("syncwatch"))
+        if result.returncode == OK:
+            self.skipTest("syncwatch is installed on this machine")
+        self.assertEqual(result.returncode, INPUT)
+        self.assertIn("libsyncwatch.so", result.stderr)
+
+
+class Table(unittest.TestCase):
+    def test_manual_names_every_command_and_option(self):
+        with open(os.path.join(SOURCE, "doc", "syncwatch.1"), encoding="utf-8") as file:
+            manual = file.read().replace("\\-", "-")
+        overview = subprocess.run([COMMAND, "--help"], capture_output=True, text=True).stdout
+        commands = [line.split()[1] for line in overview.splitlines() if line.startswith("  syncwatch ")]
+        self.assertGreaterEqual(len(commands), 3)
+        for command in commands:
+            self.assertIn(f"syncwatch {command}", manual)
+            text = subprocess.run([COMMAND, command, "--help"], capture_output=True, text=True).stdout
+            for word in text.split():
+                if word.startswith("--") and word[2:]:
+                    self.assertIn(word.rstrip(","), manual, f"{command} {word}")
+
+
+unittest.main(argv=sys.argv[:1], verbosity=1)

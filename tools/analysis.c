@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis.h"
+
+#include "output.h"
+#include "report/in_flight.h"
+
+int sw_analysis_check(const struct sw_options *options)
+{
+	struct sw_error error;
+	struct sw_suppressions *suppressions;
+	const char *files[] = {options->json};
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		if (files[i] && sw_output_check(files[i], &error))
+			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	if (options->suppress && sw_suppress_load(options->suppress, &suppressions, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	if (options->suppress)
+		sw_suppress_free(suppressions);
+	return SW_EXIT_OK;
+}
+
+static int write_json(struct sw_report *report, const char *path)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (sw_output_open(&output, path, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	sw_report_json(report, output.file);
+	if (sw_output_close(&output, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	return SW_EXIT_OK;
+}
+
+int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options)
+{
+	struct sw_error error;
+	*analysis = (struct sw_analysis){0};
+	if (options->suppress && sw_suppress_load(options->suppress, &analysis->suppressions, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	if (sw_reader_open(trace, &analysis->reader, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+
+	struct sw_judge_options judge = {.fold_below_ns = 100000, .keep_possible = options->all};
+	if (sw_judge(analysis->reader, &judge, &analysis->judgement, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	struct sw_report_options report = {analysis->suppressions, options->all};
+	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &report);
+	if (sw_in_flight_find(analysis->report, &error))
+		sw_complain(SW_EXIT_OK, "%s", error.text);
+	return options->json ? write_json(analysis->report, options->json) : SW_EXIT_OK;
+}
+
+void sw_analysis_free(struct sw_analysis *analysis)
+{
+	sw_report_free(analysis->report);
+	if (analysis->judgement)
+		sw_judgement_free(analysis->judgement);
+	if (analysis->reader)
+		sw_reader_close(analysis->reader);
+	sw_suppress_free(analysis->suppressions);
+}

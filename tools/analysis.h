@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a trace to a report, and to the files that were asked for: what `run`, `report` and `export` share. */
+#ifndef SW_TOOLS_ANALYSIS_H
+#define SW_TOOLS_ANALYSIS_H
+
+#include "command.h"
+#include "report/report.h"
+
+struct sw_analysis {
+	struct sw_reader *reader;
+	struct sw_judgement *judgement;
+	struct sw_suppressions *suppressions;
+	struct sw_report *report;
+};
+
+/* Can every file that the options name be written, and the suppressions be read?  SW_EXIT_OK, or a status after one line. */
+int sw_analysis_check(const struct sw_options *options);
+
+/* Judges a trace and writes the files of the options.  SW_EXIT_OK, or a status after one line; free it in any case. */
+int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options);
+void sw_analysis_free(struct sw_analysis *analysis);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch report: judges a trace and prints the findings. */
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "terminal.h"
+
+/* Prints "text" or "json" on standard output. */
+static int print(struct sw_report *report, bool json)
+{
+	if (json)
+		sw_report_json(report, stdout);
+	else
+		sw_report_text(report, stdout, sw_terminal_colour(STDOUT_FILENO));
+	return sw_finish_stdout(SW_EXIT_OK);
+}
+
+int sw_cmd_report(const struct sw_options *options)
+{
+	bool json = options->format && strcmp(options->format, "json") == 0;
+	if (options->n_operands != 1)
+		return sw_complain_usage(options->n_operands ? "one trace at a time" : "which trace?");
+	if (options->format && !json && strcmp(options->format, "text") != 0)
+		return sw_complain_usage("unknown format '%s': text or json", options->format);
+	int status = sw_analysis_check(options);
+	if (status)
+		return status;
+	struct sw_analysis analysis;
+	status = sw_analysis_make(&analysis, options->operands[0], options);
+	if (analysis.report) {
+		int printed = print(analysis.report, json);
+		status = status ? status : printed;
+	}
+	sw_analysis_free(&analysis);
+	return status;
+}

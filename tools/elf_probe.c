@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "elf_probe.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* The mapped file; every offset in it is checked, as it may be any file that somebody asks us to run. */
+struct image {
+	const unsigned char *bytes;
+	size_t size;
+};
+
+static const void *range(const struct image *image, uint64_t offset, uint64_t bytes)
+{
+	if (offset > image->size || bytes > image->size - offset)
+		return NULL;
+	return image->bytes + offset;
+}
+
+static const char *string(const struct image *image, const Elf64_Shdr *table, uint64_t offset)
+{
+	if (offset >= table->sh_size || !range(image, table->sh_offset, table->sh_size))
+		return "";
+	const char *text = (const char *)image->bytes + table->sh_offset + offset;
+	return memchr(text, 0, table->sh_size - offset) ? text : "";
+}
+
+static bool needs_cudart(const struct image *image, const Elf64_Shdr *sections, const Elf64_Shdr *dynamic, unsigned n)
+{
+	const Elf64_Dyn *entry = range(image, dynamic->sh_offset, dynamic->sh_size);
+	if (!entry || dynamic->sh_link >= n || dynamic->sh_offset % 8)
+		return false;
+	for (size_t i = 0; i < dynamic->sh_size / sizeof *entry; i++)
+		if (entry[i].d_tag == DT_NEEDED &&
+		    strncmp(string(image, &sections[dynamic->sh_link], entry[i].d_un.d_val), "libcudart.so", 12) == 0)
+			return true;
+	return false;
+}
+
+static bool probe(const struct image *image)
+{
+	const Elf64_Ehdr *header = range(image, 0, sizeof *header);
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+		return false;
+	unsigned n = header->e_shnum;
+	const Elf64_Shdr *sections = range(image, header->e_shoff, (uint64_t)n * sizeof *sections);
+	if (!sections || header->e_shentsize != sizeof *sections || header->e_shstrndx >= n || header->e_shoff % 8)
+		return false;
+	bool device_code = false;
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(string(image, &sections[header->e_shstrndx], sections[i].sh_name), ".nv_fatbin") == 0)
+			device_code = true;
+		if (sections[i].sh_type == SHT_DYNAMIC && needs_cudart(image, sections, &sections[i], n))
+			return false;
+	}
+	return device_code;
+}
+
+bool sw_elf_static_cudart(const char *path)
+{
+	struct stat s;
+	bool result = false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0) {
+		struct image image = {.size = (size_t)s.st_size};
+		void *map = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map != MAP_FAILED) {
+			image.bytes = map;
+			result = probe(&image);
+			munmap(map, image.size);
+		}
+	}
+	close(fd);
+	return result;
+}
+
+char *sw_elf_find_program(const char *name)
+{
+	if (strchr(name, '/'))
+		return sw_strdup(name);
+	const char *path = getenv("PATH");
+	for (const char *p = path ? path : "/bin:/usr/bin"; *p;) {
+		size_t length = strcspn(p, ":");
+		char *file = sw_format("%.*s/%s", length ? (int)length : 1, length ? p : ".", name);
+		if (access(file, X_OK) == 0)
+			return file;
+		free(file);
+		p += length;
+		p += *p == ':';
+	}
+	return NULL;
+}

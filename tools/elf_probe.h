@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a program file is linked with CUDA. */
+#ifndef SW_TOOLS_ELF_PROBE_H
+#define SW_TOOLS_ELF_PROBE_H
+
+#include <stdbool.h>
+
+/*
+ * True when the file is an ELF program that nvcc linked (it holds device code) and that does not need a libcudart.so: the
+ * runtime is inside it.  False for anything else, scripts and unreadable files included.
+ */
+bool sw_elf_static_cudart(const char *path);
+
+/* Where execvp() would find the program, malloc'ed; NULL: nowhere. */
+char *sw_elf_find_program(const char *name);
+
+#endif

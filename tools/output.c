@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+static int fail(const char *path, int code, struct sw_error *error)
+{
+	return sw_fail(error, -code, "cannot write '%s': %s", path, strerror(code));
+}
+
+/* Follows symbolic links, so that a link to a report stays a link.  malloc'ed. */
+static char *target_of(const char *path)
+{
+	char *real = realpath(path, NULL);
+	return real ? real : sw_strdup(path);
+}
+
+static bool in_place(const char *path)
+{
+	struct stat s;
+	return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+/* What fopen() would have given the file: mkstemp() makes it private. */
+static void usual_mode(int fd)
+{
+	mode_t mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask);
+}
+
+static int open_temporary(struct sw_output *output, struct sw_error *error)
+{
+	struct stat s;
+	if (stat(output->path, &s) == 0 && S_ISDIR(s.st_mode))
+		return fail(output->path, EISDIR, error);
+	output->temporary = sw_format("%s.XXXXXX", output->path);
+	int fd = mkostemp(output->temporary, O_CLOEXEC);
+	if (fd < 0) {
+		int code = errno;
+		free(output->temporary);
+		output->temporary = NULL;
+		return fail(output->path, code, error);
+	}
+	usual_mode(fd);
+	output->file = fdopen(fd, "w");
+	if (output->file)
+		return 0;
+	int code = errno;
+	close(fd);
+	return fail(output->path, code, error);
+}
+
+int sw_output_open(struct sw_output *output, const char *path, struct sw_error *error)
+{
+	*output = (struct sw_output){.path = target_of(path)};
+	int rc = 0;
+	if (!in_place(path))
+		rc = open_temporary(output, error);
+	else if (!(output->file = fopen(path, "we")))
+		rc = fail(path, errno, error);
+	if (rc)
+		sw_output_drop(output);
+	return rc;
+}
+
+void sw_output_drop(struct sw_output *output)
+{
+	if (output->file)
+		fclose(output->file);
+	if (output->temporary)
+		unlink(output->temporary);
+	free(output->temporary);
+	free(output->path);
+	*output = (struct sw_output){0};
+}
+
+int sw_output_close(struct sw_output *output, struct sw_error *error)
+{
+	bool bad = ferror(output->file) != 0;
+	errno = 0;
+	bad |= fclose(output->file) != 0;
+	output->file = NULL;
+	if (!bad && output->temporary)
+		bad = rename(output->temporary, output->path) != 0;
+	int rc = bad ? fail(output->path, errno ? errno : EIO, error) : 0;
+	if (!bad) {
+		free(output->temporary);
+		output->temporary = NULL;
+	}
+	sw_output_drop(output);
+	return rc;
+}
+
+int sw_output_check(const char *path, struct sw_error *error)
+{
+	struct sw_output output;
+	if (in_place(path))
+		return access(path, W_OK) == 0 ? 0 : fail(path, errno, error);
+	int rc = sw_output_open(&output, path, error);
+	if (!rc)
+		sw_output_drop(&output);
+	return rc;
+}
