@@ -177,6 +177,10 @@ static inline uint64_t sw_rec_seq(const struct sw_rec *r)
 	return (uint64_t)r->seq_hi << 32 | r->seq_lo;
 }
 
+/* Ids that a writer gives to its stacks and parameter blocks go up; a record refers to one of the last so many only, so
+   a reader need not keep more. */
+#define SW_FORMAT_LIVE_IDS 8192u
+
 #define SW_REC_MAX_BYTES 65536u /* longest record; longer data is split (IMAGE_DATA) */
 
 /* ---- descriptions ---------------------------------------------------------------------------------------------- */

@@ -1,19 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 
-/* Slicing by four bits keeps the table at 64 bytes: the preload object computes it on a helper thread only. */
-static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
-				   0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
-				   0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
+#include <string.h>
 
-uint32_t sw_crc32c(uint32_t crc, const void *data, size_t bytes)
+/* Slicing by four bits keeps the table at 64 bytes: it serves only processors without the instruction. */
+static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t bytes)
 {
-	const unsigned char *p = data;
-	crc = ~crc;
+	static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+					   0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+					   0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
 	while (bytes--) {
 		crc ^= *p++;
 		crc = crc >> 4 ^ table[crc & 15];
 		crc = crc >> 4 ^ table[crc & 15];
 	}
-	return ~crc;
+	return crc;
+}
+
+#ifdef __x86_64__
+/* Most of the time that reading a trace takes went into the table; 8 bytes an instruction are 20 times as fast. */
+__attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t bytes)
+{
+	uint64_t wide = crc, word;
+	for (; bytes >= sizeof word; bytes -= sizeof word, p += sizeof word) {
+		memcpy(&word, p, sizeof word);
+		wide = __builtin_ia32_crc32di(wide, word);
+	}
+	crc = (uint32_t)wide;
+	while (bytes--)
+		crc = __builtin_ia32_crc32qi(crc, *p++);
+	return crc;
+}
+
+static int has_instruction(void)
+{
+	__builtin_cpu_init(); /* may run before constructors */
+	return __builtin_cpu_supports("sse4.2");
+}
+#else
+#define has_instruction() 0
+#define by_instruction by_table
+#endif
+
+uint32_t sw_crc32c(uint32_t crc, const void *data, size_t bytes)
+{
+	return ~(has_instruction() ? by_instruction(~crc, data, bytes) : by_table(~crc, data, bytes));
+}
+
+uint32_t sw_crc32c_portable(uint32_t crc, const void *data, size_t bytes)
+{
+	return ~by_table(~crc, data, bytes);
 }

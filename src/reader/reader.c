@@ -142,7 +142,7 @@ static void fill(struct sw_reader *r, const struct sw_writer *w, struct sw_recor
 		.t_ns = sw_clock_ns(clock, rec->ticks),
 		.offset = sw_writer_offset(w),
 		.thread = w->thread,
-		.stack = rec->stack ? (uint32_t)sw_map_get(&w->stacks, rec->stack) : 0,
+		.stack = rec->stack ? sw_writer_stack(w, rec->stack) : 0,
 	};
 	if (!(rec->flags & SW_RF_PENDING)) {
 		uint64_t units = rec->flags & SW_RF_DUR_1024 ? 1024 : 1;

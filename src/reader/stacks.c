@@ -33,6 +33,6 @@ const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer *w, const st
 		*sw_vec_push(&d->stacks) = s;
 		*index = d->stacks.n;
 	}
-	*sw_map_put(&w->stacks, r->id) = *index;
+	sw_writer_define_stack(w, r->id, (uint32_t)*index);
 	return NULL;
 }

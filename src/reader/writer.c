@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "reader/kinds.h"
 
 /* Two of the longest records, so that a window always holds a whole one. */
 #define WINDOW (2 * SW_REC_MAX_BYTES)
@@ -51,30 +50,6 @@ static void forget_params(struct sw_writer *w)
 	sw_map_free(&w->params);
 }
 
-/*
- * The checksum is of the bytes as they were when the chunk was closed.  At most one call of a thread is under way, so at
- * most one record, the last operation, can have been completed (duration, status) in a chunk that was already closed:
- * put it back as it was and try again.
- */
-static bool crc_with_pending_tail(const struct sw_chunk_ref *c, unsigned char *bytes)
-{
-	struct sw_rec *last = NULL;
-	for (size_t at = 0; c->bytes - at >= sizeof(struct sw_rec);) {
-		struct sw_rec *r = (void *)(bytes + at);
-		if (r->words < sizeof *r / 8 || r->words * 8u > c->bytes - at)
-			break;
-		if (sw_kind_is_operation(r->kind))
-			last = r;
-		at += r->words * 8u;
-	}
-	if (!last)
-		return false;
-	last->flags = (uint16_t)((last->flags | SW_RF_PENDING) & ~SW_RF_DUR_1024);
-	last->status = 0;
-	last->dur = 0;
-	return sw_crc32c(0, bytes, c->bytes) == c->crc;
-}
-
 static int check_crc(const struct sw_writer *w, const struct sw_source *source, unsigned char *scratch,
 		     struct sw_damage *damage, struct sw_error *error)
 {
@@ -90,7 +65,7 @@ static int check_crc(const struct sw_writer *w, const struct sw_source *source, 
 			      c->index, w->id);
 		return 0;
 	}
-	if (sw_crc32c(0, scratch, c->bytes) == c->crc || crc_with_pending_tail(c, scratch))
+	if (sw_crc32c(0, scratch, c->bytes) == c->crc)
 		return 1;
 	sw_damage_add(damage, c->offset, "chunk %u of writer %u: checksum is wrong, its %u bytes of records are skipped",
 		      c->index, w->id, c->bytes);
@@ -201,20 +176,33 @@ int sw_writer_advance(struct sw_writer *w, const struct sw_source *source, unsig
 
 void sw_writer_define_params(struct sw_writer *w, uint32_t id, const void *block, uint32_t bytes)
 {
-	uint64_t *slot = sw_map_put(&w->params, id);
+	uint64_t *slot = sw_map_put(&w->params, id % SW_FORMAT_LIVE_IDS);
 	struct sw_param_block *b = (void *)(uintptr_t)*slot;
 	if (!b || b->room < bytes) {
 		b = sw_realloc(b, 1, sizeof *b + bytes);
 		b->room = bytes;
 		*slot = (uint64_t)(uintptr_t)b;
 	}
+	b->id = id;
 	b->bytes = bytes;
 	memcpy(b->data, block, bytes);
 }
 
 const struct sw_param_block *sw_writer_params(const struct sw_writer *w, uint32_t id)
 {
-	return sw_map_ptr(&w->params, id);
+	const struct sw_param_block *b = sw_map_ptr(&w->params, id % SW_FORMAT_LIVE_IDS);
+	return b && b->id == id ? b : NULL;
+}
+
+void sw_writer_define_stack(struct sw_writer *w, uint32_t id, uint32_t index)
+{
+	*sw_map_put(&w->stacks, id % SW_FORMAT_LIVE_IDS) = (uint64_t)id << 32 | index;
+}
+
+uint32_t sw_writer_stack(const struct sw_writer *w, uint32_t id)
+{
+	uint64_t known = sw_map_get(&w->stacks, id % SW_FORMAT_LIVE_IDS);
+	return known >> 32 == id ? (uint32_t)known : 0;
 }
 
 void sw_writer_free(struct sw_writer *w)

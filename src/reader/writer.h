@@ -41,13 +41,14 @@ struct sw_writer {
 	uint64_t key;              /* merge key: sequence number of the head, or not less than that of its predecessor */
 
 	uint32_t thread;         /* of the records that follow */
-	struct sw_map stacks;    /* the writer's stack id -> the reader's */
-	struct sw_map params;    /* id -> struct sw_param_block * */
+	/* Of the last SW_FORMAT_LIVE_IDS ids, by remainder. */
+	struct sw_map stacks; /* the writer's id and the reader's index */
+	struct sw_map params; /* struct sw_param_block * */
 };
 
 struct sw_param_block {
-	uint32_t bytes, room;
-	unsigned char data[];
+	uint32_t id, bytes, room;
+	_Alignas(8) unsigned char data[];
 };
 
 /* Sorts the chunks; call once when all are known. */
@@ -76,6 +77,10 @@ static inline uint64_t sw_writer_offset(const struct sw_writer *writer)
 /* The parameter block of an id; NULL unknown. */
 void sw_writer_define_params(struct sw_writer *writer, uint32_t id, const void *block, uint32_t bytes);
 const struct sw_param_block *sw_writer_params(const struct sw_writer *writer, uint32_t id);
+
+/* The reader's index of a stack of this writer; 0 unknown. */
+void sw_writer_define_stack(struct sw_writer *writer, uint32_t id, uint32_t index);
+uint32_t sw_writer_stack(const struct sw_writer *writer, uint32_t id);
 
 void sw_writer_free(struct sw_writer *writer);
 

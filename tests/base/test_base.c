@@ -49,6 +49,12 @@ START_TEST(crc32c_matches_the_standard_check_value)
 	ck_assert_uint_eq(sw_crc32c(0, "123456789", 9), 0xe3069283u);
 	ck_assert_uint_eq(sw_crc32c(0, zeros, sizeof zeros), 0x8a9136aau);
 	ck_assert_uint_eq(sw_crc32c(sw_crc32c(0, "1234", 4), "56789", 5), 0xe3069283u);
+	ck_assert_uint_eq(sw_crc32c_portable(0, "123456789", 9), 0xe3069283u);
+	unsigned char bytes[99];
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (unsigned char)(i * 37);
+	for (size_t n = 0; n < sizeof bytes; n++)
+		ck_assert_uint_eq(sw_crc32c(7, bytes + n % 8, n - n % 8), sw_crc32c_portable(7, bytes + n % 8, n - n % 8));
 }
 END_TEST
 

@@ -4,3 +4,8 @@ check_PROGRAMS += tests/bench/bench_hb
 tests_bench_bench_hb_SOURCES = tests/bench/bench_hb.c
 tests_bench_bench_hb_LDADD = libswhb.a libswbase.a
 include tests/bench/recorder.mk
+
+check_PROGRAMS += tests/bench/bench_reader
+tests_bench_bench_reader_SOURCES = tests/bench/bench_reader.c
+tests_bench_bench_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a
