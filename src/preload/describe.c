@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/recorder.h"
-
 #define ARGUMENT_BYTES 32768u /* of a longer command line the rest is dropped */
 
 void sw_describe_process(struct sw_writer *w, const char *directory)
@@ -83,12 +81,4 @@ void sw_describe_end(struct sw_writer *w)
 	struct sw_rec *end = sw_writer_describe(w, SW_REC_END, sizeof *end, true);
 	if (end)
 		sw_writer_commit(w);
-}
-
-void sw_cuda_versions(uint32_t driver, uint32_t headers)
-{
-	if (!sw_recording())
-		return;
-	sw_trace.header->cuda_headers_version = headers;
-	__atomic_store_n(&sw_trace.header->cuda_driver_version, driver, __ATOMIC_RELAXED);
 }

@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "base/hash.h"
 #include "preload/dlsym.h"
+#include "preload/recorder.h"
 #include "preload/requesters.h"
 #include "preload/table.h"
 #include "preload/trampoline.h"
@@ -18,7 +19,7 @@
 /* An object of the real thing and of a simulation has this function; what merely wraps a few others has not. */
 #define MARK "cuInit"
 /* A driver that only simulates a GPU says so by exporting this name. */
-#define SIMULATION_MARK "syncwatch_simulated_driver"
+#define SIMULATION_MARK "syncwatch_simulated_cuda"
 
 void *sw_driver_real[SW_ID_COUNT];
 
@@ -165,6 +166,7 @@ void *sw_driver_exchange(const char *name, void *real, const void *caller)
 		return real;
 	identity = identity_of(real);
 	if (identity && sw_requester_count(caller)) {
+		sw_intercepted();
 		id = identity_find(identity, real);
 		if (!id && !harmless(name))
 			answer = sw_trampoline(name, real);

@@ -16,6 +16,7 @@
 
 #include "preload/helper.h"
 #include "preload/modules.h"
+#include "preload/notice.h"
 #include "preload/stack.h"
 #include "preload/trace.h"
 #include "preload/writer.h"
@@ -63,6 +64,7 @@ void sw_fork_forget(void)
 	sw_writer_forget();
 	sw_modules_forget();
 	sw_helper_forget();
+	sw_notice_forget();
 	sw_stack_depth = 0;
 	owner = 0;
 }

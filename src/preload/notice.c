@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences for the report, and what the header says of the driver. */
-#include "preload/recorder.h"
+#include "preload/notice.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "preload/recorder.h"
 #include "preload/trace.h"
 
 #define NOTICES 64u
@@ -33,6 +34,12 @@ void sw_notice(const char *text)
 		sw_describe_done(r);
 		return;
 	}
+}
+
+void sw_notice_forget(void)
+{
+	for (unsigned i = 0; i < NOTICES; i++)
+		atomic_store(&said[i], 0);
 }
 
 void sw_record_driver(uint32_t version, bool simulated)

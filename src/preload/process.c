@@ -138,13 +138,21 @@ bool sw_process_ready(bool may_start)
 	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
 }
 
-void sw_process_full(int error)
+static enum sw_loss_why full_why;
+
+enum sw_loss_why sw_process_loss(void)
+{
+	return sw_process_state() == SW_STATE_FULL ? full_why : SW_LOSS_OTHER;
+}
+
+void sw_process_full(enum sw_loss_why why, int error)
 {
 	uint32_t state = sw_process_state();
+	full_why = why;
 	while (state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_STARTING) {
 		if (!atomic_compare_exchange_weak(&sw_process_page->state, &state, SW_STATE_FULL))
 			continue;
-		if (error == -EFBIG)
+		if (why == SW_LOSS_SIZE_LIMIT)
 			sw_say("%s has reached its size limit (max-size); what follows is not recorded", sw_trace.path);
 		else
 			sw_say("cannot extend %s: %s; what follows is not recorded", sw_trace.path, why_not(error));

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "preload/sys.h"
+#include "syncwatch/format.h"
 
 enum sw_state {
 	SW_STATE_FRESH = 0,  /* no CUDA call yet, or a fork child: its copy of the page reads as zeros */
@@ -55,7 +56,10 @@ static inline uint64_t sw_sequence_next(void)
 bool sw_process_ready(bool start);
 
 /* No more chunks: keeps what is there, tells the user once. */
-void sw_process_full(int error);
+void sw_process_full(enum sw_loss_why why, int error);
+
+/* Why a record is lost that there is no room for now. */
+enum sw_loss_why sw_process_loss(void);
 
 /* Everything that is due when the program ends (exit.c). */
 void sw_process_exit(void);

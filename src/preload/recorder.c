@@ -41,9 +41,8 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 	if (!sw_process_on() && t->busy)
 		return false; /* a call that our own start-up caused, or a signal handler during it */
 	if (!sw_process_on() && !sw_process_ready(true)) {
-		uint32_t state = sw_process_state();
-		if (state == SW_STATE_FULL && !t->guard)
-			sw_writer_lost(t->writer, 0, SW_LOSS_NO_SPACE);
+		if (sw_process_state() == SW_STATE_FULL && !t->guard)
+			sw_writer_lost(t->writer, 0, sw_process_loss());
 		return false;
 	}
 	if (t->guard) {
@@ -124,7 +123,7 @@ static struct sw_rec *reserve(struct sw_call *call, enum sw_rec_kind kind, size_
 		call->seq = seq;
 		call->rec = r;
 	} else {
-		sw_writer_lost(w, rounded, sw_process_state() == SW_STATE_FULL ? SW_LOSS_NO_SPACE : SW_LOSS_OTHER);
+		sw_writer_lost(w, rounded, sw_process_loss());
 	}
 	busy(t, 0);
 	return r;
@@ -192,7 +191,7 @@ static void write_end(const struct sw_call *call, struct sw_writer *w, uint8_t k
 {
 	struct sw_rec_end *end = (struct sw_rec_end *)sw_writer_reserve(w, sizeof *end);
 	if (!end) {
-		sw_writer_lost(w, sizeof *end, SW_LOSS_NO_SPACE);
+		sw_writer_lost(w, sizeof *end, sw_process_loss());
 		return;
 	}
 	uint64_t seq = sw_sequence_next();
@@ -255,8 +254,7 @@ void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 		if (r)
 			r->ctx = t->ctx;
 		else
-			sw_writer_lost(t->writer, (uint32_t)bytes,
-				       sw_process_state() == SW_STATE_FULL ? SW_LOSS_NO_SPACE : SW_LOSS_OTHER);
+			sw_writer_lost(t->writer, (uint32_t)bytes, sw_process_loss());
 	}
 	busy(t, 0);
 	return r;

@@ -108,9 +108,6 @@ bool sw_recording(void);
    is told so (SW901). */
 void sw_intercepted(void);
 
-/* cuDriverGetVersion's answer and the CUDA_VERSION of the headers, for the trace's header. While recording. */
-void sw_cuda_versions(uint32_t driver, uint32_t headers);
-
 /* Options as parsed from SYNCWATCH_OPTIONS (src/preload/options.def). Read-only after start. */
 struct sw_preload_options {
 	bool stacks;             /* record call stacks (default on) */

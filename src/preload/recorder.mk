@@ -13,7 +13,7 @@ recorder_sources = \
 	src/preload/intern.c src/preload/intern.h \
 	src/preload/lock.h \
 	src/preload/modules.c src/preload/modules.h \
-	src/preload/notice.c \
+	src/preload/notice.c src/preload/notice.h \
 	src/preload/options.c src/preload/options.def src/preload/options.h \
 	src/preload/process.c src/preload/process.h \
 	src/preload/say.c src/preload/say.h \

@@ -24,8 +24,12 @@ struct remembered {
 	bool failed;      /* it ended for lack of unwind information */
 	struct remembered *next; /* what came after it last time */
 	uint64_t ip[FRAMES];
-	uint32_t slot[FRAMES]; /* distance from `frame`, in 8 bytes */
+	struct place { /* distances from `frame`, in 8 bytes */
+		uint32_t slot;
+		uint32_t base_slot, base; /* the frame pointer that led here and where it was saved; NONE: none did */
+	} at[FRAMES];
 };
+#define NONE UINT32_MAX
 
 struct sw_stack_cache {
 	struct remembered *last;
@@ -54,14 +58,23 @@ void sw_stack_forget(struct sw_writer *w)
 	c->top = 0;
 }
 
-/* Do all slots from the first-th on still hold their return addresses?  Read from the inside out: a stack that ends
-   earlier than the remembered one differs before its end is reached. */
+/*
+ * Would a walk from here, frame `first` of the remembered stack, read the same values again?  Then it finds the same
+ * frames: by induction, the code at each return address and the frame pointer determine where the next one lies.
+ * (Return addresses alone would not do: where a function has a frame of variable size, an old return address may be
+ * left in what is now unused memory of it.)  Read from the inside out: a stack that ends earlier than the remembered
+ * one differs before its end is reached.
+ */
 static bool still_there(const struct remembered *m, unsigned first)
 {
-	const uint64_t *at = (const uint64_t *)m->frame;
-	for (unsigned i = first; i < m->frames; i++)
-		if (at[m->slot[i]] != m->ip[i])
+	const uint64_t *stack = (const uint64_t *)m->frame;
+	for (unsigned i = first; i < m->frames; i++) {
+		const struct place *at = &m->at[i];
+		if (stack[at->slot] != m->ip[i])
 			return false;
+		if (at->base_slot != NONE && stack[at->base_slot] != (uintptr_t)(stack + at->base))
+			return false;
+	}
 	return true;
 }
 
@@ -78,32 +91,84 @@ static struct remembered *find(struct sw_stack_cache *c, unsigned set, const voi
 	return NULL;
 }
 
-/* Outer frames of `donor` from the one whose slot is `slot`, appended to `m`. */
-static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_frame *at, uint32_t depth)
+/* Distance of an address from the frame, in 8 bytes; NONE if it does not lie above on the same stack. */
+static uint32_t distance(const struct remembered *m, uint64_t address)
+{
+	uint64_t away = address - (uintptr_t)m->frame;
+	return address && away % 8 == 0 && away / 8 < NONE ? (uint32_t)(away / 8) : NONE;
+}
+
+static uint64_t slot_of(const struct remembered *m, unsigned i)
+{
+	return (uintptr_t)m->frame + m->at[i].slot * 8ull;
+}
+
+/* Which frame of the donor is this one?  Its number of frames when none is. */
+static unsigned find_frame(const struct remembered *donor, const struct sw_frame *f)
 {
 	unsigned i = 0;
-	if (!donor || !donor->frame)
-		return false;
-	while (i < donor->frames && (uintptr_t)donor->frame + donor->slot[i] * 8ull < at->slot)
+	while (i < donor->frames && slot_of(donor, i) < f->slot)
 		i++;
-	if (i == donor->frames || (uintptr_t)donor->frame + donor->slot[i] * 8ull != at->slot || donor->ip[i] != at->ip)
-		return false;
-	unsigned rest = donor->frames - i;
-	if ((!donor->whole && !donor->failed && m->frames + rest < depth) || !still_there(donor, i))
-		return false;
-	uint64_t shift = ((uintptr_t)donor->frame - (uintptr_t)m->frame) / 8; /* modulo 2^64 */
-	m->whole = donor->whole;
-	m->failed = donor->failed;
-	for (; i < donor->frames && m->frames < depth + MARGIN; i++, m->frames++) {
-		m->ip[m->frames] = donor->ip[i];
-		m->slot[m->frames] = (uint32_t)(donor->slot[i] + shift);
-	}
-	if (i < donor->frames)
-		m->whole = m->failed = false;
+	return i < donor->frames && slot_of(donor, i) == f->slot && donor->ip[i] == f->ip ? i : donor->frames;
+}
+
+/* A frame pointer that an outer frame of the donor depends on may have been saved further in than frame `first`,
+   where the stacks differ: then it must be the one that frame has now. */
+static bool same_pointer(const struct remembered *donor, unsigned first, const struct sw_frame *f)
+{
+	for (unsigned i = first + 1; i < donor->frames; i++)
+		if (donor->at[i].base_slot != NONE && donor->at[i].base_slot < donor->at[first].slot &&
+		    (uintptr_t)donor->frame + donor->at[i].base * 8ull != f->rbp)
+			return false;
 	return true;
 }
 
-/* Walks the stack into *m. False: its slots can't be remembered (it leads through a signal frame or another stack). */
+/* `f` is the last frame of `m`: appends what lies beyond it from `donor`, if the donor has that frame too and a walk
+   would find the same. */
+static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_frame *f, uint32_t depth)
+{
+	if (!donor || !donor->frame)
+		return false;
+	unsigned first = find_frame(donor, f), i = first + 1;
+	if (first == donor->frames)
+		return false;
+	if (!donor->whole && !donor->failed && m->frames + (donor->frames - i) < depth)
+		return false; /* it was cut off too early for this one */
+	if (!still_there(donor, i) || !same_pointer(donor, first, f))
+		return false;
+	uint32_t shift = (uint32_t)((donor->frame - m->frame) / 8); /* modulo 2^32, and so are the sums */
+	for (; i < donor->frames && m->frames < depth + MARGIN; i++, m->frames++) {
+		struct place at = donor->at[i];
+		bool inner = at.base_slot < donor->at[first].slot;
+		m->ip[m->frames] = donor->ip[i];
+		m->at[m->frames] = (struct place){
+			.slot = at.slot + shift,
+			.base_slot = at.base_slot == NONE ? NONE : inner ? distance(m, f->rbp_slot) : at.base_slot + shift,
+			.base = at.base + shift,
+		};
+	}
+	m->whole = donor->whole && i == donor->frames;
+	m->failed = donor->failed && i == donor->frames;
+	return true;
+}
+
+/* Adds a frame. False: what led to it can't be remembered (a signal frame, another stack). */
+static bool append(struct remembered *m, const struct sw_frame *f)
+{
+	unsigned i = m->frames++;
+	struct place at = {distance(m, f->slot), NONE, 0};
+	m->ip[i] = f->ip;
+	if (f->base_slot) {
+		at.base_slot = distance(m, f->base_slot);
+		at.base = distance(m, f->base);
+		if (at.base_slot == NONE || at.base == NONE)
+			return false;
+	}
+	m->at[i] = at;
+	return at.slot != NONE && *(const uint64_t *)f->slot == f->ip && (!i || at.slot > m->at[i - 1].slot);
+}
+
+/* Walks the stack into *m. False: it can't be remembered. */
 static bool walk(struct remembered *m, const void *frame, uintptr_t top, const struct remembered *donor, uint32_t depth)
 {
 	struct sw_unwind u;
@@ -112,16 +177,11 @@ static bool walk(struct remembered *m, const void *frame, uintptr_t top, const s
 	bool keep = true;
 	m->frame = frame;
 	m->frames = 0;
-	m->whole = m->failed = false;
 	sw_unwind_start(&u, frame, top);
 	while (m->frames < depth + MARGIN && (got = sw_unwind_next(&u, &f)) > 0) {
-		uint64_t away = f.slot - (uintptr_t)frame;
-		keep = keep && f.slot && f.slot % 8 == 0 && away / 8 <= UINT32_MAX && *(uint64_t *)f.slot == f.ip &&
-		       (!m->frames || away / 8 > m->slot[m->frames - 1]);
-		if (keep && m->frames && take_over(m, donor, &f, depth))
+		keep = append(m, &f) && keep;
+		if (keep && take_over(m, donor, &f, depth))
 			return true;
-		m->ip[m->frames] = f.ip;
-		m->slot[m->frames++] = (uint32_t)(away / 8);
 	}
 	m->whole = m->frames < depth + MARGIN && got == 0;
 	m->failed = got < 0;

@@ -15,6 +15,7 @@ static struct {
 	int (*init)(unw_cursor_t *, unw_context_t *);
 	int (*step)(unw_cursor_t *);
 	int (*get)(unw_cursor_t *, int, unw_word_t *);
+	int (*where)(unw_cursor_t *, int, unw_save_loc_t *);
 	int (*is_signal)(unw_cursor_t *);
 	int (*policy)(unw_addr_space_t, unw_caching_policy_t);
 	void (*flush)(unw_addr_space_t, unw_word_t, unw_word_t);
@@ -34,11 +35,12 @@ bool sw_unwind_load(void)
 	*(void **)&lib.init = dlsym(handle, NAME_OF(unw_init_local));
 	*(void **)&lib.step = dlsym(handle, NAME_OF(unw_step));
 	*(void **)&lib.get = dlsym(handle, NAME_OF(unw_get_reg));
+	*(void **)&lib.where = dlsym(handle, NAME_OF(unw_get_save_loc));
 	*(void **)&lib.is_signal = dlsym(handle, NAME_OF(unw_is_signal_frame));
 	*(void **)&lib.policy = dlsym(handle, NAME_OF(unw_set_caching_policy));
 	*(void **)&lib.flush = dlsym(handle, NAME_OF(unw_flush_cache));
 	lib.space = dlsym(handle, NAME_OF(unw_local_addr_space));
-	if (!lib.init || !lib.step || !lib.get || !lib.is_signal || !lib.policy || !lib.flush || !lib.space) {
+	if (!lib.init || !lib.step || !lib.get || !lib.where || !lib.is_signal || !lib.policy || !lib.flush || !lib.space) {
 		dlclose(handle);
 		return false;
 	}
@@ -69,19 +71,44 @@ static void start_cursor(struct sw_unwind *u, const uint64_t *frame)
 	lib.init(&u->cursor, &u->context);
 }
 
+/* Where the frame pointer register of the cursor's frame was saved: until somebody below did so, by the wrapper. */
+static uint64_t rbp_slot(struct sw_unwind *u)
+{
+	unw_save_loc_t at;
+	if (lib.where(&u->cursor, UNW_X86_64_RBP, &at) || at.type != UNW_SLT_MEMORY)
+		return 0;
+	bool ours = at.u.addr - (uintptr_t)&u->context < sizeof u->context;
+	return ours ? (uintptr_t)u->frame : at.u.addr;
+}
+
+/* Did the frame pointer lead from the last frame to this stack pointer?  By convention it points 16 bytes below; a
+   little more where the function aligned its stack. Code that uses the register for other things rarely comes near. */
+static bool led_by(uint64_t rbp, uint64_t sp)
+{
+	return rbp % 8 == 0 && rbp < sp && sp - rbp <= 128;
+}
+
 static int step_cursor(struct sw_unwind *u, struct sw_frame *out)
 {
-	unw_word_t ip, sp;
+	unw_word_t ip, sp, rbp;
 	bool signal = lib.is_signal(&u->cursor) > 0;
 	int got = lib.step(&u->cursor);
 	if (got <= 0)
 		return got ? -1 : 0;
-	if (lib.get(&u->cursor, UNW_REG_IP, &ip) || lib.get(&u->cursor, UNW_REG_SP, &sp))
+	if (lib.get(&u->cursor, UNW_REG_IP, &ip) || lib.get(&u->cursor, UNW_REG_SP, &sp) ||
+	    lib.get(&u->cursor, UNW_X86_64_RBP, &rbp))
 		return -1;
 	if (!ip)
 		return 0;
-	out->ip = ip;
-	out->slot = signal ? 0 : sp - 8;
+	bool led = led_by(u->last.rbp, sp);
+	*out = (struct sw_frame){
+		.slot = signal ? 0 : sp - 8,
+		.ip = ip,
+		.base_slot = led ? u->last.rbp_slot : 0,
+		.base = led ? u->last.rbp : 0,
+		.rbp = rbp,
+		.rbp_slot = rbp_slot(u),
+	};
 	return 1;
 }
 
@@ -132,16 +159,28 @@ static int follow_pointer(struct sw_unwind *u, struct sw_frame *out)
 	uintptr_t next = u->frame[0];
 	if (next % 8 || next <= (uintptr_t)u->frame || next > u->top - 16 || u->top < 16)
 		return 0;
+	*out = (struct sw_frame){
+		.slot = next + 8,
+		.ip = ((const uint64_t *)next)[1],
+		.base_slot = (uintptr_t)u->frame,
+		.base = next,
+		.rbp = ((const uint64_t *)next)[0],
+		.rbp_slot = next,
+	};
 	u->frame = (const uint64_t *)next;
-	*out = (struct sw_frame){(uintptr_t)(u->frame + 1), u->frame[1]};
 	return out->ip > 4096 ? 1 : 0;
 }
 
-int sw_unwind_next(struct sw_unwind *u, struct sw_frame *out)
+static int step(struct sw_unwind *u, struct sw_frame *out)
 {
 	if (u->first) {
 		u->first = false;
-		*out = (struct sw_frame){(uintptr_t)(u->frame + 1), u->frame[1]};
+		*out = (struct sw_frame){
+			.slot = (uintptr_t)(u->frame + 1),
+			.ip = u->frame[1],
+			.rbp = u->frame[0],
+			.rbp_slot = (uintptr_t)u->frame,
+		};
 		return 1;
 	}
 #ifdef HAVE_LIBUNWIND
@@ -149,4 +188,12 @@ int sw_unwind_next(struct sw_unwind *u, struct sw_frame *out)
 		return step_cursor(u, out);
 #endif
 	return follow_pointer(u, out);
+}
+
+int sw_unwind_next(struct sw_unwind *u, struct sw_frame *out)
+{
+	int got = step(u, out);
+	if (got > 0)
+		u->last = *out;
+	return got;
 }

@@ -71,7 +71,7 @@ static bool next_chunk(struct sw_writer *w)
 	int error;
 	uint8_t *chunk = sw_trace_take(&why, &error);
 	if (!chunk) {
-		sw_process_full(error);
+		sw_process_full(why, error);
 		return false;
 	}
 	if (!leave_chunk(w)) {
@@ -106,7 +106,7 @@ static void write_full(struct sw_writer *w)
 		      .ticks = sw_clock_ticks()},
 		.first_seq = seq,
 		.last_seq = (1ull << 48) - 1,
-		.why = SW_LOSS_NO_SPACE,
+		.why = sw_process_loss(),
 	};
 	w->loss = loss;
 	w->at += LOSS_ROOM;
@@ -131,10 +131,8 @@ void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
 		return;
 	}
 	write_full(w);
-	if (w->loss) {
-		w->loss->why = why;
+	if (w->loss)
 		__atomic_fetch_add(&w->loss->records, 1, __ATOMIC_RELAXED);
-	}
 }
 
 static void write_missed(struct sw_writer *w)

@@ -138,6 +138,13 @@ static uint32_t empty_cost(void)
 	return median;
 }
 
+/* Nanoseconds, of sorted samples. */
+static double quantile(const struct samples *s, double q, uint32_t empty, uint64_t rate)
+{
+	uint32_t ticks = s->at[(size_t)((double)(s->n - 1) * q)];
+	return ticks > empty ? (ticks - empty) * 1e9 / (double)rate : 0.0;
+}
+
 static void run_row(const struct row *row)
 {
 	char options[512];
@@ -158,8 +165,8 @@ static void run_row(const struct row *row)
 	uint64_t rate = sw_clock_is_tsc ? sw_clock_rate(first, sw_clock_read()) : 1000000000u;
 	uint32_t empty = empty_cost();
 	qsort(s[0].at, s[0].n, sizeof(uint32_t), by_value);
-#define NS(q) (s[0].at[(size_t)((double)(s[0].n - 1) * (q))] > empty ? (s[0].at[(size_t)((double)(s[0].n - 1) * (q))] - empty) * 1e9 / (double)rate : 0.0)
-	printf("%-46s %7.0f %7.0f %8.0f", row->what, NS(0.5), NS(0.99), NS(0.9999));
+	printf("%-46s %7.0f %7.0f %8.0f", row->what, quantile(&s[0], 0.5, empty, rate), quantile(&s[0], 0.99, empty, rate),
+	       quantile(&s[0], 0.9999, empty, rate));
 	if (row->budget_p50)
 		printf("   %u", row->budget_p50);
 	if (row->budget_p99)

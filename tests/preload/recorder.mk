@@ -1,12 +1,23 @@
 # tests of the recorder half, linked with the recorder itself
+recording_sources = \
+	tests/preload/recording.c tests/preload/recording.h \
+	tests/preload/trace_check.c tests/preload/trace_check.h
 if HAVE_CHECK
 check_PROGRAMS += tests/preload/test_recorder
 TESTS += tests/preload/test_recorder
 tests_preload_test_recorder_SOURCES = \
-	tests/preload/test_recorder.c tests/preload/trace_check.c tests/preload/trace_check.h
+	tests/preload/test_recorder.c $(recording_sources)
 tests_preload_test_recorder_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
 # never sanitized: the recorder is not, and forks, jumps and kills are what these tests do
-tests_preload_test_recorder_CFLAGS = $(SW_CFLAGS) $(CHECK_CFLAGS)
+tests_preload_test_recorder_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
 tests_preload_test_recorder_LDFLAGS =
 tests_preload_test_recorder_LDADD = libswrecorder.a $(CHECK_LIBS)
+
+check_PROGRAMS += tests/preload/test_stacks
+TESTS += tests/preload/test_stacks
+tests_preload_test_stacks_SOURCES = tests/preload/test_stacks.c $(recording_sources)
+tests_preload_test_stacks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
+tests_preload_test_stacks_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
+tests_preload_test_stacks_LDFLAGS =
+tests_preload_test_stacks_LDADD = libswrecorder.a $(CHECK_LIBS)
 endif

@@ -1,113 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder through recorder.h. Each test runs in a process of its own (Check forks) and lets a child record. */
-#include <check.h>
-#include <errno.h>
+/* What the recorder writes, through recorder.h alone. */
+#include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "preload/options.h"
-#include "preload/recorder.h"
-#include "trace_check.h"
+#include "recording.h"
 
-static char directory[64];
-
-static void enter_directory(void)
+static void nothing(void)
 {
-	strcpy(directory, "/tmp/syncwatch-test-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	ck_assert_int_eq(chdir(directory), 0);
-}
-
-static void remove_directory(void)
-{
-	char command[128];
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	ck_assert_int_eq(chdir("/"), 0);
-	ck_assert_int_eq(system(command), 0);
-}
-
-/* A wrapper as the interception half writes them. */
-static __attribute__((noinline)) int fake_wait(uint64_t stream, int status)
-{
-	struct sw_call call;
-	struct sw_rec_stream_wait *r;
-	if (!sw_call_enter(&call, 7, SW_RF_RUNTIME, __builtin_frame_address(0)))
-		return status;
-	r = sw_call_record(&call, SW_REC_STREAM_WAIT, sizeof *r);
-	if (r)
-		r->stream = stream;
-	sw_call_publish(&call);
-	sw_call_leave(&call, status);
-	return status;
-}
-
-static __attribute__((noinline)) void fake_alloc(uint64_t address)
-{
-	struct sw_call call;
-	struct sw_rec_alloc *r;
-	if (!sw_call_enter(&call, 8, 0, __builtin_frame_address(0)))
-		return;
-	r = sw_call_record_after(&call, SW_REC_ALLOC, sizeof *r, 0);
-	if (r)
-		r->address = address;
-	sw_call_publish(&call);
-	sw_call_leave(&call, 0);
-}
-
-static __attribute__((noinline)) void fake_sync(void (*inside)(void))
-{
-	struct sw_call call;
-	struct sw_rec_sync *r;
-	if (!sw_call_enter(&call, 9, SW_RF_BEGIN | SW_RF_SYNCHRONOUS, __builtin_frame_address(0)))
-		return;
-	r = sw_call_record(&call, SW_REC_SYNC, sizeof *r);
-	if (r)
-		r->what = SW_SYNC_CONTEXT;
-	sw_call_publish(&call);
-	if (inside)
-		inside();
-	sw_call_end(&call, 0);
-}
-
-/* Runs `body` in a child with these options and waits for it; the trace is t.swt. Returns the wait status. */
-static int record_in_child(const char *options, void (*body)(void), void (*leave)(int))
-{
-	char value[512];
-	pid_t pid = fork();
-	if (!pid) {
-		snprintf(value, sizeof value, "trace=%s/t.swt:quiet:report=0%s%s", directory, options ? ":" : "", options ? options : "");
-		setenv("SYNCWATCH_OPTIONS", value, 1);
-		sw_options_start();
-		body();
-		leave(0);
-	}
-	int status = 0;
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return status;
-}
-
-static void read_whole(struct trace *t, const char *path)
-{
-	ck_assert_msg(trace_read(t, path), "%s cannot be read", path);
-	ck_assert_msg(!t->wrong, "%s: wrong %s", path, t->wrong);
 }
 
 static void three_forms(void)
 {
 	fake_wait(0x10, 3);
 	fake_alloc(0x1000);
-	fake_sync(NULL);
+	fake_sync(nothing);
 }
 
 START_TEST(test_forms)
@@ -152,6 +67,393 @@ START_TEST(test_forms)
 }
 END_TEST
 
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void many_records(void)
+{
+	for (unsigned i = 0; i < 100000; i++)
+		fake_wait(i, 0);
+}
+
+struct streams {
+	uint64_t next;
+	bool ordered;
+};
+
+static bool check_stream(const struct sw_rec *r, uint32_t writer, void *data)
+{
+	struct streams *s = data;
+	(void)writer;
+	if (r->kind == SW_REC_STREAM_WAIT && ((const struct sw_rec_stream_wait *)r)->stream != s->next++)
+		s->ordered = false;
+	return true;
+}
+
+START_TEST(test_many_chunks)
+{
+	struct trace t;
+	struct streams s = {.ordered = true};
+	ck_assert_int_eq(record_in_child("stacks=0", many_records, exit), 0);
+	read_whole(&t, "t.swt");
+	trace_each(&t, check_stream, &s);
+	ck_assert(s.ordered);
+	ck_assert_uint_eq(s.next, 100000);
+	ck_assert_uint_eq(t.kinds[SW_REC_STACK], 0);
+	ck_assert(!(t.header->flags & SW_FILE_STACKS));
+	ck_assert_uint_eq(t.header->records_lost, 0);
+	ck_assert_uint_gt(t.chunks, 15);
+	ck_assert_uint_ge(t.kinds[SW_REC_CLOCK], t.chunks);
+	/* chunks prepared ahead and never used were cut off */
+	ck_assert_uint_eq(t.bytes, t.header->header_bytes + (size_t)t.header->chunks * t.header->chunk_bytes);
+	trace_free(&t);
+}
+END_TEST
+
+static void describe_big(void)
+{
+	for (unsigned i = 0; i < 20; i++) {
+		struct sw_rec_image_data *r = sw_describe(SW_REC_IMAGE_DATA, SW_REC_MAX_BYTES, true);
+		if (r) {
+			r->id = i;
+			memset(r + 1, 0x5a, SW_REC_MAX_BYTES - sizeof *r);
+		}
+		sw_describe_done(r);
+	}
+}
+
+static void big_inside(void)
+{
+	ck_assert_ptr_null(sw_describe(SW_REC_NAME, sizeof(struct sw_rec_name), false)); /* nothing started yet */
+	fake_sync(describe_big);
+	fake_wait_around(1, describe_big);
+	fake_wait(2, 0);
+}
+
+/* Descriptions that fill whole chunks while a call is pending: its record is patched in a chunk long left. */
+START_TEST(test_descriptions_inside_a_call)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, big_inside, exit), 0);
+	read_whole(&t, "t.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_IMAGE_DATA], 40);
+	ck_assert_uint_eq(t.kinds[SW_REC_SYNC], 2);
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], 2);
+	ck_assert_uint_eq(t.pending, 0);
+	ck_assert_uint_eq(t.header->records_lost, 0);
+	trace_free(&t);
+}
+END_TEST
+
+static void open_records(void)
+{
+	struct sw_call call;
+	fake_wait(1, 0);
+	ck_assert(sw_call_enter(&call, API_WAIT, 0, __builtin_frame_address(0)));
+	struct sw_rec_stream_wait *r = sw_call_record(&call, SW_REC_STREAM_WAIT, sizeof *r);
+	for (unsigned i = 0; i < 6; i++) { /* the record is not filled yet, and its chunk ends */
+		struct sw_rec_image_data *data = sw_describe(SW_REC_IMAGE_DATA, 60000, false);
+		sw_describe_done(data);
+	}
+	r->stream = 77;
+	sw_call_publish(&call);
+	sw_call_leave(&call, 0);
+	/* too long for a record: refused and told, and the next one is fine */
+	ck_assert_ptr_null(sw_describe(SW_REC_IMAGE_DATA, SW_REC_MAX_BYTES + 1, false));
+	fake_wait(3, 0);
+}
+
+START_TEST(test_open_record)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, open_records, exit), 0);
+	read_whole(&t, "t.swt");
+	const struct sw_rec_stream_wait *r = trace_find(&t, SW_REC_STREAM_WAIT, 1);
+	ck_assert_uint_eq(r->stream, 77);
+	ck_assert_uint_eq(t.kinds[SW_REC_IMAGE_DATA], 6);
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], 3);
+	ck_assert_uint_eq(t.header->records_lost, 1);
+	const struct sw_rec_loss *loss = trace_find(&t, SW_REC_LOSS, 0);
+	ck_assert_uint_eq(loss->records, 1);
+	ck_assert_uint_eq(loss->why, SW_LOSS_OTHER);
+	trace_free(&t);
+}
+END_TEST
+
+static void intern_params(void)
+{
+	uint64_t one[2] = {1, 2}, two[2] = {1, 3};
+	bool fresh;
+	ck_assert_uint_eq(sw_params_intern(one, sizeof one, &fresh), 0); /* off */
+	fake_wait(0, 0);
+	uint32_t a = sw_params_intern(one, sizeof one, &fresh);
+	ck_assert(fresh);
+	uint32_t b = sw_params_intern(two, sizeof two, &fresh);
+	ck_assert(fresh);
+	ck_assert_uint_ne(a, b);
+	ck_assert_uint_eq(sw_params_intern(one, sizeof one, &fresh), a);
+	ck_assert(!fresh);
+	ck_assert_uint_ne(sw_params_intern(one, 12, &fresh), a); /* a prefix is another block */
+	ck_assert(fresh);
+	ck_assert_uint_eq(sw_params_intern(one, 0, &fresh), 0);
+	uint32_t last = b;
+	for (uint64_t i = 0; i < 50000; i++) { /* more than the table holds: ids only rise */
+		uint64_t block[2] = {i, ~i};
+		uint32_t id = sw_params_intern(block, sizeof block, &fresh);
+		ck_assert(fresh);
+		ck_assert_uint_gt(id, last);
+		last = id;
+	}
+}
+
+START_TEST(test_params)
+{
+	ck_assert_int_eq(record_in_child(NULL, intern_params, exit), 0);
+}
+END_TEST
+
+static void say_notices(void)
+{
+	sw_notice("before the first call");
+	fake_wait(0, 0);
+	sw_notice("one");
+	sw_notice("two");
+	sw_notice("one");
+	sw_record_driver(13000, true);
+	*sw_thread_context() = 5;
+	fake_wait(1, 0);
+}
+
+START_TEST(test_notices)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child("stacks=0", say_notices, exit), 0);
+	read_whole(&t, "t.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_NOTICE], 2);
+	const struct sw_rec_notice *n = trace_find(&t, SW_REC_NOTICE, 1);
+	ck_assert_uint_eq(n->text_bytes, 3);
+	ck_assert_mem_eq(n + 1, "two", 3);
+	ck_assert_uint_eq(t.header->cuda_driver_version, 13000);
+	ck_assert(t.header->flags & SW_FILE_SIMULATED);
+	const struct sw_rec *r = trace_find(&t, SW_REC_STREAM_WAIT, 1);
+	ck_assert_uint_eq(r->ctx, 5);
+	trace_free(&t);
+}
+END_TEST
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_names)
+{
+	struct stat s;
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, three_forms, exit), 0);
+	ck_assert_int_eq(record_in_child(NULL, three_forms, exit), 0);
+	ck_assert_int_eq(record_as("noend", NULL, three_forms, exit), 0);
+	ck_assert_int_eq(symlink("elsewhere", "link.swt"), 0);
+	ck_assert_int_eq(record_as("noend", NULL, three_forms, exit), 0);
+	ck_assert_int_eq(record_as("link.swt", NULL, three_forms, exit), 0);
+	const char *files[] = {"t.swt", "t-2.swt", "noend", "noend-2", "link-2.swt"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		read_whole(&t, files[i]);
+		trace_free(&t);
+		ck_assert_int_eq(stat(files[i], &s), 0);
+		ck_assert_uint_eq(s.st_mode & 0777, 0600);
+	}
+	ck_assert_int_eq(access("elsewhere", F_OK), -1);
+	ck_assert_str_eq(content_of("stderr"), "");
+}
+END_TEST
+
+static void default_name(void)
+{
+	setenv("SYNCWATCH_OPTIONS", "quiet:report=0", 1);
+	sw_options_start();
+	fake_wait(1, 0);
+}
+
+START_TEST(test_default_name)
+{
+	/* The directory that counts is the one the program was started in: that of this test program. */
+	char path[4200], cwd[4096];
+	pid_t pid = fork();
+	if (!pid) {
+		default_name();
+		exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	snprintf(path, sizeof path, "%s/syncwatch-test_recorder-%d.swt", getenv("PWD") ? getenv("PWD") : getcwd(cwd, sizeof cwd),
+		 (int)pid);
+	struct trace t;
+	read_whole(&t, path);
+	ck_assert_uint_eq(t.header->pid, (uint32_t)pid);
+	trace_free(&t);
+	unlink(path);
+}
+END_TEST
+
+static void no_calls(void)
+{
+	bool fresh;
+	sw_notice("unused");
+	sw_describe_done(sw_describe(SW_REC_NAME, sizeof(struct sw_rec_name), true));
+	sw_params_intern(&fresh, sizeof fresh, &fresh);
+	ck_assert(!sw_recording());
+}
+
+START_TEST(test_silent_without_calls)
+{
+	ck_assert_int_eq(record_in_child("quiet=0:report=1", no_calls, exit), 0);
+	ck_assert_int_eq(access("t.swt", F_OK), -1);
+	ck_assert_str_eq(content_of("stderr"), "");
+}
+END_TEST
+
+static void many_after_limit(void)
+{
+	many_records();
+	ck_assert(!sw_recording());
+	ck_assert_ptr_null(sw_describe(SW_REC_NAME, sizeof(struct sw_rec_name), false));
+}
+
+/* Keep-first: what came before the limit is whole, what was lost is counted, the user is told once. */
+static void check_limited(uint32_t why, const char *text)
+{
+	struct trace t;
+	read_whole(&t, "t.swt");
+	const struct sw_rec_loss *loss = trace_find(&t, SW_REC_LOSS, 0);
+	ck_assert_ptr_nonnull(loss);
+	ck_assert_uint_eq(loss->why, why);
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT] + t.header->records_lost, 100000);
+	ck_assert_uint_eq(loss->records, t.header->records_lost);
+	ck_assert_uint_eq(t.kinds[SW_REC_END], 0);
+	const char *said = content_of("stderr");
+	ck_assert_ptr_nonnull(strstr(said, text));
+	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
+	trace_free(&t);
+}
+
+START_TEST(test_size_limit)
+{
+	ck_assert_int_eq(record_in_child("stacks=0:max-size=1M", many_after_limit, exit), 0);
+	check_limited(SW_LOSS_SIZE_LIMIT, "size limit");
+}
+END_TEST
+
+static void with_file_limit(void)
+{
+	struct rlimit limit = {900000, RLIM_INFINITY};
+	setrlimit(RLIMIT_FSIZE, &limit);
+	many_after_limit();
+}
+
+/* The kernel sends SIGXFSZ to whoever goes over this limit: it must never come to that. */
+START_TEST(test_file_size_rlimit)
+{
+	ck_assert_int_eq(record_in_child("stacks=0", with_file_limit, exit), 0);
+	check_limited(SW_LOSS_SIZE_LIMIT, "size limit");
+}
+END_TEST
+
+START_TEST(test_unwritable)
+{
+	ck_assert_int_eq(record_as("missing/t.swt", NULL, no_calls, exit), 0);
+	ck_assert_str_eq(content_of("stderr"), "");
+	ck_assert_int_eq(record_as("missing/t.swt", "quiet=0:report=1", three_forms, exit), 0);
+	const char *said = content_of("stderr");
+	ck_assert_ptr_nonnull(strstr(said, "missing/t.swt: No such file or directory; this program runs unrecorded\n"));
+	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
+}
+END_TEST
+
+static void close_everything(void)
+{
+	fake_wait(0, 0);
+	for (int fd = 3; fd < 100; fd++)
+		close(fd);
+	int victim = open("victim", O_RDWR | O_CREAT, 0600);
+	for (int fd = victim + 1; fd < 30; fd++)
+		dup2(victim, fd);
+	for (unsigned i = 1; i < 100000; i++)
+		fake_wait(i, 0);
+}
+
+/* Daemons close all descriptors and the numbers are used again: our file grows on, theirs does not. */
+START_TEST(test_descriptor_taken)
+{
+	struct trace t;
+	struct stat s;
+	struct streams streams = {.ordered = true};
+	ck_assert_int_eq(record_in_child("stacks=0", close_everything, exit), 0);
+	read_whole(&t, "t.swt");
+	trace_each(&t, check_stream, &streams);
+	ck_assert(streams.ordered);
+	ck_assert_uint_eq(streams.next, 100000);
+	trace_free(&t);
+	ck_assert_int_eq(stat("victim", &s), 0);
+	ck_assert_uint_eq(s.st_size, 0);
+}
+END_TEST
+
+static void start_line(void)
+{
+	setenv("SYNCWATCH_COMMAND", "/bin/true", 1);
+	fake_wait(0, 0);
+	fake_wait(0, 0);
+}
+
+START_TEST(test_start_line)
+{
+	char expected[256];
+	ck_assert_int_eq(record_in_child("quiet=0", start_line, exit), 0);
+	snprintf(expected, sizeof expected, "syncwatch: recording to %s/t.swt (report: syncwatch report %s/t.swt)\n",
+		 test_directory, test_directory);
+	ck_assert_str_eq(content_of("stderr"), expected);
+}
+END_TEST
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_options)
+{
+	static struct sw_preload_options o;
+	sw_options_parse(&o, NULL);
+	ck_assert(o.stacks && o.report && !o.quiet);
+	ck_assert_uint_eq(o.depth, 48);
+	ck_assert_uint_eq(o.max_bytes, 8ull << 30);
+	ck_assert_str_eq(o.trace, "");
+	ck_assert_str_eq(o.pass, "");
+	sw_options_parse(&o, "json=r.json:stacks=0:depth=32:trace=/a\\:b/t.swt:max-size=300M:quiet::report=0:all:chrome=t.json");
+	ck_assert(!o.stacks && !o.report && o.quiet);
+	ck_assert_uint_eq(o.depth, 32);
+	ck_assert_uint_eq(o.max_bytes, 300ull << 20);
+	ck_assert_str_eq(o.trace, "/a:b/t.swt");
+	ck_assert_str_eq(o.pass, "--json=r.json\n--all\n--chrome=t.json\n");
+}
+END_TEST
+
+static void wrong_options(void)
+{
+	static struct sw_preload_options o;
+	sw_options_parse(&o, "nonsense=1:depth=0:depth=129:depth=x:max-size=1Q:max-size=:max-size=99999999999T:stacks=yes:json:all=3");
+	ck_assert(o.stacks);
+	ck_assert_uint_eq(o.depth, 48);
+	ck_assert_uint_eq(o.max_bytes, 8ull << 30);
+	ck_assert_str_eq(o.pass, "");
+}
+
+START_TEST(test_wrong_options)
+{
+	ck_assert_int_eq(record_in_child(NULL, wrong_options, exit), 0);
+	const char *said = content_of("stderr");
+	unsigned lines = 0;
+	for (const char *p = said; (p = strchr(p, '\n')); p++)
+		lines++;
+	ck_assert_uint_eq(lines, 10);
+	ck_assert_ptr_nonnull(strstr(said, "syncwatch: SYNCWATCH_OPTIONS: unknown option 'nonsense'; ignored\n"));
+	ck_assert_ptr_nonnull(strstr(said, "syncwatch: SYNCWATCH_OPTIONS: '129' is no value for 'depth'; ignored\n"));
+}
+END_TEST
+
 static Suite *recorder_suite(void)
 {
 	Suite *s = suite_create("recorder");
@@ -159,6 +461,21 @@ static Suite *recorder_suite(void)
 	tcase_add_checked_fixture(c, enter_directory, remove_directory);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_forms);
+	tcase_add_test(c, test_many_chunks);
+	tcase_add_test(c, test_descriptions_inside_a_call);
+	tcase_add_test(c, test_open_record);
+	tcase_add_test(c, test_params);
+	tcase_add_test(c, test_notices);
+	tcase_add_test(c, test_names);
+	tcase_add_test(c, test_default_name);
+	tcase_add_test(c, test_silent_without_calls);
+	tcase_add_test(c, test_size_limit);
+	tcase_add_test(c, test_file_size_rlimit);
+	tcase_add_test(c, test_unwritable);
+	tcase_add_test(c, test_descriptor_taken);
+	tcase_add_test(c, test_start_line);
+	tcase_add_test(c, test_options);
+	tcase_add_test(c, test_wrong_options);
 	suite_add_tcase(s, c);
 	return s;
 }

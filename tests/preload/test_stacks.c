@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call stacks against an oracle: glibc's backtrace(), which walks afresh each time.  Random call paths of many depths
+ * and frame sizes, each of them often, so that remembered stacks, stacks taken over in part and new ones all occur.
+ */
+#include <alloca.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "recording.h"
+
+#define CALLS 20000
+#define DEEPEST 60
+
+static struct expected {
+	int frames;
+	void *ip[DEEPEST + 40];
+} *expected;
+static unsigned calls;
+static uint64_t state = 88172645463325252ull;
+static char *volatile keep;
+
+static uint64_t random_number(void) /* xorshift: the same paths in every run */
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	return state ^= state << 17;
+}
+
+static __attribute__((noinline)) void call_and_note(void)
+{
+	/* This function's frame is in both: as backtrace()'s first address and as the recorded stack's. */
+	fake_wait(calls, 0);
+	expected[calls].frames = backtrace(expected[calls].ip, DEEPEST + 40);
+	calls++;
+}
+
+/* Three shapes of frames: small, large, and of a size known at run time only. */
+static __attribute__((noinline)) void small(unsigned depth, uint64_t path);
+static __attribute__((noinline)) void large(unsigned depth, uint64_t path);
+static __attribute__((noinline)) void varying(unsigned depth, uint64_t path);
+
+static void next(unsigned depth, uint64_t path)
+{
+	if (!depth)
+		call_and_note();
+	else if (path % 3 == 0)
+		small(depth - 1, path / 3);
+	else if (path % 3 == 1)
+		large(depth - 1, path / 3);
+	else
+		varying(depth - 1, path / 3);
+	keep = NULL; /* no tail calls */
+}
+
+static void small(unsigned depth, uint64_t path)
+{
+	next(depth, path);
+	keep = NULL;
+}
+
+static void large(unsigned depth, uint64_t path)
+{
+	char room[1000];
+	keep = room;
+	next(depth, path);
+	keep = NULL;
+}
+
+static void varying(unsigned depth, uint64_t path)
+{
+	keep = alloca(16 + path % 5 * 48);
+	next(depth, path);
+	keep = NULL;
+}
+
+static void random_paths(void)
+{
+	uint64_t paths[32];
+	for (unsigned i = 0; i < 32; i++)
+		paths[i] = random_number() >> 8;
+	while (calls < CALLS) {
+		uint64_t choice = random_number();
+		unsigned depth = (unsigned)(choice >> 32) % DEEPEST;
+		/* mostly one of a few paths, its innermost turns changed now and then */
+		next(depth, paths[choice % 32] + (choice % 7 ? 0 : choice >> 50));
+	}
+}
+
+struct check {
+	const struct sw_rec_stack *stack[1 << 16];
+	uint32_t depth;
+	unsigned seen, wrong;
+};
+
+/* The recorded stack must be the oracle's from the second frame on; the first is another place in call_and_note. */
+static bool same(const struct sw_rec_stack *s, const struct expected *e, uint32_t depth)
+{
+	const uint64_t *ip = (const uint64_t *)(s + 1);
+	uint32_t want = (uint32_t)e->frames < depth ? (uint32_t)e->frames : depth;
+	if (s->depth != want)
+		return false;
+	for (uint32_t i = 1; i < s->depth; i++)
+		if (ip[i] != (uintptr_t)e->ip[i])
+			return false;
+	return ip[0] - (uintptr_t)call_and_note < 256;
+}
+
+static bool check_record(const struct sw_rec *r, uint32_t writer, void *data)
+{
+	struct check *c = data;
+	(void)writer;
+	if (r->kind == SW_REC_STACK)
+		c->stack[((const struct sw_rec_stack *)r)->id & 0xffff] = (const void *)r;
+	if (r->kind != SW_REC_STREAM_WAIT)
+		return true;
+	uint64_t n = ((const struct sw_rec_stream_wait *)r)->stream;
+	if (!r->stack || !c->stack[r->stack & 0xffff] || !same(c->stack[r->stack & 0xffff], &expected[n], c->depth))
+		c->wrong++;
+	c->seen++;
+	return true;
+}
+
+static void leave_oracle(int status)
+{
+	(void)status;
+	exit(calls == CALLS ? 0 : 1);
+}
+
+static void compare(const char *options, uint32_t depth)
+{
+	struct trace t;
+	static struct check c;
+	memset(&c, 0, sizeof c);
+	c.depth = depth;
+	ck_assert_int_eq(record_in_child(options, random_paths, leave_oracle), 0);
+	read_whole(&t, "t.swt");
+	trace_each(&t, check_record, &c);
+	ck_assert_uint_eq(c.seen, CALLS);
+	ck_assert_msg(!c.wrong, "%u of %u stacks are wrong", c.wrong, c.seen);
+	ck_assert_uint_gt(t.kinds[SW_REC_STACK], 100);
+	trace_free(&t);
+}
+
+static void make_table(void)
+{
+	enter_directory();
+	expected = mmap(NULL, sizeof *expected * CALLS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(expected, MAP_FAILED);
+}
+
+START_TEST(test_oracle)
+{
+	compare("depth=128", 128);
+}
+END_TEST
+
+START_TEST(test_oracle_cut)
+{
+	compare("depth=12", 12);
+}
+END_TEST
+
+/* ---- signals, threads -------------------------------------------------------------------------------------------- */
+
+static void in_handler(int signal)
+{
+	(void)signal;
+	fake_wait(2, 0);
+}
+
+static char other_stack[1 << 16];
+
+static void from_handlers(void)
+{
+	struct sigaction action = {.sa_handler = in_handler};
+	stack_t s = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
+	fake_wait(1, 0);
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	sigaltstack(&s, NULL);
+	action.sa_flags = SA_ONSTACK;
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	fake_wait(1, 0);
+}
+
+/* Stacks through signal frames, also from one stack to another, reach main's caller as others do. */
+START_TEST(test_signal_frames)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, from_handlers, exit), 0);
+	read_whole(&t, "t.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], 4);
+	uint32_t plain = ((const struct sw_rec_stack *)trace_find(&t, SW_REC_STACK, 0))->depth;
+	for (unsigned i = 1; i < 3; i++) {
+		const struct sw_rec_stack *s = trace_find(&t, SW_REC_STACK, i);
+		ck_assert_ptr_nonnull(s);
+		ck_assert_uint_gt(s->depth, plain);
+		ck_assert_uint_eq(s->skipped, 0);
+	}
+	trace_free(&t);
+}
+END_TEST
+
+static void *call_in_thread(void *unused)
+{
+	for (unsigned i = 0; i < 3; i++)
+		fake_wait(i, 0);
+	return unused;
+}
+
+/* Threads one after the other get the same stack memory and inherit the writer: nothing remembered may survive. */
+static void threads_in_turn(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	pthread_attr_init(&attributes);
+	for (unsigned i = 0; i < 200; i++) {
+		pthread_attr_setstacksize(&attributes, (64u + i % 5 * 16u) << 10);
+		ck_assert_int_eq(pthread_create(&thread, &attributes, call_in_thread, NULL), 0);
+		pthread_join(thread, NULL);
+	}
+}
+
+START_TEST(test_threads_in_turn)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, threads_in_turn, exit), 0);
+	read_whole(&t, "t.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], 600);
+	ck_assert_uint_eq(t.writers, 1); /* the exiting thread inherits it too */
+	trace_free(&t);
+}
+END_TEST
+
+/* ---- the library ------------------------------------------------------------------------------------------------- */
+
+static int count_unwinders(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	*(unsigned *)data += strstr(info->dlpi_name, "libunwind.so") != NULL;
+	return 0;
+}
+
+static void exception_symbols(void)
+{
+	Dl_info info;
+	unsigned loaded = 0;
+	void *before = dlsym(RTLD_DEFAULT, "_Unwind_RaiseException");
+	fake_wait(0, 0);
+	dl_iterate_phdr(count_unwinders, &loaded);
+	ck_assert_uint_eq(loaded, 1);
+	/* libunwind brings its own: the program must go on finding libgcc's, or none as before. */
+	void *after = dlsym(RTLD_DEFAULT, "_Unwind_RaiseException");
+	ck_assert_ptr_eq(before, after);
+	ck_assert(!after || (dladdr(after, &info) && !strstr(info.dli_fname, "libunwind")));
+}
+
+START_TEST(test_exceptions_not_captured)
+{
+	ck_assert_int_eq(record_in_child(NULL, exception_symbols, exit), 0);
+}
+END_TEST
+
+static Suite *stacks_suite(void)
+{
+	Suite *s = suite_create("stacks");
+	TCase *c = tcase_create("stacks");
+	tcase_add_checked_fixture(c, make_table, remove_directory);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, test_oracle);
+	tcase_add_test(c, test_oracle_cut);
+	tcase_add_test(c, test_signal_frames);
+	tcase_add_test(c, test_threads_in_turn);
+	tcase_add_test(c, test_exceptions_not_captured);
+	suite_add_tcase(s, c);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(stacks_suite());
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
