@@ -13,7 +13,8 @@ struct sw_analysis {
 	struct sw_report *report;
 };
 
-/* Can every file that the options name be written, and the suppressions be read?  SW_EXIT_OK, or a status after one line. */
+/* Can every file that the options name be written, and the suppressions be read?  SW_EXIT_OK, or a status after one
+ * line. */
 int sw_analysis_check(const struct sw_options *options);
 
 /* Judges a trace and writes the files of the options.  SW_EXIT_OK, or a status after one line; free it in any case. */

@@ -65,8 +65,8 @@ int sw_child_run(const struct sw_child *child, pid_t *pid, int *status, struct s
 
 	if (pipe2(report, O_CLOEXEC))
 		return sw_fail(error, -errno, "cannot make a pipe: %s", strerror(errno));
-	/* Blocked before the fork, so that no signal falls between it and the wait.  An inherited SIG_IGN for SIGCHLD would
-	   reap the program behind our back. */
+	/* Blocked before the fork, so that no signal falls between it and the wait.  An inherited SIG_IGN for SIGCHLD
+	   would reap the program behind our back. */
 	watched_set(&watched);
 	sigprocmask(SIG_BLOCK, &watched, &before);
 	sigaction(SIGCHLD, &plain, &sigchld);

@@ -34,7 +34,8 @@ int sw_cmd_explain(const struct sw_options *options)
 		return sw_complain_usage("one id at a time, not also '%s'", options->operands[1]);
 	const struct sw_finding_info *info = sw_finding_info(parse_id(options->operands[0]));
 	if (!info)
-		return sw_complain_usage("no finding has the id '%s'; 'syncwatch explain' lists all", options->operands[0]);
+		return sw_complain_usage("no finding has the id '%s'; 'syncwatch explain' lists all",
+					 options->operands[0]);
 	printf("SW%03d %s: %s\n\n%s\n", info->number, info->kind, info->title, info->text);
 	return sw_finish_stdout(SW_EXIT_OK);
 }

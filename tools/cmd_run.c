@@ -18,9 +18,9 @@
 
 struct run {
 	const struct sw_options *options;
-	char *library;    /* to preload */
+	char *library;	  /* to preload */
 	char *simulation; /* folder, NULL: the real CUDA */
-	char *folder;     /* where we were started: the program may go elsewhere */
+	char *folder;	  /* where we were started: the program may go elsewhere */
 };
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
@@ -93,10 +93,11 @@ static int find_simulation(struct run *run)
 	bool fixed = program && sw_elf_static_cudart(program);
 	free(program);
 	if (fixed)
-		return sw_complain(SW_EXIT_INPUT,
-				   "'%s' has the CUDA runtime inside (nvcc's default), which cannot be simulated: link it "
-				   "with 'nvcc -cudart shared'",
-				   run->options->operands[0]);
+		return sw_complain(
+			SW_EXIT_INPUT,
+			"'%s' has the CUDA runtime inside (nvcc's default), which cannot be simulated: link it "
+			"with 'nvcc -cudart shared'",
+			run->options->operands[0]);
 	run->simulation = sw_install_find("sim/libcuda.so.1", &error);
 	if (!run->simulation)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
@@ -192,8 +193,6 @@ static int run_program(struct run *run)
 	uint64_t since_ns = now_ns();
 	pid_t pid;
 	int status;
-	if (run->simulation)
-		fprintf(stderr, "syncwatch: simulated CUDA: kernels take time but are not executed\n");
 	int rc = sw_child_run(&child, &pid, &status, &error);
 	if (rc)
 		return sw_complain(rc == -ENOENT ? SW_EXIT_NOT_FOUND : SW_EXIT_NOT_EXECUTABLE, "%s", error.text);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * True when the file is an ELF program that nvcc linked (it holds device code) and that does not need a libcudart.so: the
- * runtime is inside it.  False for anything else, scripts and unreadable files included.
+ * True when the file is an ELF program that nvcc linked (it holds device code) and that does not need a libcudart.so:
+ * the runtime is inside it.  False for anything else, scripts and unreadable files included.
  */
 bool sw_elf_static_cudart(const char *path);
 

@@ -44,7 +44,8 @@ static const struct option_row *find_row(const char *argument, int command, cons
 				*value = argument + 2;
 			return row;
 		}
-		if (strncmp(argument + 2, row->name, length) == 0 && (!argument[2 + length] || argument[2 + length] == '=')) {
+		if (strncmp(argument + 2, row->name, length) == 0 &&
+		    (!argument[2 + length] || argument[2 + length] == '=')) {
 			if (argument[2 + length])
 				*value = argument + 3 + length;
 			return row;

@@ -23,7 +23,7 @@ enum {
 #define SW_COMMAND_BIT(name, upper, operands, text) SW_FOR_##upper = 1 << SW_COMMAND_##upper,
 	SW_COMMANDS(SW_COMMAND_BIT)
 #undef SW_COMMAND_BIT
-	SW_FOR_ALL = ~0
+		SW_FOR_ALL = ~0
 };
 
 typedef bool sw_option_FLAG;

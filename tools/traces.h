@@ -19,8 +19,8 @@ struct sw_made_traces {
 };
 
 /*
- * Finds the traces that were started at `path` not before `since_ns`: the recorder never overwrites a file, but calls the
- * next one FILE-2.swt, FILE-3.swt and so on.  What is there but no trace is not counted.
+ * Finds the traces that were started at `path` not before `since_ns`: the recorder never overwrites a file, but calls
+ * the next one FILE-2.swt, FILE-3.swt and so on.  What is there but no trace is not counted.
  */
 void sw_traces_find(struct sw_made_traces *traces, const char *path, uint64_t since_ns);
 void sw_traces_free(struct sw_made_traces *traces);

@@ -35,8 +35,7 @@ static bool part_of_name(const char *text, const char *at)
 	if (strncmp(at, anonymous, sizeof anonymous - 1) == 0)
 		return true;
 	size_t before = (size_t)(at - text);
-	return at[1] == ')' && before >= sizeof call - 1 &&
-	       strncmp(at - (sizeof call - 1), call, sizeof call - 1) == 0;
+	return at[1] == ')' && before >= sizeof call - 1 && strncmp(at - (sizeof call - 1), call, sizeof call - 1) == 0;
 }
 
 /* Where the parameters begin, else the end. */

@@ -11,7 +11,8 @@ int sw_in_flight_find(struct sw_report *report, struct sw_error *error)
 	if (rc)
 		return rc;
 	while ((rc = sw_reader_next(reader, &record, error)) > 0) {
-		/* Below 64 are descriptions.  Stacks are numbered by content in the order of the file: alike in both readers. */
+		/* Below 64 are descriptions.  Stacks are numbered by content in the order of the file: alike in both
+		 * readers. */
 		if (record.rec->kind < SW_REC_LAUNCH || !(record.rec->flags & SW_RF_PENDING))
 			continue;
 		*sw_vec_push(&report->in_flight) = (struct sw_in_flight){

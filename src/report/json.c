@@ -48,8 +48,8 @@ static void put_devices(struct sw_json *json, const struct sw_report *report)
 
 static void put_cudarts(struct sw_json *json, const struct sw_report *report)
 {
-	static const char *const links[] = {[SW_CUDART_SHARED] = "shared", [SW_CUDART_STATIC] = "static",
-					    [SW_CUDART_OTHER] = "driver"};
+	static const char *const links[] = {
+		[SW_CUDART_SHARED] = "shared", [SW_CUDART_STATIC] = "static", [SW_CUDART_OTHER] = "driver"};
 	const struct sw_trace_module *module;
 	sw_json_open(json, "runtimes", '[');
 	for (size_t i = 0; (module = sw_reader_module_at(report->reader, i)); i++) {
@@ -193,8 +193,8 @@ static void put_range(struct sw_json *json, struct sw_report *report, const stru
 
 static const char *position(const struct sw_finding *finding, uint32_t index)
 {
-	if (finding->accesses < 2)
-		return "call";
+	if (!sw_is_hazard(finding))
+		return index == 0 ? "call" : "related";
 	return index == 0 ? "earlier" : index == 1 ? "later" : "related";
 }
 
@@ -261,8 +261,7 @@ static void put_finding(struct sw_json *json, struct sw_report *report, const st
 		put_access(json, report, finding, i);
 	sw_json_close(json, ']');
 	put_cost(json, &finding->cost);
-	sw_json_text(json, "fingerprint",
-		     sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
+	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
 	sw_json_close(json, '}');
 }
 

@@ -43,8 +43,8 @@ static bool public_name(const char *symbol)
 
 /*
  * The outermost public function of the runtime's frames at the top of the stack.  Not the innermost: cudaMemcpy may be
- * built on another public function.  A header's inline template (cudaLaunchKernel<T>) is the user's own code and has the
- * same name.
+ * built on another public function.  A header's inline template (cudaLaunchKernel<T>) is the user's own code and has
+ * the same name.
  */
 static const char *runtime_frame(struct sw_names *names, uint32_t stack)
 {
@@ -222,9 +222,9 @@ const char *sw_name_evidence(enum sw_evidence evidence)
 const char *sw_name_role(enum sw_role role)
 {
 	static const char *const words[] = {
-		[SW_READ] = "read",   [SW_WRITE] = "write",   [SW_READ_WRITE] = "read-write",
-		[SW_FREE] = "free",   [SW_ALLOC] = "alloc",   [SW_RECORD] = "record",
-		[SW_WAIT] = "wait",   [SW_CALL] = "call",     [SW_ATOMIC] = "atomic",
+		[SW_READ] = "read", [SW_WRITE] = "write", [SW_READ_WRITE] = "read-write",
+		[SW_FREE] = "free", [SW_ALLOC] = "alloc", [SW_RECORD] = "record",
+		[SW_WAIT] = "wait", [SW_CALL] = "call",	  [SW_ATOMIC] = "atomic",
 	};
 	return SW_WORD(words, role);
 }
@@ -238,8 +238,8 @@ const char *sw_name_time(struct sw_names *names, uint64_t ns)
 	for (size_t i = 0; i < sizeof scale / sizeof scale[0]; i++)
 		if (ns >= scale[i].ns) {
 			double value = (double)ns / (double)scale[i].ns;
-			return sw_names_format(names, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value,
-					       scale[i].unit);
+			int decimals = (value < 10) + (value < 100);
+			return sw_names_format(names, "%.*f %s", decimals, value, scale[i].unit);
 		}
 	return sw_names_format(names, "%llu ns", (unsigned long long)ns);
 }

@@ -34,7 +34,7 @@ const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
 
-/* "stream 3", "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
+/* "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
 const char *sw_name_stream(struct sw_names *names, uint32_t stream);
 /* Where it was created: "main.cu:12", or "" when that is not known. */
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream);

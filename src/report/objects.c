@@ -43,8 +43,7 @@ struct sw_object *sw_object_open(const struct sw_trace_module *recorded, enum sw
 	if (!object->dwfl)
 		return object;
 	dwfl_report_begin(object->dwfl);
-	Dwfl_Module *module =
-		dwfl_report_elf(object->dwfl, recorded->path, recorded->path, -1, recorded->base, true);
+	Dwfl_Module *module = dwfl_report_elf(object->dwfl, recorded->path, recorded->path, -1, recorded->base, true);
 	dwfl_report_end(object->dwfl, NULL, NULL);
 	if (!module)
 		return object;

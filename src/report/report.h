@@ -41,14 +41,14 @@ struct sw_report {
 	struct sw_reader *reader;
 	struct sw_suppressions *suppressions; /* not owned; NULL */
 	struct sw_names names;
-	SW_VEC(struct sw_told) told;             /* those that are shown, in the judgement's order */
-	SW_VEC(struct sw_in_flight) in_flight;   /* when the program did not end in order */
+	SW_VEC(struct sw_told) told;	       /* those that are shown, in the judgement's order */
+	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */
 	struct sw_report_totals totals;
 };
 
 struct sw_report_options {
 	struct sw_suppressions *suppressions; /* NULL: none */
-	bool all;                             /* also what is hidden or suppressed */
+	bool all;			      /* also what is hidden or suppressed */
 };
 
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,

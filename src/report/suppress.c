@@ -12,7 +12,7 @@
 
 struct pattern {
 	size_t line;
-	char *text; /* as it stands in the file */
+	char *text;			     /* as it stands in the file */
 	char *id, *kernel, *function, *file; /* NULL: any */
 	bool used;
 };
@@ -27,7 +27,8 @@ struct sw_suppressions {
 
 /*
  * Takes one word off *at; quotes are removed.  Backslashes stay for fnmatch(), and what stands in quotes keeps its
- * meaning as a glob.  malloc'ed; NULL at the end of the line or before a comment; *open says that a quote was not closed.
+ * meaning as a glob.  malloc'ed; NULL at the end of the line or before a comment; *open says that a quote was not
+ * closed.
  */
 static char *take_word(const char **at, bool *open)
 {
@@ -81,8 +82,8 @@ static int parse_word(struct pattern *pattern, const char *word, const char *pat
 	size_t length;
 	if (!pattern->id) {
 		if (!valid_id(word))
-			return sw_fail(error, SW_E_FORMAT, "%s:%zu: a line starts with an id such as SW101, not '%s'", path,
-				       pattern->line, word);
+			return sw_fail(error, SW_E_FORMAT, "%s:%zu: a line starts with an id such as SW101, not '%s'",
+				       path, pattern->line, word);
 		pattern->id = sw_strdup(word);
 		return 0;
 	}
@@ -192,8 +193,7 @@ static bool frame_fits(const struct sw_frame *frame, const char *function, const
 static bool stack_fits(struct sw_names *names, const struct sw_finding *finding, const char *function, const char *file)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		struct sw_stack_view view =
-			sw_stack_view(names, finding->access[i].stack, finding->access[i].function);
+		struct sw_stack_view view = sw_stack_view(names, finding->access[i].stack, finding->access[i].function);
 		for (size_t k = 0; k < view.n; k++)
 			if (frame_fits(view.at[k].frame, function, file))
 				return true;
@@ -232,7 +232,8 @@ const char *sw_suppress_unused(struct sw_suppressions *s, size_t index)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* " key=value", the value as a pattern that fits itself alone; control characters, which would end the line, fit any. */
+/* " key=value", the value as a pattern that fits itself alone; control characters, which would end the line, fit any.
+ */
 static const char *key_value(struct sw_names *names, const char *key, const char *value)
 {
 	char *quoted = sw_alloc(2 * strlen(value) + 1);

@@ -129,7 +129,8 @@ static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uin
 		return place;
 
 	struct collect c = {.symbols = symbols};
-	/* A return address may be the first byte of the next line, or even of the next function: look one byte before. */
+	/* A return address may be the first byte of the next line, or even of the next function: look one byte before.
+	 */
 	if (module)
 		sw_object_places(object_of(symbols, module), ip - 1, collect_place, &c);
 	if (c.frames.n == 0)

@@ -26,12 +26,12 @@ enum sw_frame_role {
 };
 
 struct sw_frame {
-	uint64_t ip;          /* return address; an inlined frame shares it with the function that it is inlined into */
+	uint64_t ip;	      /* return address; an inlined frame shares it with the function that it is inlined into */
 	const char *symbol;   /* as in the symbol table; NULL unknown */
 	const char *function; /* demangled; NULL unknown */
 	const char *base;     /* the function without types and arguments; NULL unknown */
 	const char *file;     /* NULL unknown */
-	int line;             /* 0 unknown */
+	int line;	      /* 0 unknown */
 	const char *module;   /* file name of the mapped object; "" unknown */
 	uint64_t offset;      /* of ip in the module */
 	enum sw_frame_role role;

@@ -44,8 +44,8 @@ static void put_stack(struct text *t, uint32_t stack, uint32_t function)
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_stack_line *at = &view.at[i];
 		const char *name = at->frame->function ? at->frame->function : "??";
-		const char *text = sw_names_format(t->names, "    #%-2zu %s %s%s", i, name,
-						   frame_place(t, at->frame), at->frame->inlined ? " (inlined)" : "");
+		const char *text = sw_names_format(t->names, "    #%-2zu %s %s%s", i, name, frame_place(t, at->frame),
+						   at->frame->inlined ? " (inlined)" : "");
 		sw_out_text(&t->out, text);
 		if (at->folded)
 			fprintf(t->out.file, " and %u more of %s", at->folded, at->frame->module);
@@ -122,9 +122,9 @@ static void put_allocation(struct text *t, uint32_t index)
 {
 	const struct sw_allocation *info = &t->report->judgement->allocations.at[index - 1];
 	const char *name = sw_name_allocation(t->names, index);
-	const char *text = sw_names_format(t->names, "%c%s is %s of %s at 0x%" PRIx64, toupper((unsigned char)name[0]),
-					   name + 1, sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory),
-					   info->address);
+	const char *text =
+		sw_names_format(t->names, "%c%s is %s of %s at 0x%" PRIx64, toupper((unsigned char)name[0]), name + 1,
+				sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory), info->address);
 	if (info->seq)
 		text = sw_names_format(t->names, "%s, made by %s in thread %u, call %" PRIu64 ":", text,
 				       sw_name_api(t->names, info->api, info->flags, info->stack), info->thread,
@@ -173,7 +173,8 @@ static void put_title(struct text *t, const struct sw_told *told)
 	for (; severity[i] && i + 1 < sizeof upper; i++)
 		upper[i] = (char)toupper((unsigned char)severity[i]);
 	upper[i] = 0;
-	const char *times = finding->count == 1 ? "once" : sw_names_format(t->names, "%" PRIu64 " times", finding->count);
+	const char *times =
+		finding->count == 1 ? "once" : sw_names_format(t->names, "%" PRIu64 " times", finding->count);
 	const char *title = sw_names_format(t->names, "%s: syncwatch: SW%03d %s (%s, %s)%s", upper, finding->id,
 					    told->info->kind, sw_name_confidence(finding->confidence), times,
 					    told->suppressed ? " [suppressed]" : "");
@@ -223,7 +224,7 @@ static void put_finding(struct text *t, const struct sw_told *told)
 		put_allocations(t, finding);
 	} else {
 		for (uint32_t i = 0; i < finding->accesses; i++)
-			put_access(t, &finding->access[i], i ? "Related " : "");
+			put_access(t, &finding->access[i], "");
 	}
 	line(t, "ordered by:", told->words.ordered_by);
 	line(t, "missing edge:", told->words.missing_edge);
@@ -232,7 +233,8 @@ static void put_finding(struct text *t, const struct sw_told *told)
 	line(t, "fix:", told->words.fix);
 	/* Never wrapped: it is there to be copied. */
 	if (!told->suppressed) {
-		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", LABEL_COLUMNS, "suppress:", told->suppression));
+		sw_out_text(&t->out,
+			    sw_names_format(t->names, "  %-*s%s", LABEL_COLUMNS, "suppress:", told->suppression));
 		putc('\n', t->out.file);
 	}
 	put_facts(t, told);
@@ -248,13 +250,15 @@ static void put_in_flight(struct text *t)
 	struct sw_report *report = t->report;
 	if (sw_reader_totals(report->reader).closed)
 		return;
-	fputs("The program did not end in order (crash, signal or _exit); everything recorded before that was judged.\n",
+	fputs("The program did not end in order (crash, signal or _exit); everything recorded before that was "
+	      "judged.\n",
 	      t->out.file);
 	for (size_t i = 0; i < report->in_flight.n; i++) {
 		const struct sw_in_flight *call = &report->in_flight.at[i];
 		const char *api = sw_name_api(t->names, call->api, call->flags, call->stack);
 		sw_out_paragraph(&t->out, 2, "", 0,
-				 sw_names_format(t->names, "Thread %u was inside %s, call %" PRIu64 ", since %s after the start:",
+				 sw_names_format(t->names,
+						 "Thread %u was inside %s, call %" PRIu64 ", since %s after the start:",
 						 call->thread, api, call->seq, sw_name_time(t->names, call->t_ns)));
 		put_stack(t, call->stack, 0);
 	}
@@ -275,14 +279,15 @@ static void put_kernels(struct text *t)
 			text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? ", " : "",
 					       coverage->kernels_by_evidence[i], sw_name_evidence((enum sw_evidence)i));
 	if (coverage->indirect_kernels)
-		text = sw_names_format(t->names, "%s; %" PRIu64 " also follow pointers in memory, which are not judged", text,
-				       coverage->indirect_kernels);
+		text = sw_names_format(t->names, "%s; %" PRIu64 " also follow pointers in memory, which are not judged",
+				       text, coverage->indirect_kernels);
 	line(t, "kernels:", text);
 }
 
 static const char *runtimes(struct text *t)
 {
-	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart", [SW_CUDART_STATIC] = "static cudart in",
+	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart",
+					    [SW_CUDART_STATIC] = "static cudart in",
 					    [SW_CUDART_OTHER] = "driver API from"};
 	const struct sw_trace_module *module;
 	const char *text = "";
@@ -290,7 +295,8 @@ static const char *runtimes(struct text *t)
 		const char *slash = strrchr(module->path, '/');
 		if (module->cudart == 0 || module->cudart >= sizeof links / sizeof links[0])
 			continue;
-		text = sw_names_format(t->names, "%s; %s %s", text, links[module->cudart], slash ? slash + 1 : module->path);
+		text = sw_names_format(t->names, "%s; %s %s", text, links[module->cudart],
+				       slash ? slash + 1 : module->path);
 	}
 	return text;
 }
@@ -315,8 +321,9 @@ static void put_limits(struct text *t)
 		if (limits[i].n)
 			line(t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
 	if (coverage->sticky_error_seq)
-		line(t, "limits:", sw_names_format(t->names, "a CUDA error ended the judgement at call %" PRIu64,
-						   coverage->sticky_error_seq));
+		line(t, "limits:",
+		     sw_names_format(t->names, "a CUDA error ended the judgement at call %" PRIu64,
+				     coverage->sticky_error_seq));
 	for (size_t i = 0; (text = sw_reader_damage(t->report->reader, i)); i++)
 		line(t, "damage:", text);
 	for (size_t i = 0; (text = sw_reader_notice(t->report->reader, i)); i++)
@@ -331,14 +338,15 @@ static void put_coverage(struct text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
 	const char *calls = plural(t, c->driver_calls, "driver call", "driver calls");
-	line(t, "coverage:", sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s", calls, c->runtime_calls,
-					     runtimes(t)));
-	line(t, "work:", sw_names_format(t->names, "%s, %s (%s), %s, %s in %s",
-					 plural(t, c->launches, "kernel launch", "kernel launches"),
-					 plural(t, c->copies, "copy", "copies"), sw_name_bytes(t->names, c->bytes_copied),
-					 plural(t, c->sets, "set", "sets"),
-					 plural(t, c->syncs, "synchronisation", "synchronisations"),
-					 sw_name_time(t->names, t->report->judgement->span_ns)));
+	line(t, "coverage:",
+	     sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s", calls, c->runtime_calls,
+			     runtimes(t)));
+	line(t, "work:",
+	     sw_names_format(
+		     t->names, "%s, %s (%s), %s, %s in %s", plural(t, c->launches, "kernel launch", "kernel launches"),
+		     plural(t, c->copies, "copy", "copies"), sw_name_bytes(t->names, c->bytes_copied),
+		     plural(t, c->sets, "set", "sets"), plural(t, c->syncs, "synchronisation", "synchronisations"),
+		     sw_name_time(t->names, t->report->judgement->span_ns)));
 	put_kernels(t);
 	put_limits(t);
 }
@@ -359,9 +367,10 @@ static void put_verdict(struct text *t)
 	}
 	if (totals->notes)
 		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
-	sw_out_coloured(&t->out, colour,
-			sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
-					report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
+	sw_out_coloured(
+		&t->out, colour,
+		sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
+				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
 	putc('\n', t->out.file);
 }
 
@@ -369,11 +378,13 @@ static void put_waits(struct text *t)
 {
 	const struct sw_judgement *judgement = t->report->judgement;
 	if (judgement->host_wait_ns)
-		line(t, "host waits:", sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
+		line(t, "host waits:",
+		     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
 	if (judgement->folded_waits)
-		line(t, "", sw_names_format(t->names, "%s, %s together, not shown: too cheap to matter (--all shows them)",
-					    plural(t, judgement->folded_waits, "wait", "waits"),
-					    sw_name_time(t->names, judgement->folded_wait_ns)));
+		line(t, "",
+		     sw_names_format(t->names, "%s, %s together, not shown: too cheap to matter (--all shows them)",
+				     plural(t, judgement->folded_waits, "wait", "waits"),
+				     sw_name_time(t->names, judgement->folded_wait_ns)));
 	if (t->report->totals.suppressed)
 		line(t, "suppressed:", plural(t, t->report->totals.suppressed, "finding", "findings"));
 }

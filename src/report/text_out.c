@@ -32,8 +32,8 @@ void sw_out_text(const struct sw_out *out, const char *text)
 void sw_out_coloured(const struct sw_out *out, enum sw_colour colour, const char *text)
 {
 	static const char *const codes[] = {
-		[SW_PLAIN] = "0",     [SW_RED] = "1;31", [SW_YELLOW] = "1;33", [SW_BLUE] = "1;34",
-		[SW_GREEN] = "1;32",  [SW_BOLD] = "1",   [SW_DIM] = "2",
+		[SW_PLAIN] = "0",    [SW_RED] = "1;31", [SW_YELLOW] = "1;33", [SW_BLUE] = "1;34",
+		[SW_GREEN] = "1;32", [SW_BOLD] = "1",	[SW_DIM] = "2",
 	};
 	if (out->colour)
 		fprintf(out->file, "\033[%sm", codes[colour]);

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the valid character at `text` (1 to 4), 0 if it is not one (overlong, surrogate, cut off, above U+10FFFF). */
+/* Bytes of the valid character at `text` (1 to 4), 0 if it is not one (overlong, surrogate, cut off, above U+10FFFF).
+ */
 size_t sw_utf8_length(const char *text);
 
 #endif

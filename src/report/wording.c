@@ -11,10 +11,12 @@
 enum { ROLE_ANY = -1, ROLE_FREE = SW_FREE, ROLE_READ = SW_READ };
 
 static const struct {
-	int id, role;
+	int id;
+	uint32_t accesses;
+	int role;
 	const char *text;
 } messages[] = {
-#define SW_MESSAGE(id, role, text) {id, ROLE_##role, text},
+#define SW_MESSAGE(id, accesses, role, text) {id, accesses, ROLE_##role, text},
 #include "report/wording.def"
 };
 
@@ -30,17 +32,15 @@ static const char *const edges[] = {
 #include "report/wording.def"
 };
 
-static const struct {
-	const char *verb, *heading;
-} roles[] = {
-#define SW_ROLE_TEXT(role, verb, heading) [SW_##role] = {verb, heading},
+static const char *const headings[] = {
+#define SW_ROLE_TEXT(role, heading) [SW_##role] = heading,
 #include "report/wording.def"
 };
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 
 const char *sw_wording_heading(enum sw_role role)
 {
-	return (size_t)role < N(roles) ? roles[role].heading : "Call of";
+	return (size_t)role < N(headings) ? headings[role] : "Call of";
 }
 
 bool sw_is_hazard(const struct sw_finding *finding)
@@ -86,17 +86,17 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 		return sw_name_operation(names, access);
 	if (strcmp(key, "stream") == 0)
 		return sw_name_stream(names, access->stream);
-	if (strcmp(key, "verb") == 0)
-		return (size_t)access->role < N(roles) ? roles[access->role].verb : "uses";
 	return NULL;
 }
 
-/* NULL: the table asks for something that does not exist (a test expands every row). */
-static const char *fact(const struct facts *facts, const char *key)
+static const char *fact_number(struct sw_names *names, uint64_t number)
 {
-	const struct sw_finding *finding = facts->finding;
-	struct sw_names *names = facts->names;
-	size_t length = strlen(key);
+	return sw_names_format(names, "%llu", (unsigned long long)number);
+}
+
+/* About the finding as a whole; NULL: no such fact. */
+static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
+{
 	if (strncmp(key, "cuda:", 5) == 0)
 		return fact_function(names, finding, key + 5);
 	if (strcmp(key, "buffer") == 0)
@@ -104,16 +104,30 @@ static const char *fact(const struct facts *facts, const char *key)
 	if (strcmp(key, "fixstream") == 0)
 		return sw_name_stream(names, finding->fix_stream);
 	if (strcmp(key, "fixseq") == 0)
-		return sw_names_format(names, "%llu", (unsigned long long)finding->fix_seq);
+		return fact_number(names, finding->fix_seq);
 	if (strcmp(key, "value") == 0)
-		return sw_names_format(names, "%llu", (unsigned long long)finding->value);
-	if (length > 1 && (key[length - 1] == '0' || key[length - 1] == '1')) {
-		static const struct sw_access unknown = {.role = SW_CALL, .param = -1};
-		uint32_t index = (uint32_t)(key[length - 1] - '0');
-		char *stem = sw_arena_strndup(&names->arena, key, length - 1);
-		return fact_about(names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
-	}
+		return fact_number(names, finding->value);
+	if (strcmp(key, "detailstream") == 0)
+		return sw_name_stream(names, finding->detail);
+	if (strcmp(key, "hazard") == 0)
+		return sw_names_format(names, "SW%03u", finding->detail);
+	if (strcmp(key, "work") == 0 && finding->accesses)
+		return fact_operation(names, &finding->access[sw_is_hazard(finding) ? 0 : finding->accesses - 1]);
 	return NULL;
+}
+
+/* NULL: the table asks for something that does not exist (a test expands every row). */
+static const char *fact(const struct facts *facts, const char *key)
+{
+	static const struct sw_access unknown = {.role = SW_CALL, .param = -1};
+	const struct sw_finding *finding = facts->finding;
+	size_t length = strlen(key);
+	const char *whole = fact_whole(facts->names, finding, key);
+	if (whole || length < 2 || key[length - 1] < '0' || key[length - 1] > '2')
+		return whole;
+	uint32_t index = (uint32_t)(key[length - 1] - '0');
+	char *stem = sw_arena_strndup(&facts->names->arena, key, length - 1);
+	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
 }
 
 static const char *expand(const struct facts *facts, const char *text)
@@ -150,7 +164,8 @@ static const char *message_of(const struct facts *facts)
 	const struct sw_finding *finding = facts->finding;
 	int role = finding->accesses > 1 ? (int)finding->access[1].role : ROLE_ANY;
 	for (size_t i = 0; i < N(messages); i++)
-		if (messages[i].id == finding->id && (messages[i].role == ROLE_ANY || messages[i].role == role))
+		if (messages[i].id == finding->id && finding->accesses >= messages[i].accesses &&
+		    (messages[i].role == ROLE_ANY || messages[i].role == role))
 			return expand(facts, messages[i].text);
 	const struct sw_finding_info *info = sw_finding_info(finding->id);
 	return info ? info->title : "";
@@ -202,11 +217,14 @@ static const char *cost_of(const struct facts *facts)
 					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
 					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
 	if (cost->transfer_ns)
-		text = sw_names_format(names, "%s; %s of it the transfer itself", text,
+		text = sw_names_format(names, "%s; about %s of it is the call's own work", text,
 				       sw_name_time(names, cost->transfer_ns));
-	if (cost->win_high_ns)
+	if (cost->win_low_ns)
 		text = sw_names_format(names, "%s; %s to %s could be won back", text,
 				       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns));
+	else if (cost->win_high_ns)
+		text = sw_names_format(names, "%s; up to %s could be won back", text,
+				       sw_name_time(names, cost->win_high_ns));
 	return text;
 }
 

@@ -6,12 +6,12 @@
 #include "report/names.h"
 
 struct sw_wording {
-	const char *message;      /* one sentence, no full stop */
-	const char *ordered_by;   /* hazards: the order that exists; "" otherwise */
+	const char *message;	  /* one sentence, no full stop */
+	const char *ordered_by;	  /* hazards: the order that exists; "" otherwise */
 	const char *missing_edge; /* hazards: the order that does not; "" otherwise */
-	const char *fix;          /* "" when there is no cheap one */
-	const char *cost;         /* waits: what they took and what could be won back; "" otherwise */
-	const char *basis;        /* how much of it documents promise; "" when there is nothing to say */
+	const char *fix;	  /* "" when there is no cheap one */
+	const char *cost;	  /* waits: what they took and what could be won back; "" otherwise */
+	const char *basis;	  /* how much of it documents promise; "" when there is nothing to say */
 };
 
 void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, struct sw_wording *out);

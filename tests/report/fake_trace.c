@@ -61,13 +61,27 @@ void sw_object_places(struct sw_object *object, uint64_t address,
 /* ---- the trace --------------------------------------------------------------------------------------------------- */
 
 static const struct sw_trace_module modules[] = {
-	{.base = 0x400000, .start = 0x400000, .end = 0x500000, .path = "/home/u/race", .gone_seq = UINT64_MAX,
+	{.base = 0x400000,
+	 .start = 0x400000,
+	 .end = 0x500000,
+	 .path = "/home/u/race",
+	 .gone_seq = UINT64_MAX,
 	 .cudart = SW_CUDART_STATIC},
-	{.base = 0x700000, .start = 0x700000, .end = 0x800000, .path = "/opt/cuda/lib64/libcudart.so.13",
-	 .gone_seq = UINT64_MAX, .cudart = SW_CUDART_SHARED},
-	{.base = 0x500000, .start = 0x500000, .end = 0x600000, .path = "/usr/lib/libtorch_python.so",
+	{.base = 0x700000,
+	 .start = 0x700000,
+	 .end = 0x800000,
+	 .path = "/opt/cuda/lib64/libcudart.so.13",
+	 .gone_seq = UINT64_MAX,
+	 .cudart = SW_CUDART_SHARED},
+	{.base = 0x500000,
+	 .start = 0x500000,
+	 .end = 0x600000,
+	 .path = "/usr/lib/libtorch_python.so",
 	 .gone_seq = UINT64_MAX},
-	{.base = 0x600000, .start = 0x600000, .end = 0x700000, .path = "/usr/lib/libpython3.11.so.1.0",
+	{.base = 0x600000,
+	 .start = 0x600000,
+	 .end = 0x700000,
+	 .path = "/usr/lib/libpython3.11.so.1.0",
 	 .gone_seq = UINT64_MAX},
 };
 
@@ -102,9 +116,12 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 	static const uint64_t nowhere[] = {0x123456};
 	static const uint64_t runtime[] = {0x701011};
 	static const struct sw_trace_stack stacks[] = {
-		[FAKE_AT_FILL] = {N(fill), 0, fill, 1},	        [FAKE_AT_SCALE] = {N(scale), 0, scale, 1},
-		[FAKE_AT_COPY] = {N(copy), 2, copy, 1},	        [FAKE_AT_CREATE] = {N(create), 0, create, 1},
-		[FAKE_AT_PYTHON] = {N(python), UINT32_MAX, python, 1}, [FAKE_AT_NOWHERE] = {N(nowhere), 0, nowhere, 1},
+		[FAKE_AT_FILL] = {N(fill), 0, fill, 1},
+		[FAKE_AT_SCALE] = {N(scale), 0, scale, 1},
+		[FAKE_AT_COPY] = {N(copy), 2, copy, 1},
+		[FAKE_AT_CREATE] = {N(create), 0, create, 1},
+		[FAKE_AT_PYTHON] = {N(python), UINT32_MAX, python, 1},
+		[FAKE_AT_NOWHERE] = {N(nowhere), 0, nowhere, 1},
 		[FAKE_AT_RUNTIME] = {N(runtime), 0, runtime, 1},
 	};
 	(void)r;
@@ -120,6 +137,7 @@ const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api
 		[FAKE_API_SYNC] = {"cuStreamSynchronize", "cudaStreamSynchronize"},
 		[FAKE_API_WAIT] = {"cuStreamWaitEvent", "cudaStreamWaitEvent"},
 		[FAKE_API_ALLOC] = {"cuMemAlloc_v2", "cudaMalloc"},
+		[FAKE_API_RECORD] = {"cuEventRecord", "cudaEventRecord"},
 		[FAKE_API_DRIVER] = {"cuLaunchKernelEx", ""},
 	};
 	(void)r;

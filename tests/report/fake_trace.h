@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace and the symbols of its program, as tables: the report's tests link these instead of the reader and of libdw, so
- * that every word of a golden file is decided here.  The functions are those of reader/reader.h and report/objects.h.
+ * A trace and the symbols of its program, as tables: the report's tests link these instead of the reader and of libdw,
+ * so that every word of a golden file is decided here.  The functions are those of reader/reader.h and
+ * report/objects.h.
  */
 #ifndef SW_TESTS_FAKE_TRACE_H
 #define SW_TESTS_FAKE_TRACE_H
@@ -19,16 +20,25 @@ struct fake_trace {
 extern struct fake_trace fake_trace;
 
 /* Ids of the tables. */
-enum { FAKE_API_LAUNCH = 1, FAKE_API_COPY, FAKE_API_FREE, FAKE_API_SYNC, FAKE_API_WAIT, FAKE_API_ALLOC, FAKE_API_DRIVER };
+enum {
+	FAKE_API_LAUNCH = 1,
+	FAKE_API_COPY,
+	FAKE_API_FREE,
+	FAKE_API_SYNC,
+	FAKE_API_WAIT,
+	FAKE_API_ALLOC,
+	FAKE_API_DRIVER,
+	FAKE_API_RECORD
+};
 enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE };
 enum {
 	FAKE_AT_FILL = 1, /* main() -> launch of fill, race.cu:31 */
-	FAKE_AT_SCALE,    /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
-	FAKE_AT_COPY,     /* main() -> cudaMemcpy of a static cudart, race.cu:40 */
-	FAKE_AT_CREATE,   /* main() -> cudaStreamCreate, race.cu:12 */
-	FAKE_AT_PYTHON,   /* torch and python frames */
+	FAKE_AT_SCALE,	  /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
+	FAKE_AT_COPY,	  /* main() -> cudaMemcpy of a static cudart, race.cu:40 */
+	FAKE_AT_CREATE,	  /* main() -> cudaStreamCreate, race.cu:12 */
+	FAKE_AT_PYTHON,	  /* torch and python frames */
 	FAKE_AT_NOWHERE,  /* no module, no symbol */
-	FAKE_AT_RUNTIME   /* frames of CUDA alone */
+	FAKE_AT_RUNTIME	  /* frames of CUDA alone */
 };
 
 #endif

@@ -21,17 +21,29 @@ static void setup(void)
 	sw_vec_push(&judgement.streams)[0] = (struct sw_stream_info){0};
 	*sw_vec_push(&judgement.streams) = (struct sw_stream_info){
 		.handle = 0x55d0, .kind = SW_LANE_BLOCKING, .number = 1, .create_stack = FAKE_AT_CREATE};
-	*sw_vec_push(&judgement.streams) = (struct sw_stream_info){
-		.handle = 0x66e0, .kind = SW_LANE_NONBLOCKING, .number = 2, .name = "copies"};
+	*sw_vec_push(&judgement.streams) =
+		(struct sw_stream_info){.handle = 0x66e0, .kind = SW_LANE_NONBLOCKING, .number = 2, .name = "copies"};
 	*sw_vec_push(&judgement.streams) = (struct sw_stream_info){.kind = SW_LANE_LEGACY};
-	*sw_vec_push(&judgement.streams) = (struct sw_stream_info){.kind = SW_LANE_PER_THREAD, .thread = 2, .device = 1};
-	*sw_vec_push(&judgement.allocations) = (struct sw_allocation){
-		.address = 0x7f0000000000, .bytes = 16384, .memory = SW_MEM_DEVICE, .number = 1, .api = FAKE_API_ALLOC,
-		.flags = SW_RF_RUNTIME, .stack = FAKE_AT_COPY, .thread = 1, .seq = 7};
+	*sw_vec_push(&judgement.streams) =
+		(struct sw_stream_info){.kind = SW_LANE_PER_THREAD, .thread = 2, .device = 1};
+	*sw_vec_push(&judgement.allocations) = (struct sw_allocation){.address = 0x7f0000000000,
+								      .bytes = 16384,
+								      .memory = SW_MEM_DEVICE,
+								      .number = 1,
+								      .api = FAKE_API_ALLOC,
+								      .flags = SW_RF_RUNTIME,
+								      .stack = FAKE_AT_COPY,
+								      .thread = 1,
+								      .seq = 7};
 	*sw_vec_push(&judgement.allocations) = (struct sw_allocation){
 		.address = 0x1000, .bytes = 64, .memory = SW_MEM_SYMBOL, .name = "table", .number = 2};
-	judgement.coverage = (struct sw_coverage){.driver_calls = 120, .runtime_calls = 118, .launches = 40, .copies = 3,
-						  .bytes_copied = 3u << 20, .sets = 1, .syncs = 2};
+	judgement.coverage = (struct sw_coverage){.driver_calls = 120,
+						  .runtime_calls = 118,
+						  .launches = 40,
+						  .copies = 3,
+						  .bytes_copied = 3u << 20,
+						  .sets = 1,
+						  .syncs = 2};
 	judgement.coverage.kernels_by_evidence[SW_EV_SIGNATURE] = 38;
 	judgement.coverage.kernels_by_evidence[SW_EV_ASSUMED] = 2;
 }
@@ -47,16 +59,37 @@ static void teardown(void)
 
 static struct sw_access launch(enum sw_role role, uint32_t function, uint32_t stream, uint32_t stack, uint64_t seq)
 {
-	return (struct sw_access){.role = role, .kind = SW_REC_LAUNCH, .api = FAKE_API_LAUNCH, .flags = SW_RF_RUNTIME,
-				  .seq = seq, .t_ns = seq * 1000, .thread = 1, .stack = stack, .stream = stream,
-				  .function = function, .param = 0, .ranged = true, .address = 0x7f0000001000,
-				  .bytes = 4096, .extent_known = true, .allocation = 1, .evidence = SW_EV_SIGNATURE};
+	return (struct sw_access){.role = role,
+				  .kind = SW_REC_LAUNCH,
+				  .api = FAKE_API_LAUNCH,
+				  .flags = SW_RF_RUNTIME,
+				  .seq = seq,
+				  .t_ns = seq * 1000,
+				  .thread = 1,
+				  .stack = stack,
+				  .stream = stream,
+				  .function = function,
+				  .param = 0,
+				  .ranged = true,
+				  .address = 0x7f0000001000,
+				  .bytes = 4096,
+				  .extent_known = true,
+				  .allocation = 1,
+				  .evidence = SW_EV_SIGNATURE};
 }
 
 static struct sw_access call(enum sw_role role, enum sw_rec_kind kind, uint16_t api, uint32_t stream, uint32_t stack)
 {
-	return (struct sw_access){.role = role, .kind = (uint8_t)kind, .api = api, .flags = SW_RF_RUNTIME, .seq = 90,
-				  .t_ns = 90000, .thread = 1, .stack = stack, .stream = stream, .param = -1};
+	return (struct sw_access){.role = role,
+				  .kind = (uint8_t)kind,
+				  .api = api,
+				  .flags = SW_RF_RUNTIME,
+				  .seq = 90,
+				  .t_ns = 90000,
+				  .thread = 1,
+				  .stack = stack,
+				  .stream = stream,
+				  .param = -1};
 }
 
 static struct sw_finding *add(int id, enum sw_severity severity, enum sw_confidence confidence)
@@ -83,10 +116,28 @@ static void add_wait(void)
 	wait->accesses = 1;
 	wait->count = 40;
 	wait->access[0] = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
-	wait->cost = (struct sw_cost){.calls = 40, .waited_calls = 38, .total_ns = 12300000, .worst_ns = 812000,
-				      .transfer_ns = 2100000, .win_low_ns = 4000000, .win_high_ns = 10200000};
+	wait->cost = (struct sw_cost){.calls = 40,
+				      .waited_calls = 38,
+				      .total_ns = 12300000,
+				      .worst_ns = 812000,
+				      .transfer_ns = 2100000,
+				      .win_low_ns = 4000000,
+				      .win_high_ns = 10200000};
 	wait->fix = SW_FIX_ASYNC;
 	judgement.host_wait_ns = 12300000;
+}
+
+/* The event was recorded before the work that it should cover. */
+static void add_event(void)
+{
+	struct sw_finding *early = add(202, SW_ERROR, SW_CERTAIN);
+	early->accesses = 3;
+	early->access[0] = call(SW_RECORD, SW_REC_EVENT_RECORD, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
+	early->access[1] = call(SW_WAIT, SW_REC_STREAM_WAIT, FAKE_API_WAIT, 2, FAKE_AT_NOWHERE);
+	early->access[2] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
+	early->detail = 101;
+	early->fix = SW_FIX_MOVE_RECORD;
+	early->fix_seq = 90;
 }
 
 static struct sw_report *make(const struct sw_report_options *options)
@@ -151,6 +202,7 @@ START_TEST(race_and_wait_read_as_agreed)
 {
 	add_race();
 	add_wait();
+	add_event();
 	make(NULL);
 	check_golden("race.txt", text_of(false));
 	check_golden("race.json", json_of());
@@ -172,8 +224,12 @@ START_TEST(crashed_simulated_run_says_both)
 	fake_trace.damage = "chunk 3 at offset 24576: bad checksum";
 	judgement.simulated = true;
 	make(NULL);
-	*sw_vec_push(&report->in_flight) = (struct sw_in_flight){
-		.thread = 1, .stack = FAKE_AT_COPY, .api = FAKE_API_SYNC, .flags = SW_RF_RUNTIME, .seq = 99, .t_ns = 5000000};
+	*sw_vec_push(&report->in_flight) = (struct sw_in_flight){.thread = 1,
+								 .stack = FAKE_AT_COPY,
+								 .api = FAKE_API_SYNC,
+								 .flags = SW_RF_RUNTIME,
+								 .seq = 99,
+								 .t_ns = 5000000};
 	check_golden("crashed.txt", text_of(false));
 	check_golden("crashed.json", json_of());
 }
@@ -217,12 +273,15 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
 		for (int role = SW_READ; role <= SW_ATOMIC; role++) {
 			struct sw_wording words;
-			struct sw_finding finding = {.id = info->number, .accesses = 2};
+			struct sw_finding finding = {.id = info->number, .accesses = 1 + (uint32_t)role % 3};
+			if (info->number / 100 == 1)
+				finding.accesses = 2;
 			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
 			finding.access[1] = launch((enum sw_role)role, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			make(NULL);
 			sw_wording_of(&report->names, &finding, &words);
-			ck_assert_msg(words.message[0] && !strchr(words.message, '{'), "SW%d: %s", info->number, words.message);
+			ck_assert_msg(words.message[0] && !strchr(words.message, '{'), "SW%d: %s", info->number,
+				      words.message);
 			/* The title stands in only for findings without a row of their own. */
 			ck_assert_str_ne(words.message, info->title);
 		}
@@ -234,7 +293,8 @@ START_TEST(every_fix_has_words_without_unfilled_facts)
 	for (int fix = SW_FIX_NONE + 1; fix <= SW_FIX_PRELOAD; fix++)
 		for (int torch = 0; torch < 2; torch++) {
 			struct sw_wording words;
-			struct sw_finding finding = {.id = 101, .accesses = 2, .fix = (enum sw_fix)fix, .fix_stream = 1};
+			struct sw_finding finding = {
+				.id = 101, .accesses = 2, .fix = (enum sw_fix)fix, .fix_stream = 1};
 			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
 			finding.access[1] = launch(SW_READ, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			fake_trace.torch = torch;
@@ -504,7 +564,8 @@ int main(void)
 	tcase_add_test(c, frames_of_cuda_are_hidden_unless_there_is_nothing_else);
 	tcase_add_test(c, fingerprint_ignores_what_changes_from_run_to_run);
 	tcase_add_loop_test(c, suppression_lines_fit_what_they_name, 0, sizeof lines / sizeof lines[0]);
-	tcase_add_loop_test(c, bad_suppression_lines_are_refused_with_their_place, 0, sizeof bad_lines / sizeof bad_lines[0]);
+	tcase_add_loop_test(c, bad_suppression_lines_are_refused_with_their_place, 0,
+			    sizeof bad_lines / sizeof bad_lines[0]);
 	tcase_add_test(c, missing_suppression_file_is_an_error);
 	tcase_add_loop_test(c, printed_suppression_line_suppresses_its_finding_alone, 0, 2);
 	tcase_add_test(c, unused_lines_are_reported);

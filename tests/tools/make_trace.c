@@ -7,7 +7,7 @@
 #include "reader/trace_builder.h"
 
 #define BUFFER 0x7f0000000000u
-#define EVENT 0xe0u
+#define EVENT  0xe0u
 enum { STREAM_A = 0xa0, STREAM_B = 0xb0, NON_BLOCKING = 1 };
 
 static void two_streams(struct tb *tb)
