@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <unistd.h>
+
 #include "case.h"
 
 struct Work {
@@ -15,13 +17,15 @@ static void produce(const Work &w)
 	CHECK(cudaEventRecord(w.after, w.producer));
 }
 
-/* Asks once, or until the answer is that all is done. */
+/* Asks once, or now and then until the answer is that all is done. */
 template <typename Ask> static void poll(bool until_done, Ask ask)
 {
 	cudaError_t status = ask();
 
-	while (until_done && status == cudaErrorNotReady)
+	while (until_done && status == cudaErrorNotReady) {
+		usleep(500);
 		status = ask();
+	}
 	if (status != cudaErrorNotReady)
 		CHECK(status);
 	(void)cudaGetLastError(); /* "not ready" is kept there too */

@@ -22,7 +22,7 @@ $(ways)/host_threads: $(ways)/host_threads.cpp
 $(ways)/forked: $(ways)/forked.cpp
 	$(ways_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<
 $(ways)/libearly.so: $(ways)/early_library.cpp
-	$(ways_nvcc) $(KERNELS_LINK_SHARED) -shared -Xcompiler -fPIC -o $@ $<
+	$(ways_nvcc) $(KERNELS_LINK_SHARED) -shared -Xcompiler -fPIC -Xlinker -soname,libearly.so -o $@ $<
 $(ways)/early: $(ways)/early.c $(ways)/libearly.so
 	$(ways_cc) -o $@ $< $(ways)/libearly.so -Wl,-rpath,'$$ORIGIN'
 $(ways)/driver: $(ways)/driver.c
