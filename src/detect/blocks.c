@@ -177,6 +177,8 @@ void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	struct sw_block *block = n->of == SW_NAME_BUFFER ? sw_space_find(&m->space, n->handle, &offset) : NULL;
 	if (block && !offset)
 		block->name = name;
-	else if (n->of == SW_NAME_STREAM)
-		m->j->streams.at[sw_model_lane(m, &at, &lane)->stream].name = name;
+	if (n->of != SW_NAME_STREAM)
+		return;
+	uint32_t stream = sw_model_lane(m, &at, &lane)->stream;
+	m->j->streams.at[stream].name = name;
 }

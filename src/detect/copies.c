@@ -158,7 +158,6 @@ static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pag
 		w->promised = join == FULL;
 		w->always = true;
 	}
-	w->detail = (uint32_t)join;
 }
 
 /* A synchronous copy out of pageable memory reads it inside the call; all else is read and written by the stream. */

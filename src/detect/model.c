@@ -150,8 +150,8 @@ struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uin
 
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
 {
-	uint32_t lane;
-	return m->capturing && m->captures.at[sw_model_lane(m, at, &lane)->stream];
+	uint32_t lane, stream = m->capturing ? sw_model_lane(m, at, &lane)->stream : 0;
+	return m->captures.at[stream];
 }
 
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream)

@@ -9,10 +9,10 @@ void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct s
 	struct sw_hb_at at = sw_model_at(m, r, s->stream);
 	uint32_t lane;
 	sw_hb_stream_create(m->hb, r->rec->ctx, s->stream, s->flags & 1);
-	struct sw_stream_info *info = &m->j->streams.at[sw_model_lane(m, &at, &lane)->stream];
+	w->what.stream = sw_model_lane(m, &at, &lane)->stream;
+	struct sw_stream_info *info = &m->j->streams.at[w->what.stream];
 	info->create_stack = r->stack;
 	info->create_seq = r->seq;
-	w->what.stream = (uint32_t)(info - m->j->streams.at);
 }
 
 void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

@@ -1,12 +1,17 @@
 # tests of detect
 if HAVE_CHECK
-detect_tests = tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits
+detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
+	tests/detect/test_random
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
-detect_common = tests/detect/judge.c tests/detect/judge.h tests/detect/signature.c
+detect_common = tests/detect/judge.c tests/detect/judge.h
 detect_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 detect_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
-detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a libswbase.a $(CHECK_LIBS)
+detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_IMAGE_LIBS) $(CHECK_LIBS)
+tests_detect_test_units_SOURCES = tests/detect/test_units.c $(detect_common)
+tests_detect_test_units_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_units_CFLAGS = $(detect_cflags)
+tests_detect_test_units_LDADD = $(detect_ldadd)
 tests_detect_test_hazards_SOURCES = tests/detect/test_hazards.c $(detect_common)
 tests_detect_test_hazards_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_hazards_CFLAGS = $(detect_cflags)
@@ -19,4 +24,8 @@ tests_detect_test_waits_SOURCES = tests/detect/test_waits.c $(detect_common)
 tests_detect_test_waits_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_waits_CFLAGS = $(detect_cflags)
 tests_detect_test_waits_LDADD = $(detect_ldadd)
+tests_detect_test_random_SOURCES = tests/detect/test_random.c $(detect_common)
+tests_detect_test_random_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_random_CFLAGS = $(detect_cflags)
+tests_detect_test_random_LDADD = $(detect_ldadd)
 endif

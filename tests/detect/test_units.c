@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts that need no trace: intervals, ranges, address space, matrix, table of findings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "detect/judge.h"
+#include "detect/matrix.h"
+#include "detect/space.h"
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t n)
+{
+	return sw_hash_u64(++random_state) % n;
+}
+
+/* ---- intervals ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(intervals_agree_with_an_array)
+{
+	enum { SLOTS = 512 };
+	static struct sw_interval nodes[SLOTS];
+	bool in[SLOTS] = {0};
+	struct sw_intervals set = {0};
+	size_t n = 0;
+	for (int round = 0; round < 20000; round++) {
+		size_t i = random_below(SLOTS);
+		if (in[i]) {
+			sw_intervals_remove(&set, &nodes[i]);
+			n--;
+		} else {
+			nodes[i].lo = i * 10;
+			nodes[i].hi = i * 10 + 1 + random_below(10);
+			sw_intervals_insert(&set, &nodes[i]);
+			n++;
+		}
+		in[i] = !in[i];
+		ck_assert_uint_eq(set.n, n);
+		uint64_t x = random_below(SLOTS * 10);
+		const struct sw_interval *want = NULL;
+		for (size_t k = 0; k < SLOTS && !want; k++)
+			if (in[k] && nodes[k].hi > x)
+				want = &nodes[k];
+		ck_assert_ptr_eq(sw_intervals_from(&set, x), want);
+	}
+}
+END_TEST
+
+/* ---- ranges -------------------------------------------------------------------------------------------------------- */
+
+enum { PLANE = 4096 };
+
+static void paint(const struct sw_range *r, bool map[PLANE])
+{
+	for (uint64_t s = 0; s < r->slices; s++)
+		for (uint64_t row = 0; row < r->rows; row++)
+			for (uint64_t x = 0; x < r->width; x++)
+				map[r->address + s * r->slice + row * r->pitch + x] = true;
+}
+
+static struct sw_range random_box(void)
+{
+	static const uint64_t pitches[] = {8, 8, 12, 16, 16, 20};
+	uint64_t size[3] = {1 + random_below(10), 1 + random_below(6), 1 + random_below(3)};
+	uint64_t pitch = pitches[random_below(6)];
+	if (size[0] > pitch)
+		size[0] = pitch;
+	uint64_t slice = pitch * (size[1] + random_below(3));
+	return sw_range_box(random_below(400), size, pitch, slice, SW_WRITE, SW_EV_EXACT);
+}
+
+START_TEST(overlap_of_boxes_is_exact)
+{
+	unsigned yes = 0;
+	for (int round = 0; round < 20000; round++) {
+		bool map[2][PLANE] = {{0}};
+		struct sw_range a = random_box(), b = random_box();
+		bool want = false;
+		paint(&a, map[0]);
+		paint(&b, map[1]);
+		for (int i = 0; i < PLANE; i++)
+			want |= map[0][i] && map[1][i];
+		ck_assert_int_eq(sw_range_overlap(&a, &b), want);
+		ck_assert_int_eq(sw_range_overlap(&b, &a), want);
+		yes += want;
+		uint64_t last = 0;
+		for (uint64_t i = 0; i < PLANE; i++)
+			if (map[0][i])
+				last = i;
+		ck_assert_uint_eq(sw_range_span(&a), last + 1 - a.address);
+	}
+	ck_assert_uint_gt(yes, 1000);
+	ck_assert_uint_lt(yes, 19000);
+}
+END_TEST
+
+START_TEST(hostile_boxes_end_soon)
+{
+	uint64_t huge[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX}, thin[3] = {1, UINT64_MAX, UINT64_MAX};
+	struct sw_range a = sw_range_box(1, huge, UINT64_MAX, UINT64_MAX, SW_WRITE, SW_EV_EXACT);
+	struct sw_range b = sw_range_box(0, thin, 2, 3, SW_WRITE, SW_EV_EXACT);
+	struct sw_range c = sw_range_box(1, thin, 4, 5, SW_WRITE, SW_EV_EXACT);
+	const struct sw_range *all[] = {&a, &b, &c};
+	for (int i = 0; i < 9; i++) {
+		sw_range_overlap(all[i / 3], all[i % 3]);
+		ck_assert_uint_gt(sw_range_span(all[i % 3]), 0);
+	}
+}
+END_TEST
+
+/* ---- address space -------------------------------------------------------------------------------------------------- */
+
+START_TEST(space_finds_what_lives)
+{
+	struct sw_space space;
+	struct sw_access gone = {.seq = 9};
+	uint64_t at;
+	sw_space_init(&space);
+	struct sw_block *a = sw_space_add(&space, 0x10000, 0x1000, SW_MEM_DEVICE, 0);
+	struct sw_block *p = sw_space_add(&space, 0x50000, 0x1000, SW_MEM_PINNED, 0x90000);
+	ck_assert_ptr_eq(sw_space_find(&space, 0x10fff, &at), a);
+	ck_assert_uint_eq(at, 0xfff);
+	ck_assert_ptr_null(sw_space_find(&space, 0x11000, &at));
+	ck_assert_ptr_eq(sw_space_find(&space, 0x90010, &at), p);
+	ck_assert_uint_eq(at, 0x10);
+	ck_assert_ptr_eq(sw_space_find(&space, 0x50010, &at), p);
+	ck_assert_ptr_eq(sw_space_next(&space, NULL), a);
+	ck_assert_ptr_eq(sw_space_next(&space, a), p);
+	ck_assert_ptr_null(sw_space_next(&space, p));
+	sw_space_remove(&space, a, &gone);
+	ck_assert_ptr_null(sw_space_find(&space, 0x10000, &at));
+	ck_assert_uint_eq(sw_space_find_freed(&space, 0x10800, &at)->gone.seq, 9);
+	ck_assert_uint_eq(at, 0x800);
+	/* a neighbour that takes part of its place ends the memory of it */
+	sw_space_add(&space, 0x10f00, 0x1000, SW_MEM_DEVICE, 0);
+	ck_assert_ptr_null(sw_space_find_freed(&space, 0x10800, &at));
+	/* a block whose free was not seen goes when its place is given out again */
+	sw_space_add(&space, 0x10000, 0x10000, SW_MEM_DEVICE, 0);
+	ck_assert_uint_eq(sw_space_find(&space, 0x10f80, &at)->bytes, 0x10000);
+	sw_space_free(&space);
+}
+END_TEST
+
+START_TEST(space_survives_churn)
+{
+	enum { LIVE = 100 };
+	struct sw_space space;
+	struct sw_block *live[LIVE] = {0};
+	struct sw_access gone = {0};
+	uint64_t at;
+	sw_space_init(&space);
+	for (uint64_t i = 0; i < 200000; i++) {
+		struct sw_block **slot = &live[i % LIVE];
+		if (*slot)
+			sw_space_remove(&space, *slot, &gone);
+		*slot = sw_space_add(&space, 0x1000000 + i * 0x1000, 0x1000, SW_MEM_DEVICE, 0);
+		ck_assert_ptr_eq(sw_space_find(&space, 0x1000000 + i * 0x1000 + 5, &at), *slot);
+	}
+	ck_assert_uint_eq(space.live.n, LIVE);
+	ck_assert_uint_le(space.freed_n, 4096);
+	sw_space_free(&space);
+}
+END_TEST
+
+START_TEST(extents_end_at_the_next_start)
+{
+	struct sw_block block = {.bytes = 1000, .memory = SW_MEM_DEVICE};
+	sw_block_start(&block, 500);
+	sw_block_start(&block, 200);
+	sw_block_start(&block, 200);
+	sw_block_start(&block, 0);
+	ck_assert_uint_eq(block.starts.n, 2);
+	ck_assert_uint_eq(sw_block_extent(&block, 0), 200);
+	ck_assert_uint_eq(sw_block_extent(&block, 200), 500);
+	ck_assert_uint_eq(sw_block_extent(&block, 500), 1000);
+	ck_assert(!block.crowded);
+	for (uint64_t i = 1; i < 100; i++)
+		sw_block_start(&block, i);
+	ck_assert(block.crowded);
+	free(block.starts.at);
+}
+END_TEST
+
+/* ---- matrix ---------------------------------------------------------------------------------------------------------- */
+
+enum { A = SW_EV_ASSUMED, S = SW_EV_SIGNATURE, D = SW_EV_DIRECTION, F = SW_EV_FOOTPRINT, X = SW_EV_EXACT };
+static const struct {
+	int a, b;            /* evidence */
+	bool open_a, open_b; /* extent unknown */
+	uint64_t at_b;       /* a is at 100, bounded ones are 50 bytes long */
+	bool crowded, polls;
+	enum sw_severity severity;
+	enum sw_confidence confidence;
+} cases[] = {
+	{X, X, false, false, 120, false, false, SW_ERROR, SW_CERTAIN},
+	{X, F, false, false, 120, false, false, SW_ERROR, SW_CERTAIN},
+	{F, F, false, false, 100, true, false, SW_ERROR, SW_CERTAIN},
+	{F, F, false, false, 100, false, true, SW_WARNING, SW_LIKELY},
+	{D, D, true, true, 100, false, false, SW_WARNING, SW_LIKELY},
+	{S, S, true, true, 100, false, false, SW_WARNING, SW_LIKELY},
+	{X, S, false, true, 100, false, false, SW_WARNING, SW_LIKELY},
+	{X, S, false, true, 149, false, false, SW_WARNING, SW_LIKELY}, /* the pointer lies inside what is copied */
+	{S, X, true, false, 120, false, false, SW_NOTE, SW_POSSIBLE},  /* only by the assumed extent */
+	{S, S, true, true, 120, false, false, SW_NOTE, SW_POSSIBLE},
+	{S, S, true, true, 100, true, false, SW_NOTE, SW_POSSIBLE},
+	{S, S, true, true, 100, false, true, SW_NOTE, SW_POSSIBLE},
+	{A, X, true, false, 100, false, false, SW_NOTE, SW_POSSIBLE},
+	{A, A, true, true, 100, false, false, SW_NOTE, SW_POSSIBLE},
+};
+
+START_TEST(matrix_is_the_documented_one)
+{
+	struct sw_range a = sw_range_bytes(100, 50, SW_WRITE, (enum sw_evidence)cases[_i].a);
+	struct sw_range b = sw_range_bytes(cases[_i].at_b, 50, SW_READ, (enum sw_evidence)cases[_i].b);
+	a.bounded = !cases[_i].open_a;
+	b.bounded = !cases[_i].open_b;
+	b.polls = cases[_i].polls;
+	for (int turn = 0; turn < 2; turn++) {
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, cases[_i].crowded) : sw_matrix(&a, &b, cases[_i].crowded);
+		ck_assert_int_eq(v.severity, cases[_i].severity);
+		ck_assert_int_eq(v.confidence, cases[_i].confidence);
+	}
+}
+END_TEST
+
+/* ---- findings -------------------------------------------------------------------------------------------------------- */
+
+START_TEST(every_finding_explains_itself)
+{
+	const struct sw_finding_info *info;
+	size_t n = 0;
+	for (; (info = sw_finding_info_at(n)); n++) {
+		ck_assert_ptr_eq(sw_finding_info(info->number), info);
+		ck_assert_uint_gt(strlen(info->kind), 0);
+		ck_assert_uint_gt(strlen(info->title), 0);
+		ck_assert_msg(strlen(info->text) > 300, "SW%d says too little", info->number);
+		ck_assert_msg(strstr(info->text, "Harmless"), "SW%d does not say when it is harmless", info->number);
+		ck_assert_msg(strstr(info->text, "Basis"), "SW%d does not say what it rests on", info->number);
+	}
+	ck_assert_uint_eq(n, 26);
+	ck_assert_ptr_null(sw_finding_info(100));
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_add_test(tc, intervals_agree_with_an_array);
+	tcase_add_test(tc, overlap_of_boxes_is_exact);
+	tcase_add_test(tc, hostile_boxes_end_soon);
+	tcase_add_test(tc, space_finds_what_lives);
+	tcase_add_test(tc, space_survives_churn);
+	tcase_add_test(tc, extents_end_at_the_next_start);
+	tcase_add_loop_test(tc, matrix_is_the_documented_one, 0, sizeof cases / sizeof *cases);
+	tcase_add_test(tc, every_finding_explains_itself);
+}
+
+int main(void)
+{
+	return run_cases("units", add);
+}
