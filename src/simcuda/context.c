@@ -354,3 +354,34 @@ CUresult cuCtxResetPersistingL2Cache(void)
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	return CUDA_SUCCESS;
 }
+
+/* Older names with the same parameters. */
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+	return cuDevicePrimaryCtxRelease_v2(device);
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+	return cuDevicePrimaryCtxReset_v2(device);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
+{
+	return cuDevicePrimaryCtxSetFlags_v2(device, flags);
+}
+
+CUresult cuCtxDestroy(CUcontext ctx)
+{
+	return cuCtxDestroy_v2(ctx);
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx)
+{
+	return cuCtxPushCurrent_v2(ctx);
+}
+
+CUresult cuCtxPopCurrent(CUcontext *out)
+{
+	return cuCtxPopCurrent_v2(out);
+}

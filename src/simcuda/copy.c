@@ -97,6 +97,16 @@ static struct sw_sim_op *across(struct sw_sim_stream *s, struct sw_sim_stream *o
 	return op;
 }
 
+static struct sw_sim_work *copy_work(const struct side *dst, const struct side *src, size_t width, size_t height, size_t depth)
+{
+	struct sw_sim_work *work =
+		sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, copy_ns(dst, src, (uint64_t)width * height * depth));
+	work->copy = (struct sw_sim_copy){.dst = dst->address, .src = src->address, .width = width, .height = height,
+					  .depth = depth, .dst_pitch = dst->pitch, .src_pitch = src->pitch,
+					  .dst_slice = dst->slice, .src_slice = src->slice};
+	return work;
+}
+
 static CUresult copy(CUstream handle, bool async, struct side dst, struct side src, size_t width, size_t height,
 		     size_t depth)
 {
@@ -109,11 +119,8 @@ static CUresult copy(CUstream handle, bool async, struct side dst, struct side s
 		return result;
 	if ((result = check_side(&dst, width, height, depth)) || (result = check_side(&src, width, height, depth)))
 		return result;
+	struct sw_sim_work *work = copy_work(&dst, &src, width, height, depth);
 	uint64_t bytes = (uint64_t)width * height * depth;
-	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, copy_ns(&dst, &src, bytes));
-	work->copy = (struct sw_sim_copy){.dst = dst.address, .src = src.address, .width = width, .height = height, .depth = depth,
-					  .dst_pitch = dst.pitch, .src_pitch = src.pitch, .dst_slice = dst.slice,
-					  .src_slice = src.slice};
 	bool wait = waits(async, &dst, &src, bytes);
 	if (!wait && !s->capture && src.memory == SW_SIM_PAGEABLE)
 		stage(&work->copy);
@@ -245,4 +252,37 @@ CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 {
 	return copy_3d(c, stream, true);
+}
+
+/* ---- for graph nodes ---- */
+
+CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
+{
+	const CUDA_MEMCPY3D *c = params;
+	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ, c->dstPitch,
+				  c->dstHeight);
+	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcPitch,
+				  c->srcHeight);
+	if (!c->WidthInBytes || !c->Height || !c->Depth)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = check_side(&dst, c->WidthInBytes, c->Height, c->Depth);
+	if (!result)
+		result = check_side(&src, c->WidthInBytes, c->Height, c->Depth);
+	if (!result)
+		*out = copy_work(&dst, &src, c->WidthInBytes, c->Height, c->Depth);
+	return result;
+}
+
+void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out)
+{
+	const struct sw_sim_copy *c = &work->copy;
+	bool dst_host = sw_sim_memory_of(c->dst) != SW_SIM_DEVICE, src_host = sw_sim_memory_of(c->src) != SW_SIM_DEVICE;
+	*out = (CUDA_MEMCPY3D){
+		.srcMemoryType = src_host ? HOST : DEVICE, .srcHost = src_host ? (void *)(uintptr_t)c->src : NULL,
+		.srcDevice = src_host ? 0 : c->src, .srcPitch = c->src_pitch,
+		.srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
+		.dstMemoryType = dst_host ? HOST : DEVICE, .dstHost = dst_host ? (void *)(uintptr_t)c->dst : NULL,
+		.dstDevice = dst_host ? 0 : c->dst, .dstPitch = c->dst_pitch,
+		.dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
+		.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth};
 }

@@ -46,6 +46,24 @@ void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before)
 	*sw_vec_push(&node->before) = before;
 }
 
+void sw_sim_graph_remove(struct sw_sim_node *node)
+{
+	struct sw_sim_graph *graph = node->graph;
+	size_t kept = 0;
+	for (size_t i = 0; i < graph->nodes.n; i++) {
+		struct sw_sim_node *other = graph->nodes.at[i];
+		size_t n = 0;
+		for (size_t j = 0; j < other->before.n; j++)
+			if (other->before.at[j] != node)
+				other->before.at[n++] = other->before.at[j];
+		other->before.n = n;
+		if (other != node)
+			graph->nodes.at[kept++] = other;
+	}
+	graph->nodes.n = kept;
+	node_free(node);
+}
+
 struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool link)
 {
 	struct sw_sim_graph *to = sw_sim_graph_new();
@@ -105,6 +123,15 @@ CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, s
 	sw_sim_object_add(exec, SW_SIM_EXEC, NULL);
 	*out = exec;
 	return CUDA_SUCCESS;
+}
+
+struct sw_sim_graph *sw_sim_exec_take(struct sw_sim_exec *exec)
+{
+	struct sw_sim_graph *graph = exec->graph;
+	graph->owned = true;
+	sw_sim_object_remove(exec);
+	free(exec);
+	return graph;
 }
 
 static struct sw_sim_op *run(struct sw_sim_graph *graph, struct sw_sim_op *first);

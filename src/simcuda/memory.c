@@ -296,6 +296,11 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 	return CUDA_SUCCESS;
 }
 
+CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
+{
+	return cuMemHostRegister_v2(address, bytes, flags);
+}
+
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *address, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -63,7 +63,6 @@ struct sw_sim_copy {
 	size_t width, height, depth;
 	size_t dst_pitch, src_pitch, dst_slice, src_slice;
 	void *staged; /* pageable source, copied away at the call; NULL: read at execution */
-	CUDA_MEMCPY3D asked; /* as given to a graph node */
 };
 
 struct sw_sim_set {
@@ -298,10 +297,18 @@ struct sw_sim_exec {
 	unsigned long long flags;
 };
 
+/* What a node does, from the parameters of its type (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS). */
+CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out);
+CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out);
+void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out);
+
 struct sw_sim_graph *sw_sim_graph_new(void);
 CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out);
+/* Ends an exec that never ran and keeps its sorted graph. */
+struct sw_sim_graph *sw_sim_exec_take(struct sw_sim_exec *exec);
 void sw_sim_graph_free(struct sw_sim_graph *graph);
 struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_work *work); /* work taken over */
+void sw_sim_graph_remove(struct sw_sim_node *node); /* with its edges */
 void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before);
 struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *graph, bool link); /* link: nodes remember their origin */
 

@@ -93,7 +93,7 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
 }
 
 /* Pitches in rows of bytes; arrays are refused. */
-static cudaError_t volume(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
+cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
 	if (!p)
 		return cudaErrorInvalidValue;
@@ -112,7 +112,7 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY3D c;
-	cudaError_t result = volume(p, &c);
+	cudaError_t result = sw_rt_volume(p, &c);
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuMemcpy3D(&c));
 }
 
@@ -120,7 +120,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t st
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY3D c;
-	cudaError_t result = volume(p, &c);
+	cudaError_t result = sw_rt_volume(p, &c);
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuMemcpy3DAsync(&c, stream));
 }
 

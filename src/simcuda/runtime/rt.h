@@ -40,6 +40,9 @@ cudaError_t sw_rt_kernel(const void *function, CUkernel *out);
 /* Address and size of a registered variable; one cuLibraryGetGlobal. */
 cudaError_t sw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 
+/* The driver's form of a 3D copy; CUDA arrays are refused. */
+cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *out);
+
 #define SW_RT_ENTER                                                                                                    \
 	do {                                                                                                           \
 		cudaError_t sw_rt_entered = sw_rt_ready();                                                             \

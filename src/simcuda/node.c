@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graph nodes: made, read and changed, in graphs and in their executable copies. */
+#include "simcuda/sim.h"
+
+#include <string.h>
+
+#define ALLOC_NS 1000u
+
+/* Makes the work of a node from the parameters of its type. */
+typedef CUresult (*builder)(const void *params, struct sw_sim_work **out);
+
+static CUresult kernel_work(const void *params, struct sw_sim_work **out)
+{
+	const CUDA_KERNEL_NODE_PARAMS *p = params;
+	const unsigned grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ}, block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
+	CUfunction f = p->func ? p->func : (CUfunction)p->kern;
+	return sw_sim_launch_work(f, grid, block, p->sharedMemBytes, p->kernelParams, p->extra, out);
+}
+
+/* The first version of the parameters is the beginning of the second. */
+static CUresult kernel_v1_work(const void *params, struct sw_sim_work **out)
+{
+	CUDA_KERNEL_NODE_PARAMS p = {0};
+	memcpy(&p, params, sizeof(CUDA_KERNEL_NODE_PARAMS_v1));
+	return kernel_work(&p, out);
+}
+
+static CUresult host_work(const void *params, struct sw_sim_work **out)
+{
+	const CUDA_HOST_NODE_PARAMS *p = params;
+	if (!p->fn)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_HOST, 0);
+	(*out)->host = (struct sw_sim_host){.function = p->fn, .arg = p->userData};
+	return CUDA_SUCCESS;
+}
+
+static CUresult empty_work(const void *params, struct sw_sim_work **out)
+{
+	(void)params;
+	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_EMPTY, 0);
+	return CUDA_SUCCESS;
+}
+
+static CUresult event_work(CUgraphNodeType type, const void *handle, struct sw_sim_work **out)
+{
+	struct sw_sim_event *event = sw_sim_object_get(handle, SW_SIM_EVENT);
+	if (!event)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = sw_sim_work_new(type, 0);
+	(*out)->event = event;
+	return CUDA_SUCCESS;
+}
+
+static CUresult record_work(const void *params, struct sw_sim_work **out)
+{
+	return event_work(CU_GRAPH_NODE_TYPE_EVENT_RECORD, *(const CUevent *)params, out);
+}
+
+static CUresult wait_work(const void *params, struct sw_sim_work **out)
+{
+	return event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *(const CUevent *)params, out);
+}
+
+static CUresult child_work(const void *params, struct sw_sim_work **out)
+{
+	const struct sw_sim_graph *child = sw_sim_object_get(*(const CUgraph *)params, SW_SIM_GRAPH);
+	struct sw_sim_exec *sorted;
+	CUresult result = child ? sw_sim_exec_new((struct sw_sim_graph *)(uintptr_t)child, 0, &sorted) : CUDA_ERROR_INVALID_VALUE;
+	if (result)
+		return result;
+	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_GRAPH, 0);
+	(*out)->child = sw_sim_exec_take(sorted);
+	return CUDA_SUCCESS;
+}
+
+static CUresult free_work(const void *params, struct sw_sim_work **out)
+{
+	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, ALLOC_NS);
+	(*out)->address = *(const CUdeviceptr *)params;
+	return CUDA_SUCCESS;
+}
+
+static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, size_t n)
+{
+	if (n && !after)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < n; i++) {
+		struct sw_sim_node *before = sw_sim_object_get(after[i], SW_SIM_NODE);
+		if (!before || before->graph != node->graph)
+			return CUDA_ERROR_INVALID_VALUE;
+		sw_sim_node_depend(node, before);
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build, const void *params)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
+	struct sw_sim_work *work;
+	if (!out || !graph || !params)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = build(params, &work);
+	if (result)
+		return result;
+	struct sw_sim_node *node = sw_sim_graph_add(graph, work);
+	if ((result = depend_all(node, after, n)))
+		sw_sim_graph_remove(node);
+	else
+		*out = (CUgraphNode)node;
+	return result;
+}
+
+static CUresult change(struct sw_sim_node *node, builder build, const void *params)
+{
+	struct sw_sim_work *work;
+	if (!node || !params)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = build(params, &work);
+	if (!result && work->type != node->work->type) {
+		sw_sim_work_put(work);
+		result = CUDA_ERROR_INVALID_VALUE;
+	}
+	if (!result) {
+		sw_sim_work_put(node->work);
+		node->work = work;
+	}
+	return result;
+}
+
+static CUresult set(CUgraphNode handle, builder build, const void *params)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	return change(sw_sim_object_get(handle, SW_SIM_NODE), build, params);
+}
+
+/* The node of an executable graph that was made from `handle`. */
+static struct sw_sim_node *made_from(CUgraphExec exec_handle, CUgraphNode handle)
+{
+	const struct sw_sim_exec *exec = sw_sim_object_get(exec_handle, SW_SIM_EXEC);
+	for (size_t i = 0; exec && i < exec->graph->nodes.n; i++)
+		if (exec->graph->nodes.at[i]->origin == (struct sw_sim_node *)handle)
+			return exec->graph->nodes.at[i];
+	return NULL;
+}
+
+static CUresult exec_set(CUgraphExec exec, CUgraphNode handle, builder build, const void *params)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	return change(made_from(exec, handle), build, params);
+}
+
+/* The work of a node of that type, NULL otherwise; called with the lock. */
+static struct sw_sim_work *work_of(CUgraphNode handle, CUgraphNodeType type)
+{
+	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
+	return node && node->work->type == type ? node->work : NULL;
+}
+
+/* TYPE of node, its parameters, builder: the add, set and executable set calls. */
+#define NODE_CALLS(Add, Set, ExecSet, params_type, build)                                                              \
+	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, const params_type *params)   \
+	{                                                                                                              \
+		return add(out, graph, after, n, build, params);                                                       \
+	}                                                                                                              \
+	CUresult Set(CUgraphNode node, const params_type *params)                                                      \
+	{                                                                                                              \
+		return set(node, build, params);                                                                       \
+	}                                                                                                              \
+	CUresult ExecSet(CUgraphExec exec, CUgraphNode node, const params_type *params)                                \
+	{                                                                                                              \
+		return exec_set(exec, node, build, params);                                                            \
+	}
+NODE_CALLS(cuGraphAddKernelNode_v2, cuGraphKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS,
+	   kernel_work)
+NODE_CALLS(cuGraphAddKernelNode, cuGraphKernelNodeSetParams, cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1,
+	   kernel_v1_work)
+NODE_CALLS(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams, CUDA_HOST_NODE_PARAMS, host_work)
+
+/* Copies and sets name a context as well when they are added or changed in an executable graph. */
+#define MEMORY_CALLS(Add, Set, ExecSet, params_type, build)                                                            \
+	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, const params_type *params,   \
+		     CUcontext ctx)                                                                                    \
+	{                                                                                                              \
+		return ctx ? add(out, graph, after, n, build, params) : CUDA_ERROR_INVALID_CONTEXT;                    \
+	}                                                                                                              \
+	CUresult Set(CUgraphNode node, const params_type *params)                                                      \
+	{                                                                                                              \
+		return set(node, build, params);                                                                       \
+	}                                                                                                              \
+	CUresult ExecSet(CUgraphExec exec, CUgraphNode node, const params_type *params, CUcontext ctx)                 \
+	{                                                                                                              \
+		return ctx ? exec_set(exec, node, build, params) : CUDA_ERROR_INVALID_CONTEXT;                         \
+	}
+MEMORY_CALLS(cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, CUDA_MEMCPY3D, sw_sim_copy_work)
+MEMORY_CALLS(cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, CUDA_MEMSET_NODE_PARAMS,
+	     sw_sim_set_work)
+
+/* Nodes that are one handle. */
+#define HANDLE_CALLS(Add, ExecSet, handle_type, build)                                                            \
+	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, handle_type handle)          \
+	{                                                                                                              \
+		return add(out, graph, after, n, build, &handle);                                                      \
+	}                                                                                                              \
+	CUresult ExecSet(CUgraphExec exec, CUgraphNode node, handle_type handle)                                       \
+	{                                                                                                              \
+		return exec_set(exec, node, build, &handle);                                                           \
+	}
+HANDLE_CALLS(cuGraphAddEventRecordNode, cuGraphExecEventRecordNodeSetEvent, CUevent, record_work)
+HANDLE_CALLS(cuGraphAddEventWaitNode, cuGraphExecEventWaitNodeSetEvent, CUevent, wait_work)
+HANDLE_CALLS(cuGraphAddChildGraphNode, cuGraphExecChildGraphNodeSetParams, CUgraph, child_work)
+
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
+{
+	return set(node, record_work, &event);
+}
+
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
+{
+	return set(node, wait_work, &event);
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n)
+{
+	return add(out, graph, after, n, empty_work, "");
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, CUdeviceptr address)
+{
+	return add(out, graph, after, n, free_work, &address);
+}
+
+/* Any node by one structure. */
+CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n,
+			   CUgraphNodeParams *p)
+{
+	(void)edges; /* ports make an edge weaker; the full dependency is kept */
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch ((int)p->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return add(out, graph, after, n, kernel_work, &p->kernel);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return add(out, graph, after, n, sw_sim_copy_work, &p->memcpy.copyParams);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return add(out, graph, after, n, sw_sim_set_work, &p->memset);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return add(out, graph, after, n, host_work, &p->host);
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return add(out, graph, after, n, child_work, &p->graph.graph);
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+		return add(out, graph, after, n, empty_work, p);
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return add(out, graph, after, n, wait_work, &p->eventWait.event);
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return add(out, graph, after, n, record_work, &p->eventRecord.event);
+	case CU_GRAPH_NODE_TYPE_MEM_FREE:
+		return add(out, graph, after, n, free_work, &p->free.dptr);
+	}
+	return sw_sim_unsupported("this type of node (cuGraphAddNode)");
+}
+
+CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, CUgraphNodeParams *p)
+{
+	return cuGraphAddNode_v2(out, graph, after, NULL, n, p);
+}
+
+/* ---- reading ---- */
+
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_KERNEL);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	const struct sw_sim_launch *l = &work->launch;
+	*out = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)l->function, .gridDimX = l->grid[0], .gridDimY = l->grid[1],
+					 .gridDimZ = l->grid[2], .blockDimX = l->block[0], .blockDimY = l->block[1],
+					 .blockDimZ = l->block[2], .sharedMemBytes = l->shared_bytes,
+					 .kernelParams = l->pointers};
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *out)
+{
+	CUDA_KERNEL_NODE_PARAMS p;
+	CUresult result = out ? cuGraphKernelNodeGetParams_v2(node, &p) : CUDA_ERROR_INVALID_VALUE;
+	if (!result)
+		memcpy(out, &p, sizeof *out);
+	return result;
+}
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_MEMCPY);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	sw_sim_copy_params(work, out);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_MEMSET);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	const struct sw_sim_set *s = &work->set;
+	*out = (CUDA_MEMSET_NODE_PARAMS){s->dst, s->pitch, s->value, s->element, s->width, s->height};
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_HOST);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUDA_HOST_NODE_PARAMS){work->host.function, work->host.arg};
+	return CUDA_SUCCESS;
+}
+
+static CUresult get_event(CUgraphNode node, CUgraphNodeType type, CUevent *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, type);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUevent)work->event;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *out)
+{
+	return get_event(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, out);
+}
+
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *out)
+{
+	return get_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out);
+}
+
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_GRAPH);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUgraph)work->child;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_MEM_FREE);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = work->address;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
+	if (!node || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = node->work->type;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned enabled)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_node *node = made_from(exec, handle);
+	if (!node)
+		return CUDA_ERROR_INVALID_VALUE;
+	node->disabled = !enabled;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_node *node = made_from(exec, handle);
+	if (!node || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = !node->disabled;
+	return CUDA_SUCCESS;
+}

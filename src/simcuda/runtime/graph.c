@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs.  Sets, host nodes and edges have the driver's layout under other names; kernels and copies are translated. */
+#include "simcuda/runtime/rt.h"
+
+_Static_assert(sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS), "same layout");
+_Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS), "same layout");
+_Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData), "same layout");
+_Static_assert(sizeof(struct cudaGraphNodeParams) == sizeof(CUgraphNodeParams), "same layout");
+
+static const CUDA_MEMSET_NODE_PARAMS *set_of(const struct cudaMemsetParams *p)
+{
+	return (const CUDA_MEMSET_NODE_PARAMS *)p;
+}
+
+static const CUDA_HOST_NODE_PARAMS *host_of(const struct cudaHostNodeParams *p)
+{
+	return (const CUDA_HOST_NODE_PARAMS *)p;
+}
+
+/* The runtime asks for the context before it adds a node that names one, and for the function of a kernel. */
+static cudaError_t context(CUcontext *ctx)
+{
+	return (cudaError_t)sw_rt_d->cuCtxGetCurrent(ctx);
+}
+
+static cudaError_t kernel(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *out)
+{
+	CUkernel k;
+	CUfunction f;
+	if (!p)
+		return cudaErrorInvalidValue;
+	cudaError_t result = sw_rt_kernel(p->func, &k);
+	if (!result)
+		result = (cudaError_t)sw_rt_d->cuKernelGetFunction(&f, k);
+	if (!result)
+		*out = (CUDA_KERNEL_NODE_PARAMS){.func = f, .gridDimX = p->gridDim.x, .gridDimY = p->gridDim.y,
+						 .gridDimZ = p->gridDim.z, .blockDimX = p->blockDim.x,
+						 .blockDimY = p->blockDim.y, .blockDimZ = p->blockDim.z,
+						 .sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams,
+						 .extra = p->extra};
+	return result == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : result;
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags) SW_RT_FORWARD(cuGraphCreate(out, flags))
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) SW_RT_FORWARD(cuGraphDestroy(graph))
+
+cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph) SW_RT_FORWARD(cuGraphClone(out, graph))
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t clone)
+	SW_RT_FORWARD(cuGraphNodeFindInClone(out, node, clone))
+
+/* ---- nodes ---- */
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				   const struct cudaKernelNodeParams *params)
+{
+	SW_RT_ENTER;
+	CUcontext ctx;
+	CUDA_KERNEL_NODE_PARAMS p;
+	cudaError_t result = context(&ctx);
+	if (!result)
+		result = kernel(params, &p);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphAddKernelNode(out, graph, after, n, &p));
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *params)
+{
+	SW_RT_ENTER;
+	CUDA_KERNEL_NODE_PARAMS p;
+	cudaError_t result = kernel(params, &p);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphKernelNodeSetParams(node, &p));
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params)
+{
+	SW_RT_ENTER;
+	CUDA_KERNEL_NODE_PARAMS p;
+	cudaError_t result = kernel(params, &p);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphExecKernelNodeSetParams(exec, node, &p));
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *out)
+{
+	SW_RT_ENTER;
+	CUDA_KERNEL_NODE_PARAMS p;
+	cudaError_t result = (cudaError_t)sw_rt_d->cuGraphKernelNodeGetParams(node, &p);
+	if (!result)
+		*out = (struct cudaKernelNodeParams){
+			.func = (void *)p.func, .gridDim = {p.gridDimX, p.gridDimY, p.gridDimZ},
+			.blockDim = {p.blockDimX, p.blockDimY, p.blockDimZ}, .sharedMemBytes = p.sharedMemBytes,
+			.kernelParams = p.kernelParams, .extra = p.extra};
+	return sw_rt_result(result);
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				   const struct cudaMemsetParams *params)
+{
+	SW_RT_ENTER;
+	CUcontext ctx;
+	cudaError_t result = context(&ctx);
+	return sw_rt_result(result ? result
+				   : (cudaError_t)sw_rt_d->cuGraphAddMemsetNode(out, graph, after, n, set_of(params), ctx));
+}
+
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *out)
+	SW_RT_FORWARD(cuGraphMemsetNodeGetParams(node, (CUDA_MEMSET_NODE_PARAMS *)out))
+
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *params)
+	SW_RT_FORWARD(cuGraphMemsetNodeSetParams(node, set_of(params)))
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *params)
+{
+	SW_RT_ENTER;
+	CUcontext ctx;
+	cudaError_t result = context(&ctx);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphExecMemsetNodeSetParams(exec, node, set_of(params), ctx));
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				   const struct cudaMemcpy3DParms *params)
+{
+	SW_RT_ENTER;
+	CUcontext ctx;
+	CUDA_MEMCPY3D c;
+	cudaError_t result = context(&ctx);
+	if (!result)
+		result = sw_rt_volume(params, &c);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
+}
+
+static void row(CUDA_MEMCPY3D *c, void *dst, const void *src, size_t bytes)
+{
+	*c = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)src, .srcPitch = bytes, .srcHeight = 1,
+			     .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)dst, .dstPitch = bytes,
+			     .dstHeight = 1, .WidthInBytes = bytes, .Height = 1, .Depth = 1};
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n, void *dst,
+				     const void *src, size_t bytes, enum cudaMemcpyKind kind)
+{
+	SW_RT_ENTER;
+	CUcontext ctx;
+	CUDA_MEMCPY3D c;
+	(void)kind; /* the addresses tell */
+	row(&c, dst, src, bytes);
+	cudaError_t result = context(&ctx);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
+{
+	SW_RT_ENTER;
+	CUDA_MEMCPY3D c;
+	(void)kind;
+	row(&c, dst, src, bytes);
+	SW_RT_CALL(sw_rt_d->cuGraphMemcpyNodeSetParams(node, &c));
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src, size_t bytes,
+					       enum cudaMemcpyKind kind)
+{
+	SW_RT_ENTER;
+	CUcontext ctx;
+	CUDA_MEMCPY3D c;
+	(void)kind;
+	row(&c, dst, src, bytes);
+	cudaError_t result = context(&ctx);
+	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphExecMemcpyNodeSetParams(exec, node, &c, ctx));
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				 const struct cudaHostNodeParams *params)
+	SW_RT_FORWARD(cuGraphAddHostNode(out, graph, after, n, host_of(params)))
+
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *out)
+	SW_RT_FORWARD(cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)out))
+
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *params)
+	SW_RT_FORWARD(cuGraphHostNodeSetParams(node, host_of(params)))
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *params)
+	SW_RT_FORWARD(cuGraphExecHostNodeSetParams(exec, node, host_of(params)))
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				       cudaGraph_t child)
+	SW_RT_FORWARD(cuGraphAddChildGraphNode(out, graph, after, n, child))
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
+	SW_RT_FORWARD(cuGraphChildGraphNodeGetGraph(node, out))
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
+	SW_RT_FORWARD(cuGraphExecChildGraphNodeSetParams(exec, node, child))
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n)
+	SW_RT_FORWARD(cuGraphAddEmptyNode(out, graph, after, n))
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+					cudaEvent_t event)
+	SW_RT_FORWARD(cuGraphAddEventRecordNode(out, graph, after, n, event))
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				      cudaEvent_t event)
+	SW_RT_FORWARD(cuGraphAddEventWaitNode(out, graph, after, n, event))
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
+	SW_RT_FORWARD(cuGraphEventRecordNodeGetEvent(node, out))
+
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
+	SW_RT_FORWARD(cuGraphEventWaitNodeGetEvent(node, out))
+
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+	SW_RT_FORWARD(cuGraphEventRecordNodeSetEvent(node, event))
+
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+	SW_RT_FORWARD(cuGraphEventWaitNodeSetEvent(node, event))
+
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+	SW_RT_FORWARD(cuGraphExecEventRecordNodeSetEvent(exec, node, event))
+
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+	SW_RT_FORWARD(cuGraphExecEventWaitNodeSetEvent(exec, node, event))
+
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) SW_RT_FORWARD(cuGraphDestroyNode(node))
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *out)
+	SW_RT_FORWARD(cuGraphNodeGetType(node, (CUgraphNodeType *)out))
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+	SW_RT_FORWARD(cuGraphNodeSetEnabled(exec, node, enabled))
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out)
+	SW_RT_FORWARD(cuGraphNodeGetEnabled(exec, node, out))
+
+/* ---- queries ---- */
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n) SW_RT_FORWARD(cuGraphGetNodes(graph, out, n))
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n)
+	SW_RT_FORWARD(cuGraphGetRootNodes(graph, out, n))
+
+/* ---- execution ---- */
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+	SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+	SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+	SW_RT_FORWARD(cuGraphInstantiateWithParams(out, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params))
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) SW_RT_FORWARD(cuGraphUpload(exec, stream))
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) SW_RT_FORWARD(cuGraphLaunch(exec, stream))
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) SW_RT_FORWARD(cuGraphExecDestroy(exec))
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *out)
+	SW_RT_FORWARD(cuGraphExecGetFlags(exec, (cuuint64_t *)out))
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *out)
+	SW_RT_FORWARD(cuGraphExecUpdate(exec, graph, (CUgraphExecUpdateResultInfo *)out))
+
+/* ---- edges: their data came with CUDA 13's signatures ---- */
+
+#if SW_CUDART_VERSION >= 13000
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+			     size_t n, struct cudaGraphNodeParams *params)
+{
+	SW_RT_ENTER;
+	if (params && params->type == cudaGraphNodeTypeKernel) {
+		struct cudaKernelNodeParams k = {.func = params->kernel.func, .gridDim = params->kernel.gridDim,
+						 .blockDim = params->kernel.blockDim,
+						 .sharedMemBytes = params->kernel.sharedMemBytes,
+						 .kernelParams = params->kernel.kernelParams, .extra = params->kernel.extra};
+		return cudaGraphAddKernelNode(out, graph, after, n, &k);
+	}
+	if (params && params->type == cudaGraphNodeTypeMemcpy)
+		return cudaGraphAddMemcpyNode(out, graph, after, n, &params->memcpy.copyParams);
+	SW_RT_CALL(sw_rt_d->cuGraphAddNode(out, graph, after, (const CUgraphEdgeData *)edges, n, (CUgraphNodeParams *)params));
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+				     const cudaGraphEdgeData *edges, size_t n)
+	SW_RT_FORWARD(cuGraphAddDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
+
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+					const cudaGraphEdgeData *edges, size_t n)
+	SW_RT_FORWARD(cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges, size_t *n)
+	SW_RT_FORWARD(cuGraphGetEdges(graph, from, to, (CUgraphEdgeData *)edges, n))
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
+	SW_RT_FORWARD(cuGraphNodeGetDependencies(node, out, (CUgraphEdgeData *)edges, n))
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
+	SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, (CUgraphEdgeData *)edges, n))
+#endif
