@@ -2,30 +2,37 @@
 # Never built with sanitizers: they are loaded into programs that were not.
 sim_PROGRAMS += sim/libcuda.so.1 sim/libcudart.so.12 sim/libcudart.so.13
 sim_base_sources = src/base/error.c src/base/memory.c src/base/map.c
+sim_image_sources = \
+	src/image/image.h src/image/bytes.h src/image/formats.h src/image/kind.c src/image/fatbin.c src/image/fatbin.h \
+	src/image/extract.c src/image/cubin.c src/image/ptx_lexer.c src/image/ptx_lexer.h src/image/ptx.c src/image/kernels.c
 sim_cppflags = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-sim_cflags = $(SW_CFLAGS) -fPIC -pthread
+# Deprecated entry points are entry points too.
+sim_cflags = $(SW_CFLAGS) -fPIC -pthread -Wno-deprecated-declarations
 sim_ldflags = -shared -pthread -Wl,-Bsymbolic -Wl,-z,defs
 
-sim_libcuda_so_1_SOURCES = $(sim_base_sources) \
+sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \
 	src/simcuda/sim.h src/simcuda/module.h src/simcuda/proc.h src/simcuda/driver.def src/simcuda/twins.def \
+	src/simcuda/errors.def \
 	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
 	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
-	src/simcuda/stream.c src/simcuda/event.c src/simcuda/capture.c src/simcuda/graph.c \
+	src/simcuda/stream.c src/simcuda/event.c src/simcuda/capture.c src/simcuda/graph.c src/simcuda/node.c src/simcuda/topology.c \
 	src/simcuda/memory.c src/simcuda/pointer.c src/simcuda/pool.c src/simcuda/copy.c src/simcuda/set.c \
 	src/simcuda/module.c src/simcuda/image.c src/simcuda/function.c src/simcuda/launch.c \
 	src/simcuda/proc.c src/simcuda/twins.c src/simcuda/unsupported.c
 sim_libcuda_so_1_CPPFLAGS = $(sim_cppflags)
-sim_libcuda_so_1_CFLAGS = $(sim_cflags)
+sim_libcuda_so_1_CFLAGS = $(sim_cflags) $(ZSTD_CFLAGS) $(LZ4_CFLAGS)
+sim_libcuda_so_1_LDADD = $(ZSTD_LIBS) $(LZ4_LIBS)
 sim_libcuda_so_1_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(srcdir)/src/simcuda/libcuda.map
 
 sim_runtime_sources = $(sim_base_sources) \
-	src/simcuda/runtime/rt.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
+	src/simcuda/runtime/rt.h src/simcuda/runtime/twin.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
 	src/simcuda/runtime/unsupported.def \
 	src/simcuda/runtime/rt.c src/simcuda/runtime/register.c src/simcuda/runtime/launch.c \
 	src/simcuda/runtime/memory.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
+	src/simcuda/runtime/device.c src/simcuda/runtime/function.c src/simcuda/runtime/graph.c \
 	src/simcuda/runtime/twins.c src/simcuda/runtime/unsupported.c
 
-sim_libcudart_so_13_SOURCES = $(sim_runtime_sources)
+sim_libcudart_so_13_SOURCES = $(sim_runtime_sources) src/simcuda/runtime/since13.c
 sim_libcudart_so_13_CPPFLAGS = $(sim_cppflags) -DSW_CUDART_VERSION=13000
 sim_libcudart_so_13_CFLAGS = $(sim_cflags)
 sim_libcudart_so_13_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcudart.so.13 \

@@ -38,7 +38,7 @@ static struct sw_sim_function *function_add(struct sw_sim_module *m, const char 
 	return f;
 }
 
-void sw_sim_module_kernel(struct sw_sim_module *m, const char *name, size_t params, const struct sw_sim_param *param,
+void sw_sim_module_kernel(struct sw_sim_module *m, const char *name, size_t params, const struct sw_param *param,
 			  size_t param_bytes)
 {
 	struct sw_sim_function *f = function_add(m, name);

@@ -21,7 +21,7 @@ struct sw_sim_module {
 };
 
 /* Adds a kernel whose layout is known. */
-void sw_sim_module_kernel(struct sw_sim_module *module, const char *name, size_t params, const struct sw_sim_param *param,
+void sw_sim_module_kernel(struct sw_sim_module *module, const char *name, size_t params, const struct sw_param *param,
 			  size_t param_bytes);
 struct sw_sim_variable *sw_sim_module_variable(struct sw_sim_module *module, const char *name); /* NULL: no such */
 /* Fills functions and variables from a cubin, fatbin (wrapped or not) or PTX; false when it could not be read. */

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "syncwatch/format.h"
 
 #define SW_SIM_MAX_DEVICES 16
 #define SW_SIM_STACK_DEPTH 32
@@ -233,10 +234,6 @@ void *sw_sim_backing(uint64_t address);
 bool sw_sim_memory_start(struct sw_sim_device *device);
 
 /* ---- code ---- */
-struct sw_sim_param {
-	uint32_t offset, bytes;
-};
-
 struct sw_sim_function {
 	struct sw_sim_object object;
 	char *name;
@@ -244,7 +241,7 @@ struct sw_sim_function {
 	bool known;  /* the image was readable: params are what it says */
 	bool loaded; /* first use is over */
 	size_t params, param_bytes;
-	struct sw_sim_param *param;
+	struct sw_param *param;
 	uint64_t ns; /* fixed duration, 0: by the model */
 	int max_dynamic_shared, carveout;
 };

@@ -115,18 +115,3 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *out, int device) SW_RT_FO
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *out, int device) SW_RT_FORWARD(cuDeviceGetMemPool(out, device))
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) SW_RT_FORWARD(cuDeviceSetMemPool(device, pool))
-
-/* ---- managed memory ---- */
-
-static CUmemLocation location(struct cudaMemLocation l)
-{
-	return (CUmemLocation){(CUmemLocationType)l.type, l.id};
-}
-
-#if SW_CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream)
-	SW_RT_FORWARD(cuMemPrefetchAsync(ptr(p), bytes, location(to), flags, stream))
-
-cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation to)
-	SW_RT_FORWARD(cuMemAdvise(ptr(p), bytes, (CUmem_advise)advice, location(to)))
-#endif

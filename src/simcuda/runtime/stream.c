@@ -71,12 +71,3 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 	SW_RT_FORWARD(cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode))
-
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-				     cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n)
-	SW_RT_FORWARD(cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes,
-					     (const CUgraphEdgeData **)edges, n))
-
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
-						unsigned flags)
-	SW_RT_FORWARD(cuStreamUpdateCaptureDependencies(s, nodes, (const CUgraphEdgeData *)edges, n, flags))
