@@ -10,5 +10,10 @@ libswreport_a_SOURCES = \
 	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
 	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \
 	src/report/suppress.c src/report/suppress.h
-libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS)
+libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
 dist_doc_DATA = doc/report.schema.json
+# timelines: the users of these link $(ZLIB_LIBS)
+libswreport_a_SOURCES += \
+	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome_events.c src/report/chrome_events.h \
+	src/report/trace_out.c src/report/trace_out.h src/report/labels.c src/report/labels.h \
+	src/report/lay.c src/report/lay.h src/report/window.c src/report/window.h

@@ -14,3 +14,10 @@ EXTRA_DIST += \
 TESTS += tests/report/test_schema.sh
 dist_check_SCRIPTS += tests/report/test_schema.sh
 EXTRA_DIST += tests/report/check_schema.py
+
+# timelines of real traces: built, judged, exported, and read by a JSON parser, by our own rules and by Perfetto
+check_PROGRAMS += tests/report/timeline/export
+tests_report_timeline_export_SOURCES = tests/report/timeline/export.c
+tests_report_timeline_export_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_report_timeline_export_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswhb.a libswreader.a \
+	$(SW_IMAGE_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS)
