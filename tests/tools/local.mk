@@ -1,5 +1,10 @@
 # tests of the command
-check_PROGRAMS += tests/tools/make_trace
+check_PROGRAMS += tests/tools/make_trace tests/tools/cuda_program
+tests_tools_cuda_program_SOURCES = tests/tools/cuda_program.c
+tests_tools_cuda_program_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_tools_cuda_program_CFLAGS = $(SW_CFLAGS) -g
+tests_tools_cuda_program_LDFLAGS =
+tests_tools_cuda_program_LDADD = -ldl
 tests_tools_make_trace_SOURCES = tests/tools/make_trace.c
 tests_tools_make_trace_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_tools_make_trace_LDADD = tests/reader/libtracebuilder.a libswbase.a

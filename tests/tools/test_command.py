@@ -20,6 +20,7 @@ import unittest
 
 BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 COMMAND = os.path.join(BUILD, "syncwatch")
+CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
 MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
 OK, USAGE, INPUT, OUTPUT = 0, 2, 3, 4
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
@@ -305,6 +306,88 @@ class Run(Case):
             self.skipTest("syncwatch is installed on this machine")
         self.assertEqual(result.returncode, INPUT)
         self.assertIn("libsyncwatch.so", result.stderr)
+
+
+class Simulation(Case):
+    """Whole runs, on the simulated CUDA."""
+
+    def run_program(self, mode, *options):
+        result = self.call("run", "--sim", *options, "--", CUDA_PROGRAM, mode)
+        if "sim/libcuda.so.1 is neither" in result.stderr:
+            self.skipTest("the simulation is not built")
+        return result
+
+    def traces(self):
+        return sorted(name for name in os.listdir(self.dir) if name.endswith(".swt"))
+
+    def test_race_and_fixed_twin(self):
+        result = self.run_program("race", "--json", self.path("r.json"))
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertIn("SW103 race-write-after-write", result.stderr)
+        self.assertIn("cuMemsetD8Async on stream 2", result.stderr)
+        self.assertIn("cuEventRecord", result.stderr, "advice in the API that the program uses")
+        self.assertIn("simulated CUDA", result.stderr)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertTrue(report["program"]["simulated"] and report["program"]["ended_in_order"])
+        self.assertEqual(report["program"]["arguments"][-1], "race")
+        frames = [frame["function"] for frame in report["findings"][0]["accesses"][0]["stack"]]
+        self.assertEqual(frames, ["work", "main"])
+        result = self.run_program("fixed")
+        self.assertIn("syncwatch: no hazards", result.stderr)
+
+    def test_error_exitcode(self):
+        self.assertEqual(self.run_program("race", "--error-exitcode", "42").returncode, 42)
+        self.assertEqual(self.run_program("fixed", "--error-exitcode", "42").returncode, 0)
+        with open(self.path("s"), "w") as file:
+            file.write("SW103\n")
+        self.assertEqual(self.run_program("race", "--error-exitcode", "42", "--suppress", self.path("s")).returncode, 0)
+
+    def test_traces_are_named_and_never_overwritten(self):
+        self.run_program("fixed")
+        name, = self.traces()
+        self.assertRegex(name, r"^syncwatch-cuda_program-\d+\.swt$")
+        os.unlink(self.path(name))
+        self.run_program("fixed", "-o", "t.swt")
+        before = os.stat(self.path("t.swt"))
+        second = self.run_program("race", "-o", "t.swt")
+        self.assertEqual(self.traces(), ["t-2.swt", "t.swt"])
+        self.assertEqual(os.stat(self.path("t.swt")).st_mtime_ns, before.st_mtime_ns)
+        self.assertIn("SW103", second.stderr, "the new trace is the one that is judged")
+        self.assertIn("t-2.swt", second.stderr)
+
+    def test_a_crash_is_judged_up_to_its_end(self):
+        result = self.run_program("abort")
+        self.assertEqual(result.returncode, 128 + signal.SIGABRT)
+        self.assertIn("ended by signal 6", result.stderr)
+        self.assertIn("SW103", result.stderr)
+        self.assertIn("did not end in order", result.stderr)
+
+    def test_traces_of_children_are_listed(self):
+        result = self.run_program("fork", "-o", "t.swt")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(self.traces()), 2)
+        self.assertIn("other processes left traces", result.stderr)
+
+    def test_of_a_program_that_execs_the_last_is_judged(self):
+        result = self.run_program("exec", "-o", "t.swt")
+        self.assertEqual(len(self.traces()), 2)
+        self.assertIn("SW103", result.stderr)
+
+    def test_a_static_runtime_is_refused_before_the_program_runs(self):
+        source = self.path("p.c")
+        with open(source, "w") as file:
+            file.write('#include <stdio.h>\n__attribute__((section(".nv_fatbin"), used)) const char image[64];\n'
+                       'int probe(void);\nint main(void) { puts("ran"); return 0; }\n')
+        compiler = os.environ.get("CC", "cc").split()
+        subprocess.run([*compiler, "-o", self.path("static"), source], check=True)
+        self.refused(INPUT, "nvcc -cudart shared", "run", "--sim", self.path("static"))
+        subprocess.run([*compiler, "-shared", "-fPIC", "-Wl,-soname,libcudart.so.13", "-o", self.path("libcudart.so.13"),
+                        "-x", "c", os.devnull], check=True)
+        subprocess.run([*compiler, "-o", self.path("shared"), source, "-Wl,--no-as-needed",
+                        self.path("libcudart.so.13")], check=True)
+        result = self.call("run", "--sim", self.path("shared"))
+        self.assertNotIn("nvcc", result.stderr)
 
 
 class Table(unittest.TestCase):

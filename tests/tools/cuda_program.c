@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuda_program MODE: a program that `run` is tested with.  It loads the driver itself, so that it needs no toolkit to
+ * link.
+ *
+ *   race, fixed   two sets of the same memory on two streams, unordered and ordered
+ *   abort         as race, then abort()
+ *   fork          the child does what the parent does, each with CUDA of its own
+ *   exec          as fixed, then replaces itself by "cuda_program race"
+ */
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *driver;
+
+/* Every call must succeed: the tests are about syncwatch, not about this program. */
+#define CALL(name, types, ...)                                                                                         \
+	do {                                                                                                           \
+		CUresult(*function) types;                                                                             \
+		*(void **)&function = dlsym(driver, #name);                                                            \
+		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS) {                                              \
+			fprintf(stderr, "%s failed\n", #name);                                                         \
+			exit(70);                                                                                      \
+		}                                                                                                      \
+	} while (0)
+
+static void work(int ordered)
+{
+	CUcontext context;
+	CUstream a, b;
+	CUevent event;
+	CUdeviceptr p;
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!driver)
+		exit(71);
+	CALL(cuInit, (unsigned), 0);
+	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+	CALL(cuCtxSetCurrent, (CUcontext), context);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 1 << 20);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &a, CU_STREAM_NON_BLOCKING);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &b, CU_STREAM_NON_BLOCKING);
+	CALL(cuEventCreate, (CUevent *, unsigned), &event, CU_EVENT_DISABLE_TIMING);
+	CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 1, 1 << 20, a);
+	if (ordered) {
+		CALL(cuEventRecord, (CUevent, CUstream), event, a);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+	}
+	CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 2, 1 << 20, b);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int status = 0;
+	if (strcmp(mode, "fork") == 0 && fork() == 0) {
+		work(1);
+		return 0;
+	}
+	work(strcmp(mode, "race") != 0 && strcmp(mode, "abort") != 0);
+	if (strcmp(mode, "abort") == 0)
+		abort();
+	if (strcmp(mode, "fork") == 0)
+		wait(&status);
+	if (strcmp(mode, "exec") == 0)
+		execl(argv[0], argv[0], "race", NULL);
+	return status ? 72 : 0;
+}
