@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/names.h" /* sw_api_find() */
+
 /* X(NAME, "what calls of this class do") */
 #define SW_API_CLASSES(X)                                                                                              \
 	X(PASS, "neither orders, moves, allocates, captures nor loads anything")                                       \
@@ -49,7 +51,5 @@ struct sw_api_info {
 size_t sw_api_count(void);
 /* By index; never NULL (index out of range: entry 0). */
 const struct sw_api_info *sw_api_at(size_t index);
-/* By exported symbol; 0 when unknown. */
-size_t sw_api_find(const char *symbol);
 
 #endif

@@ -88,6 +88,51 @@ CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *libr
 	return status;
 }
 
+/*
+ * Before an unload.  What we know of the functions goes whether or not the call is recorded: a handle that comes back
+ * with another parameter layout would make us read beyond the arrays of its next launch.
+ */
+static bool unloading(struct sw_call *call, const struct sw_site *site, uint64_t handle)
+{
+	const uint32_t image = sw_functions_unload(handle);
+	struct sw_rec_code *r;
+
+	if (!sw_site_enter(call, site, 0))
+		return false;
+	sw_call_context(call, sw_context_here());
+	r = sw_call_record(call, SW_REC_CODE_UNLOAD, sizeof *r);
+	if (r) {
+		r->handle = handle;
+		r->image = image;
+	}
+	sw_call_publish(call);
+	return true;
+}
+
+CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module)
+{
+	__typeof__(&cuModuleUnload) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = unloading(&call, site, SW_WORD(module));
+	const CUresult status = real(module);
+
+	if (on)
+		sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library)
+{
+	__typeof__(&cuLibraryUnload) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = unloading(&call, site, SW_WORD(library));
+	const CUresult status = real(library);
+
+	if (on)
+		sw_call_leave(&call, status);
+	return status;
+}
+
 static void touched(struct sw_call *call, CUresult status, uint64_t handle)
 {
 	struct sw_rec_code *r;
@@ -110,7 +155,7 @@ CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kern
 
 	/* Also when it is not recorded: a launch must know what kind of handle this is. */
 	if (status == CUDA_SUCCESS)
-		sw_function_is_kernel(*kernel);
+		sw_function_is_kernel(*kernel, library);
 	if (on)
 		touched(&call, status, SW_WORD(status == CUDA_SUCCESS ? *kernel : NULL));
 	return status;
@@ -125,7 +170,7 @@ CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kerne
 	const CUresult status = real(kernels, count, library);
 
 	for (unsigned int i = 0; status == CUDA_SUCCESS && i < count; i++)
-		sw_function_is_kernel(kernels[i]);
+		sw_function_is_kernel(kernels[i], library);
 	if (on)
 		touched(&call, status, SW_WORD(library));
 	return status;

@@ -110,23 +110,23 @@ static uint8_t context_search(const struct sw_state *state, CUcontext context)
 	return 0;
 }
 
-static uint8_t context_add(struct sw_state *state, CUcontext context, CUgreenCtx green, bool created)
+static uint8_t context_add(struct sw_state *state, const struct sw_state_context *found)
 {
-	const struct sw_state_context found = {
-		.handle = context, .green = green, .device = context_device(context), .primary = !created && !green
-	};
 	uint8_t id;
+	bool fresh = false;
 
 	devices_describe(state);
 	sw_state_lock(state);
-	id = context_search(state, context);
+	id = context_search(state, found->handle);
 	if (!id && state->contexts + 1 < SW_STATE_CONTEXTS) {
-		state->context[state->contexts + 1] = found;
+		state->context[state->contexts + 1] = *found;
 		__atomic_store_n(&state->contexts, state->contexts + 1, __ATOMIC_RELEASE);
 		id = (uint8_t)state->contexts;
-		context_describe(id, &found);
+		fresh = true;
 	}
 	sw_state_unlock(state);
+	if (fresh)
+		context_describe(id, found);
 	if (!id)
 		sw_notice("more than 255 contexts were made: work in later ones is recorded without its context");
 	return id;
@@ -145,8 +145,10 @@ uint8_t sw_context_of(CUcontext context)
 	if (remembered.handle == context && remembered.epoch == epoch && remembered.id <= state->contexts)
 		return remembered.id;
 	id = context_search(state, context);
+	/* Nobody saw it being made: a primary context, which cudart selects through private tables. */
 	if (!id)
-		id = context_add(state, context, NULL, false);
+		id = context_add(state, &(struct sw_state_context){ .handle = context, .primary = true,
+								    .device = context_device(context) });
 	remembered.handle = context;
 	remembered.epoch = epoch;
 	remembered.id = id;
@@ -155,7 +157,14 @@ uint8_t sw_context_of(CUcontext context)
 
 uint8_t sw_context_made(CUcontext context)
 {
-	return context_add(sw_state(), context, NULL, true);
+	return context_add(sw_state(), &(struct sw_state_context){ .handle = context,
+								   .device = context_device(context) });
+}
+
+uint8_t sw_context_made_primary(CUcontext context, CUdevice device)
+{
+	return context_add(sw_state(), &(struct sw_state_context){ .handle = context, .primary = true,
+								   .device = device });
 }
 
 uint8_t sw_context_of_green(CUgreenCtx green)
@@ -167,7 +176,8 @@ uint8_t sw_context_of_green(CUgreenCtx green)
 	if (!green || !ask || ask(&context, green) != CUDA_SUCCESS || !context)
 		return sw_context_here();
 	id = context_search(sw_state(), context);
-	return id ? id : context_add(sw_state(), context, green, true);
+	return id ? id : context_add(sw_state(), &(struct sw_state_context){ .handle = context, .green = green,
+									      .device = context_device(context) });
 }
 
 uint8_t sw_context_of_primary(CUdevice device)
@@ -212,13 +222,15 @@ void sw_context_stream_made(uint64_t stream, uint8_t id)
 	sw_state_unlock(state);
 }
 
-void sw_context_stream_gone(uint64_t stream)
+uint8_t sw_context_stream_gone(uint64_t stream)
 {
 	struct sw_state *state = sw_state();
+	const uint8_t id = sw_context_of_stream(stream);
 
 	sw_state_lock(state);
 	sw_table_delete(&state->by_stream, stream);
 	sw_state_unlock(state);
+	return id;
 }
 
 static bool stream_of_context(uint64_t stream, uint64_t id, uint64_t ended)

@@ -16,6 +16,7 @@
 uint8_t sw_context_of(CUcontext context);
 /* The same for a context that cuCtxCreate just made: not a primary one. */
 uint8_t sw_context_made(CUcontext context);
+uint8_t sw_context_made_primary(CUcontext context, CUdevice device);
 uint8_t sw_context_of_green(CUgreenCtx green);
 /* The primary context of a device, if it was seen; else 0. */
 uint8_t sw_context_of_primary(CUdevice device);
@@ -26,7 +27,8 @@ CUcontext sw_context_current(void);
 uint8_t sw_context_of_stream(uint64_t stream);
 
 void sw_context_stream_made(uint64_t stream, uint8_t id);
-void sw_context_stream_gone(uint64_t stream);
+/* The stream is about to be destroyed: its handle may come back in another context.  Returns its context. */
+uint8_t sw_context_stream_gone(uint64_t stream);
 
 /* After a successful call that changed a context; `handle` as in struct sw_rec_context_op. */
 void sw_context_changed(enum sw_context_op op, uint64_t handle);

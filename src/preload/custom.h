@@ -53,6 +53,8 @@ CUresult sw_custom_library_load_data(const struct sw_site *site, CUlibrary *libr
 CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *library, const char *path,
 				     CUjit_option *jit_options, void **jit_values, unsigned int num_jit,
 				     CUlibraryOption *options, void **values, unsigned int num_options);
+CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module);
+CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library);
 CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kernel, CUlibrary library,
 				      const char *name);
 CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kernels, unsigned int count,

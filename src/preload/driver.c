@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/names.h"
 #include "base/hash.h"
 #include "preload/dlsym.h"
 #include "preload/recorder.h"
@@ -76,7 +76,7 @@ static struct identity *identity_build(const struct sw_object *object, void *han
 	for (int recorded = 1; recorded >= 0; recorded--) {
 		for (uint16_t id = 1; id < SW_ID_COUNT; id++) {
 			void *real = (sw_wrappers[id] != NULL) == recorded
-					     ? sw_dlsym_call(handle, sw_api_at(id)->symbol)
+					     ? sw_dlsym_call(handle, sw_api_symbol(id))
 					     : NULL;
 
 			if (!real || !within(object, real))
@@ -123,10 +123,10 @@ void *sw_driver_resolve(enum sw_api_id id)
 
 	if (identity)
 		return sw_driver_real[id]; /* the driver was looked through: it has no such function */
-	real = sw_dlsym_call(RTLD_NEXT, sw_api_at(id)->symbol);
+	real = sw_dlsym_call(RTLD_NEXT, sw_api_symbol(id));
 	if (!real) {
 		handle = dlopen(DRIVER, RTLD_LAZY | RTLD_NOLOAD);
-		real = handle ? sw_dlsym_call(handle, sw_api_at(id)->symbol) : NULL;
+		real = handle ? sw_dlsym_call(handle, sw_api_symbol(id)) : NULL;
 		if (handle)
 			dlclose(handle);
 	}

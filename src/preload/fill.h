@@ -5,14 +5,13 @@
  *   SW_STRUCT_x  its struct,
  *   SW_WAITS_x   flags added where the call blocks,
  *   SW_FILL_x    the fields, from (record, arguments of the row),
- *   SW_DONE_x    what to remember once the call has succeeded.
+ *   SW_DONE_x    what to remember once the call has succeeded, from (id of its context, arguments of the row).
  */
 #ifndef SW_PRELOAD_FILL_H
 #define SW_PRELOAD_FILL_H
 
 #include "preload/boxes.h"
 #include "preload/contexts.h"
-#include "preload/functions.h"
 #include "preload/hook.h"
 
 #define SW_KIND_COPY           SW_REC_COPY
@@ -93,15 +92,15 @@
 
 #define SW_KIND_STREAM_CREATE            SW_REC_STREAM_CREATE
 #define SW_STRUCT_STREAM_CREATE          struct sw_rec_stream
-#define SW_DONE_STREAM_CREATE(...)       (void)0
+#define SW_DONE_STREAM_CREATE(ctx, s, bits, prio) sw_context_stream_made(SW_WORD(s), ctx)
 #define SW_FILL_STREAM_CREATE(r, s, bits, prio)                                                                        \
-	((r)->stream = SW_WORD(s), (r)->flags = (bits), (r)->priority = (prio), sw_context_stream_made(SW_WORD(s), (r)->h.ctx))
+	((r)->stream = SW_WORD(s), (r)->flags = (bits), (r)->priority = (prio))
 
 #define SW_KIND_STREAM_DESTROY           SW_REC_STREAM_DESTROY
 #define SW_STRUCT_STREAM_DESTROY         struct sw_rec_stream
 #define SW_DONE_STREAM_DESTROY(...)      (void)0
 #define SW_FILL_STREAM_DESTROY(r, s, bits, prio)                                                                       \
-	((r)->stream = SW_WORD(s), (r)->flags = (bits), (r)->priority = (prio), sw_context_stream_gone(SW_WORD(s)))
+	((r)->stream = SW_WORD(s), (r)->flags = (bits), (r)->priority = (prio))
 
 #define SW_KIND_EVENT_CREATE             SW_REC_EVENT_CREATE
 #define SW_STRUCT_EVENT_CREATE           struct sw_rec_event
@@ -140,7 +139,7 @@
 
 #define SW_KIND_CONTEXT_OP     SW_REC_CONTEXT_OP
 #define SW_STRUCT_CONTEXT_OP   struct sw_rec_context_op
-#define SW_DONE_CONTEXT_OP(what, of, bits) sw_context_changed(SW_CONTEXT_##what, SW_WORD(of))
+#define SW_DONE_CONTEXT_OP(ctx, what, of, bits) sw_context_changed(SW_CONTEXT_##what, SW_WORD(of))
 #define SW_FILL_CONTEXT_OP(r, what, of, bits)                                                                          \
 	((r)->op = SW_CONTEXT_##what, (r)->handle = SW_WORD(of), (r)->flags = (bits))
 
@@ -148,11 +147,6 @@
 #define SW_STRUCT_CODE_TOUCH   struct sw_rec_code
 #define SW_DONE_CODE_TOUCH(...) (void)0
 #define SW_FILL_CODE_TOUCH(r, of) ((r)->handle = SW_WORD(of))
-
-#define SW_KIND_CODE_UNLOAD    SW_REC_CODE_UNLOAD
-#define SW_STRUCT_CODE_UNLOAD  struct sw_rec_code
-#define SW_DONE_CODE_UNLOAD(...) (void)0
-#define SW_FILL_CODE_UNLOAD(r, of) ((r)->handle = SW_WORD(of), (r)->image = sw_functions_unload(SW_WORD(of)))
 
 #define SW_KIND_CAPTURE        SW_REC_CAPTURE
 #define SW_STRUCT_CAPTURE      struct sw_rec_capture

@@ -80,8 +80,10 @@ static void function_describe(const struct sw_function *function, uint64_t handl
 	sw_describe_done(r);
 }
 
-static struct sw_function *function_make(void *handle, bool kernel)
+/* `library`: where the handle is known to be a CUkernel, else 0. */
+static struct sw_function *function_make(void *handle, uint64_t library)
 {
+	const bool kernel = library != 0;
 	struct ask ask = kernel ? ask_kernel() : ask_function();
 	struct sw_function *function;
 	const char *name = function_name(&ask, handle);
@@ -109,8 +111,10 @@ static struct sw_function *function_make(void *handle, bool kernel)
 		function->bytes = offset + bytes > function->bytes ? (uint32_t)(offset + bytes) : function->bytes;
 		function->params = i + 1;
 	}
-	if (ask.owner && ask.owner(&owner, handle) == CUDA_SUCCESS)
+	if (!kernel && ask.owner && ask.owner(&owner, handle) == CUDA_SUCCESS)
 		function->owner = (uint64_t)(uintptr_t)owner;
+	else
+		function->owner = library;
 	function->id = __atomic_add_fetch(&sw_state()->functions, 1, __ATOMIC_RELAXED);
 	function_describe(function, (uint64_t)(uintptr_t)handle, ask.flags, name);
 	return function;
@@ -128,7 +132,7 @@ const struct sw_function *sw_function_of(CUfunction handle)
 	if (!handle)
 		return NULL;
 	/* Two threads may both describe it, under two ids; both ids say the same. */
-	made = function_make(handle, sw_table_get(&state->kernels, key) != 0);
+	made = function_make(handle, sw_table_get(&state->kernels, key));
 	if (made) {
 		sw_state_lock(state);
 		sw_table_put(&state->by_function, key, (uint64_t)(uintptr_t)made);
@@ -137,14 +141,15 @@ const struct sw_function *sw_function_of(CUfunction handle)
 	return made;
 }
 
-void sw_function_is_kernel(CUkernel kernel)
+void sw_function_is_kernel(CUkernel kernel, CUlibrary library)
 {
 	struct sw_state *state = sw_state();
+	const uint64_t key = (uint64_t)(uintptr_t)kernel, owner = (uint64_t)(uintptr_t)library;
 
-	if (!kernel || sw_table_get(&state->kernels, (uint64_t)(uintptr_t)kernel))
+	if (!key || !owner || sw_table_get(&state->kernels, key) == owner)
 		return;
 	sw_state_lock(state);
-	sw_table_put(&state->kernels, (uint64_t)(uintptr_t)kernel, 1);
+	sw_table_put(&state->kernels, key, owner);
 	sw_state_unlock(state);
 }
 
@@ -157,6 +162,12 @@ static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
 	return owner == code || owner == 0;
 }
 
+static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
+{
+	(void)kernel;
+	return library == code;
+}
+
 uint32_t sw_functions_unload(uint64_t code)
 {
 	struct sw_state *state = sw_state();
@@ -164,6 +175,7 @@ uint32_t sw_functions_unload(uint64_t code)
 
 	sw_state_lock(state);
 	sw_table_sweep(&state->by_function, owned_by, code);
+	sw_table_sweep(&state->kernels, in_library, code);
 	sw_table_delete(&state->by_code, code);
 	sw_state_unlock(state);
 	return image;

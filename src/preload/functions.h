@@ -25,8 +25,8 @@ struct sw_function {
 /* The function behind a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory. */
 const struct sw_function *sw_function_of(CUfunction handle);
 
-/* A CUkernel that the driver handed out. */
-void sw_function_is_kernel(CUkernel kernel);
+/* A CUkernel that the driver handed out, and its library. */
+void sw_function_is_kernel(CUkernel kernel, CUlibrary library);
 
 /* A module or library is about to be unloaded: its functions' handles may come back as others.  Returns its image's id. */
 uint32_t sw_functions_unload(uint64_t code);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "api/api.h"
+#include "api/names.h"
 #include "preload/requesters.h"
 #include "preload/state.h"
 
@@ -39,9 +39,7 @@ static void tell_driver(void)
 /* First use of an entry point in this process. */
 static __attribute__((noinline, cold)) void first_use(struct sw_state *state, uint16_t id)
 {
-	const struct sw_api_info *info = sw_api_at(id);
-
-	sw_hook_describe(id, info->symbol, info->runtime);
+	sw_hook_describe(id, sw_api_symbol(id), sw_api_runtime(id));
 	sw_requesters_describe();
 	if (!__atomic_exchange_n(&state->driver_told, 1, __ATOMIC_RELAXED))
 		tell_driver();

@@ -45,7 +45,7 @@ static inline bool sw_site_enter(struct sw_call *call, const struct sw_site *sit
  */
 void *sw_hook_extra(const struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
 
-/* An API record for an entry point that is not in the table; `id` from sw_api_count() on. */
+/* An API record for an entry point that is not in the table; `id` from SW_ID_COUNT on. */
 void sw_hook_describe(uint16_t id, const char *driver, const char *runtime);
 
 #endif

@@ -1,6 +1,6 @@
 # interception: the ways in, and the wrappers
 libsyncwatch_so_SOURCES += \
-	src/api/api.c src/api/api.h src/api/ids.h src/api/cuda.def \
+	src/api/names.c src/api/names.h src/api/ids.h src/api/cuda.def \
 	src/preload/batch.c \
 	src/preload/boxes.c src/preload/boxes.h \
 	src/preload/code.c \

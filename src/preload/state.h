@@ -39,7 +39,7 @@ struct sw_state {
 	struct sw_state_context context[SW_STATE_CONTEXTS];
 	struct sw_table by_function; /* CUfunction or CUkernel -> struct sw_function */
 	struct sw_table by_stream;   /* CUstream -> context id */
-	struct sw_table kernels;     /* handles known to be CUkernel */
+	struct sw_table kernels;     /* handles known to be CUkernel -> CUlibrary */
 	struct sw_table by_code;     /* CUmodule or CUlibrary -> image id */
 	struct sw_table by_content;  /* hash of an image -> image id */
 	uint32_t requests_described[SW_STATE_REQUESTERS];

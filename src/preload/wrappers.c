@@ -19,10 +19,12 @@
 #define WHERE_IN(c)      sw_context_of(c)
 #define WHERE_GREEN(g)   sw_context_of_green(g)
 #define WHERE_PRIMARY(d) sw_context_of_primary(d)
+#define WHERE_GONE(s)    sw_context_stream_gone(SW_WORD(s))
 /* Contexts that the record names are described before the record is begun. */
 #define WHERE_PEERS(s, a, b) ((void)sw_context_of(a), (void)sw_context_of(b), sw_context_of_stream(SW_WORD(s)))
 /* Only what a successful call stored is a handle. */
 #define WHERE_MADE(c)       (sw_status == CUDA_SUCCESS ? sw_context_made(c) : 0)
+#define WHERE_MADE_PRIMARY(c, d) (sw_status == CUDA_SUCCESS ? sw_context_made_primary(c, d) : 0)
 #define WHERE_MADE_GREEN(g) (sw_status == CUDA_SUCCESS ? sw_context_of_green(g) : 0)
 
 #define ENTER(symbol, bits)                                                                                            \
@@ -35,23 +37,33 @@
 	const bool sw_on = sw_hook_enter(&sw_call, SW_ID_##symbol, (bits), __builtin_frame_address(0),                  \
 					 __builtin_return_address(0))
 
+#define RECORD(where, record, fill)                                                                                    \
+	do {                                                                                                           \
+		sw_call_context(&sw_call, WHERE_##where);                                                              \
+		SW_STRUCT_##record *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                   \
+		if (sw_r)                                                                                              \
+			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
+		sw_call_publish(&sw_call);                                                                             \
+	} while (0)
+#define DONE(record, fill)                                                                                             \
+	do {                                                                                                           \
+		if (sw_status == CUDA_SUCCESS)                                                                         \
+			SW_APPLY(SW_DONE_##record, sw_call.ctx, SW_UNPAREN fill);                                      \
+	} while (0)
+
 /* One record before the call. */
 #define FORM_BEFORE(symbol, thread, where, record, fill, sig)                                                          \
 	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
 	CUresult symbol(SW_PARAMS sig)                                                                                 \
 	{                                                                                                              \
 		ENTER(symbol, THREAD_##thread);                                                                        \
-		if (!sw_on)                                                                                            \
-			return sw_real(SW_ARGS sig);                                                                   \
-		sw_call_context(&sw_call, WHERE_##where);                                                              \
-		SW_STRUCT_##record *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                   \
-		if (sw_r)                                                                                              \
-			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
-		sw_call_publish(&sw_call);                                                                             \
+		if (sw_on)                                                                                             \
+			RECORD(where, record, fill);                                                                   \
 		sw_status = sw_real(SW_ARGS sig);                                                                      \
-		if (sw_status == CUDA_SUCCESS)                                                                         \
-			SW_DONE_##record fill;                                                                         \
-		sw_call_leave(&sw_call, sw_status);                                                                    \
+		if (sw_on) {                                                                                           \
+			DONE(record, fill);                                                                            \
+			sw_call_leave(&sw_call, sw_status);                                                            \
+		}                                                                                                      \
 		return sw_status;                                                                                      \
 	}
 
@@ -62,16 +74,16 @@
 	{                                                                                                              \
 		ENTER(symbol, THREAD_##thread);                                                                        \
 		sw_status = sw_real(SW_ARGS sig);                                                                      \
-		if (!sw_on)                                                                                            \
-			return sw_status;                                                                              \
-		sw_call_context(&sw_call, WHERE_##where);                                                              \
-		SW_STRUCT_##record *sw_r = sw_call_record_after(&sw_call, SW_KIND_##record, sizeof *sw_r, sw_status);  \
-		if (sw_r && (worth))                                                                                   \
-			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
-		sw_call_publish(&sw_call);                                                                             \
-		if (sw_status == CUDA_SUCCESS)                                                                         \
-			SW_DONE_##record fill;                                                                         \
-		sw_call_leave(&sw_call, sw_status);                                                                    \
+		if (sw_on) {                                                                                           \
+			sw_call_context(&sw_call, WHERE_##where);                                                      \
+			SW_STRUCT_##record *sw_r =                                                                     \
+				sw_call_record_after(&sw_call, SW_KIND_##record, sizeof *sw_r, sw_status);             \
+			if (sw_r && (worth))                                                                           \
+				SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                     \
+			sw_call_publish(&sw_call);                                                                     \
+			DONE(record, fill);                                                                            \
+			sw_call_leave(&sw_call, sw_status);                                                            \
+		}                                                                                                      \
 		return sw_status;                                                                                      \
 	}
 /* What a failed call left behind its output pointers is not worth reading. */
@@ -85,15 +97,11 @@
 	CUresult symbol(SW_PARAMS sig)                                                                                 \
 	{                                                                                                              \
 		ENTER(symbol, THREAD_##thread | SW_RF_BEGIN | SW_WAITS_##record);                                      \
-		if (!sw_on)                                                                                            \
-			return sw_real(SW_ARGS sig);                                                                   \
-		sw_call_context(&sw_call, WHERE_##where);                                                              \
-		SW_STRUCT_##record *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                   \
-		if (sw_r)                                                                                              \
-			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
-		sw_call_publish(&sw_call);                                                                             \
+		if (sw_on)                                                                                             \
+			RECORD(where, record, fill);                                                                   \
 		sw_status = sw_real(SW_ARGS sig);                                                                      \
-		sw_call_end(&sw_call, sw_status);                                                                      \
+		if (sw_on)                                                                                             \
+			sw_call_end(&sw_call, sw_status);                                                              \
 		return sw_status;                                                                                      \
 	}
 

@@ -5,6 +5,6 @@
 
 #include "api/ids.h"
 
-extern void *const sw_wrappers[SW_ID_COUNT];
+extern void *const sw_wrappers[SW_ID_COUNT] __attribute__((visibility("hidden")));
 
 #endif
