@@ -5,7 +5,7 @@
 
 #include "report/utf8.h"
 
-static void quote(FILE *out, const char *text)
+void sw_json_quote(FILE *out, const char *text)
 {
 	putc('"', out);
 	while (*text) {
@@ -37,7 +37,7 @@ static void before(struct sw_json *json, const char *key)
 	}
 	json->first = false;
 	if (key) {
-		quote(json->out, key);
+		sw_json_quote(json->out, key);
 		fputs(": ", json->out);
 	}
 }
@@ -70,7 +70,7 @@ void sw_json_text(struct sw_json *json, const char *key, const char *text)
 {
 	before(json, key);
 	if (text)
-		quote(json->out, text);
+		sw_json_quote(json->out, text);
 	else
 		fputs("null", json->out);
 }

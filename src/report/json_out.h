@@ -16,6 +16,9 @@ struct sw_json {
 	bool first; /* nothing stands in the innermost array or object yet */
 };
 
+/* One string in its quotes, without any writer around it. */
+void sw_json_quote(FILE *out, const char *text);
+
 void sw_json_open(struct sw_json *json, const char *key, char bracket);	    /* '{' or '[' */
 void sw_json_close(struct sw_json *json, char bracket);			    /* '}' or ']' */
 void sw_json_text(struct sw_json *json, const char *key, const char *text); /* NULL: null */

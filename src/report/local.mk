@@ -17,3 +17,6 @@ libswreport_a_SOURCES += \
 	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome_events.c src/report/chrome_events.h \
 	src/report/trace_out.c src/report/trace_out.h src/report/labels.c src/report/labels.h \
 	src/report/lay.c src/report/lay.h src/report/window.c src/report/window.h
+libswreport_a_SOURCES += \
+	src/report/dump.c src/report/dump.h src/report/fields.c src/report/fields.h src/report/fields.def \
+	src/report/stat.c src/report/stat.h

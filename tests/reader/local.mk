@@ -11,3 +11,12 @@ tests_reader_test_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_reader_test_reader_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_reader_test_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(CHECK_LIBS)
 endif
+
+if HAVE_CHECK
+check_PROGRAMS += tests/report/test_dump
+TESTS += tests/report/test_dump
+tests_report_test_dump_SOURCES = tests/report/test_dump.c
+tests_report_test_dump_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_report_test_dump_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswreader.a libswbase.a $(DEMANGLE_LIBS) $(CHECK_LIBS)
+endif

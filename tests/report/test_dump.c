@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dump and stat over traces that hold every kind of record. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reader/kinds.h"
+#include "reader/trace_builder.h"
+#include "report/dump.h"
+#include "report/fields.h"
+#include "report/stat.h"
+
+static char path[64];
+
+static void fresh_path(void)
+{
+	strcpy(path, "/tmp/test_dump_XXXXXX");
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static void remove_path(void)
+{
+	unlink(path);
+}
+
+/* One record of each kind, so that a kind without a builder is noticed by the tests below. */
+static void every_kind(void)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_module(tb, 0x400000, 0x500000, "/usr/bin/a \"quoted\" name");
+	tb_cudart(tb, 0x400000, SW_CUDART_STATIC, "/usr/bin/app");
+	uint32_t image = tb_image(tb, SW_IMAGE_PTX, NULL, ".version 8.0", 12);
+	uint32_t f = tb_function(tb, "_Z4stepPf", 2, 8, 4);
+	tb_name(tb, SW_NAME_STREAM, 0xa, 0, "copy\n");
+	tb_notice(tb, "libunwind was not found.");
+	tb_clock(tb, 5000100000);
+	tb_stack(tb, 2, 0x401000ull, 0x402000ull);
+	tb_code(tb, SW_REC_CODE_LOAD, 0x7001, image);
+	tb_code(tb, SW_REC_CODE_TOUCH, 0x7002, 0);
+	tb_stream_create(tb, 0xa, 1);
+	tb_event_create(tb, 0xe);
+	tb_alloc(tb, SW_MEM_DEVICE, 0x7f0000000000, 4096);
+	tb_launch(tb, f, 0xa, 2, 0x7f0000000000ull, 5ull);
+	tb_launch(tb, f, 0xa, 2, 0x7f0000000000ull, 5ull)->grid[1] = 7;
+	tb_event_record(tb, 0xe, 0xa);
+	tb_stream_wait(tb, 0, 0xe);
+	tb_copy(tb, 0x1000, SW_SIDE_HOST, 0x7f0000000000, SW_SIDE_DEVICE, 64, 0);
+	tb_copy_2d(tb, 0x7f0000000000, SW_SIDE_DEVICE, 128, 0x2000, SW_SIDE_HOST, 64, 64, 4, 0);
+	tb_set(tb, 0x7f0000000000, 100, 0);
+	tb_query(tb, SW_SYNC_EVENT, 0xe, 600);
+	tb_sync(tb, SW_SYNC_STREAM, 0xa);
+	uint64_t host = sw_rec_seq(&tb_host_func(tb, 0xa, 0x401234)->h);
+	tb_thread(tb, 2);
+	tb_host_func_run(tb, 0xa, 0x401234, host);
+	tb_thread(tb, 1);
+	tb_context_op(tb, SW_CONTEXT_CURRENT, 0x5001);
+	tb_capture(tb, SW_CAPTURE_BEGIN, 0xa, 0);
+	tb_graph(tb, SW_GRAPH_INSTANTIATE, 0x61, 0x62);
+	tb_graph_launch(tb, 0x62, 0xa);
+	tb_mem_op(tb, SW_MEMOP_PREFETCH, 0x7f0000000000, 4096, 0xa);
+	tb_config(tb, 1, 65536);
+	tb_other(tb, SW_REC_OTHER, "cuMemPoolCreate");
+	tb_other(tb, SW_REC_UNCLASSIFIED, "cuFutureCall")->args[5] = 0x66;
+	tb_loss(tb, 3, 4, 0);
+	tb->status = 719;
+	tb_event_destroy(tb, 0xe);
+	tb->status = 0;
+	tb_stream_destroy(tb, 0xa);
+	tb_free(tb, SW_MEM_DEVICE, 0x7f0000000000);
+	tb_code(tb, SW_REC_CODE_UNLOAD, 0x7001, image);
+	tb_module_gone(tb, 0x400000);
+	tb_sync_begin(tb, SW_SYNC_CONTEXT, 0);
+	tb_close(tb, true);
+}
+
+static struct sw_reader *reader(void)
+{
+	struct sw_reader *r;
+	struct sw_error error;
+	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
+	return r;
+}
+
+static char *dump(const char *kinds)
+{
+	char *text;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	struct sw_error error;
+	struct sw_reader *r = reader();
+	ck_assert_int_eq(sw_dump(out, r, &(struct sw_dump_options){.kinds = kinds}, &error), 0);
+	sw_reader_close(r);
+	fclose(out);
+	return text;
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+static bool holds(const char *text, const char *what)
+{
+	if (!strstr(text, what))
+		fprintf(stderr, "not there: %s\n", what);
+	return strstr(text, what) != NULL;
+}
+
+START_TEST(every_record_is_one_line_with_its_fields)
+{
+	every_kind();
+	char *text = dump(NULL);
+	struct sw_reader *r = reader();
+	struct sw_record rec;
+	struct sw_error error;
+	size_t records = 0;
+	bool seen[256] = {false};
+	while (sw_reader_next(r, &rec, &error) == 1) {
+		records++;
+		seen[rec.rec->kind] = true;
+	}
+	sw_reader_close(r);
+#define X(kind, type) ck_assert_msg(seen[SW_REC_##kind], "no %s record in this test", #kind);
+#include "reader/kinds.def"
+#undef X
+	ck_assert_uint_eq(count(text, "\n"), records + 1);
+	ck_assert(!strncmp(text, "TRACE version=1.0 flags=CLOSED pid=1000 ", 40));
+	ck_assert(holds(text, "\nMODULE seq="));
+	ck_assert(holds(text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
+	ck_assert(holds(text, " of=STREAM handle=0xa bytes=0 name=\"copy\\u000a\"\n"));
+	ck_assert(holds(text, " exe=\"/usr/bin/app\" cwd=\"/home/user\" args=2 arg=\"app\",\"--fast\"\n"));
+	ck_assert(holds(text, " ips=0x401000,0x402000\n"));
+	ck_assert(holds(text, " params=0:8,8:4 name=\"_Z4stepPf\"\n"));
+	ck_assert(holds(text, " grid=1x7x1 block=256x1x1 "));
+	ck_assert(holds(text, " kernel=\"_Z4stepPf\" block_bytes=00000000007f00000500000000000000\n"));
+	ck_assert_uint_eq(count(text, "block_bytes=00000000007f00000500000000000000\n"), 2); /* the second one by number */
+	ck_assert(holds(text, " dst=0x1000 dst_side=HOST dst_ctx=0 src=0x7f0000000000 src_side=DEVICE src_ctx=0 bytes=64 "));
+	ck_assert(holds(text, " flags=BEGIN|RUNTIME status=0 "));
+	ck_assert(holds(text, " flags=END|RUNTIME status=0 "));
+	ck_assert(holds(text, " what=STREAM handle=0xa "));
+	ck_assert(holds(text, " arguments=0x0,0x0,0x0,0x0,0x0,0x66 driver=\"cuFutureCall\" runtime=\"\"\n"));
+	ck_assert(holds(text, " status=719 "));
+	ck_assert(holds(text, " begin_seq="));
+	free(text);
+}
+END_TEST
+
+START_TEST(kinds_can_be_chosen)
+{
+	every_kind();
+	char *text = dump("LAUNCH,EVENT_RECORD");
+	ck_assert_uint_eq(count(text, "\n"), 4);
+	ck_assert_uint_eq(count(text, "\nLAUNCH "), 2);
+	ck_assert_uint_eq(count(text, "\nEVENT_RECORD "), 1);
+	free(text);
+	struct sw_error error;
+	struct sw_reader *r = reader();
+	ck_assert_int_eq(sw_dump(stdout, r, &(struct sw_dump_options){.kinds = "LAUNCH,LUNCH"}, &error), SW_E_USAGE);
+	ck_assert(strstr(error.text, "'LUNCH'"));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(damage_is_dumped_last)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb->seq += 3;
+	tb_event_create(tb, 1);
+	tb_close(tb, true);
+	char *text = dump(NULL);
+	ck_assert(strstr(strrchr(text, '\n') - 200, "DAMAGE text=\"/tmp/test_dump_"));
+	ck_assert(holds(text, "LOSS "));
+	free(text);
+}
+END_TEST
+
+/* Every byte behind the header of every struct is printed, except what is called reserved. */
+START_TEST(the_table_of_fields_covers_the_structs)
+{
+	static const struct {
+		uint8_t kind;
+		size_t bytes;
+	} kinds[] = {
+#define X(kind, type) {SW_REC_##kind, sizeof(struct type)},
+#include "reader/kinds.def"
+#undef X
+	};
+	static const struct {
+		uint8_t kind;
+		size_t from, to;
+	} reserved[] = {
+#define R(kind, type, member) {SW_REC_##kind, offsetof(struct type, member), offsetof(struct type, member) + sizeof((struct type *)0)->member}
+		R(API, sw_rec_api, reserved), R(STACK, sw_rec_stack, reserved), R(MODULE, sw_rec_module, reserved),
+		R(DEVICE, sw_rec_device, reserved), R(LOSS, sw_rec_loss, reserved), R(NOTICE, sw_rec_notice, reserved),
+		R(COUNTS, sw_rec_counts, reserved), R(LAUNCH, sw_rec_launch, reserved), R(COPY_ND, sw_rec_copy_nd, reserved),
+		R(COPY_ND, sw_rec_copy_nd, dst.reserved), R(COPY_ND, sw_rec_copy_nd, src.reserved),
+		R(EVENT_CREATE, sw_rec_event, reserved), R(EVENT_DESTROY, sw_rec_event, reserved),
+		R(EVENT_RECORD, sw_rec_event_record, reserved), R(STREAM_WAIT, sw_rec_stream_wait, reserved),
+		R(HOST_FUNC, sw_rec_host_func, reserved), R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
+		/* MODULE_GONE has the base only. */
+		{SW_REC_MODULE_GONE, sizeof(struct sw_rec) + 8, sizeof(struct sw_rec_module)},
+#undef R
+	};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		unsigned char covered[512] = {0};
+		sw_fields_cover(kinds[i].kind, covered, sizeof covered);
+		for (size_t j = 0; j < sizeof reserved / sizeof *reserved; j++)
+			if (reserved[j].kind == kinds[i].kind)
+				memset(covered + reserved[j].from, 1, reserved[j].to - reserved[j].from);
+		for (size_t at = sizeof(struct sw_rec); at < kinds[i].bytes; at++)
+			ck_assert_msg(covered[at], "byte %zu of %s is in no field", at, sw_record_kind_name(kinds[i].kind));
+	}
+}
+END_TEST
+
+START_TEST(stat_tells_calls_kernels_bytes_losses_and_cost)
+{
+	every_kind();
+	char *text;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	struct sw_error error;
+	struct sw_reader *r = reader();
+	ck_assert_int_eq(sw_stat(out, r, &error), 0);
+	sw_reader_close(r);
+	fclose(out);
+	ck_assert(holds(text, "program      /usr/bin/app --fast (pid 1000)\n"));
+	ck_assert(holds(text, "device 0     Test GPU, sm_90, 132 multiprocessors, 64.0 GiB\n"));
+	ck_assert(holds(text, "cost         40.0 ns a record, 90.0 ns with its call stack"));
+	ck_assert(holds(text, "copies       2 calls, 320 bytes\n"));
+	ck_assert(holds(text, "sets         1 calls, 100 bytes\n"));
+	ck_assert(holds(text, "allocations  1 calls, 4096 bytes\n"));
+	ck_assert(holds(text, "lost         0 records\n"));
+	ck_assert(holds(text, "failed       1 calls\n"));
+	ck_assert(holds(text, "in flight    1 calls began and did not return\n"));
+	ck_assert(holds(text, "unclassified 1 calls"));
+	ck_assert(holds(text, "notice       libunwind was not found.\n"));
+	ck_assert(holds(text, "           2  cuLaunchKernel (cudaLaunchKernel)\n"));
+	ck_assert(holds(text, "           2  step(float*)\n") || holds(text, "           2  _Z4stepPf\n")); /* no demangler */
+	ck_assert(holds(text, "ended        in order\n"));
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("dump");
+	TCase *tc = tcase_create("dump");
+	tcase_add_checked_fixture(tc, fresh_path, remove_path);
+	tcase_add_test(tc, every_record_is_one_line_with_its_fields);
+	tcase_add_test(tc, kinds_can_be_chosen);
+	tcase_add_test(tc, damage_is_dumped_last);
+	tcase_add_test(tc, the_table_of_fields_covers_the_structs);
+	tcase_add_test(tc, stat_tells_calls_kernels_bytes_losses_and_cost);
+	suite_add_tcase(suite, tc);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
