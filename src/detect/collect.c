@@ -24,13 +24,13 @@ void sw_collect_free(struct sw_collect *collect)
 
 static uint64_t site(uint64_t hash, const struct sw_access *a)
 {
-	uint64_t words[] = {(uint64_t)a->api << 32 | a->stack, (uint64_t)a->kind << 32 | a->function};
-	return sw_hash_bytes(hash, words, sizeof words);
+	hash = sw_hash_u64(hash ^ ((uint64_t)a->api << 32 | a->stack));
+	return sw_hash_u64(hash ^ ((uint64_t)a->kind << 32 | a->function));
 }
 
 static uint64_t sites(const struct sw_finding *f)
 {
-	uint64_t hash = sw_hash_u64(SW_FNV_START ^ (uint64_t)f->id);
+	uint64_t hash = sw_hash_u64((uint64_t)f->id);
 	for (uint32_t i = 0; i < f->accesses && i < 2; i++)
 		hash = site(hash, &f->access[i]);
 	return hash;

@@ -39,15 +39,15 @@ struct walk {
 static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum sw_role role, enum sw_evidence evidence)
 {
 	struct sw_model *m = walk->m;
-	uint64_t address, inside;
+	uint64_t address;
 	if (offset > walk->bytes || walk->bytes - offset < sizeof address)
 		return;
 	memcpy(&address, walk->block + offset, sizeof address);
-	if (!sw_space_find(&m->space, address, &inside) &&
-	    (evidence == SW_EV_ASSUMED || !sw_space_find_freed(&m->space, address, &inside)))
+	if (address < m->space.lowest || address >= m->space.highest)
 		return;
 	struct sw_range range = sw_range_open(address, role, evidence, param);
-	sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0});
+	if (!sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
+		return;
 	if (evidence < walk->weakest)
 		walk->weakest = evidence;
 	walk->pointers++;

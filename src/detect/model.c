@@ -259,29 +259,28 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	sw_use_drop(&m->space.uses, use);
 }
 
-void sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		    const struct sw_touch *how)
 {
 	struct sw_range inside = *range;
 	struct sw_block *block;
+	bool freed = false;
+	uint64_t address = how->array ? how->handle : range->address;
 	if (range->bounded && !range->width)
-		return;
-	if (how->array) {
+		return false;
+	if (how->array)
 		block = sw_space_find_array(&m->space, how->handle);
-		if (block)
-			touch_block(m, what, &inside, how, block, how->handle, false);
-		return;
+	else
+		block = sw_space_find(&m->space, range->address, &inside.address);
+	if (!block && !how->array && range->evidence != SW_EV_ASSUMED) {
+		block = sw_space_find_freed(&m->space, range->address, &inside.address);
+		freed = block;
 	}
-	block = sw_space_find(&m->space, range->address, &inside.address);
-	if (block) {
-		touch_block(m, what, &inside, how, block, range->address, false);
-		return;
-	}
-	block = sw_space_find_freed(&m->space, range->address, &inside.address);
+	if (!block && !how->array && range->evidence == SW_EV_EXACT)
+		block = &m->space.pageable;
 	if (block)
-		touch_block(m, what, &inside, how, block, range->address, true);
-	else if (range->evidence == SW_EV_EXACT)
-		touch_block(m, what, range, how, &m->space.pageable, range->address, false);
+		touch_block(m, what, &inside, how, block, address, freed);
+	return block;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */

@@ -192,14 +192,16 @@ struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane);
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 /* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
-/* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered. */
+/* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered.  False: nothing
+   that we know of lies there; exact accesses count as host memory then, others are dropped.  What is only assumed to be
+   a pointer is no use after free either. */
 struct sw_touch {
 	bool host;     /* by the host itself */
 	bool may_wait; /* the documents leave open whether the call waited for it */
 	bool array;    /* address is an offset in this array */
 	uint64_t handle;
 };
-void sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		    const struct sw_touch *how);
 /* A use of [range] in a block; end and access are filled, one reference belongs to the caller. */
 struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
