@@ -9,3 +9,7 @@ check_PROGRAMS += tests/bench/bench_reader
 tests_bench_bench_reader_SOURCES = tests/bench/bench_reader.c
 tests_bench_bench_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a
+check_PROGRAMS += tests/bench/bench_detect
+tests_bench_bench_detect_SOURCES = tests/bench/bench_detect.c
+tests_bench_bench_detect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_bench_detect_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_IMAGE_LIBS)
