@@ -6,8 +6,8 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv,
-	       "hazards of a copy against unfinished work on another stream: SW102 (h2d), SW101 (d2h, d2d), SW104 "
-	       "(h2h)",
+	       "hazards of a copy against unfinished work on another stream: SW102 (h2d), SW101 (d2h, d2d, "
+	       "h2h)",
 	       "the copy is issued while a non-blocking stream still works on the same buffer; neither form of the "
 	       "copy waits "
 	       "for a non-blocking stream",

@@ -4,7 +4,7 @@
 /* Two slots of staging buffer, device buffer, stream and event; the host fills one while the other is on its way. */
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "SW104 host-access-in-flight in a double-buffered upload",
+	Case c(argc, argv, "SW102 race-write-after-read in a double-buffered upload",
 	       "before it refills a slot the host waits for the event of the other slot",
 	       "before it refills a slot the host waits for that slot's event");
 	constexpr int ROUNDS = 6;

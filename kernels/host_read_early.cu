@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "SW104 host-access-in-flight, a result read too early",
+	Case c(argc, argv, "SW101 race-read-after-write, a result read too early by the host",
 	       "the host copies a result out of a pinned buffer before the asynchronous copy into it is done",
 	       "the host synchronises the stream first");
 	float *data = device_buffer(), *landing = pinned_buffer(), *result = pageable_buffer();

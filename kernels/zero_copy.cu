@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "SW104 host-access-in-flight, a kernel that writes pinned memory directly",
+	Case c(argc, argv, "SW101 race-read-after-write, a kernel that writes pinned memory directly",
 	       "a kernel writes its result straight into pinned host memory; the host reads it while the kernel runs",
 	       "the host synchronises the stream first");
 	float *landing = pinned_buffer(), *result = pageable_buffer();
