@@ -2,7 +2,6 @@
 #include "preload/cost.h"
 
 #include "preload/process.h"
-#include "preload/recorder.h"
 #include "preload/sys.h"
 #include "preload/writer.h"
 
@@ -17,8 +16,7 @@ static uint64_t record_rounds(void)
 		for (unsigned i = 0; i < ROUNDS / 5; i++) {
 			struct sw_call call;
 			struct sw_rec_stream_wait *r;
-			if (!sw_call_enter(&call, 0, 0, __builtin_frame_address(0)))
-				return 0;
+			sw_cost_begin(&call, __builtin_frame_address(0));
 			r = sw_call_record(&call, SW_REC_STREAM_WAIT, sizeof *r);
 			if (r)
 				r->stream = i;
@@ -38,15 +36,13 @@ void sw_cost_measure(void)
 	uint8_t *buffer = sw_sys_map(-1, 0, SW_CHUNK_BYTES, &error);
 	if (scratch && buffer) {
 		struct sw_thread before = sw_thread;
-		uint32_t state = sw_process_state();
 		scratch->base = buffer;
 		scratch->at = sizeof(struct sw_chunk_header);
 		scratch->end = SW_CHUNK_BYTES;
-		sw_thread = (struct sw_thread){.writer = scratch};
-		atomic_store(&sw_process_page->state, SW_STATE_ON);
+		sw_thread.writer = scratch;
+		sw_thread.busy = 0;
 		uint64_t ticks = record_rounds();
-		atomic_store(&sw_process_page->state, state);
-		atomic_store(&sw_sequence.last, 0);
+		atomic_store(&sw_sequence.last, 0); /* nobody else counts yet */
 		sw_thread = before;
 		sw_trace.header->cost_no_stack_ps =
 			(uint64_t)((unsigned __int128)ticks * 1000000000000u / sw_trace.header->ticks_per_second / (ROUNDS / 5));

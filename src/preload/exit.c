@@ -17,6 +17,8 @@ static void end_trace(void)
 	struct sw_thread *t = &sw_thread;
 	if (!t->busy && (t->writer || sw_writer_attach(t))) {
 		sw_writer_abandon(t->writer);
+		sw_writer_tell_missed(t->writer);
+		sw_process_tell_nested();
 		sw_describe_end(t->writer);
 	}
 	sw_process_end();

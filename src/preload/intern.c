@@ -19,7 +19,8 @@ uint32_t sw_intern(struct sw_intern *table, uint64_t hash, bool *fresh)
 		at = (uint32_t)hash % SW_INTERN_SLOTS;
 	}
 	table->used++;
-	table->slots[at] = (struct sw_intern_slot){.hash = hash, .id = ++table->last};
+	table->slots[at].id = ++table->last;
+	__atomic_store_n(&table->slots[at].hash, hash, __ATOMIC_RELEASE); /* last: a signal handler may jump away here */
 	*fresh = true;
 	return table->last;
 }

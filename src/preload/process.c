@@ -2,6 +2,7 @@
 #include "preload/process.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -117,6 +118,8 @@ bool sw_process_ready(bool may_start)
 	uint32_t state = sw_process_state();
 	if (state == SW_STATE_FRESH && may_start) {
 		if (atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING)) {
+			/* A handler of the program that jumps out of here would leave the state at STARTING for ever. */
+			uint64_t mask = sw_sys_block_signals();
 			int saved = errno;
 			sw_thread.busy = 1;
 			bool on = start();
@@ -124,6 +127,7 @@ bool sw_process_ready(bool may_start)
 			if (on)
 				start_rest();
 			errno = saved;
+			sw_sys_set_signals(mask);
 		}
 		state = sw_process_state();
 	}
@@ -168,6 +172,23 @@ void sw_process_end(void)
 /* ---- facts about the process ------------------------------------------------------------------------------------- */
 
 static _Atomic bool hooked;
+static _Atomic uint64_t nested;
+
+void sw_process_nested(void)
+{
+	atomic_fetch_add_explicit(&nested, 1, memory_order_relaxed);
+}
+
+void sw_process_tell_nested(void)
+{
+	char text[160];
+	uint64_t count = atomic_load_explicit(&nested, memory_order_relaxed);
+	if (!count)
+		return;
+	snprintf(text, sizeof text, "%llu calls were made inside another CUDA call of their thread and not recorded",
+		 (unsigned long long)count);
+	sw_notice(text);
+}
 
 void sw_intercepted(void)
 {

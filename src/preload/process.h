@@ -73,6 +73,11 @@ bool sw_process_hooked(void);
 bool sw_process_is_first(void);
 const char *sw_process_directory(void);
 
+/* A call was made inside another one: by a callback, a signal handler or CUDA itself.  Only counted; the report says how
+   often. */
+void sw_process_nested(void);
+void sw_process_tell_nested(void);
+
 /* True in the process that made the trace; false in a child of fork or vfork. A system call. */
 bool sw_process_is_owner(void);
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "preload/cost.h"
 #include "preload/process.h"
 #include "preload/stack.h"
 #include "preload/writer.h"
@@ -49,12 +50,14 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 		if (guard_holds(t, frame)) {
 			if (t->busy || on_signal_stack())
 				sw_writer_lost(t->writer, 0, SW_LOSS_REENTERED);
+			else
+				sw_process_nested();
 			return false;
 		}
-		t->guard = NULL;
-		t->busy = 0;
 		if (t->writer)
-			sw_writer_abandon(t->writer);
+			sw_writer_abandon(t->writer); /* before the guard goes: this may be jumped out of as well */
+		busy(t, 0);
+		t->guard = NULL;
 	}
 	if (!t->writer) {
 		t->guard = frame;
@@ -68,11 +71,8 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 	return true;
 }
 
-bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+static inline void begin(struct sw_thread *t, struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
 {
-	struct sw_thread *t = &sw_thread;
-	if (__builtin_expect(!sw_process_on() || t->guard || !t->writer, 0) && !enter_slow(t, frame))
-		return false;
 	t->guard = frame;
 	t->guard_return = ((void **)frame)[1];
 	busy(t, 1);
@@ -87,7 +87,20 @@ bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *fra
 	call->stack = sw_stack_capture(w, frame);
 	call->t0 = sw_clock_ticks();
 	busy(t, 0);
+}
+
+bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+{
+	struct sw_thread *t = &sw_thread;
+	if (__builtin_expect(!sw_process_on() || t->guard || !t->writer, 0) && !enter_slow(t, frame))
+		return false;
+	begin(t, call, api, flags, frame);
 	return true;
+}
+
+void sw_cost_begin(struct sw_call *call, void *frame)
+{
+	begin(&sw_thread, call, 0, 0, frame);
 }
 
 /* Is the writer of the call still the thread's?  Not in a child that was forked inside the call, nor after an exit. */

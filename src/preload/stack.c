@@ -228,10 +228,34 @@ static struct sw_stack_cache *cache_of(struct sw_writer *w)
 	return w->stacks;
 }
 
+/*
+ * Walks a stack that is not remembered, and remembers it. NULL: it could not be, but has an id.
+ * Signals are blocked: a handler that jumps out of libunwind or the loader would leave their locks taken.
+ */
+static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w, unsigned set, const void *frame,
+							      uint32_t *id)
+{
+	struct sw_stack_cache *c = w->stacks;
+	uint64_t mask = sw_sys_block_signals();
+	struct remembered *m = &c->sets[set][c->oldest[set]++ % WAYS];
+	struct remembered *donor = c->last == m ? NULL : c->last;
+	c->used[set] = true;
+	m->next = NULL;
+	bool keep = walk(m, frame, c->top, donor, sw_stack_depth);
+	m->id = *id = intern(w, m, sw_stack_depth);
+	if (!keep || !m->id) {
+		m->frame = NULL;
+		if (c->last == m)
+			c->last = NULL;
+		m = NULL;
+	}
+	sw_sys_set_signals(mask);
+	return m;
+}
+
 uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = cache_of(w);
-	uint32_t depth = sw_stack_depth;
 	if (!c)
 		return 0;
 	uint32_t modules = sw_modules_generation();
@@ -244,19 +268,10 @@ uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 	unsigned set = (unsigned)(key ^ key >> 7) % SETS;
 	struct remembered *m = find(c, set, frame);
 	if (!m) {
-		m = &c->sets[set][c->oldest[set]++ % WAYS];
-		struct remembered *donor = c->last == m ? NULL : c->last;
-		c->used[set] = true;
-		m->next = NULL;
-		bool keep = walk(m, frame, c->top, donor, depth);
-		m->id = intern(w, m, depth);
-		if (!keep || !m->id) {
-			uint32_t id = m->id;
-			m->frame = NULL;
-			if (c->last == m)
-				c->last = NULL;
+		uint32_t id;
+		m = remember(w, set, frame, &id);
+		if (!m)
 			return id;
-		}
 	}
 	if (c->last)
 		c->last->next = m;

@@ -65,6 +65,18 @@ static bool leave_chunk(struct sw_writer *w)
 	return true;
 }
 
+static void move_to(struct sw_writer *w, uint8_t *chunk)
+{
+	struct sw_chunk_header *h = (struct sw_chunk_header *)chunk;
+	h->writer = w->id;
+	h->index = w->index++;
+	h->first_seq = atomic_load_explicit(&sw_sequence.last, memory_order_relaxed) + 1;
+	__atomic_store_n(&h->magic, SW_FORMAT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+	w->base = chunk;
+	w->at = sizeof *h;
+	w->end = SW_CHUNK_BYTES - LOSS_ROOM;
+}
+
 static bool next_chunk(struct sw_writer *w)
 {
 	enum sw_loss_why why = SW_LOSS_OTHER;
@@ -74,19 +86,16 @@ static bool next_chunk(struct sw_writer *w)
 		sw_process_full(why, error);
 		return false;
 	}
-	if (!leave_chunk(w)) {
+	w->moving = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	bool left = leave_chunk(w);
+	if (left)
+		move_to(w, chunk);
+	atomic_signal_fence(memory_order_seq_cst);
+	w->moving = false;
+	if (!left)
 		sw_trace_retire(chunk);
-		return false;
-	}
-	struct sw_chunk_header *h = (struct sw_chunk_header *)chunk;
-	h->writer = w->id;
-	h->index = w->index++;
-	h->first_seq = atomic_load_explicit(&sw_sequence.last, memory_order_relaxed) + 1;
-	__atomic_store_n(&h->magic, SW_FORMAT_CHUNK_MAGIC, __ATOMIC_RELEASE);
-	w->base = chunk;
-	w->at = sizeof *h;
-	w->end = SW_CHUNK_BYTES - LOSS_ROOM;
-	return true;
+	return left;
 }
 
 /* ---- losses ----------------------------------------------------------------------------------------------------- */
@@ -135,16 +144,17 @@ void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
 		__atomic_fetch_add(&w->loss->records, 1, __ATOMIC_RELAXED);
 }
 
-static void write_missed(struct sw_writer *w)
+void sw_writer_tell_missed(struct sw_writer *w)
 {
+	if (!w->missed)
+		return;
 	struct sw_rec_loss *loss = (struct sw_rec_loss *)sw_writer_describe(w, SW_REC_LOSS, sizeof *loss, true);
 	if (!loss)
 		return;
 	loss->first_seq = w->missed_seq;
 	loss->last_seq = sw_rec_seq(&loss->h);
-	loss->records = w->missed;
 	loss->why = w->missed_why;
-	w->missed = 0;
+	loss->records = __atomic_exchange_n(&w->missed, 0, __ATOMIC_RELAXED); /* a handler may add to it right now */
 	sw_writer_commit(w);
 }
 
@@ -168,7 +178,7 @@ struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
 	if (w->base)
 		w->end = SW_CHUNK_BYTES - LOSS_ROOM; /* a signal handler may have lowered it */
 	if (w->missed && w->base && w->at + LOSS_ROOM <= w->end)
-		write_missed(w);
+		sw_writer_tell_missed(w);
 	if (!w->base || w->at + bytes > w->end) {
 		if (!next_chunk(w))
 			return NULL;
@@ -198,13 +208,24 @@ struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, si
 void sw_writer_abandon(struct sw_writer *w)
 {
 	w->pending = NULL;
-	if (w->open) {
+	w->open = 0;
+	w->held_at = 0;
+	if (w->moving) { /* its chunks stay mapped, as they are */
+		w->base = w->held = NULL;
+		w->at = w->end = 0;
+		w->moving = false;
+	}
+	if (w->base && !w->loss) {
 		struct sw_chunk_header *h = (struct sw_chunk_header *)w->base;
 		uint32_t whole = h->committed + (uint32_t)sizeof *h;
-		memset(w->base + whole, 0, w->at - whole);
+		if (w->at > whole) {
+			memset(w->base + whole, 0, w->at - whole);
+			/* what those records would have defined */
+			sw_intern_clear(&w->stack_ids);
+			sw_intern_clear(&w->param_ids);
+			sw_stack_forget(w);
+		}
 		w->at = whole;
-		w->open = 0;
-		w->held_at = 0;
 	}
 	sw_writer_settle(w);
 }
@@ -240,7 +261,7 @@ static void write_thread(struct sw_writer *w, uint32_t number)
 	sw_writer_commit(w);
 }
 
-bool sw_writer_attach(struct sw_thread *thread)
+static struct sw_writer *take_writer(uint32_t *number)
 {
 	uint64_t mask = sw_lock_enter(&pool.lock);
 	struct sw_writer *w = pool.free;
@@ -248,18 +269,27 @@ bool sw_writer_attach(struct sw_thread *thread)
 		pool.free = w->next_free;
 	else
 		w = make_writer();
-	uint32_t number = w ? ++pool.threads : 0;
+	*number = w ? ++pool.threads : 0;
 	sw_lock_leave(&pool.lock, mask);
-	if (!w) {
+	return w;
+}
+
+bool sw_writer_attach(struct sw_thread *thread)
+{
+	uint32_t number;
+	uint64_t mask = sw_sys_block_signals(); /* a writer that a handler jumped away from would be lost */
+	struct sw_writer *w = take_writer(&number);
+	if (w) {
+		thread->writer = w;
+		sw_stack_forget(w);
+		if (pool.key_made)
+			pthread_setspecific(pool.key, w);
+		write_thread(w, number);
+	} else {
 		sw_writer_lost(NULL, 0, SW_LOSS_NO_MEMORY);
-		return false;
 	}
-	thread->writer = w;
-	sw_stack_forget(w);
-	if (pool.key_made)
-		pthread_setspecific(pool.key, w);
-	write_thread(w, number);
-	return true;
+	sw_sys_set_signals(mask);
+	return w != NULL;
 }
 
 /*
@@ -276,6 +306,7 @@ static void thread_ended(void *value)
 	if (sw_process_state() == SW_STATE_FRESH)
 		return;
 	sw_writer_abandon(w);
+	sw_writer_tell_missed(w);
 	uint64_t mask = sw_lock_enter(&pool.lock);
 	w->next_free = pool.free;
 	pool.free = w;

@@ -25,6 +25,7 @@ struct sw_writer {
 	uint8_t *base;          /* chunk, NULL: none yet */
 	uint32_t at, end;       /* next free byte, first byte that records must not reach */
 	uint32_t open;          /* records reserved and not yet published */
+	volatile bool moving;   /* between two chunks: nothing above can be relied on */
 	uint32_t index;         /* of the chunk within the writer */
 	uint8_t *held;          /* an earlier chunk that still holds an open or pending record */
 	uint32_t held_at;       /* what to publish of it, 0: nothing */
@@ -94,8 +95,12 @@ static inline void sw_writer_commit(struct sw_writer *w)
 /* The call in progress has ended: an earlier chunk that waited for its record can go. */
 void sw_writer_settle(struct sw_writer *w);
 
-/* Drops reservations that nobody will publish (their call was left by longjmp). */
+/* The call in progress was left by longjmp or cancellation, perhaps inside the recorder: drops what it had reserved and
+   makes the writer good for the next call. */
 void sw_writer_abandon(struct sw_writer *w);
+
+/* Writes the LOSS record for single records lost since the last one. */
+void sw_writer_tell_missed(struct sw_writer *w);
 
 /* Counts a lost record; `w` NULL: of a thread without a writer. A signal handler may call it at any point. */
 void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why);

@@ -20,4 +20,12 @@ tests_preload_test_stacks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preloa
 tests_preload_test_stacks_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
 tests_preload_test_stacks_LDFLAGS =
 tests_preload_test_stacks_LDADD = libswrecorder.a $(CHECK_LIBS)
+
+check_PROGRAMS += tests/preload/test_process
+TESTS += tests/preload/test_process
+tests_preload_test_process_SOURCES = tests/preload/test_process.c $(recording_sources)
+tests_preload_test_process_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
+tests_preload_test_process_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
+tests_preload_test_process_LDFLAGS =
+tests_preload_test_process_LDADD = libswrecorder.a $(CHECK_LIBS)
 endif

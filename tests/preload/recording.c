@@ -92,6 +92,15 @@ static int stderr_to_file(void)
 	return fd < 0 ? -1 : dup2(fd, 2);
 }
 
+void record_as_self(const char *options, void (*body)(void))
+{
+	setenv("SYNCWATCH_OPTIONS", options, 1);
+	if (stderr_to_file() < 0)
+		abort();
+	sw_options_start();
+	body();
+}
+
 int record_as(const char *file, const char *options, void (*body)(void), void (*leave)(int))
 {
 	char value[1024];
@@ -99,11 +108,7 @@ int record_as(const char *file, const char *options, void (*body)(void), void (*
 	if (!pid) {
 		snprintf(value, sizeof value, "trace=%s/%s:quiet:report=0%s%s", test_directory, file, options ? ":" : "",
 			 options ? options : "");
-		setenv("SYNCWATCH_OPTIONS", value, 1);
-		if (stderr_to_file() < 0)
-			abort();
-		sw_options_start();
-		body();
+		record_as_self(value, body);
 		leave(0);
 	}
 	int status = 0;

@@ -31,6 +31,9 @@ void remove_directory(void);
 int record_as(const char *file, const char *options, void (*body)(void), void (*leave)(int));
 int record_in_child(const char *options, void (*body)(void), void (*leave)(int)); /* t.swt */
 
+/* In a child: takes all of SYNCWATCH_OPTIONS as given, and runs the body. */
+void record_as_self(const char *options, void (*body)(void));
+
 /* Reads a trace and asserts that it is whole. */
 void read_whole(struct trace *t, const char *path);
 
