@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis.h"
 
+#include <fnmatch.h>
+
 #include "output.h"
 #include "report/in_flight.h"
+#include "report/timeline.h"
 
 int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
 	struct sw_suppressions *suppressions;
-	const char *files[] = {options->json};
+	const char *files[] = {options->json, options->chrome, options->dot};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (files[i] && sw_output_check(files[i], &error))
 			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	if (options->chrome && fnmatch("*.gz", options->chrome, 0) == 0 && !sw_chrome_can_gzip())
+		return sw_complain_usage("this build cannot compress: choose a name without .gz, not '%s'",
+					 options->chrome);
 	if (options->suppress && sw_suppress_load(options->suppress, &suppressions, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	if (options->suppress)
@@ -40,14 +46,19 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 	if (sw_reader_open(trace, &analysis->reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 
-	struct sw_judge_options judge = {.fold_below_ns = 100000, .keep_possible = options->all};
+	struct sw_judge_options judge = {.fold_below_ns = SW_FOLD_BELOW_NS, .keep_possible = options->all};
+	int status = SW_EXIT_OK;
+	/* A damaged trace is judged as far as it goes. */
 	if (sw_judge(analysis->reader, &judge, &analysis->judgement, &error))
-		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	if (!analysis->judgement)
+		return status;
 	struct sw_report_options report = {analysis->suppressions, options->all};
 	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &report);
 	if (sw_in_flight_find(analysis->report, &error))
 		sw_complain(SW_EXIT_OK, "%s", error.text);
-	return options->json ? write_json(analysis->report, options->json) : SW_EXIT_OK;
+	int written = options->json ? write_json(analysis->report, options->json) : SW_EXIT_OK;
+	return written ? written : status;
 }
 
 void sw_analysis_free(struct sw_analysis *analysis)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "draw.h"
 #include "terminal.h"
 
 /* Prints "text" or "json" on standard output. */
@@ -32,6 +33,8 @@ int sw_cmd_report(const struct sw_options *options)
 		int printed = print(analysis.report, json);
 		status = status ? status : printed;
 	}
+	if (!status)
+		status = sw_draw(options->operands[0], options, analysis.judgement);
 	sw_analysis_free(&analysis);
 	return status;
 }

@@ -11,6 +11,7 @@
 
 #include "analysis.h"
 #include "child.h"
+#include "draw.h"
 #include "elf_probe.h"
 #include "install.h"
 #include "terminal.h"
@@ -157,6 +158,8 @@ static int judge(const struct run *run, const char *trace, uint32_t *errors)
 		sw_report_text(analysis.report, stderr, sw_terminal_colour(STDERR_FILENO));
 		fprintf(stderr, "  %-14s%s\n", "trace:", trace);
 	}
+	if (!status)
+		status = sw_draw(trace, run->options, analysis.judgement);
 	sw_analysis_free(&analysis);
 	return status;
 }

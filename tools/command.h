@@ -18,6 +18,9 @@ enum {
 	SW_EXIT_NOT_FOUND = 127
 };
 
+/* Waits of one call site that are cheaper than this in all are folded into one line: the default of sw_judge(). */
+#define SW_FOLD_BELOW_NS 100000u
+
 #define SW_COMMAND_DECLARE(name, upper, operands, text) int sw_cmd_##name(const struct sw_options *options);
 SW_COMMANDS(SW_COMMAND_DECLARE)
 #undef SW_COMMAND_DECLARE

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum option_type { FLAG, TEXT, STATUS };
+enum option_type { FLAG, TEXT, STATUS, TIME };
 
 struct option_row {
 	enum option_type type;
@@ -65,6 +65,16 @@ static int set_status(int *out, const char *value, const char *argument, struct 
 	return 0;
 }
 
+static int set_time(uint64_t *out, const char *value, const char *argument, struct sw_error *error)
+{
+	char *end;
+	double ms = strtod(value, &end);
+	if (end == value || *end || !(ms > 0 && ms < 1e12))
+		return sw_fail(error, SW_E_USAGE, "'%s' needs milliseconds above 0, not '%s'", argument, value);
+	*out = (uint64_t)(ms * 1e6);
+	return 0;
+}
+
 /* Takes argv[i], and argv[i + 1] where the value stands apart.  Returns how many were taken, or SW_E_USAGE. */
 static int take_option(struct sw_options *options, int command, int left, char **at, struct sw_error *error)
 {
@@ -87,12 +97,14 @@ static int take_option(struct sw_options *options, int command, int left, char *
 	if (!*value)
 		return sw_fail(error, SW_E_USAGE, "option '%s' needs an argument that is not empty: %s", at[0],
 			       row->argument);
-	if (row->type == STATUS) {
-		int rc = set_status(field, value, at[0], error);
-		return rc ? rc : taken;
-	}
-	*(const char **)field = value;
-	return taken;
+	int rc = 0;
+	if (row->type == STATUS)
+		rc = set_status(field, value, at[0], error);
+	else if (row->type == TIME)
+		rc = set_time(field, value, at[0], error);
+	else
+		*(const char **)field = value;
+	return rc ? rc : taken;
 }
 
 int sw_options_parse(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error)

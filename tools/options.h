@@ -4,6 +4,7 @@
 #define SW_TOOLS_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #define SW_COMMANDS(X)                                                                                                 \
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
 	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
+	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
 	X(explain, EXPLAIN, "[SWnnn]", "explain a finding; without an id, list all")
 
 enum sw_command_index {
@@ -28,7 +30,8 @@ enum {
 
 typedef bool sw_option_FLAG;
 typedef const char *sw_option_TEXT;
-typedef int sw_option_STATUS; /* 0: not given */
+typedef int sw_option_STATUS;	 /* 0: not given */
+typedef uint64_t sw_option_TIME; /* ns, 0: not given */
 
 /* What was given; texts point into argv. */
 struct sw_options {

@@ -2,10 +2,16 @@
 if HAVE_CHECK
 check_PROGRAMS += tests/report/test_report
 TESTS += tests/report/test_report
-tests_report_test_report_SOURCES = tests/report/test_report.c tests/report/fake_trace.c tests/report/fake_trace.h \
-	src/detect/findings.c
+tests_report_test_report_SOURCES = tests/report/test_report.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_report_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_report_LDADD = libswreport.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+tests_report_test_report_LDADD = libswreport.a libswdetect.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+if HAVE_LIBDW
+check_PROGRAMS += tests/report/test_symbols
+TESTS += tests/report/test_symbols
+tests_report_test_symbols_SOURCES = tests/report/test_symbols.c
+tests_report_test_symbols_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -g -O1
+tests_report_test_symbols_LDADD = libswreport.a libswbase.a $(CHECK_LIBS) $(DW_LIBS)
+endif
 endif
 EXTRA_DIST += \
 	tests/report/golden/clean.json tests/report/golden/clean.txt tests/report/golden/crashed.json \

@@ -5,6 +5,7 @@
 usage: test_command.py BUILD_DIR SOURCE_DIR
 """
 import fcntl
+import gzip
 import json
 import os
 import pty
@@ -211,6 +212,62 @@ class Report(Case):
             file.write("SW101\nnonsense\n")
         self.refused(INPUT, self.path("s") + ":2:", "report", "--suppress", self.path("s"), trace)
         self.refused(INPUT, "/nonexistent/s", "report", "--suppress", "/nonexistent/s", trace)
+
+
+class Export(Case):
+    def test_timeline_and_graph(self):
+        trace = self.trace("race")
+        result = self.call("export", "--chrome", self.path("t.json"), "--dot", self.path("g.dot"), trace)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (OK, "", ""))
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            names = {event.get("name") for event in json.load(file)["traceEvents"]}
+        self.assertIn("cudaMemsetAsync", names)
+        with open(self.path("g.dot"), encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("digraph"))
+
+    def test_report_draws_the_same(self):
+        trace = self.trace("race")
+        self.call("export", "--chrome", self.path("a.json"), trace)
+        self.assertEqual(self.call("report", "--chrome", self.path("b.json"), trace).returncode, OK)
+        with open(self.path("a.json")) as a, open(self.path("b.json")) as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_compressed_by_name(self):
+        result = self.call("export", "--chrome", self.path("t.json.gz"), self.trace("race"))
+        if "cannot compress" in result.stderr:
+            self.skipTest("built without zlib")
+        with gzip.open(self.path("t.json.gz"), "rt", encoding="utf-8") as file:
+            self.assertIn("traceEvents", json.load(file))
+
+    def test_windows(self):
+        trace = self.trace("race")
+        sizes = []
+        for options in ((), ("--to", "0.012"), ("--from", "1000"), ("--around", "0.001")):
+            self.assertEqual(self.call("export", "--chrome", self.path("t.json"), *options, trace).returncode, OK)
+            sizes.append(os.path.getsize(self.path("t.json")))
+        self.assertLess(sizes[1], sizes[0])
+        self.assertLess(sizes[2], sizes[1])
+        self.assertGreater(sizes[3], sizes[2])
+
+    def test_around_a_finding(self):
+        trace = self.trace("race")
+        for which in ("SW101", "1"):
+            self.assertEqual(self.call("export", "--dot", self.path("g.dot"), "--finding", which, trace).returncode, OK)
+        os.unlink(self.path("g.dot"))
+        for which in ("SW999", "99", "x"):
+            self.refused(INPUT, f"no finding '{which}'", "export", "--dot", self.path("g.dot"), "--finding", which, trace)
+        self.assertNotIn("g.dot", os.listdir(self.dir))
+
+    def test_bad_usage(self):
+        trace = self.trace("race")
+        self.refused(USAGE, "--chrome FILE or --dot FILE", "export", trace)
+        self.refused(USAGE, "which trace?", "export", "--dot", "g.dot")
+        self.refused(USAGE, "behind --from", "export", "--chrome", "t.json", "--from", "5", "--to", "4", trace)
+        for value in ("0", "-1", "x", "1e99", "nan"):
+            self.refused(USAGE, "milliseconds above 0", "export", "--chrome", "t.json", "--to", value, trace)
+        self.refused(OUTPUT, "/nonexistent/g.dot", "export", "--dot", "/nonexistent/g.dot", trace)
+        self.refused(INPUT, "/nonexistent.swt", "export", "--dot", self.path("g.dot"), "/nonexistent.swt")
+        self.assertEqual(os.listdir(self.dir), ["race.swt"])
 
 
 class Run(Case):

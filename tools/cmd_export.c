@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch export: draws a trace. */
+#include "analysis.h"
+#include "draw.h"
+
+int sw_cmd_export(const struct sw_options *options)
+{
+	if (options->n_operands != 1)
+		return sw_complain_usage(options->n_operands ? "one trace at a time" : "which trace?");
+	if (!options->chrome && !options->dot)
+		return sw_complain_usage("which file? --chrome FILE or --dot FILE");
+	if (options->to && options->to <= options->from)
+		return sw_complain_usage("--to must lie behind --from");
+	int status = sw_analysis_check(options);
+	return status ? status : sw_draw(options->operands[0], options, NULL);
+}

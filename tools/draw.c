@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "draw.h"
+
+#include <fnmatch.h>
+
+#include "output.h"
+#include "report/timeline.h"
+
+/* A file that is being drawn while the judge passes by. */
+struct drawing {
+	const struct sw_options *options;
+	const struct sw_judgement *earlier;
+	struct sw_output output;
+	struct sw_chrome *chrome; /* one of the two */
+	struct sw_dot *dot;
+};
+
+static const struct sw_observer *begin_chrome(struct drawing *d, struct sw_reader *reader)
+{
+	struct sw_chrome_options options = {
+		.from_ns = d->options->from,
+		.to_ns = d->options->to,
+		.around = d->options->around ? d->earlier : NULL,
+		.around_ns = d->options->around,
+		.gzip = fnmatch("*.gz", d->options->chrome, 0) == 0,
+	};
+	d->chrome = sw_chrome_new(d->output.file, reader, &options);
+	return sw_chrome_observer(d->chrome);
+}
+
+static const struct sw_observer *begin_dot(struct drawing *d, struct sw_reader *reader)
+{
+	struct sw_dot_options options = {0};
+	if (d->options->finding)
+		options.around = sw_dot_find(d->earlier, d->options->finding);
+	d->dot = sw_dot_new(d->output.file, reader, &options);
+	return sw_dot_observer(d->dot);
+}
+
+static void finish(struct drawing *d)
+{
+	if (d->chrome)
+		sw_chrome_finish(d->chrome);
+	if (d->dot)
+		sw_dot_finish(d->dot);
+}
+
+static int pass(struct drawing *d, const char *trace, bool chrome)
+{
+	struct sw_reader *reader;
+	struct sw_judgement *judgement = NULL;
+	struct sw_error error;
+	if (sw_reader_open(trace, &reader, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	struct sw_judge_options judge = {
+		.fold_below_ns = SW_FOLD_BELOW_NS,
+		.keep_possible = d->options->all,
+		.observer = chrome ? begin_chrome(d, reader) : begin_dot(d, reader),
+	};
+	int rc = sw_judge(reader, &judge, &judgement, &error);
+	finish(d);
+	sw_judgement_free(judgement);
+	sw_reader_close(reader);
+	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
+static int draw(const char *path, const char *trace, const struct sw_options *options,
+		const struct sw_judgement *earlier, bool chrome)
+{
+	struct drawing d = {.options = options, .earlier = earlier};
+	struct sw_error error;
+	if (sw_output_open(&d.output, path, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	int status = pass(&d, trace, chrome);
+	if (status)
+		sw_output_drop(&d.output);
+	else if (sw_output_close(&d.output, &error))
+		status = sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	return status;
+}
+
+/* A judgement without any drawing, for those that are drawn around its findings.  Its reader must outlive it. */
+static int judge_first(const char *trace, const struct sw_options *options, struct sw_reader **reader,
+		       struct sw_judgement **judgement)
+{
+	struct sw_judge_options judge = {.fold_below_ns = SW_FOLD_BELOW_NS, .keep_possible = options->all};
+	struct sw_error error;
+	if (sw_reader_open(trace, reader, &error) || sw_judge(*reader, &judge, judgement, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	return SW_EXIT_OK;
+}
+
+static int draw_all(const char *trace, const struct sw_options *options, const struct sw_judgement *earlier)
+{
+	int status = SW_EXIT_OK;
+	if (options->finding && !sw_dot_find(earlier, options->finding))
+		return sw_complain(SW_EXIT_INPUT, "%s has no finding '%s'", trace, options->finding);
+	if (options->chrome)
+		status = draw(options->chrome, trace, options, earlier, true);
+	if (options->dot && !status)
+		status = draw(options->dot, trace, options, earlier, false);
+	return status;
+}
+
+int sw_draw(const char *trace, const struct sw_options *options, const struct sw_judgement *judgement)
+{
+	struct sw_reader *reader = NULL;
+	struct sw_judgement *made = NULL;
+	int status = SW_EXIT_OK;
+	if (!judgement && (options->around || options->finding))
+		status = judge_first(trace, options, &reader, &made);
+	if (!status)
+		status = draw_all(trace, options, judgement ? judgement : made);
+	sw_judgement_free(made);
+	if (reader)
+		sw_reader_close(reader);
+	return status;
+}

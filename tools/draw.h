@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timelines and graphs of a trace: one more pass over it for each file. */
+#ifndef SW_TOOLS_DRAW_H
+#define SW_TOOLS_DRAW_H
+
+#include "command.h"
+#include "detect/detect.h"
+
+/*
+ * Writes the files that --chrome and --dot name, if any.  `judgement`: of an earlier pass, to draw around its hazards
+ * or one of its findings; NULL makes one when the options need it.  SW_EXIT_OK, or a status after one line.
+ */
+int sw_draw(const char *trace, const struct sw_options *options, const struct sw_judgement *judgement);
+
+#endif
