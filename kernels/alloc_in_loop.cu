@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 	float *scratch = device_buffer();
 	cudaStream_t compute = new_stream();
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
 		float *mine = c.fixed ? scratch : device_buffer();
 
 		spin_write<<<GRID, BLOCK, 0, compute>>>(mine, N, i, SPIN_NS);

@@ -9,14 +9,16 @@ int main(int argc, char **argv)
 	cudaStream_t compute = new_stream();
 	cudaEvent_t done = new_event(cudaEventDisableTiming | cudaEventBlockingSync);
 
-	spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, 1, SPIN_NS);
-	CHECK_LAUNCH();
-	CHECK(cudaEventRecord(done, compute));
-	if (c.fixed)
-		CHECK(cudaEventSynchronize(done));
-	else
-		while (cudaEventQuery(done) == cudaErrorNotReady)
-			;
-	(void)cudaGetLastError(); /* "not ready" is kept there too */
+	for (int i = 0; i < 8; i++) {
+		spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, i, SPIN_NS);
+		CHECK_LAUNCH();
+		CHECK(cudaEventRecord(done, compute));
+		if (c.fixed)
+			CHECK(cudaEventSynchronize(done));
+		else
+			while (cudaEventQuery(done) == cudaErrorNotReady)
+				;
+		(void)cudaGetLastError(); /* "not ready" is kept there too */
+	}
 	finish({compute}, {done}, {data});
 }

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	       "the filter's stream waits for an event recorded after the upload; results are fetched asynchronously "
 	       "and waited "
 	       "for once");
-	constexpr int FRAMES = 4;
+	constexpr int FRAMES = 8;
 	float *frames = pinned_buffer(FRAMES * BYTES), *results = pinned_buffer(FRAMES * BYTES);
 	float *frame = device_buffer(FRAMES * BYTES), *filtered = device_buffer();
 	cudaStream_t upload = new_stream(), filter = new_stream(cudaStreamDefault);

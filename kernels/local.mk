@@ -5,7 +5,7 @@ KERNELS_SHARED = \
 	streams copies sets symbol slices columns boxes \
 	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join \
 	host_wait host_function host_read_early host_free_in_flight zero_copy staging_refill staging_bounce \
-	use_after_free free_in_flight free_async_early stream_destroyed \
+	use_after_free free_in_flight free_async_early use_before_alloc stream_destroyed \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \

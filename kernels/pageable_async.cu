@@ -6,7 +6,7 @@ int main(int argc, char **argv)
 	Case c(argc, argv, "SW302 pageable-async-copy",
 	       "cudaMemcpyAsync to pageable memory: the call returns only when the copy, and all before it, is done",
 	       "the host buffer is pinned");
-	constexpr int ROUNDS = 4;
+	constexpr int ROUNDS = 8;
 	float *data = device_buffer();
 	float *pinned = pinned_buffer(ROUNDS * BYTES), *pageable = pageable_buffer(ROUNDS * BYTES);
 	cudaStream_t compute = new_stream();

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 
 	if (c.fixed)
 		CHECK(cudaHostRegister(host, BYTES, cudaHostRegisterDefault));
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
 		spin_write<<<GRID, BLOCK, 0, compute>>>(other, N, i, SPIN_NS);
 		CHECK_LAUNCH();
 		if (!c.fixed)

@@ -12,8 +12,8 @@ int main(int argc, char **argv)
 
 	CHECK(cudaDeviceGetLimit(&stack, cudaLimitStackSize));
 	if (c.fixed)
-		CHECK(cudaDeviceSetLimit(cudaLimitStackSize, stack + 4 * 1024));
-	for (int i = 1; i <= 4; i++) {
+		CHECK(cudaDeviceSetLimit(cudaLimitStackSize, stack + 8 * 1024));
+	for (int i = 1; i <= 8; i++) {
 		spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, 1, SPIN_NS);
 		CHECK_LAUNCH();
 		if (!c.fixed)

@@ -6,7 +6,7 @@ int main(int argc, char **argv)
 	Case c(argc, argv, "SW301 sync-copy",
 	       "a synchronous copy makes the host wait for the kernel before it, in every round",
 	       "the copy is asynchronous, on the kernel's stream; the host waits once, when it needs the results");
-	constexpr int ROUNDS = 4;
+	constexpr int ROUNDS = 8;
 	float *data = device_buffer(), *result = pinned_buffer(ROUNDS * BYTES);
 	cudaStream_t compute = new_stream(cudaStreamDefault);
 

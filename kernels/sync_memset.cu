@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 	float *data = device_buffer(), *host = pinned_buffer();
 	cudaStream_t compute = new_stream(cudaStreamDefault), sets = new_stream();
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
 		spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, 1, SPIN_NS);
 		CHECK_LAUNCH();
 		if (c.fixed)
