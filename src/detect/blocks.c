@@ -96,8 +96,6 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	struct sw_block *block = sw_space_find_array(&m->space, f->address);
 	if (!block)
 		block = sw_space_find(&m->space, f->address, &offset);
-	if (block && offset && block->view[1] && f->address != block->address)
-		offset = 0; /* by its device alias */
 	w->what.role = SW_FREE;
 	if (f->memory == SW_MEM_ASYNC) {
 		free_async(m, r, w, f, offset ? NULL : block);

@@ -100,9 +100,6 @@ static struct side side_of_box(struct sw_model *m, const struct sw_box *box, con
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
-/* Handles that no program can hold: an event is 8-byte aligned. */
-#define SW_PEER_EVENT 3u
-
 /* A synchronous peer copy comes after all pending work of both contexts ... */
 static void peer_before(struct sw_model *m, const struct sw_hb_at *at, const uint8_t ctx[2])
 {
@@ -110,8 +107,8 @@ static void peer_before(struct sw_model *m, const struct sw_hb_at *at, const uin
 	for (int i = 0; i < 2; i++) {
 		struct sw_hb_at all = *at;
 		all.ctx = ctx[i] ? ctx[i] : at->ctx;
-		sw_hb_event_record(m->hb, SW_PEER_EVENT, &all, SW_HB_CONTEXT, NULL);
-		sw_hb_stream_wait(m->hb, at, SW_PEER_EVENT, 0, &state);
+		sw_hb_event_record(m->hb, SW_SAFETY_EVENT, &all, SW_HB_CONTEXT, NULL);
+		sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, 0, &state);
 	}
 }
 
@@ -119,13 +116,13 @@ static void peer_before(struct sw_model *m, const struct sw_hb_at *at, const uin
 static void peer_after(struct sw_model *m, const struct sw_hb_at *at, const uint8_t ctx[2])
 {
 	struct sw_hb_event_state state;
-	sw_hb_event_record(m->hb, SW_PEER_EVENT, at, 0, NULL);
+	sw_hb_event_record(m->hb, SW_SAFETY_EVENT, at, 0, NULL);
 	for (int i = 0; i < 2; i++) {
 		struct sw_hb_at all = *at;
 		all.ctx = ctx[i] ? ctx[i] : at->ctx;
-		sw_hb_stream_wait(m->hb, &all, SW_PEER_EVENT, SW_HB_CONTEXT, &state);
+		sw_hb_stream_wait(m->hb, &all, SW_SAFETY_EVENT, SW_HB_CONTEXT, &state);
 	}
-	sw_hb_event_destroy(m->hb, SW_PEER_EVENT);
+	sw_hb_event_destroy(m->hb, SW_SAFETY_EVENT);
 }
 
 static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)

@@ -129,7 +129,7 @@ struct sw_finding {
 	uint64_t value;   /* likewise */
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
 	bool suppressed;
-	bool hidden; /* possible, or folded under the cost threshold: shown with --all */
+	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
 };
 
 struct sw_coverage {
@@ -154,12 +154,13 @@ struct sw_judgement {
 	bool simulated;
 };
 
-/* An operation as the timeline wants it. */
+/* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two records
+   is told at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with dur_ns 0. */
 struct sw_operation {
-	struct sw_access what; /* role SW_CALL */
-	bool enqueues;         /* it put work on what.stream */
-	bool blocks;           /* the host waited inside */
-	const struct sw_record *record;
+	struct sw_access what; /* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
+	bool enqueues;         /* it put work on what.stream, at what.point */
+	bool blocks;           /* work was pending and the call took longer than its own work needs */
+	const struct sw_record *record; /* valid during the call-back; params only for calls of one record */
 };
 
 /* Whoever wants to see the run pass by (timeline, dot). Every member may be NULL. */
@@ -177,7 +178,7 @@ struct sw_observer {
 
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
-	bool keep_possible;     /* keep `possible` findings (--all) */
+	bool keep_possible;     /* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
 };
 

@@ -358,7 +358,8 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 			end_of_call(m, r);
 			return;
 		}
-		if (r->failed || m->context[r->rec->ctx].over)
+		/* A capture is over also when its end tells of an error. */
+		if ((r->failed && r->rec->kind != SW_REC_CAPTURE) || m->context[r->rec->ctx].over)
 			return;
 	}
 	bool two = operation && r->rec->flags & SW_RF_BEGIN;

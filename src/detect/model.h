@@ -95,6 +95,7 @@ struct sw_event {
 	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
 	uint64_t capture;          /* recorded inside this capture, 0: for real */
 	uint64_t work;             /* last step of work on the stream when it was recorded, 0 none */
+	bool in_graph;             /* recorded by a node of a graph (external), when is not seen */
 	bool ordering;             /* a stream or the host has waited for it */
 };
 
@@ -136,6 +137,7 @@ struct sw_wide_lane {
 
 struct sw_wide {
 	bool open, poisoned;
+	uint8_t ctx;
 	struct sw_access call;
 	struct sw_wait_cost cost;
 	uint64_t from, to; /* sequence numbers of what it covered */
@@ -209,6 +211,9 @@ struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, co
 void sw_model_env(struct sw_model *m, struct sw_shadow_env *env);
 /* Mentions a block in the judgement: index + 1. */
 uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
+
+/* An event of ours: no program can hold this handle, events are pointers. */
+#define SW_SAFETY_EVENT 3u
 
 /* ---- waits.c ---- */
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);

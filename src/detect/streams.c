@@ -81,12 +81,13 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 		w->what.stream = sw_model_lane(m, &at, &lane)->stream;
 		capture = m->captures.at[w->what.stream];
 	}
-	if (capture && !(e->flags & SW_EVENT_RECORD_EXTERNAL)) {
-		event->capture = capture;
+	if (capture) {
+		if (e->flags & SW_EVENT_RECORD_EXTERNAL)
+			event->in_graph = true;
+		else
+			event->capture = capture;
 		return;
 	}
-	if (capture)
-		return;
 	sw_hb_event_record(m->hb, e->event, &at, record_flags(e->flags), &before);
 	bool unwaited = before.recorded && !before.waits && !event->capture;
 	event->replaced = (struct sw_access){0};
@@ -100,6 +101,24 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 	event->capture = 0;
 	if (unwaited && event->ordering)
 		sw_tie_replaced(m, event);
+}
+
+static bool capture_lives(const struct sw_model *m, uint64_t capture)
+{
+	for (size_t i = 0; m->capturing && capture && i < m->captures.n; i++)
+		if (m->captures.at[i] == capture)
+			return true;
+	return false;
+}
+
+/* A graph records the event when it runs: somewhere among the work given out so far. */
+static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsigned flags)
+{
+	struct sw_hb_event_state state;
+	sw_hb_event_record(m->hb, SW_SAFETY_EVENT, at, SW_HB_CONTEXT, NULL);
+	sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, flags, &state);
+	sw_hb_event_destroy(m->hb, SW_SAFETY_EVENT);
+	m->j->coverage.edges_for_safety++;
 }
 
 static void join_capture(struct sw_model *m, uint32_t stream, uint64_t capture)
@@ -121,12 +140,16 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 	struct sw_lane *books = all ? NULL : sw_model_lane(m, &at, &lane);
 	if (books)
 		w->what.stream = books->stream;
-	if (event->capture && books) {
+	if (books && capture_lives(m, event->capture)) {
 		join_capture(m, books->stream, event->capture);
 		return;
 	}
 	if (event->capture || (books && m->captures.at[books->stream]))
 		return;
+	if (event->in_graph) {
+		wait_for_graph(m, &at, all ? SW_HB_CONTEXT : 0);
+		return;
+	}
 	bool useless = books && sw_tie_useless(m, event, lane);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
@@ -143,7 +166,8 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	uint32_t lane, stream = sw_model_lane(m, &at, &lane)->stream;
 	w->what.stream = stream;
 	if (c->op != SW_CAPTURE_END) {
-		join_capture(m, stream, r->seq);
+		if (!r->failed)
+			join_capture(m, stream, r->seq);
 		return;
 	}
 	uint64_t capture = m->captures.at[stream];

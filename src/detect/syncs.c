@@ -13,6 +13,11 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	struct sw_event *event = sw_map_ptr(&m->events, handle);
 	if (event && event->capture)
 		return;
+	if (event && event->in_graph) {
+		sw_wait_add(m, w, sw_hb_wait_context(m->hb, r->rec->ctx), SW_ORDER_DOCUMENTED);
+		m->j->coverage.edges_for_safety++;
+		return;
+	}
 	sw_hb_token token = sw_hb_wait_event(m->hb, handle, &state);
 	bool first = !w->tokens;
 	sw_covered_vec before = w->covered;
@@ -125,6 +130,7 @@ void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	const struct sw_rec_sync *q = (const struct sw_rec_sync *)(const void *)r->rec;
 	bool done = r->rec->status != SW_NOT_READY;
 	w->what.role = SW_WAIT;
+	w->own_ns = sw_wait_own(SW_OWN_SYNC, 0);
 	poll_again(m, r, w, done);
 	if (done)
 		begin_sync(m, r, w, q);

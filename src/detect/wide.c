@@ -18,10 +18,14 @@ static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
 	return NULL;
 }
 
+/* Does a later wait serve every need that the open one has not seen yet? */
 static bool covers_all(const struct sw_model *m, const struct sw_wait *w)
 {
+	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
+	if (sync->what == SW_SYNC_CONTEXT && w->record.rec->ctx == m->wide.ctx)
+		return true;
 	for (size_t i = 0; i < m->wide.lanes.n; i++) {
-		bool found = m->wide.lanes.at[i].at.covered == m->wide.lanes.at[i].need;
+		bool found = m->wide.lanes.at[i].stream == w->what.stream;
 		for (size_t k = 0; k < w->covered.n && !found; k++)
 			found = w->covered.at[k].lane == m->wide.lanes.at[i].at.lane;
 		if (!found)
@@ -89,6 +93,7 @@ void sw_wide_begin(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 	m->wide.from = m->wide.to;
 	m->wide.to = w->record.seq;
 	m->wide.call = w->what;
+	m->wide.ctx = w->record.rec->ctx;
 	m->wide.cost = *cost;
 	m->wide.poisoned = false;
 	m->wide.lanes.n = 0;
