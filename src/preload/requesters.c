@@ -168,8 +168,12 @@ void sw_requesters_describe(void)
 
 	for (uint32_t i = 0; i < taken && i < REQUESTERS; i++) {
 		const uint32_t requests = __atomic_load_n(&requesters[i].requests, __ATOMIC_RELAXED);
+		const uint32_t before = __atomic_load_n(&told[i], __ATOMIC_RELAXED);
 
-		if (requests != __atomic_exchange_n(&told[i], requests, __ATOMIC_RELAXED))
-			requester_describe(&requesters[i], requests);
+		/* Who looks up one name at a time is described a few times, not for each. */
+		if (requests == 0 || requests < 2 * before)
+			continue;
+		__atomic_store_n(&told[i], requests, __ATOMIC_RELAXED);
+		requester_describe(&requesters[i], requests);
 	}
 }

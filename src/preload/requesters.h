@@ -23,7 +23,7 @@ void sw_requester_version(const void *caller, uint32_t version);
 /* Whether the code at this address is a CUDA runtime, or a program that has one linked into it. */
 bool sw_requester_is_runtime(const void *caller);
 
-/* Writes a CUDART record for each module whose count grew. */
+/* Writes a CUDART record for each module that is new or whose count has doubled; the last one counts. */
 void sw_requesters_describe(void);
 
 #endif

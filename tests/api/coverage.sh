@@ -5,7 +5,6 @@
 # that were measured to go through an entry point are the ones that the table names.
 set -uo pipefail
 export LC_ALL=C
-top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${top_builddir:-.}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT

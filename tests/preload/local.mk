@@ -1,2 +1,3 @@
 # tests of preload
 include tests/preload/recorder.mk
+include tests/preload/intercept.mk

@@ -1,0 +1,11 @@
+# tests of the interception half: programs on a driver that does nothing
+check_PROGRAMS += tests/preload/trace_list
+tests_preload_trace_list_SOURCES = \
+	tests/preload/trace_list.c tests/preload/trace_check.c tests/preload/trace_check.h
+tests_preload_trace_list_LDADD = libswbase.a
+TESTS += tests/preload/ways.sh
+EXTRA_DIST += tests/preload/ways.sh \
+	tests/preload/ways/asked.c tests/preload/ways/early.c tests/preload/ways/early_library.c \
+	tests/preload/ways/fake_cuda.c tests/preload/ways/fake_driver.c tests/preload/ways/linked.c \
+	tests/preload/ways/next.c tests/preload/ways/next_library.c tests/preload/ways/no_driver.c \
+	tests/preload/ways/probe.c tests/preload/ways/throws.cpp

@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The three ways in, on a driver that does nothing: small programs under libsyncwatch.so, and what their traces say.
+set -uo pipefail
+export LC_ALL=C
+here=$(cd "${top_srcdir:-.}/tests/preload/ways" && pwd) || exit 2
+top=$(cd "${top_srcdir:-.}" && pwd)
+build=$(cd "${top_builddir:-.}" && pwd)
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+cc="${CC:-cc} -D_GNU_SOURCE -I$top/src -isystem $CUDA_HOME/include -w -O1 -g"
+passed=0 failed=0 skipped=0
+
+ok() { # ok STATUS WHAT
+	if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else
+		failed=$((failed + 1))
+		echo "FAIL: $2"
+		[ ! -s list ] || sed 's/^/    /' list
+	fi
+}
+watch() { # watch NAME [COMMAND...]: runs under the preload object, the trace's records end in `list`
+	local name=$1
+	shift
+	rm -f "$name".swt list
+	LD_LIBRARY_PATH=$work LD_PRELOAD="$build/libsyncwatch.so${also:+ $also}" \
+		SYNCWATCH_OPTIONS="trace=$work/$name.swt:report=0:quiet=1" "$@" >out 2>err
+	status=$?
+	[ ! -e "$name.swt" ] || "$build/tests/preload/trace_list" "$name.swt" >list || status=99
+}
+has() { # has PATTERN [COUNT]
+	local n
+	n=$(grep -cE -- "$1" list)
+	[ "$n" -eq "${2:-1}" ]
+	ok $? "$name: $n lines like '$1', not ${2:-1}"
+}
+
+$cc -shared -fPIC -fexceptions -pthread -o libcuda.so.1 -Wl,-soname,libcuda.so.1 "$here/fake_cuda.c" "$here/fake_driver.c" || exit 2
+for program in asked probe no_driver; do
+	$cc -o $program "$here/$program.c" || exit 2
+done
+$cc -o linked "$here/linked.c" ./libcuda.so.1 || exit 2
+$cc -shared -fPIC -o libearly.so "$here/early_library.c" || exit 2
+$cc -o early "$here/early.c" ./libearly.so -Wl,-rpath,"$work" || exit 2
+$cc -shared -fPIC -o libnext.so "$here/next_library.c" || exit 2
+$cc -o next "$here/next.c" -Wl,--no-as-needed ./libnext.so ./libcuda.so.1 -Wl,-rpath,"$work" || exit 2
+
+name=asked
+watch asked ./asked
+ok $status "asked: exit status $status: $(cat err)"
+has '^driver 13000$'
+has '^CONTEXT handle=77000 device=0 flags=1$'
+has '^ALLOC cuMemAlloc_v2 flags=- ctx=1 status=0 memory=1 bytes=1000 '
+has '^ALLOC cuMemAlloc_v2 flags=- ctx=1 status=1 memory=0 bytes=0 '
+has '^COPY cuMemcpyHtoD_v2 flags=BS ctx=1 status=0 dst_side=2 src_side=1 bytes=10 '
+has '^COPY cuMemcpyHtoD_v2_ptds flags=BTS ctx=1 status=0 dst_side=2 src_side=1 bytes=20 '
+has '^COPY cuMemcpyHtoD_v2(_ptds)? flags=ET?S ctx=1 status=0$' 2
+# anonymous code is copied, the kernel's layout asked for once, equal parameter blocks written once
+has '^IMAGE id=1 kind=3 bytes=2c data=1 file=0$'
+has '^IMAGE_DATA$'
+has '^CODE_LOAD cuLibraryLoadData flags=- ctx=1 status=0 image=1$'
+has '^FUNCTION id=1 image=1 flags=1 params=3 name=_Z4fakePfi$'
+has '^LAUNCH cuLaunchKernel flags=- .* function=1 params=1 flags=1 shared_bytes=7 .* grid=1,2,3 block=4,5,6 inline=.{16}050000000000000078$'
+has '^LAUNCH cuLaunchKernel_ptsz flags=T .* function=1 params=1 flags=0 .* block=1,1,1$'
+has '^LAUNCH cuLaunchKernel flags=- .* function=1 params=2 flags=1 .* inline=.{16}060000000000000078$'
+has '^LAUNCH cuLaunchKernel flags=- .* function=1 params=3 flags=5 .* inline=000000000000000000000000$'
+has '^SYNC cuStreamSynchronize_ptsz flags=BT ctx=1 status=0 what=2 handle=0 '
+has '^SYNC cuStreamSynchronize_ptsz flags=ET ctx=1 status=0$'
+# a function that nobody knows: its first call, its arguments
+has '^UNCLASSIFIED cuFutureOrderEverything flags=- ctx=1 status=0 1 2 3 4 5 6$'
+has '^HOST_FUNC cuLaunchHostFunc flags=- ctx=1 status=0 stream=0 enqueued=0 flags=0$'
+has '^HOST_FUNC_RUN cuLaunchHostFunc flags=B ctx=1 status=0 stream=0 enqueued=1 flags=0$'
+has '^HOST_FUNC_RUN cuLaunchHostFunc flags=E '
+has '^HOST_FUNC cuLaunchHostFunc flags=- ctx=1 status=0 stream=0 enqueued=0 flags=2$'
+has '^CODE_UNLOAD cuLibraryUnload flags=- ctx=1 status=0 image=1$'
+has '^CUDART link=3 version=1[23]000 requests=(3|6|12)$' 3
+has 'flags=[^ ]*R' 0
+
+name=linked
+watch linked ./linked
+ok $status "linked: exit status $status: $(cat err)"
+has '^CONTEXT handle=88000 device=0 flags=0$' 2
+has '^CONTEXT_OP cuCtxCreate_v2 flags=- ctx=1 status=0 op=1 handle=88000 '
+has '^STREAM_CREATE cuStreamCreate flags=- ctx=1 '
+has '^SET cuMemsetD32Async flags=- ctx=1 .* width=190 height=1 pitch=0 value=3 element_bytes=4$'
+has '^SET cuMemsetD2D8_v2 flags=BS ctx=1 .* width=64 height=4 pitch=200 value=1 element_bytes=1$'
+has '^SET cuMemsetD2D8_v2 flags=ES '
+has '^EVENT_RECORD cuEventRecord '
+has '^STREAM_WAIT cuStreamWaitEvent .* stream=0 '
+has '^QUERY cuEventQuery flags=- ctx=1 status=0 what=1 '
+has '^QUERY cuEventQuery flags=- ctx=1 status=600 what=1 handle=0 '
+has '^COPY_ND cuMemcpy2DAsync_v2 flags=- .* width=40 height=4 depth=1 flags=0 dst: base=200000 pitch=40 slice_rows=4 x=8 y=1 z=0 side=3 ctx=0 src: base=100210 pitch=100 slice_rows=4 x=0 y=0 z=0 side=1 ctx=0$'
+has '^COPY_ND cuMemcpy3D_v2 flags=BS .* width=20 height=5 depth=6 flags=0 dst: base=400000 pitch=20 slice_rows=5 .* side=0 ctx=0 src: base=300a84 pitch=80 slice_rows=a x=0 y=0 z=0 side=2 ctx=0$'
+has '^COPY cuMemcpyBatchAsync_v2 flags=- ctx=1 status=0 dst_side=0 src_side=0 bytes=a .* flags=2$'
+has '^COPY cuMemcpyBatchAsync_v2 flags=- ctx=1 status=0 dst_side=0 src_side=0 bytes=14 .* flags=2$'
+has '^MEM_OP cuStreamBatchMemOp_v2 .* op=4 .* address=5000 bytes=4 value=7 flags=0$'
+has '^MEM_OP cuStreamBatchMemOp_v2 .* op=5 .* address=6000 bytes=8 value=9 flags=0$'
+has '^EVENT_RECORD cuLaunchKernelEx .* flags=4$'
+has '^LAUNCH cuLaunchKernelEx .* flags=12 .* grid=2,1,1 block=32,1,1$'
+has '^CONFIG cuCtxSetLimit .* what=0 value=1000$'
+has '^SYNC cuCtxSynchronize flags=B ctx=1 status=0 what=3 handle=88000 '
+has '^SYNC cuCtxSynchronize flags=B ctx=2 status=0 what=3 handle=88000 '
+has '^STREAM_DESTROY cuStreamDestroy_v2 flags=- ctx=1 '
+has '^CONTEXT_OP cuCtxDestroy_v2 flags=- ctx=1 status=0 op=2 handle=88000 '
+has '^CONTEXT_OP cuCtxCreate_v2 flags=- ctx=2 status=0 op=1 handle=88000 '
+has 'flags=[^ ]*p' 0
+
+# what other libraries do before our constructor is recorded, after our destructor it passes through
+name=early
+watch early ./early
+ok $status "early: exit status $status: $(cat err)"
+has '^ALLOC cuMemAlloc_v2 .* bytes=6f '
+has '^ALLOC cuMemAlloc_v2 .* bytes=de '
+has '^END$'
+
+name=next
+watch next ./next
+ok $status "next: exit status $status: $(cat err)"
+has '^ALLOC cuMemAlloc_v2 .* bytes=1bc '
+also=$work/libnext.so watch before ./next
+ok $status "another interposer after us in LD_PRELOAD: exit status $status: $(cat err)"
+has '^ALLOC cuMemAlloc_v2 .* bytes=1bc '
+
+# a program that only looks for CUDA finds what it finds without us, and leaves no trace
+name=probe
+bare=$(./probe)
+watch probe ./probe
+[ "$status" -eq 0 ] && [ "$(cat out)" = "$bare" ] && [ ! -e probe.swt ] && [ ! -s err ]
+ok $? "probe: '$(cat out)' instead of '$bare', '$(cat err)'"
+name=no_driver
+watch no_driver ./no_driver
+[ "$status" -eq 0 ] && [ "$(cat out)" = "34 34" ] && [ ! -e no_driver.swt ]
+ok $? "no driver: '$(cat out)', not the stub library's error"
+
+if command -v g++ >/dev/null; then
+	g++ -isystem "$CUDA_HOME/include" -o throws "$here/throws.cpp" ./libcuda.so.1 || exit 2
+	name=throws
+	watch throws ./throws
+	ok $status "throws: exit status $status: $(cat err)"
+	has '^HOST_FUNC cuStreamAddCallback ' 3
+	has '^ALLOC cuMemAlloc_v2 .* bytes=22b '
+else
+	skipped=$((skipped + 1))
+	echo "SKIP: no C++ compiler"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+int early_library(void);
+
+int main(void)
+{
+	return early_library();
+}

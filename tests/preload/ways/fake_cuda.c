@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A libcuda.so.1 that does nothing, for the tests of the ways in: it exports every name of the table, hands out handles
+ * that differ, and answers cuGetProcAddress by name, version and flag as the real one does.  What the functions that
+ * matter here do is in fake_driver.c; all others succeed.
+ */
+#define EXPORT __attribute__((visibility("default"), weak))
+
+#define SW_CU(symbol, ...)      EXPORT int symbol(void); int symbol(void) { return 0; }
+#define SW_CU_PASS(symbol, ...) EXPORT int symbol(void); int symbol(void) { return 0; }
+#define SW_CU_WAY(symbol, ...)  EXPORT int symbol(void); int symbol(void) { return 0; }
+#include "api/cuda.def"
