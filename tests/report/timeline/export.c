@@ -109,7 +109,7 @@ static void everything(struct tb *tb)
 /* More work than is held for a stream, and nobody waits for the most of it. */
 static void deep(struct tb *tb)
 {
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < 10000; i++)
 		launch(tb, A, device_memory);
 	event_record(tb, EVENT, A);
 	for (int i = 0; i < 100; i++)

@@ -2,7 +2,7 @@
 // Runs SQL on a trace with Perfetto's trace processor (wasm): perfetto.mjs ASSETS TRACE SQL...
 // Prints one JSON array of rows a query, one a line.  ASSETS holds trace_processor.wasm and the glue that Perfetto's user
 // interface runs in a web worker: what a worker would offer is made up here.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import vm from "node:vm";
@@ -58,8 +58,8 @@ for (const sql of queries) {
 	const rows = [];
 	for (const row = result.iter({}); row.valid(); row.next())
 		rows.push(result.columns().map((column) => row.get(column)));
-	/* Not console.log: what is still on its way when the process exits would be lost. */
+	// Waits: what is still on its way when the process exits would be lost.
 	const text = JSON.stringify(rows, (key, value) => (typeof value === "bigint" ? Number(value) : value));
-	writeFileSync(process.stdout.fd, text + "\n");
+	await new Promise((done) => process.stdout.write(text + "\n", done));
 }
 process.exit(0);
