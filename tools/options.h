@@ -14,6 +14,8 @@
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
 	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
+	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
+	X(stat, STAT, "TRACE", "print what a trace covers: calls, kernels, bytes, losses")                             \
 	X(explain, EXPLAIN, "[SWnnn]", "explain a finding; without an id, list all")
 
 enum sw_command_index {

@@ -270,6 +270,31 @@ class Export(Case):
         self.assertEqual(os.listdir(self.dir), ["race.swt"])
 
 
+class DumpAndStat(Case):
+    def test_records(self):
+        trace = self.trace("race")
+        result = self.call("dump", trace)
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        kinds = {line.split()[0] for line in result.stdout.splitlines()}
+        self.assertLessEqual({"TRACE", "PROCESS", "SET", "COPY", "SYNC"}, kinds)
+        some = self.call("dump", "--kinds", "SET,COPY", trace).stdout
+        self.assertIn("\nSET ", some)
+        self.assertNotIn("\nSYNC ", some)
+
+    def test_coverage(self):
+        result = self.call("stat", self.trace("race"))
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        self.assertIn("cuMemsetD8Async", result.stdout)
+
+    def test_bad_input(self):
+        trace = self.trace("race")
+        self.refused(USAGE, "NONSENSE", "dump", "--kinds", "NONSENSE", trace)
+        for command in ("dump", "stat"):
+            self.refused(USAGE, "which trace?", command)
+            self.refused(USAGE, "one trace at a time", command, trace, trace)
+            self.refused(INPUT, "/nonexistent.swt", command, "/nonexistent.swt")
+
+
 class Run(Case):
     """The program's side of `run`. What is recorded is the business of other tests."""
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch dump: every record of a trace. */
+#include "command.h"
+#include "report/dump.h"
+
+int sw_cmd_dump(const struct sw_options *options)
+{
+	struct sw_dump_options dump = {.kinds = options->kinds};
+	struct sw_reader *reader;
+	struct sw_error error;
+	if (options->n_operands != 1)
+		return sw_complain_usage(options->n_operands ? "one trace at a time" : "which trace?");
+	if (sw_reader_open(options->operands[0], &reader, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	int rc = sw_dump(stdout, reader, &dump, &error);
+	sw_reader_close(reader);
+	if (rc == SW_E_USAGE)
+		return sw_complain_usage("%s", error.text);
+	/* What was whole is printed even so. */
+	return sw_finish_stdout(rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK);
+}
