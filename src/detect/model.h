@@ -85,7 +85,6 @@ struct sw_wait {
 	enum sw_order order[SW_WAIT_TOKENS];
 	sw_covered_vec covered;  /* work that the host did not know to be done, documented clock */
 	struct sw_range host_range; /* what the host itself touches inside the call; width 0 nothing */
-	uint64_t host_func;      /* HOST_FUNC_RUN: record of the enqueue */
 	uint32_t detail;
 	struct sw_wait *next;
 };

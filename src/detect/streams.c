@@ -215,11 +215,15 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 		*sw_map_put(&m->host_funcs, r->seq) = token;
 }
 
+/* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it signals
+   a condition variable, the waiting thread is faster than the return). */
 void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
-	(void)m;
-	w->host_func = f->enqueued;
+	sw_hb_token token = (sw_hb_token)sw_map_get(&m->host_funcs, f->enqueued);
+	(void)w;
+	sw_hb_host_func_end(m->hb, token, r->thread, r->seq);
+	sw_map_delete(&m->host_funcs, f->enqueued);
 }
 
 /* ---- stream memory operations ------------------------------------------------------------------------------------ */

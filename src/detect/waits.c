@@ -210,10 +210,6 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 	report(m, w, &cost);
 	if (w->wide)
 		sw_wide_begin(m, w, &cost);
-	if (w->host_func) {
-		sw_hb_host_func_end(m->hb, (sw_hb_token)sw_map_get(&m->host_funcs, w->host_func), w->record.thread, seq);
-		sw_map_delete(&m->host_funcs, w->host_func);
-	}
 }
 
 /* The trace ends, or records were lost: calls that never came to their end stay in flight. */

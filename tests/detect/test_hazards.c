@@ -323,8 +323,39 @@ START_TEST(unclassified_calls)
 }
 END_TEST
 
+/* A host function that announces the copy before it (0), and one that was enqueued too early (1); the thread that it wakes
+   is faster than its return. */
+START_TEST(host_functions)
+{
+	struct tb *tb = two_streams();
+	uint64_t enqueued = 0;
+	for (int i = 0; i < 2; i++) {
+		if (i == _i)
+			h2d(tb, DEV, PIN, 4096, S1);
+		if (i != _i) {
+			tb_host_func(tb, S1, 0x1234);
+			enqueued = tb->seq;
+		}
+	}
+	tb_thread(tb, 2);
+	struct sw_rec_host_func *run = tb_add(tb, SW_REC_HOST_FUNC_RUN, sizeof *run, true);
+	run->h.flags |= SW_RF_BEGIN;
+	run->stream = S1;
+	run->enqueued = enqueued;
+	uint64_t begin = tb->seq;
+	tb_thread(tb, 1);
+	d2d(tb, DEV2, DEV, 4096, S2);
+	tb_thread(tb, 2);
+	tb_end(tb, SW_REC_HOST_FUNC_RUN, begin);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 101), _i);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, host_functions, 0, 2);
 	tcase_add_loop_test(tc, read_after_write, 0, 2);
 	tcase_add_loop_test(tc, write_after_read, 0, 2);
 	tcase_add_loop_test(tc, write_after_write, 0, 3);
