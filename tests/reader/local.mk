@@ -1,6 +1,11 @@
 # tests of reader; the trace builder serves the tests of every module that reads traces (compile with -I$(top_srcdir)/tests)
 check_LIBRARIES += tests/reader/libtracebuilder.a
-tests_reader_libtracebuilder_a_SOURCES = tests/reader/trace_builder.c tests/reader/trace_builder.h
+check_PROGRAMS += tests/reader/make_traces
+tests_reader_make_traces_SOURCES = tests/reader/make_traces.c
+tests_reader_make_traces_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_reader_make_traces_LDADD = tests/reader/libtracebuilder.a libswbase.a
+tests_reader_libtracebuilder_a_SOURCES = tests/reader/trace_builder.c tests/reader/trace_builder.h \
+	tests/reader/every_kind.c tests/reader/every_kind.h
 tests_reader_libtracebuilder_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 if HAVE_CHECK
