@@ -131,11 +131,20 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	}
 }
 
+/* SW3nn and SW4nn. */
+static bool is_wait(const struct sw_finding *f)
+{
+	return f->id / 100 == 3 || f->id / 100 == 4;
+}
+
 static int order(const void *x, const void *y)
 {
 	const struct sw_finding *a = x, *b = y;
 	if (a->severity != b->severity)
 		return a->severity < b->severity ? 1 : -1;
+	/* Among equals what can go wrong comes before what waits. */
+	if (is_wait(a) != is_wait(b))
+		return is_wait(a) ? 1 : -1;
 	if (a->cost.total_ns != b->cost.total_ns)
 		return a->cost.total_ns < b->cost.total_ns ? 1 : -1;
 	if (a->access[0].seq != b->access[0].seq)

@@ -50,6 +50,7 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	report->judgement = judgement;
 	report->reader = reader;
 	report->suppressions = options->suppressions;
+	report->all = options->all;
 	sw_names_init(&report->names, reader, judgement);
 	for (size_t i = 0; i < judgement->findings.n; i++)
 		tell(report, &judgement->findings.at[i], options);

@@ -40,6 +40,7 @@ struct sw_report {
 	const struct sw_judgement *judgement;
 	struct sw_reader *reader;
 	struct sw_suppressions *suppressions; /* not owned; NULL */
+	bool all;
 	struct sw_names names;
 	SW_VEC(struct sw_told) told;	       /* those that are shown, in the judgement's order */
 	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */

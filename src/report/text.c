@@ -9,6 +9,7 @@
 #include "report/text_out.h"
 
 #define LABEL_COLUMNS 14 /* "missing edge: " */
+#define LONG_FUNCTION 64
 
 struct text {
 	struct sw_report *report;
@@ -38,12 +39,22 @@ static const char *frame_place(struct text *t, const struct sw_frame *frame)
 	return sw_names_format(t->names, "(%s+0x%" PRIx64 ")", frame->module, frame->offset);
 }
 
+/* Whole, unless the types in it would bury the rest of the line. */
+static const char *function_name(struct text *t, const struct sw_frame *frame)
+{
+	if (!frame->function)
+		return "??";
+	if (strlen(frame->function) <= LONG_FUNCTION)
+		return frame->function;
+	return sw_names_format(t->names, "%s(...)", frame->base);
+}
+
 static void put_stack(struct text *t, uint32_t stack, uint32_t function)
 {
 	struct sw_stack_view view = sw_stack_view(t->names, stack, function);
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_stack_line *at = &view.at[i];
-		const char *name = at->frame->function ? at->frame->function : "??";
+		const char *name = function_name(t, at->frame);
 		const char *text = sw_names_format(t->names, "    #%-2zu %s %s%s", i, name, frame_place(t, at->frame),
 						   at->frame->inlined ? " (inlined)" : "");
 		sw_out_text(&t->out, text);
@@ -351,6 +362,15 @@ static void put_coverage(struct text *t)
 	put_limits(t);
 }
 
+/* Shown on request: "no hazards" above a list of possible ones would read badly. */
+static bool possible_hazards(const struct sw_report *report)
+{
+	for (size_t i = 0; i < report->told.n; i++)
+		if (sw_is_hazard(report->told.at[i].finding) && report->told.at[i].finding->confidence == SW_POSSIBLE)
+			return true;
+	return false;
+}
+
 static void put_verdict(struct text *t)
 {
 	const struct sw_report *report = t->report;
@@ -358,7 +378,7 @@ static void put_verdict(struct text *t)
 	const struct sw_trace_process *process = sw_reader_process(report->reader);
 	const char *slash = process ? strrchr(process->exe, '/') : NULL;
 	const char *name = !process ? "the program" : slash ? slash + 1 : process->exe;
-	const char *found = "no hazards";
+	const char *found = possible_hazards(report) ? "no certain or likely hazards" : "no hazards";
 	enum sw_colour colour = SW_GREEN;
 	if (totals->errors || totals->warnings) {
 		found = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
@@ -380,7 +400,7 @@ static void put_waits(struct text *t)
 	if (judgement->host_wait_ns)
 		line(t, "host waits:",
 		     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
-	if (judgement->folded_waits)
+	if (judgement->folded_waits && !t->report->all)
 		line(t, "",
 		     sw_names_format(t->names, "%s, %s together, not shown: too cheap to matter (--all shows them)",
 				     plural(t, judgement->folded_waits, "wait", "waits"),

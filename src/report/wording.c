@@ -232,7 +232,9 @@ static const char *basis_of(const struct sw_finding *finding)
 {
 	if (finding->not_waited)
 		return "CUDA's documents promise a wait here that did not happen in this run";
-	if (finding->id / 100 != 3 && finding->id / 100 != 4)
+	/* Only of calls that wait by themselves: the default stream's rules and polling are no question of documents.
+	 */
+	if (finding->id / 100 != 3 || finding->id == SW_FINDING_LEGACY_SERIALISATION)
 		return "";
 	switch (finding->basis) {
 	case SW_BASIS_DOCUMENTED:
@@ -253,7 +255,8 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	out->fix = fix_of(&facts);
 	out->cost = cost_of(&facts);
 	out->basis = basis_of(finding);
-	if (sw_is_hazard(finding)) {
+	/* What was freed first is gone: no order would mend that. */
+	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
 		out->missing_edge = expand(&facts, "{op0}  ->  {op1}");
 	}

@@ -288,6 +288,39 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 }
 END_TEST
 
+START_TEST(possible_hazards_are_not_called_none)
+{
+	add_race();
+	judgement.findings.at[0].severity = SW_NOTE;
+	judgement.findings.at[0].confidence = SW_POSSIBLE;
+	judgement.findings.at[0].hidden = true;
+	judgement.folded_waits = 2;
+	make(&(struct sw_report_options){.all = true});
+	char *text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "no certain or likely hazards, 1 note"));
+	ck_assert_ptr_null(strstr(text, "not shown"));
+	free(text);
+	make(NULL);
+	text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "no hazards in race"));
+	ck_assert_ptr_nonnull(strstr(text, "2 waits"));
+	free(text);
+}
+END_TEST
+
+START_TEST(use_after_free_asks_for_no_edge)
+{
+	struct sw_finding *use = add(105, SW_ERROR, SW_CERTAIN);
+	use->accesses = 2;
+	use->access[0] = call(SW_FREE, SW_REC_FREE, FAKE_API_FREE, 0, FAKE_AT_NOWHERE);
+	use->access[1] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 100);
+	make(NULL);
+	ck_assert_str_eq(report->told.at[0].words.missing_edge, "");
+	ck_assert_str_eq(report->told.at[0].words.message,
+			 "kernel fill on stream 1 uses allocation 1, which cudaFree has freed");
+}
+END_TEST
+
 START_TEST(every_fix_has_words_without_unfilled_facts)
 {
 	for (int fix = SW_FIX_NONE + 1; fix <= SW_FIX_PRELOAD; fix++)
@@ -556,6 +589,8 @@ int main(void)
 	tcase_add_test(c, torch_stacks_collapse_and_advice_speaks_torch);
 	tcase_add_test(c, colour_is_asked_for_and_hostile_names_stay_text);
 	tcase_add_test(c, every_finding_has_a_message_without_unfilled_facts);
+	tcase_add_test(c, possible_hazards_are_not_called_none);
+	tcase_add_test(c, use_after_free_asks_for_no_edge);
 	tcase_add_test(c, every_fix_has_words_without_unfilled_facts);
 	tcase_add_test(c, driver_users_are_told_driver_functions);
 	tcase_add_test(c, functions_are_named_as_the_user_called_them);
