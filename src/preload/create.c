@@ -86,6 +86,13 @@ static int map_header(void)
 	return error;
 }
 
+void sw_trace_discard(void)
+{
+	sw_sys_unlink(sw_trace.path); /* an empty file would help nobody */
+	sw_sys_close(sw_trace.fd);
+	sw_trace.fd = -1;
+}
+
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
 	char name[128], path[sizeof sw_trace.path];
@@ -104,9 +111,7 @@ int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 	sw_trace.fd = fd;
 	int error = map_header();
 	if (error) {
-		sw_sys_unlink(sw_trace.path); /* an empty file would help nobody */
-		sw_sys_close(fd);
-		sw_trace.fd = -1;
+		sw_trace_discard();
 		return error;
 	}
 	fill(sw_trace.header, rate);

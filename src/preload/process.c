@@ -76,8 +76,11 @@ static bool start(void)
 	}
 	sw_writer_start();
 	sw_cost_measure();
-	if (!sw_writer_attach(&sw_thread))
+	if (!sw_writer_attach(&sw_thread)) {
+		sw_say("out of memory; this program runs unrecorded");
+		sw_trace_discard();
 		return set_state(SW_STATE_OFF);
+	}
 	if (sw_process_state() == SW_STATE_FULL)
 		return set_state(SW_STATE_FULL);
 	sw_describe_process(sw_thread.writer, directory);
@@ -98,7 +101,7 @@ static void start_rest(void)
 		       simulated ? "; simulated CUDA: kernels are not executed" : "");
 	if (options->stacks) {
 		if (!sw_unwind_loaded())
-			sw_notice("libunwind was not found: call stacks follow frame pointers and may be cut short");
+			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut short");
 		sw_stack_start();
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
 	}

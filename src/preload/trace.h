@@ -47,6 +47,9 @@ extern struct sw_trace sw_trace;
  */
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes);
 
+/* Removes a trace that nothing could be recorded in. */
+void sw_trace_discard(void);
+
 /* Takes a chunk, zeroed. NULL: *why is enum sw_loss_why and *error -errno or 0. */
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error);
 

@@ -1,1 +1,2 @@
 # tests of fault
+include tests/fault/recorder.mk

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real file, its functions under other names ... */
+#define sw_sys_open real_open
+#define sw_sys_allocate real_allocate
+#define sw_sys_map real_map
+#define sw_sys_madvise real_madvise
+#define sw_sys_thread real_thread
+#define sw_sys_fstat real_fstat
+#include "preload/sys.c"
+#undef sw_sys_open
+#undef sw_sys_allocate
+#undef sw_sys_map
+#undef sw_sys_madvise
+#undef sw_sys_thread
+#undef sw_sys_fstat
+
+/* ... and functions of the right names that may fail first. */
+#include "faulty_sys.h"
+
+#include <stdatomic.h>
+
+int sw_sys_open(const char *path, int flags, unsigned mode);
+int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes);
+void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error);
+int sw_sys_madvise(void *at, size_t bytes, int advice);
+int sw_sys_thread(void *(*body)(void *), size_t stack_bytes);
+int sw_sys_fstat(int fd, struct stat *out);
+
+static _Atomic unsigned calls[FAULTS];
+static unsigned wanted[FAULTS];
+static int errors[FAULTS];
+static bool lasting[FAULTS];
+
+void fault_set(enum fault kind, unsigned n, int error, bool for_ever)
+{
+	atomic_store(&calls[kind], 0);
+	wanted[kind] = n;
+	errors[kind] = error;
+	lasting[kind] = for_ever;
+}
+
+unsigned fault_calls(enum fault kind)
+{
+	return atomic_load(&calls[kind]);
+}
+
+static bool fails(enum fault kind)
+{
+	unsigned n = atomic_fetch_add(&calls[kind], 1) + 1;
+	return wanted[kind] && (lasting[kind] ? n >= wanted[kind] : n == wanted[kind]);
+}
+
+int sw_sys_open(const char *path, int flags, unsigned mode)
+{
+	return fails(FAULT_OPEN) ? -errors[FAULT_OPEN] : real_open(path, flags, mode);
+}
+
+int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
+{
+	return fails(FAULT_ALLOCATE) ? -errors[FAULT_ALLOCATE] : real_allocate(fd, offset, bytes);
+}
+
+void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
+{
+	if (!fails(FAULT_MAP))
+		return real_map(fd, offset, bytes, error);
+	*error = -errors[FAULT_MAP];
+	return NULL;
+}
+
+int sw_sys_madvise(void *at, size_t bytes, int advice)
+{
+	return fails(FAULT_MADVISE) ? -errors[FAULT_MADVISE] : real_madvise(at, bytes, advice);
+}
+
+int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)
+{
+	return fails(FAULT_THREAD) ? -errors[FAULT_THREAD] : real_thread(body, stack_bytes);
+}
+
+int sw_sys_fstat(int fd, struct stat *out)
+{
+	return fails(FAULT_FSTAT) ? -errors[FAULT_FSTAT] : real_fstat(fd, out);
+}

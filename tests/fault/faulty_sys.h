@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorder's system calls, with one that fails on demand. Linked in place of src/preload/sys.c. */
+#ifndef SW_TESTS_FAULTY_SYS_H
+#define SW_TESTS_FAULTY_SYS_H
+
+#include <stdbool.h>
+
+enum fault { FAULT_OPEN, FAULT_ALLOCATE, FAULT_MAP, FAULT_MADVISE, FAULT_THREAD, FAULT_FSTAT, FAULTS };
+
+/* From now on the n-th call (1-based) of that kind fails with -error; `for_ever`: and so do all after it. 0: none. */
+void fault_set(enum fault kind, unsigned n, int error, bool for_ever);
+
+/* How many calls of the kind were made since then. */
+unsigned fault_calls(enum fault kind);
+
+#endif

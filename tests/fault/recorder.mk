@@ -1,0 +1,11 @@
+# the recorder when its system calls fail
+if HAVE_CHECK
+check_PROGRAMS += tests/fault/test_faults
+TESTS += tests/fault/test_faults
+tests_fault_test_faults_SOURCES = \
+	tests/fault/test_faults.c tests/fault/faulty_sys.c tests/fault/faulty_sys.h $(recording_sources)
+tests_fault_test_faults_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
+tests_fault_test_faults_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
+tests_fault_test_faults_LDFLAGS =
+tests_fault_test_faults_LDADD = libswrecorder.a $(CHECK_LIBS)
+endif

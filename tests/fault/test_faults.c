@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fails the n-th system call of each kind, for every n until a run in which none fails any more.  Whatever happens, the
+ * program runs on and ends as it would have, at most one line is said, and a trace that exists is whole: every record
+ * is in it or counted as lost.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "faulty_sys.h"
+#include "recording.h"
+
+#define THREADS 3u
+#define CALLS 6000u /* of each thread: several chunks */
+
+static const struct {
+	enum fault kind;
+	int error;
+	const char *name;
+} faults[] = {
+	{FAULT_OPEN, EMFILE, "open EMFILE"},
+	{FAULT_OPEN, EACCES, "open EACCES"},
+	{FAULT_ALLOCATE, ENOSPC, "allocate ENOSPC"},
+	{FAULT_ALLOCATE, EIO, "allocate EIO"},
+	{FAULT_MAP, ENOMEM, "map ENOMEM"},
+	{FAULT_MADVISE, EINVAL, "madvise EINVAL"}, /* no MADV_WIPEONFORK, no MADV_POPULATE_WRITE */
+	{FAULT_THREAD, EAGAIN, "thread EAGAIN"},
+	{FAULT_FSTAT, EIO, "fstat EIO"},
+};
+
+static unsigned row, nth;
+static bool lasting;
+
+static void *some_calls(void *unused)
+{
+	for (unsigned i = 0; i < CALLS; i++) {
+		errno = 4711;
+		fake_wait(i, 0);
+		if (errno != 4711)
+			abort();
+	}
+	return unused;
+}
+
+static void threads_call(void)
+{
+	pthread_t threads[THREADS];
+	fault_set(faults[row].kind, nth, faults[row].error, lasting);
+	for (unsigned i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, some_calls, NULL))
+			abort();
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		fault_set(faults[row].kind, 0, 0, false);
+		fake_wait(1, 0);
+		_exit(0);
+	}
+	int status;
+	if (waitpid(pid, &status, 0) != pid || status)
+		abort();
+}
+
+/* 3: the fault never came up. */
+static void leave(int unused)
+{
+	(void)unused;
+	exit(fault_calls(faults[row].kind) < nth ? 3 : 0);
+}
+
+static void check_run(const char *file)
+{
+	struct trace t;
+	const char *said = content_of("stderr"), *first = strchr(said, '\n');
+	ck_assert_msg(!first || !first[1], "%s, call %u: more than one line: %s", faults[row].name, nth, said);
+	if (!trace_read(&t, file)) {
+		ck_assert_msg(first != NULL, "%s, call %u: no trace, and not a word", faults[row].name, nth);
+		return;
+	}
+	ck_assert_msg(!t.wrong, "%s, call %u: wrong %s", faults[row].name, nth, t.wrong);
+	ck_assert_uint_eq(t.header->pid != 0, true);
+	if (!first)
+		ck_assert_msg(t.kinds[SW_REC_STREAM_WAIT] + t.header->records_lost == THREADS * CALLS,
+			      "%s, call %u: %lu records and %lu lost", faults[row].name, nth,
+			      (unsigned long)t.kinds[SW_REC_STREAM_WAIT], (unsigned long)t.header->records_lost);
+	if (t.header->records_lost)
+		ck_assert_msg(first != NULL || t.lost, "%s, call %u: lost in silence", faults[row].name, nth);
+	trace_free(&t);
+}
+
+START_TEST(test_every_call)
+{
+	char file[32];
+	row = (unsigned)_i / 2;
+	lasting = _i % 2;
+	unsigned most = 400;
+	for (nth = 1; nth < most; nth++) {
+		snprintf(file, sizeof file, "f%u.swt", nth);
+		int status = record_as(file, "stacks=0", threads_call, leave);
+		ck_assert_msg(WIFEXITED(status), "%s, call %u: ended with %d", faults[row].name, nth, status);
+		bool done = WEXITSTATUS(status) == 3;
+		if (!done)
+			check_run(file);
+		unlink("stderr");
+		if (done)
+			return;
+		ck_assert_int_eq(WEXITSTATUS(status), 0);
+	}
+	ck_abort_msg("%s: call %u still failed", faults[row].name, nth);
+}
+END_TEST
+
+/* ---- a disk that is really full ---------------------------------------------------------------------------------- */
+
+static void fill_disk(void)
+{
+	for (unsigned i = 0; i < 200000; i++)
+		fake_wait(i, 0);
+}
+
+/* A file system of 1 MiB in a mount namespace of our own: needs no rights where user namespaces are allowed. */
+static bool small_disk(void)
+{
+	return (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) && mkdir("small", 0700) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("none", "small", "tmpfs", 0, "size=1m") == 0;
+}
+
+START_TEST(test_full_disk)
+{
+	struct trace t;
+	if (!small_disk()) {
+		printf("full disk: skipped, no mount namespace\n");
+		return;
+	}
+	ck_assert_int_eq(record_as("small/t.swt", "stacks=0", fill_disk, exit), 0);
+	ck_assert(trace_read(&t, "small/t.swt"));
+	ck_assert_msg(!t.wrong, "wrong %s", t.wrong);
+	ck_assert_uint_gt(t.kinds[SW_REC_STREAM_WAIT], 1000);
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT] + t.header->records_lost, 200000);
+	ck_assert_uint_eq(t.lost, t.header->records_lost);
+	const struct sw_rec_loss *loss = trace_find(&t, SW_REC_LOSS, 0);
+	ck_assert_uint_eq(loss->why, SW_LOSS_NO_SPACE);
+	trace_free(&t);
+	ck_assert_ptr_nonnull(strstr(content_of("stderr"), "No space left on device; what follows is not recorded\n"));
+	umount("small");
+}
+END_TEST
+
+static Suite *faults_suite(void)
+{
+	Suite *s = suite_create("faults");
+	TCase *c = tcase_create("faults");
+	tcase_add_checked_fixture(c, enter_directory, remove_directory);
+	tcase_set_timeout(c, 240);
+	tcase_add_loop_test(c, test_every_call, 0, 2 * sizeof faults / sizeof *faults);
+	tcase_add_test(c, test_full_disk);
+	suite_add_tcase(s, c);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(faults_suite());
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
