@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "report/demangle.h"
+#include "report/text_out.h"
 
 /* Operations that move or make bytes. */
 struct volume {
@@ -92,13 +93,28 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
+/* Names and paths come from the program: on a terminal they must stay text. */
+static void print_clean(FILE *out, const char *text)
+{
+	sw_out_text(&(struct sw_out){.file = out}, text);
+}
+
+static void print_clean_line(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "%-13s", label);
+	print_clean(out, text);
+	putc('\n', out);
+}
+
 /* Prints and frees. */
 static void print_lines(FILE *out, const char *title, struct lines *lines)
 {
 	qsort(lines->at, lines->n, sizeof *lines->at, by_count);
 	fprintf(out, "\n%s\n", title);
 	for (size_t i = 0; i < lines->n; i++) {
-		fprintf(out, "%12" PRIu64 "  %s\n", lines->at[i].count, lines->at[i].text);
+		fprintf(out, "%12" PRIu64 "  ", lines->at[i].count);
+		print_clean(out, lines->at[i].text);
+		putc('\n', out);
 		free(lines->at[i].text);
 	}
 	free(lines->at);
@@ -139,18 +155,28 @@ static void print_program(FILE *out, const struct sw_reader *reader)
 	const struct sw_file_header *h = sw_reader_header(reader);
 	const struct sw_trace_device *device;
 	const struct sw_trace_module *module;
-	fprintf(out, "program      %s", p ? p->exe : "unknown");
-	for (uint32_t i = 1; p && i < p->args; i++)
-		fprintf(out, " %s", p->arg[i]);
+	fputs("program      ", out);
+	print_clean(out, p ? p->exe : "unknown");
+	for (uint32_t i = 1; p && i < p->args; i++) {
+		putc(' ', out);
+		print_clean(out, p->arg[i]);
+	}
 	fprintf(out, " (pid %u)\n", h->pid);
 	fprintf(out, "driver       CUDA %u.%u%s\n", h->cuda_driver_version / 1000, h->cuda_driver_version % 1000 / 10,
 		h->flags & SW_FILE_SIMULATED ? ", simulated" : "");
-	for (size_t i = 0; (device = sw_reader_device(reader, i)); i++)
-		fprintf(out, "device %d     %s, sm_%u%u, %u multiprocessors, %.1f GiB\n", device->ordinal, device->name,
-			device->major, device->minor, device->multiprocessors, (double)device->memory_bytes / (1 << 30));
-	for (size_t i = 0; (module = sw_reader_module_at(reader, i)); i++)
-		if (module->cudart && module->cudart < sizeof links / sizeof *links)
-			fprintf(out, "cudart       %s %s\n", links[module->cudart], module->path);
+	for (size_t i = 0; (device = sw_reader_device(reader, i)); i++) {
+		fprintf(out, "device %-5d ", device->ordinal);
+		print_clean(out, device->name);
+		fprintf(out, ", sm_%u%u, %u multiprocessors, %.1f GiB\n", device->major, device->minor,
+			device->multiprocessors, (double)device->memory_bytes / (1 << 30));
+	}
+	for (size_t i = 0; (module = sw_reader_module_at(reader, i)); i++) {
+		if (!module->cudart || module->cudart >= sizeof links / sizeof *links)
+			continue;
+		fprintf(out, "cudart       %s ", links[module->cudart]);
+		print_clean(out, module->path);
+		putc('\n', out);
+	}
 }
 
 static void print_costs(FILE *out, const struct sw_reader *reader, const struct counts *s)
@@ -187,9 +213,9 @@ static void print(FILE *out, const struct sw_reader *reader, const struct counts
 	fprintf(out, "in flight    %zu calls began and did not return\n", s->open.n);
 	fprintf(out, "unclassified %" PRIu64 " calls of entry points that are not modelled\n", s->unclassified);
 	for (size_t i = 0; (line = sw_reader_notice(reader, i)); i++)
-		fprintf(out, "notice       %s\n", line);
+		print_clean_line(out, "notice", line);
 	for (size_t i = 0; (line = sw_reader_damage(reader, i)); i++)
-		fprintf(out, "damage       %s\n", line);
+		print_clean_line(out, "damage", line);
 	print_calls(out, reader);
 	print_kernels(out, reader, s);
 }
