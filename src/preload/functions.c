@@ -107,6 +107,7 @@ static struct sw_function *function_make(void *handle, uint64_t library)
 		ask.param(handle, i, &offset, &bytes);
 		if (offset > MAX_PARAM_BYTES || bytes > MAX_PARAM_BYTES - offset)
 			break;
+		function->gaps |= offset != function->bytes;
 		function->layout[i] = (struct sw_param){ (uint16_t)offset, (uint16_t)bytes };
 		function->bytes = offset + bytes > function->bytes ? (uint32_t)(offset + bytes) : function->bytes;
 		function->params = i + 1;

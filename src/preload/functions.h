@@ -17,7 +17,8 @@ struct sw_function {
 	uint32_t id;     /* FUNCTION record's */
 	uint32_t params; /* entries in layout */
 	uint32_t bytes;  /* of the parameter block: end of its last parameter */
-	uint32_t known;  /* 1: layout is what the driver told */
+	uint16_t known;  /* 1: layout is what the driver told */
+	uint16_t gaps;   /* 1: bytes of the block belong to no parameter */
 	uint64_t owner;  /* CUmodule or CUlibrary, 0 unknown */
 	struct sw_param layout[];
 };

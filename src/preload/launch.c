@@ -70,16 +70,30 @@ static void launch_record(struct sw_call *call, const struct launch *launch, con
 		sw_call_publish(call);
 }
 
+/* Nearly all parameters are pointers and words: not worth a call. */
+static inline void copy_param(char *to, const void *from, size_t bytes)
+{
+	if (bytes == 8)
+		memcpy(to, from, 8);
+	else if (bytes == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, bytes);
+}
+
 static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
 							 const struct sw_function *function, char *block)
 {
 	/* Bytes between parameters are padding: they must not make equal blocks differ. */
-	memset(block, 0, function->bytes);
+	if (function->gaps)
+		memset(block, 0, function->bytes);
 	for (uint32_t i = 0; i < function->params; i++) {
 		const struct sw_param *p = &function->layout[i];
 
 		if (launch->params[i])
-			memcpy(block + p->offset, launch->params[i], p->bytes);
+			copy_param(block + p->offset, launch->params[i], p->bytes);
+		else
+			memset(block + p->offset, 0, p->bytes);
 	}
 	launch_record(call, launch, function, block, function->bytes);
 }

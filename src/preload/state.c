@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stddef.h>
 #include <sys/mman.h>
 
 /* Used when no page can be had; a fork child then inherits what the parent knew. */
 static struct sw_state fallback;
-static struct sw_state *published;
+struct sw_state *sw_state_published;
 
-static struct sw_state *state_begin(void)
+struct sw_state *sw_state_begin(void)
 {
 	const int saved = errno;
 	struct sw_state *expected = NULL;
@@ -20,20 +19,13 @@ static struct sw_state *state_begin(void)
 		fresh = &fallback;
 	else
 		madvise(fresh, sizeof *fresh, MADV_WIPEONFORK);
-	if (!__atomic_compare_exchange_n(&published, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_compare_exchange_n(&sw_state_published, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		if (fresh != &fallback)
 			munmap(fresh, sizeof *fresh);
 		fresh = expected;
 	}
 	errno = saved;
 	return fresh;
-}
-
-struct sw_state *sw_state(void)
-{
-	struct sw_state *state = __atomic_load_n(&published, __ATOMIC_ACQUIRE);
-
-	return __builtin_expect(state != NULL, 1) ? state : state_begin();
 }
 
 void sw_state_lock(struct sw_state *state)

@@ -10,6 +10,7 @@
 #define SW_PRELOAD_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "api/ids.h"
@@ -46,8 +47,16 @@ struct sw_state {
 	uint8_t described[SW_STATE_DESCRIPTIONS];
 };
 
+extern struct sw_state *sw_state_published __attribute__((visibility("hidden")));
+struct sw_state *sw_state_begin(void);
+
 /* Never NULL. */
-struct sw_state *sw_state(void);
+static inline struct sw_state *sw_state(void)
+{
+	struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
+
+	return __builtin_expect(state != NULL, 1) ? state : sw_state_begin();
+}
 
 /* Held for a few instructions and never around a call of the program's or the driver's code that could block. */
 void sw_state_lock(struct sw_state *state);

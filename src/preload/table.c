@@ -28,7 +28,7 @@ static void *map_pages(size_t bytes)
 }
 
 /* The slot of `key`, or the free one where it belongs. */
-static struct slot *slot_of(struct sw_table_slots *slots, uint64_t key)
+static inline __attribute__((always_inline)) struct slot *slot_of(struct sw_table_slots *slots, uint64_t key)
 {
 	for (uint64_t i = sw_hash_u64(key);; i++) {
 		struct slot *slot = &slots->at[i & (slots->room - 1)];
