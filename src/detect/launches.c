@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Ids are given out one by one by the recorder; a hostile trace must not make us allocate by them. */
-#define SW_MAX_FUNCTIONS (1u << 24)
+#define SW_MAX_FUNCTIONS (1u << 20)
 
 static struct sw_kernel *kernel_of(struct sw_model *m, const struct sw_trace_function *function)
 {

@@ -86,6 +86,9 @@ struct sw_block *sw_space_add(struct sw_space *space, uint64_t address, uint64_t
 			      uint64_t alias)
 {
 	if (memory != SW_MEM_ARRAY) {
+		/* An allocation of nothing has an address too; the last address of all has no room for any. */
+		address -= address == UINT64_MAX;
+		bytes += bytes == 0;
 		if (bytes > UINT64_MAX - address)
 			bytes = UINT64_MAX - address;
 		if (alias && (bytes > UINT64_MAX - alias || (alias < address + bytes && address < alias + bytes)))
@@ -105,14 +108,10 @@ struct sw_block *sw_space_add(struct sw_space *space, uint64_t address, uint64_t
 		if (old)
 			block_free(space, old);
 		sw_map_put_ptr(&space->arrays, address, block);
-	} else if (bytes) {
+	} else {
 		view_live(space, block, 0, address);
 		if (alias)
 			view_live(space, block, 1, alias);
-	} else {
-		/* Nothing can lie in it, but the caller was promised a block: it goes with the next free or at the end. */
-		block->bytes = 1;
-		view_live(space, block, 0, address);
 	}
 	return block;
 }

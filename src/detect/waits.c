@@ -6,6 +6,8 @@
 
 /* Work remembered per stream for telling when it was known to be done; a stream nobody waits for forgets the oldest. */
 #define SW_MAX_PENDING 65536u
+/* Calls in flight at once, one a thread: more means that their ends were lost. */
+#define SW_MAX_OPEN 65536u
 
 /*
  * Host time that a call plausibly spends on its own work.  Deliberately generous, several times what was measured on
@@ -46,8 +48,11 @@ void sw_wait_reset(struct sw_wait *w)
 
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 {
-	struct sw_wait *w = m->spare;
+	struct sw_wait *w;
 	size_t bytes = r->rec->words * 8u;
+	if (m->open.n >= SW_MAX_OPEN)
+		sw_wait_forget(m);
+	w = m->spare;
 	if (w)
 		m->spare = w->next;
 	else

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 static char path[64];
 
 struct tb *empty(void)
@@ -34,6 +36,32 @@ struct sw_judgement *judged_with(struct tb *tb, const struct sw_judge_options *o
 	tb_close(tb, true);
 	ck_assert_msg(!sw_reader_open(path, &reader, &error), "%s", error.text);
 	ck_assert_msg(!sw_judge(reader, options, &j, &error), "%s", error.text);
+	sw_reader_close(reader);
+	unlink(path);
+	return j;
+}
+
+struct sw_judgement *judged_damaged(struct tb *tb, const struct sw_judge_options *options, uint64_t seed, unsigned bytes)
+{
+	struct sw_reader *reader;
+	struct sw_judgement *j;
+	struct sw_error error = {0};
+	tb_close(tb, false);
+	FILE *f = fopen(path, "r+b");
+	ck_assert_ptr_nonnull(f);
+	fseek(f, 0, SEEK_END);
+	uint64_t size = (uint64_t)ftell(f);
+	for (unsigned i = 0; i < bytes; i++) {
+		uint64_t random = sw_hash_u64(seed * 1000003 + i);
+		fseek(f, (long)(SW_FORMAT_HEADER_BYTES + random % (size - SW_FORMAT_HEADER_BYTES)), SEEK_SET);
+		fputc((int)(random >> 56), f);
+	}
+	fclose(f);
+	if (sw_reader_open(path, &reader, &error)) {
+		unlink(path);
+		return NULL;
+	}
+	sw_judge(reader, options, &j, &error);
 	sw_reader_close(reader);
 	unlink(path);
 	return j;

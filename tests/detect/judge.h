@@ -27,6 +27,9 @@ struct tb *empty(void);
 /* Closes the trace and judges it. */
 struct sw_judgement *judged(struct tb *tb);
 struct sw_judgement *judged_with(struct tb *tb, const struct sw_judge_options *options);
+/* Closes the trace as after SIGKILL (no checksums), overwrites `bytes` random bytes of its records, and judges what is left;
+   NULL when the reader refuses it. */
+struct sw_judgement *judged_damaged(struct tb *tb, const struct sw_judge_options *options, uint64_t seed, unsigned bytes);
 /* The only finding with this id; the test fails when there is none or more than one. */
 const struct sw_finding *only(const struct sw_judgement *j, int id);
 size_t count_of(const struct sw_judgement *j, int id);

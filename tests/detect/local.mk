@@ -1,7 +1,7 @@
 # tests of detect
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
-	tests/detect/test_random
+	tests/detect/test_shadow tests/detect/test_random
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -24,6 +24,10 @@ tests_detect_test_waits_SOURCES = tests/detect/test_waits.c $(detect_common)
 tests_detect_test_waits_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_waits_CFLAGS = $(detect_cflags)
 tests_detect_test_waits_LDADD = $(detect_ldadd)
+tests_detect_test_shadow_SOURCES = tests/detect/test_shadow.c $(detect_common)
+tests_detect_test_shadow_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_shadow_CFLAGS = $(detect_cflags)
+tests_detect_test_shadow_LDADD = $(detect_ldadd)
 tests_detect_test_random_SOURCES = tests/detect/test_random.c $(detect_common)
 tests_detect_test_random_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_random_CFLAGS = $(detect_cflags)

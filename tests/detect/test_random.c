@@ -163,11 +163,26 @@ START_TEST(anything_ends_and_ends_the_same_way)
 }
 END_TEST
 
+/* Bytes overwritten at random: judging ends, and the sanitizers have nothing to say. */
+START_TEST(damaged_traces_are_judged_as_far_as_they_go)
+{
+	unsigned judged_some = 0;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct tb *tb = program(seed, ANYTHING, 300);
+		struct sw_judgement *j = judged_damaged(tb, &all, seed, 1 + (unsigned)(seed % 20) * 10);
+		judged_some += j && j->coverage.driver_calls;
+		sw_judgement_free(j);
+	}
+	ck_assert_uint_gt(judged_some, 30);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_test(tc, one_stream_never_races);
 	tcase_add_test(tc, waiting_always_never_races);
 	tcase_add_test(tc, anything_ends_and_ends_the_same_way);
+	tcase_add_test(tc, damaged_traces_are_judged_as_far_as_they_go);
 }
 
 int main(void)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The access map against brute force: random accesses on random streams.  Whatever the map forgets or joins, it finds a
+ * conflict for exactly those accesses for which comparing with the whole past finds one.
+ */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "detect/judge.h"
+#include "detect/shadow.h"
+
+enum { STREAMS = 5, EVENTS = 4, BYTES = 96, STEPS = 400 };
+
+struct past {
+	struct sw_point point;
+	struct sw_range range;
+};
+
+struct run {
+	struct sw_hb *hb;
+	struct sw_shadow shadow;
+	struct sw_use_pool pool;
+	SW_VEC(struct past) past;
+	uint32_t serial;
+	uint64_t state, seq;
+	struct sw_use *met; /* an earlier use that is not ordered before the new one */
+	size_t most_segments, most_uses;
+};
+
+static uint64_t below(struct run *run, uint64_t n)
+{
+	return sw_hash_u64(++run->state) % n;
+}
+
+static struct sw_hb_at at(struct run *run, uint64_t stream)
+{
+	return (struct sw_hb_at){.stream = stream, .seq = ++run->seq, .thread = 1, .ctx = 1};
+}
+
+static void meet(void *arg, struct sw_use *earlier, struct sw_use *later)
+{
+	struct run *run = arg;
+	ck_assert_uint_lt(earlier->access.seq, later->access.seq);
+	ck_assert(sw_range_overlap(&earlier->range, &later->range));
+	if (sw_hb_ordered(run->hb, earlier->access.point, later->access.point.lane) == SW_ORDER_NONE)
+		run->met = earlier;
+}
+
+static bool conflicts(const struct sw_range *a, const struct sw_range *b)
+{
+	return (sw_role_writes(a->role) || sw_role_writes(b->role)) && !(a->role == SW_ATOMIC && b->role == SW_ATOMIC) &&
+	       sw_range_overlap(a, b);
+}
+
+static bool brute_force(const struct run *run, const struct sw_range *range, uint32_t lane)
+{
+	for (size_t i = 0; i < run->past.n; i++)
+		if (conflicts(&run->past.at[i].range, range) &&
+		    sw_hb_ordered(run->hb, run->past.at[i].point, lane) == SW_ORDER_NONE)
+			return true;
+	return false;
+}
+
+static struct sw_range random_range(struct run *run, bool boxes)
+{
+	static const enum sw_role roles[] = {SW_READ, SW_READ, SW_WRITE, SW_READ_WRITE, SW_ATOMIC};
+	enum sw_role role = roles[below(run, 5)];
+	uint64_t start = below(run, BYTES), bytes = 1 + below(run, BYTES - start);
+	if (boxes && below(run, 2)) {
+		uint64_t size[3] = {1 + below(run, 6), 1 + below(run, 5), 1};
+		return sw_range_box(below(run, 40), size, 8 + below(run, 2) * 2, 0, role, SW_EV_EXACT);
+	}
+	if (below(run, 3) == 0) {
+		start = 0;
+		bytes = BYTES;
+	}
+	return sw_range_bytes(start, bytes, role, SW_EV_EXACT);
+}
+
+static bool access_now(struct run *run, bool boxes)
+{
+	struct sw_hb_at here = at(run, 0x100 + below(run, STREAMS) * 8);
+	struct sw_use *use = sw_use_new(&run->pool);
+	use->range = random_range(run, boxes);
+	use->end = use->range.address + sw_range_span(&use->range);
+	use->access.point = sw_hb_enqueue(run->hb, &here);
+	use->access.seq = here.seq;
+	run->met = NULL;
+	bool want = brute_force(run, &use->range, use->access.point.lane);
+	struct sw_shadow_env env = {.pool = &run->pool,
+				    .hb = run->hb,
+				    .serial = ++run->serial,
+				    .keep_from = 1,
+				    .keep_to = 0,
+				    .meet = meet,
+				    .arg = run};
+	sw_shadow_enter(&run->shadow, &env, use);
+	ck_assert_msg((run->met != NULL) == want, "step %u: brute force says %d", run->serial, want);
+	*sw_vec_push(&run->past) = (struct past){use->access.point, use->range};
+	sw_use_drop(&run->pool, use);
+	if (run->shadow.segments.n > run->most_segments)
+		run->most_segments = run->shadow.segments.n;
+	if (run->pool.live > run->most_uses)
+		run->most_uses = run->pool.live;
+	return want;
+}
+
+static void synchronise(struct run *run)
+{
+	struct sw_hb_event_state state;
+	struct sw_hb_at here = at(run, 0x100 + below(run, STREAMS) * 8);
+	uint64_t event = 0x900 + below(run, EVENTS) * 8;
+	switch (below(run, 7)) {
+	case 0:
+	case 1:
+	case 2: sw_hb_event_record(run->hb, event, &here, 0, NULL); break;
+	case 3:
+	case 4: sw_hb_stream_wait(run->hb, &here, event, 0, &state); break;
+	case 5: sw_hb_wait_end(run->hb, sw_hb_wait_stream(run->hb, &here), 1, ++run->seq, SW_ORDER_DOCUMENTED, NULL); break;
+	default:
+		if (below(run, 4) == 0)
+			sw_hb_wait_end(run->hb, sw_hb_wait_context(run->hb, 1), 1, ++run->seq, SW_ORDER_DOCUMENTED, NULL);
+	}
+}
+
+START_TEST(map_agrees_with_brute_force)
+{
+	unsigned yes = 0, no = 0;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct run run = {.state = seed << 32, .hb = sw_hb_new(&(struct sw_hb_options){0})};
+		for (int i = 0; i < STREAMS; i++)
+			sw_hb_stream_create(run.hb, 1, 0x100 + (uint64_t)i * 8, true);
+		for (int i = 0; i < STEPS; i++) {
+			if (below(&run, 3))
+				synchronise(&run);
+			else if (access_now(&run, _i))
+				yes++;
+			else
+				no++;
+		}
+		sw_shadow_clear(&run.shadow, &run.pool);
+		ck_assert_uint_eq(run.pool.live, 0);
+		ck_assert_uint_le(run.most_segments, BYTES);
+		sw_arena_free(&run.pool.arena);
+		free(run.past.at);
+		sw_hb_free(run.hb);
+	}
+	ck_assert_uint_gt(yes, 500);
+	ck_assert_uint_gt(no, 500);
+}
+END_TEST
+
+/* A million accesses of streams that wait for each other leave no more than a few uses behind. */
+START_TEST(map_stays_small)
+{
+	struct run run = {.state = 1, .hb = sw_hb_new(&(struct sw_hb_options){0})};
+	for (int i = 0; i < STREAMS; i++)
+		sw_hb_stream_create(run.hb, 1, 0x100 + (uint64_t)i * 8, true);
+	for (uint64_t i = 0; i < 200000; i++) {
+		struct sw_hb_at here = at(&run, 0x100 + i % STREAMS * 8);
+		struct sw_use *use = sw_use_new(&run.pool);
+		use->range = sw_range_bytes(i % 64 * 16, 16, i % 3 ? SW_WRITE : SW_READ, SW_EV_EXACT);
+		use->end = use->range.address + 16;
+		use->access.point = sw_hb_enqueue(run.hb, &here);
+		use->access.seq = here.seq;
+		struct sw_shadow_env env = {.pool = &run.pool, .hb = run.hb, .serial = ++run.serial, .keep_from = 1,
+					    .meet = meet, .arg = &run};
+		sw_shadow_enter(&run.shadow, &env, use);
+		sw_use_drop(&run.pool, use);
+		ck_assert_uint_le(run.pool.live, 64 * 2 * STREAMS);
+	}
+	ck_assert_uint_le(run.shadow.segments.n, 64);
+	sw_shadow_clear(&run.shadow, &run.pool);
+	sw_arena_free(&run.pool.arena);
+	sw_hb_free(run.hb);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_add_loop_test(tc, map_agrees_with_brute_force, 0, 2);
+	tcase_add_test(tc, map_stays_small);
+}
+
+int main(void)
+{
+	return run_cases("shadow", add);
+}
