@@ -38,8 +38,8 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice, enum sw_role role,
-			     enum sw_evidence evidence)
+struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice,
+			     enum sw_role role, enum sw_evidence evidence)
 {
 	struct sw_range range = sw_range_bytes(address, size[0], role, evidence);
 	if (size[1] > 1 && pitch != size[0]) {
@@ -135,11 +135,13 @@ bool sw_range_overlap(const struct sw_range *a, const struct sw_range *b)
 				return true;
 		return false;
 	}
-	const struct sw_range *few = mul(a->rows, a->slices) < mul(b->rows, b->slices) ? a : b, *many = few == a ? b : a;
+	const struct sw_range *few = mul(a->rows, a->slices) < mul(b->rows, b->slices) ? a : b,
+			      *many = few == a ? b : a;
 	uint64_t left = SW_MAX_ROWS;
 	for (uint64_t s = 0; s < few->slices && left; s++)
 		for (uint64_t r = 0; r < few->rows && left; r++, left--)
-			if (box_meets(many, (__int128)few->address + (__int128)s * few->slice + (__int128)r * few->pitch,
+			if (box_meets(many,
+				      (__int128)few->address + (__int128)s * few->slice + (__int128)r * few->pitch,
 				      few->width))
 				return true;
 	return false;

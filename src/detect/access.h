@@ -16,15 +16,15 @@
 #include "detect/detect.h"
 
 struct sw_range {
-	uint64_t address; /* first byte; inside an allocation: offset from its start */
-	uint64_t width;   /* bytes of a row; 0 with !bounded: extent unknown */
-	uint64_t pitch, rows;   /* bytes from row to row, rows (>= 1) */
+	uint64_t address;	/* first byte; inside an allocation: offset from its start */
+	uint64_t width;		/* bytes of a row; 0 with !bounded: extent unknown */
+	uint64_t pitch, rows;	/* bytes from row to row, rows (>= 1) */
 	uint64_t slice, slices; /* bytes from slice to slice, slices (>= 1) */
-	enum sw_role role;      /* SW_READ, SW_WRITE, SW_READ_WRITE, SW_ATOMIC */
+	enum sw_role role;	/* SW_READ, SW_WRITE, SW_READ_WRITE, SW_ATOMIC */
 	enum sw_evidence evidence;
-	int32_t param;   /* parameter that holds the pointer, -1 none */
-	bool bounded;    /* the box is all that can be touched; else `address` is only where it starts */
-	bool polls;      /* signals through memory, or is a library's workspace: one step down in the matrix */
+	int32_t param; /* parameter that holds the pointer, -1 none */
+	bool bounded;  /* the box is all that can be touched; else `address` is only where it starts */
+	bool polls;    /* signals through memory, or is a library's workspace: one step down in the matrix */
 };
 
 /* A box of consecutive bytes. */
@@ -32,8 +32,8 @@ struct sw_range sw_range_bytes(uint64_t address, uint64_t bytes, enum sw_role ro
 /* A pointer of which only the start is known. */
 struct sw_range sw_range_open(uint64_t address, enum sw_role role, enum sw_evidence evidence, int32_t param);
 /* A box; rows or slices of 0 count as 1.  Dense boxes become consecutive bytes. */
-struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice, enum sw_role role,
-			     enum sw_evidence evidence);
+struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice,
+			     enum sw_role role, enum sw_evidence evidence);
 
 /* Bytes from the first to the last byte touched, saturating; 0: touches nothing. */
 uint64_t sw_range_span(const struct sw_range *range);

@@ -36,7 +36,8 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		alloc_cost(m, r, w, a);
 	}
 	struct sw_block *block = sw_space_find(&m->space, a->address, &offset);
-	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL && block->bytes == a->bytes)
+	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL &&
+	    block->bytes == a->bytes)
 		return; /* asked for once more */
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
 	block->ctx = r->rec->ctx;
@@ -119,64 +120,4 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	m->free_covers = NULL;
 	free(covers.at);
 	sw_space_remove(&m->space, block, &gone);
-}
-
-/* ---- what the driver does to many at once ------------------------------------------------------------------------- */
-
-static void forget_context(struct sw_model *m, uint8_t ctx)
-{
-	for (struct sw_block *block = sw_space_next(&m->space, NULL), *next; block; block = next) {
-		next = sw_space_next(&m->space, block);
-		if (block->ctx == ctx)
-			sw_space_remove(&m->space, block, NULL);
-	}
-}
-
-static void end_context(struct sw_model *m, const struct sw_record *r, uint8_t ctx)
-{
-	sw_hb_context_destroy(m->hb, ctx, r->thread, r->seq);
-	forget_context(m, ctx);
-	m->context[ctx].over = false;
-	m->context[ctx].unclassified = 0;
-}
-
-void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
-{
-	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
-	(void)w;
-	if (o->op != SW_CONTEXT_DESTROY && o->op != SW_CONTEXT_RESET)
-		return;
-	for (unsigned id = 1; id < 256; id++) {
-		const struct sw_trace_context *c = sw_reader_context(m->reader, (uint8_t)id);
-		if (c && (o->op == SW_CONTEXT_DESTROY ? c->handle == o->handle
-						       : c->flags & SW_CTX_PRIMARY && c->device == (int32_t)o->handle))
-			end_context(m, r, (uint8_t)id);
-	}
-}
-
-void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
-{
-	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
-	(void)w;
-	m->context[r->rec->ctx] = (struct sw_context){.device = c->device};
-	sw_hb_context_create(m->hb, r->rec->ctx, c->device);
-}
-
-void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
-{
-	const struct sw_rec_name *n = (const struct sw_rec_name *)(const void *)r->rec;
-	struct sw_hb_at at = sw_model_at(m, r, n->handle);
-	uint64_t offset;
-	uint32_t lane;
-	(void)w;
-	if (n->of != SW_NAME_STREAM && n->of != SW_NAME_BUFFER)
-		return;
-	const char *name = sw_arena_strndup(m->arena, (const char *)(n + 1), n->name_bytes);
-	struct sw_block *block = n->of == SW_NAME_BUFFER ? sw_space_find(&m->space, n->handle, &offset) : NULL;
-	if (block && !offset)
-		block->name = name;
-	if (n->of != SW_NAME_STREAM)
-		return;
-	uint32_t stream = sw_model_lane(m, &at, &lane)->stream;
-	m->j->streams.at[stream].name = name;
 }

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 
 /* A wait is worth a warning when its host time exceeds both. */
-#define SW_WAIT_WARNING_NS 1000000u
+#define SW_WAIT_WARNING_NS    1000000u
 #define SW_WAIT_WARNING_SHARE 100u /* 1 % of the run */
 
 void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible)

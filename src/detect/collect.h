@@ -13,7 +13,7 @@
 
 struct sw_collect {
 	struct sw_judgement *judgement;
-	struct sw_map index; /* hash of the call sites -> finding + 1 */
+	struct sw_map index;	 /* hash of the call sites -> finding + 1 */
 	SW_VEC(uint64_t) waited; /* beside each finding: host time of the calls that waited */
 	bool keep_possible;
 };

@@ -12,10 +12,10 @@ enum place { PAGEABLE, PINNED, MANAGED, DEVICE };
 
 /* How the host joins a copy. */
 enum join {
-	NO,     /* it goes on at once */
-	FULL,   /* documented: it returns when the copy is done */
+	NO,	/* it goes on at once */
+	FULL,	/* documented: it returns when the copy is done */
 	BEFORE, /* documented for what preceded; the transfer itself may still be in flight */
-	MAY,    /* the documents leave it open */
+	MAY,	/* the documents leave it open */
 };
 
 /* [asynchronous][source][destination].  Managed memory may lie on either side of the bus: where that leaves two
@@ -46,10 +46,10 @@ struct side {
 static enum place place_of(const struct sw_block *block, uint8_t said)
 {
 	static const enum place places[] = {
-		[SW_MEM_UNKNOWN] = DEVICE,   [SW_MEM_DEVICE] = DEVICE,       [SW_MEM_ASYNC] = DEVICE,
-		[SW_MEM_MANAGED] = MANAGED,  [SW_MEM_PINNED] = PINNED,       [SW_MEM_REGISTERED] = PINNED,
-		[SW_MEM_ARRAY] = DEVICE,     [SW_MEM_MAPPED] = DEVICE,       [SW_MEM_IPC] = DEVICE,
-		[SW_MEM_SYMBOL] = DEVICE,    [SW_MEM_PAGEABLE] = PAGEABLE,
+		[SW_MEM_UNKNOWN] = DEVICE,  [SW_MEM_DEVICE] = DEVICE,	  [SW_MEM_ASYNC] = DEVICE,
+		[SW_MEM_MANAGED] = MANAGED, [SW_MEM_PINNED] = PINNED,	  [SW_MEM_REGISTERED] = PINNED,
+		[SW_MEM_ARRAY] = DEVICE,    [SW_MEM_MAPPED] = DEVICE,	  [SW_MEM_IPC] = DEVICE,
+		[SW_MEM_SYMBOL] = DEVICE,   [SW_MEM_PAGEABLE] = PAGEABLE,
 	};
 	if (block && (unsigned)block->memory < sizeof places / sizeof *places)
 		return places[block->memory];
@@ -211,8 +211,8 @@ void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait
 {
 	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
 	struct side dst = side_of_box(m, &c->dst, c, SW_WRITE), src = side_of_box(m, &c->src, c, SW_READ);
-	struct sw_range dense = sw_range_box(0, (uint64_t[]){c->width, c->height, c->depth}, c->width, 0, SW_READ,
-					     SW_EV_EXACT);
+	struct sw_range dense =
+		sw_range_box(0, (uint64_t[]){c->width, c->height, c->depth}, c->width, 0, SW_READ, SW_EV_EXACT);
 	uint64_t bytes = dense.width * dense.slices;
 	if (!c->width)
 		return;
@@ -224,8 +224,8 @@ void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, s->stream);
 	struct side dst = side_of(m, s->dst, SW_SIDE_DEVICE, s->width, SW_WRITE);
-	bool waits = r->rec->flags & SW_RF_SYNCHRONOUS &&
-		     (dst.place != DEVICE || (dst.block && dst.block->sync_memops));
+	bool waits =
+		r->rec->flags & SW_RF_SYNCHRONOUS && (dst.place != DEVICE || (dst.block && dst.block->sync_memops));
 	if (!s->width)
 		return;
 	dst.range = sw_range_box(s->dst, (uint64_t[]){s->width, s->height, 1}, s->pitch, 0, SW_WRITE, SW_EV_EXACT);

@@ -29,12 +29,12 @@ enum sw_finding_id {
 #undef SW_FINDING
 };
 struct sw_finding_info {
-	int number;       /* 101 for SW101 */
+	int number;	  /* 101 for SW101 */
 	const char *kind; /* "race-read-after-write" */
 	const char *title;
 	const char *text; /* for `syncwatch explain` */
 };
-const struct sw_finding_info *sw_finding_info(int number); /* NULL unknown */
+const struct sw_finding_info *sw_finding_info(int number);	/* NULL unknown */
 const struct sw_finding_info *sw_finding_info_at(size_t index); /* NULL ends */
 
 /* How we know what an operation touches (§ evidence in doc/findings.md), weakest first. */
@@ -58,7 +58,7 @@ struct sw_allocation {
 	uint64_t address, bytes;
 	enum sw_memory memory;
 	int device;
-	uint32_t number; /* 1, 2, ... in order of allocation */
+	uint32_t number;     /* 1, 2, ... in order of allocation */
 	uint16_t api, flags; /* of the allocating call; flags: SW_RF_* */
 	uint32_t stack, thread;
 	uint64_t seq;
@@ -73,40 +73,40 @@ struct sw_access {
 	uint16_t flags; /* SW_RF_* of the record: RUNTIME tells which API the user called */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
-	uint32_t stream;   /* index into judgement.streams, 0 = host */
+	uint32_t stream; /* index into judgement.streams, 0 = host */
 	int device;
 	uint32_t function; /* FUNCTION id, 0 none */
-	int32_t param;     /* parameter that holds the pointer, -1 none */
+	int32_t param;	   /* parameter that holds the pointer, -1 none */
 	struct sw_point point;
-	bool ranged; /* the four below are meant */
+	bool ranged;		 /* the four below are meant */
 	uint64_t address, bytes; /* hull of what is touched */
-	bool extent_known;       /* false: to the end of the allocation or the next known start */
-	uint32_t allocation;     /* index into judgement.allocations + 1, 0 none */
+	bool extent_known;	 /* false: to the end of the allocation or the next known start */
+	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
 	enum sw_evidence evidence;
 };
 
 /* A cheap fix, as facts. */
 enum sw_fix {
 	SW_FIX_NONE,
-	SW_FIX_EVENT,          /* record on access[0]'s stream after it, wait on access[1]'s stream before it */
-	SW_FIX_MOVE_RECORD,    /* the event that is waited for was recorded too early: `seq` */
-	SW_FIX_HOST_SYNC,      /* synchronise access[0]'s stream before the host touches the buffer */
-	SW_FIX_PIN,            /* allocate or register the host buffer as pinned */
-	SW_FIX_ASYNC,          /* use the asynchronous form on a stream */
-	SW_FIX_NONBLOCKING,    /* use streams created with cudaStreamNonBlocking, or per-thread default streams */
-	SW_FIX_REUSE,          /* allocate once, outside the loop; or a pool */
-	SW_FIX_LATER,          /* move the call to where nothing is pending */
-	SW_FIX_REMOVE,         /* the call waits for nothing */
-	SW_FIX_NARROW,         /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
-	SW_FIX_RECORD_FIRST,   /* record the event before waiting for it */
-	SW_FIX_PRELOAD         /* load the kernel at start-up */
+	SW_FIX_EVENT,	     /* record on access[0]'s stream after it, wait on access[1]'s stream before it */
+	SW_FIX_MOVE_RECORD,  /* the event that is waited for was recorded too early: `seq` */
+	SW_FIX_HOST_SYNC,    /* synchronise access[0]'s stream before the host touches the buffer */
+	SW_FIX_PIN,	     /* allocate or register the host buffer as pinned */
+	SW_FIX_ASYNC,	     /* use the asynchronous form on a stream */
+	SW_FIX_NONBLOCKING,  /* use streams created with cudaStreamNonBlocking, or per-thread default streams */
+	SW_FIX_REUSE,	     /* allocate once, outside the loop; or a pool */
+	SW_FIX_LATER,	     /* move the call to where nothing is pending */
+	SW_FIX_REMOVE,	     /* the call waits for nothing */
+	SW_FIX_NARROW,	     /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
+	SW_FIX_RECORD_FIRST, /* record the event before waiting for it */
+	SW_FIX_PRELOAD	     /* load the kernel at start-up */
 };
 
 /* What a wait cost. */
 struct sw_cost {
 	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
 	uint64_t total_ns, worst_ns;  /* host time in the calls */
-	uint64_t transfer_ns;         /* of it: estimated to be the call's own work */
+	uint64_t transfer_ns;	      /* of it: estimated to be the call's own work */
 	uint64_t win_low_ns, win_high_ns;
 };
 
@@ -118,15 +118,15 @@ struct sw_finding {
 	uint64_t count;
 	uint32_t accesses;
 	struct sw_access access[3]; /* [0] the earlier, [1] the later; waits: [0] the call */
-	struct sw_hb_last last;     /* hazards: the last order between the two lanes that does exist */
-	bool measured_order;        /* ordered, but only by a wait that no document promises */
-	bool not_waited;            /* the documents promise a wait that did not happen here */
+	struct sw_hb_last last;	    /* hazards: the last order between the two lanes that does exist */
+	bool measured_order;	    /* ordered, but only by a wait that no document promises */
+	bool not_waited;	    /* the documents promise a wait that did not happen here */
 	enum sw_fix fix;
 	uint32_t fix_stream;
 	uint64_t fix_seq;
 	struct sw_cost cost;
-	uint32_t detail;  /* meaning depends on id: see findings.def */
-	uint64_t value;   /* likewise */
+	uint32_t detail;      /* meaning depends on id: see findings.def */
+	uint64_t value;	      /* likewise */
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
 	bool suppressed;
 	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
@@ -145,21 +145,23 @@ struct sw_coverage {
 struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
-	SW_VEC(struct sw_finding) findings;       /* by severity, hazards before waits, then by cost, then by first occurrence */
+	SW_VEC(struct sw_finding)
+	findings; /* by severity, hazards before waits, then by cost, then by first occurrence */
 	struct sw_coverage coverage;
-	uint64_t host_wait_ns; /* host time in calls that waited */
+	uint64_t host_wait_ns;		       /* host time in calls that waited */
 	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */
-	uint64_t span_ns; /* first to last record */
-	uint32_t errors, warnings, notes; /* neither hidden nor suppressed */
+	uint64_t span_ns;		       /* first to last record */
+	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
 	bool simulated;
 };
 
-/* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two records
-   is told at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with dur_ns 0. */
+/* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two
+   records is told at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with
+   dur_ns 0. */
 struct sw_operation {
-	struct sw_access what; /* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
-	bool enqueues;         /* it put work on what.stream, at what.point */
-	bool blocks;           /* work was pending and the call took longer than its own work needs */
+	struct sw_access what;		/* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
+	bool enqueues;			/* it put work on what.stream, at what.point */
+	bool blocks;			/* work was pending and the call took longer than its own work needs */
 	const struct sw_record *record; /* valid during the call-back; params only for calls of one record */
 };
 
@@ -178,7 +180,7 @@ struct sw_observer {
 
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
-	bool keep_possible;     /* keep `possible` findings (--all); else they are dropped when found */
+	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/model.h"
 
-/* Each occurrence of a hazard is told to the observer up to this many times a pair of call sites: markers in a timeline. */
+/* Each occurrence of a hazard is told to the observer up to this many times a pair of call sites: markers in a
+ * timeline. */
 #define SW_MAX_TOLD 64u
 
 static int hazard_id(const struct sw_use *m, const struct sw_use *x)

@@ -14,7 +14,8 @@ static const struct sw_judge_options defaults = {.fold_below_ns = 100000};
 /* A program that asked for the driver and of which no call was seen. */
 static void nothing_intercepted(struct sw_model *m)
 {
-	struct sw_finding seen = {.id = SW_FINDING_NOTHING_INTERCEPTED, .severity = SW_WARNING, .confidence = SW_CERTAIN};
+	struct sw_finding seen = {
+		.id = SW_FINDING_NOTHING_INTERCEPTED, .severity = SW_WARNING, .confidence = SW_CERTAIN};
 	if (!m->j->coverage.driver_calls && sw_reader_device(m->reader, 0))
 		sw_collect_add(&m->collect, &seen, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels: from the parameter block to ranges.  Today the mangled name tells what a pointer is for; what the code itself
- * tells will come as ranges of the same form.
+ * Kernels: from the parameter block to ranges.  Today the mangled name tells what a pointer is for; what the code
+ * itself tells will come as ranges of the same form.
  */
 #include "detect/model.h"
 
@@ -75,8 +75,8 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	}
 }
 
-/* The code of a kernel is loaded when it is first used, which may hold back other streams (CUDA programming guide, "Lazy
-   loading": loading may need the context to be idle). */
+/* The code of a kernel is loaded when it is first used, which may hold back other streams (CUDA programming guide,
+   "Lazy loading": loading may need the context to be idle). */
 static void first_use(struct sw_model *m, struct sw_wait *w, uint64_t handle, uint8_t ctx, uint32_t own_lane)
 {
 	uint64_t *seen = sw_map_put(&m->touched, handle);

@@ -10,5 +10,7 @@ libswdetect_a_SOURCES = \
 	src/detect/collect.c src/detect/collect.h \
 	src/detect/model.c src/detect/model.h \
 	src/detect/streams.c src/detect/copies.c src/detect/launches.c src/detect/blocks.c src/detect/syncs.c \
+	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
 	src/detect/judge.c
+EXTRA_DIST += doc/findings.md

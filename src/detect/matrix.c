@@ -9,10 +9,8 @@ static const struct sw_verdict possible = {SW_NOTE, SW_POSSIBLE};
    direction known. */
 static const struct sw_verdict *const table[SW_EV_EXACT + 1][SW_CONTACTS] = {
 	/*                   bytes     same base  assumed extent */
-	[SW_EV_ASSUMED] = {&possible, &possible, &possible},
-	[SW_EV_SIGNATURE] = {&warning, &warning, &possible},
-	[SW_EV_DIRECTION] = {&warning, &warning, &possible},
-	[SW_EV_FOOTPRINT] = {&error, &warning, &possible},
+	[SW_EV_ASSUMED] = {&possible, &possible, &possible}, [SW_EV_SIGNATURE] = {&warning, &warning, &possible},
+	[SW_EV_DIRECTION] = {&warning, &warning, &possible}, [SW_EV_FOOTPRINT] = {&error, &warning, &possible},
 	[SW_EV_EXACT] = {&error, &warning, &possible},
 };
 

@@ -7,8 +7,8 @@
 
 /* How two accesses come to share memory. */
 enum sw_contact {
-	SW_CONTACT_BYTES,  /* both are bounded and share bytes */
-	SW_CONTACT_BASE,   /* the start of an unbounded one is the start of the other, or lies inside the bounded other */
+	SW_CONTACT_BYTES, /* both are bounded and share bytes */
+	SW_CONTACT_BASE, /* the start of an unbounded one is the start of the other, or lies inside the bounded other */
 	SW_CONTACT_EXTENT, /* only because an extent was assumed */
 	SW_CONTACTS
 };

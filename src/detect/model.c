@@ -12,9 +12,9 @@ static sw_handler *const handlers[256] = {
 
 /* Errors after which a context can only be destroyed: cuda.h says of each that "the context cannot be used". */
 static const uint16_t sticky[] = {
-	214 /* ECC */,          220 /* NVLink */,         226 /* contained */,   700 /* illegal address */,
-	702 /* time-out */,     710 /* assert */,         714 /* stack */,       715 /* illegal instruction */,
-	716 /* misaligned */,   717 /* address space */,  718 /* invalid pc */,  719 /* launch failed */,
+	214 /* ECC */,		 220 /* NVLink */,	  226 /* contained */,	700 /* illegal address */,
+	702 /* time-out */,	 710 /* assert */,	  714 /* stack */,	715 /* illegal instruction */,
+	716 /* misaligned */,	 717 /* address space */, 718 /* invalid pc */, 719 /* launch failed */,
 	721 /* tensor memory */, 999 /* unknown */,
 };
 

@@ -7,7 +7,10 @@
  *     copies.c    copies and sets: which memory, who waits
  *     launches.c  kernels: parameters -> ranges
  *     blocks.c    allocation and release
+ *     device.c    contexts, configuration, attributes, names
+ *     gaps.c      what is not known: unmodelled calls, lost records
  *     syncs.c     waits of the host, queries
+ *     polls.c     loops of queries (SW403)
  *     waits.c     what a wait covered and cost
  *     hazards.c   two accesses that met
  *     ties.c      events that were meant to order a hazard (SW201-SW203)
@@ -30,15 +33,15 @@ struct sw_wait;
 /* What is known of an operation's lane beside its clocks.  A slot that changed hands has another serial. */
 struct sw_lane {
 	uint32_t serial;
-	uint32_t stream;        /* index in judgement.streams */
-	uint64_t work;          /* last step that was work */
+	uint32_t stream;	       /* index in judgement.streams */
+	uint64_t work;		       /* last step that was work */
 	uint64_t visible, visible_seq; /* last step that wrote memory that the host can read, and its record */
-	uint64_t unknown;       /* last step whose accesses are not known */
-	struct sw_tie *ties;    /* waits made on this lane, a ring; NULL none yet */
+	uint64_t unknown;	       /* last step whose accesses are not known */
+	struct sw_tie *ties;	       /* waits made on this lane, a ring; NULL none yet */
 	uint32_t ties_made;
-	struct sw_pending {     /* enqueued work that is not known to be done, oldest first: a ring */
+	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */
 		uint64_t seq, tick;
-	} *pending;
+	} * pending;
 	uint32_t pending_room, pending_first, pending_n;
 };
 
@@ -69,21 +72,21 @@ enum sw_own {
 struct sw_wait {
 	struct sw_record record; /* of BEGIN; rec points to the copy below when the call spans two records */
 	struct sw_rec *copy;
-	struct sw_access what;   /* the call */
+	struct sw_access what; /* the call */
 	bool enqueues;
-	int id;                  /* the finding that this call is a case of, 0 none */
+	int id; /* the finding that this call is a case of, 0 none */
 	enum sw_basis basis;
 	enum sw_fix fix;
-	bool promised;           /* the documents promise that it waits */
-	bool always;             /* a finding even when it did not wait and nothing was pending */
-	bool only_waited;        /* a finding only when it did wait */
-	bool wide;               /* a synchronisation: candidate for SW401, SW402 */
-	bool pending;            /* work was pending that it could have waited for */
+	bool promised;	  /* the documents promise that it waits */
+	bool always;	  /* a finding even when it did not wait and nothing was pending */
+	bool only_waited; /* a finding only when it did wait */
+	bool wide;	  /* a synchronisation: candidate for SW401, SW402 */
+	bool pending;	  /* work was pending that it could have waited for */
 	uint64_t own_ns;
 	uint32_t tokens;
 	sw_hb_token token[SW_WAIT_TOKENS];
 	enum sw_order order[SW_WAIT_TOKENS];
-	sw_covered_vec covered;  /* work that the host did not know to be done, documented clock */
+	sw_covered_vec covered;	    /* work that the host did not know to be done, documented clock */
 	struct sw_range host_range; /* what the host itself touches inside the call; width 0 nothing */
 	uint32_t detail;
 	struct sw_wait *next;
@@ -92,10 +95,10 @@ struct sw_wait {
 struct sw_event {
 	struct sw_access record;   /* the last record's call */
 	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
-	uint64_t capture;          /* recorded inside this capture, 0: for real */
-	uint64_t work;             /* last step of work on the stream when it was recorded, 0 none */
-	bool in_graph;             /* recorded by a node of a graph (external), when is not seen */
-	bool ordering;             /* a stream or the host has waited for it */
+	uint64_t capture;	   /* recorded inside this capture, 0: for real */
+	uint64_t work;		   /* last step of work on the stream when it was recorded, 0 none */
+	bool in_graph;		   /* recorded by a node of a graph (external), when is not seen */
+	bool ordering;		   /* a stream or the host has waited for it */
 };
 
 /* A wait of a stream (or the host) for an event, as hazards look back on it. */
@@ -114,8 +117,8 @@ struct sw_kernel {
 
 struct sw_context {
 	int device;
-	bool over;               /* a sticky error ended judgement */
-	uint64_t unclassified;   /* first call that we do not model, 0 none */
+	bool over;	       /* a sticky error ended judgement */
+	uint64_t unclassified; /* first call that we do not model, 0 none */
 };
 
 struct sw_legacy_site {
@@ -154,25 +157,25 @@ struct sw_model {
 	struct sw_collect collect;
 
 	const struct sw_record *record; /* the one in hand */
-	struct sw_wait *wait;           /* its call */
+	struct sw_wait *wait;		/* its call */
 	struct sw_wait scratch, *spare;
-	struct sw_map open;             /* sequence number of BEGIN -> struct sw_wait */
+	struct sw_map open; /* sequence number of BEGIN -> struct sw_wait */
 
 	struct sw_context context[256];
 	SW_VEC(struct sw_lane) lanes;
-	SW_VEC(uint64_t) captures;      /* beside judgement.streams: the capture that a stream is part of, 0 none */
-	size_t capturing;               /* streams that are */
-	struct sw_map default_streams;  /* kind, context, thread -> index in judgement.streams */
-	struct sw_map events;           /* handle -> struct sw_event */
-	struct sw_map host_funcs;       /* record of HOST_FUNC -> token */
-	struct sw_map polls;            /* call site of a query loop -> struct */
+	SW_VEC(uint64_t) captures;     /* beside judgement.streams: the capture that a stream is part of, 0 none */
+	size_t capturing;	       /* streams that are */
+	struct sw_map default_streams; /* kind, context, thread -> index in judgement.streams */
+	struct sw_map events;	       /* handle -> struct sw_event */
+	struct sw_map host_funcs;      /* record of HOST_FUNC -> token */
+	struct sw_map polls;	       /* call site of a query loop -> what polls.c knows of it */
 	SW_VEC(struct sw_kernel) kernels;
-	struct sw_map touched;          /* function handles whose code is known to be loaded */
+	struct sw_map touched; /* function handles whose code is known to be loaded */
 	SW_VEC(struct sw_legacy_site) legacy;
 	struct sw_wide wide;
 	sw_covered_vec scratch_covered;
 	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
-	uint32_t serial;                /* of uses entered */
+	uint32_t serial;		   /* of uses entered */
 	uint32_t streams_made;
 	uint64_t first_ns, last_ns;
 	bool any;
@@ -226,6 +229,10 @@ uint64_t sw_wait_own(enum sw_own what, uint64_t bytes);
 void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed);
 void sw_wait_forget(struct sw_model *m);
 void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uint64_t tick);
+
+/* ---- polls.c ---- */
+/* A query said so; `done`: it was the last of its row. */
+void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done);
 
 /* ---- hazards.c ---- */
 void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later);

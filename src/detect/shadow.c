@@ -96,7 +96,8 @@ static bool same_uses(const struct segment *a, const struct segment *b)
 
 static bool passed(const struct sw_shadow_env *env, const struct sw_use *m)
 {
-	return (m->access.seq < env->keep_from || m->access.seq > env->keep_to) && sw_hb_passed(env->hb, m->access.point);
+	return (m->access.seq < env->keep_from || m->access.seq > env->keep_to) &&
+	       sw_hb_passed(env->hb, m->access.point);
 }
 
 static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)

@@ -21,9 +21,9 @@ struct sw_block;
 /* One access as it is remembered; shared by the segments that it touches. */
 struct sw_use {
 	uint32_t refs;
-	uint32_t stamp;          /* serial of the use that met it last */
-	struct sw_range range;   /* offsets */
-	uint64_t end;            /* offset behind the last byte touched, unbounded ones: as assumed */
+	uint32_t stamp;		 /* serial of the use that met it last */
+	struct sw_range range;	 /* offsets */
+	uint64_t end;		 /* offset behind the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
 	struct sw_block *block;
 	uint8_t ctx;
@@ -51,8 +51,8 @@ struct sw_shadow_env {
 	struct sw_use_pool *pool;
 	const struct sw_hb *hb;
 	uint32_t serial; /* of the use that is entered, for counting each pair once */
-	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a wait
-	   was needed for wants to see them (empty: keep_from > keep_to). */
+	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a
+	   wait was needed for wants to see them (empty: keep_from > keep_to). */
 	uint64_t keep_from, keep_to;
 	/* Called once for each earlier use that shares bytes with the new one and where one of both writes. */
 	void (*meet)(void *arg, struct sw_use *earlier, struct sw_use *later);

@@ -8,7 +8,7 @@
 #define SW_MAX_FREED 4096u
 /* Starts kept per block, and how many of them make it a pool that nobody described: a caching allocator's segment holds
    hundreds of tensors, a program that slices an array for its streams a few dozen. */
-#define SW_MAX_STARTS 4096u
+#define SW_MAX_STARTS  4096u
 #define SW_POOL_STARTS 64u
 
 struct sw_view {
@@ -126,7 +126,8 @@ void sw_space_remove(struct sw_space *space, struct sw_block *block, const struc
 			free(block->view[i]);
 			block->view[i] = NULL;
 		}
-	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped anew by the host. */
+	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped anew by the host.
+	 */
 	if (!gone || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_ASYNC)) {
 		block_free(space, block);
 		return;

@@ -20,12 +20,12 @@ struct sw_block {
 	uint8_t ctx;
 	int device;
 	uint32_t number;
-	uint32_t mention; /* index + 1 in the judgement's allocations, 0: no finding mentions it */
-	bool sync_memops; /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
-	bool crowded;     /* more starts of things inside than are kept: a pool that nobody described */
-	struct sw_access born;      /* the call that made it; ASYNC: at a point of a stream */
-	struct sw_access gone;      /* the call that freed it, once freed */
-	bool born_passed;           /* ASYNC: everything to come is ordered after its allocation */
+	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
+	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
+	bool crowded;	       /* more starts of things inside than are kept: a pool that nobody described */
+	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
+	struct sw_access gone; /* the call that freed it, once freed */
+	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
 	struct sw_shadow shadow;
 	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
 	struct sw_view *view[2];

@@ -65,7 +65,8 @@ void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct s
 
 static unsigned record_flags(uint32_t flags)
 {
-	return (flags & SW_EVENT_RECORD_CONTEXT ? SW_HB_CONTEXT : 0u) | (flags & SW_EVENT_RECORD_EARLY ? SW_HB_EARLY : 0u);
+	return (flags & SW_EVENT_RECORD_CONTEXT ? SW_HB_CONTEXT : 0u) |
+	       (flags & SW_EVENT_RECORD_EARLY ? SW_HB_EARLY : 0u);
 }
 
 void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -215,8 +216,8 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 		*sw_map_put(&m->host_funcs, r->seq) = token;
 }
 
-/* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it signals
-   a condition variable, the waiting thread is faster than the return). */
+/* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it
+   signals a condition variable, the waiting thread is faster than the return). */
 void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
@@ -234,8 +235,8 @@ void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	(void)w;
 	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
 		return;
-	/* Streams that signal each other through memory are ordered in a way that is not followed: nothing that is found
-	   in this context from here on is more than possible. */
+	/* Streams that signal each other through memory are ordered in a way that is not followed: nothing that is
+	   found in this context from here on is more than possible. */
 	if (o->op != SW_MEMOP_PREFETCH && o->op != SW_MEMOP_ATTACH && !m->context[r->rec->ctx].unclassified)
 		m->context[r->rec->ctx].unclassified = r->seq;
 	m->wide.poisoned = true;

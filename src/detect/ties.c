@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events that were meant to order a hazard.  Waits for events that were never recorded, or recorded too early, and
- * records that nobody waits for occur in correct programs (first iterations, event pools): alone they are notes.  When a
- * hazard is found, the last waits of its later side tell which of them should have ordered it.
+ * records that nobody waits for occur in correct programs (first iterations, event pools): alone they are notes.  When
+ * a hazard is found, the last waits of its later side tell which of them should have ordered it.
  */
 #include "detect/model.h"
 
@@ -53,8 +53,8 @@ void sw_tie_replaced(struct sw_model *m, const struct sw_event *event)
 /* How a wait failed to order the earlier side, the most telling first. */
 enum miss { NEVER, REPLACED, TOO_EARLY, WRONG_STREAM, NONE };
 
-/* A wait that was issued before the earlier side cannot have been meant for it; one that brought the order of other work
-   did its own duty. */
+/* A wait that was issued before the earlier side cannot have been meant for it; one that brought the order of other
+   work did its own duty. */
 static enum miss miss_of(const struct sw_tie *tie, const struct sw_access *earlier)
 {
 	if (tie->wait.seq < earlier->seq)

@@ -42,7 +42,8 @@ static void report(struct sw_model *m)
 		const struct sw_wide_lane *lane = &m->wide.lanes.at[i];
 		if (lane->need)
 			needed++;
-		/* Work behind the last step needed is only sure to be covered when it is no later than what was covered. */
+		/* Work behind the last step needed is only sure to be covered when it is no later than what was
+		 * covered. */
 		if (!lane->need || (lane->need < lane->work && lane->work <= lane->at.covered))
 			less++;
 		if (lane->need && (!last || lane->need_seq > last->need_seq))

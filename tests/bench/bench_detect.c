@@ -65,15 +65,33 @@ static void pipeline(struct tb *tb, uint64_t operations)
 	for (uint64_t i = 0; i < operations; i++) {
 		uint64_t round = i / 10, in = DEV + (round % 4 << 21), out = DEV + ((4 + round % 4) << 21);
 		switch (i % 10) {
-		case 0: tb_stream_wait(tb, 0x1000, 0x100020); break;
-		case 1: tb_copy(tb, in, SW_SIDE_DEVICE, PIN, SW_SIDE_HOST, 65536, 0x1000); break;
-		case 2: tb_event_record(tb, 0x100000, 0x1000); break;
-		case 3: tb_stream_wait(tb, 0x1010, 0x100000); break;
-		case 4: tb_launch(tb, f, 0x1010, 2, out, in); break;
-		case 5: tb_event_record(tb, 0x100010, 0x1010); break;
-		case 6: tb_stream_wait(tb, 0x1020, 0x100010); break;
-		case 7: tb_copy(tb, PIN + (1 << 20), SW_SIDE_HOST, out, SW_SIDE_DEVICE, 65536, 0x1020); break;
-		case 8: tb_event_record(tb, 0x100020, 0x1020); break;
+		case 0:
+			tb_stream_wait(tb, 0x1000, 0x100020);
+			break;
+		case 1:
+			tb_copy(tb, in, SW_SIDE_DEVICE, PIN, SW_SIDE_HOST, 65536, 0x1000);
+			break;
+		case 2:
+			tb_event_record(tb, 0x100000, 0x1000);
+			break;
+		case 3:
+			tb_stream_wait(tb, 0x1010, 0x100000);
+			break;
+		case 4:
+			tb_launch(tb, f, 0x1010, 2, out, in);
+			break;
+		case 5:
+			tb_event_record(tb, 0x100010, 0x1010);
+			break;
+		case 6:
+			tb_stream_wait(tb, 0x1020, 0x100010);
+			break;
+		case 7:
+			tb_copy(tb, PIN + (1 << 20), SW_SIDE_HOST, out, SW_SIDE_DEVICE, 65536, 0x1020);
+			break;
+		case 8:
+			tb_event_record(tb, 0x100020, 0x1020);
+			break;
 		default:
 			if (round % 16 == 15)
 				tb_sync(tb, SW_SYNC_EVENT, 0x100020);
@@ -105,9 +123,15 @@ static void churn(struct tb *tb, uint64_t operations)
 	for (uint64_t i = 0; i < operations; i++) {
 		uint64_t at = DEV + ((uint64_t)(1 << 20) << 12) + (i / 3 % 5000 << 12);
 		switch (i % 3) {
-		case 0: tb_alloc(tb, SW_MEM_DEVICE, at, 4096); break;
-		case 1: tb_set(tb, at, 4096, 0x1000); break;
-		default: tb_free_sync(tb, SW_MEM_UNKNOWN, at); break;
+		case 0:
+			tb_alloc(tb, SW_MEM_DEVICE, at, 4096);
+			break;
+		case 1:
+			tb_set(tb, at, 4096, 0x1000);
+			break;
+		default:
+			tb_free_sync(tb, SW_MEM_UNKNOWN, at);
+			break;
 		}
 	}
 }
@@ -146,9 +170,9 @@ static void measure(size_t i, uint64_t operations)
 	}
 	double took = seconds() - start;
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%-10s %8.2f Mop/s %6.0f ns/op  findings %3zu  errors %u  streams %zu  max RSS %ld MiB\n", shapes[i].name,
-	       (double)operations / took * 1e-6, took / (double)operations * 1e9, j->findings.n, j->errors, j->streams.n,
-	       usage.ru_maxrss >> 10);
+	printf("%-10s %8.2f Mop/s %6.0f ns/op  findings %3zu  errors %u  streams %zu  max RSS %ld MiB\n",
+	       shapes[i].name, (double)operations / took * 1e-6, took / (double)operations * 1e9, j->findings.n,
+	       j->errors, j->streams.n, usage.ru_maxrss >> 10);
 	sw_judgement_free(j);
 	sw_reader_close(reader);
 	unlink(path);

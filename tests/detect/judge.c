@@ -41,7 +41,8 @@ struct sw_judgement *judged_with(struct tb *tb, const struct sw_judge_options *o
 	return j;
 }
 
-struct sw_judgement *judged_damaged(struct tb *tb, const struct sw_judge_options *options, uint64_t seed, unsigned bytes)
+struct sw_judgement *judged_damaged(struct tb *tb, const struct sw_judge_options *options, uint64_t seed,
+				    unsigned bytes)
 {
 	struct sw_reader *reader;
 	struct sw_judgement *j;

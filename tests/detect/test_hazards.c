@@ -323,8 +323,8 @@ START_TEST(unclassified_calls)
 }
 END_TEST
 
-/* A host function that announces the copy before it (0), and one that was enqueued too early (1); the thread that it wakes
-   is faster than its return. */
+/* A host function that announces the copy before it (0), and one that was enqueued too early (1); the thread that it
+   wakes is faster than its return. */
 START_TEST(host_functions)
 {
 	struct tb *tb = two_streams();

@@ -2,7 +2,8 @@
 /* SW104-SW106: host buffers, frees, stream-ordered allocations; and whom a copy makes wait, by kind of memory. */
 #include "detect/judge.h"
 
-static void is(const struct sw_finding *f, enum sw_severity severity, enum sw_confidence confidence, enum sw_basis basis)
+static void is(const struct sw_finding *f, enum sw_severity severity, enum sw_confidence confidence,
+	       enum sw_basis basis)
 {
 	ck_assert_int_eq(f->severity, severity);
 	ck_assert_int_eq(f->confidence, confidence);
@@ -17,7 +18,8 @@ static uint64_t copy_sync(struct tb *tb, uint64_t dst, enum sw_side ds, uint64_t
 	return seq;
 }
 
-/* ---- who waits for a copy: afterwards another stream sets the copied memory ---------------------------------------- */
+/* ---- who waits for a copy: afterwards another stream sets the copied memory ----------------------------------------
+ */
 
 static const struct {
 	const char *what;
@@ -35,10 +37,12 @@ static const struct {
 	{"device to device", true, DEV, DEV2, SW_SIDE_DEVICE, SW_SIDE_DEVICE, 103, SW_ERROR, SW_BASIS_DOCUMENTED},
 	{"pinned to device, asynchronous", false, DEV, PIN, SW_SIDE_DEVICE, SW_SIDE_HOST, 103, SW_ERROR,
 	 SW_BASIS_DOCUMENTED},
-	{"pageable to device, asynchronous", false, DEV, HOST, SW_SIDE_DEVICE, SW_SIDE_HOST, 103, SW_NOTE, SW_BASIS_MAY},
+	{"pageable to device, asynchronous", false, DEV, HOST, SW_SIDE_DEVICE, SW_SIDE_HOST, 103, SW_NOTE,
+	 SW_BASIS_MAY},
 	{"device to pinned, asynchronous", false, PIN, DEV, SW_SIDE_HOST, SW_SIDE_DEVICE, 102, SW_ERROR,
 	 SW_BASIS_DOCUMENTED},
-	{"device to pageable, asynchronous", false, HOST, DEV, SW_SIDE_HOST, SW_SIDE_DEVICE, 102, SW_NOTE, SW_BASIS_MAY},
+	{"device to pageable, asynchronous", false, HOST, DEV, SW_SIDE_HOST, SW_SIDE_DEVICE, 102, SW_NOTE,
+	 SW_BASIS_MAY},
 };
 
 START_TEST(who_waits_for_a_copy)
@@ -131,7 +135,8 @@ START_TEST(host_reads_what_may_be_in_flight)
 }
 END_TEST
 
-/* ---- frees -------------------------------------------------------------------------------------------------------- */
+/* ---- frees --------------------------------------------------------------------------------------------------------
+ */
 
 /* 0: the measured wait covers the work: a note.  1: documented wait.  */
 START_TEST(free_of_memory_in_use)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs: whatever a trace says, judging it ends, twice the same way; one stream alone never races; a program in
- * which everything waits for everything has no hazard; taking those waits away gives some.
+ * Random programs: whatever a trace says, judging it ends, twice the same way; one stream alone never races; a program
+ * in which everything waits for everything has no hazard; taking those waits away gives some.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,26 +51,57 @@ static void copy(struct tb *tb, uint64_t stream, bool sync)
 	}
 }
 
-/* Calls that are not work: nothing of it may happen in a program with one stream, where the host's own reads of pageable
-   memory and releases in flight are conflicts of the host with that stream. */
+/* Calls that are not work: nothing of it may happen in a program with one stream, where the host's own reads of
+   pageable memory and releases in flight are conflicts of the host with that stream. */
 static void disturb(struct tb *tb)
 {
 	uint64_t event = below(2) ? E1 : E2, stream = stream_of(ANYTHING);
 	switch (below(14)) {
-	case 0: tb_event_create(tb, event); break;
-	case 1: tb_event_destroy(tb, event); break;
-	case 2: tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2); tb_alloc(tb, SW_MEM_DEVICE, DEV2, 1 << 20); break;
-	case 3: tb_free_sync(tb, SW_MEM_PINNED, PIN); tb_alloc(tb, SW_MEM_PINNED, PIN, 1 << 20); break;
-	case 4: tb_stream_destroy(tb, 0xd0); tb_stream_create(tb, 0xd0, (uint32_t)below(2)); break;
-	case 5: tb_capture(tb, SW_CAPTURE_BEGIN, stream, 0); break;
-	case 6: tb_capture(tb, SW_CAPTURE_END, stream, 0x99); break;
-	case 7: tb_graph_launch(tb, 0x98, stream); break;
-	case 8: tb_host_func_run(tb, stream, 0x1234, tb_host_func(tb, stream, 0x1234) ? tb->seq : 0); break;
-	case 9: tb_alloc(tb, SW_MEM_ASYNC, DEV + (8 << 20), 65536)->stream = stream; break;
-	case 10: tb_free(tb, SW_MEM_ASYNC, DEV + (8 << 20))->stream = stream; break;
-	case 11: tb_mem_op(tb, (enum sw_mem_op)(1 + below(6)), device_address(), 64, stream); break;
-	case 12: tb_sync_begin(tb, SW_SYNC_CONTEXT, 0); break;
-	default: tb_thread(tb, 1 + (uint32_t)below(3)); break;
+	case 0:
+		tb_event_create(tb, event);
+		break;
+	case 1:
+		tb_event_destroy(tb, event);
+		break;
+	case 2:
+		tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
+		tb_alloc(tb, SW_MEM_DEVICE, DEV2, 1 << 20);
+		break;
+	case 3:
+		tb_free_sync(tb, SW_MEM_PINNED, PIN);
+		tb_alloc(tb, SW_MEM_PINNED, PIN, 1 << 20);
+		break;
+	case 4:
+		tb_stream_destroy(tb, 0xd0);
+		tb_stream_create(tb, 0xd0, (uint32_t)below(2));
+		break;
+	case 5:
+		tb_capture(tb, SW_CAPTURE_BEGIN, stream, 0);
+		break;
+	case 6:
+		tb_capture(tb, SW_CAPTURE_END, stream, 0x99);
+		break;
+	case 7:
+		tb_graph_launch(tb, 0x98, stream);
+		break;
+	case 8:
+		tb_host_func_run(tb, stream, 0x1234, tb_host_func(tb, stream, 0x1234) ? tb->seq : 0);
+		break;
+	case 9:
+		tb_alloc(tb, SW_MEM_ASYNC, DEV + (8 << 20), 65536)->stream = stream;
+		break;
+	case 10:
+		tb_free(tb, SW_MEM_ASYNC, DEV + (8 << 20))->stream = stream;
+		break;
+	case 11:
+		tb_mem_op(tb, (enum sw_mem_op)(1 + below(6)), device_address(), 64, stream);
+		break;
+	case 12:
+		tb_sync_begin(tb, SW_SYNC_CONTEXT, 0);
+		break;
+	default:
+		tb_thread(tb, 1 + (uint32_t)below(3));
+		break;
 	}
 }
 
@@ -85,14 +116,28 @@ static struct tb *program(uint64_t seed, enum shape shape, unsigned steps)
 		uint64_t stream = stream_of(shape), event = below(2) ? E1 : E2;
 		tb_stack(tb, 1, 0x1000 + below(16));
 		switch (below(9)) {
-		case 0: tb_launch(tb, f[below(2)], stream, 2, device_address(), device_address()); break;
-		case 1: tb_set(tb, device_address(), 1 + below(4096), stream); break;
+		case 0:
+			tb_launch(tb, f[below(2)], stream, 2, device_address(), device_address());
+			break;
+		case 1:
+			tb_set(tb, device_address(), 1 + below(4096), stream);
+			break;
 		case 2:
-		case 3: copy(tb, stream, shape == ANYTHING && below(4) == 0); break;
-		case 4: tb_event_record(tb, event, stream); break;
-		case 5: tb_stream_wait(tb, stream, event); break;
-		case 6: tb_query(tb, SW_SYNC_EVENT, event, below(2) ? 600 : 0); break;
-		case 7: tb_sync(tb, SW_SYNC_STREAM, stream); break;
+		case 3:
+			copy(tb, stream, shape == ANYTHING && below(4) == 0);
+			break;
+		case 4:
+			tb_event_record(tb, event, stream);
+			break;
+		case 5:
+			tb_stream_wait(tb, stream, event);
+			break;
+		case 6:
+			tb_query(tb, SW_SYNC_EVENT, event, below(2) ? 600 : 0);
+			break;
+		case 7:
+			tb_sync(tb, SW_SYNC_STREAM, stream);
+			break;
 		default:
 			if (shape == ANYTHING)
 				disturb(tb);
@@ -130,9 +175,17 @@ static uint64_t digest(const struct sw_judgement *j)
 	uint64_t hash = sw_hash_bytes(SW_FNV_START, &j->coverage, sizeof j->coverage);
 	for (size_t i = 0; i < j->findings.n; i++) {
 		const struct sw_finding *f = &j->findings.at[i];
-		uint64_t words[] = {(uint64_t)f->id,  f->count, (uint64_t)f->severity, (uint64_t)f->confidence,
-				    (uint64_t)f->basis, f->fingerprint, f->access[0].seq, f->access[1].seq,
-				    f->cost.total_ns, f->fix_seq, f->last.seq};
+		uint64_t words[] = {(uint64_t)f->id,
+				    f->count,
+				    (uint64_t)f->severity,
+				    (uint64_t)f->confidence,
+				    (uint64_t)f->basis,
+				    f->fingerprint,
+				    f->access[0].seq,
+				    f->access[1].seq,
+				    f->cost.total_ns,
+				    f->fix_seq,
+				    f->last.seq};
 		hash = sw_hash_bytes(hash, words, sizeof words);
 	}
 	return hash;

@@ -48,8 +48,8 @@ static void meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 
 static bool conflicts(const struct sw_range *a, const struct sw_range *b)
 {
-	return (sw_role_writes(a->role) || sw_role_writes(b->role)) && !(a->role == SW_ATOMIC && b->role == SW_ATOMIC) &&
-	       sw_range_overlap(a, b);
+	return (sw_role_writes(a->role) || sw_role_writes(b->role)) &&
+	       !(a->role == SW_ATOMIC && b->role == SW_ATOMIC) && sw_range_overlap(a, b);
 }
 
 static bool brute_force(const struct run *run, const struct sw_range *range, uint32_t lane)
@@ -113,13 +113,20 @@ static void synchronise(struct run *run)
 	switch (below(run, 7)) {
 	case 0:
 	case 1:
-	case 2: sw_hb_event_record(run->hb, event, &here, 0, NULL); break;
+	case 2:
+		sw_hb_event_record(run->hb, event, &here, 0, NULL);
+		break;
 	case 3:
-	case 4: sw_hb_stream_wait(run->hb, &here, event, 0, &state); break;
-	case 5: sw_hb_wait_end(run->hb, sw_hb_wait_stream(run->hb, &here), 1, ++run->seq, SW_ORDER_DOCUMENTED, NULL); break;
+	case 4:
+		sw_hb_stream_wait(run->hb, &here, event, 0, &state);
+		break;
+	case 5:
+		sw_hb_wait_end(run->hb, sw_hb_wait_stream(run->hb, &here), 1, ++run->seq, SW_ORDER_DOCUMENTED, NULL);
+		break;
 	default:
 		if (below(run, 4) == 0)
-			sw_hb_wait_end(run->hb, sw_hb_wait_context(run->hb, 1), 1, ++run->seq, SW_ORDER_DOCUMENTED, NULL);
+			sw_hb_wait_end(run->hb, sw_hb_wait_context(run->hb, 1), 1, ++run->seq, SW_ORDER_DOCUMENTED,
+				       NULL);
 	}
 }
 
@@ -163,8 +170,12 @@ START_TEST(map_stays_small)
 		use->end = use->range.address + 16;
 		use->access.point = sw_hb_enqueue(run.hb, &here);
 		use->access.seq = here.seq;
-		struct sw_shadow_env env = {.pool = &run.pool, .hb = run.hb, .serial = ++run.serial, .keep_from = 1,
-					    .meet = meet, .arg = &run};
+		struct sw_shadow_env env = {.pool = &run.pool,
+					    .hb = run.hb,
+					    .serial = ++run.serial,
+					    .keep_from = 1,
+					    .meet = meet,
+					    .arg = &run};
 		sw_shadow_enter(&run.shadow, &env, use);
 		sw_use_drop(&run.pool, use);
 		ck_assert_uint_le(run.pool.live, 64 * 2 * STREAMS);

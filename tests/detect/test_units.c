@@ -15,7 +15,8 @@ static uint64_t random_below(uint64_t n)
 	return sw_hash_u64(++random_state) % n;
 }
 
-/* ---- intervals ---------------------------------------------------------------------------------------------------- */
+/* ---- intervals ----------------------------------------------------------------------------------------------------
+ */
 
 START_TEST(intervals_agree_with_an_array)
 {
@@ -47,7 +48,8 @@ START_TEST(intervals_agree_with_an_array)
 }
 END_TEST
 
-/* ---- ranges -------------------------------------------------------------------------------------------------------- */
+/* ---- ranges --------------------------------------------------------------------------------------------------------
+ */
 
 enum { PLANE = 4096 };
 
@@ -109,7 +111,8 @@ START_TEST(hostile_boxes_end_soon)
 }
 END_TEST
 
-/* ---- address space -------------------------------------------------------------------------------------------------- */
+/* ---- address space --------------------------------------------------------------------------------------------------
+ */
 
 START_TEST(space_finds_what_lives)
 {
@@ -182,13 +185,14 @@ START_TEST(extents_end_at_the_next_start)
 }
 END_TEST
 
-/* ---- matrix ---------------------------------------------------------------------------------------------------------- */
+/* ---- matrix
+ * ---------------------------------------------------------------------------------------------------------- */
 
 enum { A = SW_EV_ASSUMED, S = SW_EV_SIGNATURE, D = SW_EV_DIRECTION, F = SW_EV_FOOTPRINT, X = SW_EV_EXACT };
 static const struct {
-	int a, b;            /* evidence */
+	int a, b;	     /* evidence */
 	bool open_a, open_b; /* extent unknown */
-	uint64_t at_b;       /* a is at 100, bounded ones are 50 bytes long */
+	uint64_t at_b;	     /* a is at 100, bounded ones are 50 bytes long */
 	bool crowded, polls;
 	enum sw_severity severity;
 	enum sw_confidence confidence;
@@ -217,14 +221,16 @@ START_TEST(matrix_is_the_documented_one)
 	b.bounded = !cases[_i].open_b;
 	b.polls = cases[_i].polls;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v = turn ? sw_matrix(&b, &a, cases[_i].crowded) : sw_matrix(&a, &b, cases[_i].crowded);
+		struct sw_verdict v =
+			turn ? sw_matrix(&b, &a, cases[_i].crowded) : sw_matrix(&a, &b, cases[_i].crowded);
 		ck_assert_int_eq(v.severity, cases[_i].severity);
 		ck_assert_int_eq(v.confidence, cases[_i].confidence);
 	}
 }
 END_TEST
 
-/* ---- findings -------------------------------------------------------------------------------------------------------- */
+/* ---- findings
+ * -------------------------------------------------------------------------------------------------------- */
 
 START_TEST(every_finding_explains_itself)
 {

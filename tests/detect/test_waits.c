@@ -13,7 +13,8 @@ static void sync_copy(struct tb *tb, uint64_t dst, enum sw_side ds, uint64_t src
 	tb->dur = 100;
 }
 
-/* ---- events that order nothing ------------------------------------------------------------------------------------ */
+/* ---- events that order nothing ------------------------------------------------------------------------------------
+ */
 
 /* 0: never recorded, 1: recorded too early, 2: on a stream without work, 3: replaced; 4: right. */
 START_TEST(events_that_miss)
@@ -110,10 +111,11 @@ START_TEST(records_replaced)
 }
 END_TEST
 
-/* ---- calls that wait ------------------------------------------------------------------------------------------------ */
+/* ---- calls that wait ------------------------------------------------------------------------------------------------
+ */
 
-/* 0: waits 5 ms for a blocking stream's kernel.  1: the same copy, nothing pending.  2: non-blocking, so it does not wait:
-   documented, but not here. */
+/* 0: waits 5 ms for a blocking stream's kernel.  1: the same copy, nothing pending.  2: non-blocking, so it does not
+   wait: documented, but not here. */
 START_TEST(synchronous_copies)
 {
 	struct tb *tb = two_streams();
@@ -181,8 +183,8 @@ START_TEST(sets_of_host_memory)
 }
 END_TEST
 
-/* 0: a legacy set between two blocking streams.  1: on a non-blocking stream.  2: the same stream on both sides.  3: the
-   host had waited in between. */
+/* 0: a legacy set between two blocking streams.  1: on a non-blocking stream.  2: the same stream on both sides.  3:
+   the host had waited in between. */
 START_TEST(legacy_serialisation)
 {
 	struct tb *tb = two_streams();
@@ -275,10 +277,12 @@ START_TEST(reconfiguration)
 }
 END_TEST
 
-/* ---- what a wait was needed for ------------------------------------------------------------------------------------ */
+/* ---- what a wait was needed for ------------------------------------------------------------------------------------
+ */
 
 /* 0: the device is waited for, the copy would have been enough.  1: the copy's stream.  2: the other stream's work is
-   used afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is known.  5: it cost nothing. */
+   used afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is known.  5: it cost
+   nothing. */
 START_TEST(wide_waits)
 {
 	struct tb *tb = two_streams();
@@ -370,7 +374,8 @@ START_TEST(query_loops)
 }
 END_TEST
 
-/* ---- the observer --------------------------------------------------------------------------------------------------- */
+/* ---- the observer ---------------------------------------------------------------------------------------------------
+ */
 
 struct seen {
 	unsigned operations, completed, hazards, edges, begun, order_errors;

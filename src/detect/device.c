@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts, configuration, attributes, names. */
+#include "detect/model.h"
+
+#include <string.h>
+
+static void forget_context(struct sw_model *m, uint8_t ctx)
+{
+	for (struct sw_block *block = sw_space_next(&m->space, NULL), *next; block; block = next) {
+		next = sw_space_next(&m->space, block);
+		if (block->ctx == ctx)
+			sw_space_remove(&m->space, block, NULL);
+	}
+}
+
+static void end_context(struct sw_model *m, const struct sw_record *r, uint8_t ctx)
+{
+	sw_hb_context_destroy(m->hb, ctx, r->thread, r->seq);
+	forget_context(m, ctx);
+	m->context[ctx].over = false;
+	m->context[ctx].unclassified = 0;
+}
+
+void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
+	(void)w;
+	if (o->op != SW_CONTEXT_DESTROY && o->op != SW_CONTEXT_RESET)
+		return;
+	for (unsigned id = 1; id < 256; id++) {
+		const struct sw_trace_context *c = sw_reader_context(m->reader, (uint8_t)id);
+		if (c && (o->op == SW_CONTEXT_DESTROY ? c->handle == o->handle
+						      : c->flags & SW_CTX_PRIMARY && c->device == (int32_t)o->handle))
+			end_context(m, r, (uint8_t)id);
+	}
+}
+
+void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
+	(void)w;
+	m->context[r->rec->ctx] = (struct sw_context){.device = c->device};
+	sw_hb_context_create(m->hb, r->rec->ctx, c->device);
+}
+
+void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_name *n = (const struct sw_rec_name *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, n->handle);
+	uint64_t offset;
+	uint32_t lane;
+	(void)w;
+	if (n->of != SW_NAME_STREAM && n->of != SW_NAME_BUFFER)
+		return;
+	const char *name = sw_arena_strndup(m->arena, (const char *)(n + 1), n->name_bytes);
+	struct sw_block *block = n->of == SW_NAME_BUFFER ? sw_space_find(&m->space, n->handle, &offset) : NULL;
+	if (block && !offset)
+		block->name = name;
+	if (n->of != SW_NAME_STREAM)
+		return;
+	uint32_t stream = sw_model_lane(m, &at, &lane)->stream;
+	m->j->streams.at[stream].name = name;
+}
+
+void sw_on_config(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	sw_wait_peek(m, w, sw_hb_wait_device(m->hb, m->context[r->rec->ctx].device));
+	w->id = SW_FINDING_DEVICE_CONFIG;
+	w->basis = SW_BASIS_MAY;
+	w->fix = SW_FIX_LATER;
+	w->only_waited = true;
+	w->own_ns = sw_wait_own(SW_OWN_CONFIG, 0);
+}
+
+#define SW_POINTER_SYNC_MEMOPS 6u /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+
+void sw_on_other(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	static const char name[] = "cuPointerSetAttribute";
+	const struct sw_rec_other *o = (const struct sw_rec_other *)(const void *)r->rec;
+	const struct sw_trace_api *api = sw_reader_api(m->reader, r->rec->api);
+	uint64_t offset;
+	(void)w;
+	if (!api || strncmp(api->driver, name, sizeof name - 1) || o->args[1] != SW_POINTER_SYNC_MEMOPS)
+		return;
+	struct sw_block *block = sw_space_find(&m->space, o->args[2], &offset);
+	if (block)
+		block->sync_memops =
+			true; /* switching it off again is not seen: more order than there is, never less */
+}
