@@ -56,6 +56,30 @@ static void identity_add(struct identity *identity, const void *real, uint16_t i
 	identity->at[i & (PLACES - 1)].id = id;
 }
 
+/* The CUDA version in which cuGetProcAddress knows a recorded entry point; 0: it does not. */
+static const uint16_t since[SW_ID_COUNT] = {
+#define SW_CU(symbol, name, runtime, version, ...) [SW_ID_##symbol] = version,
+#define SW_CU_WAY(symbol, name, version)           [SW_ID_##symbol] = version,
+#include "api/cuda.def"
+};
+
+/* The documented name of a symbol, without the suffixes of its version and default stream. */
+static bool document_name(const char *symbol, char *name, size_t room, bool *per_thread)
+{
+	size_t bytes = strlen(symbol);
+
+	*per_thread = bytes > 5 && (strcmp(symbol + bytes - 5, "_ptsz") == 0 || strcmp(symbol + bytes - 5, "_ptds") == 0);
+	if (*per_thread)
+		bytes -= 5;
+	if (bytes > 3 && symbol[bytes - 3] == '_' && symbol[bytes - 2] == 'v')
+		bytes -= 3;
+	if (bytes >= room)
+		return false;
+	memcpy(name, symbol, bytes);
+	name[bytes] = '\0';
+	return true;
+}
+
 static bool within(const struct sw_object *object, const void *address)
 {
 	return (uintptr_t)address - object->start < object->end - object->start;
@@ -89,6 +113,32 @@ static struct identity *identity_build(const struct sw_object *object, void *han
 	return identity;
 }
 
+/*
+ * The driver's own word on what it hands out for each name, version and default stream: should it hand out other
+ * addresses than those that it exports, they are known too.
+ */
+static void identity_ask(struct identity *identity)
+{
+	__typeof__(&cuGetProcAddress_v2) ask =
+		(__typeof__(ask))__atomic_load_n(&sw_driver_real[SW_ID_cuGetProcAddress_v2], __ATOMIC_ACQUIRE);
+
+	for (uint16_t id = 1; ask && id < SW_ID_COUNT; id++) {
+		CUdriverProcAddressQueryResult answer;
+		char name[80];
+		bool per_thread;
+		void *real = NULL;
+
+		if (!since[id] || !document_name(sw_api_symbol(id), name, sizeof name, &per_thread))
+			continue;
+		if (ask(name, &real, since[id],
+			per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM,
+			&answer) != CUDA_SUCCESS)
+			continue;
+		if (real && within(&identity->object, real) && !identity_find(identity, real))
+			identity_add(identity, real, id);
+	}
+}
+
 /* The table for the driver that `real` belongs to; NULL when it belongs to something else. */
 static const struct identity *identity_of(const void *real)
 {
@@ -110,8 +160,10 @@ static const struct identity *identity_of(const void *real)
 		return NULL;
 	}
 	fresh = identity_build(&object, handle);
-	if (fresh)
+	if (fresh) {
+		identity_ask(fresh);
 		__atomic_store_n(&known, fresh, __ATOMIC_RELEASE);
+	}
 	return fresh;
 }
 

@@ -124,7 +124,7 @@
 /* Rows of old ABI versions are deprecated; they are wrapped all the same. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-#define SW_CU(symbol, name, runtime, cls, thread, form, where, record, fill, sig)                                      \
+#define SW_CU(symbol, name, runtime, since, cls, thread, form, where, record, fill, sig)                               \
 	FORM_##form(symbol, thread, where, record, fill, sig)
 #include "api/cuda.def"
 

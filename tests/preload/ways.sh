@@ -66,6 +66,8 @@ has '^LAUNCH cuLaunchKernel flags=- .* function=1 params=2 flags=1 .* inline=.{1
 has '^LAUNCH cuLaunchKernel flags=- .* function=1 params=3 flags=5 .* inline=000000000000000000000000$'
 has '^SYNC cuStreamSynchronize_ptsz flags=BT ctx=1 status=0 what=2 handle=0 '
 has '^SYNC cuStreamSynchronize_ptsz flags=ET ctx=1 status=0$'
+# the address that the driver hands out need not be the one that it exports
+has '^EVENT_RECORD cuEventRecord flags=- ctx=1 status=0 event=9000 stream=0 flags=0$'
 # a function that nobody knows: its first call, its arguments
 has '^UNCLASSIFIED cuFutureOrderEverything flags=- ctx=1 status=0 1 2 3 4 5 6$'
 has '^HOST_FUNC cuLaunchHostFunc flags=- ctx=1 status=0 stream=0 enqueued=0 flags=0$'

@@ -74,6 +74,7 @@ int main(void)
 	number = 6;
 	GET(cuLaunchKernel, "cuLaunchKernel", 13000, 0)((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, 0, params, NULL);
 	GET(cuLaunchKernel, "cuLaunchKernel", 13000, 0)((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, 0, NULL, extra);
+	GET(cuEventRecord, "cuEventRecord", 13000, 0)((CUevent)0x9000, 0);
 	GET(cuStreamSynchronize, "cuStreamSynchronize", 13000, 2)(0);
 
 	future = (__typeof__(future))get("cuFutureOrderEverything", 13000, 0);
