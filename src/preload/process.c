@@ -20,6 +20,7 @@
 
 struct sw_sequence sw_sequence;
 static char directory[1024]; /* where the program was started: it may change directories before its first CUDA call */
+static _Atomic bool warned;
 static pid_t first_pid; /* the process that the constructor ran in; 0: it has not */
 
 /* Once per process image: before main where the loader runs constructors, else at the first call. */
@@ -64,6 +65,7 @@ static bool start(void)
 {
 	prepare();
 	sw_fork_forget();
+	atomic_store(&warned, false);
 	if (secure())
 		return set_state(SW_STATE_OFF);
 	int on = sw_fork_page();
@@ -147,6 +149,11 @@ bool sw_process_ready(bool may_start)
 
 static enum sw_loss_why full_why;
 
+bool sw_process_warn(void)
+{
+	return !atomic_exchange(&warned, true);
+}
+
 enum sw_loss_why sw_process_loss(void)
 {
 	return sw_process_state() == SW_STATE_FULL ? full_why : SW_LOSS_OTHER;
@@ -159,6 +166,8 @@ void sw_process_full(enum sw_loss_why why, int error)
 	while (state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_STARTING) {
 		if (!atomic_compare_exchange_weak(&sw_process_page->state, &state, SW_STATE_FULL))
 			continue;
+		if (!sw_process_warn())
+			return;
 		if (why == SW_LOSS_SIZE_LIMIT)
 			sw_say("%s has reached its size limit (max-size); what follows is not recorded", sw_trace.path);
 		else

@@ -58,6 +58,9 @@ bool sw_process_ready(bool start);
 /* No more chunks: keeps what is there, tells the user once. */
 void sw_process_full(enum sw_loss_why why, int error);
 
+/* One warning a trace is enough: true the first time. */
+bool sw_process_warn(void);
+
 /* Why a record is lost that there is no room for now. */
 enum sw_loss_why sw_process_loss(void);
 

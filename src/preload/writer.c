@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "preload/process.h"
+#include "preload/say.h"
 #include "preload/stack.h"
 
 __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
@@ -18,6 +19,7 @@ static struct {
 	uint32_t writers, threads;
 	pthread_key_t key;
 	bool key_made;
+	_Atomic uint64_t missed, missed_seq; /* records of threads that got no writer, and since when */
 } pool;
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
@@ -129,8 +131,11 @@ void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
 		__atomic_fetch_add(&sw_trace.header->records_lost, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&sw_trace.header->bytes_lost, bytes, __ATOMIC_RELAXED);
 	}
-	if (!w)
+	if (!w) {
+		if (!atomic_fetch_add(&pool.missed, 1))
+			atomic_store(&pool.missed_seq, atomic_load(&sw_sequence.last));
 		return;
+	}
 	if (why == SW_LOSS_REENTERED || why == SW_LOSS_OTHER) {
 		if (!w->missed++) {
 			w->missed_seq = atomic_load_explicit(&sw_sequence.last, memory_order_relaxed);
@@ -274,6 +279,18 @@ static struct sw_writer *take_writer(uint32_t *number)
 	return w;
 }
 
+/* What threads without a writer lost is told by the next one that has one. */
+static void inherit_missed(struct sw_writer *w)
+{
+	uint64_t missed = atomic_exchange(&pool.missed, 0);
+	if (!missed)
+		return;
+	w->missed_seq = w->missed ? w->missed_seq : atomic_load(&pool.missed_seq);
+	w->missed_why = SW_LOSS_NO_MEMORY;
+	w->missed += (uint32_t)missed;
+	w->end = 0; /* the next record takes the slow path and writes the LOSS */
+}
+
 bool sw_writer_attach(struct sw_thread *thread)
 {
 	uint32_t number;
@@ -284,9 +301,12 @@ bool sw_writer_attach(struct sw_thread *thread)
 		sw_stack_forget(w);
 		if (pool.key_made)
 			pthread_setspecific(pool.key, w);
+		inherit_missed(w);
 		write_thread(w, number);
 	} else {
 		sw_writer_lost(NULL, 0, SW_LOSS_NO_MEMORY);
+		if (sw_process_state() != SW_STATE_STARTING && sw_process_warn())
+			sw_say("out of memory; calls of a thread are not recorded");
 	}
 	sw_sys_set_signals(mask);
 	return w != NULL;
@@ -332,6 +352,7 @@ void sw_writer_forget(void)
 	pool.lock = (struct sw_lock){0};
 	pool.free = pool.all = NULL;
 	pool.writers = pool.threads = 0;
+	atomic_store(&pool.missed, 0);
 	sw_thread = (struct sw_thread){0};
 	if (pool.key_made)
 		pthread_setspecific(pool.key, NULL);
