@@ -4,8 +4,9 @@
  *
  *     image_list [--arch N] FILE     name, bytes of the block, offset:bytes of each parameter, signature (* pointer,
  *                                    c pointer to const, v value, ? unknown, - the name tells nothing)
- *     image_list --all FILE          one line of counts: every entry of every fatbin extracted and walked; FILE may
- *                                    be a program or library, its .nv_fatbin section is taken
+ *     image_list --all FILE          one line of counts: every entry of every fatbin extracted and walked, every signature
+ *                                    compared with the layout and with the demangler; FILE may be a program or library,
+ *                                    its .nv_fatbin section is taken
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "demangled.h"
 #include "image/image.h"
 
 static int print_kernel(void *arg, const struct sw_cubin_kernel *k)
@@ -35,7 +37,7 @@ static int print_kernel(void *arg, const struct sw_cubin_kernel *k)
 }
 
 struct counts {
-	uint64_t entries, cubins, ptx, unreadable, kernels, params, signatures;
+	uint64_t entries, cubins, ptx, unreadable, kernels, params, signatures, demangled;
 	struct sw_error *error;
 };
 
@@ -51,6 +53,16 @@ static int count_kernel(void *arg, const struct sw_cubin_kernel *k)
 		return 1;
 	}
 	c->signatures += n != 0;
+	char want[256];
+	if (!n || demangled_signature(k->name, want, sizeof want) != n)
+		return 0; /* a name that the demangler of this system cannot read */
+	c->demangled++;
+	for (size_t i = 0; i < n; i++) {
+		if ((want[i] == 'c') == (sig[i] == SW_SIG_POINTER_CONST) && (want[i] == '*') == (sig[i] == SW_SIG_POINTER))
+			continue;
+		fprintf(stderr, "%s: parameter %zu: '%c' here, '%c' by the demangler\n", k->name, i, "v*c?"[sig[i]], want[i]);
+		return 1;
+	}
 	return 0;
 }
 
@@ -113,8 +125,8 @@ int main(int argc, char **argv)
 		find_fatbin(&bytes, &size);
 		rc = sw_fatbin_walk(bytes, size, count_entry, &c, &error);
 		printf("entries=%" PRIu64 " cubins=%" PRIu64 " ptx=%" PRIu64 " other=%" PRIu64 " kernels=%" PRIu64
-		       " params=%" PRIu64 " signatures=%" PRIu64 "\n",
-		       c.entries, c.cubins, c.ptx, c.unreadable, c.kernels, c.params, c.signatures);
+		       " params=%" PRIu64 " signatures=%" PRIu64 " compared=%" PRIu64 "\n",
+		       c.entries, c.cubins, c.ptx, c.unreadable, c.kernels, c.params, c.signatures, c.demangled);
 	} else {
 		rc = sw_image_kernels(bytes, size, arch ? (uint32_t)atoi(argv[2]) : 0, print_kernel, NULL, &error);
 	}

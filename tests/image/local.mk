@@ -1,7 +1,7 @@
 # tests of image
 check_PROGRAMS += tests/image/image_list
-tests_image_image_list_SOURCES = tests/image/image_list.c
-tests_image_image_list_LDADD = $(SW_IMAGE_LIBS)
+tests_image_image_list_SOURCES = tests/image/image_list.c tests/image/demangled.h
+tests_image_image_list_LDADD = $(SW_IMAGE_LIBS) $(DEMANGLE_LIBS)
 dist_check_SCRIPTS += tests/image/test_samples tests/image/test_libraries
 TESTS += tests/image/test_samples tests/image/test_libraries
 EXTRA_DIST += \
