@@ -39,7 +39,7 @@ static int has_instruction(void)
 }
 #else
 #define has_instruction() 0
-#define by_instruction by_table
+#define by_instruction	  by_table
 #endif
 
 uint32_t sw_crc32c(uint32_t crc, const void *data, size_t bytes)

@@ -18,7 +18,7 @@ struct cubin {
 	struct section {
 		bool kernel;
 		uint32_t info; /* .nv.info section of a .text section, 0 none */
-	} *section;
+	} * section;
 };
 
 static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
@@ -49,8 +49,8 @@ static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw
 		return sw_fail(error, SW_E_FORMAT, "cubin: offset 0: not an ELF file of the CUDA architecture");
 	memcpy(&h, bytes, sizeof h);
 	if (h.e_shentsize != sizeof(Elf64_Shdr) || !sw_bytes_hold(c->all, h.e_shoff, sizeof(Elf64_Shdr)))
-		return sw_fail(error, SW_E_FORMAT, "cubin: offset %zu: no section table at %#llx", offsetof(Elf64_Ehdr, e_shoff),
-			       (unsigned long long)h.e_shoff);
+		return sw_fail(error, SW_E_FORMAT, "cubin: offset %zu: no section table at %#llx",
+			       offsetof(Elf64_Ehdr, e_shoff), (unsigned long long)h.e_shoff);
 	c->sections = h.e_shoff;
 	c->n = 1;
 	/* ELF, "Section Header": more than 0xff00 sections are counted in the first one. */
@@ -58,14 +58,16 @@ static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw
 	uint64_t n = h.e_shnum ? h.e_shnum : first.sh_size;
 	c->names = h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx;
 	if (!n || n > UINT32_MAX || !sw_bytes_hold(c->all, c->sections, n * sizeof(Elf64_Shdr)))
-		return sw_fail(error, SW_E_FORMAT, "cubin: offset %llu: the table of %llu sections does not fit into the file",
+		return sw_fail(error, SW_E_FORMAT,
+			       "cubin: offset %llu: the table of %llu sections does not fit into the file",
 			       (unsigned long long)c->sections, (unsigned long long)n);
 	c->n = (uint32_t)n;
 	c->section = sw_calloc(n, sizeof *c->section);
 	return 0;
 }
 
-/* Marks the .text sections of kernels.  Static kernels have local symbols: the CUDA entry bit tells, not the binding. */
+/* Marks the .text sections of kernels.  Static kernels have local symbols: the CUDA entry bit tells, not the binding.
+ */
 static void find_kernels(struct cubin *c)
 {
 	for (uint32_t i = 1; i < c->n; i++) {
@@ -79,7 +81,8 @@ static void find_kernels(struct cubin *c)
 	for (uint64_t at = 0; sw_bytes_hold(symbols, at, sizeof(Elf64_Sym)); at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 		memcpy(&symbol, symbols.at + at, sizeof symbol);
-		if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_other & SW_CUDA_ENTRY && symbol.st_shndx < c->n)
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_other & SW_CUDA_ENTRY &&
+		    symbol.st_shndx < c->n)
 			c->section[symbol.st_shndx].kernel = true;
 	}
 }
@@ -137,7 +140,8 @@ static int each_kernel(struct cubin *c, int (*each)(void *arg, const struct sw_c
 		struct sw_bytes code = content(c, i);
 		Elf64_Shdr s = section_at(c, i);
 		if (code.n != s.sh_size) {
-			rc = sw_fail(error, SW_E_FORMAT, "cubin: offset %llu: section %u of %llu bytes goes beyond the end",
+			rc = sw_fail(error, SW_E_FORMAT,
+				     "cubin: offset %llu: section %u of %llu bytes goes beyond the end",
 				     (unsigned long long)s.sh_offset, i, (unsigned long long)s.sh_size);
 			break;
 		}

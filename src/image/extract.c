@@ -48,26 +48,29 @@ static int decompress(const struct sw_fatbin_entry *e, void *out, struct sw_erro
 		if ((e->flags & (SW_FATBIN_ZSTD | SW_FATBIN_LZ4)) != methods[i].flag)
 			continue;
 		if (!methods[i].decompress)
-			return sw_fail(error, SW_E_UNSUPPORTED, "fatbin: offset %zu: syncwatch was built without %s", e->offset,
-				       methods[i].name);
+			return sw_fail(error, SW_E_UNSUPPORTED, "fatbin: offset %zu: syncwatch was built without %s",
+				       e->offset, methods[i].name);
 		if (methods[i].decompress(e, out))
 			return 0;
 		return sw_fail(error, SW_E_FORMAT, "fatbin: offset %zu: damaged %s data", e->offset, methods[i].name);
 	}
-	return sw_fail(error, SW_E_UNSUPPORTED, "fatbin: offset %zu: unknown compression (flags 0x%" PRIx64 ")", e->offset,
-		       e->flags);
+	return sw_fail(error, SW_E_UNSUPPORTED, "fatbin: offset %zu: unknown compression (flags 0x%" PRIx64 ")",
+		       e->offset, e->flags);
 }
 
 int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *bytes, struct sw_error *error)
 {
 	if (entry->bytes > SW_IMAGE_MAX_BYTES)
-		return sw_fail(error, SW_E_FORMAT, "fatbin: offset %zu: %zu bytes after decompression are more than syncwatch "
-			       "accepts", entry->offset, entry->bytes);
+		return sw_fail(error, SW_E_FORMAT,
+			       "fatbin: offset %zu: %zu bytes after decompression are more than syncwatch "
+			       "accepts",
+			       entry->offset, entry->bytes);
 	/* One more, zero: PTX is text. */
 	unsigned char *content = malloc(entry->bytes + 1);
 	int rc = 0;
 	if (!content)
-		return sw_fail(error, -ENOMEM, "fatbin: offset %zu: no memory for %zu bytes", entry->offset, entry->bytes);
+		return sw_fail(error, -ENOMEM, "fatbin: offset %zu: no memory for %zu bytes", entry->offset,
+			       entry->bytes);
 	if (entry->compressed)
 		rc = decompress(entry, content, error);
 	else

@@ -37,9 +37,10 @@ size_t sw_fatbin_bytes(const void *fatbin, size_t size)
 
 static enum sw_image_kind kind_of(uint16_t kind)
 {
-	return kind == SW_FATBIN_PTX ? SW_IMAGE_PTX : kind == SW_FATBIN_ELF ? SW_IMAGE_ELF
-	       : kind == SW_FATBIN_LTOIR				    ? SW_IMAGE_LTOIR
-									    : SW_IMAGE_UNKNOWN;
+	return kind == SW_FATBIN_PTX	 ? SW_IMAGE_PTX
+	       : kind == SW_FATBIN_ELF	 ? SW_IMAGE_ELF
+	       : kind == SW_FATBIN_LTOIR ? SW_IMAGE_LTOIR
+					 : SW_IMAGE_UNKNOWN;
 }
 
 /* Reads the entry at `offset` of `all`, which may go up to `end`.  Returns its bytes in all, 0 when it is damaged. */
@@ -76,8 +77,10 @@ int sw_fatbin_walk_block(struct sw_bytes all, const struct sw_fatbin_block *bloc
 		struct sw_fatbin_entry entry;
 		size_t bytes = read_entry(all, at, end, &entry);
 		if (!bytes)
-			return sw_fail(error, SW_E_FORMAT, "fatbin: offset %zu: the entry does not fit into the %zu bytes "
-				       "that are left", at, end - at);
+			return sw_fail(error, SW_E_FORMAT,
+				       "fatbin: offset %zu: the entry does not fit into the %zu bytes "
+				       "that are left",
+				       at, end - at);
 		int rc = each(arg, &entry);
 		if (rc)
 			return rc;
@@ -85,8 +88,9 @@ int sw_fatbin_walk_block(struct sw_bytes all, const struct sw_fatbin_block *bloc
 		at += padding(at) < end - at ? padding(at) : end - at;
 	}
 	if (!block->whole)
-		return sw_fail(error, SW_E_FORMAT, "fatbin: offset %zu: %" PRIu64 " bytes of entries claimed, %zu there",
-			       block->offset, sw_u64(all, block->offset + 8), block->bytes - block->first);
+		return sw_fail(error, SW_E_FORMAT,
+			       "fatbin: offset %zu: %" PRIu64 " bytes of entries claimed, %zu there", block->offset,
+			       sw_u64(all, block->offset + 8), block->bytes - block->first);
 	return 0;
 }
 

@@ -3,29 +3,29 @@
 #ifndef SW_IMAGE_FORMATS_H
 #define SW_IMAGE_FORMATS_H
 
-#define SW_WRAPPER_MAGIC 0x466243b1u /* .nvFatBinSegment: magic, version, pointer to the fatbin, pointer or NULL */
-#define SW_WRAPPER_BYTES 24
-#define SW_FATBIN_MAGIC 0xba55ed50u
+#define SW_WRAPPER_MAGIC       0x466243b1u /* .nvFatBinSegment: magic, version, pointer to the fatbin, pointer or NULL */
+#define SW_WRAPPER_BYTES       24
+#define SW_FATBIN_MAGIC	       0xba55ed50u
 #define SW_FATBIN_HEADER_BYTES 16
-#define SW_FATBIN_ENTRY_BYTES 64 /* at least; each entry tells its own */
+#define SW_FATBIN_ENTRY_BYTES  64 /* at least; each entry tells its own */
 
 /* Kinds of entries. */
-#define SW_FATBIN_PTX 1
-#define SW_FATBIN_ELF 2
+#define SW_FATBIN_PTX	1
+#define SW_FATBIN_ELF	2
 #define SW_FATBIN_LTOIR 8
 
 /* Flags of entries. */
-#define SW_FATBIN_LZ4 0x2000u
+#define SW_FATBIN_LZ4  0x2000u
 #define SW_FATBIN_ZSTD 0x8000u
 
 #define SW_ELF_MACHINE_CUDA 190
-#define SW_CUDA_ENTRY 0x10 /* st_other of a kernel's symbol */
+#define SW_CUDA_ENTRY	    0x10 /* st_other of a kernel's symbol */
 /* From this ABI version on (CUDA 13) the architecture stands in bits 8-15 of e_flags, before in bits 0-7. */
 #define SW_CUDA_ABI_ARCH_SHIFTED 8
 
 /* Attributes of .nv.info.<kernel>: {u8 form, u8 attribute}, then 2 bytes, or with the sized form u16 size and data. */
-#define SW_NVINFO_SIZED 4
-#define SW_NVINFO_PARAM 0x17       /* u32 index, u16 ordinal, u16 offset, u32 with the size in bits 18-31 */
+#define SW_NVINFO_SIZED	      4
+#define SW_NVINFO_PARAM	      0x17 /* u32 index, u16 ordinal, u16 offset, u32 with the size in bits 18-31 */
 #define SW_NVINFO_PARAM_LARGE 0x45 /* u32 index, u16 ordinal, u16 offset, u16 size, u16 of flags */
 #define SW_NVINFO_PARAM_BYTES 0x19 /* u16: the whole block */
 

@@ -18,7 +18,8 @@ struct search {
 	struct sw_error *error;
 };
 
-/* CUDA C++ Programming Guide, "Binary Compatibility": within a major revision, from one minor to the same or later ones. */
+/* CUDA C++ Programming Guide, "Binary Compatibility": within a major revision, from one minor to the same or later
+ * ones. */
 static bool runs_on(uint32_t cubin, uint32_t device)
 {
 	return !device || (cubin / 10 == device / 10 && cubin <= device);
@@ -89,8 +90,8 @@ int sw_image_kernels(const void *image, size_t size, uint32_t arch,
 {
 	struct search s = {.arch = arch, .each = each, .arg = arg, .error = error};
 	enum sw_image_kind kind = sw_image_kind_of(image, size);
-	int rc = kind == SW_IMAGE_FATBIN ? walk_fatbin(&s, (struct sw_bytes){image, size}) :
-					   walk_plain(&s, kind, image, size);
+	int rc = kind == SW_IMAGE_FATBIN ? walk_fatbin(&s, (struct sw_bytes){image, size})
+					 : walk_plain(&s, kind, image, size);
 	sw_map_free(&s.seen);
 	return rc;
 }

@@ -21,9 +21,9 @@ static unsigned type_bytes(const struct sw_ptx_lexer *l)
 		const char *name;
 		unsigned bytes;
 	} types[] = {
-		{".b8", 1},	{".u8", 1},    {".s8", 1},    {".b16", 2},    {".u16", 2},    {".s16", 2},
-		{".f16", 2},	{".bf16", 2},  {".b32", 4},   {".u32", 4},    {".s32", 4},    {".f32", 4},
-		{".f16x2", 4},	{".bf16x2", 4}, {".b64", 8},   {".u64", 8},    {".s64", 8},    {".f64", 8},
+		{".b8", 1},    {".u8", 1},     {".s8", 1},	   {".b16", 2},	    {".u16", 2}, {".s16", 2},
+		{".f16", 2},   {".bf16", 2},   {".b32", 4},	   {".u32", 4},	    {".s32", 4}, {".f32", 4},
+		{".f16x2", 4}, {".bf16x2", 4}, {".b64", 8},	   {".u64", 8},	    {".s64", 8}, {".f64", 8},
 		{".b128", 16}, {".texref", 8}, {".samplerref", 8}, {".surfref", 8},
 	};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -56,7 +56,8 @@ static int read_param(struct sw_ptx_lexer *l, const char *text, struct entry *e,
 				align = number;
 		} else if (sw_ptx_is(l, "[")) {
 			if (!sw_ptx_next(l) || !sw_ptx_number(l, BLOCK_MAX, &number) || number * bytes > BLOCK_MAX)
-				return bad(l, text, "an array parameter without a length that a kernel can have", error);
+				return bad(l, text, "an array parameter without a length that a kernel can have",
+					   error);
 			if (!align)
 				align = bytes;
 			bytes *= number;

@@ -87,7 +87,7 @@ bool sw_ptx_number(const struct sw_ptx_lexer *l, uint64_t most, uint64_t *out)
 	if (p == end)
 		return false;
 	for (; p < end; p++) {
-		unsigned digit = isdigit((unsigned char)*p) ? (unsigned)(*p - '0')
+		unsigned digit = isdigit((unsigned char)*p)    ? (unsigned)(*p - '0')
 				 : isxdigit((unsigned char)*p) ? (unsigned)((*p | 32) - 'a' + 10)
 							       : 99;
 		if (digit >= base)

@@ -11,13 +11,13 @@
 
 #include "image/image.h"
 
-#define DEPTH_MAX 64     /* of nesting: hostile names must not exhaust the stack */
-#define TYPES_MAX 256    /* substitutions, template arguments */
+#define DEPTH_MAX 64  /* of nesting: hostile names must not exhaust the stack */
+#define TYPES_MAX 256 /* substitutions, template arguments */
 
 struct type {
 	enum sw_signature as; /* when a parameter has this type */
-	bool is_const;        /* the type itself is const-qualified: a pointer to it only reads */
-	bool pack;            /* a template argument that is a pack: `first` and `n` of parser.packed */
+	bool is_const;	      /* the type itself is const-qualified: a pointer to it only reads */
+	bool pack;	      /* a template argument that is a pack: `first` and `n` of parser.packed */
 	uint16_t first, n;
 };
 
@@ -30,9 +30,9 @@ struct parser {
 	const char *p;
 	int depth;
 	bool failed;
-	struct list known;    /* substitution candidates, S_ is the first */
-	struct list args;     /* template arguments of the innermost name that has some, T_ is the first */
-	struct list packed;   /* members of packs */
+	struct list known;  /* substitution candidates, S_ is the first */
+	struct list args;   /* template arguments of the innermost name that has some, T_ is the first */
+	struct list packed; /* members of packs */
 };
 
 static const struct type value = {.as = SW_SIG_VALUE}, unknown = {.as = SW_SIG_UNKNOWN};
@@ -73,7 +73,7 @@ static size_t read_index(struct parser *p, unsigned base)
 	if (take(p, "_"))
 		return 0;
 	for (; *p->p != '_'; p->p++) {
-		unsigned digit = isdigit((unsigned char)*p->p) ? (unsigned)(*p->p - '0')
+		unsigned digit = isdigit((unsigned char)*p->p)	 ? (unsigned)(*p->p - '0')
 				 : isupper((unsigned char)*p->p) ? (unsigned)(*p->p - 'A' + 10)
 								 : base;
 		if (digit >= base || value_of > TYPES_MAX) {
@@ -119,8 +119,8 @@ static struct type parse_type(struct parser *p);
 static void template_arg(struct parser *p, struct list *out)
 {
 	if (take(p, "L")) {
-		/* A value: what type it has and which one it is matter to nobody, but a mangled function name inside may hold
-		   substitutions, which only the general parser could count. */
+		/* A value: what type it has and which one it is matter to nobody, but a mangled function name inside
+		   may hold substitutions, which only the general parser could count. */
 		if (*p->p == '_' || *p->p == 'Z') {
 			p->failed = true;
 			return;
@@ -449,7 +449,8 @@ static void parse_params(struct parser *p, struct list *params)
 	}
 }
 
-/* With -rdc nvcc makes names of static kernels unique by "__nv_static_<n>__" and n characters before the mangled name. */
+/* With -rdc nvcc makes names of static kernels unique by "__nv_static_<n>__" and n characters before the mangled name.
+ */
 static const char *without_static_prefix(const char *name)
 {
 	static const char prefix[] = "__nv_static_";

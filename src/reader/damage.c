@@ -14,8 +14,8 @@ void sw_damage_add(struct sw_damage *damage, uint64_t offset, const char *format
 	if (damage->lines.n > LINES_MAX)
 		return;
 	if (damage->lines.n == LINES_MAX) {
-		*sw_vec_push(&damage->lines) =
-			sw_format("%s: offset %" PRIu64 ": more damage follows and is not listed", damage->path, offset);
+		*sw_vec_push(&damage->lines) = sw_format(
+			"%s: offset %" PRIu64 ": more damage follows and is not listed", damage->path, offset);
 		return;
 	}
 	va_list ap;

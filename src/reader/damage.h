@@ -13,8 +13,8 @@ struct sw_damage {
 	SW_VEC(char *) lines;
 };
 
-/* Adds "path: offset N: text".  Beyond a limit lines are dropped after one that says so: a file of random bytes must not
-   fill memory or terminals. */
+/* Adds "path: offset N: text".  Beyond a limit lines are dropped after one that says so: a file of random bytes must
+   not fill memory or terminals. */
 void sw_damage_add(struct sw_damage *damage, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void sw_damage_free(struct sw_damage *damage);

@@ -14,19 +14,19 @@ struct sw_image_entry;
 struct sw_dictionary {
 	struct sw_arena arena; /* everything that the tables point to */
 	struct sw_trace_process *process;
-	struct sw_map threads;   /* thread -> struct sw_trace_thread * */
+	struct sw_map threads;	 /* thread -> struct sw_trace_thread * */
 	struct sw_map functions; /* id -> struct sw_trace_function * */
-	struct sw_map images;    /* id -> struct sw_image_entry * */
+	struct sw_map images;	 /* id -> struct sw_image_entry * */
 	struct sw_map image_hashes;
 	struct sw_trace_context *contexts[256];
-	SW_VEC(struct sw_trace_api *) apis;      /* by id */
-	SW_VEC(struct sw_trace_stack *) stacks;  /* by index - 1 */
-	struct sw_map stack_hashes;              /* hash of the content -> index */
+	SW_VEC(struct sw_trace_api *) apis;	/* by id */
+	SW_VEC(struct sw_trace_stack *) stacks; /* by index - 1 */
+	struct sw_map stack_hashes;		/* hash of the content -> index */
 	SW_VEC(struct sw_trace_module *) modules;
 	struct sw_map cudarts; /* base -> enum sw_cudart_link, of modules described later */
 	SW_VEC(struct sw_trace_device *) devices;
 	SW_VEC(char *) notices;
-	SW_VEC(uint64_t) calls;    /* by entry point, from COUNTS */
+	SW_VEC(uint64_t) calls; /* by entry point, from COUNTS */
 	struct sw_clock clock;
 	uint32_t pid;
 };

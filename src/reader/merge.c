@@ -47,8 +47,8 @@ static void add_chunk(struct sw_merge *m, struct sw_map *by_id, const struct sw_
 		return;
 	}
 	if (c->committed > most) {
-		sw_damage_add(damage, offset, "chunk %" PRIu64 ": claims %u bytes of records where %u fit: skipped", number,
-			      c->committed, most);
+		sw_damage_add(damage, offset, "chunk %" PRIu64 ": claims %u bytes of records where %u fit: skipped",
+			      number, c->committed, most);
 		return;
 	}
 	struct sw_chunk_ref ref = {
@@ -61,8 +61,9 @@ static void add_chunk(struct sw_merge *m, struct sw_map *by_id, const struct sw_
 	};
 	uint64_t there = s->bytes - offset - sizeof *c;
 	if (ref.bytes > there) {
-		sw_damage_add(damage, s->bytes, "the file ends within chunk %" PRIu64 ": %" PRIu64 " of its %u bytes are there",
-			      number, there, ref.bytes);
+		sw_damage_add(damage, s->bytes,
+			      "the file ends within chunk %" PRIu64 ": %" PRIu64 " of its %u bytes are there", number,
+			      there, ref.bytes);
 		ref.bytes = (uint32_t)there;
 		ref.closed = false;
 	}

@@ -11,7 +11,7 @@
 #include "reader/merge.h"
 
 /* CUresult values that are no failure of the call: the numbers are part of the driver's ABI. */
-#define SUCCESS 0
+#define SUCCESS		0
 #define ERROR_NOT_READY 600
 
 /* A gap between sequence numbers. */
@@ -26,10 +26,11 @@ struct sw_reader {
 	struct sw_dictionary dictionary;
 	struct sw_writer *current; /* whose head was handed out last */
 	struct sw_trace_totals totals;
-	uint64_t seq;            /* last sequence number passed */
+	uint64_t seq; /* last sequence number passed */
 	SW_VEC(struct hole) holes;
 	struct sw_rec_loss loss; /* told for a hole */
-	SW_VEC(uint64_t) seen;   /* operations by entry point: stands in for COUNTS when the program did not end in order */
+	SW_VEC(uint64_t)
+	seen; /* operations by entry point: stands in for COUNTS when the program did not end in order */
 };
 
 #define HOLES_MAX 4096 /* remembered, so that LOSS records that follow do not count them twice */
@@ -167,8 +168,8 @@ static int take(struct sw_reader *r, struct sw_writer *w, struct sw_record *out)
 	const size_t least = sw_kind_bytes(rec);
 	if (seq && seq <= r->seq) {
 		sw_damage_add(&r->damage, sw_writer_offset(w),
-			      "record %" PRIu64 " comes after record %" PRIu64 ": the rest of the chunk is skipped", seq,
-			      r->seq);
+			      "record %" PRIu64 " comes after record %" PRIu64 ": the rest of the chunk is skipped",
+			      seq, r->seq);
 		r->current = NULL;
 		sw_merge_skip_chunk(&r->merge);
 		return 0;
@@ -182,11 +183,11 @@ static int take(struct sw_reader *r, struct sw_writer *w, struct sw_record *out)
 		r->seq = seq;
 	if (!least)
 		return 0; /* of a newer minor version */
-	const char *wrong = rec->words * 8u < least ? "the record is shorter than its kind" :
-						      sw_dictionary_take(&r->dictionary, w, rec);
+	const char *wrong = rec->words * 8u < least ? "the record is shorter than its kind"
+						    : sw_dictionary_take(&r->dictionary, w, rec);
 	if (wrong) {
-		sw_damage_add(&r->damage, sw_writer_offset(w), "%s record %" PRIu64 ": %s", sw_record_kind_name(rec->kind),
-			      seq, wrong);
+		sw_damage_add(&r->damage, sw_writer_offset(w), "%s record %" PRIu64 ": %s",
+			      sw_record_kind_name(rec->kind), seq, wrong);
 		return 0;
 	}
 	count(r, rec);

@@ -39,8 +39,8 @@ static int check_header(const struct sw_source *s, size_t got, struct sw_error *
 	if (got < sizeof h->magic || memcmp(h->magic, SW_FORMAT_MAGIC, sizeof h->magic))
 		return sw_fail(error, SW_E_FORMAT, "%s: offset 0: not a syncwatch trace", s->path);
 	if (got < sizeof *h)
-		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: the file ends within its header of %zu bytes", s->path,
-			       got, sizeof *h);
+		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: the file ends within its header of %zu bytes",
+			       s->path, got, sizeof *h);
 	if (h->byte_order != SW_FORMAT_BYTE_ORDER)
 		return sw_fail(error, SW_E_FORMAT, "%s: offset %zu: byte order 0x%08x is not little-endian", s->path,
 			       offsetof(struct sw_file_header, byte_order), h->byte_order);

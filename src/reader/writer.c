@@ -33,8 +33,8 @@ void sw_writer_begin(struct sw_writer *w, struct sw_damage *damage)
 	for (size_t i = 0; i < w->chunks.n; i++) {
 		const struct sw_chunk_ref *c = &w->chunks.at[i];
 		if (kept && w->chunks.at[kept - 1].index == c->index)
-			sw_damage_add(damage, c->offset, "chunk %u of writer %u is there twice: this one is skipped", c->index,
-				      w->id);
+			sw_damage_add(damage, c->offset, "chunk %u of writer %u is there twice: this one is skipped",
+				      c->index, w->id);
 		else
 			w->chunks.at[kept++] = *c;
 	}
@@ -61,14 +61,15 @@ static int check_crc(const struct sw_writer *w, const struct sw_source *source, 
 	if (rc)
 		return rc;
 	if (got < c->bytes) {
-		sw_damage_add(damage, c->offset + got, "the file was cut while it was read: chunk %u of writer %u is skipped",
-			      c->index, w->id);
+		sw_damage_add(damage, c->offset + got,
+			      "the file was cut while it was read: chunk %u of writer %u is skipped", c->index, w->id);
 		return 0;
 	}
 	if (sw_crc32c(0, scratch, c->bytes) == c->crc)
 		return 1;
-	sw_damage_add(damage, c->offset, "chunk %u of writer %u: checksum is wrong, its %u bytes of records are skipped",
-		      c->index, w->id, c->bytes);
+	sw_damage_add(damage, c->offset,
+		      "chunk %u of writer %u: checksum is wrong, its %u bytes of records are skipped", c->index, w->id,
+		      c->bytes);
 	return 0;
 }
 
@@ -147,9 +148,10 @@ static int look(struct sw_writer *w, const struct sw_source *source, struct sw_d
 	if (rest >= sizeof *r && r->kind == SW_REC_PAD)
 		return 0;
 	if (rest < sizeof *r || r->words * 8u > rest || r->words * 8u > SW_REC_MAX_BYTES || r->words < sizeof *r / 8) {
-		sw_damage_add(damage, sw_writer_offset(w), "record of %u bytes where %" PRIu64
-			      " are left: the rest of chunk %u of writer %u is skipped",
-			      rest < sizeof *r ? 0 : r->words * 8u, rest + w->left, w->chunks.at[w->chunk].index, w->id);
+		sw_damage_add(
+			damage, sw_writer_offset(w),
+			"record of %u bytes where %" PRIu64 " are left: the rest of chunk %u of writer %u is skipped",
+			rest < sizeof *r ? 0 : r->words * 8u, rest + w->left, w->chunks.at[w->chunk].index, w->id);
 		forget_params(w);
 		return 0;
 	}

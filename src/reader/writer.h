@@ -33,14 +33,14 @@ struct sw_writer {
 	bool loaded;
 
 	unsigned char *window;
-	size_t room, have, at; /* bytes: allocated, valid, before the head */
+	size_t room, have, at;	/* bytes: allocated, valid, before the head */
 	uint64_t window_offset; /* in the file, of window[0] */
-	uint64_t left;          /* bytes of the chunk behind the window */
+	uint64_t left;		/* bytes of the chunk behind the window */
 
 	const struct sw_rec *head; /* NULL: see loaded */
-	uint64_t key;              /* merge key: sequence number of the head, or not less than that of its predecessor */
+	uint64_t key; /* merge key: sequence number of the head, or not less than that of its predecessor */
 
-	uint32_t thread;         /* of the records that follow */
+	uint32_t thread; /* of the records that follow */
 	/* Of the last SW_FORMAT_LIVE_IDS ids, by remainder. */
 	struct sw_map stacks; /* the writer's id and the reader's index */
 	struct sw_map params; /* struct sw_param_block * */

@@ -12,10 +12,15 @@ struct bit {
 	const char *name;
 };
 
-static const struct bit record_flags[] = {
-	{SW_RF_PENDING, "PENDING"},	    {SW_RF_DUR_1024, "DUR_1024"}, {SW_RF_BEGIN, "BEGIN"},
-	{SW_RF_END, "END"},		    {SW_RF_PER_THREAD, "PER_THREAD"}, {SW_RF_NESTED, "NESTED"},
-	{SW_RF_SYNCHRONOUS, "SYNCHRONOUS"}, {SW_RF_RUNTIME, "RUNTIME"},   {0, NULL}};
+static const struct bit record_flags[] = {{SW_RF_PENDING, "PENDING"},
+					  {SW_RF_DUR_1024, "DUR_1024"},
+					  {SW_RF_BEGIN, "BEGIN"},
+					  {SW_RF_END, "END"},
+					  {SW_RF_PER_THREAD, "PER_THREAD"},
+					  {SW_RF_NESTED, "NESTED"},
+					  {SW_RF_SYNCHRONOUS, "SYNCHRONOUS"},
+					  {SW_RF_RUNTIME, "RUNTIME"},
+					  {0, NULL}};
 
 static const struct bit file_flags[] = {{SW_FILE_CLOSED, "CLOSED"},
 					{SW_FILE_SIMULATED, "SIMULATED"},
@@ -77,7 +82,8 @@ static void print_record(FILE *out, const struct sw_reader *reader, const struct
 	const struct sw_rec *rec = record->rec;
 	const unsigned char *param = record->params;
 	fprintf(out, "%s seq=%" PRIu64 " t_ns=%" PRIu64 " dur_ns=%" PRIu64 " thread=%u ctx=%u api=%u flags=",
-		sw_record_kind_name(rec->kind), record->seq, record->t_ns, record->dur_ns, record->thread, rec->ctx, rec->api);
+		sw_record_kind_name(rec->kind), record->seq, record->t_ns, record->dur_ns, record->thread, rec->ctx,
+		rec->api);
 	print_bits(out, record_flags, rec->flags);
 	fprintf(out, " status=%u stack=%u ticks=%" PRIu64 " offset=%" PRIu64, rec->status, record->stack, rec->ticks,
 		record->offset);
@@ -117,7 +123,8 @@ int sw_dump(FILE *out, struct sw_reader *reader, const struct sw_dump_options *o
 	struct sw_record record;
 	int rc;
 	if (options->kinds && !parse_kinds(options->kinds, wanted, &unknown))
-		return sw_fail(error, SW_E_USAGE, "no kind of record is called '%.*s'", (int)strcspn(unknown, ","), unknown);
+		return sw_fail(error, SW_E_USAGE, "no kind of record is called '%.*s'", (int)strcspn(unknown, ","),
+			       unknown);
 	print_header(out, sw_reader_header(reader));
 	while ((rc = sw_reader_next(reader, &record, error)) == 1)
 		if (!options->kinds || wanted[record.rec->kind])

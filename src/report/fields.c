@@ -14,8 +14,8 @@ enum how {
 	HEX,
 	DEC,
 	SIGNED,
-	RAW,	   /* bytes, in hexadecimal */
-	EXTENT16,  /* 256x1x1 */
+	RAW,	  /* bytes, in hexadecimal */
+	EXTENT16, /* 256x1x1 */
 	EXTENT32,
 	ARGUMENTS, /* 0x1,0x2,... */
 	ENUMS,
@@ -32,8 +32,8 @@ enum how {
 	NAME_OF,
 	TAILS,
 	TEXT = TAILS,
-	ARGS,   /* texts, each followed by a NUL */
-	WORDS,  /* u64 each */
+	ARGS,	/* texts, each followed by a NUL */
+	WORDS,	/* u64 each */
 	BYTES8, /* bytes, padded to 8 in the file */
 	PARAMS, /* struct sw_param each */
 	COUNTS, /* struct sw_count each */
@@ -48,8 +48,8 @@ static const struct {
 	[SYNC_WHAT - ENUMS] = {{NULL, "EVENT", "STREAM", "CONTEXT", "ELAPSED"}},
 	[CONTEXT_OP - ENUMS] = {{NULL, "CREATE", "DESTROY", "CURRENT", "RETAIN", "RELEASE", "RESET"}},
 	[CAPTURE_OP - ENUMS] = {{NULL, "BEGIN", "END", "TO_GRAPH"}},
-	[GRAPH_OP - ENUMS] = {{NULL, "CREATE", "DESTROY", "CLONE", "ADD_NODE", "INSTANTIATE", "EXEC_UPDATE", "EXEC_DESTROY",
-			       "UPLOAD"}},
+	[GRAPH_OP - ENUMS] = {{NULL, "CREATE", "DESTROY", "CLONE", "ADD_NODE", "INSTANTIATE", "EXEC_UPDATE",
+			       "EXEC_DESTROY", "UPLOAD"}},
 	[MEM_OP - ENUMS] = {{NULL, "PREFETCH", "ADVISE", "ATTACH", "WAIT_VALUE", "WRITE_VALUE", "BATCH"}},
 	[CUDART_LINK - ENUMS] = {{NULL, "SHARED", "STATIC", "OTHER"}},
 	[IMAGE_KIND - ENUMS] = {{"UNKNOWN", "FATBIN", "ELF", "PTX", "LTOIR"}},
@@ -60,11 +60,12 @@ static const struct {
 static const struct field {
 	uint8_t kind, how;
 	uint16_t offset, size; /* of the member; of a tail: the member that counts it */
-	uint16_t fixed;        /* bytes of the struct */
+	uint16_t fixed;	       /* bytes of the struct */
 	const char *name;
 } fields[] = {
 #define FIELD(kind, type, member, name, how)                                                                           \
-	{SW_REC_##kind, how, offsetof(struct type, member), sizeof((struct type *)0)->member, sizeof(struct type), name},
+	{SW_REC_##kind,	      how, offsetof(struct type, member), sizeof((struct type *)0)->member,                    \
+	 sizeof(struct type), name},
 #define TAIL FIELD
 #include "report/fields.def"
 #undef TAIL
@@ -79,7 +80,8 @@ static uint64_t number(const unsigned char *at, size_t size)
 	return v;
 }
 
-static void print_list(FILE *out, const unsigned char *at, size_t n, size_t size, const char *separator, const char *prefix)
+static void print_list(FILE *out, const unsigned char *at, size_t n, size_t size, const char *separator,
+		       const char *prefix)
 {
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? separator : "", out);
@@ -149,7 +151,8 @@ static size_t print_tail(FILE *out, const struct field *f, const unsigned char *
 		return n * sizeof *param;
 	case COUNTS:
 		for (size_t i = 0; i < n; i++)
-			fprintf(out, "%s%u:%" PRIu64 ":%u", i ? "," : "", count[i].api, count[i].calls, count[i].failed);
+			fprintf(out, "%s%u:%" PRIu64 ":%u", i ? "," : "", count[i].api, count[i].calls,
+				count[i].failed);
 		return n * sizeof *count;
 	case ARGS:
 		print_args(out, at, n);

@@ -17,10 +17,10 @@ struct volume {
 
 struct counts {
 	struct sw_map launches; /* function -> launches */
-	struct sw_map threads;  /* those that made calls */
+	struct sw_map threads;	/* those that made calls */
 	struct volume copies, sets, allocations;
 	uint64_t failed, unclassified;
-	uint64_t end_ns; /* when the last call returned */
+	uint64_t end_ns;    /* when the last call returned */
 	struct sw_map open; /* calls that began and did not end yet: sequence number -> 1 */
 };
 
@@ -143,7 +143,8 @@ static void print_kernels(FILE *out, const struct sw_reader *reader, const struc
 	for (size_t i = 0; (i = sw_map_next(&s->launches, i, &slot));) {
 		const struct sw_trace_function *f = sw_reader_function(reader, (uint32_t)slot.key);
 		*sw_vec_push(&lines) = (struct line){
-			slot.value, f && *f->name ? sw_demangle(f->name) : sw_format("kernel %" PRIu64 ", name unknown", slot.key)};
+			slot.value,
+			f && *f->name ? sw_demangle(f->name) : sw_format("kernel %" PRIu64 ", name unknown", slot.key)};
 	}
 	print_lines(out, "launches by kernel:", &lines);
 }
@@ -187,8 +188,8 @@ static void print_costs(FILE *out, const struct sw_reader *reader, const struct 
 	fprintf(out, "cost         %.1f ns a record", (double)h->cost_no_stack_ps / 1e3);
 	if (h->cost_stack_ps)
 		fprintf(out, ", %.1f ns with its call stack", (double)h->cost_stack_ps / 1e3);
-	fprintf(out, " (measured at start-up); about %.3f ms of %.3f ms in all\n", (double)t.operations * (double)ps / 1e9,
-		(double)s->end_ns / 1e6);
+	fprintf(out, " (measured at start-up); about %.3f ms of %.3f ms in all\n",
+		(double)t.operations * (double)ps / 1e9, (double)s->end_ns / 1e6);
 	fprintf(out, "trace        %" PRIu64 " records, %" PRIu64 " operations, %.1f bytes an operation\n", t.records,
 		t.operations, t.operations ? (double)t.bytes / (double)t.operations : 0.0);
 	fprintf(out, "lost         %" PRIu64 " records\n", t.lost);

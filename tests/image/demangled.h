@@ -15,8 +15,8 @@ static inline bool ends_with(const char *text, size_t n, const char *end)
 }
 
 /*
- * One letter for each parameter: c pointer to const, * other pointer, v anything else.  Returns their number, 0 when the
- * name can't be demangled or has none.
+ * One letter for each parameter: c pointer to const, * other pointer, v anything else.  Returns their number, 0 when
+ * the name can't be demangled or has none.
  */
 static inline size_t demangled_signature(const char *mangled, char *out, size_t room)
 {

@@ -4,9 +4,9 @@
  *
  *     image_list [--arch N] FILE     name, bytes of the block, offset:bytes of each parameter, signature (* pointer,
  *                                    c pointer to const, v value, ? unknown, - the name tells nothing)
- *     image_list --all FILE          one line of counts: every entry of every fatbin extracted and walked, every signature
- *                                    compared with the layout and with the demangler; FILE may be a program or library,
- *                                    its .nv_fatbin section is taken
+ *     image_list --all FILE          one line of counts: every entry of every fatbin extracted and walked, every
+ * signature compared with the layout and with the demangler; FILE may be a program or library, its .nv_fatbin section
+ * is taken
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -58,9 +58,11 @@ static int count_kernel(void *arg, const struct sw_cubin_kernel *k)
 		return 0; /* a name that the demangler of this system cannot read */
 	c->demangled++;
 	for (size_t i = 0; i < n; i++) {
-		if ((want[i] == 'c') == (sig[i] == SW_SIG_POINTER_CONST) && (want[i] == '*') == (sig[i] == SW_SIG_POINTER))
+		if ((want[i] == 'c') == (sig[i] == SW_SIG_POINTER_CONST) &&
+		    (want[i] == '*') == (sig[i] == SW_SIG_POINTER))
 			continue;
-		fprintf(stderr, "%s: parameter %zu: '%c' here, '%c' by the demangler\n", k->name, i, "v*c?"[sig[i]], want[i]);
+		fprintf(stderr, "%s: parameter %zu: '%c' here, '%c' by the demangler\n", k->name, i, "v*c?"[sig[i]],
+			want[i]);
 		return 1;
 	}
 	return 0;
@@ -81,8 +83,8 @@ static int count_entry(void *arg, const struct sw_fatbin_entry *e)
 		return rc;
 	c->cubins += e->kind == SW_IMAGE_ELF;
 	c->ptx += e->kind == SW_IMAGE_PTX;
-	rc = e->kind == SW_IMAGE_ELF ? sw_cubin_walk(content, bytes, NULL, count_kernel, c, c->error) :
-				       sw_ptx_walk(content, bytes, count_kernel, c, c->error);
+	rc = e->kind == SW_IMAGE_ELF ? sw_cubin_walk(content, bytes, NULL, count_kernel, c, c->error)
+				     : sw_ptx_walk(content, bytes, count_kernel, c, c->error);
 	free(content);
 	return rc;
 }

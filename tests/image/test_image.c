@@ -67,7 +67,8 @@ static void begin_fatbin(void)
 	fatbin_used += 16;
 }
 
-static size_t add_entry(unsigned kind, uint32_t arch, uint64_t flags, const char *content, uint32_t compressed, uint64_t bytes)
+static size_t add_entry(unsigned kind, uint32_t arch, uint64_t flags, const char *content, uint32_t compressed,
+			uint64_t bytes)
 {
 	size_t at = fatbin_used, n = (strlen(content) + 8) & ~(size_t)7;
 	memset(fatbin + at, 0, 64 + n);
@@ -282,18 +283,18 @@ START_TEST(signatures_tell_pointers_and_const)
 	static const char *const cases[][2] = {
 		{"_Z3addPfPKfi", "*cv"},
 		{"_Z1kPVKfPVf", "c*"},
-		{"_Z1kPPKf", "*"},       /* pointer to pointer to const: the table itself is written */
-		{"_Z1kPKPf", "c"},       /* const table of pointers */
+		{"_Z1kPPKf", "*"}, /* pointer to pointer to const: the table itself is written */
+		{"_Z1kPKPf", "c"}, /* const table of pointers */
 		{"_Z1kPKvPv", "c*"},
 		{"_Z1kfdbcsijh", "vvvvvvvv"},
-		{"_Z1klmxy", "????"},    /* may carry addresses */
+		{"_Z1klmxy", "????"}, /* may carry addresses */
 		{"_Z1k6__halfDhDF16_DF16b", "?vvv"},
 		{"_Z1k4PairPS_PKS_", "?*c"},
 		{"_Z1kPA4_KfPA4_f", "c*"},
 		{"_Z1kPFvPfE", "*"},
 		{"_Z4copyIfEvPT_PKS0_", "*c"},
-		{"_Z4copyIKfEvPT_", "c"},         /* T is const float */
-		{"_Z4copyIPKfPfEvT_T0_", "c*"},   /* T is a pointer */
+		{"_Z4copyIKfEvPT_", "c"},	/* T is const float */
+		{"_Z4copyIPKfPfEvT_T0_", "c*"}, /* T is a pointer */
 		{"_Z4copyIPKfEvPT_PKS2_", "*c"},
 		{"_Z1kIJPKfcPfEEvPiDpT_", "*cv*"},
 		{"_Z1kIJEEvPKiDpT_", "c"},
@@ -321,10 +322,33 @@ END_TEST
 START_TEST(names_that_tell_nothing_tell_nothing)
 {
 	static const char *const cases[] = {
-		"", "_Z", "add", "_Z3ad", "_Z3addS_", "_Z3addIfEvPT0_", "_Z3addIfEvPT_S9_", "_Z1kv", "_ZN2ns3addPf",
-		"_Z99999999999999addPf", "_Z1kIXaaLb1ELb1EEEvPf", "_ZZ4mainE1kPf", "_Z1kIUlvE_EvT_", "_Z1kM1Sf", "_Z1kPfz",
-		"_Z1kIJffEEvPT_", "_Z1kIJJffEEEvDpT_", "_Z1kDTfp_E", "_Z1kP", "_Z1kPK", "_Z1kA4f", "_Z1kT_", "_Z0Pf",
-		"__nv_static_9__", "__nv_static_3__ab_Z1kPf", "__nv_static_", "__nv_static_99999999999__a_Z1kPf",
+		"",
+		"_Z",
+		"add",
+		"_Z3ad",
+		"_Z3addS_",
+		"_Z3addIfEvPT0_",
+		"_Z3addIfEvPT_S9_",
+		"_Z1kv",
+		"_ZN2ns3addPf",
+		"_Z99999999999999addPf",
+		"_Z1kIXaaLb1ELb1EEEvPf",
+		"_ZZ4mainE1kPf",
+		"_Z1kIUlvE_EvT_",
+		"_Z1kM1Sf",
+		"_Z1kPfz",
+		"_Z1kIJffEEvPT_",
+		"_Z1kIJJffEEEvDpT_",
+		"_Z1kDTfp_E",
+		"_Z1kP",
+		"_Z1kPK",
+		"_Z1kA4f",
+		"_Z1kT_",
+		"_Z0Pf",
+		"__nv_static_9__",
+		"__nv_static_3__ab_Z1kPf",
+		"__nv_static_",
+		"__nv_static_99999999999__a_Z1kPf",
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		signature_is(cases[i], "");
@@ -339,9 +363,32 @@ END_TEST
    left out: the demangler accepts both forms, and what we say must agree with it. */
 START_TEST(signatures_agree_with_the_demangler)
 {
-	static const char *const piece[] = {"Pf",    "PKf",  "i",     "PPf",  "PKPf", "PPKf",  "S_",   "S0_",  "PS_",	"PKS_",
-					    "S1_",   "PS1_", "PKS2_", "T_",   "PT_",  "PKT_",  "T0_",  "PT0_", "4Pair", "P4Pair",
-					    "PK4Pair", "N2ns4ViewIfEE", "PKN2ns4ViewIKfEE", "PS3_", "PKS4_", "PVKi"};
+	static const char *const piece[] = {"Pf",
+					    "PKf",
+					    "i",
+					    "PPf",
+					    "PKPf",
+					    "PPKf",
+					    "S_",
+					    "S0_",
+					    "PS_",
+					    "PKS_",
+					    "S1_",
+					    "PS1_",
+					    "PKS2_",
+					    "T_",
+					    "PT_",
+					    "PKT_",
+					    "T0_",
+					    "PT0_",
+					    "4Pair",
+					    "P4Pair",
+					    "PK4Pair",
+					    "N2ns4ViewIfEE",
+					    "PKN2ns4ViewIKfEE",
+					    "PS3_",
+					    "PKS4_",
+					    "PVKi"};
 	static const char *const head[] = {"_Z1k", "_ZN2ns1kE", "_Z1kIfKiEv", "_ZN2ns1kIPKfPdEEv", "_Z1kI4PairPfEv"};
 	unsigned random = 1, told = 0;
 	for (int round = 0; round < 20000; round++) {
@@ -360,8 +407,8 @@ START_TEST(signatures_agree_with_the_demangler)
 		ck_assert_msg(demangled == n, "%s: %zu parameters, not %zu", name, n, demangled);
 		for (size_t i = 0; i < n; i++)
 			if (sig[i] == SW_SIG_POINTER_CONST || want[i] == 'c')
-				ck_assert_msg(sig[i] == SW_SIG_POINTER_CONST && want[i] == 'c', "%s: parameter %zu: %d, not %c",
-					      name, i, (int)sig[i], want[i]);
+				ck_assert_msg(sig[i] == SW_SIG_POINTER_CONST && want[i] == 'c',
+					      "%s: parameter %zu: %d, not %c", name, i, (int)sig[i], want[i]);
 	}
 	ck_assert_uint_gt(told, 5000);
 }

@@ -84,6 +84,11 @@ static void patch(uint64_t offset, const void *bytes, size_t n)
 	close(fd);
 }
 
+static void cut(uint64_t bytes)
+{
+	ck_assert_int_eq(truncate(path, (off_t)bytes), 0);
+}
+
 static bool damage_says(const struct sw_reader *r, const char *text)
 {
 	const char *line;
@@ -134,7 +139,8 @@ START_TEST(dictionaries_hold_what_was_described)
 
 	struct sw_reader *r = reader();
 	struct sw_record rec = until(r, SW_REC_LAUNCH);
-	const struct sw_trace_function *fn = sw_reader_function(r, ((const struct sw_rec_launch *)(const void *)rec.rec)->function);
+	const struct sw_trace_function *fn =
+		sw_reader_function(r, ((const struct sw_rec_launch *)(const void *)rec.rec)->function);
 	ck_assert_str_eq(fn->name, "_Z3addPfPKfi");
 	ck_assert_uint_eq(fn->params, 3);
 	ck_assert_uint_eq(fn->param[2].offset, 16);
@@ -383,9 +389,9 @@ START_TEST(foreign_files_are_refused)
 	patch(0, "hello, world\n", 13);
 	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
 	ck_assert(strstr(error.text, path) && strstr(error.text, "not a syncwatch trace"));
-	truncate(path, 0);
+	cut(0);
 	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
-	truncate(path, 0);
+	cut(0);
 	patch(0, SW_FORMAT_MAGIC, 8);
 	ck_assert_int_eq(open_code(&error), SW_E_FORMAT);
 	ck_assert(strstr(error.text, "offset 8"));
@@ -488,9 +494,9 @@ END_TEST
 START_TEST(a_truncated_file_yields_what_is_whole)
 {
 	uint64_t chunk = many_chunks(3, true);
-	for (unsigned cut = 0; cut < 4096; cut += 513) {
+	for (unsigned at = 0; at < 4096; at += 513) {
 		many_chunks(3, true);
-		truncate(path, (off_t)(chunk + cut));
+		cut(chunk + at);
 		struct sw_reader *r = reader();
 		size_t n = read_all(r);
 		ck_assert_uint_gt(n, 3 * 4000 / sizeof(struct sw_rec_event_record) - 20);

@@ -342,7 +342,8 @@ uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...)
 	r->name_bytes = (uint16_t)n;
 	va_start(ap, params);
 	for (uint32_t i = 0; i < params; i++) {
-		unsigned bytes = va_arg(ap, unsigned), align = bytes && bytes <= 8 && !(bytes & (bytes - 1)) ? bytes : 8;
+		unsigned bytes = va_arg(ap, unsigned),
+			 align = bytes && bytes <= 8 && !(bytes & (bytes - 1)) ? bytes : 8;
 		offset = (offset + align - 1) & ~(align - 1);
 		param[i] = (struct sw_param){(uint16_t)offset, (uint16_t)bytes};
 		offset += bytes;
@@ -420,12 +421,14 @@ struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns)
 
 /* ---- operations ---- */
 
-struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block, size_t bytes)
+struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block,
+				      size_t bytes)
 {
 	uint64_t key = sw_hash_bytes(SW_FNV_START, block, bytes) ^ bytes;
 	uint64_t known = bytes ? sw_map_get(&tb->current->blocks, key) : 0;
 	size_t inline_bytes = known ? 0 : bytes;
-	struct sw_rec_launch *r = operation(tb, SW_REC_LAUNCH, sizeof *r + inline_bytes, "cuLaunchKernel", "cudaLaunchKernel");
+	struct sw_rec_launch *r =
+		operation(tb, SW_REC_LAUNCH, sizeof *r + inline_bytes, "cuLaunchKernel", "cudaLaunchKernel");
 	if (bytes && !known) {
 		known = *sw_map_put(&tb->current->blocks, key) = ++tb->current->n_blocks;
 		r->flags |= SW_LAUNCH_INLINE;
@@ -505,8 +508,7 @@ struct sw_rec_copy_nd *tb_copy_2d(struct tb *tb, uint64_t dst, enum sw_side dst_
 				  enum sw_side src_side, uint64_t src_pitch, uint64_t width, uint64_t height,
 				  uint64_t stream)
 {
-	struct sw_rec_copy_nd *r =
-		operation(tb, SW_REC_COPY_ND, sizeof *r, "cuMemcpy2DAsync_v2", "cudaMemcpy2DAsync");
+	struct sw_rec_copy_nd *r = operation(tb, SW_REC_COPY_ND, sizeof *r, "cuMemcpy2DAsync_v2", "cudaMemcpy2DAsync");
 	r->stream = stream;
 	r->width = width;
 	r->height = height;
@@ -548,10 +550,15 @@ struct sw_rec_alloc *tb_alloc(struct tb *tb, enum sw_memory memory, uint64_t add
 struct sw_rec_free *tb_free(struct tb *tb, enum sw_memory memory, uint64_t address)
 {
 	bool host = memory == SW_MEM_PINNED, registered = memory == SW_MEM_REGISTERED, async = memory == SW_MEM_ASYNC;
-	struct sw_rec_free *r = operation(
-		tb, SW_REC_FREE, sizeof *r,
-		host ? "cuMemFreeHost" : registered ? "cuMemHostUnregister" : async ? "cuMemFreeAsync" : "cuMemFree_v2",
-		host ? "cudaFreeHost" : registered ? "cudaHostUnregister" : async ? "cudaFreeAsync" : "cudaFree");
+	struct sw_rec_free *r = operation(tb, SW_REC_FREE, sizeof *r,
+					  host	       ? "cuMemFreeHost"
+					  : registered ? "cuMemHostUnregister"
+					  : async      ? "cuMemFreeAsync"
+						       : "cuMemFree_v2",
+					  host	       ? "cudaFreeHost"
+					  : registered ? "cudaHostUnregister"
+					  : async      ? "cudaFreeAsync"
+						       : "cudaFree");
 	r->address = address;
 	r->memory = memory;
 	return r;
@@ -567,7 +574,8 @@ uint64_t tb_free_sync(struct tb *tb, enum sw_memory memory, uint64_t address)
 
 struct sw_rec_stream *tb_stream_create(struct tb *tb, uint64_t stream, uint32_t flags)
 {
-	struct sw_rec_stream *r = operation(tb, SW_REC_STREAM_CREATE, sizeof *r, "cuStreamCreate", "cudaStreamCreateWithFlags");
+	struct sw_rec_stream *r =
+		operation(tb, SW_REC_STREAM_CREATE, sizeof *r, "cuStreamCreate", "cudaStreamCreateWithFlags");
 	r->stream = stream;
 	r->flags = flags;
 	return r;
@@ -575,7 +583,8 @@ struct sw_rec_stream *tb_stream_create(struct tb *tb, uint64_t stream, uint32_t 
 
 struct sw_rec_stream *tb_stream_destroy(struct tb *tb, uint64_t stream)
 {
-	struct sw_rec_stream *r = operation(tb, SW_REC_STREAM_DESTROY, sizeof *r, "cuStreamDestroy_v2", "cudaStreamDestroy");
+	struct sw_rec_stream *r =
+		operation(tb, SW_REC_STREAM_DESTROY, sizeof *r, "cuStreamDestroy_v2", "cudaStreamDestroy");
 	r->stream = stream;
 	return r;
 }
@@ -589,14 +598,16 @@ struct sw_rec_event *tb_event_create(struct tb *tb, uint64_t event)
 
 struct sw_rec_event *tb_event_destroy(struct tb *tb, uint64_t event)
 {
-	struct sw_rec_event *r = operation(tb, SW_REC_EVENT_DESTROY, sizeof *r, "cuEventDestroy_v2", "cudaEventDestroy");
+	struct sw_rec_event *r =
+		operation(tb, SW_REC_EVENT_DESTROY, sizeof *r, "cuEventDestroy_v2", "cudaEventDestroy");
 	r->event = event;
 	return r;
 }
 
 struct sw_rec_event_record *tb_event_record(struct tb *tb, uint64_t event, uint64_t stream)
 {
-	struct sw_rec_event_record *r = operation(tb, SW_REC_EVENT_RECORD, sizeof *r, "cuEventRecord", "cudaEventRecord");
+	struct sw_rec_event_record *r =
+		operation(tb, SW_REC_EVENT_RECORD, sizeof *r, "cuEventRecord", "cudaEventRecord");
 	r->event = event;
 	r->stream = stream;
 	return r;
@@ -604,7 +615,8 @@ struct sw_rec_event_record *tb_event_record(struct tb *tb, uint64_t event, uint6
 
 struct sw_rec_stream_wait *tb_stream_wait(struct tb *tb, uint64_t stream, uint64_t event)
 {
-	struct sw_rec_stream_wait *r = operation(tb, SW_REC_STREAM_WAIT, sizeof *r, "cuStreamWaitEvent", "cudaStreamWaitEvent");
+	struct sw_rec_stream_wait *r =
+		operation(tb, SW_REC_STREAM_WAIT, sizeof *r, "cuStreamWaitEvent", "cudaStreamWaitEvent");
 	r->stream = stream;
 	r->event = event;
 	return r;
@@ -654,7 +666,8 @@ struct sw_rec_sync *tb_query(struct tb *tb, enum sw_sync_what what, uint64_t han
 
 struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t function)
 {
-	struct sw_rec_host_func *r = operation(tb, SW_REC_HOST_FUNC, sizeof *r, "cuLaunchHostFunc", "cudaLaunchHostFunc");
+	struct sw_rec_host_func *r =
+		operation(tb, SW_REC_HOST_FUNC, sizeof *r, "cuLaunchHostFunc", "cudaLaunchHostFunc");
 	r->stream = stream;
 	r->function = function;
 	return r;
@@ -682,8 +695,8 @@ struct sw_rec_context_op *tb_context_op(struct tb *tb, enum sw_context_op op, ui
 		[SW_CONTEXT_RELEASE] = "cuDevicePrimaryCtxRelease_v2",
 		[SW_CONTEXT_RESET] = "cuDevicePrimaryCtxReset_v2",
 	};
-	struct sw_rec_context_op *r = operation(tb, SW_REC_CONTEXT_OP, sizeof *r, name[op],
-						op == SW_CONTEXT_RESET ? "cudaDeviceReset" : "");
+	struct sw_rec_context_op *r =
+		operation(tb, SW_REC_CONTEXT_OP, sizeof *r, name[op], op == SW_CONTEXT_RESET ? "cudaDeviceReset" : "");
 	r->handle = handle;
 	r->op = op;
 	return r;
@@ -704,9 +717,9 @@ struct sw_rec_code *tb_code(struct tb *tb, enum sw_rec_kind kind, uint64_t handl
 struct sw_rec_capture *tb_capture(struct tb *tb, enum sw_capture_op op, uint64_t stream, uint64_t graph)
 {
 	bool end = op == SW_CAPTURE_END;
-	struct sw_rec_capture *r = operation(tb, SW_REC_CAPTURE, sizeof *r,
-					     end ? "cuStreamEndCapture" : "cuStreamBeginCapture_v2",
-					     end ? "cudaStreamEndCapture" : "cudaStreamBeginCapture");
+	struct sw_rec_capture *r =
+		operation(tb, SW_REC_CAPTURE, sizeof *r, end ? "cuStreamEndCapture" : "cuStreamBeginCapture_v2",
+			  end ? "cudaStreamEndCapture" : "cudaStreamBeginCapture");
 	r->stream = stream;
 	r->graph = graph;
 	r->op = op;
@@ -725,7 +738,8 @@ struct sw_rec_graph *tb_graph(struct tb *tb, enum sw_graph_op op, uint64_t graph
 
 struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64_t stream)
 {
-	struct sw_rec_graph_launch *r = operation(tb, SW_REC_GRAPH_LAUNCH, sizeof *r, "cuGraphLaunch", "cudaGraphLaunch");
+	struct sw_rec_graph_launch *r =
+		operation(tb, SW_REC_GRAPH_LAUNCH, sizeof *r, "cuGraphLaunch", "cudaGraphLaunch");
 	r->exec = exec;
 	r->stream = stream;
 	return r;

@@ -29,21 +29,21 @@
 struct tb_writer;
 
 struct tb_options {
-	uint32_t chunk_bytes;      /* 0: 16384 */
-	uint32_t flags;            /* SW_FILE_* besides CLOSED */
+	uint32_t chunk_bytes;	   /* 0: 16384 */
+	uint32_t flags;		   /* SW_FILE_* besides CLOSED */
 	uint64_t ticks_per_second; /* 0: 1e9 */
-	bool bare;                 /* no PROCESS, DEVICE, CONTEXT, THREAD */
+	bool bare;		   /* no PROCESS, DEVICE, CONTEXT, THREAD */
 };
 
 /* All fields may be changed between records. */
 struct tb {
-	uint64_t now;  /* ticks of the next record */
-	uint64_t step; /* default 1000 */
-	uint64_t dur;  /* of calls, default 100; blocking calls advance now by it */
-	uint64_t seq;  /* last sequence number given out */
-	uint8_t ctx;   /* default 1 */
+	uint64_t now;		/* ticks of the next record */
+	uint64_t step;		/* default 1000 */
+	uint64_t dur;		/* of calls, default 100; blocking calls advance now by it */
+	uint64_t seq;		/* last sequence number given out */
+	uint8_t ctx;		/* default 1 */
 	uint16_t status, flags; /* of the next records, default 0 */
-	uint32_t stack;         /* of the current writer, by tb_stack */
+	uint32_t stack;		/* of the current writer, by tb_stack */
 	struct sw_file_header header;
 
 	/* private */
@@ -60,8 +60,8 @@ struct tb {
 };
 
 struct tb *tb_new(const char *path, const struct tb_options *options);
-/* `ended`: writes COUNTS and END, closes all chunks (with their CRC) and sets SW_FILE_CLOSED; else the trace is as after
-   SIGKILL: the last chunk of each writer stays open. */
+/* `ended`: writes COUNTS and END, closes all chunks (with their CRC) and sets SW_FILE_CLOSED; else the trace is as
+   after SIGKILL: the last chunk of each writer stays open. */
 void tb_close(struct tb *tb, bool ended);
 
 /* Any record: header filled, `bytes` in all (rounded up to 8), payload zeroed.  Not ordered: sequence number 0. */
@@ -69,8 +69,8 @@ void *tb_add(struct tb *tb, enum sw_rec_kind kind, size_t bytes, bool ordered);
 
 /* ---- descriptions ---- */
 
-void tb_thread(struct tb *tb, uint32_t thread);  /* switches to the thread's writer; first time: THREAD record */
-void tb_writer(struct tb *tb, uint32_t writer);  /* switches without any record */
+void tb_thread(struct tb *tb, uint32_t thread); /* switches to the thread's writer; first time: THREAD record */
+void tb_writer(struct tb *tb, uint32_t writer); /* switches without any record */
 uint16_t tb_api(struct tb *tb, const char *driver, const char *runtime);
 void tb_call(struct tb *tb, const char *driver, const char *runtime);
 uint32_t tb_stack(struct tb *tb, uint32_t depth, ...); /* depth x uint64_t; 0: no stack from now on */
@@ -79,7 +79,8 @@ struct sw_rec_module *tb_module_gone(struct tb *tb, uint64_t base);
 struct sw_rec_cudart *tb_cudart(struct tb *tb, uint64_t module_base, enum sw_cudart_link link, const char *path);
 struct sw_rec_device *tb_device(struct tb *tb, int ordinal, const char *name);
 struct sw_rec_context *tb_context(struct tb *tb, uint8_t id, int device); /* later records: set tb->ctx */
-/* `params` sizes follow (unsigned), each aligned to its size up to 8.  Returns the id; params 0 with name NULL: no layout. */
+/* `params` sizes follow (unsigned), each aligned to its size up to 8.  Returns the id; params 0 with name NULL: no
+ * layout. */
 uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...);
 /* An image with its content recorded (data NULL: file-backed at path). Returns its id. */
 uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes);
@@ -92,7 +93,8 @@ struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns);
 
 /* `words` uint64_t follow: the parameter block, 8 bytes each (interned).  tb_launch_block takes it as bytes. */
 struct sw_rec_launch *tb_launch(struct tb *tb, uint32_t function, uint64_t stream, uint32_t words, ...);
-struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block, size_t bytes);
+struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block,
+				      size_t bytes);
 
 struct sw_rec_copy *tb_copy(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
 			    uint64_t bytes, uint64_t stream);

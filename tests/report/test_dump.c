@@ -84,15 +84,18 @@ START_TEST(every_record_is_one_line_with_its_fields)
 	ck_assert_uint_eq(count(text, "\n"), records + 1);
 	ck_assert(!strncmp(text, "TRACE version=1.0 flags=CLOSED pid=1000 ", 40));
 	ck_assert(holds(text, "\nMODULE seq="));
-	ck_assert(holds(text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
+	ck_assert(holds(
+		text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
 	ck_assert(holds(text, " of=STREAM handle=0xa bytes=0 name=\"copy\\u000a\"\n"));
 	ck_assert(holds(text, " exe=\"/usr/bin/app\" cwd=\"/home/user\" args=2 arg=\"app\",\"--fast\"\n"));
 	ck_assert(holds(text, " ips=0x401000,0x402000\n"));
 	ck_assert(holds(text, " params=0:8,8:4 name=\"_Z4stepPf\"\n"));
 	ck_assert(holds(text, " grid=1x7x1 block=256x1x1 "));
 	ck_assert(holds(text, " kernel=\"_Z4stepPf\" block_bytes=00000000007f00000500000000000000\n"));
-	ck_assert_uint_eq(count(text, "block_bytes=00000000007f00000500000000000000\n"), 2); /* the second one by number */
-	ck_assert(holds(text, " dst=0x1000 dst_side=HOST dst_ctx=0 src=0x7f0000000000 src_side=DEVICE src_ctx=0 bytes=64 "));
+	ck_assert_uint_eq(count(text, "block_bytes=00000000007f00000500000000000000\n"),
+			  2); /* the second one by number */
+	ck_assert(holds(text,
+			" dst=0x1000 dst_side=HOST dst_ctx=0 src=0x7f0000000000 src_side=DEVICE src_ctx=0 bytes=64 "));
 	ck_assert(holds(text, " flags=BEGIN|RUNTIME status=0 "));
 	ck_assert(holds(text, " flags=END|RUNTIME status=0 "));
 	ck_assert(holds(text, " what=STREAM handle=0xa "));
@@ -147,14 +150,25 @@ START_TEST(the_table_of_fields_covers_the_structs)
 		uint8_t kind;
 		size_t from, to;
 	} reserved[] = {
-#define R(kind, type, member) {SW_REC_##kind, offsetof(struct type, member), offsetof(struct type, member) + sizeof((struct type *)0)->member}
-		R(API, sw_rec_api, reserved), R(STACK, sw_rec_stack, reserved), R(MODULE, sw_rec_module, reserved),
-		R(DEVICE, sw_rec_device, reserved), R(LOSS, sw_rec_loss, reserved), R(NOTICE, sw_rec_notice, reserved),
-		R(COUNTS, sw_rec_counts, reserved), R(LAUNCH, sw_rec_launch, reserved), R(COPY_ND, sw_rec_copy_nd, reserved),
-		R(COPY_ND, sw_rec_copy_nd, dst.reserved), R(COPY_ND, sw_rec_copy_nd, src.reserved),
-		R(EVENT_CREATE, sw_rec_event, reserved), R(EVENT_DESTROY, sw_rec_event, reserved),
-		R(EVENT_RECORD, sw_rec_event_record, reserved), R(STREAM_WAIT, sw_rec_stream_wait, reserved),
-		R(HOST_FUNC, sw_rec_host_func, reserved), R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
+#define R(kind, type, member)                                                                                          \
+	{SW_REC_##kind, offsetof(struct type, member), offsetof(struct type, member) + sizeof((struct type *)0)->member}
+		R(API, sw_rec_api, reserved),
+		R(STACK, sw_rec_stack, reserved),
+		R(MODULE, sw_rec_module, reserved),
+		R(DEVICE, sw_rec_device, reserved),
+		R(LOSS, sw_rec_loss, reserved),
+		R(NOTICE, sw_rec_notice, reserved),
+		R(COUNTS, sw_rec_counts, reserved),
+		R(LAUNCH, sw_rec_launch, reserved),
+		R(COPY_ND, sw_rec_copy_nd, reserved),
+		R(COPY_ND, sw_rec_copy_nd, dst.reserved),
+		R(COPY_ND, sw_rec_copy_nd, src.reserved),
+		R(EVENT_CREATE, sw_rec_event, reserved),
+		R(EVENT_DESTROY, sw_rec_event, reserved),
+		R(EVENT_RECORD, sw_rec_event_record, reserved),
+		R(STREAM_WAIT, sw_rec_stream_wait, reserved),
+		R(HOST_FUNC, sw_rec_host_func, reserved),
+		R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
 		/* MODULE_GONE has the base only. */
 		{SW_REC_MODULE_GONE, sizeof(struct sw_rec) + 8, sizeof(struct sw_rec_module)},
 #undef R
@@ -166,7 +180,8 @@ START_TEST(the_table_of_fields_covers_the_structs)
 			if (reserved[j].kind == kinds[i].kind)
 				memset(covered + reserved[j].from, 1, reserved[j].to - reserved[j].from);
 		for (size_t at = sizeof(struct sw_rec); at < kinds[i].bytes; at++)
-			ck_assert_msg(covered[at], "byte %zu of %s is in no field", at, sw_record_kind_name(kinds[i].kind));
+			ck_assert_msg(covered[at], "byte %zu of %s is in no field", at,
+				      sw_record_kind_name(kinds[i].kind));
 	}
 }
 END_TEST
@@ -194,7 +209,8 @@ START_TEST(stat_tells_calls_kernels_bytes_losses_and_cost)
 	ck_assert(holds(text, "unclassified 1 calls"));
 	ck_assert(holds(text, "notice       libunwind was not found.\n"));
 	ck_assert(holds(text, "           2  cuLaunchKernel (cudaLaunchKernel)\n"));
-	ck_assert(holds(text, "           2  step(float*)\n") || holds(text, "           2  _Z4stepPf\n")); /* no demangler */
+	ck_assert(holds(text, "           2  step(float*)\n") ||
+		  holds(text, "           2  _Z4stepPf\n")); /* no demangler */
 	ck_assert(holds(text, "ended        in order\n"));
 	free(text);
 }
