@@ -25,7 +25,7 @@ static const struct command commands[] = {
 
 static const struct command *current;
 
-static void complain(const char *format, va_list ap)
+static void __attribute__((format(printf, 1, 0))) complain(const char *format, va_list ap)
 {
 	fprintf(stderr, "syncwatch%s%s: ", current ? " " : "", current ? current->name : "");
 	vfprintf(stderr, format, ap);

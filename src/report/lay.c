@@ -53,9 +53,9 @@ static void forget(struct sw_lay_stream *s, size_t n)
 static void lay_out(struct sw_lay *lay, uint32_t stream, size_t n, uint64_t by, bool known)
 {
 	struct sw_lay_stream *s = &lay->streams.at[stream];
-	const struct sw_work *work = s->work.at + s->first;
 	if (!n)
 		return;
+	const struct sw_work *work = s->work.at + s->first;
 	uint64_t low = later(s->end, work[0].not_before), start = low;
 	uint64_t span = by > low ? by - low : 0;
 	for (size_t i = 0; i < n; i++) {

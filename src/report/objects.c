@@ -85,14 +85,36 @@ static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, in
 		*line = (int)number;
 }
 
+/*
+ * The compilation unit of an address.  Clang leaves out the index (.debug_aranges) that libdw relies on: then each unit
+ * is asked for its ranges.
+ */
+static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) == 1)
+			return unit;
+	return NULL;
+}
+
+static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_place *place)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	if (!line)
+		return;
+	place->file = dwarf_linesrc(line, NULL, NULL);
+	dwarf_lineno(line, &place->line);
+}
+
 /* Inlined functions around the address, innermost first; *place leaves as the call site in the real function. */
-static void inlined_places(Dwfl_Module *module, uint64_t address, struct sw_object_place *place,
+static void inlined_places(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_place *place,
 			   void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
-	Dwarf_Addr bias = 0;
 	Dwarf_Die *scopes = NULL;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
-	int n = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	int n = dwarf_getscopes(unit, address, &scopes);
 	for (int i = 0; i < n; i++) {
 		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
 			break;
@@ -110,12 +132,14 @@ void sw_object_places(struct sw_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
 	struct sw_object_place place = {0};
+	Dwarf_Addr bias = 0;
 	if (!object->module)
 		return;
-	Dwfl_Line *line = dwfl_module_getsrc(object->module, address);
-	if (line)
-		place.file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL);
-	inlined_places(object->module, address, &place, each, arg);
+	Dwarf_Die *unit = unit_of(object->module, address, &bias);
+	if (unit) {
+		find_line(unit, address - bias, &place);
+		inlined_places(unit, address - bias, &place, each, arg);
+	}
 	place.symbol = dwfl_module_addrname(object->module, address);
 	place.inlined = false;
 	each(arg, &place);

@@ -109,7 +109,8 @@ static void print_clean_line(FILE *out, const char *label, const char *text)
 /* Prints and frees. */
 static void print_lines(FILE *out, const char *title, struct lines *lines)
 {
-	qsort(lines->at, lines->n, sizeof *lines->at, by_count);
+	if (lines->n)
+		qsort(lines->at, lines->n, sizeof *lines->at, by_count);
 	fprintf(out, "\n%s\n", title);
 	for (size_t i = 0; i < lines->n; i++) {
 		fprintf(out, "%12" PRIu64 "  ", lines->at[i].count);
