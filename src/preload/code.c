@@ -175,3 +175,33 @@ CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kerne
 		touched(&call, status, SW_WORD(library));
 	return status;
 }
+
+CUresult sw_custom_library_get_module(const struct sw_site *site, CUmodule *module, CUlibrary library)
+{
+	__typeof__(&cuLibraryGetModule) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(module, library);
+
+	if (status == CUDA_SUCCESS)
+		sw_functions_module_of(SW_WORD(*module), SW_WORD(library));
+	if (on)
+		touched(&call, status, SW_WORD(library));
+	return status;
+}
+
+CUresult sw_custom_kernel_get_function(const struct sw_site *site, CUfunction *function, CUkernel kernel)
+{
+	__typeof__(&cuKernelGetFunction) real = (__typeof__(real))site->real;
+	__typeof__(&cuFuncGetModule) ask = SW_REAL(cuFuncGetModule);
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const CUresult status = real(function, kernel);
+	CUmodule module = NULL;
+
+	if (status == CUDA_SUCCESS && ask && ask(&module, *function) == CUDA_SUCCESS)
+		sw_functions_module_of(SW_WORD(module), sw_functions_library_of(kernel));
+	if (on)
+		touched(&call, status, SW_WORD(kernel));
+	return status;
+}

@@ -57,6 +57,8 @@ CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module);
 CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library);
 CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kernel, CUlibrary library,
 				      const char *name);
+CUresult sw_custom_library_get_module(const struct sw_site *site, CUmodule *module, CUlibrary library);
+CUresult sw_custom_kernel_get_function(const struct sw_site *site, CUfunction *function, CUkernel kernel);
 CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kernels, unsigned int count,
 				     CUlibrary library);
 

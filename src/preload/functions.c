@@ -154,13 +154,38 @@ void sw_function_is_kernel(CUkernel kernel, CUlibrary library)
 	sw_state_unlock(state);
 }
 
+uint64_t sw_functions_library_of(CUkernel kernel)
+{
+	return sw_table_get(&sw_state()->kernels, (uint64_t)(uintptr_t)kernel);
+}
+
+void sw_functions_module_of(uint64_t module, uint64_t library)
+{
+	struct sw_state *state = sw_state();
+	const uint64_t image = sw_table_get(&state->by_code, library);
+
+	if (!module || !image || sw_table_get(&state->by_code, module) == image)
+		return;
+	sw_state_lock(state);
+	sw_table_put(&state->by_code, module, image);
+	sw_state_unlock(state);
+}
+
 static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
 {
+	const struct sw_table *by_code = &sw_state()->by_code;
 	const uint64_t owner = ((const struct sw_function *)(uintptr_t)function)->owner;
+	const uint64_t image = sw_table_get(by_code, owner);
 
 	(void)handle;
-	/* Whose owner is unknown may belong to this one. */
-	return owner == code || owner == 0;
+	/* Of a module that the driver made of this library, too; and whose origin is unknown may be of this one. */
+	return owner == code || image == 0 || image == sw_table_get(by_code, code);
+}
+
+static bool of_image(uint64_t handle, uint64_t image, uint64_t ended)
+{
+	(void)handle;
+	return image == ended;
 }
 
 static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
@@ -177,7 +202,8 @@ uint32_t sw_functions_unload(uint64_t code)
 	sw_state_lock(state);
 	sw_table_sweep(&state->by_function, owned_by, code);
 	sw_table_sweep(&state->kernels, in_library, code);
-	sw_table_delete(&state->by_code, code);
+	/* A library's module ends with it. */
+	sw_table_sweep(&state->by_code, of_image, image);
 	sw_state_unlock(state);
 	return image;
 }

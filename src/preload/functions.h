@@ -29,6 +29,12 @@ const struct sw_function *sw_function_of(CUfunction handle);
 /* A CUkernel that the driver handed out, and its library. */
 void sw_function_is_kernel(CUkernel kernel, CUlibrary library);
 
+/* The library of a CUkernel that the driver handed out, 0 unknown. */
+uint64_t sw_functions_library_of(CUkernel kernel);
+
+/* A module that the driver made of a library: its functions come from the library's image. */
+void sw_functions_module_of(uint64_t module, uint64_t library);
+
 /* A module or library is about to be unloaded: its functions' handles may come back as others.  Returns its image's id. */
 uint32_t sw_functions_unload(uint64_t code);
 

@@ -9,3 +9,10 @@ EXTRA_DIST += tests/preload/ways.sh \
 	tests/preload/ways/fake_cuda.c tests/preload/ways/fake_driver.c tests/preload/ways/linked.c \
 	tests/preload/ways/next.c tests/preload/ways/next_library.c tests/preload/ways/no_driver.c \
 	tests/preload/ways/probe.c tests/preload/ways/throws.cpp
+if HAVE_CHECK
+check_PROGRAMS += tests/preload/test_table
+TESTS += tests/preload/test_table
+tests_preload_test_table_SOURCES = tests/preload/test_table.c src/preload/table.c src/preload/table.h
+tests_preload_test_table_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_preload_test_table_LDADD = $(CHECK_LIBS)
+endif
