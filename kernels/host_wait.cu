@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <future>
+
 #include <unistd.h>
 
 #include "case.h"
@@ -9,9 +11,19 @@ struct Work {
 	cudaEvent_t before, after;
 };
 
-static void produce(const Work &w)
+/* The work does not start before this is set: what a query answers must not depend on who is faster. */
+static std::promise<void> asked;
+
+static void CUDART_CB wait_until_asked(void *)
+{
+	asked.get_future().wait();
+}
+
+static void produce(const Work &w, bool gated)
 {
 	CHECK(cudaEventRecord(w.before, w.producer));
+	if (gated)
+		CHECK(cudaLaunchHostFunc(w.producer, wait_until_asked, nullptr));
 	spin<<<1, 1, 0, w.producer>>>(SPIN_NS);
 	CHECK(cudaMemcpyAsync(w.data, w.host, BYTES, cudaMemcpyHostToDevice, w.producer));
 	CHECK(cudaEventRecord(w.after, w.producer));
@@ -22,6 +34,7 @@ template <typename Ask> static void poll(bool until_done, Ask ask)
 {
 	cudaError_t status = ask();
 
+	asked.set_value();
 	while (until_done && status == cudaErrorNotReady) {
 		usleep(500);
 		status = ask();
@@ -35,10 +48,8 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW101, the consumer against the producer that the host did not wait for",
 	       "the host waits before it gives the consumer its work, but for too little: another stream, an event "
-	       "recorded "
-	       "before the work, the device before it has the work, one query whose answer is ignored, a synchronous "
-	       "copy that "
-	       "waits for blocking streams only",
+	       "recorded before the work, the device before it has the work, one query whose answer is ignored, a "
+	       "synchronous copy that waits for blocking streams only",
 	       "the host waits for what the consumer needs",
 	       {"stream", "event", "device", "query", "event-query", "elapsed", "copy"});
 	/* A synchronous copy waits for blocking streams. */
@@ -55,7 +66,7 @@ int main(int argc, char **argv)
 
 	if (c.is("device") && !c.fixed)
 		CHECK(cudaDeviceSynchronize());
-	produce(w);
+	produce(w, c.is("query") || c.is("event-query") || c.is("elapsed"));
 	if (c.is("stream"))
 		CHECK(cudaStreamSynchronize(c.fixed ? w.producer : w.consumer));
 	if (c.is("event"))
