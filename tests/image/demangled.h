@@ -23,11 +23,11 @@ static inline size_t demangled_signature(const char *mangled, char *out, size_t 
 	int status = 0, depth = 0;
 	char *text = __cxa_demangle(mangled, NULL, NULL, &status);
 	size_t n = 0, length = text ? strlen(text) : 0;
-	char *end = text + length - 1, *open = end;
-	if (!length || *end != ')') {
+	if (!length || text[length - 1] != ')') {
 		free(text);
 		return 0;
 	}
+	char *end = text + length - 1, *open = end;
 	/* Back to the parenthesis that opens the parameters. */
 	for (; open > text; open--) {
 		depth += (*open == ')' || *open == '>') - (*open == '(' || *open == '<');

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image/mangled.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct sw_mangled_type value = {.as = SW_SIG_VALUE}, unknown = {.as = SW_SIG_UNKNOWN};
+
+static struct sw_mangled_type fail(struct sw_mangled *p)
+{
+	p->failed = true;
+	return unknown;
+}
+
+bool sw_mangled_take(struct sw_mangled *p, const char *text)
+{
+	size_t n = strlen(text);
+	if (strncmp(p->p, text, n))
+		return false;
+	p->p += n;
+	return true;
+}
+
+static void add(struct sw_mangled *p, struct sw_mangled_list *list, struct sw_mangled_type t)
+{
+	if (list->n == SW_MANGLED_TYPES_MAX)
+		p->failed = true;
+	else
+		list->at[list->n++] = t;
+}
+
+struct sw_mangled_type sw_mangled_add(struct sw_mangled *p, struct sw_mangled_type t)
+{
+	add(p, &p->known, t);
+	return t;
+}
+
+/* <seq-id> or the number of a template parameter, up to its underscore: "_" is 0, "0_" is 1, ... */
+static size_t read_index(struct sw_mangled *p, unsigned base)
+{
+	size_t value_of = 0;
+	if (sw_mangled_take(p, "_"))
+		return 0;
+	for (; *p->p != '_'; p->p++) {
+		unsigned digit = isdigit((unsigned char)*p->p)	 ? (unsigned)(*p->p - '0')
+				 : isupper((unsigned char)*p->p) ? (unsigned)(*p->p - 'A' + 10)
+								 : base;
+		if (digit >= base || value_of > SW_MANGLED_TYPES_MAX) {
+			p->failed = true;
+			return 0;
+		}
+		value_of = value_of * base + digit;
+	}
+	p->p++;
+	return value_of + 1;
+}
+
+static struct sw_mangled_type lookup(struct sw_mangled *p, const struct sw_mangled_list *list, size_t index)
+{
+	return index < list->n ? list->at[index] : fail(p);
+}
+
+void sw_mangled_source_name(struct sw_mangled *p)
+{
+	sw_mangled_take(p, "L"); /* internal linkage */
+	size_t n = 0;
+	if (!isdigit((unsigned char)*p->p) || *p->p == '0') {
+		p->failed = true;
+		return;
+	}
+	for (; isdigit((unsigned char)*p->p); p->p++) {
+		n = n * 10 + (size_t)(*p->p - '0');
+		if (n > 100000)
+			break;
+	}
+	if (strnlen(p->p, n) < n) {
+		p->failed = true;
+		return;
+	}
+	p->p += n;
+	while (!p->failed && sw_mangled_take(p, "B")) /* ABI tags */
+		sw_mangled_source_name(p);
+}
+
+/* <template-arg>: a type, a literal, or a pack of them. */
+static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
+{
+	if (sw_mangled_take(p, "L")) {
+		/* A value: what type it has and which one it is matter to nobody, but a mangled function name inside
+		   may hold substitutions, which only the general parser could count. */
+		if (*p->p == '_' || *p->p == 'Z') {
+			p->failed = true;
+			return;
+		}
+		sw_mangled_type(p);
+		while (isalnum((unsigned char)*p->p) && *p->p != 'E')
+			p->p++;
+		p->failed |= !sw_mangled_take(p, "E");
+		add(p, out, unknown);
+	} else if (*p->p == 'X') {
+		p->failed = true;
+	} else {
+		add(p, out, sw_mangled_type(p));
+	}
+}
+
+static void pack(struct sw_mangled *p, struct sw_mangled_list *out)
+{
+	struct sw_mangled_type t = {.as = SW_SIG_UNKNOWN, .pack = true, .first = (uint16_t)p->packed.n};
+	while (!p->failed && *p->p && *p->p != 'E') {
+		if (*p->p == 'J') { /* a pack within a pack */
+			p->failed = true;
+			return;
+		}
+		/* Through a list of its own: nested arguments may hold packs too, and members must lie side by side. */
+		struct sw_mangled_list one = {.n = 0};
+		template_arg(p, &one);
+		if (p->packed.n != (size_t)t.first + t.n)
+			p->failed = true;
+		if (!p->failed)
+			add(p, &p->packed, one.at[0]);
+		t.n++;
+	}
+	p->failed |= !sw_mangled_take(p, "E");
+	add(p, out, t);
+}
+
+void sw_mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *out)
+{
+	out->n = 0;
+	if (++p->depth > SW_MANGLED_DEPTH_MAX)
+		p->failed = true;
+	while (!p->failed && *p->p != 'E') {
+		if (sw_mangled_take(p, "J"))
+			pack(p, out);
+		else
+			template_arg(p, out);
+	}
+	p->failed |= !sw_mangled_take(p, "E");
+	p->depth--;
+}
+
+/* Abbreviations of the standard library that are no candidates themselves: Sa Ss Sb Si So Sd. */
+static bool std_abbreviation(struct sw_mangled *p)
+{
+	if (p->p[0] == 'S' && p->p[1] && strchr("asbiod", p->p[1])) {
+		p->p += 2;
+		return true;
+	}
+	return false;
+}
+
+void sw_mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_mangled_list *args, bool *templated)
+{
+	bool first = true;
+	*templated = false;
+	while (sw_mangled_take(p, "r") || sw_mangled_take(p, "V") || sw_mangled_take(p, "K"))
+		;
+	while (!p->failed && *p->p != 'E') {
+		bool candidate = true;
+		struct sw_mangled_type t = unknown;
+		if (*p->p == 'I' && !first) {
+			p->p++;
+			sw_mangled_template_args(p, args);
+			*templated = true;
+		} else if (first && sw_mangled_take(p, "St")) {
+			candidate = false;
+			*templated = false;
+		} else if (first && *p->p == 'S') {
+			candidate = false;
+			*templated = false;
+			if (!std_abbreviation(p)) {
+				p->p++;
+				lookup(p, &p->known, read_index(p, 36));
+			}
+		} else if (first && sw_mangled_take(p, "T")) {
+			t = lookup(p, &p->args, read_index(p, 10));
+			*templated = false;
+		} else {
+			sw_mangled_source_name(p);
+			*templated = false;
+		}
+		first = false;
+		if (!p->failed && candidate && (is_type || *p->p != 'E'))
+			sw_mangled_add(p, t);
+	}
+	p->failed |= !sw_mangled_take(p, "E") || first;
+}
+
+/* A class or enumeration: its bytes may hold anything. */
+static struct sw_mangled_type class_type(struct sw_mangled *p)
+{
+	struct sw_mangled_list args = {.n = 0};
+	bool templated;
+	if (sw_mangled_take(p, "N")) {
+		sw_mangled_nested_name(p, true, &args, &templated);
+		return unknown;
+	}
+	sw_mangled_take(p, "St");
+	sw_mangled_source_name(p);
+	sw_mangled_add(p, unknown);
+	if (!p->failed && sw_mangled_take(p, "I")) {
+		sw_mangled_template_args(p, &args);
+		sw_mangled_add(p, unknown);
+	}
+	return unknown;
+}
+
+/* <substitution> as a type: S_ S0_ ..., St..., Sa...; may be a template that gets arguments here. */
+static struct sw_mangled_type substitution(struct sw_mangled *p)
+{
+	struct sw_mangled_list args = {.n = 0};
+	struct sw_mangled_type t = unknown;
+	if (!strncmp(p->p, "St", 2))
+		return class_type(p);
+	if (!std_abbreviation(p)) {
+		p->p++;
+		t = lookup(p, &p->known, read_index(p, 36));
+	}
+	if (!p->failed && sw_mangled_take(p, "I")) {
+		sw_mangled_template_args(p, &args);
+		t = sw_mangled_add(p, unknown);
+	}
+	return t;
+}
+
+struct sw_mangled_type sw_mangled_template_param(struct sw_mangled *p)
+{
+	struct sw_mangled_list args = {.n = 0};
+	p->p++;
+	struct sw_mangled_type t = sw_mangled_add(p, lookup(p, &p->args, read_index(p, 10)));
+	if (!p->failed && sw_mangled_take(p, "I")) {
+		sw_mangled_template_args(p, &args);
+		t = sw_mangled_add(p, unknown);
+	}
+	return t;
+}
+
+/* P: what it points to decides. */
+static struct sw_mangled_type pointer(struct sw_mangled *p)
+{
+	p->p++;
+	struct sw_mangled_type to = sw_mangled_type(p);
+	if (to.pack)
+		return fail(p);
+	return sw_mangled_add(p, (struct sw_mangled_type){.as = to.is_const ? SW_SIG_POINTER_CONST : SW_SIG_POINTER});
+}
+
+/* Qualifiers apply to what follows, as one candidate. */
+static struct sw_mangled_type qualified(struct sw_mangled *p)
+{
+	bool is_const = false;
+	sw_mangled_take(p, "r");
+	sw_mangled_take(p, "V");
+	is_const = sw_mangled_take(p, "K");
+	struct sw_mangled_type t = sw_mangled_type(p);
+	if (t.pack)
+		return fail(p);
+	t.is_const |= is_const;
+	return sw_mangled_add(p, t);
+}
+
+/* References and arrays: no kernel has them as parameters, but pointers may lead to arrays. */
+static struct sw_mangled_type array(struct sw_mangled *p)
+{
+	p->p++;
+	while (isdigit((unsigned char)*p->p))
+		p->p++;
+	if (!sw_mangled_take(p, "_"))
+		return fail(p);
+	struct sw_mangled_type element = sw_mangled_type(p);
+	/* Const elements make the array const (C++ [basic.type.qualifier]). */
+	return sw_mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN, .is_const = element.is_const});
+}
+
+static struct sw_mangled_type function(struct sw_mangled *p)
+{
+	p->p++;
+	sw_mangled_take(p, "Y");
+	while (!p->failed && *p->p && *p->p != 'E')
+		sw_mangled_type(p);
+	p->failed |= !sw_mangled_take(p, "E");
+	return sw_mangled_add(p, unknown);
+}
+
+static struct sw_mangled_type reference(struct sw_mangled *p)
+{
+	p->p++;
+	sw_mangled_type(p);
+	return sw_mangled_add(p, unknown);
+}
+
+/* D...: newer builtin types. */
+static struct sw_mangled_type d_type(struct sw_mangled *p)
+{
+	static const char *const small[] = {"Dh", "Ds", "Di", "Du", "DF16b", "DF16_"};
+	for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+		if (sw_mangled_take(p, small[i]))
+			return value;
+	return sw_mangled_take(p, "Dn") ? unknown : fail(p);
+}
+
+/* Builtin types.  Integers of 64 bits may carry an address (CUdeviceptr), so nothing is said of them. */
+static struct sw_mangled_type builtin(struct sw_mangled *p)
+{
+	char c = *p->p;
+	if (c && strchr("vwbcahstijfde", c)) {
+		p->p++;
+		return value;
+	}
+	if (c && strchr("lmxynog", c)) {
+		p->p++;
+		return unknown;
+	}
+	return fail(p);
+}
+
+static struct sw_mangled_type any_type(struct sw_mangled *p)
+{
+	switch (*p->p) {
+	case 'P':
+		return pointer(p);
+	case 'r':
+	case 'V':
+	case 'K':
+		return qualified(p);
+	case 'R':
+	case 'O':
+		return reference(p);
+	case 'A':
+		return array(p);
+	case 'F':
+		return function(p);
+	case 'T':
+		return sw_mangled_template_param(p);
+	case 'S':
+		return substitution(p);
+	case 'D':
+		return d_type(p);
+	case 'N':
+	case '1' ... '9':
+		return class_type(p);
+	default:
+		return builtin(p);
+	}
+}
+
+struct sw_mangled_type sw_mangled_type(struct sw_mangled *p)
+{
+	if (p->failed || ++p->depth > SW_MANGLED_DEPTH_MAX)
+		return fail(p);
+	struct sw_mangled_type t = any_type(p);
+	p->depth--;
+	return t;
+}
