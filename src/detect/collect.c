@@ -41,11 +41,11 @@ static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
 	return a->severity != b->severity ? a->severity > b->severity : a->confidence > b->confidence;
 }
 
-struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *fresh)
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told)
 {
 	struct sw_judgement *j = collect->judgement;
-	if (fresh)
-		*fresh = false;
+	if (told)
+		*told = false;
 	if (seen->confidence == SW_POSSIBLE && !collect->keep_possible)
 		return NULL;
 	uint64_t hash = sites(seen), *slot = sw_map_put(&collect->index, hash);
@@ -56,6 +56,8 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 			struct sw_cost cost = known->cost;
 			*known = *seen;
 			known->cost = cost;
+			if (told)
+				*told = true;
 			known->fingerprint = hash;
 		}
 		known->count = count;
@@ -67,8 +69,8 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	added->count = 1;
 	added->fingerprint = hash;
 	*sw_vec_push(&collect->waited) = 0;
-	if (fresh)
-		*fresh = true;
+	if (told)
+		*told = true;
 	return added;
 }
 
@@ -84,7 +86,7 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 	if (!cost->waited)
 		return;
 	sum->waited_calls++;
-	sum->win_high_ns += cost->ns;
+	sum->win_high_ns += cost->ns - own;
 	collect->waited.at[finding - collect->judgement->findings.at] += cost->ns;
 }
 

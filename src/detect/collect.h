@@ -24,9 +24,9 @@ void sw_collect_free(struct sw_collect *collect);
 /*
  * Adds one occurrence.  `seen` is complete but for count and cost.  A stronger occurrence (severity, then confidence)
  * replaces what is told of a weaker one.  Returns the finding (valid until the next call), NULL when it is not wanted.
- * *fresh (may be NULL): the pair was not known before.
+ * *told (may be NULL): the finding now tells of this occurrence (the first one, or a stronger one).
  */
-struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *fresh);
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told);
 
 /* One call of a wait: its host time, how much of that is its own work, did it wait. */
 struct sw_wait_cost {

@@ -106,7 +106,7 @@ enum sw_fix {
 struct sw_cost {
 	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
 	uint64_t total_ns, worst_ns;  /* host time in the calls */
-	uint64_t transfer_ns;	      /* of it: estimated to be the call's own work */
+	uint64_t transfer_ns;	      /* of it: estimated to be the calls' own work */
 	uint64_t win_low_ns, win_high_ns;
 };
 

@@ -23,14 +23,20 @@ static bool after_unclassified(const struct sw_model *m, uint8_t ctx)
 	return m->context[ctx].unclassified || m->context[0].unclassified;
 }
 
-static void emit(struct sw_model *m, struct sw_finding *seen)
+/* An allocation is only mentioned where somebody will read of it: a hazard in a loop over new allocations must not list
+   them all. */
+static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *block)
 {
-	bool fresh;
+	bool told;
 	struct sw_finding *f;
-	if (seen->access[1].ranged)
-		sw_tie_hazard(m, seen);
-	f = sw_collect_add(&m->collect, seen, &fresh);
-	if (f && f->count <= SW_MAX_TOLD && m->observer->hazard)
+	sw_tie_hazard(m, seen, block);
+	f = sw_collect_add(&m->collect, seen, &told);
+	if (!f || (!told && f->count > SW_MAX_TOLD))
+		return;
+	seen->access[0].allocation = seen->access[1].allocation = sw_model_mention(m, block);
+	if (told)
+		f->access[0].allocation = f->access[1].allocation = seen->access[0].allocation;
+	if (f->count <= SW_MAX_TOLD && m->observer->hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
 }
 
@@ -88,8 +94,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 	judge(&seen, verdict, measured, earlier->may_wait);
 	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
-	seen.access[0].allocation = seen.access[1].allocation = sw_model_mention(m, block);
-	emit(m, &seen);
+	emit(m, &seen, block);
 }
 
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later)
@@ -110,9 +115,7 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *
 		.access = {freed->gone, later->access},
 		.detail = (uint32_t)sw_contact_of(&whole, &later->range),
 	};
-	seen.access[0].allocation = seen.access[1].allocation = sw_model_mention(m, freed);
-	seen.access[1].bytes = later->end - later->range.address;
-	emit(m, &seen);
+	emit(m, &seen, freed);
 }
 
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later)
@@ -136,6 +139,5 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use 
 		.fix_seq = block->born.seq,
 		.last = sw_hb_last_join(m->hb, later->access.point.lane, born.lane),
 	};
-	seen.access[0].allocation = seen.access[1].allocation = sw_model_mention(m, block);
-	emit(m, &seen);
+	emit(m, &seen, block);
 }

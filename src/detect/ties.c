@@ -86,7 +86,7 @@ static const struct sw_tie *find_tie(const struct sw_lane *lane, const struct sw
 	return best;
 }
 
-void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard)
+void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
 {
 	static const struct {
 		int id;
@@ -125,5 +125,8 @@ void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard)
 	}
 	hazard->fix = seen.fix;
 	hazard->fix_seq = seen.fix_seq;
-	sw_collect_add(&m->collect, &seen, NULL);
+	bool told_now;
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &told_now);
+	if (f && told_now)
+		f->access[f->accesses - 1].allocation = sw_model_mention(m, block);
 }
