@@ -154,6 +154,23 @@ static int order(const void *x, const void *y)
 	return a->id != b->id ? (a->id < b->id ? -1 : 1) : a->fingerprint < b->fingerprint ? -1 : 1;
 }
 
+/* Large programs allocate, and load code, from hundreds of places while they warm up: the costliest are listed. */
+#define SW_MAX_LISTED 10u
+
+static void list_the_first(struct sw_judgement *j, int id)
+{
+	size_t listed = 0;
+	for (size_t i = 0; i < j->findings.n; i++) {
+		struct sw_finding *f = &j->findings.at[i];
+		if (f->id != id || f->hidden || ++listed <= SW_MAX_LISTED)
+			continue;
+		f->hidden = true;
+		j->notes--;
+		j->folded_waits += f->cost.calls;
+		j->folded_wait_ns += f->cost.total_ns;
+	}
+}
+
 void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -168,4 +185,6 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 	}
 	if (j->findings.n)
 		qsort(j->findings.at, j->findings.n, sizeof *j->findings.at, order);
+	list_the_first(j, SW_FINDING_DEVICE_ALLOC);
+	list_the_first(j, SW_FINDING_MODULE_LOAD);
 }

@@ -29,7 +29,8 @@ static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *b
 {
 	bool told;
 	struct sw_finding *f;
-	sw_tie_hazard(m, seen, block);
+	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
+		sw_tie_hazard(m, seen, block);
 	f = sw_collect_add(&m->collect, seen, &told);
 	if (!f || (!told && f->count > SW_MAX_TOLD))
 		return;

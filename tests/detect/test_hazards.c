@@ -353,8 +353,103 @@ START_TEST(host_functions)
 }
 END_TEST
 
+/* A programmatic event may trigger before the kernel ends: waiting for it orders nothing behind the kernel. */
+START_TEST(programmatic_events)
+{
+	struct tb *tb = two_streams();
+	uint32_t f = tb_function(tb, "_Z3addPfPKf", 2, 8, 8);
+	if (_i == 0)
+		tb_event_record(tb, E1, S1)->flags = SW_EVENT_RECORD_EARLY;
+	tb_launch(tb, f, S1, 2, DEV, DEV2)->flags |= _i ? 0 : SW_LAUNCH_EVENT;
+	if (_i == 1)
+		tb_event_record(tb, E1, S1);
+	tb_stream_wait(tb, S2, E1);
+	d2h(tb, PIN, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 101), !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Structures passed by value hold pointers; so do blocks of which no layout is known. */
+START_TEST(pointers_inside_structures)
+{
+	struct tb *tb = two_streams();
+	uint64_t words[4] = {7, DEV, 9, DEV2};
+	uint32_t f = _i ? tb_function(tb, NULL, 0) : tb_function(tb, "_Z3fun6params", 1, 32);
+	tb_launch_block(tb, f, S1, words, sizeof words);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
+	const struct sw_finding *found = only(j, 103);
+	ck_assert_int_eq(found->access[0].evidence, SW_EV_ASSUMED);
+	ck_assert_int_eq(found->access[0].role, SW_READ_WRITE);
+	ck_assert_int_eq(found->access[0].param, _i ? -1 : 0);
+	ck_assert_uint_eq(found->access[0].address, DEV);
+	ck_assert_uint_eq(j->coverage.kernels_by_evidence[SW_EV_ASSUMED], 1);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Destroying a context joins and ends everything in it. */
+START_TEST(contexts_end)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	if (_i)
+		tb_context_op(tb, SW_CONTEXT_RESET, 0);
+	if (_i) {
+		tb_context(tb, 2, 0);
+		tb->ctx = 2;
+		tb_alloc(tb, SW_MEM_DEVICE, DEV, 1 << 20);
+		tb_stream_create(tb, S2, NONBLOCKING);
+	}
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->errors, !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* An event that a graph records stands for the work given out so far: more order than there may be, never less. */
+START_TEST(events_recorded_by_graphs)
+{
+	struct tb *tb = two_streams();
+	if (_i) {
+		tb_capture(tb, SW_CAPTURE_BEGIN, S1, 0);
+		tb_event_record(tb, E1, S1)->flags = SW_EVENT_RECORD_EXTERNAL;
+		tb_capture(tb, SW_CAPTURE_END, S1, 0x99);
+	}
+	tb_set(tb, DEV, 64, S1);
+	tb_graph_launch(tb, 0x98, S1);
+	tb_stream_wait(tb, S2, E1);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 103), !_i);
+	ck_assert_uint_eq(j->coverage.edges_for_safety, _i);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Streams that signal through memory: nothing found behind that is more than possible. */
+START_TEST(stream_memory_operations)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb_mem_op(tb, _i ? SW_MEMOP_WAIT_VALUE : SW_MEMOP_PREFETCH, DEV2, 4, S2);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->errors, !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, programmatic_events, 0, 2);
+	tcase_add_loop_test(tc, pointers_inside_structures, 0, 2);
+	tcase_add_loop_test(tc, contexts_end, 0, 2);
+	tcase_add_loop_test(tc, events_recorded_by_graphs, 0, 2);
+	tcase_add_loop_test(tc, stream_memory_operations, 0, 2);
 	tcase_add_loop_test(tc, host_functions, 0, 2);
 	tcase_add_loop_test(tc, read_after_write, 0, 2);
 	tcase_add_loop_test(tc, write_after_read, 0, 2);

@@ -237,6 +237,26 @@ START_TEST(memory_management)
 }
 END_TEST
 
+/* Beyond ten places the cheaper ones are folded. */
+START_TEST(allocations_from_many_places)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	for (uint64_t i = 0; i < 30; i++) {
+		tb_stack(tb, 1, 0x1000 + i);
+		tb->dur = 1000 + i;
+		tb_alloc(tb, SW_MEM_DEVICE, DEV + ((8 + i) << 20), 4096);
+	}
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 305), 30);
+	ck_assert_uint_eq(j->notes, 10);
+	ck_assert_uint_eq(j->folded_waits, 20);
+	for (size_t i = 0; i < j->findings.n; i++)
+		ck_assert(j->findings.at[i].hidden == (j->findings.at[i].cost.total_ns < 1020));
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* The first launch of a kernel beside a busy stream; one whose code was loaded before. */
 START_TEST(lazy_loading)
 {
@@ -449,6 +469,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, sets_of_host_memory, 0, 2);
 	tcase_add_loop_test(tc, legacy_serialisation, 0, 4);
 	tcase_add_loop_test(tc, memory_management, 0, 2);
+	tcase_add_test(tc, allocations_from_many_places);
 	tcase_add_loop_test(tc, lazy_loading, 0, 3);
 	tcase_add_loop_test(tc, reconfiguration, 0, 3);
 	tcase_add_loop_test(tc, wide_waits, 0, 6);
