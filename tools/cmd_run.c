@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch run: runs a program with the recorder preloaded and judges what it did. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -35,16 +36,29 @@ static void prepend(const char *name, const char *value)
 	free(both);
 }
 
-/* The path of the trace, absolute.  The default is the recorder's own: syncwatch-PROGRAM-PID.swt. */
+/* The name of the program's file without anything that a shell would mind. */
+static char *plain_name(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	char *name = sw_strdup(slash ? slash + 1 : program);
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._+-", *p))
+			*p = '_';
+	return name;
+}
+
+/* The path of the trace, absolute.  The default is like the recorder's own: syncwatch-PROGRAM-PID.swt. */
 static char *trace_path(const struct run *run, pid_t pid)
 {
-	const char *path = run->options->trace, *program = run->options->operands[0];
-	const char *slash = strrchr(program, '/');
+	const char *path = run->options->trace;
 	if (path && path[0] == '/')
 		return sw_strdup(path);
 	if (path)
 		return sw_format("%s/%s", run->folder, path);
-	return sw_format("%s/syncwatch-%s-%d.swt", run->folder, slash ? slash + 1 : program, (int)pid);
+	char *name = plain_name(run->options->operands[0]);
+	char *full = sw_format("%s/syncwatch-%s-%d.swt", run->folder, name, (int)pid);
+	free(name);
+	return full;
 }
 
 /* "a:b" -> "a\:b": colons separate the options of SYNCWATCH_OPTIONS. */

@@ -164,6 +164,27 @@ class Report(Case):
         self.assertIn("did not end in order", result.stdout)
         self.assertIn("was inside", result.stdout)
 
+    def on_a_terminal(self, *arguments, **environment):
+        leader, follower = pty.openpty()
+        with subprocess.Popen([COMMAND, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
+                              env=dict(ENVIRONMENT, **environment), cwd=self.dir) as process:
+            os.close(follower)
+            text = b""
+            try:
+                while part := os.read(leader, 4096):
+                    text += part
+            except OSError:  # how Linux ends a terminal whose other side is closed
+                pass
+            self.assertEqual(process.wait(), OK)
+        os.close(leader)
+        return text
+
+    def test_colours_on_terminals_alone(self):
+        trace = self.trace("race")
+        self.assertIn(b"\033[1;31mERROR", self.on_a_terminal("report", trace, TERM="xterm", NO_COLOR=""))
+        self.assertNotIn(b"\033", self.on_a_terminal("report", trace, TERM="xterm", NO_COLOR="1"))
+        self.assertNotIn(b"\033", self.on_a_terminal("report", trace, TERM="dumb", NO_COLOR=""))
+
     def test_unusable_traces(self):
         self.refused(INPUT, "/nonexistent.swt: ", "report", "/nonexistent.swt")
         self.refused(INPUT, self.dir, "report", self.dir)
@@ -417,6 +438,15 @@ class Simulation(Case):
         self.assertEqual(frames, ["work", "main"])
         result = self.run_program("fixed")
         self.assertIn("syncwatch: no hazards", result.stderr)
+
+    def test_names_that_a_shell_would_mind(self):
+        odd = self.path("my prog's")
+        shutil.copy(CUDA_PROGRAM, odd)
+        result = self.call("run", "--sim", odd, "race")
+        if "sim/libcuda.so.1 is neither" in result.stderr:
+            self.skipTest("the simulation is not built")
+        self.assertRegex(self.traces()[0], r"^syncwatch-my_prog_s-\d+\.swt$")
+        self.assertIn("SW103", result.stderr)
 
     def test_error_exitcode(self):
         self.assertEqual(self.run_program("race", "--error-exitcode", "42").returncode, 42)
