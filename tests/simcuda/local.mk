@@ -31,3 +31,11 @@ tests_simcuda_driver_calls_per_thread_CPPFLAGS = $(simcuda_test_cppflags) -DCUDA
 tests_simcuda_driver_calls_per_thread_CFLAGS = $(simcuda_test_cflags)
 tests_simcuda_driver_calls_per_thread_LDFLAGS = $(simcuda_test_ldflags)
 tests_simcuda_driver_calls_per_thread_LDADD = sim/libcudart.so.13 -ldl
+
+check_PROGRAMS += tests/simcuda/semantics
+TESTS += tests/simcuda/semantics
+tests_simcuda_semantics_SOURCES = tests/simcuda/semantics.c tests/simcuda/device_code.h
+tests_simcuda_semantics_CPPFLAGS = $(simcuda_test_cppflags)
+tests_simcuda_semantics_CFLAGS = $(simcuda_test_cflags)
+tests_simcuda_semantics_LDFLAGS = $(simcuda_test_ldflags)
+tests_simcuda_semantics_LDADD = sim/libcuda.so.1 sim/libcudart.so.13

@@ -37,9 +37,12 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 	return cudaSuccess;
 }
 
-/* What the driver calls an unknown handle is an unknown device function here, and bad geometry a bad configuration. */
-static cudaError_t launched(CUresult result)
+/* Bad geometry is a bad configuration here; an invalid handle may be the function or the stream: only then it is asked. */
+static cudaError_t launched(CUkernel kernel, CUresult result)
 {
+	const char *name;
+	if (result == CUDA_ERROR_INVALID_HANDLE && sw_rt_d->cuKernelGetName(&name, kernel))
+		return sw_rt_result(cudaErrorInvalidDeviceFunction);
 	return sw_rt_result(result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : (cudaError_t)result);
 }
 
@@ -48,7 +51,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
 	SW_RT_ENTER;
 	if (!kernel)
 		return sw_rt_result(cudaErrorInvalidDeviceFunction);
-	return launched(sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+	return launched((CUkernel)kernel, sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
 						(unsigned)shared_bytes, stream, args, NULL));
 }
 
@@ -72,7 +75,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 	CUlaunchConfig c = {config->gridDim.x,	config->gridDim.y,  config->gridDim.z, config->blockDim.x,
 			    config->blockDim.y, config->blockDim.z, (unsigned)config->dynamicSmemBytes, config->stream,
 			    (CUlaunchAttribute *)config->attrs, config->numAttrs};
-	return launched(sw_rt_d->cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
+	return launched(kernel, sw_rt_d->cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
@@ -83,6 +86,6 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 	cudaError_t result = sw_rt_kernel(function, &kernel);
 	if (result)
 		return sw_rt_result(result);
-	return launched(sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
+	return launched(kernel, sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
 							   block.z, (unsigned)shared_bytes, stream, args));
 }
