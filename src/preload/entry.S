@@ -99,8 +99,9 @@ sw_trampoline_common:
 	movups	%xmm6, 160(%rsp)
 	movups	%xmm7, 176(%rsp)
 	movq	192(%rsp), %rdi
+	movq	%rbp, 192(%rsp)			/* with the return address above it: a frame as every function has */
 	movq	%rsp, %rsi
-	leaq	-8+200(%rsp), %rdx		/* where a frame pointer would have been saved: below the return address */
+	leaq	192(%rsp), %rdx
 	call	sw_trampoline_count		/* rax: the real function */
 	movq	%rax, %r11
 	movq	(%rsp), %rdi
