@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two halves of the text share: the findings (text.c) and the run as a whole (text_run.c). */
+#ifndef SW_REPORT_TEXT_H
+#define SW_REPORT_TEXT_H
+
+#include "report/report.h"
+#include "report/text_out.h"
+
+struct sw_text {
+	struct sw_report *report;
+	struct sw_names *names;
+	struct sw_out out;
+};
+
+/* "  label:      text", wrapped; nothing when the text is empty. */
+void sw_text_line(struct sw_text *t, const char *label, const char *text);
+void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function);
+
+/* What the program was doing when it ended out of order. */
+void sw_text_in_flight(struct sw_text *t);
+/* The verdict, the waits in all, the coverage and its limits. */
+void sw_text_run(struct sw_text *t);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of the report: the run as a whole. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/text.h"
+
+void sw_text_in_flight(struct sw_text *t)
+{
+	struct sw_report *report = t->report;
+	if (sw_reader_totals(report->reader).closed)
+		return;
+	fputs("The program did not end in order (crash, signal or _exit); everything recorded before that was "
+	      "judged.\n",
+	      t->out.file);
+	for (size_t i = 0; i < report->in_flight.n; i++) {
+		const struct sw_in_flight *call = &report->in_flight.at[i];
+		const char *api = sw_name_api(t->names, call->api, call->flags, call->stack);
+		sw_out_paragraph(&t->out, 2, "", 0,
+				 sw_names_format(t->names,
+						 "Thread %u was inside %s, call %" PRIu64 ", since %s after the start:",
+						 call->thread, api, call->seq, sw_name_time(t->names, call->t_ns)));
+		sw_text_stack(t, call->stack, 0);
+	}
+	putc('\n', t->out.file);
+}
+
+static const char *plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
+{
+	return sw_names_format(t->names, "%" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+static void put_kernels(struct sw_text *t)
+{
+	const struct sw_coverage *coverage = &t->report->judgement->coverage;
+	const char *text = "";
+	for (int i = SW_EV_EXACT; i >= 0; i--)
+		if (coverage->kernels_by_evidence[i])
+			text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? ", " : "",
+					       coverage->kernels_by_evidence[i], sw_name_evidence((enum sw_evidence)i));
+	if (coverage->indirect_kernels)
+		text = sw_names_format(t->names, "%s; %" PRIu64 " also follow pointers in memory, which are not judged",
+				       text, coverage->indirect_kernels);
+	sw_text_line(t, "kernels:", text);
+}
+
+static const char *runtimes(struct sw_text *t)
+{
+	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart",
+					    [SW_CUDART_STATIC] = "static cudart in",
+					    [SW_CUDART_OTHER] = "driver API from"};
+	const struct sw_trace_module *module;
+	const char *text = "";
+	for (size_t i = 0; (module = sw_reader_module_at(t->report->reader, i)); i++) {
+		const char *slash = strrchr(module->path, '/');
+		if (module->cudart == 0 || module->cudart >= sizeof links / sizeof links[0])
+			continue;
+		text = sw_names_format(t->names, "%s; %s %s", text, links[module->cudart],
+				       slash ? slash + 1 : module->path);
+	}
+	return text;
+}
+
+/* What keeps this report from being the whole truth, each only when it happened. */
+static void put_limits(struct sw_text *t)
+{
+	const struct sw_coverage *coverage = &t->report->judgement->coverage;
+	const char *text;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} limits[] = {
+		{coverage->records_lost, "records were lost"},
+		{coverage->straddling_dropped, "findings across a loss were dropped"},
+		{coverage->unclassified_calls, "calls of entry points that syncwatch does not know"},
+		{coverage->unknown_streams, "calls on streams whose creation was not seen"},
+		{coverage->edges_for_safety, "places where order was assumed rather than known"},
+		{coverage->graph_launches, "graph launches, whose nodes are not judged"},
+	};
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+		if (limits[i].n)
+			sw_text_line(
+				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
+	if (coverage->sticky_error_seq)
+		sw_text_line(t, "limits:",
+			     sw_names_format(t->names, "a CUDA error ended the judgement at call %" PRIu64,
+					     coverage->sticky_error_seq));
+	for (size_t i = 0; (text = sw_reader_damage(t->report->reader, i)); i++)
+		sw_text_line(t, "damage:", text);
+	for (size_t i = 0; (text = sw_reader_notice(t->report->reader, i)); i++)
+		sw_text_line(t, "notice:", text);
+	for (size_t i = 0; (text = sw_symbols_complaint(t->names->symbols, i)); i++)
+		sw_text_line(t, "symbols:", text);
+	for (size_t i = 0; (text = sw_suppress_unused(t->report->suppressions, i)); i++)
+		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
+}
+
+static void put_coverage(struct sw_text *t)
+{
+	const struct sw_coverage *c = &t->report->judgement->coverage;
+	const char *calls = plural(t, c->driver_calls, "driver call", "driver calls");
+	sw_text_line(t, "coverage:",
+		     sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s", calls, c->runtime_calls,
+				     runtimes(t)));
+	sw_text_line(t, "work:",
+		     sw_names_format(t->names, "%s, %s (%s), %s, %s in %s",
+				     plural(t, c->launches, "kernel launch", "kernel launches"),
+				     plural(t, c->copies, "copy", "copies"), sw_name_bytes(t->names, c->bytes_copied),
+				     plural(t, c->sets, "set", "sets"),
+				     plural(t, c->syncs, "synchronisation", "synchronisations"),
+				     sw_name_time(t->names, t->report->judgement->span_ns)));
+	put_kernels(t);
+	put_limits(t);
+}
+
+/* Shown on request: "no hazards" above a list of possible ones would read badly. */
+static bool possible_hazards(const struct sw_report *report)
+{
+	for (size_t i = 0; i < report->told.n; i++)
+		if (sw_is_hazard(report->told.at[i].finding) && report->told.at[i].finding->confidence == SW_POSSIBLE)
+			return true;
+	return false;
+}
+
+static void put_verdict(struct sw_text *t)
+{
+	const struct sw_report *report = t->report;
+	const struct sw_report_totals *totals = &report->totals;
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	const char *slash = process ? strrchr(process->exe, '/') : NULL;
+	const char *name = !process ? "the program" : slash ? slash + 1 : process->exe;
+	const char *found = possible_hazards(report) ? "no certain or likely hazards" : "no hazards";
+	enum sw_colour colour = SW_GREEN;
+	if (totals->errors || totals->warnings) {
+		found = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
+					plural(t, totals->warnings, "warning", "warnings"));
+		colour = totals->errors ? SW_RED : SW_YELLOW;
+	}
+	if (totals->notes)
+		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
+	sw_out_coloured(
+		&t->out, colour,
+		sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
+				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
+	putc('\n', t->out.file);
+}
+
+static void put_waits(struct sw_text *t)
+{
+	const struct sw_judgement *judgement = t->report->judgement;
+	if (judgement->host_wait_ns)
+		sw_text_line(t, "host waits:",
+			     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
+	if (judgement->folded_waits && !t->report->all)
+		sw_text_line(t, "",
+			     sw_names_format(t->names,
+					     "%s, %s together, not shown: too cheap to matter (--all shows them)",
+					     plural(t, judgement->folded_waits, "wait", "waits"),
+					     sw_name_time(t->names, judgement->folded_wait_ns)));
+	if (t->report->totals.suppressed)
+		sw_text_line(t, "suppressed:", plural(t, t->report->totals.suppressed, "finding", "findings"));
+}
+
+void sw_text_run(struct sw_text *t)
+{
+	put_verdict(t);
+	put_waits(t);
+	put_coverage(t);
+}
