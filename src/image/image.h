@@ -50,7 +50,7 @@ int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *b
 
 /* One kernel of a cubin. */
 struct sw_cubin_kernel {
-	const char *name; /* mangled, points into the cubin */
+	const char *name; /* mangled; of a cubin it points into the cubin, of PTX it is valid during the call-back */
 	uint32_t params;
 	const struct sw_param *param; /* by index; valid during the call-back */
 	uint32_t param_bytes;         /* size of the whole block, 0 unknown */

@@ -71,9 +71,9 @@ static const char *without_static_prefix(const char *name)
 {
 	static const char prefix[] = "__nv_static_";
 	size_t n = 0;
-	const char *p = name + sizeof prefix - 1;
 	if (strncmp(name, prefix, sizeof prefix - 1))
 		return name;
+	const char *p = name + sizeof prefix - 1;
 	for (; isdigit((unsigned char)*p) && n < 100000; p++)
 		n = n * 10 + (size_t)(*p - '0');
 	return !strncmp(p, "__", 2) && strnlen(p + 2, n) == n ? p + 2 + n : name;

@@ -36,7 +36,11 @@ struct sw_record {
 int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *error);
 void sw_reader_close(struct sw_reader *reader);
 
-/* 1: *out filled; 0: end; <0 error.  Descriptions are returned too, after they took effect. */
+/*
+ * 1: *out filled; 0: end; <0 error.  Descriptions are returned too, after they took effect.
+ * Sequence numbers only go up.  Where some are missing, a LOSS record that the file does not hold (why: OTHER) stands for
+ * them, so that whoever keeps the order need look at LOSS records alone.
+ */
 int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
 
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
@@ -87,7 +91,7 @@ struct sw_trace_image {
 	uint32_t id, kind;
 	uint64_t bytes, hash, file_offset, handle;
 	const char *path; /* "" anonymous */
-	const void *data; /* whole content when it was recorded, else NULL */
+	const void *data; /* whole content, once its last piece was read and its hash is right, else NULL */
 };
 struct sw_trace_process {
 	const char *exe, *cwd;
@@ -120,7 +124,7 @@ struct sw_trace_totals {
 	bool closed;                         /* END was seen: the program ended in order */
 };
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);
-/* COUNTS at the end of the trace: calls of an entry point, 0 when unknown. */
+/* Calls of an entry point: by COUNTS at the end of the trace, before it the calls read so far. */
 uint64_t sw_reader_calls(const struct sw_reader *r, uint16_t api);
 
 /* Name of a record kind, e.g. "LAUNCH"; "?" unknown. */
