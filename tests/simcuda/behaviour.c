@@ -8,18 +8,11 @@
  */
 #include "device_code.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
-#define WATCHDOG_MS 10000
-#define HOLD_MS     3  /* a call that blocks is held that long */
-#define QUIET_MS    10 /* work that is held back is watched that long */
+#include "spinner.h"
+
 #define LARGE       (16u << 20)
-
-void syncwatch_simulated_finish(void);
 
 static cudaStream_t nb1, nb2, nb3, blk, fresh_stream;
 static cudaEvent_t event, spin_end;
@@ -29,76 +22,8 @@ static void *host_pages;
 static cudaGraph_t graph;
 static cudaGraphExec_t exec;
 static int fresh;
-static int failures, cells;
-
-static void sleep_ms(int ms)
-{
-	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
-}
-
-/* ---- the thread that lets the spinner go ---- */
-
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
-static bool armed;
-static int arm_ms;
-static atomic_bool released;
-
-static void *releaser(void *arg)
-{
-	(void)arg;
-	pthread_mutex_lock(&gate);
-	for (;;) {
-		while (!armed)
-			pthread_cond_wait(&gate_changed, &gate);
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += arm_ms / 1000;
-		until.tv_nsec += arm_ms % 1000 * 1000000L;
-		until.tv_sec += until.tv_nsec / 1000000000L;
-		until.tv_nsec %= 1000000000L;
-		int rc = 0;
-		while (armed && !rc)
-			rc = pthread_cond_timedwait(&gate_changed, &gate, &until);
-		if (armed) {
-			released = true;
-			syncwatch_simulated_finish();
-			armed = false;
-		}
-	}
-	return NULL;
-}
-
-static void arm(int ms)
-{
-	pthread_mutex_lock(&gate);
-	released = false;
-	arm_ms = ms;
-	armed = true;
-	pthread_cond_signal(&gate_changed);
-	pthread_mutex_unlock(&gate);
-}
-
-/* True if the releaser had to let go. */
-static bool disarm(void)
-{
-	pthread_mutex_lock(&gate);
-	armed = false;
-	pthread_cond_signal(&gate_changed);
-	pthread_mutex_unlock(&gate);
-	return released;
-}
 
 /* ---- calls ---- */
-
-static void launch(const void *stub, cudaStream_t stream)
-{
-	void *p = NULL;
-	int n = 0;
-	void *args[] = {&p, &n};
-	dim3 one = {1, 1, 1};
-	CHECK(cudaLaunchKernel(stub, one, one, args, 0, stream));
-}
 
 static void on_host(void *arg)
 {
@@ -312,27 +237,6 @@ static bool make_call(const char *row, cudaStream_t *own)
 	return false;
 }
 
-static void judge(const char *row, const char *group, const char *what, char expected, bool found)
-{
-	cells++;
-	if ((expected == '1') == found)
-		return;
-	failures++;
-	fprintf(stderr, "%s, spinner on %s: %s is %d, measured %c\n", row, group, what, found, expected);
-}
-
-/* Does the stream's work wait for the spinner?  What does not wait is done at once; what does stays pending. */
-static bool held_back(cudaStream_t stream, char expected)
-{
-	if (expected == '1') {
-		sleep_ms(QUIET_MS);
-		return cudaStreamQuery(stream) == cudaErrorNotReady;
-	}
-	arm(WATCHDOG_MS);
-	CHECK(cudaStreamSynchronize(stream));
-	return disarm();
-}
-
 static void cell(const char *row, const char *group, cudaStream_t spinner, const char *expected)
 {
 	cudaStream_t own;
@@ -364,7 +268,6 @@ static void cell(const char *row, const char *group, cudaStream_t spinner, const
 
 static void start(void)
 {
-	pthread_t thread;
 	setenv("SYNCWATCH_SIM_KERNEL_TIME", "spin=1000s", 1);
 	register_device_code();
 	CHECK(cudaStreamCreateWithFlags(&nb1, cudaStreamNonBlocking));
@@ -384,7 +287,7 @@ static void start(void)
 	syncwatch_simulated_finish();
 	CHECK(cudaEventRecord(event, nb2));
 	CHECK(cudaStreamSynchronize(nb2));
-	pthread_create(&thread, NULL, releaser, NULL);
+	start_releaser();
 }
 
 int main(void)
