@@ -104,7 +104,9 @@ static void start_rest(void)
 	if (options->stacks) {
 		if (!sw_unwind_loaded())
 			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut short");
+		sw_modules_refresh(sw_thread.writer); /* libunwind has come */
 		sw_stack_start();
+		sw_cost_measure_stack();
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
 	}
 }

@@ -203,6 +203,13 @@ static bool write_stack(struct sw_writer *w, const struct remembered *m, uint32_
 	return true;
 }
 
+void sw_stack_free(struct sw_writer *w)
+{
+	if (w->stacks)
+		sw_sys_unmap(w->stacks, sizeof *w->stacks);
+	w->stacks = NULL;
+}
+
 static uint32_t intern(struct sw_writer *w, const struct remembered *m, uint32_t depth)
 {
 	bool fresh;

@@ -25,6 +25,9 @@ uint32_t sw_stack_walk(struct sw_writer *w, const void *frame);
 /* The writer has another thread now: slots that it remembers belong to another stack. */
 void sw_stack_forget(struct sw_writer *w);
 
+/* Gives back what the writer remembers. */
+void sw_stack_free(struct sw_writer *w);
+
 /* Id of the calling thread's stack; the innermost frame is the caller of the function with this frame address.
    0: none.  Writes a STACK record first when the stack is new. */
 static inline uint32_t sw_stack_capture(struct sw_writer *w, const void *frame)

@@ -120,6 +120,47 @@ START_TEST(test_every_call)
 }
 END_TEST
 
+/* ---- without libunwind ------------------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void level(unsigned depth)
+{
+	if (depth)
+		level(depth - 1);
+	else
+		fake_wait(1, 0);
+	__asm__ volatile("" : : : "memory"); /* no tail call */
+}
+
+static void stacks_without_helper(void)
+{
+	fault_set(FAULT_THREAD, 1, EAGAIN, true); /* no helper thread: nobody loads libunwind */
+	level(10);
+	level(10);
+	level(20);
+	__asm__ volatile("" : : : "memory");
+}
+
+START_TEST(test_frame_pointers)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, stacks_without_helper, exit), 0);
+	ck_assert(trace_read(&t, "t.swt"));
+	ck_assert_msg(!t.wrong, "wrong %s", t.wrong);
+	const struct sw_rec_stack *one = trace_find(&t, SW_REC_STACK, 0), *two = trace_find(&t, SW_REC_STACK, 1),
+				  *three = trace_find(&t, SW_REC_STACK, 2);
+	ck_assert(one && two && three && !trace_find(&t, SW_REC_STACK, 3));
+	const uint64_t *ips = (const uint64_t *)(one + 1);
+	ck_assert_uint_gt(one->depth, 11);
+	ck_assert_uint_eq(three->depth, one->depth + 10);
+	for (unsigned i = 2; i < 10; i++)
+		ck_assert_uint_eq(ips[i], ips[1]); /* level() called by level() */
+	const struct sw_rec_notice *notice = trace_find(&t, SW_REC_NOTICE, 0);
+	ck_assert_ptr_nonnull(notice);
+	ck_assert_mem_eq(notice + 1, "libunwind could not be loaded", 29);
+	trace_free(&t);
+}
+END_TEST
+
 /* ---- a disk that is really full ---------------------------------------------------------------------------------- */
 
 static void fill_disk(void)
@@ -163,6 +204,7 @@ static Suite *faults_suite(void)
 	tcase_add_checked_fixture(c, enter_directory, remove_directory);
 	tcase_set_timeout(c, 240);
 	tcase_add_loop_test(c, test_every_call, 0, 2 * sizeof faults / sizeof *faults);
+	tcase_add_test(c, test_frame_pointers);
 	tcase_add_test(c, test_full_disk);
 	suite_add_tcase(s, c);
 	return s;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -659,6 +660,84 @@ START_TEST(test_missing_analyser)
 }
 END_TEST
 
+/* ---- SW901, set-user-id ------------------------------------------------------------------------------------------- */
+
+enum hold { HOLD_ONLY, HOLD_FORK, HOLD_RECORD, HOLD_ASK };
+
+/* A file system of our own on /dev: what the program holds open looks like the driver's device. 77: not allowed. */
+static int hold_device(const char *device, enum hold how)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/dev/%s", device);
+	if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mount("none", "/dev", "tmpfs", 0, NULL))
+		return 77;
+	if (open(path, O_RDWR | O_CREAT, 0600) < 0)
+		return 1;
+	pid_t pid = how == HOLD_FORK ? fork() : 1;
+	if (pid == 0)
+		exit(0); /* says nothing: its parent will */
+	if (how == HOLD_FORK)
+		waitpid(pid, NULL, 0);
+	if (how == HOLD_RECORD)
+		calls(1);
+	if (how == HOLD_ASK)
+		sw_intercepted();
+	return 0;
+}
+
+/* In a program of its own: only the process that the library was loaded in speaks. */
+static int run_holding(const char *device, enum hold how)
+{
+	char command[256];
+	unlink("stderr");
+	snprintf(command, sizeof command,
+		 "SYNCWATCH_OPTIONS=quiet:report=0:trace=%s/t.swt /proc/%d/exe --hold %s %d 2>stderr", test_directory,
+		 (int)getpid(), device, (int)how);
+	int status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+START_TEST(test_nothing_intercepted)
+{
+	int status = run_holding("nvidia-uvm", HOLD_FORK);
+	if (status == 77) {
+		printf("SW901: skipped, no mount namespace\n");
+		return;
+	}
+	ck_assert_int_eq(status, 0);
+	const char *said = content_of("stderr");
+	ck_assert_int_eq(strncmp(said, "syncwatch: SW901: ", 18), 0);
+	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1); /* once, not by its child too */
+	ck_assert_int_eq(run_holding("nvidia0", HOLD_ONLY), 0);        /* nvidia-smi and its like */
+	ck_assert_str_eq(content_of("stderr"), "");
+	ck_assert_int_eq(run_holding("nvidia-uvm", HOLD_RECORD), 0);
+	ck_assert_str_eq(content_of("stderr"), "");
+	ck_assert_int_eq(run_holding("nvidia-uvm", HOLD_ASK), 0); /* asks CUDA for devices only */
+	ck_assert_str_eq(content_of("stderr"), "");
+}
+END_TEST
+
+START_TEST(test_set_user_id)
+{
+	char command[512];
+	snprintf(command, sizeof command,
+		 "cp /proc/%d/exe suid && chown 65534 suid && chmod 4755 suid && chmod 777 . && "
+		 "SYNCWATCH_OPTIONS=trace=%s/t.swt ./suid --record 2>stderr", (int)getpid(), test_directory);
+	if (geteuid()) {
+		printf("set-user-id: skipped, not root\n");
+		return;
+	}
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(access("t.swt", F_OK), -1);
+	ck_assert_str_eq(content_of("stderr"), "");
+	snprintf(command, sizeof command, "SYNCWATCH_OPTIONS=report=0:trace=%s/t.swt ./plain --record 2>stderr", test_directory);
+	ck_assert_int_eq(system("cp suid plain && chown 0 plain && chmod 755 plain"), 0);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(access("t.swt", F_OK), 0);
+}
+END_TEST
+
 static Suite *process_suite(void)
 {
 	Suite *s = suite_create("process");
@@ -681,6 +760,8 @@ static Suite *process_suite(void)
 	tcase_add_test(c, test_nested_calls);
 	tcase_add_test(c, test_report);
 	tcase_add_test(c, test_missing_analyser);
+	tcase_add_test(c, test_nothing_intercepted);
+	tcase_add_test(c, test_set_user_id);
 	suite_add_tcase(s, c);
 	return s;
 }
@@ -691,6 +772,8 @@ int main(int argc, char **argv)
 		calls(7);
 		return EXIT_SUCCESS;
 	}
+	if (argc > 3 && strcmp(argv[1], "--hold") == 0)
+		return hold_device(argv[2], (enum hold)atoi(argv[3]));
 	SRunner *runner = srunner_create(process_suite());
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);

@@ -39,6 +39,7 @@ START_TEST(test_forms)
 	ck_assert_uint_gt(t.kinds[SW_REC_MODULE], 1);
 	ck_assert_uint_gt(t.kinds[SW_REC_STACK], 0);
 	ck_assert_uint_gt(t.header->cost_no_stack_ps, 0);
+	ck_assert_uint_gt(t.header->cost_stack_ps, t.header->cost_no_stack_ps);
 	ck_assert_uint_ge(t.header->last_monotonic_ns, t.header->start_monotonic_ns);
 
 	const struct sw_rec_stream_wait *wait = trace_find(&t, SW_REC_STREAM_WAIT, 0);
