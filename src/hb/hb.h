@@ -162,7 +162,8 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 
 /* Enqueued: a step of the stream.  The token stands for "the function has started"; it must be ended or dropped. */
 struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_hb_token *token);
-/* The function returned: in default mode the host lane joins it (the usual "callback signals a condition variable"). */
+/* The function runs, or has returned: in default mode the host lane joins it (the usual "callback signals a condition
+   variable"; the thread that it wakes may be faster than its return, so tell it when it starts). */
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq);
 
 /* ---- questions --------------------------------------------------------------------------------------------------- */

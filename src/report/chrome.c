@@ -23,6 +23,7 @@ enum {
 enum {
 	REMEMBERED = 1 << 16, /* calls to which an arrow can still be drawn */
 	EDGES = 4096,         /* edges that wait for their call to be told */
+	RELEASE_NS = 1000,    /* how long the end of a wait is drawn at most */
 	COUNTER_NS = 1000     /* the counter is drawn at most so often */
 };
 
@@ -205,12 +206,13 @@ static const struct sw_drawn *call_of(const struct sw_chrome *c, uint64_t seq)
 	return r->seq == seq && r->call.tid ? &r->call : NULL;
 }
 
-/* From the end of one slice to the start of another; earlier within the first where the clock would have it run back. */
+/* From the end of one slice to the start of another; earlier within the first where the clock would have it run back.
+   Never at the same nanosecond: Perfetto then may take the end for the start. */
 static void arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_drawn *from, struct sw_place to, const char *name,
 		  const char *category)
 {
-	uint64_t ns = from->end - 1 < to.ns ? from->end - 1 : to.ns;
-	if (ns < from->start)
+	uint64_t ns = from->end < to.ns ? from->end - 1 : to.ns - 1;
+	if (to.ns == 0 || ns < from->start)
 		return;
 	sw_event_flow(&c->events, (struct sw_place){from_pid, from->tid, ns}, to, name, category);
 }
@@ -312,11 +314,17 @@ static void describe_work(struct sw_chrome *c, const struct sw_operation *op, st
 	}
 }
 
+/* Work may start at once; a nanosecond or two later there is room for the arrow that leads to it. */
+static uint64_t room_for_arrow(const struct sw_drawn *call)
+{
+	return call->end - call->start > 2 ? call->start + 2 : call->end;
+}
+
 static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
 {
 	struct sw_work work = {.seq = op->what.seq,
 			       .enqueued = op->what.t_ns,
-			       .not_before = call->tid ? call->start : op->what.t_ns,
+			       .not_before = call->tid ? room_for_arrow(call) : op->what.t_ns,
 			       .call = *call,
 			       .ctx = op->record->rec->ctx};
 	describe_work(c, op, &work);
@@ -365,42 +373,62 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 	c->edges[c->edge_n++] = (struct waiting){*edge, from_stream, c->told};
 }
 
-static void draw_edge(struct sw_chrome *c, const struct waiting *w, const struct sw_operation *op, const struct sw_drawn *call)
+/*
+ * The end of a wait, as a slice within the call's slice: an arrow needs a slice that starts after the work did, because
+ * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later.
+ */
+static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
+{
+	uint64_t ns = (call->end - call->start) / 8;
+	ns = ns > RELEASE_NS ? RELEASE_NS : ns ? ns : 1;
+	sw_event_slice(&c->events, (struct sw_place){PID_HOST, call->tid, call->end - ns}, call->end, SW_LABEL("released"),
+		       "sync");
+	sw_event_number(&c->events, "correlation", seq);
+	sw_event_end(&c->events);
+	return call->end - ns;
+}
+
+static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
+		      uint64_t *released)
 {
 	uint64_t from = w->edge.from_seq;
-	if (from == op->what.seq)
-		return;
-	switch (w->edge.kind) {
-	case SW_EDGE_EVENT:
-		arrow_between_calls(c, from, call, "event", "event");
-		return;
-	case SW_EDGE_LEGACY:
-		arrow_between_calls(c, from, call, "legacy default stream", "legacy");
-		return;
-	case SW_EDGE_CONTEXT:
-		arrow_between_calls(c, from, call, "context", "context");
-		return;
-	default:
-		break;
-	}
 	struct sw_work *work = sw_lay_find(&c->lay, w->from_stream, from);
-	if (work && call->tid && !work->released_tid) {
+	if (work && call->tid && !work->released_tid && call->end - call->start > 2) {
+		if (!*released)
+			*released = draw_release(c, seq, call);
 		work->released_tid = call->tid;
-		work->released_ns = call->end - 1;
+		work->released_ns = *released;
 	}
 	if (!work || work->seq != from)
 		arrow_between_calls(c, from, call, "event", "event");
+}
+
+static void draw_edge(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
+		      uint64_t *released)
+{
+	static const char *const names[] = {[SW_EDGE_EVENT] = "event",
+					    [SW_EDGE_LEGACY] = "legacy default stream",
+					    [SW_EDGE_CONTEXT] = "context"};
+	static const char *const kinds[] = {
+		[SW_EDGE_EVENT] = "event", [SW_EDGE_LEGACY] = "legacy", [SW_EDGE_CONTEXT] = "context"};
+	if (w->edge.from_seq == seq)
+		return; /* a synchronous copy waits for itself */
+	if (w->edge.kind == SW_EDGE_HOST_WAIT)
+		draw_wait(c, w, seq, call, released);
+	else
+		arrow_between_calls(c, w->edge.from_seq, call, names[w->edge.kind], kinds[w->edge.kind]);
 }
 
 /* A wait's edges are told just before its call and name the record of its end; the others name the call itself. */
 static void draw_edges(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
 {
 	size_t kept = 0;
+	uint64_t released = 0;
 	for (size_t i = 0; i < c->edge_n; i++) {
 		const struct waiting *w = &c->edges[i];
 		bool just_now = w->told == c->told && (w->edge.kind == SW_EDGE_HOST_WAIT || w->edge.kind == SW_EDGE_CONTEXT);
 		if (w->edge.to_seq == op->what.seq || just_now)
-			draw_edge(c, w, op, call);
+			draw_edge(c, w, op->what.seq, call, &released);
 		else if (w->edge.to_seq > op->what.seq || c->told - w->told < EDGES)
 			c->edges[kept++] = *w;
 	}

@@ -34,7 +34,7 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 void sw_event_instant(struct sw_events *events, struct sw_place at, struct sw_label name, const char *category);
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value);
 /* One pair an arrow: viewers disagree on one start with several ends.  Both must lie inside slices already written, and
-   from.ns <= to.ns. */
+   from.ns < to.ns. */
 void sw_event_flow(struct sw_events *events, struct sw_place from, struct sw_place to, const char *name,
 		   const char *category);
 

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-HOST = {"cuda_runtime", "cuda_driver", "host_function"}
+HOST = {"cuda_runtime", "cuda_driver", "host_function", "sync"}
 DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "host_function", "gpu_operation"}
 HOST_PID, HAZARDS_TID, FIRST_DEVICE_PID = 1, 1, 100
 
@@ -27,10 +27,11 @@ class Trace:
         self.events = self.top["traceEvents"]
         self.slices = [e for e in self.events if e["ph"] == "X"]
         self.tracks = collections.defaultdict(list)
+        self.nested = collections.defaultdict(list)  # the ends of waits, in the slices of their calls
         for e in self.slices:
             e["from"], e["to"] = ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])
-            self.tracks[e["pid"], e["tid"]].append(e)
-        for track in self.tracks.values():
+            (self.nested if e["cat"] == "sync" else self.tracks)[e["pid"], e["tid"]].append(e)
+        for track in [*self.tracks.values(), *self.nested.values()]:
             track.sort(key=lambda e: (e["from"], -e["to"]))
 
 
@@ -77,13 +78,17 @@ def check_slices(trace):
     for track in trace.tracks.values():
         for a, b in zip(track, track[1:]):
             need(b["from"] >= a["to"], "slices of one track overlap", a, b)
+    for name, nested in trace.nested.items():
+        for e in nested:
+            parent = slice_at(trace.tracks[name], e)
+            need(parent and parent["to"] == e["to"] and parent["from"] < e["from"], "no end of a wait", e)
+            need(parent["args"]["correlation"] == e["args"]["correlation"], "the end of another wait", e)
     for (pid, _), track in trace.tracks.items():
         order = [e["args"]["correlation"] for e in track]
         need(pid < FIRST_DEVICE_PID or order == sorted(order), "work of a stream out of order", order[:20])
 
 
-def enclosing(trace, e):
-    track = trace.tracks[e["pid"], e["tid"]]
+def slice_at(track, e):
     low, high = 0, len(track)
     while low < high:
         middle = (low + high) // 2
@@ -91,8 +96,14 @@ def enclosing(trace, e):
             low = middle + 1
         else:
             high = middle
-    need(low < len(track) and track[low]["from"] <= ns(e["ts"]), "an arrow that ends in no slice", e)
-    return track[low]
+    return track[low] if low < len(track) and track[low]["from"] <= ns(e["ts"]) else None
+
+
+def enclosing(trace, e):
+    track = e["pid"], e["tid"]
+    found = slice_at(trace.nested[track], e) or slice_at(trace.tracks[track], e)
+    need(found, "an arrow that ends in no slice", e)
+    return found
 
 
 def end_of_arrow(slice_):
@@ -109,8 +120,11 @@ def check_flows(trace):
         elif e["ph"] == "f":
             start = open_.get(e["id"])
             need(start and start != "over", "an arrow that ends before it starts in the file", e)
-            need(e["bp"] == "e" and ns(start["ts"]) <= ns(e["ts"]), "an arrow that runs back in time", start, e)
-            arrows.append((e["cat"], end_of_arrow(enclosing(trace, start)), end_of_arrow(enclosing(trace, e))))
+            need(e["bp"] == "e" and ns(start["ts"]) < ns(e["ts"]), "an arrow that does not run forward in time", start, e)
+            source, destination = enclosing(trace, start), enclosing(trace, e)
+            # Perfetto turns an arrow around when the slice that it leads to started first.
+            need(source["from"] < destination["from"], "an arrow to a slice that started earlier", source, destination)
+            arrows.append((e["cat"], end_of_arrow(source), end_of_arrow(destination)))
             open_[e["id"]] = "over"
     need(all(v == "over" for v in open_.values()), "an arrow without an end")
     return arrows
@@ -134,7 +148,8 @@ def check_counters(trace):
 def check_said(trace, path, arrows):
     """What went in came out, once, and what belongs together is joined by an arrow."""
     said = [(what, int(seq)) for what, seq in (line.split() for line in open(path))]
-    calls = collections.Counter(e["args"]["correlation"] for e in trace.slices if e["pid"] == HOST_PID)
+    calls = collections.Counter(
+        e["args"]["correlation"] for e in trace.slices if e["pid"] == HOST_PID and e["cat"] != "sync")
     work = collections.Counter(e["args"]["correlation"] for e in trace.slices if e["pid"] >= FIRST_DEVICE_PID)
     enqueue = {"kernel", "copy", "host_func"}
     for what, seq in said:
@@ -170,7 +185,8 @@ def check_perfetto(trace, path, assets, arrows):
     need(errors == [], "Perfetto found errors", errors)
     expected = collections.Counter(e["cat"] for e in trace.events if e["ph"] in "Xi")
     need(dict(counts) == expected, "Perfetto counts other slices", counts, expected)
-    need((total[0][0] or 0) == sum(e["to"] - e["from"] for e in trace.slices), "Perfetto sees other durations")
+    written = sum(e["to"] - e["from"] for e in trace.slices)
+    need((total[0][0] or 0) == written, "Perfetto sees other durations", total, written)
     want = collections.Counter((s[1], s[0], d[1], d[0]) for _, s, d in arrows)
     need(collections.Counter(map(tuple, flows)) == want and flow_count[0][0] == len(arrows), "Perfetto draws other arrows")
 
