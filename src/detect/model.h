@@ -244,7 +244,8 @@ void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_e
 		     const struct sw_hb_event_state *state, bool useless);
 /* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
 bool sw_tie_useless(const struct sw_model *m, const struct sw_event *event, uint32_t lane);
-/* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own. */
+/* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
+ */
 void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block);
 void sw_tie_replaced(struct sw_model *m, const struct sw_event *event);
 

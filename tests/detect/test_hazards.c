@@ -443,8 +443,47 @@ START_TEST(stream_memory_operations)
 }
 END_TEST
 
+/* A GPU was there and no call came by. */
+START_TEST(nothing_intercepted)
+{
+	struct tb *tb = empty();
+	if (_i)
+		tb_stream_create(tb, S1, NONBLOCKING);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 901), !_i);
+	ck_assert_uint_eq(j->warnings, !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* What the coverage line says. */
+START_TEST(coverage_counts)
+{
+	struct tb *tb = two_streams();
+	uint32_t f = tb_function(tb, "_Z3addPfPKf", 2, 8, 8);
+	tb_launch(tb, f, S1, 2, DEV, DEV2)->h.flags &= (uint16_t)~SW_RF_RUNTIME;
+	tb_copy_2d(tb, DEV, SW_SIDE_DEVICE, 1024, PIN, SW_SIDE_HOST, 512, 100, 10, S1);
+	tb_set(tb, DEV, 64, S1);
+	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->coverage.driver_calls, 7 + 4);
+	ck_assert_uint_eq(j->coverage.runtime_calls, 7 + 3);
+	ck_assert_uint_eq(j->coverage.launches, 1);
+	ck_assert_uint_eq(j->coverage.copies, 1);
+	ck_assert_uint_eq(j->coverage.bytes_copied, 1000);
+	ck_assert_uint_eq(j->coverage.sets, 1);
+	ck_assert_uint_eq(j->coverage.syncs, 1);
+	ck_assert_uint_eq(j->coverage.kernels_by_evidence[SW_EV_SIGNATURE], 1);
+	ck_assert_uint_eq(j->coverage.unknown_streams, 0);
+	ck_assert_uint_gt(j->span_ns, 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, nothing_intercepted, 0, 2);
+	tcase_add_test(tc, coverage_counts);
 	tcase_add_loop_test(tc, programmatic_events, 0, 2);
 	tcase_add_loop_test(tc, pointers_inside_structures, 0, 2);
 	tcase_add_loop_test(tc, contexts_end, 0, 2);
