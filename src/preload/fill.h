@@ -30,32 +30,35 @@
 	(SW_FILL_COPY(r, to, DEVICE, from, DEVICE, n, s), (r)->dst_ctx = sw_context_of(to_context),                     \
 	 (r)->src_ctx = sw_context_of(from_context), (r)->flags = SW_COPY_PEER)
 
+/* A descriptor that is missing is the driver's to refuse. */
 #define SW_KIND_COPY_2D        SW_REC_COPY_ND
 #define SW_STRUCT_COPY_2D      struct sw_rec_copy_nd
 #define SW_WAITS_COPY_2D       SW_RF_SYNCHRONOUS
 #define SW_DONE_COPY_2D(...)   (void)0
 #define SW_FILL_COPY_2D(r, p, s)                                                                                       \
-	((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height, (r)->depth = 1,           \
-	 SW_BOX_SIDE(&(r)->dst, p, dst, 0, 0, 0), SW_BOX_SIDE(&(r)->src, p, src, 0, 0, 0))
+	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
+		       (r)->depth = 1, SW_BOX_SIDE(&(r)->dst, p, dst, 0, 0, 0),                                        \
+		       SW_BOX_SIDE(&(r)->src, p, src, 0, 0, 0)) : (void)0)
 
 #define SW_KIND_COPY_3D        SW_REC_COPY_ND
 #define SW_STRUCT_COPY_3D      struct sw_rec_copy_nd
 #define SW_WAITS_COPY_3D       SW_RF_SYNCHRONOUS
 #define SW_DONE_COPY_3D(...)   (void)0
 #define SW_FILL_COPY_3D(r, p, s)                                                                                       \
-	((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height, (r)->depth = (p)->Depth,  \
-	 SW_BOX_SIDE(&(r)->dst, p, dst, (p)->dstHeight, (p)->dstZ, 0),                                                  \
-	 SW_BOX_SIDE(&(r)->src, p, src, (p)->srcHeight, (p)->srcZ, 0))
+	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
+		       (r)->depth = (p)->Depth,                                                                        \
+		       SW_BOX_SIDE(&(r)->dst, p, dst, (p)->dstHeight, (p)->dstZ, 0),                                   \
+		       SW_BOX_SIDE(&(r)->src, p, src, (p)->srcHeight, (p)->srcZ, 0)) : (void)0)
 
 #define SW_KIND_COPY_3D_PEER      SW_REC_COPY_ND
 #define SW_STRUCT_COPY_3D_PEER    struct sw_rec_copy_nd
 #define SW_WAITS_COPY_3D_PEER     SW_RF_SYNCHRONOUS
 #define SW_DONE_COPY_3D_PEER(...) (void)0
 #define SW_FILL_COPY_3D_PEER(r, p, s)                                                                                  \
-	((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height, (r)->depth = (p)->Depth,  \
-	 (r)->flags = SW_COPY_PEER,                                                                                     \
-	 SW_BOX_SIDE(&(r)->dst, p, dst, (p)->dstHeight, (p)->dstZ, sw_context_of((p)->dstContext)),                     \
-	 SW_BOX_SIDE(&(r)->src, p, src, (p)->srcHeight, (p)->srcZ, sw_context_of((p)->srcContext)))
+	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
+		       (r)->depth = (p)->Depth, (r)->flags = SW_COPY_PEER,                                             \
+		       SW_BOX_SIDE(&(r)->dst, p, dst, (p)->dstHeight, (p)->dstZ, sw_context_of((p)->dstContext)),      \
+		       SW_BOX_SIDE(&(r)->src, p, src, (p)->srcHeight, (p)->srcZ, sw_context_of((p)->srcContext))) : (void)0)
 
 /* One line of bytes into or out of an array. */
 #define SW_KIND_COPY_LINE      SW_REC_COPY_ND

@@ -161,7 +161,7 @@ static void launch_begin(struct sw_call *call, struct launch *launch)
 	size_t bytes = 0;
 
 	sw_call_context(call, sw_context_of_stream(SW_WORD(launch->stream)));
-	for (unsigned int i = 0; launch->config && i < launch->config->numAttrs; i++)
+	for (unsigned int i = 0; launch->config && launch->config->attrs && i < launch->config->numAttrs; i++)
 		launch_attribute(call, launch, &launch->config->attrs[i]);
 	if (launch->extra)
 		packed = packed_params(launch->extra, &bytes);

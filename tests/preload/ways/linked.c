@@ -40,6 +40,9 @@ int main(void)
 	cuEventQuery(event);
 	cuEventQuery(NULL);
 	cuMemcpy2DAsync_v2(&copy, stream);
+	cuMemcpy2DAsync_v2(NULL, stream);
+	cuMemcpy3DPeer(NULL);
+	cuLaunchKernelEx(NULL, (CUfunction)0x7000, NULL, NULL);
 	cuMemcpy3D_v2(&box);
 	cuMemcpyBatchAsync_v2(dsts, srcs, sizes, 2, NULL, NULL, 0, stream);
 	cuStreamBatchMemOp_v2(stream, 2, ops, 0);
