@@ -25,7 +25,7 @@ sim_libcuda_so_1_LDADD = $(ZSTD_LIBS) $(LZ4_LIBS)
 sim_libcuda_so_1_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcuda.so.1 -Wl,--version-script=$(srcdir)/src/simcuda/libcuda.map
 
 sim_runtime_sources = $(sim_base_sources) \
-	src/simcuda/runtime/rt.h src/simcuda/runtime/twin.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
+	src/simcuda/runtime/rt.h src/simcuda/runtime/twin.h src/simcuda/runtime/properties.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
 	src/simcuda/runtime/unsupported.def \
 	src/simcuda/runtime/rt.c src/simcuda/runtime/register.c src/simcuda/runtime/launch.c \
 	src/simcuda/runtime/memory.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
@@ -39,7 +39,7 @@ sim_libcudart_so_13_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcudart.so.13 \
 	-Wl,--version-script=$(srcdir)/src/simcuda/runtime/libcudart-13.map
 sim_libcudart_so_13_LDADD = -ldl
 
-sim_libcudart_so_12_SOURCES = $(sim_runtime_sources)
+sim_libcudart_so_12_SOURCES = $(sim_runtime_sources) src/simcuda/runtime/until12.c
 sim_libcudart_so_12_CPPFLAGS = $(sim_cppflags) -DSW_CUDART_VERSION=12090
 sim_libcudart_so_12_CFLAGS = $(sim_cflags)
 sim_libcudart_so_12_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcudart.so.12 \

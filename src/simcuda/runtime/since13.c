@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions whose parameters changed with CUDA 13; libcudart.so.12 has their older forms (until12.c). */
+#include "simcuda/runtime/properties.h"
 #include "simcuda/runtime/twin.h"
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
+{
+	SW_RT_GET_PROPERTIES(out, device);
+}
 
 /* ---- managed memory ---- */
 
