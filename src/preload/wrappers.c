@@ -73,11 +73,12 @@
 	}
 
 /* One record after the call; in the context that is right then (a call that makes a context also selects it). */
-#define AFTER(symbol, thread, where, record, fill, sig, worth)                                                         \
+#define AFTER(symbol, thread, where, record, fill, sig, worth, prepare)                                                \
 	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
 	CUresult symbol(SW_PARAMS sig)                                                                                 \
 	{                                                                                                              \
 		ENTER(symbol, THREAD_##thread);                                                                        \
+		prepare;                                                                                               \
 		sw_status = sw_real(SW_ARGS sig);                                                                      \
 		if (sw_on) {                                                                                           \
 			sw_call_context(&sw_call, WHERE_##where);                                                      \
@@ -93,8 +94,12 @@
 	}
 /* What a failed call left behind its output pointers is not worth reading. */
 #define FORM_AFTER(symbol, thread, where, record, fill, sig)                                                           \
-	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS)
-#define FORM_ASK(symbol, thread, where, record, fill, sig) AFTER(symbol, thread, where, record, fill, sig, true)
+	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS, (void)0)
+#define FORM_ASK(symbol, thread, where, record, fill, sig) AFTER(symbol, thread, where, record, fill, sig, true, (void)0)
+/* The size of a variable is ours to know, also where the caller does not ask: cudart passes NULL (CUDA 13.0). */
+#define FORM_SIZED(symbol, thread, where, record, fill, sig)                                                           \
+	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS,                                     \
+	      __typeof__(*bytes) sw_unasked = 0; bytes = bytes ? bytes : &sw_unasked)
 
 /* BEGIN and END around a call that may block. */
 #define FORM_BLOCK(symbol, thread, where, record, fill, sig)                                                           \

@@ -155,14 +155,17 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int 
 
 /* ---- symbols ---- */
 
-/* The synchronous forms ask for the symbol's size first and its address afterwards: two cuLibraryGetGlobal. */
+/*
+ * The synchronous forms ask for the symbol's size first and its address afterwards: two cuLibraryGetGlobal.  The
+ * asynchronous ones ask for the address alone, with no place for the size (seen with libcudart 13.0).
+ */
 static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, bool twice, void **out)
 {
 	CUdeviceptr address;
-	size_t room;
+	size_t room = SIZE_MAX;
 	cudaError_t result = twice ? sw_rt_symbol(symbol, NULL, &room) : cudaSuccess;
 	if (!result)
-		result = sw_rt_symbol(symbol, &address, &room);
+		result = sw_rt_symbol(symbol, &address, NULL);
 	if (!result && (offset > room || bytes > room - offset))
 		result = cudaErrorInvalidValue;
 	if (!result)
