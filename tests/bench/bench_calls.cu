@@ -3,6 +3,8 @@
  * Cost of the calls that programs make most: p50 and p99 of single calls, and the mean of a launch-bound loop.
  * Run it bare and recorded in turn on one machine and compare the rows as ratios (tests/gpu/run does); absolute
  * numbers mean little on a shared machine.  Output: call, p50 ns, p99 ns, mean ns of the whole loop.
+ *
+ * usage: bench_calls [CALLS]
  */
 #include <algorithm>
 #include <cstdio>
@@ -67,8 +69,9 @@ template <typename F> static void row(const char *name, int calls, F f)
 	printf("%s\t%.0f\t%.0f\t%.0f\n", name, single[calls / 2], single[calls - calls / 100], mean);
 }
 
-int main()
+int main(int argc, char **argv)
 {
+	const int calls = argc > 1 ? atoi(argv[1]) : 20000;
 	cudaStream_t s, t;
 	cudaEvent_t e;
 	float *d, *h;
@@ -78,15 +81,15 @@ int main()
 	CHECK(cudaMalloc(&d, 1 << 20));
 	CHECK(cudaMallocHost(&h, 1 << 20));
 	auto launch = [&] { tiny<<<1, 32, 0, s>>>(d, d + 1024, 1); };
-	row("launch", 20000, launch);
-	row("launch, 10 frames deeper", 20000, [&] { under<10>(launch); });
-	row("launch, 30 frames deeper", 20000, [&] { under<30>(launch); });
-	row("eventRecord", 20000, [&] { cudaEventRecord(e, s); });
-	row("streamWaitEvent", 20000, [&] { cudaStreamWaitEvent(t, e, 0); });
-	row("memcpyAsync 256B pinned", 20000, [&] { cudaMemcpyAsync(d, h, 256, cudaMemcpyHostToDevice, s); });
-	row("memsetAsync 256B", 20000, [&] { cudaMemsetAsync(d, 0, 256, s); });
-	row("streamQuery", 20000, [&] { cudaStreamQuery(s); });
-	row("streamSynchronize idle", 20000, [&] { cudaStreamSynchronize(s); });
+	row("launch", calls, launch);
+	row("launch, 10 frames deeper", calls, [&] { under<10>(launch); });
+	row("launch, 30 frames deeper", calls, [&] { under<30>(launch); });
+	row("eventRecord", calls, [&] { cudaEventRecord(e, s); });
+	row("streamWaitEvent", calls, [&] { cudaStreamWaitEvent(t, e, 0); });
+	row("memcpyAsync 256B pinned", calls, [&] { cudaMemcpyAsync(d, h, 256, cudaMemcpyHostToDevice, s); });
+	row("memsetAsync 256B", calls, [&] { cudaMemsetAsync(d, 0, 256, s); });
+	row("streamQuery", calls, [&] { cudaStreamQuery(s); });
+	row("streamSynchronize idle", calls, [&] { cudaStreamSynchronize(s); });
 	CHECK(cudaDeviceSynchronize());
 	return 0;
 }

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs: bare, recorded without stacks, recorded with stacks, in turn on one machine.
+
+usage: compare.py BUILD_DIR BENCH_CALLS [ROUNDS]
+
+Runs of the three kinds alternate, so that a machine whose speed drifts harms all of them alike.  For every call the table
+gives the median over the rounds of p50 and p99 of single calls and of the mean of a loop, in nanoseconds, then what recording
+adds: the median over the rounds of the difference within one round.
+"""
+import collections
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+build, bench = sys.argv[1], sys.argv[2]
+rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 9
+kinds = ("bare", "recorder", "stacks")
+torch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_step.py")
+
+
+def run(kind, command, folder):
+    env = dict(os.environ)
+    if kind != "bare":
+        options = "report=0:quiet:trace=" + tempfile.mktemp(suffix=".swt", dir=folder)
+        env["SYNCWATCH_OPTIONS"] = options + (":stacks=0" if kind == "recorder" else "")
+        env["LD_PRELOAD"] = os.path.join(build, "libsyncwatch.so")
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, timeout=300)
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def main():
+    calls = collections.defaultdict(lambda: collections.defaultdict(list))
+    steps = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(rounds):
+            for kind in kinds[number % 3:] + kinds[:number % 3]:
+                for name, *numbers in run(kind, [bench, "4000"], folder):
+                    calls[name][kind].append([float(n) for n in numbers])
+        for number in range(max(3, rounds // 3)):
+            for kind in kinds[number % 3:] + kinds[:number % 3]:
+                for row in run(kind, [sys.executable, torch, "300"], folder):
+                    steps[kind].append((float(row[2]), float(row[4])))
+
+    def middle(name, kind, what):
+        return statistics.median(r[what] for r in calls[name][kind])
+
+    def added(name, kind, what):
+        return statistics.median(a[what] - b[what] for a, b in zip(calls[name][kind], calls[name]["bare"]))
+
+    print("call\tbare p50/p99/mean\trecorder p50/p99/mean\tstacks p50/p99/mean\tadded p50/mean: recorder\tadded p50/mean: stacks"
+          "\tratio of means: recorder, stacks")
+    for name in calls:
+        cells = ["/".join(f"{middle(name, kind, i):.0f}" for i in range(3)) for kind in kinds]
+        cells += [f"{added(name, kind, 0):+.0f}/{added(name, kind, 2):+.0f}" for kind in kinds[1:]]
+        ratios = [statistics.median(a[2] / b[2] for a, b in zip(calls[name][kind], calls[name]["bare"])) for kind in kinds[1:]]
+        print(name, *cells, ", ".join(f"{r:.3f}" for r in ratios), sep="\t")
+    for kind in kinds:
+        if steps[kind]:
+            print(f"PyTorch step ms, {kind}: p50 {statistics.median(s[0] for s in steps[kind]):.3f}, "
+                  f"p99 {statistics.median(s[1] for s in steps[kind]):.3f}, "
+                  f"ratio to bare {statistics.median(a[0] / b[0] for a, b in zip(steps[kind], steps['bare'])):.3f}")
+
+
+main()
