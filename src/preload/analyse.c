@@ -17,10 +17,10 @@
 #include "preload/say.h"
 #include "preload/sys.h"
 
-#define WAIT_NS 10000000000ull
-#define LOOK_NS 5000000
+#define WAIT_NS	    10000000000ull
+#define LOOK_NS	    5000000
 #define CHILD_STACK 65536u
-#define ARGUMENTS 64u
+#define ARGUMENTS   64u
 
 struct command {
 	char path[2048];
@@ -135,7 +135,9 @@ void sw_analyse(const char *trace, const char *pass, const char *directory)
 		else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 			sw_say("cannot run %s; the report is had with: syncwatch report %s", c->path, trace);
 	} else {
-		sw_say("the command syncwatch was not found beside the library; the report is had with: syncwatch report %s", trace);
+		sw_say("the command syncwatch was not found beside the library; the report is had with: syncwatch "
+		       "report %s",
+		       trace);
 	}
 	if (c->environment)
 		sw_sys_unmap(c->environment, environment_bytes);

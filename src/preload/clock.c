@@ -44,7 +44,8 @@ static bool invariant(void)
 static bool kernel_trusts_it(void)
 {
 	char name[16] = "";
-	int fd = sw_sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC, 0);
+	int fd = sw_sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC,
+			     0);
 	if (fd < 0)
 		return false;
 	long got = sw_sys_read(fd, name, sizeof name - 1);

@@ -8,7 +8,7 @@
 #include "preload/writer.h"
 
 #define ROUNDS 40u
-#define TRIES 5u
+#define TRIES  5u
 
 /* Whole calls: the same code as the program will run, without a trace behind it. */
 static void record_rounds(struct sw_writer *scratch)

@@ -104,7 +104,8 @@ int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 	    sizeof path)
 		return -ENAMETOOLONG;
 	uint64_t rate = sw_clock_start();
-	sw_trace.max_chunks = max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
+	sw_trace.max_chunks =
+		max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
 	int fd = create(path);
 	if (fd < 0)
 		return fd;

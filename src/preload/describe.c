@@ -70,7 +70,8 @@ static void write_counts(struct sw_writer *w)
 	for (uint32_t api = 0; api < SW_API_IDS && r->entries < entries; api++) {
 		sum(api, &calls, &failed);
 		if (calls)
-			count[r->entries++] = (struct sw_count){.api = (uint16_t)api, .failed = (uint32_t)failed, .calls = calls};
+			count[r->entries++] =
+				(struct sw_count){.api = (uint16_t)api, .failed = (uint32_t)failed, .calls = calls};
 	}
 	sw_writer_commit(w);
 }

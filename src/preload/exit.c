@@ -32,7 +32,8 @@ void sw_process_exit(void)
 	switch (sw_process_state()) {
 	case SW_STATE_FRESH:
 		if (sw_process_is_first() && !sw_process_hooked() && sw_bypass_gpu_open())
-			sw_say("SW901: this program used a GPU, but no CUDA call could be intercepted: nothing was recorded. "
+			sw_say("SW901: this program used a GPU, but no CUDA call could be intercepted: nothing was "
+			       "recorded. "
 			       "Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen");
 		sw_process_end();
 		break;

@@ -12,10 +12,10 @@
 #include "preload/unwind.h"
 
 /* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
-#define STACK_BYTES (512u << 10)
-#define LOADER_NS 100000000u /* what the first CUDA call waits for the loader at most */
-#define ACTIVE_NS 2000000u
-#define IDLE_NS 100000000u
+#define STACK_BYTES    (512u << 10)
+#define LOADER_NS      100000000u /* what the first CUDA call waits for the loader at most */
+#define ACTIVE_NS      2000000u
+#define IDLE_NS	       100000000u
 #define CLOCK_EVERY_NS 500000000ull
 
 static _Atomic uint32_t loader_done;

@@ -20,7 +20,8 @@ uint32_t sw_intern(struct sw_intern *table, uint64_t hash, bool *fresh)
 	}
 	table->used++;
 	table->slots[at].id = ++table->last;
-	__atomic_store_n(&table->slots[at].hash, hash, __ATOMIC_RELEASE); /* last: a signal handler may jump away here */
+	__atomic_store_n(&table->slots[at].hash, hash,
+			 __ATOMIC_RELEASE); /* last: a signal handler may jump away here */
 	*fresh = true;
 	return table->last;
 }

@@ -44,7 +44,8 @@ static void find_build_id(struct layout *out, const uint8_t *notes, size_t bytes
 {
 	while (bytes >= sizeof(ElfW(Nhdr))) {
 		const ElfW(Nhdr) *n = (const void *)notes;
-		size_t name = (n->n_namesz + align - 1) & ~(align - 1), content = (n->n_descsz + align - 1) & ~(align - 1);
+		size_t name = (n->n_namesz + align - 1) & ~(align - 1),
+		       content = (n->n_descsz + align - 1) & ~(align - 1);
 		if (name > bytes - sizeof *n || content > bytes - sizeof *n - name)
 			return;
 		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(n + 1, "GNU", 4) == 0) {
@@ -86,8 +87,8 @@ static void describe(struct sw_writer *w, const struct dl_phdr_info *info, const
 {
 	struct layout l = lay_out(info);
 	size_t length = strlen(path), padded = (l.build_id_bytes + 7u) & ~7u;
-	struct sw_rec_module *r = (struct sw_rec_module *)sw_writer_describe(w, SW_REC_MODULE,
-									     sizeof *r + padded + length, true);
+	struct sw_rec_module *r =
+		(struct sw_rec_module *)sw_writer_describe(w, SW_REC_MODULE, sizeof *r + padded + length, true);
 	if ((uintptr_t)&map >= l.start && (uintptr_t)&map < l.end && length < sizeof map.own)
 		strcpy(map.own, path);
 	if (!r)
@@ -142,7 +143,8 @@ static void drop_gone(struct sw_writer *w)
 			continue;
 		}
 		gone = true;
-		struct sw_rec_module *r = (struct sw_rec_module *)sw_writer_describe(w, SW_REC_MODULE_GONE, sizeof *r, true);
+		struct sw_rec_module *r =
+			(struct sw_rec_module *)sw_writer_describe(w, SW_REC_MODULE_GONE, sizeof *r, true);
 		if (r) {
 			r->base = map.at[i].base;
 			sw_writer_commit(w);

@@ -103,7 +103,8 @@ static void start_rest(void)
 		       simulated ? "; simulated CUDA: kernels are not executed" : "");
 	if (options->stacks) {
 		if (!sw_unwind_loaded())
-			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut short");
+			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut "
+				  "short");
 		sw_modules_refresh(sw_thread.writer); /* libunwind has come */
 		sw_stack_start();
 		sw_cost_measure_stack();
@@ -125,7 +126,8 @@ bool sw_process_ready(bool may_start)
 	uint32_t state = sw_process_state();
 	if (state == SW_STATE_FRESH && may_start) {
 		if (atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING)) {
-			/* A handler of the program that jumps out of here would leave the state at STARTING for ever. */
+			/* A handler of the program that jumps out of here would leave the state at STARTING for ever.
+			 */
 			uint64_t mask = sw_sys_block_signals();
 			int saved = errno;
 			sw_thread.busy = 1;

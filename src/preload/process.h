@@ -11,13 +11,13 @@
 #include "syncwatch/format.h"
 
 enum sw_state {
-	SW_STATE_FRESH = 0,  /* no CUDA call yet, or a fork child: its copy of the page reads as zeros */
+	SW_STATE_FRESH = 0, /* no CUDA call yet, or a fork child: its copy of the page reads as zeros */
 	SW_STATE_STARTING,
 	SW_STATE_ON,
 	SW_STATE_ON_CHECKED, /* on, but no page that forks clear: every call asks for its process id */
-	SW_STATE_FULL,       /* no chunk could be had; what was recorded stays (keep-first) */
-	SW_STATE_OFF,        /* no trace could be made, or set-user-id program */
-	SW_STATE_ENDED,      /* the destructor has run */
+	SW_STATE_FULL,	     /* no chunk could be had; what was recorded stays (keep-first) */
+	SW_STATE_OFF,	     /* no trace could be made, or set-user-id program */
+	SW_STATE_ENDED,	     /* the destructor has run */
 };
 
 /* Lies in a page with MADV_WIPEONFORK. */
@@ -76,8 +76,8 @@ bool sw_process_hooked(void);
 bool sw_process_is_first(void);
 const char *sw_process_directory(void);
 
-/* A call was made inside another one: by a callback, a signal handler or CUDA itself.  Only counted; the report says how
-   often. */
+/* A call was made inside another one: by a callback, a signal handler or CUDA itself.  Only counted; the report says
+   how often. */
 void sw_process_nested(void);
 void sw_process_tell_nested(void);
 

@@ -20,8 +20,8 @@ struct remembered {
 	const char *frame; /* of the wrapper; NULL: free */
 	uint32_t id;
 	uint16_t frames;
-	bool whole;       /* the walk reached the outermost frame */
-	bool failed;      /* it ended for lack of unwind information */
+	bool whole;		 /* the walk reached the outermost frame */
+	bool failed;		 /* it ended for lack of unwind information */
 	struct remembered *next; /* what came after it last time */
 	uint64_t ip[FRAMES];
 	struct place { /* distances from `frame`, in 8 bytes */
@@ -143,7 +143,9 @@ static bool take_over(struct remembered *m, const struct remembered *donor, cons
 		m->ip[m->frames] = donor->ip[i];
 		m->at[m->frames] = (struct place){
 			.slot = at.slot + shift,
-			.base_slot = at.base_slot == NONE ? NONE : inner ? distance(m, f->rbp_slot) : at.base_slot + shift,
+			.base_slot = at.base_slot == NONE ? NONE
+				     : inner		  ? distance(m, f->rbp_slot)
+							  : at.base_slot + shift,
 			.base = at.base + shift,
 		};
 	}
@@ -240,7 +242,7 @@ static struct sw_stack_cache *cache_of(struct sw_writer *w)
  * Signals are blocked: a handler that jumps out of libunwind or the loader would leave their locks taken.
  */
 static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w, unsigned set, const void *frame,
-							      uint32_t *id)
+							     uint32_t *id)
 {
 	struct sw_stack_cache *c = w->stacks;
 	uint64_t mask = sw_sys_block_signals();

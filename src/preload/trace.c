@@ -133,8 +133,8 @@ void sw_trace_retire(uint8_t *chunk)
 {
 	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
 		uint8_t *free_slot = NULL;
-		if (atomic_compare_exchange_strong_explicit(&sw_trace.retired[i], &free_slot, chunk, memory_order_release,
-							    memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(&sw_trace.retired[i], &free_slot, chunk,
+							    memory_order_release, memory_order_relaxed))
 			return;
 	}
 	sw_sys_unmap(chunk, SW_CHUNK_BYTES); /* the helper is behind: without CRC, which readers accept */

@@ -16,28 +16,29 @@
 #include "preload/lock.h"
 #include "syncwatch/format.h"
 
-/* 256 KiB: some 4000 operations, so that taking a chunk is rare; a quiet program of 30 threads still needs only 8 MiB. */
+/* 256 KiB: some 4000 operations, so that taking a chunk is rare; a quiet program of 30 threads still needs only 8 MiB.
+ */
 #define SW_CHUNK_BYTES 262144u
-#define SW_CHUNK_RING 32u
+#define SW_CHUNK_RING  32u
 
 struct sw_trace {
 	struct sw_file_header *header; /* mapped; NULL: no file */
-	char path[1280];               /* absolute where the current directory is known */
+	char path[1280];	       /* absolute where the current directory is known */
 	int fd;
-	uint64_t device, inode;       /* of the file: the program may close our descriptor and use its number */
+	uint64_t device, inode; /* of the file: the program may close our descriptor and use its number */
 	uint64_t max_chunks;
 	struct sw_clock_pair start;
 
-	struct sw_lock lock;          /* guards preparing; never held while the program's code runs */
-	uint64_t prepared;            /* chunks prepared so far; under the lock */
-	bool ended;                   /* under the lock: no more preparing */
-	_Atomic uint64_t taken;       /* chunks handed out so far */
+	struct sw_lock lock;	/* guards preparing; never held while the program's code runs */
+	uint64_t prepared;	/* chunks prepared so far; under the lock */
+	bool ended;		/* under the lock: no more preparing */
+	_Atomic uint64_t taken; /* chunks handed out so far */
 	struct {
 		_Atomic uint64_t number; /* chunk number + 1 when `base` is that chunk, prepared */
 		uint8_t *base;
 	} ring[SW_CHUNK_RING];
 	_Atomic(uint8_t *) retired[2 * SW_CHUNK_RING]; /* full chunks, for the helper to close */
-	_Atomic uint64_t late;        /* chunks that a writer had to prepare itself */
+	_Atomic uint64_t late; /* chunks that a writer had to prepare itself (tests/bench shows it) */
 };
 extern struct sw_trace sw_trace;
 

@@ -8,7 +8,7 @@
 
 #ifdef HAVE_LIBUNWIND
 
-#define NAME_OF(symbol) NAME_OF_(symbol)
+#define NAME_OF(symbol)	 NAME_OF_(symbol)
 #define NAME_OF_(symbol) #symbol
 
 static struct {
@@ -40,7 +40,8 @@ bool sw_unwind_load(void)
 	*(void **)&lib.policy = dlsym(handle, NAME_OF(unw_set_caching_policy));
 	*(void **)&lib.flush = dlsym(handle, NAME_OF(unw_flush_cache));
 	lib.space = dlsym(handle, NAME_OF(unw_local_addr_space));
-	if (!lib.init || !lib.step || !lib.get || !lib.where || !lib.is_signal || !lib.policy || !lib.flush || !lib.space) {
+	if (!lib.init || !lib.step || !lib.get || !lib.where || !lib.is_signal || !lib.policy || !lib.flush ||
+	    !lib.space) {
 		dlclose(handle);
 		return false;
 	}

@@ -22,16 +22,16 @@
  * fixed distance from the last one) or, in functions that use a frame pointer, from a saved frame pointer as well.
  */
 struct sw_frame {
-	uint64_t slot;      /* address of the stack slot that holds the return address; 0: it lies in no slot */
-	uint64_t ip;        /* return address */
-	uint64_t base_slot; /* address of the slot that held the frame pointer which led here; 0: none did */
-	uint64_t base;      /* that frame pointer */
+	uint64_t slot;		/* address of the stack slot that holds the return address; 0: it lies in no slot */
+	uint64_t ip;		/* return address */
+	uint64_t base_slot;	/* address of the slot that held the frame pointer which led here; 0: none did */
+	uint64_t base;		/* that frame pointer */
 	uint64_t rbp, rbp_slot; /* the frame pointer register at this frame, and where it was saved */
 };
 
 struct sw_unwind {
-	const uint64_t *frame;  /* frame pointers: the current frame */
-	uintptr_t top;          /* end of the thread's stack */
+	const uint64_t *frame; /* frame pointers: the current frame */
+	uintptr_t top;	       /* end of the thread's stack */
 	bool first;
 	struct sw_frame last;
 #ifdef HAVE_LIBUNWIND

@@ -22,22 +22,22 @@
 struct sw_stack_cache;
 
 struct sw_writer {
-	uint8_t *base;          /* chunk, NULL: none yet */
-	uint32_t at, end;       /* next free byte, first byte that records must not reach */
-	uint32_t open;          /* records reserved and not yet published */
-	volatile bool moving;   /* between two chunks: nothing above can be relied on */
-	uint32_t index;         /* of the chunk within the writer */
-	uint8_t *held;          /* an earlier chunk that still holds an open or pending record */
-	uint32_t held_at;       /* what to publish of it, 0: nothing */
-	struct sw_rec *pending; /* record of the call in progress */
+	uint8_t *base;		  /* chunk, NULL: none yet */
+	uint32_t at, end;	  /* next free byte, first byte that records must not reach */
+	uint32_t open;		  /* records reserved and not yet published */
+	volatile bool moving;	  /* between two chunks: nothing above can be relied on */
+	uint32_t index;		  /* of the chunk within the writer */
+	uint8_t *held;		  /* an earlier chunk that still holds an open or pending record */
+	uint32_t held_at;	  /* what to publish of it, 0: nothing */
+	struct sw_rec *pending;	  /* record of the call in progress */
 	volatile uint32_t missed; /* single records lost since the last LOSS record: signal handlers, oversized ones */
-	uint32_t missed_why;      /* enum sw_loss_why of the first */
-	uint64_t missed_seq;      /* since when */
-	struct sw_rec_loss *loss;    /* written when the trace became full */
+	uint32_t missed_why;	  /* enum sw_loss_why of the first */
+	uint64_t missed_seq;	  /* since when */
+	struct sw_rec_loss *loss; /* written when the trace became full */
 	uint32_t id;
-	uint32_t modules;            /* generation of the module map that the stacks below were interned under */
+	uint32_t modules;	     /* generation of the module map that the stacks below were interned under */
 	struct sw_writer *next_free; /* list of writers without a thread */
-	struct sw_writer *next;      /* list of all writers */
+	struct sw_writer *next;	     /* list of all writers */
 	struct sw_stack_cache *stacks;
 	struct sw_intern stack_ids, param_ids;
 	uint32_t failed[SW_API_IDS];
@@ -47,10 +47,10 @@ struct sw_writer {
 /* The calling thread, as the recorder sees it. */
 struct sw_thread {
 	struct sw_writer *writer;
-	void *guard;             /* frame of the wrapper of the call in progress, NULL: none */
-	void *guard_return;      /* its return address, to tell a frame that is gone (longjmp) */
-	volatile uint8_t busy;   /* the writer is being changed: a signal handler must keep off */
-	uint8_t ctx;             /* sw_thread_context() */
+	void *guard;	       /* frame of the wrapper of the call in progress, NULL: none */
+	void *guard_return;    /* its return address, to tell a frame that is gone (longjmp) */
+	volatile uint8_t busy; /* the writer is being changed: a signal handler must keep off */
+	uint8_t ctx;	       /* sw_thread_context() */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
 

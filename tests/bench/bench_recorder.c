@@ -5,7 +5,8 @@
  *     bench_recorder [CALLS]     prints one table on stdout
  *
  * Each row runs in a process of its own, with a trace in a temporary directory ($TMPDIR or /tmp).  Reading the clock
- * around each call costs as much as the call: the same two readings around nothing are subtracted.
+ * around each call costs as much as the call: the same two readings around nothing are subtracted.  "late" counts the
+ * chunks that a writer had to prepare itself, with system calls, because the helper thread was behind.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "preload/clock.h"
 #include "preload/options.h"
 #include "preload/recorder.h"
+#include "preload/trace.h"
 
 #define PER_ROUND 512u
 
@@ -165,8 +167,9 @@ static void run_row(const struct row *row)
 	uint64_t rate = sw_clock_is_tsc ? sw_clock_rate(first, sw_clock_read()) : 1000000000u;
 	uint32_t empty = empty_cost();
 	qsort(s[0].at, s[0].n, sizeof(uint32_t), by_value);
-	printf("%-46s %7.0f %7.0f %8.0f", row->what, quantile(&s[0], 0.5, empty, rate), quantile(&s[0], 0.99, empty, rate),
-	       quantile(&s[0], 0.9999, empty, rate));
+	printf("%-46s %7.0f %7.0f %8.0f %6lu", row->what, quantile(&s[0], 0.5, empty, rate),
+	       quantile(&s[0], 0.99, empty, rate), quantile(&s[0], 0.9999, empty, rate),
+	       (unsigned long)atomic_load(&sw_trace.late));
 	if (row->budget_p50)
 		printf("   %u", row->budget_p50);
 	if (row->budget_p99)
@@ -188,7 +191,8 @@ int main(int argc, char **argv)
 		perror(directory);
 		return EXIT_FAILURE;
 	}
-	printf("%-46s %7s %7s %8s   %s\n", "nanoseconds a call", "p50", "p99", "p99.99", "budget p50 / p99");
+	printf("%-46s %7s %7s %8s %6s   %s\n", "nanoseconds a call", "p50", "p99", "p99.99", "late",
+	       "budget p50 / p99");
 	fflush(stdout);
 	int status = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real file, its functions under other names ... */
-#define sw_sys_open real_open
+#define sw_sys_open	real_open
 #define sw_sys_allocate real_allocate
-#define sw_sys_map real_map
-#define sw_sys_madvise real_madvise
-#define sw_sys_thread real_thread
-#define sw_sys_fstat real_fstat
+#define sw_sys_map	real_map
+#define sw_sys_madvise	real_madvise
+#define sw_sys_thread	real_thread
+#define sw_sys_fstat	real_fstat
 #include "preload/sys.c"
 #undef sw_sys_open
 #undef sw_sys_allocate

@@ -20,7 +20,7 @@
 #include "recording.h"
 
 #define THREADS 3u
-#define CALLS 6000u /* of each thread: several chunks */
+#define CALLS	6000u /* of each thread: several chunks */
 
 static const struct {
 	enum fault kind;
@@ -173,7 +173,8 @@ static void fill_disk(void)
 static bool small_disk(void)
 {
 	return (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) && mkdir("small", 0700) == 0 &&
-	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("none", "small", "tmpfs", 0, "size=1m") == 0;
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "small", "tmpfs", 0, "size=1m") == 0;
 }
 
 START_TEST(test_full_disk)

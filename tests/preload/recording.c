@@ -106,8 +106,8 @@ int record_as(const char *file, const char *options, void (*body)(void), void (*
 	char value[1024];
 	pid_t pid = fork();
 	if (!pid) {
-		snprintf(value, sizeof value, "trace=%s/%s:quiet:report=0%s%s", test_directory, file, options ? ":" : "",
-			 options ? options : "");
+		snprintf(value, sizeof value, "trace=%s/%s:quiet:report=0%s%s", test_directory, file,
+			 options ? ":" : "", options ? options : "");
 		record_as_self(value, body);
 		leave(0);
 	}

@@ -9,9 +9,9 @@
 #include "preload/recorder.h"
 #include "trace_check.h"
 
-#define API_WAIT 7
+#define API_WAIT  7
 #define API_ALLOC 8
-#define API_SYNC 9
+#define API_SYNC  9
 
 /* One record numbered before the call, after it, and BEGIN with END; `inside` runs as the real function would. */
 int fake_wait(uint64_t stream, int status);

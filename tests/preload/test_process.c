@@ -637,8 +637,8 @@ START_TEST(test_report)
 	char expected[512];
 	int status = record_in_child("report=1:json=r.json:all", with_report, exit_with_7);
 	ck_assert_int_eq(WEXITSTATUS(status), 7);
-	snprintf(expected, sizeof expected,
-		 "report: report --json=r.json --all %s/t.swt\npreload:  options: \n", test_directory);
+	snprintf(expected, sizeof expected, "report: report --json=r.json --all %s/t.swt\npreload:  options: \n",
+		 test_directory);
 	const char *said = content_of("stderr");
 	ck_assert_msg(strncmp(said, expected, strlen(expected)) == 0, "%s", said);
 	ck_assert_int_le(atoi(said + strlen(expected)), 4);
@@ -656,11 +656,13 @@ START_TEST(test_missing_analyser)
 	int status = record_in_child("report=1", with_missing_report, exit_with_7);
 	ck_assert_int_eq(WEXITSTATUS(status), 7);
 	const char *said = content_of("stderr");
-	ck_assert_ptr_nonnull(strstr(said, "cannot run /nonexistent/syncwatch; the report is had with: syncwatch report "));
+	ck_assert_ptr_nonnull(
+		strstr(said, "cannot run /nonexistent/syncwatch; the report is had with: syncwatch report "));
 }
 END_TEST
 
-/* ---- SW901, set-user-id ------------------------------------------------------------------------------------------- */
+/* ---- SW901, set-user-id -------------------------------------------------------------------------------------------
+ */
 
 enum hold { HOLD_ONLY, HOLD_FORK, HOLD_RECORD, HOLD_ASK };
 
@@ -709,7 +711,7 @@ START_TEST(test_nothing_intercepted)
 	const char *said = content_of("stderr");
 	ck_assert_int_eq(strncmp(said, "syncwatch: SW901: ", 18), 0);
 	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1); /* once, not by its child too */
-	ck_assert_int_eq(run_holding("nvidia0", HOLD_ONLY), 0);        /* nvidia-smi and its like */
+	ck_assert_int_eq(run_holding("nvidia0", HOLD_ONLY), 0);	       /* nvidia-smi and its like */
 	ck_assert_str_eq(content_of("stderr"), "");
 	ck_assert_int_eq(run_holding("nvidia-uvm", HOLD_RECORD), 0);
 	ck_assert_str_eq(content_of("stderr"), "");
@@ -723,7 +725,8 @@ START_TEST(test_set_user_id)
 	char command[512];
 	snprintf(command, sizeof command,
 		 "cp /proc/%d/exe suid && chown 65534 suid && chmod 4755 suid && chmod 777 . && "
-		 "SYNCWATCH_OPTIONS=trace=%s/t.swt ./suid --record 2>stderr", (int)getpid(), test_directory);
+		 "SYNCWATCH_OPTIONS=trace=%s/t.swt ./suid --record 2>stderr",
+		 (int)getpid(), test_directory);
 	if (geteuid()) {
 		printf("set-user-id: skipped, not root\n");
 		return;
@@ -731,7 +734,8 @@ START_TEST(test_set_user_id)
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(access("t.swt", F_OK), -1);
 	ck_assert_str_eq(content_of("stderr"), "");
-	snprintf(command, sizeof command, "SYNCWATCH_OPTIONS=report=0:trace=%s/t.swt ./plain --record 2>stderr", test_directory);
+	snprintf(command, sizeof command, "SYNCWATCH_OPTIONS=report=0:trace=%s/t.swt ./plain --record 2>stderr",
+		 test_directory);
 	ck_assert_int_eq(system("cp suid plain && chown 0 plain && chmod 755 plain"), 0);
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(access("t.swt", F_OK), 0);

@@ -282,8 +282,8 @@ START_TEST(test_default_name)
 		exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	snprintf(path, sizeof path, "%s/syncwatch-test_recorder-%d.swt", getenv("PWD") ? getenv("PWD") : getcwd(cwd, sizeof cwd),
-		 (int)pid);
+	snprintf(path, sizeof path, "%s/syncwatch-test_recorder-%d.swt",
+		 getenv("PWD") ? getenv("PWD") : getcwd(cwd, sizeof cwd), (int)pid);
 	struct trace t;
 	read_whole(&t, path);
 	ck_assert_uint_eq(t.header->pid, (uint32_t)pid);
@@ -423,7 +423,8 @@ START_TEST(test_options)
 	ck_assert_uint_eq(o.max_bytes, 8ull << 30);
 	ck_assert_str_eq(o.trace, "");
 	ck_assert_str_eq(o.pass, "");
-	sw_options_parse(&o, "json=r.json:stacks=0:depth=32:trace=/a\\:b/t.swt:max-size=300M:quiet::report=0:all:chrome=t.json");
+	sw_options_parse(
+		&o, "json=r.json:stacks=0:depth=32:trace=/a\\:b/t.swt:max-size=300M:quiet::report=0:all:chrome=t.json");
 	ck_assert(!o.stacks && !o.report && o.quiet);
 	ck_assert_uint_eq(o.depth, 32);
 	ck_assert_uint_eq(o.max_bytes, 300ull << 20);
@@ -435,7 +436,8 @@ END_TEST
 static void wrong_options(void)
 {
 	static struct sw_preload_options o;
-	sw_options_parse(&o, "nonsense=1:depth=0:depth=129:depth=x:max-size=1Q:max-size=:max-size=99999999999T:stacks=yes:json:all=3");
+	sw_options_parse(&o, "nonsense=1:depth=0:depth=129:depth=x:max-size=1Q:max-size=:max-size=99999999999T:stacks="
+			     "yes:json:all=3");
 	ck_assert(o.stacks);
 	ck_assert_uint_eq(o.depth, 48);
 	ck_assert_uint_eq(o.max_bytes, 8ull << 30);

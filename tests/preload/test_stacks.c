@@ -16,13 +16,13 @@
 
 #include "recording.h"
 
-#define CALLS 20000
+#define CALLS	20000
 #define DEEPEST 60
 
 static struct expected {
 	int frames;
 	void *ip[DEEPEST + 40];
-} *expected;
+} * expected;
 static unsigned calls;
 static uint64_t state = 88172645463325252ull;
 static char *volatile keep;

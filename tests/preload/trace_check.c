@@ -65,7 +65,8 @@ static const char *check(struct trace *t)
 			continue; /* handed out, and nothing written before the program died */
 		if (h->writer >= WRITERS || h->index < next_index[h->writer])
 			return "index of a chunk";
-		next_index[h->writer] = h->index + 1; /* one is skipped when a signal handler jumps out of the recorder */
+		next_index[h->writer] =
+			h->index + 1; /* one is skipped when a signal handler jumps out of the recorder */
 		t->chunks++;
 		t->writers = h->writer >= t->writers ? h->writer + 1 : t->writers;
 		const char *wrong = check_chunk(t, h, &last[h->writer]);
