@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream capture: work becomes nodes of a graph instead of running.  CUDA C++ Programming Guide, "Creating a Graph Using
- * Stream Capture": events carry the capture to other streams, which have to be joined before it ends; calls that would
- * wait for captured work, or run outside it, are refused and spoil the capture.
+ * Stream capture: work becomes nodes of a graph instead of running.  CUDA C++ Programming Guide, "Creating a Graph
+ * Using Stream Capture": events carry the capture to other streams, which have to be joined before it ends; calls that
+ * would wait for captured work, or run outside it, are refused and spoil the capture.
  */
 #include "simcuda/sim.h"
 
@@ -185,7 +185,8 @@ void sw_sim_capture_forget(struct sw_sim_stream *s)
 
 /* ---- the API ---- */
 
-static CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct sw_sim_graph *graph, const CUgraphNode *after, size_t n)
+static CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct sw_sim_graph *graph, const CUgraphNode *after,
+		      size_t n)
 {
 	struct sw_sim_stream *s;
 	CUresult result = sw_sim_stream_find(handle, &s);
@@ -220,8 +221,8 @@ CUresult cuStreamBeginCapture(CUstream handle)
 	return cuStreamBeginCapture_v2(handle, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
-				     size_t n, CUstreamCaptureMode mode)
+CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgraphNode *after,
+				     const CUgraphEdgeData *edges, size_t n, CUstreamCaptureMode mode)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_graph *g = sw_sim_object_get(graph, SW_SIM_GRAPH);
@@ -248,9 +249,9 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out)
 		return sw_sim_capture_spoil(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
 	if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != sw_sim_thread())
 		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-	result = c->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-	       : joined(c)  ? CUDA_SUCCESS
-			    : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+	result = c->invalid  ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		 : joined(c) ? CUDA_SUCCESS
+			     : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	if (result && !c->borrowed)
 		sw_sim_graph_free(c->graph);
 	*out = result ? NULL : (CUgraph)c->graph;
@@ -268,9 +269,9 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *out)
 	if (!result && s->legacy)
 		result = sw_sim_capture_legacy(s->object.ctx);
 	if (!result)
-		*out = !s->capture ? CU_STREAM_CAPTURE_STATUS_NONE
-		     : s->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
-					   : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+		*out = !s->capture	     ? CU_STREAM_CAPTURE_STATUS_NONE
+		       : s->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+					     : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	return result;
 }
 
@@ -285,8 +286,9 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *statu
 	if (result)
 		return result;
 	const struct sw_sim_capture *c = s->capture;
-	*status = !c ? CU_STREAM_CAPTURE_STATUS_NONE
-		: c->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	*status = !c	       ? CU_STREAM_CAPTURE_STATUS_NONE
+		  : c->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+			       : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (!c || c->invalid)
 		return CUDA_SUCCESS;
 	const struct sw_sim_capture_lane *lane = lane_of(s->capture, s);
@@ -324,8 +326,8 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t n,
-					      unsigned flags)
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeData *edges,
+					      size_t n, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	(void)edges;

@@ -319,8 +319,8 @@ CUresult cuCtxGetLimit(size_t *out, CUlimit limit)
 	return CUDA_SUCCESS;
 }
 
-/* A larger stack waits for the device (measured on H200, driver 580.159.04, CUDA 13.0: "cudaDeviceSetLimit stack, larger
-   than before" against "same value" and "heap"). */
+/* A larger stack waits for the device (measured on H200, driver 580.159.04, CUDA 13.0: "cudaDeviceSetLimit stack,
+   larger than before" against "same value" and "heap"). */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies and sets.  Who waits for whom is one table (waits_for), from measurements: CUDA's documents leave much of it open
- * (CUDA Driver API, "API synchronization behavior").
+ * Copies and sets.  Who waits for whom is one table (waits_for), from measurements: CUDA's documents leave much of it
+ * open (CUDA Driver API, "API synchronization behavior").
  */
 #include "simcuda/sim.h"
 
@@ -31,8 +31,8 @@ static bool on_device(enum sw_sim_memory memory)
 static uint64_t copy_ns(const struct side *dst, const struct side *src, uint64_t bytes)
 {
 	uint64_t rate = dst->memory == SW_SIM_PAGEABLE || src->memory == SW_SIM_PAGEABLE ? PAGEABLE_RATE
-			: on_device(dst->memory) && on_device(src->memory)		? DEVICE_RATE
-											: PINNED_RATE;
+			: on_device(dst->memory) && on_device(src->memory)		 ? DEVICE_RATE
+											 : PINNED_RATE;
 	return LATENCY_NS + bytes / rate;
 }
 
@@ -77,7 +77,8 @@ static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct sid
 {
 	const struct side *sides[] = {dst, src};
 	for (int i = 0; i < 2; i++) {
-		const struct sw_sim_alloc *a = on_device(sides[i]->memory) ? sw_sim_alloc_find(sides[i]->address) : NULL;
+		const struct sw_sim_alloc *a =
+			on_device(sides[i]->memory) ? sw_sim_alloc_find(sides[i]->address) : NULL;
 		if (a && a->device != s->object.ctx->device && a->device->primary->active)
 			return a->device->primary->legacy;
 	}
@@ -97,13 +98,20 @@ static struct sw_sim_op *across(struct sw_sim_stream *s, struct sw_sim_stream *o
 	return op;
 }
 
-static struct sw_sim_work *copy_work(const struct side *dst, const struct side *src, size_t width, size_t height, size_t depth)
+static struct sw_sim_work *copy_work(const struct side *dst, const struct side *src, size_t width, size_t height,
+				     size_t depth)
 {
 	struct sw_sim_work *work =
 		sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, copy_ns(dst, src, (uint64_t)width * height * depth));
-	work->copy = (struct sw_sim_copy){.dst = dst->address, .src = src->address, .width = width, .height = height,
-					  .depth = depth, .dst_pitch = dst->pitch, .src_pitch = src->pitch,
-					  .dst_slice = dst->slice, .src_slice = src->slice};
+	work->copy = (struct sw_sim_copy){.dst = dst->address,
+					  .src = src->address,
+					  .width = width,
+					  .height = height,
+					  .depth = depth,
+					  .dst_pitch = dst->pitch,
+					  .src_pitch = src->pitch,
+					  .dst_slice = dst->slice,
+					  .src_slice = src->slice};
 	return work;
 }
 
@@ -135,15 +143,15 @@ static CUresult copy(CUstream handle, bool async, struct side dst, struct side s
 	return result;
 }
 
-static CUresult linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src, CUmemorytype src_type,
-		       size_t bytes)
+static CUresult linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src,
+		       CUmemorytype src_type, size_t bytes)
 {
 	struct side d = {.type = dst_type, .address = dst}, s = {.type = src_type, .address = src};
 	return copy(stream, async, d, s, bytes, 1, 1);
 }
 
-#define HOST    CU_MEMORYTYPE_HOST
-#define DEVICE  CU_MEMORYTYPE_DEVICE
+#define HOST	CU_MEMORYTYPE_HOST
+#define DEVICE	CU_MEMORYTYPE_DEVICE
 #define UNIFIED CU_MEMORYTYPE_UNIFIED
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes)
@@ -198,20 +206,24 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, 
 }
 
 /* One end of a pitched copy: start of its first byte; the pitches are in it already. */
-static struct side side_at(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z, size_t pitch,
-			   size_t height)
+static struct side side_at(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
+			   size_t pitch, size_t height)
 {
 	uint64_t base = type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device;
-	return (struct side){.type = type, .address = base + (z * height + y) * pitch + x, .pitch = pitch, .slice = pitch * height};
+	return (struct side){
+		.type = type, .address = base + (z * height + y) * pitch + x, .pitch = pitch, .slice = pitch * height};
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0, c->dstPitch, 0);
-	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0, c->srcPitch, 0);
-	if (c->Height > 1 && ((c->dstPitch && c->dstPitch < c->WidthInBytes) || (c->srcPitch && c->srcPitch < c->WidthInBytes)))
+	struct side dst =
+		side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0, c->dstPitch, 0);
+	struct side src =
+		side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0, c->srcPitch, 0);
+	if (c->Height > 1 &&
+	    ((c->dstPitch && c->dstPitch < c->WidthInBytes) || (c->srcPitch && c->srcPitch < c->WidthInBytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return copy(stream, async, dst, src, c->WidthInBytes, c->Height, 1);
 }
@@ -220,10 +232,10 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ, c->dstPitch,
-				  c->dstHeight);
-	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcPitch,
-				  c->srcHeight);
+	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
+				  c->dstPitch, c->dstHeight);
+	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
+				  c->srcPitch, c->srcHeight);
 	if (c->Height > 1 && (c->dstPitch < c->WidthInBytes || c->srcPitch < c->WidthInBytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	return copy(stream, async, dst, src, c->WidthInBytes, c->Height, c->Depth);
@@ -259,10 +271,10 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_MEMCPY3D *c = params;
-	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ, c->dstPitch,
-				  c->dstHeight);
-	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ, c->srcPitch,
-				  c->srcHeight);
+	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
+				  c->dstPitch, c->dstHeight);
+	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
+				  c->srcPitch, c->srcHeight);
 	if (!c->WidthInBytes || !c->Height || !c->Depth)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = check_side(&dst, c->WidthInBytes, c->Height, c->Depth);
@@ -277,12 +289,17 @@ void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out)
 {
 	const struct sw_sim_copy *c = &work->copy;
 	bool dst_host = sw_sim_memory_of(c->dst) != SW_SIM_DEVICE, src_host = sw_sim_memory_of(c->src) != SW_SIM_DEVICE;
-	*out = (CUDA_MEMCPY3D){
-		.srcMemoryType = src_host ? HOST : DEVICE, .srcHost = src_host ? (void *)(uintptr_t)c->src : NULL,
-		.srcDevice = src_host ? 0 : c->src, .srcPitch = c->src_pitch,
-		.srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
-		.dstMemoryType = dst_host ? HOST : DEVICE, .dstHost = dst_host ? (void *)(uintptr_t)c->dst : NULL,
-		.dstDevice = dst_host ? 0 : c->dst, .dstPitch = c->dst_pitch,
-		.dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
-		.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth};
+	*out = (CUDA_MEMCPY3D){.srcMemoryType = src_host ? HOST : DEVICE,
+			       .srcHost = src_host ? (void *)(uintptr_t)c->src : NULL,
+			       .srcDevice = src_host ? 0 : c->src,
+			       .srcPitch = c->src_pitch,
+			       .srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
+			       .dstMemoryType = dst_host ? HOST : DEVICE,
+			       .dstHost = dst_host ? (void *)(uintptr_t)c->dst : NULL,
+			       .dstDevice = dst_host ? 0 : c->dst,
+			       .dstPitch = c->dst_pitch,
+			       .dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
+			       .WidthInBytes = c->width,
+			       .Height = c->height,
+			       .Depth = c->depth};
 }

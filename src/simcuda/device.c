@@ -229,7 +229,8 @@ CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUde
 
 /* ---- entry points and errors ---- */
 
-CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *status)
 {
 	static const CUdriverProcAddressQueryResult said[] = {
 		[SW_SIM_PROC_FOUND] = CU_GET_PROC_ADDRESS_SUCCESS,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine: operations become ready when everything that they wait for is done, last as long as the model says, and
- * complete in the order of their ends.  An operation starts at the *model's* end of its last predecessor, so that a late
- * wake-up of the engine thread delays nothing but the observation.
+ * complete in the order of their ends.  An operation starts at the *model's* end of its last predecessor, so that a
+ * late wake-up of the engine thread delays nothing but the observation.
  */
 #include "simcuda/sim.h"
 
@@ -13,7 +13,7 @@
 #include <time.h>
 
 static pthread_cond_t engine_wake, host_wake, done_wake;
-static SW_VEC(struct sw_sim_op *) heap;     /* running, by end */
+static SW_VEC(struct sw_sim_op *) heap;	    /* running, by end */
 static SW_VEC(struct sw_sim_op *) runnable; /* ready, not yet started */
 static SW_VEC(struct sw_sim_op *) hosted;   /* host functions that may run, first in first out */
 static size_t hosted_at;

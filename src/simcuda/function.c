@@ -2,11 +2,11 @@
 /* What kernels say of themselves, and how many of them fit: CUfunction and CUkernel are one object here. */
 #include "simcuda/module.h"
 
-#define REGISTERS        32
-#define THREADS_PER_SM   2048
-#define BLOCKS_PER_SM    32
-#define SHARED_PER_SM    (228 << 10)
-#define SHARED_RESERVED  1024
+#define REGISTERS	32
+#define THREADS_PER_SM	2048
+#define BLOCKS_PER_SM	32
+#define SHARED_PER_SM	(228 << 10)
+#define SHARED_RESERVED 1024
 
 static CUresult get(int *out, CUfunction_attribute attribute, const struct sw_sim_function *f)
 {
@@ -189,8 +189,8 @@ static int blocks_per_sm(int threads, size_t shared_bytes)
 	return by_shared < (size_t)blocks ? (int)by_shared : blocks;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction handle, int threads, size_t shared_bytes,
-							      unsigned flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction handle, int threads,
+							      size_t shared_bytes, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	if (!out || threads <= 0 || threads > 1024 || flags & ~1u)
@@ -206,8 +206,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction handle
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, handle, threads, shared_bytes, 0);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction handle, CUoccupancyB2DSize shared_of,
-						   size_t shared_bytes, int limit, unsigned flags)
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction handle,
+						   CUoccupancyB2DSize shared_of, size_t shared_bytes, int limit,
+						   unsigned flags)
 {
 	int blocks = 0, threads = limit > 0 && limit < 1024 ? limit : 1024;
 	if (!grid || !block)

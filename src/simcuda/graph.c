@@ -140,19 +140,24 @@ static struct sw_sim_op *run(struct sw_sim_graph *graph, struct sw_sim_op *first
 static struct sw_sim_op *node_begin(const struct sw_sim_node *node)
 {
 	struct sw_sim_work *work = node->work;
-	bool bare = node->disabled || work->type == CU_GRAPH_NODE_TYPE_EMPTY || work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT ||
-		    work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || work->type == CU_GRAPH_NODE_TYPE_GRAPH;
+	bool bare = node->disabled || work->type == CU_GRAPH_NODE_TYPE_EMPTY ||
+		    work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT || work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
+		    work->type == CU_GRAPH_NODE_TYPE_GRAPH;
 	return sw_sim_op_new(bare ? NULL : sw_sim_work_get(work));
 }
 
 static void node_submit(struct sw_sim_node *node, struct sw_sim_op *op)
 {
 	struct sw_sim_work *work = node->work;
-	if (work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && !node->disabled)
-		sw_sim_op_after(op, work->event->op);
+	bool names_event = work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT || work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+	/* The event may have been destroyed since: then the node does nothing. */
+	struct sw_sim_event *event =
+		names_event && !node->disabled ? sw_sim_object_get(work->event, SW_SIM_EVENT) : NULL;
+	if (event && work->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+		sw_sim_op_after(op, event->op);
 	sw_sim_op_submit(op);
-	if (work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && !node->disabled)
-		sw_sim_op_set(&work->event->op, op);
+	if (event && work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		sw_sim_op_set(&event->op, op);
 	node->op = op;
 	if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && !node->disabled) {
 		node->op = run(work->child, op);

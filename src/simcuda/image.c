@@ -37,7 +37,8 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *entry)
 {
 	void *content;
 	size_t bytes;
-	if ((entry->kind != SW_IMAGE_ELF && entry->kind != SW_IMAGE_PTX) || sw_fatbin_extract(entry, &content, &bytes, NULL))
+	if ((entry->kind != SW_IMAGE_ELF && entry->kind != SW_IMAGE_PTX) ||
+	    sw_fatbin_extract(entry, &content, &bytes, NULL))
 		return 0;
 	sw_sim_image_variables(arg, content, bytes);
 	free(content);
@@ -50,7 +51,8 @@ static size_t cubin_bytes(const void *image)
 	Elf64_Ehdr h;
 	memcpy(&h, image, sizeof h);
 	uint64_t sections = h.e_shoff + (uint64_t)h.e_shnum * sizeof(Elf64_Shdr),
-		 segments = h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr), end = sections > segments ? sections : segments;
+		 segments = h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr),
+		 end = sections > segments ? sections : segments;
 	return end < SW_IMAGE_MAX_BYTES ? end : 0;
 }
 

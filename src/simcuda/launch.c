@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCH_NS      5000u   /* a kernel without work */
-#define WAVE_THREADS   270336u /* threads that a large device holds at once: 132 processors of 2048 */
-#define WAVE_NS        1000u
-#define MAX_THREADS    1024u
-#define MAX_SHARED     (227u << 10)
-#define MAX_GRID_YZ    65535u
+#define LAUNCH_NS    5000u   /* a kernel without work */
+#define WAVE_THREADS 270336u /* threads that a large device holds at once: 132 processors of 2048 */
+#define WAVE_NS	     1000u
+#define MAX_THREADS  1024u
+#define MAX_SHARED   (227u << 10)
+#define MAX_GRID_YZ  65535u
 
 struct rule {
 	char *pattern;
@@ -48,7 +48,8 @@ void sw_sim_duration_start(void)
 		if (ns)
 			*sw_vec_push(&rules) = (struct rule){sw_strndup(item, (size_t)(equals - item)), ns};
 		else if (*item)
-			fprintf(stderr, "syncwatch: SYNCWATCH_SIM_KERNEL_TIME: '%s' is not GLOB=TIME (as spin*=2ms)\n", item);
+			fprintf(stderr, "syncwatch: SYNCWATCH_SIM_KERNEL_TIME: '%s' is not GLOB=TIME (as spin*=2ms)\n",
+				item);
 	}
 	free(copy);
 }
@@ -164,7 +165,8 @@ static CUresult launch(CUfunction handle, const CUlaunchConfig *c, void **params
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
 	struct sw_sim_work *work;
-	const unsigned grid[3] = {c->gridDimX, c->gridDimY, c->gridDimZ}, block[3] = {c->blockDimX, c->blockDimY, c->blockDimZ};
+	const unsigned grid[3] = {c->gridDimX, c->gridDimY, c->gridDimZ},
+		       block[3] = {c->blockDimX, c->blockDimY, c->blockDimZ};
 	CUresult result = sw_sim_stream_find(c->hStream, &s);
 	if (!result && s->object.ctx != sw_sim_ctx_current())
 		result = CUDA_ERROR_INVALID_HANDLE;
@@ -176,7 +178,8 @@ static CUresult launch(CUfunction handle, const CUlaunchConfig *c, void **params
 	struct sw_sim_event *events[2];
 	size_t n = 0;
 	for (unsigned i = 0; i < c->numAttrs && n < 2; i++) {
-		CUevent event = c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ? c->attrs[i].value.programmaticEvent.event
+		CUevent event = c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT
+					? c->attrs[i].value.programmaticEvent.event
 				: c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
 					? c->attrs[i].value.launchCompletionEvent.event
 					: NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory by kind.  Device addresses are a reserved range without access, as on a real GPU: a host access to them faults.
- * Their bytes are in a second, private mapping (the backing) that only the engine touches.
+ * Memory by kind.  Device addresses are a reserved range without access, as on a real GPU: a host access to them
+ * faults. Their bytes are in a second, private mapping (the backing) that only the engine touches.
  */
 #include "simcuda/sim.h"
 
@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #define DEVICE_BYTES (16ull << 30)
-#define SMALL_ALIGN  512u       /* cudaMalloc's alignment: CUDA C++ Programming Guide, "Device Memory Accesses", at least 256 */
-#define LARGE_ALIGN  (2u << 20)
-#define PAGE         4096ull
+#define SMALL_ALIGN                                                                                                    \
+	512u /* cudaMalloc's alignment: CUDA C++ Programming Guide, "Device Memory Accesses", at least 256 */
+#define LARGE_ALIGN (2u << 20)
+#define PAGE	    4096ull
 
 static SW_VEC(struct sw_sim_alloc *) allocs; /* by base */
 
@@ -129,8 +130,8 @@ struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *d, size_t bytes)
 
 static void give_back(struct sw_sim_device *d, uint64_t base, uint64_t bytes)
 {
-	uint64_t room = (bytes + SMALL_ALIGN - 1) & ~(uint64_t)(SMALL_ALIGN - 1), first = (base - d->base + PAGE - 1) & ~(PAGE - 1),
-		 last = (base - d->base + room) & ~(PAGE - 1);
+	uint64_t room = (bytes + SMALL_ALIGN - 1) & ~(uint64_t)(SMALL_ALIGN - 1),
+		 first = (base - d->base + PAGE - 1) & ~(PAGE - 1), last = (base - d->base + room) & ~(PAGE - 1);
 	if (first < last)
 		madvise(d->backing + first, last - first, MADV_DONTNEED);
 	d->used -= room;
@@ -199,8 +200,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 	return result;
 }
 
-/* Waits for the device that owns the memory, non-blocking streams included; pool memory does not wait (measured on H200,
-   driver 580.159.04, CUDA 13.0: "cudaFree 256B", "cudaFree of async ptr", "cudaFree of device-1 memory"). */
+/* Waits for the device that owns the memory, non-blocking streams included; pool memory does not wait (measured on
+   H200, driver 580.159.04, CUDA 13.0: "cudaFree 256B", "cudaFree of async ptr", "cudaFree of device-1 memory"). */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -261,7 +262,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
 	return result;
 }
 
-/* Both wait for the current device ("cudaFreeHost 1MiB", "cudaHostUnregister"; with two devices "current=0: cudaFreeHost"). */
+/* Both wait for the current device ("cudaFreeHost 1MiB", "cudaHostUnregister"; with two devices "current=0:
+ * cudaFreeHost"). */
 static CUresult host_release(const void *address, enum sw_sim_memory memory, CUresult otherwise)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -2,9 +2,9 @@
 /*
  * Modules and libraries: named kernels and variables of a code image.
  *
- * Loading is lazy as in the driver since CUDA 12.2: code goes to the device at the first use of a kernel, and that holds
- * back the other streams (measured on H200, driver 580.159.04, CUDA 13.0: "first launch of a kernel, on nb2 (lazy load)",
- * "first cudaFuncGetAttributes of a kernel").  CUDA_MODULE_LOADING=EAGER loads at once.
+ * Loading is lazy as in the driver since CUDA 12.2: code goes to the device at the first use of a kernel, and that
+ * holds back the other streams (measured on H200, driver 580.159.04, CUDA 13.0: "first launch of a kernel, on nb2 (lazy
+ * load)", "first cudaFuncGetAttributes of a kernel").  CUDA_MODULE_LOADING=EAGER loads at once.
  */
 #include "simcuda/module.h"
 
@@ -62,7 +62,8 @@ static void unload(struct sw_sim_module *m)
 {
 	for (size_t i = 0; i < m->functions.n; i++) {
 		sw_sim_object_remove(m->functions.at[i]);
-		/* Graph nodes and pending launches may still name the function: the object stays, only its handle ends. */
+		/* Graph nodes and pending launches may still name the function: the object stays, only its handle ends.
+		 */
 	}
 	for (size_t i = 0; i < m->variables.n; i++) {
 		struct sw_sim_variable *v = &m->variables.at[i];
@@ -120,7 +121,8 @@ struct sw_sim_variable *sw_sim_module_variable(struct sw_sim_module *m, const ch
 	return NULL;
 }
 
-static CUresult variable(struct sw_sim_module *m, const char *name, struct sw_sim_ctx *ctx, CUdeviceptr *address, size_t *bytes)
+static CUresult variable(struct sw_sim_module *m, const char *name, struct sw_sim_ctx *ctx, CUdeviceptr *address,
+			 size_t *bytes)
 {
 	struct sw_sim_variable *v = sw_sim_module_variable(m, name);
 	if (!v)

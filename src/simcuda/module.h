@@ -8,8 +8,8 @@
 struct sw_sim_variable {
 	char *name;
 	size_t size;
-	void *bytes; /* initial value, NULL zero */
-	uint64_t managed; /* address of a managed variable, 0: not yet */
+	void *bytes;			      /* initial value, NULL zero */
+	uint64_t managed;		      /* address of a managed variable, 0: not yet */
 	uint64_t address[SW_SIM_MAX_DEVICES]; /* 0: not yet placed on that device */
 };
 

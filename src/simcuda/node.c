@@ -12,7 +12,8 @@ typedef CUresult (*builder)(const void *params, struct sw_sim_work **out);
 static CUresult kernel_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_KERNEL_NODE_PARAMS *p = params;
-	const unsigned grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ}, block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
+	const unsigned grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ},
+		       block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
 	CUfunction f = p->func ? p->func : (CUfunction)p->kern;
 	return sw_sim_launch_work(f, grid, block, p->sharedMemBytes, p->kernelParams, p->extra, out);
 }
@@ -66,7 +67,8 @@ static CUresult child_work(const void *params, struct sw_sim_work **out)
 {
 	const struct sw_sim_graph *child = sw_sim_object_get(*(const CUgraph *)params, SW_SIM_GRAPH);
 	struct sw_sim_exec *sorted;
-	CUresult result = child ? sw_sim_exec_new((struct sw_sim_graph *)(uintptr_t)child, 0, &sorted) : CUDA_ERROR_INVALID_VALUE;
+	CUresult result =
+		child ? sw_sim_exec_new((struct sw_sim_graph *)(uintptr_t)child, 0, &sorted) : CUDA_ERROR_INVALID_VALUE;
 	if (result)
 		return result;
 	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_GRAPH, 0);
@@ -94,7 +96,8 @@ static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, s
 	return CUDA_SUCCESS;
 }
 
-static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build, const void *params)
+static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build,
+		    const void *params)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
@@ -172,8 +175,8 @@ static struct sw_sim_work *work_of(CUgraphNode handle, CUgraphNodeType type)
 	{                                                                                                              \
 		return exec_set(exec, node, build, params);                                                            \
 	}
-NODE_CALLS(cuGraphAddKernelNode_v2, cuGraphKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS,
-	   kernel_work)
+NODE_CALLS(cuGraphAddKernelNode_v2, cuGraphKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams_v2,
+	   CUDA_KERNEL_NODE_PARAMS, kernel_work)
 NODE_CALLS(cuGraphAddKernelNode, cuGraphKernelNodeSetParams, cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1,
 	   kernel_v1_work)
 NODE_CALLS(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams, CUDA_HOST_NODE_PARAMS, host_work)
@@ -193,12 +196,13 @@ NODE_CALLS(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetP
 	{                                                                                                              \
 		return ctx ? exec_set(exec, node, build, params) : CUDA_ERROR_INVALID_CONTEXT;                         \
 	}
-MEMORY_CALLS(cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, CUDA_MEMCPY3D, sw_sim_copy_work)
+MEMORY_CALLS(cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, CUDA_MEMCPY3D,
+	     sw_sim_copy_work)
 MEMORY_CALLS(cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, CUDA_MEMSET_NODE_PARAMS,
 	     sw_sim_set_work)
 
 /* Nodes that are one handle. */
-#define HANDLE_CALLS(Add, ExecSet, handle_type, build)                                                            \
+#define HANDLE_CALLS(Add, ExecSet, handle_type, build)                                                                 \
 	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, handle_type handle)          \
 	{                                                                                                              \
 		return add(out, graph, after, n, build, &handle);                                                      \
@@ -232,8 +236,8 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph, const CUgraphNod
 }
 
 /* Any node by one structure. */
-CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n,
-			   CUgraphNodeParams *p)
+CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
+			   size_t n, CUgraphNodeParams *p)
 {
 	(void)edges; /* ports make an edge weaker; the full dependency is kept */
 	if (!p)
@@ -275,9 +279,14 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
 	if (!work || !out)
 		return CUDA_ERROR_INVALID_VALUE;
 	const struct sw_sim_launch *l = &work->launch;
-	*out = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)l->function, .gridDimX = l->grid[0], .gridDimY = l->grid[1],
-					 .gridDimZ = l->grid[2], .blockDimX = l->block[0], .blockDimY = l->block[1],
-					 .blockDimZ = l->block[2], .sharedMemBytes = l->shared_bytes,
+	*out = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)l->function,
+					 .gridDimX = l->grid[0],
+					 .gridDimY = l->grid[1],
+					 .gridDimZ = l->grid[2],
+					 .blockDimX = l->block[0],
+					 .blockDimY = l->block[1],
+					 .blockDimZ = l->block[2],
+					 .sharedMemBytes = l->shared_bytes,
 					 .kernelParams = l->pointers};
 	return CUDA_SUCCESS;
 }

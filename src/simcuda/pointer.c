@@ -108,7 +108,8 @@ static CUresult prefetch(CUdeviceptr address, size_t bytes, CUstream handle)
 	return sw_sim_submit(s, sw_sim_work_new(CU_GRAPH_NODE_TYPE_EMPTY, PREFETCH_NS + bytes / 25), NULL);
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, CUstream stream)
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+			       CUstream stream)
 {
 	(void)location;
 	return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(address, bytes, stream);
@@ -124,8 +125,9 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, 
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	(void)advice, (void)location;
-	return sw_sim_memory_of(address) == SW_SIM_MANAGED && sw_sim_alloc_holds(address, bytes) ? CUDA_SUCCESS
-												 : CUDA_ERROR_INVALID_VALUE;
+	return sw_sim_memory_of(address) == SW_SIM_MANAGED && sw_sim_alloc_holds(address, bytes)
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)

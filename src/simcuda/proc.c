@@ -8,10 +8,10 @@
 #include "simcuda/proc.h"
 
 /* Only addresses are needed here; the prototypes differ, so they are declared as objects. */
-#define SW_SIM_ENTRY(name, version, symbol)       extern const char symbol[];
+#define SW_SIM_ENTRY(name, version, symbol)	   extern const char symbol[];
 #define SW_SIM_TWIN(name, version, symbol, suffix) extern const char symbol[], symbol##suffix[];
-#define SW_SIM_NONE                               SW_SIM_ENTRY
-#define SW_SIM_NONE_TWIN                          SW_SIM_TWIN
+#define SW_SIM_NONE				   SW_SIM_ENTRY
+#define SW_SIM_NONE_TWIN			   SW_SIM_TWIN
 #include "simcuda/driver.def"
 
 static const struct entry {
@@ -19,10 +19,10 @@ static const struct entry {
 	int version;
 	const char *address, *per_thread;
 } entries[] = {
-#define SW_SIM_ENTRY(name, version, symbol)        {#name, version, symbol, NULL},
+#define SW_SIM_ENTRY(name, version, symbol)	   {#name, version, symbol, NULL},
 #define SW_SIM_TWIN(name, version, symbol, suffix) {#name, version, symbol, symbol##suffix},
-#define SW_SIM_NONE                                SW_SIM_ENTRY
-#define SW_SIM_NONE_TWIN                           SW_SIM_TWIN
+#define SW_SIM_NONE				   SW_SIM_ENTRY
+#define SW_SIM_NONE_TWIN			   SW_SIM_TWIN
 #include "simcuda/driver.def"
 };
 

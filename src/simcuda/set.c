@@ -3,13 +3,13 @@
 #include "simcuda/sim.h"
 
 #define LATENCY_NS 2000u
-#define RATE       1000u /* bytes a ns */
+#define RATE	   1000u /* bytes a ns */
 
 static CUresult set_work(struct sw_sim_set what, struct sw_sim_work **out)
 {
 	uint64_t row = (uint64_t)what.width * what.element;
-	if (sw_sim_memory_of(what.dst) == SW_SIM_PAGEABLE || (what.height > 1 && what.pitch < row) || what.dst % what.element ||
-	    !sw_sim_alloc_holds(what.dst, (what.height - 1) * what.pitch + row))
+	if (sw_sim_memory_of(what.dst) == SW_SIM_PAGEABLE || (what.height > 1 && what.pitch < row) ||
+	    what.dst % what.element || !sw_sim_alloc_holds(what.dst, (what.height - 1) * what.pitch + row))
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMSET, LATENCY_NS + row * what.height / RATE);
 	(*out)->set = what;
@@ -24,8 +24,9 @@ CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out)
 	return set_work((struct sw_sim_set){p->dst, p->pitch, p->width, p->height, p->value, p->elementSize}, out);
 }
 
-/* Sets of device memory do not keep the host, those of pinned memory do (measured on H200, driver 580.159.04, CUDA 13.0:
-   "cudaMemset dev", "cudaMemset pinned"; CUDA Runtime API, "API synchronization behavior", says the same). */
+/* Sets of device memory do not keep the host, those of pinned memory do (measured on H200, driver 580.159.04,
+   CUDA 13.0: "cudaMemset dev", "cudaMemset pinned"; CUDA Runtime API, "API synchronization behavior", says the same).
+ */
 static CUresult set(CUstream handle, bool async, struct sw_sim_set what)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

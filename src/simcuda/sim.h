@@ -2,9 +2,9 @@
 /*
  * The simulated CUDA driver: a discrete-event model of streams, events, copies, allocations and graphs on the CPU.
  *
- * Host threads are real.  Everything below is protected by one lock that each API call holds from entry to return, except
- * while it waits.  One engine thread executes operations in dependency order; bytes are really moved, kernels are timed
- * no-ops.  Prefix of this module's functions: sw_sim_.
+ * Host threads are real.  Everything below is protected by one lock that each API call holds from entry to return,
+ * except while it waits.  One engine thread executes operations in dependency order; bytes are really moved, kernels
+ * are timed no-ops.  Prefix of this module's functions: sw_sim_.
  */
 #ifndef SW_SIMCUDA_SIM_H
 #define SW_SIMCUDA_SIM_H
@@ -48,7 +48,8 @@ void sw_sim_object_add(void *object, enum sw_sim_kind kind, struct sw_sim_ctx *c
 void *sw_sim_object_get(const void *handle, enum sw_sim_kind kind);
 void sw_sim_object_remove(void *object);
 /* Calls each() for the objects of that kind (and context unless NULL); each() may remove the one it is given. */
-void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*each)(void *object, void *arg), void *arg);
+void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*each)(void *object, void *arg),
+			void *arg);
 
 /* ---- work and operations (work.c, engine.c) ---- */
 struct sw_sim_launch {
@@ -89,9 +90,9 @@ struct sw_sim_work {
 		struct sw_sim_copy copy;
 		struct sw_sim_set set;
 		struct sw_sim_host host;
-		struct sw_sim_event *event;  /* record and wait nodes */
-		struct sw_sim_graph *child;  /* owned */
-		uint64_t address;            /* stream-ordered free */
+		struct sw_sim_event *event; /* record and wait nodes */
+		struct sw_sim_graph *child; /* owned */
+		uint64_t address;	    /* stream-ordered free */
 	};
 };
 
@@ -136,9 +137,9 @@ struct sw_sim_device {
 	int index;
 	struct sw_sim_ctx *primary; /* exists from cuInit on; active while retained */
 	struct sw_sim_pool *default_pool, *pool;
-	uint64_t base, size;  /* device addresses: reserved, not accessible by the host */
-	char *backing;        /* the bytes behind them */
-	uint64_t used;        /* bytes allocated */
+	uint64_t base, size; /* device addresses: reserved, not accessible by the host */
+	char *backing;	     /* the bytes behind them */
+	uint64_t used;	     /* bytes allocated */
 	SW_VEC(struct sw_sim_range) free;
 };
 
@@ -149,7 +150,7 @@ struct sw_sim_ctx {
 	unsigned flags, retained, generation;
 	struct sw_sim_stream *legacy;
 	SW_VEC(struct sw_sim_stream *) streams; /* all others, destroyed ones while they have work */
-	struct sw_sim_op *barrier;              /* code was loaded: later work waits for it */
+	struct sw_sim_op *barrier;		/* code was loaded: later work waits for it */
 	size_t limits[CU_LIMIT_MAX];
 	CUfunc_cache cache;
 	uint32_t peers; /* bit per device that was enabled */
@@ -184,8 +185,8 @@ struct sw_sim_stream {
 struct sw_sim_event {
 	struct sw_sim_object object;
 	unsigned flags;
-	struct sw_sim_op *op;            /* latest record; NULL: never recorded */
-	struct sw_sim_capture *capture;  /* recorded while capturing: the nodes it stands for */
+	struct sw_sim_op *op;		/* latest record; NULL: never recorded */
+	struct sw_sim_capture *capture; /* recorded while capturing: the nodes it stands for */
 	SW_VEC(struct sw_sim_node *) nodes;
 	unsigned long long capture_id;
 };
@@ -198,7 +199,8 @@ struct sw_sim_stream *sw_sim_stream_new(struct sw_sim_ctx *ctx, unsigned flags, 
 void sw_sim_stream_end(struct sw_sim_stream *stream); /* forgets it with its last reference to work */
 /* Enqueues work (taken over; NULL: a marker) in stream order.  The result stays valid while the lock is held. */
 struct sw_sim_op *sw_sim_stream_enqueue(struct sw_sim_stream *stream, struct sw_sim_work *work);
-/* A new, unsubmitted operation ordered as the next one of the stream; sw_sim_stream_advance() then makes the stream end in it. */
+/* A new, unsubmitted operation ordered as the next one of the stream; sw_sim_stream_advance() then makes the stream end
+ * in it. */
 struct sw_sim_op *sw_sim_stream_begin(struct sw_sim_stream *stream, struct sw_sim_work *work);
 void sw_sim_stream_advance(struct sw_sim_stream *stream, struct sw_sim_op *op);
 /* An operation in the stream, or a node if it is capturing.  *op (may be NULL) is NULL after a capture. */
@@ -217,7 +219,7 @@ struct sw_sim_alloc {
 	struct sw_sim_ctx *ctx;
 	struct sw_sim_pool *pool; /* stream-ordered allocations */
 	unsigned flags;
-	bool sync_memops, fixed;  /* fixed: a module's variable */
+	bool sync_memops, fixed; /* fixed: a module's variable */
 	unsigned long long id;
 	struct sw_sim_alloc *next_free;
 };
@@ -276,15 +278,15 @@ struct sw_sim_node {
 	struct sw_sim_work *work;
 	bool disabled;
 	SW_VEC(struct sw_sim_node *) before;
-	struct sw_sim_op *op; /* while a launch is being built */
-	struct sw_sim_node *twin; /* while a graph is being copied */
+	struct sw_sim_op *op;	    /* while a launch is being built */
+	struct sw_sim_node *twin;   /* while a graph is being copied */
 	struct sw_sim_node *origin; /* cloned from */
 };
 
 struct sw_sim_graph {
 	struct sw_sim_object object;
 	SW_VEC(struct sw_sim_node *) nodes; /* in the order they were added: dependencies may point either way */
-	bool owned; /* a child graph's copy */
+	bool owned;			    /* a child graph's copy */
 };
 
 struct sw_sim_exec {
@@ -305,9 +307,10 @@ CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, s
 struct sw_sim_graph *sw_sim_exec_take(struct sw_sim_exec *exec);
 void sw_sim_graph_free(struct sw_sim_graph *graph);
 struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_work *work); /* work taken over */
-void sw_sim_graph_remove(struct sw_sim_node *node); /* with its edges */
+void sw_sim_graph_remove(struct sw_sim_node *node);					    /* with its edges */
 void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before);
-struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *graph, bool link); /* link: nodes remember their origin */
+struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *graph,
+				       bool link); /* link: nodes remember their origin */
 
 struct sw_sim_capture {
 	struct sw_sim_graph *graph;
@@ -316,7 +319,11 @@ struct sw_sim_capture {
 	uint64_t thread;
 	bool invalid, borrowed; /* borrowed: the graph is the user's */
 	unsigned long long id;
-	SW_VEC(struct sw_sim_capture_lane { struct sw_sim_stream *stream; SW_VEC(struct sw_sim_node *) last; }) lanes;
+	SW_VEC(struct sw_sim_capture_lane {
+		struct sw_sim_stream *stream;
+		SW_VEC(struct sw_sim_node *) last;
+	})
+	lanes;
 };
 
 /* What a call that capture forbids returns: error while this thread may not make it. */

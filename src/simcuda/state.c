@@ -44,7 +44,8 @@ void sw_sim_thread_is_callback(void)
 	is_callback = true;
 }
 
-/* A child inherits neither the engine thread nor the device: like the real driver, it may not go on with the parent's. */
+/* A child inherits neither the engine thread nor the device: like the real driver, it may not go on with the parent's.
+ */
 static void in_child(void)
 {
 	forked = true;
@@ -53,6 +54,8 @@ static void in_child(void)
 /* Work that is pending when the process exits is dropped; destructors may unmap what it would touch. */
 static void at_exit(void)
 {
+	if (forked) /* the lock may have been held by the parent's engine when the child began */
+		return;
 	sw_sim_lock();
 	exiting = true;
 	sw_sim_engine_stop();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams: in-order queues.  CUDA C++ Programming Guide, "Default Stream" and "Implicit Synchronization": work on the legacy
- * default stream waits for all blocking streams of the context, and they for it; non-blocking streams take no part.
+ * Streams: in-order queues.  CUDA C++ Programming Guide, "Default Stream" and "Implicit Synchronization": work on the
+ * legacy default stream waits for all blocking streams of the context, and they for it; non-blocking streams take no
+ * part.
  */
 #include "simcuda/sim.h"
 

@@ -197,8 +197,8 @@ CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CU
 	return edges(graph, from, to, n, true);
 }
 
-CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
-				   size_t n)
+CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+				   const CUgraphEdgeData *data, size_t n)
 {
 	(void)data;
 	return edges(graph, from, to, n, true);
@@ -209,8 +209,8 @@ CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const
 	return edges(graph, from, to, n, false);
 }
 
-CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
-				      size_t n)
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+				      const CUgraphEdgeData *data, size_t n)
 {
 	(void)data;
 	return edges(graph, from, to, n, false);
@@ -251,9 +251,9 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec_handle, CUgraph handle, CUgraphEx
 		return result;
 	struct sw_sim_graph *sorted = sw_sim_exec_take(fresh);
 	bool same = same_shape(exec->graph, sorted, &different);
-	*out = (CUgraphExecUpdateResultInfo){
-		.result = same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-		.errorNode = different ? (CUgraphNode)different->origin : NULL};
+	*out = (CUgraphExecUpdateResultInfo){.result = same ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+							    : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+					     .errorNode = different ? (CUgraphNode)different->origin : NULL};
 	if (same) { /* nodes keep answering for those they were made from first */
 		for (size_t i = 0; i < sorted->nodes.n; i++)
 			sorted->nodes.at[i]->origin = exec->graph->nodes.at[i]->origin;

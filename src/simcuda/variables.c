@@ -51,7 +51,8 @@ static void add_symbol(struct sw_sim_module *m, const struct cubin *c, const Elf
 	const char *name = sw_bytes_string(strings, symbol->st_name);
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && name && where &&
 	    (!strncmp(where, ".nv.global", 10) || !strcmp(where, ".nv.constant3")))
-		add_variable(m, name, symbol->st_size, sw_bytes_of(content(c, &home), symbol->st_value, symbol->st_size));
+		add_variable(m, name, symbol->st_size,
+			     sw_bytes_of(content(c, &home), symbol->st_value, symbol->st_size));
 }
 
 static void cubin_variables(struct sw_sim_module *m, struct sw_bytes all)

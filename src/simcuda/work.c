@@ -45,7 +45,8 @@ static void run_copy(const struct sw_sim_copy *c)
 	char *to = sw_sim_backing(c->dst);
 	for (size_t z = 0; z < c->depth; z++)
 		for (size_t y = 0; y < c->height; y++)
-			memmove(to + z * c->dst_slice + y * c->dst_pitch, from + z * c->src_slice + y * c->src_pitch, c->width);
+			memmove(to + z * c->dst_slice + y * c->dst_pitch, from + z * c->src_slice + y * c->src_pitch,
+				c->width);
 }
 
 static void run_set(const struct sw_sim_set *s)

@@ -32,6 +32,15 @@ static void launch(const void *stub, cudaStream_t s)
 	CHECK(cudaLaunchKernel(stub, one, one, args, 0, s));
 }
 
+/* The spinner may not have started yet: it is ended until the stream is idle. */
+static void let_go(cudaStream_t s)
+{
+	while (cudaStreamQuery(s) == cudaErrorNotReady)
+		syncwatch_simulated_finish();
+	cudaGetLastError();
+	CHECK(cudaStreamSynchronize(s));
+}
+
 static char *device(void)
 {
 	void *p;
@@ -66,8 +75,7 @@ static void bytes_move_in_stream_order(void)
 	CHECK(cudaMemcpyAsync(d2, d, N, cudaMemcpyDeviceToDevice, b));
 	memset(h, 2, N); /* before the copy is executed: a race that this one wins */
 	EXPECT(cudaStreamQuery(b) == cudaErrorNotReady && cudaEventQuery(e) == cudaErrorNotReady);
-	syncwatch_simulated_finish();
-	CHECK(cudaStreamSynchronize(b));
+	let_go(b);
 	CHECK(cudaMemcpy(back, d2, N, cudaMemcpyDeviceToHost));
 	EXPECT(all(back, 2));
 	EXPECT(cudaEventQuery(e) == cudaSuccess);
@@ -94,8 +102,7 @@ static void pageable_sources_are_staged(void)
 	launch(spin_stub, s);
 	CHECK(cudaMemcpyAsync(d, h, N, cudaMemcpyHostToDevice, s));
 	memset(h, 2, N);
-	syncwatch_simulated_finish();
-	CHECK(cudaStreamSynchronize(s));
+	let_go(s);
 	CHECK(cudaMemcpy(back, d, N, cudaMemcpyDeviceToHost));
 	EXPECT(all(back, 1));
 	CHECK(cudaFree(d));
@@ -134,8 +141,7 @@ static void host_functions_run_in_order(void)
 	launch(spin_stub, s);
 	CHECK(cudaLaunchHostFunc(s, count, &calls));
 	EXPECT(!calls && cudaStreamQuery(s) == cudaErrorNotReady);
-	syncwatch_simulated_finish();
-	CHECK(cudaStreamSynchronize(s));
+	let_go(s);
 	EXPECT(calls == 1);
 }
 
@@ -228,8 +234,7 @@ static void pools_free_in_stream_order(void)
 	EXPECT(p != q); /* the first is still in use */
 	CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
 	EXPECT(used == 2 * N);
-	syncwatch_simulated_finish();
-	CHECK(cudaStreamSynchronize(s));
+	let_go(s);
 	CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
 	EXPECT(used == N);
 	CHECK(cudaFree(q));
@@ -337,9 +342,7 @@ int main(void)
 	child_exits_with(0, "CUDA after fork", use_after_fork);
 	launch(quick_stub, 0);
 	launch(spin_stub, 0);
-	while (cudaStreamQuery(0) == cudaErrorNotReady) /* first launches load code: let them pass */
-		syncwatch_simulated_finish();
-	cudaGetLastError();
+	let_go(0); /* first launches load code */
 	bytes_move_in_stream_order();
 	pageable_sources_are_staged();
 	never_recorded_events_are_done();
