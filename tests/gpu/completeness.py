@@ -27,15 +27,17 @@ def fields(line):
 
 def main():
     start_ns = 0
+    tids = {}
     ours = collections.defaultdict(list)  # tid -> [(t, end, kind, seq, api)]
     for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
-        f = fields(line)
-        if "start_monotonic_ns" in f:
+        kind, f = line.split(" ", 1)[0], fields(line)
+        if kind == "TRACE":
             start_ns = int(f["start_monotonic_ns"])
-        if "kind" not in f or "seq" not in f or "t_ns" not in f or "END" in f.get("flags", ""):
-            continue
-        t = int(f["t_ns"]) + start_ns
-        ours[int(f.get("tid", 0))].append((t, t + int(f.get("dur_ns", 0)), f["kind"], int(f["seq"]), f.get("api", "")))
+        elif kind == "THREAD":
+            tids[f["number"]] = int(f["tid"])
+        elif "t_ns" in f and "END" not in f["flags"].split("|"):
+            t = int(f["t_ns"]) + start_ns
+            ours[tids.get(f["thread"], 0)].append((t, t + int(f["dur_ns"]), kind, int(f["seq"]), f.get("runtime", "")))
     for records in ours.values():
         records.sort()
 
