@@ -27,6 +27,7 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static bool armed;
 static int arm_ms;
+static unsigned round_number; /* armed again before the releaser woke up: its time starts anew */
 static atomic_bool released;
 
 static void *releaser(void *arg)
@@ -36,6 +37,7 @@ static void *releaser(void *arg)
 	for (;;) {
 		while (!armed)
 			pthread_cond_wait(&gate_changed, &gate);
+		unsigned mine = round_number;
 		struct timespec until;
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += arm_ms / 1000;
@@ -43,9 +45,9 @@ static void *releaser(void *arg)
 		until.tv_sec += until.tv_nsec / 1000000000L;
 		until.tv_nsec %= 1000000000L;
 		int rc = 0;
-		while (armed && !rc)
+		while (armed && round_number == mine && !rc)
 			rc = pthread_cond_timedwait(&gate_changed, &gate, &until);
-		if (armed) {
+		if (armed && round_number == mine) {
 			released = true;
 			syncwatch_simulated_finish();
 			armed = false;
@@ -59,6 +61,7 @@ static void arm(int ms)
 	pthread_mutex_lock(&gate);
 	released = false;
 	arm_ms = ms;
+	round_number++;
 	armed = true;
 	pthread_cond_signal(&gate_changed);
 	pthread_mutex_unlock(&gate);
