@@ -3,6 +3,7 @@ noinst_LIBRARIES += libswreader.a
 libswreader_a_SOURCES = \
 	src/reader/reader.c src/reader/reader.h \
 	src/reader/source.c src/reader/source.h \
+	src/reader/expand.c src/reader/expand.h \
 	src/reader/writer.c src/reader/writer.h \
 	src/reader/merge.c src/reader/merge.h \
 	src/reader/kinds.c src/reader/kinds.h src/reader/kinds.def \
@@ -11,3 +12,4 @@ libswreader_a_SOURCES = \
 	src/reader/dictionary.c src/reader/dictionary.h \
 	src/reader/stacks.c src/reader/modules.c \
 	src/reader/images.c src/reader/images.h
+libswreader_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZSTD_CFLAGS)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "reader/expand.h"
 
 /* A chunk is checked in one piece: this bounds the memory that a damaged header can ask for. */
 #define CHUNK_MAX (64u << 20)
@@ -62,6 +63,17 @@ static int check_header(const struct sw_source *s, size_t got, struct sw_error *
 	return 0;
 }
 
+/* From here on the descriptor is that of the expanded trace. */
+static int expand(struct sw_source *s, struct stat *st, struct sw_error *error)
+{
+	int fd = sw_expand(s->fd, s->path, error);
+	if (fd < 0)
+		return fd;
+	close(s->fd);
+	s->fd = fd;
+	return fstat(fd, st) ? sw_fail(error, -errno, "%s: cannot stat: %s", s->path, strerror(errno)) : 0;
+}
+
 int sw_source_open(struct sw_source *source, const char *path, struct sw_error *error)
 {
 	struct stat st;
@@ -76,6 +88,8 @@ int sw_source_open(struct sw_source *source, const char *path, struct sw_error *
 	else if (!S_ISREG(st.st_mode))
 		rc = sw_fail(error, SW_E_FORMAT, "%s: not a regular file", path);
 	else
+		rc = sw_expand_wanted(s.fd) ? expand(&s, &st, error) : 0;
+	if (!rc)
 		rc = sw_source_read(&s, 0, &s.header, sizeof s.header, &got, error);
 	if (!rc)
 		rc = check_header(&s, got, error);

@@ -8,7 +8,7 @@ include tests/bench/recorder.mk
 check_PROGRAMS += tests/bench/bench_reader
 tests_bench_bench_reader_SOURCES = tests/bench/bench_reader.c
 tests_bench_bench_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a
+tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS)
 check_PROGRAMS += tests/bench/bench_detect
 tests_bench_bench_detect_SOURCES = tests/bench/bench_detect.c
 tests_bench_bench_detect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests

@@ -14,7 +14,7 @@ TESTS += tests/reader/test_reader
 tests_reader_test_reader_SOURCES = tests/reader/test_reader.c
 tests_reader_test_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_reader_test_reader_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_reader_test_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(CHECK_LIBS)
+tests_reader_test_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS) $(CHECK_LIBS)
 endif
 
 if HAVE_CHECK
@@ -23,5 +23,16 @@ TESTS += tests/report/test_dump
 tests_report_test_dump_SOURCES = tests/report/test_dump.c
 tests_report_test_dump_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_report_test_dump_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswreader.a libswbase.a $(DEMANGLE_LIBS) $(CHECK_LIBS)
+tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswreader.a libswbase.a $(ZSTD_LIBS) $(DEMANGLE_LIBS) $(CHECK_LIBS)
+endif
+
+if HAVE_CHECK
+if HAVE_ZSTD
+check_PROGRAMS += tests/reader/test_expand
+TESTS += tests/reader/test_expand
+tests_reader_test_expand_SOURCES = tests/reader/test_expand.c
+tests_reader_test_expand_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_reader_test_expand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(ZSTD_CFLAGS)
+tests_reader_test_expand_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS) $(CHECK_LIBS)
+endif
 endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traces compressed with zstd read as the plain ones do; damaged frames are told with their place. */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "reader/reader.h"
+#include "reader/trace_builder.h"
+
+#define CALLS 5000
+
+static char path[64];
+
+static void put(const void *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+	ck_assert_int_eq(write(fd, bytes, n), (ssize_t)n);
+	close(fd);
+}
+
+/* A plain trace at `path`; its bytes are the caller's to free. */
+static void *plain(size_t *n)
+{
+	strcpy(path, "/tmp/test_expand_XXXXXX");
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	unlink(path);
+	close(fd);
+	struct tb *tb = tb_new(path, NULL);
+	tb_alloc(tb, SW_MEM_DEVICE, 0x7f0000000000, 4096);
+	for (int i = 0; i < CALLS; i++)
+		tb_copy(tb, 0x7f0000000000, SW_SIDE_DEVICE, 0x7f0000000800, SW_SIDE_DEVICE, 64, 0);
+	tb_close(tb, true);
+	struct stat st;
+	fd = open(path, O_RDONLY);
+	ck_assert(!fstat(fd, &st));
+	void *bytes = malloc((size_t)st.st_size);
+	ck_assert_int_eq(read(fd, bytes, (size_t)st.st_size), st.st_size);
+	close(fd);
+	*n = (size_t)st.st_size;
+	return bytes;
+}
+
+/* Compresses the trace at `path` in place, with a checksum as zstd(1) does. Returns its new size. */
+static size_t compress(const void *bytes, size_t n)
+{
+	size_t room = ZSTD_compressBound(n);
+	void *packed = malloc(room);
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+	size_t got = ZSTD_compress2(context, packed, room, bytes, n);
+	ck_assert(!ZSTD_isError(got));
+	ZSTD_freeCCtx(context);
+	put(packed, got);
+	free(packed);
+	return got;
+}
+
+static size_t copies(struct sw_reader *r)
+{
+	struct sw_record rec;
+	struct sw_error error;
+	size_t n = 0;
+	while (sw_reader_next(r, &rec, &error) == 1)
+		n += rec.rec->kind == SW_REC_COPY;
+	return n;
+}
+
+START_TEST(a_compressed_trace_reads_as_the_plain_one)
+{
+	size_t n;
+	struct sw_reader *r = NULL;
+	struct sw_error error = {0};
+	void *bytes = plain(&n);
+	size_t packed = compress(bytes, n);
+	ck_assert_uint_lt(packed, n / 2);
+	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
+	ck_assert_uint_eq(copies(r), CALLS);
+	ck_assert(sw_reader_totals(r).closed);
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	sw_reader_close(r);
+	unlink(path);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(a_frame_cut_short_yields_what_is_whole)
+{
+	size_t n;
+	struct sw_reader *r = NULL;
+	struct sw_error error = {0};
+	void *bytes = plain(&n);
+	size_t packed = compress(bytes, n);
+	ck_assert(!truncate(path, (off_t)(packed - packed / 4)));
+	int rc = sw_reader_open(path, &r, &error);
+	if (!rc) { /* the header came out: so did whole chunks, or damage is told */
+		size_t got = copies(r);
+		ck_assert(got == CALLS || sw_reader_damage(r, 0) || !sw_reader_totals(r).closed);
+		ck_assert_uint_le(got, CALLS);
+		sw_reader_close(r);
+	} else {
+		ck_assert_int_eq(rc, SW_E_FORMAT);
+	}
+	unlink(path);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(a_damaged_frame_is_told_with_its_place)
+{
+	size_t n;
+	struct sw_reader *r = NULL;
+	struct sw_error error = {0};
+	void *bytes = plain(&n);
+	size_t packed = compress(bytes, n);
+	int fd = open(path, O_RDWR);
+	char flipped[64];
+	memset(flipped, 0xff, sizeof flipped);
+	ck_assert_int_eq(pwrite(fd, flipped, sizeof flipped, (off_t)(packed / 2)), sizeof flipped);
+	close(fd);
+	ck_assert_int_eq(sw_reader_open(path, &r, &error), SW_E_FORMAT);
+	ck_assert_msg(strstr(error.text, path) && strstr(error.text, "offset "), "%s", error.text);
+	unlink(path);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(something_else_compressed_is_no_trace)
+{
+	static const char text[] = "this was never a trace";
+	size_t n;
+	struct sw_reader *r = NULL;
+	struct sw_error error = {0};
+	free(plain(&n));
+	compress(text, sizeof text);
+	ck_assert_int_eq(sw_reader_open(path, &r, &error), SW_E_FORMAT);
+	ck_assert_msg(strstr(error.text, "not a syncwatch trace"), "%s", error.text);
+	unlink(path);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("expand");
+	TCase *t = tcase_create("expand");
+	tcase_add_test(t, a_compressed_trace_reads_as_the_plain_one);
+	tcase_add_test(t, a_frame_cut_short_yields_what_is_whole);
+	tcase_add_test(t, a_damaged_frame_is_told_with_its_place);
+	tcase_add_test(t, something_else_compressed_is_no_trace);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
