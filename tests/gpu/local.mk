@@ -1,4 +1,5 @@
 # tests of gpu
 EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py \
-	tests/gpu/torch/side_stream.py tests/gpu/torch/prefetch.py tests/gpu/torch/amp.py tests/gpu/torch/graph.py \
-	tests/gpu/torch/shared_weights.py tests/gpu/torch/cudnn_cublas.py
+	tests/gpu/python/side_stream.py tests/gpu/python/prefetch.py tests/gpu/python/amp.py tests/gpu/python/graph.py \
+	tests/gpu/python/shared_weights.py tests/gpu/python/loader.py tests/gpu/python/compiled.py \
+	tests/gpu/python/cupy_streams.py tests/gpu/python/jax_step.py tests/gpu/python/cudnn_cublas.py
