@@ -2,6 +2,7 @@
 #include "preload/dlsym.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stddef.h>
 
 #include "preload/driver.h"
@@ -64,20 +65,18 @@ static void *find_in_object(const struct sw_object *object, const char *name)
 	return sw_dlsym_is_ours(found) ? NULL : found;
 }
 
-/* What the global scope would say if this library were not in it. */
+/* What the global scope would say if this library were not in it.  A failure leaves the loader's error, as the program
+   expects of its own look-up: the first one's was lost in the questions that followed. */
 static void *find_without_us(const char *name, const struct sw_object *object)
 {
 	void *found = sw_dlsym_call(RTLD_NEXT, name);
 
-	if (found)
-		return found;
-	found = find_in_object(object, name);
-	if (found)
-		dlerror();
-	return found;
+	if (!found)
+		found = find_in_object(object, name);
+	return found ? found : sw_dlsym_call(RTLD_NEXT, name);
 }
 
-__attribute__((used)) struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller)
+static struct sw_dlsym_answer decide(void *handle, const char *name, const void *caller)
 {
 	struct sw_object object = { 0 };
 	void *found;
@@ -97,4 +96,16 @@ __attribute__((used)) struct sw_dlsym_answer sw_dlsym_decide(void *handle, const
 	}
 	found = find_without_us(name, &object);
 	return (struct sw_dlsym_answer){ sw_driver_exchange(name, found, caller), 1 };
+}
+
+__attribute__((used)) struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller)
+{
+	const int saved = errno;
+	const struct sw_dlsym_answer answer = decide(handle, name, caller);
+
+	/* "dlerror(); p = dlsym(...); if (dlerror())": what we asked on the way may have failed where this did not. */
+	if (answer.value)
+		dlerror();
+	errno = saved;
+	return answer;
 }

@@ -139,16 +139,14 @@ static void identity_ask(struct identity *identity)
 	}
 }
 
-/* The table for the driver that `real` belongs to; NULL when it belongs to something else. */
-static const struct identity *identity_of(const void *real)
+/* The first pointer of a driver, or of something else that has a name like it: looks through its object.  A driver
+   older than the table lacks some names; the program shall not find these failures in dlerror(). */
+static const struct identity *identity_look(const void *real)
 {
-	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
 	struct identity *fresh;
 	struct sw_object object;
 	void *handle, *mark;
 
-	if (identity && within(&identity->object, real))
-		return identity;
 	if (!sw_object_of(real, &object) || !object.path[0])
 		return NULL;
 	/* Keeps the driver loaded from here on: its pointers are in our tables. */
@@ -157,6 +155,7 @@ static const struct identity *identity_of(const void *real)
 	if (!mark || !within(&object, mark)) {
 		if (handle)
 			dlclose(handle);
+		dlerror();
 		return NULL;
 	}
 	fresh = identity_build(&object, handle);
@@ -164,7 +163,16 @@ static const struct identity *identity_of(const void *real)
 		identity_ask(fresh);
 		__atomic_store_n(&known, fresh, __ATOMIC_RELEASE);
 	}
+	dlerror();
 	return fresh;
+}
+
+/* The table for the driver that `real` belongs to; NULL when it belongs to something else. */
+static const struct identity *identity_of(const void *real)
+{
+	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+
+	return identity && within(&identity->object, real) ? identity : identity_look(real);
 }
 
 void *sw_driver_resolve(enum sw_api_id id)
