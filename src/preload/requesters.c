@@ -23,6 +23,7 @@ struct requester {
 
 static struct requester requesters[REQUESTERS];
 static uint32_t requesters_taken;
+struct sw_runtimes sw_runtimes __attribute__((aligned(64)));
 
 /* Objects whose own calls of the driver are not work of the program. */
 static const char *const tools[] = { "libcuda.so", "libcudadebugger.", "libcupti.",    "libnvperf",
@@ -92,6 +93,53 @@ static struct requester *requester_find(uintptr_t address)
 	return NULL;
 }
 
+static void runtime_add(const struct sw_object *object)
+{
+	const uint32_t at = __atomic_fetch_add(&sw_runtimes.taken, 1, __ATOMIC_RELAXED);
+
+	if (at >= SW_RUNTIMES)
+		return;
+	sw_runtimes.at[at].start = object->start;
+	__atomic_store_n(&sw_runtimes.at[at].bytes, object->end - object->start, __ATOMIC_RELEASE);
+}
+
+static void runtime_drop(const struct sw_object *object)
+{
+	for (uint32_t i = 0; i < SW_RUNTIMES; i++) {
+		if (sw_runtimes.at[i].start == object->start)
+			__atomic_store_n(&sw_runtimes.at[i].bytes, 0, __ATOMIC_RELEASE);
+	}
+}
+
+static int first_object(struct dl_phdr_info *info, size_t size, void *with)
+{
+	if (size > offsetof(struct dl_phdr_info, dlpi_subs))
+		*(unsigned long long *)with = info->dlpi_subs;
+	return 1;
+}
+
+/* Where a requester was unloaded another object may lie by now: it is not a profiler, or a runtime, for its address. */
+static void requesters_refresh(void)
+{
+	static unsigned long long known;
+	unsigned long long unloaded = 0;
+	struct sw_object object;
+
+	dl_iterate_phdr(first_object, &unloaded);
+	if (__atomic_exchange_n(&known, unloaded, __ATOMIC_RELAXED) == unloaded)
+		return;
+	for (uint32_t i = 0; i < REQUESTERS; i++) {
+		struct requester *r = &requesters[i];
+
+		if (!__atomic_load_n(&r->ready, __ATOMIC_ACQUIRE) ||
+		    (sw_object_of((const void *)r->object.start, &object) && object.start == r->object.start &&
+		     strcmp(object.path, r->object.path) == 0))
+			continue;
+		__atomic_store_n(&r->ready, 0, __ATOMIC_RELEASE);
+		runtime_drop(&r->object);
+	}
+}
+
 /* Two threads may add one object twice; the first is found from then on. */
 static struct requester *requester_add(const void *caller)
 {
@@ -111,22 +159,28 @@ static struct requester *requester_add(const void *caller)
 	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
 		r->tool |= starts_with(file, tools[i]);
 	r->link = starts_with(file, "libcudart.") ? SW_CUDART_SHARED : SW_CUDART_OTHER;
+	if (r->link == SW_CUDART_SHARED)
+		runtime_add(&object);
 	__atomic_store_n(&r->ready, 1, __ATOMIC_RELEASE);
 	return r;
 }
 
 bool sw_requester_count(const void *caller)
 {
-	struct requester *r = requester_find((uintptr_t)caller);
+	struct requester *r;
 
+	requesters_refresh();
+	r = requester_find((uintptr_t)caller);
 	if (!r)
 		r = requester_add(caller);
 	if (!r)
 		return true;
 	if (r->tool)
 		return false;
-	if (__atomic_add_fetch(&r->requests, 1, __ATOMIC_RELAXED) == RUNTIME_REQUESTS && r->link == SW_CUDART_OTHER)
+	if (__atomic_add_fetch(&r->requests, 1, __ATOMIC_RELAXED) == RUNTIME_REQUESTS && r->link == SW_CUDART_OTHER) {
 		__atomic_store_n(&r->link, SW_CUDART_STATIC, __ATOMIC_RELEASE);
+		runtime_add(&r->object);
+	}
 	return true;
 }
 
@@ -136,13 +190,6 @@ void sw_requester_version(const void *caller, uint32_t version)
 
 	if (r && version > r->version)
 		r->version = version;
-}
-
-bool sw_requester_is_runtime(const void *caller)
-{
-	const struct requester *r = requester_find((uintptr_t)caller);
-
-	return r && __atomic_load_n(&r->link, __ATOMIC_RELAXED) != SW_CUDART_OTHER;
 }
 
 static void requester_describe(const struct requester *requester, uint32_t requests)
