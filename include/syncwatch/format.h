@@ -276,10 +276,10 @@ struct sw_rec_image {
 	uint32_t kind;        /* enum sw_image_kind, by magic; a wrapper is followed to its fatbin */
 	uint64_t handle;      /* CUmodule or CUlibrary */
 	uint64_t bytes;       /* 0 unknown */
-	uint64_t hash;        /* FNV-1a 64 of the content, 0 unknown */
+	uint64_t hash;        /* sw_hash_words() of the content (FNV-1a 64 in the first traces), 0 unknown */
 	uint64_t address;     /* where it lay in the program's memory */
 	uint64_t file_offset; /* in `path`, when file-backed */
-	uint32_t data;        /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image */
+	uint32_t data;        /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image; 0: neither */
 	uint32_t path_bytes;  /* then path: empty for anonymous images */
 };
 struct sw_rec_image_data {

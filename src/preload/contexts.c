@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/contexts.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "preload/driver.h"
@@ -68,8 +69,7 @@ static void devices_describe(struct sw_state *state)
 		device_describe(i, attribute);
 }
 
-/* CUdevice of a context that need not be current; -1 where the driver cannot tell. */
-static int32_t context_device(CUcontext context)
+static CUdevice ask_device(CUcontext context)
 {
 	__typeof__(&cuCtxGetDevice) ask = SW_REAL(cuCtxGetDevice);
 	__typeof__(&cuCtxGetCurrent) ask_current = SW_REAL(cuCtxGetCurrent);
@@ -86,6 +86,16 @@ static int32_t context_device(CUcontext context)
 	if (!ask || !ask_current || ask_current(&current) != CUDA_SUCCESS || current != context)
 		return -1;
 	return ask(&device) == CUDA_SUCCESS ? device : -1;
+}
+
+/* CUdevice of a context that need not be current; -1 where the driver cannot tell. */
+static int32_t context_device(CUcontext context)
+{
+	const int saved = errno;
+	const CUdevice device = ask_device(context);
+
+	errno = saved;
+	return device;
 }
 
 static void context_describe(uint8_t id, const struct sw_state_context *context)
@@ -112,11 +122,14 @@ static uint8_t context_search(const struct sw_state *state, CUcontext context)
 
 static uint8_t context_add(struct sw_state *state, const struct sw_state_context *found)
 {
+	const int saved = errno;
+	uint64_t mask;
 	uint8_t id;
 	bool fresh = false;
 
 	devices_describe(state);
-	sw_state_lock(state);
+	errno = saved;
+	mask = sw_state_lock(state);
 	id = context_search(state, found->handle);
 	if (!id && state->contexts + 1 < SW_STATE_CONTEXTS) {
 		state->context[state->contexts + 1] = *found;
@@ -124,7 +137,7 @@ static uint8_t context_add(struct sw_state *state, const struct sw_state_context
 		id = (uint8_t)state->contexts;
 		fresh = true;
 	}
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 	if (fresh)
 		context_describe(id, found);
 	if (!id)
@@ -214,22 +227,24 @@ uint8_t sw_context_of_stream(uint64_t stream)
 void sw_context_stream_made(uint64_t stream, uint8_t id)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 
 	if (!id || stream <= LAST_DEFAULT_STREAM)
 		return;
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	sw_table_put(&state->by_stream, stream, id);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 }
 
 uint8_t sw_context_stream_gone(uint64_t stream)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 	const uint8_t id = sw_context_of_stream(stream);
 
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	sw_table_delete(&state->by_stream, stream);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 	return id;
 }
 
@@ -243,14 +258,15 @@ static bool stream_of_context(uint64_t stream, uint64_t id, uint64_t ended)
 static void context_end(uint8_t id)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 
 	if (!id)
 		return;
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	state->context[id].handle = NULL;
 	sw_table_sweep(&state->by_stream, stream_of_context, id);
 	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 }
 
 /* A primary context ends when its last user releases it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/functions.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "preload/driver.h"
@@ -97,6 +98,8 @@ static struct sw_function *function_make(void *handle, uint64_t library)
 		name = function_name(&ask, handle);
 		params = count_params(&ask, handle, &known);
 	}
+	if (!name && !known && ask.name)
+		return NULL; /* neither kind knows it: the launch will fail, and the handle may be a good one later */
 	function = sw_table_memory(sizeof *function + params * sizeof *function->layout);
 	if (!function)
 		return NULL;
@@ -124,20 +127,24 @@ static struct sw_function *function_make(void *handle, uint64_t library)
 const struct sw_function *sw_function_of(CUfunction handle)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 	const uint64_t key = (uint64_t)(uintptr_t)handle;
 	uint64_t held = sw_table_get(&state->by_function, key);
 	struct sw_function *made;
+	int saved;
 
 	if (__builtin_expect(held != 0, 1))
 		return (const struct sw_function *)(uintptr_t)held;
 	if (!handle)
 		return NULL;
 	/* Two threads may both describe it, under two ids; both ids say the same. */
+	saved = errno;
 	made = function_make(handle, sw_table_get(&state->kernels, key));
+	errno = saved;
 	if (made) {
-		sw_state_lock(state);
+		mask = sw_state_lock(state);
 		sw_table_put(&state->by_function, key, (uint64_t)(uintptr_t)made);
-		sw_state_unlock(state);
+		sw_state_unlock(state, mask);
 	}
 	return made;
 }
@@ -145,13 +152,14 @@ const struct sw_function *sw_function_of(CUfunction handle)
 void sw_function_is_kernel(CUkernel kernel, CUlibrary library)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 	const uint64_t key = (uint64_t)(uintptr_t)kernel, owner = (uint64_t)(uintptr_t)library;
 
 	if (!key || !owner || sw_table_get(&state->kernels, key) == owner)
 		return;
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	sw_table_put(&state->kernels, key, owner);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 }
 
 uint64_t sw_functions_library_of(CUkernel kernel)
@@ -162,13 +170,14 @@ uint64_t sw_functions_library_of(CUkernel kernel)
 void sw_functions_module_of(uint64_t module, uint64_t library)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 	const uint64_t image = sw_table_get(&state->by_code, library);
 
 	if (!module || !image || sw_table_get(&state->by_code, module) == image)
 		return;
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	sw_table_put(&state->by_code, module, image);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 }
 
 static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
@@ -197,13 +206,14 @@ static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
 uint32_t sw_functions_unload(uint64_t code)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 	const uint32_t image = (uint32_t)sw_table_get(&state->by_code, code);
 
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	sw_table_sweep(&state->by_function, owned_by, code);
 	sw_table_sweep(&state->kernels, in_library, code);
 	/* A library's module ends with it. */
 	sw_table_sweep(&state->by_code, of_image, image);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 	return image;
 }

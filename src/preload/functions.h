@@ -23,7 +23,8 @@ struct sw_function {
 	struct sw_param layout[];
 };
 
-/* The function behind a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory. */
+/* The function behind a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory, or the driver
+   does not know it. */
 const struct sw_function *sw_function_of(CUfunction handle);
 
 /* A CUkernel that the driver handed out, and its library. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/hook.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "api/names.h"
@@ -39,10 +40,13 @@ static void tell_driver(void)
 /* First use of an entry point in this process. */
 static __attribute__((noinline, cold)) void first_use(struct sw_state *state, uint16_t id)
 {
+	const int saved = errno;
+
 	sw_hook_describe(id, sw_api_symbol(id), sw_api_runtime(id));
 	sw_requesters_describe();
 	if (!__atomic_exchange_n(&state->driver_told, 1, __ATOMIC_RELAXED))
 		tell_driver();
+	errno = saved;
 }
 
 bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame, const void *caller)

@@ -14,7 +14,7 @@
 #include "preload/state.h"
 
 #define MAX_COPY       (64ull << 20) /* bytes of one anonymous image */
-#define DATA_RECORD    (32u << 10)   /* bytes of image in one IMAGE_DATA */
+#define DATA_RECORD    32640u        /* bytes of image in one IMAGE_DATA: eight fill a chunk */
 #define MAX_FATBINS    64            /* containers that follow each other in one image */
 #define FATBIN_WRAPPER 0x466243b1u
 #define FATBIN         0xba55ed50u
@@ -188,6 +188,7 @@ struct origin {
 static uint32_t image_record(const struct image *image, const struct origin *origin, uint64_t handle)
 {
 	struct sw_state *state = sw_state();
+	uint64_t mask;
 	const uint32_t id = __atomic_add_fetch(&state->images, 1, __ATOMIC_RELAXED);
 	const size_t path_bytes = strlen(origin->path);
 	struct sw_rec_image *r = sw_describe(SW_REC_IMAGE, sizeof *r + path_bytes, false);
@@ -206,12 +207,46 @@ static uint32_t image_record(const struct image *image, const struct origin *ori
 	memcpy(r + 1, origin->path, path_bytes);
 	sw_describe_done(r);
 
-	sw_state_lock(state);
+	mask = sw_state_lock(state);
 	sw_table_put(&state->by_code, handle, id);
 	if (origin->data == 1)
 		sw_table_put(&state->by_content, origin->hash, id);
-	sw_state_unlock(state);
+	sw_state_unlock(state, mask);
 	return id;
+}
+
+/* Whether the limit leaves room for so many bytes more; takes it. */
+static bool take_room(struct sw_state *state, uint64_t bytes)
+{
+	const uint64_t most = sw_preload_options()->max_images;
+	uint64_t used = __atomic_load_n(&state->image_bytes, __ATOMIC_RELAXED);
+
+	do {
+		if (bytes > MAX_COPY || used > most || bytes > most - used) {
+			sw_notice("code that lies in no file was too large to be kept (option max-images; 64 MiB an "
+				  "image): its kernels are known by name and parameters only");
+			return false;
+		}
+	} while (!__atomic_compare_exchange_n(&state->image_bytes, &used, used + bytes, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
+/* Is the content of an image that lies in no file kept, or was it before?  It may be freed when the load returns. */
+static void keep_content(const struct image *image, struct origin *origin)
+{
+	struct sw_state *state = sw_state();
+
+	if (!sw_preload_options()->images || !image->bytes)
+		return;
+	if (image->bytes <= MAX_COPY) {
+		origin->hash = sw_hash_words(image->data, image->bytes);
+		if (sw_table_get(&state->by_content, origin->hash)) {
+			origin->data = 2;
+			return;
+		}
+	}
+	origin->data = take_room(state, image->bytes);
 }
 
 uint32_t sw_image_describe(const void *data, uint64_t handle)
@@ -225,12 +260,10 @@ uint32_t sw_image_describe(const void *data, uint64_t handle)
 	if (!data || !handle)
 		return 0;
 	image = image_look(data);
-	if (image_file(&image, path, sizeof path, &origin.file_offset)) {
+	if (image_file(&image, path, sizeof path, &origin.file_offset))
 		origin.path = path;
-	} else if (image.bytes && image.bytes <= MAX_COPY) {
-		origin.hash = sw_hash_bytes(SW_FNV_START, image.data, image.bytes);
-		origin.data = sw_table_get(&sw_state()->by_content, origin.hash) ? 2 : 1;
-	}
+	else
+		keep_content(&image, &origin);
 	id = image_record(&image, &origin, handle);
 	if (id && origin.data == 1)
 		data_describe(id, &image);

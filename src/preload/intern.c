@@ -2,9 +2,6 @@
 #include "preload/intern.h"
 
 #include <string.h>
-
-#include "base/hash.h"
-
 uint32_t sw_intern(struct sw_intern *table, uint64_t hash, bool *fresh)
 {
 	uint32_t at = (uint32_t)hash % SW_INTERN_SLOTS;
@@ -42,22 +39,4 @@ void sw_intern_undo(struct sw_intern *table, uint64_t hash)
 			return;
 		}
 	}
-}
-
-uint64_t sw_intern_hash(const void *data, size_t bytes)
-{
-	const unsigned char *p = data;
-	uint64_t hash = bytes * 0x9e3779b97f4a7c15ull, word;
-	for (; bytes >= 8; bytes -= 8, p += 8) {
-		memcpy(&word, p, 8);
-		hash = (hash ^ word) * 0xff51afd7ed558ccdull;
-		hash ^= hash >> 32;
-	}
-	if (bytes) {
-		word = 0;
-		memcpy(&word, p, bytes);
-		hash = (hash ^ word) * 0xff51afd7ed558ccdull;
-	}
-	hash = sw_hash_u64(hash);
-	return hash ? hash : 1;
 }

@@ -30,7 +30,4 @@ void sw_intern_clear(struct sw_intern *table);
 /* Takes back the id that was given last, because its definition could not be written. */
 void sw_intern_undo(struct sw_intern *table, uint64_t hash);
 
-/* A hash over 8-byte words, never 0; bytes beyond the last whole word count too. */
-uint64_t sw_intern_hash(const void *data, size_t bytes);
-
 #endif

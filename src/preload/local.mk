@@ -1,7 +1,7 @@
 # preload: libsyncwatch.so, the object that is preloaded.  It depends on nothing but libc: what it needs of other
 # modules is compiled in, and no sanitizer is ever put into it.
 preload_PROGRAMS += libsyncwatch.so
-libsyncwatch_so_SOURCES = src/base/crc32c.c
+libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c
 libsyncwatch_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsyncwatch_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_so_CCASFLAGS = -fPIC

@@ -26,10 +26,10 @@ struct sw_process_page {
 };
 extern struct sw_process_page *sw_process_page;
 
-/* One sequence for all records of the process, on a cache line of its own. */
+/* One sequence for all records of the process, on a pair of cache lines of its own: processors fetch pairs. */
 struct sw_sequence {
-	_Alignas(64) _Atomic uint64_t last;
-	char pad[56];
+	_Alignas(128) _Atomic uint64_t last;
+	char pad[120];
 };
 extern struct sw_sequence sw_sequence;
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "preload/cost.h"
 #include "preload/process.h"
 #include "preload/stack.h"
@@ -135,6 +136,7 @@ static struct sw_rec *reserve(struct sw_call *call, enum sw_rec_kind kind, size_
 		};
 		call->seq = seq;
 		call->rec = r;
+		call->kind = (uint8_t)kind;
 	} else {
 		sw_writer_lost(w, rounded, sw_process_loss());
 	}
@@ -200,7 +202,7 @@ static void patch(struct sw_writer *w, uint64_t t0, uint64_t now, int status)
 		sw_writer_settle(w);
 }
 
-static void write_end(const struct sw_call *call, struct sw_writer *w, uint8_t kind, uint64_t now, int status)
+static void write_end(const struct sw_call *call, struct sw_writer *w, uint64_t now, int status)
 {
 	struct sw_rec_end *end = (struct sw_rec_end *)sw_writer_reserve(w, sizeof *end);
 	if (!end) {
@@ -209,7 +211,7 @@ static void write_end(const struct sw_call *call, struct sw_writer *w, uint8_t k
 	}
 	uint64_t seq = sw_sequence_next();
 	end->h = (struct sw_rec){
-		.kind = kind,
+		.kind = call->kind,
 		.ctx = call->ctx,
 		.words = sizeof *end / 8,
 		.api = call->api,
@@ -225,9 +227,16 @@ static void write_end(const struct sw_call *call, struct sw_writer *w, uint8_t k
 	sw_writer_commit(w);
 }
 
-static void leave(struct sw_call *call, int status, bool end)
+#define NOT_READY 600 /* CUDA_ERROR_NOT_READY */
+
+/* "Not ready" is what a query was asked for, and no failure. */
+static bool is_answer(const struct sw_call *call, int status)
 {
-	uint64_t now = sw_clock_ticks();
+	return status == NOT_READY && call->rec && call->kind == SW_REC_QUERY;
+}
+
+static inline __attribute__((always_inline)) void leave(struct sw_call *call, int status, bool end)
+{
 	struct sw_thread *t = &sw_thread;
 	if (__builtin_expect(!usable(t, call), 0)) {
 		t->guard = NULL; /* a fork child that came out of the call: the record belongs to the parent */
@@ -235,12 +244,13 @@ static void leave(struct sw_call *call, int status, bool end)
 	}
 	struct sw_writer *w = t->writer;
 	busy(t, 1);
-	if (status)
+	/* A record that was written after its call has its times already: the counter is not read a third time. */
+	uint64_t now = w->pending || end ? sw_clock_ticks() : 0;
+	if (__builtin_expect(status != 0, 0) && !is_answer(call, status))
 		w->failed[call->api < SW_API_IDS ? call->api : 0]++;
-	uint8_t kind = call->rec ? call->rec->kind : 0; /* patching may give its chunk back */
 	patch(w, call->t0, now, status);
 	if (end && call->rec)
-		write_end(call, w, kind, now, status);
+		write_end(call, w, now, status);
 	t->guard = NULL;
 	busy(t, 0);
 }
@@ -290,7 +300,7 @@ uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh)
 	if (!bytes || !t->writer || t->busy || (!sw_process_on() && !sw_process_ready(false)))
 		return 0;
 	busy(t, 1);
-	uint32_t id = sw_intern(&t->writer->param_ids, sw_intern_hash(block, bytes), fresh);
+	uint32_t id = sw_intern(&t->writer->param_ids, sw_hash_words(block, bytes), fresh);
 	busy(t, 0);
 	return id;
 }

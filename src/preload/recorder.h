@@ -45,8 +45,8 @@ struct sw_call {
 	uint16_t api;
 	uint16_t flags;
 	uint8_t ctx;
+	uint8_t kind; /* of the record; it is not looked at again, its chunk may be gone */
 	void *writer;
-	uint32_t reserved;
 };
 
 /*
@@ -113,6 +113,8 @@ struct sw_preload_options {
 	bool stacks;             /* record call stacks (default on) */
 	uint32_t depth;          /* frames kept a stack (default 48) */
 	uint64_t max_bytes;      /* size limit of the trace, keep-first (default 8 GiB) */
+	bool images;             /* copy code images that lie in no file (default on) */
+	uint64_t max_images;     /* bytes of them in all (default 128 MiB) */
 	bool quiet;              /* no line at the start */
 	bool report;             /* start the analyser at exit (default on) */
 	char trace[1024];        /* -o: path; empty: syncwatch-PROGRAM-PID.swt in the current directory */

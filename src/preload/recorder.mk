@@ -24,5 +24,5 @@ recorder_sources = \
 libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/sys.c src/preload/sys.h
 
 noinst_LIBRARIES += libswrecorder.a
-libswrecorder_a_SOURCES = src/base/crc32c.c $(recorder_sources) src/preload/sys.c src/preload/sys.h
+libswrecorder_a_SOURCES = src/base/crc32c.c src/base/hash.c $(recorder_sources) src/preload/sys.c src/preload/sys.h
 libswrecorder_a_CFLAGS = $(SW_CFLAGS) -ftls-model=initial-exec -fno-omit-frame-pointer

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
 #include "preload/stack.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "preload/modules.h"
@@ -216,7 +218,7 @@ static uint32_t intern(struct sw_writer *w, const struct remembered *m, uint32_t
 {
 	bool fresh;
 	uint32_t frames = m->frames < depth ? m->frames : depth;
-	uint64_t hash = sw_intern_hash(m->ip, frames * 8ull);
+	uint64_t hash = sw_hash_words(m->ip, frames * 8ull);
 	uint32_t id = sw_intern(&w->stack_ids, hash, &fresh);
 	if (!fresh)
 		return id;
@@ -245,6 +247,7 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 							     uint32_t *id)
 {
 	struct sw_stack_cache *c = w->stacks;
+	int saved = errno; /* libunwind asks the kernel which addresses can be read */
 	uint64_t mask = sw_sys_block_signals();
 	struct remembered *m = &c->sets[set][c->oldest[set]++ % WAYS];
 	struct remembered *donor = c->last == m ? NULL : c->last;
@@ -259,6 +262,7 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 		m = NULL;
 	}
 	sw_sys_set_signals(mask);
+	errno = saved;
 	return m;
 }
 

@@ -2,7 +2,6 @@
 #include "preload/state.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 /* Used when no page can be had; a fork child then inherits what the parent knew. */
@@ -26,19 +25,4 @@ struct sw_state *sw_state_begin(void)
 	}
 	errno = saved;
 	return fresh;
-}
-
-void sw_state_lock(struct sw_state *state)
-{
-	for (unsigned int tries = 0; __atomic_exchange_n(&state->lock, 1, __ATOMIC_ACQUIRE); tries++) {
-		if (tries < 64)
-			__builtin_ia32_pause();
-		else
-			sched_yield();
-	}
-}
-
-void sw_state_unlock(struct sw_state *state)
-{
-	__atomic_store_n(&state->lock, 0, __ATOMIC_RELEASE);
 }

@@ -15,6 +15,7 @@
 
 #include "api/ids.h"
 #include "preload/cuda_types.h"
+#include "preload/lock.h"
 #include "preload/table.h"
 
 #define SW_STATE_CONTEXTS    256 /* ids fit a byte, 0 is "unknown" */
@@ -30,13 +31,14 @@ struct sw_state_context {
 };
 
 struct sw_state {
-	uint32_t lock;
+	struct sw_lock lock;
 	uint32_t epoch;    /* grows when a context ends: what threads remembered is void */
 	uint32_t contexts; /* ids handed out */
 	uint32_t devices_described;
 	uint32_t driver_told;
 	uint32_t functions; /* ids handed out */
 	uint32_t images;    /* ids handed out */
+	uint64_t image_bytes; /* copied, or about to be */
 	struct sw_state_context context[SW_STATE_CONTEXTS];
 	struct sw_table by_function; /* CUfunction or CUkernel -> struct sw_function */
 	struct sw_table by_stream;   /* CUstream -> context id */
@@ -58,8 +60,19 @@ static inline struct sw_state *sw_state(void)
 	return __builtin_expect(state != NULL, 1) ? state : sw_state_begin();
 }
 
-/* Held for a few instructions and never around a call of the program's or the driver's code that could block. */
-void sw_state_lock(struct sw_state *state);
-void sw_state_unlock(struct sw_state *state);
+/*
+ * For changes; never held around a call of the program's or the driver's code that could block.  Signals are blocked
+ * meanwhile: a handler of the program that makes a CUDA call would wait for the thread that it interrupted, one that
+ * jumps away would leave the lock taken for ever.  Returns what sw_state_unlock() wants.
+ */
+static inline uint64_t sw_state_lock(struct sw_state *state)
+{
+	return sw_lock_enter(&state->lock);
+}
+
+static inline void sw_state_unlock(struct sw_state *state, uint64_t mask)
+{
+	sw_lock_leave(&state->lock, mask);
+}
 
 #endif

@@ -34,10 +34,15 @@ const char *sw_take_image(struct sw_dictionary *d, struct sw_writer *w, const st
 	return NULL;
 }
 
+static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
+{
+	return sw_hash_words(data, bytes) == hash || sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
+}
+
 static void complete(struct sw_dictionary *d, struct sw_image_entry *e)
 {
 	struct sw_trace_image *image = &e->image;
-	if (image->hash && sw_hash_bytes(SW_FNV_START, e->data, e->have) != image->hash)
+	if (image->hash && !content_is(image->hash, e->data, e->have))
 		return; /* not what was loaded: better no content than a wrong one */
 	image->data = e->data;
 	if (image->hash)
