@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a trace small enough to be committed: pack_trace IN OUT.  The same records in the same chunks, but chunks only
- * as large as the fullest one needs.  Checksums stay valid, as they cover the records alone.
+ * Makes a trace small enough to be committed: pack_trace [--no-images] IN OUT.
+ *
+ * The same records of each writer in the same order, in chunks that are small and full.  --no-images leaves out the
+ * content of code images (most of a PyTorch trace); their IMAGE records then say that no content follows.  The number
+ * that identifies the very GPU is left out in any case.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "syncwatch/format.h"
 
-static unsigned char *data;
-static size_t bytes;
+#define PAGE 4096u
+
+struct trace {
+	unsigned char *data;
+	uint64_t chunks;
+	const struct sw_file_header *header;
+};
+
+/* The chunk being filled: one for all, as writers are packed one after the other. */
+struct packed {
+	FILE *file;
+	const char *path;
+	struct sw_file_header header;
+	struct sw_chunk_header chunk;
+	unsigned char *payload;
+};
 
 static void die(const char *path, const char *what)
 {
@@ -19,53 +38,158 @@ static void die(const char *path, const char *what)
 	exit(1);
 }
 
-static void load(const char *path)
+static void put(struct packed *out, const void *data, size_t bytes)
 {
+	if (fwrite(data, 1, bytes, out->file) != bytes)
+		die(out->path, strerror(errno));
+}
+
+static struct sw_chunk_header *chunk_at(const struct trace *t, uint64_t number)
+{
+	return (void *)(t->data + t->header->header_bytes + number * t->header->chunk_bytes);
+}
+
+static struct trace load(const char *path)
+{
+	struct trace t = {0};
 	FILE *f = fopen(path, "rb");
 	if (!f || fseek(f, 0, SEEK_END))
 		die(path, strerror(errno));
-	bytes = (size_t)ftell(f);
+	size_t bytes = (size_t)ftell(f);
 	rewind(f);
-	data = malloc(bytes + 1);
-	if (!data || fread(data, 1, bytes, f) != bytes)
+	t.data = malloc(bytes + 1);
+	if (!t.data || fread(t.data, 1, bytes, f) != bytes)
 		die(path, "cannot read");
 	fclose(f);
+	t.header = (const void *)t.data;
+	if (bytes < sizeof *t.header || memcmp(t.header->magic, SW_FORMAT_MAGIC, sizeof t.header->magic) ||
+	    !t.header->chunk_bytes || t.header->header_bytes != PAGE)
+		die(path, "not a trace");
+	t.chunks = (bytes - t.header->header_bytes) / t.header->chunk_bytes;
+	while (t.chunks && !chunk_at(&t, t.chunks - 1)->magic)
+		t.chunks--; /* prepared, never used */
+	return t;
 }
 
-static const struct sw_chunk_header *chunk_at(const struct sw_file_header *h, uint64_t number)
+static const struct sw_chunk_header *find_chunk(const struct trace *t, uint32_t writer, uint32_t index)
 {
-	return (const void *)(data + h->header_bytes + number * h->chunk_bytes);
+	for (uint64_t i = 0; i < t->chunks; i++) {
+		const struct sw_chunk_header *c = chunk_at(t, i);
+		if (c->magic == SW_FORMAT_CHUNK_MAGIC && c->writer == writer && c->index == index)
+			return c;
+	}
+	return NULL;
+}
+
+/* What the records that are kept must not tell. */
+static void redact(struct sw_rec *r, uint32_t bytes, bool images)
+{
+	if (!images && r->kind == SW_REC_IMAGE && bytes >= sizeof(struct sw_rec_image))
+		((struct sw_rec_image *)r)->data = 0;
+	if (r->kind == SW_REC_DEVICE && bytes >= sizeof(struct sw_rec_device))
+		memset(((struct sw_rec_device *)r)->uuid, 0, sizeof((struct sw_rec_device *)r)->uuid);
+}
+
+/* Calls for each record that is kept.  Returns false where records are broken. */
+static bool each_record(const struct sw_chunk_header *c, bool images, void *arg,
+			void (*keep)(void *arg, const struct sw_chunk_header *c, const struct sw_rec *r, uint32_t bytes))
+{
+	unsigned char *at = (unsigned char *)(c + 1), *end = at + c->committed;
+	while (at < end) {
+		struct sw_rec *r = (void *)at;
+		uint32_t bytes = r->words * 8u;
+		if (r->kind == SW_REC_PAD)
+			return true;
+		if (bytes < sizeof *r || bytes > (size_t)(end - at))
+			return false;
+		redact(r, bytes, images);
+		if (images || r->kind != SW_REC_IMAGE_DATA)
+			keep(arg, c, r, bytes);
+		at += bytes;
+	}
+	return true;
+}
+
+static void longest(void *arg, const struct sw_chunk_header *c, const struct sw_rec *r, uint32_t bytes)
+{
+	uint32_t *most = arg;
+	(void)c;
+	(void)r;
+	*most = bytes > *most ? bytes : *most;
+}
+
+static void flush(struct packed *out)
+{
+	uint32_t room = out->header.chunk_bytes - (uint32_t)sizeof out->chunk;
+	memset(out->payload + out->chunk.committed, 0, room - out->chunk.committed);
+	out->chunk.crc = out->chunk.closed ? sw_crc32c(0, out->payload, out->chunk.committed) : 0;
+	put(out, &out->chunk, sizeof out->chunk);
+	put(out, out->payload, room);
+	out->header.chunks++;
+	out->chunk.index++;
+	out->chunk.committed = 0;
+}
+
+static void append(void *arg, const struct sw_chunk_header *from, const struct sw_rec *r, uint32_t bytes)
+{
+	struct packed *out = arg;
+	if (sizeof out->chunk + out->chunk.committed + bytes > out->header.chunk_bytes) {
+		out->chunk.closed = 1;
+		flush(out);
+	}
+	if (!out->chunk.committed)
+		out->chunk.first_seq = from->first_seq; /* no record of that chunk comes before it */
+	memcpy(out->payload + out->chunk.committed, r, bytes);
+	out->chunk.committed += bytes;
+	out->chunk.closed = from->closed;
+}
+
+static bool pack_writer(struct packed *out, const struct trace *in, uint32_t writer, bool images)
+{
+	const struct sw_chunk_header *c;
+	out->chunk = (struct sw_chunk_header){.magic = SW_FORMAT_CHUNK_MAGIC, .writer = writer};
+	for (uint32_t i = 0; (c = find_chunk(in, writer, i)); i++)
+		if (!each_record(c, images, out, append))
+			die(out->path, "a chunk with broken records cannot be packed");
+	if (out->chunk.committed)
+		flush(out);
+	return out->chunk.index > 0;
+}
+
+static uint32_t chunk_bytes_for(const struct trace *t, const char *path, bool images)
+{
+	uint32_t most = 0;
+	for (uint64_t i = 0; i < t->chunks; i++) {
+		const struct sw_chunk_header *c = chunk_at(t, i);
+		if (c->committed > t->header->chunk_bytes - sizeof *c || !each_record(c, images, &most, longest))
+			die(path, "a chunk claims more than it holds");
+	}
+	return (most + (uint32_t)sizeof(struct sw_chunk_header) + PAGE - 1) / PAGE * PAGE;
 }
 
 int main(int argc, char **argv)
 {
-	uint32_t most = 0;
-	if (argc != 3) {
-		fputs("usage: pack_trace IN OUT\n", stderr);
+	bool images = !(argc == 4 && !strcmp(argv[1], "--no-images"));
+	if (argc != (images ? 3 : 4)) {
+		fputs("usage: pack_trace [--no-images] IN OUT\n", stderr);
 		return 2;
 	}
-	load(argv[1]);
-	struct sw_file_header *h = (void *)data, packed;
-	if (bytes < sizeof *h || memcmp(h->magic, SW_FORMAT_MAGIC, sizeof h->magic) || !h->chunk_bytes)
-		die(argv[1], "not a trace");
-	uint64_t chunks = (bytes - h->header_bytes) / h->chunk_bytes;
-	for (uint64_t i = 0; i < chunks; i++)
-		if (chunk_at(h, i)->committed > most)
-			most = chunk_at(h, i)->committed;
-	packed = *h;
-	packed.chunk_bytes = (most + (uint32_t)sizeof(struct sw_chunk_header) + 4095) / 4096 * 4096;
-	if (packed.chunk_bytes > h->chunk_bytes)
-		die(argv[1], "a chunk claims more than it holds");
-	while (chunks && !chunk_at(h, chunks - 1)->magic)
-		chunks--; /* prepared, never used */
-	packed.chunks = chunks;
-	FILE *out = fopen(argv[2], "wb");
-	if (!out || fwrite(&packed, sizeof packed, 1, out) != 1 ||
-	    fwrite(data + sizeof packed, 1, h->header_bytes - sizeof packed, out) != h->header_bytes - sizeof packed)
-		die(argv[2], strerror(errno));
-	for (uint64_t i = 0; i < chunks; i++)
-		if (fwrite(chunk_at(h, i), packed.chunk_bytes, 1, out) != 1)
-			die(argv[2], strerror(errno));
-	free(data);
-	return fclose(out) != 0;
+	struct trace in = load(argv[argc - 2]);
+	struct packed out = {.file = fopen(argv[argc - 1], "wb"), .path = argv[argc - 1], .header = *in.header};
+	if (!out.file)
+		die(out.path, strerror(errno));
+	out.header.chunks = 0;
+	out.header.chunk_bytes = chunk_bytes_for(&in, argv[argc - 2], images);
+	out.payload = malloc(out.header.chunk_bytes);
+	if (!out.payload)
+		die(out.path, "out of memory");
+	put(&out, &out.header, sizeof out.header);
+	for (uint32_t writer = 0; pack_writer(&out, &in, writer, images); writer++)
+		;
+	/* Now it is known how many chunks there are. */
+	rewind(out.file);
+	put(&out, &out.header, sizeof out.header);
+	free(out.payload);
+	free(in.data);
+	return fclose(out.file) != 0;
 }
