@@ -24,7 +24,7 @@ watch() { # watch NAME [COMMAND...]: runs under the preload object, the trace's 
 	shift
 	rm -f "$name".swt list
 	LD_LIBRARY_PATH=$work LD_PRELOAD="$build/libsyncwatch.so${also:+ $also}" \
-		SYNCWATCH_OPTIONS="trace=$work/$name.swt:report=0:quiet=1" "$@" >out 2>err
+		SYNCWATCH_OPTIONS="trace=$work/$name.swt:report=0:quiet=1${option:+:$option}" "$@" >out 2>err
 	status=$?
 	[ ! -e "$name.swt" ] || "$build/tests/preload/trace_list" "$name.swt" >list || status=99
 }
@@ -36,7 +36,9 @@ has() { # has PATTERN [COUNT]
 }
 
 $cc -shared -fPIC -fexceptions -pthread -Wl,-Bsymbolic -o libcuda.so.1 -Wl,-soname,libcuda.so.1 "$here/fake_cuda.c" "$here/fake_driver.c" || exit 2
-for program in asked probe no_driver; do
+mkdir old && $cc -DOLD_DRIVER -shared -fPIC -fexceptions -pthread -Wl,-Bsymbolic -o old/libcuda.so.1 -Wl,-soname,libcuda.so.1 \
+	"$here/fake_cuda.c" "$here/fake_driver.c" || exit 2
+for program in asked probe no_driver lookups; do
 	$cc -o $program "$here/$program.c" || exit 2
 done
 $cc -o linked "$here/linked.c" ./libcuda.so.1 || exit 2
@@ -129,6 +131,56 @@ has '^ALLOC cuMemAlloc_v2 .* bytes=1bc '
 also=$work/libnext.so watch before ./next
 ok $status "another interposer after us in LD_PRELOAD: exit status $status: $(cat err)"
 has '^ALLOC cuMemAlloc_v2 .* bytes=1bc '
+
+# found or not: dlerror and errno are what the program's own look-up made them, also with a driver that lacks names
+for driver in "$work" "$work/old"; do
+	name=lookups
+	watch lookups env LD_LIBRARY_PATH="$driver" ./lookups
+	ok $status "lookups, $driver: exit status $status: $(cat err)"
+	has '^ALLOC cuMemAlloc_v2 .* bytes=777 '
+	has '^QUERY cuEventQuery flags=- ctx=1 status=600 '
+	has '^LAUNCH cuLaunchKernel .* function=0 params=0 '
+	has '^FUNCTION ' 0
+done
+
+# another object that wraps malloc and dlsym: ours comes first and records, and does not keep it from its malloc
+$cc -shared -fPIC -o libwraps.so "$here/wraps_dlsym.c" || exit 2
+name=wrapped
+also=$work/libwraps.so watch wrapped ./asked
+[ "$status" -eq 0 ] && grep -q '^asked: [01] 1$' err
+ok $? "with another object that wraps dlsym: exit status $status: $(cat err)"
+has '^ALLOC cuMemAlloc_v2 flags=- ctx=1 status=0 memory=1 bytes=1000 '
+# the other way round it keeps the program's look-ups from us: nothing is recorded, nothing breaks
+LD_LIBRARY_PATH=$work LD_PRELOAD="$work/libwraps.so $build/libsyncwatch.so" SYNCWATCH_OPTIONS=report=0 ./asked 2>err
+status=$?
+[ "$status" -eq 0 ] && grep -qx 'asked: 1 1' err
+ok $? "after another object that wraps dlsym: exit status $status: $(cat err)"
+
+# code that lies in no file: kept, only described, or beyond the limit
+name=images
+option=images=0 watch images ./asked
+has '^IMAGE id=1 kind=3 bytes=2c data=0 file=0$'
+has '^IMAGE_DATA$' 0
+option=max-images=43 watch images ./asked
+has '^IMAGE id=1 kind=3 bytes=2c data=0 file=0$'
+has '^IMAGE_DATA$' 0
+has '^NOTICE$'
+option=max-images=44 watch images ./asked
+has '^IMAGE id=1 kind=3 bytes=2c data=1 file=0$'
+has '^IMAGE_DATA$'
+has '^NOTICE$' 0
+
+# gcc's AddressSanitizer must be the first object: then both work
+name=asan
+if $cc -fsanitize=address -o asan "$here/asked.c" 2>/dev/null; then
+	asan=$(ldd asan | awk '$1 ~ /^libasan/ { print $3 }') # none: linked statically, as clang does
+	ASAN_OPTIONS=detect_leaks=0 watch asan env LD_PRELOAD="$asan $build/libsyncwatch.so" ./asan
+	ok $status "asan: exit status $status: $(cat err)"
+	has '^ALLOC cuMemAlloc_v2 flags=- ctx=1 status=0 memory=1 bytes=1000 '
+else
+	skipped=$((skipped + 1))
+	echo "SKIP: no AddressSanitizer"
+fi
 
 # a program that only looks for CUDA finds what it finds without us, and leaves no trace
 name=probe

@@ -129,7 +129,8 @@ EXPORT CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const ch
 
 EXPORT CUresult cuKernelGetName(const char **name, CUkernel kernel)
 {
-	(void)kernel;
+	if (kernel == (CUkernel)0xbad)
+		return CUDA_ERROR_INVALID_HANDLE;
 	*name = "_Z4fakePfi";
 	return CUDA_SUCCESS;
 }
@@ -139,7 +140,8 @@ EXPORT CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offs
 {
 	static const size_t layout[][2] = { { 0, 8 }, { 8, 4 }, { 16, 1 } };
 
-	(void)kernel;
+	if (kernel == (CUkernel)0xbad)
+		return CUDA_ERROR_INVALID_HANDLE;
 	if (index > 2)
 		return CUDA_ERROR_INVALID_VALUE;
 	*offset = layout[index][0];
