@@ -168,8 +168,13 @@ CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kerne
 	struct sw_call call;
 	const bool on = sw_site_enter(&call, site, 0);
 	const CUresult status = real(kernels, count, library);
+	__typeof__(&cuLibraryGetKernelCount) ask = SW_REAL(cuLibraryGetKernelCount);
+	unsigned int there = 0;
 
-	for (unsigned int i = 0; status == CUDA_SUCCESS && i < count; i++)
+	/* The driver fills as much of the array as it has kernels: what lies beyond is no handle. */
+	if (status != CUDA_SUCCESS || !ask || ask(&there, library) != CUDA_SUCCESS)
+		there = 0;
+	for (unsigned int i = 0; i < there && i < count; i++)
 		sw_function_is_kernel(kernels[i], library);
 	if (on)
 		touched(&call, status, SW_WORD(library));
