@@ -2,6 +2,9 @@
 check_PROGRAMS += tests/golden/pack_trace
 tests_golden_pack_trace_SOURCES = tests/golden/pack_trace.c
 tests_golden_pack_trace_LDADD = libswbase.a
-TESTS += tests/golden/replay
+check_PROGRAMS += tests/golden/test_format
+tests_golden_test_format_SOURCES = tests/golden/test_format.c tests/golden/format.def
+tests_golden_test_format_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+TESTS += tests/golden/test_format tests/golden/replay
 dist_check_SCRIPTS += tests/golden/replay
 EXTRA_DIST += tests/golden/README.md tests/golden/normalise.py tests/golden/traces

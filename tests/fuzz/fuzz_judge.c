@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole trace file of any bytes: judged, every finding looked at. */
+#include <string.h>
+
+#include "detect/detect.h"
+#include "fuzz.h"
+#include "memory_file.h"
+
+/* What reports index by must be there, or the report reads wild memory. */
+static void check_access(const struct sw_judgement *j, const struct sw_access *access)
+{
+	if (access->stream >= j->streams.n && access->stream)
+		abort();
+	if (access->allocation > j->allocations.n)
+		abort();
+	if (access->ranged && (access->evidence < SW_EV_ASSUMED || access->evidence > SW_EV_EXACT))
+		abort();
+}
+
+static void check(const struct sw_judgement *j)
+{
+	for (size_t i = 0; i < j->findings.n; i++) {
+		const struct sw_finding *f = &j->findings.at[i];
+		if (!sw_finding_info(f->id) || f->accesses > sizeof f->access / sizeof *f->access || !f->count)
+			abort();
+		for (uint32_t k = 0; k < f->accesses; k++)
+			check_access(j, &f->access[k]);
+	}
+}
+
+/* Opens every chunk: a checksum would keep all damage from the judge, which must bear it where a chunk was still open. */
+static uint8_t *without_checksums(const uint8_t *data, size_t size)
+{
+	struct sw_file_header h;
+	uint8_t *copy = malloc(size ? size : 1);
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	if (size < sizeof h)
+		return copy;
+	memcpy(&h, data, sizeof h);
+	for (uint64_t at = h.header_bytes; h.chunk_bytes && at + sizeof(struct sw_chunk_header) <= size; at += h.chunk_bytes)
+		memset(copy + at + offsetof(struct sw_chunk_header, closed), 0, sizeof(uint32_t));
+	return copy;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct sw_judgement *judgement;
+	struct sw_error error;
+	uint8_t *open = without_checksums(data, size);
+	struct sw_reader *reader = reader_of(open, size);
+	free(open);
+	if (!reader)
+		return 0;
+	if (sw_judge(reader, &(struct sw_judge_options){.keep_possible = true}, &judgement, &error))
+		abort(); /* a file that opens is judged to its end */
+	check(judgement);
+	sw_judgement_free(judgement);
+	sw_reader_close(reader);
+	return 0;
+}
