@@ -26,9 +26,9 @@ def bare_kernel(name):
         plain = re.split(r"[<(]", (name or "").replace("(anonymous namespace)::", ""), maxsplit=1)[0]
         return re.split(r"::|\s", plain.strip())[-1] or None
     rest, last = name[2:].lstrip("NK"), name
-    while length := re.match(r"\d+", rest):
-        start = length.end()
-        last, rest = rest[start:start + int(length[0])], rest[start + int(length[0]):]
+    while length := re.match(r"L?(\d+)", rest):
+        start, end = length.end(), length.end() + int(length[1])
+        last, rest = rest[start:end], rest[end:]
     return last
 
 
