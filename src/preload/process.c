@@ -99,8 +99,7 @@ static void start_rest(void)
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (!options->quiet)
-		sw_say("recording to %s (report: syncwatch report %s)%s", sw_trace.path, sw_trace.path,
-		       simulated ? "; simulated CUDA: kernels are not executed" : "");
+		sw_say("recording; report: syncwatch report %s", sw_trace.path);
 	if (options->stacks) {
 		if (!sw_unwind_loaded())
 			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut "

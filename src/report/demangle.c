@@ -62,12 +62,19 @@ static size_t name_end(const char *text)
 	return strlen(text);
 }
 
-/* Start of "operator..." in the name, `end` if it is none: blanks and brackets behind it belong to the name. */
+/* Start of "operator..." in the name, `end` if it is none: blanks and brackets behind it belong to the name.  One among
+   template arguments (lambdas of PyTorch's kernels) is not the name. */
 static size_t operator_at(const char *text, size_t end)
 {
-	const char *found = memmem(text, end, "operator", 8);
-	bool whole = found && (found == text || found[-1] == ' ' || found[-1] == ':');
-	return whole ? (size_t)(found - text) : end;
+	int depth = 0;
+	for (size_t i = 0; i < end; i++) {
+		depth += text[i] == '<';
+		depth -= text[i] == '>';
+		if (depth == 0 && strncmp(text + i, "operator", 8) == 0 &&
+		    (i == 0 || text[i - 1] == ' ' || text[i - 1] == ':'))
+			return i;
+	}
+	return end;
 }
 
 /* Where the template arguments that end at `end` begin; `end` if there are none. */

@@ -109,6 +109,18 @@ const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole
 	return kept;
 }
 
+#define LONG_KERNEL 80
+
+const char *sw_name_kernel_short(struct sw_names *names, uint32_t function)
+{
+	const char *whole = sw_name_kernel(names, function, true);
+	if (strlen(whole) <= LONG_KERNEL)
+		return whole;
+	const char *base = sw_name_kernel(names, function, false), *found = strstr(whole, base);
+	const char *rest = found ? found + strlen(base) : "";
+	return sw_names_format(names, "%s%s%s", base, *rest == '<' ? "<...>" : "", *rest ? "(...)" : "");
+}
+
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access)
 {
 	const char *api = sw_name_api(names, access->api, access->flags, access->stack);

@@ -31,6 +31,9 @@ const char *sw_name_api(struct sw_names *names, uint16_t api, uint16_t flags, ui
 /* Demangled kernel name, whole ("scale(float*, int)") or without types ("scale"); "" when there is no kernel. */
 const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole);
 
+/* Whole, unless its types would bury the line: "at::native::vectorized_elementwise_kernel<...>(...)". */
+const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
+
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
 

@@ -22,6 +22,37 @@ static bool hidden(const struct sw_frame *frame, const char *kernel)
 	return false;
 }
 
+static bool nameless_libc(const struct sw_frame *frame)
+{
+	return !frame->function && strncmp(frame->module, "libc.so", 7) == 0;
+}
+
+/*
+ * How many frames remain without those that every program starts with, where a stripped C library does not name them:
+ * two in libc and the program's own _start around them, or libc's alone around a thread.
+ */
+static size_t without_start(const struct sw_frames *frames)
+{
+	size_t n = frames->n;
+	if (frames->skipped)
+		return n;
+	if (n >= 2 && !frames->at[n - 1].function && nameless_libc(&frames->at[n - 2]))
+		n--;
+	while (n && nameless_libc(&frames->at[n - 1]))
+		n--;
+	return n;
+}
+
+/* Does the frame go into the line of the one before it? */
+static bool folds(const struct sw_frame *line, const struct sw_frame *frame)
+{
+	if (line->role != frame->role)
+		return false;
+	if (frame->role != SW_FRAME_USER)
+		return true;
+	return !line->function && !frame->function && strcmp(line->module, frame->module) == 0 && frame->module[0];
+}
+
 struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint32_t function)
 {
 	const struct sw_frames *frames = sw_symbols_stack(names->symbols, stack);
@@ -30,20 +61,21 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 	if (frames->n == 0)
 		return view;
 	struct sw_stack_line *lines = sw_arena_alloc(&names->arena, frames->n * sizeof *lines);
-	for (size_t i = 0; i < frames->n; i++) {
+	for (size_t i = 0, n = without_start(frames); i < n; i++) {
 		const struct sw_frame *frame = &frames->at[i];
+		struct sw_stack_line *last = view.n ? &lines[view.n - 1] : NULL;
 		if (hidden(frame, info ? info->name : NULL))
 			continue;
-		if (view.n && frame->role != SW_FRAME_USER && lines[view.n - 1].frame->role == frame->role)
-			lines[view.n - 1].folded++;
-		else
-			lines[view.n++].frame = frame;
+		if (last && folds(last->frame, frame)) {
+			last->folded++;
+			last->mixed |= strcmp(last->frame->module, frame->module) != 0;
+		} else {
+			lines[view.n++] = (struct sw_stack_line){.frame = frame};
+		}
 	}
 	if (view.n == 0)
-		while (view.n < frames->n) {
-			lines[view.n].frame = &frames->at[view.n];
-			view.n++;
-		}
+		for (; view.n < frames->n; view.n++)
+			lines[view.n] = (struct sw_stack_line){.frame = &frames->at[view.n]};
 	view.at = lines;
 	return view;
 }
@@ -62,4 +94,13 @@ const struct sw_frame *sw_stack_site(struct sw_names *names, uint32_t stack, uin
 			second = frame;
 	}
 	return second;
+}
+
+const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, uint32_t function)
+{
+	struct sw_stack_view view = sw_stack_view(names, stack, function);
+	for (size_t i = 0; i < view.n; i++)
+		if (view.at[i].frame->module[0])
+			return view.at[i].frame;
+	return NULL;
 }

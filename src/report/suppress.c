@@ -12,8 +12,8 @@
 
 struct pattern {
 	size_t line;
-	char *text;			     /* as it stands in the file */
-	char *id, *kernel, *function, *file; /* NULL: any */
+	char *text;				      /* as it stands in the file */
+	char *id, *kernel, *function, *file, *module; /* NULL: any */
 	bool used;
 };
 
@@ -67,8 +67,8 @@ static bool valid_id(const char *word)
 
 static char **key_field(struct pattern *pattern, const char *word, size_t *length)
 {
-	static const char *const keys[] = {"kernel=", "function=", "file="};
-	char **fields[] = {&pattern->kernel, &pattern->function, &pattern->file};
+	static const char *const keys[] = {"kernel=", "function=", "file=", "module="};
+	char **fields[] = {&pattern->kernel, &pattern->function, &pattern->file, &pattern->module};
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		*length = strlen(keys[i]);
 		if (strncmp(word, keys[i], *length) == 0)
@@ -89,7 +89,7 @@ static int parse_word(struct pattern *pattern, const char *word, const char *pat
 	}
 	char **field = key_field(pattern, word, &length);
 	if (!field)
-		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is none of kernel=, function=, file=", path,
+		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is none of kernel=, function=, file=, module=", path,
 			       pattern->line, word);
 	if (*field || !word[length])
 		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is %s", path, pattern->line, word,
@@ -105,6 +105,7 @@ static void free_pattern(struct pattern *pattern)
 	free(pattern->kernel);
 	free(pattern->function);
 	free(pattern->file);
+	free(pattern->module);
 }
 
 static int parse_line(struct sw_suppressions *s, const char *line, size_t number, struct sw_error *error)
@@ -179,23 +180,33 @@ static bool kernel_fits(struct sw_names *names, const struct sw_finding *finding
 	return false;
 }
 
-static bool frame_fits(const struct sw_frame *frame, const char *function, const char *file)
+typedef bool frame_test(const struct sw_frame *frame, const char *pattern);
+
+static bool function_fits(const struct sw_frame *frame, const char *pattern)
 {
-	if (function)
-		return glob(function, frame->base) || glob(function, frame->function);
-	if (!frame->file)
-		return false;
-	const char *slash = strrchr(frame->file, '/');
-	return glob(file, frame->file) || (slash && glob(file, slash + 1));
+	return glob(pattern, frame->base) || glob(pattern, frame->function);
 }
 
-/* Some visible frame of some operation has this function, or (function NULL) this file. */
-static bool stack_fits(struct sw_names *names, const struct sw_finding *finding, const char *function, const char *file)
+static bool file_fits(const struct sw_frame *frame, const char *pattern)
 {
+	const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
+	return glob(pattern, frame->file) || (slash && glob(pattern, slash + 1));
+}
+
+static bool module_fits(const struct sw_frame *frame, const char *pattern)
+{
+	return glob(pattern, frame->module);
+}
+
+/* Some visible frame of some operation passes the test; no pattern: any does. */
+static bool stack_fits(struct sw_names *names, const struct sw_finding *finding, frame_test *fits, const char *pattern)
+{
+	if (!pattern)
+		return true;
 	for (uint32_t i = 0; i < finding->accesses; i++) {
 		struct sw_stack_view view = sw_stack_view(names, finding->access[i].stack, finding->access[i].function);
 		for (size_t k = 0; k < view.n; k++)
-			if (frame_fits(view.at[k].frame, function, file))
+			if (fits(view.at[k].frame, pattern))
 				return true;
 	}
 	return false;
@@ -209,8 +220,9 @@ bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const s
 	for (size_t i = 0; s && i < s->patterns.n; i++) {
 		struct pattern *pattern = &s->patterns.at[i];
 		if (!glob(pattern->id, id) || (pattern->kernel && !kernel_fits(names, finding, pattern->kernel)) ||
-		    (pattern->function && !stack_fits(names, finding, pattern->function, NULL)) ||
-		    (pattern->file && !stack_fits(names, finding, NULL, pattern->file)))
+		    !stack_fits(names, finding, function_fits, pattern->function) ||
+		    !stack_fits(names, finding, file_fits, pattern->file) ||
+		    !stack_fits(names, finding, module_fits, pattern->module))
 			continue;
 		pattern->used = true;
 		any = true;
@@ -256,15 +268,36 @@ static const char *key_value(struct sw_names *names, const char *key, const char
 	return text;
 }
 
+/* The innermost library of an operation, in any version: "libcublas.so.13" comes to be
+   "libcublas.so*". */
+static const char *module_value(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_frame *frame = sw_stack_module(names, access->stack, access->function);
+	if (!frame)
+		return "";
+	const char *version = strstr(frame->module, ".so");
+	if (!version)
+		return key_value(names, "module", frame->module);
+	char *stem = sw_strndup(frame->module, (size_t)(version - frame->module));
+	const char *text = key_value(names, "module", stem);
+	free(stem);
+	size_t length = strlen(text);
+	if (text[length - 1] == '"')
+		return sw_names_format(names, "%.*s.so*\"", (int)length - 1, text);
+	return sw_names_format(names, "%s.so*", text);
+}
+
 const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding)
 {
-	const char *kernel = "", *function = "", *file = "";
+	const char *kernel = "", *function = "", *file = "", *module = "";
 	/* The later operation is the one whose author has to act. */
 	for (uint32_t i = finding->accesses; i-- > 0;) {
 		const struct sw_access *access = &finding->access[i];
 		const struct sw_frame *site = sw_stack_site(names, access->stack, access->function);
 		if (!*kernel && access->function)
 			kernel = key_value(names, "kernel", sw_name_kernel(names, access->function, false));
+		if (!*module)
+			module = module_value(names, access);
 		if (*function || !site)
 			continue;
 		function = key_value(names, "function", site->base);
@@ -272,5 +305,6 @@ const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *fi
 		if (site->file)
 			file = key_value(names, "file", slash ? slash + 1 : site->file);
 	}
-	return sw_names_format(names, "SW%03d%s%s%s", finding->id, kernel, function, file);
+	/* Without a name of the caller, its library is what keeps the line from hiding everything with this id. */
+	return sw_names_format(names, "SW%03d%s%s%s%s", finding->id, kernel, function, file, *function ? "" : module);
 }

@@ -23,7 +23,7 @@ void sw_text_line(struct sw_text *t, const char *label, const char *text)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
-static const char *frame_place(struct sw_text *t, const struct sw_frame *frame)
+const char *sw_text_place(struct sw_text *t, const struct sw_frame *frame)
 {
 	if (frame->file && frame->line)
 		return sw_names_format(t->names, "%s:%d", frame->file, frame->line);
@@ -36,7 +36,7 @@ static const char *frame_place(struct sw_text *t, const struct sw_frame *frame)
 static const char *function_name(struct sw_text *t, const struct sw_frame *frame)
 {
 	if (!frame->function)
-		return "??";
+		return "";
 	if (strlen(frame->function) <= LONG_FUNCTION)
 		return frame->function;
 	return sw_names_format(t->names, "%s(...)", frame->base);
@@ -48,11 +48,14 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function)
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_stack_line *at = &view.at[i];
 		const char *name = function_name(t, at->frame);
-		const char *text = sw_names_format(t->names, "    #%-2zu %s %s%s", i, name, frame_place(t, at->frame),
-						   at->frame->inlined ? " (inlined)" : "");
+		const char *text = sw_names_format(t->names, "    #%-2zu %s%s%s%s", i, name, name[0] ? " " : "",
+						   sw_text_place(t, at->frame), at->frame->inlined ? " (inlined)" : "");
 		sw_out_text(&t->out, text);
-		if (at->folded)
-			fprintf(t->out.file, " and %u more of %s", at->folded, at->frame->module);
+		if (at->folded) {
+			fprintf(t->out.file, " and %u more", at->folded);
+			if (!at->mixed)
+				sw_out_text(&t->out, sw_names_format(t->names, " of %s", at->frame->module));
+		}
 		putc('\n', t->out.file);
 	}
 	if (view.n && view.skipped == UINT32_MAX)
@@ -81,7 +84,9 @@ static const char *heading(struct sw_text *t, const struct sw_access *access, co
 	char first = when[0] ? (char)tolower((unsigned char)role[0]) : role[0];
 	const char *what = sw_name_operation(t->names, access);
 	if (access->function && access->kind == SW_REC_LAUNCH)
-		what = sw_names_format(t->names, "kernel %s", sw_name_kernel(t->names, access->function, true));
+		what = sw_names_format(t->names, "kernel %s",
+				       t->report->all ? sw_name_kernel(t->names, access->function, true)
+						      : sw_name_kernel_short(t->names, access->function));
 	const char *where = "";
 	if (access->stream)
 		where = sw_names_format(t->names, " on %s", stream_and_site(t, access->stream));
@@ -208,7 +213,7 @@ static void put_summary_line(struct sw_text *t, const struct sw_told *told)
 		site = sw_stack_site(t->names, finding->access[i].stack, finding->access[i].function);
 	const char *text = sw_names_format(t->names, "SUMMARY: syncwatch: SW%03d %s", finding->id, told->info->kind);
 	if (site)
-		text = sw_names_format(t->names, "%s %s in %s", text, frame_place(t, site), site->base);
+		text = sw_names_format(t->names, "%s %s in %s", text, sw_text_place(t, site), site->base);
 	sw_out_text(&t->out, text);
 	putc('\n', t->out.file);
 }
@@ -251,7 +256,9 @@ void sw_report_text(struct sw_report *report, FILE *out, bool colour)
 {
 	struct sw_text t = {report, &report->names, {out, colour}};
 	for (size_t i = 0; i < report->told.n; i++)
-		put_finding(&t, &report->told.at[i]);
+		if (!sw_text_is_note(&t, &report->told.at[i]))
+			put_finding(&t, &report->told.at[i]);
+	sw_text_notes(&t);
 	sw_text_in_flight(&t);
 	sw_text_run(&t);
 }

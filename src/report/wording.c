@@ -94,6 +94,14 @@ static const char *fact_number(struct sw_names *names, uint64_t number)
 	return sw_names_format(names, "%llu", (unsigned long long)number);
 }
 
+static const char *fact_subject(struct sw_names *names, const struct sw_finding *finding)
+{
+	if (finding->accesses == 0)
+		return "a kernel";
+	const char *name = sw_name_operation(names, &finding->access[0]);
+	return finding->access[0].function ? name : sw_names_format(names, "a kernel (in %s)", name);
+}
+
 /* About the finding as a whole; NULL: no such fact. */
 static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -111,6 +119,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return sw_name_stream(names, finding->detail);
 	if (strcmp(key, "hazard") == 0)
 		return sw_names_format(names, "SW%03u", finding->detail);
+	if (strcmp(key, "subject") == 0)
+		return fact_subject(names, finding);
 	if (strcmp(key, "work") == 0 && finding->accesses)
 		return fact_operation(names, &finding->access[sw_is_hazard(finding) ? 0 : finding->accesses - 1]);
 	return NULL;

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct sw_sim_function *sw_sim_function_get(const void *handle)
 {
@@ -21,8 +22,11 @@ void sw_sim_function_load(struct sw_sim_function *f, struct sw_sim_ctx *ctx)
 	if (f->loaded)
 		return;
 	f->loaded = true;
-	if (!sw_sim.eager)
-		sw_sim_ctx_barrier(ctx);
+	if (sw_sim.eager)
+		return;
+	/* The host's share of it: 0.10 to 0.15 ms in the measurements named above. */
+	nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+	sw_sim_ctx_barrier(ctx);
 }
 
 static struct sw_sim_function *function_add(struct sw_sim_module *m, const char *name)

@@ -257,7 +257,8 @@ START_TEST(allocations_from_many_places)
 }
 END_TEST
 
-/* The first launch of a kernel beside a busy stream; one whose code was loaded before. */
+/* The first launch of a kernel beside a busy stream; the same with the code loaded before, with nothing pending, and
+   too short to have loaded anything. */
 START_TEST(lazy_loading)
 {
 	struct tb *tb = two_streams();
@@ -268,6 +269,7 @@ START_TEST(lazy_loading)
 	}
 	if (_i != 2)
 		tb_set(tb, DEV, 64, S1);
+	tb->dur = _i == 3 ? 8000 : 50000;
 	tb_launch(tb, f, S2, 2, DEV2, DEV2);
 	struct sw_judgement *j = judged(tb);
 	if (_i) {
@@ -277,6 +279,23 @@ START_TEST(lazy_loading)
 		ck_assert_int_eq(only(j, 308)->basis, SW_BASIS_MAY);
 		ck_assert_int_eq(only(j, 308)->fix, SW_FIX_PRELOAD);
 	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A call that needs the code of a kernel and took its time; one that only hands out the handle. */
+START_TEST(code_is_loaded_by_those_who_need_it)
+{
+	static const char *const calls[] = {"cuKernelGetFunction", "cuFuncGetAttribute",
+					    "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLibraryGetKernel",
+					    "cuModuleGetFunction"};
+	struct tb *tb = two_streams();
+	uint16_t api = tb_api(tb, calls[_i], "");
+	tb_set(tb, DEV, 64, S1);
+	tb->dur = 200000;
+	tb_code(tb, SW_REC_CODE_TOUCH, 0x7002, 0)->h.api = api;
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 308), _i < 3);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -470,7 +489,8 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, legacy_serialisation, 0, 4);
 	tcase_add_loop_test(tc, memory_management, 0, 2);
 	tcase_add_test(tc, allocations_from_many_places);
-	tcase_add_loop_test(tc, lazy_loading, 0, 3);
+	tcase_add_loop_test(tc, lazy_loading, 0, 4);
+	tcase_add_loop_test(tc, code_is_loaded_by_those_who_need_it, 0, 5);
 	tcase_add_loop_test(tc, reconfiguration, 0, 3);
 	tcase_add_loop_test(tc, wide_waits, 0, 6);
 	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);

@@ -83,9 +83,15 @@ static const struct sw_trace_module modules[] = {
 	 .end = 0x700000,
 	 .path = "/usr/lib/libpython3.11.so.1.0",
 	 .gone_seq = UINT64_MAX},
+	{.base = 0x800000,
+	 .start = 0x800000,
+	 .end = 0x900000,
+	 .path = "/usr/lib/libcublasLt.so.13",
+	 .gone_seq = UINT64_MAX},
+	{.base = 0x900000, .start = 0x900000, .end = 0xa00000, .path = "/lib/libc.so.6", .gone_seq = UINT64_MAX},
 };
 
-/* The last two are mapped only where PyTorch is played. */
+/* All but the first two are mapped only where PyTorch is played. */
 static size_t module_count(void)
 {
 	return fake_trace.torch ? N(modules) : 2;
@@ -115,6 +121,9 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 	static const uint64_t python[] = {0x501011, 0x501021, 0x501021, 0x601011, 0x601021, 0x601011};
 	static const uint64_t nowhere[] = {0x123456};
 	static const uint64_t runtime[] = {0x701011};
+	static const uint64_t stripped[] = {0x800020, 0x800030, 0x800040, 0x601011, 0x601021,
+					    0x900010, 0x900020, 0x401099};
+	static const uint64_t library[] = {0x800020, 0x800030};
 	static const struct sw_trace_stack stacks[] = {
 		[FAKE_AT_FILL] = {N(fill), 0, fill, 1},
 		[FAKE_AT_SCALE] = {N(scale), 0, scale, 1},
@@ -123,6 +132,8 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 		[FAKE_AT_PYTHON] = {N(python), UINT32_MAX, python, 1},
 		[FAKE_AT_NOWHERE] = {N(nowhere), 0, nowhere, 1},
 		[FAKE_AT_RUNTIME] = {N(runtime), 0, runtime, 1},
+		[FAKE_AT_STRIPPED] = {N(stripped), 0, stripped, 1},
+		[FAKE_AT_LIBRARY] = {N(library), 0, library, 1},
 	};
 	(void)r;
 	return stack && stack < N(stacks) ? &stacks[stack] : NULL;
@@ -150,6 +161,9 @@ const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, ui
 		[FAKE_FILL] = {.id = FAKE_FILL, .name = "_Z4fillPf"},
 		[FAKE_SCALE] = {.id = FAKE_SCALE, .name = "_Z5scalePfi"},
 		[FAKE_PLAIN] = {.id = FAKE_PLAIN, .name = "triton_add_0d1d"},
+		[FAKE_LONG] = {.id = FAKE_LONG,
+			       .name = "_ZN2ns11elementwiseILi4ENS_30quite_a_long_name_of_a_functorINS1_IfEEEELNS_"
+				       "20lambda_argument_typeE4242EEEvT0_S5_PS5_"},
 		[FAKE_HOSTILE] = {.id = FAKE_HOSTILE, .name = "a\x1b[31m\xff\xed\xa0\x80\"\\</script>\n\xe2\x82\xac"},
 	};
 	(void)r;

@@ -30,7 +30,7 @@ enum {
 	FAKE_API_DRIVER,
 	FAKE_API_RECORD
 };
-enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE };
+enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE, FAKE_LONG };
 enum {
 	FAKE_AT_FILL = 1, /* main() -> launch of fill, race.cu:31 */
 	FAKE_AT_SCALE,	  /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
@@ -38,7 +38,9 @@ enum {
 	FAKE_AT_CREATE,	  /* main() -> cudaStreamCreate, race.cu:12 */
 	FAKE_AT_PYTHON,	  /* torch and python frames */
 	FAKE_AT_NOWHERE,  /* no module, no symbol */
-	FAKE_AT_RUNTIME	  /* frames of CUDA alone */
+	FAKE_AT_RUNTIME,  /* frames of CUDA alone */
+	FAKE_AT_STRIPPED, /* nameless frames of a library, Python, nameless ones of libc and _start */
+	FAKE_AT_LIBRARY	  /* nameless frames of a library alone */
 };
 
 #endif

@@ -16,7 +16,7 @@ endif
 EXTRA_DIST += \
 	tests/report/golden/clean.json tests/report/golden/clean.txt tests/report/golden/crashed.json \
 	tests/report/golden/crashed.txt tests/report/golden/hostile.json tests/report/golden/race.json \
-	tests/report/golden/race.txt tests/report/golden/torch.txt
+	tests/report/golden/notes.txt tests/report/golden/race-all.txt tests/report/golden/race.txt tests/report/golden/torch.txt
 TESTS += tests/report/test_schema.sh
 dist_check_SCRIPTS += tests/report/test_schema.sh
 EXTRA_DIST += tests/report/check_schema.py

@@ -206,6 +206,8 @@ START_TEST(race_and_wait_read_as_agreed)
 	make(NULL);
 	check_golden("race.txt", text_of(false));
 	check_golden("race.json", json_of());
+	make(&(struct sw_report_options){.all = true});
+	check_golden("race-all.txt", text_of(false));
 }
 END_TEST
 
@@ -308,6 +310,85 @@ START_TEST(possible_hazards_are_not_called_none)
 }
 END_TEST
 
+/* Notes of one id: five lines, the rest in a sum; cudaMalloc in one line wherever it is called; all in full on request. */
+START_TEST(notes_take_a_line_each)
+{
+	static const uint32_t stacks[] = {FAKE_AT_COPY, FAKE_AT_FILL, FAKE_AT_NOWHERE};
+	static const uint16_t apis[] = {FAKE_API_COPY, FAKE_API_SYNC, FAKE_API_FREE,
+					FAKE_API_WAIT, FAKE_API_RECORD, FAKE_API_DRIVER};
+	add_race();
+	for (int i = 0; i < 3; i++) {
+		struct sw_finding *alloc = add(305, SW_NOTE, SW_CERTAIN);
+		alloc->accesses = 1;
+		alloc->count = 2;
+		alloc->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
+		alloc->access[0].api = FAKE_API_ALLOC;
+		alloc->cost = (struct sw_cost){.calls = 2, .total_ns = 100000};
+	}
+	for (int i = 0; i < 6; i++) {
+		struct sw_finding *wait = add(402, SW_NOTE, SW_CERTAIN);
+		wait->accesses = 1;
+		wait->access[0] = call(SW_CALL, SW_REC_SYNC, apis[i], 0, FAKE_AT_NOWHERE);
+		wait->cost = (struct sw_cost){.calls = 1, .total_ns = 7000};
+	}
+	make(NULL);
+	check_golden("notes.txt", text_of(false));
+	make(&(struct sw_report_options){.all = true});
+	char *text = text_of(false);
+	ck_assert_ptr_null(strstr(text, "shortened"));
+	ck_assert_ptr_nonnull(strstr(text, "NOTE: syncwatch: SW402"));
+	free(text);
+}
+END_TEST
+
+START_TEST(long_kernel_names_are_cut_unless_all_is_asked_for)
+{
+	add_race();
+	judgement.findings.at[0].access[1].function = FAKE_LONG;
+	for (int all = 0; all < 2; all++) {
+		make(&(struct sw_report_options){.all = all});
+		char *text = text_of(false);
+		ck_assert((strstr(text, "kernel ns::elementwise<...>(...) on stream 2") != NULL) == !all);
+		ck_assert((strstr(text, "lambda_argument_type)4242") != NULL) == all);
+		free(text);
+	}
+	char *json = json_of();
+	ck_assert_ptr_nonnull(strstr(json, "lambda_argument_type)4242"));
+	free(json);
+}
+END_TEST
+
+/* Frames without names: a run of one module is one line, what every program starts with is left out. */
+START_TEST(nameless_frames_collapse)
+{
+	fake_trace.torch = true;
+	add_race();
+	judgement.findings.at[0].access[1].stack = FAKE_AT_STRIPPED;
+	make(NULL);
+	struct sw_stack_view view = sw_stack_view(&report->names, FAKE_AT_STRIPPED, 0);
+	ck_assert_uint_eq(view.n, 2);
+	ck_assert_str_eq(view.at[0].frame->module, "libcublasLt.so.13");
+	ck_assert_uint_eq(view.at[0].folded, 2);
+	ck_assert_str_eq(view.at[1].frame->module, "libpython3.11.so.1.0");
+	char *text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "(libcublasLt.so.13+0x20) and 2 more of libcublasLt.so.13\n"));
+	ck_assert_ptr_null(strstr(text, "libc.so.6"));
+	free(text);
+}
+END_TEST
+
+/* Nobody to name: the library keeps the line from hiding all of this id. */
+START_TEST(suppression_of_nameless_frames_names_the_module)
+{
+	fake_trace.torch = true;
+	struct sw_finding *pin = add(307, SW_WARNING, SW_CERTAIN);
+	pin->accesses = 1;
+	pin->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, FAKE_AT_LIBRARY);
+	make(NULL);
+	ck_assert_str_eq(report->told.at[0].suppression, "SW307 module=libcublasLt.so*");
+}
+END_TEST
+
 START_TEST(use_after_free_asks_for_no_edge)
 {
 	struct sw_finding *use = add(105, SW_ERROR, SW_CERTAIN);
@@ -396,6 +477,7 @@ static const struct {
 	{"my_operator(int)", "my_operator"},
 	{"bool operator< <int>(int, int)", "operator< <int>"},
 	{"void f<void (*)(int)>(int)", "f"},
+	{"void at::elementwise<4, at::sum<float>::operator()(at::Iterator&)::{lambda(float)#1}, 2>(int)", "at::elementwise"},
 	{"", ""},
 };
 
@@ -473,6 +555,9 @@ static const struct {
 	{"SW101 kernel=scale function=nope\n", false},
 	{"SW101 file=/src/*.cu\n", true},
 	{"SW101 file=other.cu\n", false},
+	{"SW101 module=rac?\n", true},
+	{"SW101 module=/home/*\n", false},
+	{"SW101 function=main module=libcublas.so*\n", false},
 	{"SW101 function=cudaMemcpy\n", false},
 	{"# nothing\n\n   \t\r\n", false},
 };
@@ -572,7 +657,7 @@ START_TEST(changed_modules_give_offsets_and_a_complaint)
 	fake_trace.changed = true;
 	make(NULL);
 	char *text = text_of(false);
-	ck_assert_ptr_nonnull(strstr(text, "?? (race+0x1021)"));
+	ck_assert_ptr_nonnull(strstr(text, "#0  (race+0x1081) and 3 more of race\n"));
 	ck_assert_ptr_nonnull(strstr(text, "was changed since the run"));
 	free(text);
 }
@@ -590,6 +675,10 @@ int main(void)
 	tcase_add_test(c, colour_is_asked_for_and_hostile_names_stay_text);
 	tcase_add_test(c, every_finding_has_a_message_without_unfilled_facts);
 	tcase_add_test(c, possible_hazards_are_not_called_none);
+	tcase_add_test(c, notes_take_a_line_each);
+	tcase_add_test(c, long_kernel_names_are_cut_unless_all_is_asked_for);
+	tcase_add_test(c, nameless_frames_collapse);
+	tcase_add_test(c, suppression_of_nameless_frames_names_the_module);
 	tcase_add_test(c, use_after_free_asks_for_no_edge);
 	tcase_add_test(c, every_fix_has_words_without_unfilled_facts);
 	tcase_add_test(c, driver_users_are_told_driver_functions);
