@@ -100,6 +100,17 @@ static bool passed(const struct sw_shadow_env *env, const struct sw_use *m)
 	       sw_hb_passed(env->hb, m->access.point);
 }
 
+/* Segments know the hulls of boxes only; an unbounded use is taken to touch all of its assumed extent. */
+static bool share_bytes(const struct sw_use *m, const struct sw_use *x)
+{
+	struct sw_range a = m->range, b = x->range;
+	if (!a.bounded)
+		a = sw_range_bytes(a.address, m->end - a.address, a.role, a.evidence);
+	if (!b.bounded)
+		b = sw_range_bytes(b.address, x->end - b.address, b.role, b.evidence);
+	return sw_range_overlap(&a, &b);
+}
+
 static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
 {
 	if (m->stamp == env->serial)
@@ -107,7 +118,7 @@ static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
 	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
 	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
 		conflict = false;
-	if (!conflict || (m->range.bounded && x->range.bounded && !sw_range_overlap(&m->range, &x->range)))
+	if (!conflict || !share_bytes(m, x))
 		return;
 	m->stamp = env->serial;
 	env->meet(env->arg, m, x);

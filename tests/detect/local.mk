@@ -1,7 +1,7 @@
 # tests of detect
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
-	tests/detect/test_shadow tests/detect/test_random
+	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -32,4 +32,10 @@ tests_detect_test_random_SOURCES = tests/detect/test_random.c $(detect_common)
 tests_detect_test_random_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_random_CFLAGS = $(detect_cflags)
 tests_detect_test_random_LDADD = $(detect_ldadd)
+tests_detect_test_chain_SOURCES = tests/detect/test_chain.c tests/detect/chain.h tests/detect/chain_run.c \
+	tests/detect/chain_memory.c tests/detect/chain_program.c tests/hb/oracle.c tests/hb/oracle.h tests/hb/program.c \
+	tests/hb/program.h tests/hb/program.def $(detect_common)
+tests_detect_test_chain_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_chain_CFLAGS = $(detect_cflags)
+tests_detect_test_chain_LDADD = $(detect_ldadd)
 endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who touches which bytes, and which two of them conflict: doc/findings.md, without a thought for cost. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chain.h"
+
+static const uint64_t address[SLOTS] = {0x7f0000000000, 0x7f1000000000, 0x7e0000000000, 0x600000, 0x7f2000000000};
+static const enum sw_memory memory[SLOTS] = {SW_MEM_DEVICE, SW_MEM_DEVICE, SW_MEM_PINNED, SW_MEM_PAGEABLE,
+					     SW_MEM_ASYNC};
+#define ALIAS_OFFSET 0x100000000ull
+
+uint64_t slot_address(const struct chain_range *range)
+{
+	return address[range->slot] + (range->alias ? ALIAS_OFFSET : 0) + range->at;
+}
+
+bool slot_is_device(uint8_t slot)
+{
+	return slot != SLOT_PINNED && slot != SLOT_PAGEABLE;
+}
+
+bool slot_is_pinned(const struct truth *truth, uint8_t slot)
+{
+	return slot == SLOT_PINNED && truth->slot[slot].alive;
+}
+
+static bool has(const struct touch *t, unsigned byte)
+{
+	return t->bytes[byte / 64] >> byte % 64 & 1;
+}
+
+static bool writes(const struct touch *t)
+{
+	return t->role != SW_READ;
+}
+
+static bool same_box(const struct touch *a, const struct touch *b)
+{
+	return a->start == b->start && a->width == b->width && a->pitch == b->pitch && a->rows == b->rows &&
+	       a->bounded == b->bounded;
+}
+
+static int worth(const struct touch *t)
+{
+	return t->bounded ? 3 : (int)t->evidence;
+}
+
+/* May x stand for m on the bytes of x?  Whoever conflicts with m there, and is not ordered behind it, conflicts with x
+   and is not ordered behind x either; and is reported no weaker. */
+static bool stands_for(const struct truth *truth, const struct touch *x, const struct touch *m)
+{
+	return oracle_ordered(&truth->order, m->node, x->node) == SW_ORDER_DOCUMENTED && (writes(x) || !writes(m)) &&
+	       worth(x) >= worth(m) && (x->bounded || x->start == m->start) && (x->rows == 1 || same_box(x, m)) &&
+	       (!x->may || m->may);
+}
+
+/* The one rule by which an access may be forgotten: of the bytes that m shares with y, each was touched after m by an
+   access that may stand for m there.  A pair of call sites is owed to the nearest conflicting accesses only. */
+static bool hidden(const struct truth *truth, const struct touch *m, const struct touch *y)
+{
+	for (unsigned byte = 0; byte < SLOT_BYTES; byte++) {
+		bool taken = !has(m, byte) || !has(y, byte);
+		for (const struct touch *x = m + 1; x < truth->touch + truth->touches && !taken; x++)
+			taken = x != y && x->block == m->block && has(x, byte) && stands_for(truth, x, m);
+		if (!taken)
+			return false;
+	}
+	return true;
+}
+
+static bool starts_in(const struct touch *open, const struct touch *other)
+{
+	return !open->bounded && (open->start == other->start || (other->bounded && has(other, open->start)));
+}
+
+/* doc/findings.md, "Severity: the matrix". */
+static int strength(const struct touch *m, const struct touch *y)
+{
+	if (m->bounded && y->bounded)
+		return SW_ERROR * 3 + SW_CERTAIN;
+	if (m->evidence == SW_EV_ASSUMED || y->evidence == SW_EV_ASSUMED || (!starts_in(m, y) && !starts_in(y, m)))
+		return SW_NOTE * 3 + SW_POSSIBLE;
+	return SW_WARNING * 3 + SW_LIKELY;
+}
+
+static void add_pair(struct truth *truth, struct pair pair)
+{
+	if (truth->pairs == MAX_PAIRS)
+		abort();
+	truth->pair[truth->pairs++] = pair;
+}
+
+static int hazard(const struct touch *m, const struct touch *y, enum sw_memory kind)
+{
+	if (y->role == SW_FREE)
+		return kind == SW_MEM_PINNED ? SW_FINDING_HOST_IN_FLIGHT : SW_FINDING_USE_AFTER_FREE;
+	if (m->host || y->host)
+		return SW_FINDING_HOST_IN_FLIGHT;
+	if (m->role == SW_READ)
+		return SW_FINDING_RACE_WAR;
+	return y->role == SW_WRITE ? SW_FINDING_RACE_WAW : SW_FINDING_RACE_RAW;
+}
+
+/* A release is judged as if its own wait for the device were over, by measurement. */
+static bool release_covers(const struct truth *truth, const struct touch *m)
+{
+	for (int v = 0; truth->releasing && v < truth->order.nodes; v++)
+		if (nodes_has(truth->releasing, v) &&
+		    oracle_ordered(&truth->order, m->node, v) != SW_ORDER_NONE)
+			return true;
+	return false;
+}
+
+static void compare(struct truth *truth, const struct touch *m, const struct touch *y, enum sw_memory kind)
+{
+	bool share = false;
+	for (size_t i = 0; i < SLOT_WORDS; i++)
+		share |= m->bytes[i] & y->bytes[i];
+	enum sw_order order = oracle_ordered(&truth->order, m->node, y->node);
+	if (m->block != y->block || !share || (!writes(m) && !writes(y)) || order == SW_ORDER_DOCUMENTED)
+		return;
+	struct pair pair = {hazard(m, y, kind), m->op, y->op, strength(m, y), false, hidden(truth, m, y)};
+	if (y->role == SW_FREE && kind == SW_MEM_ASYNC && pair.strength / 3 != SW_ERROR)
+		return; /* memory of pools goes back and forth: certain cases only */
+	pair.measured = order == SW_ORDER_MEASURED || release_covers(truth, m);
+	if (pair.measured)
+		pair.strength = SW_NOTE * 3 + pair.strength % 3;
+	add_pair(truth, pair);
+}
+
+/* Compares the touch with all before it; with `stay` it is there for those after it. */
+static void enter(struct truth *truth, const struct touch *touch, enum sw_memory kind, bool stay)
+{
+	if (truth->touches == MAX_TOUCHES)
+		abort();
+	struct touch *y = &truth->touch[truth->touches];
+	*y = *touch;
+	for (size_t i = 0; i < truth->touches; i++)
+		compare(truth, &truth->touch[i], y, kind);
+	truth->touches += stay;
+}
+
+static void set_rows(struct touch *t)
+{
+	for (unsigned row = 0; row < t->rows; row++)
+		for (unsigned i = 0, byte = t->start + row * t->pitch; i < t->width; i++, byte++)
+			t->bytes[byte / 64] |= 1ull << byte % 64;
+}
+
+/* Memory that is gone and nothing came to its place. */
+static void after_free(struct truth *truth, const struct touch *t, const struct allocation *a)
+{
+	int how = t->bounded ? SW_ERROR * 3 + SW_CERTAIN : SW_WARNING * 3 + SW_LIKELY;
+	if (a->memory != SW_MEM_ASYNC || t->bounded)
+		add_pair(truth, (struct pair){SW_FINDING_USE_AFTER_FREE, a->freed_op, t->op, how, false, false});
+}
+
+void memory_alloc(struct truth *truth, int op, int node, uint8_t slot)
+{
+	truth->slot[slot] = (struct allocation){
+		.alive = true, .memory = memory[slot], .block = ++truth->blocks, .born = node, .born_op = op};
+}
+
+void memory_free(struct truth *truth, int op, int node, uint8_t slot)
+{
+	struct allocation *a = &truth->slot[slot];
+	struct touch all = {.op = op,
+			    .node = node,
+			    .block = a->block,
+			    .role = SW_FREE,
+			    .evidence = SW_EV_EXACT,
+			    .bounded = true,
+			    .width = SLOT_BYTES,
+			    .rows = 1};
+	set_rows(&all);
+	enter(truth, &all, a->memory, false);
+	a->alive = false;
+	a->freed = a->memory != SW_MEM_PINNED;
+	a->freed_op = op;
+}
+
+void memory_box(struct truth *truth, const struct touch *like, const struct chain_range *range, unsigned bytes,
+		unsigned rows)
+{
+	struct allocation *a = &truth->slot[range->slot];
+	struct touch t = *like;
+	bool dense = rows == 1 || range->pitch == bytes;
+	t.evidence = SW_EV_EXACT;
+	t.bounded = true;
+	t.start = range->at;
+	t.width = dense ? bytes * rows : bytes;
+	t.rows = dense ? 1 : rows;
+	t.pitch = dense ? 0 : range->pitch;
+	set_rows(&t);
+	if (a->freed) {
+		after_free(truth, &t, a);
+		return;
+	}
+	/* Memory that CUDA was not told of is the host's: by its address, for ever. */
+	t.block = a->alive ? a->block : -1 - 2 * range->slot - range->alias;
+	if (a->alive && a->memory == SW_MEM_ASYNC &&
+	    oracle_ordered(&truth->order, a->born, t.node) == SW_ORDER_NONE)
+		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t.op,
+					      SW_ERROR * 3 + SW_CERTAIN, false, false});
+	enter(truth, &t, a->alive ? a->memory : SW_MEM_PAGEABLE, true);
+	a->starts[t.start] |= a->alive;
+}
+
+void memory_pointer(struct truth *truth, const struct touch *like, const struct chain_range *range)
+{
+	struct allocation *a = &truth->slot[range->slot];
+	struct touch t = *like;
+	t.start = range->at;
+	t.rows = 1;
+	if (a->freed && t.evidence != SW_EV_ASSUMED)
+		after_free(truth, &t, a);
+	if (!a->alive)
+		return;
+	t.block = a->block;
+	do
+		t.width++;
+	while (t.start + t.width < SLOT_BYTES && !a->starts[t.start + t.width]);
+	set_rows(&t);
+	enter(truth, &t, a->memory, true);
+	a->starts[t.start] = true;
+}

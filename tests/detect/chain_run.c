@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each call of a program: its records, its place in the order (doc/order.md), its accesses. */
+#include <string.h>
+
+#include "chain.h"
+
+enum { CTX = 1, EVENTS = 3, NOT_READY = 600, STACK_BASE = 0x1000 };
+/* Tokens of the order: two of the call in hand, the wait of the blocked thread, the host function. */
+enum { BEFORE_CALL, CALL, BLOCKED, CALLBACK };
+
+struct run {
+	struct tb *tb;
+	struct truth *truth;
+	const struct chain_op *op;
+	int index;
+	unsigned thread;
+	uint32_t kernel, unnamed;
+	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
+	uint64_t callback, callback_stream;
+	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
+	int event_capture[EVENTS];		 /* the capture an event was recorded in */
+};
+
+/* ---- order ---- */
+
+static struct op call(const struct run *run, enum op_kind kind)
+{
+	const struct chain_op *op = run->op;
+	return (struct op){.kind = (uint8_t)kind,
+			   .ctx = CTX,
+			   .thread = (uint8_t)run->thread,
+			   .stream = op->synchronous ? 0 : op->stream,
+			   .event = op->event,
+			   .flag = op->flag && !op->synchronous && (kind == OP_STREAM_CREATE || !op->stream)};
+}
+
+static int place(struct run *run, struct op *op)
+{
+	oracle_call(&run->truth->order, op, run->tb->seq);
+	return run->truth->order.now;
+}
+
+static int happens(struct run *run, enum op_kind kind)
+{
+	struct op op = call(run, kind);
+	return place(run, &op);
+}
+
+static void wait_begins(struct run *run, enum op_kind kind, uint8_t token)
+{
+	struct op op = call(run, kind);
+	op.token = token;
+	place(run, &op);
+}
+
+static void wait_ends(struct run *run, uint8_t token, enum sw_order basis)
+{
+	struct op op = call(run, OP_WAIT_END);
+	op.token = token;
+	op.basis = basis;
+	place(run, &op);
+}
+
+static uint64_t stream_handle(struct run *run)
+{
+	struct op op = call(run, OP_ENQUEUE);
+	return program_stream(&op);
+}
+
+static unsigned lane_key(const struct run *run)
+{
+	unsigned stream = run->op->synchronous ? 0 : run->op->stream;
+	if (stream == 2 || (!stream && run->op->flag && !run->op->synchronous))
+		return MAX_STREAMS + run->thread;
+	return stream > 2 ? stream : 0;
+}
+
+/* ---- work ---- */
+
+/* Who waits for a copy (doc/findings.md, "Who waits for what"). */
+enum join { NO, FULL, BEFORE, MAY };
+
+static enum join join_of(const struct run *run)
+{
+	const struct chain_op *op = run->op;
+	bool to_host = !slot_is_device(op->dst.slot), from_host = !slot_is_device(op->src.slot);
+	bool pageable = (to_host && !slot_is_pinned(run->truth, op->dst.slot)) ||
+			(from_host && !slot_is_pinned(run->truth, op->src.slot));
+	if (to_host && from_host)
+		return FULL;
+	if (!op->synchronous)
+		return pageable ? MAY : NO;
+	return to_host ? FULL : !from_host ? NO : pageable ? BEFORE : FULL;
+}
+
+static void emit_copy(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	enum sw_side ds = slot_is_device(op->dst.slot) ? SW_SIDE_DEVICE : SW_SIDE_HOST;
+	enum sw_side ss = slot_is_device(op->src.slot) ? SW_SIDE_DEVICE : SW_SIDE_HOST;
+	uint64_t dst = slot_address(&op->dst), src = slot_address(&op->src), stream = stream_handle(run);
+	if (op->kind == CHAIN_COPY_2D)
+		tb_copy_2d(run->tb, dst, ds, op->dst.pitch, src, ss, op->src.pitch, op->bytes, op->rows, stream);
+	else if (op->synchronous)
+		tb_copy_sync(run->tb, dst, ds, src, ss, op->bytes);
+	else
+		tb_copy(run->tb, dst, ds, src, ss, op->bytes, stream);
+}
+
+static void copy(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	enum join join = join_of(run);
+	unsigned rows = op->kind == CHAIN_COPY_2D ? op->rows : 1;
+	emit_copy(run);
+	if (join == BEFORE)
+		wait_begins(run, OP_WAIT_STREAM, BEFORE_CALL);
+	struct touch like = {.op = run->index, .role = SW_READ, .may = join == BEFORE || join == MAY};
+	like.node = happens(run, OP_ENQUEUE);
+	if (join != NO)
+		wait_begins(run, OP_WAIT_POINT, CALL);
+	if (join != BEFORE)
+		memory_box(run->truth, &like, &op->src, op->bytes, rows);
+	like.role = SW_WRITE;
+	memory_box(run->truth, &like, &op->dst, op->bytes, rows);
+	if (join == BEFORE)
+		wait_ends(run, BEFORE_CALL, SW_ORDER_DOCUMENTED);
+	if (join != NO)
+		wait_ends(run, CALL, like.may ? SW_ORDER_MEASURED : SW_ORDER_DOCUMENTED);
+	if (join == BEFORE) { /* the host itself reads the source inside the call */
+		like = (struct touch){.op = run->index, .role = SW_READ, .host = true};
+		like.node = happens(run, OP_HOST_STEP);
+		memory_box(run->truth, &like, &op->src, op->bytes, rows);
+	}
+}
+
+static void set(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	bool waits = op->synchronous && slot_is_pinned(run->truth, op->dst.slot);
+	struct sw_rec_set *r = tb_set(run->tb, slot_address(&op->dst), op->bytes, stream_handle(run));
+	r->height = op->rows;
+	r->pitch = op->dst.pitch;
+	struct touch like = {.op = run->index, .role = SW_WRITE};
+	like.node = happens(run, OP_ENQUEUE);
+	if (waits)
+		wait_begins(run, OP_WAIT_POINT, CALL);
+	memory_box(run->truth, &like, &op->dst, op->bytes, op->rows);
+	if (waits)
+		wait_ends(run, CALL, SW_ORDER_DOCUMENTED);
+}
+
+static void kernel(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	bool named = op->kind == CHAIN_KERNEL;
+	tb_launch(run->tb, named ? run->kernel : run->unnamed, stream_handle(run), 2, slot_address(&op->dst),
+		  slot_address(&op->src));
+	struct touch like = {.op = run->index, .evidence = named ? SW_EV_SIGNATURE : SW_EV_ASSUMED};
+	like.node = happens(run, OP_ENQUEUE);
+	like.role = named ? SW_WRITE : SW_READ_WRITE;
+	memory_pointer(run->truth, &like, &op->dst);
+	like.role = named ? SW_READ : SW_READ_WRITE;
+	memory_pointer(run->truth, &like, &op->src);
+}
+
+/* ---- memory ---- */
+
+static void alloc(struct run *run)
+{
+	uint8_t slot = run->op->dst.slot;
+	bool pool = slot == SLOT_POOL;
+	struct sw_rec_alloc *r = tb_alloc(run->tb,
+					  pool			? SW_MEM_ASYNC
+					  : slot == SLOT_PINNED ? SW_MEM_PINNED
+								: SW_MEM_DEVICE,
+					  slot_address(&(struct chain_range){.slot = slot}), SLOT_BYTES);
+	if (slot == SLOT_PINNED)
+		r->device_alias = slot_address(&(struct chain_range){.slot = slot, .alias = true});
+	if (pool)
+		r->stream = stream_handle(run);
+	memory_alloc(run->truth, run->index, pool ? happens(run, OP_ENQUEUE) : -1, slot);
+}
+
+static void release(struct run *run)
+{
+	uint8_t slot = run->op->dst.slot;
+	uint64_t address = slot_address(&(struct chain_range){.slot = slot});
+	if (slot == SLOT_POOL && !run->op->synchronous) {
+		tb_free(run->tb, SW_MEM_ASYNC, address)->stream = stream_handle(run);
+		memory_free(run->truth, run->index, happens(run, OP_ENQUEUE), slot);
+		return;
+	}
+	tb_free_sync(run->tb, slot == SLOT_PINNED ? SW_MEM_PINNED : SW_MEM_UNKNOWN, address);
+	if (slot != SLOT_POOL) {
+		wait_begins(run, OP_WAIT_DEVICE, CALL);
+		run->truth->releasing = &run->truth->order.token[CALL].covers;
+	}
+	memory_free(run->truth, run->index, happens(run, OP_HOST_STEP), slot);
+	run->truth->releasing = NULL;
+	if (slot != SLOT_POOL)
+		wait_ends(run, CALL, SW_ORDER_MEASURED);
+}
+
+/* ---- streams and events ---- */
+
+static bool capture_lives(const struct run *run, int capture)
+{
+	for (size_t i = 0; capture && i < sizeof run->captured / sizeof *run->captured; i++)
+		if (run->captured[i] == capture)
+			return true;
+	return false;
+}
+
+static void stream_ends(struct run *run)
+{
+	tb_stream_destroy(run->tb, stream_handle(run));
+	happens(run, OP_STREAM_DESTROY);
+	run->captured[lane_key(run)] = 0;
+}
+
+static void event_record(struct run *run)
+{
+	int capture = run->captured[lane_key(run)];
+	tb_event_record(run->tb, 0x77000u + run->op->event, stream_handle(run));
+	run->event_capture[run->op->event] = capture;
+	if (!capture)
+		happens(run, OP_RECORD);
+}
+
+static void stream_wait(struct run *run)
+{
+	int capture = run->event_capture[run->op->event];
+	unsigned lane = lane_key(run);
+	if (capture && !lane)
+		return; /* the legacy stream cannot be captured */
+	tb_stream_wait(run->tb, stream_handle(run), 0x77000u + run->op->event);
+	if (capture_lives(run, capture))
+		run->captured[lane] = capture;
+	else if (!capture && !run->captured[lane])
+		happens(run, OP_STREAM_WAIT);
+}
+
+/* ---- waits of the host ---- */
+
+static void host_wait(struct run *run)
+{
+	static const enum op_kind waits[] = {
+		[SW_SYNC_EVENT] = OP_WAIT_EVENT, [SW_SYNC_STREAM] = OP_WAIT_STREAM, [SW_SYNC_CONTEXT] = OP_WAIT_CONTEXT};
+	const struct chain_op *op = run->op;
+	bool query = op->kind == CHAIN_QUERY_EVENT || op->kind == CHAIN_QUERY_STREAM, split = op->kind == CHAIN_WAIT_BEGIN;
+	enum sw_sync_what what = op->kind == CHAIN_SYNC_CONTEXT ? SW_SYNC_CONTEXT
+				 : op->kind == CHAIN_SYNC_EVENT || op->kind == CHAIN_QUERY_EVENT ? SW_SYNC_EVENT
+												 : SW_SYNC_STREAM;
+	uint64_t handle = what == SW_SYNC_EVENT ? 0x77000u + op->event : stream_handle(run);
+	uint8_t token = split ? BLOCKED : CALL;
+	if (query)
+		tb_query(run->tb, what, handle, op->flag ? 0 : NOT_READY);
+	else if (split)
+		run->blocked = tb_sync_begin(run->tb, what, handle);
+	else
+		tb_sync(run->tb, what, handle);
+	if ((query && !op->flag) || (what == SW_SYNC_EVENT && run->event_capture[op->event]))
+		return;
+	wait_begins(run, waits[what], token);
+	if (!split)
+		wait_ends(run, token, SW_ORDER_DOCUMENTED);
+}
+
+static void callback(struct run *run)
+{
+	run->callback_stream = stream_handle(run);
+	tb_host_func(run->tb, run->callback_stream, 0x1234);
+	run->callback = run->tb->seq;
+	wait_begins(run, OP_HOST_FUNC, CALLBACK);
+}
+
+static void callback_runs(struct run *run)
+{
+	struct op op = call(run, OP_HOST_FUNC_END);
+	op.token = CALLBACK;
+	tb_thread(run->tb, 3);
+	run->tb->flags = 0;
+	tb_host_func_run(run->tb, run->callback_stream, 0x1234, run->callback);
+	place(run, &op);
+	run->callback = 0;
+}
+
+/* ---- a program ---- */
+
+/* Whether the call can be made now. */
+static bool possible(const struct run *run)
+{
+	const struct chain_op *op = run->op;
+	bool alive = run->truth->slot[op->dst.slot].alive;
+	switch ((enum chain_kind)op->kind) {
+	case CHAIN_ALLOC:
+		return !alive && op->dst.slot != SLOT_PAGEABLE;
+	case CHAIN_FREE:
+		return alive;
+	case CHAIN_STREAM_RENEW:
+	case CHAIN_STREAM_END:
+		return op->stream > 2;
+	case CHAIN_WAIT_BEGIN:
+		return run->thread == 2 && !run->blocked;
+	case CHAIN_WAIT_FINISH:
+		return run->blocked;
+	case CHAIN_CALLBACK:
+		return !run->callback;
+	case CHAIN_CALLBACK_RUN:
+		return run->callback;
+	case CHAIN_CAPTURE:
+		return lane_key(run) && !run->captured[lane_key(run)];
+	default:
+		return true;
+	}
+}
+
+/* Work on a capturing stream is not executed: its records are there, and nothing else. */
+static bool invisible(const struct run *run)
+{
+	const struct chain_op *op = run->op;
+	bool work = op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_CALLBACK ||
+		    ((op->kind == CHAIN_ALLOC || op->kind == CHAIN_FREE) && op->dst.slot == SLOT_POOL && !op->synchronous);
+	return work && run->captured[lane_key(run)];
+}
+
+static void emit_only(struct run *run)
+{
+	switch ((enum chain_kind)run->op->kind) {
+	case CHAIN_COPY:
+	case CHAIN_COPY_2D:
+		emit_copy(run);
+		break;
+	case CHAIN_SET:
+		tb_set(run->tb, slot_address(&run->op->dst), run->op->bytes, stream_handle(run));
+		break;
+	case CHAIN_CALLBACK:
+		tb_host_func(run->tb, stream_handle(run), 0x1234);
+		break;
+	case CHAIN_ALLOC:
+		tb_alloc(run->tb, SW_MEM_ASYNC, slot_address(&run->op->dst), SLOT_BYTES)->stream = stream_handle(run);
+		break;
+	case CHAIN_FREE:
+		tb_free(run->tb, SW_MEM_ASYNC, slot_address(&(struct chain_range){.slot = SLOT_POOL}))->stream =
+			stream_handle(run);
+		break;
+	default:
+		tb_launch(run->tb, run->kernel, stream_handle(run), 2, slot_address(&run->op->dst),
+			  slot_address(&run->op->src));
+	}
+}
+
+static void step(struct run *run)
+{
+	int key = (int)lane_key(run), ended = run->captured[key];
+	switch ((enum chain_kind)run->op->kind) {
+	case CHAIN_COPY:
+	case CHAIN_COPY_2D:
+		copy(run);
+		break;
+	case CHAIN_SET:
+		set(run);
+		break;
+	case CHAIN_KERNEL:
+	case CHAIN_KERNEL_UNNAMED:
+		kernel(run);
+		break;
+	case CHAIN_ALLOC:
+		alloc(run);
+		break;
+	case CHAIN_FREE:
+		release(run);
+		break;
+	case CHAIN_STREAM_RENEW:
+		stream_ends(run);
+		tb_stream_create(run->tb, stream_handle(run), run->op->flag);
+		happens(run, OP_STREAM_CREATE);
+		break;
+	case CHAIN_STREAM_END:
+		stream_ends(run);
+		break;
+	case CHAIN_EVENT_RENEW:
+	case CHAIN_EVENT_END:
+		tb_event_destroy(run->tb, 0x77000u + run->op->event);
+		if (run->op->kind == CHAIN_EVENT_RENEW)
+			tb_event_create(run->tb, 0x77000u + run->op->event);
+		happens(run, OP_EVENT_DESTROY);
+		run->event_capture[run->op->event] = 0;
+		break;
+	case CHAIN_RECORD:
+		event_record(run);
+		break;
+	case CHAIN_STREAM_WAIT:
+		stream_wait(run);
+		break;
+	case CHAIN_WAIT_FINISH:
+		tb_thread(run->tb, run->thread = 2);
+		tb_end(run->tb, SW_REC_SYNC, run->blocked);
+		wait_ends(run, BLOCKED, SW_ORDER_DOCUMENTED);
+		run->blocked = 0;
+		break;
+	case CHAIN_CALLBACK:
+		callback(run);
+		break;
+	case CHAIN_CALLBACK_RUN:
+		callback_runs(run);
+		break;
+	case CHAIN_CAPTURE:
+		tb_capture(run->tb, SW_CAPTURE_BEGIN, stream_handle(run), 0);
+		run->captured[key] = ++run->captures;
+		break;
+	case CHAIN_CAPTURE_DONE:
+		tb_capture(run->tb, SW_CAPTURE_END, stream_handle(run), 0x99);
+		for (size_t i = 0; ended && i < sizeof run->captured / sizeof *run->captured; i++)
+			if (run->captured[i] == ended)
+				run->captured[i] = 0;
+		break;
+	default:
+		host_wait(run);
+	}
+}
+
+static void begin(struct run *run)
+{
+	static const struct chain_op nothing;
+	struct truth *truth = run->truth;
+	oracle_start(&truth->order, false);
+	truth->touches = truth->pairs = 0;
+	truth->blocks = 0;
+	memset(truth->slot, 0, sizeof truth->slot);
+	run->op = &nothing;
+	run->index = -1;
+	run->thread = 1;
+	happens(run, OP_CONTEXT_CREATE);
+	run->kernel = tb_function(run->tb, "_Z3addPfPKf", 2, 8, 8);
+	run->unnamed = tb_function(run->tb, "plain", 2, 8, 8);
+	for (uint8_t slot = SLOT_DEVICE; slot <= SLOT_PINNED; slot++) {
+		run->op = &(struct chain_op){.dst.slot = slot};
+		alloc(run);
+	}
+	for (uint8_t stream = 3; stream <= 5; stream++) {
+		run->op = &(struct chain_op){.kind = CHAIN_STREAM_RENEW, .stream = stream, .flag = stream != 5};
+		tb_stream_create(run->tb, stream_handle(run), run->op->flag);
+		happens(run, OP_STREAM_CREATE);
+	}
+}
+
+void chain_run(const struct chain *chain, struct tb *tb, struct truth *truth)
+{
+	struct run run = {.tb = tb, .truth = truth};
+	begin(&run);
+	for (size_t i = 0; i < chain->n; i++) {
+		run.op = &chain->op[i];
+		run.index = (int)i;
+		run.thread = run.blocked ? 1 : run.op->thread;
+		truth->seq[i] = tb->seq;
+		if (!possible(&run))
+			continue;
+		tb_thread(tb, run.thread);
+		tb_stack(tb, 1, STACK_BASE + 16 * (uint64_t)i);
+		tb->flags = (uint16_t)((run.op->synchronous ? SW_RF_SYNCHRONOUS : 0) |
+				       (call(&run, OP_ENQUEUE).flag ? SW_RF_PER_THREAD : 0));
+		if (invisible(&run))
+			emit_only(&run);
+		else
+			step(&run);
+		tb->flags = 0;
+	}
+	truth->seq[chain->n] = tb->seq;
+}
