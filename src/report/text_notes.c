@@ -56,11 +56,11 @@ static bool shares(const struct line *line, const struct line *other)
 
 static void add_place(struct sw_text *t, struct line *line, const char *where)
 {
+	if (strncmp(line->where, "in ", 3) == 0 && strncmp(where, "in ", 3) == 0)
+		where += 3;
 	if (!*where || strstr(line->where, where) || line->places > MOST_PLACES)
 		return;
 	line->places++;
-	if (strncmp(line->where, "in ", 3) == 0 && strncmp(where, "in ", 3) == 0)
-		where += 3;
 	line->where = sw_names_format(t->names, "%s%s%s", line->where, *line->where ? ", " : "",
 				      line->places > MOST_PLACES ? "..." : where);
 }

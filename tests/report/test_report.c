@@ -341,6 +341,22 @@ START_TEST(notes_take_a_line_each)
 }
 END_TEST
 
+START_TEST(notes_of_one_line_name_each_library_once)
+{
+	static const uint32_t stacks[] = {FAKE_AT_PYTHON, FAKE_AT_LIBRARY, FAKE_AT_LIBRARY};
+	fake_trace.torch = true;
+	for (int i = 0; i < 3; i++) {
+		struct sw_finding *alloc = add(305, SW_NOTE, SW_CERTAIN);
+		alloc->accesses = 1;
+		alloc->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
+	}
+	make(NULL);
+	char *text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "    cudaMalloc, 3 times, in libtorch_python.so, libcublasLt.so.13\n"));
+	free(text);
+}
+END_TEST
+
 START_TEST(long_kernel_names_are_cut_unless_all_is_asked_for)
 {
 	add_race();
@@ -676,6 +692,7 @@ int main(void)
 	tcase_add_test(c, every_finding_has_a_message_without_unfilled_facts);
 	tcase_add_test(c, possible_hazards_are_not_called_none);
 	tcase_add_test(c, notes_take_a_line_each);
+	tcase_add_test(c, notes_of_one_line_name_each_library_once);
 	tcase_add_test(c, long_kernel_names_are_cut_unless_all_is_asked_for);
 	tcase_add_test(c, nameless_frames_collapse);
 	tcase_add_test(c, suppression_of_nameless_frames_names_the_module);
