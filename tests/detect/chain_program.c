@@ -29,10 +29,11 @@ static uint8_t random_kind(uint64_t *state)
 /* Starts are few, so that ranges begin where others begin or end; lengths are one off now and then. */
 enum { GRAIN = 20, STARTS = 20 };
 
-static void random_range(uint64_t *state, struct chain_range *range, const struct chain_op *op, unsigned slots)
+static void random_range(uint64_t *state, struct chain_range *range, const struct chain_op *op, unsigned first,
+			 unsigned slots)
 {
 	bool box = op->kind == CHAIN_COPY_2D || op->kind == CHAIN_SET;
-	range->slot = (uint8_t)below(state, slots);
+	range->slot = (uint8_t)((first + below(state, slots)) % SLOTS);
 	range->alias = range->slot == SLOT_PINNED && below(state, 3) == 0;
 	range->at = (uint16_t)(GRAIN * below(state, STARTS));
 	range->pitch = (uint16_t)(op->bytes + GRAIN * below(state, 3));
@@ -47,7 +48,7 @@ void chain_random(struct chain *chain, uint64_t seed)
 	/* Narrow programs meet the same bytes, streams and events more often. */
 	unsigned slots = 1 + below(&state, SLOTS), streams = 2 + below(&state, 5), events = 1 + below(&state, 3);
 	unsigned first = below(&state, 2) ? 3 : 0, rows = 1 + below(&state, 4), synchronous = below(&state, 4);
-	unsigned threads = 1 + below(&state, 2);
+	unsigned threads = 1 + below(&state, 2), first_slot = below(&state, SLOTS);
 	chain->seed = seed;
 	chain->n = 4 + below(&state, CHAIN_OPS - 3);
 	for (size_t i = 0; i < chain->n; i++) {
@@ -61,8 +62,8 @@ void chain_random(struct chain *chain, uint64_t seed)
 		bool memory = op->kind == CHAIN_ALLOC || op->kind == CHAIN_FREE;
 		op->synchronous = (op->kind <= CHAIN_SET || memory) && below(&state, 8) < synchronous;
 		op->flag = below(&state, 2);
-		random_range(&state, &op->dst, op, memory ? SLOTS : slots);
-		random_range(&state, &op->src, op, slots);
+		random_range(&state, &op->dst, op, first_slot, memory ? SLOTS : slots);
+		random_range(&state, &op->src, op, first_slot, slots);
 	}
 }
 

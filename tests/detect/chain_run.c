@@ -2,78 +2,7 @@
 /* Each call of a program: its records, its place in the order (doc/order.md), its accesses. */
 #include <string.h>
 
-#include "chain.h"
-
-enum { CTX = 1, EVENTS = 3, NOT_READY = 600, STACK_BASE = 0x1000 };
-/* Tokens of the order: two of the call in hand, the wait of the blocked thread, the host function. */
-enum { BEFORE_CALL, CALL, BLOCKED, CALLBACK };
-
-struct run {
-	struct tb *tb;
-	struct truth *truth;
-	const struct chain_op *op;
-	int index;
-	unsigned thread;
-	uint32_t kernel, unnamed;
-	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
-	uint64_t callback, callback_stream;
-	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
-	int event_capture[EVENTS];		 /* the capture an event was recorded in */
-};
-
-/* ---- order ---- */
-
-static struct op call(const struct run *run, enum op_kind kind)
-{
-	const struct chain_op *op = run->op;
-	return (struct op){.kind = (uint8_t)kind,
-			   .ctx = CTX,
-			   .thread = (uint8_t)run->thread,
-			   .stream = op->synchronous ? 0 : op->stream,
-			   .event = op->event,
-			   .flag = op->flag && !op->synchronous && (kind == OP_STREAM_CREATE || !op->stream)};
-}
-
-static int place(struct run *run, struct op *op)
-{
-	oracle_call(&run->truth->order, op, run->tb->seq);
-	return run->truth->order.now;
-}
-
-static int happens(struct run *run, enum op_kind kind)
-{
-	struct op op = call(run, kind);
-	return place(run, &op);
-}
-
-static void wait_begins(struct run *run, enum op_kind kind, uint8_t token)
-{
-	struct op op = call(run, kind);
-	op.token = token;
-	place(run, &op);
-}
-
-static void wait_ends(struct run *run, uint8_t token, enum sw_order basis)
-{
-	struct op op = call(run, OP_WAIT_END);
-	op.token = token;
-	op.basis = basis;
-	place(run, &op);
-}
-
-static uint64_t stream_handle(struct run *run)
-{
-	struct op op = call(run, OP_ENQUEUE);
-	return program_stream(&op);
-}
-
-static unsigned lane_key(const struct run *run)
-{
-	unsigned stream = run->op->synchronous ? 0 : run->op->stream;
-	if (stream == 2 || (!stream && run->op->flag && !run->op->synchronous))
-		return MAX_STREAMS + run->thread;
-	return stream > 2 ? stream : 0;
-}
+#include "chain_call.h"
 
 /* ---- work ---- */
 
@@ -200,90 +129,6 @@ static void release(struct run *run)
 	run->truth->releasing = NULL;
 	if (slot != SLOT_POOL)
 		wait_ends(run, CALL, SW_ORDER_MEASURED);
-}
-
-/* ---- streams and events ---- */
-
-static bool capture_lives(const struct run *run, int capture)
-{
-	for (size_t i = 0; capture && i < sizeof run->captured / sizeof *run->captured; i++)
-		if (run->captured[i] == capture)
-			return true;
-	return false;
-}
-
-static void stream_ends(struct run *run)
-{
-	tb_stream_destroy(run->tb, stream_handle(run));
-	happens(run, OP_STREAM_DESTROY);
-	run->captured[lane_key(run)] = 0;
-}
-
-static void event_record(struct run *run)
-{
-	int capture = run->captured[lane_key(run)];
-	tb_event_record(run->tb, 0x77000u + run->op->event, stream_handle(run));
-	run->event_capture[run->op->event] = capture;
-	if (!capture)
-		happens(run, OP_RECORD);
-}
-
-static void stream_wait(struct run *run)
-{
-	int capture = run->event_capture[run->op->event];
-	unsigned lane = lane_key(run);
-	if (capture && !lane)
-		return; /* the legacy stream cannot be captured */
-	tb_stream_wait(run->tb, stream_handle(run), 0x77000u + run->op->event);
-	if (capture_lives(run, capture))
-		run->captured[lane] = capture;
-	else if (!capture && !run->captured[lane])
-		happens(run, OP_STREAM_WAIT);
-}
-
-/* ---- waits of the host ---- */
-
-static void host_wait(struct run *run)
-{
-	static const enum op_kind waits[] = {
-		[SW_SYNC_EVENT] = OP_WAIT_EVENT, [SW_SYNC_STREAM] = OP_WAIT_STREAM, [SW_SYNC_CONTEXT] = OP_WAIT_CONTEXT};
-	const struct chain_op *op = run->op;
-	bool query = op->kind == CHAIN_QUERY_EVENT || op->kind == CHAIN_QUERY_STREAM, split = op->kind == CHAIN_WAIT_BEGIN;
-	enum sw_sync_what what = op->kind == CHAIN_SYNC_CONTEXT ? SW_SYNC_CONTEXT
-				 : op->kind == CHAIN_SYNC_EVENT || op->kind == CHAIN_QUERY_EVENT ? SW_SYNC_EVENT
-												 : SW_SYNC_STREAM;
-	uint64_t handle = what == SW_SYNC_EVENT ? 0x77000u + op->event : stream_handle(run);
-	uint8_t token = split ? BLOCKED : CALL;
-	if (query)
-		tb_query(run->tb, what, handle, op->flag ? 0 : NOT_READY);
-	else if (split)
-		run->blocked = tb_sync_begin(run->tb, what, handle);
-	else
-		tb_sync(run->tb, what, handle);
-	if ((query && !op->flag) || (what == SW_SYNC_EVENT && run->event_capture[op->event]))
-		return;
-	wait_begins(run, waits[what], token);
-	if (!split)
-		wait_ends(run, token, SW_ORDER_DOCUMENTED);
-}
-
-static void callback(struct run *run)
-{
-	run->callback_stream = stream_handle(run);
-	tb_host_func(run->tb, run->callback_stream, 0x1234);
-	run->callback = run->tb->seq;
-	wait_begins(run, OP_HOST_FUNC, CALLBACK);
-}
-
-static void callback_runs(struct run *run)
-{
-	struct op op = call(run, OP_HOST_FUNC_END);
-	op.token = CALLBACK;
-	tb_thread(run->tb, 3);
-	run->tb->flags = 0;
-	tb_host_func_run(run->tb, run->callback_stream, 0x1234, run->callback);
-	place(run, &op);
-	run->callback = 0;
 }
 
 /* ---- a program ---- */
@@ -458,7 +303,7 @@ void chain_run(const struct chain *chain, struct tb *tb, struct truth *truth)
 		if (!possible(&run))
 			continue;
 		tb_thread(tb, run.thread);
-		tb_stack(tb, 1, STACK_BASE + 16 * (uint64_t)i);
+		tb_stack(tb, 1, 0x1000 + 16 * (uint64_t)i);
 		tb->flags = (uint16_t)((run.op->synchronous ? SW_RF_SYNCHRONOUS : 0) |
 				       (call(&run, OP_ENQUEUE).flag ? SW_RF_PER_THREAD : 0));
 		if (invisible(&run))

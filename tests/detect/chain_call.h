@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One call of a program, in the making.  Private to the chain's files. */
+#ifndef TESTS_DETECT_CHAIN_CALL_H
+#define TESTS_DETECT_CHAIN_CALL_H
+
+#include "chain.h"
+
+enum { CHAIN_CTX = 1, CHAIN_EVENTS = 3 };
+/* Tokens of the order: two of the call in hand, the wait of the blocked thread, the host function. */
+enum { BEFORE_CALL, CALL, BLOCKED, CALLBACK };
+
+struct run {
+	struct tb *tb;
+	struct truth *truth;
+	const struct chain_op *op;
+	int index;
+	unsigned thread;
+	uint32_t kernel, unnamed;
+	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
+	uint64_t callback, callback_stream;
+	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
+	int event_capture[CHAIN_EVENTS];		 /* the capture an event was recorded in */
+};
+
+/* The call in the terms of the order; its step there, -1 none. */
+struct op call(const struct run *run, enum op_kind kind);
+int place(struct run *run, struct op *op);
+int happens(struct run *run, enum op_kind kind);
+void wait_begins(struct run *run, enum op_kind kind, uint8_t token);
+void wait_ends(struct run *run, uint8_t token, enum sw_order basis);
+uint64_t stream_handle(struct run *run);
+/* Index into run.captured; 0: the legacy stream. */
+unsigned lane_key(const struct run *run);
+
+/* Calls. */
+void stream_ends(struct run *run);
+void event_record(struct run *run);
+void stream_wait(struct run *run);
+void host_wait(struct run *run);
+void callback(struct run *run);
+void callback_runs(struct run *run);
+
+#endif
