@@ -20,7 +20,7 @@
 
 struct run {
 	const struct sw_options *options;
-	char *library;	  /* to preload */
+	char *preload;	  /* to preload */
 	char *simulation; /* folder, NULL: the real CUDA */
 	char *folder;	  /* where we were started: the program may go elsewhere */
 };
@@ -80,7 +80,7 @@ static void prepare(void *arg, pid_t pid)
 	/* Ours behind the user's: the last one counts. */
 	char *options = sw_format("%s%squiet=1:report=0:trace=%s", old ? old : "", old && *old ? ":" : "", escaped);
 	setenv("SYNCWATCH_OPTIONS", options, 1);
-	prepend("LD_PRELOAD", run->library);
+	prepend("LD_PRELOAD", run->preload);
 	if (run->simulation)
 		prepend("LD_LIBRARY_PATH", run->simulation);
 	free(options);
@@ -133,8 +133,8 @@ static int set_up(struct run *run)
 		status = check_folder(run);
 	if (status)
 		return status;
-	run->library = sw_install_find("libsyncwatch.so", &error);
-	if (!run->library)
+	run->preload = sw_install_find("libsyncwatch.so", &error);
+	if (!run->preload)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	return run->options->sim ? find_simulation(run) : SW_EXIT_OK;
 }
@@ -225,7 +225,7 @@ int sw_cmd_run(const struct sw_options *options)
 	int status = set_up(&run);
 	if (!status)
 		status = run_program(&run);
-	free(run.library);
+	free(run.preload);
 	free(run.simulation);
 	free(run.folder);
 	return status;
