@@ -5,6 +5,7 @@ include tests/preload/local.mk
 include tests/reader/local.mk
 include tests/hb/local.mk
 include tests/image/local.mk
+include tests/footprint/local.mk
 include tests/detect/local.mk
 include tests/report/local.mk
 include tests/simcuda/local.mk

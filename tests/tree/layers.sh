@@ -11,8 +11,9 @@ declare -A may=(
 	[reader]="reader base syncwatch"
 	[hb]="hb base"
 	[image]="image base syncwatch"
-	[detect]="detect hb reader image api base syncwatch"
-	[report]="report detect hb reader image api base syncwatch"
+	[footprint]="footprint image base syncwatch"
+	[detect]="detect hb reader footprint image api base syncwatch"
+	[report]="report detect hb reader footprint image api base syncwatch"
 	[simcuda]="simcuda image base syncwatch"
 )
 passed=0 failed=0

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/code.h"
+#include "footprint/footprint.h"
+
+const char *sw_op_text(enum sw_op op)
+{
+	static const char *const text[] = {
+#define SW_OP(name, operands, text) [SW_OP_##name] = text,
+#include "footprint/ops.def"
+	};
+	return (unsigned)op < SW_OPS ? text[op] : "?";
+}
+
+const char *sw_why_text(enum sw_why why)
+{
+	static const char *const text[] = {
+#define SW_WHY(name, text) [SW_WHY_##name] = text,
+#include "footprint/whys.def"
+	};
+	return (unsigned)why < SW_WHYS ? text[why] : "?";
+}
+
+void sw_program_free(struct sw_program *program)
+{
+	sw_arena_free(&program->arena);
+	*program = (struct sw_program){0};
+}

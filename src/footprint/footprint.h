@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kernel touches: symbolic once per kernel, evaluated at each launch.  Pure functions, no CUDA, thread-safe.
+ *
+ * A footprint is a handful of flat arrays (so that it can be kept on disk): terms that compute addresses from the
+ * launch's geometry and parameters, facts that hold where an access is made (from the branches that lead there), loops,
+ * and the accesses ("sites").  Every site that can be executed is there: soundness is that a launch never touches
+ * memory outside the reaches of its footprint, unless `wild` or a reach without a known root says so.
+ */
+#ifndef SW_FOOTPRINT_FOOTPRINT_H
+#define SW_FOOTPRINT_FOOTPRINT_H
+
+#include "footprint/code.h"
+
+enum sw_why {
+#define SW_WHY(name, text) SW_WHY_##name,
+#include "footprint/whys.def"
+	SW_WHYS
+};
+const char *sw_why_text(enum sw_why why);
+
+#define SW_NO_TERM UINT32_MAX
+
+/*
+ * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
+ *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in it
+ *   SW_TERM_ANY   one of alternatives[a .. a+b)
+ *   RANGE         with a: enum sw_why tells where it comes from
+ * Operands a, b, c are terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
+ */
+enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY };
+struct sw_term {
+	uint8_t op, width, flags, reserved;
+	uint32_t a, b, c;
+	int64_t imm, imm2;
+};
+
+/* A 1-bit term that is known to be true (or false). */
+struct sw_fact {
+	uint32_t term;
+	uint32_t truth;
+};
+
+/* entry: facts on every way into the loop from outside; back: facts at the end of every completed iteration, in terms of
+   the iteration just completed (its k, before it is counted up). */
+struct sw_loop {
+	uint32_t parent; /* the loop around it, UINT32_MAX none */
+	uint32_t entry, entries, back, backs; /* facts[entry .. entry+entries) ... */
+};
+
+enum sw_root_kind {
+	SW_ROOT_PARAM,	  /* the address is made from the word(s) of the parameter block at [param, param+span) */
+	SW_ROOT_SYMBOL,	  /* from the address of module variable `symbol` */
+	SW_ROOT_INDIRECT, /* loaded from memory reached through [param, param+span), or through `symbol` (span 0) */
+	SW_ROOT_OBJECT,	  /* texture or surface handle, or pointer to a tensor map, in the word at param */
+	SW_ROOT_MAP,	  /* a tensor map lies by value in the parameter block at param */
+	SW_ROOT_ENVIRONMENT, /* memory of the driver's own: malloc in kernels, cooperative groups */
+	SW_ROOT_UNKNOWN	  /* anything */
+};
+struct sw_root {
+	uint8_t kind;
+	uint8_t weak; /* may as well be an index that is added to another root */
+	uint16_t reserved;
+	uint32_t param, span, symbol; /* bytes; a single pointer has span 8 */
+};
+
+enum sw_touch_role { SW_TOUCH_READ = 1, SW_TOUCH_WRITE = 2, SW_TOUCH_ATOMIC = 4 }; /* READ|WRITE: both */
+
+struct sw_site {
+	uint8_t role;  /* enum sw_touch_role, or'ed */
+	uint8_t polls; /* volatile, acquire, release, system scope */
+	uint8_t op;    /* enum sw_op of the instruction */
+	uint8_t why;   /* enum sw_why: why `address` is SW_NO_TERM */
+	uint32_t bytes; /* touched from the address on, when size is SW_NO_TERM; 0: unknown */
+	uint32_t address, size; /* terms of 64 bits; SW_NO_TERM */
+	uint32_t fact, facts, root, roots;
+	uint32_t place; /* PTX line or byte offset */
+	uint32_t text;	/* offset in strings: mnemonic */
+};
+
+struct sw_footprint_symbol {
+	uint32_t name; /* offset in strings */
+	uint32_t constant;
+	uint64_t bytes;
+};
+
+enum sw_source { SW_SOURCE_PTX = 1, SW_SOURCE_SASS };
+
+struct sw_footprint {
+	struct sw_arena arena; /* owns the arrays */
+	uint32_t source, arch; /* enum sw_source; 90 for sm_90 */
+	uint32_t wild;	       /* offset in strings: why nothing may be concluded from what is missing; 0: one may */
+	uint32_t params, param_bytes;
+	struct sw_param *param;
+	struct sw_term *term;
+	uint32_t terms;
+	uint32_t *alternative;
+	uint32_t alternatives;
+	struct sw_fact *fact;
+	uint32_t facts;
+	struct sw_loop *loop;
+	uint32_t loops;
+	struct sw_root *root;
+	uint32_t roots;
+	struct sw_site *site;
+	uint32_t sites;
+	struct sw_footprint_symbol *symbol;
+	uint32_t symbols;
+	char *string; /* NUL-terminated strings, the first is "" */
+	uint32_t strings;
+};
+
+/* Caps: beyond them a kernel keeps its directions and loses its ranges (SW_WHY_COMPLEX). */
+#define SW_FOOTPRINT_MAX_TERMS (1u << 16)
+#define SW_FOOTPRINT_MAX_SITES (1u << 14)
+
+/* From code to footprint; never fails: what is not understood is wild or open. */
+struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw_source source, uint32_t arch);
+void sw_footprint_free(struct sw_footprint *footprint);
+
+/* Flat form for keeping it; unpack checks everything (the bytes are untrusted): every index in bounds, operands before
+   users.  pack: *out is malloc'ed. */
+void sw_footprint_pack(const struct sw_footprint *footprint, void **out, size_t *bytes);
+int sw_footprint_unpack(const void *bytes, size_t size, struct sw_footprint **out, struct sw_error *error);
+
+/* ---- at a launch ----------------------------------------------------------------------------------------------- */
+
+struct sw_geometry {
+	uint32_t grid[3], block[3];
+	uint32_t cluster; /* blocks of a cluster, 0 or 1: none */
+	uint32_t shared_bytes;
+	const void *params; /* the block; may be shorter than the kernel's */
+	uint32_t param_bytes;
+	/* Device address of a module variable, 0 unknown; NULL: none is known. */
+	uint64_t (*symbol)(void *arg, const char *name);
+	void *arg;
+};
+
+enum sw_extent {
+	SW_EXTENT_BOX,	 /* every byte of the box can be touched, as far as geometry, scalars and guards tell */
+	SW_EXTENT_HULL,	 /* nothing outside the box is touched, but perhaps not all of it (see why) */
+	SW_EXTENT_OPEN	 /* somewhere from the root's pointer on, see why; address: the pointer's value, 0 with span > 8 */
+};
+
+/* A box of bytes as in detect/access.h: slices x rows rows of width bytes. */
+struct sw_reach {
+	uint8_t role, extent, polls, why; /* enum sw_touch_role or'ed, sw_extent, -, sw_why */
+	uint32_t site;			  /* one that makes it, for the evidence string */
+	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
+	uint64_t address, width, pitch, rows, slice, slices;
+};
+struct sw_reaches {
+	struct sw_reach *at;
+	size_t n, room;
+};
+
+/*
+ * All that a launch can touch in global memory (and through objects, roots OBJECT and MAP, and unknown roots).  Reaches
+ * are appended to *out, equal ones once, adjoining ones joined where the union is again a box; at most SW_MAX_REACHES,
+ * beyond that hulls.  Evaluation allocates nothing that grows with the grid.
+ */
+#define SW_MAX_REACHES 64
+void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			   struct sw_reaches *out);
+
+/* What is known without a launch: for each root its roles together (one reach a root, OPEN, no address). */
+void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_reaches *out);
+
+/* The address of a site as a reader would write it: "param 0 + 4 * (256 * ctaid.x + tid.x)", at most `room` bytes. */
+void sw_footprint_address_text(const struct sw_footprint *footprint, uint32_t site, char *out, size_t room);
+/* The facts of a site that mention launch values: "i < param 2" joined by " and "; empty if none. */
+void sw_footprint_facts_text(const struct sw_footprint *footprint, uint32_t site, char *out, size_t room);
+
+#endif
