@@ -24,7 +24,9 @@ struct sw_range {
 	enum sw_evidence evidence;
 	int32_t param; /* parameter that holds the pointer, -1 none */
 	bool bounded;  /* the box is all that can be touched; else `address` is only where it starts */
+	bool loose;    /* bounded, but perhaps not all of it is touched: an index is data-dependent */
 	bool polls;    /* signals through memory, or is a library's workspace: one step down in the matrix */
+	const struct sw_ground *ground; /* what the kernel's code says, NULL none */
 };
 
 /* A box of consecutive bytes. */

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"
 
@@ -65,6 +66,30 @@ struct sw_allocation {
 	const char *name; /* symbol or annotation; NULL */
 };
 
+/* How a kernel comes to the memory that it touches. */
+enum sw_via {
+	SW_VIA_PARAMETER, /* a pointer in its parameters (sw_access.param) */
+	SW_VIA_SYMBOL,	  /* a module variable: `symbol` */
+	SW_VIA_TEXTURE,	  /* a texture or surface whose handle is in its parameters, or tensor maps there, */
+	SW_VIA_SURFACE,	  /* by value or by address */
+	SW_VIA_TENSOR_MAP
+};
+
+/* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */
+struct sw_ground {
+	uint32_t source; /* enum sw_source, 0 none */
+	uint32_t arch;	 /* of the code that was analysed: 90 for sm_90 */
+	bool other_code; /* not the code that ran */
+	enum sw_via via;
+	enum sw_extent extent;
+	enum sw_why why;      /* why the extent is not known (better) */
+	bool polls;	      /* volatile, acquire, release, system scope */
+	uint32_t place;	      /* line of the PTX, byte offset in the machine code */
+	const char *mnemonic; /* "st.global", "" none */
+	const char *symbol;   /* mangled, NULL none */
+	const char *unread;   /* "no code image", "unreadable: ..."; NULL: it was read */
+};
+
 /* One side of a finding. */
 struct sw_access {
 	enum sw_role role;
@@ -83,6 +108,7 @@ struct sw_access {
 	bool extent_known;	 /* false: to the end of the allocation or the next known start */
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
 	enum sw_evidence evidence;
+	const struct sw_ground *ground; /* kernels: lives as long as the judgement; NULL none */
 };
 
 /* A cheap fix, as facts. */
@@ -132,13 +158,33 @@ struct sw_finding {
 	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
 };
 
+/* Where what is known of a launch comes from, each launch counted once.  OTHER_CODE: code that is not what ran.
+   NOTHING: no code and no parameter that could be a pointer. */
+enum sw_told_by {
+	SW_BY_PTX,
+	SW_BY_SASS,
+	SW_BY_OTHER_CODE,
+	SW_BY_SIGNATURE, /* a weaker source for some of its pointers counts for all */
+	SW_BY_ASSUMED,
+	SW_BY_NOTHING,
+	SW_BY_SOURCES
+};
+
 struct sw_coverage {
 	uint64_t driver_calls, runtime_calls;
-	uint64_t kernels_by_evidence[5]; /* launches, by the weakest evidence of a pointer parameter */
+	uint64_t kernels_by_evidence[5]; /* launches, by the weakest evidence of a pointer that they touch */
+	uint64_t kernels_by_source[SW_BY_SOURCES];
+	/* Launches of kernels that reach memory through pointers in memory, that use module variables at addresses that
+	   nobody asked for, textures, surfaces or tensor maps that were not seen to be made, and of those of which some
+	   accesses are not known (unknown instructions, calls of code that is not there).  Each may be counted in
+	   several. */
+	uint64_t indirect_kernels, symbol_kernels, object_kernels, wild_kernels;
+	/* Launches of which there is no code, and of which the code can't be read. */
+	uint64_t codeless_kernels, unreadable_kernels;
 	uint64_t launches, copies, sets, syncs;
 	uint64_t bytes_copied;
 	uint64_t unclassified_calls, records_lost, straddling_dropped;
-	uint64_t edges_for_safety, unknown_streams, indirect_kernels, graph_launches;
+	uint64_t edges_for_safety, unknown_streams, graph_launches;
 	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
 };
 
@@ -153,6 +199,7 @@ struct sw_judgement {
 	uint64_t span_ns;		       /* first to last record */
 	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
 	bool simulated;
+	struct sw_footprint_library_totals analysed; /* code, by all threads */
 };
 
 /* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two
@@ -182,6 +229,9 @@ struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
+	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
+	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
+	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
 };
 
 /* Reads the trace to its end.  0 or <0 with error filled; a damaged trace yields what could be judged. */

@@ -221,6 +221,7 @@ struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, co
 	use->access.role = range->role;
 	use->access.param = range->param;
 	use->access.evidence = range->evidence;
+	use->access.ground = range->ground;
 	use->access.extent_known = range->bounded;
 	use->access.ranged = true;
 	use->access.address = address;

@@ -153,7 +153,7 @@ struct sw_model {
 	const struct sw_observer *observer; /* never NULL */
 	struct sw_judgement *j;
 	struct sw_arena *arena; /* lives as long as the judgement */
-	struct sw_space space;
+	struct sw_address_space space;
 	struct sw_collect collect;
 
 	const struct sw_record *record; /* the one in hand */

@@ -18,20 +18,20 @@ struct sw_view {
 	struct sw_view *older, *newer; /* freed ones */
 };
 
-void sw_space_init(struct sw_space *space)
+void sw_space_init(struct sw_address_space *space)
 {
-	*space = (struct sw_space){.lowest = UINT64_MAX};
+	*space = (struct sw_address_space){.lowest = UINT64_MAX};
 	space->pageable = (struct sw_block){.bytes = UINT64_MAX, .memory = SW_MEM_PAGEABLE, .born_passed = true};
 }
 
-static void block_free(struct sw_space *space, struct sw_block *block)
+static void block_free(struct sw_address_space *space, struct sw_block *block)
 {
 	sw_shadow_clear(&block->shadow, &space->uses);
 	free(block->starts.at);
 	free(block);
 }
 
-static void view_live(struct sw_space *space, struct sw_block *block, int which, uint64_t address)
+static void view_live(struct sw_address_space *space, struct sw_block *block, int which, uint64_t address)
 {
 	struct sw_view *view = sw_calloc(1, sizeof *view);
 	view->at.lo = view->base = address;
@@ -43,7 +43,7 @@ static void view_live(struct sw_space *space, struct sw_block *block, int which,
 	space->highest = view->at.hi > space->highest ? view->at.hi : space->highest;
 }
 
-static void freed_drop(struct sw_space *space, struct sw_view *view)
+static void freed_drop(struct sw_address_space *space, struct sw_view *view)
 {
 	sw_intervals_remove(&space->freed, &view->at);
 	*(view->older ? &view->older->newer : &space->oldest) = view->newer;
@@ -53,7 +53,7 @@ static void freed_drop(struct sw_space *space, struct sw_view *view)
 	free(view);
 }
 
-static void freed_keep(struct sw_space *space, struct sw_block *block)
+static void freed_keep(struct sw_address_space *space, struct sw_block *block)
 {
 	struct sw_view *view = sw_calloc(1, sizeof *view);
 	view->at.lo = view->base = block->address;
@@ -67,13 +67,13 @@ static void freed_keep(struct sw_space *space, struct sw_block *block)
 		freed_drop(space, space->oldest);
 }
 
-void sw_space_forget_freed(struct sw_space *space)
+void sw_space_forget_freed(struct sw_address_space *space)
 {
 	while (space->oldest)
 		freed_drop(space, space->oldest);
 }
 
-static void make_room(struct sw_space *space, uint64_t lo, uint64_t hi)
+static void make_room(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 {
 	struct sw_interval *at;
 	while ((at = sw_intervals_from(&space->freed, lo)) && at->lo < hi)
@@ -82,7 +82,7 @@ static void make_room(struct sw_space *space, uint64_t lo, uint64_t hi)
 		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
 }
 
-struct sw_block *sw_space_add(struct sw_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
+struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias)
 {
 	if (memory != SW_MEM_ARRAY) {
@@ -116,7 +116,7 @@ struct sw_block *sw_space_add(struct sw_space *space, uint64_t address, uint64_t
 	return block;
 }
 
-void sw_space_remove(struct sw_space *space, struct sw_block *block, const struct sw_access *gone)
+void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone)
 {
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
@@ -146,26 +146,26 @@ static struct sw_block *find(const struct sw_intervals *set, uint64_t address, u
 	return view->block;
 }
 
-struct sw_block *sw_space_find(const struct sw_space *space, uint64_t address, uint64_t *offset)
+struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
 {
 	if (address < space->lowest || address >= space->highest)
 		return NULL;
 	return find(&space->live, address, offset);
 }
 
-struct sw_block *sw_space_find_freed(const struct sw_space *space, uint64_t address, uint64_t *offset)
+struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
 {
 	if (address < space->lowest || address >= space->highest)
 		return NULL;
 	return find(&space->freed, address, offset);
 }
 
-struct sw_block *sw_space_find_array(const struct sw_space *space, uint64_t handle)
+struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle)
 {
 	return sw_map_ptr(&space->arrays, handle);
 }
 
-struct sw_block *sw_space_next(const struct sw_space *space, const struct sw_block *block)
+struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block)
 {
 	const struct sw_view *view =
 		(const struct sw_view *)sw_intervals_from(&space->live, block ? block->view[0]->at.hi : 0);
@@ -207,7 +207,7 @@ uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset)
 	return i < block->starts.n ? block->starts.at[i] : block->bytes;
 }
 
-void sw_space_free(struct sw_space *space)
+void sw_space_free(struct sw_address_space *space)
 {
 	struct sw_map_slot slot;
 	sw_space_forget_freed(space);

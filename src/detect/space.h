@@ -32,7 +32,7 @@ struct sw_block {
 	const char *name;
 };
 
-struct sw_space {
+struct sw_address_space {
 	struct sw_intervals live, freed;
 	struct sw_map arrays; /* handle -> block */
 	struct sw_use_pool uses;
@@ -43,26 +43,26 @@ struct sw_space {
 	uint64_t lowest, highest; /* of all that was ever alive: most scalars of a kernel lie outside */
 };
 
-void sw_space_init(struct sw_space *space);
-void sw_space_free(struct sw_space *space);
+void sw_space_init(struct sw_address_space *space);
+void sw_space_free(struct sw_address_space *space);
 
 /* A block begins to exist at [address, address + bytes), and at `alias` unless 0.  What the books still hold there has
    ended without being seen: it goes.  The caller fills in what it knows. */
-struct sw_block *sw_space_add(struct sw_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
+struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias);
 /* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
-void sw_space_remove(struct sw_space *space, struct sw_block *block, const struct sw_access *gone);
+void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
 /* Nothing is known any more of what was freed: records were lost. */
-void sw_space_forget_freed(struct sw_space *space);
+void sw_space_forget_freed(struct sw_address_space *space);
 
 /* The live block that holds the address and the offset in it; NULL none. */
-struct sw_block *sw_space_find(const struct sw_space *space, uint64_t address, uint64_t *offset);
-struct sw_block *sw_space_find_array(const struct sw_space *space, uint64_t handle);
+struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
 /* The freed block that held the address and whose place nothing has taken since; NULL none. */
-struct sw_block *sw_space_find_freed(const struct sw_space *space, uint64_t address, uint64_t *offset);
+struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 
 /* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
-struct sw_block *sw_space_next(const struct sw_space *space, const struct sw_block *block);
+struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block);
 
 /* Something starts here: accesses of unknown extent from below end here. */
 void sw_block_start(struct sw_block *block, uint64_t offset);

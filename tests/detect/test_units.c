@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(space_finds_what_lives)
 {
-	struct sw_space space;
+	struct sw_address_space space;
 	struct sw_access gone = {.seq = 9};
 	uint64_t at;
 	sw_space_init(&space);
@@ -148,7 +148,7 @@ END_TEST
 START_TEST(space_survives_churn)
 {
 	enum { LIVE = 100 };
-	struct sw_space space;
+	struct sw_address_space space;
 	struct sw_block *live[LIVE] = {0};
 	struct sw_access gone = {0};
 	uint64_t at;
