@@ -2,6 +2,8 @@
 #include "footprint/code.h"
 #include "footprint/footprint.h"
 
+#include <stdlib.h>
+
 const char *sw_op_text(enum sw_op op)
 {
 	static const char *const text[] = {
@@ -24,4 +26,12 @@ void sw_program_free(struct sw_program *program)
 {
 	sw_arena_free(&program->arena);
 	*program = (struct sw_program){0};
+}
+
+void sw_footprint_free(struct sw_footprint *footprint)
+{
+	if (!footprint)
+		return;
+	sw_arena_free(&footprint->arena);
+	free(footprint);
 }

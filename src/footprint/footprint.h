@@ -116,7 +116,7 @@ struct sw_footprint {
 
 /* From code to footprint; never fails: what is not understood is wild or open. */
 struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw_source source, uint32_t arch);
-void sw_footprint_free(struct sw_footprint *footprint);
+void sw_footprint_free(struct sw_footprint *footprint); /* NULL is allowed; the struct itself comes from sw_alloc */
 
 /* Flat form for keeping it; unpack checks everything (the bytes are untrusted): every index in bounds, operands before
    users.  pack: *out is malloc'ed. */
