@@ -7,6 +7,7 @@
 struct sw_range sw_range_bytes(uint64_t address, uint64_t bytes, enum sw_role role, enum sw_evidence evidence)
 {
 	return (struct sw_range){.address = address,
+				 .base = address,
 				 .width = bytes,
 				 .pitch = bytes,
 				 .rows = 1,

@@ -16,8 +16,9 @@
 #include "detect/detect.h"
 
 struct sw_range {
-	uint64_t address;	/* first byte; inside an allocation: offset from its start */
-	uint64_t width;		/* bytes of a row; 0 with !bounded: extent unknown */
+	uint64_t address; /* first byte; inside an allocation: offset from its start */
+	uint64_t base;	/* the pointer that it is reached from, as `address`; the same, unless code computes with it */
+	uint64_t width; /* bytes of a row; 0 with !bounded: extent unknown */
 	uint64_t pitch, rows;	/* bytes from row to row, rows (>= 1) */
 	uint64_t slice, slices; /* bytes from slice to slice, slices (>= 1) */
 	enum sw_role role;	/* SW_READ, SW_WRITE, SW_READ_WRITE, SW_ATOMIC */
@@ -59,7 +60,9 @@ static inline bool sw_role_writes(enum sw_role role)
 /* How much an access is worth as evidence, for deciding which of two may stand for both. */
 static inline int sw_range_rank(const struct sw_range *range)
 {
-	return range->bounded ? 3 : (int)range->evidence < 2 ? (int)range->evidence : 2;
+	if (range->bounded)
+		return range->loose ? 3 : 4;
+	return (int)range->evidence < 2 ? (int)range->evidence : 2;
 }
 
 #endif

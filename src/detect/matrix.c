@@ -18,7 +18,7 @@ static bool starts_inside(const struct sw_range *open, const struct sw_range *ot
 {
 	if (open->bounded)
 		return false;
-	if (open->address == other->address)
+	if (open->base == other->base)
 		return true;
 	struct sw_range first = sw_range_bytes(open->address, 1, open->role, open->evidence);
 	return other->bounded && sw_range_overlap(&first, other);
@@ -38,6 +38,8 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 	if (crowded && contact != SW_CONTACT_BYTES)
 		return possible;
 	struct sw_verdict verdict = *table[weaker][contact];
+	if (verdict.severity == SW_ERROR && (a->loose || b->loose))
+		verdict = warning; /* where in the box depends on data: as sure as a shared base */
 	if (a->polls || b->polls)
 		return verdict.severity == SW_ERROR ? warning : possible;
 	return verdict;

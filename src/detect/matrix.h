@@ -7,8 +7,9 @@
 
 /* How two accesses come to share memory. */
 enum sw_contact {
-	SW_CONTACT_BYTES, /* both are bounded and share bytes */
-	SW_CONTACT_BASE, /* the start of an unbounded one is the start of the other, or lies inside the bounded other */
+	SW_CONTACT_BYTES,  /* both are bounded and share bytes */
+	SW_CONTACT_BASE,   /* an unbounded one is reached from the same pointer, or its start lies inside the bounded
+			      other */
 	SW_CONTACT_EXTENT, /* only because an extent was assumed */
 	SW_CONTACTS
 };

@@ -254,8 +254,9 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		}
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
-		if (range->evidence == SW_EV_EXACT || range->param >= 0)
-			sw_block_start(block, range->address);
+		/* What a kernel computes from a pointer starts nothing, the pointer does. */
+		if ((range->evidence == SW_EV_EXACT || range->param >= 0) && range->base < block->bytes)
+			sw_block_start(block, range->base);
 	}
 	sw_use_drop(&m->space.uses, use);
 }
@@ -273,7 +274,9 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 		block = sw_space_find_array(&m->space, how->handle);
 	else
 		block = sw_space_find(&m->space, range->address, &inside.address);
-	if (!block && !how->array && range->evidence != SW_EV_ASSUMED) {
+	if (block)
+		inside.base = range->base - (range->address - inside.address);
+	if (!block && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
 		block = sw_space_find_freed(&m->space, range->address, &inside.address);
 		freed = block;
 	}

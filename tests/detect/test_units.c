@@ -229,6 +229,47 @@ START_TEST(matrix_is_the_documented_one)
 }
 END_TEST
 
+/* A box of which perhaps not all is touched is worth a warning; where it meets nothing is as sure as ever. */
+static const struct {
+	bool loose_a, loose_b, polls;
+	enum sw_severity severity;
+	enum sw_confidence confidence;
+} loose[] = {
+	{false, false, false, SW_ERROR, SW_CERTAIN},
+	{true, false, false, SW_WARNING, SW_LIKELY},
+	{true, true, false, SW_WARNING, SW_LIKELY},
+	{true, false, true, SW_NOTE, SW_POSSIBLE},
+};
+
+START_TEST(loose_boxes_only_warn)
+{
+	struct sw_range a = sw_range_bytes(100, 50, SW_WRITE, SW_EV_FOOTPRINT);
+	struct sw_range b = sw_range_bytes(149, 50, SW_READ, SW_EV_FOOTPRINT);
+	a.loose = loose[_i].loose_a;
+	b.loose = loose[_i].loose_b;
+	a.polls = loose[_i].polls;
+	for (int turn = 0; turn < 2; turn++) {
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, false) : sw_matrix(&a, &b, false);
+		ck_assert_int_eq(v.severity, loose[_i].severity);
+		ck_assert_int_eq(v.confidence, loose[_i].confidence);
+	}
+}
+END_TEST
+
+/* Code that computes addresses: an unbounded access meets a box of the same pointer, wherever in the array that is. */
+START_TEST(one_base_is_one_base)
+{
+	struct sw_range open = sw_range_open(100, SW_WRITE, SW_EV_DIRECTION, 0);
+	struct sw_range box = sw_range_bytes(500, 50, SW_READ, SW_EV_FOOTPRINT);
+	ck_assert_int_eq(sw_contact_of(&open, &box), SW_CONTACT_EXTENT);
+	box.base = 100;
+	ck_assert_int_eq(sw_contact_of(&open, &box), SW_CONTACT_BASE);
+	ck_assert_int_eq(sw_contact_of(&box, &open), SW_CONTACT_BASE);
+	ck_assert_int_eq(sw_matrix(&open, &box, false).severity, SW_WARNING);
+	ck_assert_int_eq(sw_matrix(&open, &box, true).confidence, SW_POSSIBLE);
+}
+END_TEST
+
 /* ---- findings
  * -------------------------------------------------------------------------------------------------------- */
 
@@ -258,6 +299,8 @@ static void add(TCase *tc)
 	tcase_add_test(tc, space_survives_churn);
 	tcase_add_test(tc, extents_end_at_the_next_start);
 	tcase_add_loop_test(tc, matrix_is_the_documented_one, 0, sizeof cases / sizeof *cases);
+	tcase_add_loop_test(tc, loose_boxes_only_warn, 0, sizeof loose / sizeof *loose);
+	tcase_add_test(tc, one_base_is_one_base);
 	tcase_add_test(tc, every_finding_explains_itself);
 }
 
