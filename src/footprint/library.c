@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "footprint/choose.h"
+#include "footprint/store.h"
 
 /* Decompressed code that nobody works on.  Enough for the largest cubin of cuBLAS or libtorch and some more. */
 #define SW_CONTENTS_BYTES ((size_t)256 << 20)
@@ -19,10 +20,17 @@ struct image {
 	struct sw_units units;
 };
 
+/* What is on disk of one image for one architecture. */
+struct shelf {
+	struct sw_store store;
+	SW_VEC(struct sw_store_new) fresh;
+};
+
 /* One kernel of one image for one architecture. */
 struct item {
 	struct sw_footprint_entry entry;
 	struct image *image;
+	struct shelf *shelf; /* NULL: nothing of the image is kept */
 	uint32_t arch;
 	char *kernel;
 	enum { WAITING, GOING, DONE } state;
@@ -35,6 +43,8 @@ struct sw_footprint_library {
 	struct sw_contents contents;
 	struct sw_map images;		/* id -> struct image */
 	struct sw_map items;		/* hash of image, architecture and name -> struct item */
+	struct sw_map shelves;		/* hash of content and architecture -> struct shelf */
+	char *folder;			/* of the cache; NULL */
 	SW_VEC(struct item *) expected; /* in the order in which they will be asked for */
 	size_t next;			/* first of them that no thread has looked at */
 	pthread_t thread[SW_MAX_THREADS];
@@ -46,9 +56,9 @@ struct sw_footprint_library {
 struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads)
 {
 	struct sw_footprint_library *l = sw_calloc(1, sizeof *l);
-	(void)cache;
 	long processors = threads ? (long)threads : sysconf(_SC_NPROCESSORS_ONLN);
 	l->threads = processors < 1 ? 1 : processors > SW_MAX_THREADS ? SW_MAX_THREADS : (uint32_t)processors;
+	l->folder = sw_store_folder(cache);
 	pthread_mutex_init(&l->monitor.lock, NULL);
 	pthread_cond_init(&l->monitor.changed, NULL);
 	l->contents = (struct sw_contents){.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES};
@@ -66,6 +76,21 @@ static struct image *image_of(struct sw_footprint_library *l, const struct sw_fo
 	return image;
 }
 
+/* NULL: nothing is kept. */
+static struct shelf *shelf_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch)
+{
+	uint64_t key = sw_hash_u64(image->hash) + arch;
+	struct shelf *shelf = sw_map_ptr(&l->shelves, key);
+	if (!image->hash || !l->folder)
+		return NULL;
+	if (!shelf) {
+		shelf = sw_calloc(1, sizeof *shelf);
+		sw_store_open(&shelf->store, l->folder, image->hash, arch);
+		sw_map_put_ptr(&l->shelves, key, shelf);
+	}
+	return shelf;
+}
+
 /* Callers are one at a time, so tables of images and items need no lock; what threads write does. */
 static struct item *item_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch,
 			    const char *kernel)
@@ -77,7 +102,11 @@ static struct item *item_of(struct sw_footprint_library *l, const struct sw_foot
 	if (item)
 		return item;
 	item = sw_calloc(1, sizeof *item);
-	*item = (struct item){.image = image_of(l, image), .arch = arch, .kernel = sw_strdup(kernel), .same = first};
+	*item = (struct item){.image = image_of(l, image),
+			      .shelf = shelf_of(l, image, arch),
+			      .arch = arch,
+			      .kernel = sw_strdup(kernel),
+			      .same = first};
 	sw_map_put_ptr(&l->items, key, item);
 	return item;
 }
@@ -89,24 +118,38 @@ static uint64_t thread_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The lock is held, and again on return; the item is GOING. */
-static void work(struct sw_footprint_library *l, struct item *item)
+/* From the code.  What it says does not change from run to run; why there is none may. */
+static void analyse(struct sw_footprint_library *l, struct item *item)
 {
 	struct sw_units *units = &item->image->units;
 	struct sw_chosen chosen = {0};
 	uint64_t start = thread_ns();
-	pthread_mutex_unlock(&l->monitor.lock);
-	if (sw_units_load(units, &item->image->named))
+	bool there = sw_units_load(units, &item->image->named);
+	if (there)
 		sw_choose(units, item->arch, item->kernel, &chosen);
 	else
 		chosen.why = sw_strdup(units->why);
-	pthread_mutex_lock(&l->monitor.lock);
 	item->entry = (struct sw_footprint_entry){chosen.footprint, chosen.why, chosen.ran, chosen.arch};
-	item->state = DONE;
+	pthread_mutex_lock(&l->monitor.lock);
+	if (there && item->shelf)
+		*sw_vec_push(&item->shelf->fresh) = (struct sw_store_new){item->kernel, &item->entry};
 	l->totals.analysed += chosen.footprint != NULL;
-	l->totals.unreadable += !chosen.footprint;
 	l->totals.code_bytes += chosen.code_bytes;
 	l->totals.ns += thread_ns() - start;
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+/* The lock is held, and again on return; the item is GOING. */
+static void work(struct sw_footprint_library *l, struct item *item)
+{
+	pthread_mutex_unlock(&l->monitor.lock);
+	bool cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
+	if (!cached)
+		analyse(l, item);
+	pthread_mutex_lock(&l->monitor.lock);
+	l->totals.cached += cached;
+	l->totals.unreadable += !item->entry.footprint;
+	item->state = DONE;
 	pthread_cond_broadcast(&l->monitor.changed);
 }
 
@@ -178,6 +221,24 @@ struct sw_footprint_library_totals sw_footprint_library_totals(const struct sw_f
 	return totals;
 }
 
+static void write_shelves(struct sw_footprint_library *l)
+{
+	struct sw_map_slot slot;
+	bool wrote = false;
+	for (size_t i = 0; (i = sw_map_next(&l->shelves, i, &slot));) {
+		struct shelf *shelf = (void *)(uintptr_t)slot.value;
+		if (shelf->fresh.n)
+			sw_store_write(&shelf->store, shelf->fresh.at, shelf->fresh.n);
+		wrote |= shelf->fresh.n != 0;
+		sw_store_close(&shelf->store);
+		free(shelf->fresh.at);
+		free(shelf);
+	}
+	if (wrote)
+		sw_store_tidy(l->folder, SW_STORE_FOLDER_BYTES);
+	sw_map_free(&l->shelves);
+}
+
 static void free_items(struct sw_map *items)
 {
 	struct sw_map_slot slot;
@@ -213,9 +274,11 @@ void sw_footprint_library_close(struct sw_footprint_library *l)
 	pthread_mutex_unlock(&l->monitor.lock);
 	for (uint32_t i = 0; i < l->started; i++)
 		pthread_join(l->thread[i], NULL);
+	write_shelves(l);
 	free_items(&l->items);
 	free_images(&l->images);
 	free(l->expected.at);
+	free(l->folder);
 	pthread_cond_destroy(&l->monitor.changed);
 	pthread_mutex_destroy(&l->monitor.lock);
 	free(l);

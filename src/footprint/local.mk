@@ -6,9 +6,17 @@ libswfootprint_a_SOURCES = \
 	src/footprint/units.c src/footprint/units.h \
 	src/footprint/contents.c \
 	src/footprint/pack.c \
+	src/footprint/store.c src/footprint/store.h src/footprint/folder.c \
 	src/footprint/check.c src/footprint/check.h \
 	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \
 	src/footprint/footprint.h src/footprint/library.h
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread
 # Whoever links libswfootprint.a adds these.
 SW_FOOTPRINT_LIBS = libswfootprint.a $(SW_IMAGE_LIBS) -pthread
+
+# Any change of the analysis is another version of what is kept on disk, without anybody having to think of it.
+nodist_libswfootprint_a_SOURCES = src/footprint/version.h
+BUILT_SOURCES += src/footprint/version.h
+CLEANFILES += src/footprint/version.h
+src/footprint/version.h: $(libswfootprint_a_SOURCES) $(libswimage_a_SOURCES) config.h
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && cat $^ | cksum | { read sum rest; printf '#define SW_ANALYSIS_VERSION %uu\n' $$sum; } >$@
