@@ -6,7 +6,7 @@ EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py \
 
 # The truth test.  The recorder is built where it runs, by the script: it needs compute-sanitizer's headers.
 truth = tests/gpu/truth
-EXTRA_DIST += $(truth)/run $(truth)/patches.cu $(truth)/recorder.c $(truth)/observed.h
+EXTRA_DIST += $(truth)/torch_kernels.py $(truth)/run $(truth)/patches.cu $(truth)/recorder.c $(truth)/observed.h
 if HAVE_CHECK
 check_PROGRAMS += tests/gpu/truth/test_truth
 TESTS += tests/gpu/truth/test_truth
