@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every launch of the table, from the PTX and from the machine code of each architecture.
+ *
+ * usage: test_corpus [--why] TABLE IMAGES [KERNEL]   KERNEL: a name or a line of the table
+ *        test_corpus --ptx IMAGE                     prints the PTX in a fatbin
+ *    --why: lists every over-approximation of the table with its reason
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "compare.h"
+#include "image/image.h"
+
+enum { PTX, SM_80, SM_90, SM_100, SM_120, CODES };
+static const struct {
+	const char *name;
+	uint32_t arch;
+} codes[CODES] = {{"PTX", 0}, {"sm_80", 80}, {"sm_90", 90}, {"sm_100", 100}, {"sm_120", 120}};
+
+/* The code of one file. */
+struct images {
+	char file[CORPUS_NAME];
+	void *code[CODES];
+	size_t bytes[CODES];
+	struct sw_ptx_module *module;
+	uint32_t ptx_arch;
+};
+
+struct totals {
+	unsigned passed, failed, missed, false_certain;
+};
+
+static int take_entry(void *arg, const struct sw_fatbin_entry *entry)
+{
+	struct images *images = arg;
+	struct sw_error error = {0};
+	int code;
+
+	for (code = entry->kind == SW_IMAGE_PTX ? PTX : SM_80; code < CODES; code++)
+		if (entry->kind == SW_IMAGE_PTX || (entry->kind == SW_IMAGE_ELF && codes[code].arch == entry->arch))
+			break;
+	if (code == CODES || images->code[code])
+		return 0;
+	if (sw_fatbin_extract(entry, &images->code[code], &images->bytes[code], &error) < 0) {
+		printf("%s: %s\n", images->file, error.text);
+		return 1;
+	}
+	if (code == PTX)
+		images->bytes[PTX] = strnlen(images->code[PTX], images->bytes[PTX]);
+	return 0;
+}
+
+static void forget(struct images *images)
+{
+	sw_ptx_module_close(images->module);
+	for (int i = 0; i < CODES; i++)
+		free(images->code[i]);
+	*images = (struct images){0};
+}
+
+/* false: said why. */
+static bool read_fatbin(struct images *images, const char *path)
+{
+	struct sw_error error = {0};
+	size_t bytes = 0;
+	char *content = NULL;
+	FILE *in = fopen(path, "rb");
+
+	if (!in) {
+		perror(path);
+		return false;
+	}
+	for (size_t got = 1; got; bytes += got) {
+		content = sw_realloc(content, bytes + 65536, 1);
+		got = fread(content + bytes, 1, 65536, in);
+	}
+	fclose(in);
+	if (sw_fatbin_walk(content, bytes, take_entry, images, &error) < 0)
+		printf("%s: %s\n", path, error.text);
+	free(content);
+	return images->code[PTX];
+}
+
+static bool open_images(struct images *images, const char *folder, const char *file)
+{
+	struct sw_error error = {0};
+	char *path;
+	bool there;
+
+	if (!strcmp(images->file, file))
+		return images->code[PTX];
+	forget(images);
+	snprintf(images->file, sizeof images->file, "%s", file);
+	path = sw_format("%s/%s.fatbin", folder, file);
+	there = read_fatbin(images, path);
+	free(path);
+	if (there && sw_ptx_module_open(images->code[PTX], images->bytes[PTX], &images->module, &error) < 0)
+		printf("%s: PTX: %s\n", file, error.text);
+	return there;
+}
+
+/* NULL: said why in *verdict. */
+static struct sw_footprint *footprint_of(const struct images *images, int code, const char *kernel,
+					 struct corpus_verdict *verdict)
+{
+	struct sw_program program = {0};
+	struct sw_footprint *footprint;
+	struct sw_error error = {0};
+	uint32_t arch = 0;
+	int status;
+
+	if (code == PTX) {
+		status = images->module ? sw_ptx_read(images->module, kernel, &program, &error) : -1;
+		arch = images->module ? sw_ptx_module_arch(images->module) : 0;
+	} else {
+		status = sw_sass_read(images->code[code], images->bytes[code], kernel, &program, &arch, &error);
+	}
+	if (status < 0) {
+		verdict->used = (size_t)snprintf(verdict->text, sizeof verdict->text, "\tunreadable: %s\n", error.text);
+		return NULL;
+	}
+	footprint = sw_footprint_make(&program, code == PTX ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch);
+	sw_program_free(&program);
+	return footprint;
+}
+
+static bool test_launch(const struct corpus_launch *launch, const struct images *images, int code,
+			struct totals *totals)
+{
+	struct corpus_verdict verdict = {0};
+	struct sw_footprint *footprint = footprint_of(images, code, launch->kernel, &verdict);
+
+	if (footprint) {
+		corpus_compare(launch, footprint, code != PTX, &verdict);
+		sw_footprint_free(footprint);
+	}
+	printf("%s %s:%d %s\n%s", verdict.used ? "FAIL" : "ok  ", codes[code].name, launch->line, launch->kernel,
+	       verdict.text);
+	totals->missed += verdict.missed;
+	totals->false_certain += verdict.false_certain;
+	return !verdict.used;
+}
+
+static void test_all_codes(const struct corpus_launch *launch, struct images *images, const char *folder,
+			   struct totals *totals)
+{
+	bool there = open_images(images, folder, launch->file);
+
+	for (int code = PTX; code < CODES; code++) {
+		if (!there || (code == PTX ? false : !images->code[code])) {
+			if (code == PTX || codes[code].arch >= launch->arch) {
+				printf("FAIL %s:%d %s\n\tno such code in the image\n", codes[code].name, launch->line,
+				       launch->kernel);
+				totals[code].failed++;
+			}
+			continue;
+		}
+		if (test_launch(launch, images, code, &totals[code]))
+			totals[code].passed++;
+		else
+			totals[code].failed++;
+	}
+}
+
+/* Each hull and open line, with why it is not a box. */
+static unsigned list_loose(const struct corpus_launch *launch)
+{
+	unsigned loose = 0;
+
+	for (size_t i = 0; i < launch->lines.n; i++) {
+		const struct corpus_line *line = &launch->lines.at[i];
+
+		if (line->why < 0 && line->sass.extent == CORPUS_NONE)
+			continue;
+		loose += line->why >= 0;
+		printf("%s %s:%d %s, %s: %s%s%s\n", line->why >= 0 ? "loose" : "loose in machine code",
+		       launch->file, line->line, launch->kernel,
+		       line->buffer < 0 ? "unknown" : launch->buffers.at[line->buffer].name,
+		       line->why >= 0 ? sw_why_text((enum sw_why)line->why) : "", line->note[0] ? " " : "", line->note);
+	}
+	return loose;
+}
+
+static int print_ptx(const char *path)
+{
+	struct images images = {0};
+	bool there = read_fatbin(&images, path);
+
+	if (there)
+		fwrite(images.code[PTX], 1, images.bytes[PTX], stdout);
+	forget(&images);
+	return there ? 0 : 1;
+}
+
+static int print_totals(const struct totals *totals)
+{
+	struct totals all = {0};
+
+	for (int code = PTX; code < CODES; code++) {
+		const struct totals *t = &totals[code];
+
+		printf("%s: %u right, %u wrong; %u runs of bytes missed, %u boxes beyond the truth\n", codes[code].name,
+		       t->passed, t->failed, t->missed, t->false_certain);
+		all.passed += t->passed;
+		all.failed += t->failed;
+	}
+	printf("%u passed, %u failed, 0 skipped\n", all.passed, all.failed);
+	return all.failed ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool why = argc > 1 && !strcmp(argv[1], "--why");
+	struct totals totals[CODES] = {0};
+	struct corpus_table table = {0};
+	struct images images = {0};
+	const char *last = "";
+	unsigned kernels = 0, loose = 0;
+
+	if (argc == 3 && !strcmp(argv[1], "--ptx"))
+		return print_ptx(argv[2]);
+	argv += why;
+	argc -= why;
+	if (argc < 3) {
+		fprintf(stderr, "usage: test_corpus [--why] TABLE IMAGES [KERNEL] | --ptx IMAGE\n");
+		return 2;
+	}
+	corpus_read(argv[1], &table);
+	for (size_t i = 0; i < table.n; i++) {
+		const struct corpus_launch *launch = table.at[i];
+
+		if (argc > 3 && strcmp(launch->kernel, argv[3]) != 0 && atoi(argv[3]) != launch->line)
+			continue;
+		kernels += strcmp(last, launch->kernel) != 0;
+		last = launch->kernel;
+		test_all_codes(launch, &images, argv[2], totals);
+		if (why)
+			loose += list_loose(launch);
+	}
+	if (why)
+		printf("%u over-approximations\n", loose);
+	printf("%u kernels, %zu launches\n", kernels, table.n);
+	forget(&images);
+	corpus_free(&table);
+	return print_totals(totals);
+}
