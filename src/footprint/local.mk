@@ -12,7 +12,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/footprint.h src/footprint/library.h
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread
 # Whoever links libswfootprint.a adds these.
-SW_FOOTPRINT_LIBS = libswfootprint.a $(SW_IMAGE_LIBS) -pthread
+SW_FOOTPRINT_LIBS = libswfootprint.a $(SW_IMAGE_LIBS) -lpthread
 
 # Any change of the analysis is another version of what is kept on disk, without anybody having to think of it.
 nodist_libswfootprint_a_SOURCES = src/footprint/version.h

@@ -1,1 +1,23 @@
 # tests of footprint
+
+# The library with readers that do as told: its sources are compiled again, beside fake.c in place of the readers.
+if HAVE_CHECK
+check_LIBRARIES += tests/footprint/libfaked.a
+tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \
+	src/footprint/library.c src/footprint/choose.c src/footprint/units.c src/footprint/contents.c \
+	src/footprint/store.c src/footprint/folder.c src/footprint/pack.c src/footprint/check.c src/footprint/code.c
+tests_footprint_libfaked_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/footprint
+tests_footprint_libfaked_a_CFLAGS = $(AM_CFLAGS) -pthread
+SW_FAKED_LIBS = tests/footprint/libfaked.a $(SW_IMAGE_LIBS) $(CHECK_LIBS) -lpthread
+check_PROGRAMS += tests/footprint/test_choose tests/footprint/test_store tests/footprint/test_threads
+TESTS += tests/footprint/test_choose tests/footprint/test_store tests/footprint/test_threads
+tests_footprint_test_choose_SOURCES = tests/footprint/test_choose.c
+tests_footprint_test_choose_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_choose_LDADD = $(SW_FAKED_LIBS)
+tests_footprint_test_store_SOURCES = tests/footprint/test_store.c
+tests_footprint_test_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_store_LDADD = $(SW_FAKED_LIBS)
+tests_footprint_test_threads_SOURCES = tests/footprint/test_threads.c
+tests_footprint_test_threads_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_threads_LDADD = $(SW_FAKED_LIBS)
+endif
