@@ -103,8 +103,9 @@ struct sw_access {
 	uint32_t function; /* FUNCTION id, 0 none */
 	int32_t param;	   /* parameter that holds the pointer, -1 none */
 	struct sw_point point;
-	bool ranged;		 /* the four below are meant */
+	bool ranged;		 /* what is below is meant */
 	uint64_t address, bytes; /* hull of what is touched */
+	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
 	bool extent_known;	 /* false: to the end of the allocation or the next known start */
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
 	enum sw_evidence evidence;

@@ -226,6 +226,10 @@ struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, co
 	use->access.ranged = true;
 	use->access.address = address;
 	use->access.bytes = use->end - range->address;
+	if (range->bounded && !sw_range_dense(range)) {
+		use->access.width = range->width;
+		use->access.pitch = range->rows > 1 ? range->pitch : range->slice;
+	}
 	return use;
 }
 
