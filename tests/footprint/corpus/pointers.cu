@@ -50,8 +50,8 @@ extern "C" __global__ void table_local(float *a, float *b, float *c, const int *
 }
 
 struct node {
-	struct node *next;
 	float *data;
+	struct node *next;
 };
 
 extern "C" __global__ void node_data(struct node *node, int n)
