@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Correct: training of a small convnet with automatic mixed precision and a gradient scaler."""
+"""Correct: training of a small convnet with automatic mixed precision and a gradient scaler, on prefetched batches."""
 import torch
 import torch.nn as nn
+
+from batches import Prefetcher
 
 torch.manual_seed(0)
 model = nn.Sequential(
@@ -10,9 +12,8 @@ model = nn.Sequential(
 ).cuda()
 optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
 scaler = torch.amp.GradScaler("cuda")
-x = torch.randn(64, 3, 64, 64, device="cuda")
-y = torch.randint(0, 10, (64,), device="cuda")
-for step in range(5):
+data = [(torch.randn(64, 3, 64, 64).pin_memory(), torch.randint(0, 10, (64,)).pin_memory()) for _ in range(5)]
+for x, y in Prefetcher(data):
     optimiser.zero_grad(set_to_none=True)
     with torch.autocast("cuda", dtype=torch.float16):
         loss = nn.functional.cross_entropy(model(x), y)
