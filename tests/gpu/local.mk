@@ -1,8 +1,14 @@
 # tests of gpu
-EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py \
-	tests/gpu/python/side_stream.py tests/gpu/python/prefetch.py tests/gpu/python/amp.py tests/gpu/python/graph.py \
-	tests/gpu/python/shared_weights.py tests/gpu/python/loader.py tests/gpu/python/compiled.py \
-	tests/gpu/python/cupy_streams.py tests/gpu/python/jax_step.py tests/gpu/python/cudnn_cublas.py
+EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py
+
+# Programs of PyTorch, Triton, CuPy and JAX.
+gpu_python = tests/gpu/python
+EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.py $(gpu_python)/cudnn_cublas.py \
+	$(gpu_python)/train_convnet.py $(gpu_python)/train_transformer.py $(gpu_python)/amp.py \
+	$(gpu_python)/fused_optimiser.py $(gpu_python)/checkpointing.py $(gpu_python)/embedding_scatter.py \
+	$(gpu_python)/kv_cache.py $(gpu_python)/sorting.py $(gpu_python)/compiled.py $(gpu_python)/graph.py \
+	$(gpu_python)/prefetch.py $(gpu_python)/gradients.py $(gpu_python)/shared_weights.py $(gpu_python)/side_stream.py \
+	$(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
 # The truth test.  The recorder is built where it runs, by the script: it needs compute-sanitizer's headers.
 truth = tests/gpu/truth
