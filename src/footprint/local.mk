@@ -8,6 +8,15 @@ libswfootprint_a_SOURCES = \
 	src/footprint/pack.c \
 	src/footprint/store.c src/footprint/store.h src/footprint/folder.c \
 	src/footprint/check.c src/footprint/check.h \
+	src/footprint/ptx_names.h src/footprint/ptx_names.c \
+	src/footprint/ptx_declare.h src/footprint/ptx_declare.c src/footprint/ptx_types.def \
+	src/footprint/ptx_module.h src/footprint/ptx_module.c \
+	src/footprint/ptx_reader.h src/footprint/ptx_read.c src/footprint/ptx_scope.c \
+	src/footprint/ptx_operand.c src/footprint/ptx_opcode.c src/footprint/ptx_emit.c \
+	src/footprint/ptx_integer.c src/footprint/ptx_bits.c src/footprint/ptx_select.c \
+	src/footprint/ptx_move.c src/footprint/ptx_memory.c src/footprint/ptx_bulk.c \
+	src/footprint/ptx_control.c src/footprint/ptx_insns.def src/footprint/ptx_special.def \
+	src/footprint/print.c \
 	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \
 	src/footprint/footprint.h src/footprint/library.h
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread
