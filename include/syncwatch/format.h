@@ -20,7 +20,7 @@
 
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
-#define SW_FORMAT_MINOR 0
+#define SW_FORMAT_MINOR 1 /* 1: OBJECT, names of symbols */
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER 0x01020304u
@@ -124,7 +124,8 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(CONFIG, 87, "a call that reconfigures the device")                                                           \
 	X(OTHER, 88, "another classified call, up to six argument words")                                              \
 	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
-	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")
+	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                   \
+	X(OBJECT, 91, "a texture, surface or tensor map was made")
 
 enum sw_rec_kind {
 #define SW_REC_ENUM(name, value, text) SW_REC_##name = value,
@@ -289,12 +290,12 @@ struct sw_rec_image_data {
 	uint64_t offset; /* then bytes */
 };
 
-enum sw_name_of { SW_NAME_STREAM = 1, SW_NAME_EVENT = 2, SW_NAME_BUFFER = 3, SW_NAME_THREAD = 4 };
+enum sw_name_of { SW_NAME_STREAM = 1, SW_NAME_EVENT = 2, SW_NAME_BUFFER = 3, SW_NAME_THREAD = 4, SW_NAME_SYMBOL = 5 };
 struct sw_rec_name {
 	struct sw_rec h;
 	uint32_t of; /* enum sw_name_of */
 	uint32_t name_bytes;
-	uint64_t handle, bytes; /* then name */
+	uint64_t handle, bytes; /* then name; SYMBOL: mangled, handle is the address and an ALLOC record precedes */
 };
 
 enum sw_loss_why { SW_LOSS_SIZE_LIMIT = 1, SW_LOSS_NO_SPACE, SW_LOSS_NO_MEMORY, SW_LOSS_REENTERED, SW_LOSS_FORK, SW_LOSS_OTHER };
@@ -534,6 +535,21 @@ struct sw_rec_config {
 	struct sw_rec h;
 	uint64_t what, value;
 };
+enum sw_object_kind { SW_OBJECT_TEXTURE = 1, SW_OBJECT_SURFACE = 2, SW_OBJECT_TENSOR_MAP = 3 };
+/* What a kernel reaches without a pointer: memory of `rank` dimensions.  A tensor map is known by its content. */
+struct sw_rec_object {
+	struct sw_rec h;
+	uint64_t handle;    /* texture or surface object; tensor map: sw_hash_words() of its 128 bytes */
+	uint64_t before;    /* cuTensorMapReplaceAddress: what `handle` was before, only address is filled then; else 0 */
+	uint64_t address;   /* side ARRAY: the array; 0 unknown (mipmapped arrays) */
+	uint64_t size[5];   /* textures: bytes, rows; tensor maps: elements; rank of them */
+	uint64_t stride[4]; /* bytes, of the second dimension and on */
+	uint32_t kind;      /* enum sw_object_kind */
+	uint8_t side;       /* enum sw_side: DEVICE or ARRAY */
+	uint8_t rank;
+	uint16_t type;      /* CUtensorMapDataType */
+};
+static_assert(sizeof(struct sw_rec_object) == 136, "packed");
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

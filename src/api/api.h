@@ -31,7 +31,8 @@
 	X(MEMOP, "prefetches, advises, attaches; stream memory operations")                                            \
 	X(CONFIG, "reconfigures the device")                                                                           \
 	X(POOL, "memory pools")                                                                                        \
-	X(EXTERNAL, "external memory, semaphores, interoperability")
+	X(EXTERNAL, "external memory, semaphores, interoperability")                                                   \
+	X(OBJECT, "makes a texture, surface or tensor map")
 
 enum sw_api_class {
 #define SW_API_CLASS_ENUM(name, text) SW_API_##name,

@@ -62,4 +62,7 @@ CUresult sw_custom_kernel_get_function(const struct sw_site *site, CUfunction *f
 CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kernels, unsigned int count,
 				     CUlibrary library);
 
+/* objects.c */
+CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *map, void *address);
+
 #endif

@@ -13,6 +13,7 @@
 #include "preload/boxes.h"
 #include "preload/contexts.h"
 #include "preload/hook.h"
+#include "preload/objects.h"
 
 #define SW_KIND_COPY           SW_REC_COPY
 #define SW_STRUCT_COPY         struct sw_rec_copy
@@ -86,6 +87,17 @@
 	((r)->memory = SW_MEM_##kind, (r)->address = SW_WORD(at), (r)->bytes = (n), (r)->stream = SW_WORD(s),           \
 	 (r)->owner = SW_WORD(of), (r)->extra = SW_WORD(more), (r)->flags = (uint32_t)(bits),                           \
 	 (r)->device_alias = SW_MEM_##kind == SW_MEM_REGISTERED ? sw_box_device_alias(SW_WORD(at)) : 0)
+
+/* A module variable. */
+#define SW_KIND_SYMBOL         SW_REC_ALLOC
+#define SW_STRUCT_SYMBOL       struct sw_rec_alloc
+#define SW_DONE_SYMBOL(ctx, at, n, of, name) sw_symbol_named(SW_WORD(at), name)
+#define SW_FILL_SYMBOL(r, at, n, of, name) SW_FILL_ALLOC(r, SYMBOL, at, n, 0, of, 0, 0)
+
+#define SW_KIND_OBJECT         SW_REC_OBJECT
+#define SW_STRUCT_OBJECT       struct sw_rec_object
+#define SW_DONE_OBJECT(...)    (void)0
+#define SW_FILL_OBJECT(r, what, ...) sw_object_##what(r, __VA_ARGS__)
 
 #define SW_KIND_FREE           SW_REC_FREE
 #define SW_STRUCT_FREE         struct sw_rec_free

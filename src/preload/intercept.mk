@@ -3,6 +3,7 @@ libsyncwatch_so_SOURCES += \
 	src/api/names.c src/api/names.h src/api/ids.h src/api/cuda.def \
 	src/preload/batch.c \
 	src/preload/boxes.c src/preload/boxes.h \
+	src/preload/objects.c src/preload/objects.h \
 	src/preload/code.c \
 	src/preload/contexts.c src/preload/contexts.h \
 	src/preload/cuda_types.h \

@@ -30,6 +30,9 @@
 #define SW_PARAMS_10(t, n, ...) t n, SW_PARAMS_9(__VA_ARGS__)
 #define SW_PARAMS_11(t, n, ...) t n, SW_PARAMS_10(__VA_ARGS__)
 #define SW_PARAMS_12(t, n, ...) t n, SW_PARAMS_11(__VA_ARGS__)
+#define SW_PARAMS_13(t, n, ...) t n, SW_PARAMS_12(__VA_ARGS__)
+#define SW_PARAMS_14(t, n, ...) t n, SW_PARAMS_13(__VA_ARGS__)
+#define SW_PARAMS_15(t, n, ...) t n, SW_PARAMS_14(__VA_ARGS__)
 
 #define SW_ARGS(...) SW_PASTE(SW_ARGS_, SW_COUNT(__VA_ARGS__))(__VA_ARGS__)
 #define SW_ARGS_0()
@@ -45,6 +48,9 @@
 #define SW_ARGS_10(t, n, ...) n, SW_ARGS_9(__VA_ARGS__)
 #define SW_ARGS_11(t, n, ...) n, SW_ARGS_10(__VA_ARGS__)
 #define SW_ARGS_12(t, n, ...) n, SW_ARGS_11(__VA_ARGS__)
+#define SW_ARGS_13(t, n, ...) n, SW_ARGS_12(__VA_ARGS__)
+#define SW_ARGS_14(t, n, ...) n, SW_ARGS_13(__VA_ARGS__)
+#define SW_ARGS_15(t, n, ...) n, SW_ARGS_14(__VA_ARGS__)
 
 #define SW_UNPAREN(...)        __VA_ARGS__
 #define SW_APPLY(macro, ...)   macro(__VA_ARGS__)

@@ -30,6 +30,7 @@ enum how {
 	IMAGE_KIND,
 	LOSS_WHY,
 	NAME_OF,
+	OBJECT_KIND,
 	TAILS,
 	TEXT = TAILS,
 	ARGS,	/* texts, each followed by a NUL */
@@ -54,7 +55,8 @@ static const struct {
 	[CUDART_LINK - ENUMS] = {{NULL, "SHARED", "STATIC", "OTHER"}},
 	[IMAGE_KIND - ENUMS] = {{"UNKNOWN", "FATBIN", "ELF", "PTX", "LTOIR"}},
 	[LOSS_WHY - ENUMS] = {{NULL, "SIZE_LIMIT", "NO_SPACE", "NO_MEMORY", "REENTERED", "FORK", "OTHER"}},
-	[NAME_OF - ENUMS] = {{NULL, "STREAM", "EVENT", "BUFFER", "THREAD"}},
+	[NAME_OF - ENUMS] = {{NULL, "STREAM", "EVENT", "BUFFER", "THREAD", "SYMBOL"}},
+	[OBJECT_KIND - ENUMS] = {{NULL, "TEXTURE", "SURFACE", "TENSOR_MAP"}},
 };
 
 static const struct field {

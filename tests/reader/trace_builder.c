@@ -764,6 +764,19 @@ struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value)
 	return r;
 }
 
+struct sw_rec_object *tb_object(struct tb *tb, enum sw_object_kind kind, uint64_t handle, uint64_t address,
+				uint64_t bytes)
+{
+	struct sw_rec_object *r = operation(tb, SW_REC_OBJECT, sizeof *r, "cuTexObjectCreate", "cudaCreateTextureObject");
+	r->kind = kind;
+	r->handle = handle;
+	r->address = address;
+	r->side = SW_SIDE_DEVICE;
+	r->rank = 1;
+	r->size[0] = bytes;
+	return r;
+}
+
 struct sw_rec_other *tb_other(struct tb *tb, enum sw_rec_kind kind, const char *driver)
 {
 	return operation(tb, kind, sizeof(struct sw_rec_other), driver, "");

@@ -130,6 +130,9 @@ struct sw_rec_graph *tb_graph(struct tb *tb, enum sw_graph_op op, uint64_t graph
 struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64_t stream);
 struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream);
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);
+/* A texture, surface or tensor map over `bytes` consecutive bytes. */
+struct sw_rec_object *tb_object(struct tb *tb, enum sw_object_kind kind, uint64_t handle, uint64_t address,
+				uint64_t bytes);
 struct sw_rec_other *tb_other(struct tb *tb, enum sw_rec_kind kind, const char *driver);
 
 #endif
