@@ -10,6 +10,12 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 	$(gpu_python)/prefetch.py $(gpu_python)/gradients.py $(gpu_python)/shared_weights.py $(gpu_python)/side_stream.py \
 	$(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
+# The code of the kernels that a trace launched, for a look at it elsewhere.
+check_PROGRAMS += tests/gpu/save_images
+tests_gpu_save_images_SOURCES = tests/gpu/save_images.c tests/gpu/truth/contents.c tests/gpu/truth/contents.h
+tests_gpu_save_images_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu
+tests_gpu_save_images_LDADD = libswreader.a $(SW_IMAGE_LIBS)
+
 # The truth test.  The recorder is built where it runs, by the script: it needs compute-sanitizer's headers.
 truth = tests/gpu/truth
 EXTRA_DIST += $(truth)/torch_kernels.py $(truth)/run $(truth)/patches.cu $(truth)/recorder.c $(truth)/observed.h
