@@ -11,6 +11,6 @@ syncwatch_SOURCES = \
 	tools/cmd_run.c tools/cmd_report.c tools/cmd_export.c \
 	tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"'
-syncwatch_LDADD = libswreport.a libswdetect.a libswhb.a libswreader.a $(SW_IMAGE_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
+syncwatch_LDADD = libswreport.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
 	$(DEMANGLE_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7

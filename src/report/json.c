@@ -2,6 +2,7 @@
 /* The report as JSON: doc/report.schema.json says what each member means. Members are only ever added. */
 #include <inttypes.h>
 
+#include "report/ground.h"
 #include "report/json_out.h"
 #include "report/report.h"
 #include "report/stack.h"
@@ -73,6 +74,18 @@ static void put_lines(struct sw_json *json, const char *key,
 	sw_json_close(json, ']');
 }
 
+static void put_analysis(struct sw_json *json, const struct sw_footprint_library_totals *analysed)
+{
+	sw_json_open(json, "analysis", '{');
+	sw_json_number(json, "kernels", analysed->asked);
+	sw_json_number(json, "cached", analysed->cached);
+	sw_json_number(json, "analysed", analysed->analysed);
+	sw_json_number(json, "unreadable", analysed->unreadable);
+	sw_json_number(json, "code_bytes", analysed->code_bytes);
+	sw_json_ms(json, "cpu_ms", analysed->ns);
+	sw_json_close(json, '}');
+}
+
 static void put_coverage(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_coverage *coverage = &report->judgement->coverage;
@@ -86,7 +99,17 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	for (int i = 0; i <= SW_EV_EXACT; i++)
 		sw_json_number(json, sw_name_evidence((enum sw_evidence)i), coverage->kernels_by_evidence[i]);
 	sw_json_close(json, '}');
+	sw_json_open(json, "kernels_by_source", '{');
+	for (int i = 0; i < SW_BY_SOURCES; i++)
+		sw_json_number(json, sw_name_source((enum sw_told_by)i), coverage->kernels_by_source[i]);
+	sw_json_close(json, '}');
 	sw_json_number(json, "indirect_kernels", coverage->indirect_kernels);
+	sw_json_number(json, "symbol_kernels", coverage->symbol_kernels);
+	sw_json_number(json, "object_kernels", coverage->object_kernels);
+	sw_json_number(json, "wild_kernels", coverage->wild_kernels);
+	sw_json_number(json, "codeless_kernels", coverage->codeless_kernels);
+	sw_json_number(json, "unreadable_kernels", coverage->unreadable_kernels);
+	put_analysis(json, &report->judgement->analysed);
 	sw_json_number(json, "graph_launches", coverage->graph_launches);
 	sw_json_number(json, "copies", coverage->copies);
 	sw_json_number(json, "bytes_copied", coverage->bytes_copied);
@@ -187,7 +210,31 @@ static void put_range(struct sw_json *json, struct sw_report *report, const stru
 	sw_json_hex(json, "address", access->address);
 	sw_json_number(json, "bytes", access->bytes);
 	sw_json_bool(json, "extent_known", access->extent_known);
+	sw_json_number(json, "width", access->width);
+	sw_json_number(json, "pitch", access->pitch);
+	sw_json_text(json, "text", sw_ground_extent(&report->names, access));
 	put_allocation(json, report, access->allocation);
+	sw_json_close(json, '}');
+}
+
+/* What the code of a kernel says. */
+static void put_ground(struct sw_json *json, const struct sw_ground *ground)
+{
+	if (!ground || !ground->source) {
+		sw_json_text(json, "code", NULL);
+		return;
+	}
+	sw_json_open(json, "code", '{');
+	sw_json_text(json, "source", ground->source == SW_SOURCE_PTX ? "ptx" : "sass");
+	sw_json_number(json, "arch", ground->arch);
+	sw_json_bool(json, "ran", !ground->other_code);
+	sw_json_text(json, "instruction", ground->mnemonic ? ground->mnemonic : "");
+	sw_json_number(json, "place", ground->place);
+	sw_json_text(json, "via", sw_name_via(ground->via));
+	sw_json_text(json, "variable", ground->symbol);
+	sw_json_text(json, "extent", sw_name_extent(ground->extent));
+	sw_json_text(json, "why", sw_why_text(ground->why));
+	sw_json_bool(json, "polls", ground->polls);
 	sw_json_close(json, '}');
 }
 
@@ -216,6 +263,8 @@ static void put_access(struct sw_json *json, struct sw_report *report, const str
 	sw_json_signed(json, "parameter", access->param);
 	put_range(json, report, access);
 	sw_json_text(json, "evidence", access->ranged ? sw_name_evidence(access->evidence) : NULL);
+	sw_json_text(json, "evidence_text", access->ranged ? sw_ground_evidence(&report->names, access) : NULL);
+	put_ground(json, access->ground);
 	put_stack(json, &report->names, "stack", access->stack, access->function);
 	sw_json_close(json, '}');
 }

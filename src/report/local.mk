@@ -7,6 +7,7 @@ libswreport_a_SOURCES = \
 	src/report/json.c src/report/json_out.c src/report/json_out.h src/report/utf8.c src/report/utf8.h \
 	src/report/wording.c src/report/wording.h src/report/wording.def \
 	src/report/names.c src/report/names.h \
+	src/report/ground.c src/report/ground.h \
 	src/report/stack.c src/report/stack.h src/report/symbols.c src/report/symbols.h src/report/frames.def \
 	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
 	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/ground.h"
 #include "report/stack.h"
 #include "report/text.h"
 
@@ -97,32 +98,13 @@ static const char *heading(struct sw_text *t, const struct sw_access *access, co
 			       access->seq);
 }
 
-static const char *range(struct sw_text *t, const struct sw_access *access)
-{
-	const struct sw_judgement *judgement = t->report->judgement;
-	const char *bytes;
-	if (access->allocation && access->allocation <= judgement->allocations.n) {
-		uint64_t base = judgement->allocations.at[access->allocation - 1].address;
-		uint64_t from = access->address >= base ? access->address - base : 0;
-		bytes = sw_names_format(t->names, "bytes %" PRIu64 " to %" PRIu64 " of %s", from,
-					from + (access->bytes ? access->bytes - 1 : 0),
-					sw_name_allocation(t->names, access->allocation));
-	} else {
-		bytes = sw_names_format(t->names, "%s at 0x%" PRIx64, sw_name_bytes(t->names, access->bytes),
-					access->address);
-	}
-	if (!access->extent_known)
-		bytes = sw_names_format(t->names, "%s at most", bytes);
-	if (access->param >= 0)
-		bytes = sw_names_format(t->names, "%s, through parameter %d", bytes, access->param);
-	return sw_names_format(t->names, "%s (%s)", bytes, sw_name_evidence(access->evidence));
-}
-
 static void put_access(struct sw_text *t, const struct sw_access *access, const char *when)
 {
 	sw_out_paragraph(&t->out, 2, "", 0, heading(t, access, when));
-	if (access->ranged)
-		sw_out_paragraph(&t->out, 4, "", 0, range(t, access));
+	if (access->ranged) {
+		sw_out_paragraph(&t->out, 4, "", 0, sw_ground_extent(t->names, access));
+		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_ground_evidence(t->names, access));
+	}
 	sw_text_stack(t, access->stack, access->function);
 	putc('\n', t->out.file);
 }

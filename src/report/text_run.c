@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/ground.h"
 #include "report/text.h"
 
 void sw_text_in_flight(struct sw_text *t)
@@ -28,20 +29,6 @@ void sw_text_in_flight(struct sw_text *t)
 static const char *plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
 {
 	return sw_names_format(t->names, "%" PRIu64 " %s", n, n == 1 ? one : many);
-}
-
-static void put_kernels(struct sw_text *t)
-{
-	const struct sw_coverage *coverage = &t->report->judgement->coverage;
-	const char *text = "";
-	for (int i = SW_EV_EXACT; i >= 0; i--)
-		if (coverage->kernels_by_evidence[i])
-			text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? ", " : "",
-					       coverage->kernels_by_evidence[i], sw_name_evidence((enum sw_evidence)i));
-	if (coverage->indirect_kernels)
-		text = sw_names_format(t->names, "%s; %" PRIu64 " also follow pointers in memory, which are not judged",
-				       text, coverage->indirect_kernels);
-	sw_text_line(t, "kernels:", text);
 }
 
 static const char *runtimes(struct sw_text *t)
@@ -76,6 +63,13 @@ static void put_limits(struct sw_text *t)
 		{coverage->unknown_streams, "calls on streams whose creation was not seen"},
 		{coverage->edges_for_safety, "places where order was assumed rather than known"},
 		{coverage->graph_launches, "graph launches, whose nodes are not judged"},
+		{coverage->indirect_kernels, "launches that also follow pointers in memory, which are not judged"},
+		{coverage->symbol_kernels, "launches that use module variables at addresses that are not known"},
+		{coverage->object_kernels,
+		 "launches that use textures, surfaces or tensor maps whose making was not seen"},
+		{coverage->wild_kernels, "launches of kernels of which some accesses are not understood"},
+		{coverage->codeless_kernels, "launches of kernels without a code image"},
+		{coverage->unreadable_kernels, "launches of kernels whose code cannot be read"},
 	};
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
 		if (limits[i].n)
@@ -109,7 +103,7 @@ static void put_coverage(struct sw_text *t)
 				     plural(t, c->sets, "set", "sets"),
 				     plural(t, c->syncs, "synchronisation", "synchronisations"),
 				     sw_name_time(t->names, t->report->judgement->span_ns)));
-	put_kernels(t);
+	sw_text_line(t, "kernels:", sw_ground_coverage(t->names, c));
 	put_limits(t);
 }
 

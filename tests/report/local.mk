@@ -4,7 +4,12 @@ check_PROGRAMS += tests/report/test_report
 TESTS += tests/report/test_report
 tests_report_test_report_SOURCES = tests/report/test_report.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_report_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_report_LDADD = libswreport.a libswdetect.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+tests_report_test_report_LDADD = libswreport.a libswdetect.a libswfootprint.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+check_PROGRAMS += tests/report/test_ground
+TESTS += tests/report/test_ground
+tests_report_test_ground_SOURCES = tests/report/test_ground.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_ground_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_ground_LDADD = $(tests_report_test_report_LDADD)
 if HAVE_LIBDW
 check_PROGRAMS += tests/report/test_symbols
 TESTS += tests/report/test_symbols
@@ -26,7 +31,7 @@ check_PROGRAMS += tests/report/timeline/export
 tests_report_timeline_export_SOURCES = tests/report/timeline/export.c
 tests_report_timeline_export_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_report_timeline_export_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswhb.a libswreader.a \
-	$(SW_IMAGE_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS)
+	$(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS)
 TESTS += tests/report/timeline/test_timeline.sh tests/report/timeline/test_perfetto.sh
 dist_check_SCRIPTS += tests/report/timeline/test_timeline.sh tests/report/timeline/test_perfetto.sh
 EXTRA_DIST += tests/report/timeline/check_chrome.py tests/report/timeline/perfetto.mjs

@@ -45,6 +45,8 @@ static void setup(void)
 						  .sets = 1,
 						  .syncs = 2};
 	judgement.coverage.kernels_by_evidence[SW_EV_SIGNATURE] = 38;
+	judgement.coverage.kernels_by_source[SW_BY_SIGNATURE] = 38;
+	judgement.coverage.kernels_by_source[SW_BY_ASSUMED] = 2;
 	judgement.coverage.kernels_by_evidence[SW_EV_ASSUMED] = 2;
 }
 
