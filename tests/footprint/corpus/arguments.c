@@ -71,7 +71,7 @@ static void read_object(struct corpus_text *text, struct place *place, enum corp
 			pair[1] = (uint32_t)corpus_text_number(text);
 		}
 	corpus_text_want(text, ")");
-	handle.at = kind == CORPUS_MAP ? place_bytes(text, place, 128, 64) : place_bytes(text, place, 8, 8);
+	handle.at = kind == CORPUS_MAP ? place_bytes(text, place, 128, 128) : place_bytes(text, place, 8, 8);
 	*sw_vec_push(&place->launch->handles) = handle;
 }
 

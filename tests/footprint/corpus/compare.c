@@ -11,6 +11,7 @@
 /* Fake buffers lie far apart, so that an address outside one is not taken for another. */
 #define FIRST  0x7f0000000000ull
 #define APART  0x10000000ull
+#define SYMBOL_BYTES 4096 /* no variable of the corpus is larger */
 #define AROUND (APART / 2) /* what lies up to so far before a buffer counts as its own */
 
 enum { ROLES = 3, EXTENTS = 3 };
@@ -385,7 +386,8 @@ static size_t bytes_of(const struct state *state, const struct corpus_buffer *bu
 	for (uint32_t i = 0; i < state->footprint->symbols && buffer->name[0] == '@'; i++)
 		if (!strcmp(state->footprint->string + state->footprint->symbol[i].name, buffer->name + 1))
 			return state->footprint->symbol[i].bytes;
-	return buffer->bytes;
+	/* A variable that the footprint does not know: missed, if the table says anything of it. */
+	return buffer->name[0] == '@' ? SYMBOL_BYTES : buffer->bytes;
 }
 
 static void make_touched(struct state *state)
