@@ -2,13 +2,14 @@
 /*
  * Lays what kernels were seen to touch over what their footprints say.
  *
- * usage: compare TRACE ACCESSES [TABLE]
+ * usage: compare [--sass] TRACE ACCESSES [TABLE]
  *
  * TRACE was recorded by libsyncwatch.so while the recorder beside this file wrote ACCESSES: launches are joined by thread,
  * name and number.  A kernel passes when every byte that it was seen to touch lies in its footprint with that role; a
  * byte that lies nowhere is an escape, unless the footprint says that it does not know everything (counted apart).
  * TABLE gets a line a kernel: verdict, evidence, launches, bytes seen, bytes of the footprint, their ratio, bytes beyond
  * the footprint by pointers that it calls unknown (elsewhere) or by code it calls not understood (wild), name.
+ * --sass: footprints of the machine code, even where PTX of it is there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,9 @@
 
 #include "accesses.h"
 #include "base/hash.h"
-#include "contents.h"
 #include "cover.h"
 #include "detect/space.h"
-#include "footprint/library.h"
+#include "footprints.h"
 #include "reader/reader.h"
 
 struct kernel {
@@ -33,13 +33,10 @@ struct kernel {
 };
 
 struct compare {
-	struct sw_arena arena;
 	struct sw_reader *reader;
-	struct contents contents;
+	struct footprints footprints;
 	struct seen seen;
-	struct sw_footprint_library *library;
 	struct sw_address_space space;
-	uint32_t arch;
 	struct sw_map numbers;	/* hash of thread and name -> launches */
 	struct sw_map by_name;	/* hash of name -> kernel + 1 */
 	SW_VEC(struct kernel) kernels;
@@ -62,6 +59,12 @@ static void on_free(struct compare *c, const struct sw_rec_free *f)
 		sw_space_remove(&c->space, block, NULL);
 }
 
+static void on_name(struct compare *c, const struct sw_rec_name *n)
+{
+	if (n->of == SW_NAME_SYMBOL)
+		footprints_symbol(&c->footprints, (const char *)(n + 1), n->name_bytes, n->handle);
+}
+
 static uint64_t end_of(void *arg, uint64_t address)
 {
 	struct compare *c = arg;
@@ -70,40 +73,7 @@ static uint64_t end_of(void *arg, uint64_t address)
 	return block ? address - offset + block->bytes : 0;
 }
 
-/* ---- footprints -------------------------------------------------------------------------------------------------- */
-
-struct image {
-	struct compare *compare;
-	uint32_t id;
-};
-
-static const void *image_bytes(void *arg, size_t *size, struct sw_error *error)
-{
-	const struct image *image = arg;
-	return contents_of(&image->compare->contents, image->id, size, error);
-}
-
-static const struct sw_footprint_entry *entry_of(struct compare *c, const struct sw_trace_function *f)
-{
-	const struct sw_trace_image *known = sw_reader_image(c->reader, f->image);
-	struct image *image = sw_arena_alloc(&c->arena, sizeof *image); /* the library may ask later */
-	*image = (struct image){c, f->image};
-	struct sw_footprint_image named = {
-		.id = f->image, .hash = known ? known->hash : 0, .bytes = image_bytes, .arg = image};
-	return sw_footprint_library_get(c->library, &named, c->arch, f->name);
-}
-
-static void evidence_of(struct kernel *k, const struct sw_footprint_entry *entry)
-{
-	const struct sw_footprint *f = entry->footprint;
-	k->unread = !f;
-	if (!f)
-		snprintf(k->evidence, sizeof k->evidence, "not read: %s", entry->why ? entry->why : "?");
-	else
-		snprintf(k->evidence, sizeof k->evidence, "%s sm_%u%s%s%s", f->source == SW_SOURCE_PTX ? "PTX" : "SASS",
-			 f->arch, entry->ran ? "" : ", not the code that ran", f->wild ? ", wild: " : "",
-			 f->wild ? f->string + f->wild : "");
-}
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 static struct kernel *kernel_of(struct compare *c, const struct sw_trace_function *f)
 {
@@ -114,8 +84,6 @@ static struct kernel *kernel_of(struct compare *c, const struct sw_trace_functio
 	}
 	return &c->kernels.at[*at - 1];
 }
-
-/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 static void tell_escape(struct compare *c, struct kernel *k, const struct sw_reaches *reaches,
 			const struct cover_result *one, const struct sw_rec_launch *l)
@@ -143,17 +111,11 @@ static void weigh(struct compare *c, struct kernel *k, const struct seen_launch 
 		  const struct sw_footprint *footprint)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	struct sw_geometry geometry = {.grid = {l->grid[0], l->grid[1], l->grid[2]},
-				       .block = {l->block[0], l->block[1], l->block[2]},
-				       .cluster = l->cluster,
-				       .shared_bytes = l->shared_bytes,
-				       .params = r->params,
-				       .param_bytes = r->param_bytes};
 	struct cover_memory memory = {end_of, c, r->params, r->param_bytes};
 	struct cover_result one = {0};
 	struct sw_reaches reaches = {0};
 	struct cover cover;
-	sw_footprint_evaluate(footprint, &geometry, &reaches);
+	footprints_at(&c->footprints, footprint, r, &reaches);
 	cover_make(&cover, &reaches, footprint->wild != 0, &memory);
 	cover_check(&cover, c->seen.row.at + seen->first, seen->rows, &one);
 	k->watched++;
@@ -191,8 +153,6 @@ static void on_launch(struct compare *c, const struct sw_record *r)
 	const struct sw_trace_function *f = sw_reader_function(c->reader, l->function);
 	if (!f || !f->name[0] || r->failed)
 		return;
-	const struct sw_trace_device *device = sw_reader_device(c->reader, 0);
-	c->arch = device ? device->major * 10 + device->minor : 0;
 	struct kernel *k = kernel_of(c, f);
 	const struct seen_launch *seen = join(c, r, f);
 	k->launches++;
@@ -204,8 +164,9 @@ static void on_launch(struct compare *c, const struct sw_record *r)
 	c->dropped += seen->dropped;
 	if (!seen->watched)
 		return;
-	const struct sw_footprint_entry *entry = entry_of(c, f);
-	evidence_of(k, entry);
+	const struct sw_footprint_entry *entry = footprints_of(&c->footprints, f);
+	footprints_evidence(entry, k->evidence, sizeof k->evidence);
+	k->unread = !entry->footprint;
 	if (entry->footprint)
 		weigh(c, k, seen, r, entry->footprint);
 }
@@ -221,6 +182,8 @@ static int walk(struct compare *c)
 			on_alloc(c, rec);
 		else if (r.rec->kind == SW_REC_FREE && !r.failed)
 			on_free(c, rec);
+		else if (r.rec->kind == SW_REC_NAME)
+			on_name(c, rec);
 		else if (r.rec->kind == SW_REC_LAUNCH)
 			on_launch(c, &r);
 	}
@@ -301,8 +264,11 @@ int main(int argc, char **argv)
 {
 	struct compare c = {0};
 	struct sw_error error;
+	bool sass = argc > 1 && strcmp(argv[1], "--sass") == 0;
+	argc -= sass;
+	argv += sass;
 	if (argc < 3) {
-		fprintf(stderr, "usage: compare TRACE ACCESSES [TABLE]\n");
+		fprintf(stderr, "usage: compare [--sass] TRACE ACCESSES [TABLE]\n");
 		return 2;
 	}
 	int rc = seen_read(argv[2], &c.seen);
@@ -314,19 +280,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 2;
 	}
-	c.contents.reader = c.reader;
-	c.library = sw_footprint_library_open(NULL, 1);
+	footprints_open(&c.footprints, c.reader, sass);
 	sw_space_init(&c.space);
 	rc = walk(&c);
 	bool good = tell(&c, argc > 3 ? argv[3] : NULL) && !rc;
-	sw_footprint_library_close(c.library);
+	footprints_close(&c.footprints);
 	sw_space_free(&c.space);
 	sw_reader_close(c.reader);
-	contents_free(&c.contents);
 	seen_free(&c.seen);
 	sw_map_free(&c.numbers);
 	sw_map_free(&c.by_name);
 	free(c.kernels.at);
-	sw_arena_free(&c.arena);
 	return good ? 0 : 1;
 }

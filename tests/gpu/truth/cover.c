@@ -32,12 +32,19 @@ static bool has_place(const struct sw_reach *reach)
 	return reach->root.kind == SW_ROOT_PARAM || (reach->root.kind == SW_ROOT_SYMBOL && reach->address);
 }
 
+static bool is_outside(const struct sw_reach *reach)
+{
+	return reach->root.kind == SW_ROOT_SYMBOL || reach->root.kind == SW_ROOT_ENVIRONMENT;
+}
+
 void cover_make(struct cover *cover, const struct sw_reaches *reaches, bool wild, const struct cover_memory *memory)
 {
-	*cover = (struct cover){.wild = wild};
+	*cover = (struct cover){.wild = wild, .memory = memory};
 	for (size_t i = 0; i < reaches->n; i++) {
 		const struct sw_reach *r = &reaches->at[i];
-		if (!has_place(r))
+		if (!has_place(r) && is_outside(r))
+			cover->outside |= r->role;
+		else if (!has_place(r))
 			cover->elsewhere |= r->role;
 		else if (r->extent != SW_EXTENT_OPEN)
 			*sw_vec_push(&cover->box) = (struct cover_box){
@@ -114,6 +121,12 @@ static uint64_t touched_to(const struct cover *cover, uint64_t address, uint8_t 
 	return read < write ? read : write;
 }
 
+static bool is_excused(const struct cover *cover, uint64_t address, uint8_t role)
+{
+	return (cover->elsewhere & role) ||
+	       ((cover->outside & role) && !cover->memory->end_of(cover->memory->arg, address));
+}
+
 static void check_row(const struct cover *cover, const struct seen_rows *row, uint64_t start, struct cover_result *result)
 {
 	uint64_t end = start + row->width;
@@ -126,7 +139,7 @@ static void check_row(const struct cover *cover, const struct seen_rows *row, ui
 		}
 		if (cover->wild) {
 			result->wild++;
-		} else if (cover->elsewhere & row->role) {
+		} else if (is_excused(cover, start, row->role)) {
 			result->elsewhere++;
 		} else if (!result->escaped++) {
 			result->first = (struct seen_rows){.address = start, .width = end - start, .rows = 1, .role = row->role};

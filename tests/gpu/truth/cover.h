@@ -4,7 +4,8 @@
  *
  * A byte is covered by a box of a reach with the role in which it was touched.  Reaches without a place (pointers loaded
  * from memory, textures, unknown pointers) cover nothing themselves, but an access that nothing covers is no escape then:
- * the footprint said that there is more.
+ * the footprint said that there is more.  What it says of module variables whose address nobody asked for, and of the
+ * driver's own memory, excuses only what lies in no allocation.
  */
 #ifndef SW_TRUTH_COVER_H
 #define SW_TRUTH_COVER_H
@@ -17,12 +18,6 @@ struct cover_box {
 	uint64_t address, width, pitch, rows, slice, slices;
 	uint8_t role;
 };
-struct cover {
-	SW_VEC(struct cover_box) box;
-	uint8_t elsewhere; /* roles of reaches without a place */
-	bool wild;	   /* nothing may be concluded from what is missing */
-};
-
 /*
  * Where things lie.  end_of: first byte behind the allocation that holds the address, 0 when none does.  params: the
  * parameter block of the launch, in which open reaches of several pointers are looked up.
@@ -33,6 +28,14 @@ struct cover_memory {
 	const unsigned char *params;
 	size_t param_bytes;
 };
+struct cover {
+	SW_VEC(struct cover_box) box;
+	const struct cover_memory *memory;
+	uint8_t elsewhere; /* roles of reaches without a place: anywhere, */
+	uint8_t outside;   /* or outside of all allocations: module variables, the driver's own memory */
+	bool wild;	   /* nothing may be concluded from what is missing */
+};
+/* *memory must outlive *cover. */
 void cover_make(struct cover *cover, const struct sw_reaches *reaches, bool wild, const struct cover_memory *memory);
 void cover_free(struct cover *cover);
 

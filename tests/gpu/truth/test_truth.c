@@ -196,6 +196,10 @@ START_TEST(what_the_footprint_does_not_know_is_no_escape)
 	ck_assert_uint_eq(check(some, 2, false, NULL, 0, write).elsewhere, 4);
 	ck_assert_uint_eq(check(some, 2, false, NULL, 0, write).escaped, 0);
 	ck_assert_uint_eq(check(some, 2, false, NULL, 0, read).escaped, 4);
+	some[1].root.kind = SW_ROOT_SYMBOL;
+	ck_assert_uint_eq(check(some, 2, false, NULL, 0, write).escaped, 4);
+	write.address = 0x3000; /* in no allocation */
+	ck_assert_uint_eq(check(some, 2, false, NULL, 0, write).elsewhere, 4);
 	ck_assert_uint_eq(check(some, 1, true, NULL, 0, read).escaped, 0);
 	ck_assert_uint_eq(check(some, 1, true, NULL, 0, read).wild, 4);
 }

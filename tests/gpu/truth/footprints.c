@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprints.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "image/image.h"
+
+struct footprints_image {
+	struct footprints *of;
+	uint32_t id;
+};
+
+void footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine)
+{
+	*f = (struct footprints){.reader = reader, .contents = {.reader = reader}};
+	if (!machine)
+		f->library = sw_footprint_library_open(NULL, 1);
+}
+
+void footprints_close(struct footprints *f)
+{
+	struct sw_map_slot slot;
+	if (f->library)
+		sw_footprint_library_close(f->library);
+	for (size_t i = 0; (i = sw_map_next(&f->entries, i, &slot));) {
+		const struct sw_footprint_entry *entry = (const struct sw_footprint_entry *)(uintptr_t)slot.value;
+		sw_footprint_free((struct sw_footprint *)entry->footprint);
+	}
+	sw_map_free(&f->images);
+	sw_map_free(&f->entries);
+	sw_map_free(&f->symbols);
+	contents_free(&f->contents);
+	sw_arena_free(&f->arena);
+}
+
+static uint32_t arch_of(const struct footprints *f)
+{
+	const struct sw_trace_device *device = sw_reader_device(f->reader, 0);
+	return device ? device->major * 10 + device->minor : 0;
+}
+
+/* ---- by the library, as the judge does it ------------------------------------------------------------------------ */
+
+static const void *image_bytes(void *arg, size_t *size, struct sw_error *error)
+{
+	const struct footprints_image *image = arg;
+	return contents_of(&image->of->contents, image->id, size, error);
+}
+
+static const struct sw_footprint_entry *by_library(struct footprints *f, const struct sw_trace_function *function)
+{
+	const struct sw_trace_image *known = sw_reader_image(f->reader, function->image);
+	struct footprints_image *image = sw_map_ptr(&f->images, function->image);
+	if (!image) {
+		image = sw_arena_alloc(&f->arena, sizeof *image);
+		*image = (struct footprints_image){f, function->image};
+		sw_map_put_ptr(&f->images, function->image, image);
+	}
+	struct sw_footprint_image named = {
+		.id = function->image, .hash = known ? known->hash : 0, .bytes = image_bytes, .arg = image};
+	return sw_footprint_library_get(f->library, &named, arch_of(f), function->name);
+}
+
+/* ---- from machine code alone ------------------------------------------------------------------------------------- */
+
+struct search {
+	struct footprints *of;
+	const char *kernel;
+	uint32_t arch;
+	struct sw_footprint_entry *entry;
+};
+
+static void try_cubin(struct search *s, const void *cubin, size_t bytes)
+{
+	struct sw_program program = {0};
+	struct sw_error error;
+	uint32_t arch;
+	if (sw_sass_read(cubin, bytes, s->kernel, &program, &arch, &error)) {
+		s->entry->why = sw_arena_strndup(&s->of->arena, error.text, strlen(error.text));
+		return;
+	}
+	*s->entry = (struct sw_footprint_entry){
+		.footprint = sw_footprint_make(&program, SW_SOURCE_SASS, arch), .ran = true, .arch = arch};
+	sw_program_free(&program);
+}
+
+/* The first entry that the GPU can run and that holds the kernel: fatbins of one program have one of a generation. */
+static int on_entry(void *arg, const struct sw_fatbin_entry *entry)
+{
+	struct search *s = arg;
+	struct sw_error error;
+	void *content;
+	size_t bytes;
+	if (entry->kind != SW_IMAGE_ELF || entry->arch / 10 != s->arch / 10 || entry->arch > s->arch)
+		return 0;
+	if (sw_fatbin_extract(entry, &content, &bytes, &error))
+		return 0;
+	try_cubin(s, content, bytes);
+	free(content);
+	return s->entry->footprint != NULL;
+}
+
+static const struct sw_footprint_entry *by_machine_code(struct footprints *f, const struct sw_trace_function *function)
+{
+	struct sw_footprint_entry *entry = sw_map_ptr(&f->entries, function->id);
+	struct sw_error error;
+	size_t size;
+	if (entry)
+		return entry;
+	entry = sw_arena_alloc(&f->arena, sizeof *entry);
+	entry->why = "no machine code of this generation";
+	sw_map_put_ptr(&f->entries, function->id, entry);
+	struct search search = {f, function->name, arch_of(f), entry};
+	const void *bytes = contents_of(&f->contents, function->image, &size, &error);
+	if (!bytes)
+		entry->why = sw_arena_strndup(&f->arena, error.text, strlen(error.text));
+	else if (sw_image_kind_of(bytes, size) == SW_IMAGE_FATBIN)
+		sw_fatbin_walk(bytes, size, on_entry, &search, &error);
+	else if (sw_image_kind_of(bytes, size) == SW_IMAGE_ELF)
+		try_cubin(&search, bytes, size);
+	return entry;
+}
+
+const struct sw_footprint_entry *footprints_of(struct footprints *f, const struct sw_trace_function *function)
+{
+	return f->library ? by_library(f, function) : by_machine_code(f, function);
+}
+
+void footprints_evidence(const struct sw_footprint_entry *entry, char *out, size_t room)
+{
+	const struct sw_footprint *f = entry->footprint;
+	if (!f)
+		snprintf(out, room, "not read: %s", entry->why ? entry->why : "?");
+	else
+		snprintf(out, room, "%s sm_%u%s%s%s", f->source == SW_SOURCE_PTX ? "PTX" : "SASS", f->arch,
+			 entry->ran ? "" : ", not the code that ran", f->wild ? ", wild: " : "",
+			 f->wild ? f->string + f->wild : "");
+}
+
+/* ---- at a launch ------------------------------------------------------------------------------------------------- */
+
+void footprints_symbol(struct footprints *f, const char *name, size_t bytes, uint64_t address)
+{
+	*sw_map_put(&f->symbols, sw_hash_bytes(SW_FNV_START, name, bytes)) = address;
+}
+
+static uint64_t symbol_at(void *arg, const char *name)
+{
+	const struct footprints *f = arg;
+	return sw_map_get(&f->symbols, sw_hash_bytes(SW_FNV_START, name, strlen(name)));
+}
+
+void footprints_at(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
+		   struct sw_reaches *out)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)launch->rec;
+	struct sw_geometry geometry = {.grid = {l->grid[0], l->grid[1], l->grid[2]},
+				       .block = {l->block[0], l->block[1], l->block[2]},
+				       .cluster = l->cluster,
+				       .shared_bytes = l->shared_bytes,
+				       .params = launch->params,
+				       .param_bytes = launch->param_bytes,
+				       .symbol = symbol_at,
+				       .arg = f};
+	sw_footprint_evaluate(footprint, &geometry, out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The footprints of a trace's kernels, evaluated at its launches. */
+#ifndef SW_TRUTH_FOOTPRINTS_H
+#define SW_TRUTH_FOOTPRINTS_H
+
+#include "base/map.h"
+#include "contents.h"
+#include "footprint/library.h"
+#include "reader/reader.h"
+
+struct footprints {
+	const struct sw_reader *reader;
+	struct sw_footprint_library *library; /* NULL: machine code only */
+	struct contents contents;
+	struct sw_arena arena;
+	struct sw_map images;  /* image id -> struct footprints_image */
+	struct sw_map entries; /* machine code only: function id -> struct sw_footprint_entry */
+	struct sw_map symbols; /* hash of name -> address */
+};
+
+/* machine: the footprint is made from the machine code even where there is PTX of what ran. */
+void footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine);
+void footprints_close(struct footprints *f);
+
+/* A module variable lies there. */
+void footprints_symbol(struct footprints *f, const char *name, size_t bytes, uint64_t address);
+/* Lives until footprints_close(). */
+const struct sw_footprint_entry *footprints_of(struct footprints *f, const struct sw_trace_function *function);
+/* "SASS sm_90", "PTX sm_80, not the code that ran, wild: ...", "not read: ..." */
+void footprints_evidence(const struct sw_footprint_entry *entry, char *out, size_t room);
+/* Appends to *out. */
+void footprints_at(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
+		   struct sw_reaches *out);
+
+#endif
