@@ -19,6 +19,15 @@ tests_gpu_save_images_LDADD = libswreader.a $(SW_IMAGE_LIBS)
 # The truth test.  The recorder is built where it runs, by the script: it needs compute-sanitizer's headers.
 truth = tests/gpu/truth
 EXTRA_DIST += $(truth)/torch_kernels.py $(truth)/run $(truth)/patches.cu $(truth)/recorder.c $(truth)/observed.h
+EXTRA_PROGRAMS = tests/gpu/truth/compare tests/gpu/truth/share
+truth_common = tests/gpu/truth/footprints.c tests/gpu/truth/footprints.h tests/gpu/truth/contents.c \
+	tests/gpu/truth/contents.h
+truth_ldadd = libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
+tests_gpu_truth_compare_SOURCES = tests/gpu/truth/compare.c tests/gpu/truth/accesses.c tests/gpu/truth/accesses.h \
+	tests/gpu/truth/cover.c tests/gpu/truth/cover.h $(truth_common)
+tests_gpu_truth_compare_LDADD = $(truth_ldadd)
+tests_gpu_truth_share_SOURCES = tests/gpu/truth/share.c $(truth_common)
+tests_gpu_truth_share_LDADD = $(truth_ldadd)
 if HAVE_CHECK
 check_PROGRAMS += tests/gpu/truth/test_truth
 TESTS += tests/gpu/truth/test_truth

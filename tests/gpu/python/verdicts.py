@@ -5,7 +5,7 @@ usage: verdicts.py FOLDER < PROGRAMS
 
 PROGRAMS: a line each, the file and its option.  For each, FOLDER holds NAME.json, NAME.out, NAME.status.  A correct
 program passes with exit status 0 and no error; a broken one (--broken; side_stream without --fixed) when a hazard is an
-error or a warning.  What a program needs and this machine lacks is skipped.
+error or a warning.  step_share: NAME.share must end with "0 failed" as well.  What a program needs and this machine lacks is skipped.
 """
 import json
 import os
@@ -28,7 +28,7 @@ def hazards_of(report):
     return [f for f in report["findings"] if f["id"] < "SW200" and not f["hidden"] and f["severity"] in ("error", "warning")]
 
 
-def verdict_of(program, report, status, output):
+def verdict_of(program, report, status, output, share):
     if "ModuleNotFoundError" in output and not report.get("summary", {}).get("errors"):
         return "skipped", "a module is missing"
     if not report:
@@ -39,6 +39,8 @@ def verdict_of(program, report, status, output):
         return ("passed", "") if hazards_of(report) else ("failed", "the race was not reported")
     if report["summary"]["errors"]:
         return "failed", "errors in a correct program"
+    if program.startswith("step_share") and ", 0 failed," not in share:
+        return "failed", "kernels that are not read or not understood: " + ("see share.txt" if share else "no share")
     return "passed", ""
 
 
@@ -59,7 +61,7 @@ def main():
         name = os.path.join(folder, program.replace(" --", "_").replace(" ", "_"))
         text = read(name + ".json")
         report = json.loads(text) if text else {}
-        verdict, why = verdict_of(program, report, read(name + ".status").strip(), read(name + ".out"))
+        verdict, why = verdict_of(program, report, read(name + ".status").strip(), read(name + ".out"), read(name + ".share"))
         tally[verdict] += 1
         s = report.get("summary", {})
         print(f"{program:24} {verdict:8}{s.get('errors', '-'):>3} {s.get('warnings', '-'):>3} {s.get('notes', '-'):>4}  {evidence_of(report)}"
