@@ -2,15 +2,16 @@
 /*
  * Lays what kernels were seen to touch over what their footprints say.
  *
- * usage: compare [--sass] TRACE ACCESSES [TABLE]
+ * usage: compare [--sass] [--code FOLDER] TRACE ACCESSES [TABLE]
  *
  * TRACE was recorded by libsyncwatch.so while the recorder beside this file wrote ACCESSES: launches are joined by thread,
  * name and number.  A kernel passes when every byte that it was seen to touch lies in its footprint with that role; a
  * byte that lies nowhere is an escape, unless the footprint says that it does not know everything (counted apart).
  * TABLE gets a line a kernel: verdict, evidence, launches, bytes seen, bytes of the footprint, their ratio, bytes beyond
  * the footprint by pointers that it calls unknown (elsewhere) or by code it calls not understood (wild), name.
- * --sass: footprints of the machine code, even where PTX of it is there.
+ * --sass: footprints of the machine code, even where PTX of it is there.  --code: what save_images made of this trace.
  */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,15 +261,26 @@ static bool tell(const struct compare *c, const char *path)
 	return good;
 }
 
+static const char usage[] = "usage: compare [--sass] [--code FOLDER] TRACE ACCESSES [TABLE]";
+
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {{"sass", no_argument, NULL, 's'}, {"code", required_argument, NULL, 'c'}, {0}};
 	struct compare c = {0};
 	struct sw_error error;
-	bool sass = argc > 1 && strcmp(argv[1], "--sass") == 0;
-	argc -= sass;
-	argv += sass;
+	const char *folder = NULL;
+	bool sass = false;
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		sass |= option == 's';
+		folder = option == 'c' ? optarg : folder;
+		if (option == '?')
+			argc = 0;
+	}
+	argv += optind - 1;
+	argc -= optind - 1;
 	if (argc < 3) {
-		fprintf(stderr, "usage: compare [--sass] TRACE ACCESSES [TABLE]\n");
+		fprintf(stderr, "%s\n", usage);
 		return 2;
 	}
 	int rc = seen_read(argv[2], &c.seen);
@@ -280,7 +292,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 2;
 	}
-	footprints_open(&c.footprints, c.reader, sass);
+	if (footprints_open(&c.footprints, c.reader, sass, folder)) {
+		fprintf(stderr, "%s/kernels.tsv can't be read\n", folder);
+		return 2;
+	}
 	sw_space_init(&c.space);
 	rc = walk(&c);
 	bool good = tell(&c, argc > 3 ? argv[3] : NULL) && !rc;

@@ -10,14 +10,16 @@
 
 struct footprints_image {
 	struct footprints *of;
-	uint32_t id;
+	uint32_t id;	  /* of the image, */
+	const char *path; /* or the saved file */
 };
 
-void footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine)
+int footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine, const char *folder)
 {
 	*f = (struct footprints){.reader = reader, .contents = {.reader = reader}};
 	if (!machine)
 		f->library = sw_footprint_library_open(NULL, 1);
+	return folder ? contents_saved(&f->contents, folder, machine) : 0;
 }
 
 void footprints_close(struct footprints *f)
@@ -47,20 +49,30 @@ static uint32_t arch_of(const struct footprints *f)
 static const void *image_bytes(void *arg, size_t *size, struct sw_error *error)
 {
 	const struct footprints_image *image = arg;
-	return contents_of(&image->of->contents, image->id, size, error);
+	struct contents *contents = &image->of->contents;
+	return image->path ? contents_file(contents, image->path, size, error) : contents_of(contents, image->id, size, error);
+}
+
+/* Where the kernel's code comes from. */
+static struct footprints_image *image_of(struct footprints *f, const struct sw_trace_function *function, uint64_t *id)
+{
+	uint32_t saved = contents_find(&f->contents, function->name);
+	*id = saved ? UINT64_C(1) << 32 | saved : function->image;
+	struct footprints_image *image = sw_map_ptr(&f->images, *id);
+	if (!image) {
+		image = sw_arena_alloc(&f->arena, sizeof *image);
+		*image = (struct footprints_image){f, function->image, saved ? f->contents.saved.at[saved - 1].path : NULL};
+		sw_map_put_ptr(&f->images, *id, image);
+	}
+	return image;
 }
 
 static const struct sw_footprint_entry *by_library(struct footprints *f, const struct sw_trace_function *function)
 {
-	const struct sw_trace_image *known = sw_reader_image(f->reader, function->image);
-	struct footprints_image *image = sw_map_ptr(&f->images, function->image);
-	if (!image) {
-		image = sw_arena_alloc(&f->arena, sizeof *image);
-		*image = (struct footprints_image){f, function->image};
-		sw_map_put_ptr(&f->images, function->image, image);
-	}
-	struct sw_footprint_image named = {
-		.id = function->image, .hash = known ? known->hash : 0, .bytes = image_bytes, .arg = image};
+	uint64_t id;
+	struct footprints_image *image = image_of(f, function, &id);
+	/* Nothing is kept on disk: the hash of the content is not wanted. */
+	struct sw_footprint_image named = {.id = id, .bytes = image_bytes, .arg = image};
 	return sw_footprint_library_get(f->library, &named, arch_of(f), function->name);
 }
 
@@ -114,7 +126,8 @@ static const struct sw_footprint_entry *by_machine_code(struct footprints *f, co
 	entry->why = "no machine code of this generation";
 	sw_map_put_ptr(&f->entries, function->id, entry);
 	struct search search = {f, function->name, arch_of(f), entry};
-	const void *bytes = contents_of(&f->contents, function->image, &size, &error);
+	uint64_t id;
+	const void *bytes = image_bytes(image_of(f, function, &id), &size, &error);
 	if (!bytes)
 		entry->why = sw_arena_strndup(&f->arena, error.text, strlen(error.text));
 	else if (sw_image_kind_of(bytes, size) == SW_IMAGE_FATBIN)

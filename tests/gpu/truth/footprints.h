@@ -13,13 +13,14 @@ struct footprints {
 	struct sw_footprint_library *library; /* NULL: machine code only */
 	struct contents contents;
 	struct sw_arena arena;
-	struct sw_map images;  /* image id -> struct footprints_image */
+	struct sw_map images;  /* image, or file saved -> struct footprints_image */
 	struct sw_map entries; /* machine code only: function id -> struct sw_footprint_entry */
 	struct sw_map symbols; /* hash of name -> address */
 };
 
-/* machine: the footprint is made from the machine code even where there is PTX of what ran. */
-void footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine);
+/* machine: the footprint is made from the machine code even where there is PTX of what ran.  folder: of save_images, where
+   the files that the trace names are not on this machine, or NULL.  0 or -errno. */
+int footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine, const char *folder);
 void footprints_close(struct footprints *f);
 
 /* A module variable lies there. */

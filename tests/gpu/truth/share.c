@@ -2,7 +2,8 @@
 /*
  * Of how many launches of a trace does the code tell what they touch, and how well?
  *
- * usage: share TRACE
+ * usage: share TRACE [FOLDER]
+ *     FOLDER   of save_images, where the files that the trace names are not on this machine
  *
  * Prints the share of launches by evidence, the extents of their reaches, and by name every kernel that is not read or
  * not understood.  Fails for each such kernel of the families below, which PyTorch launches in every training step.
@@ -137,15 +138,18 @@ int main(int argc, char **argv)
 	struct sw_error error;
 	struct sw_record r;
 	int rc;
-	if (argc != 2) {
-		fprintf(stderr, "usage: share TRACE\n");
+	if (argc < 2) {
+		fprintf(stderr, "usage: share TRACE [FOLDER]\n");
 		return 2;
 	}
 	if (sw_reader_open(argv[1], &s.reader, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 2;
 	}
-	footprints_open(&s.footprints, s.reader, false);
+	if (footprints_open(&s.footprints, s.reader, false, argc > 2 ? argv[2] : NULL)) {
+		fprintf(stderr, "%s/kernels.tsv can't be read\n", argv[2]);
+		return 2;
+	}
 	while ((rc = sw_reader_next(s.reader, &r, &error)) > 0)
 		if (r.rec->kind == SW_REC_LAUNCH)
 			on_launch(&s, &r);
