@@ -1,6 +1,17 @@
 # footprint: what kernels touch, from their code. Includes base and image.
 noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
+	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
+	src/footprint/sass_build.c \
+	src/footprint/sass_constant.c \
+	src/footprint/sass_cubin.c \
+	src/footprint/sass_fields.c \
+	src/footprint/sass_flow.c \
+	src/footprint/sass_integer.c \
+	src/footprint/sass_logic.c \
+	src/footprint/sass_memory.c \
+	src/footprint/sass_other.c \
+	src/footprint/sass_read.c \
 	src/footprint/library.c \
 	src/footprint/choose.c src/footprint/choose.h \
 	src/footprint/units.c src/footprint/units.h \
