@@ -28,6 +28,20 @@ libswfootprint_a_SOURCES = \
 	src/footprint/ptx_move.c src/footprint/ptx_memory.c src/footprint/ptx_bulk.c \
 	src/footprint/ptx_control.c src/footprint/ptx_insns.def src/footprint/ptx_special.def \
 	src/footprint/print.c \
+	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c \
+	src/footprint/form.h src/footprint/form.c \
+	src/footprint/simplex.h src/footprint/simplex.c \
+	src/footprint/bound.c \
+	src/footprint/quotient.c \
+	src/footprint/value.c \
+	src/footprint/operate.c \
+	src/footprint/guard.c \
+	src/footprint/loop.c \
+	src/footprint/area.h src/footprint/area.c \
+	src/footprint/box.c \
+	src/footprint/join.c \
+	src/footprint/directions.c \
+	src/footprint/text.c \
 	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \
 	src/footprint/footprint.h src/footprint/library.h
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread

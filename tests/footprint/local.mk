@@ -21,3 +21,11 @@ tests_footprint_test_threads_SOURCES = tests/footprint/test_threads.c
 tests_footprint_test_threads_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_threads_LDADD = $(SW_FAKED_LIBS)
 endif
+
+if HAVE_CHECK
+check_PROGRAMS += tests/footprint/test_evaluate
+TESTS += tests/footprint/test_evaluate
+tests_footprint_test_evaluate_SOURCES = tests/footprint/test_evaluate.c tests/footprint/terms.h
+tests_footprint_test_evaluate_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_evaluate_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sites of a footprint at one launch, each in all its cases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/eval.h"
+
+/* Work for one launch, in terms and a few times that for bounds: some ten milliseconds.  Ordinary kernels need a
+   thousandth.  Beyond it ranges are open. */
+#define BUDGET 200000u
+/* Joined in between when there are more: joining compares all with all. */
+#define MANY   256
+
+static bool next_case(struct sw_eval *e)
+{
+	while (e->choices) {
+		struct sw_choice *last = &e->choice[e->choices - 1];
+		if (++last->taken < last->options)
+			return true;
+		e->choices--;
+	}
+	return false;
+}
+
+/* Where an unbounded access starts. */
+static uint64_t root_address(const struct sw_eval *e, const struct sw_root *root)
+{
+	const struct sw_geometry *g = e->g;
+	uint64_t word = 0;
+	switch (root->kind) {
+	case SW_ROOT_PARAM:
+	case SW_ROOT_OBJECT:
+		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8)
+			memcpy(&word, (const char *)g->params + root->param, 8);
+		return word;
+	case SW_ROOT_SYMBOL:
+		return g->symbol && root->symbol < e->f->symbols
+			       ? g->symbol(g->arg, e->f->string + e->f->symbol[root->symbol].name)
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_reach like, enum sw_why why,
+		     struct sw_reaches *out)
+{
+	like.extent = SW_EXTENT_OPEN;
+	like.why = (uint8_t)why;
+	like.rows = like.slices = 1;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		like.root = e->f->root[site->root + i];
+		like.address = root_address(e, &like.root);
+		*sw_vec_push(out) = like;
+	}
+	if (!site->roots) {
+		like.root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+		*sw_vec_push(out) = like;
+	}
+}
+
+static struct sw_root strongest(const struct sw_footprint *f, const struct sw_site *site)
+{
+	const struct sw_root *best = NULL;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &f->root[site->root + i];
+		if (!best || root->weak < best->weak || (root->weak == best->weak && root->kind < best->kind))
+			best = root;
+	}
+	return best ? *best : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+}
+
+/* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
+static bool site_bytes(struct sw_eval *e, const struct sw_site *site, uint64_t *lo, uint64_t *hi)
+{
+	*lo = *hi = site->bytes;
+	if (site->size == SW_NO_TERM)
+		return site->bytes != 0;
+	struct sw_form size = sw_eval_exact(e, site->size, e->f->term[site->size].width, false);
+	struct sw_interval range = sw_bound(e, &size);
+	if (range.lo < 0 || range.hi > UINT32_MAX)
+		return false;
+	*lo = (uint64_t)range.lo;
+	*hi = (uint64_t)range.hi;
+	return true;
+}
+
+/* One case of a site; false: there are no bounds, with the reason. */
+static bool site_case(struct sw_eval *e, const struct sw_site *site, const struct sw_reach *like,
+		      struct sw_reaches *out, enum sw_why *why)
+{
+	uint64_t lo, hi;
+	size_t from = out->n;
+	sw_eval_enter_loops(e, site->address);
+	if (site->size != SW_NO_TERM)
+		sw_eval_enter_loops(e, site->size);
+	for (uint32_t i = 0; i < site->facts; i++)
+		sw_eval_enter_loops(e, e->f->fact[site->fact + i].term);
+	for (uint32_t i = 0; i < site->facts && !e->impossible; i++) {
+		const struct sw_fact *fact = &e->f->fact[site->fact + i];
+		sw_eval_fact(e, fact->term, fact->truth);
+	}
+	if (e->impossible)
+		return true;
+	struct sw_form address = sw_eval_exact(e, site->address, e->f->term[site->address].width, false);
+	if (e->impossible)
+		return true;
+	*why = SW_WHY_SIZE;
+	if (!site_bytes(e, site, &lo, &hi) || !sw_eval_boxes(e, &address, hi, like, out, why))
+		return false;
+	for (size_t i = from; lo != hi && i < out->n; i++) {
+		out->at[i].extent = SW_EXTENT_HULL;
+		out->at[i].why = SW_WHY_SIZE;
+	}
+	return true;
+}
+
+static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
+{
+	const struct sw_site *site = &e->f->site[number];
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
+	size_t from = out->n;
+	enum sw_why why = (enum sw_why)site->why;
+	bool open = site->address == SW_NO_TERM || !e->budget;
+	if (site->address != SW_NO_TERM && !e->budget)
+		why = SW_WHY_COMPLEX;
+	like.root = strongest(e->f, site);
+	e->choices = 0;
+	e->choosing = true;
+	if (!open) {
+		do {
+			sw_eval_case_begin(e);
+			open = !site_case(e, site, &like, out, &why);
+			sw_eval_case_end(e);
+			if (!open && !e->budget) {
+				open = true;
+				why = SW_WHY_COMPLEX;
+			}
+		} while (!open && next_case(e));
+	}
+	if (open) {
+		out->n = from;
+		add_open(e, site, like, why, out);
+	}
+}
+
+static void eval_free(struct sw_eval *e)
+{
+	free(e->variable.at);
+	free(e->quotient.at);
+	free(e->value.at);
+	free(e->value_of);
+	free(e->loop);
+	free(e->inequality.at);
+	free(e->stamp);
+	free(e->holds.at);
+	free(e->narrowed.at);
+	free(e->forget.at);
+	free(e->loops.at);
+	free(e->work.at);
+}
+
+void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			   struct sw_reaches *out)
+{
+	struct sw_eval e = {.f = footprint, .g = geometry, .budget = BUDGET};
+	size_t from = out->n;
+	e.value_of = sw_calloc(footprint->terms + 1u, sizeof *e.value_of);
+	e.stamp = sw_calloc(footprint->terms + 1u, sizeof *e.stamp);
+	e.loop = sw_calloc(footprint->loops + 1u, sizeof *e.loop);
+	for (uint32_t i = 0; i < footprint->loops; i++)
+		e.loop[i].counter = SW_NONE;
+	sw_eval_loops(&e);
+	for (uint32_t i = 0; i < footprint->sites; i++) {
+		evaluate_site(&e, i, out);
+		if (out->n - from > MANY)
+			sw_reaches_join(out, from, SW_MAX_REACHES);
+	}
+	sw_reaches_join(out, from, SW_MAX_REACHES);
+	eval_free(&e);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What launches touch: ordinary kernels written as terms, and what must come out to the byte. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "terms.h"
+
+#define A UINT64_C(0x7f0000000000)
+
+static struct sw_reaches evaluate(struct terms *t)
+{
+	struct sw_reaches out = {0};
+	sw_footprint_evaluate(&t->f, &t->geometry, &out);
+	return out;
+}
+
+static void expect(struct sw_reaches *r, size_t at, enum sw_extent extent, uint64_t address, uint64_t width)
+{
+	ck_assert_uint_lt(at, r->n);
+	const struct sw_reach *x = &r->at[at];
+	if (x->extent != extent || x->address != address || x->width != width)
+		ck_abort_msg("reach %zu: extent %u (%s) address A%+" PRId64 " width %" PRIu64 " pitch %" PRIu64
+			     " rows %" PRIu64,
+			     at, x->extent, sw_why_text(x->why), (int64_t)(x->address - A), x->width, x->pitch,
+			     x->rows);
+}
+
+static void expect_rows(struct sw_reaches *r, size_t at, uint64_t address, uint64_t width, uint64_t pitch,
+			uint64_t rows)
+{
+	expect(r, at, SW_EXTENT_BOX, address, width);
+	ck_assert_uint_eq(r->at[at].pitch, pitch);
+	ck_assert_uint_eq(r->at[at].rows, rows);
+}
+
+static void finish(struct terms *t, struct sw_reaches *r)
+{
+	free(r->at);
+	free(t);
+}
+
+static void launch(struct terms *t, uint32_t grid, uint32_t block)
+{
+	t->geometry.grid[0] = grid;
+	t->geometry.block[0] = block;
+	t->value[0] = A;
+}
+
+/* a[i] for i < n, n not a multiple of the block */
+START_TEST(guarded)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	fact(t, compare(t, SW_LT, 32, SW_SIGNED, i, param(t, 32, 1)), true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 1000;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 4000);
+	ck_assert_uint_eq(r.at[0].role, SW_TOUCH_WRITE);
+	ck_assert_uint_eq(r.at[0].root.kind, SW_ROOT_PARAM);
+	finish(t, &r);
+}
+END_TEST
+
+START_TEST(unguarded)
+{
+	struct terms *t = terms_new();
+	site(t, SW_TOUCH_READ, 0, element(t, 0, global_index(t), 8, SW_SIGNED), 8, 0);
+	launch(t, 4, 256);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 8192);
+	finish(t, &r);
+}
+END_TEST
+
+/* Nothing is executed. */
+START_TEST(excluded)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	fact(t, compare(t, SW_LT, 32, SW_SIGNED, i, param(t, 32, 1)), true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 0;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 0);
+	finish(t, &r);
+}
+END_TEST
+
+/* if (0 < i && i < n) a[i - 1] with i unsigned: the subtraction must not count as wrapping. */
+START_TEST(halo)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	fact(t, compare(t, SW_GT, 32, 0, i, constant(t, 32, 0)), true);
+	fact(t, compare(t, SW_LT, 32, 0, i, param(t, 32, 1)), true);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, add_constant(t, 32, i, -1), 4, 0), 4, 2);
+	launch(t, 4, 256);
+	t->value[1] = 1000;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 999 * 4);
+	finish(t, &r);
+}
+END_TEST
+
+/* if ((unsigned)(i - 1) < n) a[i - 1]: one comparison for both ends. */
+START_TEST(unsigned_trick)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t), j = add_constant(t, 32, i, -1);
+	fact(t, compare(t, SW_LT, 32, 0, j, param(t, 32, 1)), true);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, j, 4, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 100;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 400);
+	finish(t, &r);
+}
+END_TEST
+
+/* x < w && y < h: y * pitch + x */
+START_TEST(tile)
+{
+	struct terms *t = terms_new();
+	uint32_t x = global_index(t);
+	uint32_t y = add(t, 32, mul(t, 32, special(t, SW_CTAID_Y), special(t, SW_NTID_Y)), special(t, SW_TID_Y));
+	fact(t, compare(t, SW_LT, 32, SW_SIGNED, x, param(t, 32, 1)), true);
+	fact(t, compare(t, SW_LT, 32, SW_SIGNED, y, param(t, 32, 2)), true);
+	uint32_t i = add(t, 32, mul(t, 32, y, param(t, 32, 3)), x);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, SW_SIGNED), 4, 2);
+	launch(t, 4, 16);
+	t->geometry.grid[1] = 3;
+	t->geometry.block[1] = 16;
+	t->value[1] = 50;
+	t->value[2] = 40;
+	t->value[3] = 64;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect_rows(&r, 0, A, 200, 256, 40);
+	free(r.at);
+	t->value[3] = 50; /* dense */
+	r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 200 * 40);
+	finish(t, &r);
+}
+END_TEST
+
+/* Even elements stay even elements. */
+START_TEST(strided)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	fact(t, compare(t, SW_LT, 32, SW_SIGNED, i, param(t, 32, 1)), true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 8, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 1000;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect_rows(&r, 0, A, 4, 8, 1000);
+	finish(t, &r);
+}
+END_TEST
+
+/* a[4 * i + 0..3]: four sites, one dense box */
+START_TEST(unrolled)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	uint32_t at = element(t, 0, i, 16, SW_SIGNED);
+	for (int k = 0; k < 4; k++)
+		site(t, SW_TOUCH_WRITE, 0, add_constant(t, 64, at, 4 * k), 4, 0);
+	launch(t, 4, 256);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 16384);
+	finish(t, &r);
+}
+END_TEST
+
+/* for (i = first; i < n; i += all) a[i], tested at the end, entered under the same guard */
+static struct terms *grid_stride(unsigned flags)
+{
+	struct terms *t = terms_new();
+	uint32_t first = global_index(t), n = param(t, 32, 1);
+	uint32_t all = mul(t, 32, special(t, SW_NTID_X), special(t, SW_NCTAID_X));
+	uint32_t i = step(t, 32, first, all, 0), next = add(t, 32, i, all);
+	uint32_t enter = compare(t, SW_LT, 32, flags, first, n), again = compare(t, SW_LT, 32, flags, next, n);
+	t->loop[0] = (struct sw_loop){UINT32_MAX, fact(t, enter, true), 1, fact(t, again, true), 1};
+	t->f.loops = 1;
+	fact(t, enter, true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, flags), 4, 1);
+	launch(t, 4, 256);
+	return t;
+}
+
+START_TEST(grid_strided)
+{
+	struct terms *t = grid_stride(_i ? SW_SIGNED : 0);
+	for (uint32_t n = 1; n < 100000; n = 3 * n + 1) {
+		t->value[1] = n;
+		struct sw_reaches r = evaluate(t);
+		ck_assert_uint_eq(r.n, 1);
+		expect(&r, 0, SW_EXTENT_BOX, A, 4 * (uint64_t)n);
+		free(r.at);
+	}
+	free(t);
+}
+END_TEST
+
+/* The same loop tested at its head; and without any test it has no bound. */
+START_TEST(head_tested)
+{
+	struct terms *t = terms_new();
+	uint32_t first = global_index(t), n = param(t, 32, 1);
+	uint32_t all = mul(t, 32, special(t, SW_NTID_X), special(t, SW_NCTAID_X));
+	uint32_t i = step(t, 32, first, all, 0), test = compare(t, SW_LT, 32, SW_SIGNED, i, n);
+	t->loop[0] = (struct sw_loop){UINT32_MAX, 0, 0, fact(t, test, true), 1};
+	t->f.loops = 1;
+	fact(t, test, true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 12345;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 12345 * 4);
+	free(r.at);
+	t->loop[0].backs = 0;
+	t->site[0].facts = 0;
+	r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_OPEN, A, 0);
+	finish(t, &r);
+}
+END_TEST
+
+/* i / 10 * 16 + i % 10 */
+START_TEST(digits)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t), ten = param(t, 32, 2);
+	uint32_t q = op(t, SW_OP_DIV, 32, 0, i, ten), rest = op(t, SW_OP_REM, 32, 0, i, ten);
+	uint32_t at = add(t, 32, mul(t, 32, q, constant(t, 32, 16)), rest);
+	fact(t, compare(t, SW_LT, 32, 0, i, param(t, 32, 1)), true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, at, 4, 0), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 1000;
+	t->value[2] = 10;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect_rows(&r, 0, A, 40, 64, 100);
+	free(r.at);
+	t->value[1] = 1003; /* a last row that is not full */
+	r = evaluate(t);
+	ck_assert_uint_eq(r.n, 2);
+	expect_rows(&r, 0, A, 40, 64, 100);
+	expect(&r, 1, SW_EXTENT_BOX, A + 6400, 12);
+	finish(t, &r);
+}
+END_TEST
+
+/* a[clamp(i - 3, 0, n - 1)] */
+START_TEST(clamped)
+{
+	struct terms *t = terms_new();
+	uint32_t i = add_constant(t, 32, global_index(t), -3);
+	uint32_t low = op(t, SW_OP_MAX, 32, SW_SIGNED, i, constant(t, 32, 0));
+	uint32_t both = op(t, SW_OP_MIN, 32, SW_SIGNED, low, add_constant(t, 32, param(t, 32, 1), -1));
+	site(t, SW_TOUCH_READ, 0, element(t, 0, both, 4, SW_SIGNED), 4, 0);
+	launch(t, 4, 256);
+	t->value[1] = 500;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 2000);
+	finish(t, &r);
+}
+END_TEST
+
+/* a[table[i]]: loaded, bounded by a byte's range, by a guard, or by nothing */
+START_TEST(gathered)
+{
+	struct terms *t = terms_new();
+	uint32_t byte = value(t, SW_OP_RANGE, 32, 0, 0, 255), word = value(t, SW_OP_RANGE, 32, 0, 0, UINT32_MAX);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, byte, 4, 0), 4, 0);
+	site(t, SW_TOUCH_READ, 1, element(t, 1, word, 4, 0), 4, 0);
+	fact(t, compare(t, SW_LT, 32, 0, word, param(t, 32, 3)), true);
+	site(t, SW_TOUCH_READ, 2, element(t, 2, word, 4, 0), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = A + 0x10000;
+	t->value[2] = A + 0x20000;
+	t->value[3] = 77;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 3);
+	expect(&r, 0, SW_EXTENT_HULL, A, 1024);
+	expect(&r, 1, SW_EXTENT_OPEN, A + 0x10000, 0);
+	expect(&r, 2, SW_EXTENT_HULL, A + 0x20000, 77 * 4);
+	ck_assert_uint_eq(r.at[1].why, SW_WHY_LOADED);
+	finish(t, &r);
+}
+END_TEST
+
+/* for (j = 0; j <= i; j++) a[j], i < n */
+START_TEST(triangular)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t), zero = constant(t, 32, 0), one = constant(t, 32, 1);
+	uint32_t j = step(t, 32, zero, one, 0), next = add(t, 32, j, one);
+	uint32_t guard = compare(t, SW_LT, 32, SW_SIGNED, i, param(t, 32, 1));
+	uint32_t again = compare(t, SW_LE, 32, SW_SIGNED, next, i);
+	t->loop[0] = (struct sw_loop){UINT32_MAX, fact(t, guard, true), 1, fact(t, again, true), 1};
+	t->f.loops = 1;
+	fact(t, guard, true);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, j, 4, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = 1000;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_BOX, A, 4000);
+	finish(t, &r);
+}
+END_TEST
+
+/* if (i != 5) a[i]: two boxes */
+START_TEST(all_but_one)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	fact(t, compare(t, SW_NE, 32, 0, i, constant(t, 32, 5)), true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, 0), 4, 1);
+	launch(t, 4, 256);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 2);
+	expect(&r, 0, SW_EXTENT_BOX, A, 20);
+	expect(&r, 1, SW_EXTENT_BOX, A + 24, 4096 - 24);
+	finish(t, &r);
+}
+END_TEST
+
+START_TEST(texts)
+{
+	struct terms *t = grid_stride(SW_SIGNED);
+	char text[200];
+	sw_footprint_address_text(&t->f, 0, text, sizeof text);
+	ck_assert_str_eq(text, "param 0 + 4 * (ctaid.x * ntid.x + tid.x + ntid.x * nctaid.x * k0)");
+	sw_footprint_facts_text(&t->f, 0, text, sizeof text);
+	ck_assert_str_eq(text, "ctaid.x * ntid.x + tid.x < param 1");
+	sw_footprint_address_text(&t->f, 0, text, 20);
+	ck_assert_str_eq(text, "param 0 + 4 * (...");
+	t->fact[t->site[0].fact].truth = 0;
+	sw_footprint_facts_text(&t->f, 0, text, sizeof text);
+	ck_assert_str_eq(text, "ctaid.x * ntid.x + tid.x >= param 1");
+	free(t);
+}
+END_TEST
+
+START_TEST(directions)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, i, 4, 0), 4, 0);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, 0), 4, 0);
+	site(t, SW_TOUCH_READ, 1, element(t, 1, i, 4, 0), 4, 0);
+	struct sw_reaches r = {0};
+	sw_footprint_directions(&t->f, &r);
+	ck_assert_uint_eq(r.n, 2);
+	ck_assert_uint_eq(r.at[0].role, SW_TOUCH_READ | SW_TOUCH_WRITE);
+	ck_assert_uint_eq(r.at[0].site, 1);
+	ck_assert_uint_eq(r.at[1].role, SW_TOUCH_READ);
+	ck_assert_uint_eq(r.at[1].root.param, 8);
+	finish(t, &r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("evaluate");
+	TCase *tests = tcase_create("evaluate");
+	tcase_add_test(tests, guarded);
+	tcase_add_test(tests, unguarded);
+	tcase_add_test(tests, excluded);
+	tcase_add_test(tests, halo);
+	tcase_add_test(tests, unsigned_trick);
+	tcase_add_test(tests, tile);
+	tcase_add_test(tests, strided);
+	tcase_add_test(tests, unrolled);
+	tcase_add_loop_test(tests, grid_strided, 0, 2);
+	tcase_add_test(tests, head_tested);
+	tcase_add_test(tests, digits);
+	tcase_add_test(tests, clamped);
+	tcase_add_test(tests, gathered);
+	tcase_add_test(tests, triangular);
+	tcase_add_test(tests, all_but_one);
+	tcase_add_test(tests, texts);
+	tcase_add_test(tests, directions);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
