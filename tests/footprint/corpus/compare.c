@@ -414,7 +414,7 @@ static void free_touched(struct state *state)
 }
 
 void corpus_compare(const struct corpus_launch *launch, const struct sw_footprint *footprint, bool machine,
-		    struct corpus_verdict *verdict)
+		    void (*spoil)(struct sw_reaches *reaches), struct corpus_verdict *verdict)
 {
 	struct state state = {.launch = launch, .footprint = footprint, .verdict = verdict, .machine = machine};
 	uint8_t params[CORPUS_MAX_BLOCK];
@@ -431,6 +431,8 @@ void corpus_compare(const struct corpus_launch *launch, const struct sw_footprin
 	mark_lines(&state);
 	compare_layout(&state);
 	sw_footprint_evaluate(footprint, &geometry, &reaches);
+	if (spoil)
+		spoil(&reaches);
 	for (size_t i = 0; i < reaches.n; i++)
 		take(&state, &reaches.at[i]);
 	compare_all(&state);

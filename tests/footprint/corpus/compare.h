@@ -12,8 +12,9 @@ struct corpus_verdict {
 	unsigned missed, false_certain; /* the two grave ones: bytes that nothing covers, boxes beyond the truth */
 };
 
-/* Evaluates the footprint at fake addresses.  machine: the outcome of machine code, which may be looser. */
+/* Evaluates the footprint at fake addresses.  machine: the outcome of machine code, which may be looser.
+   spoil: changes what the footprint says, to see that this is noticed; NULL. */
 void corpus_compare(const struct corpus_launch *launch, const struct sw_footprint *footprint, bool machine,
-		    struct corpus_verdict *verdict);
+		    void (*spoil)(struct sw_reaches *reaches), struct corpus_verdict *verdict);
 
 #endif
