@@ -1,4 +1,15 @@
 # footprint: what kernels touch, from their code. Includes base and image.
+# From PTX to a program; the fuzz target builds these again.
+SW_PTX_CODE_SOURCES = \
+	src/footprint/ptx_names.h src/footprint/ptx_names.c \
+	src/footprint/ptx_declare.h src/footprint/ptx_declare.c src/footprint/ptx_types.def \
+	src/footprint/ptx_module.h src/footprint/ptx_module.c \
+	src/footprint/ptx_reader.h src/footprint/ptx_read.c src/footprint/ptx_scope.c \
+	src/footprint/ptx_operand.c src/footprint/ptx_opcode.c src/footprint/ptx_emit.c \
+	src/footprint/ptx_integer.c src/footprint/ptx_bits.c src/footprint/ptx_select.c \
+	src/footprint/ptx_move.c src/footprint/ptx_memory.c src/footprint/ptx_bulk.c \
+	src/footprint/ptx_control.c src/footprint/ptx_insns.def src/footprint/ptx_special.def \
+	src/footprint/print.c
 noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
 	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
@@ -19,15 +30,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/pack.c \
 	src/footprint/store.c src/footprint/store.h src/footprint/folder.c \
 	src/footprint/check.c src/footprint/check.h \
-	src/footprint/ptx_names.h src/footprint/ptx_names.c \
-	src/footprint/ptx_declare.h src/footprint/ptx_declare.c src/footprint/ptx_types.def \
-	src/footprint/ptx_module.h src/footprint/ptx_module.c \
-	src/footprint/ptx_reader.h src/footprint/ptx_read.c src/footprint/ptx_scope.c \
-	src/footprint/ptx_operand.c src/footprint/ptx_opcode.c src/footprint/ptx_emit.c \
-	src/footprint/ptx_integer.c src/footprint/ptx_bits.c src/footprint/ptx_select.c \
-	src/footprint/ptx_move.c src/footprint/ptx_memory.c src/footprint/ptx_bulk.c \
-	src/footprint/ptx_control.c src/footprint/ptx_insns.def src/footprint/ptx_special.def \
-	src/footprint/print.c \
+	$(SW_PTX_CODE_SOURCES) \
 	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c \
 	src/footprint/form.h src/footprint/form.c \
 	src/footprint/simplex.h src/footprint/simplex.c \

@@ -6,8 +6,23 @@
 #include "footprint/code.h"
 
 static const char *const specials[SW_SPECIALS] = {
-	"tid.x",   "tid.y",   "tid.z",	"ntid.x",   "ntid.y",	"ntid.z",	  "ctaid.x",	  "ctaid.y",	 "ctaid.z",
-	"nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid", "cluster_nctarank", "cluster_ctarank", "dynamic_smem_size",
+	"tid.x",
+	"tid.y",
+	"tid.z",
+	"ntid.x",
+	"ntid.y",
+	"ntid.z",
+	"ctaid.x",
+	"ctaid.y",
+	"ctaid.z",
+	"nctaid.x",
+	"nctaid.y",
+	"nctaid.z",
+	"laneid",
+	"warpid",
+	"cluster_nctarank",
+	"cluster_ctarank",
+	"dynamic_smem_size",
 };
 static const char *const conditions[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static const char *const spaces[] = {"", ".global", ".shared", ".local", ".param", ".const"};

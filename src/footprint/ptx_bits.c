@@ -96,8 +96,7 @@ void sw_ptx_bfe(struct sw_ptx_reader *r, int arg)
 	}
 	if (at >= type.bits)
 		at = type.bits - 1u;
-	struct sw_insn shifted =
-		sw_ptx_signed(sw_ptx_op2(SW_OP_SHR, type.bits, a, sw_operand_imm(at)), sign);
+	struct sw_insn shifted = sw_ptx_signed(sw_ptx_op2(SW_OP_SHR, type.bits, a, sw_operand_imm(at)), sign);
 	if (at + bits >= type.bits)
 		sw_ptx_set(r, dst, shifted);
 	else
@@ -125,7 +124,8 @@ void sw_ptx_bfi(struct sw_ptx_reader *r, int arg)
 	struct sw_operand hole =
 		sw_ptx_temp(r, sw_ptx_op2(SW_OP_AND, width, b, sw_operand_imm((int64_t)(~field & mask_of(width)))));
 	struct sw_operand cut =
-		bits >= width ? a : sw_ptx_temp(r, sw_ptx_op2(SW_OP_AND, width, a, sw_operand_imm((int64_t)mask_of(bits))));
+		bits >= width ? a
+			      : sw_ptx_temp(r, sw_ptx_op2(SW_OP_AND, width, a, sw_operand_imm((int64_t)mask_of(bits))));
 	if (at)
 		cut = sw_ptx_temp(r, sw_ptx_op2(SW_OP_SHL, width, cut, sw_operand_imm(at)));
 	sw_ptx_set(r, dst, sw_ptx_op2(SW_OP_OR, width, hole, cut));
@@ -143,8 +143,7 @@ void sw_ptx_szext(struct sw_ptx_reader *r, int arg)
 	else if (!bits)
 		sw_ptx_set(r, sw_ptx_at(r, 0), (struct sw_insn){.op = SW_OP_CONST, .width = 32});
 	else
-		sw_ptx_set(r, sw_ptx_at(r, 0),
-			   sw_ptx_extend(32, a, (unsigned)bits, type_of(r).class == SW_PTX_SIGNED));
+		sw_ptx_set(r, sw_ptx_at(r, 0), sw_ptx_extend(32, a, (unsigned)bits, type_of(r).class == SW_PTX_SIGNED));
 }
 
 /* popc and clz give 0 to the width; bfind (arg -1) all ones where there is no bit. */

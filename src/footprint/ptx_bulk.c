@@ -15,12 +15,11 @@ static void bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsi
 	struct sw_ptx_place place = sw_ptx_place(r, memory, space);
 	struct sw_insn insn = sw_ptx_op1(SW_OP_BULK, 64, place.address);
 	if (place.block)
-		insn.src[0] = sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS,
-							      .width = 64,
-							      .imm = place.displacement});
-	else if (place.displacement)
 		insn.src[0] = sw_ptx_temp(
-			r, sw_ptx_op2(SW_OP_ADD, 64, place.address, sw_operand_imm(place.displacement)));
+			r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place.displacement});
+	else if (place.displacement)
+		insn.src[0] =
+			sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, place.address, sw_operand_imm(place.displacement)));
 	insn.space = place.space;
 	insn.flags = (uint8_t)(flags | r->op->polls);
 	if (size)
@@ -63,7 +62,8 @@ static void cp_async(struct sw_ptx_reader *r)
 	bool policy = sw_ptx_has(r->op, "L2::cache_hint");
 	if (more && !(policy && r->operands == 4)) {
 		if (more->kind == SW_PTX_VALUE && more->thing.bits == 1)
-			read = sw_ptx_temp(r, sw_ptx_op3(SW_OP_SELECT, 64, sw_ptx_use(r, more), sw_operand_imm(0), size));
+			read = sw_ptx_temp(r,
+					   sw_ptx_op3(SW_OP_SELECT, 64, sw_ptx_use(r, more), sw_operand_imm(0), size));
 		else
 			read = size_at(r, 3);
 	}
@@ -78,9 +78,8 @@ static void cp_tensor(struct sw_ptx_reader *r, bool reduce)
 	const struct sw_ptx_node *map = sw_ptx_at(r, load ? 1 : 0);
 	struct sw_ptx_place place = sw_ptx_place(r, map, SW_GENERIC);
 	if (place.block)
-		place.address = sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS,
-								.width = 64,
-								.imm = place.displacement});
+		place.address = sw_ptx_temp(
+			r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place.displacement});
 	struct sw_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, place.address);
 	insn.flags = load ? SW_READS : reduce ? SW_READS | SW_WRITES : SW_WRITES;
 	sw_ptx_do(r, insn);
@@ -210,8 +209,8 @@ static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint3
 	struct sw_ptx_place place = sw_ptx_place(r, memory, SW_GENERIC);
 	struct sw_insn insn = sw_ptx_op1(op, 64, place.address);
 	if (place.block) /* a .texref or .surfref as a parameter is its handle */
-		insn.src[0] = sw_ptx_temp(
-			r, (struct sw_insn){.op = SW_OP_PARAM, .width = 64, .imm = place.displacement});
+		insn.src[0] =
+			sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_PARAM, .width = 64, .imm = place.displacement});
 	insn.flags = (uint8_t)flags;
 	sw_ptx_do(r, insn);
 }

@@ -149,9 +149,10 @@ void sw_ptx_call(struct sw_ptx_reader *r, int arg)
 	insn.target = (uint32_t)r->calls.n;
 	*sw_vec_push(&r->calls) = call;
 	sw_ptx_do(r, insn);
-	for (uint32_t k = 0; k < call.rets && !r->failed; k++) {
-		const struct sw_ptx_node *result = sw_ptx_child(r, results, k);
+	for (uint32_t at = results ? results->first : SW_PTX_NO_NODE, k = 0; at != SW_PTX_NO_NODE && !r->failed; k++) {
+		const struct sw_ptx_node *result = &r->nodes.at[at];
 		if (sw_ptx_is_register(result))
 			sw_ptx_from_slot(r, call.ret[k], &result->thing);
+		at = result->next;
 	}
 }

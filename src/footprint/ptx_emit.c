@@ -33,9 +33,20 @@ static void push(struct sw_ptx_reader *r, struct sw_insn insn)
 		sw_ptx_fail(r, "more than %u instructions", SW_CODE_MAX_INSNS);
 		return;
 	}
+	switch (insn.op) { /* the same for both kinds of numbers */
+	case SW_OP_PARAM:
+	case SW_OP_MOV:
+	case SW_OP_ADD:
+	case SW_OP_SUB:
+	case SW_OP_MUL:
+	case SW_OP_NEG:
+		insn.flags &= (uint8_t)~SW_SIGNED;
+		break;
+	default:
+		break;
+	}
 	insn.place = r->line;
-	if (r->op)
-		insn.text = r->op->text;
+	insn.text = r->op ? r->op->text : "";
 	*sw_vec_push(&r->insn) = insn;
 	r->end_is_target = false;
 }
@@ -86,11 +97,8 @@ void sw_ptx_set(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct s
 
 struct sw_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high)
 {
-	return (struct sw_insn){.op = SW_OP_RANGE,
-				.width = (uint8_t)bits,
-				.flags = low < 0 ? SW_SIGNED : 0,
-				.imm = low,
-				.imm2 = high};
+	return (struct sw_insn){
+		.op = SW_OP_RANGE, .width = (uint8_t)bits, .flags = low < 0 ? SW_SIGNED : 0, .imm = low, .imm2 = high};
 }
 
 struct sw_insn sw_ptx_any(unsigned bits)

@@ -43,11 +43,11 @@ static sw_reg carry_flag(struct sw_ptx_reader *r)
 }
 
 /*
- * d = a + b or a - b with a carry in (addc, subc), out (.cc) or both.  CC.CF after a subtraction is the borrow (PTX ISA,
- * "sub.cc"), which is the opposite of the carry out of a + ~b + 1.
+ * d = a + b or a - b with a carry in (addc, subc), out (.cc) or both.  CC.CF after a subtraction is the borrow (PTX
+ * ISA, "sub.cc"), which is the opposite of the carry out of a + ~b + 1.
  */
-static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, enum sw_op op, bool in, struct sw_operand a,
-		      struct sw_operand b)
+static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, enum sw_op op, bool in,
+		      struct sw_operand a, struct sw_operand b)
 {
 	unsigned width = type_of(r).bits;
 	bool minus = op == SW_OP_SUB, out = sw_ptx_has(r->op, "cc");
@@ -59,7 +59,8 @@ static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, en
 	}
 	if (width != 32) { /* 64 bits need no halves put together; the carry of their sum is then of no use to us */
 		if (in)
-			sum = sw_ptx_op2(op, width, sw_ptx_temp(r, sum), sw_ptx_temp(r, sw_ptx_extend(width, flag, 1, false)));
+			sum = sw_ptx_op2(op, width, sw_ptx_temp(r, sum),
+					 sw_ptx_temp(r, sw_ptx_extend(width, flag, 1, false)));
 		carry = sw_ptx_any(1);
 	} else {
 		if (in)

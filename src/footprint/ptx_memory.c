@@ -36,8 +36,8 @@ static void in_register(struct sw_ptx_reader *r, struct sw_ptx_place *place)
 {
 	if (!place->block)
 		return;
-	place->address = sw_ptx_temp(
-		r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
+	place->address =
+		sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
 	place->displacement = 0;
 	place->block = false;
 }
@@ -179,7 +179,8 @@ void sw_ptx_st(struct sw_ptx_reader *r, int arg)
 
 /* ---- atomic operations ---- */
 
-/* What was there before.  Vectors are floating point; of 128 bits the low half is followed, the other is a mix of it. */
+/* What was there before.  Vectors are floating point; of 128 bits the low half is followed, the other is a mix of it.
+ */
 static void set_old(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_insn insn)
 {
 	if (dst->kind == SW_PTX_SINK || dst->kind == SW_PTX_VECTOR) {
@@ -226,6 +227,8 @@ void sw_ptx_multimem(struct sw_ptx_reader *r, int arg)
 	(void)arg;
 	if (sw_ptx_has(r->op, "cp"))
 		sw_ptx_cp(r, 0);
+	else if (!r->op->types)
+		sw_ptx_unknown(r, 0);
 	else if (sw_ptx_has(r->op, "ld_reduce"))
 		sw_ptx_ld(r, 0);
 	else if (sw_ptx_has(r->op, "st"))
@@ -240,8 +243,8 @@ void sw_ptx_multimem(struct sw_ptx_reader *r, int arg)
 
 static struct sw_insn somewhere_shared(struct sw_ptx_reader *r, enum sw_op op)
 {
-	struct sw_insn insn = sw_ptx_op1(
-		op, 32, sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = 64}));
+	struct sw_insn insn =
+		sw_ptx_op1(op, 32, sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = 64}));
 	insn.space = SW_SHARED;
 	insn.bytes = 4;
 	insn.count = 1;
@@ -261,12 +264,11 @@ void sw_ptx_stmatrix(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *src = sw_ptx_at(r, 1);
 	(void)arg;
-	for (unsigned k = 0; src && !r->failed; k++) {
-		const struct sw_ptx_node *from = element(r, src, k);
-		if (!from)
-			break;
+	if (!src || src->kind != SW_PTX_VECTOR)
+		return;
+	for (uint32_t i = src->first; i != SW_PTX_NO_NODE && !r->failed; i = r->nodes.at[i].next) {
 		struct sw_insn insn = somewhere_shared(r, SW_OP_STORE);
-		insn.src[insn.n++] = sw_ptx_use(r, from);
+		insn.src[insn.n++] = sw_ptx_use(r, &r->nodes.at[i]);
 		sw_ptx_do(r, insn);
 	}
 }

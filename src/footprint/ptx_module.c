@@ -60,30 +60,39 @@ struct sw_ptx_named sw_ptx_module_find(const struct sw_ptx_module *m, const char
 	return sw_ptx_module_meaning(m, sw_ptx_names_find(&m->names, name, n));
 }
 
+/* The last character of the comment, string or line of debug information that begins at p; p itself if none does; NULL
+   if it has no end. */
+static const char *pass(const char *p, const char *end)
+{
+	size_t n = (size_t)(end - p);
+	if (*p == '"')
+		return n > 1 ? memchr(p + 1, '"', n - 1) : NULL;
+	if (n > 1 && !memcmp(p, "//", 2))
+		return memchr(p, '\n', n);
+	if (n > 1 && !memcmp(p, "/*", 2)) {
+		const char *close = n > 3 ? memmem(p + 2, n - 2, "*/", 2) : NULL;
+		return close ? close + 1 : NULL;
+	}
+	/* ends at the newline, whatever else is in it */
+	if (n > 5 && (!memcmp(p, ".loc", 4) || !memcmp(p, ".file", 5)) && (p[4] == ' ' || p[4] == '\t' || p[4] == 'e'))
+		return memchr(p, '\n', n);
+	return p;
+}
+
 /* The lexer stands behind "{"; leaves it behind the brace that closes.  Only text is passed over here, not words: most
    of a module is bodies of kernels that nobody asks for. */
 static const char *skip_body(struct walk *w)
 {
 	const char *p = w->l.at, *end = w->l.end;
-	size_t depth = 1;
-	for (; p < end; p++) {
+	for (size_t depth = 1; p && p < end; p++) {
 		if (*p == '{') {
 			depth++;
-		} else if (*p == '}') {
-			if (!--depth) {
-				w->l.at = p + 1;
-				return p;
-			}
-		} else if (*p == '"') {
-			p = memchr(p + 1, '"', (size_t)(end - p - 1));
-		} else if (*p == '/' && p + 1 < end && p[1] == '/') {
-			p = memchr(p, '\n', (size_t)(end - p));
-		} else if (*p == '/' && p + 1 < end && p[1] == '*') {
-			p = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
-			p += p != NULL;
-		}
-		if (!p)
+		} else if (*p == '}' && !--depth) {
+			w->l.at = p + 1;
+			return p;
+		} else if ((*p == '"' || *p == '/' || *p == '.') && !(p = pass(p, end))) {
 			break;
+		}
 	}
 	w->wrong = "the text ends within a function";
 	return NULL;
@@ -193,8 +202,7 @@ static void read_initialiser(struct walk *w, struct sw_ptx_variable *v)
 		else if (c == '_' || c == '$' || c == '%' || (c | 32) >= 'a')
 			if (c != '{' && c != '}' && c != '|' && c != '~' && c != '^') {
 				name_it(w->m, w->l.word, w->l.n);
-				*sw_vec_push(&w->m->pointees) =
-					sw_ptx_names_find(&w->m->names, w->l.word, w->l.n);
+				*sw_vec_push(&w->m->pointees) = sw_ptx_names_find(&w->m->names, w->l.word, w->l.n);
 			}
 	}
 	v->pointees = (uint32_t)w->m->pointees.n - v->pointee;

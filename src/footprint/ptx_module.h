@@ -16,8 +16,8 @@ struct sw_ptx_formal {
 struct sw_ptx_function {
 	const char *name; /* NUL-terminated; the module's arena */
 	bool entry;
-	const char *body, *body_end; /* between the braces; NULL: no code */
-	uint32_t line;		     /* of body, from 1 */
+	const char *body, *body_end;		 /* between the braces; NULL: no code */
+	uint32_t line;				 /* of body, from 1 */
 	uint32_t param, params, result, results; /* in formals */
 	uint32_t block_bytes;			 /* of a kernel's parameters */
 	uint32_t cluster[3];			 /* .reqnctapercluster; 0 none */
@@ -26,7 +26,7 @@ struct sw_ptx_function {
 struct sw_ptx_variable {
 	const char *name;
 	enum sw_ptx_state state;
-	uint64_t bytes;		  /* 0 unknown */
+	uint64_t bytes;		    /* 0 unknown */
 	uint32_t pointee, pointees; /* names in its initialiser: in pointees */
 };
 
@@ -40,7 +40,8 @@ struct sw_ptx_module {
 	SW_VEC(struct sw_ptx_named {
 		uint8_t meaning; /* enum sw_ptx_meaning */
 		uint32_t index;	 /* in functions or variables; the name that an alias stands for */
-	}) named; /* by number of the name */
+	})
+	named; /* by number of the name */
 	SW_VEC(struct sw_ptx_function) functions;
 	SW_VEC(struct sw_ptx_variable) variables;
 	SW_VEC(struct sw_ptx_formal) formals;

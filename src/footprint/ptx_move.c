@@ -98,7 +98,7 @@ void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
 		sw_ptx_into(r, dst->thing.a, sw_ptx_op1(SW_OP_MOV, 64, half[0]));
 		sw_ptx_into(r, dst->thing.a + 1, sw_ptx_op1(SW_OP_MOV, 64, half[1]));
 	} else {
-		sw_ptx_set(r, dst, sw_ptx_op1(SW_OP_MOV, bits, sw_ptx_use(r, src)));
+		sw_ptx_set(r, dst, sw_ptx_move(r, src, bits));
 	}
 }
 
@@ -107,11 +107,14 @@ void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
 void sw_ptx_cvta(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = r->op->types ? r->op->type[0].bits : 64;
+	const struct sw_ptx_node *dst = sw_ptx_at(r, 0), *src = sw_ptx_at(r, 1);
 	(void)arg;
+	if (!src)
+		return;
 	if (r->op->space == SW_SHARED && !sw_ptx_has(r->op, "to"))
-		sw_ptx_set(r, sw_ptx_at(r, 0), (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = (uint8_t)width});
+		sw_ptx_set(r, dst, (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = (uint8_t)width});
 	else
-		sw_ptx_set(r, sw_ptx_at(r, 0), sw_ptx_op1(SW_OP_MOV, width, sw_ptx_value(r, 1)));
+		sw_ptx_set(r, dst, sw_ptx_move(r, src, width));
 }
 
 /* The same place in the shared memory of another block. */
@@ -119,7 +122,8 @@ void sw_ptx_mapa(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
 	sw_ptx_set(r, sw_ptx_at(r, 0),
-		   (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = (uint8_t)(r->op->types ? r->op->type[0].bits : 64)});
+		   (struct sw_insn){.op = SW_OP_SHARED_ADDRESS,
+				    .width = (uint8_t)(r->op->types ? r->op->type[0].bits : 64)});
 }
 
 /* Every time another piece of the stack: somewhere in a slot of its own, so that no store there replaces another. */
@@ -138,8 +142,11 @@ void sw_ptx_cvt(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
 	(void)arg;
-	if (r->op->types < 2 || r->op->type[0].class == SW_PTX_FLOAT || r->op->type[1].class == SW_PTX_FLOAT ||
-	    sw_ptx_has(r->op, "pack")) {
+	if (r->op->types < 2 || r->op->type[0].bits > 64 || r->op->type[1].bits > 64) {
+		sw_ptx_mix(r, 0);
+		return;
+	}
+	if (r->op->type[0].class == SW_PTX_FLOAT || r->op->type[1].class == SW_PTX_FLOAT || sw_ptx_has(r->op, "pack")) {
 		sw_ptx_set_range(r, dst);
 		return;
 	}

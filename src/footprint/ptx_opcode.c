@@ -22,8 +22,11 @@ static int space_of(const struct sw_ptx_part *part)
 	static const struct {
 		const char *name;
 		int space;
-	} spaces[] = {{"global", SW_GLOBAL},	  {"shared", SW_SHARED},  {"local", SW_LOCAL},
-		      {"param", SW_PARAM_SPACE}, {"const", SW_CONSTANT}};
+	} spaces[] = {{"global", SW_GLOBAL},
+		      {"shared", SW_SHARED},
+		      {"local", SW_LOCAL},
+		      {"param", SW_PARAM_SPACE},
+		      {"const", SW_CONSTANT}};
 	const char *colon = memchr(part->at, ':', part->n);
 	struct sw_ptx_part bare = {part->at, colon ? (size_t)(colon - part->at) : part->n};
 	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
@@ -45,7 +48,8 @@ static bool may_poll(const struct sw_ptx_opcode *op)
 		return true;
 	if (near)
 		return false;
-	if (sw_ptx_has(op, "acquire") || sw_ptx_has(op, "release") || sw_ptx_has(op, "acq_rel") || sw_ptx_has(op, "sys"))
+	if (sw_ptx_has(op, "acquire") || sw_ptx_has(op, "release") || sw_ptx_has(op, "acq_rel") ||
+	    sw_ptx_has(op, "sys"))
 		return true;
 	return sw_ptx_has(op, "relaxed") && !atomic;
 }
@@ -56,16 +60,26 @@ static void find_meaning(struct sw_ptx_opcode *op)
 		const char *name;
 		sw_ptx_meaning_fn *means;
 		int arg;
+		unsigned bits; /* the most of a type; 0: needs none */
 	} insns[] = {
-#define SW_PTX_INSN(name, means, arg) {name, means, arg},
+#define SW_PTX_INSN(name, means, arg)  {name, means, arg, 0},
+#define SW_PTX_TYPED(name, means, arg) {name, means, arg, 64},
+#define SW_PTX_WIDE(name, means, arg)  {name, means, arg, 128},
 #include "footprint/ptx_insns.def"
 	};
 	op->means = sw_ptx_unknown;
-	for (size_t i = 0; i < sizeof insns / sizeof *insns; i++)
-		if (same(&op->part[0], insns[i].name)) {
+	for (size_t i = 0; i < sizeof insns / sizeof *insns; i++) {
+		if (!same(&op->part[0], insns[i].name))
+			continue;
+		bool fits = !insns[i].bits || op->types || sw_ptx_has(op, "bulk");
+		for (unsigned k = 0; k < op->types && insns[i].bits; k++)
+			fits &= op->type[k].bits <= insns[i].bits;
+		if (fits) {
 			op->means = insns[i].means;
 			op->arg = insns[i].arg;
 		}
+		return;
+	}
 }
 
 /* "ld.global.v4.f32" without what says how much: "ld.global". */

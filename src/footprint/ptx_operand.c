@@ -222,13 +222,20 @@ bool sw_ptx_is_register(const struct sw_ptx_node *node)
 	return node->kind == SW_PTX_VALUE && node->thing.kind == SW_PTX_REGISTERS && !node->thing.many;
 }
 
-/* The address that a name stands for, `imm` bytes on. */
-static struct sw_insn address_of(const struct sw_ptx_thing *thing, int64_t imm)
+static bool is_address(const struct sw_ptx_node *node)
 {
-	static const uint8_t ops[] = {[SW_PTX_SLOT] = SW_OP_LOCAL_ADDRESS,   [SW_PTX_BLOCK] = SW_OP_PARAM_ADDRESS,
-				      [SW_PTX_IN_SHARED] = SW_OP_SHARED_ADDRESS, [SW_PTX_SYMBOL] = SW_OP_SYMBOL_ADDRESS,
+	return node->kind == SW_PTX_VALUE && node->thing.kind >= SW_PTX_SLOT && node->thing.kind <= SW_PTX_CODE;
+}
+
+/* The address that a name stands for, `imm` bytes on. */
+static struct sw_insn address_of(const struct sw_ptx_thing *thing, int64_t imm, unsigned bits)
+{
+	static const uint8_t ops[] = {[SW_PTX_SLOT] = SW_OP_LOCAL_ADDRESS,
+				      [SW_PTX_BLOCK] = SW_OP_PARAM_ADDRESS,
+				      [SW_PTX_IN_SHARED] = SW_OP_SHARED_ADDRESS,
+				      [SW_PTX_SYMBOL] = SW_OP_SYMBOL_ADDRESS,
 				      [SW_PTX_CODE] = SW_OP_FUNCTION_ADDRESS};
-	struct sw_insn insn = {.op = ops[thing->kind], .width = 64, .imm = thing->a};
+	struct sw_insn insn = {.op = ops[thing->kind], .width = (uint8_t)bits, .imm = thing->a};
 	if (thing->kind == SW_PTX_BLOCK)
 		insn.imm = (int64_t)((uint64_t)thing->a + (uint64_t)imm);
 	else if (thing->kind == SW_PTX_IN_SHARED)
@@ -251,9 +258,9 @@ struct sw_operand sw_ptx_use(struct sw_ptx_reader *r, const struct sw_ptx_node *
 		return sw_operand_imm(0);
 	}
 	if (node->thing.kind == SW_PTX_SPECIAL)
-		return sw_ptx_temp(r, sw_ptx_special(&node->thing));
-	if (node->thing.kind >= SW_PTX_SLOT && node->thing.kind <= SW_PTX_CODE)
-		return sw_ptx_temp(r, address_of(&node->thing, node->imm));
+		return sw_ptx_temp(r, sw_ptx_special(r, &node->thing));
+	if (is_address(node))
+		return sw_ptx_temp(r, address_of(&node->thing, node->imm, 64));
 	if (!sw_ptx_is_register(node)) {
 		sw_ptx_fail(r, "an operand of %s is no value", r->op ? r->op->text : "a guard");
 		return sw_operand_imm(0);
@@ -265,6 +272,15 @@ struct sw_operand sw_ptx_use(struct sw_ptx_reader *r, const struct sw_ptx_node *
 		return sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, node->thing.bits > 64 ? 64 : node->thing.bits,
 						 sw_operand_reg(node->thing.a), sw_operand_imm(node->imm)));
 	return sw_operand_reg(node->thing.a);
+}
+
+struct sw_insn sw_ptx_move(struct sw_ptx_reader *r, const struct sw_ptx_node *node, unsigned bits)
+{
+	if (node->kind == SW_PTX_VALUE && node->thing.kind == SW_PTX_SPECIAL)
+		return sw_ptx_special(r, &node->thing);
+	if (is_address(node))
+		return address_of(&node->thing, node->imm, bits);
+	return sw_ptx_op1(SW_OP_MOV, bits, sw_ptx_use(r, node));
 }
 
 struct sw_operand sw_ptx_value(struct sw_ptx_reader *r, uint32_t i)

@@ -120,6 +120,16 @@ static void join_colons(struct sw_ptx_lexer *l)
 	}
 }
 
+/* "@%p setp.ne.u32 %p|%q, ..." writes its guard before it is done with it. */
+static void keep_guard(struct sw_ptx_reader *r)
+{
+	if (r->failed || r->guard == SW_NO_REG || !r->operands)
+		return;
+	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
+	if (dst->other != SW_PTX_NO_NODE && sw_ptx_is_register(dst) && dst->thing.a == r->guard)
+		r->guard = sw_ptx_temp(r, sw_ptx_op1(SW_OP_MOV, 1, sw_operand_reg(r->guard))).reg;
+}
+
 static void read_instruction(struct sw_ptx_reader *r)
 {
 	r->guard = SW_NO_REG;
@@ -135,6 +145,7 @@ static void read_instruction(struct sw_ptx_reader *r)
 		return;
 	r->op = op;
 	sw_ptx_operands(r);
+	keep_guard(r);
 	if (!r->failed)
 		op->means(r, op->arg);
 	r->op = NULL;
@@ -256,8 +267,7 @@ static void read_all(struct sw_ptx_reader *r)
 			struct sw_function f = read_function(r, &r->module->functions.at[r->order.at[functions.n]]);
 			*sw_vec_push(&functions) = f;
 		} else {
-			struct sw_symbol s =
-				read_symbol(r, &r->module->variables.at[r->variables.at[symbols.n]]);
+			struct sw_symbol s = read_symbol(r, &r->module->variables.at[r->variables.at[symbols.n]]);
 			*sw_vec_push(&symbols) = s;
 		}
 		if (r->order.n > MOST_FUNCTIONS || r->variables.n > MOST_SYMBOLS)

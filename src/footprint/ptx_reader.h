@@ -27,9 +27,9 @@ struct sw_ptx_opcode {
 	} part[SW_PTX_MAX_PARTS]; /* what the dots divide, part[0] the name */
 	struct sw_ptx_type type[4];
 	uint8_t types;
-	uint8_t space;	/* enum sw_space: the first that is named, else SW_GENERIC */
-	uint8_t vector; /* 2, 4, 8; 1 */
-	uint8_t polls;	/* SW_VOLATILE or 0 */
+	uint8_t space;	  /* enum sw_space: the first that is named, else SW_GENERIC */
+	uint8_t vector;	  /* 2, 4, 8; 1 */
+	uint8_t polls;	  /* SW_VOLATILE or 0 */
 	const char *text; /* without types; the program's arena */
 };
 bool sw_ptx_has(const struct sw_ptx_opcode *op, const char *part);
@@ -44,15 +44,15 @@ enum sw_ptx_thing_kind {
 	SW_PTX_SLOT,	  /* a: local slot */
 	SW_PTX_BLOCK,	  /* a: offset in the kernel's parameter block */
 	SW_PTX_IN_SHARED,
-	SW_PTX_SYMBOL,	 /* a: index of the program's symbol */
-	SW_PTX_CODE,	 /* a: function of the program, UINT32_MAX without code; name */
-	SW_PTX_SPECIAL,	 /* a: index of ptx_special.def */
-	SW_PTX_LABEL,	 /* a: instruction */
-	SW_PTX_TARGETS,	 /* a: first of the function's targets, many: how many */
-	SW_PTX_CALLEES	 /* the same in callees */
+	SW_PTX_SYMBOL,	/* a: index of the program's symbol */
+	SW_PTX_CODE,	/* a: function of the program, UINT32_MAX without code; name */
+	SW_PTX_SPECIAL, /* a: index of ptx_special.def */
+	SW_PTX_LABEL,	/* a: instruction */
+	SW_PTX_TARGETS, /* a: first of the function's targets, many: how many */
+	SW_PTX_CALLEES	/* the same in callees */
 };
 struct sw_ptx_thing {
-	uint8_t kind; /* enum sw_ptx_thing_kind */
+	uint8_t kind;	/* enum sw_ptx_thing_kind */
 	uint8_t vector; /* REGISTERS: elements of each */
 	uint16_t bits;	/* REGISTERS: of an element */
 	uint32_t depth; /* of the scope that it belongs to */
@@ -63,7 +63,7 @@ struct sw_ptx_thing {
 /* ---- operands ---- */
 
 enum sw_ptx_node_kind {
-	SW_PTX_SINK, /* _ */
+	SW_PTX_SINK,  /* _ */
 	SW_PTX_VALUE, /* thing + imm; REGISTERS: one register */
 	SW_PTX_NUMBER,
 	SW_PTX_FLOATING, /* a number that is not given by its bits */
@@ -97,8 +97,8 @@ struct sw_ptx_undo {
 };
 struct sw_ptx_pending { /* a label that may be declared later in its scope */
 	uint32_t name;
-	bool in_switch;	 /* `at` is an instruction that wants a list of targets */
-	bool is_target;	 /* `at` is an element of targets */
+	bool in_switch; /* `at` is an instruction that wants a list of targets */
+	bool is_target; /* `at` is an element of targets */
 	uint32_t at, line;
 };
 
@@ -162,7 +162,7 @@ void sw_ptx_declare(struct sw_ptx_reader *reader);
 /* Parameters and results of the function in hand. */
 void sw_ptx_declare_formals(struct sw_ptx_reader *reader, struct sw_function *function);
 uint32_t sw_ptx_slot(struct sw_ptx_reader *reader);
-struct sw_insn sw_ptx_special(const struct sw_ptx_thing *thing);
+struct sw_insn sw_ptx_special(struct sw_ptx_reader *reader, const struct sw_ptx_thing *thing);
 /* The instruction or target list pending.at wants a label that may be declared further down. */
 void sw_ptx_wait_for(struct sw_ptx_reader *reader, const char *name, size_t n, struct sw_ptx_pending pending);
 uint32_t sw_ptx_function_index(struct sw_ptx_reader *reader, uint32_t function);
@@ -178,6 +178,8 @@ bool sw_ptx_is_register(const struct sw_ptx_node *node);
 /* What an operand is worth.  Of 128-bit registers the low half. */
 struct sw_operand sw_ptx_use(struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
 struct sw_operand sw_ptx_value(struct sw_ptx_reader *reader, uint32_t i); /* operand i */
+/* The instruction that moves it: for results that need no temporary. */
+struct sw_insn sw_ptx_move(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, unsigned bits);
 
 /* ptx_emit.c: a temporary is written whatever the guard says, what the program sees under it. */
 sw_reg sw_ptx_new(struct sw_ptx_reader *reader, uint32_t count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names within a function: blocks redeclare them, labels may be used before they are declared. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,18 @@
 struct special {
 	const char *name;
 	uint8_t bits, op;
-	int64_t low, high;
+	int64_t what, most;
 };
 static const struct special specials[] = {
-#define SW_PTX_SPECIAL_REGISTER(name, bits, op, low, high) {name, bits, SW_OP_##op, low, high},
+#define SW_PTX_SPECIAL_REGISTER(name, bits, op, what, most) {name, bits, SW_OP_##op, what, most},
 #include "footprint/ptx_special.def"
 };
+
+/* Beside indices of the table. */
+enum { COUNTER = SW_SPECIALS + 1000, ENVIRONMENT };
+static_assert(sizeof specials / sizeof *specials < COUNTER, "indices of the table lie below");
+/* The axes of %ctaid and %nctaid are numbers modulo 3. */
+static_assert(SW_CTAID_X % 3 == 0 && SW_NCTAID_X % 3 == 0, "as enum sw_special has them");
 
 static bool starts(const char *name, size_t n, const char *with)
 {
@@ -29,25 +36,37 @@ static bool starts(const char *name, size_t n, const char *with)
 static struct sw_ptx_thing find_special(const char *name, size_t n)
 {
 	if (starts(name, n, "%envreg"))
-		return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = 32, .a = UINT32_MAX};
-	if (starts(name, n, "%pm"))
-		return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = 64, .a = UINT32_MAX - 1};
+		return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = 32, .a = ENVIRONMENT};
+	if (starts(name, n, "%pm")) /* %pm0 to %pm7, %pm0_64 to %pm7_64 */
+		return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = n > 4 ? 64 : 32, .a = COUNTER};
 	for (uint32_t i = 0; i < sizeof specials / sizeof *specials; i++)
 		if (strlen(specials[i].name) == n && !memcmp(specials[i].name, name, n))
 			return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = specials[i].bits, .a = i};
 	return (struct sw_ptx_thing){0};
 }
 
-struct sw_insn sw_ptx_special(const struct sw_ptx_thing *thing)
+struct sw_insn sw_ptx_special(struct sw_ptx_reader *r, const struct sw_ptx_thing *thing)
 {
-	if (thing->a == UINT32_MAX)
+	if (thing->a == ENVIRONMENT)
 		return (struct sw_insn){.op = SW_OP_ENVIRONMENT, .width = 32};
-	if (thing->a == UINT32_MAX - 1)
-		return sw_ptx_any(64);
+	if (thing->a == COUNTER)
+		return sw_ptx_any(thing->bits);
 	const struct special *s = &specials[thing->a];
+	struct sw_insn plain = {.op = s->op, .width = s->bits, .imm = s->what};
+	if (s->op == SW_OP_SPECIAL)
+		return plain;
 	if (s->op == SW_OP_RANGE)
-		return sw_ptx_between(s->bits, s->low, s->high);
-	return (struct sw_insn){.op = s->op, .width = s->bits, .imm = s->low};
+		return sw_ptx_between(s->bits, s->what, s->most);
+	const uint32_t *cluster = r->module->functions.at[r->order.at[0]].cluster;
+	uint32_t blocks = cluster[s->what % 3];
+	if (!blocks)
+		return sw_ptx_between(s->bits, 0, s->most);
+	if (s->op == SW_OP_CONST) {
+		plain.imm = blocks;
+		return plain;
+	}
+	plain.op = SW_OP_SPECIAL;
+	return sw_ptx_op2((enum sw_op)s->op, s->bits, sw_ptx_temp(r, plain), sw_operand_imm(blocks));
 }
 
 /* ---- scopes ---- */
@@ -195,6 +214,9 @@ static struct sw_ptx_thing find_element(struct sw_ptx_reader *r, const char *nam
 	static const char elements[] = "xyzwrgba";
 	const char *at = n > 2 && name[n - 2] == '.' ? memchr(elements, name[n - 1], 8) : NULL;
 	struct sw_ptx_thing vector = {0};
+	/* "%r1.b3", "%r1.h0" in video instructions, whose results are not followed */
+	if (n > 3 && name[n - 3] == '.' && (name[n - 2] == 'b' || name[n - 2] == 'h'))
+		return find_here(r, name, n - 3);
 	if (at)
 		vector = find_here(r, name, n - 2);
 	unsigned k = at ? (unsigned)(at - elements) & 3 : 0;
@@ -284,8 +306,8 @@ void sw_ptx_declare(struct sw_ptx_reader *r)
 		sw_ptx_fail(r, "%s", wrong);
 }
 
-/* Formal parameters in registers (PTX ISA, "Function Declarations and Definitions") are passed through slots, as all are:
-   the body copies them at its beginning, ptx_control.c at its end. */
+/* Formal parameters in registers (PTX ISA, "Function Declarations and Definitions") are passed through slots, as all
+   are: the body copies them at its beginning, ptx_control.c at its end. */
 static const uint32_t *declare_list(struct sw_ptx_reader *r, uint32_t first, uint32_t count, bool results)
 {
 	uint32_t *slots = sw_arena_alloc(&r->program->arena, count * sizeof *slots);

@@ -22,13 +22,13 @@ static const struct comparison *comparison_of(const struct sw_ptx_opcode *op)
 }
 
 /* The comparison alone; of floating-point numbers (and of pairs) nothing is known. */
-static struct sw_operand compare(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
+static struct sw_insn compare(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
 {
 	const struct comparison *c = comparison_of(r->op);
 	if (!c || type.class == SW_PTX_FLOAT || type.class == SW_PTX_PACKED)
-		return sw_ptx_temp(r, sw_ptx_any(1));
-	return sw_ptx_temp(r, sw_ptx_compare(c->condition, type.bits, type.class == SW_PTX_SIGNED && !c->is_unsigned,
-					     sw_ptx_value(r, a), sw_ptx_value(r, a + 1)));
+		return sw_ptx_any(1);
+	return sw_ptx_compare(c->condition, type.bits, type.class == SW_PTX_SIGNED && !c->is_unsigned,
+			      sw_ptx_value(r, a), sw_ptx_value(r, a + 1));
 }
 
 /* With the predicate that may follow the operands. */
@@ -56,7 +56,12 @@ void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, dst);
 		return;
 	}
-	struct sw_operand cmp = compare(r, 1, type);
+	struct sw_insn plain = compare(r, 1, type);
+	if (!arg && dst->other == SW_PTX_NO_NODE && r->operands == 3) { /* nearly all */
+		sw_ptx_set(r, dst, plain);
+		return;
+	}
+	struct sw_operand cmp = sw_ptx_temp(r, plain);
 	if (arg) { /* all ones for true */
 		struct sw_operand truth = sw_ptx_temp(r, combine(r, cmp, false));
 		sw_ptx_set(r, dst, sw_ptx_extend(r->op->type[0].bits, truth, 1, true));

@@ -3,6 +3,7 @@ check_LIBRARIES += tests/fuzz/libfuzzed.a
 tests_fuzz_libfuzzed_a_SOURCES = \
 	$(libswbase_a_SOURCES) $(libswreader_a_SOURCES) $(libswimage_a_SOURCES) \
 	$(libswhb_a_SOURCES) $(libswdetect_a_SOURCES) \
+	src/footprint/code.c $(SW_PTX_CODE_SOURCES) \
 	src/report/dump.c src/report/fields.c src/report/json_out.c src/report/utf8.c
 tests_fuzz_libfuzzed_a_CFLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS) $(ZSTD_CFLAGS) $(LZ4_CFLAGS)
 
@@ -10,7 +11,8 @@ SW_FUZZ_FLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS)
 SW_FUZZ_LIBS = tests/fuzz/libfuzzed.a $(ZSTD_LIBS) $(LZ4_LIBS)
 check_PROGRAMS += \
 	tests/fuzz/replay_reader tests/fuzz/replay_fatbin tests/fuzz/replay_cubin tests/fuzz/replay_ptx \
-	tests/fuzz/replay_signature tests/fuzz/replay_judge
+	tests/fuzz/replay_signature tests/fuzz/replay_judge \
+	tests/fuzz/replay_ptx_code
 tests_fuzz_replay_reader_SOURCES = tests/fuzz/fuzz_reader.c tests/fuzz/replay.c tests/fuzz/fuzz.h tests/fuzz/memory_file.h
 tests_fuzz_replay_reader_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_reader_LDADD = $(SW_FUZZ_LIBS)
@@ -30,8 +32,13 @@ tests_fuzz_replay_judge_SOURCES = tests/fuzz/fuzz_judge.c tests/fuzz/replay.c te
 tests_fuzz_replay_judge_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_judge_LDADD = $(SW_FUZZ_LIBS)
 
+tests_fuzz_replay_ptx_code_SOURCES = tests/fuzz/fuzz_ptx_code.c tests/fuzz/replay.c
+tests_fuzz_replay_ptx_code_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_ptx_code_LDADD = $(SW_FUZZ_LIBS)
+
 dist_check_SCRIPTS += tests/fuzz/test_corpus
 TESTS += tests/fuzz/test_corpus
 EXTRA_DIST += tests/fuzz/run \
 	tests/fuzz/corpus-reader tests/fuzz/corpus-fatbin tests/fuzz/corpus-cubin tests/fuzz/corpus-ptx \
-	tests/fuzz/corpus-signature tests/fuzz/corpus-judge
+	tests/fuzz/corpus-signature tests/fuzz/corpus-judge \
+	tests/fuzz/corpus-ptx_code
