@@ -116,11 +116,35 @@ static void mark_lines(struct state *state)
 	}
 }
 
+/* ---- layouts ------------------------------------------------------------------------------------------------------ */
+
+/* Machine code may have its parameters elsewhere than PTX: a tensor map, aligned to 128 bytes in the constant bank, lies
+   at offset 112 of sm_90's block. */
+static void place_params(const struct corpus_launch *launch, const struct sw_footprint *footprint, const uint8_t *from,
+			 uint8_t *to)
+{
+	for (size_t i = 0; i < launch->n_params && i < footprint->params; i++)
+		if (footprint->param[i].offset + launch->param[i].bytes <= CORPUS_MAX_BLOCK)
+			memcpy(to + footprint->param[i].offset, from + launch->param[i].offset, launch->param[i].bytes);
+}
+
+/* The offset in the table's layout. */
+static size_t table_offset(const struct state *state, uint32_t at)
+{
+	for (size_t i = 0; i < state->launch->n_params && i < state->footprint->params; i++)
+		if (at >= state->footprint->param[i].offset &&
+		    at < state->footprint->param[i].offset + state->launch->param[i].bytes)
+			return at - state->footprint->param[i].offset + state->launch->param[i].offset;
+	return at;
+}
+
 /* ---- what the footprint says -------------------------------------------------------------------------------------- */
 
-static bool lies_in(const struct sw_root *root, size_t at)
+static bool lies_in(const struct state *state, const struct sw_root *root, size_t at)
 {
-	return at >= root->param && at < (size_t)root->param + (root->span ? root->span : 1);
+	size_t from = table_offset(state, root->param);
+
+	return at >= from && at < from + (root->span ? root->span : 1);
 }
 
 static const char *root_name(const struct state *state, const struct sw_root *root)
@@ -139,7 +163,7 @@ static bool is_via(const struct state *state, const struct corpus_line *line, co
 		return !root->span && !strcmp(root_name(state, root), line->via + 1);
 	for (size_t i = 0; i < state->launch->words.n; i++)
 		if (root->span && !strcmp(state->launch->words.at[i].name, line->via) &&
-		    lies_in(root, state->launch->words.at[i].at))
+		    lies_in(state, root, state->launch->words.at[i].at))
 			return true;
 	return false;
 }
@@ -167,7 +191,7 @@ static void take_object(struct state *state, const struct sw_reach *reach)
 		const struct corpus_handle *handle = &state->launch->handles.at[i];
 		struct side *is = &state->buffer[handle->buffer].is;
 
-		if (!lies_in(&reach->root, handle->at))
+		if (!lies_in(state, &reach->root, handle->at))
 			continue;
 		found = true;
 		if (reach->root.kind == SW_ROOT_MAP)
@@ -223,7 +247,7 @@ static void take_table(struct state *state, const struct sw_reach *reach)
 		const struct corpus_word *word = &state->launch->words.at[i];
 		struct sw_reach one = *reach;
 
-		if (!lies_in(&reach->root, word->at) || word->bytes != 8)
+		if (!lies_in(state, &reach->root, word->at) || word->bytes != 8)
 			continue;
 		one.address = fake_address(NULL, word->buffer) + (uint64_t)word->addend;
 		take_bytes(state, &one);
@@ -361,7 +385,7 @@ static void compare_all(struct state *state)
 		compare_roles(state, name, "polling", t->is.polls, t->want.polls);
 	}
 	compare_whys(state);
-	if (!!state->footprint->wild != state->launch->wild)
+	if (!!state->footprint->wild != state->launch->wild && !(state->machine && state->launch->wild_machine))
 		say(state->verdict, "\twild: \"%s\", the table says %s\n",
 		    state->footprint->string + state->footprint->wild, state->launch->wild ? "wild" : "it is not");
 }
@@ -374,7 +398,7 @@ static void compare_layout(struct state *state)
 	if (footprint->params != launch->n_params)
 		say(state->verdict, "\t%u parameters, the table has %zu\n", footprint->params, launch->n_params);
 	for (size_t i = 0; i < launch->n_params && i < footprint->params; i++)
-		if (footprint->param[i].offset != launch->param[i].offset ||
+		if ((!state->machine && footprint->param[i].offset != launch->param[i].offset) ||
 		    footprint->param[i].bytes != launch->param[i].bytes)
 			say(state->verdict, "\tparameter %zu: %u bytes at %u, the table has %u at %u\n", i,
 			    footprint->param[i].bytes, footprint->param[i].offset, launch->param[i].bytes,
@@ -417,16 +441,17 @@ void corpus_compare(const struct corpus_launch *launch, const struct sw_footprin
 		    void (*spoil)(struct sw_reaches *reaches), struct corpus_verdict *verdict)
 {
 	struct state state = {.launch = launch, .footprint = footprint, .verdict = verdict, .machine = machine};
-	uint8_t params[CORPUS_MAX_BLOCK];
+	uint8_t told[CORPUS_MAX_BLOCK], params[CORPUS_MAX_BLOCK] = {0};
 	struct sw_geometry geometry = {.cluster = launch->cluster, .shared_bytes = launch->shared, .params = params,
-				       .param_bytes = (uint32_t)launch->param_bytes, .symbol = fake_symbol,
+				       .param_bytes = footprint->param_bytes, .symbol = fake_symbol,
 				       .arg = (void *)(uintptr_t)launch};
 	struct sw_reaches reaches = {0};
 
 	*verdict = (struct corpus_verdict){0};
 	memcpy(geometry.grid, launch->grid, sizeof geometry.grid);
 	memcpy(geometry.block, launch->block, sizeof geometry.block);
-	corpus_params(launch, params, fake_address, NULL);
+	corpus_params(launch, told, fake_address, NULL);
+	place_params(launch, footprint, told, params);
 	make_touched(&state);
 	mark_lines(&state);
 	compare_layout(&state);

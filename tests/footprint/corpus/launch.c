@@ -172,9 +172,7 @@ static void launch_kernel(struct device *device, const struct corpus_launch *lau
 		.blockDimX = launch->block[0], .blockDimY = launch->block[1], .blockDimZ = launch->block[2],
 		.sharedMemBytes = launch->shared, .attrs = attributes,
 	};
-	size_t bytes = launch->param_bytes;
-	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-			 CU_LAUNCH_PARAM_END};
+	void *pointers[sizeof launch->param / sizeof *launch->param];
 	CUfunction function;
 
 	CHECK(cuModuleGetFunction(&function, device->module, launch->kernel));
@@ -191,12 +189,14 @@ static void launch_kernel(struct device *device, const struct corpus_launch *lau
 		attributes[config.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
 		attributes[config.numAttrs++].value.cooperative = 1;
 	}
-	CHECK(cuLaunchKernelEx(&config, function, NULL, extra));
+	for (size_t i = 0; i < launch->n_params; i++)
+		pointers[i] = params + launch->param[i].offset;
+	CHECK(cuLaunchKernelEx(&config, function, pointers, NULL));
 }
 
 static void execute(struct device *device, const struct corpus_launch *launch)
 {
-	_Alignas(64) uint8_t params[CORPUS_MAX_BLOCK];
+	_Alignas(128) uint8_t params[CORPUS_MAX_BLOCK];
 
 	load_module(device, launch);
 	printf("launch %d %s\n", launch->line, launch->kernel);

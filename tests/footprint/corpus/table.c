@@ -204,7 +204,8 @@ static void read_below(struct corpus_text *text, struct corpus_launch *launch)
 	} else if (corpus_text_word(text, "symbol")) {
 		read_symbol(text, launch);
 	} else if (corpus_text_word(text, "wild")) {
-		launch->wild = true;
+		launch->wild_machine = corpus_text_word(text, "machine");
+		launch->wild = !launch->wild_machine;
 	} else {
 		read_touch(text, launch);
 	}

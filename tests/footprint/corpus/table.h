@@ -80,7 +80,7 @@ struct corpus_launch {
 	int line;
 	char file[CORPUS_NAME], kernel[256];
 	uint32_t grid[3], block[3], cluster, shared;
-	bool cooperative, never, wild;
+	bool cooperative, never, wild, wild_machine;
 	uint32_t arch; /* smallest */
 	uint8_t params[CORPUS_MAX_BLOCK]; /* addresses are zeros: see words */
 	size_t param_bytes;
