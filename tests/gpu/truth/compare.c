@@ -2,14 +2,14 @@
 /*
  * Lays what kernels were seen to touch over what their footprints say.
  *
- * usage: compare [--sass] [--code FOLDER] TRACE ACCESSES [TABLE]
+ * usage: compare [--sass | --ptx] [--code FOLDER] TRACE ACCESSES [TABLE]
  *
  * TRACE was recorded by libsyncwatch.so while the recorder beside this file wrote ACCESSES: launches are joined by thread,
  * name and number.  A kernel passes when every byte that it was seen to touch lies in its footprint with that role; a
  * byte that lies nowhere is an escape, unless the footprint says that it does not know everything (counted apart).
  * TABLE gets a line a kernel: verdict, evidence, launches, bytes seen, bytes of the footprint, their ratio, bytes beyond
  * the footprint by pointers that it calls unknown (elsewhere) or by code it calls not understood (wild), name.
- * --sass: footprints of the machine code, even where PTX of it is there.  --code: what save_images made of this trace.
+ * --sass, --ptx: footprints of that code, where the judge would choose the other.  --code: what save_images made of this trace.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -261,18 +261,19 @@ static bool tell(const struct compare *c, const char *path)
 	return good;
 }
 
-static const char usage[] = "usage: compare [--sass] [--code FOLDER] TRACE ACCESSES [TABLE]";
+static const char usage[] = "usage: compare [--sass | --ptx] [--code FOLDER] TRACE ACCESSES [TABLE]";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"sass", no_argument, NULL, 's'}, {"code", required_argument, NULL, 'c'}, {0}};
+	static const struct option options[] = {
+		{"sass", no_argument, NULL, 's'}, {"ptx", no_argument, NULL, 'p'}, {"code", required_argument, NULL, 'c'}, {0}};
 	struct compare c = {0};
 	struct sw_error error;
 	const char *folder = NULL;
-	bool sass = false;
+	enum footprints_from from = FROM_CHOICE;
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		sass |= option == 's';
+		from = option == 's' ? FROM_MACHINE_CODE : option == 'p' ? FROM_PTX : from;
 		folder = option == 'c' ? optarg : folder;
 		if (option == '?')
 			argc = 0;
@@ -292,7 +293,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 2;
 	}
-	if (footprints_open(&c.footprints, c.reader, sass, folder)) {
+	if (footprints_open(&c.footprints, c.reader, from, folder)) {
 		fprintf(stderr, "%s/kernels.tsv can't be read\n", folder);
 		return 2;
 	}

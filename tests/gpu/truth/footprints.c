@@ -14,12 +14,12 @@ struct footprints_image {
 	const char *path; /* or the saved file */
 };
 
-int footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine, const char *folder)
+int footprints_open(struct footprints *f, const struct sw_reader *reader, enum footprints_from from, const char *folder)
 {
-	*f = (struct footprints){.reader = reader, .contents = {.reader = reader}};
-	if (!machine)
+	*f = (struct footprints){.reader = reader, .from = from, .contents = {.reader = reader}};
+	if (from == FROM_CHOICE)
 		f->library = sw_footprint_library_open(NULL, 1);
-	return folder ? contents_saved(&f->contents, folder, machine) : 0;
+	return folder ? contents_saved(&f->contents, folder, from == FROM_MACHINE_CODE) : 0;
 }
 
 void footprints_close(struct footprints *f)
@@ -76,7 +76,7 @@ static const struct sw_footprint_entry *by_library(struct footprints *f, const s
 	return sw_footprint_library_get(f->library, &named, arch_of(f), function->name);
 }
 
-/* ---- from machine code alone ------------------------------------------------------------------------------------- */
+/* ---- from one kind of code alone --------------------------------------------------------------------------------- */
 
 struct search {
 	struct footprints *of;
@@ -85,61 +85,81 @@ struct search {
 	struct sw_footprint_entry *entry;
 };
 
-static void try_cubin(struct search *s, const void *cubin, size_t bytes)
+static int read_ptx(const char *text, size_t bytes, const char *kernel, struct sw_program *program, uint32_t *arch,
+		    struct sw_error *error)
+{
+	struct sw_ptx_module *module;
+	int rc = sw_ptx_module_open(text, bytes, &module, error);
+	if (rc)
+		return rc;
+	*arch = sw_ptx_module_arch(module);
+	rc = sw_ptx_read(module, kernel, program, error);
+	sw_ptx_module_close(module);
+	return rc;
+}
+
+static void try_code(struct search *s, const void *code, size_t bytes)
 {
 	struct sw_program program = {0};
 	struct sw_error error;
+	bool ptx = s->of->from == FROM_PTX;
 	uint32_t arch;
-	if (sw_sass_read(cubin, bytes, s->kernel, &program, &arch, &error)) {
+	if (ptx ? read_ptx(code, bytes, s->kernel, &program, &arch, &error)
+		: sw_sass_read(code, bytes, s->kernel, &program, &arch, &error)) {
 		s->entry->why = sw_arena_strndup(&s->of->arena, error.text, strlen(error.text));
 		return;
 	}
 	*s->entry = (struct sw_footprint_entry){
-		.footprint = sw_footprint_make(&program, SW_SOURCE_SASS, arch), .ran = true, .arch = arch};
+		.footprint = sw_footprint_make(&program, ptx ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch),
+		.ran = true,
+		.arch = arch};
 	sw_program_free(&program);
 }
 
-/* The first entry that the GPU can run and that holds the kernel: fatbins of one program have one of a generation. */
+/* The first entry that the GPU can run, or what it runs was made from, and that holds the kernel: fatbins of one program
+   have one of a generation. */
 static int on_entry(void *arg, const struct sw_fatbin_entry *entry)
 {
 	struct search *s = arg;
 	struct sw_error error;
 	void *content;
 	size_t bytes;
-	if (entry->kind != SW_IMAGE_ELF || entry->arch / 10 != s->arch / 10 || entry->arch > s->arch)
+	bool wanted = s->of->from == FROM_PTX ? entry->kind == SW_IMAGE_PTX && entry->arch <= s->arch
+					      : entry->kind == SW_IMAGE_ELF && entry->arch / 10 == s->arch / 10 &&
+							entry->arch <= s->arch;
+	if (!wanted || sw_fatbin_extract(entry, &content, &bytes, &error))
 		return 0;
-	if (sw_fatbin_extract(entry, &content, &bytes, &error))
-		return 0;
-	try_cubin(s, content, bytes);
+	try_code(s, content, bytes);
 	free(content);
 	return s->entry->footprint != NULL;
 }
 
-static const struct sw_footprint_entry *by_machine_code(struct footprints *f, const struct sw_trace_function *function)
+static const struct sw_footprint_entry *by_one_kind(struct footprints *f, const struct sw_trace_function *function)
 {
 	struct sw_footprint_entry *entry = sw_map_ptr(&f->entries, function->id);
 	struct sw_error error;
+	uint64_t id;
 	size_t size;
 	if (entry)
 		return entry;
 	entry = sw_arena_alloc(&f->arena, sizeof *entry);
-	entry->why = "no machine code of this generation";
+	entry->why = "no code of this kind";
 	sw_map_put_ptr(&f->entries, function->id, entry);
 	struct search search = {f, function->name, arch_of(f), entry};
-	uint64_t id;
 	const void *bytes = image_bytes(image_of(f, function, &id), &size, &error);
+	enum sw_image_kind kind = bytes ? sw_image_kind_of(bytes, size) : SW_IMAGE_UNKNOWN;
 	if (!bytes)
 		entry->why = sw_arena_strndup(&f->arena, error.text, strlen(error.text));
-	else if (sw_image_kind_of(bytes, size) == SW_IMAGE_FATBIN)
+	else if (kind == SW_IMAGE_FATBIN)
 		sw_fatbin_walk(bytes, size, on_entry, &search, &error);
-	else if (sw_image_kind_of(bytes, size) == SW_IMAGE_ELF)
-		try_cubin(&search, bytes, size);
+	else if (kind == (f->from == FROM_PTX ? SW_IMAGE_PTX : SW_IMAGE_ELF))
+		try_code(&search, bytes, size);
 	return entry;
 }
 
 const struct sw_footprint_entry *footprints_of(struct footprints *f, const struct sw_trace_function *function)
 {
-	return f->library ? by_library(f, function) : by_machine_code(f, function);
+	return f->library ? by_library(f, function) : by_one_kind(f, function);
 }
 
 void footprints_evidence(const struct sw_footprint_entry *entry, char *out, size_t room)

@@ -8,19 +8,22 @@
 #include "footprint/library.h"
 #include "reader/reader.h"
 
+/* Which code footprints are made from: what the library chooses, as the judge does; or one kind, whatever else is there. */
+enum footprints_from { FROM_CHOICE, FROM_MACHINE_CODE, FROM_PTX };
+
 struct footprints {
 	const struct sw_reader *reader;
-	struct sw_footprint_library *library; /* NULL: machine code only */
+	enum footprints_from from;
+	struct sw_footprint_library *library; /* FROM_CHOICE */
 	struct contents contents;
 	struct sw_arena arena;
 	struct sw_map images;  /* image, or file saved -> struct footprints_image */
-	struct sw_map entries; /* machine code only: function id -> struct sw_footprint_entry */
+	struct sw_map entries; /* one kind only: function id -> struct sw_footprint_entry */
 	struct sw_map symbols; /* hash of name -> address */
 };
 
-/* machine: the footprint is made from the machine code even where there is PTX of what ran.  folder: of save_images, where
-   the files that the trace names are not on this machine, or NULL.  0 or -errno. */
-int footprints_open(struct footprints *f, const struct sw_reader *reader, bool machine, const char *folder);
+/* folder: of save_images, where the files that the trace names are not on this machine, or NULL.  0 or -errno. */
+int footprints_open(struct footprints *f, const struct sw_reader *reader, enum footprints_from from, const char *folder);
 void footprints_close(struct footprints *f);
 
 /* A module variable lies there. */

@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 2;
 	}
-	if (footprints_open(&s.footprints, s.reader, false, argc > 2 ? argv[2] : NULL)) {
+	if (footprints_open(&s.footprints, s.reader, FROM_CHOICE, argc > 2 ? argv[2] : NULL)) {
 		fprintf(stderr, "%s/kernels.tsv can't be read\n", argv[2]);
 		return 2;
 	}

@@ -140,6 +140,12 @@ START_TEST(by_machine_code)
 }
 END_TEST
 
+START_TEST(by_ptx)
+{
+	run_case("--ptx", _i);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("compare");
@@ -147,6 +153,7 @@ int main(void)
 	tcase_add_unchecked_fixture(tests, in_folder, out_of_folder);
 	tcase_add_loop_test(tests, by_the_library, 0, sizeof cases / sizeof *cases);
 	tcase_add_loop_test(tests, by_machine_code, 0, sizeof cases / sizeof *cases);
+	tcase_add_loop_test(tests, by_ptx, 0, sizeof cases / sizeof *cases);
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
