@@ -12,6 +12,9 @@ SW_PTX_CODE_SOURCES = \
 	src/footprint/print.c
 noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
+	src/footprint/pairs.h src/footprint/pairs.c \
+	src/footprint/pairs_halves.c \
+	src/footprint/pairs_compare.c \
 	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
 	src/footprint/sass_build.c \
 	src/footprint/sass_constant.c \

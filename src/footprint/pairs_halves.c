@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LOW and HIGH of a value of 64 bits. */
+#include "footprint/pairs.h"
+
+/* A half of an operand, or of what it is made of. */
+static sw_node half(struct sw_pairs *p, bool upper, sw_node value, unsigned depth)
+{
+	sw_node n = depth < SW_PAIRS_DEPTH ? sw_pairs_half(p, upper, value, depth) : SW_NO_NODE;
+	if (n != SW_NO_NODE)
+		return n;
+	return sw_graph_make(p->graph, (struct sw_making){.op = upper ? SW_OP_HIGH : SW_OP_LOW, .width = 32, .n = 1},
+			     &value);
+}
+
+static sw_node of_leaf(struct sw_pairs *p, bool upper, const struct sw_value *v)
+{
+	switch (v->op) {
+	case SW_OP_CONST:
+		return sw_graph_const(p->graph, 32, (int32_t)(upper ? v->imm >> 32 : v->imm));
+	case SW_OP_PARAM:
+		return sw_graph_make(
+			p->graph, (struct sw_making){.op = v->op, .width = 32, .imm = v->imm + (upper ? 4 : 0)}, NULL);
+	case SW_OP_LOCAL_ADDRESS:
+		if (upper)
+			return sw_graph_const(p->graph, 32, 0);
+		return sw_graph_make(
+			p->graph, (struct sw_making){.op = v->op, .width = 32, .imm = v->imm, .imm2 = v->imm2}, NULL);
+	default:
+		return SW_NO_NODE;
+	}
+}
+
+static sw_node of_extended(struct sw_pairs *p, bool upper, const struct sw_value *v, sw_node a)
+{
+	struct sw_graph *g = p->graph;
+	uint8_t flags = v->flags & SW_SIGNED;
+	if (v->imm > 32 || v->imm < 1)
+		return SW_NO_NODE;
+	sw_node low = sw_graph_extend(g, 32, (uint8_t)v->imm, flags, sw_graph_fit(g, a, 32));
+	if (!upper)
+		return low;
+	return flags ? sw_graph_binary(g, SW_OP_SHR, 32, SW_SIGNED, low, sw_graph_const(g, 32, 31))
+		     : sw_graph_const(g, 32, 0);
+}
+
+static sw_node of_shift(struct sw_pairs *p, bool upper, const struct sw_value *v, sw_node a, sw_node by, unsigned depth)
+{
+	struct sw_graph *g = p->graph;
+	bool left = v->op == SW_OP_SHL;
+	uint8_t flags = v->flags & SW_SIGNED;
+	int64_t n;
+	if (!sw_graph_is_const(g, by, &n) || n < 0 || n > 63)
+		return SW_NO_NODE;
+	bool far = n >= 32;
+	if (left != upper) { /* the half that nothing comes into from the other */
+		sw_node own = half(p, upper, a, depth);
+		if (!far)
+			return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, own, sw_graph_const(g, 32, n));
+		return flags ? sw_graph_binary(g, SW_OP_SHR, 32, flags, own, sw_graph_const(g, 32, 31))
+			     : sw_graph_const(g, 32, 0);
+	}
+	if (!far)
+		return SW_NO_NODE;
+	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half(p, !upper, a, depth),
+			       sw_graph_const(g, 32, n - 32));
+}
+
+sw_node sw_pairs_half(struct sw_pairs *p, bool upper, sw_node value, unsigned depth)
+{
+	struct sw_graph *g = p->graph;
+	struct sw_value v = *sw_pairs_at(p, value); /* a copy: making nodes moves them */
+	sw_node low, high;
+	if (v.width != 64 || !p->budget)
+		return SW_NO_NODE;
+	p->budget--;
+	switch (v.op) {
+	case SW_OP_PAIR:
+		return sw_pairs_operand(p, value, upper);
+	case SW_OP_MOV:
+		return half(p, upper, sw_pairs_operand(p, value, 0), depth + 1);
+	case SW_OP_EXTEND:
+		return of_extended(p, upper, &v, sw_pairs_operand(p, value, 0));
+	case SW_OP_SHL:
+	case SW_OP_SHR:
+		return of_shift(p, upper, &v, sw_pairs_operand(p, value, 0), sw_pairs_operand(p, value, 1), depth + 1);
+	case SW_OP_MULWIDE:
+		if (upper)
+			return SW_NO_NODE;
+		return sw_graph_binary(g, SW_OP_MUL, 32, 0, sw_pairs_operand(p, value, 0),
+				       sw_pairs_operand(p, value, 1));
+	case SW_OP_ADD:
+	case SW_OP_SUB:
+	case SW_OP_MUL:
+		if (upper)
+			return SW_NO_NODE;
+		/* fallthrough */
+	case SW_OP_AND:
+	case SW_OP_OR:
+	case SW_OP_XOR:
+		low = half(p, upper, sw_pairs_operand(p, value, 0), depth + 1);
+		high = half(p, upper, sw_pairs_operand(p, value, 1), depth + 1);
+		return sw_graph_binary(g, (enum sw_op)v.op, 32, 0, low, high);
+	case SW_OP_NEG:
+		if (upper)
+			return SW_NO_NODE;
+		/* fallthrough */
+	case SW_OP_NOT:
+		low = half(p, upper, sw_pairs_operand(p, value, 0), depth + 1);
+		return sw_graph_unary(g, (enum sw_op)v.op, 32, low);
+	case SW_OP_SELECT:
+		low = half(p, upper, sw_pairs_operand(p, value, 1), depth + 1);
+		high = half(p, upper, sw_pairs_operand(p, value, 2), depth + 1);
+		return sw_graph_select(g, 32, sw_pairs_operand(p, value, 0), low, high);
+	case SW_VALUE_PHI:
+		return sw_graph_phi_halves(g, value, &low, &high) ? (upper ? high : low) : SW_NO_NODE;
+	default:
+		return of_leaf(p, upper, &v);
+	}
+}
