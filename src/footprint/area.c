@@ -252,7 +252,8 @@ static bool add_row(struct sw_area *p, const struct sw_area_row *row)
 static bool combine(struct sw_area *p, const struct sw_area_row *lower, const struct sw_area_row *upper, uint32_t var)
 {
 	sw_wide a = lower->by[var], b = -upper->by[var];
-	struct sw_area_row sum = {.constant = sw_wide_add(sw_wide_mul(lower->constant, b), sw_wide_mul(upper->constant, a))};
+	struct sw_area_row sum = {
+		.constant = sw_wide_add(sw_wide_mul(lower->constant, b), sw_wide_mul(upper->constant, a))};
 	if (a != 1 && b != 1)
 		return false; /* there may be no whole number in between */
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -275,8 +276,8 @@ static bool eliminate(struct sw_area *p, uint32_t var)
 		if (x->by[var]) { /* with the variable's own interval */
 			one = *x;
 			one.by[var] = 0;
-			one.constant = sw_wide_add(one.constant, sw_wide_mul(x->by[var], x->by[var] > 0 ? old.hi[var]
-													: old.lo[var]));
+			one.constant = sw_wide_add(one.constant,
+						   sw_wide_mul(x->by[var], x->by[var] > 0 ? old.hi[var] : old.lo[var]));
 		}
 		if (!add_row(p, x->by[var] ? &one : x))
 			return false;

@@ -81,26 +81,41 @@ static void system_add(const struct sw_eval *e, struct sw_system *s, const struc
 		s->row[s->rows++] = row;
 }
 
-void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
+/* Closes the system over what is connected with it. */
+static void system_close(const struct sw_eval *e, struct sw_system *s)
 {
 	uint32_t rows, n;
-	out->n = out->rows = 0;
-	out->cut = !system_extend(e, out, form);
 	do {
-		rows = out->rows;
-		n = out->n;
-		for (uint32_t i = 0; i < out->n; i++) {
-			const struct sw_variable *v = &e->variable.at[out->var[i]];
+		rows = s->rows;
+		n = s->n;
+		for (uint32_t i = 0; i < s->n; i++) {
+			const struct sw_variable *v = &e->variable.at[s->var[i]];
 			if (!v->quotient)
 				continue;
-			system_add(e, out, &e->quotient.at[v->of].least);
-			system_add(e, out, &e->quotient.at[v->of].most);
+			system_add(e, s, &e->quotient.at[v->of].least);
+			system_add(e, s, &e->quotient.at[v->of].most);
 		}
 		for (size_t i = 0; i < e->holds.n; i++) {
-			if (system_touches(out, &e->holds.at[i]))
-				system_add(e, out, &e->holds.at[i]);
+			if (system_touches(s, &e->holds.at[i]))
+				system_add(e, s, &e->holds.at[i]);
 		}
-	} while (rows != out->rows || n != out->n);
+	} while (rows != s->rows || n != s->n);
+}
+
+void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
+{
+	out->n = out->rows = 0;
+	out->cut = !system_extend(e, out, form);
+	system_close(e, out);
+}
+
+void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
+{
+	for (size_t i = 0; i < e->holds.n; i++) {
+		if (!(sw_eval_depends(e, &e->holds.at[i]) & SW_DEPEND_DATA))
+			system_add(e, s, &e->holds.at[i]);
+	}
+	system_close(e, s);
 }
 
 /* The fraction of a number that was computed from small integers; false: none is near. */

@@ -211,11 +211,14 @@ static bool place_rows(const struct sw_area *p, const struct parts *parts, uint3
 	int big = magnitude(factor[1]) > magnitude(factor[0]);
 	const struct part *minor = &parts->at[which[!big]];
 	sw_wide a = factor[big], b = factor[!big];
-	if (minor->lo <= -SW_INFINITE || minor->hi >= SW_INFINITE || magnitude(a) < magnitude(b) * (minor->hi - minor->lo))
+	if (minor->lo <= -SW_INFINITE || minor->hi >= SW_INFINITE ||
+	    magnitude(a) < magnitude(b) * (minor->hi - minor->lo))
 		return false;
 	sw_wide least = b * (b > 0 ? minor->lo : minor->hi), most = b * (b > 0 ? minor->hi : minor->lo);
-	/* In terms of s * A (s the sign of a), which the row bounds from below: full from `full` on, partly from `some` on. */
-	sw_wide full = -sw_wide_floor(constant + least, magnitude(a)), some = -sw_wide_floor(constant + most, magnitude(a));
+	/* In terms of s * A (s the sign of a), which the row bounds from below: full from `full` on, partly from `some`
+	 * on. */
+	sw_wide full = -sw_wide_floor(constant + least, magnitude(a)),
+		some = -sw_wide_floor(constant + most, magnitude(a));
 	sw_wide up = SW_INFINITE;
 	if (!place_cut(p, parts, which[big], a > 0 ? full : -up, a > 0 ? up : -full, row + 1, shape))
 		return false;
@@ -343,9 +346,9 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 	if (range.lo > range.hi)
 		return true;
 	sw_system_collect(e, address, &s);
+	sw_system_complete(e, &s);
 	*why = why_of_system(e, &s);
-	bool blind = e->blind & sw_eval_depends(e, address);
-	if (!*why && !s.cut && !blind) {
+	if (!*why && !s.cut && !e->blind) {
 		take_system(e, address, &s, &area);
 		area.eval = e;
 		if (exact_boxes(&area, &shape))

@@ -5,8 +5,7 @@
 void sw_eval_case_begin(struct sw_eval *e)
 {
 	e->holds.n = e->loops.n = 0;
-	e->blind = 0;
-	e->impossible = false;
+	e->blind = e->impossible = false;
 	e->fleeting = false;
 	e->round++;
 }

@@ -28,12 +28,12 @@
 #define SW_DEPEND_DATA	      (UINT64_C(1) << 63)
 
 struct sw_variable {
-	sw_wide lo, hi;	    /* in this case */
+	sw_wide lo, hi;		  /* in this case */
 	sw_wide lo_ever, hi_ever; /* whatever the facts */
 	uint64_t depends;
-	uint8_t why;	   /* enum sw_why: its values are not known to be all taken; SW_WHY_NONE */
-	bool counter;	   /* of loop `of` */
-	bool quotient;	   /* index `of` */
+	uint8_t why;   /* enum sw_why: its values are not known to be all taken; SW_WHY_NONE */
+	bool counter;  /* of loop `of` */
+	bool quotient; /* index `of` */
 	uint32_t of;
 };
 
@@ -65,8 +65,8 @@ struct sw_choice {
 enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
 struct sw_loop_info {
 	uint8_t state;
-	uint32_t counter; /* variable */
-	uint64_t depends; /* its own bit and those of the loops around it */
+	uint32_t counter;		 /* variable */
+	uint64_t depends;		 /* its own bit and those of the loops around it */
 	uint32_t always, n_always;	 /* inequalities[...] whenever its counter means anything */
 	uint32_t continued, n_continued; /* those for counter >= 1 only */
 };
@@ -87,11 +87,11 @@ struct sw_eval {
 	uint64_t budget; /* work left; at 0 everything is open */
 
 	/* The case. */
-	SW_VEC(struct sw_form) holds;   /* form >= 0 */
-	SW_VEC(uint32_t) narrowed;	/* variables whose interval is not the lasting one */
-	SW_VEC(uint32_t) forget;	/* values that do not last */
-	SW_VEC(uint32_t) loops;		/* that count here */
-	uint64_t blind;			/* what facts that are no inequalities depend on */
+	SW_VEC(struct sw_form) holds; /* form >= 0 */
+	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
+	SW_VEC(uint32_t) forget;      /* values that do not last */
+	SW_VEC(uint32_t) loops;	      /* that count here */
+	bool blind;		      /* some facts are no inequalities, and not because of data */
 	bool impossible, choosing;
 	bool fleeting; /* what is being computed holds in this case only */
 	struct sw_choice choice[SW_MAX_CHOICES];
@@ -112,7 +112,7 @@ uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form);
 enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
 
 /* ---- bound.c.  Outer bounds, infinite if there are none. */
-struct sw_interval sw_bound_ever(const struct sw_eval *e, const struct sw_form *form); /* whatever the facts */
+struct sw_interval sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);	/* whatever the facts */
 struct sw_interval sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
 struct sw_interval sw_bound(struct sw_eval *e, const struct sw_form *form);
 /* The inequalities that matter for a form: not implied by the intervals, and connected with it. */
@@ -124,6 +124,9 @@ struct sw_system {
 	bool cut; /* there were more */
 };
 void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
+/* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
+   that depend on data. */
+void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
 /* Narrows the integer variables of a form's system as far as bounds tell; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
 
@@ -158,7 +161,7 @@ struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
-	struct sw_form difference; /* exact */
+	struct sw_form difference;   /* exact */
 	enum sw_condition condition; /* difference <condition> 0; GT and GE are turned around */
 };
 /* false: the operands do not compare as forms. */
@@ -186,8 +189,8 @@ void sw_eval_case_end(struct sw_eval *e);
 bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
 		   struct sw_reaches *out, enum sw_why *why);
 
-/* ---- join.c: of the reaches from index `from` on, those whose union is one reach become that; then hulls until at most
-   `most` are left. */
+/* ---- join.c: of the reaches from index `from` on, those whose union is one reach become that; then hulls until at
+   most `most` are left. */
 void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most);
 bool sw_root_equal(const struct sw_root *a, const struct sw_root *b);
 

@@ -9,7 +9,7 @@
    thousandth.  Beyond it ranges are open. */
 #define BUDGET 200000u
 /* Joined in between when there are more: joining compares all with all. */
-#define MANY   256
+#define MANY 256
 
 static bool next_case(struct sw_eval *e)
 {

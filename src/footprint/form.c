@@ -70,7 +70,7 @@ static bool combine(sw_wide a, sw_wide b, int64_t by, unsigned width, sw_wide *o
 		return true;
 	}
 	*out = sw_wide_add(a, sw_wide_mul(b, by));
-	return *out < SW_INFINITE && *out > -SW_INFINITE;
+	return *out<SW_INFINITE && * out> - SW_INFINITE;
 }
 
 bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_form *b, int64_t by, unsigned width)
@@ -83,7 +83,8 @@ bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_f
 		int64_t left = i < a->n && a->var[i] == var ? a->by[i++] : 0;
 		int64_t right = j < b->n && b->var[j] == var ? b->by[j++] : 0;
 		sw_wide coefficient;
-		if (!combine(left, right, by, width, &coefficient) || coefficient < INT64_MIN || coefficient > INT64_MAX)
+		if (!combine(left, right, by, width, &coefficient) || coefficient < INT64_MIN ||
+		    coefficient > INT64_MAX)
 			return false;
 		if (!coefficient)
 			continue;

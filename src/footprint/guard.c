@@ -13,6 +13,11 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 		e->impossible = true;
 	if (range.lo >= 0 || range.hi < 0)
 		return;
+	/* What is computed in unknown ways may in truth never satisfy the fact. */
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		e->blind |= v->why && !v->quotient && !(v->depends & SW_DEPEND_DATA);
+	}
 	if (form->n == 1) {
 		sw_wide by = form->by[0];
 		if (by > 0)
@@ -34,8 +39,8 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 
 static enum sw_condition negated(enum sw_condition c)
 {
-	static const uint8_t table[] = {[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE,
-					[SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
+	static const uint8_t table[] = {
+		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
 	return (enum sw_condition)table[c];
 }
 
@@ -121,7 +126,7 @@ static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *differ
 	if (choice != SW_NONE)
 		sw_eval_hold(e, choice ? &below : &above);
 	else if (!data)
-		e->blind |= sw_eval_depends(e, difference);
+		e->blind = true;
 }
 
 /* One of two must be so: a, or else not a and b. */
@@ -134,7 +139,7 @@ static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, boo
 	if (choice == SW_NONE) {
 		struct sw_form x = sw_eval_term(e, a, 1), y = sw_eval_term(e, b, 1);
 		uint64_t depends = sw_eval_depends(e, &x) | sw_eval_depends(e, &y);
-		e->blind |= depends & SW_DEPEND_DATA ? 0 : depends;
+		e->blind |= !(depends & SW_DEPEND_DATA);
 		return;
 	}
 	sw_eval_fact(e, a, choice == 0 ? want : !want);
@@ -164,7 +169,7 @@ static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 		--*depth;
 	} else {
 		uint64_t depends = sw_eval_depends(e, &form);
-		e->blind |= depends & SW_DEPEND_DATA ? 0 : depends;
+		e->blind |= !(depends & SW_DEPEND_DATA);
 	}
 	sw_eval_settle(e, term, truth);
 }

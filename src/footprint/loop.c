@@ -3,8 +3,8 @@
  * What the facts of a loop say about its counter.
  *
  * A fact at the end of every completed iteration, G(k) >= 0 for the k of that iteration, is G(k - 1) >= 0 where the
- * counter is k >= 1.  Where it follows from the facts at the entry for k = 0 as well it holds for every k; otherwise k = 0
- * is a case of its own.
+ * counter is k >= 1.  Where it follows from the facts at the entry for k = 0 as well it holds for every k; otherwise k
+ * = 0 is a case of its own.
  *
  * That a counting register does not wrap around needs induction: it starts in range, it grows by a constant, and the
  * loop goes on only below a limit so far from the end of the range that one more step stays in it.

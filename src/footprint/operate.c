@@ -11,7 +11,8 @@ uint32_t sw_term_operands(const struct sw_term *t)
 	static const uint8_t operands[] = {
 #define SW_OP(name, n, text) [SW_OP_##name] = (n) <= 3 ? (n) : 0,
 #include "footprint/ops.def"
-		[SW_TERM_STEP] = 2, [SW_TERM_ANY] = 0,
+		[SW_TERM_STEP] = 2,
+		[SW_TERM_ANY] = 0,
 	};
 	return t->op < sizeof operands ? operands[t->op] : 0;
 }
@@ -251,6 +252,8 @@ static struct sw_form op_mulhi(struct sw_eval *e, const struct sw_term *t, uint3
 	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
 	const struct sw_form *x = b.n ? &b : &a, *c = b.n ? &a : &b;
 	(void)number;
+	if (!x->n && (is_signed || t->width < 64))
+		return sw_form_constant((x->constant * c->constant) >> t->width);
 	if (!c->n && t->width <= 32 && sw_form_sum(&whole, &zero, x, (int64_t)c->constant, 0) &&
 	    sw_quotient(e, &whole, INT64_C(1) << t->width, SW_WHY_NONE, &out)) {
 		sw_form_wrap(&out, t->width);
@@ -278,6 +281,8 @@ static struct sw_form op_div(struct sw_eval *e, const struct sw_term *t, uint32_
 		y = sw_bound(e, &b);
 		e->fleeting = true;
 	}
+	if (!a.n && !b.n && b.constant) /* C rounds to zero as well */
+		return sw_form_constant(rest ? a.constant % b.constant : a.constant / b.constant);
 	if (y.lo <= 0)
 		return unknown(e, t);
 	if (x.lo < 0)
@@ -347,8 +352,8 @@ static struct sw_form and_mask(struct sw_eval *e, const struct sw_term *t, const
 	unsigned from, to;
 	uint64_t all = t->width == 64 ? UINT64_MAX : (UINT64_C(1) << t->width) - 1;
 	mask &= all;
-	if (!mask)
-		return sw_form_constant(0);
+	if (!mask || !x->n)
+		return sw_form_constant((sw_wide)((uint64_t)x->constant & mask));
 	from = (unsigned)__builtin_ctzll(mask);
 	uint64_t run = mask >> from;
 	if (run & (run + 1)) /* several runs of ones */
@@ -356,8 +361,7 @@ static struct sw_form and_mask(struct sw_eval *e, const struct sw_term *t, const
 	to = from + (run == UINT64_MAX ? 64 : (unsigned)__builtin_ctzll(~run));
 	high = *x;
 	low = (struct sw_form){0};
-	if ((to < t->width && !low_bits(e, x, to, t->width, &high)) ||
-	    (from && !low_bits(e, x, from, t->width, &low)))
+	if ((to < t->width && !low_bits(e, x, to, t->width, &high)) || (from && !low_bits(e, x, from, t->width, &low)))
 		return mask > INT64_MAX ? unknown(e, t) : within(e, t, 0, (sw_wide)mask);
 	return sum(e, t, &high, &low, -1);
 }
@@ -407,6 +411,8 @@ static struct sw_form op_or(struct sw_eval *e, const struct sw_term *t, uint32_t
 		return exclusive ? sw_form_constant(0) : a;
 	const struct sw_form *c = a.n ? b.n ? NULL : &b : &a, *other = c == &a ? &b : &a;
 	struct sw_interval type = sw_type_range(t->width, false);
+	if (!a.n && !b.n)
+		return sw_form_constant(exclusive ? a.constant ^ b.constant : a.constant | b.constant);
 	if (c && c->constant == 0)
 		return *other;
 	if (c && c->constant == type.hi) {
@@ -546,15 +552,33 @@ static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number)
 {
 	static operation *const table[] = {
-		[SW_OP_CONST] = op_const, [SW_OP_PARAM] = op_param, [SW_OP_SPECIAL] = op_special,
-		[SW_OP_RANGE] = op_range, [SW_OP_SYMBOL_ADDRESS] = op_symbol, [SW_OP_MOV] = op_mov,
-		[SW_OP_ADD] = op_add, [SW_OP_SUB] = op_add, [SW_OP_MUL] = op_mul,
-		[SW_OP_MULHI] = op_mulhi, [SW_OP_MULWIDE] = op_mulwide, [SW_OP_DIV] = op_div,
-		[SW_OP_REM] = op_div, [SW_OP_MIN] = op_min, [SW_OP_MAX] = op_min,
-		[SW_OP_NEG] = op_neg, [SW_OP_ABS] = op_abs, [SW_OP_AND] = op_and,
-		[SW_OP_OR] = op_or, [SW_OP_XOR] = op_or, [SW_OP_NOT] = op_neg,
-		[SW_OP_SHL] = op_shl, [SW_OP_SHR] = op_shr, [SW_OP_EXTEND] = op_extend,
-		[SW_OP_SELECT] = op_select, [SW_OP_COMPARE] = op_compare, [SW_TERM_STEP] = op_step,
+		[SW_OP_CONST] = op_const,
+		[SW_OP_PARAM] = op_param,
+		[SW_OP_SPECIAL] = op_special,
+		[SW_OP_RANGE] = op_range,
+		[SW_OP_SYMBOL_ADDRESS] = op_symbol,
+		[SW_OP_MOV] = op_mov,
+		[SW_OP_ADD] = op_add,
+		[SW_OP_SUB] = op_add,
+		[SW_OP_MUL] = op_mul,
+		[SW_OP_MULHI] = op_mulhi,
+		[SW_OP_MULWIDE] = op_mulwide,
+		[SW_OP_DIV] = op_div,
+		[SW_OP_REM] = op_div,
+		[SW_OP_MIN] = op_min,
+		[SW_OP_MAX] = op_min,
+		[SW_OP_NEG] = op_neg,
+		[SW_OP_ABS] = op_abs,
+		[SW_OP_AND] = op_and,
+		[SW_OP_OR] = op_or,
+		[SW_OP_XOR] = op_or,
+		[SW_OP_NOT] = op_neg,
+		[SW_OP_SHL] = op_shl,
+		[SW_OP_SHR] = op_shr,
+		[SW_OP_EXTEND] = op_extend,
+		[SW_OP_SELECT] = op_select,
+		[SW_OP_COMPARE] = op_compare,
+		[SW_TERM_STEP] = op_step,
 		[SW_TERM_ANY] = op_any,
 	};
 	const struct sw_term *t = &e->f->term[number];

@@ -30,8 +30,8 @@ static void cancel(struct sw_form *form, int64_t *divisor)
 }
 
 /*
- * Compilers divide by multiplying with a rounded reciprocal.  floor(g * y / D) is floor(y / d) for d = ceil(D / g) where
- * 0 <= y and (g * d - D) * y < D  (Granlund and Montgomery, PLDI 1994).
+ * Compilers divide by multiplying with a rounded reciprocal.  floor(g * y / D) is floor(y / d) for d = ceil(D / g)
+ * where 0 <= y and (g * d - D) * y < D  (Granlund and Montgomery, PLDI 1994).
  */
 static void undo_reciprocal(const struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {

@@ -7,8 +7,8 @@
 #define TINY	   1e-13L
 #define MAX_PIVOTS 80 /* ordinary programs need fewer than ten */
 
-/* Dictionary: basic[i] = limit[i] - sum row[i][j] * free[j].  Variables: 0.. columns-1, then the slacks of the rows; the
-   artificial one is last. */
+/* Dictionary: basic[i] = limit[i] - sum row[i][j] * free[j].  Variables: 0.. columns-1, then the slacks of the rows;
+   the artificial one is last. */
 struct state {
 	struct sw_simplex *p;
 	uint32_t columns; /* with the artificial one */

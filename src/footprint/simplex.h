@@ -2,8 +2,8 @@
 /*
  * A small linear program: maximise goal . y where row . y <= limit and y >= 0.
  *
- * Only its multipliers (one per row, >= 0) are wanted.  They need not be right: whoever uses them proves the bound again
- * with exact integers, so that rounding here can cost precision but never soundness.
+ * Only its multipliers (one per row, >= 0) are wanted.  They need not be right: whoever uses them proves the bound
+ * again with exact integers, so that rounding here can cost precision but never soundness.
  */
 #ifndef SW_FOOTPRINT_SIMPLEX_H
 #define SW_FOOTPRINT_SIMPLEX_H

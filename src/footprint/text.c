@@ -57,12 +57,23 @@ static void put_param(struct text *t, int64_t offset)
 static void put_special(struct text *t, int64_t which)
 {
 	static const char *const names[] = {
-		[SW_TID_X] = "tid.x", [SW_TID_Y] = "tid.y", [SW_TID_Z] = "tid.z",
-		[SW_NTID_X] = "ntid.x", [SW_NTID_Y] = "ntid.y", [SW_NTID_Z] = "ntid.z",
-		[SW_CTAID_X] = "ctaid.x", [SW_CTAID_Y] = "ctaid.y", [SW_CTAID_Z] = "ctaid.z",
-		[SW_NCTAID_X] = "nctaid.x", [SW_NCTAID_Y] = "nctaid.y", [SW_NCTAID_Z] = "nctaid.z",
-		[SW_LANEID] = "laneid", [SW_WARPID] = "warpid", [SW_CLUSTER_BLOCKS] = "cluster_nctarank",
-		[SW_CLUSTER_RANK] = "cluster_ctarank", [SW_SHARED_BYTES] = "dynamic_smem_size",
+		[SW_TID_X] = "tid.x",
+		[SW_TID_Y] = "tid.y",
+		[SW_TID_Z] = "tid.z",
+		[SW_NTID_X] = "ntid.x",
+		[SW_NTID_Y] = "ntid.y",
+		[SW_NTID_Z] = "ntid.z",
+		[SW_CTAID_X] = "ctaid.x",
+		[SW_CTAID_Y] = "ctaid.y",
+		[SW_CTAID_Z] = "ctaid.z",
+		[SW_NCTAID_X] = "nctaid.x",
+		[SW_NCTAID_Y] = "nctaid.y",
+		[SW_NCTAID_Z] = "nctaid.z",
+		[SW_LANEID] = "laneid",
+		[SW_WARPID] = "warpid",
+		[SW_CLUSTER_BLOCKS] = "cluster_nctarank",
+		[SW_CLUSTER_RANK] = "cluster_ctarank",
+		[SW_SHARED_BYTES] = "dynamic_smem_size",
 	};
 	put(t, "%s", which >= 0 && which < SW_SPECIALS ? names[which] : "?");
 }
@@ -72,8 +83,7 @@ static void put_term(struct text *t, uint32_t term, int outer, int depth);
 static void put_infix(struct text *t, const struct sw_term *x, const char *sign, int level, int outer, int depth)
 {
 	/* Constants and launch values lead in a product, as people write them. */
-	bool turn = level == PRODUCT && x->op != SW_OP_DIV && x->op != SW_OP_REM &&
-		    t->f->term[x->b].op == SW_OP_CONST;
+	bool turn = level == PRODUCT && x->op != SW_OP_DIV && x->op != SW_OP_REM && t->f->term[x->b].op == SW_OP_CONST;
 	put(t, "%s", outer > level ? "(" : "");
 	put_term(t, turn ? x->b : x->a, level, depth);
 	put(t, " %s ", sign);
@@ -132,9 +142,9 @@ struct notation {
 static const struct notation *notation_of(const struct sw_term *x)
 {
 	static const struct notation infix[] = {
-		[SW_OP_ADD] = {"+", SUM}, [SW_OP_SUB] = {"-", SUM}, [SW_OP_MUL] = {"*", PRODUCT},
+		[SW_OP_ADD] = {"+", SUM},	  [SW_OP_SUB] = {"-", SUM},	[SW_OP_MUL] = {"*", PRODUCT},
 		[SW_OP_MULWIDE] = {"*", PRODUCT}, [SW_OP_DIV] = {"/", PRODUCT}, [SW_OP_REM] = {"%", PRODUCT},
-		[SW_OP_AND] = {"&", SHIFTED}, [SW_OP_OR] = {"|", SHIFTED}, [SW_OP_XOR] = {"^", SHIFTED},
+		[SW_OP_AND] = {"&", SHIFTED},	  [SW_OP_OR] = {"|", SHIFTED},	[SW_OP_XOR] = {"^", SHIFTED},
 	};
 	return x->op < sizeof infix / sizeof *infix && infix[x->op].sign ? &infix[x->op] : NULL;
 }

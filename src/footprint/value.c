@@ -39,7 +39,8 @@ void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 		above.constant = sw_wide_add(above.constant, -sw_wide_mul(v->lo, q->divisor));
 		if (!sw_form_sum(&below, &zero, &q->x, -1, 0))
 			return;
-		below.constant = sw_wide_add(below.constant, sw_wide_add(sw_wide_mul(v->hi, q->divisor), q->divisor - 1));
+		below.constant =
+			sw_wide_add(below.constant, sw_wide_add(sw_wide_mul(v->hi, q->divisor), q->divisor - 1));
 		if (q->x.n != 1 || (q->x.by[0] != 1 && q->x.by[0] != -1)) {
 			if (above.constant > -SW_INFINITE && above.constant < SW_INFINITE)
 				*sw_vec_push(&e->holds) = above;

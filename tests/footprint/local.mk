@@ -29,3 +29,8 @@ tests_footprint_test_evaluate_SOURCES = tests/footprint/test_evaluate.c tests/fo
 tests_footprint_test_evaluate_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
+
+check_PROGRAMS += tests/footprint/test_evaluate_oracle
+TESTS += tests/footprint/test_evaluate_oracle
+tests_footprint_test_evaluate_oracle_SOURCES = tests/footprint/test_evaluate_oracle.c tests/footprint/terms.h
+tests_footprint_test_evaluate_oracle_LDADD = $(SW_FOOTPRINT_LIBS)
