@@ -8,12 +8,13 @@ libswreport_a_SOURCES = \
 	src/report/wording.c src/report/wording.h src/report/wording.def \
 	src/report/names.c src/report/names.h \
 	src/report/ground.c src/report/ground.h \
+	src/report/kernels.c src/report/kernels.h src/report/kernels_json.c \
 	src/report/stack.c src/report/stack.h src/report/symbols.c src/report/symbols.h src/report/frames.def \
 	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
 	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \
 	src/report/suppress.c src/report/suppress.h
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
-dist_doc_DATA = doc/report.schema.json
+dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome.h \

@@ -2,13 +2,12 @@
 check_LIBRARIES += tests/fuzz/libfuzzed.a
 tests_fuzz_libfuzzed_a_SOURCES = \
 	$(libswbase_a_SOURCES) $(libswreader_a_SOURCES) $(libswimage_a_SOURCES) \
-	$(libswhb_a_SOURCES) $(libswdetect_a_SOURCES) \
-	src/footprint/code.c $(SW_PTX_CODE_SOURCES) \
+	$(libswhb_a_SOURCES) $(libswdetect_a_SOURCES) $(libswfootprint_a_SOURCES) \
 	src/report/dump.c src/report/fields.c src/report/json_out.c src/report/utf8.c
 tests_fuzz_libfuzzed_a_CFLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS) $(ZSTD_CFLAGS) $(LZ4_CFLAGS)
 
 SW_FUZZ_FLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS)
-SW_FUZZ_LIBS = tests/fuzz/libfuzzed.a $(ZSTD_LIBS) $(LZ4_LIBS)
+SW_FUZZ_LIBS = tests/fuzz/libfuzzed.a $(ZSTD_LIBS) $(LZ4_LIBS) -lpthread
 check_PROGRAMS += \
 	tests/fuzz/replay_reader tests/fuzz/replay_fatbin tests/fuzz/replay_cubin tests/fuzz/replay_ptx \
 	tests/fuzz/replay_signature tests/fuzz/replay_judge \
@@ -35,6 +34,12 @@ tests_fuzz_replay_judge_LDADD = $(SW_FUZZ_LIBS)
 tests_fuzz_replay_ptx_code_SOURCES = tests/fuzz/fuzz_ptx_code.c tests/fuzz/replay.c
 tests_fuzz_replay_ptx_code_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_ptx_code_LDADD = $(SW_FUZZ_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_footprint
+tests_fuzz_replay_footprint_SOURCES = tests/fuzz/fuzz_footprint.c tests/fuzz/replay.c
+tests_fuzz_replay_footprint_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_footprint_LDADD = $(SW_FUZZ_LIBS)
+EXTRA_DIST += tests/fuzz/corpus-footprint
 
 dist_check_SCRIPTS += tests/fuzz/test_corpus
 TESTS += tests/fuzz/test_corpus
