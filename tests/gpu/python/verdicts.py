@@ -46,7 +46,9 @@ def verdict_of(program, report, status, output, share):
 
 def evidence_of(report):
     coverage = report.get("coverage", {})
-    parts = coverage.get("kernels_by_source") or coverage.get("kernels_by_evidence") or {}
+    parts = coverage.get("kernels_by_source", {})
+    if not any(parts.values()):
+        parts = coverage.get("kernels_by_evidence", {})
     text = " ".join(f"{name} {count}" for name, count in parts.items() if count)
     more = " ".join(f"{name[:-8]} {coverage[name]}" for name in coverage
                     if name.endswith("_kernels") and coverage[name])

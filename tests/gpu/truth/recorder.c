@@ -159,8 +159,12 @@ static void on_launch_end(const Sanitizer_LaunchData *l)
 	if (__atomic_load_n(&r.owner, __ATOMIC_ACQUIRE) != gettid())
 		return;
 	struct context *c = r.at;
-	if (r.launch.watched && TRY(sanitizerStreamSynchronize(l->hStream)) &&
-	    TRY(sanitizerMemcpyDeviceToHost(c->head, c->set, sizeof *c->head, l->hStream)) &&
+	/* A kernel that faults is the program's affair. */
+	if (r.launch.watched && sanitizerStreamSynchronize(l->hStream) != SANITIZER_SUCCESS) {
+		lines_note("note", "a launch of %s failed", r.launch.name);
+		r.launch.watched = false;
+	}
+	if (r.launch.watched && TRY(sanitizerMemcpyDeviceToHost(c->head, c->set, sizeof *c->head, l->hStream)) &&
 	    (!c->head->used ||
 	     TRY(sanitizerMemcpyDeviceToHost(c->copy, c->table, sizeof *c->table << r.places_log2, l->hStream))))
 		lines_launch(&r.launch, c->head, c->copy);
