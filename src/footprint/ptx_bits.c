@@ -175,33 +175,47 @@ static const struct gate gates[] = {{SW_OP_AND, gate_and}, {SW_OP_OR, gate_or}, 
 /* What the operands a, b, c contribute to the table (PTX ISA, "lop3"); none; everything. */
 static const uint8_t inputs[] = {0xf0, 0xcc, 0xaa, 0x00, 0xff};
 
-/* Operand k of inputs, the complement for k + 5. */
-static struct sw_operand input(struct sw_ptx_reader *r, unsigned k)
-{
-	if (k % 5 >= 3)
-		return sw_operand_imm((k % 5 == 4) ^ (k >= 5) ? 0xffffffff : 0);
-	struct sw_operand value = sw_ptx_value(r, k % 5 + 1);
-	return k < 5 ? value : sw_ptx_temp(r, sw_ptx_op1(SW_OP_NOT, 32, value));
-}
+enum { SIMPLE = 8 }; /* the five, and the complements of a, b and c */
 
 static uint8_t table(unsigned k)
 {
 	return k < 5 ? inputs[k] : (uint8_t)~inputs[k - 5];
 }
 
-/* Looks for ((x inner y) outer z) with x, y, z operands, complements or constants: most of the 256 tables are one. */
-static bool find_gates(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_node *dst)
+static struct sw_operand input(struct sw_ptx_reader *r, unsigned k)
 {
-	for (unsigned z = 0; z < 8; z++)
+	if (k == 3 || k == 4)
+		return sw_operand_imm(k == 4 ? 0xffffffff : 0);
+	struct sw_operand value = sw_ptx_value(r, k % 5 + 1);
+	return k < 5 ? value : sw_ptx_temp(r, sw_ptx_op1(SW_OP_NOT, 32, value));
+}
+
+static bool find_gate(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_node *dst)
+{
+	for (unsigned x = 0; x < SIMPLE; x++)
+		for (unsigned y = x + 1; y < SIMPLE; y++)
+			for (unsigned g = 0; g < 3; g++)
+				if (gates[g].of(table(x), table(y)) == lut) {
+					struct sw_operand a = input(r, x), b = input(r, y);
+					sw_ptx_set(r, dst, sw_ptx_op2(gates[g].op, 32, a, b));
+					return true;
+				}
+	return false;
+}
+
+/* ((x inner y) outer z): together with the above most of the tables that compilers make. */
+static bool find_two_gates(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_node *dst)
+{
+	for (unsigned z = 0; z < SIMPLE; z++)
 		for (unsigned g = 0; g < 9; g++)
-			for (unsigned xy = 0; xy < 64; xy++) {
+			for (unsigned xy = 0; xy < SIMPLE * SIMPLE; xy++) {
 				const struct gate *inner = &gates[g % 3], *outer = &gates[g / 3];
-				unsigned x = xy % 8, y = xy / 8;
+				unsigned x = xy / SIMPLE, y = xy % SIMPLE;
 				if (outer->of(inner->of(table(x), table(y)), table(z)) != lut)
 					continue;
-				struct sw_operand in =
-					sw_ptx_temp(r, sw_ptx_op2(inner->op, 32, input(r, x), input(r, y)));
-				sw_ptx_set(r, dst, sw_ptx_op2(outer->op, 32, in, input(r, z)));
+				struct sw_operand a = input(r, x), b = input(r, y), c = input(r, z);
+				struct sw_operand in = sw_ptx_temp(r, sw_ptx_op2(inner->op, 32, a, b));
+				sw_ptx_set(r, dst, sw_ptx_op2(outer->op, 32, in, c));
 				return true;
 			}
 	return false;
@@ -219,7 +233,8 @@ void sw_ptx_lop3(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, &r->nodes.at[dst->other]);
 	alone = *dst;
 	alone.other = SW_PTX_NO_NODE;
-	if (lut->kind == SW_PTX_NUMBER && find_gates(r, (uint8_t)lut->imm, &alone))
+	if (lut->kind == SW_PTX_NUMBER &&
+	    (find_gate(r, (uint8_t)lut->imm, &alone) || find_two_gates(r, (uint8_t)lut->imm, &alone)))
 		return;
 	struct sw_insn mix = sw_ptx_op3(SW_OP_MIX, 32, sw_ptx_value(r, 1), sw_ptx_value(r, 2), sw_ptx_value(r, 3));
 	sw_ptx_set(r, &alone, mix);

@@ -21,7 +21,7 @@ static void bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsi
 		insn.src[0] =
 			sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, place.address, sw_operand_imm(place.displacement)));
 	insn.space = place.space;
-	insn.flags = (uint8_t)(flags | r->op->polls);
+	insn.flags = (uint8_t)flags;
 	if (size)
 		insn.src[insn.n++] = *size;
 	sw_ptx_do(r, insn);

@@ -25,7 +25,13 @@ void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 		if (node->kind == SW_PTX_VALUE || node->kind == SW_PTX_NUMBER)
 			insn.src[insn.n++] = sw_ptx_use(r, node);
 	}
-	sw_ptx_set_mix(r, sw_ptx_at(r, 0), sw_ptx_temp(r, insn));
+	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
+	if (dst && dst->other == SW_PTX_NO_NODE && sw_ptx_is_register(dst) && dst->thing.bits <= 64) {
+		insn.width = (uint8_t)dst->thing.bits;
+		sw_ptx_into(r, dst->thing.a, insn);
+	} else {
+		sw_ptx_set_mix(r, dst, sw_ptx_temp(r, insn));
+	}
 }
 
 /* ---- carries ---- */

@@ -38,20 +38,21 @@ static int space_of(const struct sw_ptx_part *part)
 /*
  * May this order or observe what another launch does?  Volatile and mmio always; acquire, release and the system scope
  * beyond the block; relaxed loads and stores beyond the block as well (cuda::atomic_ref polls with them).  A relaxed
- * atomic operation at the scope of the device is what atomicAdd() is: a counter, no signal.
+ * atomic operation at the scope of the device is what atomicAdd() is: a counter, no signal.  Multimem always has a scope:
+ * floating-point sums are data, integers are how the devices' barriers count.
  */
 static bool may_poll(const struct sw_ptx_opcode *op)
 {
-	bool near = sw_ptx_has(op, "cta") || sw_ptx_has(op, "cluster");
-	bool atomic = same(&op->part[0], "atom") || same(&op->part[0], "red") || same(&op->part[0], "multimem");
+	bool multimem = same(&op->part[0], "multimem");
+	bool atomic = same(&op->part[0], "atom") || same(&op->part[0], "red") || multimem;
+	bool data = multimem && op->types && op->type[0].class == SW_PTX_FLOAT;
 	if (sw_ptx_has(op, "volatile") || sw_ptx_has(op, "mmio"))
 		return true;
-	if (near)
+	if (sw_ptx_has(op, "cta") || sw_ptx_has(op, "cluster"))
 		return false;
-	if (sw_ptx_has(op, "acquire") || sw_ptx_has(op, "release") || sw_ptx_has(op, "acq_rel") ||
-	    sw_ptx_has(op, "sys"))
+	if (sw_ptx_has(op, "acquire") || sw_ptx_has(op, "release") || sw_ptx_has(op, "acq_rel"))
 		return true;
-	return sw_ptx_has(op, "relaxed") && !atomic;
+	return !data && (sw_ptx_has(op, "sys") || (sw_ptx_has(op, "relaxed") && !atomic));
 }
 
 static void find_meaning(struct sw_ptx_opcode *op)

@@ -55,6 +55,8 @@ struct sw_insn sw_ptx_special(struct sw_ptx_reader *r, const struct sw_ptx_thing
 	struct sw_insn plain = {.op = s->op, .width = s->bits, .imm = s->what};
 	if (s->op == SW_OP_SPECIAL)
 		return plain;
+	if (s->op == SW_OP_RANGE && s->what == s->most)
+		return (struct sw_insn){.op = SW_OP_CONST, .width = s->bits, .imm = s->what};
 	if (s->op == SW_OP_RANGE)
 		return sw_ptx_between(s->bits, s->what, s->most);
 	const uint32_t *cluster = r->module->functions.at[r->order.at[0]].cluster;

@@ -39,3 +39,12 @@ check_PROGRAMS += tests/footprint/test_evaluate_oracle
 TESTS += tests/footprint/test_evaluate_oracle
 tests_footprint_test_evaluate_oracle_SOURCES = tests/footprint/test_evaluate_oracle.c tests/footprint/terms.h
 tests_footprint_test_evaluate_oracle_LDADD = $(SW_FOOTPRINT_LIBS)
+
+if HAVE_CHECK
+check_PROGRAMS += tests/footprint/test_ptx
+TESTS += tests/footprint/test_ptx
+EXTRA_DIST += tests/footprint/ptx
+tests_footprint_test_ptx_SOURCES = tests/footprint/test_ptx.c
+tests_footprint_test_ptx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_ptx_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+endif
