@@ -17,20 +17,20 @@ typedef uint32_t sw_node;
 /* Beside enum sw_op (and SW_TERM_STEP, SW_TERM_ANY, which are SW_OPS and SW_OPS + 1): */
 enum {
 	SW_VALUE_PHI = SW_OPS + 2, /* at the start of block imm, operand i: from its predecessor i */
-	SW_VALUE_LOADED,	   /* what a load or an atomic gave; operand 0: address.  imm: a number of its own */
+	SW_VALUE_LOADED,	   /* what a load or an atomic gave; operand 0: address */
 	SW_VALUE_OPS
 };
 
 /*
  * A node.  Operands have `width` bits as well, except as ops.def says; those of COMPARE have imm2 bits, the first of
  * SELECT has 1 bit, a shift count has 32.  CONST: imm is sign-extended from `width` bits, 0 or 1 for a width of 1.
- * RANGE and LOADED are never merged with others: imm and imm2 bound them (LOADED: by `bytes` and SW_SIGNED).
+ * RANGE, MIX and LOADED are never merged with others; of a RANGE imm and imm2 bound them (LOADED: by `bytes` and SW_SIGNED).
  */
 struct sw_value {
 	uint8_t op, width, flags; /* flags: SW_SIGNED only */
 	uint8_t why;		  /* enum sw_why of a RANGE */
 	uint8_t space, bytes;	  /* LOADED: enum sw_space, size in memory */
-	uint16_t n;		  /* operands */
+	uint32_t n;		  /* operands */
 	uint32_t operand[3];	  /* n > 3: operand[0] is where they start in the graph's list */
 	int64_t imm, imm2;
 };
@@ -41,7 +41,7 @@ struct sw_graph {
 	uint32_t *bucket; /* hash table of nodes + 1, open addressing */
 	size_t buckets;
 	struct sw_map pairs; /* (low PHI, high PHI) of one block -> the PHI of 64 bits, and back */
-	uint32_t unique;
+	SW_VEC(sw_node) paired; /* the PHIs of 64 bits that were made so */
 };
 
 void sw_graph_free(struct sw_graph *graph);
@@ -80,6 +80,8 @@ sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uin
 sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width);
 /* Any number of `width` bits; a new one each time. */
 sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why);
+/* A node that is equal to no other: RANGE, MIX and LOADED become such by themselves. */
+sw_node sw_graph_unique(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* A PHI whose operands are given later, once, in the order of the predecessors. */
 sw_node sw_graph_phi(struct sw_graph *graph, uint8_t width, uint32_t block);
 void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operands, uint32_t n);

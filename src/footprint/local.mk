@@ -15,6 +15,20 @@ libswfootprint_a_SOURCES = \
 	src/footprint/pairs.h src/footprint/pairs.c \
 	src/footprint/pairs_halves.c \
 	src/footprint/pairs_compare.c \
+	src/footprint/graph.h src/footprint/graph.c \
+	src/footprint/simplify.h src/footprint/simplify.c src/footprint/fold.c \
+	src/footprint/body.h src/footprint/body.c \
+	src/footprint/extern.h src/footprint/extern.c src/footprint/extern.def \
+	src/footprint/flow.h src/footprint/flow.c src/footprint/dominators.c src/footprint/loops.c \
+	src/footprint/ssa.h src/footprint/ssa.c src/footprint/frames.c src/footprint/place.c \
+	src/footprint/lift.h src/footprint/lift.c \
+	src/footprint/origins.h src/footprint/origins.c \
+	src/footprint/roots.h src/footprint/roots.c src/footprint/memory.c \
+	src/footprint/steps.h src/footprint/steps.c \
+	src/footprint/guards.h src/footprint/guards.c \
+	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c \
+	src/footprint/emit.h src/footprint/emit.c \
+	src/footprint/make.c \
 	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
 	src/footprint/sass_build.c \
 	src/footprint/sass_constant.c \

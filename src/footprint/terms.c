@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/terms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/steps.h"
+
+void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots)
+{
+	*t = (struct sw_terms){.ssa = ssa, .roots = roots};
+	for (uint32_t u = 0; u < ssa->use.n; u++) {
+		const struct sw_use *use = &ssa->use.at[u];
+		const struct sw_insn *x = &ssa->body.insn.at[use->insn];
+		bool writes = x->op == SW_OP_STORE || x->op == SW_OP_ATOMIC || (x->op == SW_OP_BULK && x->flags & SW_WRITES);
+		if (!writes || use->address == SW_NO_NODE || (x->space != SW_LOCAL && x->space != SW_GENERIC))
+			continue;
+		uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, roots->of[use->address], e), i = 0;
+		while (i < n && sw_origin_at(&roots->origins, e[i])->kind != SW_ORIGIN_LOCAL &&
+		       sw_origin_at(&roots->origins, e[i])->kind != SW_ORIGIN_UNKNOWN)
+			i++;
+		if (i < n)
+			*sw_vec_push(&t->stores) = u;
+	}
+}
+
+void sw_terms_free(struct sw_terms *t)
+{
+	sw_graph_free(&t->graph);
+	free(t->of.at);
+	free(t->stores.at);
+	*t = (struct sw_terms){0};
+}
+
+/* ---- what a term needs ------------------------------------------------------------------------------------------- */
+
+/* How a node becomes a term. */
+enum form { PLAIN, STEP, ANY, CUT };
+struct recipe {
+	enum form form;
+	uint32_t n;
+	enum sw_why why; /* CUT: a number that nobody knows, because */
+	sw_node need[SW_TERMS_ALTERNATIVES];
+};
+
+static void add_need(struct recipe *r, sw_node node)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->need[i] == node)
+			return;
+	if (r->n == SW_TERMS_ALTERNATIVES)
+		r->form = CUT;
+	else
+		r->need[r->n++] = node;
+}
+
+static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
+{
+	struct sw_ssa *ssa = t->ssa;
+	const struct sw_block *b = &ssa->flow.block.at[sw_graph_at(&ssa->graph, node)->imm];
+	uint32_t n = sw_graph_at(&ssa->graph, node)->n;
+	sw_node step = SW_NO_NODE;
+	r->why = b->header || b->irregular ? SW_WHY_LOOP : SW_WHY_COMPLEX;
+	r->form = ANY;
+	if (b->irregular || n != b->preds) {
+		r->form = CUT;
+		return;
+	}
+	if (b->header && !sw_step_find(ssa, node, &step)) {
+		r->form = CUT;
+		return;
+	}
+	for (uint32_t i = 0; i < n && r->form != CUT; i++)
+		if (!b->header || !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], (uint32_t)(b - ssa->flow.block.at)))
+			add_need(r, sw_graph_operand(&ssa->graph, node, i));
+	if (!b->header || r->form == CUT)
+		return;
+	r->form = STEP; /* the step comes last, also when it is one of the starts */
+	if (r->n == SW_TERMS_ALTERNATIVES)
+		r->form = CUT;
+	else
+		r->need[r->n++] = step;
+}
+
+static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
+{
+	struct sw_graph *g = &t->ssa->graph;
+	const struct sw_value *v = sw_graph_at(g, node);
+	*r = (struct recipe){.form = PLAIN};
+	sw_node same = sw_step_forward(t->ssa, node);
+	if (same != node) {
+		r->form = ANY;
+		add_need(r, same);
+	} else if (v->op == SW_VALUE_PHI) {
+		plan_phi(t, node, r);
+	} else if (v->op == SW_OP_MIX) {
+		r->form = CUT;
+		r->why = SW_WHY_COMPUTED;
+	} else if (v->op == SW_VALUE_LOADED) {
+		r->form = ANY;
+		r->why = v->why;
+		if (!sw_terms_local(t, node, r->need, &r->n))
+			r->form = CUT;
+	} else {
+		for (; r->n < v->n; r->n++)
+			r->need[r->n] = sw_graph_operand(g, node, r->n);
+	}
+}
+
+/* ---- making terms ------------------------------------------------------------------------------------------------ */
+
+static sw_node cut(struct sw_terms *t, const struct sw_value *v, enum sw_why why)
+{
+	struct sw_making m = {.op = SW_OP_RANGE, .width = v->width, .why = (uint8_t)why};
+	uint32_t bits = v->bytes * 8u;
+	if (v->op != SW_VALUE_LOADED || !bits || bits >= v->width)
+		return sw_graph_range(&t->graph, v->width, why);
+	m.flags = v->flags & SW_SIGNED;
+	m.imm = m.flags ? -(1ll << (bits - 1)) : 0;
+	m.imm2 = m.flags ? (1ll << (bits - 1)) - 1 : (int64_t)((1ull << bits) - 1);
+	return sw_graph_make(&t->graph, m, NULL);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	sw_node x = *(const sw_node *)a, y = *(const sw_node *)b;
+	return x < y ? -1 : x > y;
+}
+
+static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < n; i++)
+		o[i] = sw_graph_fit(&t->graph, o[i], width);
+	qsort(o, n, sizeof *o, by_number);
+	for (uint32_t i = 0; i < n; i++)
+		if (!kept || o[kept - 1] != o[i])
+			o[kept++] = o[i];
+	if (kept == 1)
+		return o[0];
+	return sw_graph_make(&t->graph, (struct sw_making){.op = SW_TERM_ANY, .width = width, .n = (uint16_t)kept}, o);
+}
+
+static sw_node step(struct sw_terms *t, const struct sw_value *v, sw_node *o, uint32_t n)
+{
+	int64_t by;
+	sw_node start_and_step[2] = {any(t, v->width, o, n - 1), sw_graph_fit(&t->graph, o[n - 1], v->width)};
+	if (sw_graph_is_const(&t->graph, start_and_step[1], &by) && !by)
+		return start_and_step[0];
+	struct sw_making m = {.op = SW_TERM_STEP, .width = v->width, .n = 2,
+			      .imm = t->ssa->flow.block.at[v->imm].loop};
+	return sw_graph_make(&t->graph, m, start_and_step);
+}
+
+/* Halves that found no whole are arithmetic on 64 bits. */
+static sw_node halves(struct sw_terms *t, const struct sw_value *v, const sw_node *o)
+{
+	struct sw_graph *g = &t->graph;
+	sw_node sum = sw_graph_const(g, 64, 0), low;
+	switch (v->op) {
+	case SW_OP_LOW:
+		return sw_graph_extend(g, 32, 32, 0, o[0]);
+	case SW_OP_HIGH:
+		return sw_graph_extend(g, 32, 32, 0,
+				       sw_graph_binary(g, SW_OP_SHR, 64, 0, o[0], sw_graph_const(g, 32, 32)));
+	case SW_OP_PAIR:
+		low = sw_graph_extend(g, 64, 32, 0, o[0]);
+		return sw_graph_binary(g, SW_OP_ADD, 64, 0, low,
+				       sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, 0, o[1]),
+						       sw_graph_const(g, 32, 32)));
+	default: /* ADDX, CARRY */
+		for (uint32_t i = 0; i < v->n; i++)
+			sum = sw_graph_binary(g, SW_OP_ADD, 64, 0, sum,
+					      sw_graph_extend(g, 64, sw_graph_at(g, o[i])->width, 0, o[i]));
+		if (v->op == SW_OP_ADDX)
+			return sw_graph_extend(g, 32, 32, 0, sum);
+		return sw_graph_compare(g, SW_GT, 64, 0, sum, sw_graph_const(g, 64, UINT32_MAX));
+	}
+}
+
+static sw_node plain(struct sw_terms *t, const struct sw_value *v, const sw_node *o)
+{
+	if (v->op == SW_OP_LOW || v->op == SW_OP_HIGH || v->op == SW_OP_PAIR || v->op == SW_OP_ADDX || v->op == SW_OP_CARRY)
+		return halves(t, v, o);
+	struct sw_making m = {.op = v->op, .width = v->width, .flags = v->flags, .why = v->why, .n = (uint16_t)v->n,
+			      .imm = v->imm, .imm2 = v->imm2};
+	return sw_graph_make(&t->graph, m, o);
+}
+
+static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
+{
+	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);
+	sw_node o[SW_TERMS_ALTERNATIVES];
+	if (r->form == CUT)
+		return cut(t, &v, r->why);
+	for (uint32_t i = 0; i < r->n; i++)
+		o[i] = t->of.at[r->need[i]];
+	if (r->form == STEP)
+		return step(t, &v, o, r->n);
+	return r->form == ANY ? any(t, v.width, o, r->n) : plain(t, &v, o);
+}
+
+/* ---- all that a node needs, first -------------------------------------------------------------------------------- */
+
+#define UNDER_WAY (SW_NO_NODE - 1)
+
+static sw_node *slot_of(struct sw_terms *t, sw_node node)
+{
+	while (t->of.n <= node)
+		*sw_vec_push(&t->of) = SW_NO_NODE;
+	return &t->of.at[node];
+}
+
+sw_node sw_terms_of(struct sw_terms *t, sw_node node)
+{
+	SW_VEC(sw_node) stack = {0};
+	*sw_vec_push(&stack) = node;
+	while (stack.n) {
+		sw_node at = stack.at[stack.n - 1];
+		if (*slot_of(t, at) < UNDER_WAY) {
+			stack.n--;
+			continue;
+		}
+		struct recipe r;
+		plan(t, at, &r);
+		bool ready = true;
+		for (uint32_t i = 0; r.form != CUT && i < r.n; i++) {
+			sw_node of = *slot_of(t, r.need[i]);
+			if (of == UNDER_WAY) { /* only what was not meant to happen needs itself */
+				r.form = CUT;
+				ready = true;
+				break;
+			}
+			if (of == SW_NO_NODE) {
+				*sw_vec_push(&stack) = r.need[i];
+				ready = false;
+			}
+		}
+		if (ready) {
+			*slot_of(t, at) = cook(t, at, &r);
+			stack.n--;
+		} else {
+			*slot_of(t, at) = UNDER_WAY;
+		}
+	}
+	free(stack.at);
+	return t->of.at[node];
+}

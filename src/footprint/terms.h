@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From nodes to terms: a second graph, without PHIs and halves, of what sites and facts need.
+ *
+ * SW_TERM_STEP: operands are start and step, imm is the loop of the flow graph.  SW_TERM_ANY: operands are the
+ * alternatives.
+ */
+#ifndef SW_FOOTPRINT_TERMS_H
+#define SW_FOOTPRINT_TERMS_H
+
+#include "footprint/roots.h"
+
+struct sw_terms {
+	struct sw_ssa *ssa;
+	const struct sw_roots *roots;
+	struct sw_graph graph;
+	SW_VEC(sw_node) of; /* by node of the SSA graph; SW_NO_NODE: not made yet */
+	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
+};
+
+void sw_terms_init(struct sw_terms *terms, struct sw_ssa *ssa, const struct sw_roots *roots);
+void sw_terms_free(struct sw_terms *terms);
+/* The term of a node. */
+sw_node sw_terms_of(struct sw_terms *terms, sw_node node);
+
+/* locals.c: the nodes that a load from local memory may give; false: not known.  At most SW_TERMS_ALTERNATIVES. */
+#define SW_TERMS_ALTERNATIVES 16
+bool sw_terms_local(struct sw_terms *terms, sw_node loaded, sw_node out[SW_TERMS_ALTERNATIVES], uint32_t *n);
+
+#endif
