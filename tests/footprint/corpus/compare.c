@@ -86,9 +86,10 @@ static void mark(uint16_t *byte, size_t bytes, const struct corpus_region *regio
 	}
 	for (uint64_t z = 0; z < region->slices; z++)
 		for (uint64_t y = 0; y < region->rows; y++) {
-			uint64_t from = region->offset + z * region->slice + y * region->pitch;
+			int64_t from = (int64_t)(region->offset + z * region->slice + y * region->pitch);
+			int64_t end = from + (int64_t)region->width;
 
-			for (uint64_t at = from; at < from + region->width && at < bytes; at++)
+			for (int64_t at = from < 0 ? 0 : from; at < end && at < (int64_t)bytes; at++)
 				byte[at] |= bits;
 		}
 }
@@ -215,6 +216,9 @@ static void take_bytes(struct state *state, const struct sw_reach *reach)
 	int64_t from;
 
 	if (reach->address < FIRST - AROUND || buffer >= state->launch->buffers.n) {
+		/* Words that hold no pointer are told apart by what is allocated. */
+		if (reach->extent == SW_EXTENT_OPEN)
+			return;
 		say(state->verdict, "\t%#llx: no buffer there\n", (unsigned long long)reach->address);
 		return;
 	}
@@ -234,7 +238,6 @@ static void take_bytes(struct state *state, const struct sw_reach *reach)
 			    (long long)(end - fake_address(NULL, (int)buffer)), t->bytes);
 			if (reach->extent == SW_EXTENT_BOX)
 				state->verdict->false_certain++;
-			return;
 		}
 	}
 	mark(t->is.byte, t->bytes, &region, reach->role, reach->extent);

@@ -9,7 +9,8 @@
  *     launch LINE KERNEL
  *     buffer NAME ADDRESS BYTES      (module variables: @NAME)
  *     params HEX                     the parameter block
- *     done LINE STATUS
+ *     done LINE STATUS               0, or the error of the driver
+ * Goes on behind a kernel that fails; the exit status tells.
  */
 #include <cuda.h>
 #include <stdio.h>
@@ -194,35 +195,6 @@ static void launch_kernel(struct device *device, const struct corpus_launch *lau
 	CHECK(cuLaunchKernelEx(&config, function, pointers, NULL));
 }
 
-static void execute(struct device *device, const struct corpus_launch *launch)
-{
-	_Alignas(128) uint8_t params[CORPUS_MAX_BLOCK];
-
-	load_module(device, launch);
-	printf("launch %d %s\n", launch->line, launch->kernel);
-	make_buffers(device, launch);
-	corpus_params(launch, params, address_of, device);
-	make_objects(device, launch, params);
-	printf("params ");
-	for (size_t i = 0; i < launch->param_bytes; i++)
-		printf("%02x", params[i]);
-	putchar('\n');
-	fflush(stdout);
-	launch_kernel(device, launch, params);
-	CHECK(cuCtxSynchronize());
-	printf("done %d 0\n", launch->line);
-	fflush(stdout);
-	give_back(device, launch);
-}
-
-static bool is_wanted(const struct corpus_launch *launch, char **names, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (!strcmp(names[i], launch->kernel) || atoi(names[i]) == launch->line)
-			return true;
-	return n == 0;
-}
-
 static void open_device(struct device *device)
 {
 	CUcontext context;
@@ -237,11 +209,51 @@ static void open_device(struct device *device)
 	device->arch = (uint32_t)(10 * major + minor);
 }
 
+/* false: it failed on the device; the next one finds a new context. */
+static bool execute(struct device *device, const struct corpus_launch *launch)
+{
+	_Alignas(128) uint8_t params[CORPUS_MAX_BLOCK];
+	CUresult status;
+
+	load_module(device, launch);
+	printf("launch %d %s\n", launch->line, launch->kernel);
+	make_buffers(device, launch);
+	corpus_params(launch, params, address_of, device);
+	make_objects(device, launch, params);
+	printf("params ");
+	for (size_t i = 0; i < launch->param_bytes; i++)
+		printf("%02x", params[i]);
+	putchar('\n');
+	fflush(stdout);
+	launch_kernel(device, launch, params);
+	status = cuCtxSynchronize();
+	printf("done %d %d\n", launch->line, (int)status);
+	fflush(stdout);
+	if (status == CUDA_SUCCESS) {
+		give_back(device, launch);
+		return true;
+	}
+	/* The context is of no use any more, and everything in it is gone with it. */
+	CHECK(cuDevicePrimaryCtxReset(device->device));
+	device->module = NULL;
+	device->file[0] = '\0';
+	open_device(device);
+	return false;
+}
+
+static bool is_wanted(const struct corpus_launch *launch, char **names, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(names[i], launch->kernel) || atoi(names[i]) == launch->line)
+			return true;
+	return n == 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct corpus_table table = {0};
 	struct device device = {0};
-	bool list;
+	bool list, failed = false;
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: %s TABLE IMAGES [--list | KERNEL...]\n", argv[0]);
@@ -258,8 +270,8 @@ int main(int argc, char **argv)
 		if (list)
 			printf("%d %s%s\n", launch->line, launch->kernel, launch->never ? " never" : "");
 		else if (!launch->never && launch->arch <= device.arch && is_wanted(launch, argv + 3, argc - 3))
-			execute(&device, launch);
+			failed |= !execute(&device, launch);
 	}
 	corpus_free(&table);
-	return 0;
+	return failed;
 }

@@ -152,10 +152,15 @@ static void widen(struct sw_reaches *reaches)
 			reaches->at[i].address--;
 }
 
+/* All reads or, where there is nothing else, all writes. */
 static void swap_roles(struct sw_reaches *reaches)
 {
+	uint8_t all = 0;
+
 	for (size_t i = 0; i < reaches->n; i++)
-		reaches->at[i].role = reaches->at[i].role == SW_TOUCH_READ ? SW_TOUCH_WRITE : SW_TOUCH_READ;
+		all |= reaches->at[i].role;
+	for (size_t i = 0; i < reaches->n; i++)
+		reaches->at[i].role = all == SW_TOUCH_READ ? SW_TOUCH_WRITE : SW_TOUCH_READ;
 }
 
 static void make_certain(struct sw_reaches *reaches)
