@@ -1,5 +1,10 @@
 # tests of footprint
 
+# The footprint of a kernel as text, to look at.
+check_PROGRAMS += tests/footprint/footprint_dump
+tests_footprint_footprint_dump_SOURCES = tests/footprint/footprint_dump.c tests/footprint/dump.c tests/footprint/dump.h
+tests_footprint_footprint_dump_LDADD = $(SW_FOOTPRINT_LIBS)
+
 # The library with readers that do as told: its sources are compiled again, beside fake.c in place of the readers.
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
