@@ -209,10 +209,10 @@ static void give_up(struct sw_reach *at, size_t *n, size_t most)
 
 void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most)
 {
-	struct sw_reach *at = reaches->at + from;
 	size_t n = reaches->n - from;
 	if (n < 2)
 		return;
+	struct sw_reach *at = reaches->at + from;
 	qsort(at, n, sizeof *at, by_address);
 	join_all(at, &n);
 	while (n > most && hull_nearest(at, &n))
