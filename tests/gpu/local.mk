@@ -19,7 +19,7 @@ tests_gpu_save_images_LDADD = libswreader.a $(SW_IMAGE_LIBS)
 # The truth test.  The recorder is built where it runs, by the script: it needs compute-sanitizer's headers.
 truth = tests/gpu/truth
 EXTRA_DIST += $(truth)/torch_kernels.py $(truth)/run $(truth)/patches.cu $(truth)/recorder.c $(truth)/observed.h
-EXTRA_PROGRAMS = tests/gpu/truth/compare tests/gpu/truth/share
+check_PROGRAMS += tests/gpu/truth/compare tests/gpu/truth/share
 truth_common = tests/gpu/truth/footprints.c tests/gpu/truth/footprints.h tests/gpu/truth/contents.c \
 	tests/gpu/truth/contents.h
 truth_ldadd = libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
@@ -36,7 +36,8 @@ tests_gpu_truth_test_truth_SOURCES = tests/gpu/truth/test_truth.c \
 	tests/gpu/truth/accesses.c tests/gpu/truth/accesses.h tests/gpu/truth/cover.c tests/gpu/truth/cover.h
 tests_gpu_truth_test_truth_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_gpu_truth_test_truth_LDADD = libswbase.a $(CHECK_LIBS)
-EXTRA_PROGRAMS += tests/gpu/truth/test_compare
+check_PROGRAMS += tests/gpu/truth/test_compare
+TESTS += tests/gpu/truth/test_compare
 tests_gpu_truth_test_compare_SOURCES = tests/gpu/truth/test_compare.c
 tests_gpu_truth_test_compare_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_gpu_truth_test_compare_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

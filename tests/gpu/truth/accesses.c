@@ -45,12 +45,13 @@ static bool read_launch(struct seen *seen, const char *line)
 
 static bool read_rows(struct seen *seen, const char *line)
 {
-	struct seen_rows r;
+	struct seen_rows r = {0};
 	char role;
 	if (!seen->launch.n || sscanf(line, "%c %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &role, &r.address, &r.width,
 				      &r.pitch, &r.rows) != 5)
 		return false;
-	r.role = role == 'r' ? SW_TOUCH_READ : role == 'w' ? SW_TOUCH_WRITE : SW_TOUCH_ATOMIC;
+	r.role = role == 'w' ? SW_TOUCH_WRITE : role == 'a' ? SW_TOUCH_ATOMIC : SW_TOUCH_READ;
+	r.copy = role == 'c';
 	*sw_vec_push(&seen->row) = r;
 	seen->launch.at[seen->launch.n - 1].rows++;
 	return true;
@@ -61,7 +62,7 @@ static void read_line(struct seen *seen, const char *line)
 	bool understood = true;
 	if (strncmp(line, "launch ", 7) == 0)
 		understood = read_launch(seen, line);
-	else if (line[0] && strchr("rwa", line[0]) && line[1] == ' ')
+	else if (line[0] && strchr("rwac", line[0]) && line[1] == ' ')
 		understood = read_rows(seen, line);
 	else if (strncmp(line, "end ", 4) == 0)
 		seen->ended = true;

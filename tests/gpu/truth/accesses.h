@@ -14,6 +14,7 @@
 struct seen_rows {
 	uint64_t address, width, pitch, rows;
 	uint8_t role; /* enum sw_touch_role, one of them */
+	bool copy;    /* READ: by an asynchronous copy, of up to that many bytes */
 };
 
 struct seen_launch {

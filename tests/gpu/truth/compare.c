@@ -118,6 +118,7 @@ static void weigh(struct compare *c, struct kernel *k, const struct seen_launch 
 	struct cover cover;
 	footprints_at(&c->footprints, footprint, r, &reaches);
 	cover_make(&cover, &reaches, footprint->wild != 0, &memory);
+	cover.ptx = footprint->source == SW_SOURCE_PTX;
 	cover_check(&cover, c->seen.row.at + seen->first, seen->rows, &one);
 	k->watched++;
 	k->footprint_bytes += cover_bytes(&cover);

@@ -115,6 +115,8 @@ static uint64_t covered_to(const struct cover *cover, uint64_t address, uint8_t 
 static uint64_t touched_to(const struct cover *cover, uint64_t address, uint8_t role)
 {
 	uint64_t end = covered_to(cover, address, role);
+	if (!end && cover->ptx && role == SW_TOUCH_READ)
+		return covered_to(cover, address, SW_TOUCH_ATOMIC);
 	if (end || role != SW_TOUCH_ATOMIC)
 		return end;
 	uint64_t read = covered_to(cover, address, SW_TOUCH_READ), write = covered_to(cover, address, SW_TOUCH_WRITE);
@@ -127,6 +129,16 @@ static bool is_excused(const struct cover *cover, uint64_t address, uint8_t role
 	       ((cover->outside & role) && !cover->memory->end_of(cover->memory->arg, address));
 }
 
+/* The rest of a copy of 16 bytes at most whose source is shorter: something before it is read. */
+static bool is_rest_of_copy(const struct cover *cover, const struct seen_rows *row, uint64_t address)
+{
+	uint64_t first = address & ~UINT64_C(15);
+	for (uint64_t at = first; cover->ptx && row->copy && at < address; at++)
+		if (covered_to(cover, at, SW_TOUCH_READ))
+			return true;
+	return false;
+}
+
 static void check_row(const struct cover *cover, const struct seen_rows *row, uint64_t start, struct cover_result *result)
 {
 	uint64_t end = start + row->width;
@@ -135,6 +147,10 @@ static void check_row(const struct cover *cover, const struct seen_rows *row, ui
 		uint64_t to = touched_to(cover, start, row->role);
 		if (to) {
 			start = to;
+			continue;
+		}
+		if (is_rest_of_copy(cover, row, start)) {
+			start++;
 			continue;
 		}
 		if (cover->wild) {

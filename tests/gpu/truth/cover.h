@@ -34,6 +34,12 @@ struct cover {
 	uint8_t elsewhere; /* roles of reaches without a place: anywhere, */
 	uint8_t outside;   /* or outside of all allocations: module variables, the driver's own memory */
 	bool wild;	   /* nothing may be concluded from what is missing */
+	/*
+	 * The footprint is of PTX, of which the machine code may do more: an atomic operation may become a load and a loop of
+	 * compare-and-swap (atom.add of f16 on sm_90), and of asynchronous copies the patching API tells the size of the
+	 * destination where the source may be shorter (PTX ISA 9.0, cp.async, src-size).
+	 */
+	bool ptx;
 };
 /* *memory must outlive *cover. */
 void cover_make(struct cover *cover, const struct sw_reaches *reaches, bool wild, const struct cover_memory *memory);

@@ -123,7 +123,7 @@ void lines_launch(const struct launch *l, const struct observed *head, struct ob
 		size_t n = compact(table, head->last + 1);
 		qsort(table, n, sizeof *table, by_sector);
 		for (int role = 0; role < OBSERVED_ROLES; role++) {
-			struct rows rows = {.role = "rwa"[role]};
+			struct rows rows = {.role = "rwac"[role]};
 			for (size_t i = 0; i < n; i++)
 				rows_add(&rows, table[i].sector * OBSERVED_SECTOR, table[i].mask[role]);
 			rows_flush(&rows);

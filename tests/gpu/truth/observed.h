@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-enum observed_role { OBSERVED_READ, OBSERVED_WRITE, OBSERVED_ATOMIC, OBSERVED_ROLES };
+/* COPY: read by an asynchronous copy, of which the size of the destination is told. */
+enum observed_role { OBSERVED_READ, OBSERVED_WRITE, OBSERVED_ATOMIC, OBSERVED_COPY, OBSERVED_ROLES };
 
 #define OBSERVED_SECTOR 32u /* bytes: one bit each in a mask */
 
@@ -13,7 +14,6 @@ enum observed_role { OBSERVED_READ, OBSERVED_WRITE, OBSERVED_ATOMIC, OBSERVED_RO
 struct observed_sector {
 	unsigned long long sector; /* address / OBSERVED_SECTOR */
 	uint32_t mask[OBSERVED_ROLES];
-	uint32_t reserved;
 };
 
 struct observed {

@@ -59,11 +59,11 @@ extern "C" __device__ __noinline__ SanitizerPatchResult sw_truth_global(void *us
 		     reads && writes ? OBSERVED_ATOMIC : writes ? OBSERVED_WRITE : OBSERVED_READ);
 }
 
-/* LDGSTS; address 0 with no bytes where the source size is 0. */
+/* LDGSTS; address 0 where the source size is 0. */
 extern "C" __device__ __noinline__ SanitizerPatchResult sw_truth_copy_async(void *userdata, uint64_t, void *from,
 									     uint32_t, uint32_t bytes)
 {
-	return from ? enter(userdata, (uint64_t)from, bytes, OBSERVED_READ) : SANITIZER_PATCH_SUCCESS;
+	return from ? enter(userdata, (uint64_t)from, bytes, OBSERVED_COPY) : SANITIZER_PATCH_SUCCESS;
 }
 
 /* Bulk copies count blocks of 16 bytes. */
