@@ -33,8 +33,8 @@ struct save {
 	struct contents contents;
 	const char *folder;
 	FILE *table;
-	struct sw_map only;	/* hashes of names; empty: all */
-	struct sw_map index;	/* function id -> wanted + 1 */
+	struct sw_map only;    /* hashes of names; empty: all */
+	struct sw_map index;   /* function id -> wanted + 1 */
 	struct sw_map written; /* hash of content -> file name */
 	SW_VEC(struct wanted) wanted;
 	uint32_t arch, image;
@@ -99,7 +99,8 @@ static const char *write_content(struct save *s, enum sw_image_kind kind)
 	if (*known)
 		return (const char *)(uintptr_t)*known;
 	char *name = sw_arena_alloc(&s->arena, 64);
-	snprintf(name, 64, "%u-%zx.%s", s->image, s->entry ? s->entry->offset : 0, kind == SW_IMAGE_PTX ? "ptx" : "cubin");
+	snprintf(name, 64, "%u-%zx.%s", s->image, s->entry ? s->entry->offset : 0,
+		 kind == SW_IMAGE_PTX ? "ptx" : "cubin");
 	*known = (uint64_t)(uintptr_t)name;
 	char *path = sw_format("%s/%s", s->folder, name);
 	FILE *out = fopen(path, "wb");
@@ -198,7 +199,8 @@ static int save_all(struct save *s)
 		if (!s->wanted.at[i].found)
 			fprintf(stderr, "not found: %s\n", s->wanted.at[i].name);
 	}
-	printf("%zu kernels wanted, %zu found, %zu files, %" PRIu64 " bytes\n", s->wanted.n, found, s->written.n, s->bytes);
+	printf("%zu kernels wanted, %zu found, %zu files, %" PRIu64 " bytes\n", s->wanted.n, found, s->written.n,
+	       s->bytes);
 	sw_map_free(&done);
 	return found == s->wanted.n ? 0 : 1;
 }
@@ -216,7 +218,8 @@ int main(int argc, char **argv)
 	char *path = sw_format("%s/kernels.tsv", s.folder);
 	s.table = fopen(path, "w");
 	if (!s.table || (argc > 3 && read_names(&s, argv[3])) || sw_reader_open(argv[1], &s.reader, &error)) {
-		fprintf(stderr, "%s: %s\n", path, s.table ? "the trace or the list of names can't be read" : strerror(errno));
+		fprintf(stderr, "%s: %s\n", path,
+			s.table ? "the trace or the list of names can't be read" : strerror(errno));
 		return 2;
 	}
 	s.contents.reader = s.reader;

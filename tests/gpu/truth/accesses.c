@@ -30,10 +30,11 @@ static bool read_launch(struct seen *seen, const char *line)
 	struct seen_launch l = {.first = seen->row.n};
 	char state[16];
 	const char *name = tail(line, 10);
-	if (!name || sscanf(line, "launch %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32
-				  " %" SCNu32 " %15s",
-			    &l.number, &l.tid, &l.grid[0], &l.grid[1], &l.grid[2], &l.block[0], &l.block[1], &l.block[2],
-			    state) != 9)
+	if (!name || sscanf(line,
+			    "launch %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32
+			    " %" SCNu32 " %15s",
+			    &l.number, &l.tid, &l.grid[0], &l.grid[1], &l.grid[2], &l.block[0], &l.block[1],
+			    &l.block[2], state) != 9)
 		return false;
 	l.dropped = strcmp(state, "dropped") == 0;
 	l.watched = l.dropped || strcmp(state, "watched") == 0;
@@ -47,8 +48,8 @@ static bool read_rows(struct seen *seen, const char *line)
 {
 	struct seen_rows r = {0};
 	char role;
-	if (!seen->launch.n || sscanf(line, "%c %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &role, &r.address, &r.width,
-				      &r.pitch, &r.rows) != 5)
+	if (!seen->launch.n || sscanf(line, "%c %" SCNx64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &role, &r.address,
+				      &r.width, &r.pitch, &r.rows) != 5)
 		return false;
 	r.role = role == 'w' ? SW_TOUCH_WRITE : role == 'a' ? SW_TOUCH_ATOMIC : SW_TOUCH_READ;
 	r.copy = role == 'c';

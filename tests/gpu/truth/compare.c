@@ -4,12 +4,14 @@
  *
  * usage: compare [--sass | --ptx] [--code FOLDER] TRACE ACCESSES [TABLE]
  *
- * TRACE was recorded by libsyncwatch.so while the recorder beside this file wrote ACCESSES: launches are joined by thread,
- * name and number.  A kernel passes when every byte that it was seen to touch lies in its footprint with that role; a
- * byte that lies nowhere is an escape, unless the footprint says that it does not know everything (counted apart).
- * TABLE gets a line a kernel: verdict, evidence, launches, bytes seen, bytes of the footprint, their ratio, bytes beyond
- * the footprint by pointers that it calls unknown (elsewhere) or by code it calls not understood (wild), name.
- * --sass, --ptx: footprints of that code, where the judge would choose the other.  --code: what save_images made of this trace.
+ * TRACE was recorded by libsyncwatch.so while the recorder beside this file wrote ACCESSES: launches are joined by
+ * thread, name and number.  A kernel passes when every byte that it was seen to touch lies in its footprint with that
+ * role; a byte that lies nowhere is an escape, unless the footprint says that it does not know everything (counted
+ * apart). TABLE gets a line a kernel: verdict, evidence, launches, bytes seen, bytes of the footprint, their ratio,
+ * bytes beyond the footprint by pointers that it calls unknown (elsewhere) or by code it calls not understood (wild),
+ * name.
+ * --sass, --ptx: footprints of that code, where the judge would choose the other.  --code: what save_images made of
+ * this trace.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -38,8 +40,8 @@ struct compare {
 	struct footprints footprints;
 	struct seen seen;
 	struct sw_address_space space;
-	struct sw_map numbers;	/* hash of thread and name -> launches */
-	struct sw_map by_name;	/* hash of name -> kernel + 1 */
+	struct sw_map numbers; /* hash of thread and name -> launches */
+	struct sw_map by_name; /* hash of name -> kernel + 1 */
 	SW_VEC(struct kernel) kernels;
 	uint64_t joined, strays, dropped;
 };
@@ -95,15 +97,18 @@ static void tell_escape(struct compare *c, struct kernel *k, const struct sw_rea
 	       " bytes at 0x%" PRIx64 "%s\n",
 	       k->name, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], k->evidence,
 	       one->escaped, one->observed,
-	       one->first.role == SW_TOUCH_READ ? "read" : one->first.role == SW_TOUCH_WRITE ? "write" : "atomic",
+	       one->first.role == SW_TOUCH_READ	   ? "read"
+	       : one->first.role == SW_TOUCH_WRITE ? "write"
+						   : "atomic",
 	       one->first.width, one->first.address, end ? "" : " (in no allocation that the trace knows)");
 	for (size_t i = 0; i < reaches->n; i++) {
 		const struct sw_reach *r = &reaches->at[i];
-		printf("  reach %c%c%c %s root %u param %u+%u 0x%" PRIx64 ": %" PRIu64 " wide, %" PRIu64 " rows of pitch %" PRIu64
-		       ", %" PRIu64 " slices of %" PRIu64 " %s\n",
+		printf("  reach %c%c%c %s root %u param %u+%u 0x%" PRIx64 ": %" PRIu64 " wide, %" PRIu64
+		       " rows of pitch %" PRIu64 ", %" PRIu64 " slices of %" PRIu64 " %s\n",
 		       r->role & SW_TOUCH_READ ? 'r' : '-', r->role & SW_TOUCH_WRITE ? 'w' : '-',
-		       r->role & SW_TOUCH_ATOMIC ? 'a' : '-', extents[r->extent % 3], r->root.kind, r->root.param, r->root.span,
-		       r->address, r->width, r->rows, r->pitch, r->slices, r->slice, sw_why_text((enum sw_why)r->why));
+		       r->role & SW_TOUCH_ATOMIC ? 'a' : '-', extents[r->extent % 3], r->root.kind, r->root.param,
+		       r->root.span, r->address, r->width, r->rows, r->pitch, r->slices, r->slice,
+		       sw_why_text((enum sw_why)r->why));
 	}
 	k->escape_told = true;
 }
@@ -207,7 +212,8 @@ static const char *verdict_of(const struct kernel *k)
 	return k->sum.escaped ? "ESCAPE" : k->unread ? "unread" : !k->watched ? "unwatched" : "ok";
 }
 
-static bool tell_total(const struct compare *c, size_t passed, size_t failed, size_t skipped, double *ratio, size_t ratios)
+static bool tell_total(const struct compare *c, size_t passed, size_t failed, size_t skipped, double *ratio,
+		       size_t ratios)
 {
 	uint64_t escaped = 0, elsewhere = 0, wild = 0, unseen = 0;
 	for (size_t i = 0; i < c->kernels.n; i++) {
@@ -219,7 +225,8 @@ static bool tell_total(const struct compare *c, size_t passed, size_t failed, si
 		unseen += !c->seen.launch.at[i].joined;
 	if (ratios)
 		qsort(ratio, ratios, sizeof *ratio, by_ratio);
-	printf("%zu kernels, %" PRIu64 " launches joined, %" PRIu64 " of the trace and %" PRIu64 " of the accesses not; "
+	printf("%zu kernels, %" PRIu64 " launches joined, %" PRIu64 " of the trace and %" PRIu64
+	       " of the accesses not; "
 	       "%" PRIu64 " launches not whole (hash set full)\n",
 	       c->kernels.n, c->joined, c->strays, unseen, c->dropped);
 	printf("bytes that escaped: %" PRIu64 "; by pointers that the footprint calls unknown: %" PRIu64
@@ -250,10 +257,11 @@ static bool tell(const struct compare *c, const char *path)
 		if (k->sum.observed && !k->unread && !k->sum.elsewhere && !k->sum.wild)
 			ratio[ratios++] = times;
 		if (table)
-			fprintf(table, "%s\t%s\t%" PRIu64 "/%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.3f\t%" PRIu64 "\t%" PRIu64
-				       "\t%" PRIu64 "\t%s\n",
-				verdict, k->evidence, k->watched, k->launches, k->sum.observed, k->footprint_bytes, times,
-				k->sum.escaped, k->sum.elsewhere, k->sum.wild, k->name);
+			fprintf(table,
+				"%s\t%s\t%" PRIu64 "/%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.3f\t%" PRIu64 "\t%" PRIu64
+				"\t%" PRIu64 "\t%s\n",
+				verdict, k->evidence, k->watched, k->launches, k->sum.observed, k->footprint_bytes,
+				times, k->sum.escaped, k->sum.elsewhere, k->sum.wild, k->name);
 	}
 	if (table)
 		fclose(table);
@@ -266,8 +274,10 @@ static const char usage[] = "usage: compare [--sass | --ptx] [--code FOLDER] TRA
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"sass", no_argument, NULL, 's'}, {"ptx", no_argument, NULL, 'p'}, {"code", required_argument, NULL, 'c'}, {0}};
+	static const struct option options[] = {{"sass", no_argument, NULL, 's'},
+						{"ptx", no_argument, NULL, 'p'},
+						{"code", required_argument, NULL, 'c'},
+						{0}};
 	struct compare c = {0};
 	struct sw_error error;
 	const char *folder = NULL;

@@ -20,8 +20,8 @@ static void add_open(struct cover *cover, uint64_t address, uint8_t role, const 
 static void add_words(struct cover *cover, const struct sw_reach *reach, const struct cover_memory *memory)
 {
 	uint64_t word;
-	for (uint64_t at = reach->root.param, end = at + reach->root.span; at + 8 <= end && at + 8 <= memory->param_bytes;
-	     at += 8) {
+	for (uint64_t at = reach->root.param, end = at + reach->root.span;
+	     at + 8 <= end && at + 8 <= memory->param_bytes; at += 8) {
 		memcpy(&word, memory->params + at, sizeof word);
 		add_open(cover, word, reach->role, memory);
 	}
@@ -47,8 +47,10 @@ void cover_make(struct cover *cover, const struct sw_reaches *reaches, bool wild
 		else if (!has_place(r))
 			cover->elsewhere |= r->role;
 		else if (r->extent != SW_EXTENT_OPEN)
-			*sw_vec_push(&cover->box) = (struct cover_box){
-				r->address, r->width, r->pitch, r->rows ? r->rows : 1, r->slice, r->slices ? r->slices : 1, r->role};
+			*sw_vec_push(&cover->box) = (struct cover_box){r->address, r->width,
+								       r->pitch,   r->rows ? r->rows : 1,
+								       r->slice,   r->slices ? r->slices : 1,
+								       r->role};
 		else if (r->address)
 			add_open(cover, r->address, r->role, memory);
 		else
@@ -64,7 +66,8 @@ void cover_free(struct cover *cover)
 
 /* ---- bytes in boxes ---------------------------------------------------------------------------------------------- */
 
-/* End of the row of one plane that holds the byte at `offset`, 0 none.  Rows may overlap: the last that starts before. */
+/* End of the row of one plane that holds the byte at `offset`, 0 none.  Rows may overlap: the last that starts before.
+ */
 static uint64_t row_end(const struct cover_box *box, uint64_t offset)
 {
 	uint64_t row = box->rows > 1 && box->pitch ? offset / box->pitch : 0;
@@ -109,8 +112,8 @@ static uint64_t covered_to(const struct cover *cover, uint64_t address, uint8_t 
 }
 
 /*
- * An atomic operation reads and writes: a footprint may say it either way.  A plain read or write must be there as such,
- * because two kernels whose atomics meet are no race.
+ * An atomic operation reads and writes: a footprint may say it either way.  A plain read or write must be there as
+ * such, because two kernels whose atomics meet are no race.
  */
 static uint64_t touched_to(const struct cover *cover, uint64_t address, uint8_t role)
 {
@@ -139,7 +142,8 @@ static bool is_rest_of_copy(const struct cover *cover, const struct seen_rows *r
 	return false;
 }
 
-static void check_row(const struct cover *cover, const struct seen_rows *row, uint64_t start, struct cover_result *result)
+static void check_row(const struct cover *cover, const struct seen_rows *row, uint64_t start,
+		      struct cover_result *result)
 {
 	uint64_t end = start + row->width;
 	result->observed += row->width;
@@ -158,7 +162,8 @@ static void check_row(const struct cover *cover, const struct seen_rows *row, ui
 		} else if (is_excused(cover, start, row->role)) {
 			result->elsewhere++;
 		} else if (!result->escaped++) {
-			result->first = (struct seen_rows){.address = start, .width = end - start, .rows = 1, .role = row->role};
+			result->first = (struct seen_rows){
+				.address = start, .width = end - start, .rows = 1, .role = row->role};
 		}
 		start++;
 	}
@@ -212,7 +217,8 @@ static uint64_t bytes_in_role(const struct cover *cover, uint8_t role)
 		/* Not to overflow: a sum that large says enough. */
 		if (b->rows > MAX_ROWS || b->slices > MAX_ROWS || runs.n + b->rows * b->slices > MAX_ROWS) {
 			exact = false;
-			if (__builtin_mul_overflow(b->width, b->rows, &bytes) || __builtin_mul_overflow(bytes, b->slices, &bytes) ||
+			if (__builtin_mul_overflow(b->width, b->rows, &bytes) ||
+			    __builtin_mul_overflow(bytes, b->slices, &bytes) ||
 			    __builtin_add_overflow(sum, bytes, &sum))
 				sum = UINT64_MAX;
 			continue;

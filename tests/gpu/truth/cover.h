@@ -2,10 +2,10 @@
 /*
  * Does a footprint cover what was seen?
  *
- * A byte is covered by a box of a reach with the role in which it was touched.  Reaches without a place (pointers loaded
- * from memory, textures, unknown pointers) cover nothing themselves, but an access that nothing covers is no escape then:
- * the footprint said that there is more.  What it says of module variables whose address nobody asked for, and of the
- * driver's own memory, excuses only what lies in no allocation.
+ * A byte is covered by a box of a reach with the role in which it was touched.  Reaches without a place (pointers
+ * loaded from memory, textures, unknown pointers) cover nothing themselves, but an access that nothing covers is no
+ * escape then: the footprint said that there is more.  What it says of module variables whose address nobody asked for,
+ * and of the driver's own memory, excuses only what lies in no allocation.
  */
 #ifndef SW_TRUTH_COVER_H
 #define SW_TRUTH_COVER_H
@@ -35,9 +35,9 @@ struct cover {
 	uint8_t outside;   /* or outside of all allocations: module variables, the driver's own memory */
 	bool wild;	   /* nothing may be concluded from what is missing */
 	/*
-	 * The footprint is of PTX, of which the machine code may do more: an atomic operation may become a load and a loop of
-	 * compare-and-swap (atom.add of f16 on sm_90), and of asynchronous copies the patching API tells the size of the
-	 * destination where the source may be shorter (PTX ISA 9.0, cp.async, src-size).
+	 * The footprint is of PTX, of which the machine code may do more: an atomic operation may become a load and a
+	 * loop of compare-and-swap (atom.add of f16 on sm_90), and of asynchronous copies the patching API tells the
+	 * size of the destination where the source may be shorter (PTX ISA 9.0, cp.async, src-size).
 	 */
 	bool ptx;
 };

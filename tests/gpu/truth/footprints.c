@@ -50,7 +50,8 @@ static const void *image_bytes(void *arg, size_t *size, struct sw_error *error)
 {
 	const struct footprints_image *image = arg;
 	struct contents *contents = &image->of->contents;
-	return image->path ? contents_file(contents, image->path, size, error) : contents_of(contents, image->id, size, error);
+	return image->path ? contents_file(contents, image->path, size, error)
+			   : contents_of(contents, image->id, size, error);
 }
 
 /* Where the kernel's code comes from. */
@@ -61,7 +62,8 @@ static struct footprints_image *image_of(struct footprints *f, const struct sw_t
 	struct footprints_image *image = sw_map_ptr(&f->images, *id);
 	if (!image) {
 		image = sw_arena_alloc(&f->arena, sizeof *image);
-		*image = (struct footprints_image){f, function->image, saved ? f->contents.saved.at[saved - 1].path : NULL};
+		*image = (struct footprints_image){f, function->image,
+						   saved ? f->contents.saved.at[saved - 1].path : NULL};
 		sw_map_put_ptr(&f->images, *id, image);
 	}
 	return image;
@@ -116,8 +118,8 @@ static void try_code(struct search *s, const void *code, size_t bytes)
 	sw_program_free(&program);
 }
 
-/* The first entry that the GPU can run, or what it runs was made from, and that holds the kernel: fatbins of one program
-   have one of a generation. */
+/* The first entry that the GPU can run, or what it runs was made from, and that holds the kernel: fatbins of one
+   program have one of a generation. */
 static int on_entry(void *arg, const struct sw_fatbin_entry *entry)
 {
 	struct search *s = arg;

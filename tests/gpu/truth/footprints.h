@@ -8,7 +8,8 @@
 #include "footprint/library.h"
 #include "reader/reader.h"
 
-/* Which code footprints are made from: what the library chooses, as the judge does; or one kind, whatever else is there. */
+/* Which code footprints are made from: what the library chooses, as the judge does; or one kind, whatever else is
+ * there. */
 enum footprints_from { FROM_CHOICE, FROM_MACHINE_CODE, FROM_PTX };
 
 struct footprints {
@@ -23,7 +24,8 @@ struct footprints {
 };
 
 /* folder: of save_images, where the files that the trace names are not on this machine, or NULL.  0 or -errno. */
-int footprints_open(struct footprints *f, const struct sw_reader *reader, enum footprints_from from, const char *folder);
+int footprints_open(struct footprints *f, const struct sw_reader *reader, enum footprints_from from,
+		    const char *folder);
 void footprints_close(struct footprints *f);
 
 /* A module variable lies there. */

@@ -2,10 +2,9 @@
 /*
  * The recorder's output: lines of text.
  *
- *   launch NUMBER TID GX GY GZ BX BY BZ STATE NAME     in the order of the launches; NUMBER is the launch's number among
- *                                                      those of this name on this thread, from 1
- *   r|w|a|c ADDRESS WIDTH PITCH ROWS                   bytes of that launch that were read, written, changed atomically,
- *                                                      read by asynchronous copies of up to that many bytes: ROWS rows
+ *   launch NUMBER TID GX GY GZ BX BY BZ STATE NAME     in the order of the launches; NUMBER is the launch's number
+ * among those of this name on this thread, from 1 r|w|a|c ADDRESS WIDTH PITCH ROWS                   bytes of that
+ * launch that were read, written, changed atomically, read by asynchronous copies of up to that many bytes: ROWS rows
  *                                                      of WIDTH bytes, PITCH apart; ADDRESS is hexadecimal
  *   error|note TEXT
  *   end LAUNCHES

@@ -28,8 +28,8 @@
 /* One context: its patches are loaded once, its hash set serves all launches. */
 struct context {
 	CUcontext handle;
-	struct observed *set;	       /* on the device */
-	struct observed *head;	       /* pinned copy; only pinned memory may be a destination inside a launch call-back */
+	struct observed *set;  /* on the device */
+	struct observed *head; /* pinned copy; only pinned memory may be a destination inside a launch call-back */
 	struct observed_sector *table; /* on the device */
 	struct observed_sector *copy;  /* pinned */
 	bool ready;
@@ -150,8 +150,7 @@ static void on_launch_begin(const Sanitizer_LaunchData *l)
 			TRY(sanitizerMemcpyHostToDeviceAsync(c->set, c->head, sizeof *c->head, l->hStream)) &&
 			TRY(sanitizerStreamSynchronize(l->hStream));
 	}
-	TRY(sanitizerSetLaunchCallbackData(l->hLaunch, l->function, l->hStream,
-					   r.launch.watched ? r.at->set : NULL));
+	TRY(sanitizerSetLaunchCallbackData(l->hLaunch, l->function, l->hStream, r.launch.watched ? r.at->set : NULL));
 }
 
 static void on_launch_end(const Sanitizer_LaunchData *l)

@@ -17,9 +17,10 @@
 #include "footprints.h"
 
 /* Parts of mangled names. */
-static const char *const families[] = {"elementwise", "reduce_kernel", "copy",	  "Fill",	"CatArray",
-				       "index",	      "gather",	       "scatter", "oftmax",	"oftMax",
-				       "layer_norm",  "LayerNorm",     "GammaBeta", "multi_tensor_apply", "embedding"};
+static const char *const families[] = {
+	"elementwise", "reduce_kernel", "copy",	  "Fill",	"CatArray",  "index",	  "gather",
+	"scatter",     "oftmax",	"oftMax", "layer_norm", "LayerNorm", "GammaBeta", "multi_tensor_apply",
+	"embedding"};
 
 enum how { BY_PTX, BY_SASS, BY_OTHER_CODE, WILD, UNREAD, HOWS };
 static const char *const hows[] = {"PTX", "SASS", "code that did not run", "not understood", "not read"};
@@ -49,11 +50,11 @@ static struct kernel *kernel_of(struct share *s, const struct sw_trace_function 
 	*at = s->kernels.n;
 	*k = (struct kernel){.name = f->name};
 	footprints_evidence(entry, k->evidence, sizeof k->evidence);
-	k->how = !entry->footprint		   ? UNREAD
-		 : entry->footprint->wild	   ? WILD
-		 : !entry->ran			   ? BY_OTHER_CODE
+	k->how = !entry->footprint			     ? UNREAD
+		 : entry->footprint->wild		     ? WILD
+		 : !entry->ran				     ? BY_OTHER_CODE
 		 : entry->footprint->source == SW_SOURCE_PTX ? BY_PTX
-						   : BY_SASS;
+							     : BY_SASS;
 	return k;
 }
 
@@ -118,8 +119,10 @@ static bool tell(struct share *s)
 		skipped += !good && !in_family(k->name);
 		printf("%s%6" PRIu64 "  box %-5" PRIu64 " hull %-5" PRIu64 " open %-5" PRIu64 " elsewhere %-5" PRIu64
 		       " %s  %.200s\n",
-		       good ? "  " : in_family(k->name) ? "F " : "- ", k->launches, k->box, k->hull, k->open, k->elsewhere,
-		       k->evidence, k->name);
+		       good		    ? "  "
+		       : in_family(k->name) ? "F "
+					    : "- ",
+		       k->launches, k->box, k->hull, k->open, k->elsewhere, k->evidence, k->name);
 	}
 	for (int how = 0; how < HOWS; how++)
 		printf("%-22s %6" PRIu64 " launches (%5.1f %%), %4" PRIu64 " kernels\n", hows[how], launches[how],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The comparer as a whole, on a made-up run of one kernel of the corpus: what lies in the footprint passes, the smallest
-   escape fails. */
+/* The comparer as a whole, on a made-up run of one kernel of the corpus: what lies in the footprint passes, the
+   smallest escape fails. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "reader/trace_builder.h"
 
-#define X   0x7f0000000000ull
-#define Y   0x7f0000100000ull
+#define X 0x7f0000000000ull
+#define Y 0x7f0000100000ull
 
 static char folder[] = "/tmp/sw_compare_XXXXXX";
 
@@ -46,8 +46,7 @@ static void make_trace(void)
 	void *image = read_whole(image_path, &bytes);
 	struct tb *tb = tb_new(path, NULL);
 	uint32_t id = tb_image(tb, SW_IMAGE_FATBIN, NULL, image, bytes);
-	struct sw_rec_function *f =
-		tb_add(tb, SW_REC_FUNCTION, sizeof *f + sizeof params + sizeof name - 1, true);
+	struct sw_rec_function *f = tb_add(tb, SW_REC_FUNCTION, sizeof *f + sizeof params + sizeof name - 1, true);
 	f->id = 1;
 	f->image = id;
 	f->handle = 0x6001;
@@ -87,7 +86,8 @@ static int compare(const char *options, const char *accesses, char **out)
 	ck_assert_ptr_nonnull(file);
 	fputs(accesses, file);
 	fclose(file);
-	char *command = sw_format("tests/gpu/truth/compare %s '%s/run.swt' '%s' >'%s' 2>&1", options, folder, path, said);
+	char *command =
+		sw_format("tests/gpu/truth/compare %s '%s/run.swt' '%s' >'%s' 2>&1", options, folder, path, said);
 	int status = system(command);
 	char *text = read_whole(said, &bytes);
 	*out = sw_strndup(text, bytes);

@@ -71,7 +71,8 @@ START_TEST(lines_are_read_back)
 	ck_assert_uint_eq(first->block[0], 32);
 	ck_assert_uint_eq(first->rows, 4);
 	const struct seen_rows *rows = seen.row.at + first->first;
-	ck_assert(rows[0].role == SW_TOUCH_READ && rows[0].address == 0x1000 && rows[0].width == 100 && rows[0].rows == 1);
+	ck_assert(rows[0].role == SW_TOUCH_READ && rows[0].address == 0x1000 && rows[0].width == 100 &&
+		  rows[0].rows == 1);
 	ck_assert(rows[1].role == SW_TOUCH_WRITE && rows[1].address == 0x1003 && rows[1].width == 4);
 	ck_assert(rows[2].role == SW_TOUCH_ATOMIC && rows[2].address == 0x20010 && rows[2].width == 8 &&
 		  rows[2].pitch == 4096 && rows[2].rows == 10);
@@ -129,7 +130,8 @@ START_TEST(a_byte_beyond_the_box_escapes)
 	ck_assert_uint_eq(escaped(plain, (struct seen_rows){0x1000, 64, 64, 1, SW_TOUCH_WRITE, false}), 0);
 	ck_assert_uint_eq(escaped(plain, (struct seen_rows){0x1000, 65, 65, 1, SW_TOUCH_WRITE, false}), 1);
 	ck_assert_uint_eq(escaped(plain, (struct seen_rows){0xfff, 2, 2, 1, SW_TOUCH_WRITE, false}), 1);
-	struct cover_result result = check(&plain, 1, false, NULL, 0, (struct seen_rows){0x1030, 32, 32, 1, SW_TOUCH_WRITE, false});
+	struct cover_result result =
+		check(&plain, 1, false, NULL, 0, (struct seen_rows){0x1030, 32, 32, 1, SW_TOUCH_WRITE, false});
 	ck_assert_uint_eq(result.first.address, 0x1040);
 	ck_assert_uint_eq(result.observed, 32);
 }
@@ -137,7 +139,8 @@ END_TEST
 
 START_TEST(the_role_must_match)
 {
-	struct seen_rows read = {0x1000, 4, 4, 1, SW_TOUCH_READ, false}, write = {0x1000, 4, 4, 1, SW_TOUCH_WRITE, false},
+	struct seen_rows read = {0x1000, 4, 4, 1, SW_TOUCH_READ, false},
+			 write = {0x1000, 4, 4, 1, SW_TOUCH_WRITE, false},
 			 atomic = {0x1000, 4, 4, 1, SW_TOUCH_ATOMIC, false};
 	ck_assert_uint_eq(escaped(box(SW_TOUCH_READ, 0x1000, 4, 0, 1), write), 4);
 	ck_assert_uint_eq(escaped(box(SW_TOUCH_WRITE, 0x1000, 4, 0, 1), read), 4);
@@ -164,7 +167,8 @@ static uint64_t escaped_ptx(struct sw_reach reach, struct seen_rows rows)
 
 START_TEST(machine_code_may_do_more_than_its_ptx)
 {
-	struct seen_rows read = {0x1000, 4, 4, 1, SW_TOUCH_READ, false}, write = {0x1000, 4, 4, 1, SW_TOUCH_WRITE, false};
+	struct seen_rows read = {0x1000, 4, 4, 1, SW_TOUCH_READ, false},
+			 write = {0x1000, 4, 4, 1, SW_TOUCH_WRITE, false};
 	ck_assert_uint_eq(escaped(box(SW_TOUCH_ATOMIC, 0x1000, 4, 0, 1), read), 4);
 	ck_assert_uint_eq(escaped_ptx(box(SW_TOUCH_ATOMIC, 0x1000, 4, 0, 1), read), 0);
 	ck_assert_uint_eq(escaped_ptx(box(SW_TOUCH_ATOMIC, 0x1000, 4, 0, 1), write), 4);
@@ -224,7 +228,8 @@ START_TEST(what_the_footprint_does_not_know_is_no_escape)
 	struct sw_reach some[2] = {box(SW_TOUCH_READ, 0x1000, 16, 0, 1), box(SW_TOUCH_WRITE, 0, 0, 0, 0)};
 	some[1].extent = SW_EXTENT_OPEN;
 	some[1].root.kind = SW_ROOT_INDIRECT;
-	struct seen_rows read = {0x1100, 4, 0, 1, SW_TOUCH_READ, false}, write = {0x1100, 4, 0, 1, SW_TOUCH_WRITE, false};
+	struct seen_rows read = {0x1100, 4, 0, 1, SW_TOUCH_READ, false},
+			 write = {0x1100, 4, 0, 1, SW_TOUCH_WRITE, false};
 	ck_assert_uint_eq(check(some, 2, false, NULL, 0, write).elsewhere, 4);
 	ck_assert_uint_eq(check(some, 2, false, NULL, 0, write).escaped, 0);
 	ck_assert_uint_eq(check(some, 2, false, NULL, 0, read).escaped, 4);
