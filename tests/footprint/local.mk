@@ -53,3 +53,18 @@ tests_footprint_test_ptx_SOURCES = tests/footprint/test_ptx.c
 tests_footprint_test_ptx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_ptx_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
+
+# The corpus: kernels with what they touch.  The images are committed, so that no nvcc is needed.
+corpus_table = \
+	tests/footprint/corpus/table.c tests/footprint/corpus/table.h tests/footprint/corpus/table_parts.h \
+	tests/footprint/corpus/table_text.c tests/footprint/corpus/table_text.h \
+	tests/footprint/corpus/arguments.c tests/footprint/corpus/buffers.c tests/footprint/corpus/content.c
+check_PROGRAMS += tests/footprint/corpus/test_corpus
+tests_footprint_corpus_test_corpus_SOURCES = \
+	tests/footprint/corpus/test_corpus.c tests/footprint/corpus/compare.c tests/footprint/corpus/compare.h $(corpus_table)
+tests_footprint_corpus_test_corpus_LDADD = $(SW_FOOTPRINT_LIBS)
+dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
+TESTS += tests/footprint/corpus/run
+EXTRA_DIST += tests/footprint/corpus/expected.txt tests/footprint/corpus/launch.c tests/footprint/corpus/images/compiler \
+	$(corpus_files:%=tests/footprint/corpus/%.cu) $(corpus_files:%=tests/footprint/corpus/images/%.fatbin)
+corpus_files = linear loops planes blocks atomics vectors pointers structs gather flow calls symbols signals async hopper
