@@ -43,6 +43,7 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	block->ctx = r->rec->ctx;
 	block->device = m->context[r->rec->ctx].device;
 	block->born = w->what;
+	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
 	block->born.ranged = true;
 	block->born.address = a->address;
 	block->born.bytes = block->bytes;

@@ -50,16 +50,24 @@ void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	uint64_t offset;
 	uint32_t lane;
 	(void)w;
-	if (n->of != SW_NAME_STREAM && n->of != SW_NAME_BUFFER)
+	if (n->of != SW_NAME_STREAM && n->of != SW_NAME_BUFFER && n->of != SW_NAME_SYMBOL)
 		return;
 	const char *name = sw_arena_strndup(m->arena, (const char *)(n + 1), n->name_bytes);
-	struct sw_block *block = n->of == SW_NAME_BUFFER ? sw_space_find(&m->space, n->handle, &offset) : NULL;
+	struct sw_block *block = n->of != SW_NAME_STREAM ? sw_space_find(&m->space, n->handle, &offset) : NULL;
 	if (block && !offset)
 		block->name = name;
+	if (block && n->of == SW_NAME_SYMBOL)
+		sw_variables_add(&m->variables, block->ctx, block->owner, name, n->name_bytes, n->handle);
 	if (n->of != SW_NAME_STREAM)
 		return;
 	uint32_t stream = sw_model_lane(m, &at, &lane)->stream;
 	m->j->streams.at[stream].name = name;
+}
+
+void sw_on_object(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	(void)w;
+	sw_handles_add(&m->handles, (const struct sw_rec_object *)(const void *)r->rec);
 }
 
 void sw_on_config(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

@@ -41,6 +41,8 @@ void sw_model_finish(struct sw_model *m)
 	records_lost(m);
 	c->edges_for_safety += stats.edges_for_safety;
 	c->unknown_streams += stats.unknown_streams;
+	if (m->library)
+		m->j->analysed = sw_footprint_library_totals(m->library);
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
 	sw_collect_finish(&m->collect, m->options->fold_below_ns);

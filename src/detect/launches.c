@@ -1,40 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels: from the parameter block to ranges.  Today the mangled name tells what a pointer is for; what the code
- * itself tells will come as ranges of the same form.
+ * Kernels: from the parameter block to ranges.  The code tells (plans.c) as far as it is known; of the words that it
+ * says nothing of, the mangled name tells what a pointer is for, else what points into memory is taken as used.
  */
 #include "detect/model.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Ids are given out one by one by the recorder; a hostile trace must not make us allocate by them. */
-#define SW_MAX_FUNCTIONS (1u << 20)
-
-static struct sw_kernel *kernel_of(struct sw_model *m, const struct sw_trace_function *function)
-{
-	if (function->id >= SW_MAX_FUNCTIONS)
-		return NULL;
-	while (m->kernels.n <= function->id)
-		*sw_vec_push(&m->kernels) = (struct sw_kernel){0};
-	struct sw_kernel *kernel = &m->kernels.at[function->id];
-	if (kernel->ready || !function->params)
-		return kernel;
-	kernel->ready = true;
-	kernel->signature = sw_calloc(function->params, sizeof *kernel->signature);
-	/* A name with another number of parameters than the code has is not the name of these parameters. */
-	kernel->signed_ = sw_signature_of(function->name, kernel->signature, function->params) == function->params;
-	return kernel;
-}
 
 struct walk {
 	struct sw_model *m;
 	struct sw_wait *w;
+	const struct sw_trace_function *function; /* NULL unknown */
+	struct sw_kernel *kernel;
 	const unsigned char *block;
 	uint32_t bytes;
 	enum sw_evidence weakest;
 	uint32_t pointers;
+	bool told;	/* the code tells all there is of the words that it uses */
+	bool elsewhere; /* it reaches memory that we can't name */
 };
+
+static void touched(struct walk *walk, enum sw_evidence evidence)
+{
+	if (evidence < walk->weakest)
+		walk->weakest = evidence;
+	walk->pointers++;
+}
 
 static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum sw_role role, enum sw_evidence evidence)
 {
@@ -45,12 +36,12 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 	memcpy(&address, walk->block + offset, sizeof address);
 	if (address < m->space.lowest || address >= m->space.highest)
 		return;
-	struct sw_range range = sw_range_open(address, role, evidence, param);
-	if (!sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
+	if (walk->told && sw_kernel_mentions(walk->kernel, walk->function, offset))
 		return;
-	if (evidence < walk->weakest)
-		walk->weakest = evidence;
-	walk->pointers++;
+	struct sw_range range = sw_range_open(address, role, evidence, param);
+	range.ground = walk->kernel ? sw_kernel_no_ground(m, walk->kernel) : NULL;
+	if (sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
+		touched(walk, evidence);
 }
 
 /* Every aligned word that points into memory that is alive: structures by value hold pointers nobody told us of. */
@@ -61,8 +52,15 @@ static void scan(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t par
 		touch_word(walk, at, param, SW_READ_WRITE, SW_EV_ASSUMED);
 }
 
-static void walk_parameters(struct walk *walk, const struct sw_trace_function *f, const struct sw_kernel *kernel)
+static void walk_parameters(struct walk *walk, const struct sw_trace_function *f)
 {
+	const struct sw_kernel *kernel = walk->kernel;
+	if (!walk->block)
+		return;
+	if (!kernel || !f->params || f->flags & SW_FUNCTION_NO_LAYOUT) {
+		scan(walk, 0, walk->bytes, -1);
+		return;
+	}
 	for (uint32_t i = 0; i < f->params; i++) {
 		const struct sw_param *p = &f->param[i];
 		enum sw_signature what = kernel->signed_ ? kernel->signature[i] : SW_SIG_UNKNOWN;
@@ -72,6 +70,62 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 			touch_word(walk, p->offset, (int32_t)i, SW_WRITE, SW_EV_SIGNATURE);
 		else if (p->bytes > 8 || what != SW_SIG_VALUE)
 			scan(walk, p->offset, p->bytes, (int32_t)i);
+	}
+}
+
+/* What the code says; true: that is all there is to say. */
+static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
+{
+	struct sw_coverage *coverage = &walk->m->j->coverage;
+	struct sw_kernel *kernel = walk->kernel;
+	if (!kernel || !kernel->footprint)
+		return false;
+	const struct sw_plan *plan = sw_plans_find(walk->m, f, kernel);
+	for (uint32_t i = 0; i < plan->touches; i++)
+		if (sw_place_touch(walk->m, &walk->w->what, &plan->touch[i]))
+			touched(walk, plan->touch[i].range.evidence);
+	coverage->indirect_kernels += plan->indirect;
+	coverage->symbol_kernels += plan->symbols;
+	coverage->object_kernels += plan->objects;
+	coverage->wild_kernels += kernel->wild || plan->unknown;
+	walk->elsewhere = plan->indirect || plan->symbols || plan->objects;
+	walk->told = !kernel->wild && !plan->unknown && plan->whole;
+	return walk->told && kernel->ran;
+}
+
+static enum sw_told_by told_by(const struct walk *walk, bool all, uint32_t by_code)
+{
+	const struct sw_kernel *kernel = walk->kernel;
+	/* Whatever the name or nothing at all told counts for the launch. */
+	if (!all && walk->pointers > by_code)
+		return walk->weakest == SW_EV_ASSUMED ? SW_BY_ASSUMED : SW_BY_SIGNATURE;
+	if (!kernel || !kernel->footprint)
+		return SW_BY_NOTHING;
+	if (!kernel->ran)
+		return SW_BY_OTHER_CODE;
+	return kernel->footprint->source == SW_SOURCE_SASS ? SW_BY_SASS : SW_BY_PTX;
+}
+
+static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
+{
+	struct sw_model *m = walk->m;
+	struct sw_coverage *coverage = &m->j->coverage;
+	bool all = walk_code(walk, f);
+	uint32_t by_code = walk->pointers;
+	if (!all)
+		walk_parameters(walk, f);
+	coverage->kernels_by_source[told_by(walk, all, by_code)]++;
+	if (walk->pointers)
+		coverage->kernels_by_evidence[walk->weakest]++;
+	if (walk->kernel && m->library && !walk->kernel->footprint) {
+		coverage->unreadable_kernels += walk->kernel->unreadable;
+		coverage->codeless_kernels += !walk->kernel->unreadable;
+	}
+	/* Who waits for more than is needed can't be told where it is not known what is used. */
+	bool known = all ? !walk->elsewhere : walk->pointers && walk->weakest != SW_EV_ASSUMED;
+	if (!known) {
+		sw_model_books(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
+		m->wide.poisoned = true;
 	}
 }
 
@@ -118,6 +172,8 @@ static bool needs_code(const struct sw_trace_api *api)
 void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_code *c = (const struct sw_rec_code *)(const void *)r->rec;
+	if (r->rec->kind == SW_REC_CODE_LOAD)
+		sw_variables_loaded(&m->variables, c->handle, c->image);
 	if (r->rec->kind == SW_REC_CODE_TOUCH && needs_code(sw_reader_api(m->reader, r->rec->api)))
 		first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
 }
@@ -127,8 +183,6 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
 	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
 	struct sw_hb_at at = sw_model_at(m, r, l->stream);
-	struct walk walk = {.m = m, .w = w, .block = r->params, .bytes = r->param_bytes, .weakest = SW_EV_EXACT};
-	struct sw_kernel *kernel = f ? kernel_of(m, f) : NULL;
 	uint32_t lane;
 	w->what.function = l->function;
 	if (f && !sw_model_captured(m, &at)) {
@@ -138,16 +192,10 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	if (!sw_model_enqueue(m, r, l->stream))
 		return;
 	m->j->coverage.launches++;
-	if (walk.block && kernel && f->params && !(f->flags & SW_FUNCTION_NO_LAYOUT))
-		walk_parameters(&walk, f, kernel);
-	else if (walk.block)
-		scan(&walk, 0, walk.bytes, -1);
-	if (walk.pointers)
-		m->j->coverage.kernels_by_evidence[walk.weakest]++;
-	if (!walk.pointers || walk.weakest == SW_EV_ASSUMED) {
-		sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
-		m->wide.poisoned = true;
-	}
+	struct walk walk = {.m = m, .w = w, .block = r->params, .bytes = r->param_bytes, .weakest = SW_EV_EXACT};
+	walk.function = f;
+	walk.kernel = f ? sw_kernel_of(m, f) : NULL;
+	walk_launch(&walk, f);
 	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
 		m->j->coverage.edges_for_safety++;
 }

@@ -1,4 +1,4 @@
-# detect: what each record does to order and memory, hazards, waits. Includes base, reader, hb, image.
+# detect: what each record does to order and memory, hazards, waits. Includes base, reader, hb, image, footprint.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
 	src/detect/detect.h src/detect/findings.def src/detect/findings.c \
@@ -9,7 +9,14 @@ libswdetect_a_SOURCES = \
 	src/detect/matrix.c src/detect/matrix.h \
 	src/detect/collect.c src/detect/collect.h \
 	src/detect/model.c src/detect/model.h \
-	src/detect/streams.c src/detect/copies.c src/detect/launches.c src/detect/blocks.c src/detect/syncs.c \
+	src/detect/streams.c src/detect/copies.c src/detect/launches.c \
+	src/detect/kernels.c \
+	src/detect/plans.c src/detect/plans.h \
+	src/detect/places.c \
+	src/detect/code.c src/detect/code.h \
+	src/detect/variables.c src/detect/variables.h \
+	src/detect/handles.c src/detect/handles.h \
+	src/detect/blocks.c src/detect/syncs.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
 	src/detect/judge.c

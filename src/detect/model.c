@@ -45,6 +45,9 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->hb = sw_hb_new(&(struct sw_hb_options){.on_edge = on_edge, .arg = m});
 	sw_space_init(&m->space);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
+	m->codes.reader = reader;
+	if (!options->no_footprints)
+		m->library = sw_footprint_library_open(options->cache, options->threads);
 	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};
 	*sw_vec_push(&m->captures) = 0;
 }
@@ -64,8 +67,12 @@ void sw_model_free(struct sw_model *m)
 		free(m->lanes.at[i].ties);
 		free(m->lanes.at[i].pending);
 	}
-	for (size_t i = 0; i < m->kernels.n; i++)
-		free(m->kernels.at[i].signature);
+	sw_footprint_library_close(m->library);
+	sw_codes_free(&m->codes);
+	sw_plans_free(&m->plans);
+	sw_variables_free(&m->variables);
+	sw_handles_free(&m->handles);
+	sw_kernels_free(m);
 	for (struct sw_wait *w; (w = m->spare);) {
 		m->spare = w->next;
 		free(w->covered.at);
@@ -82,7 +89,6 @@ void sw_model_free(struct sw_model *m)
 	free(m->scratch_covered.at);
 	free(m->lanes.at);
 	free(m->captures.at);
-	free(m->kernels.at);
 	free(m->legacy.at);
 	free(m->wide.lanes.at);
 	sw_space_free(&m->space);

@@ -6,6 +6,12 @@
  *     streams.c   streams, events, captures, host functions, graphs
  *     copies.c    copies and sets: which memory, who waits
  *     launches.c  kernels: parameters -> ranges
+ *     kernels.c   what is known of a kernel
+ *     plans.c     what a launch touches, from its kernel's code
+ *     places.c    which allocations that is
+ *     code.c      where the code is
+ *     variables.c module variables
+ *     handles.c   textures, surfaces, tensor maps
  *     blocks.c    allocation and release
  *     device.c    contexts, configuration, attributes, names
  *     gaps.c      what is not known: unmodelled calls, lost records
@@ -22,9 +28,13 @@
 #ifndef SW_DETECT_MODEL_H
 #define SW_DETECT_MODEL_H
 
+#include "detect/code.h"
 #include "detect/collect.h"
+#include "detect/handles.h"
 #include "detect/matrix.h"
+#include "detect/plans.h"
 #include "detect/space.h"
+#include "detect/variables.h"
 #include "image/image.h"
 
 struct sw_model;
@@ -109,14 +119,23 @@ struct sw_tie {
 };
 #define SW_TIES 8u
 
+/* A kernel, as far as its name and its code tell. */
 struct sw_kernel {
 	bool ready, signed_;
-	uint32_t n;
 	enum sw_signature *signature;
+	uint32_t arch;			      /* that the code was looked for, 0 not yet */
+	const struct sw_footprint *footprint; /* NULL: none that can be used */
+	bool ran;			      /* of the code that ran */
+	bool moved;			      /* its parameters lie elsewhere than the driver puts them */
+	bool wild;			      /* some of what it does is not known */
+	bool unreadable;		      /* there is code, but it says nothing */
+	const char *unread;		      /* why not, or why not all */
+	struct sw_map grounds;		      /* what a reach rests on -> struct sw_ground */
 };
 
 struct sw_context {
 	int device;
+	uint32_t arch;	       /* of the device, 0 not looked up */
 	bool over;	       /* a sticky error ended judgement */
 	uint64_t unclassified; /* first call that we do not model, 0 none */
 };
@@ -170,6 +189,11 @@ struct sw_model {
 	struct sw_map host_funcs;      /* record of HOST_FUNC -> token */
 	struct sw_map polls;	       /* call site of a query loop -> what polls.c knows of it */
 	SW_VEC(struct sw_kernel) kernels;
+	struct sw_footprint_library *library; /* NULL: code is not looked at */
+	struct sw_codes codes;
+	struct sw_plans plans;
+	struct sw_variables variables;
+	struct sw_handles handles;
 	struct sw_map touched; /* function handles whose code is known to be loaded */
 	SW_VEC(struct sw_legacy_site) legacy;
 	struct sw_wide wide;
@@ -218,6 +242,23 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
 /* An event of ours: no program can hold this handle, events are pointers. */
 #define SW_SAFETY_EVENT 3u
 
+/* ---- kernels.c ---- */
+/* NULL: more of them than a program has.  Valid until the next call. */
+struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
+/* What an access of the kernel rests on; lives as long as the judgement. */
+const struct sw_ground *sw_kernel_ground(struct sw_model *m, struct sw_kernel *kernel, const struct sw_reach *reach,
+					 enum sw_via via);
+/* The same where the code does not tell: why; NULL when nobody looked. */
+const struct sw_ground *sw_kernel_no_ground(struct sw_model *m, struct sw_kernel *kernel);
+/* Does the footprint speak of the word at this offset of the parameter block? */
+bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
+void sw_kernels_free(struct sw_model *m);
+
+/* ---- places.c ---- */
+/* The launch in hand touches a range that its code computed: cut to the allocations that it can mean.  False: there is
+   none. */
+bool sw_place_touch(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch);
+
 /* ---- waits.c ---- */
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 void sw_wait_reset(struct sw_wait *w);
@@ -263,6 +304,7 @@ typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw
 #define SW_HANDLERS(X)                                                                                                 \
 	X(CONTEXT, context)                                                                                            \
 	X(NAME, name)                                                                                                  \
+	X(FUNCTION, function)                                                                                          \
 	X(LOSS, loss)                                                                                                  \
 	X(LAUNCH, launch)                                                                                              \
 	X(COPY, copy)                                                                                                  \
@@ -288,6 +330,7 @@ typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw
 	X(MEM_OP, mem_op)                                                                                              \
 	X(CONFIG, config)                                                                                              \
 	X(OTHER, other)                                                                                                \
+	X(OBJECT, object)                                                                                              \
 	X(UNCLASSIFIED, unclassified)
 
 #define SW_HANDLER(kind, name) sw_handler sw_on_##name;

@@ -153,6 +153,15 @@ struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t ad
 	return find(&space->live, address, offset);
 }
 
+struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(&space->live, address);
+	if (!view)
+		return NULL;
+	*start = view->base;
+	return view->block;
+}
+
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
 {
 	if (address < space->lowest || address >= space->highest)

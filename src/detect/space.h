@@ -21,6 +21,7 @@ struct sw_block {
 	int device;
 	uint32_t number;
 	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
+	uint64_t owner;	       /* SYMBOL: module or library */
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	bool crowded;	       /* more starts of things inside than are kept: a pool that nobody described */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
@@ -60,6 +61,9 @@ struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t ad
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
 /* The freed block that held the address and whose place nothing has taken since; NULL none. */
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+
+/* The first live block that ends behind the address; NULL none. */
+struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start);
 
 /* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
 struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block);

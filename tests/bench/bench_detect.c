@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "detect/detect.h"
+#include "detect/kernels.h"
 #include "reader/trace_builder.h"
 
 #define DEV 0x7f0000000000ull
@@ -54,6 +55,35 @@ static void launches(struct tb *tb, uint64_t operations)
 		else
 			tb_launch(tb, f, 0x1000, 3, DEV + (i % 64 << 21), DEV + ((i + 7) % 64 << 21),
 				  DEV + ((i + 13) % 64 << 21));
+}
+
+/* The same with kernels whose code is known. */
+static void coded(struct tb *tb, uint64_t operations)
+{
+	streams(tb, 1);
+	buffers(tb, 64);
+	with_code(tb);
+	uint32_t f = test_function(tb, "copy");
+	for (uint64_t i = 0; i < operations; i++)
+		if (i % 200 == 199)
+			tb_sync(tb, SW_SYNC_STREAM, 0x1000);
+		else
+			tb_launch(tb, f, 0x1000, 3, DEV + (i % 64 << 21), DEV + ((i + 7) % 64 << 21), 256ull);
+}
+
+/* No two launches alike: each is evaluated. */
+static void offsets(struct tb *tb, uint64_t operations)
+{
+	streams(tb, 1);
+	buffers(tb, 64);
+	with_code(tb);
+	uint32_t f = test_function(tb, "fill");
+	for (uint64_t i = 0; i < operations; i++)
+		if (i % 200 == 199)
+			tb_sync(tb, SW_SYNC_STREAM, 0x1000);
+		else
+			tb_launch(tb, f, 0x1000, 2, DEV + (i % 64 << 21) + i / 64 % 1000 * 4,
+				  (i / 64000 & 0xffff) | 256ull << 32);
 }
 
 /* Copy in, kernel, copy out on three streams with events: a pipeline that never waits for the host for long. */
@@ -149,7 +179,8 @@ static const struct {
 	const char *name;
 	void (*build)(struct tb *tb, uint64_t operations);
 } shapes[] = {
-	{"launches", launches}, {"pipeline", pipeline}, {"chunks", chunks}, {"churn", churn}, {"hazards", hazards},
+	{"launches", launches}, {"pipeline", pipeline}, {"chunks", chunks},   {"churn", churn},
+	{"hazards", hazards},	{"coded", coded},	{"offsets", offsets},
 };
 
 static void measure(size_t i, uint64_t operations)

@@ -1,13 +1,13 @@
 # tests of detect
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
-	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain
+	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
 detect_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 detect_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
-detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_IMAGE_LIBS) $(CHECK_LIBS)
+detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 tests_detect_test_units_SOURCES = tests/detect/test_units.c $(detect_common)
 tests_detect_test_units_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_units_CFLAGS = $(detect_cflags)
@@ -39,4 +39,13 @@ tests_detect_test_chain_SOURCES = tests/detect/test_chain.c tests/detect/chain.h
 tests_detect_test_chain_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_chain_CFLAGS = $(detect_cflags)
 tests_detect_test_chain_LDADD = $(detect_ldadd)
+tests_detect_test_footprints_SOURCES = tests/detect/test_footprints.c tests/detect/kernels.c tests/detect/kernels.h \
+	$(detect_common)
+tests_detect_test_footprints_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_footprints_CFLAGS = $(detect_cflags)
+tests_detect_test_footprints_LDADD = $(detect_ldadd)
+tests_detect_test_code_SOURCES = tests/detect/test_code.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
+tests_detect_test_code_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_code_CFLAGS = $(detect_cflags)
+tests_detect_test_code_LDADD = $(detect_ldadd)
 endif

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(open);
 	if (!reader)
 		return 0;
-	if (sw_judge(reader, &(struct sw_judge_options){.keep_possible = true}, &judgement, &error))
+	if (sw_judge(reader, &(struct sw_judge_options){.keep_possible = true, .threads = 1}, &judgement, &error))
 		abort(); /* a file that opens is judged to its end */
 	check(judgement);
 	sw_judgement_free(judgement);

@@ -336,6 +336,7 @@ uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...)
 	unsigned offset = 0;
 	va_list ap;
 	r->id = ++tb->functions;
+	r->image = tb->image;
 	r->handle = 0x6000u + r->id;
 	r->flags = SW_FUNCTION_KERNEL | (name || params ? 0 : SW_FUNCTION_NO_LAYOUT);
 	r->params = (uint16_t)params;

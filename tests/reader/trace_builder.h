@@ -44,6 +44,7 @@ struct tb {
 	uint8_t ctx;		/* default 1 */
 	uint16_t status, flags; /* of the next records, default 0 */
 	uint32_t stack;		/* of the current writer, by tb_stack */
+	uint32_t image;		/* of the functions described from now on, default 0: none */
 	struct sw_file_header header;
 
 	/* private */

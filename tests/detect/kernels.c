@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* r1: index of the thread in the grid; p0: false where it is not below the parameter `n`. */
+#define INDEX                                                                                                          \
+	".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n"                                                     \
+	"mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;\n"                                          \
+	"mad.lo.s32 %r1, %r2, %r3, %r4;\n"
+#define BELOW(n) "ld.param.u32 %r5, [" n "]; setp.ge.s32 %p0, %r1, %r5; @%p0 bra DONE;\n"
+/* rd: address of 4-byte element `index` of the array in parameter `p`. */
+#define ELEMENT(rd, p, index)                                                                                          \
+	"ld.param.u64 " rd ", [" p "]; cvta.to.global.u64 " rd ", " rd "; mul.wide.s32 %rd9, " index                   \
+	", 4; add.s64 " rd ", " rd ", %rd9;\n"
+#define DONE "DONE: ret;\n}\n"
+
+#define MODULE(target)                                                                                                                                                                                                                                                                     \
+	".version 8.0\n.target " target "\n.address_size 64\n"                                                                                                                                                                                                                             \
+	".visible .global .align 4 .b8 counters[1024];\n"                                                                                                                                                                                                                                  \
+	".extern .func outside (.param .b64 x);\n" /* p[first + i] = 0 for i < n */                                                                                                                                                                                                        \
+	".visible .entry fill(.param .u64 p, .param .u32 first, .param .u32 n)\n{\n" INDEX                                                                                                                                                                                                 \
+		BELOW("n") "ld.param.u32 %r6, [first]; add.s32 %r7, %r1, %r6;\n" ELEMENT(                                                                                                                                                                                                  \
+			"%rd1", "p",                                                                                                                                                                                                                                                       \
+			"%r7") "st.global.u32 [%rd1], 0;\n" DONE /* out[i] = in[i] */                                                                                                                                                                                                      \
+			       ".visible .entry copy(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n" INDEX                                                                                                                                                                           \
+				       BELOW("n") ELEMENT("%rd1", "in", "%r1") ELEMENT(                                                                                                                                                                                                    \
+					       "%rd2", "out",                                                                                                                                                                                                                              \
+					       "%r1") "ld.global.u32 %r8, [%rd1]; st.global.u32 [%rd2], %r8;\n" DONE /* p[index[i]] = 0 */                                                                                                                                                 \
+						      ".visible .entry scatter(.param .u64 p, .param .u64 index, "                                                                                                                                                                         \
+						      ".param .u32 n)\n{\n" INDEX BELOW("n") ELEMENT("%rd1", "index", "%r1") "ld.global.u32 %r8, [%rd1];\n" ELEMENT(                                                                                                                       \
+							      "%rd2", "p",                                                                                                                                                                                                                 \
+							      "%r8") "st.global.u32 [%rd2], 0;\n" DONE /* p[index[i] &                                                                                                                                                                     \
+													  255] = 0 */                                                                                                                                                                      \
+								     ".visible .entry masked(.param .u64 p, .param "                                                                                                                                                                       \
+								     ".u64 index, .param .u32 n)\n{\n" INDEX BELOW("n") ELEMENT("%rd1", "index", "%r1") "ld.global.u32 %r8, [%rd1]; and.b32 %r8, %r8, 255;\n" ELEMENT(                                                                     \
+									     "%rd2", "p",                                                                                                                                                                                                  \
+									     "%r8") "st.global.u32 [%rd2], 0;\n" DONE /* atomicAdd(&p[i], 1) */                                                                                                                                            \
+										    ".visible .entry count(.param "                                                                                                                                                                        \
+										    ".u64 p, .param .u32 "                                                                                                                                                                                 \
+										    "n)\n{\n" INDEX BELOW("n") ELEMENT(                                                                                                                                                                    \
+											    "%rd1", "p",                                                                                                                                                                                   \
+											    "%r1") "red.global.add."                                                                                                                                                                       \
+												   "u32 [%rd1], "                                                                                                                                                                          \
+												   "1;\n" DONE /* p[i]                                                                                                                                                                     \
+														  = 0,                                                                                                                                                                     \
+														  seen                                                                                                                                                                     \
+														  by                                                                                                                                                                       \
+														  whoever                                                                                                                                                                  \
+														  polls                                                                                                                                                                    \
+														  it                                                                                                                                                                       \
+														*/                                                                                                                                                                         \
+												   ".visible .entry "                                                                                                                                                                      \
+												   "signal(.param "                                                                                                                                                                        \
+												   ".u64 p, .param "                                                                                                                                                                       \
+												   ".u32 "                                                                                                                                                                                 \
+												   "n)\n{\n" INDEX BELOW("n") ELEMENT(                                                                                                                                                     \
+													   "%rd1",                                                                                                                                                                         \
+													   "p",                                                                                                                                                                            \
+													   "%r1") "st"                                                                                                                                                                     \
+														  ".v"                                                                                                                                                                     \
+														  "ol"                                                                                                                                                                     \
+														  "at"                                                                                                                                                                     \
+														  "il"                                                                                                                                                                     \
+														  "e."                                                                                                                                                                     \
+														  "gl"                                                                                                                                                                     \
+														  "ob"                                                                                                                                                                     \
+														  "al"                                                                                                                                                                     \
+														  ".u"                                                                                                                                                                     \
+														  "32"                                                                                                                                                                     \
+														  " ["                                                                                                                                                                     \
+														  "%r"                                                                                                                                                                     \
+														  "d1"                                                                                                                                                                     \
+														  "],"                                                                                                                                                                     \
+														  " 0"                                                                                                                                                                     \
+														  ";"                                                                                                                                                                      \
+														  "\n" DONE /* struct { int *stale, *used; int n; } by value: used[i] = 0 */                                                                                               \
+														  ".v"                                                                                                                                                                     \
+														  "is"                                                                                                                                                                     \
+														  "ib"                                                                                                                                                                     \
+														  "le"                                                                                                                                                                     \
+														  " ."                                                                                                                                                                     \
+														  "en"                                                                                                                                                                     \
+														  "tr"                                                                                                                                                                     \
+														  "y "                                                                                                                                                                     \
+														  "me"                                                                                                                                                                     \
+														  "mb"                                                                                                                                                                     \
+														  "er"                                                                                                                                                                     \
+														  "s("                                                                                                                                                                     \
+														  ".p"                                                                                                                                                                     \
+														  "ar"                                                                                                                                                                     \
+														  "am"                                                                                                                                                                     \
+														  " ."                                                                                                                                                                     \
+														  "al"                                                                                                                                                                     \
+														  "ig"                                                                                                                                                                     \
+														  "n "                                                                                                                                                                     \
+														  "8 "                                                                                                                                                                     \
+														  ".b"                                                                                                                                                                     \
+														  "8 "                                                                                                                                                                     \
+														  "s["                                                                                                                                                                     \
+														  "24"                                                                                                                                                                     \
+														  "])"                                                                                                                                                                     \
+														  "\n"                                                                                                                                                                     \
+														  "{"                                                                                                                                                                      \
+														  "\n" INDEX BELOW("s+16") ELEMENT(                                                                                                                                        \
+															  "%rd1",                                                                                                                                                          \
+															  "s+8",                                                                                                                                                           \
+															  "%r1") "st.global.u32 [%rd1], 0;\n" DONE /* **table = 0 */                                                                                                       \
+																 ".visible .entry chase(.param .u64 table)\n{\n" INDEX                                                                                                     \
+																 "ld.param.u64 %rd1, [table]; cvta.to.global.u64 %rd1, %rd1; ld.global.u64 %rd2, [%rd1];\n"                                                                \
+																 "st.global.u32 [%rd2], 0;\n" DONE /* counters[i] = 0 */                                                                                                   \
+																 ".visible .entry variable()\n{\n" INDEX                                                                                                                   \
+																 "mov.u64 %rd1, counters; mul.wide.u32 %rd2, %r4, 4;\n"                                                                                                    \
+																 "add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], 0;\n" DONE /* p[i] = texture(i) */                                                                       \
+																 ".visible .entry fetch(.param .u64 p, .param .u64 texture)\n{\n.reg .f32 %f<8>;\n" INDEX                                                                  \
+																	 ELEMENT("%rd1",                                                                                                                                   \
+																		 "p",                                                                                                                                      \
+																		 "%r1") "ld.param.u64 %rd2, [texture];\n"                                                                                                  \
+																			"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd2, {%r1}]; st.global.f32 [%rd1], %f1;\n" DONE /* whatever `outside` does with p[0] */ \
+																			".visible .entry wild(.param .u64 p)\n{\n" INDEX                                                                                   \
+																			"ld.param.u64 %rd1, [p];\n{ .param .b64 x;\n"                                                                                      \
+																			"st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE
+
+const char *test_kernels(size_t *bytes)
+{
+	static const char text[] = MODULE("sm_90");
+	*bytes = sizeof text - 1;
+	return text;
+}
+
+const char *test_kernels_elsewhere(size_t *bytes)
+{
+	static const char text[] = MODULE("sm_120");
+	*bytes = sizeof text - 1;
+	return text;
+}
+
+static const struct {
+	const char *name;
+	uint32_t params;
+	unsigned bytes[3];
+} layouts[] = {
+	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
+	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
+	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},
+};
+
+uint32_t test_function(struct tb *tb, const char *name)
+{
+	for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+		if (!strcmp(layouts[i].name, name))
+			return tb_function(tb, name, layouts[i].params, layouts[i].bytes[0], layouts[i].bytes[1],
+					   layouts[i].bytes[2]);
+	fprintf(stderr, "no kernel %s\n", name);
+	abort();
+}
+
+struct sw_rec_launch *test_launch(struct tb *tb, const struct test_call *call, uint64_t stream)
+{
+	return tb_launch_block(tb, test_function(tb, call->kernel), stream, call->word,
+			       call->words * sizeof *call->word);
+}
+
+struct tb *with_code(struct tb *tb)
+{
+	size_t bytes;
+	const char *text = test_kernels(&bytes);
+	tb->image = tb_image(tb, SW_IMAGE_PTX, NULL, text, bytes);
+	return tb;
+}
