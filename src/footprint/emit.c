@@ -92,15 +92,16 @@ uint32_t sw_emit_term(struct sw_emit *e, sw_node node)
 
 /* ---- facts and loops --------------------------------------------------------------------------------------------- */
 
-struct sw_span sw_emit_facts(struct sw_emit *e, uint32_t list)
+struct sw_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t end)
 {
 	struct sw_span span = {(uint32_t)e->fact.n, 0};
-	const uint64_t *found = sw_map_find(&e->list_of, list);
-	if (list == SW_NO_GUARD)
+	uint64_t key = (uint64_t)list << 32 | end;
+	const uint64_t *found = sw_map_find(&e->list_of, key);
+	if (list == end || list == SW_NO_GUARD)
 		return (struct sw_span){0};
 	if (found)
 		return (struct sw_span){(uint32_t)*found, (uint32_t)(*found >> 32)};
-	for (uint32_t g = list; g != SW_NO_GUARD && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
+	for (uint32_t g = list; g != end && g != SW_NO_GUARD && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
 	     g = e->guards.guard.at[g].next) {
 		sw_node term = sw_terms_of(&e->terms, e->guards.guard.at[g].node);
 		if (sw_graph_at(&e->terms.graph, term)->op == SW_OP_CONST)
@@ -111,7 +112,7 @@ struct sw_span sw_emit_facts(struct sw_emit *e, uint32_t list)
 		*sw_vec_push(&e->fact) = (struct sw_fact){number, 1};
 		span.n++;
 	}
-	*sw_map_put(&e->list_of, list) = (uint64_t)span.n << 32 | span.first;
+	*sw_map_put(&e->list_of, key) = (uint64_t)span.n << 32 | span.first;
 	return span;
 }
 
@@ -137,8 +138,8 @@ void sw_emit_loops(struct sw_emit *e)
 {
 	for (size_t l = 0; l < e->loop.n; l++) {
 		uint32_t header = e->ssa->flow.loop.at[e->natural.at[l]].header;
-		struct sw_span entry = sw_emit_facts(e, on_edges(e, header, false));
-		struct sw_span back = sw_emit_facts(e, on_edges(e, header, true));
+		struct sw_span entry = sw_emit_facts(e, on_edges(e, header, false), SW_NO_GUARD);
+		struct sw_span back = sw_emit_facts(e, on_edges(e, header, true), e->guards.of[header]);
 		struct sw_loop *loop = &e->loop.at[l];
 		loop->entry = entry.first;
 		loop->entries = entry.n;

@@ -162,7 +162,7 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 	sw_node simple = fold(graph, &making, o);
 	if (simple == SW_NO_NODE)
 		simple = sw_simplify(graph, &making, o);
-	if (simple == SW_NO_NODE && (making.width == 32 || making.op == SW_OP_PAIR || making.op == SW_OP_CARRY))
+	if (simple == SW_NO_NODE)
 		simple = sw_pairs_simplify(graph, &making, o);
 	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
 }

@@ -90,8 +90,7 @@ void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operan
 bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm);
 
 /*
- * What values in two halves are made of (pairs.c).  Called for PAIR, LOW, HIGH, CARRY, ADDX and for the operations of 32
- * bits on such halves before a node is made of `making`: a better node that stands for the same value, or SW_NO_NODE.
+ * What values in two halves are made of (pairs.c).  Called for all operations before a node is made of `making`: a better node that stands for the same value, or SW_NO_NODE.
  * It may call sw_graph_make() for what is simpler than what it was called for.
  */
 sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);

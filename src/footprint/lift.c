@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/lift.h"
 
+#include <string.h>
+
 
 
 static const uint8_t operands_of[] = {
@@ -77,6 +79,16 @@ static bool is_sound(const struct sw_insn *x)
 	return true;
 }
 
+/* "cvt.rzi.s32.f32", "F2I.TRUNC": a number that was a floating-point number before. */
+static bool is_float(const char *text)
+{
+	static const char *const kinds[] = {".f16", ".f32", ".f64", ".bf16", "F2I"};
+	for (size_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++)
+		if (strstr(text, kinds[i]))
+			return true;
+	return false;
+}
+
 static void compute(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
@@ -94,6 +106,8 @@ static void compute(const struct working *w)
 	}
 	if (m.op == SW_OP_LOCAL_ADDRESS)
 		m.imm = sw_body_slot(&w->ssa->body, (uint32_t)x->imm);
+	if (m.op == SW_OP_RANGE)
+		m.why = is_float(x->text) ? SW_WHY_FLOAT : SW_WHY_COMPUTED;
 	sw_node node = sw_graph_make(&w->ssa->graph, m, o);
 	if (m.op == SW_OP_RANGE || m.op == SW_OP_MIX)
 		*sw_map_put(&w->ssa->born, node) = w->block;
@@ -138,6 +152,8 @@ static bool parameter(const struct working *w, sw_node at, uint32_t k, sw_node *
 
 static uint8_t why_of(const struct sw_insn *x)
 {
+	if (x->space == SW_PARAM_SPACE)
+		return SW_WHY_TABLE;
 	return x->op == SW_OP_ATOMIC ? SW_WHY_ATOMIC : x->space == SW_SHARED ? SW_WHY_SHARED : SW_WHY_LOADED;
 }
 

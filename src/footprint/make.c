@@ -178,7 +178,7 @@ static void describe(struct maker *m, struct sw_site *site, const struct sw_use 
 		site->why = SW_WHY_COMPLEX;
 		return;
 	}
-	struct sw_span facts = sw_emit_facts(e, list);
+	struct sw_span facts = sw_emit_facts(e, list, SW_NO_GUARD);
 	site->fact = facts.first;
 	site->facts = facts.n;
 }

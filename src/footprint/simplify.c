@@ -8,7 +8,6 @@
  */
 #include "footprint/simplify.h"
 
-#define OPS SW_OPS
 typedef sw_node rule(struct sw_graph *g, struct sw_making *m, sw_node *o);
 
 static bool is(const struct sw_graph *g, sw_node node, enum sw_op op)
@@ -156,6 +155,10 @@ static sw_node sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		return plus(g, m->width, o[0], (int64_t)(0 - (uint64_t)c));
 	if (is_number(g, o[0], 0))
 		return sw_graph_unary(g, SW_OP_NEG, m->width, o[1]);
+	if (sw_graph_is_const(g, o[0], &c)) { /* constants are outermost: c - x is -x + c */
+		sw_node minus = sw_graph_unary(g, SW_OP_NEG, m->width, o[1]);
+		return plus(g, m->width, minus, c);
+	}
 	if (is_sum(g, o[0], &x, &c))
 		return plus(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, x, o[1]), c);
 	if (is_sum(g, o[1], &x, &c))
@@ -211,8 +214,16 @@ static sw_node extreme(struct sw_graph *g, struct sw_making *m, sw_node *o)
 
 static sw_node negate(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
-	(void)m;
-	return is(g, o[0], SW_OP_NEG) ? sw_graph_operand(g, o[0], 0) : SW_NO_NODE;
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	int64_t c;
+	sw_node x;
+	if (v.op == SW_OP_NEG)
+		return v.operand[0];
+	if (v.op == SW_OP_SUB)
+		return sw_graph_binary(g, SW_OP_SUB, m->width, 0, v.operand[1], v.operand[0]);
+	if (is_sum(g, o[0], &x, &c))
+		return plus(g, m->width, sw_graph_unary(g, SW_OP_NEG, m->width, x), (int64_t)(0 - (uint64_t)c));
+	return SW_NO_NODE;
 }
 
 static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
@@ -241,7 +252,7 @@ static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		return o[0];
 	if (sw_graph_is_const(g, o[1], &c)) {
 		if (!c)
-			return m->op == SW_OP_OR || m->op == SW_OP_XOR ? o[0] : SW_NO_NODE;
+			return o[0];
 		if (c == sw_fold_canonical(-1, m->width))
 			return o[1];
 	}
@@ -261,7 +272,13 @@ static sw_node differ(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		return SW_NO_NODE;
 	if (!c)
 		return o[0];
-	return c == sw_fold_canonical(-1, m->width) ? sw_graph_unary(g, SW_OP_NOT, m->width, o[0]) : SW_NO_NODE;
+	if (c == sw_fold_canonical(-1, m->width))
+		return sw_graph_unary(g, SW_OP_NOT, m->width, o[0]);
+	/* All bits that may be set change, and all above: -2^k - x. */
+	uint64_t up = 0 - (uint64_t)c;
+	if (c < 0 && !(up & (up - 1)) && zeros(g, o[0], 3) >= (uint32_t)__builtin_ctzll(up))
+		return sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[1], o[0]);
+	return SW_NO_NODE;
 }
 
 static sw_node invert(struct sw_graph *g, struct sw_making *m, sw_node *o)
@@ -269,7 +286,6 @@ static sw_node invert(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	static const uint8_t opposite[] = {[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE,
 					   [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
 	struct sw_value v = *sw_graph_at(g, o[0]);
-	(void)m;
 	if (v.op == SW_OP_NOT)
 		return v.operand[0];
 	if (v.op == SW_OP_COMPARE)

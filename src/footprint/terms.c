@@ -54,13 +54,26 @@ static void add_need(struct recipe *r, sw_node node)
 		r->need[r->n++] = node;
 }
 
+/* Why a PHI of a loop is not followed: because of what is loaded there, if it is just that. */
+static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
+{
+	for (uint32_t i = 0; i < sw_graph_at(&ssa->graph, phi)->n; i++) {
+		const struct sw_value *v = sw_graph_at(&ssa->graph, sw_graph_operand(&ssa->graph, phi, i));
+		while (v->op == SW_OP_EXTEND)
+			v = sw_graph_at(&ssa->graph, v->operand[0]);
+		if (v->op == SW_VALUE_LOADED)
+			return v->why;
+	}
+	return SW_WHY_LOOP;
+}
+
 static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
 	const struct sw_block *b = &ssa->flow.block.at[sw_graph_at(&ssa->graph, node)->imm];
 	uint32_t n = sw_graph_at(&ssa->graph, node)->n;
 	sw_node step = SW_NO_NODE;
-	r->why = b->header || b->irregular ? SW_WHY_LOOP : SW_WHY_COMPLEX;
+	r->why = b->header || b->irregular ? why_of(ssa, node) : SW_WHY_COMPLEX;
 	r->form = ANY;
 	if (b->irregular || n != b->preds) {
 		r->form = CUT;
@@ -182,6 +195,8 @@ static sw_node plain(struct sw_terms *t, const struct sw_value *v, const sw_node
 {
 	if (v->op == SW_OP_LOW || v->op == SW_OP_HIGH || v->op == SW_OP_PAIR || v->op == SW_OP_ADDX || v->op == SW_OP_CARRY)
 		return halves(t, v, o);
+	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
+		return sw_graph_binary(&t->graph, SW_OP_SUB, v->width, 0, sw_graph_const(&t->graph, v->width, -1), o[0]);
 	struct sw_making m = {.op = v->op, .width = v->width, .flags = v->flags, .why = v->why, .n = (uint16_t)v->n,
 			      .imm = v->imm, .imm2 = v->imm2};
 	return sw_graph_make(&t->graph, m, o);
