@@ -286,6 +286,7 @@ static sw_node invert(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	static const uint8_t opposite[] = {[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE,
 					   [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
 	struct sw_value v = *sw_graph_at(g, o[0]);
+	(void)m;
 	if (v.op == SW_OP_NOT)
 		return v.operand[0];
 	if (v.op == SW_OP_COMPARE)
