@@ -31,6 +31,7 @@ struct touched {
 	size_t bytes;
 	struct side is, want;
 	uint16_t *loose; /* what machine code may say instead */
+	uint8_t unknown; /* roles that machine code may have by unknown pointers */
 	uint8_t whys[SW_WHYS]; /* extents that were seen with it, as 1 << extent */
 };
 struct state {
@@ -112,6 +113,8 @@ static void mark_lines(struct state *state)
 			t->want.via |= line->role;
 		else if (line->is.extent != CORPUS_NONE)
 			mark(t->want.byte, t->bytes, &line->is, line->role, (int)(line->is.extent - CORPUS_BOX));
+		if (line->sass_unknown)
+			t->unknown |= line->role;
 		if (line->sass.extent != CORPUS_NONE)
 			mark(t->loose, t->bytes, &line->sass, line->role, (int)(line->sass.extent - CORPUS_BOX));
 	}
@@ -300,19 +303,21 @@ static void take(struct state *state, const struct sw_reach *reach)
 /* NULL: this byte is right. */
 static const char *wrong_with(unsigned is, unsigned want, unsigned loose)
 {
-	enum { BOX = 1 << SW_EXTENT_BOX, HULL = 1 << SW_EXTENT_HULL, OPEN = 1 << SW_EXTENT_OPEN };
+	enum { BOX = 1 << SW_EXTENT_BOX, HULL = 1 << SW_EXTENT_HULL, OPEN = 1 << SW_EXTENT_OPEN, UNKNOWN = OPEN << 1 };
 
+	if (want && !is && loose & UNKNOWN)
+		return NULL;
 	if (want && !is)
 		return want & BOX ? "MISSED" : "narrower than the table says";
-	if (is & BOX && !(want & BOX))
+	if (is & BOX && !(want & BOX) && !(loose & BOX))
 		return want ? "box, though not certain" : "box, though NOT TOUCHED";
 	if (is & HULL && !(want & HULL) && !(loose & HULL) && !(want & is & BOX))
 		return want ? "hull, not as narrow as can be" : "hull, too wide";
 	if (is & OPEN && !(want & OPEN) && !(loose & OPEN))
 		return want ? "open, though bounded" : "open, though not touched";
-	if (want & BOX && !(is & BOX) && !loose)
+	if (want & BOX && !(is & BOX) && !(loose & (HULL | OPEN)))
 		return "not a box";
-	if (want && !(want & BOX) && !(want & is) && !loose)
+	if (want && !(want & BOX) && !(want & is) && !(loose & (HULL | OPEN)))
 		return "narrower than the table says";
 	return NULL;
 }
@@ -331,7 +336,10 @@ static void compare_bytes(struct state *state, int buffer, int role)
 			int shift = role * EXTENTS, low = (1 << EXTENTS) - 1;
 
 			wrong = wrong_with(t->is.byte[at] >> shift & low, t->want.byte[at] >> shift & low,
-					   state->machine ? t->loose[at] >> shift & low : 0);
+					   !state->machine ? 0
+							   : (t->loose[at] >> shift & low) |
+								     (t->unknown & state->unknown & 1 << role ? 1u << EXTENTS
+													      : 0));
 		}
 		if (wrong == said)
 			continue;
@@ -386,12 +394,16 @@ static void compare_whys(struct state *state)
 
 static void compare_all(struct state *state)
 {
-	uint8_t unknown = 0;
+	uint8_t unknown = 0, may = 0;
 
 	for (size_t i = 0; i < state->launch->lines.n; i++)
-		if (state->launch->lines.at[i].buffer < 0)
+		if (state->launch->lines.at[i].buffer < 0 && !state->launch->lines.at[i].machine)
 			unknown |= state->launch->lines.at[i].role;
-	compare_roles(state, "unknown pointers", "", state->unknown, unknown);
+		else if (state->machine && state->launch->lines.at[i].machine)
+			may |= state->launch->lines.at[i].role;
+	if (state->machine)
+		unknown &= state->unknown; /* may be better known there */
+	compare_roles(state, "unknown pointers", "", state->unknown & (uint8_t)~may, unknown);
 	for (size_t i = 0; i < state->launch->buffers.n; i++) {
 		const char *name = state->launch->buffers.at[i].name;
 		const struct touched *t = &state->buffer[i];
@@ -400,11 +412,18 @@ static void compare_all(struct state *state)
 			compare_bytes(state, (int)i, role);
 		compare_roles(state, name, "by object", t->is.object, t->want.object);
 		compare_roles(state, name, "by tensor map", t->is.map, t->want.map);
-		compare_roles(state, name, "by loaded pointer", t->is.via, t->want.via);
-		compare_roles(state, name, "polling", t->is.polls, t->want.polls);
+		compare_roles(state, name, "by loaded pointer", t->is.via,
+			      t->want.via & (uint8_t)~(state->machine ? t->unknown & state->unknown : 0));
+		/* In machine code a strong load need not be a volatile one, and acquire is not part of an atomic operation. */
+		if (state->machine)
+			compare_roles(state, name, "polling", t->is.polls & t->want.polls,
+				      t->want.polls & (uint8_t)~SW_TOUCH_ATOMIC);
+		else
+			compare_roles(state, name, "polling", t->is.polls, t->want.polls);
 	}
 	compare_whys(state);
-	if (!!state->footprint->wild != state->launch->wild && !(state->machine && state->launch->wild_machine))
+	if (!!state->footprint->wild != state->launch->wild &&
+	    !(state->machine && (state->launch->wild_machine || state->launch->wild)))
 		say(state->verdict, "\twild: \"%s\", the table says %s\n",
 		    state->footprint->string + state->footprint->wild, state->launch->wild ? "wild" : "it is not");
 }

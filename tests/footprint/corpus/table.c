@@ -158,6 +158,9 @@ static void read_touch(struct corpus_text *text, struct corpus_launch *launch)
 	line.polls = corpus_text_word(text, "polls");
 	if (unknown) {
 		line.is.extent = CORPUS_OPEN;
+		line.machine = corpus_text_word(text, "machine");
+	} else if (corpus_text_peek(text) == '|') {
+		/* Nothing, but machine code may say so. */
 	} else if (corpus_text_word(text, "object")) {
 		line.is.extent = CORPUS_OBJECT;
 	} else if (corpus_text_word(text, "map")) {
@@ -171,8 +174,11 @@ static void read_touch(struct corpus_text *text, struct corpus_launch *launch)
 	line.why = read_why(text);
 	if ((line.is.extent == CORPUS_HULL || line.is.extent == CORPUS_OPEN) && !unknown && line.why < 0)
 		corpus_text_fail(text, "why is it not a box?");
-	if (corpus_text_is(text, "|") && !read_region(text, &line.sass))
-		corpus_text_fail(text, "hull or open wanted");
+	while (corpus_text_is(text, "|"))
+		if (corpus_text_word(text, "unknown"))
+			line.sass_unknown = true;
+		else if (!read_region(text, &line.sass))
+			corpus_text_fail(text, "box, hull, open or unknown wanted");
 	if (corpus_text_is(text, "# "))
 		snprintf(line.note, sizeof line.note, "%.150s", text->at);
 	else

@@ -71,6 +71,8 @@ struct corpus_line {
 	bool polls;
 	struct corpus_region is;
 	struct corpus_region sass; /* extent CORPUS_NONE: as `is` */
+	bool sass_unknown;	   /* machine code may reach it by unknown pointers instead */
+	bool machine;		   /* unknown pointers: in machine code only */
 	char via[CORPUS_NAME];	   /* VIA: the argument or @symbol */
 	int why;		   /* enum sw_why, -1 none given */
 	char note[160];
