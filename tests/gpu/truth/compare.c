@@ -131,8 +131,10 @@ static void weigh(struct compare *c, struct kernel *k, const struct seen_launch 
 	k->sum.escaped += one.escaped;
 	k->sum.elsewhere += one.elsewhere;
 	k->sum.wild += one.wild;
-	if (one.escaped && !k->escape_told)
+	if (one.escaped && !k->escape_told) {
 		tell_escape(c, k, &reaches, &one, l);
+		footprints_ruled_out(&c->footprints, footprint, r, one.first.role);
+	}
 	cover_free(&cover);
 	free(reaches.at);
 }

@@ -202,3 +202,47 @@ void footprints_at(struct footprints *f, const struct sw_footprint *footprint, c
 				       .arg = f};
 	sw_footprint_evaluate(footprint, &geometry, out);
 }
+
+/* Is the site, under these of its facts, one that touches nothing? */
+static bool touches_nothing(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
+			    struct sw_site site, uint32_t fact, uint32_t facts)
+{
+	struct sw_footprint alone = *footprint;
+	struct sw_reaches reaches = {0};
+	site.fact = fact;
+	site.facts = facts;
+	alone.site = &site;
+	alone.sites = 1;
+	footprints_at(f, &alone, launch, &reaches);
+	free(reaches.at);
+	return !reaches.n;
+}
+
+void footprints_ruled_out(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
+			  uint8_t role)
+{
+	char text[600];
+	int told = 0;
+	for (uint32_t i = 0; i < footprint->sites && told < 12; i++) {
+		const struct sw_site *site = &footprint->site[i];
+		if (!(site->role & role) || !touches_nothing(f, footprint, launch, *site, site->fact, site->facts))
+			continue;
+		told++;
+		printf("  ruled out: %s at 0x%x", footprint->string + site->text, site->place);
+		for (uint32_t k = 0; k < site->facts; k++) {
+			struct sw_site one = *site;
+			struct sw_footprint alone = *footprint;
+			one.fact = site->fact + k;
+			one.facts = 1;
+			alone.site = &one;
+			alone.sites = 1;
+			if (!touches_nothing(f, footprint, launch, one, one.fact, 1))
+				continue;
+			sw_footprint_facts_text(&alone, 0, text, sizeof text);
+			printf(", term %u is not %u: %s", footprint->fact[one.fact].term,
+			       footprint->fact[one.fact].truth, text);
+			break;
+		}
+		putchar('\n');
+	}
+}
