@@ -65,6 +65,7 @@ struct sw_choice {
 enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
 struct sw_loop_info {
 	uint8_t state;
+	bool vague;			 /* some of its facts are not understood, and not because of data */
 	uint32_t counter;		 /* variable */
 	uint64_t depends;		 /* its own bit and those of the loops around it */
 	uint32_t always, n_always;	 /* inequalities[...] whenever its counter means anything */

@@ -82,11 +82,14 @@ static void enter(struct sw_eval *e, uint32_t loop)
 		if (info->state != SW_LOOP_DONE)
 			continue;
 		hold_all(e, info->always, info->n_always);
+		e->blind |= info->vague;
 		if (!info->n_continued)
 			continue;
 		uint32_t choice = sw_eval_choose(e, loop | UINT64_C(2) << 32, 2);
-		if (choice == SW_NONE)
+		if (choice == SW_NONE) {
+			e->blind = true;
 			continue;
+		}
 		sw_eval_narrow(e, info->counter, choice, choice ? SW_INFINITE : 0);
 		if (choice)
 			hold_all(e, info->continued, info->n_continued);
@@ -107,6 +110,7 @@ static bool freeze(const struct sw_eval *e, const struct back *b, struct sw_form
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
 		if (form->var[i] == b->counter || !(v->depends & (b->bit | SW_DEPEND_DATA)))
 			continue;
+		b->info->vague |= !(v->depends & SW_DEPEND_DATA);
 		sw_wide most = sw_wide_mul(form->by[i] > 0 ? v->hi_ever : v->lo_ever, form->by[i]);
 		form->constant = sw_wide_add(form->constant, most);
 		sw_form_take(form, form->var[i]);
@@ -122,6 +126,11 @@ static void learn(struct sw_eval *e, struct back *b, const struct sw_form *form)
 	struct sw_interval range = sw_bound(e, &first);
 	if (range.lo < 0)
 		*sw_vec_push(&b->continued) = *form;
+	/* It held at the end of the first iteration, too: with the last one that covers all in between. */
+	struct sw_form second = first;
+	second.constant += sw_form_by(form, b->counter);
+	if (sw_form_by(form, b->counter) > 0 && sw_bound(e, &second).lo < 0)
+		*sw_vec_push(&b->continued) = second;
 	if (range.lo <= -SW_INFINITE)
 		return;
 	if (range.lo < 0)
@@ -224,14 +233,19 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 	struct sw_comparison c;
 	struct sw_form forms[2];
 	struct race race;
-	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64)
+	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64) {
+		struct sw_form bit = sw_eval_term(e, term, 1);
+		b->info->vague |= !(sw_eval_depends(e, &bit) & SW_DEPEND_DATA);
 		return;
+	}
 	bool is_signed = t->flags & SW_SIGNED, either_way = t->imm == SW_EQ || t->imm == SW_NE;
 	for (int i = 0; i <= either_way; i++) {
 		if (pose_race(e, b, t, truth, is_signed != (i == 1), &race) && run_race(e, b, &race))
 			return;
 	}
-	uint32_t n = sw_eval_compare(e, term, truth, &c) ? sw_comparison_forms(&c, forms) : 0;
+	bool compared = sw_eval_compare(e, term, truth, &c);
+	uint32_t n = compared ? sw_comparison_forms(&c, forms) : 0;
+	b->info->vague |= !n && !(compared && sw_eval_depends(e, &c.difference) & SW_DEPEND_DATA);
 	for (uint32_t i = 0; i < n; i++) {
 		forms[i].constant -= sw_form_by(&forms[i], b->counter); /* k - 1 for k */
 		if (freeze(e, b, &forms[i]))

@@ -15,7 +15,7 @@
 #include "terms.h"
 
 #define BASE	  UINT64_C(0x7f0000100000)
-#define MAX_STEPS 200 /* iterations of a loop; kernels that need more are left out */
+#define MAX_STEPS 600 /* iterations of a loop; kernels that need more are left out */
 #define MAX_BYTES (1u << 20)
 
 static uint64_t state;
@@ -138,10 +138,12 @@ static void grow(struct kernel *k)
 static void make_loop(struct kernel *k, uint32_t number)
 {
 	struct terms *t = k->t;
-	int w = k->plain ? 2 : 1 + (int)rnd(3);
+	int w = k->plain ? 2 : (int)rnd(4);
 	unsigned width = width_of(w), flags = rnd(2) ? SW_SIGNED : 0;
 	uint32_t start = any(k, w), by = constant(t, width, rnd(6) ? (int64_t)rnd(9) + 1 : -(int64_t)rnd(5) - 1);
 	uint32_t i = step(t, width, start, by, number), next = add(t, width, i, by), limit = any(k, w);
+	if (!k->plain && rnd(4) == 0) /* near the end of the type: the last step may wrap around */
+		limit = constant(t, width, (flags ? INT64_MAX >> (64 - width) : -1) - (int64_t)rnd(9));
 	enum sw_condition c = t->term[by].imm < 0 ? (rnd(2) ? SW_GT : SW_GE) : rnd(6) ? SW_LT : rnd(2) ? SW_LE : SW_NE;
 	struct sw_loop *loop = &t->loop[number];
 	bool head = rnd(2);
@@ -152,12 +154,14 @@ static void make_loop(struct kernel *k, uint32_t number)
 	if (!rnd(4))
 		fact(t, bit(k), rnd(2));
 	loop->entries = t->f.facts - loop->entry;
-	loop->back = t->f.facts;
-	fact(t, compare(t, c, width, flags, head ? i : next, limit), true);
-	loop->backs = t->f.facts - loop->back;
 	keep(k, w, i);
 	if (rnd(3) == 0)
 		keep(k, w, next);
+	loop->back = t->f.facts;
+	fact(t, compare(t, c, width, flags, head ? i : next, limit), true);
+	if (rnd(4) == 0)
+		fact(t, condition(k, rnd(3) ? 2 : w), true);
+	loop->backs = t->f.facts - loop->back;
 	t->f.loops = k->loops = number + 1;
 }
 
