@@ -38,6 +38,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/sass_integer.c \
 	src/footprint/sass_logic.c \
 	src/footprint/sass_memory.c \
+	src/footprint/sass_object.c \
 	src/footprint/sass_other.c \
 	src/footprint/sass_read.c \
 	src/footprint/library.c \

@@ -303,24 +303,29 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 	sw_sass_set(s, out1, 1, other);
 }
 
-static void least(struct sw_sass *s, bool is_signed)
+static void least(struct sw_sass *s, unsigned width, bool is_signed)
 {
-	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
+	struct sw_operand a = width == 64 ? sw_sass_wide(s, SW_SASS_A) : sw_sass_operand(s, SW_SASS_A);
+	struct sw_operand b = width == 64 ? sw_sass_wide(s, SW_SASS_B) : sw_sass_operand(s, SW_SASS_B);
 	struct sw_operand smaller = sw_sass_predicate(s, 87, 90), v;
 	unsigned flags = is_signed ? SW_SIGNED : 0;
 	if (smaller.reg == SW_NO_REG) {
-		v = sw_sass_value(s, smaller.imm ? SW_OP_MIN : SW_OP_MAX, 32, flags, 2, SRC(a, b));
+		v = sw_sass_value(s, smaller.imm ? SW_OP_MIN : SW_OP_MAX, width, flags, 2, SRC(a, b));
 	} else {
-		struct sw_operand min = sw_sass_value(s, SW_OP_MIN, 32, flags, 2, SRC(a, b));
-		struct sw_operand max = sw_sass_value(s, SW_OP_MAX, 32, flags, 2, SRC(a, b));
-		v = sw_sass_value(s, SW_OP_SELECT, 32, 0, 3, SRC(smaller, min, max));
+		struct sw_operand min = sw_sass_value(s, SW_OP_MIN, width, flags, 2, SRC(a, b));
+		struct sw_operand max = sw_sass_value(s, SW_OP_MAX, width, flags, 2, SRC(a, b));
+		v = sw_sass_value(s, SW_OP_SELECT, width, 0, 3, SRC(smaller, min, max));
 	}
-	sw_sass_result(s, v);
+	if (width == 64)
+		sw_sass_result64(s, v);
+	else
+		sw_sass_result(s, v);
 }
 
+/* 74: 64 bits, from sm_100 on. */
 void sw_sass_lower_imnmx(struct sw_sass *s)
 {
-	least(s, sw_sass_bit(s, 73));
+	least(s, s->cubin->arch >= 100 && sw_sass_bit(s, 74) ? 64 : 32, sw_sass_bit(s, 73));
 }
 
 /* 73 and 74: two numbers of 16 bits, and other forms. */
@@ -329,7 +334,7 @@ void sw_sass_lower_vimnmx(struct sw_sass *s)
 	if (sw_sass_bits(s, 73, 2))
 		sw_sass_lower_number(s);
 	else
-		least(s, sw_sass_bit(s, 72));
+		least(s, 32, sw_sass_bit(s, 72));
 }
 
 void sw_sass_lower_iabs(struct sw_sass *s)

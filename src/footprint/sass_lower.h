@@ -7,6 +7,19 @@
 
 void sw_sass_lower_unknown(struct sw_sass *s);
 
+/* Bits 73-75 of loads and stores: elements and their bytes, and whether the sign fills the rest of the register. */
+struct sw_sass_size {
+	uint8_t bytes, count, is_signed;
+};
+extern const struct sw_sass_size sw_sass_sizes[8];
+/* An instruction that is executed where the machine's is. */
+struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space);
+/* The predicate that tells how it went, if there is one. */
+void sw_sass_give_predicate(struct sw_sass *s);
+struct sw_operand sw_sass_or_zero(sw_reg reg);
+/* Address of a global or generic access; uniform_at: where its uniform register stands. */
+struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at);
+
 /* Straight code knows this constant in the register from here on. */
 void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value);
 

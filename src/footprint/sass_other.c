@@ -41,6 +41,21 @@ void sw_sass_lower_number(struct sw_sass *s)
 	words(s, anything);
 }
 
+/* 53-57: columns of the result, in eights; each makes four registers, or two of half precision. */
+void sw_sass_lower_gmma(struct sw_sass *s)
+{
+	sw_reg rd = sw_sass_reg(s, 16, false);
+	bool known = (s->low & 0x1ff) == 0x1f0 || (s->low & 0x1ff) == 0x1f3;
+	uint32_t eights = known ? (uint32_t)sw_sass_bits(s, 53, 5) + 1 : 32;
+	for (uint32_t k = 0; rd != SW_NO_REG && k < 4 * eights && (rd & 0xff) + k <= 254; k++) {
+		s->temps = 0; /* each value goes to its register at once */
+		if (known && k < 2 * eights)
+			sw_sass_set(s, rd + k, 32, sw_sass_anything(s, 32));
+		else
+			sw_sass_blur(s, rd + k, 32);
+	}
+}
+
 static struct sw_operand mixed(struct sw_sass *s)
 {
 	struct sw_operand src[3];
