@@ -37,6 +37,14 @@ static int write_json(struct sw_report *report, const char *path)
 	return SW_EXIT_OK;
 }
 
+struct sw_judge_options sw_analysis_judge(const struct sw_options *options)
+{
+	return (struct sw_judge_options){.fold_below_ns = SW_FOLD_BELOW_NS,
+					 .keep_possible = options->all,
+					 .no_footprints = options->no_footprints,
+					 .cache = options->no_cache ? NULL : ""};
+}
+
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options)
 {
 	struct sw_error error;
@@ -46,7 +54,7 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 	if (sw_reader_open(trace, &analysis->reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 
-	struct sw_judge_options judge = {.fold_below_ns = SW_FOLD_BELOW_NS, .keep_possible = options->all};
+	struct sw_judge_options judge = sw_analysis_judge(options);
 	int status = SW_EXIT_OK;
 	/* A damaged trace is judged as far as it goes. */
 	if (sw_judge(analysis->reader, &judge, &analysis->judgement, &error))

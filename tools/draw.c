@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 
+#include "analysis.h"
 #include "output.h"
 #include "report/timeline.h"
 
@@ -52,11 +53,8 @@ static int pass(struct drawing *d, const char *trace, bool chrome)
 	struct sw_error error;
 	if (sw_reader_open(trace, &reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-	struct sw_judge_options judge = {
-		.fold_below_ns = SW_FOLD_BELOW_NS,
-		.keep_possible = d->options->all,
-		.observer = chrome ? begin_chrome(d, reader) : begin_dot(d, reader),
-	};
+	struct sw_judge_options judge = sw_analysis_judge(d->options);
+	judge.observer = chrome ? begin_chrome(d, reader) : begin_dot(d, reader);
 	int rc = sw_judge(reader, &judge, &judgement, &error);
 	finish(d);
 	sw_judgement_free(judgement);
@@ -83,7 +81,7 @@ static int draw(const char *path, const char *trace, const struct sw_options *op
 static int judge_first(const char *trace, const struct sw_options *options, struct sw_reader **reader,
 		       struct sw_judgement **judgement)
 {
-	struct sw_judge_options judge = {.fold_below_ns = SW_FOLD_BELOW_NS, .keep_possible = options->all};
+	struct sw_judge_options judge = sw_analysis_judge(options);
 	struct sw_error error;
 	if (sw_reader_open(trace, reader, &error) || sw_judge(*reader, &judge, judgement, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);

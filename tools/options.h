@@ -16,6 +16,7 @@
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "print what a trace covers: calls, kernels, bytes, losses")                             \
+	X(kernels, KERNELS, "TRACE|FILE [NAME]", "print what kernels touch, as their code says")                       \
 	X(explain, EXPLAIN, "[SWnnn]", "explain a finding; without an id, list all")
 
 enum sw_command_index {

@@ -14,7 +14,7 @@ libswreport_a_SOURCES = \
 	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \
 	src/report/suppress.c src/report/suppress.h
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
-dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json
+dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/footprints.md
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome.h \

@@ -13,3 +13,7 @@ check_PROGRAMS += tests/bench/bench_detect
 tests_bench_bench_detect_SOURCES = tests/bench/bench_detect.c tests/detect/kernels.c tests/detect/kernels.h
 tests_bench_bench_detect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_detect_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
+check_PROGRAMS += tests/bench/bench_footprint
+tests_bench_bench_footprint_SOURCES = tests/bench/bench_footprint.c tools/code_files.c tools/code_files.h
+tests_bench_bench_footprint_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_bench_bench_footprint_LDADD = $(SW_FOOTPRINT_LIBS)

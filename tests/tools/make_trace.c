@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_trace race|fixed|crashed FILE: writes a trace for the tests of the command. */
+/* make_trace race|fixed|crashed|kernels FILE: writes a trace for the tests of the command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +33,36 @@ static void race(struct tb *tb, bool fixed)
 	tb_sync(tb, SW_SYNC_CONTEXT, 0);
 }
 
+/* One kernel whose code is in the trace, launched twice, and one whose code nobody saw. */
+static void kernels(struct tb *tb)
+{
+	static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+				  ".visible .entry _Z4fillPf(.param .u64 p) {\n"
+				  ".reg .b64 %rd<2>;\n"
+				  "ld.param.u64 %rd1, [p];\n"
+				  "st.global.u32 [%rd1+8], 0;\n"
+				  "ret;\n}\n";
+	two_streams(tb);
+	tb->image = tb_image(tb, SW_IMAGE_PTX, "", ptx, strlen(ptx));
+	uint32_t fill = tb_function(tb, "_Z4fillPf", 1, 8);
+	tb->image = 0;
+	uint32_t scale = tb_function(tb, "_Z5scalePf", 1, 8);
+	tb_call(tb, "cuLaunchKernel", "cudaLaunchKernel");
+	tb_launch(tb, fill, STREAM_A, 1, (uint64_t)BUFFER);
+	tb_launch(tb, fill, STREAM_A, 1, (uint64_t)BUFFER);
+	tb_launch(tb, scale, STREAM_A, 1, (uint64_t)BUFFER);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 3)
 		return 2;
 	struct tb *tb = tb_new(argv[2], NULL);
+	if (strcmp(argv[1], "kernels") == 0) {
+		kernels(tb);
+		tb_close(tb, true);
+		return 0;
+	}
 	bool crashed = strcmp(argv[1], "crashed") == 0;
 	race(tb, strcmp(argv[1], "race") != 0);
 	if (crashed)

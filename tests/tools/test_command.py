@@ -25,6 +25,7 @@ CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
 MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
 OK, USAGE, INPUT, OUTPUT = 0, 2, 3, 4
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
+ENVIRONMENT["XDG_CACHE_HOME"] = "/dev/null"  # nothing is kept
 
 
 class Case(unittest.TestCase):
@@ -500,6 +501,107 @@ class Simulation(Case):
                         self.path("libcudart.so.13")], check=True)
         result = self.call("run", "--sim", self.path("shared"))
         self.assertNotIn("nvcc", result.stderr)
+
+
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry _Z4fillPfi(.param .u64 p, .param .u32 n)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<5>;
+	ld.param.u64 %rd1, [p];
+	ld.param.u32 %r1, [n];
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r4, %tid.x;
+	mad.lo.s32 %r5, %r2, %r3, %r4;
+	setp.ge.s32 %p1, %r5, %r1;
+	@%p1 bra done;
+	cvta.to.global.u64 %rd2, %rd1;
+	mul.wide.s32 %rd3, %r5, 4;
+	add.s64 %rd4, %rd2, %rd3;
+	st.global.u32 [%rd4], 0;
+done:
+	ret;
+}
+.visible .entry idle() { ret; }
+"""
+
+
+class Kernels(Case):
+    def ptx(self, text=PTX, name="k.ptx"):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def test_what_a_kernel_touches(self):
+        result = self.call("kernels", self.ptx())
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        self.assertIn("fill(float*, int)\n", result.stdout)
+        self.assertRegex(result.stdout, r"evidence +PTX sm_90\n")
+        self.assertRegex(result.stdout, r"parameter 0 +8 bytes, write\n")
+        self.assertRegex(result.stdout, r"parameter 1 +4 bytes, not used as a pointer\n")
+        self.assertRegex(result.stdout, r"write +4 bytes at 4 \* \(ntid\.x \* ctaid\.x \+ tid\.x\) \+ param 0 where ")
+        self.assertRegex(result.stdout, r"idle\n(?:  .*\n)*  touches +nothing in global memory\n")
+
+    def test_one_kernel_by_either_name_with_its_places(self):
+        line = PTX[:PTX.index("st.global")].count("\n") + 1
+        for name in ("_Z4fill", "fill(float", "ill"):
+            result = self.call("kernels", self.ptx(), name)
+            self.assertEqual(result.returncode, OK)
+            self.assertNotIn("idle", result.stdout)
+            self.assertRegex(result.stdout, rf"line {line}, st\.global[.a-z0-9]*: write 4 bytes at ")
+
+    def test_json_agrees_with_its_schema(self):
+        result = self.call("kernels", "--format", "json", "--json", self.path("k.json"), self.ptx())
+        self.assertEqual(result.returncode, OK, result.stderr)
+        with open(self.path("k.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), result.stdout)
+        kernels = json.loads(result.stdout)["kernels"]
+        self.assertEqual([k["mangled"] for k in kernels], ["_Z4fillPfi", "idle"])
+        through, = kernels[0]["through"]
+        self.assertEqual((through["kind"], through["reads"], through["writes"]), ("parameter", False, True))
+        self.assertEqual(kernels[1]["accesses"], [])
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "kernels.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("k.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+
+    def test_of_a_trace_without_code(self):
+        result = self.call("kernels", self.trace("kernels"))
+        self.assertEqual(result.returncode, OK, result.stderr)
+        self.assertRegex(result.stdout, r"launched +\d+ times? on sm_")
+        self.assertIn("no code image", result.stdout)
+
+    def test_the_cache_is_used_and_can_be_left_out(self):
+        cache = self.path("cache")
+        environment = dict(ENVIRONMENT, XDG_CACHE_HOME=cache)
+        for option, kept in (("--no-cache", False), ("--format=text", True)):
+            done = [subprocess.run([COMMAND, "kernels", option, self.ptx()], env=environment, capture_output=True,
+                                   text=True, check=True).stdout for _ in range(2)]
+            self.assertEqual(done[0], done[1])
+            self.assertEqual(os.path.isdir(cache), kept)
+        files = os.listdir(os.path.join(cache, "syncwatch"))
+        self.assertEqual(len(files), 1)
+
+    def test_what_cannot_be_used(self):
+        self.refused(USAGE, "which trace or file?", "kernels")
+        self.refused(USAGE, "one file and one name", "kernels", "a", "b", "c")
+        self.refused(USAGE, "unknown format 'xml'", "kernels", "--format", "xml", "a")
+        for arch in ("x", "sm_", "0", "-1", "9999", "90b"):
+            self.refused(USAGE, "is no architecture", "kernels", "--arch", arch, "a")
+        self.refused(INPUT, "cannot open '/nonexistent'", "kernels", "/nonexistent")
+        self.refused(INPUT, "not a plain file", "kernels", self.dir)
+        self.refused(INPUT, "'idle.ptx' has no kernel whose name contains 'x y'".replace("idle.ptx", self.ptx()),
+                     "kernels", self.ptx(), "x y")
+        self.refused(INPUT, "is empty", "kernels", self.ptx("", "empty"))
+        self.refused(INPUT, "is neither a trace nor PTX", "kernels", self.ptx("hello", "text"))
+        self.refused(INPUT, "holds no CUDA code", "kernels", "/bin/true")
+        with open(self.path("bad"), "wb") as file:
+            file.write(struct.pack("<IHHQ", 0xba55ed50, 1, 16, 4096) + bytes(100))
+        self.refused(INPUT, "image at offset 0: fatbin: offset 16", "kernels", self.path("bad"))
 
 
 class Table(unittest.TestCase):
