@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "footprint/extern.h"
 
 /* Copies may make the code this much longer; small kernels may grow to a fixed size. */
 #define GROWTH	  4
@@ -45,6 +46,12 @@ uint32_t sw_body_slot(const struct sw_body *body, uint32_t slot)
 bool sw_body_slot_passed(const struct sw_body *body, uint32_t slot)
 {
 	return body->slot.at[sw_body_slot(body, slot)] & PASSED;
+}
+
+bool sw_body_insn_aborts(const struct sw_body *body, uint32_t insn)
+{
+	const struct sw_insn *x = &body->insn.at[insn];
+	return x->op == SW_OP_CALL && sw_extern_never_returns(&body->call.at[x->target]);
 }
 
 static uint32_t new_slot(struct sw_body *body)

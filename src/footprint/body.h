@@ -26,6 +26,8 @@ void sw_body_make(const struct sw_program *program, struct sw_body *body);
 void sw_body_free(struct sw_body *body);
 /* The slot that stands for all that are one memory with `slot`. */
 uint32_t sw_body_slot(const struct sw_body *body, uint32_t slot);
+/* A call that ends the whole kernel instead of returning (an assertion that failed). */
+bool sw_body_insn_aborts(const struct sw_body *body, uint32_t insn);
 /* True: the slot belongs to calls that remain: its content passes between functions. */
 bool sw_body_slot_passed(const struct sw_body *body, uint32_t slot);
 

@@ -104,12 +104,14 @@ struct sw_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t end)
 	for (uint32_t g = list; g != end && g != SW_NO_GUARD && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
 	     g = e->guards.guard.at[g].next) {
 		sw_node term = sw_terms_of(&e->terms, e->guards.guard.at[g].node);
-		if (sw_graph_at(&e->terms.graph, term)->op == SW_OP_CONST)
+		const struct sw_value *v = sw_graph_at(&e->terms.graph, term);
+		bool truth = v->op != SW_OP_NOT;
+		if (v->op == SW_OP_CONST)
 			continue;
-		uint32_t number = sw_emit_term(e, term);
+		uint32_t number = sw_emit_term(e, truth ? term : v->operand[0]);
 		if (number == SW_NO_TERM)
 			break;
-		*sw_vec_push(&e->fact) = (struct sw_fact){number, 1};
+		*sw_vec_push(&e->fact) = (struct sw_fact){number, truth};
 		span.n++;
 	}
 	*sw_map_put(&e->list_of, key) = (uint64_t)span.n << 32 | span.first;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/extern.h"
-
 /* Raw blocks, before the unreachable ones are dropped and the others put in order. */
 struct builder {
 	const struct sw_body *body;
@@ -17,18 +15,17 @@ struct builder {
 	uint32_t *number;     /* raw -> final, SW_NO_BLOCK unreachable */
 };
 
-static bool ends_block(const struct sw_body *body, const struct sw_insn *x)
+static bool ends_block(const struct sw_body *body, uint32_t insn)
 {
+	const struct sw_insn *x = &body->insn.at[insn];
 	switch (x->op) {
 	case SW_OP_JUMP:
 	case SW_OP_SWITCH:
 	case SW_OP_EXIT:
 	case SW_OP_RETURN:
 		return true;
-	case SW_OP_CALL:
-		return sw_extern_never_returns(&body->call.at[x->target]);
 	default:
-		return false;
+		return sw_body_insn_aborts(body, insn);
 	}
 }
 
@@ -45,7 +42,7 @@ static void find_blocks(struct builder *b)
 		const struct sw_insn *x = &body->insn.at[i];
 		if (x->op == SW_OP_JUMP)
 			leader[x->target] = 1;
-		if (ends_block(body, x))
+		if (ends_block(body, i))
 			leader[i + 1] = 1;
 	}
 	b->first = sw_calloc((size_t)n + 2, sizeof *b->first);
@@ -85,7 +82,7 @@ static void find_edges(struct builder *b)
 			lead(b, k, x->target);
 		for (uint32_t t = 0; x->op == SW_OP_SWITCH && t < x->targets; t++)
 			lead(b, k, body->target.at[x->target + t]);
-		if (!ends_block(body, x) || x->guard != SW_NO_REG)
+		if (!ends_block(body, b->end[k] - 1) || x->guard != SW_NO_REG)
 			lead(b, k, b->end[k]);
 	}
 	b->succ_first[b->n] = (uint32_t)b->succ.n;

@@ -6,6 +6,15 @@
 /* One condition is split into so many at most; lists are compared so far. */
 #define MAX_SPLIT  16
 #define MAX_COMMON 32
+/* So many ways into a block are told apart, and so many blocks looked at to see whether it can be passed by. */
+#define MAX_WAYS   8
+#define MAX_REGION 128
+
+struct finder {
+	struct sw_ssa *ssa;
+	struct sw_guards *guards;
+	uint32_t *seen, mark; /* by block */
+};
 
 static uint32_t push(struct sw_guards *guards, uint32_t list, sw_node node)
 {
@@ -70,15 +79,83 @@ uint32_t sw_guards_common(struct sw_guards *guards, uint32_t a, uint32_t b, uint
 	return list;
 }
 
-/* What all ways into a block say, beside those that close loops: values known before a loop do not change in it. */
-static uint32_t at_join(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t block)
+/* ---- joins ------------------------------------------------------------------------------------------------------ */
+
+/* Looks from the block that decides, past the join: true if some way from there ends, or goes round a loop, without
+   coming to the join, so that the join is not reached whenever the other is. */
+static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 {
+	const struct sw_flow *flow = &f->ssa->flow;
+	uint32_t stack[MAX_REGION], n = 0, seen = 0;
+	stack[n++] = decides;
+	f->mark++;
+	while (n) {
+		uint32_t at = stack[--n];
+		const struct sw_block *b = &flow->block.at[at];
+		if (!b->succs && !sw_body_insn_aborts(&f->ssa->body, b->end - 1))
+			return true;
+		for (uint32_t s = 0; s < b->succs; s++) {
+			uint32_t to = flow->edge.at[b->succ + s];
+			if (to == join || f->seen[to] == f->mark)
+				continue;
+			if (sw_flow_retreats(at, to) && (to == decides || !sw_flow_dominates(flow, decides, to)))
+				return true;
+			if (++seen > MAX_REGION || n == MAX_REGION)
+				return true;
+			f->seen[to] = f->mark;
+			stack[n++] = to;
+		}
+	}
+	return false;
+}
+
+/* All that a list says down to `end`, as one condition; SW_NO_NODE: too much. */
+static sw_node conjunction(struct sw_ssa *ssa, const struct sw_guards *guards, uint32_t list, uint32_t end)
+{
+	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
+	uint32_t n = 0;
+	for (; list != end && list != SW_NO_GUARD; list = guards->guard.at[list].next) {
+		if (++n > MAX_SPLIT)
+			return SW_NO_NODE;
+		all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, guards->guard.at[list].node, all);
+	}
+	return all;
+}
+
+/* One way or another must have been taken: if (a || b).  What is too much to say is a condition that nobody knows, for
+   it must not be taken for none. */
+static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list, uint32_t end)
+{
+	struct sw_ssa *ssa = f->ssa;
+	const struct sw_block *b = &ssa->flow.block.at[block];
+	sw_node any = sw_graph_const(&ssa->graph, 1, 0);
+	for (uint32_t i = 0; i < b->preds && any != SW_NO_NODE; i++) {
+		uint32_t from = ssa->flow.edge.at[b->pred + i];
+		if (sw_flow_retreats(from, block))
+			continue;
+		sw_node way = b->preds > MAX_WAYS ? SW_NO_NODE
+						  : conjunction(ssa, f->guards, sw_guards_on_edge(ssa, f->guards, from, block), end);
+		any = way == SW_NO_NODE ? way : sw_graph_binary(&ssa->graph, SW_OP_OR, 1, 0, any, way);
+	}
+	if (any == SW_NO_NODE) {
+		any = sw_graph_range(&ssa->graph, 1, SW_WHY_COMPLEX);
+		*sw_map_put(&ssa->born, any) = block;
+	}
+	return sw_guards_add(ssa, f->guards, list, any);
+}
+
+/* What all ways into a block say, beside those that close loops: values known before a loop do not change in it. */
+static uint32_t at_join(struct finder *f, uint32_t block)
+{
+	struct sw_ssa *ssa = f->ssa;
+	struct sw_guards *guards = f->guards;
 	const struct sw_block *b = &ssa->flow.block.at[block];
 	uint32_t end = guards->of[b->idom], list = SW_NO_GUARD;
+	uint32_t ways = 0;
 	bool first = true;
-	if (b->preds > MAX_COMMON || b->irregular)
-		return end;
-	for (uint32_t i = 0; i < b->preds; i++) {
+	for (uint32_t i = 0; i < b->preds; i++)
+		ways += !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], block);
+	for (uint32_t i = 0; i < b->preds && ways <= MAX_COMMON && !b->irregular; i++) {
 		uint32_t from = ssa->flow.edge.at[b->pred + i];
 		if (sw_flow_retreats(from, block))
 			continue;
@@ -86,7 +163,9 @@ static uint32_t at_join(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t b
 		list = first ? edge : sw_guards_common(guards, list, edge, end);
 		first = false;
 	}
-	return first ? end : list;
+	if (first)
+		list = end;
+	return ways > 1 && may_pass_by(f, b->idom, block) ? add_disjunction(f, block, list, end) : list;
 }
 
 void sw_guards_find(struct sw_ssa *ssa, struct sw_guards *guards)
@@ -95,8 +174,10 @@ void sw_guards_find(struct sw_ssa *ssa, struct sw_guards *guards)
 	*guards = (struct sw_guards){0};
 	guards->of = sw_alloc((size_t)n * sizeof *guards->of);
 	guards->of[0] = SW_NO_GUARD;
+	struct finder f = {ssa, guards, sw_calloc(n, sizeof *f.seen), 0};
 	for (uint32_t b = 1; b < n; b++)
-		guards->of[b] = ssa->flat ? SW_NO_GUARD : at_join(ssa, guards, b);
+		guards->of[b] = ssa->flat ? SW_NO_GUARD : at_join(&f, b);
+	free(f.seen);
 }
 
 void sw_guards_free(struct sw_guards *guards)

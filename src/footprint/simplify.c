@@ -226,6 +226,36 @@ static sw_node negate(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* What is left of condition b where a is known to be `truth`, one level deep. */
+static sw_node given(struct sw_graph *g, sw_node b, sw_node a, bool truth)
+{
+	sw_node not_a = sw_graph_unary(g, SW_OP_NOT, 1, a);
+	struct sw_value v = *sw_graph_at(g, b);
+	if (b == a || b == not_a)
+		return sw_graph_const(g, 1, (b == a) == truth);
+	if ((v.op != SW_OP_AND && v.op != SW_OP_OR) || v.width != 1)
+		return b;
+	for (int i = 0; i < 2; i++) {
+		if (v.operand[i] != a && v.operand[i] != not_a)
+			continue;
+		bool is = (v.operand[i] == a) == truth;
+		/* true AND x, false OR x: x; else the constant */
+		return is == (v.op == SW_OP_AND) ? v.operand[!i] : sw_graph_const(g, 1, is);
+	}
+	return b;
+}
+
+/* a AND b is a AND (b where a is true); a OR b is a OR (b where a is false). */
+static sw_node conditions(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	for (int i = 0; m->width == 1 && i < 2; i++) {
+		sw_node rest = given(g, o[!i], o[i], m->op == SW_OP_AND);
+		if (rest != o[!i])
+			return sw_graph_binary(g, m->op, 1, 0, o[i], rest);
+	}
+	return SW_NO_NODE;
+}
+
 static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
@@ -233,7 +263,7 @@ static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	if (o[0] == o[1])
 		return o[0];
 	if (!sw_graph_is_const(g, o[1], &c))
-		return SW_NO_NODE;
+		return conditions(g, m, o);
 	if (!c)
 		return o[1];
 	if (c == sw_fold_canonical(-1, m->width))
@@ -259,7 +289,7 @@ static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	/* No bit in common: compilers write a sum so ("or.b32 %r2, %r1, 1" for an even r1). */
 	if (m->width > 1 && (bits(g, o[1], 3) <= zeros(g, o[0], 3) || bits(g, o[0], 3) <= zeros(g, o[1], 3)))
 		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], o[1]);
-	return SW_NO_NODE;
+	return conditions(g, m, o);
 }
 
 static sw_node differ(struct sw_graph *g, struct sw_making *m, sw_node *o)
