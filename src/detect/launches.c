@@ -121,8 +121,9 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 		coverage->unreadable_kernels += walk->kernel->unreadable;
 		coverage->codeless_kernels += !walk->kernel->unreadable;
 	}
-	/* Who waits for more than is needed can't be told where it is not known what is used. */
-	bool known = all ? !walk->elsewhere : walk->pointers && walk->weakest != SW_EV_ASSUMED;
+	/* Who waits for more than is needed can't be told where it is not known what is used.  A kernel that touches
+	   nothing is launched for something else: its time, what it prints, a trap. */
+	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
 	if (!known) {
 		sw_model_books(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
 		m->wide.poisoned = true;

@@ -204,8 +204,30 @@ START_TEST(build_ids_of_damaged_files)
 }
 END_TEST
 
+/* Any damage to a trace with code: judged to its end, whatever is left (sanitizers look on). */
+START_TEST(damaged_traces_with_code)
+{
+	struct test_call calls[] = {FILL(DEV, 0, 256),	     SCATTER(DEV, DEV2, 256),
+				    MEMBERS(DEV2, DEV, 256), CHASE(DEV),
+				    COPY(DEV, DEV2, 256),    VARIABLE,
+				    FETCH(DEV, 7),	     WILD(DEV)};
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct tb *tb = with_code(two_streams());
+		tb_code(tb, SW_REC_CODE_LOAD, 0x7001, tb->image);
+		tb_alloc(tb, SW_MEM_SYMBOL, COUNTERS, 1024)->owner = 0x7001;
+		tb_name(tb, SW_NAME_SYMBOL, COUNTERS, 0, "counters");
+		tb_object(tb, SW_OBJECT_TEXTURE, 7, DEV2, 1024)->rank = 2;
+		for (size_t i = 0; i < 3 * sizeof calls / sizeof *calls; i++)
+			test_launch(tb, &calls[i % (sizeof calls / sizeof *calls)], i % 2 ? S1 : S2);
+		sw_judgement_free(judged_damaged(tb, &(struct sw_judge_options){.keep_possible = true, .threads = 1},
+						 seed, 1 + (unsigned)seed));
+	}
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_test(tc, damaged_traces_with_code);
 	tcase_add_test(tc, pointers_in_memory_are_counted);
 	tcase_add_loop_test(tc, variables_are_known_by_name, 0, 2);
 	tcase_add_loop_test(tc, textures_are_known_by_handle, 0, 3);
