@@ -8,18 +8,23 @@
 
 #include "footprint/ptx_reader.h"
 
+/* A place as one value. */
+static struct sw_operand address(struct sw_ptx_reader *r, const struct sw_ptx_place *place)
+{
+	if (place->block)
+		return sw_ptx_temp(
+			r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
+	if (!place->displacement)
+		return place->address;
+	return sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, place->address, sw_operand_imm(place->displacement)));
+}
+
 /* Bytes at a memory operand; size NULL: unknown. */
 static void bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsigned space, unsigned flags,
 		 const struct sw_operand *size)
 {
 	struct sw_ptx_place place = sw_ptx_place(r, memory, space);
-	struct sw_insn insn = sw_ptx_op1(SW_OP_BULK, 64, place.address);
-	if (place.block)
-		insn.src[0] = sw_ptx_temp(
-			r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place.displacement});
-	else if (place.displacement)
-		insn.src[0] =
-			sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, place.address, sw_operand_imm(place.displacement)));
+	struct sw_insn insn = sw_ptx_op1(SW_OP_BULK, 64, address(r, &place));
 	insn.space = place.space;
 	insn.flags = (uint8_t)flags;
 	if (size)
@@ -77,10 +82,7 @@ static void cp_tensor(struct sw_ptx_reader *r, bool reduce)
 	bool load = space_named(r->op, 0) == SW_SHARED;
 	const struct sw_ptx_node *map = sw_ptx_at(r, load ? 1 : 0);
 	struct sw_ptx_place place = sw_ptx_place(r, map, SW_GENERIC);
-	if (place.block)
-		place.address = sw_ptx_temp(
-			r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place.displacement});
-	struct sw_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, place.address);
+	struct sw_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, address(r, &place));
 	insn.flags = load ? SW_READS : reduce ? SW_READS | SW_WRITES : SW_WRITES;
 	sw_ptx_do(r, insn);
 	if (load)
@@ -158,16 +160,81 @@ void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 
 /* ---- matrices ---- */
 
-/* Rows apart by a stride; how many follows from shape, type and layout: all that is said is where it begins. */
+/* "m16n16k8": number behind a letter; 0 none. */
+static unsigned extent(const struct sw_ptx_opcode *op, char letter)
+{
+	for (unsigned i = 1; i < op->parts; i++) {
+		const char *at = op->part[i].at, *end = at + op->part[i].n;
+		if (op->part[i].n < 6 || *at != 'm' || at[1] < '0' || at[1] > '9')
+			continue;
+		unsigned number = 0;
+		for (at = memchr(at, letter, op->part[i].n);
+		     at && ++at < end && *at >= '0' && *at <= '9' && number < 100;)
+			number = number * 10 + (unsigned)(*at - '0');
+		return number;
+	}
+	return 0;
+}
+
+/* Types of less than a byte are wmma's own. */
+static unsigned element_bits(const struct sw_ptx_opcode *op)
+{
+	if (op->types)
+		return op->type[0].bits;
+	return sw_ptx_has(op, "b1") ? 1 : sw_ptx_has(op, "s4") || sw_ptx_has(op, "u4") ? 4 : 0;
+}
+
+/* How a fragment lies in memory (PTX ISA 9.0, "wmma.load"): lines `stride` elements apart.  False: not known. */
+static bool fragment(const struct sw_ptx_opcode *op, unsigned *lines, unsigned *line_bytes)
+{
+	bool a = sw_ptx_has(op, "a"), b = sw_ptx_has(op, "b");
+	unsigned rows = extent(op, b ? 'k' : 'm'), columns = extent(op, a ? 'k' : 'n');
+	bool by_row = sw_ptx_has(op, "row");
+	*lines = by_row ? rows : columns;
+	*line_bytes = (by_row ? columns : rows) * element_bits(op) / 8;
+	return *lines && *line_bytes && (by_row || sw_ptx_has(op, "col"));
+}
+
+/* Each line by itself; without a stride they follow each other. */
+static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at, unsigned flags)
+{
+	const struct sw_ptx_node *memory = sw_ptx_at(r, at);
+	unsigned lines, line_bytes, bits = element_bits(r->op);
+	if (!memory || !fragment(r->op, &lines, &line_bytes)) {
+		bulk(r, memory, r->op->space, flags, NULL);
+		return;
+	}
+	struct sw_operand size = sw_operand_imm(line_bytes), stride = {SW_NO_REG, line_bytes * 8 / bits};
+	if (stride_at < r->operands)
+		stride = sw_ptx_value(r, stride_at);
+	if (stride.reg != SW_NO_REG)
+		stride = sw_ptx_temp(r, sw_ptx_extend(64, stride, 32, false));
+	struct sw_ptx_place place = sw_ptx_place(r, memory, r->op->space);
+	struct sw_operand line = address(r, &place), step = {SW_NO_REG, stride.imm * bits / 8};
+	if (stride.reg != SW_NO_REG) {
+		step = sw_ptx_temp(r, sw_ptx_op2(SW_OP_MUL, 64, stride, sw_operand_imm(bits < 8 ? bits : bits / 8)));
+		if (bits < 8)
+			step = sw_ptx_temp(r, sw_ptx_op2(SW_OP_SHR, 64, step, sw_operand_imm(3)));
+	}
+	for (unsigned i = 0; i < lines && !r->failed; i++) {
+		struct sw_insn insn = sw_ptx_op2(SW_OP_BULK, 64, line, size);
+		insn.space = place.space;
+		insn.flags = (uint8_t)flags;
+		sw_ptx_do(r, insn);
+		if (i + 1 < lines)
+			line = sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, line, step));
+	}
+}
+
 void sw_ptx_wmma(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
 	if (sw_ptx_has(r->op, "store")) {
-		bulk(r, sw_ptx_at(r, 0), r->op->space, SW_WRITES, NULL);
+		wmma_lines(r, 0, 2, SW_WRITES);
 		return;
 	}
 	if (sw_ptx_has(r->op, "load"))
-		bulk(r, sw_ptx_at(r, 1), r->op->space, SW_READS, NULL);
+		wmma_lines(r, 1, 2, SW_READS);
 	sw_ptx_set_range(r, sw_ptx_at(r, 0));
 }
 

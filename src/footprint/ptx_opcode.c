@@ -38,8 +38,8 @@ static int space_of(const struct sw_ptx_part *part)
 /*
  * May this order or observe what another launch does?  Volatile and mmio always; acquire, release and the system scope
  * beyond the block; relaxed loads and stores beyond the block as well (cuda::atomic_ref polls with them).  A relaxed
- * atomic operation at the scope of the device is what atomicAdd() is: a counter, no signal.  Multimem always has a scope:
- * floating-point sums are data, integers are how the devices' barriers count.
+ * atomic operation at the scope of the device is what atomicAdd() is: a counter, no signal.  Multimem always has a
+ * scope: floating-point sums are data, integers are how the devices' barriers count.
  */
 static bool may_poll(const struct sw_ptx_opcode *op)
 {
