@@ -282,7 +282,7 @@ struct sw_interval sw_bound(struct sw_eval *e, const struct sw_form *form)
 static bool contradicts(struct sw_eval *e, const struct sw_system *s)
 {
 	struct sw_form nothing = {0};
-	return s->rows && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
+	return s->rows > 1 && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
 }
 
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
@@ -295,12 +295,15 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 		if (!s.rows)
 			return true;
 		for (uint32_t j = 0; j < s.n; j++) {
+			const struct sw_variable *v = &e->variable.at[s.var[j]];
 			struct sw_form one = sw_form_variable(s.var[j]);
-			range[j] = bound_in(e, &one, &s);
+			/* Only where whole numbers tell more than the inequalities, and where the width decides. */
+			range[j] = v->quotient || v->counter || v->why ? bound_in(e, &one, &s)
+								       : (struct sw_interval){v->lo, v->hi};
 		}
 		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
 			const struct sw_variable *v = &e->variable.at[s.var[j]];
-			better |= v->quotient && (range[j].lo > v->lo || range[j].hi < v->hi);
+			better |= (v->quotient || v->counter) && (range[j].lo > v->lo || range[j].hi < v->hi);
 			sw_eval_narrow(e, s.var[j], range[j].lo, range[j].hi);
 		}
 		if (!better)

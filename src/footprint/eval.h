@@ -128,7 +128,7 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 /* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
    that depend on data. */
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
-/* Narrows the integer variables of a form's system as far as bounds tell; false: the case is impossible. */
+/* Narrows the quotients and unknowns of a form's system as far as bounds tell; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
 
 /* ---- quotient.c */
