@@ -4,6 +4,13 @@
 check_PROGRAMS += tests/footprint/footprint_dump
 tests_footprint_footprint_dump_SOURCES = tests/footprint/footprint_dump.c tests/footprint/dump.c tests/footprint/dump.h
 tests_footprint_footprint_dump_LDADD = $(SW_FOOTPRINT_LIBS)
+if HAVE_CHECK
+check_PROGRAMS += tests/footprint/test_engine
+TESTS += tests/footprint/test_engine
+tests_footprint_test_engine_SOURCES = tests/footprint/test_engine.c tests/footprint/dump.c tests/footprint/dump.h
+tests_footprint_test_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_engine_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+endif
 
 # The library with readers that do as told: its sources are compiled again, beside fake.c in place of the readers.
 if HAVE_CHECK

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From code to symbolic footprints: what is made of each shape of control flow and of pointers, as text. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "dump.h"
+
+static char *dump_of(struct sw_program *program, enum sw_source source)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	struct sw_footprint *footprint = sw_footprint_make(program, source, 90);
+	sw_dump_footprint(out, footprint);
+	fclose(out);
+	sw_footprint_free(footprint);
+	sw_program_free(program);
+	return text;
+}
+
+/* The footprint of kernel k, whose parameters are named a, b, c, d. */
+static void expect_module(const char *module, const char *expected)
+{
+	char *ptx = sw_format(".version 8.0\n.target sm_90\n.address_size 64\n%s\n", module);
+	struct sw_ptx_module *m;
+	struct sw_program program;
+	struct sw_error error;
+	ck_assert_msg(!sw_ptx_module_open(ptx, strlen(ptx), &m, &error), "%s", error.text);
+	ck_assert_msg(!sw_ptx_read(m, "k", &program, &error), "%s", error.text);
+	char *text = dump_of(&program, SW_SOURCE_PTX);
+	ck_assert_str_eq(text, expected);
+	free(text);
+	sw_ptx_module_close(m);
+	free(ptx);
+}
+
+#define REGS ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<9>;\n"
+/* r1: the global index; rd1: where it points in a. */
+#define INDEX                                                                                                          \
+	"mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r1, %r2, %r3, %r4;\n"
+#define BASE  "ld.param.u64 %rd2, [a]; cvta.to.global.u64 %rd3, %rd2;\n"
+#define LIMIT "ld.param.u32 %r9, [b];\n"
+#define POINT "mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4;\n"
+
+static void expect(const char *body, const char *expected)
+{
+	char *module = sw_format(".visible .entry k(.param .u64 a, .param .u32 b, .param .u32 c, .param .u64 d)\n{\n%s%s\n}\n",
+				 REGS, body);
+	expect_module(module, expected);
+	free(module);
+}
+
+#define I   "((ntid.x * ctaid.x) + tid.x)"
+#define AT  "((s64_32(" I ") * 4) + p0.64)"
+
+START_TEST(a_guard_holds_where_it_leads)
+{
+	expect(INDEX BASE LIMIT POINT "setp.ge.s32 %p1, %r1, %r9; @%p1 bra end; st.global.u32 [%rd1], %r1; end: ret;",
+	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	expect(INDEX BASE LIMIT POINT "setp.ge.s32 %p1, %r1, %r9; @%p1 ret; st.global.u32 [%rd1], %r1; ret;",
+	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 st.global.u32 [%rd1], %r1; ret;",
+	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	/* What comes after the branches have met again is under no condition. */
+	expect(INDEX BASE LIMIT POINT "setp.ge.s32 %p1, %r1, %r9; @%p1 bra end; mov.u32 %r2, 1; end: st.global.u32 [%rd1], %r1; ret;",
+	       "write 4 param:0 at " AT "\n");
+}
+END_TEST
+
+START_TEST(two_guards_are_both_kept)
+{
+	expect(BASE LIMIT "ld.param.u32 %r8, [c]; mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; setp.lt.s32 %p1, %r1, %r9;"
+	       "setp.lt.s32 %p2, %r2, %r8; and.pred %p3, %p1, %p2; @!%p3 bra end; mad.lo.s32 %r3, %r2, %r9, %r1;"
+	       "mul.wide.s32 %rd4, %r3, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1; end: ret;",
+	       "write 4 param:0 at ((s64_32(((tid.y * p8.32) + tid.x)) * 4) + p0.64) if (tid.y < p12.32) and (p8.32 > tid.x)\n");
+}
+END_TEST
+
+START_TEST(either_of_two_guards)
+{
+	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 bra store; setp.ne.s32 %p2, %r4, 0; @%p2 bra end;"
+	       "store: st.global.u32 [%rd1], %r1; end: ret;",
+	       "write 4 param:0 at " AT " if or((tid.x == 0), (" I " < p8.32))\n");
+	/* Twin: both ways lead there. */
+	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 bra store; setp.ne.s32 %p2, %r4, 0; @%p2 bra store;"
+	       "store: st.global.u32 [%rd1], %r1; end: ret;",
+	       "write 4 param:0 at " AT "\n");
+}
+END_TEST
+
+START_TEST(a_grid_stride_loop_steps_by_the_grid)
+{
+	expect(INDEX BASE LIMIT "mov.u32 %r5, %nctaid.x; mul.lo.s32 %r6, %r5, %r3; setp.ge.s32 %p1, %r1, %r9; @%p1 bra end;"
+	       "loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1; add.s32 %r1, %r1, %r6;"
+	       "setp.lt.s32 %p2, %r1, %r9; @%p2 bra loop; end: ret;",
+	       "write 4 param:0 at ((s64_32(step(" I ", (nctaid.x * ntid.x), L0)) * 4) + p0.64) if (" I " < p8.32)\n"
+	       "L0 entered if (" I " < p8.32) goes on if (p8.32 > ((nctaid.x * ntid.x) + step(" I ", (nctaid.x * ntid.x), L0)))\n");
+}
+END_TEST
+
+START_TEST(pointers_move_and_loops_nest)
+{
+	expect(BASE LIMIT "mov.u32 %r1, 0; outer: mov.u32 %r2, 0; mul.wide.s32 %rd4, %r1, 256; add.s64 %rd5, %rd3, %rd4;"
+	       "inner: st.global.u32 [%rd5], %r1; st.global.u32 [%rd5+4], %r1; add.s64 %rd5, %rd5, 8; add.s32 %r2, %r2, 2;"
+	       "setp.lt.s32 %p1, %r2, 64; @%p1 bra inner; add.s32 %r1, %r1, 1; setp.lt.s32 %p2, %r1, %r9; @%p2 bra outer; ret;",
+	       "write 4 param:0 at step(((s64_32(step(0, 1, L0)) * 256) + p0.64), 8, L1)\n"
+	       "write 4 param:0 at (step(((s64_32(step(0, 1, L0)) * 256) + p0.64), 8, L1) + 4)\n"
+	       "L0 goes on if ((step(0, 1, L0) + 1) < p8.32) and ((step(0, 2, L1) + 2) >= 64)\n"
+	       "L1 in L0 goes on if ((step(0, 2, L1) + 2) < 64)\n");
+}
+END_TEST
+
+START_TEST(what_a_loop_does_otherwise_is_any_number)
+{
+	expect(BASE LIMIT "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1;"
+	       "mul.lo.s32 %r1, %r1, 3; setp.lt.s32 %p1, %r1, %r9; @%p1 bra loop; ret;",
+	       "write 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\n");
+	/* A step that differs from iteration to iteration is none. */
+	expect(BASE LIMIT "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
+	       "add.s32 %r1, %r1, %r2; setp.lt.s32 %p1, %r1, %r9; @%p1 bra loop; ret;",
+	       "read 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\n");
+}
+END_TEST
+
+START_TEST(a_break_is_a_condition_to_go_on)
+{
+	expect(BASE LIMIT "mov.u32 %r1, 0; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
+	       "setp.eq.s32 %p1, %r2, 0; @%p1 bra end; add.s32 %r1, %r1, 1; setp.lt.s32 %p2, %r1, %r9; @%p2 bra loop; end: ret;",
+	       "read 4 param:0 at ((s64_32(step(0, 1, L0)) * 4) + p0.64)\n"
+	       "L0 goes on if ((step(0, 1, L0) + 1) < p8.32) and (any32#11 != 0)\n");
+}
+END_TEST
+
+START_TEST(flow_without_loops_of_a_shape_has_no_steps)
+{
+	/* Two ways into the cycle of one and two. */
+	expect(BASE LIMIT "mov.u32 %r1, 0; setp.eq.s32 %p1, %r9, 0; @%p1 bra two; one: add.s32 %r1, %r1, 1;"
+	       "two: add.s32 %r1, %r1, 2; mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1;"
+	       "setp.lt.s32 %p2, %r1, %r9; @%p2 bra one; ret;",
+	       "write 4 param:0 at ((s64_32((any32#3 + 2)) * 4) + p0.64)\n");
+}
+END_TEST
+
+START_TEST(a_choice_of_pointers_keeps_both)
+{
+	expect("ld.param.u64 %rd2, [a]; ld.param.u64 %rd3, [d];" LIMIT "setp.eq.s32 %p1, %r9, 0; selp.b64 %rd1, %rd2, %rd3, %p1;"
+	       "st.global.u32 [%rd1], %r9; ret;",
+	       "write 4 param:0 param:16 at select((p8.32 == 0), p0.64, p16.64)\n");
+	expect("ld.param.u64 %rd1, [a]; ld.param.u64 %rd3, [d];" LIMIT "setp.eq.s32 %p1, %r9, 0; @%p1 bra on; mov.u64 %rd1, %rd3;"
+	       "on: st.global.u32 [%rd1], %r9; ret;",
+	       "write 4 param:0 param:16 at select((p8.32 == 0), p0.64, p16.64)\n");
+}
+END_TEST
+
+START_TEST(pointers_through_memory)
+{
+	/* Loaded from memory: indirect. */
+	expect(BASE "ld.global.u64 %rd5, [%rd3+8]; st.global.u32 [%rd5+4], 0; ret;",
+	       "read 8 param:0 at (p0.64 + 8)\nwrite 4 indirect:0 at (any64#4 + 4)\n");
+	/* A table in the parameters. */
+	expect_module(".visible .entry k(.param .align 8 .b8 t[32], .param .u32 b)\n{" REGS
+		      "ld.param.u32 %r1, [b]; mov.b64 %rd1, t; mul.wide.u32 %rd2, %r1, 8; add.s64 %rd3, %rd1, %rd2;"
+		      "ld.param.u64 %rd4, [%rd3]; st.global.u32 [%rd4], 0; ret; }",
+		      "write 4 param:0..32 at any64#0\n");
+	/* A local array of pointers, at an index that is not known. */
+	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
+		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
+		      "mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2; mul.wide.u32 %rd4, %r1, 8;"
+		      "add.s64 %rd5, %rd3, %rd4; ld.local.u64 %rd6, [%rd5]; st.global.u32 [%rd6], 0; ret; }",
+		      "write 4 param:0 param:8 at one(p8.64, p0.64)\n");
+	/* At an index that is: only that one. */
+	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
+		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
+		      "mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2;"
+		      "ld.local.u64 %rd6, [%rd3+8]; st.global.u32 [%rd6], 0; ret; }",
+		      "write 4 param:8 at p8.64\n");
+}
+END_TEST
+
+#define PUT                                                                                                            \
+	".func put(.param .b64 p, .param .b32 i)\n{" REGS "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [i];"             \
+	"mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.u32 [%rd3], %r1; ret; }\n"
+#define CALL_PUT(pointer, index)                                                                                       \
+	"{ .param .b64 x; st.param.b64 [x], " pointer "; .param .b32 y; st.param.b32 [y], " index "; call.uni put, (x, y); }"
+
+START_TEST(calls_are_followed_each_by_itself)
+{
+	expect_module(PUT ".visible .entry k(.param .u64 a, .param .u64 b)\n{" REGS "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];"
+		      "mov.u32 %r1, %tid.x;" CALL_PUT("%rd1", "%r1") "add.s32 %r2, %r1, 1;" CALL_PUT("%rd2", "%r2") "ret; }",
+		      "write 4 param:0 at ((u64_32(tid.x) * 4) + p0.64)\n"
+		      "write 4 param:8 at ((s64_32((tid.x + 1)) * 4) + p8.64)\n");
+}
+END_TEST
+
+START_TEST(recursion_keeps_the_pointer)
+{
+	expect_module(".func f(.param .b64 p)\n{" REGS "ld.param.u64 %rd1, [p]; ld.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0;"
+		      "@%p1 ret; add.s64 %rd2, %rd1, 4; { .param .b64 x; st.param.b64 [x], %rd2; call.uni f, (x); } ret; }\n"
+		      ".visible .entry k(.param .u64 a)\n{" REGS
+		      "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1; call.uni f, (x); } ret; }",
+		      "read 4 param:0 at any64#0\nread 4 param:0 at (any64#0 + 4) if (any32#4 != 0)\nread 4 param:0 at p0.64\n");
+}
+END_TEST
+
+START_TEST(functions_without_code)
+{
+	/* Known ones touch nothing that counts. */
+	expect_module(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
+		      ".visible .entry k(.param .u64 a)\n{" REGS "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1;"
+		      ".param .b64 y; st.param.b64 [y], %rd1; .param .b32 r; call.uni (r), vprintf, (x, y); } ret; }",
+		      "");
+	/* Others do whatever they like with what they are given. */
+	expect_module(".extern .func other(.param .b64 f);\n"
+		      ".visible .entry k(.param .u64 a)\n{" REGS "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1;"
+		      "call.uni other, (x); } ret; }",
+		      "wild: calls other, of which there is no code\n"
+		      "readwrite 0 param:0 at ? (the index comes from a function that is not followed)\n");
+}
+END_TEST
+
+/* ---- code that no compiler makes --------------------------------------------------------------------------------- */
+
+static struct sw_insn insn(enum sw_op op, sw_reg dst, sw_reg source, int64_t imm)
+{
+	struct sw_insn x = {.op = (uint8_t)op, .width = 64, .dst = dst, .guard = SW_NO_REG, .imm = imm, .bytes = 4, .count = 1};
+	if (source != SW_NO_REG)
+		x.src[x.n++] = sw_operand_reg(source);
+	return x;
+}
+
+static char *dump_of_insns(struct sw_insn *code, uint32_t n, uint32_t regs)
+{
+	struct sw_function f = {.name = "k", .insn = code, .insns = n, .regs = regs};
+	struct sw_program program = {.function = &f, .functions = 1};
+	return dump_of(&program, SW_SOURCE_SASS);
+}
+
+START_TEST(damaged_code_is_survived_and_said_so)
+{
+	struct sw_insn code[5] = {insn(SW_OP_PARAM, 0, SW_NO_REG, 0), insn(SW_OP_STORE, SW_NO_REG, 0, 0),
+				  insn(SW_OP_EXIT, SW_NO_REG, SW_NO_REG, 0)};
+	code[1].src[code[1].n++] = sw_operand_imm(0);
+	code[1].space = SW_GLOBAL;
+	char *text = dump_of_insns(code, 3, 1);
+	ck_assert_str_eq(text, "write 4 param:0 at p0.64\n");
+	free(text);
+	struct {
+		uint32_t at;
+		struct sw_insn as;
+	} damage[] = {
+		{1, insn(SW_OP_STORE, SW_NO_REG, 77, 0)},	      /* a register that is not there */
+		{2, insn(SW_OP_LOCAL_ADDRESS, 0, SW_NO_REG, 1ll << 40)}, /* a slot */
+		{2, insn(SW_OP_CALL, SW_NO_REG, SW_NO_REG, 0)},	      /* a call */
+		{2, insn(SW_OP_JUMP, SW_NO_REG, SW_NO_REG, 0)},
+		{0, insn(SW_OPS, 0, SW_NO_REG, 0)},
+	};
+	damage[3].as.target = 4000000;
+	for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+		struct sw_insn hurt[3] = {code[0], code[1], code[2]};
+		hurt[damage[i].at] = damage[i].as;
+		text = dump_of_insns(hurt, 3, 1);
+		ck_assert_msg(!strncmp(text, "wild: the code is damaged\n", 26), "%zu: %s", i, text);
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(a_jump_to_anywhere_keeps_directions)
+{
+	struct sw_insn code[6] = {insn(SW_OP_PARAM, 0, SW_NO_REG, 0), insn(SW_OP_SWITCH, SW_NO_REG, SW_NO_REG, 0),
+				  insn(SW_OP_PARAM, 0, SW_NO_REG, 8), insn(SW_OP_STORE, SW_NO_REG, 0, 0),
+				  insn(SW_OP_EXIT, SW_NO_REG, SW_NO_REG, 0)};
+	code[3].src[code[3].n++] = sw_operand_imm(0);
+	code[3].space = SW_GLOBAL;
+	char *text = dump_of_insns(code, 5, 1);
+	ck_assert_str_eq(text, "write 4 param:0 param:8 at any64#0\n");
+	free(text);
+}
+END_TEST
+
+/* Hundreds of thousands of instructions, branches and joins, in seconds. */
+START_TEST(giants_are_done_in_time)
+{
+	enum { N = 200000, REGS_USED = 200 };
+	struct sw_insn *code = sw_calloc(N, sizeof *code);
+	code[0] = insn(SW_OP_PARAM, 0, SW_NO_REG, 0);
+	for (uint32_t i = 1; i < N; i++) {
+		code[i] = insn(SW_OP_ADD, i % REGS_USED, (i * 7) % REGS_USED, 0);
+		code[i].src[code[i].n++] = sw_operand_reg((i * 13) % REGS_USED);
+		if (i % 10 == 3) {
+			code[i] = insn(SW_OP_COMPARE, REGS_USED, i % REGS_USED, SW_LT);
+			code[i].width = 1;
+			code[i].imm2 = 64;
+			code[i].src[code[i].n++] = sw_operand_reg(0);
+		} else if (i % 10 == 4) {
+			code[i] = insn(SW_OP_JUMP, SW_NO_REG, SW_NO_REG, 0);
+			code[i].guard = REGS_USED;
+			code[i].target = i % 100 == 4 ? i - i % 1000 : i + 6 < N ? i + 6 : i;
+		} else if (i % 10 == 7) {
+			code[i] = insn(SW_OP_STORE, SW_NO_REG, i % REGS_USED, 0);
+			code[i].src[code[i].n++] = sw_operand_reg(1);
+		}
+	}
+	code[N - 1] = insn(SW_OP_EXIT, SW_NO_REG, SW_NO_REG, 0);
+	char *text = dump_of_insns(code, N, REGS_USED + 1);
+	ck_assert_ptr_nonnull(strstr(text, "write 4"));
+	free(text);
+	free(code);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("engine");
+	TCase *tests = tcase_create("engine");
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, a_guard_holds_where_it_leads);
+	tcase_add_test(tests, two_guards_are_both_kept);
+	tcase_add_test(tests, either_of_two_guards);
+	tcase_add_test(tests, a_grid_stride_loop_steps_by_the_grid);
+	tcase_add_test(tests, pointers_move_and_loops_nest);
+	tcase_add_test(tests, what_a_loop_does_otherwise_is_any_number);
+	tcase_add_test(tests, a_break_is_a_condition_to_go_on);
+	tcase_add_test(tests, flow_without_loops_of_a_shape_has_no_steps);
+	tcase_add_test(tests, a_choice_of_pointers_keeps_both);
+	tcase_add_test(tests, pointers_through_memory);
+	tcase_add_test(tests, calls_are_followed_each_by_itself);
+	tcase_add_test(tests, recursion_keeps_the_pointer);
+	tcase_add_test(tests, functions_without_code);
+	tcase_add_test(tests, damaged_code_is_survived_and_said_so);
+	tcase_add_test(tests, a_jump_to_anywhere_keeps_directions);
+	tcase_add_test(tests, giants_are_done_in_time);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
