@@ -147,6 +147,27 @@ static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, boo
 		sw_eval_fact(e, b, want);
 }
 
+/* a | b == 0, as compilers write a == 0 && b == 0. */
+static bool hold_zeroes(struct sw_eval *e, const struct sw_term *t, bool truth)
+{
+	struct sw_form zero = {0};
+	const struct sw_term *either_bit = &e->f->term[t->a];
+	if (t->op != SW_OP_COMPARE || t->imm != (truth ? SW_EQ : SW_NE) || either_bit->op != SW_OP_OR ||
+	    t->imm2 != either_bit->width)
+		return false;
+	struct sw_form right = sw_eval_term(e, t->b, either_bit->width);
+	if (right.n || right.constant)
+		return false;
+	const uint32_t operand[2] = {either_bit->a, either_bit->b};
+	for (int i = 0; i < 2; i++) {
+		struct sw_form form = sw_eval_exact(e, operand[i], either_bit->width, false), negative;
+		if (!sw_form_sum(&negative, &zero, &form, -1, 0))
+			return false;
+		sw_eval_hold(e, &negative);
+	}
+	return true;
+}
+
 static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 {
 	uint32_t *depth = arg;
@@ -157,7 +178,9 @@ static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 		e->impossible |= (form.constant != 0) != truth;
 		return;
 	}
-	if (t->op == SW_OP_COMPARE && sw_eval_compare(e, term, truth, &c)) {
+	if (hold_zeroes(e, t, truth)) {
+		/* said already, and better */
+	} else if (t->op == SW_OP_COMPARE && sw_eval_compare(e, term, truth, &c)) {
 		uint32_t n = sw_comparison_forms(&c, forms);
 		for (uint32_t i = 0; i < n; i++)
 			sw_eval_hold(e, &forms[i]);
