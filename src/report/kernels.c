@@ -110,6 +110,11 @@ static void put_code(struct sw_out *out, const struct sw_kernel_view *k)
 	} else {
 		line(out, "evidence", e->why ? e->why : "no code");
 	}
+	if (f && f->loops) {
+		text = sw_format("%u (k0, k1, ...: iterations done)", f->loops);
+		line(out, "loops", text);
+		free(text);
+	}
 	if (f && f->wild) {
 		text = sw_format("%s: what is missing below is not known to be untouched", f->string + f->wild);
 		line(out, "unknown", text);
@@ -158,6 +163,59 @@ static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const 
 	}
 }
 
+/* Operands that are terms; those of STEP and ANY are told by sw_term's own comment. */
+static uint32_t operands_of(const struct sw_term *t)
+{
+	static const uint8_t operands[] = {
+#define SW_OP(name, n, text) [SW_OP_##name] = n,
+#include "footprint/ops.def"
+	};
+	return t->op == SW_TERM_STEP ? 2 : t->op < SW_OPS ? operands[t->op] : 0;
+}
+
+/* Marks the operands of term i. */
+static void mark_operands(const struct sw_footprint *f, uint32_t i, bool *marked)
+{
+	const struct sw_term *t = &f->term[i];
+	uint32_t n = operands_of(t);
+	if (n > 0)
+		marked[t->a] = true;
+	if (n > 1)
+		marked[t->b] = true;
+	if (n > 2)
+		marked[t->c] = true;
+	for (uint32_t k = 0; t->op == SW_TERM_ANY && k < t->b; k++)
+		marked[f->alternative[t->a + k]] = true;
+}
+
+/* Why something in an address is not known: a bit for each enum sw_why.  Operands lie before their users. */
+static uint32_t whys_of(const struct sw_footprint *f, uint32_t address)
+{
+	bool *marked = sw_calloc((size_t)address + 1, sizeof *marked);
+	uint32_t whys = 0;
+	marked[address] = true;
+	for (uint32_t i = address + 1; i-- > 0;) {
+		if (!marked[i])
+			continue;
+		mark_operands(f, i, marked);
+		if (f->term[i].op == SW_OP_RANGE)
+			whys |= 1u << f->term[i].a;
+	}
+	free(marked);
+	return whys & ~(1u << SW_WHY_NONE);
+}
+
+static void append_whys(const struct sw_footprint *f, const struct sw_site *s, char **text)
+{
+	uint32_t whys = s->address == SW_NO_TERM ? 0 : whys_of(f, s->address);
+	for (int why = 0; why < SW_WHYS; why++)
+		if (whys & 1u << why) {
+			char *more = sw_format("%s; %s", *text, sw_why_text((enum sw_why)why));
+			free(*text);
+			*text = more;
+		}
+}
+
 /* "4 bytes at param 0 + 4 * tid.x where tid.x < param 1"; malloc'ed. */
 static char *site_text(const struct sw_kernel_view *k, uint32_t index)
 {
@@ -183,6 +241,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index)
 				 facts);
 	}
 	free(bytes);
+	append_whys(f, s, &text);
 	if (s->polls) {
 		char *more = sw_format("%s; may poll or signal", text);
 		free(text);
