@@ -24,7 +24,7 @@ const char *sw_why_text(enum sw_why why);
 /*
  * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
  *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in it
- *   SW_TERM_ANY   one of alternatives[a .. a+b)
+ *   SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which
  *   RANGE         with a: enum sw_why tells where it comes from
  * Operands a, b, c are terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */

@@ -497,6 +497,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	if (t->b == 1)
 		return sw_eval_term(e, from[0], t->width);
 	uint32_t choice = sw_eval_choose(e, number, t->b);
+	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
 	if (choice != SW_NONE)
 		return sw_eval_term(e, from[choice], t->width);
 	struct sw_interval all = {SW_INFINITE, -SW_INFINITE};

@@ -140,7 +140,8 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
+/* why: what of several it is depends on more than the way that was taken, a table of pointers for one. */
+static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, enum sw_why why)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -151,13 +152,14 @@ static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
 			o[kept++] = o[i];
 	if (kept == 1)
 		return o[0];
-	return sw_graph_make(&t->graph, (struct sw_making){.op = SW_TERM_ANY, .width = width, .n = (uint16_t)kept}, o);
+	struct sw_making m = {.op = SW_TERM_ANY, .width = width, .n = (uint16_t)kept, .imm = why};
+	return sw_graph_make(&t->graph, m, o);
 }
 
 static sw_node step(struct sw_terms *t, const struct sw_value *v, sw_node *o, uint32_t n)
 {
 	int64_t by;
-	sw_node start_and_step[2] = {any(t, v->width, o, n - 1), sw_graph_fit(&t->graph, o[n - 1], v->width)};
+	sw_node start_and_step[2] = {any(t, v->width, o, n - 1, SW_WHY_NONE), sw_graph_fit(&t->graph, o[n - 1], v->width)};
 	if (sw_graph_is_const(&t->graph, start_and_step[1], &by) && !by)
 		return start_and_step[0];
 	struct sw_making m = {.op = SW_TERM_STEP, .width = v->width, .n = 2,
@@ -212,7 +214,9 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 		o[i] = t->of.at[r->need[i]];
 	if (r->form == STEP)
 		return step(t, &v, o, r->n);
-	return r->form == ANY ? any(t, v.width, o, r->n) : plain(t, &v, o);
+	if (r->form == ANY)
+		return any(t, v.width, o, r->n, v.op == SW_VALUE_LOADED ? SW_WHY_TABLE : SW_WHY_NONE);
+	return plain(t, &v, o);
 }
 
 /* ---- all that a node needs, first -------------------------------------------------------------------------------- */
