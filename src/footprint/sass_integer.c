@@ -190,7 +190,10 @@ void sw_sass_lower_imad_wide(struct sw_sass *s)
 /* The upper half of a * b + {Rc+1, Rc}: the sequences for division count on it. */
 void sw_sass_lower_imad_hi(struct sw_sass *s)
 {
+	sw_reg out = sw_sass_predicate_out(s, 81);
 	sw_sass_result(s, sw_sass_unary(s, SW_OP_HIGH, 32, wide_sum(s)));
+	if (out != SW_NO_REG)
+		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
 }
 
 /*

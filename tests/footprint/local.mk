@@ -75,3 +75,8 @@ TESTS += tests/footprint/corpus/run
 EXTRA_DIST += tests/footprint/corpus/expected.txt tests/footprint/corpus/launch.c tests/footprint/corpus/images/compiler \
 	$(corpus_files:%=tests/footprint/corpus/%.cu) $(corpus_files:%=tests/footprint/corpus/images/%.fatbin)
 corpus_files = linear loops planes blocks atomics vectors pointers structs gather flow calls symbols signals async hopper
+
+# What the reader of machine code makes of each instruction, for tests/gpu/sass_check.
+check_PROGRAMS += tests/footprint/sass_registers
+tests_footprint_sass_registers_SOURCES = tests/footprint/sass_registers.c
+tests_footprint_sass_registers_LDADD = $(SW_FOOTPRINT_LIBS)

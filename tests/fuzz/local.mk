@@ -47,3 +47,9 @@ EXTRA_DIST += tests/fuzz/run \
 	tests/fuzz/corpus-reader tests/fuzz/corpus-fatbin tests/fuzz/corpus-cubin tests/fuzz/corpus-ptx \
 	tests/fuzz/corpus-signature tests/fuzz/corpus-judge \
 	tests/fuzz/corpus-ptx_code
+
+check_PROGRAMS += tests/fuzz/replay_sass
+tests_fuzz_replay_sass_SOURCES = tests/fuzz/fuzz_sass.c tests/fuzz/replay.c
+tests_fuzz_replay_sass_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_sass_LDADD = $(SW_FUZZ_LIBS)
+EXTRA_DIST += tests/fuzz/corpus-sass

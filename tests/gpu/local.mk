@@ -43,3 +43,6 @@ tests_gpu_truth_test_compare_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_gpu_truth_test_compare_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_gpu_truth_test_compare_LDADD = tests/reader/libtracebuilder.a libswbase.a $(CHECK_LIBS)
 endif
+
+# The reader of machine code against nvdisasm.
+EXTRA_DIST += tests/gpu/sass_check
