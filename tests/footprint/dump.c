@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Terms deeper than this are printed as "...". */
+/* Terms deeper than this, and what follows so many of them, are printed as "...": shared terms are printed again and
+   again. */
 #define MAX_DEPTH 24
+#define MAX_TERMS 400
 
 static const char *const specials[] = {
 	"tid.x",   "tid.y",   "tid.z",	  "ntid.x",   "ntid.y",	  "ntid.z", "ctaid.x",	      "ctaid.y",      "ctaid.z",
@@ -14,6 +16,7 @@ _Static_assert(sizeof specials / sizeof *specials == SW_SPECIALS, "a name for ea
 static const char *const conditions[] = {"==", "!=", "<", "<=", ">", ">="};
 
 static void expression(FILE *out, const struct sw_footprint *f, uint32_t term, int depth);
+static int printed;
 
 static void call(FILE *out, const struct sw_footprint *f, const char *name, const uint32_t *o, uint32_t n, int depth)
 {
@@ -110,9 +113,9 @@ static void operation(FILE *out, const struct sw_footprint *f, const struct sw_t
 static void expression(FILE *out, const struct sw_footprint *f, uint32_t term, int depth)
 {
 	const struct sw_term *t = &f->term[term];
-	if (t->op <= SW_OP_ENVIRONMENT && t->op != SW_TERM_STEP)
+	if (t->op <= SW_OP_ENVIRONMENT)
 		leaf(out, f, t);
-	else if (depth >= MAX_DEPTH)
+	else if (depth >= MAX_DEPTH || printed++ >= MAX_TERMS)
 		fputs("...", out);
 	else
 		operation(out, f, t, depth + 1);
@@ -120,6 +123,7 @@ static void expression(FILE *out, const struct sw_footprint *f, uint32_t term, i
 
 void sw_dump_term(FILE *out, const struct sw_footprint *footprint, uint32_t term)
 {
+	printed = 0;
 	if (term == SW_NO_TERM)
 		fputc('?', out);
 	else
