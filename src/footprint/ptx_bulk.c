@@ -210,7 +210,7 @@ static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at,
 	if (stride.reg != SW_NO_REG)
 		stride = sw_ptx_temp(r, sw_ptx_extend(64, stride, 32, false));
 	struct sw_ptx_place place = sw_ptx_place(r, memory, r->op->space);
-	struct sw_operand line = address(r, &place), step = {SW_NO_REG, stride.imm * bits / 8};
+	struct sw_operand line = address(r, &place), step = {SW_NO_REG, (int64_t)((uint64_t)stride.imm * bits / 8)};
 	if (stride.reg != SW_NO_REG) {
 		step = sw_ptx_temp(r, sw_ptx_op2(SW_OP_MUL, 64, stride, sw_operand_imm(bits < 8 ? bits : bits / 8)));
 		if (bits < 8)

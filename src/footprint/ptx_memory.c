@@ -64,7 +64,7 @@ static void load_params(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, 
 	for (unsigned k = 0; k < s->count; k++) {
 		const struct sw_ptx_node *to = element(r, dst, k / s->each);
 		struct sw_insn param = {.op = SW_OP_PARAM, .width = (uint8_t)s->bits};
-		param.imm = place->displacement + k * s->bytes;
+		param.imm = (int64_t)((uint64_t)place->displacement + k * s->bytes);
 		param = sw_ptx_signed(param, s->sign);
 		if (s->each == 1)
 			sw_ptx_set(r, to, param);

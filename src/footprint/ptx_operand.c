@@ -302,7 +302,7 @@ struct sw_ptx_place sw_ptx_place(struct sw_ptx_reader *r, const struct sw_ptx_no
 		return place;
 	}
 	if (base->kind == SW_PTX_VALUE && base->thing.kind == SW_PTX_BLOCK) {
-		place.displacement = base->thing.a + base->imm;
+		place.displacement = (int64_t)(base->thing.a + (uint64_t)base->imm);
 		place.block = true;
 		return place;
 	}

@@ -120,13 +120,19 @@ static void join_colons(struct sw_ptx_lexer *l)
 	}
 }
 
+static bool is_guard(const struct sw_ptx_reader *r, const struct sw_ptx_node *node)
+{
+	return sw_ptx_is_register(node) && node->thing.a == r->guard;
+}
+
 /* "@%p setp.ne.u32 %p|%q, ..." writes its guard before it is done with it. */
 static void keep_guard(struct sw_ptx_reader *r)
 {
 	if (r->failed || r->guard == SW_NO_REG || !r->operands)
 		return;
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
-	if (dst->other != SW_PTX_NO_NODE && sw_ptx_is_register(dst) && dst->thing.a == r->guard)
+	const struct sw_ptx_node *other = dst->other == SW_PTX_NO_NODE ? NULL : &r->nodes.at[dst->other];
+	if (other && (is_guard(r, dst) || is_guard(r, other)))
 		r->guard = sw_ptx_temp(r, sw_ptx_op1(SW_OP_MOV, 1, sw_operand_reg(r->guard))).reg;
 }
 
