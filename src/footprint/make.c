@@ -158,14 +158,51 @@ static void add_site(struct sw_emit *e, struct sw_site *site, const struct sw_in
 		e->root.n = roots.first;
 }
 
+/* Shared, local or parameter memory, and nothing else. */
+static bool is_elsewhere(const struct sw_roots *roots, sw_node node)
+{
+	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, roots->of[node], e);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t kind = sw_origin_at(&roots->origins, e[i])->kind;
+		if (kind != SW_ORIGIN_LOCAL && kind != SW_ORIGIN_SHARED && kind != SW_ORIGIN_BLOCK)
+			return false;
+	}
+	return n;
+}
+
+/* An address that is global under a condition only ("n > 64 ? out : buffer in shared memory"): what it is then.  Looks a
+   few sums deep; *condition is left alone if there is none. */
+static sw_node global_part(struct maker *m, sw_node node, uint32_t depth, sw_node *condition)
+{
+	struct sw_graph *g = &m->emit.ssa->graph;
+	struct sw_value v = *sw_graph_at(g, node);
+	if (v.op == SW_OP_SELECT && is_elsewhere(&m->roots, v.operand[2])) {
+		*condition = v.operand[0];
+		return v.operand[1];
+	}
+	if (v.op == SW_OP_SELECT && is_elsewhere(&m->roots, v.operand[1])) {
+		*condition = sw_graph_unary(g, SW_OP_NOT, 1, v.operand[0]);
+		return v.operand[2];
+	}
+	for (uint32_t i = 0; i < 2 && v.op == SW_OP_ADD && depth; i++) {
+		sw_node part = global_part(m, v.operand[i], depth - 1, condition);
+		if (part != v.operand[i])
+			return sw_graph_binary(g, SW_OP_ADD, v.width, 0, part, v.operand[!i]);
+	}
+	return node;
+}
+
 /* Where, under which conditions. */
 static void describe(struct maker *m, struct sw_site *site, const struct sw_use *use, sw_node size)
 {
 	struct sw_emit *e = &m->emit;
 	uint32_t list = e->guards.of[use->block];
+	sw_node condition = SW_NO_NODE, address = global_part(m, use->address, 4, &condition);
 	if (use->guard != SW_NO_NODE && !e->ssa->flat)
 		list = sw_guards_add(e->ssa, &e->guards, list, use->guard);
-	site->address = sw_emit_term(e, sw_terms_of(&e->terms, use->address));
+	if (condition != SW_NO_NODE && !e->ssa->flat)
+		list = sw_guards_add(e->ssa, &e->guards, list, condition);
+	site->address = sw_emit_term(e, sw_terms_of(&e->terms, address));
 	if (size != SW_NO_NODE) {
 		sw_node term = sw_graph_fit(&e->terms.graph, sw_terms_of(&e->terms, size), 64);
 		int64_t known;

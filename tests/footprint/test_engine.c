@@ -154,6 +154,15 @@ START_TEST(a_choice_of_pointers_keeps_both)
 }
 END_TEST
 
+START_TEST(shared_memory_is_no_site)
+{
+	const char *choice = ".shared .align 4 .b8 s[64];" BASE LIMIT "mov.u64 %rd5, s; cvta.shared.u64 %rd6, %rd5;"
+			     "setp.gt.s32 %p1, %r9, 64; selp.b64 %rd7, %rd2, %rd6, %p1; st.u32 [%rd7+4], %r9; ret;";
+	expect(choice, "write 4 param:0 at (p0.64 + 4) if (p8.32 > 64)\n");
+	expect(".shared .align 4 .b8 s[64]; mov.u64 %rd5, s; cvta.shared.u64 %rd6, %rd5; st.u32 [%rd6+4], 0; ret;", "");
+}
+END_TEST
+
 START_TEST(pointers_through_memory)
 {
 	/* Loaded from memory: indirect. */
@@ -325,6 +334,7 @@ int main(void)
 	tcase_add_test(tests, a_break_is_a_condition_to_go_on);
 	tcase_add_test(tests, flow_without_loops_of_a_shape_has_no_steps);
 	tcase_add_test(tests, a_choice_of_pointers_keeps_both);
+	tcase_add_test(tests, shared_memory_is_no_site);
 	tcase_add_test(tests, pointers_through_memory);
 	tcase_add_test(tests, calls_are_followed_each_by_itself);
 	tcase_add_test(tests, recursion_keeps_the_pointer);
