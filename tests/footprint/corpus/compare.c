@@ -319,7 +319,7 @@ static const char *wrong_with(unsigned is, unsigned want, unsigned loose, bool b
 		return want ? "open, though bounded" : "open, though not touched";
 	if (want & BOX && !(is & BOX) && !(loose & (HULL | OPEN)))
 		return "not a box";
-	if (want && !(want & BOX) && !(want & is) && !(loose & (HULL | OPEN)))
+	if (want && !(want & BOX) && !(want & is) && !(loose & (is | HULL | OPEN)))
 		return "narrower than the table says";
 	return NULL;
 }
