@@ -206,39 +206,70 @@ static sw_node over(struct sw_pairs *p, sw_node term, sw_node factor)
 	return SW_NO_NODE;
 }
 
+/* A factor of 32 bits without a sign in a product of 64. */
+static sw_node narrow(struct sw_pairs *p, sw_node n)
+{
+	int64_t v;
+	if (constant(p, n, &v))
+		return v >= 0 && v <= UINT32_MAX ? sw_graph_const(p->graph, 32, (int32_t)v) : SW_NO_NODE;
+	const struct sw_value *e = sw_pairs_at(p, n);
+	if (e->op != SW_OP_EXTEND || e->flags & SW_SIGNED || e->imm != 32)
+		return SW_NO_NODE;
+	sw_node inner = sw_pairs_operand(p, n, 0);
+	return sw_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
+}
+
+/* xl * yl as machine code says it, or as the graph has made it; false: it is none. */
+static bool factors_of(struct sw_pairs *p, sw_node wide, sw_node x[2])
+{
+	bool multiplies = sw_pairs_is(p, wide, SW_OP_MULWIDE, 64) && !(sw_pairs_at(p, wide)->flags & SW_SIGNED);
+	if (!multiplies && !sw_pairs_is(p, wide, SW_OP_MUL, 64))
+		return false;
+	for (uint32_t k = 0; k < 2; k++)
+		x[k] = multiplies ? sw_pairs_operand(p, wide, k) : narrow(p, sw_pairs_operand(p, wide, k));
+	return x[0] != SW_NO_NODE && x[1] != SW_NO_NODE;
+}
+
 /* The product of which `wide` is xl * yl, with those terms that belong to it, which are taken out of the list. */
 static sw_node product64(struct sw_pairs *p, sw_node wide, struct terms *t)
 {
-	if (!sw_pairs_is(p, wide, SW_OP_MULWIDE, 64) || sw_pairs_at(p, wide)->flags & SW_SIGNED)
+	sw_node x[2], upper[2] = {SW_NO_NODE, SW_NO_NODE}, factor[2];
+	if (!factors_of(p, wide, x))
 		return SW_NO_NODE;
-	sw_node x[2] = {sw_pairs_operand(p, wide, 0), sw_pairs_operand(p, wide, 1)},
-		upper[2] = {SW_NO_NODE, SW_NO_NODE};
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned i = 0; i < t->n && upper[k] == SW_NO_NODE; i++)
 			if ((upper[k] = over(p, t->at[i], x[!k])) != SW_NO_NODE)
 				t->at[i] = t->at[--t->n];
 	if (upper[0] == SW_NO_NODE && upper[1] == SW_NO_NODE)
 		return SW_NO_NODE;
-	sw_node factor[2];
 	for (unsigned k = 0; k < 2; k++)
 		factor[k] = upper[k] == SW_NO_NODE ? sw_graph_extend(p->graph, 64, 32, 0, x[k])
 						   : sw_pairs_joined(p, x[k], upper[k]);
 	return sw_graph_binary(p->graph, SW_OP_MUL, 64, 0, factor[0], factor[1]);
 }
 
+/* A sum of 64 bits with its products completed; SW_NO_NODE: no term belongs to one. */
+static sw_node completed(struct sw_pairs *p, sw_node wide, struct terms *t, unsigned depth)
+{
+	sw_node n = product64(p, wide, t);
+	if (n != SW_NO_NODE || !sw_pairs_is(p, wide, SW_OP_ADD, 64) || depth == MAX_TERMS)
+		return n;
+	sw_node side[2] = {sw_pairs_operand(p, wide, 0), sw_pairs_operand(p, wide, 1)};
+	bool any = false;
+	for (unsigned k = 0; k < 2 && t->n; k++) {
+		sw_node full = completed(p, side[k], t, depth + 1);
+		if (full != SW_NO_NODE) {
+			side[k] = full;
+			any = true;
+		}
+	}
+	return any ? sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, side[0], side[1]) : SW_NO_NODE;
+}
+
 /* The sum `wide` with products completed, and what is left of the terms at bit 32. */
 static sw_node with_terms(struct sw_pairs *p, sw_node wide, struct terms *t)
 {
-	sw_node n = product64(p, wide, t);
-	if (n == SW_NO_NODE && sw_pairs_is(p, wide, SW_OP_ADD, 64)) {
-		sw_node side[2] = {sw_pairs_operand(p, wide, 0), sw_pairs_operand(p, wide, 1)};
-		for (unsigned k = 0; k < 2; k++) {
-			sw_node full = product64(p, side[k], t);
-			if (full != SW_NO_NODE)
-				side[k] = full;
-		}
-		n = sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, side[0], side[1]);
-	}
+	sw_node n = completed(p, wide, t, 0);
 	if (n == SW_NO_NODE)
 		n = wide;
 	for (unsigned i = 0; i < t->n; i++) {

@@ -114,14 +114,15 @@ void sw_sass_lower_iadd3(struct sw_sass *s)
 
 void sw_sass_lower_viadd(struct sw_sass *s)
 {
-	sw_sass_result(s, add(s, sw_sass_operand(s, SW_SASS_A), sw_sass_operand(s, SW_SASS_B)));
+	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
+	sw_sass_result(s, add(s, a, b));
 }
 
 /* IADD.64 has two operands, UIADD3.64 three. */
 void sw_sass_lower_iadd64(struct sw_sass *s)
 {
-	struct sw_operand sum =
-		sw_sass_binary(s, SW_OP_ADD, 64, sw_sass_wide(s, SW_SASS_A), sw_sass_wide(s, SW_SASS_B));
+	struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
+	struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
 	if (sw_sass_uniform(s))
 		sum = sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_wide(s, SW_SASS_C));
 	sw_sass_result64(s, sum);

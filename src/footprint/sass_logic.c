@@ -43,14 +43,17 @@ static void select_of(struct sw_sass *s, unsigned width, struct sw_operand a, st
 
 void sw_sass_lower_sel(struct sw_sass *s)
 {
-	select_of(s, 32, sw_sass_operand(s, SW_SASS_A), sw_sass_operand(s, SW_SASS_B));
+	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
+	select_of(s, 32, a, b);
 }
 
 /* Its two sources stand where those of the form with registers do, whatever bits 9-11 say. */
 void sw_sass_lower_sel64(struct sw_sass *s)
 {
 	bool uniform = sw_sass_uniform(s);
-	select_of(s, 64, sw_sass_pair(s, sw_sass_reg(s, 24, uniform)), sw_sass_pair(s, sw_sass_reg(s, 32, uniform)));
+	struct sw_operand a = sw_sass_pair(s, sw_sass_reg(s, 24, uniform));
+	struct sw_operand b = sw_sass_pair(s, sw_sass_reg(s, 32, uniform));
+	select_of(s, 64, a, b);
 }
 
 /* Bits 72-73 and 62-63: signs and absolute values of floating-point numbers. */

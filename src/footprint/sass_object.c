@@ -133,9 +133,13 @@ static void through(struct sw_sass *s, enum sw_op op, unsigned flags)
 {
 	struct sw_operand h = handle(s);
 	object(s, op, h, flags);
-	for (unsigned at = 16; at <= 64; at += 48) { /* results in up to two groups of registers */
+	/* Results in up to two groups of registers; 72-75: which components a texture gives. */
+	unsigned most = SW_WORDS_OF(s->op->words), mask = (unsigned)sw_sass_bits(s, 72, 4);
+	if (op == SW_OP_TEXTURE && mask)
+		most = (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3);
+	for (unsigned at = 16; at <= 64; at += 48) {
 		sw_reg rd = sw_sass_reg(s, at, false);
-		for (uint32_t k = 0; k < SW_WORDS_OF(s->op->words) && rd != SW_NO_REG && (rd & 0xff) + k <= 254; k++)
+		for (uint32_t k = 0; k < most && rd != SW_NO_REG && (rd & 0xff) + k <= 254; k++)
 			sw_sass_blur(s, rd + k, 32);
 	}
 	sw_sass_give_predicate(s);

@@ -80,3 +80,12 @@ corpus_files = linear loops planes blocks atomics vectors pointers structs gathe
 check_PROGRAMS += tests/footprint/sass_registers
 tests_footprint_sass_registers_SOURCES = tests/footprint/sass_registers.c
 tests_footprint_sass_registers_LDADD = $(SW_FOOTPRINT_LIBS)
+
+EXTRA_DIST += tests/footprint/sass
+if HAVE_CHECK
+check_PROGRAMS += tests/footprint/test_sass
+TESTS += tests/footprint/test_sass
+tests_footprint_test_sass_SOURCES = tests/footprint/test_sass.c
+tests_footprint_test_sass_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_sass_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machine code to programs: encodings as nvcc 13.0 and nvdisasm 13.0 write them, put in place of a kernel's first. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "footprint/code.h"
+#include "image/image.h"
+
+static const struct {
+	int arch;
+	uint64_t low, high;
+	const char *expected; /* the lines of the first instruction */
+} cases[] = {
+	/* IADD3 R6, P0, -R2, R4, RZ */
+	{80, 0x0000000402067210, 0x000fc80007f1e1ff,
+	 "r528.32 = not r2; r529.1 = carry r528, r4, 1; r6.32 = sub r4, r2; r512.1 = mov r529"},
+	/* IADD3.X R4, ~R3, R5, RZ, P0, !PT */
+	{80, 0x0000000503047210, 0x000fe400007fe5ff, "r528.32 = not r3; r4.32 = addx r528, r5, r512"},
+	/* IMAD.WIDE R2, R6, 0x4, R2 */
+	{80, 0x0000000406027825, 0x000fca00078e0202,
+	 "r528.64 = mulwide.signed r6, 4; r529.64 = pair r2, r3; r530.64 = add r528, r529; r2.32 = low r530; "
+	 "r3.32 = high r530"},
+	/* IMAD.MOV.U32 R21, RZ, RZ, 0x0: the form of the third operand; @!P2 IMAD.X R3, R3, 0x1, ~R16, P0 */
+	{90, 0x000000010303a824, 0x00000000000e0e10, "r528.32 = not r16; @!r514 r3.32 = addx r3, r528, r512"},
+	/* IMAD.HI R2, R3, -0x6db6db6d, R2 */
+	{90, 0x9249249303027827, 0x00000000078e0202,
+	 "r528.64 = mulwide.signed r3, -1840700269; r529.64 = pair r2, r3; r530.64 = add r528, r529; r2.32 = high "
+	 "r530"},
+	/* LEA.HI.X R7, R2, UR13, R3, 0x2, P0 */
+	{100, 0x0000000d02077c11, 0x000fcc00080f1403,
+	 "r528.64 = pair r2, r3; r529.64 = shl r528, 2; r530.32 = high r529; r7.32 = addx r530, r269, r512"},
+	/* SHF.R.S32.HI R5, RZ, 0x1f, R4 */
+	{80, 0x0000001fff057819, 0x000fc80000011404, "r5.32 = shr.signed r4, 31"},
+	/* LOP3.LUT R0, R0, 0x3, RZ, 0xc0, !PT */
+	{90, 0x0000000300007812, 0x000fc800078ec0ff, "r0.32 = and r0, 3"},
+	/* UISETP.GE.U64.AND UP0, UPT, UR6, UR4, UPT */
+	{120, 0x000000040600728c, 0x000fd2000bf16070,
+	 "r528.64 = pair r262, r263; r529.64 = pair r260, r261; r520.1 = compare.ge.64 r528, r529"},
+	/* SEL.64 R2, R2, R4, !P0 */
+	{120, 0x0000000402027607, 0x000fe40004000000,
+	 "r528.64 = pair r2, r3; r529.64 = pair r4, r5; r530.1 = not r512; r531.64 = select r530, r528, r529; "
+	 "r2.32 = low r531; r3.32 = high r531"},
+	/* HFMA2.MMA R4, -RZ, RZ, 0, 2.384185791015625e-07: the integer 4 */
+	{90, 0x00000004ff047435, 0x000fe200000001ff, "r4.32 = mov 4"},
+	/* its twin that is a product of halves */
+	{90, 0x0000000402047231, 0x000fe20000000003, "r4.32 = range 0 4294967295"},
+	/* LDG.E.64.CONSTANT R10, desc[UR6][R10.64+0x8] */
+	{90, 0x000008060a0a7981, 0x000ea2000c1e9b00,
+	 "r528.64 = pair r10, r11; r529.64 = load.global 1x8 [r528+8]; r10.32 = low r529; r11.32 = high r529"},
+	/* LDG.E.STRONG.SYS R0, desc[UR4][R2.64] polls; ST.E.64 to the stack's generic address does not */
+	{90, 0x0000000402007981, 0x001ea4000c1f5900,
+	 "r528.64 = pair r2, r3; r529.32 = load.global.volatile 1x4 [r528]; r0.32 = mov r529"},
+	/* STG.E.U16 desc[UR12][R4.64], R9 */
+	{90, 0x0000000904007986, 0x004fe2000c10150c, "r528.64 = pair r4, r5; store.global 1x2 [r528], r9"},
+	/* LDGSTS.E.BYPASS.128 [R5], desc[UR4][R2.64-0x10] */
+	{90, 0x00000ff002057fae, 0x000fe2000b901c44,
+	 "r528.64 = pair r2, r3; r529.64 = add r528, -16; bulk.global.read [r529], 16"},
+	/* STG.E.ENL2.256 desc[UR6][R4.64-0x20], R8, R12: displacement of 19 bits, two groups */
+	{100, 0xffffff08040c797f, 0x000000000f121804,
+	 "r528.64 = pair r4, r5; store.global 8x4 [r528-32], r8, r9, r10, r11, r12, r13, r14, r15"},
+	/* @P0 REDG.E.ADD.64.STRONG.GPU desc[UR12][R20.64], R22 */
+	{100, 0x000000161400098e, 0x0043e8000c12e50c,
+	 "r528.64 = pair r20, r21; r530.64 = pair r22, r23; @r512 atomic.global 1x8 [r528], r530"},
+};
+
+static uint64_t code_at;
+static int find_code(void *arg, const struct sw_cubin_kernel *k)
+{
+	if (strcmp(k->name, "saxpy"))
+		return 0;
+	code_at = (uint64_t)((const char *)k->code - (const char *)arg);
+	return 1;
+}
+
+/* The committed cubin of an architecture with the kernel's first instruction replaced. */
+static char *patched(int arch, uint64_t low, uint64_t high, size_t *bytes)
+{
+	const char *top = getenv("top_srcdir");
+	char *path = sw_format("%s/tests/footprint/sass/sm_%d.cubin", top ? top : ".", arch),
+	     *cubin = sw_alloc(1 << 16);
+	FILE *file = fopen(path, "rb");
+	ck_assert_msg(file != NULL, "%s", path);
+	*bytes = fread(cubin, 1, 1 << 16, file);
+	fclose(file);
+	free(path);
+	ck_assert_int_eq(sw_cubin_walk(cubin, *bytes, NULL, find_code, cubin, NULL), 1);
+	memcpy(cubin + code_at, &low, 8);
+	memcpy(cubin + code_at + 8, &high, 8);
+	return cubin;
+}
+
+/* "N: text" lines without numbers, joined, of the instructions made of the first one. */
+static char *first_lines(const struct sw_program *p)
+{
+	char *text = NULL, *out = sw_strdup("");
+	size_t n = 0;
+	uint32_t lines = 0;
+	FILE *f = open_memstream(&text, &n);
+	sw_program_print(p, f);
+	fclose(f);
+	while (lines < p->function[0].insns && p->function[0].insn[lines].place == 0)
+		lines++;
+	for (uint32_t k = 0; k < lines; k++) {
+		char *number = sw_format("\n%u: ", k), *at = strstr(text, number);
+		ck_assert(at != NULL);
+		at += strlen(number);
+		char *joined = sw_format("%s%s%.*s", out, k ? "; " : "", (int)strcspn(at, "\n"), at);
+		free(out);
+		free(number);
+		out = joined;
+	}
+	free(text);
+	return out;
+}
+
+START_TEST(test_encoding)
+{
+	size_t bytes;
+	struct sw_program program;
+	struct sw_error error;
+	uint32_t arch;
+	char *cubin = patched(cases[_i].arch, cases[_i].low, cases[_i].high, &bytes);
+	ck_assert_msg(!sw_sass_read(cubin, bytes, "saxpy", &program, &arch, &error), "%s", error.text);
+	ck_assert_int_eq((int)arch, cases[_i].arch);
+	char *lines = first_lines(&program);
+	ck_assert_str_eq(lines, cases[_i].expected);
+	free(lines);
+	sw_program_free(&program);
+	free(cubin);
+}
+END_TEST
+
+/* An instruction that nobody knows: what it may read counts, what it may write is not what it was. */
+START_TEST(test_unknown)
+{
+	size_t bytes;
+	struct sw_program program;
+	char *cubin = patched(90, 0x00000004020a71ff, 0x000fe20000000006, &bytes);
+	ck_assert_int_eq(sw_sass_read(cubin, bytes, "saxpy", &program, NULL, NULL), 0);
+	bool opaque = false, blurred = false;
+	for (uint32_t k = 0; k < program.function[0].insns; k++) {
+		const struct sw_insn *i = &program.function[0].insn[k];
+		opaque |= i->op == SW_OP_OPAQUE;
+		blurred |= i->op == SW_OP_MIX && i->dst == 10 && i->src[0].reg == 10;
+	}
+	ck_assert(opaque);
+	ck_assert(blurred);
+	sw_program_free(&program);
+	free(cubin);
+}
+END_TEST
+
+START_TEST(test_no_such_kernel)
+{
+	size_t bytes;
+	struct sw_program program;
+	struct sw_error error;
+	char *cubin = patched(90, 0, 0, &bytes);
+	ck_assert_int_lt(sw_sass_read(cubin, bytes, "saxpies", &program, NULL, &error), 0);
+	ck_assert_ptr_nonnull(strstr(error.text, "saxpies"));
+	ck_assert_int_lt(sw_sass_read(cubin, 100, "saxpy", &program, NULL, &error), 0);
+	ck_assert_uint_eq(program.functions, 0);
+	free(cubin);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("sass");
+	TCase *all = tcase_create("all");
+	tcase_add_loop_test(all, test_encoding, 0, (int)(sizeof cases / sizeof *cases));
+	tcase_add_test(all, test_unknown);
+	tcase_add_test(all, test_no_such_kernel);
+	suite_add_tcase(suite, all);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
