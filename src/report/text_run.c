@@ -69,7 +69,8 @@ static void put_limits(struct sw_text *t)
 		 "launches that use textures, surfaces or tensor maps whose making was not seen"},
 		{coverage->wild_kernels, "launches of kernels of which some accesses are not understood"},
 		{coverage->codeless_kernels, "launches of kernels without a code image"},
-		{coverage->unreadable_kernels, "launches of kernels whose code cannot be read"},
+		{coverage->unreadable_kernels,
+		 "launches of kernels whose code cannot be read (syncwatch kernels says why)"},
 	};
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
 		if (limits[i].n)
