@@ -34,7 +34,7 @@ static bool equal(const struct sw_graph *graph, sw_node node, const struct sw_ma
 	const struct sw_value *v = sw_graph_at(graph, node);
 	return v->op == m->op && v->width == m->width && v->flags == m->flags && v->n == m->n && v->imm == m->imm &&
 	       v->imm2 == m->imm2 && v->why == m->why && v->space == m->space && v->bytes == m->bytes &&
-	       !memcmp(sw_graph_operands(graph, node), operands, m->n * sizeof *operands);
+	       (!m->n || !memcmp(sw_graph_operands(graph, node), operands, m->n * sizeof *operands));
 }
 
 static struct sw_making making_of(const struct sw_value *v)
