@@ -320,6 +320,9 @@ static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system
 		const struct sw_variable *v = &e->variable.at[s->var[i]];
 		if (v->why)
 			return (enum sw_why)v->why;
+		/* Which value a counter had in the end is not known, only which it may have had. */
+		if (v->counter && !sw_eval_inside(e, v->of))
+			return SW_WHY_LOOP;
 	}
 	return SW_WHY_NONE;
 }

@@ -122,6 +122,8 @@ static const char *site_bad(const struct sw_footprint *f, const struct sw_site *
 		return "no such term";
 	if (!holds(s->fact, s->facts, f->facts) || !holds(s->root, s->roots, f->roots))
 		return "facts or roots out of bounds";
+	if (s->loop > f->loops)
+		return "no such loop";
 	return s->text >= f->strings ? "no such string" : NULL;
 }
 

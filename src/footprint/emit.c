@@ -13,7 +13,7 @@
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t loop_number(struct sw_emit *e, uint32_t natural)
+uint32_t sw_emit_loop(struct sw_emit *e, uint32_t natural)
 {
 	uint64_t *found = sw_map_find(&e->loop_of, natural);
 	if (found)
@@ -21,7 +21,7 @@ static uint32_t loop_number(struct sw_emit *e, uint32_t natural)
 	uint32_t around = e->ssa->flow.loop.at[natural].parent, parent = UINT32_MAX;
 	/* A term rarely names more than a few loops; those around are few as well (loops.c caps their depth). */
 	if (around != SW_NO_LOOP)
-		parent = loop_number(e, around);
+		parent = sw_emit_loop(e, around);
 	*sw_vec_push(&e->loop) = (struct sw_loop){.parent = parent};
 	*sw_vec_push(&e->natural) = natural;
 	*sw_map_put(&e->loop_of, natural) = e->loop.n;
@@ -50,7 +50,7 @@ static void put(struct sw_emit *e, sw_node node)
 			*to[i] = number_of(e, o[i]);
 	}
 	if (v->op == SW_TERM_STEP) {
-		t.c = loop_number(e, (uint32_t)v->imm);
+		t.c = sw_emit_loop(e, (uint32_t)v->imm);
 		t.imm = 0;
 	} else if (v->op == SW_OP_RANGE) {
 		t.a = v->why;

@@ -30,6 +30,8 @@ struct sw_emit {
 
 /* The term of a node of the terms' graph, with all it needs; SW_NO_TERM: too many terms. */
 uint32_t sw_emit_term(struct sw_emit *emit, sw_node node);
+/* The number of a loop of the flow graph, and of those around it. */
+uint32_t sw_emit_loop(struct sw_emit *emit, uint32_t natural);
 /* The facts of a list up to `end` (SW_NO_GUARD: all), as terms; the same list is the same run. */
 struct sw_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t end);
 /* Facts of the loops that terms mention, and of loops that those mention. */

@@ -75,6 +75,7 @@ struct sw_loop_info {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
+	const struct sw_site *site; /* being looked at */
 	SW_VEC(struct sw_variable) variable;
 	SW_VEC(struct sw_quotient) quotient;
 	SW_VEC(struct sw_value) value;
@@ -180,6 +181,9 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+
+/* Is the site in this loop? */
+bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
 
 /* ---- case.c */
 void sw_eval_case_begin(struct sw_eval *e);

@@ -124,6 +124,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	bool open = site->address == SW_NO_TERM || !e->budget;
 	if (site->address != SW_NO_TERM && !e->budget)
 		why = SW_WHY_COMPLEX;
+	e->site = site;
 	like.root = strongest(e->f, site);
 	e->choices = 0;
 	e->choosing = true;

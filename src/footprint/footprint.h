@@ -74,6 +74,7 @@ struct sw_site {
 	uint32_t bytes; /* touched from the address on, when size is SW_NO_TERM; 0: unknown */
 	uint32_t address, size; /* terms of 64 bits; SW_NO_TERM */
 	uint32_t fact, facts, root, roots;
+	uint32_t loop; /* innermost one around it, + 1; 0 none: counters of loops that are over have their last value */
 	uint32_t place; /* PTX line or byte offset */
 	uint32_t text;	/* offset in strings: mnemonic */
 };

@@ -83,7 +83,8 @@ static void enter(struct sw_eval *e, uint32_t loop)
 			continue;
 		hold_all(e, info->always, info->n_always);
 		e->blind |= info->vague;
-		if (!info->n_continued)
+		/* Behind the loop only the last value counts: its first is no case of its own. */
+		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
 			continue;
 		uint32_t choice = sw_eval_choose(e, loop | UINT64_C(2) << 32, 2);
 		if (choice == SW_NONE) {
@@ -94,6 +95,16 @@ static void enter(struct sw_eval *e, uint32_t loop)
 		if (choice)
 			hold_all(e, info->continued, info->n_continued);
 	}
+}
+
+bool sw_eval_inside(const struct sw_eval *e, uint32_t loop)
+{
+	uint32_t at = e->site->loop - 1; /* none: SW_NONE */
+	for (int i = 0; i < MAX_NEST && at < e->f->loops; i++, at = e->f->loop[at].parent) {
+		if (at == loop)
+			return true;
+	}
+	return false;
 }
 
 struct back {

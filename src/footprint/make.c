@@ -150,7 +150,7 @@ static void add_site(struct sw_emit *e, struct sw_site *site, const struct sw_in
 	if (e->site.n >= SW_FOOTPRINT_MAX_SITES) { /* directions only; equal ones fall together */
 		site->address = site->size = SW_NO_TERM;
 		site->why = SW_WHY_COMPLEX;
-		site->fact = site->facts = site->bytes = site->text = 0;
+		site->fact = site->facts = site->bytes = site->text = site->loop = 0;
 	}
 	if (is_new(e, site))
 		*sw_vec_push(&e->site) = *site;
@@ -215,6 +215,8 @@ static void describe(struct maker *m, struct sw_site *site, const struct sw_use 
 		site->why = SW_WHY_COMPLEX;
 		return;
 	}
+	uint32_t natural = e->ssa->flow.block.at[use->block].loop;
+	site->loop = natural == SW_NO_LOOP ? 0 : sw_emit_loop(e, natural) + 1;
 	struct sw_span facts = sw_emit_facts(e, list, SW_NO_GUARD);
 	site->fact = facts.first;
 	site->facts = facts.n;

@@ -149,8 +149,10 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 	if (t->op == SW_TERM_ANY) {
 		/* Where one alternative is looked at, the others need not even have been computed. */
 		uint32_t choice = t->b > 1 ? sw_eval_choose(e, number, t->b) : SW_NONE;
-		if (choice != SW_NONE)
+		if (choice != SW_NONE) {
 			sw_eval_enter_loops(e, e->f->alternative[t->a + choice]);
+			e->blind = true; /* nothing tells when it is this one */
+		}
 		for (uint32_t i = 0; i < t->b; i++) {
 			if (choice != SW_NONE && i != choice)
 				continue;

@@ -196,7 +196,7 @@ static struct terms *grid_stride(unsigned flags)
 	t->loop[0] = (struct sw_loop){UINT32_MAX, fact(t, enter, true), 1, fact(t, again, true), 1};
 	t->f.loops = 1;
 	fact(t, enter, true);
-	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, flags), 4, 1);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, flags), 4, 1)->loop = 1;
 	launch(t, 4, 256);
 	return t;
 }
@@ -225,7 +225,7 @@ START_TEST(head_tested)
 	t->loop[0] = (struct sw_loop){UINT32_MAX, 0, 0, fact(t, test, true), 1};
 	t->f.loops = 1;
 	fact(t, test, true);
-	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, SW_SIGNED), 4, 1);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, SW_SIGNED), 4, 1)->loop = 1;
 	launch(t, 4, 256);
 	t->value[1] = 12345;
 	struct sw_reaches r = evaluate(t);
@@ -317,12 +317,26 @@ START_TEST(triangular)
 	t->loop[0] = (struct sw_loop){UINT32_MAX, fact(t, guard, true), 1, fact(t, again, true), 1};
 	t->f.loops = 1;
 	fact(t, guard, true);
-	site(t, SW_TOUCH_READ, 0, element(t, 0, j, 4, SW_SIGNED), 4, 1);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, j, 4, SW_SIGNED), 4, 1)->loop = 1;
 	launch(t, 4, 256);
 	t->value[1] = 1000;
 	struct sw_reaches r = evaluate(t);
 	ck_assert_uint_eq(r.n, 1);
 	expect(&r, 0, SW_EXTENT_BOX, A, 4000);
+	finish(t, &r);
+}
+END_TEST
+
+/* The loop's index is used when the loop is over: only its last value counts. */
+START_TEST(after_loop)
+{
+	struct terms *t = grid_stride(SW_SIGNED);
+	t->value[1] = 5000;
+	t->site[0].loop = 0;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_HULL, A, 20000);
+	ck_assert_uint_eq(r.at[0].why, SW_WHY_LOOP);
 	finish(t, &r);
 }
 END_TEST
@@ -396,6 +410,7 @@ int main(void)
 	tcase_add_test(tests, clamped);
 	tcase_add_test(tests, gathered);
 	tcase_add_test(tests, triangular);
+	tcase_add_test(tests, after_loop);
 	tcase_add_test(tests, all_but_one);
 	tcase_add_test(tests, texts);
 	tcase_add_test(tests, directions);

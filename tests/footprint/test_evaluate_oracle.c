@@ -186,10 +186,15 @@ static void make_site(struct kernel *k)
 		for (uint32_t j = 0; j < t->loop[i].entries; j++)
 			fact(t, t->fact[t->loop[i].entry + j].term, t->fact[t->loop[i].entry + j].truth);
 	}
-	for (uint32_t j = 0; j < facts; j++)
+	const struct sw_loop *only = &t->loop[0];
+	bool behind = k->loops == 1 && only->backs == 1 && rnd(3) == 0, leaves = rnd(2);
+	/* Behind a loop, guards are sound to look at only beside the fact that ended it. */
+	for (uint32_t j = 0; j < facts && (!behind || leaves); j++)
 		fact(t, guards[j], rnd(2));
+	if (behind && leaves)
+		fact(t, t->fact[only->back].term, !t->fact[only->back].truth);
 	facts = t->f.facts - from;
-	site(t, rnd(2) ? SW_TOUCH_READ : SW_TOUCH_WRITE, 0, address, bytes, facts);
+	site(t, rnd(2) ? SW_TOUCH_READ : SW_TOUCH_WRITE, 0, address, bytes, facts)->loop = behind ? 0 : k->loops;
 }
 
 static void make_kernel(struct kernel *k, uint64_t seed)
@@ -408,12 +413,13 @@ struct touched {
 	size_t n;
 };
 
-static bool run_sites(struct thread *th, struct touched *out)
+/* Those in a loop (+ 1), or behind all loops. */
+static bool run_sites(struct thread *th, uint32_t loop, struct touched *out)
 {
 	const struct terms *t = th->k->t;
 	for (uint32_t i = 0; i < t->f.sites; i++) {
 		const struct sw_site *s = &t->site[i];
-		if (!facts_hold(th, s->fact, s->facts))
+		if (s->loop != loop || !facts_hold(th, s->fact, s->facts))
 			continue;
 		for (uint32_t j = 0; j < s->bytes; j++) {
 			if (out->n == MAX_BYTES)
@@ -424,12 +430,12 @@ static bool run_sites(struct thread *th, struct touched *out)
 	return true;
 }
 
-/* The sites are in the innermost loop. */
+/* The sites are in the innermost loop, or (where there is one) behind it. */
 static bool run_loop(struct thread *th, uint32_t number, struct touched *out)
 {
 	const struct terms *t = th->k->t;
 	if (number == t->f.loops)
-		return run_sites(th, out);
+		return run_sites(th, number, out);
 	const struct sw_loop *loop = &t->loop[number];
 	th->counter[number] = 0;
 	for (;;) {
@@ -444,7 +450,7 @@ static bool run_loop(struct thread *th, uint32_t number, struct touched *out)
 		if (!run_terms(th))
 			return false;
 		if (!facts_hold(th, loop->back, loop->backs))
-			return true;
+			return t->f.loops > 1 || run_sites(th, 0, out);
 		if (++th->counter[number] > MAX_STEPS)
 			return false;
 	}
