@@ -191,6 +191,8 @@ void sw_sass_lower_call_absolute(struct sw_sass *s)
 		name = sw_sass_cubin_symbol(s->cubin, (uint64_t)k->value, &section, &value, &bytes);
 	if (name)
 		name = sw_arena_strndup(&s->program->arena, name, strlen(name));
+	if (!name || sw_sass_bits(s, 9, 3) != 1) /* the other form has a relocation */
+		sw_sass_wild(s, "a call of a function that is not known");
 	*sw_vec_push(&s->call) = (struct sw_call){.function = UINT32_MAX, .name = name};
 	struct sw_operand src[SW_MAX_SRC] = {sw_sass_pair(s, ra)};
 	unsigned n = 1;

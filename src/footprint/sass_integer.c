@@ -307,10 +307,8 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 	sw_sass_set(s, out1, 1, other);
 }
 
-static void least(struct sw_sass *s, unsigned width, bool is_signed)
+static void least_of(struct sw_sass *s, unsigned width, bool is_signed, struct sw_operand a, struct sw_operand b)
 {
-	struct sw_operand a = width == 64 ? sw_sass_wide(s, SW_SASS_A) : sw_sass_operand(s, SW_SASS_A);
-	struct sw_operand b = width == 64 ? sw_sass_wide(s, SW_SASS_B) : sw_sass_operand(s, SW_SASS_B);
 	struct sw_operand smaller = sw_sass_predicate(s, 87, 90), v;
 	unsigned flags = is_signed ? SW_SIGNED : 0;
 	if (smaller.reg == SW_NO_REG) {
@@ -326,6 +324,13 @@ static void least(struct sw_sass *s, unsigned width, bool is_signed)
 		sw_sass_result(s, v);
 }
 
+static void least(struct sw_sass *s, unsigned width, bool is_signed)
+{
+	struct sw_operand a = width == 64 ? sw_sass_wide(s, SW_SASS_A) : sw_sass_operand(s, SW_SASS_A);
+	struct sw_operand b = width == 64 ? sw_sass_wide(s, SW_SASS_B) : sw_sass_operand(s, SW_SASS_B);
+	least_of(s, width, is_signed, a, b);
+}
+
 /* 74: 64 bits, from sm_100 on. */
 void sw_sass_lower_imnmx(struct sw_sass *s)
 {
@@ -339,6 +344,18 @@ void sw_sass_lower_vimnmx(struct sw_sass *s)
 		sw_sass_lower_number(s);
 	else
 		least(s, 32, sw_sass_bit(s, 72));
+}
+
+/* a + b, and then the smaller (or larger) of that and c.  72: signed; 73-74: other forms. */
+void sw_sass_lower_viaddmnmx(struct sw_sass *s)
+{
+	if (sw_sass_bits(s, 73, 2)) {
+		sw_sass_lower_number(s);
+		return;
+	}
+	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
+	struct sw_operand c = sw_sass_plain(s, SW_SASS_C);
+	least_of(s, 32, sw_sass_bit(s, 72), add(s, a, b), c);
 }
 
 void sw_sass_lower_iabs(struct sw_sass *s)
