@@ -16,7 +16,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/pairs_halves.c \
 	src/footprint/pairs_compare.c \
 	src/footprint/graph.h src/footprint/graph.c \
-	src/footprint/simplify.h src/footprint/simplify.c src/footprint/fold.c \
+	src/footprint/simplify.h src/footprint/simplify.c src/footprint/fold.c src/footprint/known.c \
 	src/footprint/body.h src/footprint/body.c \
 	src/footprint/extern.h src/footprint/extern.c src/footprint/extern.def \
 	src/footprint/flow.h src/footprint/flow.c src/footprint/dominators.c src/footprint/loops.c \

@@ -41,58 +41,6 @@ static void order(const struct sw_graph *g, sw_node *o)
 	}
 }
 
-/* ---- what is known of the bits of a value, looking a few nodes deep ------------------------------------------- */
-
-/* Trailing zero bits that a value certainly has. */
-static uint32_t zeros(const struct sw_graph *g, sw_node node, uint32_t depth)
-{
-	const struct sw_value *v = sw_graph_at(g, node);
-	uint32_t a, b;
-	switch (v->op) {
-	case SW_OP_CONST:
-		return v->imm ? (uint32_t)__builtin_ctzll((uint64_t)v->imm) : v->width;
-	case SW_OP_MUL:
-		a = depth ? zeros(g, v->operand[0], depth - 1) + zeros(g, v->operand[1], depth - 1) : 0;
-		return a < v->width ? a : v->width;
-	case SW_OP_ADD:
-		a = depth ? zeros(g, v->operand[0], depth - 1) : 0;
-		b = depth ? zeros(g, v->operand[1], depth - 1) : 0;
-		return a < b ? a : b;
-	default:
-		return 0;
-	}
-}
-
-/* The value as an unsigned number is below 2^result. */
-static uint32_t bits(const struct sw_graph *g, sw_node node, uint32_t depth)
-{
-	const struct sw_value *v = sw_graph_at(g, node);
-	int64_t c;
-	uint32_t a, b;
-	switch (v->op) {
-	case SW_OP_CONST:
-		return v->imm < 0 ? v->width : v->imm ? 64 - (uint32_t)__builtin_clzll((uint64_t)v->imm) : 0;
-	case SW_OP_SPECIAL: /* a block has at most 1024 threads, 32 warps of 32 lanes */
-		return v->imm <= SW_TID_Z ? 10 : v->imm <= SW_NTID_Z ? 11 :
-		       v->imm == SW_LANEID || v->imm == SW_WARPID ? 5 : v->width;
-	case SW_OP_EXTEND:
-		return v->flags & SW_SIGNED ? v->width : (uint32_t)v->imm < v->width ? (uint32_t)v->imm : v->width;
-	case SW_OP_AND:
-		a = depth ? bits(g, v->operand[0], depth - 1) : v->width;
-		b = depth ? bits(g, v->operand[1], depth - 1) : v->width;
-		return a < b ? a : b;
-	case SW_OP_SHR:
-		if (v->flags & SW_SIGNED || !sw_graph_is_const(g, v->operand[1], &c) || c < 0)
-			return v->width;
-		a = depth ? bits(g, v->operand[0], depth - 1) : v->width;
-		return c >= a ? 0 : a - (uint32_t)c;
-	case SW_VALUE_LOADED:
-		return v->flags & SW_SIGNED || v->bytes * 8u > v->width ? v->width : v->bytes * 8u;
-	default:
-		return v->width;
-	}
-}
-
 /* ---- rules by operation ---------------------------------------------------------------------------------------- */
 
 static sw_node mov(struct sw_graph *g, struct sw_making *m, sw_node *o)
@@ -287,7 +235,7 @@ static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
 			return o[1];
 	}
 	/* No bit in common: compilers write a sum so ("or.b32 %r2, %r1, 1" for an even r1). */
-	if (m->width > 1 && (bits(g, o[1], 3) <= zeros(g, o[0], 3) || bits(g, o[0], 3) <= zeros(g, o[1], 3)))
+	if (m->width > 1 && (sw_known_bits(g, o[1], 3) <= sw_known_zeros(g, o[0], 3) || sw_known_bits(g, o[0], 3) <= sw_known_zeros(g, o[1], 3)))
 		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], o[1]);
 	return conditions(g, m, o);
 }
@@ -306,7 +254,7 @@ static sw_node differ(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		return sw_graph_unary(g, SW_OP_NOT, m->width, o[0]);
 	/* All bits that may be set change, and all above: -2^k - x. */
 	uint64_t up = 0 - (uint64_t)c;
-	if (c < 0 && !(up & (up - 1)) && zeros(g, o[0], 3) >= (uint32_t)__builtin_ctzll(up))
+	if (c < 0 && !(up & (up - 1)) && sw_known_zeros(g, o[0], 3) >= (uint32_t)__builtin_ctzll(up))
 		return sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[1], o[0]);
 	return SW_NO_NODE;
 }
@@ -349,9 +297,9 @@ static sw_node extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		m->flags = 0;
 	}
 	m->imm = from;
-	if (v.width == m->width && (from == v.width || (!(m->flags & SW_SIGNED) && bits(g, o[0], 3) <= from)))
+	if (v.width == m->width && (from == v.width || (!(m->flags & SW_SIGNED) && sw_known_bits(g, o[0], 3) <= from)))
 		return o[0];
-	if (from == v.width && m->width > v.width && m->flags && bits(g, o[0], 3) < v.width)
+	if (from == v.width && m->width > v.width && m->flags && sw_known_bits(g, o[0], 3) < v.width)
 		m->flags = 0; /* not negative */
 	if (v.op != SW_OP_EXTEND)
 		return SW_NO_NODE;

@@ -20,6 +20,11 @@ static inline uint64_t sw_fold_unsigned(int64_t imm, uint32_t width)
 	return width >= 64 ? (uint64_t)imm : (uint64_t)imm & ((1ull << width) - 1);
 }
 
+/* Trailing zero bits that a value certainly has; looks `depth` nodes deep. */
+uint32_t sw_known_zeros(const struct sw_graph *graph, sw_node node, uint32_t depth);
+/* As an unsigned number the value is below 2 to the power of the result. */
+uint32_t sw_known_bits(const struct sw_graph *graph, sw_node node, uint32_t depth);
+
 /* The result of an operation on constants (canonical, of the operands' own widths); false: not defined (division by 0)
    or not an operation on numbers. */
 bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result);
