@@ -116,11 +116,11 @@ START_TEST(what_a_loop_does_otherwise_is_any_number)
 {
 	expect(BASE LIMIT "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1;"
 	       "mul.lo.s32 %r1, %r1, 3; setp.lt.s32 %p1, %r1, %r9; @%p1 bra loop; ret;",
-	       "write 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\n");
+	       "write 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\nL0 goes on if ((any32#2 * 3) < p8.32)\n");
 	/* A step that differs from iteration to iteration is none. */
 	expect(BASE LIMIT "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
 	       "add.s32 %r1, %r1, %r2; setp.lt.s32 %p1, %r1, %r9; @%p1 bra loop; ret;",
-	       "read 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\n");
+	       "read 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\nL0 goes on if ((any32#2 + any32#7) < p8.32)\n");
 }
 END_TEST
 
