@@ -337,13 +337,13 @@ void sw_sass_lower_imnmx(struct sw_sass *s)
 	least(s, s->cubin->arch >= 100 && sw_sass_bit(s, 74) ? 64 : 32, sw_sass_bit(s, 73));
 }
 
-/* 73 and 74: two numbers of 16 bits, and other forms. */
+/* 73 and 74: two numbers of 16 bits, and other forms.  72, elsewhere the sign of the first operand, means signed. */
 void sw_sass_lower_vimnmx(struct sw_sass *s)
 {
 	if (sw_sass_bits(s, 73, 2))
 		sw_sass_lower_number(s);
 	else
-		least(s, 32, sw_sass_bit(s, 72));
+		least_of(s, 32, sw_sass_bit(s, 72), sw_sass_plain(s, SW_SASS_A), sw_sass_operand(s, SW_SASS_B));
 }
 
 /* a + b, and then the smaller (or larger) of that and c.  72: signed; 73-74: other forms. */
@@ -353,7 +353,7 @@ void sw_sass_lower_viaddmnmx(struct sw_sass *s)
 		sw_sass_lower_number(s);
 		return;
 	}
-	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
+	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
 	struct sw_operand c = sw_sass_plain(s, SW_SASS_C);
 	least_of(s, 32, sw_sass_bit(s, 72), add(s, a, b), c);
 }
