@@ -81,8 +81,10 @@ static void enter(struct sw_eval *e, uint32_t loop)
 		*sw_vec_push(&e->loops) = loop;
 		if (info->state != SW_LOOP_DONE)
 			continue;
+		bool blind = e->blind;
 		hold_all(e, info->always, info->n_always);
-		e->blind |= info->vague;
+		/* What a loop's own facts leave open, the fact that ended it may decide. */
+		e->blind = blind || info->vague;
 		/* Behind the loop only the last value counts: its first is no case of its own. */
 		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
 			continue;
