@@ -8,13 +8,32 @@
 struct finder {
 	const struct sw_ssa *ssa;
 	uint32_t *defs;	   /* by register */
-	uint64_t *frame;   /* by register: slot << 32 | offset that it always holds the address of, or SW_NO_PLACE */
+	uint32_t *block;   /* by register: the one that holds all its writers, MANY if there are several */
+	uint64_t *frame;   /* by register: slot << 32 | offset that it holds the address of here, or SW_NO_PLACE */
+	uint8_t *met;	   /* by register: WRITTEN, EARLY */
+	uint64_t frame_of_result; /* of the instruction looked at */
 	bool *escapes;	   /* by slot */
 	SW_VEC(struct element {
 		uint64_t place;
 		uint32_t bytes;
 	}) element;
 };
+
+enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+/* Read above where it is written: by the next iteration of a loop. */
+enum { WRITTEN = 1, EARLY = 2 };
+
+/* Written once; or, like a stack pointer, several times in one block that is executed once. */
+static bool is_followed(const struct finder *f, sw_reg reg)
+{
+	if (f->met[reg] & EARLY)
+		return false;
+	if (f->defs[reg] == 1)
+		return true;
+	const struct sw_flow *flow = &f->ssa->flow;
+	uint32_t block = f->block[reg];
+	return block != MANY && block != NONE && !flow->irregular && flow->block.at[block].loop == SW_NO_LOOP;
+}
 
 static uint64_t place_of(uint32_t slot, int64_t offset)
 {
@@ -29,7 +48,7 @@ static uint64_t frame_of(const struct finder *f, const struct sw_operand *o)
 /* The address that an instruction computes, when all it does is name a local variable. */
 static uint64_t computes(const struct finder *f, const struct sw_insn *x)
 {
-	if (x->dst == SW_NO_REG || x->guard != SW_NO_REG || f->defs[x->dst] != 1)
+	if (x->dst == SW_NO_REG || x->guard != SW_NO_REG || !is_followed(f, x->dst))
 		return SW_NO_PLACE;
 	if (x->op == SW_OP_LOCAL_ADDRESS)
 		return place_of(sw_body_slot(&f->ssa->body, (uint32_t)x->imm), x->imm2);
@@ -63,7 +82,7 @@ static bool is_plain(const struct sw_insn *x)
 static void look_at_uses(struct finder *f, struct sw_frames *frames, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
-	if (computes(f, x) != SW_NO_PLACE)
+	if (f->frame_of_result != SW_NO_PLACE)
 		return;
 	uint64_t at = x->n && is_plain(x) ? frame_of(f, &x->src[0]) : SW_NO_PLACE;
 	if (at != SW_NO_PLACE)
@@ -82,7 +101,7 @@ static void look_at_uses(struct finder *f, struct sw_frames *frames, uint32_t in
 static void look_at_addresses(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
-	if (x->op == SW_OP_LOCAL_ADDRESS && computes(f, x) == SW_NO_PLACE)
+	if (x->op == SW_OP_LOCAL_ADDRESS && f->frame_of_result == SW_NO_PLACE)
 		f->escapes[sw_body_slot(&f->ssa->body, (uint32_t)x->imm)] = true;
 }
 
@@ -114,15 +133,43 @@ static void number_elements(struct finder *f, struct sw_frames *frames)
 	}
 }
 
-static void count_defs(struct finder *f, uint32_t insn)
+static uint32_t results_of(const struct sw_insn *x)
+{
+	if (x->dst == SW_NO_REG)
+		return 0;
+	return x->op == SW_OP_LOAD && x->count ? x->count : 1;
+}
+
+static void count_defs(struct finder *f, uint32_t block, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
-	for (uint32_t k = 0; x->dst != SW_NO_REG && k < (x->op == SW_OP_LOAD && x->count ? x->count : 1); k++)
-		f->defs[x->dst + k]++;
+	for (uint32_t k = 0; k < results_of(x); k++) {
+		sw_reg reg = x->dst + k;
+		f->defs[reg]++;
+		f->block[reg] = f->block[reg] == NONE || f->block[reg] == block ? block : MANY;
+	}
+}
+
+static void note_reads(struct finder *f, uint32_t insn)
+{
+	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->src[i].reg != SW_NO_REG && !(f->met[x->src[i].reg] & WRITTEN))
+			f->met[x->src[i].reg] |= EARLY;
+}
+
+/* Blocks come in reverse postorder: what a register holds is known where it is used, or it is never followed. */
+static void step(struct finder *f, uint32_t insn)
+{
+	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
+	for (uint32_t k = 0; k < results_of(x); k++) {
+		f->frame[x->dst + k] = k ? SW_NO_PLACE : f->frame_of_result;
+		f->met[x->dst + k] |= WRITTEN;
+	}
 }
 
 #define FOR_EACH_INSN(ssa, b, i)                                                                                       \
-	for (size_t b = 0; b < (ssa)->flow.block.n; b++)                                                               \
+	for (uint32_t b = 0; b < (ssa)->flow.block.n; b++)                                                             \
 		for (uint32_t i = (ssa)->flow.block.at[b].first; i < (ssa)->flow.block.at[b].end; i++)
 
 void sw_frames_find(const struct sw_ssa *ssa, struct sw_frames *frames)
@@ -133,25 +180,27 @@ void sw_frames_find(const struct sw_ssa *ssa, struct sw_frames *frames)
 	frames->at = sw_alloc((ssa->body.insn.n + 1) * sizeof *frames->at);
 	memset(frames->at, 0xff, (ssa->body.insn.n + 1) * sizeof *frames->at);
 	f.defs = sw_calloc((size_t)regs + 1, sizeof *f.defs);
+	f.met = sw_calloc((size_t)regs + 1, sizeof *f.met);
+	f.block = sw_alloc(((size_t)regs + 1) * sizeof *f.block);
+	memset(f.block, 0xff, ((size_t)regs + 1) * sizeof *f.block);
 	f.frame = sw_alloc(((size_t)regs + 1) * sizeof *f.frame);
 	memset(f.frame, 0xff, ((size_t)regs + 1) * sizeof *f.frame);
 	f.escapes = sw_calloc(ssa->body.slot.n + 1, sizeof *f.escapes);
 	for (uint32_t s = 0; s < ssa->body.slot.n; s++)
 		f.escapes[s] = sw_body_slot_passed(&ssa->body, s);
 	FOR_EACH_INSN(ssa, b, i)
-		count_defs(&f, i);
+		count_defs(&f, b, i);
 	FOR_EACH_INSN(ssa, b, i) {
-		const struct sw_insn *x = &ssa->body.insn.at[i];
-		uint64_t at = computes(&f, x);
-		if (at != SW_NO_PLACE)
-			f.frame[x->dst] = at;
-	}
-	FOR_EACH_INSN(ssa, b, i) {
+		note_reads(&f, i);
+		f.frame_of_result = computes(&f, &ssa->body.insn.at[i]);
 		look_at_addresses(&f, i);
 		look_at_uses(&f, frames, i);
+		step(&f, i);
 	}
 	number_elements(&f, frames);
 	free(f.defs);
+	free(f.block);
+	free(f.met);
 	free(f.frame);
 	free(f.escapes);
 	free(f.element.at);

@@ -154,6 +154,19 @@ START_TEST(a_choice_of_pointers_keeps_both)
 }
 END_TEST
 
+START_TEST(a_stack_pointer_that_moves_once_is_followed)
+{
+	expect(".local .align 8 .b8 s[64]; .reg .b64 %sp; ld.param.u64 %rd2, [a]; mov.u64 %sp, s; add.s64 %sp, %sp, 16;"
+	       "st.local.u64 [%sp+8], %rd2; ld.local.u64 %rd3, [%sp+8]; st.global.u32 [%rd3], 1; ret;",
+	       "write 4 param:0 at p0.64\n");
+	/* Twin: one that moves in a loop is not. */
+	expect(".local .align 8 .b8 s[64]; .reg .b64 %sp;" LIMIT "ld.param.u64 %rd2, [a]; mov.u32 %r1, 0; mov.u64 %sp, s;"
+	       "loop: st.local.u64 [%sp], %rd2; ld.local.u64 %rd3, [%sp]; st.global.u32 [%rd3], 1; add.s64 %sp, %sp, 8;"
+	       "ld.param.u64 %rd2, [d]; add.s32 %r1, %r1, 1; setp.lt.s32 %p1, %r1, 4; @%p1 bra loop; ret;",
+	       "write 4 param:0 param:16 at any64#0\nL0 goes on if ((step(0, 1, L0) + 1) < 4)\n");
+}
+END_TEST
+
 START_TEST(shared_memory_is_no_site)
 {
 	const char *choice = ".shared .align 4 .b8 s[64];" BASE LIMIT "mov.u64 %rd5, s; cvta.shared.u64 %rd6, %rd5;"
@@ -334,6 +347,7 @@ int main(void)
 	tcase_add_test(tests, a_break_is_a_condition_to_go_on);
 	tcase_add_test(tests, flow_without_loops_of_a_shape_has_no_steps);
 	tcase_add_test(tests, a_choice_of_pointers_keeps_both);
+	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);
 	tcase_add_test(tests, shared_memory_is_no_site);
 	tcase_add_test(tests, pointers_through_memory);
 	tcase_add_test(tests, calls_are_followed_each_by_itself);
