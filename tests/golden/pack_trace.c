@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a trace small enough to be committed: pack_trace [--no-images] IN OUT.
+ * Makes a trace small enough to be committed: pack_trace [--no-images | --code | --machine-code] IN OUT.
  *
  * The same records of each writer in the same order, in chunks that are small and full.  --no-images leaves out the
- * content of code images (most of a PyTorch trace); their IMAGE records then say that no content follows.  The number
- * that identifies the very GPU is left out in any case.
+ * content of code images (most of a PyTorch trace); their IMAGE records then say that no content follows.  --code puts
+ * in its place what replaying needs of the images of launched kernels, those in files as well (code.c); --machine-code
+ * the same without PTX.  The number that identifies the very GPU is left out in any case.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "code.h"
 #include "syncwatch/format.h"
 
 #define PAGE 4096u
@@ -23,6 +25,12 @@ struct trace {
 	const struct sw_file_header *header;
 };
 
+/* What becomes of the images: all content stays, or goes, or comes from `code`. */
+struct images {
+	bool stay;
+	const struct code *code; /* NULL: none */
+};
+
 /* The chunk being filled: one for all, as writers are packed one after the other. */
 struct packed {
 	FILE *file;
@@ -30,6 +38,7 @@ struct packed {
 	struct sw_file_header header;
 	struct sw_chunk_header chunk;
 	unsigned char *payload;
+	struct images images;
 };
 
 static void die(const char *path, const char *what)
@@ -81,17 +90,25 @@ static const struct sw_chunk_header *find_chunk(const struct trace *t, uint32_t 
 	return NULL;
 }
 
-/* What the records that are kept must not tell. */
-static void redact(struct sw_rec *r, uint32_t bytes, bool images)
+/* What the records that are kept must not tell, and what is different now. */
+static void redact(struct sw_rec *r, uint32_t bytes, const struct images *images)
 {
-	if (!images && r->kind == SW_REC_IMAGE && bytes >= sizeof(struct sw_rec_image))
-		((struct sw_rec_image *)r)->data = 0;
+	struct sw_rec_image *image = (struct sw_rec_image *)r;
+	if (r->kind == SW_REC_IMAGE && bytes >= sizeof *image && !images->stay) {
+		const struct code_image *code = images->code ? code_of(images->code, image->id) : NULL;
+		image->data = code != NULL;
+		if (code) {
+			image->kind = code->kind;
+			image->bytes = code->size;
+			image->hash = sw_hash_words(code->bytes, code->size);
+		}
+	}
 	if (r->kind == SW_REC_DEVICE && bytes >= sizeof(struct sw_rec_device))
 		memset(((struct sw_rec_device *)r)->uuid, 0, sizeof((struct sw_rec_device *)r)->uuid);
 }
 
 /* Calls for each record that is kept.  Returns false where records are broken. */
-static bool each_record(const struct sw_chunk_header *c, bool images, void *arg,
+static bool each_record(const struct sw_chunk_header *c, const struct images *images, void *arg,
 			void (*keep)(void *arg, const struct sw_chunk_header *c, const struct sw_rec *r, uint32_t bytes))
 {
 	unsigned char *at = (unsigned char *)(c + 1), *end = at + c->committed;
@@ -103,7 +120,7 @@ static bool each_record(const struct sw_chunk_header *c, bool images, void *arg,
 		if (bytes < sizeof *r || bytes > (size_t)(end - at))
 			return false;
 		redact(r, bytes, images);
-		if (images || r->kind != SW_REC_IMAGE_DATA)
+		if (images->stay || r->kind != SW_REC_IMAGE_DATA)
 			keep(arg, c, r, bytes);
 		at += bytes;
 	}
@@ -144,19 +161,48 @@ static void append(void *arg, const struct sw_chunk_header *from, const struct s
 	out->chunk.closed = from->closed;
 }
 
-static bool pack_writer(struct packed *out, const struct trace *in, uint32_t writer, bool images)
+/* The content of an image, in pieces that fit into the chunks. */
+static void append_code(struct packed *out, const struct sw_chunk_header *from, const struct sw_rec_image *image)
+{
+	const struct code_image *code = code_of(out->images.code, image->id);
+	size_t most = (out->header.chunk_bytes - sizeof out->chunk - sizeof(struct sw_rec_image_data)) & ~7u;
+	for (size_t at = 0; code && at < code->size; at += most) {
+		size_t bytes = code->size - at < most ? code->size - at : most;
+		size_t whole = (sizeof(struct sw_rec_image_data) + bytes + 7) & ~(size_t)7;
+		struct sw_rec_image_data *r = sw_calloc(1, whole);
+		r->h = image->h;
+		r->h.kind = SW_REC_IMAGE_DATA;
+		r->h.words = (uint16_t)(whole / 8);
+		r->id = image->id;
+		r->bytes = (uint32_t)bytes;
+		r->offset = at;
+		memcpy(r + 1, (const char *)code->bytes + at, bytes);
+		append(out, from, &r->h, (uint32_t)whole);
+		free(r);
+	}
+}
+
+static void append_with_code(void *arg, const struct sw_chunk_header *from, const struct sw_rec *r, uint32_t bytes)
+{
+	struct packed *out = arg;
+	append(out, from, r, bytes);
+	if (out->images.code && r->kind == SW_REC_IMAGE && bytes >= sizeof(struct sw_rec_image))
+		append_code(out, from, (const struct sw_rec_image *)(const void *)r);
+}
+
+static bool pack_writer(struct packed *out, const struct trace *in, uint32_t writer)
 {
 	const struct sw_chunk_header *c;
 	out->chunk = (struct sw_chunk_header){.magic = SW_FORMAT_CHUNK_MAGIC, .writer = writer};
 	for (uint32_t i = 0; (c = find_chunk(in, writer, i)); i++)
-		if (!each_record(c, images, out, append))
+		if (!each_record(c, &out->images, out, append_with_code))
 			die(out->path, "a chunk with broken records cannot be packed");
 	if (out->chunk.committed)
 		flush(out);
 	return out->chunk.index > 0;
 }
 
-static uint32_t chunk_bytes_for(const struct trace *t, const char *path, bool images)
+static uint32_t chunk_bytes_for(const struct trace *t, const char *path, const struct images *images)
 {
 	uint32_t most = 0;
 	for (uint64_t i = 0; i < t->chunks; i++) {
@@ -167,29 +213,41 @@ static uint32_t chunk_bytes_for(const struct trace *t, const char *path, bool im
 	return (most + (uint32_t)sizeof(struct sw_chunk_header) + PAGE - 1) / PAGE * PAGE;
 }
 
-int main(int argc, char **argv)
+static void pack(struct packed *out, const struct trace *in)
 {
-	bool images = !(argc == 4 && !strcmp(argv[1], "--no-images"));
-	if (argc != (images ? 3 : 4)) {
-		fputs("usage: pack_trace [--no-images] IN OUT\n", stderr);
-		return 2;
-	}
-	struct trace in = load(argv[argc - 2]);
-	struct packed out = {.file = fopen(argv[argc - 1], "wb"), .path = argv[argc - 1], .header = *in.header};
-	if (!out.file)
-		die(out.path, strerror(errno));
-	out.header.chunks = 0;
-	out.header.chunk_bytes = chunk_bytes_for(&in, argv[argc - 2], images);
-	out.payload = malloc(out.header.chunk_bytes);
-	if (!out.payload)
-		die(out.path, "out of memory");
-	put(&out, &out.header, sizeof out.header);
-	for (uint32_t writer = 0; pack_writer(&out, &in, writer, images); writer++)
+	out->header = *in->header;
+	out->header.chunks = 0;
+	out->header.chunk_bytes = chunk_bytes_for(in, out->path, &out->images);
+	out->payload = sw_alloc(out->header.chunk_bytes);
+	put(out, &out->header, sizeof out->header);
+	for (uint32_t writer = 0; pack_writer(out, in, writer); writer++)
 		;
 	/* Now it is known how many chunks there are. */
-	rewind(out.file);
-	put(&out, &out.header, sizeof out.header);
-	free(out.payload);
+	rewind(out->file);
+	put(out, &out->header, sizeof out->header);
+	free(out->payload);
+}
+
+int main(int argc, char **argv)
+{
+	const char *option = argc == 4 ? argv[1] : "", *path = argv[argc - 2];
+	bool none = !strcmp(option, "--no-images"), machine = !strcmp(option, "--machine-code");
+	bool with_code = machine || !strcmp(option, "--code");
+	if (argc < 3 || argc > 4 || (argc == 4 && !none && !with_code)) {
+		fputs("usage: pack_trace [--no-images | --code | --machine-code] IN OUT\n", stderr);
+		return 2;
+	}
+	struct code code = {0};
+	struct trace in = load(path);
+	if (with_code && code_open(&code, path, !machine))
+		die(path, "the code can't be read");
+	struct packed out = {.file = fopen(argv[argc - 1], "wb"),
+			     .path = argv[argc - 1],
+			     .images = {.stay = !none && !with_code, .code = with_code ? &code : NULL}};
+	if (!out.file)
+		die(out.path, strerror(errno));
+	pack(&out, &in);
 	free(in.data);
+	code_close(&code);
 	return fclose(out.file) != 0;
 }
