@@ -252,18 +252,9 @@ static void place_params(struct making *k)
 		return;
 	k->m->plans.block.n = 0;
 	sw_vec_reserve(&k->m->plans.block, f->param_bytes + 1);
-	unsigned char *block = k->m->plans.block.at;
-	memset(block, 0, f->param_bytes + 1);
-	k->plan.whole = true;
-	for (uint32_t i = 0; i < f->params; i++) {
-		const struct sw_param *from = &k->function->param[i], *to = &f->param[i];
-		bool there = from->offset <= k->bytes && from->bytes <= k->bytes - from->offset &&
-			     to->offset <= f->param_bytes && to->bytes <= f->param_bytes - to->offset;
-		k->plan.whole &= there;
-		if (there && to->bytes)
-			memcpy(block + to->offset, k->block + from->offset, to->bytes);
-	}
-	k->block = block;
+	k->block = k->m->plans.block.at;
+	k->plan.whole =
+		sw_footprint_place_params(f, k->function->param, r->params, k->bytes, k->m->plans.block.at);
 	k->bytes = f->param_bytes;
 }
 

@@ -137,6 +137,13 @@ struct sw_geometry {
 	void *arg;
 };
 
+/* Lays the parameters of a launch out as the analysed code has them: a tensor map is aligned to 128 bytes in PTX, and in
+   machine code to what makes it so in its bank.  `from`: as the driver has them, as many as the footprint; `bytes`: of
+   the block.  out: footprint->param_bytes.  Returns false where a parameter is missing or of another size; its bytes are
+   zero then. */
+bool sw_footprint_place_params(const struct sw_footprint *footprint, const struct sw_param *from, const void *block,
+			       size_t bytes, void *out);
+
 enum sw_extent {
 	SW_EXTENT_BOX,	 /* every byte of the box can be touched, as far as geometry, scalars and guards tell */
 	SW_EXTENT_HULL,	 /* nothing outside the box is touched, but perhaps not all of it (see why) */

@@ -29,6 +29,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c \
 	src/footprint/emit.h src/footprint/emit.c \
 	src/footprint/make.c \
+	src/footprint/layout.c \
 	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
 	src/footprint/sass_build.c \
 	src/footprint/sass_constant.c \
