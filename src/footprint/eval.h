@@ -3,6 +3,7 @@
  * A footprint being evaluated at one launch.
  *
  *     value.c, operate.c   term -> form over variables (thread and block numbers, loop counters, quotients, unknowns)
+ *     product.c, bits.c    what each operation does to forms
  *     quotient.c           division and wrap-around, as variables defined by two inequalities
  *     guard.c, loop.c      facts -> inequalities
  *     bound.c              smallest and largest value of a form under the inequalities

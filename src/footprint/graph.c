@@ -152,7 +152,7 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 	if (making.op == SW_OP_CONST)
 		making.imm = sw_fold_canonical(making.imm, making.width);
 	if (is_unique(making.op))
-		return sw_graph_unique(graph, &making, operands);
+		return add(graph, &making, operands);
 	if (!making.n || making.n > SW_MAX_SRC)
 		return intern(graph, &making, operands);
 	for (uint32_t i = 0; i < making.n; i++) {
@@ -165,11 +165,6 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 	if (simple == SW_NO_NODE)
 		simple = sw_pairs_simplify(graph, &making, o);
 	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
-}
-
-sw_node sw_graph_unique(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands)
-{
-	return add(graph, making, operands);
 }
 
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)

@@ -80,8 +80,6 @@ sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uin
 sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width);
 /* Any number of `width` bits; a new one each time. */
 sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why);
-/* A node that is equal to no other: RANGE, MIX and LOADED become such by themselves. */
-sw_node sw_graph_unique(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* A PHI whose operands are given later, once, in the order of the predecessors. */
 sw_node sw_graph_phi(struct sw_graph *graph, uint8_t width, uint32_t block);
 void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operands, uint32_t n);
@@ -89,10 +87,9 @@ void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operan
 /* True: the node is the constant *imm. */
 bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm);
 
-/*
- * What values in two halves are made of (pairs.c).  Called for all operations before a node is made of `making`: a better node that stands for the same value, or SW_NO_NODE.
- * It may call sw_graph_make() for what is simpler than what it was called for.
- */
+/* What values in two halves are made of (pairs.c).  Called for all operations before a node is made of `making`: a better
+   node that stands for the same value, or SW_NO_NODE.  It may call sw_graph_make() for what is simpler than what it was
+   called for. */
 sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it. */
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);

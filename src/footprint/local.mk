@@ -56,7 +56,9 @@ libswfootprint_a_SOURCES = \
 	src/footprint/bound.c \
 	src/footprint/quotient.c \
 	src/footprint/value.c \
-	src/footprint/operate.c \
+	src/footprint/operate.h src/footprint/operate.c \
+	src/footprint/product.c \
+	src/footprint/bits.c \
 	src/footprint/guard.c \
 	src/footprint/loop.c \
 	src/footprint/area.h src/footprint/area.c \
@@ -76,3 +78,5 @@ BUILT_SOURCES += src/footprint/version.h
 CLEANFILES += src/footprint/version.h
 src/footprint/version.h: $(libswfootprint_a_SOURCES) $(libswimage_a_SOURCES) config.h
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cat $^ | cksum | { read sum rest; printf '#define SW_ANALYSIS_VERSION %uu\n' $$sum; } >$@
+# The header is made before everything else by `make`, but not by `make TARGET`.
+src/footprint/libswfootprint_a-store.$(OBJEXT): src/footprint/version.h
