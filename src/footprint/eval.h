@@ -154,9 +154,6 @@ void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
 /* Which of `options` is looked at in this case; SW_NONE: too many cases. */
 uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options);
 
-/* How many of a, b, c are terms (SW_TERM_ANY: none, they are among the alternatives). */
-uint32_t sw_term_operands(const struct sw_term *term);
-
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 

@@ -174,6 +174,9 @@ void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw
 /* What is known without a launch: for each root its roles together (one reach a root, OPEN, no address). */
 void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_reaches *out);
 
+/* How many of a, b, c are terms (SW_TERM_ANY: none, they are among the alternatives). */
+uint32_t sw_term_operands(const struct sw_term *term);
+
 /* The address of a site as a reader would write it: "param 0 + 4 * (256 * ctaid.x + tid.x)", at most `room` bytes. */
 void sw_footprint_address_text(const struct sw_footprint *footprint, uint32_t site, char *out, size_t room);
 /* The facts of a site that mention launch values: "i < param 2" joined by " and "; empty if none. */

@@ -285,8 +285,14 @@ static sw_node shift_left(struct sw_graph *g, struct sw_making *m, sw_node *o)
 
 static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
-	(void)m;
-	return is_number(g, o[1], 0) ? o[0] : SW_NO_NODE;
+	uint32_t bits = sw_known_bits(g, o[0], 3);
+	int64_t c;
+	if (is_number(g, o[1], 0))
+		return o[0];
+	if (bits >= m->width)
+		return SW_NO_NODE;
+	m->flags = 0; /* not negative: machine code divides tid.x with a sign that it never has */
+	return sw_graph_is_const(g, o[1], &c) && sw_fold_unsigned(c, 32) >= bits ? sw_graph_const(g, m->width, 0) : SW_NO_NODE;
 }
 
 static sw_node extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
