@@ -15,6 +15,7 @@ void sw_graph_free(struct sw_graph *graph)
 	free(graph->bucket);
 	free(graph->paired.at);
 	sw_map_free(&graph->pairs);
+	sw_map_free(&graph->joined);
 	*graph = (struct sw_graph){0};
 }
 
@@ -251,6 +252,8 @@ sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high)
 	uint64_t *found = sw_map_find(&graph->pairs, key_of(low, high));
 	if (found)
 		return (sw_node)*found;
+	if (graph->paired.n == SW_GRAPH_MAX_PAIRED)
+		return SW_NO_NODE;
 	sw_node phi = sw_graph_phi(graph, 64, (uint32_t)sw_graph_at(graph, low)->imm);
 	*sw_map_put(&graph->pairs, key_of(low, high)) = phi;
 	*sw_map_put(&graph->pairs, phi) = key_of(low, high);

@@ -42,6 +42,8 @@ struct sw_graph {
 	size_t buckets;
 	struct sw_map pairs; /* (low PHI, high PHI) of one block -> the PHI of 64 bits, and back */
 	SW_VEC(sw_node) paired; /* the PHIs of 64 bits that were made so */
+	struct sw_map joined;	/* what pairs.c found before */
+	unsigned *pairs_budget; /* of the outermost of its rules at work; NULL none */
 };
 
 void sw_graph_free(struct sw_graph *graph);
@@ -91,7 +93,9 @@ bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
    node that stands for the same value, or SW_NO_NODE.  It may call sw_graph_make() for what is simpler than what it was
    called for. */
 sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
-/* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it. */
+/* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it;
+   SW_NO_NODE: there are too many already. */
+#define SW_GRAPH_MAX_PAIRED (1u << 16)
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);
 /* The halves of such a PHI; false: it is none. */
 bool sw_graph_phi_halves(const struct sw_graph *graph, sw_node phi, sw_node *low, sw_node *high);
