@@ -16,6 +16,7 @@
 #ifndef SW_FOOTPRINT_EVAL_H
 #define SW_FOOTPRINT_EVAL_H
 
+#include "base/map.h"
 #include "footprint/footprint.h"
 #include "footprint/form.h"
 
@@ -43,6 +44,7 @@ struct sw_quotient {
 	struct sw_form x, least, most;
 	int64_t divisor;
 	uint32_t var;
+	uint32_t next; /* of those whose x has the same hash; SW_NONE */
 };
 
 /* What a term is modulo 2^width, and, where somebody asked, exactly: unsigned and signed. */
@@ -79,6 +81,7 @@ struct sw_eval {
 	const struct sw_site *site; /* being looked at */
 	SW_VEC(struct sw_variable) variable;
 	SW_VEC(struct sw_quotient) quotient;
+	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
 	SW_VEC(struct sw_value) value;
 	uint32_t *value_of; /* by term: index + 1 */
 	struct sw_loop_info *loop;

@@ -149,6 +149,7 @@ static void eval_free(struct sw_eval *e)
 {
 	free(e->variable.at);
 	free(e->quotient.at);
+	sw_map_free(&e->quotient_of);
 	free(e->value.at);
 	free(e->value_of);
 	free(e->loop);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/form.h"
 
+#include "base/hash.h"
+
 static bool is_infinite(sw_wide a)
 {
 	return a >= SW_INFINITE || a <= -SW_INFINITE;
@@ -111,6 +113,14 @@ bool sw_form_equal(const struct sw_form *a, const struct sw_form *b)
 			return false;
 	}
 	return true;
+}
+
+uint64_t sw_form_hash(const struct sw_form *form)
+{
+	uint64_t hash = sw_hash_u64((uint64_t)form->constant ^ (uint64_t)(form->constant >> 64));
+	for (uint32_t i = 0; i < form->n; i++)
+		hash = sw_hash_u64((hash ^ (uint64_t)form->by[i]) + form->var[i]);
+	return hash;
 }
 
 int64_t sw_form_by(const struct sw_form *form, uint32_t var)
