@@ -258,6 +258,15 @@ static void place_params(struct making *k)
 	k->bytes = f->param_bytes;
 }
 
+/* From a null pointer: never made.  Libraries leave flags and workspaces out so, in the same kernel (split-k sums of
+   cuBLAS). */
+static bool is_null(const struct making *k, const struct sw_reach *reach)
+{
+	uint64_t word;
+	return reach->extent == SW_EXTENT_OPEN && reach->root.kind == SW_ROOT_PARAM && reach->root.span <= 8 &&
+	       word_at(k, reach->root.param, &word) && !word;
+}
+
 static void evaluate(struct making *k)
 {
 	const struct sw_record *r = k->m->record;
@@ -279,7 +288,7 @@ static void evaluate(struct making *k)
 	sw_footprint_evaluate(k->kernel->footprint, &geometry, reaches);
 	/* Who waits for others inside the kernel is ordered by what it reads there, which we do not see. */
 	for (size_t i = 0; i < reaches->n; i++)
-		k->polls |= reaches->at[i].polls;
+		k->polls |= reaches->at[i].polls && !is_null(k, &reaches->at[i]);
 	for (size_t i = 0; i < reaches->n; i++)
 		add_reach(k, &reaches->at[i]);
 }

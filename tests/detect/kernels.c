@@ -17,6 +17,15 @@
 	", 4; add.s64 " rd ", " rd ", %rd9;\n"
 #define DONE "DONE: ret;\n}\n"
 
+/* p[i] = 0 and a look at flags[flags[i]], which others set meanwhile */
+/* clang-format off */
+#define WAITING                                                                                                        \
+	".visible .entry waits(.param .u64 p, .param .u64 flags, .param .u32 n)\n{\n" INDEX BELOW("n")                  \
+	ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n"                                                        \
+	ELEMENT("%rd2", "flags", "%r1") "ld.global.u32 %r8, [%rd2];\n"                                                  \
+	ELEMENT("%rd3", "flags", "%r8") "ld.volatile.global.u32 %r9, [%rd3];\n" DONE
+/* clang-format on */
+
 #define MODULE(target)                                                                                                                                                                                                                                                                     \
 	".version 8.0\n.target " target "\n.address_size 64\n"                                                                                                                                                                                                                             \
 	".visible .global .align 4 .b8 counters[1024];\n"                                                                                                                                                                                                                                  \
@@ -121,7 +130,7 @@
 																			"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd2, {%r1}]; st.global.f32 [%rd1], %f1;\n" DONE /* whatever `outside` does with p[0] */ \
 																			".visible .entry wild(.param .u64 p)\n{\n" INDEX                                                                                   \
 																			"ld.param.u64 %rd1, [p];\n{ .param .b64 x;\n"                                                                                      \
-																			"st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE
+																			"st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE WAITING
 
 const char *test_kernels(size_t *bytes)
 {
@@ -144,7 +153,7 @@ static const struct {
 } layouts[] = {
 	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
 	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
-	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},
+	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	 {"waits", 3, {8, 8, 4}},
 };
 
 uint32_t test_function(struct tb *tb, const char *name)

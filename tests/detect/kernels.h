@@ -33,6 +33,7 @@ struct test_call {
 #define VARIABLE		CALL("variable", 0, 0)
 #define FETCH(p, texture)	CALL("fetch", 2, p, texture)
 #define WILD(p)			CALL("wild", 1, p)
+#define WAITS(p, flags, n)	CALL("waits", 3, p, flags, n)
 
 /* Functions described from now on are of that module.  Returns tb. */
 struct tb *with_code(struct tb *tb);
