@@ -93,7 +93,7 @@ static sw_node half_of(struct sw_pairs *p, bool upper, sw_node value)
 	case SW_OP_MUL:
 		if (upper)
 			return SW_NO_NODE;
-		/* fallthrough */
+		__attribute__((fallthrough)); /* the low half is that of the halves */
 	case SW_OP_AND:
 	case SW_OP_OR:
 	case SW_OP_XOR:
@@ -103,7 +103,7 @@ static sw_node half_of(struct sw_pairs *p, bool upper, sw_node value)
 	case SW_OP_NEG:
 		if (upper)
 			return SW_NO_NODE;
-		/* fallthrough */
+		__attribute__((fallthrough)); /* the low half is that of the halves */
 	case SW_OP_NOT:
 		low = half(p, upper, sw_pairs_operand(p, value, 0));
 		return sw_graph_unary(g, (enum sw_op)v.op, 32, low);
