@@ -118,20 +118,44 @@ void sw_sass_lower_viadd(struct sw_sass *s)
 	sw_sass_result(s, add(s, a, b));
 }
 
-/* IADD.64 has two operands, UIADD3.64 three. */
-void sw_sass_lower_iadd64(struct sw_sass *s)
+/* Carries of 64 bits are not followed. */
+static void give_carry(struct sw_sass *s, unsigned at)
+{
+	sw_reg out = sw_sass_predicate_out(s, at);
+	if (out != SW_NO_REG)
+		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
+}
+
+void sw_sass_lower_uiadd3_64(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
 	struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
-	if (sw_sass_uniform(s))
-		sum = sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_wide(s, SW_SASS_C));
-	sw_sass_result64(s, sum);
-	sw_reg out0 = sw_sass_uniform(s) ? sw_sass_predicate_out(s, 81) : SW_NO_REG;
-	sw_reg out1 = sw_sass_uniform(s) ? sw_sass_predicate_out(s, 84) : SW_NO_REG;
-	if (out0 != SW_NO_REG)
-		sw_sass_set(s, out0, 1, sw_sass_anything(s, 1));
-	if (out1 != SW_NO_REG)
-		sw_sass_set(s, out1, 1, sw_sass_anything(s, 1));
+	sw_sass_result64(s, sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_wide(s, SW_SASS_C)));
+	give_carry(s, 81);
+	give_carry(s, 84);
+}
+
+/* Since sm_100 there is a sum of two: 73: 64 bits, 74: .X, with a carry in. */
+void sw_sass_lower_iadd(struct sw_sass *s)
+{
+	bool extended = sw_sass_bit(s, 74);
+	struct sw_operand in = extended ? sw_sass_predicate(s, 87, 90) : sw_operand_imm(0);
+	sw_reg out = sw_sass_predicate_out(s, 81);
+	if (sw_sass_bit(s, 73)) {
+		struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
+		struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
+		if (extended)
+			sum = sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_extend(s, 64, 1, false, in));
+		sw_sass_result64(s, sum);
+		give_carry(s, 81);
+		return;
+	}
+	struct sw_operand a = extended ? inverted(s, SW_SASS_A) : sw_sass_plain(s, SW_SASS_A);
+	struct sw_operand b = extended ? inverted(s, SW_SASS_B) : sw_sass_plain(s, SW_SASS_B);
+	bool not_a = !extended && sw_sass_negated(s, SW_SASS_A), not_b = !extended && sw_sass_negated(s, SW_SASS_B);
+	struct sum sum = sum_of(s, a, not_a, b, not_b, in, out != SW_NO_REG);
+	sw_sass_result(s, sum.value);
+	sw_sass_set(s, out, 1, sum.carry);
 }
 
 static struct sw_operand product(struct sw_sass *s)
