@@ -68,7 +68,8 @@ corpus_table = \
 	tests/footprint/corpus/arguments.c tests/footprint/corpus/buffers.c tests/footprint/corpus/content.c
 check_PROGRAMS += tests/footprint/corpus/test_corpus
 tests_footprint_corpus_test_corpus_SOURCES = \
-	tests/footprint/corpus/test_corpus.c tests/footprint/corpus/compare.c tests/footprint/corpus/compare.h $(corpus_table)
+	tests/footprint/corpus/test_corpus.c tests/footprint/corpus/compare.c tests/footprint/corpus/compare.h \
+	tests/footprint/corpus/take.c tests/footprint/corpus/touched.h $(corpus_table)
 tests_footprint_corpus_test_corpus_LDADD = $(SW_FOOTPRINT_LIBS)
 dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
 TESTS += tests/footprint/corpus/run
