@@ -49,7 +49,9 @@ endif
 
 check_PROGRAMS += tests/footprint/test_evaluate_oracle
 TESTS += tests/footprint/test_evaluate_oracle
-tests_footprint_test_evaluate_oracle_SOURCES = tests/footprint/test_evaluate_oracle.c tests/footprint/terms.h
+tests_footprint_test_evaluate_oracle_SOURCES = \
+	tests/footprint/test_evaluate_oracle.c tests/footprint/oracle.h tests/footprint/oracle_kernels.c \
+	tests/footprint/oracle_run.c tests/footprint/terms.h
 tests_footprint_test_evaluate_oracle_LDADD = $(SW_FOOTPRINT_LIBS)
 
 if HAVE_CHECK
