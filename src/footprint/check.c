@@ -50,6 +50,15 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 	}
 }
 
+static const char *element_bad(const struct sw_term *t, uint32_t i)
+{
+	if (t->a >= i)
+		return "an operand behind its user";
+	if ((t->imm != 1 && t->imm != 2 && t->imm != 4 && t->imm != 8) || t->imm * 8 > t->width)
+		return "no such element";
+	return t->b > t->c || t->c > UINT16_MAX + 1u ? "no parameter can lie there" : NULL;
+}
+
 static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 {
 	const struct sw_term *t = &f->term[i];
@@ -65,6 +74,8 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 				return "an alternative behind its user";
 		return NULL;
 	}
+	if (t->op == SW_TERM_ELEMENT)
+		return element_bad(t, i);
 	int n = operands_of(t->op);
 	if (n < 0)
 		return "no such operation";

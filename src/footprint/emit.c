@@ -52,6 +52,10 @@ static void put(struct sw_emit *e, sw_node node)
 	if (v->op == SW_TERM_STEP) {
 		t.c = sw_emit_loop(e, (uint32_t)v->imm);
 		t.imm = 0;
+	} else if (v->op == SW_TERM_ELEMENT) {
+		t.b = (uint32_t)v->imm2;
+		t.c = (uint32_t)((uint64_t)v->imm2 >> 32);
+		t.imm2 = 0;
 	} else if (v->op == SW_OP_RANGE) {
 		t.a = v->why;
 	} else if (v->op == SW_OP_SYMBOL_ADDRESS) {

@@ -8,7 +8,9 @@
  *     guard.c, loop.c      facts -> inequalities
  *     bound.c              smallest and largest value of a form under the inequalities
  *     box.c                form -> boxes of bytes
+ *     element.c            what the parameter block holds, at an offset that is a form
  *     evaluate.c           sites, cases, reaches
+ *     pieces.c             blocks of the grid that find different things in the parameter block, one after the other
  *
  * A variable's meaning never changes during an evaluation, so that forms can be remembered.  What differs from site to
  * site is which inequalities hold (the "case"): an outcome that depended on them is forgotten with them.
@@ -75,10 +77,22 @@ struct sw_loop_info {
 	uint32_t continued, n_continued; /* those for counter >= 1 only */
 };
 
+/* Blocks lo .. hi of the grid along each axis. */
+struct sw_blocks {
+	uint32_t lo[3], hi[3];
+};
+
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
 	const struct sw_site *site; /* being looked at */
+	struct sw_blocks blocks;    /* that are looked at */
+	bool splitting;		    /* elements may ask for fewer blocks */
+	struct {
+		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others, apart */
+		uint8_t axis;
+		uint32_t last;
+	} split;
 	SW_VEC(struct sw_variable) variable;
 	SW_VEC(struct sw_quotient) quotient;
 	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
@@ -159,6 +173,24 @@ uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options);
 
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
+
+/* ---- element.c */
+struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
+   all of them are known. */
+#define SW_MAX_WORDS 512
+struct sw_words {
+	uint32_t n, at[SW_MAX_WORDS];
+};
+bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
+
+/* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
+   e->split.wanted is set in the end. */
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+
+/* ---- pieces.c: sw_eval_sites() for all blocks. */
+void sw_eval_pieces(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
+		    struct sw_reaches *out);
 
 /* ---- guard.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */

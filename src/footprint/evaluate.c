@@ -42,14 +42,41 @@ static uint64_t root_address(const struct sw_eval *e, const struct sw_root *root
 	}
 }
 
+/* A root that is many words: nothing tells yet which of them. */
+static bool is_table(const struct sw_root *root)
+{
+	return root->kind == SW_ROOT_PARAM && root->span > 8;
+}
+
+static bool has_table(const struct sw_eval *e, const struct sw_site *site)
+{
+	for (uint32_t i = 0; i < site->roots; i++) {
+		if (is_table(&e->f->root[site->root + i]))
+			return true;
+	}
+	return false;
+}
+
+/* words: those that the access can be made through, NULL: all of a table. */
 static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_reach like, enum sw_why why,
-		     struct sw_reaches *out)
+		     const struct sw_words *words, struct sw_reaches *out)
 {
 	like.extent = SW_EXTENT_OPEN;
 	like.why = (uint8_t)why;
 	like.rows = like.slices = 1;
 	for (uint32_t i = 0; i < site->roots; i++) {
-		like.root = e->f->root[site->root + i];
+		const struct sw_root *root = &e->f->root[site->root + i];
+		like.root = *root;
+		for (uint32_t k = 0; words && is_table(root) && k < words->n; k++) {
+			if (words->at[k] < root->param || words->at[k] - root->param > root->span - 8)
+				continue;
+			like.root.param = words->at[k];
+			like.root.span = 8;
+			like.address = root_address(e, &like.root);
+			*sw_vec_push(out) = like;
+		}
+		if (words && is_table(root))
+			continue;
 		like.address = root_address(e, &like.root);
 		*sw_vec_push(out) = like;
 	}
@@ -85,12 +112,9 @@ static bool site_bytes(struct sw_eval *e, const struct sw_site *site, uint64_t *
 	return true;
 }
 
-/* One case of a site; false: there are no bounds, with the reason. */
-static bool site_case(struct sw_eval *e, const struct sw_site *site, const struct sw_reach *like,
-		      struct sw_reaches *out, enum sw_why *why)
+/* What holds where the site is executed. */
+static void enter_site(struct sw_eval *e, const struct sw_site *site)
 {
-	uint64_t lo, hi;
-	size_t from = out->n;
 	sw_eval_enter_loops(e, site->address);
 	if (site->size != SW_NO_TERM)
 		sw_eval_enter_loops(e, site->size);
@@ -100,6 +124,30 @@ static bool site_case(struct sw_eval *e, const struct sw_site *site, const struc
 		const struct sw_fact *fact = &e->f->fact[site->fact + i];
 		sw_eval_fact(e, fact->term, fact->truth);
 	}
+}
+
+/* Boxes that begin at one word of a table are that word's. */
+static void name_word(struct sw_eval *e, const struct sw_site *site, struct sw_reaches *out, size_t from)
+{
+	struct sw_words words;
+	if (from == out->n || !is_table(&out->at[from].root) || !sw_eval_words(e, site->address, &words) || words.n != 1)
+		return;
+	for (size_t i = from; i < out->n; i++) {
+		struct sw_root *root = &out->at[i].root;
+		if (words.at[0] < root->param || words.at[0] - root->param > root->span - 8)
+			return;
+		root->param = words.at[0];
+		root->span = 8;
+	}
+}
+
+/* One case of a site; false: there are no bounds, with the reason. */
+static bool site_case(struct sw_eval *e, const struct sw_site *site, const struct sw_reach *like,
+		      struct sw_reaches *out, enum sw_why *why)
+{
+	uint64_t lo, hi;
+	size_t from = out->n;
+	enter_site(e, site);
 	if (e->impossible)
 		return true;
 	struct sw_form address = sw_eval_exact(e, site->address, e->f->term[site->address].width, false);
@@ -112,13 +160,29 @@ static bool site_case(struct sw_eval *e, const struct sw_site *site, const struc
 		out->at[i].extent = SW_EXTENT_HULL;
 		out->at[i].why = SW_WHY_SIZE;
 	}
+	name_word(e, site, out, from);
 	return true;
+}
+
+/* The words of tables that the site's address can be made of, whatever the case. */
+static bool site_words(struct sw_eval *e, const struct sw_site *site, struct sw_words *words)
+{
+	if (site->address == SW_NO_TERM || !has_table(e, site))
+		return false;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	enter_site(e, site);
+	bool known = !e->impossible && sw_eval_words(e, site->address, words);
+	sw_eval_case_end(e);
+	return known;
 }
 
 static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
 {
 	const struct sw_site *site = &e->f->site[number];
 	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
+	struct sw_words words;
 	size_t from = out->n;
 	enum sw_why why = (enum sw_why)site->why;
 	bool open = site->address == SW_NO_TERM || !e->budget;
@@ -137,11 +201,11 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 				open = true;
 				why = SW_WHY_COMPLEX;
 			}
-		} while (!open && next_case(e));
+		} while (!open && !e->split.wanted && next_case(e));
 	}
-	if (open) {
+	if (open && !e->split.wanted) {
 		out->n = from;
-		add_open(e, site, like, why, out);
+		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, out);
 	}
 }
 
@@ -162,22 +226,31 @@ static void eval_free(struct sw_eval *e)
 	free(e->work.at);
 }
 
-void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
-			   struct sw_reaches *out)
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 {
-	struct sw_eval e = {.f = footprint, .g = geometry, .budget = BUDGET};
+	const struct sw_footprint *f = e->f;
 	size_t from = out->n;
-	e.value_of = sw_calloc(footprint->terms + 1u, sizeof *e.value_of);
-	e.stamp = sw_calloc(footprint->terms + 1u, sizeof *e.stamp);
-	e.loop = sw_calloc(footprint->loops + 1u, sizeof *e.loop);
-	for (uint32_t i = 0; i < footprint->loops; i++)
-		e.loop[i].counter = SW_NONE;
-	sw_eval_loops(&e);
-	for (uint32_t i = 0; i < footprint->sites; i++) {
-		evaluate_site(&e, i, out);
+	e->value_of = sw_calloc(f->terms + 1u, sizeof *e->value_of);
+	e->stamp = sw_calloc(f->terms + 1u, sizeof *e->stamp);
+	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
+	for (uint32_t i = 0; i < f->loops; i++)
+		e->loop[i].counter = SW_NONE;
+	sw_eval_loops(e);
+	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {
+		if (only && !only[i])
+			continue;
+		evaluate_site(e, i, out);
 		if (out->n - from > MANY)
 			sw_reaches_join(out, from, SW_MAX_REACHES);
 	}
+	if (e->split.wanted)
+		out->n = from;
 	sw_reaches_join(out, from, SW_MAX_REACHES);
-	eval_free(&e);
+	eval_free(e);
+}
+
+void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			   struct sw_reaches *out)
+{
+	sw_eval_pieces(footprint, geometry, BUDGET, out);
 }

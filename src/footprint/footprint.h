@@ -25,10 +25,12 @@ const char *sw_why_text(enum sw_why why);
  * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
  *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in it
  *   SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which
+ *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended to
+ *                 `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms
  *   RANGE         with a: enum sw_why tells where it comes from
  * Operands a, b, c are terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */
-enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY };
+enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT };
 struct sw_term {
 	uint8_t op, width, flags, reserved;
 	uint32_t a, b, c;
@@ -167,7 +169,7 @@ struct sw_reaches {
  * are appended to *out, equal ones once, adjoining ones joined where the union is again a box; at most SW_MAX_REACHES,
  * beyond that hulls.  Evaluation allocates nothing that grows with the grid.
  */
-#define SW_MAX_REACHES 64
+#define SW_MAX_REACHES 2048 /* lists of a thousand tensors in one launch: 32 KiB of parameters hold 4000 pointers */
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out);
 

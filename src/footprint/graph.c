@@ -126,6 +126,7 @@ static uint32_t width_of_operand(const struct sw_making *m, uint32_t i)
 		return 32;
 	case SW_OP_LOW:
 	case SW_OP_HIGH:
+	case SW_TERM_ELEMENT:
 		return 64;
 	case SW_OP_CARRY:
 		return i >= 2 && i + 1u == m->n ? 0 : 32;

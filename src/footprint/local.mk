@@ -26,7 +26,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/roots.h src/footprint/roots.c src/footprint/memory.c \
 	src/footprint/steps.h src/footprint/steps.c \
 	src/footprint/guards.h src/footprint/guards.c \
-	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c \
+	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c src/footprint/elements.c \
 	src/footprint/emit.h src/footprint/emit.c \
 	src/footprint/make.c \
 	src/footprint/layout.c \
@@ -59,6 +59,8 @@ libswfootprint_a_SOURCES = \
 	src/footprint/operate.h src/footprint/operate.c \
 	src/footprint/product.c \
 	src/footprint/bits.c \
+	src/footprint/element.c \
+	src/footprint/pieces.c \
 	src/footprint/guard.c \
 	src/footprint/loop.c \
 	src/footprint/area.h src/footprint/area.c \

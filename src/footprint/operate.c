@@ -11,6 +11,7 @@ uint32_t sw_term_operands(const struct sw_term *t)
 #include "footprint/ops.def"
 		[SW_TERM_STEP] = 2,
 		[SW_TERM_ANY] = 0,
+		[SW_TERM_ELEMENT] = 1,
 	};
 	return t->op < sizeof operands ? operands[t->op] : 0;
 }
@@ -103,21 +104,29 @@ static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint
 
 /* ---- special registers */
 
-static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide hi, uint64_t depends, enum sw_why why)
+static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, sw_wide hi, uint64_t depends,
+				 enum sw_why why)
 {
 	if (!e->special[which])
-		e->special[which] = sw_eval_variable(e, 0, hi, depends, why) + 1;
+		e->special[which] = sw_eval_variable(e, lo, hi, depends, why) + 1;
 	return e->special[which] - 1;
 }
 
-static struct sw_form axis(struct sw_eval *e, int64_t which, uint32_t size)
+static struct sw_form thread(struct sw_eval *e, int axis)
 {
-	bool tid = which <= SW_TID_Z;
-	int at = (int)(tid ? which - SW_TID_X : which - SW_CTAID_X);
+	uint32_t size = e->g->block[axis];
 	if (size <= 1)
 		return sw_form_constant(0);
-	return sw_form_variable(special_variable(e, which, (sw_wide)size - 1,
-						 tid ? SW_DEPEND_TID(at) : SW_DEPEND_CTAID(at), SW_WHY_NONE));
+	return sw_form_variable(
+		special_variable(e, SW_TID_X + axis, 0, (sw_wide)size - 1, SW_DEPEND_TID(axis), SW_WHY_NONE));
+}
+
+static struct sw_form block(struct sw_eval *e, int axis)
+{
+	uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
+	if (lo == hi)
+		return sw_form_constant(lo);
+	return sw_form_variable(special_variable(e, SW_CTAID_X + axis, lo, hi, SW_DEPEND_CTAID(axis), SW_WHY_NONE));
 }
 
 /* The thread's number in its block, modulo 32: how warps are formed (CUDA programming guide, "Thread hierarchy"). */
@@ -126,7 +135,7 @@ static struct sw_form lane(struct sw_eval *e)
 	struct sw_form number = {0}, turns;
 	int64_t by = 1;
 	for (int i = 0; i < 3; i++) {
-		struct sw_form tid = axis(e, SW_TID_X + i, e->g->block[i]);
+		struct sw_form tid = thread(e, i);
 		sw_form_sum(&number, &number, &tid, by, 0);
 		by *= e->g->block[i] ? e->g->block[i] : 1;
 	}
@@ -141,9 +150,9 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	int64_t which = t->imm;
 	(void)number;
 	if (which >= SW_TID_X && which <= SW_TID_Z)
-		return axis(e, which, g->block[which - SW_TID_X]);
+		return thread(e, (int)(which - SW_TID_X));
 	if (which >= SW_CTAID_X && which <= SW_CTAID_Z)
-		return axis(e, which, g->grid[which - SW_CTAID_X]);
+		return block(e, (int)(which - SW_CTAID_X));
 	if (which >= SW_NTID_X && which <= SW_NTID_Z)
 		return sw_form_constant(g->block[which - SW_NTID_X]);
 	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
@@ -153,13 +162,13 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	case SW_LANEID:
 		return lane(e);
 	case SW_WARPID: /* "may change", says the PTX ISA: no function of the thread's number */
-		return sw_form_variable(special_variable(e, which, 31, 7, SW_WHY_COMPUTED));
+		return sw_form_variable(special_variable(e, which, 0, 31, 7, SW_WHY_COMPUTED));
 	case SW_CLUSTER_BLOCKS:
 		return sw_form_constant(cluster);
 	case SW_CLUSTER_RANK:
 		if (cluster == 1)
 			return sw_form_constant(0);
-		return sw_form_variable(special_variable(e, which, cluster - 1, 0x38, SW_WHY_COMPUTED));
+		return sw_form_variable(special_variable(e, which, 0, cluster - 1, 0x38, SW_WHY_COMPUTED));
 	case SW_SHARED_BYTES:
 		return sw_form_constant(g->shared_bytes);
 	default:
@@ -325,6 +334,7 @@ struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number)
 		[SW_OP_COMPARE] = op_compare,
 		[SW_TERM_STEP] = op_step,
 		[SW_TERM_ANY] = op_any,
+		[SW_TERM_ELEMENT] = sw_eval_element,
 	};
 	const struct sw_term *t = &e->f->term[number];
 	sw_operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;

@@ -35,11 +35,12 @@ void sw_terms_free(struct sw_terms *t)
 /* ---- what a term needs ------------------------------------------------------------------------------------------- */
 
 /* How a node becomes a term. */
-enum form { PLAIN, STEP, ANY, CUT };
+enum form { PLAIN, STEP, ANY, ELEMENT, CUT };
 struct recipe {
 	enum form form;
 	uint32_t n;
 	enum sw_why why; /* CUT: a number that nobody knows, because */
+	uint32_t from, to; /* ELEMENT: bytes of the block */
 	sw_node need[SW_TERMS_ALTERNATIVES];
 };
 
@@ -110,8 +111,12 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 		r->form = CUT;
 		r->why = SW_WHY_COMPUTED;
 	} else if (v->op == SW_VALUE_LOADED) {
-		r->form = ANY;
+		r->form = ELEMENT;
 		r->why = v->why;
+		r->n = 1;
+		if (sw_terms_element(t, node, r->need, &r->from, &r->to))
+			return;
+		r->form = ANY;
 		if (!sw_terms_local(t, node, r->need, &r->n))
 			r->form = CUT;
 	} else {
@@ -167,6 +172,31 @@ static sw_node step(struct sw_terms *t, const struct sw_value *v, sw_node *o, ui
 	return sw_graph_make(&t->graph, m, start_and_step);
 }
 
+static sw_node element(struct sw_terms *t, const struct sw_value *v, sw_node offset, uint32_t from, uint32_t to)
+{
+	struct sw_graph *g = &t->graph;
+	struct sw_making m = {.op = SW_TERM_ELEMENT, .width = v->width, .flags = v->flags & SW_SIGNED, .n = 1,
+			      .imm = v->bytes, .imm2 = (int64_t)((uint64_t)to << 32 | from)};
+	int64_t at;
+	if (!sw_graph_is_const(g, offset, &at) || at < from || at + v->bytes > to)
+		return sw_graph_make(g, m, &offset);
+	m = (struct sw_making){.op = SW_OP_PARAM, .width = (uint8_t)(8 * v->bytes), .imm = at};
+	return sw_graph_extend(g, v->width, m.width, v->flags & SW_SIGNED, sw_graph_make(g, m, NULL));
+}
+
+/* Two halves of one element: the element. */
+static sw_node whole_element(struct sw_terms *t, const sw_node *o)
+{
+	struct sw_graph *g = &t->graph;
+	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
+	if (low.op != SW_TERM_ELEMENT || high.op != SW_TERM_ELEMENT || low.imm != 4 || high.imm != 4 ||
+	    low.imm2 != high.imm2 ||
+	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
+		return SW_NO_NODE;
+	struct sw_making m = {.op = SW_TERM_ELEMENT, .width = 64, .n = 1, .imm = 8, .imm2 = low.imm2};
+	return sw_graph_make(g, m, low.operand);
+}
+
 /* Halves that found no whole are arithmetic on 64 bits. */
 static sw_node halves(struct sw_terms *t, const struct sw_value *v, const sw_node *o)
 {
@@ -179,6 +209,9 @@ static sw_node halves(struct sw_terms *t, const struct sw_value *v, const sw_nod
 		return sw_graph_extend(g, 32, 32, 0,
 				       sw_graph_binary(g, SW_OP_SHR, 64, 0, o[0], sw_graph_const(g, 32, 32)));
 	case SW_OP_PAIR:
+		low = whole_element(t, o);
+		if (low != SW_NO_NODE)
+			return low;
 		low = sw_graph_extend(g, 64, 32, 0, o[0]);
 		return sw_graph_binary(g, SW_OP_ADD, 64, 0, low,
 				       sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, 0, o[1]),
@@ -214,6 +247,8 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 		o[i] = t->of.at[r->need[i]];
 	if (r->form == STEP)
 		return step(t, &v, o, r->n);
+	if (r->form == ELEMENT)
+		return element(t, &v, sw_graph_fit(&t->graph, o[0], 64), r->from, r->to);
 	if (r->form == ANY)
 		return any(t, v.width, o, r->n, v.op == SW_VALUE_LOADED ? SW_WHY_TABLE : SW_WHY_NONE);
 	return plain(t, &v, o);

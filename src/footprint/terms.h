@@ -3,7 +3,8 @@
  * From nodes to terms: a second graph, without PHIs and halves, of what sites and facts need.
  *
  * SW_TERM_STEP: operands are start and step, imm is the loop of the flow graph.  SW_TERM_ANY: operands are the
- * alternatives.
+ * alternatives.  SW_TERM_ELEMENT: imm is the element's size, imm2 the bytes of the block that may be looked at: from (low
+ * half) to (high half).
  */
 #ifndef SW_FOOTPRINT_TERMS_H
 #define SW_FOOTPRINT_TERMS_H
@@ -26,5 +27,12 @@ sw_node sw_terms_of(struct sw_terms *terms, sw_node node);
 /* locals.c: the nodes that a load from local memory may give; false: not known.  At most SW_TERMS_ALTERNATIVES. */
 #define SW_TERMS_ALTERNATIVES 16
 bool sw_terms_local(struct sw_terms *terms, sw_node loaded, sw_node out[SW_TERMS_ALTERNATIVES], uint32_t *n);
+
+/* Whether what a use stores may lie in that slot. */
+bool sw_terms_may_write(const struct sw_terms *terms, const struct sw_use *use, uint32_t slot);
+
+/* elements.c: a load from the parameter block, or from a local variable that is a copy of it: the node of its offset in
+   the block and the bytes of the block that it may look at; false: it is none. */
+bool sw_terms_element(struct sw_terms *terms, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to);
 
 #endif

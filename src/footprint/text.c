@@ -190,6 +190,11 @@ static void put_other(struct text *t, const struct sw_term *x, int outer, int de
 	case SW_OP_COMPARE:
 		put_infix(t, x, x->imm >= SW_EQ && x->imm <= SW_GE ? condition[x->imm] : "?", COMPARED, outer, depth);
 		break;
+	case SW_TERM_ELEMENT:
+		put(t, "param[");
+		put_term(t, x->a, LOOSE, depth);
+		put(t, "]");
+		break;
 	case SW_TERM_ANY:
 		put_call(t, "one of ", t->f->alternative + x->a, x->b, depth);
 		break;
@@ -243,7 +248,8 @@ static bool mentions(const struct sw_footprint *f, uint32_t term)
 	uint32_t todo[64] = {term}, n = 1;
 	for (int seen = 0; n && seen < 256; seen++) {
 		const struct sw_term *x = &f->term[todo[--n]];
-		if (x->op == SW_OP_PARAM || x->op == SW_OP_SPECIAL || x->op == SW_TERM_STEP)
+		if (x->op == SW_OP_PARAM || x->op == SW_OP_SPECIAL || x->op == SW_TERM_STEP ||
+		    x->op == SW_TERM_ELEMENT)
 			return true;
 		uint32_t operand[3] = {x->a, x->b, x->c};
 		uint32_t operands = sw_term_operands(x);
