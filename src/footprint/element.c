@@ -129,15 +129,20 @@ struct several {
 	sw_wide first, last, step;
 };
 
-/* The offsets that a form can take in this case; false: too many, or it is not bounded. */
-static bool offsets_of(struct sw_eval *e, const struct sw_form *offset, struct several *out)
+/* The offsets that a form can take in this case, of those in the block: what lies beyond is no pointer of anybody's.
+   false: too many.  *cut: there are others. */
+static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset, struct several *out,
+		       bool *cut)
 {
 	struct sw_interval range = sw_bound(e, offset);
 	uint64_t step = sw_form_divisor(offset);
-	out->first = range.lo;
-	out->last = range.hi;
-	out->step = step && step < (1u << 20) ? (sw_wide)step : 1;
-	return range.lo > -(1 << 20) && range.hi < (1 << 20) && (range.hi - range.lo) / out->step < MAX_ELEMENTS;
+	sw_wide first = t->b, last = (sw_wide)t->c - t->imm;
+	out->step = step && step <= UINT16_MAX ? (sw_wide)step : 1;
+	*cut = range.lo < first || range.hi > last;
+	first = range.lo > first ? range.lo : first;
+	out->first = offset->constant - sw_wide_floor(offset->constant - first, out->step) * out->step;
+	out->last = range.hi < last ? range.hi : last;
+	return (out->last - out->first) / out->step < MAX_ELEMENTS;
 }
 
 /* One choice an offset: where the offset is that, the element is its. */
@@ -166,9 +171,11 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, value;
 	uint64_t depends = sw_eval_depends(e, offset);
 	struct several s;
+	bool cut;
 	e->fleeting = true;
-	if (!offsets_of(e, offset, &s))
+	if (!offsets_of(e, t, offset, &s, &cut))
 		return nobody_knows(e, t, depends);
+	e->blind |= cut;
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
 		if (!element(e, t, at, &value))
 			return nobody_knows(e, t, depends);
@@ -228,7 +235,8 @@ static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_word
 	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
 	struct several s;
 	sw_wide value;
-	if (!offsets_of(e, &offset, &s))
+	bool cut;
+	if (!offsets_of(e, t, &offset, &s, &cut))
 		return false;
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
 		if (element(e, t, at, &value) && !add_word(out, (uint32_t)at))

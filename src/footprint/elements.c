@@ -12,13 +12,21 @@ static bool is_base(const struct sw_value *v)
 	return v->op == SW_OP_PARAM_ADDRESS || v->op == SW_OP_LOCAL_ADDRESS;
 }
 
+/* Machine code keeps addresses of local memory in 32 bits. */
+static bool is_widened(const struct sw_value *v)
+{
+	return v->op == SW_OP_EXTEND && v->imm == 32;
+}
+
 static bool leads_to_base(const struct sw_graph *g, sw_node node, int depth)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
 	if (is_base(v))
 		return true;
-	return v->op == SW_OP_ADD && depth < MAX_DEPTH &&
-	       (leads_to_base(g, v->operand[0], depth + 1) || leads_to_base(g, v->operand[1], depth + 1));
+	if (depth == MAX_DEPTH || (v->op != SW_OP_ADD && !is_widened(v)))
+		return false;
+	return leads_to_base(g, v->operand[0], depth + 1) ||
+	       (v->op == SW_OP_ADD && leads_to_base(g, v->operand[1], depth + 1));
 }
 
 /* An address: byte `at` of the block, or of a slot, and `more`. */
@@ -30,20 +38,29 @@ struct place {
 
 static bool take_apart(struct sw_graph *g, sw_node address, struct place *out)
 {
+	sw_node narrow = sw_graph_const(g, 32, 0);
+	uint8_t width = 64;
 	out->more = sw_graph_const(g, 64, 0);
 	if (!leads_to_base(g, address, 0))
 		return false;
 	for (;;) {
 		struct sw_value v = *sw_graph_at(g, address);
+		sw_node *sum = width == 64 ? &out->more : &narrow;
 		if (is_base(&v)) {
 			out->base = v;
 			out->at = v.op == SW_OP_PARAM_ADDRESS ? v.imm : v.imm2;
-			return true;
+			break;
 		}
-		bool second = !leads_to_base(g, v.operand[0], 1);
-		out->more = sw_graph_binary(g, SW_OP_ADD, 64, 0, out->more, v.operand[!second]);
+		bool second = v.op == SW_OP_ADD && !leads_to_base(g, v.operand[0], 1);
+		if (v.op == SW_OP_ADD)
+			*sum = sw_graph_binary(g, SW_OP_ADD, width, 0, *sum, v.operand[!second]);
+		else
+			width = 32;
 		address = v.operand[second];
 	}
+	/* No variable is so large that its offsets would not be told by 32 bits. */
+	out->more = sw_graph_binary(g, SW_OP_ADD, 64, 0, out->more, sw_graph_extend(g, 64, 32, SW_SIGNED, narrow));
+	return width == 64 || out->base.op == SW_OP_LOCAL_ADDRESS;
 }
 
 /* Where in the block a stored value comes from; false: from elsewhere. */

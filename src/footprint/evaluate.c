@@ -48,6 +48,11 @@ static bool is_table(const struct sw_root *root)
 	return root->kind == SW_ROOT_PARAM && root->span > 8;
 }
 
+static bool holds_word(const struct sw_root *root, uint32_t word)
+{
+	return root->kind == SW_ROOT_PARAM && root->span >= 8 && word >= root->param && word - root->param <= root->span - 8;
+}
+
 static bool has_table(const struct sw_eval *e, const struct sw_site *site)
 {
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -68,7 +73,7 @@ static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_re
 		const struct sw_root *root = &e->f->root[site->root + i];
 		like.root = *root;
 		for (uint32_t k = 0; words && is_table(root) && k < words->n; k++) {
-			if (words->at[k] < root->param || words->at[k] - root->param > root->span - 8)
+			if (!holds_word(root, words->at[k]))
 				continue;
 			like.root.param = words->at[k];
 			like.root.span = 8;
@@ -130,14 +135,16 @@ static void enter_site(struct sw_eval *e, const struct sw_site *site)
 static void name_word(struct sw_eval *e, const struct sw_site *site, struct sw_reaches *out, size_t from)
 {
 	struct sw_words words;
-	if (from == out->n || !is_table(&out->at[from].root) || !sw_eval_words(e, site->address, &words) || words.n != 1)
+	uint32_t i = 0;
+	if (from == out->n || out->at[from].root.kind != SW_ROOT_PARAM ||
+	    (site->roots < 2 && !is_table(&out->at[from].root)) || !sw_eval_words(e, site->address, &words) || words.n != 1)
 		return;
-	for (size_t i = from; i < out->n; i++) {
-		struct sw_root *root = &out->at[i].root;
-		if (words.at[0] < root->param || words.at[0] - root->param > root->span - 8)
-			return;
-		root->param = words.at[0];
-		root->span = 8;
+	while (i < site->roots && !holds_word(&e->f->root[site->root + i], words.at[0]))
+		i++;
+	for (size_t k = from; i < site->roots && k < out->n; k++) {
+		out->at[k].root = e->f->root[site->root + i];
+		out->at[k].root.param = words.at[0];
+		out->at[k].root.span = 8;
 	}
 }
 

@@ -4,11 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "footprint/steps.h"
+
+static uint64_t hash_of_phi(const struct sw_graph *g, sw_node phi)
+{
+	const struct sw_value *v = sw_graph_at(g, phi);
+	uint64_t hash = sw_hash_u64((uint64_t)v->imm << 8 | v->width);
+	return v->n ? sw_hash_bytes(hash, sw_graph_operands(g, phi), v->n * sizeof(sw_node)) : hash;
+}
+
+/* The first PHI of the block with the same operands: registers that are kept in step hold the same number. */
+static sw_node first_phi(const struct sw_terms *t, sw_node phi)
+{
+	const struct sw_graph *g = &t->ssa->graph;
+	const uint64_t *found = sw_map_find(&t->phis, hash_of_phi(g, phi));
+	if (!found)
+		return phi;
+	const struct sw_value *v = sw_graph_at(g, phi), *other = sw_graph_at(g, (sw_node)*found);
+	bool equal = v->imm == other->imm && v->width == other->width && v->n == other->n &&
+		     !memcmp(sw_graph_operands(g, phi), sw_graph_operands(g, (sw_node)*found), v->n * sizeof(sw_node));
+	return equal ? (sw_node)*found : phi;
+}
 
 void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots)
 {
 	*t = (struct sw_terms){.ssa = ssa, .roots = roots};
+	for (sw_node n = 0; n < ssa->graph.value.n; n++) {
+		const struct sw_value *v = sw_graph_at(&ssa->graph, n);
+		if (v->op != SW_VALUE_PHI || !v->n)
+			continue;
+		uint64_t hash = hash_of_phi(&ssa->graph, n);
+		if (!sw_map_find(&t->phis, hash))
+			*sw_map_put(&t->phis, hash) = n;
+	}
 	for (uint32_t u = 0; u < ssa->use.n; u++) {
 		const struct sw_use *use = &ssa->use.at[u];
 		const struct sw_insn *x = &ssa->body.insn.at[use->insn];
@@ -27,6 +56,7 @@ void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots
 void sw_terms_free(struct sw_terms *t)
 {
 	sw_graph_free(&t->graph);
+	sw_map_free(&t->phis);
 	free(t->of.at);
 	free(t->stores.at);
 	*t = (struct sw_terms){0};
@@ -96,12 +126,36 @@ static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 		r->need[r->n++] = step;
 }
 
+/* A number of 32 bits widened the same way on every way into a block ("i += blockDim.x * 4" where i was an int and is
+   kept in 64 bits): the PHI of its low half, widened.  SW_NO_NODE: it is no such PHI. */
+static sw_node widened(struct sw_graph *g, sw_node phi)
+{
+	sw_node low, high;
+	bool with_sign = true, with_zeros = true;
+	if (!sw_graph_phi_halves(g, phi, &low, &high))
+		return SW_NO_NODE;
+	for (uint32_t i = 0; i < sw_graph_at(g, phi)->n; i++) {
+		const struct sw_value *v = sw_graph_at(g, sw_graph_operand(g, phi, i));
+		bool extend = v->op == SW_OP_EXTEND && v->imm <= 32, is_const = v->op == SW_OP_CONST;
+		with_sign &= (extend && (v->flags & SW_SIGNED || v->imm < 32)) || (is_const && v->imm == (int32_t)v->imm);
+		with_zeros &= (extend && !(v->flags & SW_SIGNED)) || (is_const && v->imm == (int64_t)(uint32_t)v->imm);
+	}
+	if (!with_sign && !with_zeros)
+		return SW_NO_NODE;
+	return sw_graph_extend(g, 64, 32, with_zeros ? 0 : SW_SIGNED, low);
+}
+
 static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
 	const struct sw_value *v = sw_graph_at(g, node);
 	*r = (struct recipe){.form = PLAIN};
 	sw_node same = sw_step_forward(t->ssa, node);
+	if (same == node && v->op == SW_VALUE_PHI && v->n) {
+		sw_node narrow = widened(g, node);
+		same = narrow != SW_NO_NODE ? narrow : first_phi(t, node);
+	}
+	v = sw_graph_at(g, node);
 	if (same != node) {
 		r->form = ANY;
 		add_need(r, same);

@@ -16,6 +16,7 @@ struct sw_terms {
 	const struct sw_roots *roots;
 	struct sw_graph graph;
 	SW_VEC(sw_node) of; /* by node of the SSA graph; SW_NO_NODE: not made yet */
+	struct sw_map phis;  /* hash of block and operands -> the first such PHI */
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
 

@@ -185,13 +185,13 @@ START_TEST(pointers_through_memory)
 	expect_module(".visible .entry k(.param .align 8 .b8 t[32], .param .u32 b)\n{" REGS
 		      "ld.param.u32 %r1, [b]; mov.b64 %rd1, t; mul.wide.u32 %rd2, %r1, 8; add.s64 %rd3, %rd1, %rd2;"
 		      "ld.param.u64 %rd4, [%rd3]; st.global.u32 [%rd4], 0; ret; }",
-		      "write 4 param:0..32 at any64#0\n");
+		      "write 4 param:0..32 at p64[(u64_32(p32.32) * 8)]\n");
 	/* A local array of pointers, at an index that is not known. */
 	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
 		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
 		      "mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2; mul.wide.u32 %rd4, %r1, 8;"
 		      "add.s64 %rd5, %rd3, %rd4; ld.local.u64 %rd6, [%rd5]; st.global.u32 [%rd6], 0; ret; }",
-		      "write 4 param:0 param:8 at one(p8.64, p0.64)\n");
+		      "write 4 param:0 param:8 at p64[(u64_32(p16.32) * 8)]\n");
 	/* At an index that is: only that one. */
 	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
 		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
