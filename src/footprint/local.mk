@@ -37,6 +37,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/sass_fields.c \
 	src/footprint/sass_flow.c \
 	src/footprint/sass_integer.c \
+	src/footprint/sass_least.c \
 	src/footprint/sass_logic.c \
 	src/footprint/sass_memory.c \
 	src/footprint/sass_object.c \

@@ -61,8 +61,7 @@ static sw_node of_shift(struct sw_pairs *p, bool upper, const struct sw_value *v
 	}
 	if (!far)
 		return SW_NO_NODE;
-	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half(p, !upper, a),
-			       sw_graph_const(g, 32, n - 32));
+	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half(p, !upper, a), sw_graph_const(g, 32, n - 32));
 }
 
 static sw_node half_of(struct sw_pairs *p, bool upper, sw_node value)
