@@ -86,7 +86,11 @@ static void lower(struct sw_sass *s, uint64_t at)
 		s->guard_not = false;
 	}
 	bool remember = loads_symbol(s, &symbol);
+	uint64_t relocated = sw_map_get(&s->cubin->relocated, at * 16);
+	s->relocation = relocated ? &s->cubin->relocation.at[relocated - 1] : NULL;
 	s->op->lower(s);
+	if (s->relocation)
+		sw_sass_wild(s, "an address that is not known before the code is loaded");
 	sw_reg rd = sw_sass_reg(s, 16, false);
 	if (remember && rd != SW_NO_REG)
 		s->known[rd] = (struct sw_sass_known){s->stamp, SW_KNOWN_SYMBOL, (int64_t)symbol};
