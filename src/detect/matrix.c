@@ -25,8 +25,7 @@ static bool starts_inside(const struct sw_range *open, const struct sw_range *ot
 		return false;
 	if (open->base == other->base)
 		return true;
-	uint64_t start = open->bounded ? open->base : open->address;
-	struct sw_range first = sw_range_bytes(start, 1, open->role, open->evidence);
+	struct sw_range first = sw_range_bytes(open->base, 1, open->role, open->evidence);
 	return has_bounds(other) && sw_range_overlap(&first, other);
 }
 

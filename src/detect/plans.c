@@ -105,6 +105,7 @@ static void push_open(struct making *k, const struct sw_reach *reach, enum sw_vi
 	if (!pointer)
 		return;
 	struct sw_plan_touch touch = {.range = sw_range_open(pointer, SW_READ, SW_EV_DIRECTION, param), .guess = guess};
+	touch.range.below = reach->below;
 	push(k, reach, via, &touch);
 }
 

@@ -60,6 +60,13 @@ struct sw_value {
 	} exact[2];
 };
 
+/* Where an access without bounds may lead. */
+struct sw_descent {
+	sw_wide least; /* address; -SW_INFINITE: anywhere */
+	bool falls;    /* something that varies is subtracted */
+};
+#define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true})
+
 struct sw_choice {
 	uint64_t key;
 	uint32_t taken, options;
@@ -105,6 +112,8 @@ struct sw_eval {
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	uint32_t round;
 	uint64_t budget; /* work left; at 0 everything is open */
+
+	struct sw_descent descent;	   /* of the site, where it is open */
 
 	/* The case. */
 	SW_VEC(struct sw_form) holds; /* form >= 0 */
@@ -217,6 +226,9 @@ void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
+
+/* ---- descent.c */
+struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
 
 /* ---- case.c */
 void sw_eval_case_begin(struct sw_eval *e);

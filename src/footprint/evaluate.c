@@ -62,6 +62,12 @@ static bool has_table(const struct sw_eval *e, const struct sw_site *site)
 	return false;
 }
 
+static void place_open(const struct sw_eval *e, struct sw_reach *reach)
+{
+	reach->address = root_address(e, &reach->root);
+	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
+}
+
 /* words: those that the access can be made through, NULL: all of a table. */
 static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_reach like, enum sw_why why,
 		     const struct sw_words *words, struct sw_reaches *out)
@@ -77,12 +83,12 @@ static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_re
 				continue;
 			like.root.param = words->at[k];
 			like.root.span = 8;
-			like.address = root_address(e, &like.root);
+			place_open(e, &like);
 			*sw_vec_push(out) = like;
 		}
 		if (words && is_table(root))
 			continue;
-		like.address = root_address(e, &like.root);
+		place_open(e, &like);
 		*sw_vec_push(out) = like;
 	}
 	if (!site->roots) {
@@ -161,8 +167,10 @@ static bool site_case(struct sw_eval *e, const struct sw_site *site, const struc
 	if (e->impossible)
 		return true;
 	*why = SW_WHY_SIZE;
-	if (!site_bytes(e, site, &lo, &hi) || !sw_eval_boxes(e, &address, hi, like, out, why))
+	if (!site_bytes(e, site, &lo, &hi) || !sw_eval_boxes(e, &address, hi, like, out, why)) {
+		e->descent = sw_descent_of(e, site->address);
 		return false;
+	}
 	for (size_t i = from; lo != hi && i < out->n; i++) {
 		out->at[i].extent = SW_EXTENT_HULL;
 		out->at[i].why = SW_WHY_SIZE;
@@ -196,6 +204,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	if (site->address != SW_NO_TERM && !e->budget)
 		why = SW_WHY_COMPLEX;
 	e->site = site;
+	e->descent = SW_DESCENT_ANYWHERE;
 	like.root = strongest(e->f, site);
 	e->choices = 0;
 	e->choosing = true;
@@ -207,6 +216,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 			if (!open && !e->budget) {
 				open = true;
 				why = SW_WHY_COMPLEX;
+				e->descent = SW_DESCENT_ANYWHERE;
 			}
 		} while (!open && !e->split.wanted && next_case(e));
 	}

@@ -149,7 +149,7 @@ bool sw_footprint_place_params(const struct sw_footprint *footprint, const struc
 enum sw_extent {
 	SW_EXTENT_BOX,	 /* every byte of the box can be touched, as far as geometry, scalars and guards tell */
 	SW_EXTENT_HULL,	 /* nothing outside the box is touched, but perhaps not all of it (see why) */
-	SW_EXTENT_OPEN	 /* somewhere from the root's pointer on, see why; address: the pointer's value, 0 with span > 8 */
+	SW_EXTENT_OPEN	 /* somewhere from the root's pointer on (see below), see why; address: the pointer's value, 0 with span > 8 */
 };
 
 /* A box of bytes as in detect/access.h: slices x rows rows of width bytes. */
@@ -158,6 +158,7 @@ struct sw_reach {
 	uint32_t site;			  /* one that makes it, for the evidence string */
 	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
 	uint64_t address, width, pitch, rows, slice, slices;
+	bool below; /* OPEN: may as well lie in front of the pointer: a negative stride, a step back */
 };
 struct sw_reaches {
 	struct sw_reach *at;

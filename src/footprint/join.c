@@ -109,8 +109,12 @@ static bool join(struct sw_reach *a, const struct sw_reach *b)
 {
 	if (!same_kind(a, b))
 		return false;
-	if (a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN)
-		return a->extent == b->extent && a->address == b->address;
+	if (a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN) {
+		if (a->extent != b->extent || a->address != b->address)
+			return false;
+		a->below |= b->below;
+		return true;
+	}
 	struct sw_reach first = a->address <= b->address ? *a : *b, second = a->address <= b->address ? *b : *a;
 	if (a->extent == b->extent) {
 		if (!join_boxes(&first, &second))

@@ -25,6 +25,12 @@
 	ELEMENT("%rd2", "flags", "%r1") "ld.global.u32 %r8, [%rd2];\n"                                                  \
 	ELEMENT("%rd3", "flags", "%r8") "ld.volatile.global.u32 %r9, [%rd3];\n" DONE
 /* clang-format on */
+/* while (*p) *p++ = 0, or backwards: nothing bounds it. */
+#define WALK(name, step)                                                                                               \
+	".visible .entry " name "(.param .u64 p)\n{\n.reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"           \
+	"ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd1, %rd1;\n"                                                     \
+	"AGAIN: ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], 0; " step ".s64 %rd1, %rd1, 4;\n"                     \
+	"setp.ne.u32 %p1, %r1, 0; @%p1 bra AGAIN; ret;\n}\n"
 
 #define MODULE(target)                                                                                                                                                                                                                                                                     \
 	".version 8.0\n.target " target "\n.address_size 64\n"                                                                                                                                                                                                                             \
@@ -120,7 +126,7 @@
 																 ".visible .entry chase(.param .u64 table)\n{\n" INDEX                                                                                                     \
 																 "ld.param.u64 %rd1, [table]; cvta.to.global.u64 %rd1, %rd1; ld.global.u64 %rd2, [%rd1];\n"                                                                \
 																 "st.global.u32 [%rd2], 0;\n" DONE /* counters[i] = 0 */                                                                                                   \
-																 ".visible .entry variable()\n{\n" INDEX                                                                                                                   \
+																 WALK("forth", "add") WALK("back", "sub") ".visible .entry variable()\n{\n" INDEX                                                                                                                   \
 																 "mov.u64 %rd1, counters; mul.wide.u32 %rd2, %r4, 4;\n"                                                                                                    \
 																 "add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], 0;\n" DONE /* p[i] = texture(i) */                                                                       \
 																 ".visible .entry fetch(.param .u64 p, .param .u64 texture)\n{\n.reg .f32 %f<8>;\n" INDEX                                                                  \
@@ -154,6 +160,7 @@ static const struct {
 	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
 	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
 	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	 {"waits", 3, {8, 8, 4}},
+	{"forth", 1, {8}},	{"back", 1, {8}},
 };
 
 uint32_t test_function(struct tb *tb, const char *name)
