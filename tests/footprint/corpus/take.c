@@ -153,7 +153,7 @@ static void take_bytes(struct corpus_state *state, const struct sw_reach *reach)
 		t->is.polls |= reach->role;
 	region.extent = extents[reach->extent];
 	if (reach->extent == SW_EXTENT_OPEN) {
-		region.offset = from < 0 ? 0 : (uint64_t)from;
+		region.offset = from < 0 || reach->below ? 0 : (uint64_t)from;
 	} else {
 		region.offset = (uint64_t)from;
 		if ((from < 0 || end > corpus_fake_address(NULL, (int)buffer) + t->bytes) &&
