@@ -51,7 +51,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/store.c src/footprint/store.h src/footprint/folder.c \
 	src/footprint/check.c src/footprint/check.h \
 	$(SW_PTX_CODE_SOURCES) \
-	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c \
+	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c src/footprint/descent.c \
 	src/footprint/form.h src/footprint/form.c \
 	src/footprint/simplex.h src/footprint/simplex.c \
 	src/footprint/bound.c \
