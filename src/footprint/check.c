@@ -67,9 +67,12 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 	if (t->op == SW_TERM_STEP)
 		return t->a >= i || t->b >= i || t->c >= f->loops ? "a step without its terms or loop" : NULL;
 	if (t->op == SW_TERM_ANY) {
-		if (!t->b || !holds(t->a, t->b, f->alternatives))
+		if (!t->b || t->b > UINT32_MAX / 2 || t->imm2 < 0 || t->imm2 > 1)
+			return "no alternatives";
+		uint32_t n = t->imm2 ? 2 * t->b : t->b;
+		if (!holds(t->a, n, f->alternatives))
 			return "alternatives out of bounds";
-		for (uint32_t k = 0; k < t->b; k++)
+		for (uint32_t k = 0; k < n; k++)
 			if (f->alternative[t->a + k] >= i)
 				return "an alternative behind its user";
 		return NULL;

@@ -41,7 +41,7 @@ static void put(struct sw_emit *e, sw_node node)
 	struct sw_term t = {.op = v->op, .width = v->width, .flags = v->flags, .imm = v->imm, .imm2 = v->imm2};
 	if (v->op == SW_TERM_ANY) {
 		t.a = (uint32_t)e->alternative.n;
-		t.b = v->n;
+		t.b = v->imm2 ? v->n / 2 : v->n;
 		for (uint32_t i = 0; i < v->n; i++)
 			*sw_vec_push(&e->alternative) = number_of(e, o[i]);
 	} else {

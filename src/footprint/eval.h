@@ -180,6 +180,10 @@ void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
 /* Which of `options` is looked at in this case; SW_NONE: too many cases. */
 uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options);
 
+/* Which alternative of a SW_TERM_ANY is looked at in this case: the only one that launch values leave, or any; SW_NONE:
+   too many cases.  Its conditions are known. */
+uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
+
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 

@@ -27,6 +27,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/steps.h src/footprint/steps.c \
 	src/footprint/guards.h src/footprint/guards.c \
 	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c src/footprint/elements.c \
+	src/footprint/ways.c \
 	src/footprint/emit.h src/footprint/emit.c \
 	src/footprint/make.c \
 	src/footprint/layout.c \

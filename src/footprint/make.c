@@ -309,7 +309,7 @@ struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw
 	sw_ssa_make(program, &ssa);
 	sw_roots_find(program, &ssa, &m.roots);
 	sw_guards_find(&ssa, &e->guards);
-	sw_terms_init(&e->terms, &ssa, &m.roots);
+	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
 	for (size_t u = 0; u < ssa.use.n; u++)
 		use_site(&m, &ssa.use.at[u]);
 	sw_emit_loops(e);

@@ -247,9 +247,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	const uint32_t *from = e->f->alternative + t->a;
 	if (!t->b)
 		return sw_term_unknown(e, t);
-	if (t->b == 1)
-		return sw_eval_term(e, from[0], t->width);
-	uint32_t choice = sw_eval_choose(e, number, t->b);
+	uint32_t choice = sw_eval_pick(e, number);
 	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
 	if (choice != SW_NONE)
 		return sw_eval_term(e, from[choice], t->width);

@@ -27,9 +27,9 @@ static sw_node first_phi(const struct sw_terms *t, sw_node phi)
 	return equal ? (sw_node)*found : phi;
 }
 
-void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots)
+void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots, struct sw_guards *guards)
 {
-	*t = (struct sw_terms){.ssa = ssa, .roots = roots};
+	*t = (struct sw_terms){.ssa = ssa, .roots = roots, .guards = guards};
 	for (sw_node n = 0; n < ssa->graph.value.n; n++) {
 		const struct sw_value *v = sw_graph_at(&ssa->graph, n);
 		if (v->op != SW_VALUE_PHI || !v->n)
@@ -57,6 +57,7 @@ void sw_terms_free(struct sw_terms *t)
 {
 	sw_graph_free(&t->graph);
 	sw_map_free(&t->phis);
+	sw_map_free(&t->of_launch);
 	free(t->of.at);
 	free(t->stores.at);
 	*t = (struct sw_terms){0};
@@ -65,13 +66,13 @@ void sw_terms_free(struct sw_terms *t)
 /* ---- what a term needs ------------------------------------------------------------------------------------------- */
 
 /* How a node becomes a term. */
-enum form { PLAIN, STEP, ANY, ELEMENT, CUT };
+enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, CUT };
 struct recipe {
 	enum form form;
 	uint32_t n;
 	enum sw_why why; /* CUT: a number that nobody knows, because */
 	uint32_t from, to; /* ELEMENT: bytes of the block */
-	sw_node need[SW_TERMS_ALTERNATIVES];
+	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions behind the alternatives */
 };
 
 static void add_need(struct recipe *r, sw_node node)
@@ -98,6 +99,26 @@ static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
 	return SW_WHY_LOOP;
 }
 
+/* A join where launch values tell which way control came: a rank of tensors, a flag.  false: they don't. */
+static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct recipe *r)
+{
+	struct sw_ssa *ssa = t->ssa;
+	const struct sw_block *b = &ssa->flow.block.at[block];
+	bool told = false;
+	int64_t one;
+	if (b->preds > SW_TERMS_ALTERNATIVES || ssa->flat)
+		return false;
+	for (uint32_t i = 0; i < b->preds; i++) {
+		sw_node way = sw_terms_way(t, ssa->flow.edge.at[b->pred + i], block);
+		r->need[i] = sw_graph_operand(&ssa->graph, node, i);
+		r->need[b->preds + i] = way;
+		told |= !sw_graph_is_const(&ssa->graph, way, &one);
+	}
+	r->n = told ? 2 * b->preds : 0;
+	r->form = EITHER;
+	return told;
+}
+
 static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -114,8 +135,12 @@ static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 		r->form = CUT;
 		return;
 	}
+	uint32_t block = (uint32_t)(b - ssa->flow.block.at);
+	if (!b->header && plan_either(t, node, block, r))
+		return;
+	r->form = ANY;
 	for (uint32_t i = 0; i < n && r->form != CUT; i++)
-		if (!b->header || !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], (uint32_t)(b - ssa->flow.block.at)))
+		if (!b->header || !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], block))
 			add_need(r, sw_graph_operand(&ssa->graph, node, i));
 	if (!b->header || r->form == CUT)
 		return;
@@ -215,6 +240,18 @@ static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, en
 	return sw_graph_make(&t->graph, m, o);
 }
 
+/* n alternatives and n conditions. */
+static sw_node either(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
+{
+	bool same = true;
+	for (uint32_t i = 0; i < n; i++) {
+		o[i] = sw_graph_fit(&t->graph, o[i], width);
+		same &= o[i] == o[0];
+	}
+	struct sw_making m = {.op = SW_TERM_ANY, .width = width, .n = (uint16_t)(2 * n), .imm2 = 1};
+	return same ? o[0] : sw_graph_make(&t->graph, m, o);
+}
+
 static sw_node step(struct sw_terms *t, const struct sw_value *v, sw_node *o, uint32_t n)
 {
 	int64_t by;
@@ -294,11 +331,13 @@ static sw_node plain(struct sw_terms *t, const struct sw_value *v, const sw_node
 static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 {
 	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);
-	sw_node o[SW_TERMS_ALTERNATIVES];
+	sw_node o[2 * SW_TERMS_ALTERNATIVES];
 	if (r->form == CUT)
 		return cut(t, &v, r->why);
 	for (uint32_t i = 0; i < r->n; i++)
 		o[i] = t->of.at[r->need[i]];
+	if (r->form == EITHER)
+		return either(t, v.width, o, r->n / 2);
 	if (r->form == STEP)
 		return step(t, &v, o, r->n);
 	if (r->form == ELEMENT)
