@@ -103,6 +103,7 @@ static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const
 	struct sw_form form = sw_form_constant(run.value), number = sw_form_variable(offset->var[0]);
 	if (!run.counts)
 		return form;
+	e->counting = (uint32_t)axis + 1;
 	form.constant -= v.lo;
 	sw_form_sum(&form, &form, &number, 1, 0);
 	return form;
@@ -121,6 +122,17 @@ static bool split(struct sw_eval *e, const struct sw_form *offset)
 		}
 	}
 	return false;
+}
+
+void sw_eval_refine(struct sw_eval *e)
+{
+	if (!e->splitting)
+		return;
+	e->vain |= !e->counting;
+	if (e->counting && e->patient) {
+		uint32_t axis = e->counting - 1, lo = e->blocks.lo[axis];
+		ask(e, (int)axis, lo + (e->blocks.hi[axis] - lo) / 2);
+	}
 }
 
 /* ---- any of several */

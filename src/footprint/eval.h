@@ -95,6 +95,9 @@ struct sw_eval {
 	const struct sw_site *site; /* being looked at */
 	struct sw_blocks blocks;    /* that are looked at */
 	bool splitting;		    /* elements may ask for fewer blocks */
+	bool patient;		    /* so may hulls, where elements count up */
+	bool vain;		    /* a hull where they do not: fewer blocks would not help */
+	uint32_t counting;	    /* axis, + 1, along which they do */
 	struct {
 		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others, apart */
 		uint8_t axis;
@@ -189,6 +192,8 @@ struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
 /* ---- element.c */
 struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* What was found for these blocks is no box: asks for fewer, if that may help. */
+void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
    all of them are known. */
 #define SW_MAX_WORDS 512

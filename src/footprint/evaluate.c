@@ -193,6 +193,11 @@ static bool site_words(struct sw_eval *e, const struct sw_site *site, struct sw_
 	return known;
 }
 
+static bool by_data(enum sw_why why)
+{
+	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
+}
+
 static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
 {
 	const struct sw_site *site = &e->f->site[number];
@@ -219,6 +224,10 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 				e->descent = SW_DESCENT_ANYWHERE;
 			}
 		} while (!open && !e->split.wanted && next_case(e));
+	}
+	for (size_t i = from; !open && i < out->n; i++) {
+		if (out->at[i].extent == SW_EXTENT_HULL && !by_data((enum sw_why)out->at[i].why))
+			sw_eval_refine(e);
 	}
 	if (open && !e->split.wanted) {
 		out->n = from;

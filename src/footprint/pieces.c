@@ -120,6 +120,7 @@ static void push(struct pieces *p, struct sw_blocks blocks, const struct sw_eval
 /* false: too many groups. */
 static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *out)
 {
+	bool vain = false;
 	*sw_vec_push(&p->todo) = all_blocks(p->g);
 	for (int n = 0; p->todo.n; n++) {
 		struct sw_blocks blocks = p->todo.at[--p->todo.n];
@@ -127,8 +128,11 @@ static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *ou
 		uint64_t before = e.budget;
 		if (n == MAX_PIECES)
 			return false;
+		/* For better shapes no more than half of all is spent. */
+		e.patient = !vain && n < MAX_PIECES / 2 && p->budget > BUDGETS * p->most / 2;
 		sw_eval_sites(&e, sites, out);
 		p->budget -= before - e.budget;
+		vain |= e.vain;
 		if (e.split.wanted)
 			push(p, blocks, &e);
 	}
