@@ -119,6 +119,8 @@ static uint8_t role_of(const struct sw_insn *x)
 	case SW_OP_TENSOR:
 	case SW_OP_TEXTURE:
 	case SW_OP_SURFACE:
+		if (x->flags & SW_ATOMICS)
+			return SW_TOUCH_ATOMIC;
 		return flags ? flags : SW_TOUCH_READ | SW_TOUCH_WRITE;
 	default:
 		return SW_TOUCH_READ | SW_TOUCH_WRITE;

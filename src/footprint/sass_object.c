@@ -89,7 +89,7 @@ void sw_sass_lower_ublkcp(struct sw_sass *s)
 
 void sw_sass_lower_ublkred(struct sw_sass *s)
 {
-	bulk(s, SW_READS | SW_WRITES);
+	bulk(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 static void object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags)
@@ -119,7 +119,7 @@ void sw_sass_lower_tensor_write(struct sw_sass *s)
 
 void sw_sass_lower_tensor_both(struct sw_sass *s)
 {
-	tensor(s, SW_READS | SW_WRITES);
+	tensor(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* The handle: in a uniform register at 40 (form 7), a word of bank 0 (40-53, form 5), or two registers at 32 (form 1).
@@ -170,7 +170,7 @@ void sw_sass_lower_surface_write(struct sw_sass *s)
 
 void sw_sass_lower_surface_both(struct sw_sass *s)
 {
-	through(s, SW_OP_SURFACE, SW_READS | SW_WRITES);
+	through(s, SW_OP_SURFACE, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* Barriers in shared memory; the result may be in either file. */
