@@ -241,7 +241,6 @@ static bool add_word(struct sw_words *out, uint32_t at)
 	return true;
 }
 
-/* Elements that lie outside the block are nothing of it. */
 static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_words *out)
 {
 	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
@@ -251,7 +250,8 @@ static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_word
 	if (!offsets_of(e, t, &offset, &s, &cut))
 		return false;
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
-		if (element(e, t, at, &value) && !add_word(out, (uint32_t)at))
+		/* A block that is shorter than the kernel's does not tell. */
+		if (!element(e, t, at, &value) || !add_word(out, (uint32_t)at))
 			return false;
 	}
 	return true;
@@ -266,7 +266,7 @@ static bool hides_words(const struct sw_term *t)
 bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
 {
 	size_t base = e->work.n;
-	bool all = true, pieces = false;
+	bool all = true;
 	out->n = 0;
 	e->round++;
 	*sw_vec_push(&e->work) = address;
@@ -278,9 +278,9 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
 		e->stamp[at] = e->round;
 		all &= !hides_words(t);
 		if (t->op == SW_TERM_ELEMENT) {
-			pieces |= t->imm < 8;
+			/* Beside whole words smaller elements are indices, as in sw_emit_roots(); so is the offset. */
 			all &= t->imm < 8 || add_words(e, t, out);
-			continue; /* what the offset is made of is no address */
+			continue;
 		}
 		for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++)
 			*sw_vec_push(&e->work) = e->f->alternative[t->a + i];
@@ -288,6 +288,5 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
 		for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
 			*sw_vec_push(&e->work) = operand[i];
 	}
-	/* Beside whole words smaller elements are indices, as in sw_emit_roots(). */
-	return all && (out->n || !pieces);
+	return all && out->n;
 }
