@@ -67,6 +67,12 @@ struct sw_descent {
 };
 #define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true})
 
+/* Of a linear program that was solved; `check` is a second hash of it. */
+struct sw_outcome {
+	uint64_t check;
+	sw_wide highest;
+};
+
 struct sw_choice {
 	uint64_t key;
 	uint32_t taken, options;
@@ -115,6 +121,8 @@ struct sw_eval {
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	uint32_t round;
 	uint64_t budget; /* work left; at 0 everything is open */
+	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
+	SW_VEC(struct sw_outcome) outcome;
 
 	struct sw_descent descent;	   /* of the site, where it is open */
 

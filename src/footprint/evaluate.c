@@ -240,6 +240,8 @@ static void eval_free(struct sw_eval *e)
 	free(e->variable.at);
 	free(e->quotient.at);
 	sw_map_free(&e->quotient_of);
+	sw_map_free(&e->bound_of);
+	free(e->outcome.at);
 	free(e->value.at);
 	free(e->value_of);
 	free(e->loop);

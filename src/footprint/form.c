@@ -117,9 +117,10 @@ bool sw_form_equal(const struct sw_form *a, const struct sw_form *b)
 
 uint64_t sw_form_hash(const struct sw_form *form)
 {
-	uint64_t hash = sw_hash_u64((uint64_t)form->constant ^ (uint64_t)(form->constant >> 64));
+	const uint64_t halves[2] = {(uint64_t)form->constant, (uint64_t)(form->constant >> 64)};
+	uint64_t hash = sw_hash_words(halves, sizeof halves);
 	for (uint32_t i = 0; i < form->n; i++)
-		hash = sw_hash_u64((hash ^ (uint64_t)form->by[i]) + form->var[i]);
+		hash = sw_hash_u64(sw_hash_u64(hash ^ (uint64_t)form->by[i]) + form->var[i]);
 	return hash;
 }
 

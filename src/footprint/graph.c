@@ -166,6 +166,8 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 		simple = sw_simplify(graph, &making, o);
 	if (simple == SW_NO_NODE)
 		simple = sw_pairs_simplify(graph, &making, o);
+	if (simple == SW_NO_NODE && graph->whole)
+		simple = sw_pairs_whole(graph, &making, o);
 	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
 }
 

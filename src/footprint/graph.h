@@ -43,6 +43,7 @@ struct sw_graph {
 	struct sw_map pairs; /* (low PHI, high PHI) of one block -> the PHI of 64 bits, and back */
 	SW_VEC(sw_node) paired; /* the PHIs of 64 bits that were made so */
 	struct sw_map joined;	/* what pairs.c found before */
+	bool whole;		/* of terms: what would be a half, a pair or a carry is arithmetic on 64 bits */
 	unsigned *pairs_budget; /* of the outermost of its rules at work; NULL none */
 };
 
@@ -93,6 +94,8 @@ bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
    node that stands for the same value, or SW_NO_NODE.  It may call sw_graph_make() for what is simpler than what it was
    called for. */
 sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+/* PAIR, LOW, HIGH, ADDX and CARRY as arithmetic on 64 bits; SW_NO_NODE: it is none of these. */
+sw_node sw_pairs_whole(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it;
    SW_NO_NODE: there are too many already. */
 #define SW_GRAPH_MAX_PAIRED (1u << 16)

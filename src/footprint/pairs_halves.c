@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LOW and HIGH of a value of 64 bits. */
+/* LOW and HIGH of a value of 64 bits; halves as arithmetic. */
 #include "footprint/pairs.h"
 
 /* A half of an operand, or of what it is made of. */
@@ -134,4 +134,35 @@ sw_node sw_pairs_half(struct sw_pairs *p, bool upper, sw_node value)
 	if (sw_pairs_at(p, value)->width != 64)
 		return SW_NO_NODE;
 	return sw_pairs_remembered(p, SW_PAIRS_KEY_OF_HALF(value, upper), upper ? upper_of : lower_of, value, 0);
+}
+
+/* ---- halves that found no whole ---------------------------------------------------------------------------------- */
+
+static sw_node upper_bits(struct sw_graph *g, sw_node value)
+{
+	return sw_graph_binary(g, SW_OP_SHR, 64, 0, value, sw_graph_const(g, 32, 32));
+}
+
+sw_node sw_pairs_whole(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	sw_node sum = sw_graph_const(g, 64, 0), high;
+	switch (m->op) {
+	case SW_OP_LOW:
+		return sw_graph_extend(g, 32, 32, 0, o[0]);
+	case SW_OP_HIGH:
+		return sw_graph_extend(g, 32, 32, 0, upper_bits(g, o[0]));
+	case SW_OP_PAIR:
+		high = sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, 0, o[1]), sw_graph_const(g, 32, 32));
+		return sw_graph_binary(g, SW_OP_ADD, 64, 0, sw_graph_extend(g, 64, 32, 0, o[0]), high);
+	case SW_OP_ADDX:
+	case SW_OP_CARRY:
+		for (uint32_t i = 0; i < m->n; i++)
+			sum = sw_graph_binary(g, SW_OP_ADD, 64, 0, sum,
+					      sw_graph_extend(g, 64, sw_graph_at(g, o[i])->width, 0, o[i]));
+		if (m->op == SW_OP_ADDX)
+			return sw_graph_extend(g, 32, 32, 0, sum);
+		return sw_graph_compare(g, SW_GT, 64, 0, sum, sw_graph_const(g, 64, UINT32_MAX));
+	default:
+		return SW_NO_NODE;
+	}
 }

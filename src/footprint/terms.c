@@ -29,7 +29,7 @@ static sw_node first_phi(const struct sw_terms *t, sw_node phi)
 
 void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots, struct sw_guards *guards)
 {
-	*t = (struct sw_terms){.ssa = ssa, .roots = roots, .guards = guards};
+	*t = (struct sw_terms){.ssa = ssa, .roots = roots, .guards = guards, .graph.whole = true};
 	for (sw_node n = 0; n < ssa->graph.value.n; n++) {
 		const struct sw_value *v = sw_graph_at(&ssa->graph, n);
 		if (v->op != SW_VALUE_PHI || !v->n)
@@ -288,44 +288,16 @@ static sw_node whole_element(struct sw_terms *t, const sw_node *o)
 	return sw_graph_make(g, m, low.operand);
 }
 
-/* Halves that found no whole are arithmetic on 64 bits. */
-static sw_node halves(struct sw_terms *t, const struct sw_value *v, const sw_node *o)
-{
-	struct sw_graph *g = &t->graph;
-	sw_node sum = sw_graph_const(g, 64, 0), low;
-	switch (v->op) {
-	case SW_OP_LOW:
-		return sw_graph_extend(g, 32, 32, 0, o[0]);
-	case SW_OP_HIGH:
-		return sw_graph_extend(g, 32, 32, 0,
-				       sw_graph_binary(g, SW_OP_SHR, 64, 0, o[0], sw_graph_const(g, 32, 32)));
-	case SW_OP_PAIR:
-		low = whole_element(t, o);
-		if (low != SW_NO_NODE)
-			return low;
-		low = sw_graph_extend(g, 64, 32, 0, o[0]);
-		return sw_graph_binary(g, SW_OP_ADD, 64, 0, low,
-				       sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, 0, o[1]),
-						       sw_graph_const(g, 32, 32)));
-	default: /* ADDX, CARRY */
-		for (uint32_t i = 0; i < v->n; i++)
-			sum = sw_graph_binary(g, SW_OP_ADD, 64, 0, sum,
-					      sw_graph_extend(g, 64, sw_graph_at(g, o[i])->width, 0, o[i]));
-		if (v->op == SW_OP_ADDX)
-			return sw_graph_extend(g, 32, 32, 0, sum);
-		return sw_graph_compare(g, SW_GT, 64, 0, sum, sw_graph_const(g, 64, UINT32_MAX));
-	}
-}
-
 static sw_node plain(struct sw_terms *t, const struct sw_value *v, const sw_node *o)
 {
-	if (v->op == SW_OP_LOW || v->op == SW_OP_HIGH || v->op == SW_OP_PAIR || v->op == SW_OP_ADDX || v->op == SW_OP_CARRY)
-		return halves(t, v, o);
 	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
 		return sw_graph_binary(&t->graph, SW_OP_SUB, v->width, 0, sw_graph_const(&t->graph, v->width, -1), o[0]);
 	struct sw_making m = {.op = v->op, .width = v->width, .flags = v->flags, .why = v->why, .n = (uint16_t)v->n,
 			      .imm = v->imm, .imm2 = v->imm2};
-	return sw_graph_make(&t->graph, m, o);
+	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
+	if (whole == SW_NO_NODE)
+		whole = sw_pairs_whole(&t->graph, &m, o);
+	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
 }
 
 static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
