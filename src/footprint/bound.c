@@ -224,7 +224,7 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 }
 
 /* Cells of a linear program's table that take as long as a term. */
-#define CELLS_OF_A_TERM 64
+#define CELLS_OF_A_TERM 24
 
 /* Two hashes of what the bound follows from: the form, the rows, and the intervals of their variables. */
 static void hash_of(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t hash[2])
