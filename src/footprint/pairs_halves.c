@@ -152,7 +152,8 @@ sw_node sw_pairs_whole(struct sw_graph *g, const struct sw_making *m, const sw_n
 	case SW_OP_HIGH:
 		return sw_graph_extend(g, 32, 32, 0, upper_bits(g, o[0]));
 	case SW_OP_PAIR:
-		high = sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, 0, o[1]), sw_graph_const(g, 32, 32));
+		high = sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, 0, o[1]),
+				       sw_graph_const(g, 32, 32));
 		return sw_graph_binary(g, SW_OP_ADD, 64, 0, sw_graph_extend(g, 64, 32, 0, o[0]), high);
 	case SW_OP_ADDX:
 	case SW_OP_CARRY:
