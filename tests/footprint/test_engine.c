@@ -167,7 +167,7 @@ START_TEST(an_address_is_what_it_is_under_the_conditions_of_its_use)
 	expect(LEFTOVER "setp.ne.s32 %p2, %r4, 0; and.pred %p3, %p1, %p2; @%p3 st.global.u32 [%rd1+4], %r1; ret;",
 	       "write 4 param:0 at (" AT " + 4) if (tid.x != 0) and (" I " < p8.32)\n");
 	/* Twins: the opposite, another condition, none. */
-	expect(LEFTOVER "@!%p1 st.global.u32 [%rd1], %r1; ret;", "write 4 param:16 at p16.64 if (" I " >= p8.32)\n");
+	expect(LEFTOVER "@!%p1 st.global.u32 [%rd1], %r1; ret;", "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
 	expect(LEFTOVER "setp.ne.s32 %p2, %r4, 0; @%p2 st.global.u32 [%rd1], %r1; ret;",
 	       "write 4 param:0 param:16 at select((" I " < p8.32), " AT ", p16.64) if (tid.x != 0)\n");
 	expect(LEFTOVER "st.global.u32 [%rd1], %r1; ret;",
@@ -186,7 +186,7 @@ START_TEST(halves_of_an_address_under_conditions)
 	expect(body, "write 4 param:0 at " AT " if (" I " < p8.32)\n");
 	free(body);
 	body = sw_format("%s@!%%p1 st.global.u32 [%%rd1], %%r1; ret;", sum);
-	expect(body, "write 4 param:16 at p16.64 if (" I " >= p8.32)\n");
+	expect(body, "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
 	free(body);
 }
 END_TEST
@@ -200,7 +200,7 @@ START_TEST(ways_that_were_not_taken_bring_nothing)
 	expect(THREE_WAYS "@%p1 st.global.u32 [%rd1], %r9; ret;", "write 4 param:0 at p0.64 if (p8.32 == 0)\n");
 	/* Twin: of the other two nothing is known. */
 	expect(THREE_WAYS "@%p2 st.global.u32 [%rd1], %r9; ret;",
-	       "write 4 param:0 param:16 at one((p16.64 + 64), p0.64) if (p12.32 == 0)\n");
+	       "write 4 param:0 param:16 at one(p0.64, (p16.64 + 64), p0.64) if (p12.32 == 0)\n");
 }
 END_TEST
 
