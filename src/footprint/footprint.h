@@ -28,7 +28,7 @@ const char *sw_why_text(enum sw_why why);
  *                 alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
  *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended to
  *                 `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms
- *   RANGE         with a: enum sw_why tells where it comes from
+ *   RANGE         with a: enum sw_why tells where it comes from; b 1: nothing is loaded before, so no data goes into it
  * Operands a, b, c are terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */
 enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT };

@@ -33,6 +33,10 @@ static void words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s
 
 static struct sw_operand anything(struct sw_sass *s)
 {
+	/* Which lanes are at work (VOTE, VOTEU, and FLO, UFLO of that) is no condition that can hold for none of them. */
+	uint32_t op = s->low & 0x1ff;
+	if (op == 0x006 || op == 0x086 || op == 0x100 || op == 0x0bd)
+		return sw_sass_value(s, SW_OP_MIX, 32, 0, 0, NULL);
 	return sw_sass_anything(s, 32);
 }
 
@@ -116,7 +120,9 @@ void sw_sass_lower_redux(struct sw_sass *s)
 void sw_sass_lower_elect(struct sw_sass *s)
 {
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, sw_sass_anything(s, 32));
-	predicates(s);
+	/* Some lane is elected whenever control comes here: no condition that could hold for none, as a RANGE may be. */
+	if (sw_sass_predicate_out(s, 81) != SW_NO_REG)
+		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
 }
 
 void sw_sass_lower_r2ur(struct sw_sass *s)

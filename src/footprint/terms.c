@@ -27,6 +27,18 @@ static sw_node first_phi(const struct sw_terms *t, sw_node phi)
 	return equal ? (sw_node)*found : phi;
 }
 
+/* Blocks are numbered so that control comes to smaller ones first, but for loops. */
+static uint32_t first_load(const struct sw_ssa *ssa)
+{
+	uint32_t first = ssa->flat ? 0 : SW_NO_BLOCK;
+	for (size_t u = 0; u < ssa->use.n; u++) {
+		const struct sw_insn *x = &ssa->body.insn.at[ssa->use.at[u].insn];
+		if (x->op != SW_OP_STORE && ssa->use.at[u].block < first)
+			first = ssa->use.at[u].block;
+	}
+	return first;
+}
+
 void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots, struct sw_guards *guards)
 {
 	*t = (struct sw_terms){.ssa = ssa, .roots = roots, .guards = guards, .graph.whole = true};
@@ -38,6 +50,7 @@ void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots
 		if (!sw_map_find(&t->phis, hash))
 			*sw_map_put(&t->phis, hash) = n;
 	}
+	t->first_load = first_load(ssa);
 	for (uint32_t u = 0; u < ssa->use.n; u++) {
 		const struct sw_use *use = &ssa->use.at[u];
 		const struct sw_insn *x = &ssa->body.insn.at[use->insn];
@@ -288,12 +301,17 @@ static sw_node whole_element(struct sw_terms *t, const sw_node *o)
 	return sw_graph_make(g, m, low.operand);
 }
 
-static sw_node plain(struct sw_terms *t, const struct sw_value *v, const sw_node *o)
+static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
 {
 	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
 		return sw_graph_binary(&t->graph, SW_OP_SUB, v->width, 0, sw_graph_const(&t->graph, v->width, -1), o[0]);
 	struct sw_making m = {.op = v->op, .width = v->width, .flags = v->flags, .why = v->why, .n = (uint16_t)v->n,
 			      .imm = v->imm, .imm2 = v->imm2};
+	if (v->op == SW_OP_RANGE) {
+		uint32_t block = sw_ssa_block_of(t->ssa, node);
+		if (block < t->first_load && t->ssa->flow.block.at[block].loop == SW_NO_LOOP)
+			m.space = SW_TERMS_NO_DATA;
+	}
 	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
 	if (whole == SW_NO_NODE)
 		whole = sw_pairs_whole(&t->graph, &m, o);
@@ -316,7 +334,7 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 		return element(t, &v, sw_graph_fit(&t->graph, o[0], 64), r->from, r->to);
 	if (r->form == ANY)
 		return any(t, v.width, o, r->n, v.op == SW_VALUE_LOADED ? SW_WHY_TABLE : SW_WHY_NONE);
-	return plain(t, &v, o);
+	return plain(t, node, &v, o);
 }
 
 /* ---- all that a node needs, first -------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
 #include "footprint/guards.h"
 #include "footprint/roots.h"
 
+#define SW_TERMS_NO_DATA 1 /* `space` of a RANGE that is made before anything is loaded, in no loop */
+
 struct sw_terms {
 	struct sw_ssa *ssa;
 	const struct sw_roots *roots;
@@ -19,6 +21,7 @@ struct sw_terms {
 	struct sw_graph graph;
 	SW_VEC(sw_node) of; /* by node of the SSA graph; SW_NO_NODE: not made yet */
 	struct sw_map phis;  /* hash of block and operands -> the first such PHI */
+	uint32_t first_load;	 /* block; those in front of it know no data */
 	struct sw_map of_launch; /* node of the SSA graph -> 1 yes, 2 no */
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
