@@ -87,7 +87,7 @@ static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint3
 		lo = type.lo;
 		hi = type.hi;
 	}
-	return sw_eval_opaque(e, lo, hi, t->b ? SW_DEPEND_OTHER : SW_DEPEND_DATA, t->a && t->a < SW_WHYS ? (enum sw_why)t->a : SW_WHY_COMPUTED);
+	return sw_eval_opaque(e, lo, hi, t->b == 1 ? SW_DEPEND_OTHER : SW_DEPEND_DATA, t->a && t->a < SW_WHYS ? (enum sw_why)t->a : SW_WHY_COMPUTED);
 }
 
 static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
