@@ -30,6 +30,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/ways.c \
 	src/footprint/emit.h src/footprint/emit.c \
 	src/footprint/assume.h src/footprint/assume.c \
+	src/footprint/packed.c \
 	src/footprint/make.c \
 	src/footprint/layout.c \
 	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \

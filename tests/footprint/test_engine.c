@@ -191,6 +191,27 @@ START_TEST(halves_of_an_address_under_conditions)
 }
 END_TEST
 
+START_TEST(predicates_kept_as_bits_of_a_register)
+{
+	/* Bits 14 and 3 of r10 are p1 and p2; the address was computed under p1. */
+	static const char *const kept = LEFTOVER
+		"setp.ne.s32 %p2, %r4, 0; mov.u32 %r10, %clock; and.b32 %r10, %r10, -16385; @%p1 or.b32 %r10, %r10, 16384;"
+		"and.b32 %r10, %r10, -9; @%p2 or.b32 %r10, %r10, 8;";
+	char *body = sw_format("%sand.b32 %%r11, %%r10, 16384; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
+			       kept);
+	expect(body, "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	free(body);
+	body = sw_format("%sand.b32 %%r11, %%r10, 16384; setp.eq.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
+			 kept);
+	expect(body, "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
+	free(body);
+	/* Twin: the other bit. */
+	body = sw_format("%sand.b32 %%r11, %%r10, 8; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;", kept);
+	expect(body, "write 4 param:0 param:16 at select((" I " < p8.32), " AT ", p16.64) if (tid.x != 0)\n");
+	free(body);
+}
+END_TEST
+
 START_TEST(ways_that_were_not_taken_bring_nothing)
 {
 #define THREE_WAYS                                                                                                     \
@@ -399,6 +420,7 @@ int main(void)
 	tcase_add_test(tests, a_choice_of_pointers_keeps_both);
 	tcase_add_test(tests, an_address_is_what_it_is_under_the_conditions_of_its_use);
 	tcase_add_test(tests, halves_of_an_address_under_conditions);
+	tcase_add_test(tests, predicates_kept_as_bits_of_a_register);
 	tcase_add_test(tests, ways_that_were_not_taken_bring_nothing);
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);
 	tcase_add_test(tests, shared_memory_is_no_site);
