@@ -43,6 +43,8 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 		return t->imm < SW_EQ || t->imm > SW_GE || !width_valid((uint32_t)t->imm2) || t->imm2 >> 32
 			       ? "no such comparison"
 			       : NULL;
+	case SW_OP_MULWIDE:
+		return t->width < 16 ? "no half of its width" : NULL;
 	case SW_OP_EXTEND:
 		return t->imm < 1 || t->imm > 64 ? "no such extension" : NULL;
 	default:

@@ -117,7 +117,7 @@ static void push(struct pieces *p, struct sw_blocks blocks, const struct sw_eval
 	*sw_vec_push(&p->todo) = front;
 }
 
-/* false: too many groups. */
+/* false: too many groups, or too much work. */
 static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *out)
 {
 	bool vain = false;
@@ -126,7 +126,7 @@ static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *ou
 		struct sw_blocks blocks = p->todo.at[--p->todo.n];
 		struct sw_eval e = evaluation(p, blocks, true);
 		uint64_t before = e.budget;
-		if (n == MAX_PIECES)
+		if (n == MAX_PIECES || !p->budget)
 			return false;
 		/* For better shapes no more than half of all is spent. */
 		e.patient = !vain && n < MAX_PIECES / 2 && p->budget > BUDGETS * p->most / 2;
