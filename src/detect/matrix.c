@@ -36,16 +36,29 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
+/* In a pool that nobody described a hull covers what belongs to others: it must lead to the other side's bytes by its
+   pointer, too. */
+static bool strays(const struct sw_range *hull, const struct sw_range *other)
+{
+	struct sw_range first = sw_range_bytes(hull->base, 1, hull->role, hull->evidence);
+	return hull->loose && hull->base != other->base && !sw_range_overlap(&first, other);
+}
+
+static bool signals(const struct sw_range *range, enum sw_severity severity)
+{
+	return range->polls && (severity == SW_ERROR || !range->own_flags);
+}
+
 struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, bool crowded)
 {
 	enum sw_contact contact = sw_contact_of(a, b);
 	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
-	if (crowded && contact != SW_CONTACT_BYTES)
+	if (crowded && (contact != SW_CONTACT_BYTES || strays(a, b) || strays(b, a)))
 		return possible;
 	struct sw_verdict verdict = *table[weaker][contact];
 	if (verdict.severity == SW_ERROR && (a->loose || b->loose))
 		verdict = warning; /* where in the box depends on data: as sure as a shared base */
-	if (a->polls || b->polls)
+	if (signals(a, verdict.severity) || signals(b, verdict.severity))
 		return verdict.severity == SW_ERROR ? warning : possible;
 	return verdict;
 }

@@ -43,7 +43,7 @@ struct making {
 	const unsigned char *block; /* parameters as the code has them */
 	uint32_t bytes;
 	struct sw_plan plan;
-	bool polls;
+	bool polls, own_flags; /* as in struct sw_range */
 };
 
 static bool word_at(const struct making *k, uint32_t offset, uint64_t *word)
@@ -94,6 +94,7 @@ static void push(struct making *k, const struct sw_reach *reach, enum sw_via via
 		*touch = *like;
 		touch->range.role = role[i];
 		touch->range.polls = k->polls;
+		touch->range.own_flags = k->own_flags;
 		touch->range.ground = ground;
 	}
 }
@@ -268,6 +269,40 @@ static bool is_null(const struct making *k, const struct sw_reach *reach)
 	       word_at(k, reach->root.param, &word) && !word;
 }
 
+static bool same_root(const struct sw_reach *a, const struct sw_reach *b)
+{
+	return a->root.kind == b->root.kind && a->root.param == b->root.param && a->root.span == b->root.span &&
+	       a->root.symbol == b->root.symbol;
+}
+
+/* Does the launch itself write the flags that it polls (semaphores between the blocks of one kernel)? */
+static bool is_own_flag(const struct sw_reaches *reaches, const struct sw_reach *polled)
+{
+	bool reads = false, writes = false;
+	for (size_t i = 0; i < reaches->n; i++) {
+		const struct sw_reach *r = &reaches->at[i];
+		if (!same_root(r, polled))
+			continue;
+		reads |= r->polls && r->role & SW_TOUCH_READ;
+		writes |= (r->role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC)) != 0;
+	}
+	return reads && writes;
+}
+
+/* Who waits for others inside the kernel is ordered by what it reads there, which we do not see. */
+static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
+{
+	k->own_flags = true;
+	for (size_t i = 0; i < reaches->n; i++) {
+		const struct sw_reach *r = &reaches->at[i];
+		if (!r->polls || is_null(k, r))
+			continue;
+		k->polls = true;
+		k->own_flags = k->own_flags && is_own_flag(reaches, r);
+	}
+	k->own_flags = k->own_flags && k->polls;
+}
+
 static void evaluate(struct making *k)
 {
 	const struct sw_record *r = k->m->record;
@@ -287,9 +322,7 @@ static void evaluate(struct making *k)
 	reaches->n = 0;
 	k->m->plans.touches.n = 0;
 	sw_footprint_evaluate(k->kernel->footprint, &geometry, reaches);
-	/* Who waits for others inside the kernel is ordered by what it reads there, which we do not see. */
-	for (size_t i = 0; i < reaches->n; i++)
-		k->polls |= reaches->at[i].polls && !is_null(k, &reaches->at[i]);
+	look_for_flags(k, reaches);
 	for (size_t i = 0; i < reaches->n; i++)
 		add_reach(k, &reaches->at[i]);
 }

@@ -256,6 +256,40 @@ START_TEST(loose_boxes_only_warn)
 }
 END_TEST
 
+/* In a pool a hull reaches into what belongs to others: only where its pointer leads, too, it is worth a warning. */
+START_TEST(hulls_in_pools_stray)
+{
+	static const struct {
+		uint64_t base;
+		bool crowded;
+		enum sw_confidence confidence;
+	} ways[] = {{0, false, SW_LIKELY}, {0, true, SW_POSSIBLE}, {100, true, SW_LIKELY}, {120, true, SW_LIKELY}};
+	struct sw_range a = sw_range_bytes(0, 1000, SW_WRITE, SW_EV_FOOTPRINT);
+	struct sw_range b = sw_range_bytes(100, 50, SW_READ, SW_EV_EXACT);
+	a.loose = true;
+	a.base = ways[_i].base;
+	for (int turn = 0; turn < 2; turn++) {
+		struct sw_verdict v =
+			turn ? sw_matrix(&b, &a, ways[_i].crowded) : sw_matrix(&a, &b, ways[_i].crowded);
+		ck_assert_int_eq(v.confidence, ways[_i].confidence);
+	}
+}
+END_TEST
+
+/* Semaphores between the blocks of one kernel order nothing outside it: no error, but no less than a warning. */
+START_TEST(own_flags_cap_at_a_warning)
+{
+	struct sw_range a = sw_range_bytes(100, 50, SW_WRITE, SW_EV_FOOTPRINT);
+	struct sw_range b = sw_range_bytes(120, 50, SW_READ, SW_EV_EXACT);
+	a.polls = a.own_flags = true;
+	ck_assert_int_eq(sw_matrix(&a, &b, false).severity, SW_WARNING);
+	a.loose = true;
+	ck_assert_int_eq(sw_matrix(&a, &b, false).severity, SW_WARNING);
+	a.own_flags = false;
+	ck_assert_int_eq(sw_matrix(&a, &b, false).confidence, SW_POSSIBLE);
+}
+END_TEST
+
 /* A range that nothing but its allocation ends is worth its pointer. */
 START_TEST(vague_boxes_are_pointers)
 {
@@ -320,6 +354,8 @@ static void add(TCase *tc)
 	tcase_add_test(tc, extents_end_at_the_next_start);
 	tcase_add_loop_test(tc, matrix_is_the_documented_one, 0, sizeof cases / sizeof *cases);
 	tcase_add_loop_test(tc, loose_boxes_only_warn, 0, sizeof loose / sizeof *loose);
+	tcase_add_loop_test(tc, hulls_in_pools_stray, 0, 4);
+	tcase_add_test(tc, own_flags_cap_at_a_warning);
 	tcase_add_loop_test(tc, vague_boxes_are_pointers, 0, 4);
 	tcase_add_test(tc, one_base_is_one_base);
 	tcase_add_test(tc, every_finding_explains_itself);
