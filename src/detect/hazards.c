@@ -76,7 +76,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 	if (m->context[earlier->ctx].over)
 		return;
 	struct sw_block *block = later->block;
-	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, block->crowded);
+	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_block_tenants(block));
 	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
@@ -101,7 +101,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later)
 {
 	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);
-	struct sw_verdict verdict = sw_matrix(&whole, &later->range, freed->crowded);
+	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_tenants(freed));
 	if (freed->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return;
 	if (after_unclassified(m, later->ctx))

@@ -36,8 +36,8 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
-/* In a pool that nobody described a hull covers what belongs to others: it must lead to the other side's bytes by its
-   pointer, too. */
+/* Where several things live in an allocation a hull covers what belongs to others: its pointer, too, must lead to the
+   other side's bytes. */
 static bool strays(const struct sw_range *hull, const struct sw_range *other)
 {
 	struct sw_range first = sw_range_bytes(hull->base, 1, hull->role, hull->evidence);
@@ -49,11 +49,13 @@ static bool signals(const struct sw_range *range, enum sw_severity severity)
 	return range->polls && (severity == SW_ERROR || !range->own_flags);
 }
 
-struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, bool crowded)
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants)
 {
 	enum sw_contact contact = sw_contact_of(a, b);
 	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
-	if (crowded && (contact != SW_CONTACT_BYTES || strays(a, b) || strays(b, a)))
+	if (tenants >= SW_TENANTS_MANY && contact != SW_CONTACT_BYTES)
+		return possible;
+	if (tenants >= SW_TENANTS_SEVERAL && (strays(a, b) || strays(b, a)))
 		return possible;
 	struct sw_verdict verdict = *table[weaker][contact];
 	if (verdict.severity == SW_ERROR && (a->loose || b->loose))

@@ -22,7 +22,10 @@ struct sw_verdict {
 /* Of two ranges in one allocation that are known to touch. */
 enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b);
 
-/* `crowded`: the allocation is a pool that nobody described. */
-struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, bool crowded);
+/* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nobody
+   described. */
+enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
+
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants);
 
 #endif

@@ -7,9 +7,11 @@
 /* Freed blocks that are remembered, for use-after-free: the oldest go first. */
 #define SW_MAX_FREED 4096u
 /* Starts kept per block, and how many of them make it a pool that nobody described: a caching allocator's segment holds
-   hundreds of tensors, a program that slices an array for its streams a few dozen. */
-#define SW_MAX_STARTS  4096u
-#define SW_POOL_STARTS 64u
+   hundreds of tensors, a program that slices an array for its streams a few dozen.  From "several" on neighbours of a
+   range that is only roughly known may be strangers. */
+#define SW_MAX_STARTS	  4096u
+#define SW_POOL_STARTS	  64u
+#define SW_SEVERAL_STARTS 8u
 
 struct sw_view {
 	struct sw_interval at;
@@ -207,7 +209,13 @@ void sw_block_start(struct sw_block *block, uint64_t offset)
 	sw_vec_push(&block->starts);
 	memmove(block->starts.at + i + 1, block->starts.at + i, (block->starts.n - 1 - i) * sizeof *block->starts.at);
 	block->starts.at[i] = offset;
-	block->crowded = block->starts.n > SW_POOL_STARTS;
+}
+
+enum sw_tenants sw_block_tenants(const struct sw_block *block)
+{
+	return block->starts.n > SW_POOL_STARTS	     ? SW_TENANTS_MANY
+	       : block->starts.n > SW_SEVERAL_STARTS ? SW_TENANTS_SEVERAL
+						     : SW_TENANTS_FEW;
 }
 
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset)

@@ -10,6 +10,7 @@
 #define SW_DETECT_SPACE_H
 
 #include "base/map.h"
+#include "detect/matrix.h"
 #include "detect/shadow.h"
 
 struct sw_view; /* an address interval that shows a block */
@@ -23,7 +24,6 @@ struct sw_block {
 	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t owner;	       /* SYMBOL: module or library */
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
-	bool crowded;	       /* more starts of things inside than are kept: a pool that nobody described */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
 	struct sw_access gone; /* the call that freed it, once freed */
 	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
@@ -70,6 +70,8 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 
 /* Something starts here: accesses of unknown extent from below end here. */
 void sw_block_start(struct sw_block *block, uint64_t offset);
+/* How many things live in it, by the starts that are known. */
+enum sw_tenants sw_block_tenants(const struct sw_block *block);
 /* Where an access of unknown extent from `offset` ends at the latest. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset);
 /* Where one that may as well go down from `offset` starts at the earliest: at the last start in front of it. */
