@@ -100,6 +100,7 @@ struct sw_access {
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
 	int device;
+	uint64_t node;	   /* a node of a graph: record of the call that made it, whose call site this is; 0 none */
 	uint32_t function; /* FUNCTION id, 0 none */
 	int32_t param;	   /* parameter that holds the pointer, -1 none */
 	struct sw_point point;
