@@ -186,7 +186,9 @@ struct sw_coverage {
 	uint64_t launches, copies, sets, syncs;
 	uint64_t bytes_copied;
 	uint64_t unclassified_calls, records_lost, straddling_dropped;
-	uint64_t edges_for_safety, unknown_streams, graph_launches;
+	uint64_t edges_for_safety, unknown_streams;
+	/* Kernel nodes are counted in `launches` and the counts of kernels once a description, not a launch. */
+	uint64_t graph_launches, unknown_graph_launches;
 	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
 };
 

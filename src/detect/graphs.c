@@ -27,6 +27,17 @@ void sw_origin_remember(struct sw_model *m, const struct sw_access *what)
 	g->next = (place + 1) % SW_MAX_ORIGINS;
 }
 
+const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream)
+{
+	const struct sw_graphs *g = &m->graphs;
+	for (size_t n = 0; stream && n < g->origin.n; n++) {
+		const struct sw_access *at = &g->origin.at[(g->next + g->origin.n - 1 - n) % g->origin.n];
+		if (at->stream == stream)
+			return at;
+	}
+	return NULL;
+}
+
 static void origin_of(const struct sw_model *m, uint64_t seq, struct sw_access *made)
 {
 	size_t place = seq ? sw_map_get(&m->graphs.origins, seq) : 0;
@@ -379,6 +390,7 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected || !x->nodes.n) {
 		sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
 		m->wide.poisoned = true;
+		m->j->coverage.unknown_graph_launches++;
 	}
 	sw_hb_event_record(m->hb, turn_of(x), &at, 0, NULL);
 	each_work(m, x, SW_REC_EVENT_RECORD, &at, record_node);

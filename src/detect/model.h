@@ -281,6 +281,8 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 /* ---- graphs.c ---- */
 /* A call that became a node: nodes refer to it by its record. */
 void sw_origin_remember(struct sw_model *m, const struct sw_access *what);
+/* The last one on a stream (index); NULL none, also for stream 0. */
+const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream);
 void sw_graphs_free(struct sw_model *m);
 /* Takes the reference; use: NULL where the memory has ended. */
 void sw_listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,

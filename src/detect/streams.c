@@ -177,6 +177,9 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 			join_capture(m, stream, r->seq);
 		return;
 	}
+	/* It goes on, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
+	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
+		return;
 	uint64_t capture = m->captures.at[stream];
 	for (size_t i = 0; capture && i < m->captures.n; i++)
 		if (m->captures.at[i] == capture) {
