@@ -92,6 +92,7 @@ static struct sw_exec *exec_of(struct sw_model *m, uint64_t handle)
 	if (!x) {
 		x = sw_calloc(1, sizeof *x);
 		x->handle = handle;
+		x->unknown = true; /* until it is described */
 		sw_map_put_ptr(&m->graphs.execs, handle, x);
 	}
 	return x;
@@ -387,7 +388,7 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	exec_touch(m, x);
 	each_work(m, x, SW_REC_HOST_FUNC, &at, host_node);
 	each_work(m, x, SW_REC_FREE, &at, free_node);
-	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected || !x->nodes.n) {
+	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected) {
 		sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
 		m->wide.poisoned = true;
 		m->j->coverage.unknown_graph_launches++;
