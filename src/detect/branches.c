@@ -128,6 +128,7 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 		.basis = SW_BASIS_DOCUMENTED,
 		.accesses = 2,
 		.access = {a->use->access, b->use->access},
+		.fix = SW_FIX_DEPEND,
 		.detail = (uint32_t)sw_contact_of(&a->use->range, &b->use->range),
 	};
 	/* Nodes of a capture come with the streams that they were captured on. */
@@ -142,7 +143,8 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 
 static int by_place(const void *x, const void *y)
 {
-	const struct sw_use *a = (*(const struct sw_listed *const *)x)->use, *b = (*(const struct sw_listed *const *)y)->use;
+	const struct sw_use *a = (*(const struct sw_listed *const *)x)->use,
+			    *b = (*(const struct sw_listed *const *)y)->use;
 	if (a->block != b->block)
 		return a->block->number < b->block->number ? -1 : 1;
 	if (a->range.address != b->range.address)

@@ -127,7 +127,8 @@ enum sw_fix {
 	SW_FIX_REMOVE,	     /* the call waits for nothing */
 	SW_FIX_NARROW,	     /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
 	SW_FIX_RECORD_FIRST, /* record the event before waiting for it */
-	SW_FIX_PRELOAD	     /* load the kernel at start-up */
+	SW_FIX_PRELOAD,	     /* load the kernel at start-up */
+	SW_FIX_DEPEND	     /* make one node of a graph depend on the other */
 };
 
 /* What a wait cost. */

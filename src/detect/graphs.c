@@ -141,6 +141,19 @@ static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 	return NULL;
 }
 
+/* The driver may tell another handle for the kernel of a node than the captured launch had, one of which it is not
+   known where the code is: that of the launch is as good. */
+static void name_kernel(const struct sw_model *m, const struct sw_node *node)
+{
+	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;
+	if (!l || l->h.kind != SW_REC_LAUNCH || l->function == node->made.function)
+		return;
+	const struct sw_trace_function *told = sw_reader_function(m->reader, l->function);
+	const struct sw_trace_function *launched = sw_reader_function(m->reader, node->made.function);
+	if (told && launched && *told->name && !strcmp(told->name, launched->name))
+		l->function = node->made.function;
+}
+
 static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_graph_node *n)
 {
 	size_t edges = 8ull * n->before;
@@ -154,6 +167,7 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 	if (edges)
 		memcpy(node.before, n + 1, edges);
 	origin_of(m, n->origin, &node.made);
+	name_kernel(m, &node);
 	/* A child's nodes were copied into the graph by the call that added the child. */
 	size_t parent = sw_map_get(&x->index, n->parent);
 	if (!node.made.seq && parent)
@@ -227,7 +241,11 @@ static struct sw_access access_of(const struct sw_node *node, const struct sw_ac
 	struct sw_access what = node->made.seq ? node->made : *launch;
 	what.role = SW_CALL;
 	what.node = node->made.seq;
-	what.function = node->work && node->work->kind == SW_REC_LAUNCH ? l->function : 0;
+	what.function = 0;
+	if (node->work && node->work->kind == SW_REC_LAUNCH) {
+		what.kind = SW_REC_LAUNCH; /* told by the kernel's name, whichever call made the node */
+		what.function = l->function;
+	}
 	return what;
 }
 
@@ -364,8 +382,8 @@ static void exec_touch(struct sw_model *m, const struct sw_exec *x)
 	}
 }
 
-/* One step of its stream that touches what its nodes touch: "each launch is ordered behind both any previous work in
-   this stream and any previous launches of this graph" (CUDA runtime API, cudaGraphLaunch). */
+/* One step of its stream that touches what its nodes touch: "Each launch is ordered behind both any previous work in
+   hStream and any previous launches of hGraphExec" (CUDA driver API, cuGraphLaunch). */
 void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph_launch *g = (const struct sw_rec_graph_launch *)(const void *)r->rec;

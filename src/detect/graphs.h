@@ -18,7 +18,8 @@ struct sw_listed {
 	struct sw_range range;
 	bool array, guess;
 	uint64_t handle;
-	struct sw_use *use; /* where it lay when it was listed; only until the nodes were compared, NULL: memory that ended */
+	struct sw_use
+		*use; /* where it lay when it was listed; only until the nodes were compared, NULL: memory that ended */
 };
 struct sw_listing {
 	SW_VEC(struct sw_listed) at;
@@ -32,7 +33,7 @@ struct sw_node {
 	uint64_t *before; /* handles */
 	uint32_t n;
 	uint32_t type;
-	struct sw_rec *work; /* NULL: nothing that is known */
+	struct sw_rec *work;   /* NULL: nothing that is known */
 	struct sw_access made; /* the call that made it; seq 0 unknown */
 	bool disabled;
 };
@@ -49,8 +50,8 @@ struct sw_exec {
 };
 
 struct sw_graphs {
-	struct sw_map execs; /* handle -> struct sw_exec */
-	struct sw_map origins; /* record of a captured call -> place in `origin` + 1 */
+	struct sw_map execs;		 /* handle -> struct sw_exec */
+	struct sw_map origins;		 /* record of a captured call -> place in `origin` + 1 */
 	SW_VEC(struct sw_access) origin; /* the last of them: a ring */
 	size_t next;
 };

@@ -55,16 +55,18 @@ static void origin_put(uint64_t node, uint64_t seq)
 void sw_graphs_captured(const struct sw_call *call, CUstream stream)
 {
 	const bool per_thread = call->flags & SW_RF_PER_THREAD;
-	__typeof__(&cuStreamGetCaptureInfo_v2) ask = per_thread ? SW_REAL(cuStreamGetCaptureInfo_v2_ptsz)
-								: SW_REAL(cuStreamGetCaptureInfo_v2);
+	__typeof__(&cuStreamGetCaptureInfo_v3) ask = per_thread ? SW_REAL(cuStreamGetCaptureInfo_v3_ptsz)
+								: SW_REAL(cuStreamGetCaptureInfo_v3);
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	const CUgraphNode *nodes = NULL;
+	const CUgraphEdgeData *edges = NULL; /* without it programmatic edges are an error */
 	size_t n = 0;
 
 	/* The legacy stream cannot capture, and a question for it is refused while others do. */
 	if (!ask || stream == CU_STREAM_LEGACY || (!stream && !per_thread))
 		return;
-	if (ask(stream, &status, NULL, NULL, &nodes, &n) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+	if (ask(stream, &status, NULL, NULL, &nodes, &edges, &n) != CUDA_SUCCESS ||
+	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return;
 	for (size_t i = 0; nodes && i < n && i < MAX_BEFORE; i++)
 		origin_put(SW_WORD(nodes[i]), call->seq);

@@ -225,6 +225,8 @@ static const char *ordered_by(const struct facts *facts)
 	const char *to = sw_name_stream(names, finding->access[1].stream);
 	if (finding->measured_order)
 		return "only by a wait that no CUDA document promises: another driver may not wait here";
+	if (finding->id == SW_FINDING_GRAPH_BRANCH_RACE)
+		return "nothing: no path of dependencies leads from one node to the other";
 	if (finding->last.tick == 0)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, call %llu", to, from,

@@ -144,7 +144,7 @@ START_TEST(launch_against_stream)
 }
 END_TEST
 
-/* "Each launch is ordered behind [...] any previous launches of this graph" (cudaGraphLaunch); of another it is not. */
+/* "Each launch is ordered behind [...] any previous launches of hGraphExec" (cuGraphLaunch); of another it is not. */
 START_TEST(two_launches)
 {
 	struct tb *tb = two_streams();
@@ -285,7 +285,8 @@ END_TEST
 static const struct {
 	uint16_t status;
 	bool found;
-} refusals[] = {{900, true}, {902, true}, {903, true}, {904, true}, {905, true}, {906, true}, {907, true}, {901, false}, {1, false}};
+} refusals[] = {{900, true}, {902, true}, {903, true},	{904, true}, {905, true},
+		{906, true}, {907, true}, {901, false}, {1, false}};
 
 START_TEST(refused)
 {
