@@ -548,7 +548,7 @@ struct sw_rec_graph_node {
 	uint32_t type;   /* CUgraphNodeType */
 	uint32_t flags;  /* SW_NODE_* */
 	uint32_t before, work_bytes;
-	uint32_t nodes, reserved;
+	uint64_t nodes;
 };
 static_assert(sizeof(struct sw_rec_graph_node) == 88, "packed");
 enum sw_mem_op { SW_MEMOP_PREFETCH = 1, SW_MEMOP_ADVISE, SW_MEMOP_ATTACH, SW_MEMOP_WAIT_VALUE, SW_MEMOP_WRITE_VALUE, SW_MEMOP_BATCH };

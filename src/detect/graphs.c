@@ -203,7 +203,7 @@ void sw_on_graph_node(struct sw_model *m, const struct sw_record *r, struct sw_w
 	unlist(m, x);
 	if (n->flags & SW_NODE_HEAD) {
 		exec_empty(m, x);
-		x->expected = n->nodes;
+		x->expected = n->nodes > UINT32_MAX ? UINT32_MAX : (uint32_t)n->nodes;
 		x->unknown = n->flags & SW_NODE_INCOMPLETE;
 	} else if (n->flags & (SW_NODE_CHANGED | SW_NODE_ENABLED | SW_NODE_DISABLED)) {
 		node_change(x, n);
