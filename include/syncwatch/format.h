@@ -20,7 +20,7 @@
 
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
-#define SW_FORMAT_MINOR 1 /* 1: OBJECT, names of symbols */
+#define SW_FORMAT_MINOR 2 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE */
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER 0x01020304u
@@ -98,6 +98,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(NOTICE, 16, "something the user should know about the recording")                                            \
 	X(COUNTS, 17, "calls per entry point, at the end")                                                             \
 	X(END, 18, "orderly end of the trace")                                                                         \
+	X(GRAPH_NODE, 19, "what an executable graph consists of")							\
 	X(LAUNCH, 64, "kernel launch")                                                                                 \
 	X(COPY, 65, "copy of consecutive bytes")                                                                       \
 	X(COPY_ND, 66, "copy of a 2D or 3D box")                                                                       \
@@ -525,6 +526,31 @@ struct sw_rec_graph_launch {
 	struct sw_rec h;
 	uint64_t exec, stream;
 };
+enum {
+	SW_NODE_HEAD = 1,       /* no node: a description of `exec` begins, `nodes` records follow; the old one is void */
+	SW_NODE_INCOMPLETE = 2, /* with HEAD: some nodes or dependencies could not be asked for */
+	SW_NODE_CHANGED = 4,    /* of a node described before: other work, the same place in the graph */
+	SW_NODE_ENABLED = 8,    /* of a node described before: it takes part again ... */
+	SW_NODE_DISABLED = 16   /* ... or is skipped (cuGraphNodeSetEnabled) */
+};
+/*
+ * Written inside the call that instantiates or updates, numbered after its GRAPH record; only once that succeeded.  Then
+ * `before` x u64, the nodes that this one depends on, and `work_bytes` of the record that the node's work would be on a
+ * stream (LAUNCH with its parameter block, COPY_ND, SET, HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its header
+ * only kind, words and flags count); 0: the node has no work of these kinds.
+ */
+struct sw_rec_graph_node {
+	struct sw_rec h;
+	uint64_t exec;
+	uint64_t node;   /* in the graph that exec was made from */
+	uint64_t parent; /* the child graph node that it is part of, 0 none */
+	uint64_t origin; /* record of the call that made it: captured, or cuGraphAdd*Node; 0 unknown */
+	uint32_t type;   /* CUgraphNodeType */
+	uint32_t flags;  /* SW_NODE_* */
+	uint32_t before, work_bytes;
+	uint64_t nodes;
+};
+static_assert(sizeof(struct sw_rec_graph_node) == 88, "packed");
 enum sw_mem_op { SW_MEMOP_PREFETCH = 1, SW_MEMOP_ADVISE, SW_MEMOP_ATTACH, SW_MEMOP_WAIT_VALUE, SW_MEMOP_WRITE_VALUE, SW_MEMOP_BATCH };
 struct sw_rec_mem_op {
 	struct sw_rec h;

@@ -22,27 +22,17 @@ static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_
 	w->own_ns = sw_wait_own(host ? SW_OWN_PIN : SW_OWN_ALLOC, a->bytes);
 }
 
-void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+void sw_block_born(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born)
 {
-	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
-	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	uint64_t offset;
-	w->what.role = SW_ALLOC;
-	if (a->memory == SW_MEM_ASYNC) {
-		/* In a capture it becomes a node of the graph: this memory is not there yet. */
-		if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, a->stream))
-			return;
-	} else {
-		alloc_cost(m, r, w, a);
-	}
 	struct sw_block *block = sw_space_find(&m->space, a->address, &offset);
 	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL &&
 	    block->bytes == a->bytes)
 		return; /* asked for once more */
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
-	block->ctx = r->rec->ctx;
-	block->device = m->context[r->rec->ctx].device;
-	block->born = w->what;
+	block->ctx = m->record->rec->ctx;
+	block->device = m->context[block->ctx].device;
+	block->born = *born;
 	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
 	block->born.ranged = true;
 	block->born.address = a->address;
@@ -51,19 +41,44 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	block->born.extent_known = true;
 }
 
+void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, a->stream);
+	w->what.role = SW_ALLOC;
+	if (a->memory == SW_MEM_ASYNC) {
+		/* In a capture it becomes a node of the graph: this memory is not there yet. */
+		if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, a->stream))
+			return;
+	} else {
+		alloc_cost(m, r, w, a);
+	}
+	sw_block_born(m, a, &w->what);
+}
+
 /* ---- release ----------------------------------------------------------------------------------------------------- */
 
-static struct sw_access release(struct sw_model *m, struct sw_wait *w, struct sw_block *block)
+static struct sw_access release(struct sw_model *m, const struct sw_access *what, struct sw_block *block)
 {
 	struct sw_range whole = sw_range_bytes(0, block->bytes, SW_FREE, SW_EV_EXACT);
-	struct sw_use *use = sw_model_use(m, &w->what, &whole, block, block->address);
+	struct sw_use *use = sw_model_use(m, what, &whole, block, block->address);
 	struct sw_shadow_env env;
-	use->host = !w->what.stream;
+	use->host = !what->stream;
 	sw_model_env(m, &env);
 	sw_shadow_probe(&block->shadow, &env, use);
 	struct sw_access gone = use->access;
 	sw_use_drop(&m->space.uses, use);
 	return gone;
+}
+
+void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what)
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find(&m->space, address, &offset);
+	if (!block || offset)
+		return;
+	struct sw_access gone = release(m, what, block);
+	sw_space_remove(&m->space, block, &gone);
 }
 
 static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
@@ -72,7 +87,7 @@ static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_
 	struct sw_hb_at at = sw_model_at(m, r, f->stream);
 	if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, f->stream) || !block)
 		return;
-	struct sw_access gone = release(m, w, block);
+	struct sw_access gone = release(m, &w->what, block);
 	sw_space_remove(&m->space, block, &gone);
 }
 
@@ -117,7 +132,7 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	}
 	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
 	m->free_covers = &covers;
-	struct sw_access gone = release(m, w, block);
+	struct sw_access gone = release(m, &w->what, block);
 	m->free_covers = NULL;
 	free(covers.at);
 	sw_space_remove(&m->space, block, &gone);

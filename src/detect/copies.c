@@ -243,3 +243,24 @@ void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 	}
 	sw_model_touch(m, &w->what, &dst.range, &dst.how);
 }
+
+/* ---- as nodes of a graph: what they touch, apart from who waits -------------------------------------------------- */
+
+void sw_copy_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
+	struct side dst = side_of_box(m, &c->dst, c, SW_WRITE), src = side_of_box(m, &c->src, c, SW_READ);
+	if (!c->width)
+		return;
+	sw_model_touch(m, &w->what, &src.range, &src.how);
+	sw_model_touch(m, &w->what, &dst.range, &dst.how);
+}
+
+void sw_set_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;
+	struct sw_range range =
+		sw_range_box(s->dst, (uint64_t[]){s->width, s->height, 1}, s->pitch, 0, SW_WRITE, SW_EV_EXACT);
+	if (s->width)
+		sw_model_touch(m, &w->what, &range, &(struct sw_touch){0});
+}

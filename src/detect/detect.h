@@ -100,6 +100,7 @@ struct sw_access {
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
 	int device;
+	uint64_t node;	   /* a node of a graph: record of the call that made it, whose call site this is; 0 none */
 	uint32_t function; /* FUNCTION id, 0 none */
 	int32_t param;	   /* parameter that holds the pointer, -1 none */
 	struct sw_point point;
@@ -126,7 +127,8 @@ enum sw_fix {
 	SW_FIX_REMOVE,	     /* the call waits for nothing */
 	SW_FIX_NARROW,	     /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
 	SW_FIX_RECORD_FIRST, /* record the event before waiting for it */
-	SW_FIX_PRELOAD	     /* load the kernel at start-up */
+	SW_FIX_PRELOAD,	     /* load the kernel at start-up */
+	SW_FIX_DEPEND	     /* make one node of a graph depend on the other */
 };
 
 /* What a wait cost. */
@@ -185,7 +187,9 @@ struct sw_coverage {
 	uint64_t launches, copies, sets, syncs;
 	uint64_t bytes_copied;
 	uint64_t unclassified_calls, records_lost, straddling_dropped;
-	uint64_t edges_for_safety, unknown_streams, graph_launches;
+	uint64_t edges_for_safety, unknown_streams;
+	/* Kernel nodes are counted in `launches` and the counts of kernels once a description, not a launch. */
+	uint64_t graph_launches, unknown_graph_launches;
 	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
 };
 

@@ -37,6 +37,7 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_space_forget_freed(&m->space);
 	sw_wait_forget(m);
 	sw_map_free(&m->host_funcs);
+	sw_graphs_free(m);
 	m->wide.open = false;
 	sw_hb_barrier(m->hb, r->seq);
 }

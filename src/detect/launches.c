@@ -124,7 +124,9 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	/* Who waits for more than is needed can't be told where it is not known what is used.  A kernel that touches
 	   nothing is launched for something else: its time, what it prints, a trap. */
 	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
-	if (!known) {
+	if (!known && m->listing) {
+		m->listing->unknown = true;
+	} else if (!known) {
 		sw_model_books(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
 		m->wide.poisoned = true;
 	}
@@ -179,6 +181,19 @@ void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wa
 		first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
 }
 
+void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
+	struct walk walk = {.m = m, .w = w, .block = r->params, .bytes = r->param_bytes, .weakest = SW_EV_EXACT};
+	m->j->coverage.launches++;
+	walk.function = f;
+	walk.kernel = f ? sw_kernel_of(m, f) : NULL;
+	walk_launch(&walk, f);
+	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
+		m->j->coverage.edges_for_safety++;
+}
+
 void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
@@ -190,13 +205,6 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 		sw_model_lane(m, &at, &lane);
 		first_use(m, w, f->handle, r->rec->ctx, lane);
 	}
-	if (!sw_model_enqueue(m, r, l->stream))
-		return;
-	m->j->coverage.launches++;
-	struct walk walk = {.m = m, .w = w, .block = r->params, .bytes = r->param_bytes, .weakest = SW_EV_EXACT};
-	walk.function = f;
-	walk.kernel = f ? sw_kernel_of(m, f) : NULL;
-	walk_launch(&walk, f);
-	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
-		m->j->coverage.edges_for_safety++;
+	if (sw_model_enqueue(m, r, l->stream))
+		sw_launch_touches(m, r, w);
 }

@@ -72,6 +72,7 @@ void sw_model_free(struct sw_model *m)
 	sw_plans_free(&m->plans);
 	sw_variables_free(&m->variables);
 	sw_handles_free(&m->handles);
+	sw_graphs_free(m);
 	sw_kernels_free(m);
 	for (struct sw_wait *w; (w = m->spare);) {
 		m->spare = w->next;
@@ -168,8 +169,10 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 	struct sw_lane *books = sw_model_lane(m, &at, &lane);
 	what->stream = books->stream;
 	what->device = m->j->streams.at[books->stream].device;
-	if (m->captures.at[books->stream])
+	if (m->captures.at[books->stream]) {
+		sw_origin_remember(m, what);
 		return false;
+	}
 	what->point = sw_hb_enqueue(m->hb, &at);
 	books = sw_model_books(m, what->point.lane);
 	books->work = what->point.tick;
@@ -294,7 +297,9 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 		inside.base = range->base - (range->address - inside.address);
 	if (block && !range->bounded && range->below)
 		inside.address = sw_block_floor(block, inside.address);
-	if (block)
+	if (block && m->listing)
+		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
+	else if (block)
 		touch_block(m, what, &inside, how, block, address, freed);
 	return block;
 }
@@ -356,9 +361,12 @@ static void tell_failed(struct sw_model *m, const struct sw_record *r)
 		if (!m->j->coverage.sticky_error_seq)
 			m->j->coverage.sticky_error_seq = r->seq;
 	}
-	if (r->rec->flags & SW_RF_END || !m->observer->operation)
+	if (r->rec->flags & SW_RF_END)
 		return;
 	base_access(m, r, &op.what);
+	sw_isolation_failed(m, r, &op.what);
+	if (!m->observer->operation)
+		return;
 	m->observer->operation(m->observer->arg, &op);
 }
 

@@ -3,7 +3,10 @@
  * The model of the running program: what each record does to order, memory and the host.
  *
  *     model.c     one table: record kind -> handler; everything a handler needs around it
- *     streams.c   streams, events, captures, host functions, graphs
+ *     streams.c   streams, events, captures, host functions
+ *     graphs.c    executable graphs: what they consist of, their launches
+ *     branches.c  nodes of one graph that conflict (SW107)
+ *     isolation.c calls that a capture forbids (SW204)
  *     copies.c    copies and sets: which memory, who waits
  *     launches.c  kernels: parameters -> ranges
  *     kernels.c   what is known of a kernel
@@ -30,6 +33,7 @@
 
 #include "detect/code.h"
 #include "detect/collect.h"
+#include "detect/graphs.h"
 #include "detect/handles.h"
 #include "detect/matrix.h"
 #include "detect/plans.h"
@@ -39,6 +43,7 @@
 
 struct sw_model;
 struct sw_wait;
+typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw_wait *w);
 
 /* What is known of an operation's lane beside its clocks.  A slot that changed hands has another serial. */
 struct sw_lane {
@@ -194,6 +199,8 @@ struct sw_model {
 	struct sw_plans plans;
 	struct sw_variables variables;
 	struct sw_handles handles;
+	struct sw_graphs graphs;
+	struct sw_listing *listing; /* what is touched is listed here instead of judged; NULL: it is judged */
 	struct sw_map touched; /* function handles whose code is known to be loaded */
 	SW_VEC(struct sw_legacy_site) legacy;
 	struct sw_wide wide;
@@ -259,6 +266,35 @@ void sw_kernels_free(struct sw_model *m);
    none. */
 bool sw_place_touch(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch);
 
+/* ---- what the launch, copy or set in hand touches, in its own file ---- */
+sw_handler sw_launch_touches, sw_copy_touches, sw_set_touches;
+
+/* ---- blocks.c ---- */
+void sw_block_born(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
+/* Nothing happens where no block starts. */
+void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
+
+/* ---- streams.c ---- */
+void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
+		       unsigned flags);
+
+/* ---- graphs.c ---- */
+/* A call that became a node: nodes refer to it by its record. */
+void sw_origin_remember(struct sw_model *m, const struct sw_access *what);
+/* The last one on a stream (index); NULL none, also for stream 0. */
+const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream);
+void sw_graphs_free(struct sw_model *m);
+/* Takes the reference; use: NULL where the memory has ended. */
+void sw_listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how, struct sw_use *use);
+
+/* ---- branches.c ---- */
+/* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
+void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_listing *listing);
+
+/* ---- isolation.c ---- */
+void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call);
+
 /* ---- waits.c ---- */
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 void sw_wait_reset(struct sw_wait *w);
@@ -300,7 +336,6 @@ void sw_wide_need(struct sw_model *m, const struct sw_use *earlier, const struct
 void sw_wide_close(struct sw_model *m);
 
 /* ---- handlers ---- */
-typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw_wait *w);
 #define SW_HANDLERS(X)                                                                                                 \
 	X(CONTEXT, context)                                                                                            \
 	X(NAME, name)                                                                                                  \
@@ -326,6 +361,8 @@ typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw
 	X(CODE_LOAD, code_load)                                                                                        \
 	X(CODE_TOUCH, code_load)                                                                                       \
 	X(CAPTURE, capture)                                                                                            \
+	X(GRAPH, graph)                                                                                                \
+	X(GRAPH_NODE, graph_node)                                                                                      \
 	X(GRAPH_LAUNCH, graph_launch)                                                                                  \
 	X(MEM_OP, mem_op)                                                                                              \
 	X(CONFIG, config)                                                                                              \

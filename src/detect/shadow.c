@@ -111,14 +111,19 @@ static bool share_bytes(const struct sw_use *m, const struct sw_use *x)
 	return sw_range_overlap(&a, &b);
 }
 
+bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x)
+{
+	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
+	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
+		conflict = false;
+	return conflict && share_bytes(m, x);
+}
+
 static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
 {
 	if (m->stamp == env->serial)
 		return;
-	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
-	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
-		conflict = false;
-	if (!conflict || !share_bytes(m, x))
+	if (!sw_use_conflicts(m, x))
 		return;
 	m->stamp = env->serial;
 	env->meet(env->arg, m, x);

@@ -41,6 +41,9 @@ struct sw_use_pool {
 struct sw_use *sw_use_new(struct sw_use_pool *pool);
 void sw_use_drop(struct sw_use_pool *pool, struct sw_use *use);
 
+/* Two uses in one block: do they share bytes that one of them writes?  Atomic updates do not conflict. */
+bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x);
+
 struct sw_shadow {
 	struct sw_intervals segments;
 	size_t swept; /* segments left by the last sweep */

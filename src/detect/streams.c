@@ -69,12 +69,30 @@ static unsigned record_flags(uint32_t flags)
 	       (flags & SW_EVENT_RECORD_EARLY ? SW_HB_EARLY : 0u);
 }
 
+void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
+		       unsigned flags)
+{
+	struct sw_event *event = event_of(m, handle);
+	struct sw_hb_event_state before, now;
+	sw_hb_event_record(m->hb, handle, at, flags, &before);
+	bool unwaited = before.recorded && !before.waits && !event->capture;
+	event->replaced = (struct sw_access){0};
+	if (unwaited)
+		event->replaced = event->record;
+	sw_hb_event_state(m->hb, handle, &now);
+	what->point = now.record;
+	event->record = *what;
+	event->work = now.context_wide ? UINT64_MAX : sw_model_books(m, now.record.lane)->work;
+	event->capture = 0;
+	if (unwaited && event->ordering)
+		sw_tie_replaced(m, event);
+}
+
 void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, e->stream);
 	struct sw_event *event = event_of(m, e->event);
-	struct sw_hb_event_state before;
 	uint32_t lane;
 	uint64_t capture = 0;
 	w->what.role = SW_RECORD;
@@ -89,19 +107,7 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 			event->capture = capture;
 		return;
 	}
-	sw_hb_event_record(m->hb, e->event, &at, record_flags(e->flags), &before);
-	bool unwaited = before.recorded && !before.waits && !event->capture;
-	event->replaced = (struct sw_access){0};
-	if (unwaited)
-		event->replaced = event->record;
-	struct sw_hb_event_state now;
-	sw_hb_event_state(m->hb, e->event, &now);
-	w->what.point = now.record;
-	event->record = w->what;
-	event->work = now.context_wide ? UINT64_MAX : sw_model_books(m, now.record.lane)->work;
-	event->capture = 0;
-	if (unwaited && event->ordering)
-		sw_tie_replaced(m, event);
+	sw_event_recorded(m, &w->what, &at, e->event, record_flags(e->flags));
 }
 
 static bool capture_lives(const struct sw_model *m, uint64_t capture)
@@ -158,7 +164,7 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 		sw_tie_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
 }
 
-/* ---- captures and graphs ----------------------------------------------------------------------------------------- */
+/* ---- captures ---------------------------------------------------------------------------------------------------- */
 
 void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
@@ -171,23 +177,15 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 			join_capture(m, stream, r->seq);
 		return;
 	}
+	/* It goes on, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
+	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
+		return;
 	uint64_t capture = m->captures.at[stream];
 	for (size_t i = 0; capture && i < m->captures.n; i++)
 		if (m->captures.at[i] == capture) {
 			m->captures.at[i] = 0;
 			m->capturing--;
 		}
-}
-
-/* What a graph touches is not known: it is a step of its stream, and whoever asks what was needed must not guess. */
-void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
-{
-	const struct sw_rec_graph_launch *g = (const struct sw_rec_graph_launch *)(const void *)r->rec;
-	if (!sw_model_enqueue(m, r, g->stream))
-		return;
-	m->j->coverage.graph_launches++;
-	sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
-	m->wide.poisoned = true;
 }
 
 /* ---- host functions ---------------------------------------------------------------------------------------------- */

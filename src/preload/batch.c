@@ -6,6 +6,7 @@
 #include "preload/boxes.h"
 #include "preload/contexts.h"
 #include "preload/custom.h"
+#include "preload/graphs.h"
 
 /* Element `i` of `count`: the call's own record for the last, a further one for the others. */
 static void *element(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, size_t i, size_t count)
@@ -59,6 +60,7 @@ CUresult sw_custom_copy_batch(const struct sw_site *site, CUdeviceptr *dsts, CUd
 		return real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
 	copy_elements(&call, dsts, srcs, sizes, count, stream);
 	status = real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -76,6 +78,7 @@ CUresult sw_custom_copy_batch_v2(const struct sw_site *site, CUdeviceptr *dsts, 
 		return real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, stream);
 	copy_elements(&call, dsts, srcs, sizes, count, stream);
 	status = real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, stream);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -129,6 +132,7 @@ CUresult sw_custom_copy_3d_batch(const struct sw_site *site, size_t count, CUDA_
 		return real(count, ops, fail_idx, flags, stream);
 	copy_3d_elements(&call, ops, count, stream);
 	status = real(count, ops, fail_idx, flags, stream);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -144,6 +148,7 @@ CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CU
 		return real(count, ops, flags, stream);
 	copy_3d_elements(&call, ops, count, stream);
 	status = real(count, ops, flags, stream);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -175,6 +180,7 @@ CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, s
 		element_done(&call, r, i, count);
 	}
 	status = real(at, sizes, count, locations, location_idxs, num_locations, flags, stream);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -221,6 +227,7 @@ CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, uns
 		element_done(&call, r, i, count);
 	}
 	status = real(stream, count, ops, flags);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }

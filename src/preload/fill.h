@@ -5,20 +5,24 @@
  *   SW_STRUCT_x  its struct,
  *   SW_WAITS_x   flags added where the call blocks,
  *   SW_FILL_x    the fields, from (record, arguments of the row),
- *   SW_DONE_x    what to remember once the call has succeeded, from (id of its context, arguments of the row).
+ *   SW_DONE_x    what to remember once the call has succeeded, from (struct sw_call *, arguments of the row).
  */
 #ifndef SW_PRELOAD_FILL_H
 #define SW_PRELOAD_FILL_H
 
 #include "preload/boxes.h"
 #include "preload/contexts.h"
+#include "preload/graphs.h"
 #include "preload/hook.h"
 #include "preload/objects.h"
+
+/* The call worked on a stream: in a capture it became a node. */
+#define SW_DONE_ON(call, s) sw_graphs_capture(call, (CUstream)SW_WORD(s), CUDA_SUCCESS)
 
 #define SW_KIND_COPY           SW_REC_COPY
 #define SW_STRUCT_COPY         struct sw_rec_copy
 #define SW_WAITS_COPY          SW_RF_SYNCHRONOUS
-#define SW_DONE_COPY(...)      (void)0
+#define SW_DONE_COPY(call, to, to_side, from, from_side, n, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY(r, to, to_side, from, from_side, n, s)                                                            \
 	((r)->dst = SW_WORD(to), (r)->dst_side = SW_SIDE_##to_side, (r)->src = SW_WORD(from),                           \
 	 (r)->src_side = SW_SIDE_##from_side, (r)->bytes = (n), (r)->stream = SW_WORD(s))
@@ -26,7 +30,7 @@
 #define SW_KIND_COPY_PEER      SW_REC_COPY
 #define SW_STRUCT_COPY_PEER    struct sw_rec_copy
 #define SW_WAITS_COPY_PEER     SW_RF_SYNCHRONOUS
-#define SW_DONE_COPY_PEER(...) (void)0
+#define SW_DONE_COPY_PEER(call, to, to_context, from, from_context, n, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY_PEER(r, to, to_context, from, from_context, n, s)                                                 \
 	(SW_FILL_COPY(r, to, DEVICE, from, DEVICE, n, s), (r)->dst_ctx = sw_context_of(to_context),                     \
 	 (r)->src_ctx = sw_context_of(from_context), (r)->flags = SW_COPY_PEER)
@@ -35,7 +39,7 @@
 #define SW_KIND_COPY_2D        SW_REC_COPY_ND
 #define SW_STRUCT_COPY_2D      struct sw_rec_copy_nd
 #define SW_WAITS_COPY_2D       SW_RF_SYNCHRONOUS
-#define SW_DONE_COPY_2D(...)   (void)0
+#define SW_DONE_COPY_2D(call, p, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY_2D(r, p, s)                                                                                       \
 	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
 		       (r)->depth = 1, SW_BOX_SIDE(&(r)->dst, p, dst, 0, 0, 0),                                        \
@@ -44,7 +48,7 @@
 #define SW_KIND_COPY_3D        SW_REC_COPY_ND
 #define SW_STRUCT_COPY_3D      struct sw_rec_copy_nd
 #define SW_WAITS_COPY_3D       SW_RF_SYNCHRONOUS
-#define SW_DONE_COPY_3D(...)   (void)0
+#define SW_DONE_COPY_3D(call, p, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY_3D(r, p, s)                                                                                       \
 	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
 		       (r)->depth = (p)->Depth,                                                                        \
@@ -54,7 +58,7 @@
 #define SW_KIND_COPY_3D_PEER      SW_REC_COPY_ND
 #define SW_STRUCT_COPY_3D_PEER    struct sw_rec_copy_nd
 #define SW_WAITS_COPY_3D_PEER     SW_RF_SYNCHRONOUS
-#define SW_DONE_COPY_3D_PEER(...) (void)0
+#define SW_DONE_COPY_3D_PEER(call, p, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY_3D_PEER(r, p, s)                                                                                  \
 	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
 		       (r)->depth = (p)->Depth, (r)->flags = SW_COPY_PEER,                                             \
@@ -65,7 +69,8 @@
 #define SW_KIND_COPY_LINE      SW_REC_COPY_ND
 #define SW_STRUCT_COPY_LINE    struct sw_rec_copy_nd
 #define SW_WAITS_COPY_LINE     SW_RF_SYNCHRONOUS
-#define SW_DONE_COPY_LINE(...) (void)0
+#define SW_DONE_COPY_LINE(call, to, to_x, to_side, from, from_x, from_side, n, s)                                       \
+	SW_DONE_ON(call, s)
 #define SW_FILL_COPY_LINE(r, to, to_x, to_side, from, from_x, from_side, n, s)                                         \
 	((r)->stream = SW_WORD(s), (r)->width = (n), (r)->height = 1, (r)->depth = 1,                                   \
 	 (r)->dst = (struct sw_box){ .base = SW_WORD(to), .pitch = (n), .x = (to_x), .side = SW_SIDE_##to_side },       \
@@ -74,7 +79,7 @@
 #define SW_KIND_SET            SW_REC_SET
 #define SW_STRUCT_SET          struct sw_rec_set
 #define SW_WAITS_SET           SW_RF_SYNCHRONOUS
-#define SW_DONE_SET(...)       (void)0
+#define SW_DONE_SET(call, to, what, each, elements, rows, row_bytes, s) SW_DONE_ON(call, s)
 #define SW_FILL_SET(r, to, what, each, elements, rows, row_bytes, s)                                                   \
 	((r)->dst = SW_WORD(to), (r)->value = (what), (r)->element_bytes = (each),                                      \
 	 (r)->width = (uint64_t)(elements) * (each), (r)->height = (rows), (r)->pitch = (row_bytes),                    \
@@ -82,7 +87,7 @@
 
 #define SW_KIND_ALLOC          SW_REC_ALLOC
 #define SW_STRUCT_ALLOC        struct sw_rec_alloc
-#define SW_DONE_ALLOC(...)     (void)0
+#define SW_DONE_ALLOC(call, kind, at, n, s, of, more, bits) SW_DONE_ON(call, s)
 #define SW_FILL_ALLOC(r, kind, at, n, s, of, more, bits)                                                               \
 	((r)->memory = SW_MEM_##kind, (r)->address = SW_WORD(at), (r)->bytes = (n), (r)->stream = SW_WORD(s),           \
 	 (r)->owner = SW_WORD(of), (r)->extra = SW_WORD(more), (r)->flags = (uint32_t)(bits),                           \
@@ -91,7 +96,7 @@
 /* A module variable. */
 #define SW_KIND_SYMBOL         SW_REC_ALLOC
 #define SW_STRUCT_SYMBOL       struct sw_rec_alloc
-#define SW_DONE_SYMBOL(ctx, at, n, of, name) sw_symbol_named(SW_WORD(at), name)
+#define SW_DONE_SYMBOL(call, at, n, of, name) sw_symbol_named(SW_WORD(at), name)
 #define SW_FILL_SYMBOL(r, at, n, of, name) SW_FILL_ALLOC(r, SYMBOL, at, n, 0, of, 0, 0)
 
 #define SW_KIND_OBJECT         SW_REC_OBJECT
@@ -101,13 +106,13 @@
 
 #define SW_KIND_FREE           SW_REC_FREE
 #define SW_STRUCT_FREE         struct sw_rec_free
-#define SW_DONE_FREE(...)      (void)0
+#define SW_DONE_FREE(call, kind, at, s, bits) SW_DONE_ON(call, s)
 #define SW_FILL_FREE(r, kind, at, s, bits)                                                                             \
 	((r)->memory = SW_MEM_##kind, (r)->address = SW_WORD(at), (r)->stream = SW_WORD(s), (r)->flags = (bits))
 
 #define SW_KIND_STREAM_CREATE            SW_REC_STREAM_CREATE
 #define SW_STRUCT_STREAM_CREATE          struct sw_rec_stream
-#define SW_DONE_STREAM_CREATE(ctx, s, bits, prio) sw_context_stream_made(SW_WORD(s), ctx)
+#define SW_DONE_STREAM_CREATE(call, s, bits, prio) sw_context_stream_made(SW_WORD(s), (call)->ctx)
 #define SW_FILL_STREAM_CREATE(r, s, bits, prio)                                                                        \
 	((r)->stream = SW_WORD(s), (r)->flags = (bits), (r)->priority = (prio))
 
@@ -129,13 +134,16 @@
 
 #define SW_KIND_EVENT_RECORD             SW_REC_EVENT_RECORD
 #define SW_STRUCT_EVENT_RECORD           struct sw_rec_event_record
-#define SW_DONE_EVENT_RECORD(...)        (void)0
+/* Only external ones become nodes. */
+#define SW_DONE_EVENT_RECORD(call, e, s, bits)                                                                         \
+	((bits) & SW_EVENT_RECORD_EXTERNAL ? SW_DONE_ON(call, s) : (void)0)
 #define SW_FILL_EVENT_RECORD(r, e, s, bits)                                                                            \
 	((r)->event = SW_WORD(e), (r)->stream = SW_WORD(s), (r)->flags = (bits))
 
 #define SW_KIND_STREAM_WAIT              SW_REC_STREAM_WAIT
 #define SW_STRUCT_STREAM_WAIT            struct sw_rec_stream_wait
-#define SW_DONE_STREAM_WAIT(...)         (void)0
+#define SW_DONE_STREAM_WAIT(call, s, e, bits)                                                                          \
+	((bits) & CU_EVENT_WAIT_EXTERNAL ? SW_DONE_ON(call, s) : (void)0)
 #define SW_FILL_STREAM_WAIT(r, s, e, bits)                                                                             \
 	((r)->stream = SW_WORD(s), (r)->event = SW_WORD(e), (r)->flags = (bits))
 
@@ -154,7 +162,7 @@
 
 #define SW_KIND_CONTEXT_OP     SW_REC_CONTEXT_OP
 #define SW_STRUCT_CONTEXT_OP   struct sw_rec_context_op
-#define SW_DONE_CONTEXT_OP(ctx, what, of, bits) sw_context_changed(SW_CONTEXT_##what, SW_WORD(of))
+#define SW_DONE_CONTEXT_OP(call, what, of, bits) sw_context_changed(SW_CONTEXT_##what, SW_WORD(of))
 #define SW_FILL_CONTEXT_OP(r, what, of, bits)                                                                          \
 	((r)->op = SW_CONTEXT_##what, (r)->handle = SW_WORD(of), (r)->flags = (bits))
 
@@ -165,25 +173,31 @@
 
 #define SW_KIND_CAPTURE        SW_REC_CAPTURE
 #define SW_STRUCT_CAPTURE      struct sw_rec_capture
-#define SW_DONE_CAPTURE(...)   (void)0
+#define SW_DONE_CAPTURE(call, what, s, g, how) sw_graphs_capturing(SW_CAPTURE_##what)
 #define SW_FILL_CAPTURE(r, what, s, g, how)                                                                            \
 	((r)->op = SW_CAPTURE_##what, (r)->stream = SW_WORD(s), (r)->graph = SW_WORD(g), (r)->mode = (how))
 
 #define SW_KIND_GRAPH          SW_REC_GRAPH
 #define SW_STRUCT_GRAPH        struct sw_rec_graph
-#define SW_DONE_GRAPH(...)     (void)0
+#define SW_DONE_GRAPH(call, what, g, x, s, bits) sw_graphs_changed(call, SW_GRAPH_##what, SW_WORD(g), SW_WORD(x))
 #define SW_FILL_GRAPH(r, what, g, x, s, bits)                                                                          \
 	((r)->op = SW_GRAPH_##what, (r)->graph = SW_WORD(g), (r)->exec = SW_WORD(x), (r)->stream = SW_WORD(s),          \
 	 (r)->flags = (uint32_t)(bits))
 
+/* One node of an executable graph is changed. */
+#define SW_KIND_EXEC_NODE      SW_REC_GRAPH
+#define SW_STRUCT_EXEC_NODE    struct sw_rec_graph
+#define SW_DONE_EXEC_NODE(call, what, x, node, p) sw_graphs_node_##what(call, x, node, p)
+#define SW_FILL_EXEC_NODE(r, what, x, node, p) SW_FILL_GRAPH(r, EXEC_UPDATE, 0, x, 0, 0)
+
 #define SW_KIND_GRAPH_LAUNCH   SW_REC_GRAPH_LAUNCH
 #define SW_STRUCT_GRAPH_LAUNCH struct sw_rec_graph_launch
-#define SW_DONE_GRAPH_LAUNCH(...) (void)0
+#define SW_DONE_GRAPH_LAUNCH(call, x, s) SW_DONE_ON(call, s)
 #define SW_FILL_GRAPH_LAUNCH(r, x, s) ((r)->exec = SW_WORD(x), (r)->stream = SW_WORD(s))
 
 #define SW_KIND_MEM_OP         SW_REC_MEM_OP
 #define SW_STRUCT_MEM_OP       struct sw_rec_mem_op
-#define SW_DONE_MEM_OP(...)    (void)0
+#define SW_DONE_MEM_OP(call, what, s, at, n, with, bits) SW_DONE_ON(call, s)
 #define SW_FILL_MEM_OP(r, what, s, at, n, with, bits)                                                                  \
 	((r)->op = SW_MEMOP_##what, (r)->stream = SW_WORD(s), (r)->address = SW_WORD(at), (r)->bytes = (n),             \
 	 (r)->value = SW_WORD(with), (r)->flags = (bits))

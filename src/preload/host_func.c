@@ -7,6 +7,7 @@
  */
 #include "preload/contexts.h"
 #include "preload/custom.h"
+#include "preload/graphs.h"
 #include "preload/table.h"
 
 struct pending {
@@ -158,6 +159,7 @@ CUresult sw_custom_launch_host_func(const struct sw_site *site, CUstream stream,
 	/* A failed call never runs it. */
 	if (p && status != CUDA_SUCCESS)
 		pending_give(p);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -178,6 +180,7 @@ CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUs
 	status = p ? real(stream, run_callback, p, flags) : real(stream, fn, data, flags);
 	if (p && status != CUDA_SUCCESS)
 		pending_give(p);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }

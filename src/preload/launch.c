@@ -5,10 +5,12 @@
 #include "preload/contexts.h"
 #include "preload/custom.h"
 #include "preload/functions.h"
+#include "preload/graphs.h"
+#include "preload/launch.h"
 
 /* Larger blocks (up to 32,764 bytes) are rare and get the larger frame. */
 #define SMALL_BLOCK 1024u
-#define LARGE_BLOCK 32768u
+#define LARGE_BLOCK SW_LAUNCH_BLOCK
 
 struct launch {
 	CUfunction f;
@@ -81,8 +83,8 @@ static inline void copy_param(char *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
-							 const struct sw_function *function, char *block)
+static inline __attribute__((always_inline)) void copy_params(const struct sw_function *function, void *const *params,
+							      char *block)
 {
 	/* Bytes between parameters are padding: they must not make equal blocks differ. */
 	if (function->gaps)
@@ -90,12 +92,33 @@ static inline __attribute__((always_inline)) void gather(struct sw_call *call, c
 	for (uint32_t i = 0; i < function->params; i++) {
 		const struct sw_param *p = &function->layout[i];
 
-		if (launch->params[i])
-			copy_param(block + p->offset, launch->params[i], p->bytes);
+		if (params[i])
+			copy_param(block + p->offset, params[i], p->bytes);
 		else
 			memset(block + p->offset, 0, p->bytes);
 	}
+}
+
+static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
+							 const struct sw_function *function, char *block)
+{
+	copy_params(function, launch->params, block);
 	launch_record(call, launch, function, block, function->bytes);
+}
+
+size_t sw_launch_block(const struct sw_function *function, void **params, void **extra, char *block)
+{
+	size_t bytes = 0;
+	const void *packed = extra ? packed_params(extra, &bytes) : NULL;
+
+	if (packed && bytes) {
+		memcpy(block, packed, bytes);
+		return bytes;
+	}
+	if (!params || !function)
+		return 0;
+	copy_params(function, params, block);
+	return function->bytes;
 }
 
 static __attribute__((noinline)) void gather_large(struct sw_call *call, const struct launch *launch,
@@ -191,6 +214,7 @@ CUresult sw_custom_launch(const struct sw_site *site, CUfunction f, unsigned int
 		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 	launch_begin(&call, &launch);
 	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -209,6 +233,7 @@ CUresult sw_custom_launch_cooperative(const struct sw_site *site, CUfunction f, 
 		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
 	launch_begin(&call, &launch);
 	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
@@ -233,6 +258,7 @@ CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *c
 	launch.stream = config->hStream;
 	launch_begin(&call, &launch);
 	status = real(config, f, params, extra);
+	sw_graphs_capture(&call, launch.stream, status);
 	sw_call_leave(&call, status);
 	return status;
 }

@@ -44,6 +44,8 @@ struct sw_state {
 	struct sw_table by_stream;   /* CUstream -> context id */
 	struct sw_table kernels;     /* handles known to be CUkernel -> CUlibrary */
 	struct sw_table by_code;     /* CUmodule or CUlibrary -> image id */
+	struct sw_table by_node;     /* CUgraphNode -> record of the call that made it */
+	struct sw_table by_exec;     /* CUgraphExec -> hash of its description */
 	struct sw_table by_content;  /* hash of an image -> image id */
 	uint32_t requests_described[SW_STATE_REQUESTERS];
 	uint8_t described[SW_STATE_DESCRIPTIONS];

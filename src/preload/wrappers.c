@@ -53,7 +53,7 @@
 #define DONE(record, fill)                                                                                             \
 	do {                                                                                                           \
 		if (sw_status == CUDA_SUCCESS)                                                                         \
-			SW_APPLY(SW_DONE_##record, sw_call.ctx, SW_UNPAREN fill);                                      \
+			SW_APPLY(SW_DONE_##record, &sw_call, SW_UNPAREN fill);                                         \
 	} while (0)
 
 /* One record before the call. */

@@ -111,6 +111,7 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	sw_json_number(json, "unreadable_kernels", coverage->unreadable_kernels);
 	put_analysis(json, &report->judgement->analysed);
 	sw_json_number(json, "graph_launches", coverage->graph_launches);
+	sw_json_number(json, "unknown_graph_launches", coverage->unknown_graph_launches);
 	sw_json_number(json, "copies", coverage->copies);
 	sw_json_number(json, "bytes_copied", coverage->bytes_copied);
 	sw_json_number(json, "sets", coverage->sets);
@@ -258,6 +259,8 @@ static void put_access(struct sw_json *json, struct sw_report *report, const str
 	sw_json_signed(json, "device", access->device);
 	sw_json_number(json, "thread", access->thread);
 	sw_json_number(json, "sequence", access->seq);
+	if (access->node)
+		sw_json_number(json, "node_sequence", access->node);
 	sw_json_ms(json, "time_ms", access->t_ns);
 	sw_json_text(json, "access", sw_name_role(access->role));
 	sw_json_signed(json, "parameter", access->param);

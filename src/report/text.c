@@ -94,8 +94,13 @@ static const char *heading(struct sw_text *t, const struct sw_access *access, co
 	if (access->stream && sw_reader_device(t->report->reader, 1))
 		where = sw_names_format(t->names, "%s, device %d", where, access->device);
 	const char *thread = access->thread ? sw_names_format(t->names, ", thread %u", access->thread) : "";
-	return sw_names_format(t->names, "%s%c%s %s%s%s, call %" PRIu64 ":", when, first, role + 1, what, where, thread,
-			       access->seq);
+	const char *node = "";
+	if (access->node == access->seq && access->node)
+		node = ", as a node of a graph";
+	else if (access->node)
+		node = sw_names_format(t->names, ", as a node of a graph that call %" PRIu64 " made", access->node);
+	return sw_names_format(t->names, "%s%c%s %s%s%s, call %" PRIu64 "%s:", when, first, role + 1, what, where, thread,
+			       access->seq, node);
 }
 
 static void put_access(struct sw_text *t, const struct sw_access *access, const char *when)

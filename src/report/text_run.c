@@ -62,7 +62,7 @@ static void put_limits(struct sw_text *t)
 		{coverage->unclassified_calls, "calls of entry points that syncwatch does not know"},
 		{coverage->unknown_streams, "calls on streams whose creation was not seen"},
 		{coverage->edges_for_safety, "places where order was assumed rather than known"},
-		{coverage->graph_launches, "graph launches, whose nodes are not judged"},
+		{coverage->unknown_graph_launches, "graph launches of which not all nodes are known"},
 		{coverage->indirect_kernels, "launches that also follow pointers in memory, which are not judged"},
 		{coverage->symbol_kernels, "launches that use module variables at addresses that are not known"},
 		{coverage->object_kernels,

@@ -27,6 +27,13 @@ static const struct {
 #include "report/wording.def"
 };
 
+/* From CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED on. */
+#define REFUSED_FIRST 900
+static const char *const refused[] = {
+#define SW_REFUSED_TEXT(status, text) [status - REFUSED_FIRST] = text,
+#include "report/wording.def"
+};
+
 static const char *const edges[] = {
 #define SW_EDGE_TEXT(kind, text) [SW_EDGE_##kind] = text,
 #include "report/wording.def"
@@ -102,6 +109,12 @@ static const char *fact_subject(struct sw_names *names, const struct sw_finding 
 	return finding->access[0].function ? name : sw_names_format(names, "a kernel (in %s)", name);
 }
 
+static const char *fact_refused(uint32_t status)
+{
+	const char *why = status - REFUSED_FIRST < N(refused) ? refused[status - REFUSED_FIRST] : NULL;
+	return why ? why : "a capture forbids it";
+}
+
 /* About the finding as a whole; NULL: no such fact. */
 static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -117,6 +130,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return fact_number(names, finding->value);
 	if (strcmp(key, "detailstream") == 0)
 		return sw_name_stream(names, finding->detail);
+	if (strcmp(key, "refused") == 0)
+		return fact_refused(finding->detail);
 	if (strcmp(key, "hazard") == 0)
 		return sw_names_format(names, "SW%03u", finding->detail);
 	if (strcmp(key, "subject") == 0)
@@ -210,6 +225,8 @@ static const char *ordered_by(const struct facts *facts)
 	const char *to = sw_name_stream(names, finding->access[1].stream);
 	if (finding->measured_order)
 		return "only by a wait that no CUDA document promises: another driver may not wait here";
+	if (finding->id == SW_FINDING_GRAPH_BRANCH_RACE)
+		return "nothing: no path of dependencies leads from one node to the other";
 	if (finding->last.tick == 0)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, call %llu", to, from,

@@ -1,7 +1,8 @@
 # tests of detect
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
-	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code
+	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
+	tests/detect/test_graphs
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -44,6 +45,10 @@ tests_detect_test_footprints_SOURCES = tests/detect/test_footprints.c tests/dete
 tests_detect_test_footprints_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_footprints_CFLAGS = $(detect_cflags)
 tests_detect_test_footprints_LDADD = $(detect_ldadd)
+tests_detect_test_graphs_SOURCES = tests/detect/test_graphs.c $(detect_common)
+tests_detect_test_graphs_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_graphs_CFLAGS = $(detect_cflags)
+tests_detect_test_graphs_LDADD = $(detect_ldadd)
 tests_detect_test_code_SOURCES = tests/detect/test_code.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
 tests_detect_test_code_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_code_CFLAGS = $(detect_cflags)

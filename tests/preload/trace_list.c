@@ -146,6 +146,11 @@ static void print_fields(const struct sw_rec *r)
 		W(op), W(stream), W(flags);
 		break;
 	}
+	case SW_REC_GRAPH_NODE: {
+		const struct sw_rec_graph_node *x = (const void *)r;
+		W(type), W(flags), W(before), W(work_bytes), W(nodes);
+		break;
+	}
 	case SW_REC_MEM_OP: {
 		const struct sw_rec_mem_op *x = (const void *)r;
 		W(op), W(stream), W(address), W(bytes), W(value), W(flags);

@@ -746,6 +746,33 @@ struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64
 	return r;
 }
 
+struct sw_rec_graph_node *tb_node_head(struct tb *tb, uint64_t exec, uint32_t nodes)
+{
+	struct sw_rec_graph_node *r = tb_add(tb, SW_REC_GRAPH_NODE, sizeof *r, true);
+	r->exec = exec;
+	r->flags = SW_NODE_HEAD;
+	r->nodes = nodes;
+	return r;
+}
+
+struct sw_rec_graph_node *tb_node(struct tb *tb, uint64_t exec, uint64_t node, const uint64_t *before, uint32_t n,
+				  enum sw_rec_kind kind, void *work, size_t bytes)
+{
+	struct sw_rec_graph_node *r = tb_add(tb, SW_REC_GRAPH_NODE, sizeof *r + n * sizeof *before + bytes, true);
+	r->exec = exec;
+	r->node = node;
+	r->before = n;
+	r->work_bytes = (uint32_t)bytes;
+	if (n)
+		memcpy(r + 1, before, n * sizeof *before);
+	if (work) {
+		((struct sw_rec *)work)->kind = (uint8_t)kind;
+		((struct sw_rec *)work)->words = (uint16_t)(bytes / 8);
+		memcpy((char *)(r + 1) + n * sizeof *before, work, bytes);
+	}
+	return r;
+}
+
 struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream)
 {
 	struct sw_rec_mem_op *r =
