@@ -115,7 +115,7 @@ static bool ordered(const struct paths *p, uint32_t a, uint32_t b)
 static void branch_race(struct sw_model *m, const struct sw_listed *a, const struct sw_listed *b)
 {
 	struct sw_block *block = a->use->block;
-	struct sw_verdict verdict = sw_matrix(&a->use->range, &b->use->range, block->crowded);
+	struct sw_verdict verdict = sw_matrix(&a->use->range, &b->use->range, sw_block_tenants(block));
 	uint8_t ctx = m->record->rec->ctx;
 	if (m->context[ctx].unclassified || m->context[0].unclassified)
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
