@@ -74,6 +74,8 @@ static void lower(struct sw_sass *s, uint64_t at)
 {
 	uint64_t symbol;
 	sw_sass_fetch(s, at);
+	if (!s->low && !s->high) /* no instruction of any architecture: the code was cut out of its section */
+		sw_sass_wild(s, "code of zeros");
 	if (s->seen[at] & SW_SASS_LEADER)
 		s->stamp++;
 	s->place[at] = (uint32_t)s->insn.n;

@@ -159,6 +159,22 @@ START_TEST(test_encoding)
 }
 END_TEST
 
+/* Code that was cut out of its section touches nothing, and proves nothing. */
+START_TEST(test_zeros)
+{
+	size_t bytes;
+	struct sw_program program;
+	for (int zeros = 0; zeros < 2; zeros++) {
+		/* NOP, as there are many; zeros */
+		char *cubin = patched(90, zeros ? 0 : 0x7918, zeros ? 0 : 0x000fc00000000000, &bytes);
+		ck_assert_int_eq(sw_sass_read(cubin, bytes, "saxpy", &program, NULL, NULL), 0);
+		ck_assert_int_eq(program.wild != NULL, zeros);
+		sw_program_free(&program);
+		free(cubin);
+	}
+}
+END_TEST
+
 /* An instruction that nobody knows: what it may read counts, what it may write is not what it was. */
 START_TEST(test_unknown)
 {
@@ -198,6 +214,7 @@ int main(void)
 	Suite *suite = suite_create("sass");
 	TCase *all = tcase_create("all");
 	tcase_add_loop_test(all, test_encoding, 0, (int)(sizeof cases / sizeof *cases));
+	tcase_add_test(all, test_zeros);
 	tcase_add_test(all, test_unknown);
 	tcase_add_test(all, test_no_such_kernel);
 	suite_add_tcase(suite, all);
