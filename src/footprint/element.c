@@ -268,7 +268,7 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
 	size_t base = e->work.n;
 	bool all = true;
 	out->n = 0;
-	e->round++;
+	e->round += 2;
 	*sw_vec_push(&e->work) = address;
 	while (e->work.n > base) {
 		uint32_t at = e->work.at[--e->work.n];

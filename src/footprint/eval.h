@@ -240,6 +240,9 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+/* One of several ways is looked at, the term that it leads to: its loops are entered.  They are over, and what their
+   counters came to is only bounded: no box. */
+void sw_eval_take(struct sw_eval *e, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);

@@ -9,6 +9,7 @@
  * That a counting register does not wrap around needs induction: it starts in range, it grows by a constant, and the
  * loop goes on only below a limit so far from the end of the range that one more step stays in it.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "footprint/eval.h"
@@ -34,25 +35,49 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop)
 
 static void enter(struct sw_eval *e, uint32_t loop);
 
-/* Calls enter() for the loops that a term depends on.  Not through SW_TERM_ANY: a loop on one way of several need not
-   have been entered at all. */
+/* A term that is one of several ways through the code: its loop need not have been entered, and what holds on the way
+   into that loop need not hold. */
+#define PERHAPS (UINT32_C(1) << 31)
+static_assert(SW_FOOTPRINT_MAX_TERMS < PERHAPS, "a bit of its own");
+
+/* Joins: after `if (n > 0) for (...) p++;` p is a choice whose loop was not entered for other n. */
+static bool is_choice(const struct sw_term *t)
+{
+	return t->op == SW_OP_SELECT || (t->width == 1 && (t->op == SW_OP_OR || t->op == SW_OP_AND));
+}
+
+/* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not through
+   SW_TERM_ANY and other choices: who takes one enters its loops. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
 {
 	size_t base = e->work.n;
 	*sw_vec_push(&e->work) = term;
 	while (e->work.n > base) {
-		uint32_t at = e->work.at[--e->work.n];
+		uint32_t item = e->work.at[--e->work.n], at = item & ~PERHAPS, perhaps = item & PERHAPS;
 		const struct sw_term *t = &e->f->term[at];
 		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
-		if (e->stamp[at] == e->round)
+		uint32_t seen = e->round - (perhaps != 0);
+		if (e->stamp[at] >= seen)
 			continue;
-		e->stamp[at] = e->round;
-		if (t->op == SW_TERM_STEP && t->c < e->f->loops)
+		e->stamp[at] = seen;
+		if (t->op == SW_TERM_STEP && t->c < e->f->loops && (!perhaps || sw_eval_inside(e, t->c)))
 			enter(e, t->c);
 		for (uint32_t i = 0; i < n; i++) {
-			if (operand[i] != SW_NO_TERM && e->stamp[operand[i]] != e->round)
-				*sw_vec_push(&e->work) = operand[i];
+			bool chosen = is_choice(t) && (i || t->op != SW_OP_SELECT);
+			if (operand[i] != SW_NO_TERM)
+				*sw_vec_push(&e->work) = operand[i] | (chosen ? PERHAPS : perhaps);
 		}
+	}
+}
+
+void sw_eval_take(struct sw_eval *e, uint32_t term)
+{
+	size_t before = e->loops.n;
+	sw_eval_enter_loops(e, term);
+	for (size_t i = before; i < e->loops.n && e->site; i++) {
+		uint32_t loop = e->loops.at[i];
+		const struct sw_variable *v = &e->variable.at[sw_eval_counter(e, loop)];
+		e->blind |= !sw_eval_inside(e, loop) && v->lo != v->hi;
 	}
 }
 
@@ -101,7 +126,7 @@ static void enter(struct sw_eval *e, uint32_t loop)
 
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop)
 {
-	uint32_t at = e->site->loop - 1; /* none: SW_NONE */
+	uint32_t at = e->site ? e->site->loop - 1 : SW_NONE; /* none: SW_NONE */
 	for (int i = 0; i < MAX_NEST && at < e->f->loops; i++, at = e->f->loop[at].parent) {
 		if (at == loop)
 			return true;

@@ -230,14 +230,14 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 	if (sw_form_equal(&a, &b))
 		return a;
 	int truth = sw_eval_truth(e, t->a);
-	if (truth >= 0)
-		return truth ? a : b;
-	uint32_t choice = sw_eval_choose(e, number, 2);
+	uint32_t choice = truth >= 0 ? !truth : sw_eval_choose(e, number, 2);
+	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
 	if (choice != SW_NONE) {
-		sw_eval_fact(e, t->a, choice == 0);
+		if (truth < 0)
+			sw_eval_fact(e, t->a, choice == 0);
+		sw_eval_take(e, choice ? t->c : t->b);
 		return choice ? b : a;
 	}
-	e->fleeting = true;
 	struct sw_form x = sw_eval_exact(e, t->b, t->width, true), y = sw_eval_exact(e, t->c, t->width, true);
 	return hull(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
 }

@@ -342,6 +342,36 @@ START_TEST(after_loop)
 }
 END_TEST
 
+/* do p++; while (++i < blockIdx.x), left out by block 0: there p is what it was, though the loop is entered by others only
+   (a pivot search of cuSOLVER). */
+START_TEST(around_loop)
+{
+	struct terms *t = terms_new();
+	uint32_t block = special(t, SW_CTAID_X), p = param(t, 64, 0), zero = constant(t, 32, 0);
+	uint32_t some = compare(t, SW_GT, 32, SW_SIGNED, block, zero);
+	uint32_t i = step(t, 32, zero, constant(t, 32, 1), 0), at = step(t, 64, p, constant(t, 64, 8), 0);
+	uint32_t more = compare(t, SW_GT, 32, SW_SIGNED, block, add_constant(t, 32, i, 1));
+	t->loop[0] = (struct sw_loop){UINT32_MAX, 0, 1, 1, 1};
+	t->f.loops = 1;
+	fact(t, some, true);
+	fact(t, more, true);
+	uint32_t behind = add_constant(t, 64, at, 8);
+	site(t, SW_TOUCH_WRITE, 0, select_term(t, 64, some, behind, p), 8, 0);
+	launch(t, 9, 32);
+	struct sw_reaches r = evaluate(t);
+	uint64_t end = 0;
+	bool first = false;
+	for (size_t k = 0; k < r.n; k++) {
+		ck_assert_uint_ne(r.at[k].extent, SW_EXTENT_OPEN);
+		first |= r.at[k].address == A;
+		end = r.at[k].address + r.at[k].width > end ? r.at[k].address + r.at[k].width : end;
+	}
+	ck_assert(first);
+	ck_assert_uint_eq(end, A + 72);
+	finish(t, &r);
+}
+END_TEST
+
 /* if (i != 5) a[i]: two boxes */
 START_TEST(all_but_one)
 {
@@ -564,6 +594,7 @@ int main(void)
 	tcase_add_test(tests, gathered);
 	tcase_add_test(tests, triangular);
 	tcase_add_test(tests, after_loop);
+	tcase_add_test(tests, around_loop);
 	tcase_add_test(tests, all_but_one);
 	tcase_add_test(tests, table_by_block);
 	tcase_add_test(tests, table_open);
