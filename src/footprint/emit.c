@@ -58,7 +58,7 @@ static void put(struct sw_emit *e, sw_node node)
 		t.imm2 = 0;
 	} else if (v->op == SW_OP_RANGE) {
 		t.a = v->why;
-		t.b = v->space == SW_TERMS_NO_DATA;
+		t.b = v->space == SW_NO_DATA;
 	} else if (v->op == SW_OP_SYMBOL_ADDRESS) {
 		t.imm = sw_emit_symbol(e, (uint32_t)v->imm);
 	}

@@ -6,6 +6,8 @@
 /* One condition is split into so many at most; lists are compared so far. */
 #define MAX_SPLIT  16
 #define MAX_COMMON 32
+/* Nodes looked at to see what a choice is made of. */
+#define MAX_MADE_OF 64
 /* So many ways into a block are told apart, and so many blocks looked at to see whether it can be passed by. */
 #define MAX_WAYS   8
 #define MAX_REGION 128
@@ -47,14 +49,54 @@ uint32_t sw_guards_add(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t li
 	return list;
 }
 
+/* Is the node made of what was loaded?  Tables in constant memory are code, as it were; what selects in them counts. */
+static bool is_of_data(const struct sw_ssa *ssa, sw_node node)
+{
+	sw_node seen[MAX_MADE_OF];
+	uint32_t n = 0, done = 0;
+	if (node != SW_NO_NODE)
+		seen[n++] = node;
+	for (; done < n; done++) {
+		const struct sw_value *v = sw_graph_at(&ssa->graph, seen[done]);
+		if (v->op == SW_VALUE_LOADED && v->space != SW_CONSTANT && v->space != SW_PARAM_SPACE && v->space != SW_LOCAL)
+			return true;
+		for (uint32_t i = 0; i < v->n && n < MAX_MADE_OF; i++) {
+			uint32_t k = 0;
+			sw_node operand = sw_graph_operand(&ssa->graph, seen[done], i);
+			while (k < n && seen[k] != operand)
+				k++;
+			if (k == n)
+				seen[n++] = operand;
+		}
+	}
+	return false;
+}
+
+/* Each way from a SWITCH excludes the others.  Where data do not decide that must not be taken for no condition: of the
+   functions that a launch value chooses among one is called, and the others touch nothing. */
+static sw_node chosen(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t from, uint32_t to)
+{
+	uint64_t *found = sw_map_put(&guards->chosen, (uint64_t)from << 32 | to);
+	if (!*found) {
+		struct sw_making m = {.op = SW_OP_RANGE, .width = 1, .why = SW_WHY_COMPUTED, .imm2 = 1};
+		m.space = is_of_data(ssa, ssa->choice[from]) ? 0 : SW_NO_DATA;
+		sw_node node = sw_graph_make(&ssa->graph, m, NULL);
+		*sw_map_put(&ssa->born, node) = from;
+		*found = node + 1ull;
+	}
+	return (sw_node)(*found - 1);
+}
+
 uint32_t sw_guards_on_edge(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t from, uint32_t to)
 {
 	const struct sw_block *b = &ssa->flow.block.at[from];
 	sw_node condition = ssa->condition[from];
 	uint32_t list = guards->of[from];
+	const struct sw_insn *last = b->end > b->first ? &ssa->body.insn.at[b->end - 1] : NULL;
+	if (last && last->op == SW_OP_SWITCH && b->succs > 1)
+		return sw_guards_add(ssa, guards, list, chosen(ssa, guards, from, to));
 	if (condition == SW_NO_NODE || b->succs > 2)
 		return list;
-	const struct sw_insn *last = &ssa->body.insn.at[b->end - 1];
 	bool jump = last->op == SW_OP_JUMP;
 	if (jump && b->succs != 2)
 		return list; /* both ways lead to the same block */
@@ -184,5 +226,6 @@ void sw_guards_free(struct sw_guards *guards)
 {
 	free(guards->guard.at);
 	free(guards->of);
+	sw_map_free(&guards->chosen);
 	*guards = (struct sw_guards){0};
 }

@@ -20,6 +20,7 @@ struct sw_guard {
 struct sw_guards {
 	SW_VEC(struct sw_guard) guard;
 	uint32_t *of; /* by block: head of the list */
+	struct sw_map chosen; /* edge of a SWITCH -> the condition that it is the one */
 };
 
 /* Adds nodes to the graph (negations). */

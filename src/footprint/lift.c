@@ -272,6 +272,8 @@ void sw_lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
 			ssa->condition[block] = sw_graph_unary(&ssa->graph, SW_OP_NOT, 1, w.guard);
 		break;
 	case SW_OP_SWITCH:
+		if (w.x->n)
+			ssa->choice[block] = source(&w, 0, 64);
 		break;
 	default:
 		compute(&w);

@@ -49,7 +49,7 @@ void sw_ptx_bra(struct sw_ptx_reader *r, int arg)
 void sw_ptx_brx(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
-	jump(r, sw_ptx_at(r, 1), (struct sw_insn){.op = SW_OP_SWITCH}, true);
+	jump(r, sw_ptx_at(r, 1), sw_ptx_op1(SW_OP_SWITCH, 32, sw_ptx_value(r, 0)), true);
 }
 
 /* bar and barrier: only .red gives a result. */

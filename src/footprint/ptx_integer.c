@@ -16,6 +16,16 @@ void sw_ptx_any_result(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, first);
 }
 
+/* The leader's number and whether this thread is it. */
+void sw_ptx_elect(struct sw_ptx_reader *r, int arg)
+{
+	const struct sw_ptx_node *dst = r->operands ? sw_ptx_at(r, 0) : NULL;
+	(void)arg;
+	for (; dst; dst = dst->other == SW_PTX_NO_NODE ? NULL : &r->nodes.at[dst->other])
+		if (sw_ptx_is_register(dst) && dst->thing.bits <= 64)
+			sw_ptx_into(r, dst->thing.a, (struct sw_insn){.op = SW_OP_MIX, .width = (uint8_t)dst->thing.bits});
+}
+
 /* A function of the operands that is not modelled.  arg 1: of the first only (lanes and masks follow it). */
 void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 {

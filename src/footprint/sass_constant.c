@@ -199,7 +199,7 @@ struct sw_operand sw_sass_constant_at(struct sw_sass *s, uint32_t bank, int64_t 
 		base = program_constant(s, (uint64_t)offset);
 		return load(s, SW_CONSTANT, sw_sass_binary(s, SW_OP_ADD, 64, base, at), bytes, is_signed);
 	}
-	if (bank == BANK_COMPILER) /* tables of numbers and of code: no addresses of memory */
-		return sw_sass_anything(s, width);
+	if (bank == BANK_COMPILER) /* tables of numbers and of code: made from the index, but of no address that it may hold */
+		at = sw_sass_compare(s, SW_NE, 64, false, at, sw_operand_imm(0));
 	return sw_sass_value(s, SW_OP_MIX, width, 0, 1, &at);
 }

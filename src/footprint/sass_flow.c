@@ -90,7 +90,12 @@ void sw_sass_lower_brx(struct sw_sass *s)
 		*sw_vec_push(&s->fix) = (struct sw_sass_fix){(uint32_t)s->target.n, true, to / 16};
 		*sw_vec_push(&s->target) = 0;
 	}
+	sw_reg index = sw_sass_reg(s, 24, false);
 	struct sw_insn *i = sw_sass_emit(s, SW_OP_SWITCH, 32);
+	if (!sw_sass_uniform(s)) {
+		i->src[0] = sw_sass_or_zero(index);
+		i->n = 1;
+	}
 	i->target = first;
 	i->targets = (uint32_t)s->target.n - first;
 	i->guard = s->guard;

@@ -327,6 +327,8 @@ void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa)
 		go_flat(ssa);
 	ssa->condition = sw_alloc(ssa->flow.block.n * sizeof *ssa->condition);
 	memset(ssa->condition, 0xff, ssa->flow.block.n * sizeof *ssa->condition);
+	ssa->choice = sw_alloc(ssa->flow.block.n * sizeof *ssa->choice);
+	memset(ssa->choice, 0xff, ssa->flow.block.n * sizeof *ssa->choice);
 	r.now = sw_alloc(((size_t)r.frames.vars + 1) * sizeof *r.now);
 	memset(r.now, 0xff, ((size_t)r.frames.vars + 1) * sizeof *r.now);
 	find_widths(&r);
@@ -356,6 +358,7 @@ void sw_ssa_free(struct sw_ssa *ssa)
 	free(ssa->use.at);
 	free(ssa->operand.at);
 	free(ssa->condition);
+	free(ssa->choice);
 	sw_map_free(&ssa->born);
 	*ssa = (struct sw_ssa){0};
 }

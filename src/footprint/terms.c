@@ -308,9 +308,11 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 	struct sw_making m = {.op = v->op, .width = v->width, .flags = v->flags, .why = v->why, .n = (uint16_t)v->n,
 			      .imm = v->imm, .imm2 = v->imm2};
 	if (v->op == SW_OP_RANGE) {
+		/* Made before anything is loaded, and in no loop, there is no data that could go into it. */
 		uint32_t block = sw_ssa_block_of(t->ssa, node);
+		m.space = v->space;
 		if (block < t->first_load && t->ssa->flow.block.at[block].loop == SW_NO_LOOP)
-			m.space = SW_TERMS_NO_DATA;
+			m.space = SW_NO_DATA;
 	}
 	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
 	if (whole == SW_NO_NODE)

@@ -12,8 +12,6 @@
 #include "footprint/guards.h"
 #include "footprint/roots.h"
 
-#define SW_TERMS_NO_DATA 1 /* `space` of a RANGE that is made before anything is loaded, in no loop */
-
 struct sw_terms {
 	struct sw_ssa *ssa;
 	const struct sw_roots *roots;
