@@ -70,7 +70,7 @@ static inline uint32_t value(struct terms *t, unsigned o, unsigned width, unsign
 					     .width = (uint8_t)width,
 					     .flags = (uint8_t)flags,
 					     .a = o == SW_OP_RANGE ? SW_WHY_LOADED : SW_NO_TERM,
-					     .b = SW_NO_TERM,
+					     .b = o == SW_OP_RANGE ? 0 : SW_NO_TERM,
 					     .c = SW_NO_TERM,
 					     .imm = imm,
 					     .imm2 = imm2});

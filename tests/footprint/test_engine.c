@@ -90,6 +90,14 @@ START_TEST(either_of_two_guards)
 }
 END_TEST
 
+START_TEST(ways_from_a_switch_exclude_each_other)
+{
+	expect(BASE LIMIT "ts: .branchtargets one, two; brx.idx %r9, ts; one: st.global.u32 [%rd3], %r9; bra end;"
+	       "two: st.global.u32 [%rd3+4], %r9; end: st.global.u32 [%rd3+8], %r9; ret;",
+	       "write 4 param:0 at (p0.64 + 4) if any1#3\nwrite 4 param:0 at p0.64 if any1#4\nwrite 4 param:0 at (p0.64 + 8)\n");
+}
+END_TEST
+
 START_TEST(a_grid_stride_loop_steps_by_the_grid)
 {
 	expect(INDEX BASE LIMIT "mov.u32 %r5, %nctaid.x; mul.lo.s32 %r6, %r5, %r3; setp.ge.s32 %p1, %r1, %r9; @%p1 bra end;"
@@ -412,6 +420,7 @@ int main(void)
 	tcase_add_test(tests, a_guard_holds_where_it_leads);
 	tcase_add_test(tests, two_guards_are_both_kept);
 	tcase_add_test(tests, either_of_two_guards);
+	tcase_add_test(tests, ways_from_a_switch_exclude_each_other);
 	tcase_add_test(tests, a_grid_stride_loop_steps_by_the_grid);
 	tcase_add_test(tests, pointers_move_and_loops_nest);
 	tcase_add_test(tests, what_a_loop_does_otherwise_is_any_number);

@@ -78,6 +78,62 @@ START_TEST(unguarded)
 }
 END_TEST
 
+/* if (unknown) a[i]: data may let every thread through; what no data goes into may let none. */
+static void guarded_by_unknown(uint32_t no_data, enum sw_extent extent)
+{
+	struct terms *t = terms_new();
+	uint32_t unknown = value(t, SW_OP_RANGE, 1, 0, 0, 1);
+	t->term[unknown].b = no_data;
+	fact(t, unknown, true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, global_index(t), 4, SW_SIGNED), 4, 1);
+	launch(t, 4, 256);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, extent, A, 4096);
+	finish(t, &r);
+}
+
+START_TEST(unknown_without_data)
+{
+	guarded_by_unknown(0, SW_EXTENT_BOX);
+	guarded_by_unknown(1, SW_EXTENT_HULL);
+}
+END_TEST
+
+/* p = n == 0 ? a : b, by the way through the code; told: by conditions of launch values. */
+static struct sw_reaches alternatives(struct terms *t, bool told, uint64_t n)
+{
+	uint32_t zero = constant(t, 64, 0), a = param(t, 64, 0), b = param(t, 64, 2);
+	uint32_t is = compare(t, SW_EQ, 64, 0, param(t, 64, 1), zero), is_not = compare(t, SW_NE, 64, 0, param(t, 64, 1), zero);
+	const uint32_t from[4] = {a, b, is, is_not};
+	memcpy(t->alternative, from, sizeof from);
+	t->f.alternatives = 4;
+	uint32_t any = terms_add(t, (struct sw_term){.op = SW_TERM_ANY, .width = 64, .a = 0, .b = 2, .imm2 = told});
+	site(t, SW_TOUCH_WRITE, 0, any, 4, 0);
+	launch(t, 1, 32);
+	t->value[1] = n;
+	t->value[2] = A + 4096;
+	return evaluate(t);
+}
+
+START_TEST(told_alternatives)
+{
+	for (uint64_t n = 0; n < 2; n++) {
+		struct terms *t = terms_new();
+		struct sw_reaches r = alternatives(t, true, n);
+		ck_assert_uint_eq(r.n, 1);
+		expect(&r, 0, SW_EXTENT_BOX, A + 4096 * n, 4);
+		finish(t, &r);
+		t = terms_new(); /* twin: nothing tells which */
+		r = alternatives(t, false, n);
+		ck_assert_uint_eq(r.n, 2);
+		expect(&r, 0, SW_EXTENT_HULL, A, 4);
+		expect(&r, 1, SW_EXTENT_HULL, A + 4096, 4);
+		finish(t, &r);
+	}
+}
+END_TEST
+
 /* Nothing is executed. */
 START_TEST(excluded)
 {
@@ -581,6 +637,8 @@ int main(void)
 	TCase *tests = tcase_create("evaluate");
 	tcase_add_test(tests, guarded);
 	tcase_add_test(tests, unguarded);
+	tcase_add_test(tests, unknown_without_data);
+	tcase_add_test(tests, told_alternatives);
 	tcase_add_test(tests, excluded);
 	tcase_add_test(tests, halo);
 	tcase_add_test(tests, unsigned_trick);
