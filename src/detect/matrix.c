@@ -44,6 +44,14 @@ static bool strays(const struct sw_range *hull, const struct sw_range *other)
 	return hull->loose && hull->base != other->base && !sw_range_overlap(&first, other);
 }
 
+/* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts behind it. */
+#define SW_GRAZE 16
+static bool grazes(const struct sw_range *hull, const struct sw_range *other)
+{
+	uint64_t span = sw_range_span(hull), gap = other->address - hull->address;
+	return strays(hull, other) && other->address > hull->address && gap < span && span - gap < span / SW_GRAZE;
+}
+
 static bool signals(const struct sw_range *range, enum sw_severity severity)
 {
 	return range->polls && (severity == SW_ERROR || !range->own_flags);
@@ -54,6 +62,8 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 	enum sw_contact contact = sw_contact_of(a, b);
 	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
 	if (tenants >= SW_TENANTS_MANY && contact != SW_CONTACT_BYTES)
+		return possible;
+	if (grazes(a, b) || grazes(b, a))
 		return possible;
 	if (tenants >= SW_TENANTS_SEVERAL && (strays(a, b) || strays(b, a)))
 		return possible;

@@ -245,7 +245,7 @@ static const struct {
 START_TEST(loose_boxes_only_warn)
 {
 	struct sw_range a = sw_range_bytes(100, 50, SW_WRITE, SW_EV_FOOTPRINT);
-	struct sw_range b = sw_range_bytes(149, 50, SW_READ, SW_EV_FOOTPRINT);
+	struct sw_range b = sw_range_bytes(120, 50, SW_READ, SW_EV_FOOTPRINT);
 	a.loose = loose[_i].loose_a;
 	b.loose = loose[_i].loose_b;
 	a.polls = loose[_i].polls;
@@ -276,6 +276,24 @@ START_TEST(hulls_in_pools_stray)
 	for (int turn = 0; turn < 2; turn++) {
 		struct sw_verdict v =
 			turn ? sw_matrix(&b, &a, ways[_i].tenants) : sw_matrix(&a, &b, ways[_i].tenants);
+		ck_assert_int_eq(v.confidence, ways[_i].confidence);
+	}
+}
+END_TEST
+
+/* A hull that reaches a little into what starts behind it: its end is rounded up. */
+START_TEST(hulls_graze_their_neighbours)
+{
+	static const struct {
+		uint64_t width;
+		enum sw_confidence confidence;
+	} ways[] = {{1000, SW_POSSIBLE}, {1060, SW_POSSIBLE}, {1200, SW_LIKELY}};
+	struct sw_range a = sw_range_bytes(0, ways[_i].width, SW_READ, SW_EV_FOOTPRINT);
+	struct sw_range b = sw_range_bytes(999, 1000, SW_WRITE, SW_EV_EXACT);
+	a.loose = true;
+	for (int turn = 0; turn < 2; turn++) {
+		struct sw_verdict v =
+			turn ? sw_matrix(&b, &a, SW_TENANTS_FEW) : sw_matrix(&a, &b, SW_TENANTS_FEW);
 		ck_assert_int_eq(v.confidence, ways[_i].confidence);
 	}
 }
@@ -360,6 +378,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, matrix_is_the_documented_one, 0, sizeof cases / sizeof *cases);
 	tcase_add_loop_test(tc, loose_boxes_only_warn, 0, sizeof loose / sizeof *loose);
 	tcase_add_loop_test(tc, hulls_in_pools_stray, 0, 5);
+	tcase_add_loop_test(tc, hulls_graze_their_neighbours, 0, 3);
 	tcase_add_test(tc, own_flags_cap_at_a_warning);
 	tcase_add_loop_test(tc, vague_boxes_are_pointers, 0, 4);
 	tcase_add_test(tc, one_base_is_one_base);

@@ -57,6 +57,8 @@ static void mark_lines(struct corpus_state *state)
 			corpus_mark(t->want.byte, t->bytes, &line->is, line->role, (int)(line->is.extent - CORPUS_BOX));
 		if (line->sass_unknown)
 			t->unknown |= line->role;
+		if (line->sass_nothing)
+			t->nothing |= line->role;
 		if (line->sass.extent != CORPUS_NONE)
 			corpus_mark(t->loose, t->bytes, &line->sass, line->role, (int)(line->sass.extent - CORPUS_BOX));
 	}
@@ -74,7 +76,7 @@ static void place_params(const struct corpus_launch *launch, const struct sw_foo
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
 
-/* NULL: this byte is right.  better: machine code may know a box where PTX does not. */
+/* NULL: this byte is right.  better: machine code may know a box or hull where PTX does not. */
 static const char *wrong_with(unsigned is, unsigned want, unsigned loose, bool better)
 {
 	enum { BOX = 1 << SW_EXTENT_BOX, HULL = 1 << SW_EXTENT_HULL, OPEN = 1 << SW_EXTENT_OPEN, UNKNOWN = OPEN << 1 };
@@ -82,7 +84,7 @@ static const char *wrong_with(unsigned is, unsigned want, unsigned loose, bool b
 	if (want && !is && loose & UNKNOWN)
 		return NULL;
 	if (!is && better && !(want & BOX))
-		return loose & BOX ? "MISSED" : NULL;
+		return loose & BOX ? "MISSED" : want && loose & HULL ? "narrower than the table says" : NULL;
 	if (want && !is)
 		return want & BOX ? "MISSED" : "narrower than the table says";
 	if (is & BOX && !(want & BOX) && !(loose & BOX))
@@ -107,7 +109,8 @@ static void compare_bytes(struct corpus_state *state, int buffer, int role)
 	int runs = 0;
 
 	for (size_t at = 0; at < t->bytes && state->machine; at++)
-		better |= t->loose[at] & corpus_bit(role, SW_EXTENT_BOX) && t->want.byte[at];
+		better |= t->loose[at] & (corpus_bit(role, SW_EXTENT_BOX) | corpus_bit(role, SW_EXTENT_HULL)) &&
+			  t->want.byte[at];
 
 	for (size_t at = 0; at <= t->bytes; at++) {
 		const char *wrong = NULL;
@@ -115,13 +118,11 @@ static void compare_bytes(struct corpus_state *state, int buffer, int role)
 		if (at < t->bytes) {
 			int shift = role * CORPUS_EXTENTS, low = (1 << CORPUS_EXTENTS) - 1;
 
-			wrong = wrong_with(
-				t->is.byte[at] >> shift & low, t->want.byte[at] >> shift & low,
-				!state->machine
-					? 0
-					: (t->loose[at] >> shift & low) |
-						  (t->unknown & state->unknown & 1 << role ? 1u << CORPUS_EXTENTS : 0),
-				better);
+			bool other = ((t->unknown & state->unknown) | t->nothing) & 1 << role;
+			unsigned loose = (t->loose[at] >> shift & low) | (other ? 1u << CORPUS_EXTENTS : 0);
+
+			wrong = wrong_with(t->is.byte[at] >> shift & low, t->want.byte[at] >> shift & low,
+					   state->machine ? loose : 0, better);
 		}
 		if (wrong == said)
 			continue;

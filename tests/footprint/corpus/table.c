@@ -177,8 +177,10 @@ static void read_touch(struct corpus_text *text, struct corpus_launch *launch)
 	while (corpus_text_is(text, "|"))
 		if (corpus_text_word(text, "unknown"))
 			line.sass_unknown = true;
+		else if (corpus_text_is(text, "-"))
+			line.sass_nothing = true;
 		else if (!read_region(text, &line.sass))
-			corpus_text_fail(text, "box, hull, open or unknown wanted");
+			corpus_text_fail(text, "box, hull, open, unknown or - wanted");
 	if (corpus_text_is(text, "# "))
 		snprintf(line.note, sizeof line.note, "%.150s", text->at);
 	else

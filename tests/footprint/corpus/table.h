@@ -72,6 +72,7 @@ struct corpus_line {
 	struct corpus_region is;
 	struct corpus_region sass; /* extent CORPUS_NONE: as `is` */
 	bool sass_unknown;	   /* machine code may reach it by unknown pointers instead */
+	bool sass_nothing;	   /* machine code may show that this is not touched after all */
 	bool machine;		   /* unknown pointers: in machine code only */
 	char via[CORPUS_NAME];	   /* VIA: the argument or @symbol */
 	int why;		   /* enum sw_why, -1 none given */

@@ -22,6 +22,7 @@ struct corpus_touched {
 	struct corpus_side is, want;
 	uint16_t *loose;       /* what machine code may say instead */
 	uint8_t unknown;       /* roles that machine code may have by unknown pointers */
+	uint8_t nothing;       /* roles that machine code may show not to be there */
 	uint8_t whys[SW_WHYS]; /* extents that were seen with it, as 1 << extent */
 };
 struct corpus_state {

@@ -136,11 +136,12 @@ static bool is_excused(const struct cover *cover, uint64_t address, uint8_t role
 	       ((cover->outside & role) && !cover->memory->end_of(cover->memory->arg, address));
 }
 
-/* The rest of a copy of 16 bytes at most whose source is shorter: something before it is read. */
+/* The rest of a copy of 16 bytes at most whose source is shorter (zeros are filled in; the patching API tells the
+   destination's size): something before it is read. */
 static bool is_rest_of_copy(const struct cover *cover, const struct seen_rows *row, uint64_t address)
 {
 	uint64_t first = address & ~UINT64_C(15);
-	for (uint64_t at = first; cover->ptx && row->copy && at < address; at++)
+	for (uint64_t at = first; row->copy && at < address; at++)
 		if (covered_to(cover, at, SW_TOUCH_READ))
 			return true;
 	return false;
