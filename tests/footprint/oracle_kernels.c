@@ -208,7 +208,9 @@ void oracle_make(struct oracle_kernel *k, uint64_t seed)
 	keep(k, 3, param(t, 64, 1));
 	if (oracle_random(5) == 0) {
 		uint32_t most = (uint32_t)oracle_random(100);
-		keep(k, 2, value(t, SW_OP_RANGE, 32, 0, 0, oracle_random(4) ? most : UINT32_MAX));
+		uint32_t unknown = value(t, SW_OP_RANGE, 32, 0, 0, oracle_random(4) ? most : UINT32_MAX);
+		t->term[unknown].b = (uint32_t)oracle_random(2);
+		keep(k, 2, unknown);
 		k->data = true;
 	}
 	for (uint64_t n = oracle_random(k->plain ? 4 : 8); n; n--)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a kernel with the machine's arithmetic. */
+#include "base/hash.h"
 #include "footprint/form.h"
 #include "oracle.h"
 
@@ -49,6 +50,15 @@ static bool holds(enum sw_condition c, bool less, bool equal)
 	}
 }
 
+/* What no data goes into was made before all loops: a thread has it once. */
+static uint64_t made_once(const struct oracle_thread *th, uint32_t number)
+{
+	uint64_t hash = number;
+	for (int i = 0; i < 3; i++)
+		hash = sw_hash_u64(hash << 1 ^ (uint64_t)th->tid[i] << 32 ^ th->ctaid[i]);
+	return hash;
+}
+
 /* false: undefined on the machine (division by zero): the kernel is left out. */
 static bool run_term(struct oracle_thread *th, uint32_t number)
 {
@@ -69,7 +79,8 @@ static bool run_term(struct oracle_thread *th, uint32_t number)
 		r = run_special(th, t->imm);
 		break;
 	case SW_OP_RANGE:
-		r = (uint64_t)t->imm + oracle_random((uint64_t)(t->imm2 - t->imm) + 1);
+		r = (uint64_t)t->imm + (t->b == 1 ? made_once(th, number) : oracle_random(UINT64_MAX)) %
+					       ((uint64_t)(t->imm2 - t->imm) + 1);
 		break;
 	case SW_OP_ADD:
 		r = a + b;
