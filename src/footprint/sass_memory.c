@@ -93,6 +93,19 @@ static struct sw_operand address(struct sw_sass *s, unsigned uniform_at)
 		       : sw_sass_global_address(s, uniform_at, s->cubin->arch >= 80 && sw_sass_bit(s, 76));
 }
 
+/* ST that has no room for a uniform register: generic, form 1. */
+static bool plain_store(const struct sw_sass *s)
+{
+	return SW_SPACE_OF(s->op->flags) == SW_GENERIC && sw_sass_bits(s, 9, 3) == 1;
+}
+
+/* Where no other register stands before it the displacement has 32 bits (seen with nvdisasm 13.0: ST of sm_75 and sm_80,
+   LD of sm_75). */
+static bool wide_displacement(const struct sw_sass *s)
+{
+	return plain_store(s) || (SW_SPACE_OF(s->op->flags) == SW_GENERIC && s->cubin->arch < 80);
+}
+
 /* Pointers come in elements of 64 bits out of global memory; local memory is kept in words, as spills may take either.
  */
 void sw_sass_lower_load(struct sw_sass *s)
@@ -110,7 +123,7 @@ void sw_sass_lower_load(struct sw_sass *s)
 	i->count = (uint8_t)count;
 	i->n = 1;
 	i->src[0] = at;
-	i->imm = sw_sass_signed(s, 40, 24);
+	i->imm = wide_displacement(s) ? sw_sass_signed(s, 32, 32) : sw_sass_signed(s, 40, 24);
 	i->flags |= (uint8_t)(volatile_of(s) & (near_space(space) ? 0 : 0xff)) |
 		    (sw_sass_sizes[size].is_signed ? SW_SIGNED : 0);
 	for (unsigned k = 0; k < count && rd != SW_NO_REG; k++) {
@@ -130,15 +143,14 @@ void sw_sass_lower_store(struct sw_sass *s)
 	unsigned space = SW_SPACE_OF(s->op->flags), size = (unsigned)sw_sass_bits(s, 73, 3);
 	unsigned count = sw_sass_sizes[size].count;
 	/* ST without a uniform register has its data where the others have that register. */
-	bool plain = space == SW_GENERIC && sw_sass_bits(s, 9, 3) == 1;
-	sw_reg rb = sw_sass_reg(s, plain ? 64 : 32, false);
+	sw_reg rb = sw_sass_reg(s, plain_store(s) ? 64 : 32, false);
 	struct sw_operand at = address(s, 64);
 	struct sw_insn *i = sw_sass_guarded(s, SW_OP_STORE, 32, space);
 	i->bytes = sw_sass_sizes[size].bytes;
 	i->count = (uint8_t)count;
 	i->n = (uint8_t)(1 + count);
 	i->src[0] = at;
-	i->imm = sw_sass_signed(s, 40, 24);
+	i->imm = wide_displacement(s) ? sw_sass_signed(s, 32, 32) : sw_sass_signed(s, 40, 24);
 	i->flags |= (uint8_t)(volatile_of(s) & (near_space(space) ? 0 : 0xff));
 	for (unsigned k = 0; k < count; k++) {
 		i->src[1 + k] = rb == SW_NO_REG || (rb & 0xff) + k > 254 ? sw_operand_imm(0) : sw_operand_reg(rb + k);

@@ -79,6 +79,10 @@ static const struct {
 	/* LDG.E.STRONG.SYS R0, desc[UR4][R2.64] polls; ST.E.64 to the stack's generic address does not */
 	{90, 0x0000000402007981, 0x001ea4000c1f5900,
 	 "r528.64 = pair r2, r3; r529.32 = load.global.volatile 1x4 [r528]; r0.32 = mov r529"},
+	/* ST.E.64 [R16+0x68], R4 and, of sm_75, LD.E.SYS R5, [R2+0x4]: displacements of 32 bits */
+	{80, 0x0000006810007385, 0x0001e40000100b04, "r528.64 = pair r16, r17; store 2x4 [r528+104], r4, r5"},
+	{75, 0x0000000402057980, 0x0000a8000010e900,
+	 "r528.64 = pair r2, r3; r529.32 = load 1x4 [r528+4]; r5.32 = mov r529"},
 	/* STG.E.U16 desc[UR12][R4.64], R9 */
 	{90, 0x0000000904007986, 0x004fe2000c10150c, "r528.64 = pair r4, r5; store.global 1x2 [r528], r9"},
 	/* LDGSTS.E.BYPASS.128 [R5], desc[UR4][R2.64-0x10] */
