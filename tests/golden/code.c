@@ -184,6 +184,18 @@ static void *store(const void *bytes, size_t size, size_t *stored, bool *compres
 	return memcpy(sw_alloc(size + 1), bytes, size);
 }
 
+/* The name of an entry is that of a source file: where it lay is nobody's business. */
+static void forget_name(unsigned char *head, size_t header)
+{
+	uint32_t at, n;
+	if (header < 40)
+		return;
+	memcpy(&at, head + 32, sizeof at);
+	memcpy(&n, head + 36, sizeof n);
+	if (at >= 64 && at <= header && n <= header - at)
+		memset(head + at, 0, n);
+}
+
 /* The entry's own header, with what is different now. */
 static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const void *bytes, size_t size)
 {
@@ -198,6 +210,7 @@ static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const v
 	memcpy(head + 16, &packed, sizeof packed);
 	memcpy(head + 40, &flags, sizeof flags);
 	memcpy(head + 56, &plain, sizeof plain);
+	forget_name(head, header);
 	append(f, head, header);
 	append(f, payload, stored);
 	free(head);
