@@ -193,6 +193,11 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	if (!sw_model_enqueue(m, r, l->stream))
 		return;
 	m->j->coverage.launches++;
+	if (sw_note_launch(m, w)) { /* the program knows best */
+		m->j->coverage.kernels_by_source[SW_BY_ANNOTATION]++;
+		m->j->coverage.kernels_by_evidence[SW_EV_EXACT]++;
+		return;
+	}
 	struct walk walk = {.m = m, .w = w, .block = r->params, .bytes = r->param_bytes, .weakest = SW_EV_EXACT};
 	walk.function = f;
 	walk.kernel = f ? sw_kernel_of(m, f) : NULL;
