@@ -130,6 +130,9 @@ struct sw_rec_capture *tb_capture(struct tb *tb, enum sw_capture_op op, uint64_t
 struct sw_rec_graph *tb_graph(struct tb *tb, enum sw_graph_op op, uint64_t graph, uint64_t exec);
 struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64_t stream);
 struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream);
+/* Named as the function of syncwatch.h that leaves it. */
+struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
+					uint64_t stream);
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);
 /* A texture, surface or tensor map over `bytes` consecutive bytes. */
 struct sw_rec_object *tb_object(struct tb *tb, enum sw_object_kind kind, uint64_t handle, uint64_t address,
