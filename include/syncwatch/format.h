@@ -420,7 +420,9 @@ struct sw_rec_alloc {
 	uint64_t address, bytes;
 	uint64_t stream;       /* ASYNC only */
 	uint64_t device_alias; /* PINNED, REGISTERED: device address where it differs, else 0 */
-	uint64_t owner;        /* ASYNC: pool; SYMBOL: module; pitch of pitched memory in `extra` */
+	uint64_t owner;        /* ASYNC: pool; SYMBOL: module; MAPPED: memory handle; IPC: pool, external memory or 0 */
+	/* Pitch of pitched memory; MAPPED: offset in the memory; IPC: offset in external memory, else sw_hash_words() of what
+	   the other process exported (arguments 1 and 2 of cuIpcGetMemHandle's OTHER record: address, hash). */
 	uint64_t extra;
 	uint32_t memory; /* enum sw_memory */
 	uint32_t flags;  /* of the call */
@@ -445,8 +447,8 @@ struct sw_rec_stream {
 struct sw_rec_event {
 	struct sw_rec h; /* EVENT_CREATE, EVENT_DESTROY */
 	uint64_t event;
-	uint32_t flags; /* CU_EVENT_* */
-	uint32_t reserved;
+	uint32_t flags;  /* CU_EVENT_* */
+	uint32_t shared; /* opened from another process: low bits of its handle's sw_hash_words(), else 0 */
 };
 enum {
 	SW_EVENT_RECORD_EXTERNAL = 1,
