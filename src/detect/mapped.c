@@ -31,6 +31,8 @@ struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t addre
 
 static void drop(pieces *list, size_t from, size_t to)
 {
+	if (from == to)
+		return;
 	memmove(list->at + from, list->at + to, (list->n - to) * sizeof *list->at);
 	list->n -= to - from;
 }
