@@ -25,11 +25,10 @@ int main(int argc, char **argv)
 	cudaStream_t stream[CHUNKS];
 
 	c.load(spin_blur);
-	CHECK(cudaMemset(in, 0, sizeof(float)));
-	CHECK(cudaMemset(in + CHUNKS * apart + 1, 0, sizeof(float)));
-	CHECK(cudaDeviceSynchronize());
 	for (int i = 0; i < CHUNKS; i++)
 		stream[i] = new_stream();
+	CHECK(cudaMemsetAsync(in, 0, sizeof(float), stream[0]));
+	CHECK(cudaMemsetAsync(in + CHUNKS * apart + 1, 0, sizeof(float), stream[CHUNKS - 1]));
 	for (int i = 0; i < CHUNKS; i++) {
 		int first = 1 + i * apart, halo = c.fixed ? 1 : 0;
 

@@ -25,7 +25,9 @@ struct sw_range {
 	enum sw_evidence evidence;
 	int32_t param; /* parameter that holds the pointer, -1 none */
 	bool bounded;  /* the box is all that can be touched; else `address` is only where it starts */
+	bool below;    /* unbounded, and may start in front of `address` */
 	bool loose;    /* bounded, but perhaps not all of it is touched: an index is data-dependent */
+	bool vague;    /* bounded by its allocation alone: as good as a pointer (`base`) of which only the start is known */
 	bool polls;    /* signals through memory, or is a library's workspace: one step down in the matrix */
 	const struct sw_ground *ground; /* what the kernel's code says, NULL none */
 };
@@ -60,7 +62,7 @@ static inline bool sw_role_writes(enum sw_role role)
 /* How much an access is worth as evidence, for deciding which of two may stand for both. */
 static inline int sw_range_rank(const struct sw_range *range)
 {
-	if (range->bounded)
+	if (range->bounded && !range->vague)
 		return range->loose ? 3 : 4;
 	return (int)range->evidence < 2 ? (int)range->evidence : 2;
 }

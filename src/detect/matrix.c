@@ -14,19 +14,24 @@ static const struct sw_verdict *const table[SW_EV_EXACT + 1][SW_CONTACTS] = {
 	[SW_EV_EXACT] = {&error, &warning, &possible},
 };
 
+static bool has_bounds(const struct sw_range *range)
+{
+	return range->bounded && !range->vague;
+}
+
 static bool starts_inside(const struct sw_range *open, const struct sw_range *other)
 {
-	if (open->bounded)
+	if (has_bounds(open))
 		return false;
 	if (open->base == other->base)
 		return true;
-	struct sw_range first = sw_range_bytes(open->address, 1, open->role, open->evidence);
-	return other->bounded && sw_range_overlap(&first, other);
+	struct sw_range first = sw_range_bytes(open->base, 1, open->role, open->evidence);
+	return has_bounds(other) && sw_range_overlap(&first, other);
 }
 
 enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b)
 {
-	if (a->bounded && b->bounded)
+	if (has_bounds(a) && has_bounds(b))
 		return SW_CONTACT_BYTES;
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }

@@ -223,7 +223,7 @@ struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, co
 	use->block = block;
 	use->ctx = m->record->rec->ctx;
 	if (!range->bounded)
-		use->end = sw_block_extent(block, range->address);
+		use->end = sw_block_extent(block, range->base);
 	else
 		use->end = span > block->bytes - range->address ? block->bytes : range->address + span;
 	use->access = *what;
@@ -234,7 +234,7 @@ struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, co
 	use->access.extent_known = range->bounded;
 	use->access.ranged = true;
 	use->access.address = address;
-	use->access.bytes = use->end - range->address;
+	use->access.bytes = use->end - (range->bounded ? range->address : range->base);
 	if (range->bounded && !sw_range_dense(range)) {
 		use->access.width = range->width;
 		use->access.pitch = range->rows > 1 ? range->pitch : range->slice;
@@ -285,8 +285,6 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 		block = sw_space_find_array(&m->space, how->handle);
 	else
 		block = sw_space_find(&m->space, range->address, &inside.address);
-	if (block)
-		inside.base = range->base - (range->address - inside.address);
 	/* What a suballocator took back lies in an allocation that lives on. */
 	if ((!block || block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
 		uint64_t offset;
@@ -297,6 +295,10 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 	}
 	if (!block && !how->array && range->evidence == SW_EV_EXACT)
 		block = &m->space.pageable;
+	if (block)
+		inside.base = range->base - (range->address - inside.address);
+	if (block && !range->bounded && range->below)
+		inside.address = sw_block_floor(block, inside.address);
 	if (block)
 		touch_block(m, what, &inside, how, block, address, freed);
 	return block;

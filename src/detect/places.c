@@ -3,7 +3,8 @@
  * Which allocations a computed range means.
  *
  * A range that lies in one allocation is taken as it is.  One that does not is too large: no correct program leaves an
- * allocation, so a guard was not understood.  What is left of it inside the allocation of its pointer is loose then.
+ * allocation, so a guard was not understood.  What is left of it inside the allocation of its pointer is loose then; one
+ * that sticks out on both sides says no more than the pointer.
  */
 #include "detect/model.h"
 
@@ -37,6 +38,7 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 			part.ground = range->ground;
 			part.polls = range->polls;
 			part.loose = true;
+			part.vague = lo < start && end < hi;
 		}
 		if (may_mean(owner, block))
 			any |= sw_model_touch(m, what, &part, &(struct sw_touch){.guess = true});

@@ -105,6 +105,7 @@ static void push_open(struct making *k, const struct sw_reach *reach, enum sw_vi
 	if (!pointer)
 		return;
 	struct sw_plan_touch touch = {.range = sw_range_open(pointer, SW_READ, SW_EV_DIRECTION, param), .guess = guess};
+	touch.range.below = reach->below;
 	push(k, reach, via, &touch);
 }
 
@@ -252,19 +253,19 @@ static void place_params(struct making *k)
 		return;
 	k->m->plans.block.n = 0;
 	sw_vec_reserve(&k->m->plans.block, f->param_bytes + 1);
-	unsigned char *block = k->m->plans.block.at;
-	memset(block, 0, f->param_bytes + 1);
-	k->plan.whole = true;
-	for (uint32_t i = 0; i < f->params; i++) {
-		const struct sw_param *from = &k->function->param[i], *to = &f->param[i];
-		bool there = from->offset <= k->bytes && from->bytes <= k->bytes - from->offset &&
-			     to->offset <= f->param_bytes && to->bytes <= f->param_bytes - to->offset;
-		k->plan.whole &= there;
-		if (there && to->bytes)
-			memcpy(block + to->offset, k->block + from->offset, to->bytes);
-	}
-	k->block = block;
+	k->block = k->m->plans.block.at;
+	k->plan.whole =
+		sw_footprint_place_params(f, k->function->param, r->params, k->bytes, k->m->plans.block.at);
 	k->bytes = f->param_bytes;
+}
+
+/* From a null pointer: never made.  Libraries leave flags and workspaces out so, in the same kernel (split-k sums of
+   cuBLAS). */
+static bool is_null(const struct making *k, const struct sw_reach *reach)
+{
+	uint64_t word;
+	return reach->extent == SW_EXTENT_OPEN && reach->root.kind == SW_ROOT_PARAM && reach->root.span <= 8 &&
+	       word_at(k, reach->root.param, &word) && !word;
 }
 
 static void evaluate(struct making *k)
@@ -288,7 +289,7 @@ static void evaluate(struct making *k)
 	sw_footprint_evaluate(k->kernel->footprint, &geometry, reaches);
 	/* Who waits for others inside the kernel is ordered by what it reads there, which we do not see. */
 	for (size_t i = 0; i < reaches->n; i++)
-		k->polls |= reaches->at[i].polls;
+		k->polls |= reaches->at[i].polls && !is_null(k, &reaches->at[i]);
 	for (size_t i = 0; i < reaches->n; i++)
 		add_reach(k, &reaches->at[i]);
 }

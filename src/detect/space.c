@@ -307,6 +307,12 @@ uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset)
 	return i < block->starts.n && block->starts.at[i] < end ? block->starts.at[i] : end;
 }
 
+uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset)
+{
+	size_t i = offset ? above(block, offset - 1) : 0;
+	return i ? block->starts.at[i - 1] : 0;
+}
+
 void sw_space_free(struct sw_address_space *space)
 {
 	struct sw_map_slot slot;

@@ -120,5 +120,7 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 void sw_block_start(struct sw_block *block, uint64_t offset);
 /* Where an access of unknown extent from `offset` ends at the latest. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset);
+/* Where one that may as well go down from `offset` starts at the earliest: at the last start in front of it. */
+uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "base/hash.h"
 #include "footprint/eval.h"
 #include "footprint/simplex.h"
 
@@ -222,15 +223,53 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 	}
 }
 
-static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide plain)
+/* Cells of a linear program's table that take as long as a term. */
+#define CELLS_OF_A_TERM 24
+
+/* Two hashes of what the bound follows from: the form, the rows, and the intervals of their variables. */
+static void hash_of(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t hash[2])
+{
+	hash[0] = s->rows;
+	hash[1] = SW_FNV_START;
+	const struct sw_form *part = form;
+	for (uint32_t i = 0; i <= s->rows; i++) {
+		uint64_t of_part = sw_form_hash(part);
+		hash[0] = sw_hash_u64(hash[0] ^ of_part);
+		hash[1] = sw_hash_u64(hash[1] + of_part);
+		for (uint32_t k = 0; k < part->n; k++) {
+			const struct sw_variable *v = &e->variable.at[part->var[k]];
+			const sw_wide ends[2] = {v->lo, v->hi};
+			hash[0] = sw_hash_words(ends, sizeof ends) + 3 * hash[0];
+			hash[1] = sw_hash_words(ends, sizeof ends) ^ 5 * hash[1];
+		}
+		part = i < s->rows ? s->row[i] : NULL;
+	}
+}
+
+static sw_wide solve(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
 {
 	struct sw_simplex p;
-	if (e->budget < 20)
-		return plain;
-	e->budget -= 20 < e->budget ? 20 : e->budget;
+	uint64_t hash[2];
+	hash_of(e, form, s, hash);
+	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);
+	if (*known && e->outcome.at[*known - 1].check == hash[1]) {
+		e->budget--;
+		return e->outcome.at[*known - 1].highest;
+	}
 	pose(e, form, s, &p);
 	sw_simplex_solve(&p);
-	sw_wide hi = proven(e, form, s, &p);
+	uint64_t work = 20 + p.work / CELLS_OF_A_TERM;
+	e->budget -= work < e->budget ? work : e->budget;
+	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], proven(e, form, s, &p)};
+	*known = e->outcome.n;
+	return e->outcome.at[e->outcome.n - 1].highest;
+}
+
+static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide plain)
+{
+	if (e->budget < 20)
+		return plain;
+	sw_wide hi = solve(e, form, s);
 	if (hi >= plain)
 		return plain;
 	/* The form takes only values of its constant's class. */

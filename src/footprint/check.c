@@ -43,11 +43,22 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 		return t->imm < SW_EQ || t->imm > SW_GE || !width_valid((uint32_t)t->imm2) || t->imm2 >> 32
 			       ? "no such comparison"
 			       : NULL;
+	case SW_OP_MULWIDE:
+		return t->width < 16 ? "no half of its width" : NULL;
 	case SW_OP_EXTEND:
 		return t->imm < 1 || t->imm > 64 ? "no such extension" : NULL;
 	default:
 		return NULL;
 	}
+}
+
+static const char *element_bad(const struct sw_term *t, uint32_t i)
+{
+	if (t->a >= i)
+		return "an operand behind its user";
+	if ((t->imm != 1 && t->imm != 2 && t->imm != 4 && t->imm != 8) || t->imm * 8 > t->width)
+		return "no such element";
+	return t->b > t->c || t->c > UINT16_MAX + 1u ? "no parameter can lie there" : NULL;
 }
 
 static const char *term_bad(const struct sw_footprint *f, uint32_t i)
@@ -58,13 +69,18 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 	if (t->op == SW_TERM_STEP)
 		return t->a >= i || t->b >= i || t->c >= f->loops ? "a step without its terms or loop" : NULL;
 	if (t->op == SW_TERM_ANY) {
-		if (!t->b || !holds(t->a, t->b, f->alternatives))
+		if (!t->b || t->b > UINT32_MAX / 2 || t->imm2 < 0 || t->imm2 > 1)
+			return "no alternatives";
+		uint32_t n = t->imm2 ? 2 * t->b : t->b;
+		if (!holds(t->a, n, f->alternatives))
 			return "alternatives out of bounds";
-		for (uint32_t k = 0; k < t->b; k++)
+		for (uint32_t k = 0; k < n; k++)
 			if (f->alternative[t->a + k] >= i)
 				return "an alternative behind its user";
 		return NULL;
 	}
+	if (t->op == SW_TERM_ELEMENT)
+		return element_bad(t, i);
 	int n = operands_of(t->op);
 	if (n < 0)
 		return "no such operation";

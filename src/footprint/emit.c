@@ -41,7 +41,7 @@ static void put(struct sw_emit *e, sw_node node)
 	struct sw_term t = {.op = v->op, .width = v->width, .flags = v->flags, .imm = v->imm, .imm2 = v->imm2};
 	if (v->op == SW_TERM_ANY) {
 		t.a = (uint32_t)e->alternative.n;
-		t.b = v->n;
+		t.b = v->imm2 ? v->n / 2 : v->n;
 		for (uint32_t i = 0; i < v->n; i++)
 			*sw_vec_push(&e->alternative) = number_of(e, o[i]);
 	} else {
@@ -52,8 +52,13 @@ static void put(struct sw_emit *e, sw_node node)
 	if (v->op == SW_TERM_STEP) {
 		t.c = sw_emit_loop(e, (uint32_t)v->imm);
 		t.imm = 0;
+	} else if (v->op == SW_TERM_ELEMENT) {
+		t.b = (uint32_t)v->imm2;
+		t.c = (uint32_t)((uint64_t)v->imm2 >> 32);
+		t.imm2 = 0;
 	} else if (v->op == SW_OP_RANGE) {
 		t.a = v->why;
+		t.b = v->space == SW_TERMS_NO_DATA;
 	} else if (v->op == SW_OP_SYMBOL_ADDRESS) {
 		t.imm = sw_emit_symbol(e, (uint32_t)v->imm);
 	}

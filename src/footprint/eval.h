@@ -3,11 +3,14 @@
  * A footprint being evaluated at one launch.
  *
  *     value.c, operate.c   term -> form over variables (thread and block numbers, loop counters, quotients, unknowns)
+ *     product.c, bits.c    what each operation does to forms
  *     quotient.c           division and wrap-around, as variables defined by two inequalities
  *     guard.c, loop.c      facts -> inequalities
  *     bound.c              smallest and largest value of a form under the inequalities
  *     box.c                form -> boxes of bytes
+ *     element.c            what the parameter block holds, at an offset that is a form
  *     evaluate.c           sites, cases, reaches
+ *     pieces.c             blocks of the grid that find different things in the parameter block, one after the other
  *
  * A variable's meaning never changes during an evaluation, so that forms can be remembered.  What differs from site to
  * site is which inequalities hold (the "case"): an outcome that depended on them is forgotten with them.
@@ -15,6 +18,7 @@
 #ifndef SW_FOOTPRINT_EVAL_H
 #define SW_FOOTPRINT_EVAL_H
 
+#include "base/map.h"
 #include "footprint/footprint.h"
 #include "footprint/form.h"
 
@@ -42,6 +46,7 @@ struct sw_quotient {
 	struct sw_form x, least, most;
 	int64_t divisor;
 	uint32_t var;
+	uint32_t next; /* of those whose x has the same hash; SW_NONE */
 };
 
 /* What a term is modulo 2^width, and, where somebody asked, exactly: unsigned and signed. */
@@ -53,6 +58,19 @@ struct sw_value {
 		struct sw_form form;
 		bool known, lasting;
 	} exact[2];
+};
+
+/* Where an access without bounds may lead. */
+struct sw_descent {
+	sw_wide least; /* address; -SW_INFINITE: anywhere */
+	bool falls;    /* something that varies is subtracted */
+};
+#define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true})
+
+/* Of a linear program that was solved; `check` is a second hash of it. */
+struct sw_outcome {
+	uint64_t check;
+	sw_wide highest;
 };
 
 struct sw_choice {
@@ -72,12 +90,28 @@ struct sw_loop_info {
 	uint32_t continued, n_continued; /* those for counter >= 1 only */
 };
 
+/* Blocks lo .. hi of the grid along each axis. */
+struct sw_blocks {
+	uint32_t lo[3], hi[3];
+};
+
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
 	const struct sw_site *site; /* being looked at */
+	struct sw_blocks blocks;    /* that are looked at */
+	bool splitting;		    /* elements may ask for fewer blocks */
+	bool patient;		    /* so may hulls, where elements count up */
+	bool vain;		    /* a hull where they do not: fewer blocks would not help */
+	uint32_t counting;	    /* axis, + 1, along which they do */
+	struct {
+		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others, apart */
+		uint8_t axis;
+		uint32_t last;
+	} split;
 	SW_VEC(struct sw_variable) variable;
 	SW_VEC(struct sw_quotient) quotient;
+	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
 	SW_VEC(struct sw_value) value;
 	uint32_t *value_of; /* by term: index + 1 */
 	struct sw_loop_info *loop;
@@ -87,6 +121,10 @@ struct sw_eval {
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	uint32_t round;
 	uint64_t budget; /* work left; at 0 everything is open */
+	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
+	SW_VEC(struct sw_outcome) outcome;
+
+	struct sw_descent descent;	   /* of the site, where it is open */
 
 	/* The case. */
 	SW_VEC(struct sw_form) holds; /* form >= 0 */
@@ -153,11 +191,32 @@ void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
 /* Which of `options` is looked at in this case; SW_NONE: too many cases. */
 uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options);
 
-/* How many of a, b, c are terms (SW_TERM_ANY: none, they are among the alternatives). */
-uint32_t sw_term_operands(const struct sw_term *term);
+/* Which alternative of a SW_TERM_ANY is looked at in this case: the only one that launch values leave, or any; SW_NONE:
+   too many cases.  Its conditions are known. */
+uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
 
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
+
+/* ---- element.c */
+struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* What was found for these blocks is no box: asks for fewer, if that may help. */
+void sw_eval_refine(struct sw_eval *e);
+/* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
+   all of them are known. */
+#define SW_MAX_WORDS 512
+struct sw_words {
+	uint32_t n, at[SW_MAX_WORDS];
+};
+bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
+
+/* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
+   e->split.wanted is set in the end. */
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+
+/* ---- pieces.c: sw_eval_sites() for all blocks. */
+void sw_eval_pieces(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
+		    struct sw_reaches *out);
 
 /* ---- guard.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */
@@ -184,6 +243,9 @@ void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
+
+/* ---- descent.c */
+struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
 
 /* ---- case.c */
 void sw_eval_case_begin(struct sw_eval *e);

@@ -24,11 +24,14 @@ const char *sw_why_text(enum sw_why why);
 /*
  * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
  *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in it
- *   SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which
- *   RANGE         with a: enum sw_why tells where it comes from
+ *   SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which; imm2 1:
+ *                 alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
+ *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended to
+ *                 `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms
+ *   RANGE         with a: enum sw_why tells where it comes from; b 1: nothing is loaded before, so no data goes into it
  * Operands a, b, c are terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */
-enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY };
+enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT };
 struct sw_term {
 	uint8_t op, width, flags, reserved;
 	uint32_t a, b, c;
@@ -137,10 +140,17 @@ struct sw_geometry {
 	void *arg;
 };
 
+/* Lays the parameters of a launch out as the analysed code has them: a tensor map is aligned to 128 bytes in PTX, and in
+   machine code to what makes it so in its bank.  `from`: as the driver has them, as many as the footprint; `bytes`: of
+   the block.  out: footprint->param_bytes.  Returns false where a parameter is missing or of another size; its bytes are
+   zero then. */
+bool sw_footprint_place_params(const struct sw_footprint *footprint, const struct sw_param *from, const void *block,
+			       size_t bytes, void *out);
+
 enum sw_extent {
 	SW_EXTENT_BOX,	 /* every byte of the box can be touched, as far as geometry, scalars and guards tell */
 	SW_EXTENT_HULL,	 /* nothing outside the box is touched, but perhaps not all of it (see why) */
-	SW_EXTENT_OPEN	 /* somewhere from the root's pointer on, see why; address: the pointer's value, 0 with span > 8 */
+	SW_EXTENT_OPEN	 /* somewhere from the root's pointer on (see below), see why; address: the pointer's value, 0 with span > 8 */
 };
 
 /* A box of bytes as in detect/access.h: slices x rows rows of width bytes. */
@@ -149,6 +159,7 @@ struct sw_reach {
 	uint32_t site;			  /* one that makes it, for the evidence string */
 	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
 	uint64_t address, width, pitch, rows, slice, slices;
+	bool below; /* OPEN: may as well lie in front of the pointer: a negative stride, a step back */
 };
 struct sw_reaches {
 	struct sw_reach *at;
@@ -160,12 +171,15 @@ struct sw_reaches {
  * are appended to *out, equal ones once, adjoining ones joined where the union is again a box; at most SW_MAX_REACHES,
  * beyond that hulls.  Evaluation allocates nothing that grows with the grid.
  */
-#define SW_MAX_REACHES 64
+#define SW_MAX_REACHES 2048 /* lists of a thousand tensors in one launch: 32 KiB of parameters hold 4000 pointers */
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out);
 
 /* What is known without a launch: for each root its roles together (one reach a root, OPEN, no address). */
 void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_reaches *out);
+
+/* How many of a, b, c are terms (SW_TERM_ANY: none, they are among the alternatives). */
+uint32_t sw_term_operands(const struct sw_term *term);
 
 /* The address of a site as a reader would write it: "param 0 + 4 * (256 * ctaid.x + tid.x)", at most `room` bytes. */
 void sw_footprint_address_text(const struct sw_footprint *footprint, uint32_t site, char *out, size_t room);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/form.h"
 
+#include "base/hash.h"
+
+static bool is_infinite(sw_wide a)
+{
+	return a >= SW_INFINITE || a <= -SW_INFINITE;
+}
+
 sw_wide sw_wide_add(sw_wide a, sw_wide b)
 {
 	if (a >= SW_INFINITE || b >= SW_INFINITE)
@@ -16,14 +23,14 @@ sw_wide sw_wide_mul(sw_wide a, sw_wide b)
 	sw_wide product;
 	if (a == 0 || b == 0)
 		return 0;
-	if (__builtin_mul_overflow(a, b, &product) || product >= SW_INFINITE || product <= -SW_INFINITE)
+	if (__builtin_mul_overflow(a, b, &product) || is_infinite(product))
 		return (a < 0) == (b < 0) ? SW_INFINITE : -SW_INFINITE;
 	return product;
 }
 
 sw_wide sw_wide_floor(sw_wide a, sw_wide b)
 {
-	if (a >= SW_INFINITE || a <= -SW_INFINITE)
+	if (is_infinite(a))
 		return a;
 	sw_wide quotient = a / b;
 	return a % b < 0 ? quotient - 1 : quotient;
@@ -70,7 +77,7 @@ static bool combine(sw_wide a, sw_wide b, int64_t by, unsigned width, sw_wide *o
 		return true;
 	}
 	*out = sw_wide_add(a, sw_wide_mul(b, by));
-	return *out<SW_INFINITE && * out> - SW_INFINITE;
+	return !is_infinite(*out);
 }
 
 bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_form *b, int64_t by, unsigned width)
@@ -106,6 +113,15 @@ bool sw_form_equal(const struct sw_form *a, const struct sw_form *b)
 			return false;
 	}
 	return true;
+}
+
+uint64_t sw_form_hash(const struct sw_form *form)
+{
+	const uint64_t halves[2] = {(uint64_t)form->constant, (uint64_t)(form->constant >> 64)};
+	uint64_t hash = sw_hash_words(halves, sizeof halves);
+	for (uint32_t i = 0; i < form->n; i++)
+		hash = sw_hash_u64(sw_hash_u64(hash ^ (uint64_t)form->by[i]) + form->var[i]);
+	return hash;
 }
 
 int64_t sw_form_by(const struct sw_form *form, uint32_t var)

@@ -44,6 +44,7 @@ bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_f
 /* Brings the numbers of a form that is meant modulo 2^width into the signed range. */
 void sw_form_wrap(struct sw_form *form, unsigned width);
 bool sw_form_equal(const struct sw_form *a, const struct sw_form *b);
+uint64_t sw_form_hash(const struct sw_form *form); /* of equal forms the same */
 /* Coefficient of a variable, 0 if it does not occur. */
 int64_t sw_form_by(const struct sw_form *form, uint32_t var);
 /* form - coefficient x variable; the coefficient is returned. */

@@ -15,6 +15,7 @@ void sw_graph_free(struct sw_graph *graph)
 	free(graph->bucket);
 	free(graph->paired.at);
 	sw_map_free(&graph->pairs);
+	sw_map_free(&graph->joined);
 	*graph = (struct sw_graph){0};
 }
 
@@ -125,6 +126,7 @@ static uint32_t width_of_operand(const struct sw_making *m, uint32_t i)
 		return 32;
 	case SW_OP_LOW:
 	case SW_OP_HIGH:
+	case SW_TERM_ELEMENT:
 		return 64;
 	case SW_OP_CARRY:
 		return i >= 2 && i + 1u == m->n ? 0 : 32;
@@ -152,7 +154,7 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 	if (making.op == SW_OP_CONST)
 		making.imm = sw_fold_canonical(making.imm, making.width);
 	if (is_unique(making.op))
-		return sw_graph_unique(graph, &making, operands);
+		return add(graph, &making, operands);
 	if (!making.n || making.n > SW_MAX_SRC)
 		return intern(graph, &making, operands);
 	for (uint32_t i = 0; i < making.n; i++) {
@@ -164,12 +166,9 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 		simple = sw_simplify(graph, &making, o);
 	if (simple == SW_NO_NODE)
 		simple = sw_pairs_simplify(graph, &making, o);
+	if (simple == SW_NO_NODE && graph->whole)
+		simple = sw_pairs_whole(graph, &making, o);
 	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
-}
-
-sw_node sw_graph_unique(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands)
-{
-	return add(graph, making, operands);
 }
 
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
@@ -256,6 +255,8 @@ sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high)
 	uint64_t *found = sw_map_find(&graph->pairs, key_of(low, high));
 	if (found)
 		return (sw_node)*found;
+	if (graph->paired.n == SW_GRAPH_MAX_PAIRED)
+		return SW_NO_NODE;
 	sw_node phi = sw_graph_phi(graph, 64, (uint32_t)sw_graph_at(graph, low)->imm);
 	*sw_map_put(&graph->pairs, key_of(low, high)) = phi;
 	*sw_map_put(&graph->pairs, phi) = key_of(low, high);

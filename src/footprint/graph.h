@@ -14,9 +14,9 @@
 typedef uint32_t sw_node;
 #define SW_NO_NODE UINT32_MAX
 
-/* Beside enum sw_op (and SW_TERM_STEP, SW_TERM_ANY, which are SW_OPS and SW_OPS + 1): */
+/* Beside enum sw_op (and SW_TERM_STEP, SW_TERM_ANY, SW_TERM_ELEMENT, which are SW_OPS and the two behind it): */
 enum {
-	SW_VALUE_PHI = SW_OPS + 2, /* at the start of block imm, operand i: from its predecessor i */
+	SW_VALUE_PHI = SW_OPS + 3, /* at the start of block imm, operand i: from its predecessor i */
 	SW_VALUE_LOADED,	   /* what a load or an atomic gave; operand 0: address */
 	SW_VALUE_OPS
 };
@@ -42,6 +42,9 @@ struct sw_graph {
 	size_t buckets;
 	struct sw_map pairs; /* (low PHI, high PHI) of one block -> the PHI of 64 bits, and back */
 	SW_VEC(sw_node) paired; /* the PHIs of 64 bits that were made so */
+	struct sw_map joined;	/* what pairs.c found before */
+	bool whole;		/* of terms: what would be a half, a pair or a carry is arithmetic on 64 bits */
+	unsigned *pairs_budget; /* of the outermost of its rules at work; NULL none */
 };
 
 void sw_graph_free(struct sw_graph *graph);
@@ -80,8 +83,6 @@ sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uin
 sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width);
 /* Any number of `width` bits; a new one each time. */
 sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why);
-/* A node that is equal to no other: RANGE, MIX and LOADED become such by themselves. */
-sw_node sw_graph_unique(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* A PHI whose operands are given later, once, in the order of the predecessors. */
 sw_node sw_graph_phi(struct sw_graph *graph, uint8_t width, uint32_t block);
 void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operands, uint32_t n);
@@ -89,12 +90,15 @@ void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operan
 /* True: the node is the constant *imm. */
 bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm);
 
-/*
- * What values in two halves are made of (pairs.c).  Called for all operations before a node is made of `making`: a better node that stands for the same value, or SW_NO_NODE.
- * It may call sw_graph_make() for what is simpler than what it was called for.
- */
+/* What values in two halves are made of (pairs.c).  Called for all operations before a node is made of `making`: a better
+   node that stands for the same value, or SW_NO_NODE.  It may call sw_graph_make() for what is simpler than what it was
+   called for. */
 sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
-/* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it. */
+/* PAIR, LOW, HIGH, ADDX and CARRY as arithmetic on 64 bits; SW_NO_NODE: it is none of these. */
+sw_node sw_pairs_whole(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+/* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it;
+   SW_NO_NODE: there are too many already. */
+#define SW_GRAPH_MAX_PAIRED (1u << 16)
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);
 /* The halves of such a PHI; false: it is none. */
 bool sw_graph_phi_halves(const struct sw_graph *graph, sw_node phi, sw_node *low, sw_node *high);

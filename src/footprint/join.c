@@ -4,6 +4,9 @@
 
 #include "footprint/eval.h"
 
+/* A reach is compared with so many behind it: a launch on lists of tensors has thousands. */
+#define NEIGHBOURS 128
+
 bool sw_root_equal(const struct sw_root *a, const struct sw_root *b)
 {
 	return a->kind == b->kind && a->weak == b->weak && a->param == b->param && a->span == b->span &&
@@ -106,8 +109,12 @@ static bool join(struct sw_reach *a, const struct sw_reach *b)
 {
 	if (!same_kind(a, b))
 		return false;
-	if (a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN)
-		return a->extent == b->extent && a->address == b->address;
+	if (a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN) {
+		if (a->extent != b->extent || a->address != b->address)
+			return false;
+		a->below |= b->below;
+		return true;
+	}
 	struct sw_reach first = a->address <= b->address ? *a : *b, second = a->address <= b->address ? *b : *a;
 	if (a->extent == b->extent) {
 		if (!join_boxes(&first, &second))
@@ -146,21 +153,37 @@ static int by_address(const void *left, const void *right)
 	return 0;
 }
 
+/* Joins what it can to reach i, of the next ones of its kind; they have no role then. */
+static bool join_next(struct sw_reach *at, size_t i, size_t n)
+{
+	bool any = false;
+	for (size_t j = i + 1, seen = 0; j < n && seen < NEIGHBOURS; j++) {
+		if (!at[j].role)
+			continue;
+		if (!same_kind(&at[i], &at[j]))
+			break;
+		seen++;
+		if (join(&at[i], &at[j])) {
+			at[j].role = 0;
+			any = true;
+		}
+	}
+	return any;
+}
+
 static void join_all(struct sw_reach *at, size_t *n)
 {
 	bool again = true;
 	for (int round = 0; again && round < 16; round++) {
+		size_t kept = 0;
 		again = false;
 		for (size_t i = 0; i < *n; i++) {
-			size_t kept = i + 1;
-			for (size_t j = i + 1; j < *n; j++) {
-				if (join(&at[i], &at[j]))
-					again = true;
-				else
-					at[kept++] = at[j];
-			}
-			*n = kept;
+			if (!at[i].role)
+				continue;
+			again |= join_next(at, i, *n);
+			at[kept++] = at[i];
 		}
+		*n = kept;
 	}
 }
 

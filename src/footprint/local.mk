@@ -26,9 +26,13 @@ libswfootprint_a_SOURCES = \
 	src/footprint/roots.h src/footprint/roots.c src/footprint/memory.c \
 	src/footprint/steps.h src/footprint/steps.c \
 	src/footprint/guards.h src/footprint/guards.c \
-	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c \
+	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c src/footprint/elements.c \
+	src/footprint/ways.c \
 	src/footprint/emit.h src/footprint/emit.c \
+	src/footprint/assume.h src/footprint/assume.c \
+	src/footprint/packed.c \
 	src/footprint/make.c \
+	src/footprint/layout.c \
 	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
 	src/footprint/sass_build.c \
 	src/footprint/sass_constant.c \
@@ -36,6 +40,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/sass_fields.c \
 	src/footprint/sass_flow.c \
 	src/footprint/sass_integer.c \
+	src/footprint/sass_least.c \
 	src/footprint/sass_logic.c \
 	src/footprint/sass_memory.c \
 	src/footprint/sass_object.c \
@@ -49,13 +54,17 @@ libswfootprint_a_SOURCES = \
 	src/footprint/store.c src/footprint/store.h src/footprint/folder.c \
 	src/footprint/check.c src/footprint/check.h \
 	$(SW_PTX_CODE_SOURCES) \
-	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c \
+	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c src/footprint/descent.c \
 	src/footprint/form.h src/footprint/form.c \
 	src/footprint/simplex.h src/footprint/simplex.c \
 	src/footprint/bound.c \
 	src/footprint/quotient.c \
 	src/footprint/value.c \
-	src/footprint/operate.c \
+	src/footprint/operate.h src/footprint/operate.c \
+	src/footprint/product.c \
+	src/footprint/bits.c \
+	src/footprint/element.c \
+	src/footprint/pieces.c \
 	src/footprint/guard.c \
 	src/footprint/loop.c \
 	src/footprint/area.h src/footprint/area.c \
@@ -75,3 +84,5 @@ BUILT_SOURCES += src/footprint/version.h
 CLEANFILES += src/footprint/version.h
 src/footprint/version.h: $(libswfootprint_a_SOURCES) $(libswimage_a_SOURCES) config.h
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cat $^ | cksum | { read sum rest; printf '#define SW_ANALYSIS_VERSION %uu\n' $$sum; } >$@
+# The header is made before everything else by `make`, but not by `make TARGET`.
+src/footprint/libswfootprint_a-store.$(OBJEXT): src/footprint/version.h

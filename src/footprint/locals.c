@@ -57,7 +57,7 @@ static bool consider(struct sw_terms *t, const struct sw_use *use, uint32_t slot
 	return true;
 }
 
-static bool may_write(const struct sw_terms *t, const struct sw_use *use, uint32_t slot)
+bool sw_terms_may_write(const struct sw_terms *t, const struct sw_use *use, uint32_t slot)
 {
 	const struct sw_origins *origins = &t->roots->origins;
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(origins, t->roots->of[use->address], e);
@@ -81,7 +81,7 @@ bool sw_terms_local(struct sw_terms *t, sw_node loaded, sw_node out[SW_TERMS_ALT
 		return false;
 	for (size_t i = 0; i < t->stores.n; i++) {
 		const struct sw_use *use = &t->ssa->use.at[t->stores.at[i]];
-		if (may_write(t, use, slot) && !consider(t, use, slot, at + v.imm2, exact, &v, out, n))
+		if (sw_terms_may_write(t, use, slot) && !consider(t, use, slot, at + v.imm2, exact, &v, out, n))
 			return false;
 	}
 	return *n;

@@ -113,8 +113,20 @@ struct back {
 	struct sw_loop_info *info;
 	uint32_t loop, counter;
 	uint64_t bit;
-	SW_VEC(struct sw_form) always, continued;
+	struct forms {
+		struct sw_form *at;
+		size_t n, room;
+	} always, continued;
 };
+
+static void note(struct forms *forms, const struct sw_form *form)
+{
+	for (size_t i = 0; i < forms->n; i++) {
+		if (sw_form_equal(&forms->at[i], form))
+			return;
+	}
+	*sw_vec_push(forms) = *form;
+}
 
 /* Replaces what differs between iterations, other than the counter, by its largest value. */
 static bool freeze(const struct sw_eval *e, const struct back *b, struct sw_form *form)
@@ -138,17 +150,17 @@ static void learn(struct sw_eval *e, struct back *b, const struct sw_form *form)
 	sw_form_take(&first, b->counter);
 	struct sw_interval range = sw_bound(e, &first);
 	if (range.lo < 0)
-		*sw_vec_push(&b->continued) = *form;
+		note(&b->continued, form);
 	/* It held at the end of the first iteration, too: with the last one that covers all in between. */
 	struct sw_form second = first;
 	second.constant += sw_form_by(form, b->counter);
 	if (sw_form_by(form, b->counter) > 0 && sw_bound(e, &second).lo < 0)
-		*sw_vec_push(&b->continued) = second;
+		note(&b->continued, &second);
 	if (range.lo <= -SW_INFINITE)
 		return;
 	if (range.lo < 0)
 		relaxed.constant -= range.lo;
-	*sw_vec_push(&b->always) = relaxed;
+	note(&b->always, &relaxed);
 	sw_eval_hold(e, &relaxed);
 }
 
@@ -303,7 +315,10 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 	if (loop->parent < e->f->loops)
 		study(e, loop->parent, nest + 1);
 	b.counter = sw_eval_counter(e, number);
-	for (int pass = 0; pass < 2; pass++) {
+	/* What one fact says may be what another one needs to be understood: "i < n && i < 4096", n of 64 bits. */
+	int passes = loop->backs > 1 ? 3 : 2;
+	for (int pass = 0; pass < passes; pass++) {
+		info->vague = false;
 		sw_eval_case_begin(e);
 		if (loop->parent < e->f->loops)
 			enter(e, loop->parent);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "footprint/assume.h"
 #include "footprint/extern.h"
 
 /* ---- roots of a site --------------------------------------------------------------------------------------------- */
@@ -119,6 +120,8 @@ static uint8_t role_of(const struct sw_insn *x)
 	case SW_OP_TENSOR:
 	case SW_OP_TEXTURE:
 	case SW_OP_SURFACE:
+		if (x->flags & SW_ATOMICS)
+			return SW_TOUCH_ATOMIC;
 		return flags ? flags : SW_TOUCH_READ | SW_TOUCH_WRITE;
 	default:
 		return SW_TOUCH_READ | SW_TOUCH_WRITE;
@@ -307,9 +310,10 @@ struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw
 	struct sw_emit *e = &m.emit;
 	sw_emit_string(e, "");
 	sw_ssa_make(program, &ssa);
-	sw_roots_find(program, &ssa, &m.roots);
 	sw_guards_find(&ssa, &e->guards);
-	sw_terms_init(&e->terms, &ssa, &m.roots);
+	sw_assume_facts(&ssa, &e->guards);
+	sw_roots_find(program, &ssa, &m.roots);
+	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
 	for (size_t u = 0; u < ssa.use.n; u++)
 		use_site(&m, &ssa.use.at[u]);
 	sw_emit_loops(e);

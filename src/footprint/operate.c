@@ -2,9 +2,7 @@
 /* What each operation makes of the forms of its operands.  Whatever fits no form becomes an opaque variable. */
 #include <string.h>
 
-#include "footprint/eval.h"
-
-typedef struct sw_form operation(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+#include "footprint/operate.h"
 
 uint32_t sw_term_operands(const struct sw_term *t)
 {
@@ -13,6 +11,7 @@ uint32_t sw_term_operands(const struct sw_term *t)
 #include "footprint/ops.def"
 		[SW_TERM_STEP] = 2,
 		[SW_TERM_ANY] = 0,
+		[SW_TERM_ELEMENT] = 1,
 	};
 	return t->op < sizeof operands ? operands[t->op] : 0;
 }
@@ -40,8 +39,7 @@ static enum sw_why why_of(struct sw_eval *e, const struct sw_term *t)
 	return SW_WHY_COMPUTED;
 }
 
-/* Something in the range, known to be computed from the operands. */
-static struct sw_form within(struct sw_eval *e, const struct sw_term *t, sw_wide lo, sw_wide hi)
+struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wide lo, sw_wide hi)
 {
 	struct sw_interval type = sw_type_range(t->width, lo < 0);
 	if (lo < type.lo || hi > type.hi) {
@@ -51,7 +49,7 @@ static struct sw_form within(struct sw_eval *e, const struct sw_term *t, sw_wide
 	return sw_eval_opaque(e, lo, hi, depends_on(e, t), why_of(e, t));
 }
 
-static struct sw_form unknown(struct sw_eval *e, const struct sw_term *t)
+struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *t)
 {
 	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
 }
@@ -89,7 +87,7 @@ static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint3
 		lo = type.lo;
 		hi = type.hi;
 	}
-	return sw_eval_opaque(e, lo, hi, SW_DEPEND_DATA, t->a && t->a < SW_WHYS ? (enum sw_why)t->a : SW_WHY_COMPUTED);
+	return sw_eval_opaque(e, lo, hi, t->b == 1 ? SW_DEPEND_OTHER : SW_DEPEND_DATA, t->a && t->a < SW_WHYS ? (enum sw_why)t->a : SW_WHY_COMPUTED);
 }
 
 static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
@@ -106,21 +104,29 @@ static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint
 
 /* ---- special registers */
 
-static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide hi, uint64_t depends, enum sw_why why)
+static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, sw_wide hi, uint64_t depends,
+				 enum sw_why why)
 {
 	if (!e->special[which])
-		e->special[which] = sw_eval_variable(e, 0, hi, depends, why) + 1;
+		e->special[which] = sw_eval_variable(e, lo, hi, depends, why) + 1;
 	return e->special[which] - 1;
 }
 
-static struct sw_form axis(struct sw_eval *e, int64_t which, uint32_t size)
+static struct sw_form thread(struct sw_eval *e, int axis)
 {
-	bool tid = which <= SW_TID_Z;
-	int at = (int)(tid ? which - SW_TID_X : which - SW_CTAID_X);
+	uint32_t size = e->g->block[axis];
 	if (size <= 1)
 		return sw_form_constant(0);
-	return sw_form_variable(special_variable(e, which, (sw_wide)size - 1,
-						 tid ? SW_DEPEND_TID(at) : SW_DEPEND_CTAID(at), SW_WHY_NONE));
+	return sw_form_variable(
+		special_variable(e, SW_TID_X + axis, 0, (sw_wide)size - 1, SW_DEPEND_TID(axis), SW_WHY_NONE));
+}
+
+static struct sw_form block(struct sw_eval *e, int axis)
+{
+	uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
+	if (lo == hi)
+		return sw_form_constant(lo);
+	return sw_form_variable(special_variable(e, SW_CTAID_X + axis, lo, hi, SW_DEPEND_CTAID(axis), SW_WHY_NONE));
 }
 
 /* The thread's number in its block, modulo 32: how warps are formed (CUDA programming guide, "Thread hierarchy"). */
@@ -129,7 +135,7 @@ static struct sw_form lane(struct sw_eval *e)
 	struct sw_form number = {0}, turns;
 	int64_t by = 1;
 	for (int i = 0; i < 3; i++) {
-		struct sw_form tid = axis(e, SW_TID_X + i, e->g->block[i]);
+		struct sw_form tid = thread(e, i);
 		sw_form_sum(&number, &number, &tid, by, 0);
 		by *= e->g->block[i] ? e->g->block[i] : 1;
 	}
@@ -144,9 +150,9 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	int64_t which = t->imm;
 	(void)number;
 	if (which >= SW_TID_X && which <= SW_TID_Z)
-		return axis(e, which, g->block[which - SW_TID_X]);
+		return thread(e, (int)(which - SW_TID_X));
 	if (which >= SW_CTAID_X && which <= SW_CTAID_Z)
-		return axis(e, which, g->grid[which - SW_CTAID_X]);
+		return block(e, (int)(which - SW_CTAID_X));
 	if (which >= SW_NTID_X && which <= SW_NTID_Z)
 		return sw_form_constant(g->block[which - SW_NTID_X]);
 	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
@@ -156,13 +162,13 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	case SW_LANEID:
 		return lane(e);
 	case SW_WARPID: /* "may change", says the PTX ISA: no function of the thread's number */
-		return sw_form_variable(special_variable(e, which, 31, 7, SW_WHY_COMPUTED));
+		return sw_form_variable(special_variable(e, which, 0, 31, 7, SW_WHY_COMPUTED));
 	case SW_CLUSTER_BLOCKS:
 		return sw_form_constant(cluster);
 	case SW_CLUSTER_RANK:
 		if (cluster == 1)
 			return sw_form_constant(0);
-		return sw_form_variable(special_variable(e, which, cluster - 1, 0x38, SW_WHY_COMPUTED));
+		return sw_form_variable(special_variable(e, which, 0, cluster - 1, 0x38, SW_WHY_COMPUTED));
 	case SW_SHARED_BYTES:
 		return sw_form_constant(g->shared_bytes);
 	default:
@@ -170,264 +176,11 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	}
 }
 
-/* ---- sums and products */
-
-static struct sw_form sum(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a, const struct sw_form *b,
-			  int64_t by)
-{
-	struct sw_form out;
-	return sw_form_sum(&out, a, b, by, t->width) ? out : unknown(e, t);
-}
-
-static struct sw_form op_mov(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	(void)number;
-	return sw_eval_term(e, t->a, t->width);
-}
-
-static struct sw_form op_add(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
-	(void)number;
-	return sum(e, t, &a, &b, t->op == SW_OP_SUB ? -1 : 1);
-}
-
-static struct sw_form op_neg(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	struct sw_form a = sw_eval_term(e, t->a, t->width), start = sw_form_constant(t->op == SW_OP_NOT ? -1 : 0);
-	(void)number;
-	return sum(e, t, &start, &a, -1);
-}
-
-static struct sw_form scaled(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a, sw_wide by)
-{
-	struct sw_form zero = {0};
-	return sum(e, t, &zero, a, (int64_t)sw_wide_wrap(by, 64));
-}
-
-static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a,
-			      const struct sw_form *b)
-{
-	struct sw_interval x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
-	sw_wide corner[4] = {sw_wide_mul(x.lo, y.lo), sw_wide_mul(x.lo, y.hi), sw_wide_mul(x.hi, y.lo),
-			     sw_wide_mul(x.hi, y.hi)};
-	sw_wide lo = corner[0], hi = corner[0];
-	for (int i = 1; i < 4; i++) {
-		lo = corner[i] < lo ? corner[i] : lo;
-		hi = corner[i] > hi ? corner[i] : hi;
-	}
-	return within(e, t, lo, hi);
-}
-
-static struct sw_form op_mul(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
-	(void)number;
-	if (!b.n)
-		return scaled(e, t, &a, b.constant);
-	if (!a.n)
-		return scaled(e, t, &b, a.constant);
-	a = sw_eval_exact(e, t->a, t->width, true);
-	b = sw_eval_exact(e, t->b, t->width, true);
-	return product(e, t, &a, &b);
-}
-
-static struct sw_form op_mulwide(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	bool is_signed = t->flags & SW_SIGNED;
-	struct sw_form a = sw_eval_exact(e, t->a, t->width / 2u, is_signed);
-	struct sw_form b = sw_eval_exact(e, t->b, t->width / 2u, is_signed);
-	(void)number;
-	if (!b.n)
-		return scaled(e, t, &a, b.constant);
-	if (!a.n)
-		return scaled(e, t, &b, a.constant);
-	return product(e, t, &a, &b);
-}
-
-static struct sw_form op_mulhi(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	bool is_signed = t->flags & SW_SIGNED;
-	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), zero = {0}, whole, out;
-	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
-	const struct sw_form *x = b.n ? &b : &a, *c = b.n ? &a : &b;
-	(void)number;
-	if (!x->n && (is_signed || t->width < 64))
-		return sw_form_constant((x->constant * c->constant) >> t->width);
-	if (!c->n && t->width <= 32 && sw_form_sum(&whole, &zero, x, (int64_t)c->constant, 0) &&
-	    sw_quotient(e, &whole, INT64_C(1) << t->width, SW_WHY_NONE, &out)) {
-		sw_form_wrap(&out, t->width);
-		return out;
-	}
-	struct sw_interval p = sw_bound_ever(e, &a), q = sw_bound_ever(e, &b);
-	if (p.lo >= 0 && q.lo >= 0)
-		return within(e, t, sw_wide_mul(p.lo, q.lo) >> t->width,
-			      sw_wide_mul(p.hi, q.hi) >= SW_INFINITE ? p.hi : (p.hi * q.hi) >> t->width);
-	return unknown(e, t);
-}
-
-/* ---- quotients */
-
-/* a / b rounded to zero, and the rest: only where no number is negative are they what sw_quotient() gives. */
-static struct sw_form op_div(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	bool is_signed = t->flags & SW_SIGNED, rest = t->op == SW_OP_REM;
-	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), q;
-	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
-	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
-	(void)number;
-	if (x.lo < 0 || y.lo <= 0) {
-		x = sw_bound(e, &a);
-		y = sw_bound(e, &b);
-		e->fleeting = true;
-	}
-	if (!a.n && !b.n && b.constant) /* C rounds to zero as well */
-		return sw_form_constant(rest ? a.constant % b.constant : a.constant / b.constant);
-	if (y.lo <= 0)
-		return unknown(e, t);
-	if (x.lo < 0)
-		return rest ? within(e, t, x.lo < -y.hi ? 1 - y.hi : x.lo, x.hi < y.hi ? x.hi > 0 ? x.hi : 0 : y.hi - 1)
-			    : within(e, t, x.lo, x.hi > 0 ? x.hi : 0);
-	if (!b.n && b.constant <= INT64_MAX && sw_quotient(e, &a, (int64_t)b.constant, SW_WHY_NONE, &q))
-		return rest ? sum(e, t, &a, &q, -(int64_t)b.constant) : q;
-	return rest ? within(e, t, 0, x.hi < y.hi ? x.hi : y.hi - 1)
-		    : within(e, t, sw_wide_floor(x.lo, y.hi), sw_wide_floor(x.hi, y.lo));
-}
-
-/* form modulo 2^bits, in [0, 2^bits). */
-static bool low_bits(struct sw_eval *e, const struct sw_form *form, unsigned bits, unsigned width, struct sw_form *out)
-{
-	struct sw_form turns;
-	if (bits >= 63 || !sw_quotient(e, form, INT64_C(1) << bits, SW_WHY_NONE, &turns))
-		return false;
-	return sw_form_sum(out, form, &turns, -(INT64_C(1) << bits), width);
-}
-
-static struct sw_form op_shr(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	bool is_signed = t->flags & SW_SIGNED;
-	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), out;
-	struct sw_form by = sw_eval_term(e, t->b, 0);
-	struct sw_interval x = sw_bound_ever(e, &a);
-	(void)number;
-	if (by.n)
-		return x.lo >= 0 ? within(e, t, 0, x.hi) : unknown(e, t);
-	/* More than the width counts as the width (PTX ISA, shr). */
-	unsigned bits = by.constant < 0 || by.constant > t->width ? t->width : (unsigned)by.constant;
-	if (bits == t->width && is_signed)
-		bits--;
-	if (!bits)
-		return a;
-	if (bits < 63 && sw_quotient(e, &a, INT64_C(1) << bits, SW_WHY_NONE, &out))
-		return out;
-	return within(e, t, x.lo >> bits, x.hi >> bits);
-}
-
-static struct sw_form op_shl(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	struct sw_form a = sw_eval_term(e, t->a, t->width), by = sw_eval_term(e, t->b, 0);
-	(void)number;
-	if (by.n)
-		return unknown(e, t);
-	if (by.constant < 0 || by.constant >= t->width)
-		return sw_form_constant(0);
-	return scaled(e, t, &a, (sw_wide)1 << (unsigned)by.constant);
-}
-
-static struct sw_form op_extend(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	(void)number;
-	if (t->imm >= t->width)
-		return sw_eval_term(e, t->a, t->width);
-	if (t->imm < 1)
-		return unknown(e, t);
-	return sw_eval_exact(e, t->a, (unsigned)t->imm, t->flags & SW_SIGNED);
-}
-
-/* ---- bits */
-
-static struct sw_form and_mask(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask)
-{
-	struct sw_form high, low;
-	unsigned from, to;
-	uint64_t all = t->width == 64 ? UINT64_MAX : (UINT64_C(1) << t->width) - 1;
-	mask &= all;
-	if (!mask || !x->n)
-		return sw_form_constant((sw_wide)((uint64_t)x->constant & mask));
-	from = (unsigned)__builtin_ctzll(mask);
-	uint64_t run = mask >> from;
-	if (run & (run + 1)) /* several runs of ones */
-		return mask > INT64_MAX ? unknown(e, t) : within(e, t, 0, (sw_wide)mask);
-	to = from + (run == UINT64_MAX ? 64 : (unsigned)__builtin_ctzll(~run));
-	high = *x;
-	low = (struct sw_form){0};
-	if ((to < t->width && !low_bits(e, x, to, t->width, &high)) || (from && !low_bits(e, x, from, t->width, &low)))
-		return mask > INT64_MAX ? unknown(e, t) : within(e, t, 0, (sw_wide)mask);
-	return sum(e, t, &high, &low, -1);
-}
-
-/* How many low bits of every value of the form are zero. */
-static unsigned zero_bits(const struct sw_form *form)
-{
-	uint64_t bits = sw_form_divisor(form) | (uint64_t)form->constant;
-	return bits ? (unsigned)__builtin_ctzll(bits) : 64;
-}
-
-static sw_wide bits_up_to(sw_wide a, sw_wide b)
-{
-	sw_wide top = a > b ? a : b, mask = 0;
-	while (mask < top)
-		mask = 2 * mask + 1;
-	return mask;
-}
-
-static struct sw_form op_and(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
-	(void)number;
-	if (!b.n)
-		return and_mask(e, t, &a, (uint64_t)b.constant);
-	if (!a.n)
-		return and_mask(e, t, &b, (uint64_t)a.constant);
-	if (sw_form_equal(&a, &b))
-		return a;
-	a = sw_eval_exact(e, t->a, t->width, false);
-	b = sw_eval_exact(e, t->b, t->width, false);
-	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
-	return within(e, t, 0, x.hi < y.hi ? x.hi : y.hi);
-}
-
-static struct sw_form op_or(struct sw_eval *e, const struct sw_term *t, uint32_t number)
-{
-	struct sw_form a = sw_eval_exact(e, t->a, t->width, false), b = sw_eval_exact(e, t->b, t->width, false);
-	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
-	bool exclusive = t->op == SW_OP_XOR;
-	(void)number;
-	/* Numbers without a common bit. */
-	if ((zero_bits(&a) < 64 && y.hi < (sw_wide)1 << zero_bits(&a)) ||
-	    (zero_bits(&b) < 64 && x.hi < (sw_wide)1 << zero_bits(&b)))
-		return sum(e, t, &a, &b, 1);
-	if (sw_form_equal(&a, &b))
-		return exclusive ? sw_form_constant(0) : a;
-	const struct sw_form *c = a.n ? b.n ? NULL : &b : &a, *other = c == &a ? &b : &a;
-	struct sw_interval type = sw_type_range(t->width, false);
-	if (!a.n && !b.n)
-		return sw_form_constant(exclusive ? a.constant ^ b.constant : a.constant | b.constant);
-	if (c && c->constant == 0)
-		return *other;
-	if (c && c->constant == type.hi) {
-		struct sw_form ones = sw_form_constant(-1);
-		return exclusive ? sum(e, t, &ones, other, -1) : ones;
-	}
-	sw_wide lo = exclusive ? 0 : x.lo > y.lo ? x.lo : y.lo;
-	return within(e, t, lo, bits_up_to(x.hi, y.hi));
-}
-
 /* ---- one of several */
 
 static struct sw_form hull(struct sw_eval *e, const struct sw_term *t, struct sw_interval x, struct sw_interval y)
 {
-	return within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
+	return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
 }
 
 /* a where a - b >= 0, else b. */
@@ -448,9 +201,9 @@ static struct sw_form larger(struct sw_eval *e, const struct sw_term *t, uint32_
 		return (range.lo >= 0) != smaller ? *a : *b;
 	uint32_t choice = sw_eval_choose(e, number, 2);
 	if (choice == SW_NONE && smaller)
-		return within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi);
+		return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi);
 	if (choice == SW_NONE)
-		return within(e, t, x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
+		return sw_term_within(e, t, x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
 	sw_eval_hold(e, choice ? &other : &difference);
 	return (choice == 0) != smaller ? *a : *b;
 }
@@ -467,7 +220,7 @@ static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_
 {
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, true), zero = {0}, negative;
 	if (!sw_form_sum(&negative, &zero, &a, -1, 0))
-		return unknown(e, t);
+		return sw_term_unknown(e, t);
 	return larger(e, t, number, &a, &negative, false);
 }
 
@@ -493,10 +246,8 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 {
 	const uint32_t *from = e->f->alternative + t->a;
 	if (!t->b)
-		return unknown(e, t);
-	if (t->b == 1)
-		return sw_eval_term(e, from[0], t->width);
-	uint32_t choice = sw_eval_choose(e, number, t->b);
+		return sw_term_unknown(e, t);
+	uint32_t choice = sw_eval_pick(e, number);
 	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
 	if (choice != SW_NONE)
 		return sw_eval_term(e, from[choice], t->width);
@@ -547,43 +298,44 @@ static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32
 	if (step.n || t->c >= e->f->loops)
 		return sw_eval_unknown(e, t->width, SW_DEPEND_DATA, SW_WHY_LOOP);
 	struct sw_form counter = sw_form_variable(sw_eval_counter(e, t->c));
-	return sum(e, t, &start, &counter, (int64_t)step.constant);
+	return sw_term_sum(e, t, &start, &counter, (int64_t)step.constant);
 }
 
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number)
 {
-	static operation *const table[] = {
+	static sw_operation *const table[] = {
 		[SW_OP_CONST] = op_const,
 		[SW_OP_PARAM] = op_param,
 		[SW_OP_SPECIAL] = op_special,
 		[SW_OP_RANGE] = op_range,
 		[SW_OP_SYMBOL_ADDRESS] = op_symbol,
-		[SW_OP_MOV] = op_mov,
-		[SW_OP_ADD] = op_add,
-		[SW_OP_SUB] = op_add,
-		[SW_OP_MUL] = op_mul,
-		[SW_OP_MULHI] = op_mulhi,
-		[SW_OP_MULWIDE] = op_mulwide,
-		[SW_OP_DIV] = op_div,
-		[SW_OP_REM] = op_div,
+		[SW_OP_MOV] = sw_op_mov,
+		[SW_OP_ADD] = sw_op_add,
+		[SW_OP_SUB] = sw_op_add,
+		[SW_OP_MUL] = sw_op_mul,
+		[SW_OP_MULHI] = sw_op_mulhi,
+		[SW_OP_MULWIDE] = sw_op_mulwide,
+		[SW_OP_DIV] = sw_op_div,
+		[SW_OP_REM] = sw_op_div,
 		[SW_OP_MIN] = op_min,
 		[SW_OP_MAX] = op_min,
-		[SW_OP_NEG] = op_neg,
+		[SW_OP_NEG] = sw_op_neg,
 		[SW_OP_ABS] = op_abs,
-		[SW_OP_AND] = op_and,
-		[SW_OP_OR] = op_or,
-		[SW_OP_XOR] = op_or,
-		[SW_OP_NOT] = op_neg,
-		[SW_OP_SHL] = op_shl,
-		[SW_OP_SHR] = op_shr,
-		[SW_OP_EXTEND] = op_extend,
+		[SW_OP_AND] = sw_op_and,
+		[SW_OP_OR] = sw_op_or,
+		[SW_OP_XOR] = sw_op_or,
+		[SW_OP_NOT] = sw_op_neg,
+		[SW_OP_SHL] = sw_op_shl,
+		[SW_OP_SHR] = sw_op_shr,
+		[SW_OP_EXTEND] = sw_op_extend,
 		[SW_OP_SELECT] = op_select,
 		[SW_OP_COMPARE] = op_compare,
 		[SW_TERM_STEP] = op_step,
 		[SW_TERM_ANY] = op_any,
+		[SW_TERM_ELEMENT] = sw_eval_element,
 	};
 	const struct sw_term *t = &e->f->term[number];
-	operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;
+	sw_operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;
 	struct sw_form form = (run ? run : op_anything)(e, t, number);
 	sw_form_wrap(&form, t->width);
 	return form;

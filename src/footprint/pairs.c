@@ -59,12 +59,12 @@ static sw_node join_halves(struct sw_pairs *p, sw_node low, sw_node high)
 	sw_node whole;
 	if (h) {
 		whole = sw_pairs_operand(p, high, 0);
-		if ((l && sw_pairs_operand(p, low, 0) == whole) || sw_pairs_half(p, false, whole, 0) == low)
+		if ((l && sw_pairs_operand(p, low, 0) == whole) || sw_pairs_half(p, false, whole) == low)
 			return whole;
 	}
 	if (l) {
 		whole = sw_pairs_operand(p, low, 0);
-		if (sw_pairs_half(p, true, whole, 0) == high)
+		if (sw_pairs_half(p, true, whole) == high)
 			return whole;
 	}
 	return SW_NO_NODE;
@@ -299,20 +299,39 @@ static sw_node join_terms(struct sw_pairs *p, sw_node low, sw_node high)
 	return SW_NO_NODE;
 }
 
-sw_node sw_pairs_join(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join(struct sw_pairs *p, sw_node low, sw_node high)
 {
 	static sw_node (*const rules[])(struct sw_pairs *, sw_node, sw_node) = {
 		join_leaves, join_extended, join_halves, join_carry, join_bits, join_terms,
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-		if (!p->budget)
+		if (!*p->budget)
 			return SW_NO_NODE;
-		p->budget--;
+		--*p->budget;
 		sw_node n = rules[i](p, low, high);
 		if (n != SW_NO_NODE)
 			return n;
 	}
 	return SW_NO_NODE;
+}
+
+sw_node sw_pairs_join(struct sw_pairs *p, sw_node low, sw_node high)
+{
+	return sw_pairs_remembered(p, SW_PAIRS_KEY_OF_JOIN(low, high), join, low, high);
+}
+
+sw_node sw_pairs_remembered(struct sw_pairs *p, uint64_t key, sw_pairs_rule *rule, sw_node a, sw_node b)
+{
+	const uint64_t *found = sw_map_find(&p->graph->joined, key);
+	if (found)
+		return (sw_node)*found;
+	*sw_map_put(&p->graph->joined, key) = SW_NO_NODE;
+	sw_node n = rule(p, a, b);
+	if (n != SW_NO_NODE || *p->budget)
+		*sw_map_put(&p->graph->joined, key) = n;
+	else /* there may be something, another time */
+		sw_map_delete(&p->graph->joined, key);
+	return n;
 }
 
 /* ---- one bit ---------------------------------------------------------------------------------------------------- */
@@ -345,15 +364,14 @@ static sw_node addx_of(struct sw_pairs *p, const sw_node *operand, unsigned n)
 	return sum;
 }
 
-sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands)
+static sw_node simplify(struct sw_pairs p, const struct sw_making *making, const sw_node *operands)
 {
-	struct sw_pairs p = {graph, SW_PAIRS_BUDGET};
 	switch (making->op) {
 	case SW_OP_PAIR:
 		return sw_pairs_join(&p, operands[0], operands[1]);
 	case SW_OP_LOW:
 	case SW_OP_HIGH:
-		return sw_pairs_half(&p, making->op == SW_OP_HIGH, operands[0], 0);
+		return sw_pairs_half(&p, making->op == SW_OP_HIGH, operands[0]);
 	case SW_OP_CARRY:
 		return carry_of(&p, operands, making->n);
 	case SW_OP_ADDX:
@@ -367,4 +385,14 @@ sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making
 	default:
 		return SW_NO_NODE;
 	}
+}
+
+sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands)
+{
+	unsigned own = SW_PAIRS_BUDGET, *outer = graph->pairs_budget;
+	if (!outer)
+		graph->pairs_budget = &own;
+	sw_node n = simplify((struct sw_pairs){graph, graph->pairs_budget}, making, operands);
+	graph->pairs_budget = outer;
+	return n;
 }

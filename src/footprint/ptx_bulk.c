@@ -83,7 +83,7 @@ static void cp_tensor(struct sw_ptx_reader *r, bool reduce)
 	const struct sw_ptx_node *map = sw_ptx_at(r, load ? 1 : 0);
 	struct sw_ptx_place place = sw_ptx_place(r, map, SW_GENERIC);
 	struct sw_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, address(r, &place));
-	insn.flags = load ? SW_READS : reduce ? SW_READS | SW_WRITES : SW_WRITES;
+	insn.flags = load ? SW_READS : reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES;
 	sw_ptx_do(r, insn);
 	if (load)
 		bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, NULL);
@@ -100,7 +100,7 @@ static void cp_bulk(struct sw_ptx_reader *r, bool reduce)
 		some = up_to(r, size);
 	if (from != SW_SHARED)
 		bulk(r, sw_ptx_at(r, 1), from, SW_READS, &some);
-	bulk(r, sw_ptx_at(r, 0), to, reduce ? SW_READS | SW_WRITES : SW_WRITES, &some);
+	bulk(r, sw_ptx_at(r, 0), to, reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES, &some);
 }
 
 void sw_ptx_cp(struct sw_ptx_reader *r, int arg)

@@ -64,9 +64,10 @@ static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, en
 		flag = in ? no(r, flag, 1) : sw_operand_imm(1);
 	}
 	if (width != 32) { /* 64 bits need no halves put together; the carry of their sum is then of no use to us */
-		if (in)
-			sum = sw_ptx_op2(op, width, sw_ptx_temp(r, sum),
-					 sw_ptx_temp(r, sw_ptx_extend(width, flag, 1, false)));
+		if (in) { /* one after the other: compilers differ in the order of arguments */
+			struct sw_operand wide = sw_ptx_temp(r, sw_ptx_extend(width, flag, 1, false));
+			sum = sw_ptx_op2(op, width, sw_ptx_temp(r, sum), wide);
+		}
 		carry = sw_ptx_any(1);
 	} else {
 		if (in)

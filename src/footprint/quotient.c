@@ -72,8 +72,9 @@ static void flatten(const struct sw_eval *e, struct sw_form *form, int64_t *divi
 static const struct sw_quotient *coarser(const struct sw_eval *e, const struct sw_form *x, int64_t divisor)
 {
 	const struct sw_quotient *best = NULL;
-	for (size_t i = 0; i < e->quotient.n; i++) {
-		const struct sw_quotient *q = &e->quotient.at[i];
+	uint32_t at = (uint32_t)sw_map_get(&e->quotient_of, sw_form_hash(x)) - 1; /* none: SW_NONE */
+	for (const struct sw_quotient *q; at != SW_NONE; at = q->next) {
+		q = &e->quotient.at[at];
 		if (divisor % q->divisor == 0 && (!best || q->divisor > best->divisor) && sw_form_equal(&q->x, x))
 			best = q;
 	}
@@ -97,7 +98,10 @@ static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, 
 	q.var = *var;
 	e->variable.at[*var].quotient = true;
 	e->variable.at[*var].of = (uint32_t)e->quotient.n;
+	uint64_t *last = sw_map_put(&e->quotient_of, sw_form_hash(x));
+	q.next = (uint32_t)*last - 1;
 	*sw_vec_push(&e->quotient) = q;
+	*last = e->quotient.n;
 	return true;
 }
 

@@ -64,6 +64,14 @@ struct sw_sass_variable { /* symbol of a variable */
 	bool constant;
 };
 
+/* What the loader puts into an instruction. */
+enum sw_sass_relocation_kind { SW_RELOCATION_OTHER, SW_RELOCATION_LOW, SW_RELOCATION_HIGH, SW_RELOCATION_CALL };
+struct sw_sass_relocation {
+	enum sw_sass_relocation_kind kind;
+	uint32_t symbol;
+	int64_t addend;
+};
+
 struct sw_sass_cubin {
 	struct sw_bytes all;
 	uint32_t arch, sections, names, symtab;
@@ -71,13 +79,14 @@ struct sw_sass_cubin {
 	uint32_t code;		/* section of the kernel */
 	uint32_t info;		/* its .nv.info section, 0 none */
 	uint32_t bank[16];	/* sections of its constant banks, 0 none */
-	uint32_t bank4_rela;	/* relocations of bank 4 */
+	uint32_t bank4_rela[2]; /* relocations of bank 4, with addends and without; 0 none */
 	struct sw_param *param; /* owned */
 	uint32_t params, param_bytes;
 	uint32_t param_base; /* in bank 0 */
 	SW_VEC(struct sw_sass_function) function;
 	SW_VEC(struct sw_sass_variable) variable;
-	struct sw_map relocation; /* address in the kernel's section + 1 -> symbol + 1 | kind << 32 */
+	SW_VEC(struct sw_sass_relocation) relocation; /* of the kernel's code */
+	struct sw_map relocated;		      /* offset in it -> index into relocation, + 1 */
 };
 int sw_sass_cubin_open(struct sw_sass_cubin *cubin, const void *bytes, size_t size, const char *kernel,
 		       struct sw_error *error);
@@ -143,7 +152,8 @@ struct sw_sass {
 	uint32_t temps;
 	struct sw_sass_known known[512]; /* of R and UR */
 	uint32_t stamp;
-	uint64_t unknown; /* instructions that nobody knows */
+	uint64_t unknown;			     /* instructions that nobody knows */
+	const struct sw_sass_relocation *relocation; /* of the instruction in hand; NULL: none, or it was heeded */
 };
 
 /* ---- sass_fields.c: what the bits say --------------------------------------------------------------------------- */

@@ -152,6 +152,7 @@ static struct sw_operand address_constant(struct sw_sass *s, uint32_t offset, un
 		struct sw_operand v = sw_sass_symbol(s, symbol, addend);
 		return bytes == 8 ? v : sw_sass_unary(s, offset & 4 ? SW_OP_HIGH : SW_OP_LOW, 32, v);
 	}
+	sw_sass_wild(s, "an address that is not known before the code is loaded");
 	return sw_sass_value(s, SW_OP_MIX, bytes == 8 ? 64 : 32, 0, 0, NULL);
 }
 

@@ -78,6 +78,40 @@ static void take_bank(struct sw_sass_cubin *c, uint32_t i, const char *name)
 		c->bank[bank] = i;
 }
 
+/* Numbers of relocations: seen with nvcc 13.0, linked and unlinked; calls on sm_80, and from sm_90 on. */
+static enum sw_sass_relocation_kind kind_of(uint32_t type)
+{
+	switch (type) {
+	case 0x38:
+		return SW_RELOCATION_LOW;
+	case 0x39:
+		return SW_RELOCATION_HIGH;
+	case 0x3a:
+	case 0x4b:
+		return SW_RELOCATION_CALL;
+	default:
+		return SW_RELOCATION_OTHER;
+	}
+}
+
+/* Those without addend have it in the instruction's immediate, where another than 0 was not met. */
+static void take_relocations(struct sw_sass_cubin *c, uint32_t section, bool addends)
+{
+	struct sw_bytes table = sw_sass_cubin_content(c, section), code = sw_sass_cubin_content(c, c->code);
+	size_t size = addends ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+	for (uint64_t at = 0; sw_bytes_hold(table, at, size); at += size) {
+		Elf64_Rela r = {0};
+		memcpy(&r, table.at + at, size);
+		struct sw_sass_relocation *new = sw_vec_push(&c->relocation);
+		*new = (struct sw_sass_relocation){.kind = kind_of((uint32_t)ELF64_R_TYPE(r.r_info)),
+						   .symbol = (uint32_t)ELF64_R_SYM(r.r_info),
+						   .addend = r.r_addend};
+		if (!addends && new->kind != SW_RELOCATION_CALL && sw_u32(code, r.r_offset + 4))
+			new->kind = SW_RELOCATION_OTHER;
+		*sw_map_put(&c->relocated, r.r_offset / 16 * 16) = c->relocation.n;
+	}
+}
+
 static void find_sections(struct sw_sass_cubin *c, const char *kernel)
 {
 	for (uint32_t i = 1; i < c->sections; i++) {
@@ -90,11 +124,14 @@ static void find_sections(struct sw_sass_cubin *c, const char *kernel)
 	for (uint32_t i = 1; i < c->sections; i++) {
 		const char *name = name_of(c, i);
 		Elf64_Shdr s = header(c, i);
+		bool relocates = s.sh_type == SHT_RELA || s.sh_type == SHT_REL;
 		take_bank(c, i, name);
+		if (relocates && s.sh_info == c->code)
+			take_relocations(c, i, s.sh_type == SHT_RELA);
 		if (s.sh_info == c->code && !strncmp(name, ".nv.info.", 9))
 			c->info = i;
-		else if (s.sh_type == SHT_RELA && !strcmp(name, ".rela.nv.constant4"))
-			c->bank4_rela = i;
+		else if (relocates && !strcmp(name, s.sh_type == SHT_RELA ? ".rela.nv.constant4" : ".rel.nv.constant4"))
+			c->bank4_rela[s.sh_type == SHT_REL] = i;
 	}
 }
 
@@ -157,15 +194,18 @@ struct sw_bytes sw_sass_cubin_targets(const struct sw_sass_cubin *c, uint64_t of
 
 bool sw_sass_cubin_address(const struct sw_sass_cubin *c, uint64_t offset, uint64_t *symbol, int64_t *addend)
 {
-	struct sw_bytes table = sw_sass_cubin_content(c, c->bank4_rela);
-	for (uint64_t at = 0; sw_bytes_hold(table, at, sizeof(Elf64_Rela)); at += sizeof(Elf64_Rela)) {
-		Elf64_Rela r;
-		memcpy(&r, table.at + at, sizeof r);
-		if (r.r_offset != offset)
-			continue;
-		*symbol = ELF64_R_SYM(r.r_info);
-		*addend = r.r_addend;
-		return true;
+	for (unsigned plain = 0; plain < 2; plain++) {
+		struct sw_bytes table = sw_sass_cubin_content(c, c->bank4_rela[plain]);
+		size_t size = plain ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela);
+		for (uint64_t at = 0; sw_bytes_hold(table, at, size); at += size) {
+			Elf64_Rela r = {0};
+			memcpy(&r, table.at + at, size);
+			if (r.r_offset != offset)
+				continue;
+			*symbol = ELF64_R_SYM(r.r_info);
+			*addend = plain ? (int64_t)sw_u64(sw_sass_cubin_content(c, c->bank[4]), offset) : r.r_addend;
+			return true;
+		}
 	}
 	return false;
 }
@@ -202,5 +242,7 @@ void sw_sass_cubin_close(struct sw_sass_cubin *c)
 	free(c->param);
 	free(c->function.at);
 	free(c->variable.at);
+	free(c->relocation.at);
+	sw_map_free(&c->relocated);
 	*c = (struct sw_sass_cubin){0};
 }

@@ -60,11 +60,22 @@ bool sw_sass_negated(const struct sw_sass *s, enum sw_sass_operand which)
 	return w.kind != KIND_IMM && sw_sass_bit(s, at[w.slot]);
 }
 
+/* The immediate of 32 bits, or half of the address that the loader puts there. */
+static struct sw_operand immediate(struct sw_sass *s)
+{
+	const struct sw_sass_relocation *r = s->relocation;
+	if (!r || (r->kind != SW_RELOCATION_LOW && r->kind != SW_RELOCATION_HIGH))
+		return sw_operand_imm(sw_sass_signed(s, 32, 32));
+	s->relocation = NULL;
+	return sw_sass_unary(s, r->kind == SW_RELOCATION_LOW ? SW_OP_LOW : SW_OP_HIGH, 32,
+			     sw_sass_symbol(s, r->symbol, r->addend));
+}
+
 struct sw_operand sw_sass_plain(struct sw_sass *s, enum sw_sass_operand which)
 {
 	struct where w = where_is(s, which);
 	if (w.kind == KIND_IMM)
-		return sw_operand_imm(sw_sass_signed(s, 32, 32));
+		return immediate(s);
 	if (w.kind == KIND_CONST)
 		return sw_sass_constant(s, (uint32_t)sw_sass_bits(s, 54, 5), (uint32_t)sw_sass_bits(s, 38, 16), 4,
 					false);

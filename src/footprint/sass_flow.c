@@ -146,7 +146,8 @@ static struct sw_insn *skippable(struct sw_sass *s, enum sw_op op)
 void sw_sass_lower_call(struct sw_sass *s)
 {
 	uint64_t target = sw_sass_branch(s);
-	if (target == UINT64_MAX || sw_map_find(&s->cubin->relocation, s->at * 16)) {
+	if (target == UINT64_MAX || s->relocation) {
+		s->relocation = NULL;
 		sw_sass_wild(s, "a call of a function in another section");
 		return;
 	}
@@ -187,11 +188,16 @@ void sw_sass_lower_call_absolute(struct sw_sass *s)
 	const char *name = NULL;
 	uint32_t section;
 	uint64_t value, bytes;
-	if (k && k->stamp == s->stamp && k->kind == SW_KNOWN_SYMBOL)
+	if (s->relocation && s->relocation->kind == SW_RELOCATION_CALL)
+		name = sw_sass_cubin_symbol(s->cubin, s->relocation->symbol, &section, &value, &bytes);
+	else if (sw_sass_bits(s, 9, 3) == 1 && k && k->stamp == s->stamp && k->kind == SW_KNOWN_SYMBOL)
 		name = sw_sass_cubin_symbol(s->cubin, (uint64_t)k->value, &section, &value, &bytes);
+	if (name && section) /* in another section of the cubin */
+		name = NULL;
+	s->relocation = NULL;
 	if (name)
 		name = sw_arena_strndup(&s->program->arena, name, strlen(name));
-	if (!name || sw_sass_bits(s, 9, 3) != 1) /* the other form has a relocation */
+	else
 		sw_sass_wild(s, "a call of a function that is not known");
 	*sw_vec_push(&s->call) = (struct sw_call){.function = UINT32_MAX, .name = name};
 	struct sw_operand src[SW_MAX_SRC] = {sw_sass_pair(s, ra)};

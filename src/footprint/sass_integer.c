@@ -118,20 +118,44 @@ void sw_sass_lower_viadd(struct sw_sass *s)
 	sw_sass_result(s, add(s, a, b));
 }
 
-/* IADD.64 has two operands, UIADD3.64 three. */
-void sw_sass_lower_iadd64(struct sw_sass *s)
+/* A predicate that is not followed: carries of 64 bits and others. */
+static void give_predicate(struct sw_sass *s, unsigned at)
+{
+	sw_reg out = sw_sass_predicate_out(s, at);
+	if (out != SW_NO_REG)
+		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
+}
+
+void sw_sass_lower_uiadd3_64(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
 	struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
-	if (sw_sass_uniform(s))
-		sum = sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_wide(s, SW_SASS_C));
-	sw_sass_result64(s, sum);
-	sw_reg out0 = sw_sass_uniform(s) ? sw_sass_predicate_out(s, 81) : SW_NO_REG;
-	sw_reg out1 = sw_sass_uniform(s) ? sw_sass_predicate_out(s, 84) : SW_NO_REG;
-	if (out0 != SW_NO_REG)
-		sw_sass_set(s, out0, 1, sw_sass_anything(s, 1));
-	if (out1 != SW_NO_REG)
-		sw_sass_set(s, out1, 1, sw_sass_anything(s, 1));
+	sw_sass_result64(s, sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_wide(s, SW_SASS_C)));
+	give_predicate(s, 81);
+	give_predicate(s, 84);
+}
+
+/* Since sm_100 there is a sum of two: 73: 64 bits, 74: .X, with a carry in. */
+void sw_sass_lower_iadd(struct sw_sass *s)
+{
+	bool extended = sw_sass_bit(s, 74);
+	struct sw_operand in = extended ? sw_sass_predicate(s, 87, 90) : sw_operand_imm(0);
+	sw_reg out = sw_sass_predicate_out(s, 81);
+	if (sw_sass_bit(s, 73)) {
+		struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
+		struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
+		if (extended)
+			sum = sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_extend(s, 64, 1, false, in));
+		sw_sass_result64(s, sum);
+		give_predicate(s, 81);
+		return;
+	}
+	struct sw_operand a = extended ? inverted(s, SW_SASS_A) : sw_sass_plain(s, SW_SASS_A);
+	struct sw_operand b = extended ? inverted(s, SW_SASS_B) : sw_sass_plain(s, SW_SASS_B);
+	bool not_a = !extended && sw_sass_negated(s, SW_SASS_A), not_b = !extended && sw_sass_negated(s, SW_SASS_B);
+	struct sum sum = sum_of(s, a, not_a, b, not_b, in, out != SW_NO_REG);
+	sw_sass_result(s, sum.value);
+	sw_sass_set(s, out, 1, sum.carry);
 }
 
 static struct sw_operand product(struct sw_sass *s)
@@ -305,57 +329,6 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 	v = combine(s, how, v, with);
 	sw_sass_set(s, out0, 1, v);
 	sw_sass_set(s, out1, 1, other);
-}
-
-static void least_of(struct sw_sass *s, unsigned width, bool is_signed, struct sw_operand a, struct sw_operand b)
-{
-	struct sw_operand smaller = sw_sass_predicate(s, 87, 90), v;
-	unsigned flags = is_signed ? SW_SIGNED : 0;
-	if (smaller.reg == SW_NO_REG) {
-		v = sw_sass_value(s, smaller.imm ? SW_OP_MIN : SW_OP_MAX, width, flags, 2, SRC(a, b));
-	} else {
-		struct sw_operand min = sw_sass_value(s, SW_OP_MIN, width, flags, 2, SRC(a, b));
-		struct sw_operand max = sw_sass_value(s, SW_OP_MAX, width, flags, 2, SRC(a, b));
-		v = sw_sass_value(s, SW_OP_SELECT, width, 0, 3, SRC(smaller, min, max));
-	}
-	if (width == 64)
-		sw_sass_result64(s, v);
-	else
-		sw_sass_result(s, v);
-}
-
-static void least(struct sw_sass *s, unsigned width, bool is_signed)
-{
-	struct sw_operand a = width == 64 ? sw_sass_wide(s, SW_SASS_A) : sw_sass_operand(s, SW_SASS_A);
-	struct sw_operand b = width == 64 ? sw_sass_wide(s, SW_SASS_B) : sw_sass_operand(s, SW_SASS_B);
-	least_of(s, width, is_signed, a, b);
-}
-
-/* 74: 64 bits, from sm_100 on. */
-void sw_sass_lower_imnmx(struct sw_sass *s)
-{
-	least(s, s->cubin->arch >= 100 && sw_sass_bit(s, 74) ? 64 : 32, sw_sass_bit(s, 73));
-}
-
-/* 73 and 74: two numbers of 16 bits, and other forms.  72, elsewhere the sign of the first operand, means signed. */
-void sw_sass_lower_vimnmx(struct sw_sass *s)
-{
-	if (sw_sass_bits(s, 73, 2))
-		sw_sass_lower_number(s);
-	else
-		least_of(s, 32, sw_sass_bit(s, 72), sw_sass_plain(s, SW_SASS_A), sw_sass_operand(s, SW_SASS_B));
-}
-
-/* a + b, and then the smaller (or larger) of that and c.  72: signed; 73-74: other forms. */
-void sw_sass_lower_viaddmnmx(struct sw_sass *s)
-{
-	if (sw_sass_bits(s, 73, 2)) {
-		sw_sass_lower_number(s);
-		return;
-	}
-	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
-	struct sw_operand c = sw_sass_plain(s, SW_SASS_C);
-	least_of(s, 32, sw_sass_bit(s, 72), add(s, a, b), c);
 }
 
 void sw_sass_lower_iabs(struct sw_sass *s)

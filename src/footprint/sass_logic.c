@@ -47,12 +47,14 @@ void sw_sass_lower_sel(struct sw_sass *s)
 	select_of(s, 32, a, b);
 }
 
-/* Its two sources stand where those of the form with registers do, whatever bits 9-11 say. */
+/* Its two sources stand where those of the form with registers do, whatever bits 9-11 say but for 2: an immediate. */
 void sw_sass_lower_sel64(struct sw_sass *s)
 {
 	bool uniform = sw_sass_uniform(s);
 	struct sw_operand a = sw_sass_pair(s, sw_sass_reg(s, 24, uniform));
-	struct sw_operand b = sw_sass_pair(s, sw_sass_reg(s, 32, uniform));
+	struct sw_operand b = sw_operand_imm(sw_sass_signed(s, 32, 32));
+	if (sw_sass_bits(s, 9, 3) != 2)
+		b = sw_sass_pair(s, sw_sass_reg(s, 32, uniform));
 	select_of(s, 64, a, b);
 }
 

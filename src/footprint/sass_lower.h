@@ -17,8 +17,8 @@ struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width
 /* The predicate that tells how it went, if there is one. */
 void sw_sass_give_predicate(struct sw_sass *s);
 struct sw_operand sw_sass_or_zero(sw_reg reg);
-/* Address of a global or generic access; uniform_at: where its uniform register stands. */
-struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at);
+/* Address of a global or generic access; uniform_at: where its uniform register stands, which may be a descriptor. */
+struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at, bool descriptor);
 
 /* Straight code knows this constant in the register from here on. */
 void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value);

@@ -39,25 +39,35 @@ struct sw_operand sw_sass_or_zero(sw_reg reg)
 }
 
 /*
- * The address of global and generic accesses.  72: 64 bits (all of CUDA's); 91: a uniform register at `uniform_at`, on
- * sm_80 and later the descriptor (cache policy, not part of the address); 90: Ra is a pair.  Another form with a
- * uniform base was not met on sm_80 and later: whatever may be its base counts.
+ * The address of global and generic accesses.  72: 64 bits (all of CUDA's); 91: a uniform register at `uniform_at`,
+ * which is added unless `descriptor` is set (a cache policy then, no part of the address); 90: Ra is a pair, else 32
+ * bits without sign.  A descriptor without a pair was not met: whatever may be its base counts.
  */
-struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at)
+struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at, bool descriptor)
 {
 	sw_reg ra = sw_sass_reg(s, 24, false), ur = sw_sass_reg(s, uniform_at, true);
 	struct sw_operand base = sw_sass_pair(s, ra);
-	if (!sw_sass_bit(s, 91) || (sw_sass_bit(s, 90) && s->cubin->arch >= 80) || ur == SW_NO_REG)
+	if (!sw_sass_bit(s, 91) || ur == SW_NO_REG || (descriptor && sw_sass_bit(s, 90)))
 		return base;
+	if (descriptor) {
+		struct sw_operand src[3] = {base, sw_sass_pair(s, ur),
+					    sw_sass_pair(s, (ur & 0xff) < 252 ? ur + 2 : SW_NO_REG)};
+		return sw_sass_value(s, SW_OP_MIX, 64, 0, 3, src);
+	}
 	if (ra == SW_NO_REG)
 		return sw_sass_pair(s, ur);
-	if (s->cubin->arch < 80) {
-		if (!sw_sass_bit(s, 90))
-			base = sw_sass_extend(s, 64, 32, false, sw_sass_or_zero(ra));
-		return sw_sass_binary(s, SW_OP_ADD, 64, base, sw_sass_pair(s, ur));
-	}
-	struct sw_operand src[3] = {base, sw_sass_pair(s, ur), sw_sass_pair(s, (ur & 0xff) < 252 ? ur + 2 : SW_NO_REG)};
-	return sw_sass_value(s, SW_OP_MIX, 64, 0, 3, src);
+	if (!sw_sass_bit(s, 90))
+		base = sw_sass_extend(s, 64, 32, false, sw_sass_or_zero(ra));
+	return sw_sass_binary(s, SW_OP_ADD, 64, base, sw_sass_pair(s, ur));
+}
+
+/* The same of atomics: those that give the old value have no bit 90, and the descriptor is told elsewhere. */
+static struct sw_operand atomic_address(struct sw_sass *s, bool result)
+{
+	unsigned told = s->cubin->arch < 100 ? 71 : result ? 63 : 81;
+	bool descriptor = s->cubin->arch >= 80 && sw_sass_bit(s, told);
+	return result && descriptor ? sw_sass_pair(s, sw_sass_reg(s, 24, false))
+				    : sw_sass_global_address(s, 64, descriptor);
 }
 
 /* Local and shared memory: 32 bits; 78-79: Ra times 4, 8, 16; 91: a uniform register on top. */
@@ -78,8 +88,9 @@ static bool near_space(unsigned space)
 
 static struct sw_operand address(struct sw_sass *s, unsigned uniform_at)
 {
-	return near_space(SW_SPACE_OF(s->op->flags)) ? near_address(s, uniform_at)
-						     : sw_sass_global_address(s, uniform_at);
+	return near_space(SW_SPACE_OF(s->op->flags))
+		       ? near_address(s, uniform_at)
+		       : sw_sass_global_address(s, uniform_at, s->cubin->arch >= 80 && sw_sass_bit(s, 76));
 }
 
 /* Pointers come in elements of 64 bits out of global memory; local memory is kept in words, as spills may take either.
@@ -118,7 +129,9 @@ void sw_sass_lower_store(struct sw_sass *s)
 {
 	unsigned space = SW_SPACE_OF(s->op->flags), size = (unsigned)sw_sass_bits(s, 73, 3);
 	unsigned count = sw_sass_sizes[size].count;
-	sw_reg rb = sw_sass_reg(s, 32, false);
+	/* ST without a uniform register has its data where the others have that register. */
+	bool plain = space == SW_GENERIC && sw_sass_bits(s, 9, 3) == 1;
+	sw_reg rb = sw_sass_reg(s, plain ? 64 : 32, false);
 	struct sw_operand at = address(s, 64);
 	struct sw_insn *i = sw_sass_guarded(s, SW_OP_STORE, 32, space);
 	i->bytes = sw_sass_sizes[size].bytes;
@@ -152,7 +165,7 @@ static void atomic(struct sw_sass *s, unsigned bytes, bool result)
 	/* From sm_100 on bit 63 is no part of the displacement of those that give the old value. */
 	unsigned bits = s->cubin->arch >= 100 && result && !cas ? 23 : 24;
 	sw_reg rd = result ? sw_sass_reg(s, 16, false) : SW_NO_REG;
-	struct sw_operand at = sw_sass_global_address(s, 64), rb = sw_sass_or_zero(sw_sass_reg(s, 32, false)),
+	struct sw_operand at = atomic_address(s, result), rb = sw_sass_or_zero(sw_sass_reg(s, 32, false)),
 			  old = sw_sass_temp(s);
 	struct sw_operand rc = cas ? sw_sass_or_zero(sw_sass_reg(s, 64, false)) : rb;
 	unsigned width = bytes == 8 ? 64 : 32;

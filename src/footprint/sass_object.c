@@ -22,7 +22,7 @@ void sw_sass_lower_multimem(struct sw_sass *s)
 {
 	sw_reg rd = sw_sass_reg(s, 16, false);
 	struct sw_insn *i;
-	struct sw_operand at = sw_sass_global_address(s, 64);
+	struct sw_operand at = sw_sass_global_address(s, 64, s->cubin->arch >= 80);
 	i = sw_sass_guarded(s, SW_OP_LOAD, 32, SW_GLOBAL);
 	i->dst = sw_sass_temp(s).reg;
 	i->bytes = 16;
@@ -34,25 +34,33 @@ void sw_sass_lower_multimem(struct sw_sass *s)
 		sw_sass_blur(s, rd + k, 32);
 }
 
-/* Rd: shared memory, displaced by bits 44-63; Ra: global memory, by bits 32-43; where the predicate at 87 is false
-   zeros are copied. */
+/*
+ * Rd: shared memory, displaced by bits 44-63; Ra: global memory, by bits 32-43; a uniform register at 64 belongs to the
+ * former in form 6, to the latter in form 7 unless 76 says that it is a descriptor.  Where the predicate at 87 is false
+ * zeros are copied.  82, .ZFILL: the last bytes are zeros, as many as the displacement, which is aligned, says in its
+ * lowest bits.
+ */
 void sw_sass_lower_ldgsts(struct sw_sass *s)
 {
-	bool never;
-	sw_reg guard = sw_sass_condition(s, sw_sass_predicate(s, 87, 90), &never);
+	bool never, newer = s->cubin->arch >= 100;
+	sw_reg guard = sw_sass_condition(s, sw_sass_predicate(s, 87, 90), &never), ur = sw_sass_reg(s, 64, true);
 	struct sw_operand at = sw_sass_pair(s, sw_sass_reg(s, 24, false));
-	unsigned size = (unsigned)sw_sass_bits(s, 73, 3);
+	unsigned size = (unsigned)sw_sass_bits(s, newer ? 74 : 73, newer ? 2 : 3);
+	unsigned bytes = newer ? 4u << size : sw_sass_sizes[size].bytes * sw_sass_sizes[size].count;
+	int64_t displacement = sw_sass_signed(s, 32, 12), zeros = sw_sass_bit(s, 82) ? displacement & (bytes - 1) : 0;
 	if (never)
 		return;
-	if (sw_sass_bits(s, 32, 12))
-		at = sw_sass_binary(s, SW_OP_ADD, 64, at, sw_operand_imm(sw_sass_signed(s, 32, 12)));
+	if (sw_sass_bits(s, 9, 3) == 7 && !sw_sass_bit(s, 76) && ur != SW_NO_REG)
+		at = sw_sass_binary(s, SW_OP_ADD, 64, at, sw_sass_pair(s, ur));
+	if (displacement != zeros)
+		at = sw_sass_binary(s, SW_OP_ADD, 64, at, sw_operand_imm(displacement - zeros));
 	struct sw_insn *i = sw_sass_guarded(s, SW_OP_BULK, 32, SW_GLOBAL);
 	i->guard = guard;
 	i->flags = guard == s->guard && s->guard_not ? SW_GUARD_NOT : 0;
 	i->flags |= SW_READS;
 	i->n = 2;
 	i->src[0] = at;
-	i->src[1] = sw_operand_imm(sw_sass_sizes[size].bytes * sw_sass_sizes[size].count);
+	i->src[1] = sw_operand_imm((int64_t)bytes - zeros);
 }
 
 /* A bulk copy of URc & 0xffff units of 16 bytes; 73: into shared memory, 74: out of it. */
@@ -81,7 +89,7 @@ void sw_sass_lower_ublkcp(struct sw_sass *s)
 
 void sw_sass_lower_ublkred(struct sw_sass *s)
 {
-	bulk(s, SW_READS | SW_WRITES);
+	bulk(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 static void object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags)
@@ -111,7 +119,7 @@ void sw_sass_lower_tensor_write(struct sw_sass *s)
 
 void sw_sass_lower_tensor_both(struct sw_sass *s)
 {
-	tensor(s, SW_READS | SW_WRITES);
+	tensor(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* The handle: in a uniform register at 40 (form 7), a word of bank 0 (40-53, form 5), or two registers at 32 (form 1).
@@ -162,7 +170,7 @@ void sw_sass_lower_surface_write(struct sw_sass *s)
 
 void sw_sass_lower_surface_both(struct sw_sass *s)
 {
-	through(s, SW_OP_SURFACE, SW_READS | SW_WRITES);
+	through(s, SW_OP_SURFACE, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* Barriers in shared memory; the result may be in either file. */

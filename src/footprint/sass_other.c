@@ -33,6 +33,10 @@ static void words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s
 
 static struct sw_operand anything(struct sw_sass *s)
 {
+	/* Which lanes are at work (VOTE, VOTEU, and FLO, UFLO of that) is no condition that can hold for none of them. */
+	uint32_t op = s->low & 0x1ff;
+	if (op == 0x006 || op == 0x086 || op == 0x100 || op == 0x0bd)
+		return sw_sass_value(s, SW_OP_MIX, 32, 0, 0, NULL);
 	return sw_sass_anything(s, 32);
 }
 
@@ -56,6 +60,28 @@ void sw_sass_lower_gmma(struct sw_sass *s)
 	}
 }
 
+/* 75-76: bytes of the result, 3 for two registers. */
+void sw_sass_lower_convert(struct sw_sass *s)
+{
+	sw_reg rd = sw_sass_reg(s, 16, false);
+	for (uint32_t k = 0; rd != SW_NO_REG && k < (sw_sass_bits(s, 75, 2) == 3 ? 2 : 1) && (rd & 0xff) + k <= 254;
+	     k++)
+		sw_sass_set(s, rd + k, 32, sw_sass_anything(s, 32));
+}
+
+/* 80-82: shape, 4 and 6 one register each (32x32b, 16x64b), others four at most; 83-86: times 2^n.  Half of them where
+   two values are packed into one. */
+void sw_sass_lower_ldtm(struct sw_sass *s)
+{
+	sw_reg rd = sw_sass_reg(s, 16, false);
+	unsigned shape = (unsigned)sw_sass_bits(s, 80, 3);
+	uint32_t most = (shape == 4 || shape == 6 ? 1u : 4u) << sw_sass_bits(s, 83, 4);
+	for (uint32_t k = 0; rd != SW_NO_REG && k < most && (rd & 0xff) + k <= 254; k++) {
+		s->temps = 0; /* each value goes to its register at once */
+		sw_sass_blur(s, rd + k, 32);
+	}
+}
+
 static struct sw_operand mixed(struct sw_sass *s)
 {
 	struct sw_operand src[3];
@@ -73,6 +99,14 @@ void sw_sass_lower_mix(struct sw_sass *s)
 	words(s, mixed);
 }
 
+/* Another thread's Ra. */
+void sw_sass_lower_shfl(struct sw_sass *s)
+{
+	struct sw_operand a = sw_sass_or_zero(sw_sass_reg(s, 24, false));
+	sw_sass_result(s, sw_sass_unary(s, SW_OP_MIX, 32, a));
+	predicates(s);
+}
+
 void sw_sass_lower_popc(struct sw_sass *s)
 {
 	sw_sass_result(s, sw_sass_leaf(s, SW_OP_RANGE, 32, 0, 32));
@@ -86,7 +120,9 @@ void sw_sass_lower_redux(struct sw_sass *s)
 void sw_sass_lower_elect(struct sw_sass *s)
 {
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, sw_sass_anything(s, 32));
-	predicates(s);
+	/* Some lane is elected whenever control comes here: no condition that could hold for none, as a RANGE may be. */
+	if (sw_sass_predicate_out(s, 81) != SW_NO_REG)
+		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
 }
 
 void sw_sass_lower_r2ur(struct sw_sass *s)

@@ -22,12 +22,20 @@ const struct sw_sass_op *sw_sass_op_of(uint64_t low, uint32_t arch)
 	return NULL;
 }
 
-/* The guard of uniform instructions is a uniform predicate.  Which file it is of for those that act on uniform
-   registers without being of the uniform datapath was not seen: then it is not known who executes them. */
+/* The guard of uniform instructions is a uniform predicate, but VOTEU's; since sm_100 also that of UTMA* and UBLK*
+   (seen for UTMALDG).  Which file it is of for others that act on uniform registers without being of the uniform
+   datapath was not seen: then it is not known who executes them. */
+static bool guard_uniform(const struct sw_sass *s)
+{
+	unsigned code = (unsigned)(s->low & 0x1ff);
+	return (sw_sass_uniform(s) && code != 0x086) || (s->cubin->arch >= 100 && code >= 0x1b4 && code <= 0x1bb);
+}
+
 static bool guard_unknown(const struct sw_sass *s)
 {
 	unsigned code = (unsigned)(s->low & 0x1ff);
-	return code == 0x1c3 || code == 0x0cb || code == 0x086 || (code >= 0x1b4 && code <= 0x1bb) || code == 0x158;
+	bool tensor = s->cubin->arch < 100 && code >= 0x1b4 && code <= 0x1bb;
+	return code == 0x1c3 || code == 0x0cb || tensor || code == 0x158;
 }
 
 void sw_sass_fetch(struct sw_sass *s, uint64_t at)
@@ -40,7 +48,7 @@ void sw_sass_fetch(struct sw_sass *s, uint64_t at)
 	uint32_t p = (uint32_t)sw_sass_bits(s, 12, 3);
 	s->guard_not = sw_sass_bit(s, 15);
 	s->never = p == 7 && s->guard_not;
-	s->guard = p == 7 ? SW_NO_REG : p + (sw_sass_uniform(s) ? SW_SASS_UP : SW_SASS_P);
+	s->guard = p == 7 ? SW_NO_REG : p + (guard_uniform(s) ? SW_SASS_UP : SW_SASS_P);
 	if (p == 7)
 		s->guard_not = false;
 }
@@ -78,7 +86,11 @@ static void lower(struct sw_sass *s, uint64_t at)
 		s->guard_not = false;
 	}
 	bool remember = loads_symbol(s, &symbol);
+	uint64_t relocated = sw_map_get(&s->cubin->relocated, at * 16);
+	s->relocation = relocated ? &s->cubin->relocation.at[relocated - 1] : NULL;
 	s->op->lower(s);
+	if (s->relocation)
+		sw_sass_wild(s, "an address that is not known before the code is loaded");
 	sw_reg rd = sw_sass_reg(s, 16, false);
 	if (remember && rd != SW_NO_REG)
 		s->known[rd] = (struct sw_sass_known){s->stamp, SW_KNOWN_SYMBOL, (int64_t)symbol};

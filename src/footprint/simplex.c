@@ -19,6 +19,7 @@ static void pivot(struct state *s, uint32_t out, uint32_t in)
 {
 	struct sw_simplex *p = s->p;
 	long double by = 1 / p->row[out][in];
+	p->work += p->rows * s->columns;
 	for (uint32_t j = 0; j < s->columns; j++)
 		p->row[out][j] = j == in ? by : p->row[out][j] * by;
 	p->limit[out] *= by;
@@ -150,6 +151,7 @@ void sw_simplex_solve(struct sw_simplex *p)
 {
 	struct state s = {.p = p, .columns = p->columns};
 	memset(p->multiplier, 0, sizeof p->multiplier);
+	p->work = 0;
 	uint32_t columns = p->columns, lowest = 0;
 	for (uint32_t j = 0; j < columns; j++)
 		s.free[j] = j;

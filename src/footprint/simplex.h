@@ -20,6 +20,7 @@ struct sw_simplex {
 	long double limit[SW_SIMPLEX_ROWS];
 	long double goal[SW_SIMPLEX_COLUMNS + 1];
 	long double multiplier[SW_SIMPLEX_ROWS]; /* out */
+	uint32_t work; /* out: cells of the table that were computed */
 };
 
 /* The multipliers bound the goal, or (no y is possible) prove that nothing is possible.  Destroys the input. */

@@ -235,7 +235,8 @@ static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
 			return o[1];
 	}
 	/* No bit in common: compilers write a sum so ("or.b32 %r2, %r1, 1" for an even r1). */
-	if (m->width > 1 && (sw_known_bits(g, o[1], 3) <= sw_known_zeros(g, o[0], 3) || sw_known_bits(g, o[0], 3) <= sw_known_zeros(g, o[1], 3)))
+	if (m->width > 1 && (sw_known_bits(g, o[1], 3) <= sw_known_zeros(g, o[0], 3) ||
+			     sw_known_bits(g, o[0], 3) <= sw_known_zeros(g, o[1], 3)))
 		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], o[1]);
 	return conditions(g, m, o);
 }
@@ -284,8 +285,14 @@ static sw_node shift_left(struct sw_graph *g, struct sw_making *m, sw_node *o)
 
 static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
-	(void)m;
-	return is_number(g, o[1], 0) ? o[0] : SW_NO_NODE;
+	uint32_t bits = sw_known_bits(g, o[0], 3);
+	int64_t c;
+	if (is_number(g, o[1], 0))
+		return o[0];
+	if (bits >= m->width)
+		return SW_NO_NODE;
+	m->flags = 0; /* not negative: machine code divides tid.x with a sign that it never has */
+	return sw_graph_is_const(g, o[1], &c) && sw_fold_unsigned(c, 32) >= bits ? sw_graph_const(g, m->width, 0) : SW_NO_NODE;
 }
 
 static sw_node extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
@@ -379,7 +386,8 @@ static sw_node compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		m->flags = 0;
 	if (m->imm2 == 1 && sw_graph_at(g, o[1])->op == SW_OP_CONST && (m->imm == SW_EQ || m->imm == SW_NE))
 		return (m->imm == SW_EQ) == is_number(g, o[1], 1) ? o[0] : sw_graph_unary(g, SW_OP_NOT, 1, o[0]);
-	return compare_choice(g, m, o);
+	sw_node choice = compare_choice(g, m, o);
+	return choice != SW_NO_NODE ? choice : sw_packed_test(g, m, o);
 }
 
 sw_node sw_simplify(struct sw_graph *graph, struct sw_making *making, sw_node *operands)

@@ -187,12 +187,12 @@ static void finish_headers(struct sw_renamer *r)
 	}
 }
 
-/* PHIs of 64 bits that stand for two of 32: more of them may come up while operands are put together. */
-static void finish_pairs(struct sw_graph *graph)
+void sw_ssa_finish_pairs(struct sw_ssa *ssa)
 {
+	struct sw_graph *graph = &ssa->graph;
 	SW_VEC(sw_node) in = {0};
-	for (size_t k = 0; k < graph->paired.n; k++) {
-		sw_node low, high, phi = graph->paired.at[k];
+	for (; ssa->finished < graph->paired.n; ssa->finished++) {
+		sw_node low, high, phi = graph->paired.at[ssa->finished];
 		if (!sw_graph_phi_halves(graph, phi, &low, &high))
 			continue;
 		uint32_t n = sw_graph_at(graph, low)->n;
@@ -337,7 +337,7 @@ void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa)
 		walk(&r);
 		finish_headers(&r);
 	}
-	finish_pairs(&ssa->graph);
+	sw_ssa_finish_pairs(ssa);
 	free(r.width);
 	free(r.now);
 	free(r.phi);

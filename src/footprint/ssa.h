@@ -28,12 +28,15 @@ struct sw_ssa {
 	SW_VEC(sw_node) operand;
 	sw_node *condition;	 /* by block: of the branch at its end, true on its first edge; SW_NO_NODE none */
 	struct sw_map born;	 /* RANGE, MIX -> block */
+	size_t finished;	 /* PHIs of two halves that have their operands */
 	bool damaged;
 };
 /* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
 
 void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa);
 void sw_ssa_free(struct sw_ssa *ssa);
+/* Operands for PHIs of 64 bits that stand for two of 32: whoever makes nodes may bring up more of them, and so may this. */
+void sw_ssa_finish_pairs(struct sw_ssa *ssa);
 /* The block where a PHI, RANGE, MIX or LOADED comes to be; SW_NO_BLOCK for all others. */
 uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
 

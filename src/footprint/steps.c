@@ -29,9 +29,10 @@ sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node)
 	return node;
 }
 
-typedef bool leaf_test(const struct sw_ssa *ssa, uint32_t block, uint32_t loop);
+/* block: where the leaf comes to be, SW_NO_BLOCK nowhere. */
+typedef bool leaf_test(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop);
 
-/* All leaves that come to be in some block pass the test. */
+/* All leaves pass the test. */
 static bool leaves_pass(const struct sw_ssa *ssa, sw_node node, leaf_test *test, uint32_t loop)
 {
 	sw_node looked[MAX_LOOKED];
@@ -41,11 +42,10 @@ static bool leaves_pass(const struct sw_ssa *ssa, sw_node node, leaf_test *test,
 		sw_node at = sw_step_forward(ssa, looked[i]);
 		const struct sw_value *v = sw_graph_at(&ssa->graph, at);
 		uint32_t block = sw_ssa_block_of(ssa, at);
-		if (block != SW_NO_BLOCK) {
-			if (!test(ssa, block, loop))
-				return false;
+		if ((block != SW_NO_BLOCK || !v->n) && !test(ssa, v, block, loop))
+			return false;
+		if (block != SW_NO_BLOCK)
 			continue;
-		}
 		for (uint32_t k = 0; k < v->n; k++) {
 			sw_node o = sw_graph_operand(&ssa->graph, at, k);
 			uint32_t seen = 0;
@@ -61,15 +61,30 @@ static bool leaves_pass(const struct sw_ssa *ssa, sw_node node, leaf_test *test,
 	return true;
 }
 
-static bool is_outside(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
+static bool is_outside(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop)
 {
-	return !sw_flow_in_loop(&ssa->flow, block, loop);
+	(void)leaf;
+	return block == SW_NO_BLOCK || !sw_flow_in_loop(&ssa->flow, block, loop);
 }
 
-static bool is_nowhere(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
+static bool is_nowhere(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop)
 {
-	(void)ssa, (void)block, (void)loop;
-	return false;
+	(void)ssa, (void)leaf, (void)loop;
+	return block == SW_NO_BLOCK;
+}
+
+static bool is_of_launch(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop)
+{
+	(void)ssa, (void)loop;
+	bool size = (leaf->imm >= SW_NTID_X && leaf->imm <= SW_NTID_Z) ||
+		    (leaf->imm >= SW_NCTAID_X && leaf->imm <= SW_NCTAID_Z);
+	return block == SW_NO_BLOCK &&
+	       (leaf->op == SW_OP_CONST || leaf->op == SW_OP_PARAM || (leaf->op == SW_OP_SPECIAL && size));
+}
+
+bool sw_step_is_of_launch(const struct sw_ssa *ssa, sw_node node)
+{
+	return leaves_pass(ssa, node, is_of_launch, 0);
 }
 
 bool sw_step_is_fixed(const struct sw_ssa *ssa, sw_node node)

@@ -86,6 +86,11 @@ static void put_infix(struct text *t, const struct sw_term *x, const char *sign,
 	bool turn = level == PRODUCT && x->op != SW_OP_DIV && x->op != SW_OP_REM && t->f->term[x->b].op == SW_OP_CONST;
 	put(t, "%s", outer > level ? "(" : "");
 	put_term(t, turn ? x->b : x->a, level, depth);
+	const struct sw_term *last = &t->f->term[turn ? x->a : x->b];
+	if (x->op == SW_OP_ADD && last->op == SW_OP_CONST && last->imm < 0 && last->imm > INT64_MIN) {
+		put(t, " - %" PRId64 "%s", -last->imm, outer > level ? ")" : "");
+		return;
+	}
 	put(t, " %s ", sign);
 	put_term(t, turn ? x->a : x->b, level + 1, depth);
 	put(t, "%s", outer > level ? ")" : "");
@@ -190,6 +195,11 @@ static void put_other(struct text *t, const struct sw_term *x, int outer, int de
 	case SW_OP_COMPARE:
 		put_infix(t, x, x->imm >= SW_EQ && x->imm <= SW_GE ? condition[x->imm] : "?", COMPARED, outer, depth);
 		break;
+	case SW_TERM_ELEMENT:
+		put(t, "param[");
+		put_term(t, x->a, LOOSE, depth);
+		put(t, "]");
+		break;
 	case SW_TERM_ANY:
 		put_call(t, "one of ", t->f->alternative + x->a, x->b, depth);
 		break;
@@ -237,20 +247,24 @@ void sw_footprint_address_text(const struct sw_footprint *footprint, uint32_t si
 		put_term(&t, footprint->site[site].address, LOOSE, 0);
 }
 
-/* Does the term mention something that a launch decides?  Looks at so many terms at most. */
-static bool mentions(const struct sw_footprint *f, uint32_t term)
+/* Does a fact tell a reader something?  It mentions what a launch decides, and not several unknowns: those, "?" all of
+   them, are clocks and flags that are waited for.  Looks at so many terms at most. */
+static bool tells(const struct sw_footprint *f, uint32_t term)
 {
-	uint32_t todo[64] = {term}, n = 1;
+	uint32_t todo[64] = {term}, n = 1, unknowns = 0;
+	bool decided = false;
 	for (int seen = 0; n && seen < 256; seen++) {
 		const struct sw_term *x = &f->term[todo[--n]];
-		if (x->op == SW_OP_PARAM || x->op == SW_OP_SPECIAL || x->op == SW_TERM_STEP)
-			return true;
+		if (x->op == SW_OP_PARAM || x->op == SW_OP_SPECIAL || x->op == SW_TERM_STEP ||
+		    x->op == SW_TERM_ELEMENT)
+			decided = true;
+		unknowns += x->op == SW_OP_RANGE;
 		uint32_t operand[3] = {x->a, x->b, x->c};
 		uint32_t operands = sw_term_operands(x);
 		for (uint32_t i = 0; i < operands && n < 64; i++)
 			todo[n++] = operand[i];
 	}
-	return false;
+	return decided && unknowns < 2;
 }
 
 static void put_fact(struct text *t, const struct sw_fact *fact)
@@ -274,7 +288,7 @@ void sw_footprint_facts_text(const struct sw_footprint *footprint, uint32_t site
 	out[0] = '\0';
 	for (uint32_t i = 0; i < s->facts && !t.full; i++) {
 		const struct sw_fact *fact = &footprint->fact[s->fact + i];
-		if (!mentions(footprint, fact->term))
+		if (!tells(footprint, fact->term))
 			continue;
 		put(&t, "%s", t.n ? " and " : "");
 		put_fact(&t, fact);

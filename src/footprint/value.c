@@ -140,6 +140,42 @@ static bool known(const struct sw_eval *e, uint32_t term)
 	return v && v->known;
 }
 
+static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
+{
+	size_t before = e->work.n;
+	for (uint32_t i = 0; t->imm2 && i < t->b; i++) {
+		uint32_t condition = e->f->alternative[t->a + t->b + i];
+		if (!known(e, condition))
+			*sw_vec_push(&e->work) = condition;
+	}
+	return e->work.n > before;
+}
+
+static bool possible(struct sw_eval *e, const struct sw_term *t, uint32_t i)
+{
+	return !t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0;
+}
+
+uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
+{
+	const struct sw_term *t = &e->f->term[number];
+	uint32_t n = 0, first = SW_NONE;
+	for (uint32_t i = t->b; i-- > 0;) {
+		if (possible(e, t, i)) {
+			first = i;
+			n++;
+		}
+	}
+	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	if (n == 1)
+		return first;
+	uint32_t choice = sw_eval_choose(e, number, t->b);
+	if (choice == SW_NONE)
+		return choice;
+	e->blind = true; /* nothing tells when it is this one */
+	return n && !possible(e, t, choice) ? first : choice;
+}
+
 /* Pushes operands that are not known yet. */
 static bool push_operands(struct sw_eval *e, uint32_t number)
 {
@@ -147,12 +183,12 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 	size_t before = e->work.n;
 	uint32_t operand[3] = {t->a, t->b, t->c};
 	if (t->op == SW_TERM_ANY) {
+		if (push_conditions(e, t))
+			return true;
 		/* Where one alternative is looked at, the others need not even have been computed. */
-		uint32_t choice = t->b > 1 ? sw_eval_choose(e, number, t->b) : SW_NONE;
-		if (choice != SW_NONE) {
+		uint32_t choice = sw_eval_pick(e, number);
+		if (choice != SW_NONE)
 			sw_eval_enter_loops(e, e->f->alternative[t->a + choice]);
-			e->blind = true; /* nothing tells when it is this one */
-		}
 		for (uint32_t i = 0; i < t->b; i++) {
 			if (choice != SW_NONE && i != choice)
 				continue;

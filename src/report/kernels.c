@@ -11,7 +11,8 @@
 
 #define LABEL	   12
 #define TEXT_ROOM  400 /* of an address or a condition */
-#define MOST_LINES 16  /* of a kernel, when it was not asked for by name */
+#define SHORT_ROOM 160 /* the same when the kernel was not asked for by name */
+#define MOST_LINES 16  /* of such a kernel */
 
 const char *sw_kernel_role(unsigned roles)
 {
@@ -149,35 +150,36 @@ static void put_params(struct sw_out *out, const struct sw_kernel_view *k, const
 	}
 }
 
-/* Roots other than parameters, with what is done through them. */
+/* Roots other than parameters, with what is done through them; each line once. */
 static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
 {
 	char name[TEXT_ROOM];
+	SW_VEC(char *) told = {0};
 	for (size_t i = 0; i < reaches->n; i++) {
 		if (reaches->at[i].root.kind == SW_ROOT_PARAM && reaches->at[i].root.span <= 8)
 			continue;
 		sw_kernel_root(k, &reaches->at[i].root, name, sizeof name);
 		char *text = sw_format("%s: %s", name, sw_kernel_role(reaches->at[i].role));
+		size_t same = 0;
+		while (same < told.n && strcmp(told.at[same], text) != 0)
+			same++;
+		if (same < told.n) {
+			free(text);
+			continue;
+		}
 		line(out, "also", text);
-		free(text);
+		*sw_vec_push(&told) = text;
 	}
-}
-
-/* Operands that are terms; those of STEP and ANY are told by sw_term's own comment. */
-static uint32_t operands_of(const struct sw_term *t)
-{
-	static const uint8_t operands[] = {
-#define SW_OP(name, n, text) [SW_OP_##name] = n,
-#include "footprint/ops.def"
-	};
-	return t->op == SW_TERM_STEP ? 2 : t->op < SW_OPS ? operands[t->op] : 0;
+	for (size_t i = 0; i < told.n; i++)
+		free(told.at[i]);
+	free(told.at);
 }
 
 /* Marks the operands of term i. */
 static void mark_operands(const struct sw_footprint *f, uint32_t i, bool *marked)
 {
 	const struct sw_term *t = &f->term[i];
-	uint32_t n = operands_of(t);
+	uint32_t n = sw_term_operands(t);
 	if (n > 0)
 		marked[t->a] = true;
 	if (n > 1)
@@ -216,18 +218,18 @@ static void append_whys(const struct sw_footprint *f, const struct sw_site *s, c
 		}
 }
 
-/* "4 bytes at param 0 + 4 * tid.x where tid.x < param 1"; malloc'ed. */
-static char *site_text(const struct sw_kernel_view *k, uint32_t index)
+/* "4 bytes at param 0 + 4 * tid.x where tid.x < param 1", its parts cut off at `room` bytes; malloc'ed. */
+static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t room)
 {
 	const struct sw_footprint *f = k->entry->footprint;
 	const struct sw_site *s = &f->site[index];
 	char address[TEXT_ROOM], facts[TEXT_ROOM], root[TEXT_ROOM] = "";
-	sw_footprint_facts_text(f, index, facts, sizeof facts);
+	sw_footprint_facts_text(f, index, facts, room);
 	char *bytes = s->size == SW_NO_TERM && s->bytes ? sw_format("%u byte%s", s->bytes, s->bytes == 1 ? "" : "s")
 							: sw_strdup("bytes");
 	char *text;
 	if (s->address != SW_NO_TERM) {
-		sw_footprint_address_text(f, index, address, sizeof address);
+		sw_footprint_address_text(f, index, address, room);
 		text = sw_format("%s at %s%s%s", bytes, address, *facts ? " where " : "", facts);
 	} else {
 		for (uint32_t r = 0; r < s->roots; r++) {
@@ -267,7 +269,7 @@ static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 	char *told[MOST_LINES];
 	uint32_t lines = 0, more = 0;
 	for (uint32_t i = 0; i < f->sites; i++) {
-		char *text = site_text(k, i), *whole = sw_format("%-14s%s", sw_kernel_role(f->site[i].role), text);
+		char *text = site_text(k, i, SHORT_ROOM), *whole = sw_format("%-14s%s", sw_kernel_role(f->site[i].role), text);
 		uint32_t same = 0;
 		free(text);
 		while (same < lines && strcmp(told[same], whole) != 0)
@@ -306,7 +308,7 @@ void sw_kernel_text(FILE *file, const struct sw_kernel_view *k, bool sites)
 		if (!f->sites)
 			line(&out, "touches", "nothing in global memory");
 		for (uint32_t i = 0; sites && i < f->sites; i++) {
-			char *text = site_text(k, i);
+			char *text = site_text(k, i, TEXT_ROOM);
 			put_site(&out, k, i, text);
 			free(text);
 		}

@@ -110,6 +110,7 @@ const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole
 }
 
 #define LONG_KERNEL 80
+#define LONG_WORD   56
 
 const char *sw_name_kernel_short(struct sw_names *names, uint32_t function)
 {
@@ -129,6 +130,23 @@ const char *sw_name_operation(struct sw_names *names, const struct sw_access *ac
 	if (access->kind == SW_REC_HOST_FUNC || access->kind == SW_REC_HOST_FUNC_RUN)
 		return sw_names_format(names, "the host function of %s", api);
 	return api;
+}
+
+/* cuBLAS and cuDNN name their kernels by all they are made of, in one word of 120 letters. */
+static bool is_one_long_word(const char *name)
+{
+	size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$");
+	return letters > LONG_WORD && !name[letters];
+}
+
+const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access)
+{
+	if (!access->function || access->kind != SW_REC_LAUNCH)
+		return sw_name_operation(names, access);
+	const char *name = sw_name_kernel(names, access->function, false);
+	if (!is_one_long_word(name))
+		return sw_name_operation(names, access);
+	return sw_names_format(names, "kernel %.*s...%s", LONG_WORD / 2, name, name + strlen(name) - LONG_WORD / 4);
 }
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */

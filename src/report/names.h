@@ -36,6 +36,8 @@ const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
 
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
+/* The same for sentences: the middle of a very long word is left out; the heading of the access has all of it. */
+const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
 
 /* "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
 const char *sw_name_stream(struct sw_names *names, uint32_t stream);

@@ -57,7 +57,7 @@ struct facts {
 
 static const char *fact_operation(struct sw_names *names, const struct sw_access *access)
 {
-	const char *name = sw_name_operation(names, access);
+	const char *name = sw_name_operation_brief(names, access);
 	if (access->stream == 0)
 		return name;
 	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
@@ -83,7 +83,7 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 	if (strcmp(key, "op") == 0)
 		return fact_operation(names, access);
 	if (strcmp(key, "name") == 0)
-		return sw_name_operation(names, access);
+		return sw_name_operation_brief(names, access);
 	if (strcmp(key, "stream") == 0)
 		return sw_name_stream(names, access->stream);
 	return NULL;
@@ -98,7 +98,7 @@ static const char *fact_subject(struct sw_names *names, const struct sw_finding 
 {
 	if (finding->accesses == 0)
 		return "a kernel";
-	const char *name = sw_name_operation(names, &finding->access[0]);
+	const char *name = sw_name_operation_brief(names, &finding->access[0]);
 	return finding->access[0].function ? name : sw_names_format(names, "a kernel (in %s)", name);
 }
 

@@ -17,6 +17,21 @@
 	", 4; add.s64 " rd ", " rd ", %rd9;\n"
 #define DONE "DONE: ret;\n}\n"
 
+/* p[i] = 0 and a look at flags[flags[i]], which others set meanwhile */
+/* clang-format off */
+#define WAITING                                                                                                        \
+	".visible .entry waits(.param .u64 p, .param .u64 flags, .param .u32 n)\n{\n" INDEX BELOW("n")                  \
+	ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n"                                                        \
+	ELEMENT("%rd2", "flags", "%r1") "ld.global.u32 %r8, [%rd2];\n"                                                  \
+	ELEMENT("%rd3", "flags", "%r8") "ld.volatile.global.u32 %r9, [%rd3];\n" DONE
+/* clang-format on */
+/* while (*p) *p++ = 0, or backwards: nothing bounds it. */
+#define WALK(name, step)                                                                                               \
+	".visible .entry " name "(.param .u64 p)\n{\n.reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"           \
+	"ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd1, %rd1;\n"                                                     \
+	"AGAIN: ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], 0; " step ".s64 %rd1, %rd1, 4;\n"                     \
+	"setp.ne.u32 %p1, %r1, 0; @%p1 bra AGAIN; ret;\n}\n"
+
 #define MODULE(target)                                                                                                                                                                                                                                                                     \
 	".version 8.0\n.target " target "\n.address_size 64\n"                                                                                                                                                                                                                             \
 	".visible .global .align 4 .b8 counters[1024];\n"                                                                                                                                                                                                                                  \
@@ -111,7 +126,7 @@
 																 ".visible .entry chase(.param .u64 table)\n{\n" INDEX                                                                                                     \
 																 "ld.param.u64 %rd1, [table]; cvta.to.global.u64 %rd1, %rd1; ld.global.u64 %rd2, [%rd1];\n"                                                                \
 																 "st.global.u32 [%rd2], 0;\n" DONE /* counters[i] = 0 */                                                                                                   \
-																 ".visible .entry variable()\n{\n" INDEX                                                                                                                   \
+																 WALK("forth", "add") WALK("back", "sub") ".visible .entry variable()\n{\n" INDEX                                                                                                                   \
 																 "mov.u64 %rd1, counters; mul.wide.u32 %rd2, %r4, 4;\n"                                                                                                    \
 																 "add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], 0;\n" DONE /* p[i] = texture(i) */                                                                       \
 																 ".visible .entry fetch(.param .u64 p, .param .u64 texture)\n{\n.reg .f32 %f<8>;\n" INDEX                                                                  \
@@ -121,7 +136,7 @@
 																			"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd2, {%r1}]; st.global.f32 [%rd1], %f1;\n" DONE /* whatever `outside` does with p[0] */ \
 																			".visible .entry wild(.param .u64 p)\n{\n" INDEX                                                                                   \
 																			"ld.param.u64 %rd1, [p];\n{ .param .b64 x;\n"                                                                                      \
-																			"st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE
+																			"st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE WAITING
 
 const char *test_kernels(size_t *bytes)
 {
@@ -144,7 +159,8 @@ static const struct {
 } layouts[] = {
 	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
 	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
-	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},
+	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	 {"waits", 3, {8, 8, 4}},
+	{"forth", 1, {8}},	{"back", 1, {8}},
 };
 
 uint32_t test_function(struct tb *tb, const char *name)

@@ -30,9 +30,12 @@ struct test_call {
 #define SIGNAL(p, n)		CALL("signal", 2, p, n)
 #define MEMBERS(stale, used, n) CALL("members", 3, stale, used, n)
 #define CHASE(table)		CALL("chase", 1, table)
+#define FORTH(p)		CALL("forth", 1, p)
+#define BACK(p)			CALL("back", 1, p)
 #define VARIABLE		CALL("variable", 0, 0)
 #define FETCH(p, texture)	CALL("fetch", 2, p, texture)
 #define WILD(p)			CALL("wild", 1, p)
+#define WAITS(p, flags, n)	CALL("waits", 3, p, flags, n)
 
 /* Functions described from now on are of that module.  Returns tb. */
 struct tb *with_code(struct tb *tb);

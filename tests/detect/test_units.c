@@ -256,6 +256,26 @@ START_TEST(loose_boxes_only_warn)
 }
 END_TEST
 
+/* A range that nothing but its allocation ends is worth its pointer. */
+START_TEST(vague_boxes_are_pointers)
+{
+	static const struct {
+		uint64_t base;
+		bool vague;
+		enum sw_confidence confidence;
+	} ways[] = {{700, false, SW_LIKELY}, {700, true, SW_POSSIBLE}, {120, true, SW_LIKELY}, {100, true, SW_LIKELY}};
+	struct sw_range a = sw_range_bytes(0, 1000, SW_WRITE, SW_EV_FOOTPRINT);
+	struct sw_range b = sw_range_bytes(100, 50, SW_READ, SW_EV_EXACT);
+	a.loose = true;
+	a.base = ways[_i].base;
+	a.vague = ways[_i].vague;
+	for (int turn = 0; turn < 2; turn++) {
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, false) : sw_matrix(&a, &b, false);
+		ck_assert_int_eq(v.confidence, ways[_i].confidence);
+	}
+}
+END_TEST
+
 /* Code that computes addresses: an unbounded access meets a box of the same pointer, wherever in the array that is. */
 START_TEST(one_base_is_one_base)
 {
@@ -300,6 +320,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, extents_end_at_the_next_start);
 	tcase_add_loop_test(tc, matrix_is_the_documented_one, 0, sizeof cases / sizeof *cases);
 	tcase_add_loop_test(tc, loose_boxes_only_warn, 0, sizeof loose / sizeof *loose);
+	tcase_add_loop_test(tc, vague_boxes_are_pointers, 0, 4);
 	tcase_add_test(tc, one_base_is_one_base);
 	tcase_add_test(tc, every_finding_explains_itself);
 }

@@ -93,6 +93,11 @@ static void operation(FILE *out, const struct sw_footprint *f, const struct sw_t
 		expression(out, f, t->b, depth);
 		fprintf(out, ", L%u)", t->c);
 		break;
+	case SW_TERM_ELEMENT:
+		fprintf(out, "p%s%" PRId64 "[", is_signed ? "s" : "", 8 * t->imm);
+		expression(out, f, t->a, depth);
+		fputc(']', out);
+		break;
 	case SW_TERM_ANY:
 		call(out, f, "one", f->alternative + t->a, t->b, depth);
 		break;

@@ -49,7 +49,9 @@ endif
 
 check_PROGRAMS += tests/footprint/test_evaluate_oracle
 TESTS += tests/footprint/test_evaluate_oracle
-tests_footprint_test_evaluate_oracle_SOURCES = tests/footprint/test_evaluate_oracle.c tests/footprint/terms.h
+tests_footprint_test_evaluate_oracle_SOURCES = \
+	tests/footprint/test_evaluate_oracle.c tests/footprint/oracle.h tests/footprint/oracle_kernels.c \
+	tests/footprint/oracle_run.c tests/footprint/terms.h
 tests_footprint_test_evaluate_oracle_LDADD = $(SW_FOOTPRINT_LIBS)
 
 if HAVE_CHECK
@@ -68,13 +70,14 @@ corpus_table = \
 	tests/footprint/corpus/arguments.c tests/footprint/corpus/buffers.c tests/footprint/corpus/content.c
 check_PROGRAMS += tests/footprint/corpus/test_corpus
 tests_footprint_corpus_test_corpus_SOURCES = \
-	tests/footprint/corpus/test_corpus.c tests/footprint/corpus/compare.c tests/footprint/corpus/compare.h $(corpus_table)
+	tests/footprint/corpus/test_corpus.c tests/footprint/corpus/compare.c tests/footprint/corpus/compare.h \
+	tests/footprint/corpus/take.c tests/footprint/corpus/touched.h $(corpus_table)
 tests_footprint_corpus_test_corpus_LDADD = $(SW_FOOTPRINT_LIBS)
 dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
 TESTS += tests/footprint/corpus/run
 EXTRA_DIST += tests/footprint/corpus/expected.txt tests/footprint/corpus/launch.c tests/footprint/corpus/images/compiler \
 	$(corpus_files:%=tests/footprint/corpus/%.cu) $(corpus_files:%=tests/footprint/corpus/images/%.fatbin)
-corpus_files = linear loops planes blocks atomics vectors pointers structs gather flow calls symbols signals async hopper
+corpus_files = linear loops planes blocks atomics vectors pointers tables structs gather flow calls symbols signals async hopper
 
 # What the reader of machine code makes of each instruction, for tests/gpu/sass_check.
 check_PROGRAMS += tests/footprint/sass_registers

@@ -154,6 +154,77 @@ START_TEST(a_choice_of_pointers_keeps_both)
 }
 END_TEST
 
+/* Under p1 rd1 points in a, else it keeps what another life of the register left there: d. */
+#define LEFTOVER                                                                                                       \
+	INDEX BASE LIMIT "ld.param.u64 %rd1, [d]; setp.lt.s32 %p1, %r1, %r9; mul.wide.s32 %rd4, %r1, 4;"               \
+	"@%p1 add.s64 %rd1, %rd3, %rd4;"
+
+START_TEST(an_address_is_what_it_is_under_the_conditions_of_its_use)
+{
+	expect(LEFTOVER "@%p1 st.global.u32 [%rd1], %r1; ret;", "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	expect(LEFTOVER "@!%p1 bra end; st.global.u32 [%rd1], %r1; end: ret;",
+	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	expect(LEFTOVER "setp.ne.s32 %p2, %r4, 0; and.pred %p3, %p1, %p2; @%p3 st.global.u32 [%rd1+4], %r1; ret;",
+	       "write 4 param:0 at (" AT " + 4) if (tid.x != 0) and (" I " < p8.32)\n");
+	/* Twins: the opposite, another condition, none. */
+	expect(LEFTOVER "@!%p1 st.global.u32 [%rd1], %r1; ret;", "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
+	expect(LEFTOVER "setp.ne.s32 %p2, %r4, 0; @%p2 st.global.u32 [%rd1], %r1; ret;",
+	       "write 4 param:0 param:16 at select((" I " < p8.32), " AT ", p16.64) if (tid.x != 0)\n");
+	expect(LEFTOVER "st.global.u32 [%rd1], %r1; ret;",
+	       "write 4 param:0 param:16 at select((" I " < p8.32), " AT ", p16.64)\n");
+}
+END_TEST
+
+START_TEST(halves_of_an_address_under_conditions)
+{
+	/* As machine code has it: "@P6 IADD3 R46,P2 = ..; @P6 IMAD.X R47 = ..; @P6 ST [R46]". */
+	static const char *const sum = INDEX BASE LIMIT
+		"ld.param.u64 %rd5, [d]; mov.b64 {%r10, %r11}, %rd5; mov.b64 {%r12, %r13}, %rd3; setp.lt.s32 %p1, %r1, %r9;"
+		"mul.wide.s32 %rd4, %r1, 4; mov.b64 {%r14, %r15}, %rd4;"
+		"@%p1 add.cc.u32 %r10, %r12, %r14; @%p1 addc.u32 %r11, %r13, %r15; mov.b64 %rd1, {%r10, %r11};";
+	char *body = sw_format("%s@%%p1 st.global.u32 [%%rd1], %%r1; ret;", sum);
+	expect(body, "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	free(body);
+	body = sw_format("%s@!%%p1 st.global.u32 [%%rd1], %%r1; ret;", sum);
+	expect(body, "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
+	free(body);
+}
+END_TEST
+
+START_TEST(predicates_kept_as_bits_of_a_register)
+{
+	/* Bits 14 and 3 of r10 are p1 and p2; the address was computed under p1. */
+	static const char *const kept = LEFTOVER
+		"setp.ne.s32 %p2, %r4, 0; mov.u32 %r10, %clock; and.b32 %r10, %r10, -16385; @%p1 or.b32 %r10, %r10, 16384;"
+		"and.b32 %r10, %r10, -9; @%p2 or.b32 %r10, %r10, 8;";
+	char *body = sw_format("%sand.b32 %%r11, %%r10, 16384; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
+			       kept);
+	expect(body, "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	free(body);
+	body = sw_format("%sand.b32 %%r11, %%r10, 16384; setp.eq.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
+			 kept);
+	expect(body, "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
+	free(body);
+	/* Twin: the other bit. */
+	body = sw_format("%sand.b32 %%r11, %%r10, 8; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;", kept);
+	expect(body, "write 4 param:0 param:16 at select((" I " < p8.32), " AT ", p16.64) if (tid.x != 0)\n");
+	free(body);
+}
+END_TEST
+
+START_TEST(ways_that_were_not_taken_bring_nothing)
+{
+#define THREE_WAYS                                                                                                     \
+	BASE LIMIT "ld.param.u32 %r8, [c]; ld.param.u64 %rd5, [d]; setp.eq.s32 %p1, %r9, 0; setp.eq.s32 %p2, %r8, 0;"  \
+	"@%p1 bra one; @%p2 bra two; mov.u64 %rd1, %rd5; bra on; one: mov.u64 %rd1, %rd3; bra on;"                     \
+	"two: add.s64 %rd1, %rd5, 64; on: "
+	expect(THREE_WAYS "@%p1 st.global.u32 [%rd1], %r9; ret;", "write 4 param:0 at p0.64 if (p8.32 == 0)\n");
+	/* Twin: of the other two nothing is known. */
+	expect(THREE_WAYS "@%p2 st.global.u32 [%rd1], %r9; ret;",
+	       "write 4 param:0 param:16 at one(p0.64, (p16.64 + 64), p0.64) if (p12.32 == 0)\n");
+}
+END_TEST
+
 START_TEST(a_stack_pointer_that_moves_once_is_followed)
 {
 	expect(".local .align 8 .b8 s[64]; .reg .b64 %sp; ld.param.u64 %rd2, [a]; mov.u64 %sp, s; add.s64 %sp, %sp, 16;"
@@ -185,13 +256,13 @@ START_TEST(pointers_through_memory)
 	expect_module(".visible .entry k(.param .align 8 .b8 t[32], .param .u32 b)\n{" REGS
 		      "ld.param.u32 %r1, [b]; mov.b64 %rd1, t; mul.wide.u32 %rd2, %r1, 8; add.s64 %rd3, %rd1, %rd2;"
 		      "ld.param.u64 %rd4, [%rd3]; st.global.u32 [%rd4], 0; ret; }",
-		      "write 4 param:0..32 at any64#0\n");
+		      "write 4 param:0..32 at p64[(u64_32(p32.32) * 8)]\n");
 	/* A local array of pointers, at an index that is not known. */
 	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
 		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
 		      "mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2; mul.wide.u32 %rd4, %r1, 8;"
 		      "add.s64 %rd5, %rd3, %rd4; ld.local.u64 %rd6, [%rd5]; st.global.u32 [%rd6], 0; ret; }",
-		      "write 4 param:0 param:8 at one(p8.64, p0.64)\n");
+		      "write 4 param:0 param:8 at p64[(u64_32(p16.32) * 8)]\n");
 	/* At an index that is: only that one. */
 	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
 		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
@@ -347,6 +418,10 @@ int main(void)
 	tcase_add_test(tests, a_break_is_a_condition_to_go_on);
 	tcase_add_test(tests, flow_without_loops_of_a_shape_has_no_steps);
 	tcase_add_test(tests, a_choice_of_pointers_keeps_both);
+	tcase_add_test(tests, an_address_is_what_it_is_under_the_conditions_of_its_use);
+	tcase_add_test(tests, halves_of_an_address_under_conditions);
+	tcase_add_test(tests, predicates_kept_as_bits_of_a_register);
+	tcase_add_test(tests, ways_that_were_not_taken_bring_nothing);
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);
 	tcase_add_test(tests, shared_memory_is_no_site);
 	tcase_add_test(tests, pointers_through_memory);

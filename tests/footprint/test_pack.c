@@ -146,7 +146,7 @@ END_TEST
 	X(made.wild, sizeof string) X(string[sizeof string - 1], 'x') X(string[0], 'x') X(term[2].a, 2) X(             \
 		term[2].b, UINT32_MAX) X(term[2].c, 2) X(term[4].a, 4) X(term[5].b, 5) X(term[10].c, 10)               \
 		X(term[6].b, 3) X(term[6].b, 0) X(term[6].a, UINT32_MAX) X(alternative[1], 6) X(term[0].width, 63)     \
-			X(term[0].op, SW_OP_LOAD) X(term[0].op, SW_OP_PAIR) X(term[0].op, SW_TERM_ANY + 1) X(          \
+			X(term[0].op, SW_OP_LOAD) X(term[0].op, SW_OP_PAIR) X(term[0].op, SW_TERM_ELEMENT + 1) X(          \
 				term[0].imm, -1) X(term[0].imm, 65536) X(term[5].imm, 6) X(term[5].imm2, 65)           \
 				X(term[5].imm2, 64 + (1ll << 32)) X(term[4].imm, 65) X(term[7].imm, SW_SPECIALS) X(    \
 					term[8].a, SW_WHYS) X(term[9].imm, 1) X(fact[0].term, 11)                      \

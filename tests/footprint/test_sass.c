@@ -43,6 +43,32 @@ static const struct {
 	{120, 0x0000000402027607, 0x000fe40004000000,
 	 "r528.64 = pair r2, r3; r529.64 = pair r4, r5; r530.1 = not r512; r531.64 = select r530, r528, r529; "
 	 "r2.32 = low r531; r3.32 = high r531"},
+	/* LDGSTS.E.BYPASS.LTC128B.128 [R203+UR19+0x10080], [R224.64+0x80], P0: the uniform register is of the target */
+	{100, 0x10080080e0cb7dae, 0x0005e20008180a13,
+	 "r528.64 = pair r224, r225; r529.64 = add r528, 128; @r512 bulk.global.read [r529], 16"},
+	/* LDGSTS.E.LTC128B.128 [R209], [R4.64+UR8], P4: of the source */
+	{120, 0x0000000004d17fae, 0x0005e2000a1a0a08,
+	 "r528.64 = pair r4, r5; r529.64 = pair r264, r265; r530.64 = add r528, r529; @r516 bulk.global.read [r530], "
+	 "16"},
+	/* LDGSTS.E.BYPASS.128.ZFILL, 8 of 16 bytes, without a predicate */
+	{100, 0x0000000802077fae, 0x008fe8000b9c1806, "r528.64 = pair r2, r3; bulk.global.read [r528], 8"},
+	/* LDG.E R24, [R32.64+UR8]: no descriptor */
+	{80, 0x0000000820187981, 0x000322000c1e0900,
+	 "r528.64 = pair r32, r33; r529.64 = pair r264, r265; r530.64 = add r528, r529; r531.32 = load.global 1x4 "
+	 "[r530]; "
+	 "r24.32 = mov r531"},
+	/* ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR8][R4.64], R9: a descriptor */
+	{120, 0x80000009040479a8, 0x001ea400081ef108,
+	 "r528.64 = pair r4, r5; r529.32 = atomic.global 1x4 [r528], r9; r4.32 = mov r529"},
+	/* IADD R23, RZ, -R21; IADD.64 is another bit */
+	{120, 0x80000015ff177235, 0x001fca00078e0000, "r23.32 = sub 0, r21"},
+	/* SEL.64 R2, R2, 0x2, P0 */
+	{120, 0x0000000202027407, 0x000fe40000000000,
+	 "r528.64 = pair r2, r3; r529.64 = select r512, r528, 2; r2.32 = low r529; r3.32 = high r529"},
+	/* ATOMS.CAST.SPIN P0, [R5], R10, R11: no register is written */
+	{100, 0x0000000a0500758d, 0x000e24000180000b, "r512.1 = range 0 1"},
+	/* VIMNMX3 R12, R4, R13, R12, !PT */
+	{90, 0x0000000d040c720f, 0x004fe4000780010c, "r528.32 = max.signed r4, r13; r12.32 = max.signed r528, r12"},
 	/* HFMA2.MMA R4, -RZ, RZ, 0, 2.384185791015625e-07: the integer 4 */
 	{90, 0x00000004ff047435, 0x000fe200000001ff, "r4.32 = mov 4"},
 	/* its twin that is a product of halves */

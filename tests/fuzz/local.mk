@@ -53,3 +53,9 @@ tests_fuzz_replay_sass_SOURCES = tests/fuzz/fuzz_sass.c tests/fuzz/replay.c
 tests_fuzz_replay_sass_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_sass_LDADD = $(SW_FUZZ_LIBS)
 EXTRA_DIST += tests/fuzz/corpus-sass
+
+check_PROGRAMS += tests/fuzz/replay_launch
+tests_fuzz_replay_launch_SOURCES = tests/fuzz/fuzz_launch.c tests/fuzz/replay.c
+tests_fuzz_replay_launch_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_launch_LDADD = $(SW_FUZZ_LIBS)
+EXTRA_DIST += tests/fuzz/corpus-launch

@@ -59,7 +59,9 @@ static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 static const char *name_of(const struct cubin *c, const Elf64_Shdr *s)
 {
 	Elf64_Shdr names = section_at(c, c->head.e_shstrndx);
-	return (const char *)c->bytes + names.sh_offset + s->sh_name;
+	bool there = names.sh_offset <= c->size && s->sh_name < c->size - names.sh_offset;
+	const char *name = (const char *)c->bytes + names.sh_offset + s->sh_name;
+	return there && memchr(name, 0, c->size - names.sh_offset - s->sh_name) ? name : "";
 }
 
 static void blank(struct cubin *c, uint32_t index)
@@ -111,7 +113,9 @@ static void keep_launched(struct code *code, uint32_t image, unsigned char *byte
 	if (sw_cubin_walk(bytes, size, NULL, on_other_kernel, &e, &error))
 		c.head.e_shnum = 0; /* left as it is */
 	for (uint32_t i = 1; i < c.head.e_shnum; i++) {
-		Elf64_Shdr s = section_at(&c, i), of = section_at(&c, s.sh_type == SHT_SYMTAB ? 0 : s.sh_info);
+		Elf64_Shdr s = section_at(&c, i), of;
+		/* In code and tables of symbols sh_info is no section. */
+		of = section_at(&c, s.sh_type == SHT_SYMTAB || s.sh_flags & SHF_EXECINSTR ? 0 : s.sh_info);
 		if (is_for_debuggers(name_of(&c, &s)) || is_other(&e, &s) || (of.sh_size && is_other(&e, &of)))
 			blank(&c, i);
 	}

@@ -9,4 +9,4 @@ tests_golden_test_format_SOURCES = tests/golden/test_format.c tests/golden/forma
 tests_golden_test_format_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 TESTS += tests/golden/test_format tests/golden/replay
 dist_check_SCRIPTS += tests/golden/replay
-EXTRA_DIST += tests/golden/record tests/golden/README.md tests/golden/normalise.py tests/golden/traces
+EXTRA_DIST += tests/golden/record tests/golden/choose tests/golden/chosen tests/golden/README.md tests/golden/normalise.py tests/golden/traces

@@ -162,6 +162,7 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
+	tcase_set_timeout(tests, 60); /* sanitized, on a loaded machine */
 	tcase_add_test(tests, absent);
 	tcase_add_test(tests, like_an_array);
 	tcase_add_test(tests, churn_does_not_grow);

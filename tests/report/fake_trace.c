@@ -164,6 +164,8 @@ const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, ui
 		[FAKE_LONG] = {.id = FAKE_LONG,
 			       .name = "_ZN2ns11elementwiseILi4ENS_30quite_a_long_name_of_a_functorINS1_IfEEEELNS_"
 				       "20lambda_argument_typeE4242EEEvT0_S5_PS5_"},
+		[FAKE_WORD] = {.id = FAKE_WORD,
+			       .name = "sm80_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize2x2x1_cublas"},
 		[FAKE_HOSTILE] = {.id = FAKE_HOSTILE, .name = "a\x1b[31m\xff\xed\xa0\x80\"\\</script>\n\xe2\x82\xac"},
 	};
 	(void)r;

@@ -376,6 +376,23 @@ START_TEST(long_kernel_names_are_cut_unless_all_is_asked_for)
 }
 END_TEST
 
+/* A sentence leaves out the middle of a name that is one long word; the heading and the suppression have all of it. */
+START_TEST(long_words_are_cut_in_sentences)
+{
+	static const char whole[] = "sm80_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize2x2x1_cublas";
+	add_race();
+	judgement.findings.at[0].access[1].function = FAKE_WORD;
+	make(NULL);
+	char *text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "Kernel sm80_gemm_f32f32_f32f32_f32_...ze2x2x1_cublas on stream 2"));
+	unsigned times = 0;
+	for (const char *at = text; (at = strstr(at, whole)); at++)
+		times++;
+	ck_assert_uint_eq(times, 2);
+	free(text);
+}
+END_TEST
+
 /* Frames without names: a run of one module is one line, what every program starts with is left out. */
 START_TEST(nameless_frames_collapse)
 {
@@ -696,6 +713,7 @@ int main(void)
 	tcase_add_test(c, notes_take_a_line_each);
 	tcase_add_test(c, notes_of_one_line_name_each_library_once);
 	tcase_add_test(c, long_kernel_names_are_cut_unless_all_is_asked_for);
+	tcase_add_test(c, long_words_are_cut_in_sentences);
 	tcase_add_test(c, nameless_frames_collapse);
 	tcase_add_test(c, suppression_of_nameless_frames_names_the_module);
 	tcase_add_test(c, use_after_free_asks_for_no_edge);

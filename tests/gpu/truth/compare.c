@@ -76,6 +76,13 @@ static uint64_t end_of(void *arg, uint64_t address)
 	return block ? address - offset + block->bytes : 0;
 }
 
+static uint64_t start_of(void *arg, uint64_t address)
+{
+	struct compare *c = arg;
+	uint64_t offset;
+	return sw_space_find(&c->space, address, &offset) ? address - offset : 0;
+}
+
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 static struct kernel *kernel_of(struct compare *c, const struct sw_trace_function *f)
@@ -117,11 +124,12 @@ static void weigh(struct compare *c, struct kernel *k, const struct seen_launch 
 		  const struct sw_footprint *footprint)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	struct cover_memory memory = {end_of, c, r->params, r->param_bytes};
+	struct cover_memory memory = {end_of, start_of, c, NULL, 0};
 	struct cover_result one = {0};
 	struct sw_reaches reaches = {0};
 	struct cover cover;
 	footprints_at(&c->footprints, footprint, r, &reaches);
+	memory.params = footprints_params(&c->footprints, footprint, r, &memory.param_bytes);
 	cover_make(&cover, &reaches, footprint->wild != 0, &memory);
 	cover.ptx = footprint->source == SW_SOURCE_PTX;
 	cover_check(&cover, c->seen.row.at + seen->first, seen->rows, &one);

@@ -8,12 +8,16 @@ static const uint8_t all_roles[] = {SW_TOUCH_READ, SW_TOUCH_WRITE, SW_TOUCH_ATOM
 
 /* ---- from reaches to boxes --------------------------------------------------------------------------------------- */
 
-static void add_open(struct cover *cover, uint64_t address, uint8_t role, const struct cover_memory *memory)
+static void add_open(struct cover *cover, uint64_t address, const struct sw_reach *reach,
+		     const struct cover_memory *memory)
 {
 	uint64_t end = memory->end_of(memory->arg, address);
-	if (end > address)
-		*sw_vec_push(&cover->box) = (struct cover_box){
-			.address = address, .width = end - address, .rows = 1, .slices = 1, .role = role};
+	if (end <= address)
+		return;
+	if (reach->below)
+		address = memory->start_of(memory->arg, address);
+	*sw_vec_push(&cover->box) = (struct cover_box){
+		.address = address, .width = end - address, .rows = 1, .slices = 1, .role = reach->role};
 }
 
 /* An open reach of a struct or a table of pointers: from each word that points into memory. */
@@ -23,7 +27,7 @@ static void add_words(struct cover *cover, const struct sw_reach *reach, const s
 	for (uint64_t at = reach->root.param, end = at + reach->root.span;
 	     at + 8 <= end && at + 8 <= memory->param_bytes; at += 8) {
 		memcpy(&word, memory->params + at, sizeof word);
-		add_open(cover, word, reach->role, memory);
+		add_open(cover, word, reach, memory);
 	}
 }
 
@@ -52,7 +56,7 @@ void cover_make(struct cover *cover, const struct sw_reaches *reaches, bool wild
 								       r->slice,   r->slices ? r->slices : 1,
 								       r->role};
 		else if (r->address)
-			add_open(cover, r->address, r->role, memory);
+			add_open(cover, r->address, r, memory);
 		else
 			add_words(cover, r, memory);
 	}

@@ -19,11 +19,12 @@ struct cover_box {
 	uint8_t role;
 };
 /*
- * Where things lie.  end_of: first byte behind the allocation that holds the address, 0 when none does.  params: the
- * parameter block of the launch, in which open reaches of several pointers are looked up.
+ * Where things lie.  end_of: first byte behind the allocation that holds the address, 0 when none does;
+ * start_of: its first byte.  params: the parameter block of the launch, in which open reaches of several pointers are looked up.
  */
 struct cover_memory {
 	uint64_t (*end_of)(void *arg, uint64_t address);
+	uint64_t (*start_of)(void *arg, uint64_t address);
 	void *arg;
 	const unsigned char *params;
 	size_t param_bytes;

@@ -34,6 +34,7 @@ void footprints_close(struct footprints *f)
 	sw_map_free(&f->images);
 	sw_map_free(&f->entries);
 	sw_map_free(&f->symbols);
+	free(f->params);
 	contents_free(&f->contents);
 	sw_arena_free(&f->arena);
 }
@@ -188,16 +189,33 @@ static uint64_t symbol_at(void *arg, const char *name)
 	return sw_map_get(&f->symbols, sw_hash_bytes(SW_FNV_START, name, strlen(name)));
 }
 
+const void *footprints_params(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
+			      size_t *bytes)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)launch->rec;
+	const struct sw_trace_function *function = sw_reader_function(f->reader, l->function);
+	*bytes = launch->params ? launch->param_bytes : 0;
+	if (!*bytes || !function || function->flags & SW_FUNCTION_NO_LAYOUT || function->params != footprint->params)
+		return launch->params;
+	f->params = sw_realloc(f->params, 1, (size_t)footprint->param_bytes + 1);
+	if (!sw_footprint_place_params(footprint, function->param, launch->params, *bytes, f->params))
+		return launch->params;
+	*bytes = footprint->param_bytes;
+	return f->params;
+}
+
 void footprints_at(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
 		   struct sw_reaches *out)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)launch->rec;
+	size_t bytes;
+	const void *params = footprints_params(f, footprint, launch, &bytes);
 	struct sw_geometry geometry = {.grid = {l->grid[0], l->grid[1], l->grid[2]},
 				       .block = {l->block[0], l->block[1], l->block[2]},
 				       .cluster = l->cluster,
 				       .shared_bytes = l->shared_bytes,
-				       .params = launch->params,
-				       .param_bytes = launch->param_bytes,
+				       .params = params,
+				       .param_bytes = (uint32_t)bytes,
 				       .symbol = symbol_at,
 				       .arg = f};
 	sw_footprint_evaluate(footprint, &geometry, out);

@@ -21,6 +21,7 @@ struct footprints {
 	struct sw_map images;  /* image, or file saved -> struct footprints_image */
 	struct sw_map entries; /* one kind only: function id -> struct sw_footprint_entry */
 	struct sw_map symbols; /* hash of name -> address */
+	void *params;	       /* of the launch at hand, as the code has them */
 };
 
 /* folder: of save_images, where the files that the trace names are not on this machine, or NULL.  0 or -errno. */
@@ -38,6 +39,9 @@ void footprints_evidence(const struct sw_footprint_entry *entry, char *out, size
    launch, as far as the footprint knows, with the fact that rules each of them out. */
 void footprints_ruled_out(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
 			  uint8_t role);
+/* The parameter block as the analysed code has it, until the next call for a launch. */
+const void *footprints_params(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
+			      size_t *bytes);
 /* Appends to *out. */
 void footprints_at(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
 		   struct sw_reaches *out);

@@ -93,11 +93,17 @@ static uint64_t one_allocation(void *arg, uint64_t address)
 	return address >= 0x1000 && address < 0x2000 ? 0x2000 : 0;
 }
 
+static uint64_t its_start(void *arg, uint64_t address)
+{
+	(void)arg;
+	return address >= 0x1000 && address < 0x2000 ? 0x1000 : 0;
+}
+
 static struct cover_result check(const struct sw_reach *reach, size_t n, bool wild, const void *params, size_t bytes,
 				 struct seen_rows rows)
 {
 	struct sw_reach copy[4];
-	struct cover_memory memory = {one_allocation, NULL, params, bytes};
+	struct cover_memory memory = {one_allocation, its_start, NULL, params, bytes};
 	struct cover_result result = {0};
 	struct cover cover;
 	memcpy(copy, reach, n * sizeof *reach);
@@ -155,7 +161,7 @@ END_TEST
 /* Bytes that escape from a footprint of PTX. */
 static uint64_t escaped_ptx(struct sw_reach reach, struct seen_rows rows)
 {
-	struct cover_memory memory = {one_allocation, NULL, NULL, 0};
+	struct cover_memory memory = {one_allocation, its_start, NULL, NULL, 0};
 	struct cover_result result = {0};
 	struct cover cover;
 	cover_make(&cover, &(struct sw_reaches){&reach, 1, 1}, false, &memory);
@@ -246,7 +252,7 @@ START_TEST(bytes_count_once)
 {
 	struct sw_reach some[3] = {box(SW_TOUCH_READ, 0x1000, 16, 64, 4), box(SW_TOUCH_READ, 0x1008, 16, 64, 4),
 				   box(SW_TOUCH_WRITE, 0x1000, 16, 0, 1)};
-	struct cover_memory memory = {one_allocation, NULL, NULL, 0};
+	struct cover_memory memory = {one_allocation, its_start, NULL, NULL, 0};
 	struct cover cover;
 	cover_make(&cover, &(struct sw_reaches){some, 3, 3}, false, &memory);
 	ck_assert_uint_eq(cover_bytes(&cover), 24 * 4 + 16);

