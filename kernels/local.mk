@@ -11,17 +11,18 @@ KERNELS_SHARED = \
 	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared flag_poll stale_pointer \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \
+	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
-KERNELS_DRIVER = driver_api
+KERNELS_DRIVER = driver_api vmm_unmap_in_flight wait_value
 
 EXTRA_DIST += kernels/case.h kernels/graph.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 
 # The path of libcudart is a RUNPATH: LD_LIBRARY_PATH must be able to put the simulated CUDA before it.
-KERNELS_NVCCFLAGS = -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
+KERNELS_NVCCFLAGS = -I$(srcdir)/include -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
 	-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
 KERNELS_LINK_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_HOME)/lib64
 kernels_headers = kernels/case.h kernels/graph.h kernels/options.h

@@ -20,7 +20,7 @@
 
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
-#define SW_FORMAT_MINOR 2 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE */
+#define SW_FORMAT_MINOR 3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, bytes of unmapped ranges */
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER 0x01020304u
@@ -126,7 +126,8 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(OTHER, 88, "another classified call, up to six argument words")                                              \
 	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
 	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                   \
-	X(OBJECT, 91, "a texture, surface or tensor map was made")
+	X(OBJECT, 91, "a texture, surface or tensor map was made")  \
+	X(ANNOTATION, 96, "what the program says of itself (syncwatch.h)")
 
 enum sw_rec_kind {
 #define SW_REC_ENUM(name, value, text) SW_REC_##name = value,
@@ -420,7 +421,9 @@ struct sw_rec_alloc {
 	uint64_t address, bytes;
 	uint64_t stream;       /* ASYNC only */
 	uint64_t device_alias; /* PINNED, REGISTERED: device address where it differs, else 0 */
-	uint64_t owner;        /* ASYNC: pool; SYMBOL: module; pitch of pitched memory in `extra` */
+	uint64_t owner;        /* ASYNC: pool; SYMBOL: module; MAPPED: memory handle; IPC: pool, external memory or 0 */
+	/* Pitch of pitched memory; MAPPED: offset in the memory; IPC: offset in external memory, else sw_hash_words() of what
+	   the other process exported (arguments 1 and 2 of cuIpcGetMemHandle's OTHER record: address, hash). */
 	uint64_t extra;
 	uint32_t memory; /* enum sw_memory */
 	uint32_t flags;  /* of the call */
@@ -428,7 +431,10 @@ struct sw_rec_alloc {
 struct sw_rec_free {
 	struct sw_rec h;
 	uint64_t address;
-	uint64_t stream; /* cuMemFreeAsync only */
+	union {
+		uint64_t stream; /* cuMemFreeAsync */
+		uint64_t bytes;  /* MAPPED: of the range; 0 in traces before minor 2 */
+	};
 	uint32_t memory; /* enum sw_memory as far as the call tells: PINNED for cuMemFreeHost, UNKNOWN for cuMemFree */
 	uint32_t flags;
 };
@@ -442,8 +448,8 @@ struct sw_rec_stream {
 struct sw_rec_event {
 	struct sw_rec h; /* EVENT_CREATE, EVENT_DESTROY */
 	uint64_t event;
-	uint32_t flags; /* CU_EVENT_* */
-	uint32_t reserved;
+	uint32_t flags;  /* CU_EVENT_* */
+	uint32_t shared; /* opened from another process: low bits of its handle's sw_hash_words(), else 0 */
 };
 enum {
 	SW_EVENT_RECORD_EXTERNAL = 1,
@@ -576,6 +582,24 @@ struct sw_rec_object {
 	uint16_t type;      /* CUtensorMapDataType */
 };
 static_assert(sizeof(struct sw_rec_object) == 136, "packed");
+/* The calls of syncwatch.h; names are NAME records. */
+enum sw_annotation {
+	SW_NOTE_READS = 1,   /* the next launch on the stream reads [address, address + bytes) */
+	SW_NOTE_WRITES,      /* the same, writes */
+	SW_NOTE_BLOCK_BEGIN, /* part of an allocation is handed out, at this point of the stream */
+	SW_NOTE_BLOCK_END,   /* and given back */
+	SW_NOTE_IGNORE,      /* accesses of the range are not judged, from now on */
+	SW_NOTE_JUDGE,       /* they are again */
+	SW_NOTE_BEFORE,      /* the stream so far happens before whoever says AFTER with the same `address` later */
+	SW_NOTE_AFTER
+};
+enum { SW_NOTE_ON_HOST = 1 /* of the calling thread, at once; `stream` means nothing */ };
+struct sw_rec_annotation {
+	struct sw_rec h;
+	uint64_t address, bytes, stream;
+	uint32_t op;    /* enum sw_annotation */
+	uint32_t flags; /* SW_NOTE_ON_HOST */
+};
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

@@ -170,6 +170,7 @@ enum sw_told_by {
 	SW_BY_SIGNATURE, /* a weaker source for some of its pointers counts for all */
 	SW_BY_ASSUMED,
 	SW_BY_NOTHING,
+	SW_BY_ANNOTATION, /* the program said it (syncwatch.h) */
 	SW_BY_SOURCES
 };
 

@@ -82,17 +82,42 @@ void sw_on_config(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 
 #define SW_POINTER_SYNC_MEMOPS 6u /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 
+static void pointer_attribute(struct sw_model *m, const uint64_t *args)
+{
+	uint64_t offset;
+	struct sw_block *block =
+		args[1] == SW_POINTER_SYNC_MEMOPS ? sw_space_find(&m->space, args[2], &offset) : NULL;
+	if (block) /* switching it off again is not seen: more order than there is, never less */
+		block->sync_memops = true;
+}
+
+static void reserve(struct sw_model *m, const uint64_t *args)
+{
+	sw_space_reserve(&m->space, args[0], args[1]);
+}
+
+static void unreserve(struct sw_model *m, const uint64_t *args)
+{
+	struct sw_block *block = sw_space_reservation(&m->space, args[0], 0);
+	if (block && block->address == args[0])
+		sw_space_remove(&m->space, block, NULL);
+}
+
+static const struct {
+	const char *name;
+	void (*handle)(struct sw_model *m, const uint64_t *args);
+} others[] = {
+	{"cuPointerSetAttribute", pointer_attribute},
+	{"cuMemAddressReserve", reserve},
+	{"cuMemAddressFree", unreserve},
+};
+
 void sw_on_other(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
-	static const char name[] = "cuPointerSetAttribute";
 	const struct sw_rec_other *o = (const struct sw_rec_other *)(const void *)r->rec;
 	const struct sw_trace_api *api = sw_reader_api(m->reader, r->rec->api);
-	uint64_t offset;
 	(void)w;
-	if (!api || strncmp(api->driver, name, sizeof name - 1) || o->args[1] != SW_POINTER_SYNC_MEMOPS)
-		return;
-	struct sw_block *block = sw_space_find(&m->space, o->args[2], &offset);
-	if (block)
-		block->sync_memops =
-			true; /* switching it off again is not seen: more order than there is, never less */
+	for (size_t i = 0; api && i < sizeof others / sizeof *others; i++)
+		if (strncmp(api->driver, others[i].name, strlen(others[i].name)) == 0)
+			others[i].handle(m, o->args);
 }

@@ -347,11 +347,11 @@ static void alloc_node(struct sw_model *m, const struct sw_node *node, const str
 	struct sw_access what = access_of(node, &m->wait->what);
 	uint64_t offset;
 	(void)at;
-	if (sw_space_find(&m->space, a->address, &offset))
+	if (sw_space_find_outer(&m->space, a->address, &offset))
 		return; /* still there from the launch before */
 	what = placed(&what, &m->wait->what);
 	what.role = SW_ALLOC;
-	sw_block_born(m, a, &what);
+	sw_block_made(m, a, &what);
 }
 
 static void free_node(struct sw_model *m, const struct sw_node *node, const struct sw_hb_at *at)

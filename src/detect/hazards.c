@@ -73,6 +73,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 			sw_wide_need(m, earlier, later);
 		return;
 	}
+	m->unordered++;
 	if (m->context[earlier->ctx].over)
 		return;
 	struct sw_block *block = later->block;
@@ -117,6 +118,29 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *
 		.detail = (uint32_t)sw_contact_of(&whole, &later->range),
 	};
 	emit(m, &seen, freed);
+}
+
+void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born)
+{
+	enum sw_order order = sw_hb_ordered(m->hb, freed->gone.point, born->point.lane);
+	if (order == SW_ORDER_DOCUMENTED)
+		return;
+	struct sw_verdict verdict = {SW_ERROR, SW_CERTAIN};
+	if (after_unclassified(m, m->record->rec->ctx))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	struct sw_finding seen = {
+		.id = SW_FINDING_USE_AFTER_FREE,
+		.accesses = 2,
+		.access = {freed->gone, *born},
+		.detail = SW_CONTACT_BYTES,
+		.fix = SW_FIX_EVENT,
+		.fix_stream = freed->gone.stream,
+		.fix_seq = freed->gone.seq,
+		.last = sw_hb_last_join(m->hb, born->point.lane, freed->gone.point.lane),
+	};
+	judge(&seen, verdict, order == SW_ORDER_MEASURED, false);
+	if (seen.confidence != SW_POSSIBLE || m->collect.keep_possible)
+		emit(m, &seen, freed);
 }
 
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later)

@@ -5,7 +5,7 @@ libswdetect_a_SOURCES = \
 	src/detect/intervals.c src/detect/intervals.h \
 	src/detect/access.c src/detect/access.h \
 	src/detect/shadow.c src/detect/shadow.h \
-	src/detect/space.c src/detect/space.h \
+	src/detect/space.c src/detect/space.h src/detect/mapped.c \
 	src/detect/matrix.c src/detect/matrix.h \
 	src/detect/collect.c src/detect/collect.h \
 	src/detect/model.c src/detect/model.h \
@@ -17,7 +17,7 @@ libswdetect_a_SOURCES = \
 	src/detect/variables.c src/detect/variables.h \
 	src/detect/handles.c src/detect/handles.h \
 	src/detect/graphs.c src/detect/graphs.h src/detect/branches.c src/detect/isolation.c \
-	src/detect/blocks.c src/detect/syncs.c \
+	src/detect/blocks.c src/detect/pools.c src/detect/values.c src/detect/annotate.c src/detect/syncs.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
 	src/detect/judge.c

@@ -44,6 +44,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->observer = options->observer ? options->observer : &nobody;
 	m->hb = sw_hb_new(&(struct sw_hb_options){.on_edge = on_edge, .arg = m});
 	sw_space_init(&m->space);
+	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
 	m->codes.reader = reader;
 	if (!options->no_footprints)
@@ -92,6 +93,8 @@ void sw_model_free(struct sw_model *m)
 	free(m->captures.at);
 	free(m->legacy.at);
 	free(m->wide.lanes.at);
+	sw_values_free(m);
+	sw_notes_free(m);
 	sw_space_free(&m->space);
 	sw_collect_free(&m->collect);
 	sw_hb_free(m->hb);
@@ -189,7 +192,7 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 		return block->mention;
 	*sw_vec_push(&m->j->allocations) = (struct sw_allocation){
 		.address = block->address,
-		.bytes = block->bytes,
+		.bytes = sw_block_reach(block),
 		.memory = block->memory,
 		.device = block->device,
 		.number = block->number,
@@ -274,22 +277,24 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	sw_use_drop(&m->space.uses, use);
 }
 
-bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-		    const struct sw_touch *how)
+static bool touch_one(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		      const struct sw_touch *how)
 {
 	struct sw_range inside = *range;
 	struct sw_block *block;
 	bool freed = false;
 	uint64_t address = how->array ? how->handle : range->address;
-	if (range->bounded && !range->width)
-		return false;
 	if (how->array)
 		block = sw_space_find_array(&m->space, how->handle);
 	else
 		block = sw_space_find(&m->space, range->address, &inside.address);
-	if (!block && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
-		block = sw_space_find_freed(&m->space, range->address, &inside.address);
-		freed = block;
+	/* What a suballocator took back lies in an allocation that lives on. */
+	if ((!block || block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
+		uint64_t offset;
+		struct sw_block *gone = sw_space_find_freed(&m->space, range->address, &offset);
+		freed = gone;
+		block = gone ? gone : block;
+		inside.address = gone ? offset : inside.address;
 	}
 	if (!block && !how->array && range->evidence == SW_EV_EXACT)
 		block = &m->space.pageable;
@@ -302,6 +307,31 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 	else if (block)
 		touch_block(m, what, &inside, how, block, address, freed);
 	return block;
+}
+
+bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how)
+{
+	if (range->bounded && !range->width)
+		return false;
+	if (!how->array && sw_note_ignored(m, range))
+		return true;
+	if (how->array || !m->space.inner.n || !range->bounded || !sw_range_dense(range))
+		return touch_one(m, what, range, how);
+	uint64_t lo = range->address, hi = range->width > UINT64_MAX - lo ? UINT64_MAX : lo + range->width;
+	bool any = false;
+	while (lo < hi) {
+		uint64_t end = sw_space_cut(&m->space, lo, hi);
+		struct sw_range part = sw_range_bytes(lo, end - lo, range->role, range->evidence);
+		part.base = range->base;
+		part.param = range->param;
+		part.ground = range->ground;
+		part.loose = range->loose;
+		part.polls = range->polls;
+		any |= touch_one(m, what, &part, how);
+		lo = end;
+	}
+	return any;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -331,7 +361,7 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 	if (!m->any || end > m->last_ns)
 		m->last_ns = end;
 	m->any = true;
-	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN)
+	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN || r->rec->kind == SW_REC_ANNOTATION)
 		return;
 	m->j->coverage.driver_calls++;
 	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? 1 : 0;

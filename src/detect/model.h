@@ -16,6 +16,9 @@
  *     variables.c module variables
  *     handles.c   textures, surfaces, tensor maps
  *     blocks.c    allocation and release
+ *     pools.c     memory of a pool that comes back
+ *     values.c    streams that signal through memory
+ *     annotate.c  what the program says of itself
  *     device.c    contexts, configuration, attributes, names
  *     gaps.c      what is not known: unmodelled calls, lost records
  *     syncs.c     waits of the host, queries
@@ -170,6 +173,12 @@ struct sw_wide {
 	SW_VEC(struct sw_wide_lane) lanes;
 };
 
+/* What the program said of a stream's next launch. */
+struct sw_said {
+	uint32_t lane, serial;
+	struct sw_range range;
+};
+
 struct sw_model {
 	struct sw_reader *reader;
 	struct sw_hb *hb;
@@ -206,7 +215,12 @@ struct sw_model {
 	struct sw_wide wide;
 	sw_covered_vec scratch_covered;
 	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
-	uint32_t serial;		   /* of uses entered */
+	struct sw_map cells;		   /* address -> values that streams wrote there (values.c) */
+	uint64_t values_written;
+	SW_VEC(struct sw_said) said;
+	struct sw_intervals ignored; /* addresses that are not judged */
+	uint64_t unordered;	     /* uses that met an earlier one which no document orders before them */
+	uint32_t serial;	     /* of uses entered */
 	uint32_t streams_made;
 	uint64_t first_ns, last_ns;
 	bool any;
@@ -269,11 +283,6 @@ bool sw_place_touch(struct sw_model *m, const struct sw_access *what, const stru
 /* ---- what the launch, copy or set in hand touches, in its own file ---- */
 sw_handler sw_launch_touches, sw_copy_touches, sw_set_touches;
 
-/* ---- blocks.c ---- */
-void sw_block_born(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
-/* Nothing happens where no block starts. */
-void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
-
 /* ---- streams.c ---- */
 void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
 		       unsigned flags);
@@ -308,6 +317,33 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 void sw_wait_forget(struct sw_model *m);
 void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uint64_t tick);
 
+/* ---- blocks.c ---- */
+/* The call that made the block. */
+void sw_block_born(struct sw_block *block, const struct sw_access *call);
+/* Memory begins, in the context of the record in hand. */
+void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
+/* A call ends all of a block: meets what uses it.  Returns how that is remembered. */
+struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);
+/* The same for the block that starts there, if any, which is then gone. */
+void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
+
+/* ---- pools.c ---- */
+void sw_pool_init(struct sw_model *m);
+/* The block was freed by the step of the stream just made. */
+void sw_pool_freed(struct sw_model *m, const struct sw_hb_at *at, const struct sw_block *block);
+/* An allocation of a stream is about to be made where others were freed. */
+void sw_pool_reuse(struct sw_model *m, const struct sw_hb_at *at, uint64_t address, uint64_t bytes);
+
+/* ---- values.c ---- */
+void sw_values_free(struct sw_model *m);
+
+/* ---- annotate.c ---- */
+/* The launch in hand touches what the program said of it; false: it said nothing. */
+bool sw_note_launch(struct sw_model *m, struct sw_wait *w);
+/* The program wants nothing said of this range. */
+bool sw_note_ignored(const struct sw_model *m, const struct sw_range *range);
+void sw_notes_free(struct sw_model *m);
+
 /* ---- polls.c ---- */
 /* A query said so; `done`: it was the last of its row. */
 void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done);
@@ -315,6 +351,8 @@ void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct s
 /* ---- hazards.c ---- */
 void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later);
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later);
+/* A suballocator hands out what it took back. */
+void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later);
 
 /* ---- ties.c ---- */
@@ -368,6 +406,7 @@ void sw_wide_close(struct sw_model *m);
 	X(CONFIG, config)                                                                                              \
 	X(OTHER, other)                                                                                                \
 	X(OBJECT, object)                                                                                              \
+	X(ANNOTATION, annotation)                                                                                      \
 	X(UNCLASSIFIED, unclassified)
 
 #define SW_HANDLER(kind, name) sw_handler sw_on_##name;

@@ -259,6 +259,19 @@ void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 		sweep(shadow, env);
 }
 
+void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(&shadow->segments, lo)) && at->lo < hi) {
+		struct segment *s = (struct segment *)at;
+		if (s->at.lo < lo)
+			s = segment_cut(shadow, pool, s, lo);
+		if (s->at.hi > hi)
+			segment_cut(shadow, pool, s, hi);
+		segment_free(shadow, pool, s);
+	}
+}
+
 void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool)
 {
 	for (struct sw_interval *at; (at = shadow->segments.root);)

@@ -66,6 +66,8 @@ struct sw_shadow_env {
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use);
 /* Meets what is there and enters the use (which the segments then hold too). */
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use);
+/* Nothing is known any more of [lo, hi). */
+void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);
 void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool);
 
 #endif

@@ -29,8 +29,14 @@ void sw_space_init(struct sw_address_space *space)
 static void block_free(struct sw_address_space *space, struct sw_block *block)
 {
 	sw_shadow_clear(&block->shadow, &space->uses);
+	sw_block_mapping_free(block);
 	free(block->starts.at);
 	free(block);
+}
+
+static struct sw_intervals *place_of(struct sw_address_space *space, const struct sw_block *block)
+{
+	return block->within ? &space->inner : &space->live;
 }
 
 static void view_live(struct sw_address_space *space, struct sw_block *block, int which, uint64_t address)
@@ -40,7 +46,7 @@ static void view_live(struct sw_address_space *space, struct sw_block *block, in
 	view->at.hi = address + block->bytes;
 	view->block = block;
 	block->view[which] = view;
-	sw_intervals_insert(&space->live, &view->at);
+	sw_intervals_insert(place_of(space, block), &view->at);
 	space->lowest = address < space->lowest ? address : space->lowest;
 	space->highest = view->at.hi > space->highest ? view->at.hi : space->highest;
 }
@@ -51,12 +57,22 @@ static void freed_drop(struct sw_address_space *space, struct sw_view *view)
 	*(view->older ? &view->older->newer : &space->oldest) = view->newer;
 	*(view->newer ? &view->newer->older : &space->newest) = view->older;
 	space->freed_n--;
+	if (space->forget)
+		space->forget(space->arg, view->block);
 	block_free(space, view->block);
 	free(view);
 }
 
+static void forget_freed(struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(&space->freed, lo)) && at->lo < hi)
+		freed_drop(space, (struct sw_view *)at);
+}
+
 static void freed_keep(struct sw_address_space *space, struct sw_block *block)
 {
+	forget_freed(space, block->address, block->address + block->bytes);
 	struct sw_view *view = sw_calloc(1, sizeof *view);
 	view->at.lo = view->base = block->address;
 	view->at.hi = block->address + block->bytes;
@@ -75,11 +91,17 @@ void sw_space_forget_freed(struct sw_address_space *space)
 		freed_drop(space, space->oldest);
 }
 
+static void end_inner(struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(&space->inner, lo)) && at->lo < hi)
+		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
+}
+
 static void make_room(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 {
 	struct sw_interval *at;
-	while ((at = sw_intervals_from(&space->freed, lo)) && at->lo < hi)
-		freed_drop(space, (struct sw_view *)at);
+	forget_freed(space, lo, hi);
 	while ((at = sw_intervals_from(&space->live, lo)) && at->lo < hi)
 		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
 }
@@ -122,15 +144,19 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 {
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
+	else if (!block->within)
+		end_inner(space, block->address, block->address + block->bytes);
 	for (int i = 0; i < 2; i++)
 		if (block->view[i]) {
-			sw_intervals_remove(&space->live, &block->view[i]->at);
+			sw_intervals_remove(place_of(space, block), &block->view[i]->at);
 			free(block->view[i]);
 			block->view[i] = NULL;
 		}
 	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped anew by the host.
-	 */
-	if (!gone || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_ASYNC)) {
+	   What a suballocator takes back is its own, of whatever kind. */
+	bool device = block->memory == SW_MEM_DEVICE || block->memory == SW_MEM_ASYNC || block->memory == SW_MEM_MAPPED ||
+		      block->memory == SW_MEM_IPC;
+	if (!gone || block->mapping || !(device || block->within)) {
 		block_free(space, block);
 		return;
 	}
@@ -148,11 +174,64 @@ static struct sw_block *find(const struct sw_intervals *set, uint64_t address, u
 	return view->block;
 }
 
-struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
+struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
 {
 	if (address < space->lowest || address >= space->highest)
 		return NULL;
-	return find(&space->live, address, offset);
+	struct sw_block *block = find(&space->live, address, offset);
+	return block && block->mapping && !sw_block_mapped(block, *offset) ? NULL : block;
+}
+
+struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
+{
+	struct sw_block *inner = space->inner.n ? find(&space->inner, address, offset) : NULL;
+	return inner ? inner : sw_space_find_outer(space, address, offset);
+}
+
+struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes)
+{
+	uint64_t offset;
+	struct sw_block *block = find(&space->live, address, &offset);
+	return block && block->mapping && bytes <= block->bytes - offset ? block : NULL;
+}
+
+struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(&space->inner, address);
+	return view ? view->block : NULL;
+}
+
+uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	const struct sw_interval *inner = sw_intervals_from(&space->inner, lo);
+	if (!inner)
+		return hi;
+	uint64_t cut = inner->lo > lo ? inner->lo : inner->hi;
+	return cut < hi ? cut : hi;
+}
+
+struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes)
+{
+	uint64_t offset;
+	struct sw_block *within = sw_space_find_outer(space, address, &offset);
+	if (!within || !bytes || bytes > within->bytes - offset)
+		return NULL;
+	end_inner(space, address, address + bytes);
+	forget_freed(space, address, address + bytes);
+	sw_block_start(within, offset);
+	within->blocks++;
+	struct sw_block *block = sw_calloc(1, sizeof *block);
+	block->address = address;
+	block->bytes = bytes;
+	block->memory = within->memory;
+	block->ctx = within->ctx;
+	block->device = within->device;
+	block->number = ++space->made;
+	block->sync_memops = within->sync_memops;
+	block->born_passed = true;
+	block->within = within;
+	view_live(space, block, 0, address);
+	return block;
 }
 
 struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start)
@@ -168,7 +247,18 @@ struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint6
 {
 	if (address < space->lowest || address >= space->highest)
 		return NULL;
-	return find(&space->freed, address, offset);
+	struct sw_block *block = find(&space->live, address, offset);
+	const struct sw_access *gone = block && block->mapping ? sw_block_gone(block, *offset) : NULL;
+	if (!gone)
+		return find(&space->freed, address, offset);
+	block->gone = *gone;
+	return block;
+}
+
+struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(&space->freed, lo);
+	return view && view->at.lo < hi ? view->block : NULL;
 }
 
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle)
@@ -221,7 +311,8 @@ enum sw_tenants sw_block_tenants(const struct sw_block *block)
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset)
 {
 	size_t i = above(block, offset);
-	return i < block->starts.n ? block->starts.at[i] : block->bytes;
+	uint64_t mapped = block->mapping ? sw_block_mapped(block, offset) : 0, end = mapped ? mapped : block->bytes;
+	return i < block->starts.n && block->starts.at[i] < end ? block->starts.at[i] : end;
 }
 
 uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset)

@@ -14,6 +14,13 @@
 #include "detect/shadow.h"
 
 struct sw_view; /* an address interval that shows a block */
+struct sw_mapping;
+
+/* A part of reserved addresses: mapped, or unmapped by the call `gone`. */
+struct sw_piece {
+	uint64_t lo, hi; /* offsets */
+	struct sw_access gone;
+};
 
 struct sw_block {
 	uint64_t address, bytes;
@@ -31,15 +38,22 @@ struct sw_block {
 	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
 	struct sw_view *view[2];
 	const char *name;
+	struct sw_mapping *mapping; /* reserved addresses: what of them is mapped; NULL all of it is memory */
+	struct sw_block *within;    /* a block that a suballocator hands out: of this allocation */
+	uint32_t blocks;	    /* of this allocation, that are handed out or were lately */
 };
 
 struct sw_address_space {
 	struct sw_intervals live, freed;
+	struct sw_intervals inner; /* blocks of suballocators that live inside others */
 	struct sw_map arrays; /* handle -> block */
 	struct sw_use_pool uses;
 	struct sw_block pageable;
 	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
 	size_t freed_n;
+	/* Called before a block of a pool is forgotten that was freed in stream order; NULL: not wanted. */
+	void (*forget)(void *arg, const struct sw_block *block);
+	void *arg;
 	uint32_t made;
 	uint64_t lowest, highest; /* of all that was ever alive: most scalars of a kernel lie outside */
 };
@@ -58,9 +72,43 @@ void sw_space_forget_freed(struct sw_address_space *space);
 
 /* The live block that holds the address and the offset in it; NULL none. */
 struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+/* The allocation that holds the address, whatever a suballocator made of it. */
+struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
-/* The freed block that held the address and whose place nothing has taken since; NULL none. */
+/* The freed block that held the address and whose place nothing has taken since (`gone` tells by which call); NULL
+   none. */
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+
+/* The freed block that overlaps [lo, hi) first, also where something lives since; NULL none. */
+struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
+
+/* ---- mapped.c: reserved addresses ---- */
+
+/* Addresses are reserved: a block of which nothing is memory yet. */
+struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t address, uint64_t bytes);
+/* The reservation that holds all of [address, address + bytes), mapped or not; NULL none. */
+struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes);
+/* Offsets [lo, hi) become memory, or cease to be (remembered for a while, with `gone`). */
+void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi);
+void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
+		    const struct sw_access *gone);
+/* Where the mapped part that holds the offset ends; 0: the offset is not mapped. */
+uint64_t sw_block_mapped(const struct sw_block *block, uint64_t offset);
+/* The call that unmapped the offset; NULL: not known. */
+const struct sw_access *sw_block_gone(const struct sw_block *block, uint64_t offset);
+/* Bytes up to the end of what was ever mapped; of other blocks: all. */
+uint64_t sw_block_reach(const struct sw_block *block);
+void sw_block_mapping_free(struct sw_block *block);
+
+/* ---- blocks of suballocators ---- */
+
+/* Part of a block is handed out: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
+   or the range is not inside one allocation. */
+struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
+/* The first block of a suballocator that ends behind the address; NULL none. */
+struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address);
+/* Where in [lo, hi) the block that holds lo ends, or gives way to one inside it. */
+uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
 
 /* The first live block that ends behind the address; NULL none. */
 struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start);

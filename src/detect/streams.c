@@ -224,18 +224,3 @@ void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct s
 	sw_hb_host_func_end(m->hb, token, r->thread, r->seq);
 	sw_map_delete(&m->host_funcs, f->enqueued);
 }
-
-/* ---- stream memory operations ------------------------------------------------------------------------------------ */
-
-void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
-{
-	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)r->rec;
-	(void)w;
-	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
-		return;
-	/* Streams that signal each other through memory are ordered in a way that is not followed: nothing that is
-	   found in this context from here on is more than possible. */
-	if (o->op != SW_MEMOP_PREFETCH && o->op != SW_MEMOP_ATTACH && !m->context[r->rec->ctx].unclassified)
-		m->context[r->rec->ctx].unclassified = r->seq;
-	m->wide.poisoned = true;
-}

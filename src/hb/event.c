@@ -129,6 +129,7 @@ void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t eve
 	sw_step_begin(hb, at, lane);
 	const struct sw_snap *snap = sw_event_use(hb, event, state);
 	if (snap)
-		sw_acquire(hb, lane, snap, SW_EDGE_EVENT, SW_ORDER_DOCUMENTED, at->seq);
+		sw_acquire(hb, lane, snap, SW_EDGE_EVENT,
+			   flags & SW_HB_MEASURED ? SW_ORDER_MEASURED : SW_ORDER_DOCUMENTED, at->seq);
 	sw_step_end(hb, lane, at->seq, false);
 }

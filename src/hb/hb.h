@@ -118,7 +118,8 @@ struct sw_hb_event_state {
 
 enum {
 	SW_HB_EARLY = 1,  /* may trigger before the launch that follows ends: call it before that launch's enqueue */
-	SW_HB_CONTEXT = 2 /* all streams of at->ctx (cuCtxRecordEvent, cuCtxWaitEvent); future ones too when waiting */
+	SW_HB_CONTEXT = 2, /* all streams of at->ctx (cuCtxRecordEvent, cuCtxWaitEvent); future ones too when waiting */
+	SW_HB_MEASURED = 4 /* a wait that nobody promised, but that this run has made; not with SW_HB_CONTEXT */
 };
 /* A step of the stream unless SW_HB_CONTEXT.  *before (may be NULL): what it replaces. */
 void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at *at, unsigned flags,

@@ -57,6 +57,17 @@ uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t w
 	return each * channels * width * (height ? height : 1) * (depth ? depth : 1);
 }
 
+uint64_t sw_box_extent(uint64_t device)
+{
+	__typeof__(&cuMemGetAddressRange_v2) ask = SW_REAL(cuMemGetAddressRange_v2);
+	CUdeviceptr base = 0;
+	size_t bytes = 0;
+
+	if (!ask || ask(&base, &bytes, device) != CUDA_SUCCESS || device - base >= bytes)
+		return 0;
+	return bytes - (device - base);
+}
+
 uint64_t sw_box_device_alias(uint64_t host)
 {
 	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_REAL(cuMemHostGetDevicePointer_v2);

@@ -29,6 +29,8 @@ struct sw_box sw_box_make(const struct sw_box_side *side, uint64_t width, uint64
 uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t width, uint64_t height, uint64_t depth);
 #define SW_ARRAY_BYTES(p, depth_) sw_box_array_bytes((p)->Format, (p)->NumChannels, (p)->Width, (p)->Height, (depth_))
 
+/* Bytes from a device address to the end of its allocation, as the driver knows it; 0: it does not. */
+uint64_t sw_box_extent(uint64_t device);
 /* Device address of registered host memory where it differs from the host's, else 0. */
 uint64_t sw_box_device_alias(uint64_t host);
 

@@ -10,6 +10,7 @@
 #ifndef SW_PRELOAD_FILL_H
 #define SW_PRELOAD_FILL_H
 
+#include "base/hash.h"
 #include "preload/boxes.h"
 #include "preload/contexts.h"
 #include "preload/graphs.h"
@@ -90,6 +91,7 @@
 #define SW_DONE_ALLOC(call, kind, at, n, s, of, more, bits) SW_DONE_ON(call, s)
 #define SW_FILL_ALLOC(r, kind, at, n, s, of, more, bits)                                                               \
 	((r)->memory = SW_MEM_##kind, (r)->address = SW_WORD(at), (r)->bytes = (n), (r)->stream = SW_WORD(s),           \
+	 (r)->bytes = (r)->bytes || SW_MEM_##kind != SW_MEM_IPC ? (r)->bytes : sw_box_extent(SW_WORD(at)),             \
 	 (r)->owner = SW_WORD(of), (r)->extra = SW_WORD(more), (r)->flags = (uint32_t)(bits),                           \
 	 (r)->device_alias = SW_MEM_##kind == SW_MEM_REGISTERED ? sw_box_device_alias(SW_WORD(at)) : 0)
 
@@ -126,6 +128,14 @@
 #define SW_STRUCT_EVENT_CREATE           struct sw_rec_event
 #define SW_DONE_EVENT_CREATE(...)        (void)0
 #define SW_FILL_EVENT_CREATE(r, e, bits) ((r)->event = SW_WORD(e), (r)->flags = (bits))
+
+/* An event or memory of another process: what both sides call it. */
+#define SW_SHARED(p)                     sw_hash_words((p), sizeof *(p))
+#define SW_KIND_EVENT_OPEN               SW_REC_EVENT_CREATE
+#define SW_STRUCT_EVENT_OPEN             struct sw_rec_event
+#define SW_DONE_EVENT_OPEN(...)          (void)0
+#define SW_FILL_EVENT_OPEN(r, e, of)                                                                                   \
+	((r)->event = SW_WORD(e), (r)->flags = CU_EVENT_INTERPROCESS, (r)->shared = (uint32_t)(of))
 
 #define SW_KIND_EVENT_DESTROY            SW_REC_EVENT_DESTROY
 #define SW_STRUCT_EVENT_DESTROY          struct sw_rec_event

@@ -1,6 +1,7 @@
 # interception: the ways in, and the wrappers
 libsyncwatch_so_SOURCES += \
 	src/api/names.c src/api/names.h src/api/ids.h src/api/cuda.def \
+	src/preload/annotate.c \
 	src/preload/batch.c \
 	src/preload/boxes.c src/preload/boxes.h \
 	src/preload/objects.c src/preload/objects.h \

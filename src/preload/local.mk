@@ -5,7 +5,7 @@ libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c
 libsyncwatch_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsyncwatch_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_so_CCASFLAGS = -fPIC
-libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
+libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,-z,noseparate-code -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_so_LDADD =
 
 include src/preload/intercept.mk

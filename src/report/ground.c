@@ -11,7 +11,7 @@
 
 const char *sw_name_source(enum sw_told_by source)
 {
-	static const char *const words[] = {"ptx", "sass", "other_code", "signature", "assumed", "nothing"};
+	static const char *const words[] = {"ptx", "sass", "other_code", "signature", "assumed", "nothing", "annotation"};
 	return SW_WORD(words, source);
 }
 
@@ -135,7 +135,7 @@ const char *sw_ground_evidence(struct sw_names *names, const struct sw_access *a
 const char *sw_ground_coverage(struct sw_names *names, const struct sw_coverage *coverage)
 {
 	static const char *const words[] = {"PTX",	 "SASS",    "code that is not what ran",
-					    "signature", "assumed", "without code and without pointers"};
+					    "signature", "assumed", "without code and without pointers", "annotated"};
 	const char *text = "";
 	for (int i = 0; i < SW_BY_SOURCES; i++)
 		if (coverage->kernels_by_source[i])

@@ -17,7 +17,7 @@ const char *sw_ground_evidence(struct sw_names *names, const struct sw_access *a
 const char *sw_ground_coverage(struct sw_names *names, const struct sw_coverage *coverage);
 
 /* The vocabulary of JSON. */
-const char *sw_name_source(enum sw_told_by source); /* "ptx", "sass", "other_code", "signature", "assumed", "nothing" */
+const char *sw_name_source(enum sw_told_by source); /* "ptx", "sass", "other_code", "signature", "assumed", "nothing", "annotation" */
 const char *sw_name_via(enum sw_via via);	    /* "parameter", "variable", "texture", "surface", "tensor map" */
 const char *sw_name_extent(enum sw_extent extent);  /* "box", "hull", "open" */
 

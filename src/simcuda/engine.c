@@ -15,6 +15,7 @@
 static pthread_cond_t engine_wake, host_wake, done_wake;
 static SW_VEC(struct sw_sim_op *) heap;	    /* running, by end */
 static SW_VEC(struct sw_sim_op *) runnable; /* ready, not yet started */
+static SW_VEC(struct sw_sim_op *) parked;   /* waiting for a value in memory */
 static SW_VEC(struct sw_sim_op *) hosted;   /* host functions that may run, first in first out */
 static size_t hosted_at;
 static bool started, stopped, settling;
@@ -191,21 +192,51 @@ static void wait_until(uint64_t ns)
 	pthread_cond_timedwait(&engine_wake, &sw_sim_mutex, &t);
 }
 
+/* Memory changes by operations, and by the host, which is not seen: looked at again and again. */
+#define VALUE_NS 100000u
+
+static bool waits_on(const struct sw_sim_op *op)
+{
+	return op->work->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && op->work->op.wait &&
+	       !sw_sim_value_there(&op->work->op);
+}
+
+static void release_parked(void)
+{
+	for (size_t i = 0; i < parked.n;) {
+		struct sw_sim_op *op = parked.at[i];
+		if (waits_on(op)) {
+			i++;
+			continue;
+		}
+		parked.at[i] = parked.at[--parked.n];
+		op->end = sw_sim_now();
+		finish(op);
+		settle();
+	}
+}
+
 static void *engine(void *arg)
 {
 	(void)arg;
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	pthread_mutex_lock(&sw_sim_mutex);
 	for (;;) {
-		if (stopped || !heap.n) {
+		uint64_t look = parked.n ? sw_sim_now() + VALUE_NS : UINT64_MAX;
+		release_parked();
+		if (stopped || (!heap.n && !parked.n)) {
 			pthread_cond_wait(&engine_wake, &sw_sim_mutex);
 			continue;
 		}
-		if (heap.at[0]->end > sw_sim_now()) {
-			wait_until(heap.at[0]->end);
+		if (!heap.n || heap.at[0]->end > sw_sim_now()) {
+			wait_until(heap.n && heap.at[0]->end < look ? heap.at[0]->end : look);
 			continue;
 		}
 		struct sw_sim_op *op = heap_pop();
+		if (waits_on(op)) {
+			*sw_vec_push(&parked) = op;
+			continue;
+		}
 		if (op->work->type != CU_GRAPH_NODE_TYPE_KERNEL) {
 			pthread_mutex_unlock(&sw_sim_mutex);
 			sw_sim_work_run(op->work);

@@ -67,16 +67,23 @@ static size_t above(uint64_t address)
 	return low;
 }
 
-struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address)
+struct sw_sim_alloc *sw_sim_alloc_at(uint64_t address)
 {
 	size_t i = above(address);
 	return i && address - allocs.at[i - 1]->base < allocs.at[i - 1]->size ? allocs.at[i - 1] : NULL;
 }
 
+struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address)
+{
+	struct sw_sim_alloc *a = sw_sim_alloc_at(address);
+	return a && a->reserved && !sw_sim_reserved_holds(a, address, 1) ? NULL : a;
+}
+
 bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes)
 {
 	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
-	return a && bytes <= a->size - (address - a->base);
+	return a && bytes <= a->size - (address - a->base) &&
+	       (!a->reserved || sw_sim_reserved_holds(a, address, bytes));
 }
 
 enum sw_sim_memory sw_sim_memory_of(uint64_t address)
@@ -156,6 +163,7 @@ void sw_sim_alloc_release(struct sw_sim_alloc *a)
 {
 	size_t i = above(a->base) - 1;
 	memmove(&allocs.at[i], &allocs.at[i + 1], (--allocs.n - i) * sizeof *allocs.at);
+	sw_sim_reserved_free(a);
 	if (a->memory == SW_SIM_DEVICE)
 		give_back(a->device, a->base, a->size);
 	else if (a->memory == SW_SIM_PINNED || a->memory == SW_SIM_MANAGED)

@@ -35,6 +35,7 @@ enum sw_sim_kind {
 	SW_SIM_GRAPH,
 	SW_SIM_NODE,
 	SW_SIM_EXEC,
+	SW_SIM_MEMORY, /* cuMemCreate */
 };
 
 struct sw_sim_object {
@@ -80,6 +81,13 @@ struct sw_sim_host {
 	void *arg;
 };
 
+/* A stream waits for a value in memory, or writes one. */
+struct sw_sim_value {
+	uint64_t address, value;
+	unsigned bytes, flags;
+	bool wait;
+};
+
 /* What an operation does: immutable once enqueued, shared by graph nodes and the operations made from them. */
 struct sw_sim_work {
 	uint32_t refs;
@@ -93,6 +101,7 @@ struct sw_sim_work {
 		struct sw_sim_event *event; /* record and wait nodes */
 		struct sw_sim_graph *child; /* owned */
 		uint64_t address;	    /* stream-ordered free */
+		struct sw_sim_value op;	    /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP */
 	};
 };
 
@@ -222,6 +231,7 @@ struct sw_sim_alloc {
 	bool sync_memops, fixed; /* fixed: a module's variable */
 	unsigned long long id;
 	struct sw_sim_alloc *next_free;
+	struct sw_sim_reserved *reserved; /* addresses without memory of their own */
 };
 
 struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address);
@@ -234,6 +244,18 @@ enum sw_sim_memory sw_sim_memory_of(uint64_t address);
 /* Where the bytes of an address are; no lock needed. */
 void *sw_sim_backing(uint64_t address);
 bool sw_sim_memory_start(struct sw_sim_device *device);
+
+/* ---- vmm.c ---- */
+/* All of [address, address + bytes) is mapped and may be accessed. */
+bool sw_sim_reserved_holds(const struct sw_sim_alloc *alloc, uint64_t address, uint64_t bytes);
+void sw_sim_reserved_free(struct sw_sim_alloc *alloc);
+/* The allocation or reservation, mapped or not. */
+struct sw_sim_alloc *sw_sim_alloc_at(uint64_t address);
+
+/* ---- values.c ---- */
+/* The value that a wait is for is there; no lock needed. */
+bool sw_sim_value_there(const struct sw_sim_value *op);
+void sw_sim_value_write(const struct sw_sim_value *op);
 
 /* ---- code ---- */
 struct sw_sim_function {

@@ -76,6 +76,10 @@ void sw_sim_work_run(const struct sw_sim_work *work)
 		else
 			work->host.callback(work->host.stream, CUDA_SUCCESS, work->host.arg);
 		break;
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		if (!work->op.wait)
+			sw_sim_value_write(&work->op);
+		break;
 	case CU_GRAPH_NODE_TYPE_MEM_FREE:
 		sw_sim_pool_free(work->address);
 		break;

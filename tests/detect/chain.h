@@ -103,9 +103,11 @@ struct truth {
 		bool alive, freed; /* freed: and nothing came to its place yet */
 		enum sw_memory memory;
 		int block, born, born_op, freed_op;
+		int given_back; /* node of a stream-ordered free, -1 none */
 		bool starts[SLOT_BYTES]; /* where something is known to start */
 	} slot[SLOTS];
 	int blocks;
+	int unordered; /* pairs that no document orders */
 	const struct nodes *releasing; /* what a release under way waits for, NULL none */
 };
 
@@ -117,7 +119,8 @@ uint64_t slot_address(const struct chain_range *range);
 bool slot_is_device(uint8_t slot);
 bool slot_is_pinned(const struct truth *truth, uint8_t slot);
 void memory_alloc(struct truth *truth, int op, int node, uint8_t slot);
-void memory_free(struct truth *truth, int op, int node, uint8_t slot);
+/* `ordered`: at a point of a stream. */
+void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered);
 /* Exact: rows of bytes.  `like` says how (op, node, role, host, may). */
 void memory_box(struct truth *truth, const struct touch *like, const struct chain_range *range, unsigned bytes,
 		unsigned rows);

@@ -120,6 +120,7 @@ static void compare(struct truth *truth, const struct touch *m, const struct tou
 	enum sw_order order = oracle_ordered(&truth->order, m->node, y->node);
 	if (m->block != y->block || !share || (!writes(m) && !writes(y)) || order == SW_ORDER_DOCUMENTED)
 		return;
+	truth->unordered++;
 	struct pair pair = {hazard(m, y, kind), m->op, y->op, strength(m, y), false, hidden(truth, m, y)};
 	if (y->role == SW_FREE && kind == SW_MEM_ASYNC && pair.strength / 3 != SW_ERROR)
 		return; /* memory of pools goes back and forth: certain cases only */
@@ -158,11 +159,26 @@ static void after_free(struct truth *truth, const struct touch *t, const struct 
 
 void memory_alloc(struct truth *truth, int op, int node, uint8_t slot)
 {
+	const struct allocation *old = &truth->slot[slot];
+	/* What comes back from a pool comes after its free, in this run. */
+	if (node >= 0 && old->freed && old->given_back >= 0)
+		for (size_t i = 0; i < MAX_NODES / 64; i++)
+			truth->order.node[node].before[1].bits[i] |=
+				truth->order.node[old->given_back].before[1].bits[i];
 	truth->slot[slot] = (struct allocation){
 		.alive = true, .memory = memory[slot], .block = ++truth->blocks, .born = node, .born_op = op};
 }
 
-void memory_free(struct truth *truth, int op, int node, uint8_t slot)
+/* A free that comes before its own allocation: told where no use of the memory tells it. */
+static void unborn(struct truth *truth, const struct touch *t, const struct allocation *a)
+{
+	if (a->alive && a->memory == SW_MEM_ASYNC &&
+	    oracle_ordered(&truth->order, a->born, t->node) == SW_ORDER_NONE)
+		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t->op,
+					      SW_ERROR * 3 + SW_CERTAIN, false, false});
+}
+
+void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered)
 {
 	struct allocation *a = &truth->slot[slot];
 	struct touch all = {.op = op,
@@ -173,8 +189,12 @@ void memory_free(struct truth *truth, int op, int node, uint8_t slot)
 			    .bounded = true,
 			    .width = SLOT_BYTES,
 			    .rows = 1};
+	int unordered = truth->unordered;
 	set_rows(&all);
 	enter(truth, &all, a->memory, false);
+	if (ordered && unordered == truth->unordered)
+		unborn(truth, &all, a);
+	a->given_back = ordered ? node : -1;
 	a->alive = false;
 	a->freed = a->memory != SW_MEM_PINNED;
 	a->freed_op = op;
@@ -199,10 +219,7 @@ void memory_box(struct truth *truth, const struct touch *like, const struct chai
 	}
 	/* Memory that CUDA was not told of is the host's: by its address, for ever. */
 	t.block = a->alive ? a->block : -1 - 2 * range->slot - range->alias;
-	if (a->alive && a->memory == SW_MEM_ASYNC &&
-	    oracle_ordered(&truth->order, a->born, t.node) == SW_ORDER_NONE)
-		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t.op,
-					      SW_ERROR * 3 + SW_CERTAIN, false, false});
+	unborn(truth, &t, a);
 	enter(truth, &t, a->alive ? a->memory : SW_MEM_PAGEABLE, true);
 	a->starts[t.start] |= a->alive;
 }

@@ -117,7 +117,7 @@ static void release(struct run *run)
 	uint64_t address = slot_address(&(struct chain_range){.slot = slot});
 	if (slot == SLOT_POOL && !run->op->synchronous) {
 		tb_free(run->tb, SW_MEM_ASYNC, address)->stream = stream_handle(run);
-		memory_free(run->truth, run->index, happens(run, OP_ENQUEUE), slot);
+		memory_free(run->truth, run->index, happens(run, OP_ENQUEUE), slot, true);
 		return;
 	}
 	tb_free_sync(run->tb, slot == SLOT_PINNED ? SW_MEM_PINNED : SW_MEM_UNKNOWN, address);
@@ -125,7 +125,7 @@ static void release(struct run *run)
 		wait_begins(run, OP_WAIT_DEVICE, CALL);
 		run->truth->releasing = &run->truth->order.token[CALL].covers;
 	}
-	memory_free(run->truth, run->index, happens(run, OP_HOST_STEP), slot);
+	memory_free(run->truth, run->index, happens(run, OP_HOST_STEP), slot, false);
 	run->truth->releasing = NULL;
 	if (slot != SLOT_POOL)
 		wait_ends(run, CALL, SW_ORDER_MEASURED);

@@ -56,7 +56,7 @@ static void copy(struct tb *tb, uint64_t stream, bool sync)
 static void disturb(struct tb *tb)
 {
 	uint64_t event = below(2) ? E1 : E2, stream = stream_of(ANYTHING);
-	switch (below(14)) {
+	switch (below(18)) {
 	case 0:
 		tb_event_create(tb, event);
 		break;
@@ -98,6 +98,23 @@ static void disturb(struct tb *tb)
 		break;
 	case 12:
 		tb_sync_begin(tb, SW_SYNC_CONTEXT, 0);
+		break;
+	case 13:
+		tb_annotation(tb, (enum sw_annotation)(1 + below(9)), device_address(), below(3) * below(8192), stream)
+			->flags = (uint32_t)below(2);
+		break;
+	case 14: {
+		struct sw_rec_other *o =
+			tb_other(tb, SW_REC_OTHER, below(4) ? "cuMemAddressReserve" : "cuMemAddressFree");
+		o->args[0] = DEV + (8 << 20);
+		o->args[1] = 1 << 20;
+		break;
+	}
+	case 15:
+		tb_alloc(tb, SW_MEM_MAPPED, DEV + (8 << 20) + below(16) * 65536, (1 + below(4)) * 65536);
+		break;
+	case 16:
+		tb_free(tb, SW_MEM_MAPPED, DEV + (8 << 20) + below(16) * 65536)->bytes = below(5) * 65536;
 		break;
 	default:
 		tb_thread(tb, 1 + (uint32_t)below(3));

@@ -410,7 +410,7 @@ START_TEST(a_newer_version_is_named)
 	tb->header.major = SW_FORMAT_MAJOR + 1;
 	tb_close(tb, true);
 	ck_assert_int_eq(open_code(&error), SW_E_VERSION);
-	ck_assert(strstr(error.text, path) && strstr(error.text, "version 2.2"));
+	ck_assert(strstr(error.text, path) && strstr(error.text, "version 2.3"));
 }
 END_TEST
 

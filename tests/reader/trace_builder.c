@@ -784,6 +784,17 @@ struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t addre
 	return r;
 }
 
+struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
+					uint64_t stream)
+{
+	struct sw_rec_annotation *r = operation(tb, SW_REC_ANNOTATION, sizeof *r, "syncwatch_annotate", "syncwatch_annotate");
+	r->op = op;
+	r->address = address;
+	r->bytes = bytes;
+	r->stream = stream;
+	return r;
+}
+
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value)
 {
 	struct sw_rec_config *r = operation(tb, SW_REC_CONFIG, sizeof *r, "cuCtxSetLimit", "cudaDeviceSetLimit");

@@ -135,6 +135,9 @@ struct sw_rec_graph_node *tb_node_head(struct tb *tb, uint64_t exec, uint32_t no
 struct sw_rec_graph_node *tb_node(struct tb *tb, uint64_t exec, uint64_t node, const uint64_t *before, uint32_t n,
 				  enum sw_rec_kind kind, void *work, size_t bytes);
 struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream);
+/* Named as the function of syncwatch.h that leaves it. */
+struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
+					uint64_t stream);
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);
 /* A texture, surface or tensor map over `bytes` consecutive bytes. */
 struct sw_rec_object *tb_object(struct tb *tb, enum sw_object_kind kind, uint64_t handle, uint64_t address,

@@ -82,7 +82,7 @@ START_TEST(every_record_is_one_line_with_its_fields)
 #include "reader/kinds.def"
 #undef X
 	ck_assert_uint_eq(count(text, "\n"), records + 1);
-	ck_assert(!strncmp(text, "TRACE version=1.2 flags=CLOSED pid=1000 ", 40));
+	ck_assert(!strncmp(text, "TRACE version=1.3 flags=CLOSED pid=1000 ", 40));
 	ck_assert(holds(text, "\nMODULE seq="));
 	ck_assert(holds(
 		text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
@@ -163,8 +163,6 @@ START_TEST(the_table_of_fields_covers_the_structs)
 		R(COPY_ND, sw_rec_copy_nd, reserved),
 		R(COPY_ND, sw_rec_copy_nd, dst.reserved),
 		R(COPY_ND, sw_rec_copy_nd, src.reserved),
-		R(EVENT_CREATE, sw_rec_event, reserved),
-		R(EVENT_DESTROY, sw_rec_event, reserved),
 		R(EVENT_RECORD, sw_rec_event_record, reserved),
 		R(STREAM_WAIT, sw_rec_stream_wait, reserved),
 		R(HOST_FUNC, sw_rec_host_func, reserved),

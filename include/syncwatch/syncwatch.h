@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program can tell syncwatch about itself.
+ *
+ *     #include <syncwatch/syncwatch.h>
+ *
+ * Needs nothing at link time and does nothing when the program does not run under syncwatch: then each call is one load
+ * and one branch, after one look-up for each source file that uses it.  (Before glibc 2.34 link with -ldl.)  C99, C++ and
+ * CUDA; may be called from any thread.
+ *
+ * `stream` is a cudaStream_t or a CUstream.  SYNCWATCH_HOST in its place means: not in the order of a stream, but now, by
+ * the calling thread.  Calls made before the first call of CUDA are ignored.
+ */
+#ifndef SYNCWATCH_SYNCWATCH_H
+#define SYNCWATCH_SYNCWATCH_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SYNCWATCH_HOST ((void *)-1)
+
+/* What is passed for a call; the values are those of enum sw_annotation in format.h, names come behind. */
+enum syncwatch_op {
+	SYNCWATCH_READS = 1,
+	SYNCWATCH_WRITES,
+	SYNCWATCH_BLOCK_BEGIN,
+	SYNCWATCH_BLOCK_END,
+	SYNCWATCH_IGNORE,
+	SYNCWATCH_JUDGE,
+	SYNCWATCH_BEFORE,
+	SYNCWATCH_AFTER,
+	SYNCWATCH_NAME_STREAM = 64,
+	SYNCWATCH_NAME_BUFFER
+};
+/* Flag: stream 0 is the per-thread default stream in this source file. */
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#define SYNCWATCH_FLAGS 1u
+#else
+#define SYNCWATCH_FLAGS 0u
+#endif
+
+typedef void syncwatch_function(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags,
+				const char *name);
+
+static inline void syncwatch_call(unsigned op, const void *address, size_t bytes, void *stream, const char *name)
+{
+	static syncwatch_function *function;
+	static int asked;
+	if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+		/* A null handle is RTLD_DEFAULT: the program and what was loaded with it. */
+		syncwatch_function *found = __extension__(syncwatch_function *) dlsym((void *)0, "syncwatch_annotate");
+		__atomic_store_n(&function, found, __ATOMIC_RELAXED);
+		__atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
+	}
+	syncwatch_function *call = __atomic_load_n(&function, __ATOMIC_RELAXED);
+	if (call)
+		call(op, address, bytes, stream, SYNCWATCH_FLAGS, name);
+}
+
+/*
+ * The next kernel that is launched on the stream reads (writes) these bytes.  Said once or several times before a launch,
+ * it is taken as all that this launch touches: say all of it.
+ */
+static inline void syncwatch_reads(void *stream, const void *address, size_t bytes)
+{
+	syncwatch_call(SYNCWATCH_READS, address, bytes, stream, NULL);
+}
+static inline void syncwatch_writes(void *stream, const void *address, size_t bytes)
+{
+	syncwatch_call(SYNCWATCH_WRITES, address, bytes, stream, NULL);
+}
+
+/*
+ * A suballocator hands out part of an allocation, and takes it back, in the order of the stream (as cudaMallocAsync and
+ * cudaFreeAsync do): uses that are not ordered behind the begin or before the end are findings, and so are uses of what
+ * was taken back.  A block that begins where another lives ends that one.
+ */
+static inline void syncwatch_block_begin(const void *address, size_t bytes, void *stream)
+{
+	syncwatch_call(SYNCWATCH_BLOCK_BEGIN, address, bytes, stream, NULL);
+}
+static inline void syncwatch_block_end(const void *address, void *stream)
+{
+	syncwatch_call(SYNCWATCH_BLOCK_END, address, 0, stream, NULL);
+}
+
+/* Accesses that lie in these bytes are not judged, until syncwatch_judge() of them: a flag that streams poll on purpose. */
+static inline void syncwatch_ignore(const void *address, size_t bytes)
+{
+	syncwatch_call(SYNCWATCH_IGNORE, address, bytes, SYNCWATCH_HOST, NULL);
+}
+static inline void syncwatch_judge(const void *address, size_t bytes)
+{
+	syncwatch_call(SYNCWATCH_JUDGE, address, bytes, SYNCWATCH_HOST, NULL);
+}
+
+/*
+ * An order that CUDA does not know of (a kernel that waits for another one through memory): what the stream was given
+ * before happens_before(tag) comes before what the other one is given after happens_after(tag).  The latest
+ * happens_before counts.  `tag` is any address of the program's.
+ */
+static inline void syncwatch_happens_before(const void *tag, void *stream)
+{
+	syncwatch_call(SYNCWATCH_BEFORE, tag, 0, stream, NULL);
+}
+static inline void syncwatch_happens_after(const void *tag, void *stream)
+{
+	syncwatch_call(SYNCWATCH_AFTER, tag, 0, stream, NULL);
+}
+
+/* How reports call a stream, and the allocation (or block) that starts at an address.  The text is copied. */
+static inline void syncwatch_name_stream(void *stream, const char *name)
+{
+	syncwatch_call(SYNCWATCH_NAME_STREAM, NULL, 0, stream, name);
+}
+static inline void syncwatch_name_buffer(const void *address, const char *name)
+{
+	syncwatch_call(SYNCWATCH_NAME_BUFFER, address, 0, SYNCWATCH_HOST, name);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
