@@ -4,6 +4,7 @@ recorder_sources = \
 	src/preload/analyse.c src/preload/analyse.h \
 	src/preload/bypass.c src/preload/bypass.h \
 	src/preload/clock.c src/preload/clock.h \
+	src/preload/companion.c src/preload/companion.h \
 	src/preload/cost.c src/preload/cost.h \
 	src/preload/create.c \
 	src/preload/describe.c src/preload/describe.h \

@@ -63,7 +63,7 @@ same "in the table, known to no header" "$work/unreal"
 nm -D --defined-only "$build/libsyncwatch.so" | awk '{ print $3 }' | sort >"$work/exports"
 {
 	awk '$2 != "PASS" { print $1 }' "$work/table"
-	printf '%s\n' cuGetProcAddress cuGetProcAddress_v2 dlsym syncwatch_annotate
+	printf '%s\n' cuGetProcAddress cuGetProcAddress_v2 dlsym syncwatch_annotate syncwatch_companion
 } | sort >"$work/expected"
 diff "$work/expected" "$work/exports" >"$work/difference"
 same "exports (< the table's, > the object's)" "$work/difference"

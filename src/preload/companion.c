@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/companion.h"
+
+static const struct sw_companion companion = {
+	.enter = sw_call_enter,
+	.record = sw_call_record,
+	.record_after = sw_call_record_after,
+	.publish = sw_call_publish,
+	.leave = sw_call_leave,
+	.end = sw_call_end,
+	.describe = sw_describe,
+	.described = sw_describe_done,
+	.notice = sw_notice,
+	.recording = sw_recording,
+	.options = sw_preload_options,
+};
+
+const struct sw_companion *syncwatch_companion(uint32_t version)
+{
+	return version == SW_COMPANION_VERSION ? &companion : NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How companion objects reach the recorder.  What is off by default (guarded host accesses, host threads, GPU time
+ * stamps) lives in objects of its own beside libsyncwatch.so, so that a program recorded without it has none of its
+ * interpositions.  A companion finds syncwatch_companion() with dlsym(RTLD_DEFAULT) and is inert without it.
+ *
+ * The functions of the table are those of recorder.h and keep its rules.
+ */
+#ifndef SW_PRELOAD_COMPANION_H
+#define SW_PRELOAD_COMPANION_H
+
+#include "preload/recorder.h"
+
+#define SW_COMPANION_VERSION 1u /* both sides are built together: any difference is a mixed installation */
+
+struct sw_companion {
+	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
+	void *(*record)(struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
+	void *(*record_after)(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status);
+	void (*publish)(struct sw_call *call);
+	void (*leave)(struct sw_call *call, int status);
+	void (*end)(struct sw_call *call, int status);
+	void *(*describe)(enum sw_rec_kind kind, size_t bytes, bool ordered);
+	void (*described)(void *rec);
+	void (*notice)(const char *text);
+	bool (*recording)(void);
+	const struct sw_preload_options *(*options)(void);
+};
+
+/* NULL: the versions differ.  Any thread, any time; the table is constant. */
+const struct sw_companion *syncwatch_companion(uint32_t version) __attribute__((visibility("default")));
+
+#endif
