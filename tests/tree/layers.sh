@@ -10,10 +10,11 @@ declare -A may=(
 	[preload]="preload base api syncwatch"
 	[reader]="reader base syncwatch"
 	[hb]="hb base"
+	[schedule]="schedule base"
 	[image]="image base syncwatch"
 	[footprint]="footprint image base syncwatch"
-	[detect]="detect hb reader footprint image api base syncwatch"
-	[report]="report detect hb reader footprint image api base syncwatch"
+	[detect]="detect schedule hb reader footprint image api base syncwatch"
+	[report]="report detect schedule hb reader footprint image api base syncwatch"
 	[simcuda]="simcuda image base syncwatch"
 )
 passed=0 failed=0
