@@ -12,6 +12,7 @@ KERNELS_SHARED = \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
+	managed_streams \
 	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
