@@ -9,13 +9,15 @@ int main(int argc, char **argv)
 	float *scratch = device_buffer();
 	cudaStream_t compute = new_stream();
 
-	for (int i = 0; i < 8; i++) {
+	hot_begin();
+	for (int i = 0; i < c.rounds(8); i++) {
 		float *mine = c.fixed ? scratch : device_buffer();
 
 		spin_write<<<GRID, BLOCK, 0, compute>>>(mine, N, i, SPIN_NS);
 		CHECK_LAUNCH();
 		if (!c.fixed)
 			CHECK(cudaFree(mine));
+		host_work(HOST_NS);
 	}
 	finish({compute}, {}, {scratch});
 }

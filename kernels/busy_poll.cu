@@ -9,7 +9,8 @@ int main(int argc, char **argv)
 	cudaStream_t compute = new_stream();
 	cudaEvent_t done = new_event(cudaEventDisableTiming | cudaEventBlockingSync);
 
-	for (int i = 0; i < 8; i++) {
+	hot_begin();
+	for (int i = 0; i < c.rounds(8); i++) {
 		spin_write<<<GRID, BLOCK, 0, compute>>>(data, N, i, SPIN_NS);
 		CHECK_LAUNCH();
 		CHECK(cudaEventRecord(done, compute));

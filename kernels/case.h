@@ -32,6 +32,7 @@ constexpr size_t BYTES = N * sizeof(float);
 constexpr int BLOCK = 256;
 constexpr int GRID = N / BLOCK;
 constexpr unsigned SPIN_NS = 3000000;
+constexpr unsigned HOST_NS = 2000000; /* host_work() beside a kernel */
 
 /* ---- kernels: const pointers are read, the others written ---------------------------------------------------- */
 
@@ -164,6 +165,7 @@ inline void finish(std::initializer_list<cudaStream_t> streams, std::initializer
 		   std::initializer_list<float *> device, std::initializer_list<float *> pinned = {})
 {
 	CHECK(cudaDeviceSynchronize());
+	hot_end();
 	for (cudaEvent_t e : events)
 		CHECK(cudaEventDestroy(e));
 	for (cudaStream_t s : streams)

@@ -10,6 +10,7 @@ KERNELS_SHARED = \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
 	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared flag_poll stale_pointer \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
+	pipeline_wait \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams \

@@ -3,6 +3,7 @@
 #ifndef KERNELS_OPTIONS_H
 #define KERNELS_OPTIONS_H
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,10 +14,13 @@ class Options
 {
       public:
 	bool fixed = false;
+	int repeat = 1;
 
 	/*
-	 * Reads the command line: [--fixed] [VARIANT], or --help, or --list (the variants, one a line, "-" where there
-	 * is only one way to run the program).  A variant is one or more words.  `shows` names the findings.
+	 * Reads the command line: [--fixed] [--repeat N] [VARIANT], or --help, or --list (the variants, one a line, "-"
+	 * where there is only one way to run the program).  A variant is one or more words.  `shows` names the
+	 * findings.
+	 * --repeat makes the hot phase of a program that measures one (hot_begin) N times as long.
 	 */
 	Options(int argc, char **argv, const char *shows, const char *wrong, const char *mended,
 		std::initializer_list<const char *> variants = {})
@@ -30,6 +34,8 @@ class Options
 				list(variants);
 			else if (!strcmp(argv[i], "--fixed"))
 				fixed = true;
+			else if (!strcmp(argv[i], "--repeat") && i + 1 < argc && atoi(argv[i + 1]) > 0)
+				repeat = atoi(argv[++i]);
 			else
 				given += (given.empty() ? "" : " ") + std::string(argv[i]);
 		}
@@ -57,6 +63,12 @@ class Options
 		return variant == name;
 	}
 
+	/* How many rounds a loop makes that has `once` of them without --repeat. */
+	int rounds(int once) const
+	{
+		return once * repeat;
+	}
+
       private:
 	std::string variant;
 
@@ -71,8 +83,8 @@ class Options
 	[[noreturn]] static void help(const char *name, const char *shows, const char *wrong, const char *mended,
 				      std::initializer_list<const char *> variants)
 	{
-		printf("usage: %s [--fixed]%s | --help | --list\n\nShows: %s\nWrong: %s\nFixed: %s\n", name,
-		       variants.size() ? " VARIANT" : "", shows, wrong, mended);
+		printf("usage: %s [--fixed] [--repeat N]%s | --help | --list\n\nShows: %s\nWrong: %s\nFixed: %s\n",
+		       name, variants.size() ? " VARIANT" : "", shows, wrong, mended);
 		for (const char *v : variants)
 			printf("variant: %s\n", v);
 		exit(0);
@@ -87,5 +99,36 @@ class Options
 		exit(0);
 	}
 };
+
+/*
+ * The hot phase: what the mistake makes slower, from the first work to the moment at which all of it is done.  Its wall
+ * time is printed as one line, "hot_ms 123.456", so that a saving that was predicted can be held against the one that
+ * --fixed achieves.
+ */
+inline std::chrono::steady_clock::time_point hot_began;
+
+inline void hot_begin()
+{
+	hot_began = std::chrono::steady_clock::now();
+}
+
+/* Call when the work is known to be done; only the first call behind hot_begin() counts. */
+inline void hot_end()
+{
+	if (hot_began == std::chrono::steady_clock::time_point())
+		return;
+	printf("hot_ms %.3f\n",
+	       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - hot_began).count());
+	hot_began = {};
+}
+
+/* What a program does on the CPU meanwhile: lasts as long, whatever the machine. */
+inline void host_work(unsigned ns)
+{
+	const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
+
+	while (std::chrono::steady_clock::now() < end)
+		;
+}
 
 #endif

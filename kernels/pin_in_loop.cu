@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 
 	if (c.fixed)
 		CHECK(cudaHostRegister(host, BYTES, cudaHostRegisterDefault));
-	for (int i = 0; i < 8; i++) {
+	hot_begin();
+	for (int i = 0; i < c.rounds(8); i++) {
 		spin_write<<<GRID, BLOCK, 0, compute>>>(other, N, i, SPIN_NS);
 		CHECK_LAUNCH();
 		if (!c.fixed)
@@ -20,8 +21,10 @@ int main(int argc, char **argv)
 		CHECK(cudaStreamSynchronize(copies));
 		if (!c.fixed)
 			CHECK(cudaHostUnregister(host));
+		host_work(HOST_NS);
 	}
 	CHECK(cudaDeviceSynchronize());
+	hot_end();
 	if (c.fixed)
 		CHECK(cudaHostUnregister(host));
 	finish({copies, compute}, {}, {data, other});

@@ -8,7 +8,8 @@ int main(int argc, char **argv)
 	float *host = pinned_buffer(), *data = device_buffer();
 	cudaStream_t stream = new_stream();
 
-	for (int i = 0; i < 4; i++) {
+	hot_begin();
+	for (int i = 0; i < c.rounds(4); i++) {
 		CHECK(cudaMemcpyAsync(host, data, BYTES, cudaMemcpyDeviceToHost, stream));
 		CHECK(cudaStreamSynchronize(stream));
 		if (!c.fixed)

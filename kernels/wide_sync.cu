@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 	float *host = pinned_buffer(), *small = device_buffer(), *large = device_buffer(), *seen = pageable_buffer();
 	cudaStream_t compute = new_stream(), copies = new_stream();
 
-	for (int i = 0; i < 8; i++) {
+	hot_begin();
+	for (int i = 0; i < c.rounds(8); i++) {
 		spin_write<<<GRID, BLOCK, 0, compute>>>(large, N, i, SPIN_NS);
 		CHECK_LAUNCH();
 		CHECK(cudaMemcpyAsync(host, small, BYTES, cudaMemcpyDeviceToHost, copies));
@@ -20,6 +21,7 @@ int main(int argc, char **argv)
 		else
 			CHECK(cudaDeviceSynchronize());
 		CHECK(cudaMemcpy(seen, host, BYTES, cudaMemcpyHostToHost));
+		host_work(HOST_NS);
 	}
 	finish({compute, copies}, {}, {small, large}, {host});
 	free(seen);
