@@ -53,6 +53,7 @@ struct sw_stream_info {
 	uint32_t create_stack; /* 0: unknown */
 	uint64_t create_seq;
 	const char *name; /* NVTX or annotation; NULL */
+	bool many;	  /* one of so many that they are described together, by where they were created */
 };
 
 struct sw_allocation {

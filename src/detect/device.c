@@ -52,7 +52,7 @@ void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	(void)w;
 	if (n->of != SW_NAME_STREAM && n->of != SW_NAME_BUFFER && n->of != SW_NAME_SYMBOL)
 		return;
-	const char *name = sw_arena_strndup(m->arena, (const char *)(n + 1), n->name_bytes);
+	const char *name = sw_model_name(m, (const char *)(n + 1), n->name_bytes);
 	struct sw_block *block = n->of != SW_NAME_STREAM ? sw_space_find(&m->space, n->handle, &offset) : NULL;
 	if (block && !offset)
 		block->name = name;
@@ -60,8 +60,9 @@ void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		sw_variables_add(&m->variables, block->ctx, block->owner, name, n->name_bytes, n->handle);
 	if (n->of != SW_NAME_STREAM)
 		return;
-	uint32_t stream = sw_model_lane(m, &at, &lane)->stream;
-	m->j->streams.at[stream].name = name;
+	struct sw_stream_info *info = &m->j->streams.at[sw_model_lane(m, &at, &lane)->stream];
+	if (!info->many)
+		info->name = name;
 }
 
 void sw_on_object(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

@@ -1,12 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/handles.h"
 
+#include <stdlib.h>
+
 #include "base/hash.h"
+
+/* Objects of each of two generations.  Those that are used move to the new one; the old one goes when that is full, so
+   that programs that make an object for each launch do not fill the books. */
+#define SW_MAX_OBJECTS 16384u
 
 struct object {
 	struct sw_range range;
 	uint64_t array;
 };
+
+static void generation_free(struct sw_map *map)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(map, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(map);
+}
+
+static struct object *keep(struct sw_handles *handles, uint64_t key, const struct object *object)
+{
+	struct object *kept = sw_map_ptr(&handles->recent, key);
+	if (!kept) {
+		if (handles->recent.n >= SW_MAX_OBJECTS) {
+			generation_free(&handles->older);
+			handles->older = handles->recent;
+			handles->recent = (struct sw_map){0};
+		}
+		kept = sw_alloc(sizeof *kept);
+		sw_map_put_ptr(&handles->recent, key, kept);
+	}
+	*kept = *object;
+	return kept;
+}
+
+static const struct object *find_object(struct sw_handles *handles, uint64_t key)
+{
+	const struct object *object = sw_map_ptr(&handles->recent, key);
+	if (object)
+		return object;
+	object = sw_map_ptr(&handles->older, key);
+	if (!object)
+		return NULL;
+	struct object copy = *object;
+	return keep(handles, key, &copy);
+}
 
 /* Bytes of an element by CUtensorMapDataType (cuda.h); the packed types of 4 and 6 bits take at most one byte. */
 static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 1, 1, 1};
@@ -48,28 +90,27 @@ static struct sw_range range_of(const struct sw_rec_object *o)
 
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record)
 {
-	struct object *object = sw_arena_alloc(&handles->arena, sizeof *object);
-	uint64_t *slot = sw_map_put(&handles->by_handle, key_of(record->kind, record->handle));
+	struct object object = {0};
 	const struct object *before = NULL;
 	if (record->before)
-		before = sw_map_ptr(&handles->by_handle, key_of(record->kind, record->before));
+		before = find_object(handles, key_of(record->kind, record->before));
 	if (record->side == SW_SIDE_ARRAY) {
-		object->array = record->address;
-		object->range = sw_range_bytes(0, 0, SW_READ, SW_EV_FOOTPRINT); /* as large as the array is */
+		object.array = record->address;
+		object.range = sw_range_bytes(0, 0, SW_READ, SW_EV_FOOTPRINT); /* as large as the array is */
 	} else if (before) {
-		object->range = before->range;
-		object->range.address = object->range.base = record->address;
+		object.range = before->range;
+		object.range.address = object.range.base = record->address;
 	} else {
-		object->range = range_of(record);
+		object.range = range_of(record);
 	}
-	object->range.loose = true;
-	*slot = (uint64_t)(uintptr_t)object;
+	object.range.loose = true;
+	keep(handles, key_of(record->kind, record->handle), &object);
 	handles->epoch++;
 }
 
-static bool find(const struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
+static bool find(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
 {
-	const struct object *object = sw_map_ptr(&handles->by_handle, key);
+	const struct object *object = find_object(handles, key);
 	if (!object || (!object->array && !object->range.width))
 		return false;
 	*range = object->range;
@@ -77,13 +118,13 @@ static bool find(const struct sw_handles *handles, uint64_t key, struct sw_range
 	return true;
 }
 
-bool sw_handles_find(const struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle,
-		     struct sw_range *range, uint64_t *array)
+bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
+		     uint64_t *array)
 {
 	return find(handles, key_of(kind, handle), range, array);
 }
 
-bool sw_handles_find_map(const struct sw_handles *handles, const void *map, struct sw_range *range)
+bool sw_handles_find_map(struct sw_handles *handles, const void *map, struct sw_range *range)
 {
 	uint64_t array;
 	uint64_t hash = sw_hash_words(map, SW_TENSOR_MAP_BYTES);
@@ -92,6 +133,6 @@ bool sw_handles_find_map(const struct sw_handles *handles, const void *map, stru
 
 void sw_handles_free(struct sw_handles *handles)
 {
-	sw_map_free(&handles->by_handle);
-	sw_arena_free(&handles->arena);
+	generation_free(&handles->recent);
+	generation_free(&handles->older);
 }

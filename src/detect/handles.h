@@ -12,8 +12,7 @@
 #define SW_TENSOR_MAP_BYTES 128u /* CUtensorMap, cuda.h of CUDA 12.0 to 13.0 */
 
 struct sw_handles {
-	struct sw_map by_handle; /* kind and handle -> struct sw_object; a tensor map's handle is a hash of its bytes */
-	struct sw_arena arena;
+	struct sw_map recent, older; /* kind and handle -> object; a tensor map's handle is a hash of its bytes */
 	uint64_t epoch;
 };
 void sw_handles_free(struct sw_handles *handles);
@@ -21,9 +20,9 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 
 /* All memory that is behind the object, as a loose range (READ; the caller sets the role); *array: handle of the array
    that it is an offset in, 0 none.  False: not known.  A surface may be made of the array of a texture. */
-bool sw_handles_find(const struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle,
-		     struct sw_range *range, uint64_t *array);
+bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
+		     uint64_t *array);
 /* The same of a tensor map by its content. */
-bool sw_handles_find_map(const struct sw_handles *handles, const void *map, struct sw_range *range);
+bool sw_handles_find_map(struct sw_handles *handles, const void *map, struct sw_range *range);
 
 #endif

@@ -19,16 +19,16 @@ static const uint16_t statuses[] = {
 };
 
 /* The one stream beside that of the call that is part of its capture; 0: none, or several. */
-static uint32_t left_over(const struct sw_model *m, uint32_t stream)
+static uint32_t left_over(const struct sw_model *m, const struct sw_lane *books)
 {
-	uint64_t capture = m->captures.at[stream];
 	uint32_t other = 0;
-	for (uint32_t i = 1; capture && i < m->captures.n; i++) {
-		if (i == stream || m->captures.at[i] != capture)
+	for (size_t i = 0; books->capture && i < m->lanes.n; i++) {
+		const struct sw_lane *lane = &m->lanes.at[i];
+		if (lane == books || lane->capture != books->capture)
 			continue;
 		if (other)
 			return 0;
-		other = i;
+		other = lane->stream;
 	}
 	return other;
 }
@@ -38,8 +38,9 @@ static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct s
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, c->stream);
 	uint32_t lane;
-	seen->access[0].stream = sw_model_lane(m, &at, &lane)->stream;
-	const struct sw_access *last = sw_origin_last(m, left_over(m, seen->access[0].stream));
+	const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	seen->access[0].stream = books->stream;
+	const struct sw_access *last = sw_origin_last(m, left_over(m, books));
 	if (last)
 		seen->access[seen->accesses++] = *last;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static sw_handler *const handlers[256] = {
 #define SW_HANDLER(kind, name) [SW_REC_##kind] = sw_on_##name,
 	SW_HANDLERS(SW_HANDLER)
@@ -50,7 +52,6 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	if (!options->no_footprints)
 		m->library = sw_footprint_library_open(options->cache, options->threads);
 	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};
-	*sw_vec_push(&m->captures) = 0;
 }
 
 static void free_events(struct sw_map *map)
@@ -85,12 +86,12 @@ void sw_model_free(struct sw_model *m)
 	free_events(&m->polls);
 	sw_map_free(&m->open);
 	sw_map_free(&m->host_funcs);
-	sw_map_free(&m->default_streams);
+	sw_map_free(&m->shared_streams);
+	sw_map_free(&m->names);
 	sw_map_free(&m->touched);
 	free(m->scratch.covered.at);
 	free(m->scratch_covered.at);
 	free(m->lanes.at);
-	free(m->captures.at);
 	free(m->legacy.at);
 	free(m->wide.lanes.at);
 	sw_values_free(m);
@@ -112,24 +113,41 @@ struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r,
 
 /* ---- lanes and streams ------------------------------------------------------------------------------------------- */
 
+/* Streams that are described one by one: 2 MiB.  A program that makes them without end gets one description for all
+   further ones of a call site, so that the books do not grow with the run.  A timeline draws each of them anyway. */
+#define SW_MAX_STREAMS 16384u
+
+/* Which description lanes of this kind share; 0: the lane has one of its own. */
+static uint64_t shared_key(const struct sw_model *m, const struct sw_hb_at *at, enum sw_lane_kind kind, bool many)
+{
+	uint64_t key = (uint64_t)kind << 40 | (uint64_t)at->ctx << 32;
+	bool created = m->record->rec->kind == SW_REC_STREAM_CREATE;
+	if (many)
+		return sw_hash_u64(key | (created ? m->record->stack : 0)) | 1ull << 63;
+	if (kind == SW_LANE_BLOCKING || kind == SW_LANE_NONBLOCKING)
+		return 0;
+	return key | (kind == SW_LANE_PER_THREAD ? at->thread : 0);
+}
+
 static uint32_t describe_stream(struct sw_model *m, const struct sw_hb_at *at, uint32_t lane)
 {
 	enum sw_lane_kind kind = sw_hb_lane_kind(m->hb, lane);
 	bool handle = kind == SW_LANE_BLOCKING || kind == SW_LANE_NONBLOCKING;
-	uint64_t key = (uint64_t)kind << 40 | (uint64_t)at->ctx << 32 | (kind == SW_LANE_PER_THREAD ? at->thread : 0);
-	uint64_t *known = handle ? NULL : sw_map_put(&m->default_streams, key);
+	bool many = m->j->streams.n >= SW_MAX_STREAMS && !m->observer->operation && kind != SW_LANE_LEGACY;
+	uint64_t key = shared_key(m, at, kind, many);
+	uint64_t *known = key ? sw_map_put(&m->shared_streams, key) : NULL;
 	if (known && *known)
 		return (uint32_t)*known;
 	uint32_t index = (uint32_t)m->j->streams.n;
 	*sw_vec_push(&m->j->streams) = (struct sw_stream_info){
-		.handle = handle ? at->stream : 0,
+		.handle = handle && !many ? at->stream : 0,
 		.kind = kind,
-		.number = handle ? ++m->streams_made : 0,
+		.number = handle && !many ? ++m->streams_made : 0,
 		.ctx = at->ctx,
 		.device = m->context[at->ctx].device,
 		.thread = kind == SW_LANE_PER_THREAD ? at->thread : 0,
+		.many = many,
 	};
-	*sw_vec_push(&m->captures) = 0;
 	if (known)
 		*known = index;
 	return index;
@@ -144,6 +162,7 @@ struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane)
 	if (books->serial != serial) {
 		free(books->ties);
 		free(books->pending);
+		m->capturing -= books->capture != 0;
 		*books = (struct sw_lane){.serial = serial};
 	}
 	return books;
@@ -160,8 +179,8 @@ struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uin
 
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
 {
-	uint32_t lane, stream = m->capturing ? sw_model_lane(m, at, &lane)->stream : 0;
-	return m->captures.at[stream];
+	uint32_t lane;
+	return m->capturing && sw_model_lane(m, at, &lane)->capture;
 }
 
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream)
@@ -172,7 +191,7 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 	struct sw_lane *books = sw_model_lane(m, &at, &lane);
 	what->stream = books->stream;
 	what->device = m->j->streams.at[books->stream].device;
-	if (m->captures.at[books->stream]) {
+	if (books->capture) {
 		sw_origin_remember(m, what);
 		return false;
 	}
@@ -182,6 +201,17 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 	m->wait->enqueues = true;
 	sw_pending_push(m, books, r->seq, what->point.tick);
 	return true;
+}
+
+const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes)
+{
+	uint64_t hash = sw_hash_bytes(SW_FNV_START, name, bytes);
+	const char *known = sw_map_ptr(&m->names, hash);
+	if (known && !strncmp(known, name, bytes) && !known[bytes])
+		return known;
+	known = sw_arena_strndup(m->arena, name, bytes);
+	sw_map_put_ptr(&m->names, hash, (void *)(uintptr_t)known);
+	return known;
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */

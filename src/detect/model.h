@@ -55,6 +55,7 @@ struct sw_lane {
 	uint64_t work;		       /* last step that was work */
 	uint64_t visible, visible_seq; /* last step that wrote memory that the host can read, and its record */
 	uint64_t unknown;	       /* last step whose accesses are not known */
+	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0 none */
 	struct sw_tie *ties;	       /* waits made on this lane, a ring; NULL none yet */
 	uint32_t ties_made;
 	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */
@@ -196,9 +197,9 @@ struct sw_model {
 
 	struct sw_context context[256];
 	SW_VEC(struct sw_lane) lanes;
-	SW_VEC(uint64_t) captures;     /* beside judgement.streams: the capture that a stream is part of, 0 none */
-	size_t capturing;	       /* streams that are */
-	struct sw_map default_streams; /* kind, context, thread -> index in judgement.streams */
+	size_t capturing;	       /* lanes that are part of a capture */
+	struct sw_map shared_streams;  /* descriptions that several lanes share -> index in judgement.streams */
+	struct sw_map names;	       /* hash of a name -> where it is kept */
 	struct sw_map events;	       /* handle -> struct sw_event */
 	struct sw_map host_funcs;      /* record of HOST_FUNC -> token */
 	struct sw_map polls;	       /* call site of a query loop -> what polls.c knows of it */
@@ -237,6 +238,8 @@ struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r,
 /* Lane and its books; the stream is described in the judgement on the way. */
 struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
 struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane);
+/* A copy that lives as long as the judgement, one for all that are alike. */
+const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes);
 /* The stream takes part in a capture: what is issued to it now is not executed. */
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 /* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */

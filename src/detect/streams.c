@@ -12,7 +12,8 @@ void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct s
 	w->what.stream = sw_model_lane(m, &at, &lane)->stream;
 	struct sw_stream_info *info = &m->j->streams.at[w->what.stream];
 	info->create_stack = r->stack;
-	info->create_seq = r->seq;
+	if (!info->create_seq)
+		info->create_seq = r->seq;
 }
 
 void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -22,10 +23,8 @@ void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct 
 	uint32_t lane;
 	struct sw_lane *books = sw_model_lane(m, &at, &lane);
 	w->what.stream = books->stream;
-	if (m->captures.at[books->stream]) {
-		m->captures.at[books->stream] = 0;
-		m->capturing--;
-	}
+	m->capturing -= books->capture != 0;
+	books->capture = 0;
 	sw_hb_stream_destroy(m->hb, s->stream);
 }
 
@@ -97,8 +96,9 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 	uint64_t capture = 0;
 	w->what.role = SW_RECORD;
 	if (!(e->flags & SW_EVENT_RECORD_CONTEXT)) {
-		w->what.stream = sw_model_lane(m, &at, &lane)->stream;
-		capture = m->captures.at[w->what.stream];
+		const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+		w->what.stream = books->stream;
+		capture = books->capture;
 	}
 	if (capture) {
 		if (e->flags & SW_EVENT_RECORD_EXTERNAL)
@@ -112,8 +112,8 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 
 static bool capture_lives(const struct sw_model *m, uint64_t capture)
 {
-	for (size_t i = 0; m->capturing && capture && i < m->captures.n; i++)
-		if (m->captures.at[i] == capture)
+	for (size_t i = 0; m->capturing && capture && i < m->lanes.n; i++)
+		if (m->lanes.at[i].capture == capture)
 			return true;
 	return false;
 }
@@ -128,11 +128,10 @@ static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsign
 	m->j->coverage.edges_for_safety++;
 }
 
-static void join_capture(struct sw_model *m, uint32_t stream, uint64_t capture)
+static void join_capture(struct sw_model *m, struct sw_lane *books, uint64_t capture)
 {
-	if (!m->captures.at[stream])
-		m->capturing++;
-	m->captures.at[stream] = capture;
+	m->capturing += !books->capture;
+	books->capture = capture;
 }
 
 void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -148,10 +147,10 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 	if (books)
 		w->what.stream = books->stream;
 	if (books && capture_lives(m, event->capture)) {
-		join_capture(m, books->stream, event->capture);
+		join_capture(m, books, event->capture);
 		return;
 	}
-	if (event->capture || (books && m->captures.at[books->stream]))
+	if (event->capture || (books && books->capture))
 		return;
 	if (event->in_graph) {
 		wait_for_graph(m, &at, all ? SW_HB_CONTEXT : 0);
@@ -170,20 +169,21 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, c->stream);
-	uint32_t lane, stream = sw_model_lane(m, &at, &lane)->stream;
-	w->what.stream = stream;
+	uint32_t lane;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
 	if (c->op != SW_CAPTURE_END) {
 		if (!r->failed)
-			join_capture(m, stream, r->seq);
+			join_capture(m, books, r->seq);
 		return;
 	}
 	/* It goes on, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
 	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
 		return;
-	uint64_t capture = m->captures.at[stream];
-	for (size_t i = 0; capture && i < m->captures.n; i++)
-		if (m->captures.at[i] == capture) {
-			m->captures.at[i] = 0;
+	uint64_t capture = books->capture;
+	for (size_t i = 0; capture && i < m->lanes.n; i++)
+		if (m->lanes.at[i].capture == capture) {
+			m->lanes.at[i].capture = 0;
 			m->capturing--;
 		}
 }
@@ -200,7 +200,7 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	sw_hb_token token;
 	struct sw_lane *books = sw_model_lane(m, &at, &lane);
 	w->what.stream = books->stream;
-	if (m->captures.at[books->stream])
+	if (books->capture)
 		return;
 	w->what.point = sw_hb_host_func(m->hb, &at, &token);
 	w->enqueues = true;

@@ -169,6 +169,8 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream)
 	case SW_LANE_NONBLOCKING:
 		break;
 	}
+	if (info->many)
+		return "one of many streams";
 	if (info->name)
 		return sw_names_format(names, "stream %u '%s'", info->number, info->name);
 	return sw_names_format(names, "stream %u", info->number);

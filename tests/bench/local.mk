@@ -17,3 +17,7 @@ check_PROGRAMS += tests/bench/bench_footprint
 tests_bench_bench_footprint_SOURCES = tests/bench/bench_footprint.c tools/code_files.c tools/code_files.h
 tests_bench_bench_footprint_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_bench_bench_footprint_LDADD = $(SW_FOOTPRINT_LIBS)
+check_PROGRAMS += tests/bench/bench_churn
+tests_bench_bench_churn_SOURCES = tests/bench/bench_churn.c tests/detect/churn.c tests/detect/churn.h
+tests_bench_bench_churn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_bench_churn_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)

@@ -2,7 +2,7 @@
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
-	tests/detect/test_graphs tests/detect/test_lifetimes
+	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -53,6 +53,10 @@ tests_detect_test_graphs_SOURCES = tests/detect/test_graphs.c $(detect_common)
 tests_detect_test_graphs_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_graphs_CFLAGS = $(detect_cflags)
 tests_detect_test_graphs_LDADD = $(detect_ldadd)
+tests_detect_test_churn_SOURCES = tests/detect/test_churn.c tests/detect/churn.c tests/detect/churn.h $(detect_common)
+tests_detect_test_churn_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_churn_CFLAGS = $(detect_cflags)
+tests_detect_test_churn_LDADD = $(detect_ldadd)
 tests_detect_test_code_SOURCES = tests/detect/test_code.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
 tests_detect_test_code_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_code_CFLAGS = $(detect_cflags)
