@@ -45,7 +45,7 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options)
 					 .cache = options->no_cache ? NULL : ""};
 }
 
-int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options)
+int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden)
 {
 	struct sw_error error;
 	*analysis = (struct sw_analysis){0};
@@ -61,7 +61,7 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	if (!analysis->judgement)
 		return status;
-	struct sw_report_options report = {analysis->suppressions, options->all};
+	struct sw_report_options report = {analysis->suppressions, hidden};
 	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &report);
 	if (sw_in_flight_find(analysis->report, &error))
 		sw_complain(SW_EXIT_OK, "%s", error.text);

@@ -20,8 +20,9 @@ int sw_analysis_check(const struct sw_options *options);
 /* How the options want a trace to be judged. */
 struct sw_judge_options sw_analysis_judge(const struct sw_options *options);
 
-/* Judges a trace and writes the files of the options.  SW_EXIT_OK, or a status after one line; free it in any case. */
-int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options);
+/* Judges a trace and writes the files of the options.  `hidden`: the report holds cheap waits and what is suppressed,
+   too. SW_EXIT_OK, or a status after one line; free it in any case. */
+int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden);
 void sw_analysis_free(struct sw_analysis *analysis);
 
 #endif

@@ -28,7 +28,7 @@ int sw_cmd_report(const struct sw_options *options)
 	if (status)
 		return status;
 	struct sw_analysis analysis;
-	status = sw_analysis_make(&analysis, options->operands[0], options);
+	status = sw_analysis_make(&analysis, options->operands[0], options, options->all);
 	if (analysis.report) {
 		int printed = print(analysis.report, json);
 		status = status ? status : printed;

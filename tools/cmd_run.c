@@ -166,7 +166,7 @@ static void list_others(const struct sw_made_traces *traces, const struct sw_mad
 static int judge(const struct run *run, const char *trace, uint32_t *errors)
 {
 	struct sw_analysis analysis;
-	int status = sw_analysis_make(&analysis, trace, run->options);
+	int status = sw_analysis_make(&analysis, trace, run->options, run->options->all);
 	if (analysis.report) {
 		*errors = analysis.report->totals.errors;
 		sw_report_text(analysis.report, stderr, sw_terminal_colour(STDERR_FILENO));

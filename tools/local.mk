@@ -8,10 +8,10 @@ syncwatch_SOURCES = \
 	tools/child.c tools/child.h tools/install.c tools/install.h tools/traces.c tools/traces.h \
 	tools/elf_probe.c tools/elf_probe.h \
 	tools/draw.c tools/draw.h \
-	tools/cmd_run.c tools/cmd_report.c tools/cmd_export.c \
+	tools/cmd_run.c tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
 	tools/cmd_kernels.c tools/code_files.c tools/code_files.h \
 	tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"'
 syncwatch_LDADD = libswreport.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
-	$(DEMANGLE_LIBS)
+	$(DEMANGLE_LIBS) $(JANSSON_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7

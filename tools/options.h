@@ -13,6 +13,7 @@
 #define SW_COMMANDS(X)                                                                                                 \
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
 	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
+	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "print what a trace covers: calls, kernels, bytes, losses")                             \

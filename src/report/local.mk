@@ -12,9 +12,11 @@ libswreport_a_SOURCES = \
 	src/report/stack.c src/report/stack.h src/report/symbols.c src/report/symbols.h src/report/frames.def \
 	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
 	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \
-	src/report/suppress.c src/report/suppress.h
-libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
-dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/footprints.md
+	src/report/suppress.c src/report/suppress.h \
+	src/report/digest.c src/report/digest.h src/report/digest_json.c \
+	src/report/diff.c src/report/diff.h src/report/diff_text.c src/report/diff_json.c
+libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS)
+dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome.h \

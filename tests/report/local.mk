@@ -5,6 +5,11 @@ TESTS += tests/report/test_report
 tests_report_test_report_SOURCES = tests/report/test_report.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_report_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_report_LDADD = libswreport.a libswdetect.a libswfootprint.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+check_PROGRAMS += tests/report/test_diff
+TESTS += tests/report/test_diff
+tests_report_test_diff_SOURCES = tests/report/test_diff.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_diff_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_diff_LDADD = $(tests_report_test_report_LDADD) $(JANSSON_LIBS)
 check_PROGRAMS += tests/report/test_ground
 TESTS += tests/report/test_ground
 tests_report_test_ground_SOURCES = tests/report/test_ground.c tests/report/fake_trace.c tests/report/fake_trace.h
@@ -19,6 +24,7 @@ tests_report_test_symbols_LDADD = libswreport.a libswbase.a $(CHECK_LIBS) $(DW_L
 endif
 endif
 EXTRA_DIST += \
+	tests/report/golden/diff.json tests/report/golden/diff.txt \
 	tests/report/golden/clean.json tests/report/golden/clean.txt tests/report/golden/crashed.json \
 	tests/report/golden/crashed.txt tests/report/golden/hostile.json tests/report/golden/race.json \
 	tests/report/golden/notes.txt tests/report/golden/race-all.txt tests/report/golden/race.txt tests/report/golden/torch.txt

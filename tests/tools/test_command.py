@@ -64,7 +64,7 @@ class Usage(Case):
             self.refused(USAGE, "unknown option '-z'", command, "-z")
 
     def test_words_reserved_for_later_are_unknown(self):
-        for word in ("merge", "diff", "calibrate"):
+        for word in ("merge", "calibrate"):
             self.refused(USAGE, "unknown command", word)
         for option in ("--gpu-timeline", "--guard-host", "--strict-host", "--html", "--sarif"):
             self.refused(USAGE, "unknown option", "run", option, "true")
@@ -234,6 +234,74 @@ class Report(Case):
             file.write("SW101\nnonsense\n")
         self.refused(INPUT, self.path("s") + ":2:", "report", "--suppress", self.path("s"), trace)
         self.refused(INPUT, "/nonexistent/s", "report", "--suppress", "/nonexistent/s", trace)
+
+
+class Diff(Case):
+    def diff(self, *arguments):
+        result = self.call("diff", "--format", "json", *arguments)
+        self.assertEqual(result.stderr, "")
+        return result.returncode, json.loads(result.stdout)["summary"]
+
+    def report(self, kind, *options):
+        path = self.path(kind + ".json")
+        self.assertEqual(self.call("report", "--json", path, *options, self.trace(kind)).returncode, OK)
+        if "made without jansson" in self.call("diff", path, path).stderr:
+            self.skipTest("built without jansson")
+        return path
+
+    def test_the_same_run_twice(self):
+        trace = self.trace("race")
+        status, summary = self.diff("--error-exitcode", "9", trace, trace)
+        self.assertEqual((status, summary["new"] + summary["gone"] + summary["worse"] + summary["better"]), (OK, 0))
+        self.assertGreater(summary["same"], 0)
+
+    def test_broken_and_fixed(self):
+        race, fixed = self.trace("race"), self.trace("fixed")
+        status, summary = self.diff("--error-exitcode", "9", race, fixed)
+        self.assertEqual((status, summary["gone"], summary["new"]), (OK, 1, 0))
+        status, summary = self.diff("--error-exitcode", "9", fixed, race)
+        self.assertEqual((status, summary["gone"], summary["new"], summary["new_errors"]), (9, 0, 1, 1))
+        self.assertEqual(self.diff(fixed, race)[0], OK, "without the option")
+        text = self.call("diff", fixed, race)
+        self.assertIn("new error: SW101 race-read-after-write", text.stdout)
+
+    def test_suppressed_findings_are_not_compared(self):
+        race, fixed = self.trace("race"), self.trace("fixed")
+        with open(self.path("s"), "w") as file:
+            file.write("SW101\n")
+        status, summary = self.diff("--error-exitcode", "9", "--suppress", self.path("s"), fixed, race)
+        self.assertEqual((status, summary["new"]), (OK, 0))
+
+    def test_reports_and_traces_of_one_run_are_alike(self):
+        report, trace = self.report("race", "--all"), self.trace("race")
+        for pair in ((report, trace), (trace, report), (report, report)):
+            status, summary = self.diff("--error-exitcode", "9", *pair)
+            self.assertEqual((status, summary["new"] + summary["gone"] + summary["worse"] + summary["better"]), (OK, 0))
+        self.assertEqual(self.diff("--error-exitcode", "9", self.report("fixed"), trace)[0], 9)
+
+    def test_json_in_a_file_keeps_its_schema(self):
+        race, fixed = self.trace("race"), self.trace("fixed")
+        printed = self.call("diff", "--format", "json", "--json", self.path("d.json"), race, fixed)
+        with open(self.path("d.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), printed.stdout)
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "diff.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("d.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+
+    def test_bad_input(self):
+        race, report = self.trace("race"), self.report("race")
+        for operands in ((), (race,), (race, race, race)):
+            self.refused(USAGE, "two traces or reports", "diff", *operands)
+        self.refused(USAGE, "unknown format 'html'", "diff", "--format", "html", race, race)
+        self.refused(INPUT, "/nonexistent.swt: ", "diff", race, "/nonexistent.swt")
+        self.refused(OUTPUT, "/nonexistent/d.json", "diff", "--json", "/nonexistent/d.json", race, race)
+        for text, part in (("", "odd"), ("text", "odd"), ("{", "odd:1:"), ('{"schema": "other/1"}', "no report of syncwatch"),
+                           ('{"schema": "syncwatch-report/2"}', "syncwatch-report/2")):
+            with open(self.path("odd"), "w") as file:
+                file.write(text)
+            self.refused(INPUT, part, "diff", race, self.path("odd"))
+            self.refused(INPUT, part, "diff", self.path("odd"), report)
 
 
 class Export(Case):

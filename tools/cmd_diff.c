@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch diff: what is new, gone, better or worse between two runs. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "output.h"
+#include "report/diff.h"
+#include "terminal.h"
+
+/* Reports are JSON objects, whatever their file is called; traces begin with another byte. */
+static bool is_report(FILE *file)
+{
+	int byte;
+	do
+		byte = getc(file);
+	while (byte != EOF && isspace(byte));
+	if (byte != EOF)
+		ungetc(byte, file);
+	return byte == '{';
+}
+
+static int take_trace(struct sw_digest *digest, const char *path, const struct sw_options *options)
+{
+	struct sw_analysis analysis;
+	struct sw_options quiet = *options;
+	quiet.json = NULL; /* is for the comparison */
+	int status = sw_analysis_make(&analysis, path, &quiet, true);
+	if (!status)
+		sw_digest_take(digest, analysis.report);
+	sw_analysis_free(&analysis);
+	return status;
+}
+
+static int take(struct sw_digest *digest, const char *path, const struct sw_options *options)
+{
+	struct sw_error error;
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return sw_complain(SW_EXIT_INPUT, "%s: %s", path, strerror(errno));
+	bool report = is_report(file);
+	int status = SW_EXIT_OK;
+	if (report && sw_digest_read(digest, file, path, &error))
+		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	fclose(file);
+	return report ? status : take_trace(digest, path, options);
+}
+
+static int write_json(const struct sw_diff *diff, const char *path)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (sw_output_open(&output, path, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	sw_diff_json(diff, output.file);
+	if (sw_output_close(&output, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	return SW_EXIT_OK;
+}
+
+static int tell(const struct sw_diff *diff, const struct sw_options *options, bool json)
+{
+	if (options->json) {
+		int status = write_json(diff, options->json);
+		if (status)
+			return status;
+	}
+	if (json)
+		sw_diff_json(diff, stdout);
+	else
+		sw_diff_text(diff, stdout, sw_terminal_colour(STDOUT_FILENO), options->all);
+	return sw_finish_stdout(diff->new_errors && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK);
+}
+
+int sw_cmd_diff(const struct sw_options *options)
+{
+	bool json = options->format && strcmp(options->format, "json") == 0;
+	struct sw_digest a = {0}, b = {0};
+	if (options->n_operands != 2)
+		return sw_complain_usage("two traces or reports are compared: the one before, and the one after");
+	if (options->format && !json && strcmp(options->format, "text") != 0)
+		return sw_complain_usage("unknown format '%s': text or json", options->format);
+	int status = sw_analysis_check(options);
+	if (!status)
+		status = take(&a, options->operands[0], options);
+	if (!status)
+		status = take(&b, options->operands[1], options);
+	if (!status) {
+		struct sw_diff diff;
+		sw_diff_make(&diff, &a, &b);
+		status = tell(&diff, options, json);
+		sw_diff_free(&diff);
+	}
+	sw_digest_free(&a);
+	sw_digest_free(&b);
+	return status;
+}
