@@ -127,6 +127,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
 	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                   \
 	X(OBJECT, 91, "a texture, surface or tensor map was made")  \
+	X(HOST_ACCESS, 92, "the host touched a buffer that work in flight uses")                                       \
 	X(ANNOTATION, 96, "what the program says of itself (syncwatch.h)")
 
 enum sw_rec_kind {
@@ -600,6 +601,23 @@ struct sw_rec_annotation {
 	uint32_t op;    /* enum sw_annotation */
 	uint32_t flags; /* SW_NOTE_ON_HOST */
 };
+enum {
+	SW_HOST_WRITES = 1, /* else it reads */
+	SW_HOST_CALL = 2    /* by a call of libc (read, write, fread ...), which tells how many bytes; else by an instruction */
+};
+/*
+ * Written by the guard (--guard-host) for an access of the host to a byte that unfinished work was thought to use.  One of
+ * an instruction is numbered before the access: `address` is the first byte that it touched, `bytes` is 1.  Its stack is that
+ * of the instruction, below the frame that the kernel made for the signal.  One of a call is numbered after it.
+ */
+struct sw_rec_host_access {
+	struct sw_rec h;
+	uint64_t address, bytes;
+	uint64_t instruction; /* its address; 0: a call */
+	uint32_t flags;       /* SW_HOST_* */
+	uint32_t reserved;
+};
+static_assert(sizeof(struct sw_rec_host_access) == 64, "packed");
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

@@ -189,6 +189,7 @@ struct sw_coverage {
 	uint64_t launches, copies, sets, syncs;
 	uint64_t bytes_copied;
 	uint64_t unclassified_calls, records_lost, straddling_dropped;
+	uint64_t host_accesses; /* that the guard saw */
 	uint64_t edges_for_safety, unknown_streams;
 	/* Kernel nodes are counted in `launches` and the counts of kernels once a description, not a launch. */
 	uint64_t graph_launches, unknown_graph_launches;

@@ -92,6 +92,16 @@ static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 		block->sync_memops = true;
 }
 
+/* The host, or another API on its behalf, may wait for the semaphore. */
+static void semaphore(struct sw_model *m, const uint64_t *args)
+{
+	struct sw_hb_at at = sw_model_at(m, m->record, args[0]);
+	uint32_t lane;
+	uint64_t work = sw_model_lane(m, &at, &lane)->work;
+	if (work)
+		sw_host_signalled(m, (struct sw_point){lane, work});
+}
+
 static void reserve(struct sw_model *m, const uint64_t *args)
 {
 	sw_space_reserve(&m->space, args[0], args[1]);
@@ -109,6 +119,7 @@ static const struct {
 	void (*handle)(struct sw_model *m, const uint64_t *args);
 } others[] = {
 	{"cuPointerSetAttribute", pointer_attribute},
+	{"cuSignalExternalSemaphores", semaphore},
 	{"cuMemAddressReserve", reserve},
 	{"cuMemAddressFree", unreserve},
 };

@@ -370,6 +370,7 @@ static void host_node(struct sw_model *m, const struct sw_node *node, const stru
 	(void)node, (void)at;
 	books->visible = m->wait->what.point.tick;
 	books->visible_seq = m->record->seq;
+	sw_host_signalled(m, m->wait->what.point);
 }
 
 static void exec_touch(struct sw_model *m, const struct sw_exec *x)

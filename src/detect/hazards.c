@@ -80,6 +80,8 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_block_tenants(block));
 	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (later->access.kind == SW_REC_HOST_ACCESS && sw_host_may_know(m, earlier->access.point))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return; /* pools: certain cases only */
 	struct sw_finding seen = {

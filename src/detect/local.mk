@@ -17,6 +17,7 @@ libswdetect_a_SOURCES = \
 	src/detect/variables.c src/detect/variables.h \
 	src/detect/handles.c src/detect/handles.h \
 	src/detect/graphs.c src/detect/graphs.h src/detect/branches.c src/detect/isolation.c \
+	src/detect/host_access.c \
 	src/detect/blocks.c src/detect/pools.c src/detect/values.c src/detect/annotate.c src/detect/syncs.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \

@@ -298,10 +298,14 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 			books->visible = what->point.tick;
 			books->visible_seq = what->seq;
 		}
+		if (range->polls && host_sees(block->memory))
+			sw_host_signalled(m, what->point);
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
-		/* What a kernel computes from a pointer starts nothing, the pointer does. */
-		if ((range->evidence == SW_EV_EXACT || range->param >= 0) && range->base < block->bytes)
+		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
+		   the host came by. */
+		if (what->kind != SW_REC_HOST_ACCESS && (range->evidence == SW_EV_EXACT || range->param >= 0) &&
+		    range->base < block->bytes)
 			sw_block_start(block, range->base);
 	}
 	sw_use_drop(&m->space.uses, use);
@@ -391,7 +395,8 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 	if (!m->any || end > m->last_ns)
 		m->last_ns = end;
 	m->any = true;
-	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN || r->rec->kind == SW_REC_ANNOTATION)
+	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN || r->rec->kind == SW_REC_ANNOTATION ||
+	    r->rec->kind == SW_REC_HOST_ACCESS)
 		return;
 	m->j->coverage.driver_calls++;
 	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? 1 : 0;

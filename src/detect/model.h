@@ -15,6 +15,7 @@
  *     code.c      where the code is
  *     variables.c module variables
  *     handles.c   textures, surfaces, tensor maps
+ *     host_access.c what the guard saw of the host
  *     blocks.c    allocation and release
  *     pools.c     memory of a pool that comes back
  *     values.c    streams that signal through memory
@@ -56,6 +57,7 @@ struct sw_lane {
 	uint64_t visible, visible_seq; /* last step that wrote memory that the host can read, and its record */
 	uint64_t unknown;	       /* last step whose accesses are not known */
 	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0 none */
+	uint64_t signal;	       /* last step that may tell the host something through memory */
 	struct sw_tie *ties;	       /* waits made on this lane, a ring; NULL none yet */
 	uint32_t ties_made;
 	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */
@@ -304,6 +306,12 @@ void sw_listing_add(struct sw_model *m, const struct sw_access *what, const stru
 /* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
 void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_listing *listing);
 
+/* ---- host_access.c ---- */
+/* A step of a stream that the host may see in memory when it is done. */
+void sw_host_signalled(struct sw_model *m, struct sw_point by);
+/* May the host have learnt through memory that this step is done? */
+bool sw_host_may_know(struct sw_model *m, struct sw_point work);
+
 /* ---- isolation.c ---- */
 void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call);
 
@@ -409,6 +417,7 @@ void sw_wide_close(struct sw_model *m);
 	X(CONFIG, config)                                                                                              \
 	X(OTHER, other)                                                                                                \
 	X(OBJECT, object)                                                                                              \
+	X(HOST_ACCESS, host_access)                                                                                    \
 	X(ANNOTATION, annotation)                                                                                      \
 	X(UNCLASSIFIED, unclassified)
 

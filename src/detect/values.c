@@ -143,6 +143,7 @@ static void write_value(struct sw_model *m, const struct sw_record *r, struct sw
 	cell->write[cell->n].bytes = (uint32_t)o->bytes;
 	cell->write[cell->n].ordered = !(o->flags & SW_WRITE_UNORDERED);
 	cell->n++;
+	sw_host_signalled(m, w->what.point);
 }
 
 static void wait_value(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_mem_op *o)

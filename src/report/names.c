@@ -129,6 +129,8 @@ const char *sw_name_operation(struct sw_names *names, const struct sw_access *ac
 		return sw_names_format(names, "kernel %s", sw_name_kernel(names, access->function, false));
 	if (access->kind == SW_REC_HOST_FUNC || access->kind == SW_REC_HOST_FUNC_RUN)
 		return sw_names_format(names, "the host function of %s", api);
+	if (access->kind == SW_REC_HOST_ACCESS)
+		return "host code";
 	return api;
 }
 

@@ -2,7 +2,7 @@
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
-	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn
+	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -25,6 +25,10 @@ tests_detect_test_lifetimes_SOURCES = tests/detect/test_lifetimes.c $(detect_com
 tests_detect_test_lifetimes_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_lifetimes_CFLAGS = $(detect_cflags)
 tests_detect_test_lifetimes_LDADD = $(detect_ldadd)
+tests_detect_test_guard_SOURCES = tests/detect/test_guard.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
+tests_detect_test_guard_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_guard_CFLAGS = $(detect_cflags)
+tests_detect_test_guard_LDADD = $(detect_ldadd)
 tests_detect_test_waits_SOURCES = tests/detect/test_waits.c $(detect_common)
 tests_detect_test_waits_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_waits_CFLAGS = $(detect_cflags)

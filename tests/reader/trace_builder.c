@@ -784,6 +784,16 @@ struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t addre
 	return r;
 }
 
+struct sw_rec_host_access *tb_host_access(struct tb *tb, uint64_t address, uint64_t bytes, uint32_t flags)
+{
+	struct sw_rec_host_access *r = tb_add(tb, SW_REC_HOST_ACCESS, sizeof *r, true);
+	r->address = address;
+	r->bytes = bytes;
+	r->instruction = flags & SW_HOST_CALL ? 0 : 0x401000;
+	r->flags = flags;
+	return r;
+}
+
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream)
 {

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SW104 from what the guard saw of the host, and its repaired twins. */
+#include "detect/judge.h"
+#include "detect/kernels.h"
+
+#define READS  0u
+#define WRITES SW_HOST_WRITES
+
+/* ---- a copy in flight, an access of the host --------------------------------------------------------------------- */
+
+static const struct {
+	const char *what;
+	bool upload; /* host to device, else device to host */
+	uint32_t access;
+	uint64_t at; /* offset in the buffer, of whose first page the copy uses the first half */
+	bool hazard;
+} accesses[] = {
+	{"written while it is read", true, WRITES, 0, true},
+	{"the last byte", true, WRITES, 2047, true},
+	{"read while it is read", true, READS, 0, false},
+	{"written behind the copy", true, WRITES, 2048, false},
+	{"written while it is written", false, WRITES, 5, true},
+	{"read while it is written", false, READS, 5, true},
+	{"read behind the copy", false, READS, 2048, false},
+};
+
+START_TEST(copy_and_access)
+{
+	struct tb *tb = two_streams();
+	if (accesses[_i].upload)
+		h2d(tb, DEV, PIN, 2048, S1);
+	else
+		d2h(tb, PIN, DEV, 2048, S1);
+	tb_host_access(tb, PIN + accesses[_i].at, 1, accesses[_i].access);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->coverage.host_accesses, 1);
+	if (accesses[_i].hazard) {
+		const struct sw_finding *f = only(j, 104);
+		ck_assert_int_eq(f->severity, SW_ERROR);
+		ck_assert_int_eq(f->confidence, SW_CERTAIN);
+		ck_assert_int_eq(f->fix, SW_FIX_HOST_SYNC);
+		ck_assert_int_eq(f->access[1].role, accesses[_i].access == WRITES ? SW_WRITE : SW_READ);
+		ck_assert_uint_eq(f->access[1].stream, 0);
+	} else {
+		no_hazards(j);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A guard that was released late is not a hazard: the host had waited. */
+START_TEST(waited_for)
+{
+	struct tb *tb = two_streams();
+	d2h(tb, PIN, DEV, 4096, S1);
+	tb_event_record(tb, E1, S1);
+	switch (_i) {
+	case 0:
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+		break;
+	case 1:
+		tb_query(tb, SW_SYNC_EVENT, E1, 0);
+		break;
+	case 2: /* through another stream: no guard could know that cheaply */
+		tb_stream_wait(tb, S2, E1);
+		tb_sync(tb, SW_SYNC_STREAM, S2);
+		break;
+	case 3:
+		tb_query(tb, SW_SYNC_EVENT, E1, 600);
+		break;
+	default:
+		tb_sync(tb, SW_SYNC_STREAM, S2);
+		break;
+	}
+	tb_host_access(tb, PIN, 1, READS);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->errors, _i >= 3);
+	ck_assert_uint_eq(count_of(j, 104), _i >= 3);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Thousands of places that the host came by are no suballocations: they do not make anything less sure. */
+START_TEST(accesses_start_nothing)
+{
+	struct tb *tb = two_streams();
+	for (uint64_t i = 0; i < 200; i++)
+		tb_host_access(tb, PIN + 4096 * (i + 1), 1, WRITES);
+	uint32_t f = tb_function(tb, "_Z4fillPf", 1, 8);
+	tb_launch(tb, f, S1, 1, PIN);
+	tb_launch(tb, f, S2, 1, PIN);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 103)->severity, SW_WARNING);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* ---- flags that the host polls ----------------------------------------------------------------------------------- */
+
+enum { NOTHING, VALUE_BEHIND, VALUE_BEFORE, VALUE_ELSEWHERE, VALUE_ORDERED, KERNEL_BEHIND, SEMAPHORE, SIGNALS };
+
+static void signal_host(struct tb *tb, int how)
+{
+	const struct test_call kernel = SIGNAL(PIN + 65536, 1);
+	switch (how) {
+	case VALUE_BEHIND:
+		tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, PIN + 65536, 4, S1);
+		break;
+	case VALUE_ELSEWHERE:
+		tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, PIN + 65536, 4, S2);
+		break;
+	case VALUE_ORDERED:
+		order(tb, S1, S2);
+		tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, PIN + 65536, 4, S2);
+		break;
+	case KERNEL_BEHIND:
+		test_launch(tb, &kernel, S1);
+		break;
+	case SEMAPHORE:
+		tb_other(tb, SW_REC_OTHER, "cuSignalExternalSemaphoresAsync")->args[0] = S1;
+		break;
+	default:
+		break;
+	}
+}
+
+START_TEST(signalled)
+{
+	struct tb *tb = with_code(two_streams());
+	bool told = _i != NOTHING && _i != VALUE_BEFORE && _i != VALUE_ELSEWHERE;
+	if (_i == VALUE_BEFORE)
+		tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, PIN + 65536, 4, S1);
+	d2h(tb, PIN, DEV, 4096, S1);
+	signal_host(tb, _i);
+	tb_host_access(tb, PIN + 100, 1, READS);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
+	ck_assert_int_eq(only(j, 104)->severity, told ? SW_NOTE : SW_ERROR);
+	ck_assert_int_eq(only(j, 104)->confidence, told ? SW_POSSIBLE : SW_CERTAIN);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* ---- host memory handed to a second copy ------------------------------------------------------------------------- */
+
+static const struct {
+	bool first_reads, second_reads;
+	int id;
+} seconds[] = {{true, true, 0}, {true, false, 102}, {false, true, 101}, {false, false, 103}};
+
+/* Pinned or registered, two streams: what the copies do to each other is a race of theirs.  Loop: [case][ordered]. */
+START_TEST(second_copy)
+{
+	struct tb *tb = two_streams();
+	int at = _i / 4;
+	uint64_t host = _i & 2 ? PIN : HOST;
+	if (!(_i & 2))
+		tb_alloc(tb, SW_MEM_REGISTERED, HOST, 65536);
+	if (seconds[at].first_reads)
+		h2d(tb, DEV, host, 4096, S1);
+	else
+		d2h(tb, host, DEV, 4096, S1);
+	if (_i & 1)
+		order(tb, S1, S2);
+	if (seconds[at].second_reads)
+		h2d(tb, DEV2, host + 1024, 64, S2);
+	else
+		d2h(tb, host + 1024, DEV2, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (seconds[at].id && !(_i & 1))
+		ck_assert_int_eq(only(j, seconds[at].id)->severity, SW_ERROR);
+	else
+		no_hazards(j);
+	sw_judgement_free(j);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_add_loop_test(tc, copy_and_access, 0, sizeof accesses / sizeof *accesses);
+	tcase_add_loop_test(tc, waited_for, 0, 5);
+	tcase_add_test(tc, accesses_start_nothing);
+	tcase_add_loop_test(tc, signalled, 0, SIGNALS);
+	tcase_add_loop_test(tc, second_copy, 0, 4 * (int)(sizeof seconds / sizeof *seconds));
+}
+
+int main(void)
+{
+	return run_cases("guard", add);
+}
