@@ -14,6 +14,7 @@ KERNELS_SHARED = \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams \
+	device_reset peer_copy device_event peer_free legacy_devices \
 	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
@@ -21,13 +22,13 @@ KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
 KERNELS_DRIVER = driver_api vmm_unmap_in_flight wait_value
 
-EXTRA_DIST += kernels/case.h kernels/graph.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
+EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 
 # The path of libcudart is a RUNPATH: LD_LIBRARY_PATH must be able to put the simulated CUDA before it.
 KERNELS_NVCCFLAGS = -I$(srcdir)/include -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
 	-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
 KERNELS_LINK_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_HOME)/lib64
-kernels_headers = kernels/case.h kernels/graph.h kernels/options.h
+kernels_headers = kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h
 kernels_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNELS_NVCCFLAGS)
 
 kernels_built = $(KERNELS_SHARED:%=kernels/%) $(KERNELS_STATIC:%=kernels/static/%) \

@@ -38,14 +38,15 @@ class RunTable(unittest.TestCase):
                 out.write(text)
             os.chmod(out.name, 0o755)
 
-    def run_table(self, must, findings, may="-", rows=("one way", "--fixed one way"), status=0, report=None):
+    def run_table(self, must, findings, may="-", rows=("one way", "--fixed one way"), status=0, report=None,
+                  where="both", on="sim", options=()):
         """Exit status and last line; the fixed twin's row accepts what the other does, so that rows fail alike."""
         table = os.path.join(self.build, "rows.tsv")
         with open(table, "w", encoding="utf-8") as out:
             for arguments in rows:
-                out.write("\t".join(("program", arguments, "both", "-", must, may)) + "\n")
+                out.write("\t".join(("program", arguments, where, "-", must, may)) + "\n")
         report = report or json.dumps({"findings": findings})
-        done = subprocess.run([sys.executable, RUN_TABLE, "--rows", table, self.build, "sim"], text=True, check=False,
+        done = subprocess.run([sys.executable, RUN_TABLE, *options, "--rows", table, self.build, on], text=True, check=False,
                               capture_output=True, env={**os.environ, "REPORT": report, "STATUS": str(status)})
         return done.returncode, done.stdout.splitlines()[-1]
 
@@ -76,6 +77,14 @@ class RunTable(unittest.TestCase):
         self.assertEqual(self.run_table("-", [], status=1), self.FAILED)
         self.assertEqual(self.run_table("-", [], report="{}"), self.FAILED)
         self.assertEqual(self.run_table("-", [], report="not json"), self.FAILED)
+
+    def test_two_devices(self):
+        self.assertEqual(self.run_table("-", [], where="two"), self.PASSED)
+        self.assertEqual(self.run_table("-", [], where="two", status=77, on="gpu"), (0, "0 passed, 0 failed, 2 skipped"))
+        self.assertEqual(self.run_table("-", [], where="two", status=77), self.FAILED)
+        self.assertEqual(self.run_table("-", [], status=77, on="gpu"), self.FAILED)
+        self.assertEqual(self.run_table("SW101", [], options=("--two",)), (0, "0 passed, 0 failed, 0 skipped"))
+        self.assertEqual(self.run_table("SW101", [], where="two", options=("--two",)), self.FAILED)
 
     def test_rows_and_programs(self):
         self.assertEqual(self.run_table("-", [], rows=("one way",)), (1, "1 passed, 1 failed, 0 skipped"))
