@@ -6,8 +6,8 @@ const struct sw_sass_size sw_sass_sizes[8] = {{1, 1, 0}, {1, 1, 1}, {2, 1, 0}, {
 					      {4, 1, 0}, {4, 2, 0}, {4, 4, 0}, {4, 4, 0}};
 
 /*
- * Bits 77-80: 0 weak, 4 constant, 5 .STRONG.SM, 7 .STRONG.GPU, 10 .STRONG.SYS; on sm_75 two fields, scope and then 0
- * constant, 1 weak, 2 strong, 3 mmio.
+ * Bits 77-80: 0 weak, 4 constant, 5 .STRONG.SM, 7 .STRONG.GPU, 10 .STRONG.SYS; on sm_75 two fields, scope (0 CTA, 2 GPU,
+ * 3 system) and then 0 constant, 1 weak, 2 strong, 3 mmio.
  */
 static unsigned volatile_of(const struct sw_sass *s)
 {
@@ -15,6 +15,12 @@ static unsigned volatile_of(const struct sw_sass *s)
 	if (s->cubin->arch < 80)
 		return order >> 2 >= 2 ? SW_VOLATILE : 0;
 	return order == 0 || order == 4 ? 0 : SW_VOLATILE;
+}
+
+/* Atomics are strong anyway: only those that also the host may see are told apart. */
+static unsigned system_scope(const struct sw_sass *s)
+{
+	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 11 : 10) ? SW_VOLATILE : 0;
 }
 
 /* An instruction that only some threads execute, of the file that its guard is in. */
@@ -193,7 +199,7 @@ static void atomic(struct sw_sass *s, unsigned bytes, bool result)
 	i->src[1] = rb;
 	i->src[2] = rc;
 	i->imm = sw_sass_signed(s, 40, bits);
-	i->flags |= (uint8_t)(sw_sass_bits(s, 77, 4) == 10 ? SW_VOLATILE : 0);
+	i->flags |= (uint8_t)system_scope(s);
 	if (rd != SW_NO_REG && width == 64)
 		sw_sass_halves(s, rd, old);
 	else if (rd != SW_NO_REG)

@@ -83,6 +83,12 @@ static const struct {
 	{80, 0x0000006810007385, 0x0001e40000100b04, "r528.64 = pair r16, r17; store 2x4 [r528+104], r4, r5"},
 	{75, 0x0000000402057980, 0x0000a8000010e900,
 	 "r528.64 = pair r2, r3; r529.32 = load 1x4 [r528+4]; r5.32 = mov r529"},
+	/* sm_75: ATOM.E.ADD.64.STRONG.GPU P0, R4, [R16+0x60], R8 and ATOM.E.MAX.64.STRONG.SYS P0, RZ, [R4], R6: scopes */
+	{75, 0x000060081004738a, 0x000ea200001145ff,
+	 "r528.64 = pair r16, r17; r530.64 = pair r8, r9; r529.64 = atomic 1x8 [r528+96], r530; r4.32 = low r529; "
+	 "r5.32 = high r529; r512.1 = range 0 1"},
+	{75, 0x0000000604ff738a, 0x004ea400011165ff,
+	 "r528.64 = pair r4, r5; r530.64 = pair r6, r7; atomic.volatile 1x8 [r528], r530; r512.1 = range 0 1"},
 	/* STG.E.U16 desc[UR12][R4.64], R9 */
 	{90, 0x0000000904007986, 0x004fe2000c10150c, "r528.64 = pair r4, r5; store.global 1x2 [r528], r9"},
 	/* LDGSTS.E.BYPASS.128 [R5], desc[UR4][R2.64-0x10] */
