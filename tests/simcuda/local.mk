@@ -42,7 +42,7 @@ tests_simcuda_semantics_LDADD = sim/libcuda.so.1 sim/libcudart.so.13
 
 check_PROGRAMS += tests/simcuda/two_devices
 TESTS += tests/simcuda/two_devices
-tests_simcuda_two_devices_SOURCES = tests/simcuda/two_devices.c tests/simcuda/spinner.h tests/simcuda/device_code.h
+tests_simcuda_two_devices_SOURCES = tests/simcuda/two_devices.c tests/simcuda/two_calls.h tests/simcuda/spinner.h tests/simcuda/device_code.h
 tests_simcuda_two_devices_CPPFLAGS = $(simcuda_test_cppflags)
 tests_simcuda_two_devices_CFLAGS = $(simcuda_test_cflags)
 tests_simcuda_two_devices_LDFLAGS = $(simcuda_test_ldflags)
