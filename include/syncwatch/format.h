@@ -538,13 +538,16 @@ enum {
 	SW_NODE_INCOMPLETE = 2, /* with HEAD: some nodes or dependencies could not be asked for */
 	SW_NODE_CHANGED = 4,    /* of a node described before: other work, the same place in the graph */
 	SW_NODE_ENABLED = 8,    /* of a node described before: it takes part again ... */
-	SW_NODE_DISABLED = 16   /* ... or is skipped (cuGraphNodeSetEnabled) */
+	SW_NODE_DISABLED = 16,  /* ... or is skipped (cuGraphNodeSetEnabled) */
+	SW_NODE_BODY = 32,      /* no node: a body of the conditional node `parent`, which may not run; `node` is its graph */
+	SW_NODE_WEAK = 64       /* some of its dependencies are programmatic: it may begin before those end */
 };
 /*
  * Written inside the call that instantiates or updates, numbered after its GRAPH record; only once that succeeded.  Then
  * `before` x u64, the nodes that this one depends on, and `work_bytes` of the record that the node's work would be on a
  * stream (LAUNCH with its parameter block, COPY_ND, SET, HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its header
- * only kind, words and flags count); 0: the node has no work of these kinds.
+ * only kind, words and flags count); 0: the node has no work of these kinds.  A node of memory operations has a MEM_OP for
+ * each, one behind the other.  CHANGED of a child graph's node: `nodes` records with what it holds now follow.
  */
 struct sw_rec_graph_node {
 	struct sw_rec h;

@@ -15,11 +15,6 @@
 #define SW_MAX_BRANCH_NODES 32768u
 #define SW_MAX_BRANCH_PAIRS (1u << 22)
 
-struct paths {
-	size_t n, words;
-	uint64_t *before; /* n x words: bit j of row i: j comes before i */
-};
-
 typedef SW_VEC(uint32_t) index_vec;
 
 /* What node i depends on, in numbers; false: a node that is not part of the graph. */
@@ -69,7 +64,7 @@ static bool degrees(const struct sw_exec *x, struct degree *d)
 	return known;
 }
 
-static void pass_on(const struct paths *p, uint32_t from, uint32_t to)
+static void pass_on(const struct sw_paths *p, uint32_t from, uint32_t to)
 {
 	const uint64_t *row = p->before + from * p->words;
 	uint64_t *into = p->before + to * p->words;
@@ -79,7 +74,7 @@ static void pass_on(const struct paths *p, uint32_t from, uint32_t to)
 }
 
 /* False: there is a cycle, or a node is missing; then nothing can be said. */
-static bool follow(const struct sw_exec *x, struct paths *p)
+static bool follow(const struct sw_exec *x, struct sw_paths *p)
 {
 	struct degree d = {sw_calloc(p->n, sizeof *d.after), sw_calloc(p->n, sizeof *d.open)};
 	index_vec ready = {0};
@@ -90,7 +85,7 @@ static bool follow(const struct sw_exec *x, struct paths *p)
 			*sw_vec_push(&ready) = (uint32_t)i;
 	while (known && ready.n) {
 		uint32_t from = ready.at[--ready.n];
-		placed++;
+		p->sorted[placed++] = from;
 		for (size_t k = 0; k < d.after[from].n; k++) {
 			uint32_t to = d.after[from].at[k];
 			pass_on(p, from, to);
@@ -106,10 +101,51 @@ static bool follow(const struct sw_exec *x, struct paths *p)
 	return known && placed == p->n;
 }
 
-static bool ordered(const struct paths *p, uint32_t a, uint32_t b)
+bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 {
-	return a == b || p->before[a * p->words + b / 64] >> (b % 64) & 1 ||
-	       p->before[b * p->words + a / 64] >> (a % 64) & 1;
+	struct sw_paths p = {.n = exec->nodes.n, .words = (exec->nodes.n + 63) / 64};
+	if (p.n < 2 || p.n > SW_MAX_BRANCH_NODES)
+		return false;
+	p.before = sw_calloc(p.n * p.words, sizeof *p.before);
+	p.sorted = sw_alloc(p.n * sizeof *p.sorted);
+	bool known = follow(exec, &p);
+	if (known)
+		*paths = p;
+	else
+		sw_paths_free(&p);
+	return known;
+}
+
+void sw_paths_free(struct sw_paths *paths)
+{
+	free(paths->before);
+	free(paths->sorted);
+	*paths = (struct sw_paths){0};
+}
+
+static const struct sw_node *parent_of(const struct sw_exec *x, const struct sw_node *node)
+{
+	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
+	return place ? &x->nodes.at[place - 1] : NULL;
+}
+
+/* In two bodies of one conditional node: at most one of them runs at a time (CUDA driver API, CUgraphConditionalNode-
+   Type), and inside a loop one pass follows the other. */
+static bool exclude(const struct sw_exec *x, const struct sw_node *a, const struct sw_node *b)
+{
+	if (!a->perhaps || !b->perhaps)
+		return false;
+	for (; a; a = parent_of(x, a))
+		for (const struct sw_node *at = b; a->body && at; at = parent_of(x, at))
+			if (at->body && at != a && at->parent == a->parent)
+				return true;
+	return false;
+}
+
+static bool unordered(const struct sw_exec *x, const struct sw_paths *p, uint32_t a, uint32_t b)
+{
+	return a != b && !sw_paths_before(p, a, b) && !sw_paths_before(p, b, a) &&
+	       !exclude(x, &x->nodes.at[a], &x->nodes.at[b]);
 }
 
 static void branch_race(struct sw_model *m, const struct sw_listed *a, const struct sw_listed *b)
@@ -152,7 +188,8 @@ static int by_place(const void *x, const void *y)
 	return 0;
 }
 
-static void compare(struct sw_model *m, const struct paths *p, const struct sw_listed **at, size_t n)
+static void compare(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed **at,
+		    size_t n)
 {
 	size_t pairs = 0;
 	for (size_t i = 0; i < n; i++)
@@ -163,25 +200,21 @@ static void compare(struct sw_model *m, const struct paths *p, const struct sw_l
 			/* The one that is described first stands first. */
 			if (a->node > b->node)
 				a = at[j], b = at[i];
-			if (!ordered(p, a->node, b->node) && sw_use_conflicts(a->use, b->use))
+			if (unordered(x, p, a->node, b->node) && sw_use_conflicts(a->use, b->use))
 				branch_race(m, a, b);
 		}
 }
 
-void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_listing *listing)
+void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
+		       const struct sw_listing *listing)
 {
-	struct paths p = {.n = exec->nodes.n, .words = (exec->nodes.n + 63) / 64};
 	SW_VEC(const struct sw_listed *) at = {0};
-	if (p.n < 2 || p.n > SW_MAX_BRANCH_NODES || listing->at.n < 2)
-		return;
-	p.before = sw_calloc(p.n * p.words, sizeof *p.before);
 	for (size_t i = 0; i < listing->at.n; i++)
 		if (listing->at.at[i].use)
 			*sw_vec_push(&at) = &listing->at.at[i];
-	if (at.n > 1 && follow(exec, &p)) {
+	if (at.n > 1) {
 		qsort(at.at, at.n, sizeof *at.at, by_place);
-		compare(m, &p, at.at, at.n);
+		compare(m, exec, paths, at.at, at.n);
 	}
 	free(at.at);
-	free(p.before);
 }

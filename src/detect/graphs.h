@@ -24,6 +24,7 @@ struct sw_listed {
 struct sw_listing {
 	SW_VEC(struct sw_listed) at;
 	uint32_t node;
+	bool perhaps; /* the node may not run */
 	bool unknown; /* some node touches what is not known */
 };
 
@@ -34,8 +35,18 @@ struct sw_node {
 	uint32_t n;
 	uint32_t type;
 	struct sw_rec *work;   /* NULL: nothing that is known */
+	uint32_t work_bytes;   /* several memory operations lie behind each other */
 	struct sw_access made; /* the call that made it; seq 0 unknown */
 	bool disabled;
+	bool body;    /* of a conditional node: stands for all that it holds */
+	bool perhaps; /* it may not run: it is such a body or lies in one */
+};
+
+/* A node's turn in a launch, and which part of it: waits come before, records behind what they are bound to. */
+enum { SW_TURN_WAIT = 1, SW_TURN_WORK = 2, SW_TURN_RECORD = 4, SW_TURN_ALL = 7 };
+struct sw_turn {
+	uint32_t node;
+	uint32_t parts;
 };
 
 struct sw_exec {
@@ -46,8 +57,22 @@ struct sw_exec {
 	bool unknown;	     /* the description has gaps */
 	bool listed;	     /* `touches` are those of the nodes as they are */
 	struct sw_listing touches;
+	SW_VEC(struct sw_turn) turns; /* of a launch; valid while `listed` */
+	uint32_t bound;		      /* safety edges that events bound to the whole graph cost at each launch */
+	uint32_t flags;		      /* CUgraphInstantiate_flags */
 	struct sw_access made; /* the call that made the exec, or updated it */
 };
+
+/* Which nodes come before which. */
+struct sw_paths {
+	size_t n, words;
+	uint64_t *before; /* n x words: bit j of row i: j comes before i */
+	uint32_t *sorted; /* each node behind all that come before it */
+};
+static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_t b)
+{
+	return p->before[b * p->words + a / 64] >> (a % 64) & 1;
+}
 
 struct sw_graphs {
 	struct sw_map execs;		 /* handle -> struct sw_exec */

@@ -155,7 +155,7 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use 
 	const struct sw_range *range = &later->range;
 	bool sure = range->evidence == SW_EV_EXACT ||
 		    (range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls);
-	if (!sure || after_unclassified(m, later->ctx) ||
+	if (!sure || range->perhaps || after_unclassified(m, later->ctx) ||
 	    sw_hb_ordered(m->hb, born, later->access.point.lane) != SW_ORDER_NONE)
 		return;
 	struct sw_finding seen = {

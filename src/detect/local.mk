@@ -16,7 +16,7 @@ libswdetect_a_SOURCES = \
 	src/detect/code.c src/detect/code.h \
 	src/detect/variables.c src/detect/variables.h \
 	src/detect/handles.c src/detect/handles.h \
-	src/detect/graphs.c src/detect/graphs.h src/detect/branches.c src/detect/isolation.c \
+	src/detect/graphs.c src/detect/graphs.h src/detect/runs.c src/detect/turns.c src/detect/branches.c src/detect/isolation.c \
 	src/detect/host_access.c \
 	src/detect/blocks.c src/detect/pools.c src/detect/values.c src/detect/annotate.c src/detect/syncs.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \

@@ -68,8 +68,9 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 	if (tenants >= SW_TENANTS_SEVERAL && (strays(a, b) || strays(b, a)))
 		return possible;
 	struct sw_verdict verdict = *table[weaker][contact];
-	if (verdict.severity == SW_ERROR && (a->loose || b->loose))
-		verdict = warning; /* where in the box depends on data: as sure as a shared base */
+	/* Where in the box, or whether at all, depends on data: as sure as a shared base. */
+	if (verdict.severity == SW_ERROR && (a->loose || b->loose || a->perhaps || b->perhaps))
+		verdict = warning;
 	if (signals(a, verdict.severity) || signals(b, verdict.severity))
 		return verdict.severity == SW_ERROR ? warning : possible;
 	return verdict;

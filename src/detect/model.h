@@ -4,7 +4,9 @@
  *
  *     model.c     one table: record kind -> handler; everything a handler needs around it
  *     streams.c   streams, events, captures, host functions
- *     graphs.c    executable graphs: what they consist of, their launches
+ *     graphs.c    executable graphs: what they consist of
+ *     runs.c      their launches
+ *     turns.c     in which order a launch takes their nodes
  *     branches.c  nodes of one graph that conflict (SW107)
  *     isolation.c calls that a capture forbids (SW204)
  *     copies.c    copies and sets: which memory, who waits
@@ -293,6 +295,9 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 		       unsigned flags);
 
 /* ---- graphs.c ---- */
+struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* made on the spot */
+/* The books on what the nodes touch are void. */
+void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
 /* A call that became a node: nodes refer to it by its record. */
 void sw_origin_remember(struct sw_model *m, const struct sw_access *what);
 /* The last one on a stream (index); NULL none, also for stream 0. */
@@ -303,8 +308,20 @@ void sw_listing_add(struct sw_model *m, const struct sw_access *what, const stru
 		    const struct sw_touch *how, struct sw_use *use);
 
 /* ---- branches.c ---- */
+/* False: there are too many nodes, a circle, or a dependency on a node that is not there. */
+bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths);
+void sw_paths_free(struct sw_paths *paths);
 /* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
-void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_listing *listing);
+void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
+		       const struct sw_listing *listing);
+
+/* ---- turns.c ---- */
+/* Fills exec->turns; paths NULL: which node comes before which is not known. */
+void sw_turns_make(struct sw_exec *exec, const struct sw_paths *paths);
+
+/* ---- runs.c ---- */
+/* Launches of one exec follow each other: an event of ours stands for the last. */
+uint64_t sw_exec_turn(const struct sw_exec *exec);
 
 /* ---- host_access.c ---- */
 /* A step of a stream that the host may see in memory when it is done. */
@@ -346,6 +363,13 @@ void sw_pool_freed(struct sw_model *m, const struct sw_hb_at *at, const struct s
 void sw_pool_reuse(struct sw_model *m, const struct sw_hb_at *at, uint64_t address, uint64_t bytes);
 
 /* ---- values.c ---- */
+/* The call in hand writes a value, as work at `point`, or waits for one. */
+void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_point point,
+		      const struct sw_rec_mem_op *o);
+void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o);
+/* The call orders work in a way that is not followed: nothing that is found in its context from here on is more than
+   possible. */
+void sw_value_not_followed(struct sw_model *m, const struct sw_access *call);
 void sw_values_free(struct sw_model *m);
 
 /* ---- annotate.c ---- */

@@ -145,7 +145,7 @@ static bool replaces(const struct sw_shadow_env *env, const struct sw_use *x, co
 		return false;
 	if (x->range.role == SW_ATOMIC && m->range.role != SW_ATOMIC)
 		return false;
-	if (x->may_wait && !m->may_wait)
+	if ((x->may_wait && !m->may_wait) || (x->range.perhaps && !m->range.perhaps))
 		return false;
 	return m->access.point.lane == x->access.point.lane ||
 	       sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED;

@@ -116,46 +116,46 @@ static int let_go_by(const struct sw_model *m, const struct sw_cell *cell, const
 	return found;
 }
 
-static void not_followed(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+void sw_value_not_followed(struct sw_model *m, const struct sw_access *call)
 {
 	struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 1,
-				  .access[0] = w->what};
+				  .access[0] = *call};
+	uint8_t ctx = m->record->rec->ctx;
 	m->j->coverage.unclassified_calls++;
-	if (!m->context[r->rec->ctx].unclassified)
-		m->context[r->rec->ctx].unclassified = r->seq;
+	if (!m->context[ctx].unclassified)
+		m->context[ctx].unclassified = m->record->seq;
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
-static void write_value(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_mem_op *o)
+void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_point point,
+		      const struct sw_rec_mem_op *o)
 {
-	struct sw_hb_at at = sw_model_at(m, r, o->stream);
 	struct sw_cell *cell = cell_of(m, o->address);
 	if (cell->n == SW_MAX_WRITES)
 		cell_drop(m, cell, 0);
 	uint64_t event = new_event(m);
-	sw_hb_event_record(m->hb, event, &at, 0, NULL);
+	sw_hb_event_record(m->hb, event, at, 0, NULL);
 	cell->write[cell->n].value = o->value;
 	cell->write[cell->n].event = event;
-	cell->write[cell->n].point = w->what.point;
+	cell->write[cell->n].point = point;
 	cell->write[cell->n].bytes = (uint32_t)o->bytes;
 	cell->write[cell->n].ordered = !(o->flags & SW_WRITE_UNORDERED);
 	cell->n++;
-	sw_host_signalled(m, w->what.point);
+	sw_host_signalled(m, point);
 }
 
-static void wait_value(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_mem_op *o)
+void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o)
 {
-	struct sw_hb_at at = sw_model_at(m, r, o->stream);
 	const struct sw_cell *cell = sw_map_ptr(&m->cells, o->address);
 	struct sw_hb_event_state state;
-	int by = cell ? let_go_by(m, cell, o, sw_hb_lane(m->hb, &at)) : -1;
+	int by = cell ? let_go_by(m, cell, o, sw_hb_lane(m->hb, at)) : -1;
 	if (by < 0)
-		not_followed(m, r, w);
+		sw_value_not_followed(m, &m->wait->what);
 	else
-		sw_hb_stream_wait(m->hb, &at, cell->write[by].event, 0, &state);
+		sw_hb_stream_wait(m->hb, at, cell->write[by].event, 0, &state);
 }
 
 /* A prefetch and an attachment are work; advice is not.  A batch's barriers and flushes order what its other members
@@ -163,11 +163,12 @@ static void wait_value(struct sw_model *m, const struct sw_record *r, struct sw_
 void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, o->stream);
 	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
 		return;
 	if (o->op == SW_MEMOP_WRITE_VALUE)
-		write_value(m, r, w, o);
+		sw_value_written(m, &at, w->what.point, o);
 	else if (o->op == SW_MEMOP_WAIT_VALUE)
-		wait_value(m, r, w, o);
+		sw_value_waited(m, &at, o);
 	m->wide.poisoned = true;
 }

@@ -99,6 +99,14 @@ void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uin
 {
 	if (!m->observer->completed)
 		return;
+	if (lane->pending_n) { /* a launch of a graph may take several steps: it is done with the last */
+		struct sw_pending *last =
+			&lane->pending[(lane->pending_first + lane->pending_n - 1) % lane->pending_room];
+		if (last->seq == seq) {
+			last->tick = tick;
+			return;
+		}
+	}
 	if (lane->pending_n == lane->pending_room && lane->pending_room < SW_MAX_PENDING) {
 		uint32_t room = lane->pending_room ? 2 * lane->pending_room : 16;
 		struct sw_pending *more = sw_alloc(room * sizeof *more);

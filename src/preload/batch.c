@@ -6,6 +6,7 @@
 #include "preload/boxes.h"
 #include "preload/contexts.h"
 #include "preload/custom.h"
+#include "preload/fill.h"
 #include "preload/graphs.h"
 
 /* Element `i` of `count`: the call's own record for the last, a further one for the others. */
@@ -153,14 +154,6 @@ CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CU
 	return status;
 }
 
-static void memop_fill(struct sw_rec_mem_op *r, enum sw_mem_op op, CUstream stream, uint64_t address, uint64_t bytes)
-{
-	r->op = op;
-	r->stream = SW_WORD(stream);
-	r->address = address;
-	r->bytes = bytes;
-}
-
 CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
 				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 				  unsigned long long flags, CUstream stream)
@@ -176,37 +169,13 @@ CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, s
 		struct sw_rec_mem_op *r = element(&call, SW_REC_MEM_OP, sizeof *r, i, count);
 
 		if (r)
-			memop_fill(r, SW_MEMOP_PREFETCH, stream, at[i], sizes[i]);
+			SW_FILL_MEM_OP(r, PREFETCH, stream, at[i], sizes[i], 0, 0);
 		element_done(&call, r, i, count);
 	}
 	status = real(at, sizes, count, locations, location_idxs, num_locations, flags, stream);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
-}
-
-static void stream_op_fill(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatchMemOpParams *op)
-{
-	switch (op->operation) {
-	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-		memop_fill(r, SW_MEMOP_WAIT_VALUE, stream, op->waitValue.address,
-			   op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ? 8 : 4);
-		r->value = r->bytes == 8 ? op->waitValue.value64 : op->waitValue.value;
-		r->flags = op->waitValue.flags;
-		break;
-	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-		memop_fill(r, SW_MEMOP_WRITE_VALUE, stream, op->writeValue.address,
-			   op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64 ? 8 : 4);
-		r->value = r->bytes == 8 ? op->writeValue.value64 : op->writeValue.value;
-		r->flags = op->writeValue.flags;
-		break;
-	default: /* barriers and flushes name no address */
-		memop_fill(r, SW_MEMOP_BATCH, stream, 0, 0);
-		r->value = op->operation;
-		break;
-	}
 }
 
 CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, unsigned int count,
@@ -223,7 +192,7 @@ CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, uns
 		struct sw_rec_mem_op *r = element(&call, SW_REC_MEM_OP, sizeof *r, i, count);
 
 		if (r)
-			stream_op_fill(r, stream, &ops[i]);
+			sw_node_mem_op(r, stream, &ops[i]);
 		element_done(&call, r, i, count);
 	}
 	status = real(stream, count, ops, flags);

@@ -194,6 +194,12 @@
 	((r)->op = SW_GRAPH_##what, (r)->graph = SW_WORD(g), (r)->exec = SW_WORD(x), (r)->stream = SW_WORD(s),          \
 	 (r)->flags = (uint32_t)(bits))
 
+/* A node of any kind is added. */
+#define SW_KIND_ADD_NODE       SW_REC_GRAPH
+#define SW_STRUCT_ADD_NODE     struct sw_rec_graph
+#define SW_DONE_ADD_NODE(call, g, node, p) sw_graphs_node_added(call, node, p)
+#define SW_FILL_ADD_NODE(r, g, node, p) SW_FILL_GRAPH(r, ADD_NODE, g, node, 0, 0)
+
 /* One node of an executable graph is changed. */
 #define SW_KIND_EXEC_NODE      SW_REC_GRAPH
 #define SW_STRUCT_EXEC_NODE    struct sw_rec_graph

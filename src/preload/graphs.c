@@ -37,18 +37,42 @@ static bool any(uint64_t key, uint64_t value, uint64_t with)
 	return true;
 }
 
-static void origin_put(uint64_t node, uint64_t seq)
+static void remember(uint64_t key, uint64_t value)
 {
 	struct sw_state *state = sw_state();
-	uint64_t mask;
+	const uint64_t mask = sw_state_lock(state);
 
-	if (!node || !seq)
-		return;
-	mask = sw_state_lock(state);
 	if (state->by_node.live >= MAX_ORIGINS)
 		sw_table_sweep(&state->by_node, any, 0);
-	sw_table_put(&state->by_node, node, seq);
+	sw_table_put(&state->by_node, key, value);
 	sw_state_unlock(state, mask);
+}
+
+static void origin_put(uint64_t node, uint64_t seq)
+{
+	if (node && seq)
+		remember(node, seq);
+}
+
+/* Bodies of conditional nodes are told when the node is made, and never again: how many (0), and each of them (1 ...).
+   Above the bits of an address. */
+static uint64_t body_key(uint64_t node, uint32_t i)
+{
+	return node ^ (uint64_t)(i + 1) << 48;
+}
+#define MAX_BODIES 1024u
+
+void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params)
+{
+	const CUDA_CONDITIONAL_NODE_PARAMS *p = &params->conditional;
+	uint32_t n = 0;
+
+	origin_put(SW_WORD(node), call->seq);
+	if (params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !p->phGraph_out)
+		return;
+	for (; n < p->size && n < MAX_BODIES; n++)
+		remember(body_key(SW_WORD(node), n + 1), SW_WORD(p->phGraph_out[n]));
+	remember(body_key(SW_WORD(node), 0), n == p->size ? n : 0);
 }
 
 /* After a captured call the stream depends on the node that the call made, and on nothing else. */
@@ -80,6 +104,7 @@ struct walk {
 	bool write;	/* else counted and hashed only */
 	bool lost;	/* something could not be asked for */
 	uint32_t nodes; /* so far */
+	uint32_t flags; /* SW_NODE_* of the node in hand */
 	uint64_t hash;
 	struct scratch *scratch;
 };
@@ -112,6 +137,9 @@ static size_t ask_before(struct walk *walk, CUgraphNode node)
 		walk->lost = true;
 		return 0;
 	}
+	for (size_t i = 0; ask && i < n; i++)
+		if (scratch->edges[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+			walk->flags |= SW_NODE_WEAK;
 	return n;
 }
 
@@ -139,6 +167,7 @@ static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type
 	r->parent = parent;
 	r->origin = sw_table_get(&sw_state()->by_node, SW_WORD(node));
 	r->type = type;
+	r->flags = walk->flags;
 	r->before = (uint32_t)before;
 	r->work_bytes = (uint32_t)bytes;
 	memcpy(r + 1, walk->scratch->before, edges);
@@ -165,6 +194,30 @@ static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CU
 
 static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsigned int depth);
 
+/* Bodies of a conditional node: each is told as a node of its own that holds its nodes. */
+static void bodies_walk(struct walk *walk, CUgraphNode node, unsigned int depth)
+{
+	const struct sw_table *known = &sw_state()->by_node;
+	const uint64_t n = sw_table_get(known, body_key(SW_WORD(node), 0));
+
+	walk->lost |= !n;
+	for (uint32_t i = 1; i <= n; i++) {
+		const CUgraph body = (CUgraph)(uintptr_t)sw_table_get(known, body_key(SW_WORD(node), i));
+
+		if (!body || walk->nodes >= MAX_NODES) {
+			walk->lost = true;
+			return;
+		}
+		walk->nodes++;
+		walk->flags = SW_NODE_BODY;
+		if (walk->write)
+			node_write(walk, (CUgraphNode)body, CU_GRAPH_NODE_TYPE_GRAPH, SW_WORD(node), 0, 0);
+		else
+			node_hash(walk, NULL, 0, CU_GRAPH_NODE_TYPE_GRAPH, 0, 0);
+		graph_walk(walk, body, SW_WORD(body), depth + 1);
+	}
+}
+
 static void node_walk(struct walk *walk, const CUgraphNode *nodes, size_t at, uint64_t parent, unsigned int depth)
 {
 	const CUgraphNode node = nodes[at];
@@ -179,12 +232,15 @@ static void node_walk(struct walk *walk, const CUgraphNode *nodes, size_t at, ui
 		return;
 	}
 	walk->nodes++;
+	walk->flags = 0;
 	before = ask_before(walk, node);
 	bytes = sw_node_ask(node, type, walk->scratch->room);
 	if (walk->write)
 		node_write(walk, node, type, parent, before, bytes);
 	else
 		node_hash(walk, nodes, at, type, before, bytes);
+	if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		bodies_walk(walk, node, depth);
 	if (type != CU_GRAPH_NODE_TYPE_GRAPH)
 		return;
 	if (child_of && child_of(node, &child) == CUDA_SUCCESS)
@@ -314,6 +370,44 @@ void sw_graphs_node_changed(const struct sw_call *call, CUgraphExec exec, CUgrap
 		sw_describe_done(r);
 	}
 	exec_remember(exec, 0);
+}
+
+void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+	struct walk walk = { .call = call, .exec = exec, .hash = 1 };
+	struct sw_rec_graph_node *r;
+	int error;
+	const int saved = errno;
+
+	walk.scratch = sw_sys_map(-1, 0, sizeof *walk.scratch, &error);
+	if (walk.scratch)
+		graph_walk(&walk, child, SW_WORD(node), 1);
+	r = node_begin(call, exec, 0);
+	if (r) {
+		r->node = SW_WORD(node);
+		r->type = CU_GRAPH_NODE_TYPE_GRAPH;
+		r->flags = SW_NODE_CHANGED | (walk.lost || !walk.scratch ? SW_NODE_INCOMPLETE : 0);
+		r->nodes = walk.nodes;
+		sw_describe_done(r);
+	}
+	walk.write = true;
+	walk.nodes = 0;
+	if (walk.scratch) {
+		graph_walk(&walk, child, SW_WORD(node), 1);
+		sw_sys_unmap(walk.scratch, sizeof *walk.scratch);
+	}
+	exec_remember(exec, 0);
+	errno = saved;
+}
+
+void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
+			   const CUgraphNodeParams *params)
+{
+	if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		sw_graphs_child_changed(call, exec, node, params->graph.graph);
+	else
+		sw_graphs_node_changed(call, exec, node,
+				       &(struct sw_node_work){ params->type, sw_node_params(params) });
 }
 
 void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, bool enabled)

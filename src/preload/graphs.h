@@ -27,7 +27,13 @@ static inline void sw_graphs_capture(const struct sw_call *call, CUstream stream
 /* A GRAPH record's call has succeeded; handles as in the record. */
 void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec);
 
-/* One node of an executable graph was given other work. */
+/* A node of any kind was added. */
+void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params);
+
+/* One node of an executable graph was given other work, or another child graph. */
+void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child);
+void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
+			   const CUgraphNodeParams *params);
 void sw_graphs_node_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
 			    const struct sw_node_work *work);
 void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, bool enabled);
@@ -54,10 +60,11 @@ void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgrap
 #define sw_graphs_node_HOST(call, x, node, p)         SW_NODE_GIVEN(call, x, node, HOST, p)
 #define sw_graphs_node_EVENT_RECORD(call, x, node, e) SW_NODE_GIVEN(call, x, node, EVENT_RECORD, &(e))
 #define sw_graphs_node_EVENT_WAIT(call, x, node, e)   SW_NODE_GIVEN(call, x, node, WAIT_EVENT, &(e))
-/* Child graphs, semaphores, memory operations: what the node does now is not told. */
+#define sw_graphs_node_MEM_OPS(call, x, node, p)      SW_NODE_GIVEN(call, x, node, BATCH_MEM_OP, p)
+#define sw_graphs_node_CHILD(call, x, node, child)    sw_graphs_child_changed(call, x, node, child)
+/* Semaphores: what the node does is not told. */
 #define sw_graphs_node_OTHER(call, x, node, p)        SW_NODE_GIVEN(call, x, node, EMPTY, NULL)
-#define sw_graphs_node_ANY(call, x, node, p)                                                                           \
-	sw_graphs_node_changed(call, x, node, &(struct sw_node_work){ (p)->type, sw_node_params(p) })
+#define sw_graphs_node_ANY(call, x, node, p)          sw_graphs_any_changed(call, x, node, p)
 #define sw_graphs_node_ENABLED(call, x, node, on)     sw_graphs_node_enabled(call, x, node, on)
 
 #endif

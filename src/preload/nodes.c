@@ -87,6 +87,50 @@ static size_t free_fill(void *room, const void *params)
 	return 0;
 }
 
+void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatchMemOpParams *op)
+{
+	switch (op->operation) {
+	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+		SW_FILL_MEM_OP(r, WAIT_VALUE, stream, op->waitValue.address, 4, op->waitValue.value,
+			       op->waitValue.flags);
+		break;
+	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+		SW_FILL_MEM_OP(r, WAIT_VALUE, stream, op->waitValue.address, 8, op->waitValue.value64,
+			       op->waitValue.flags);
+		break;
+	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+		SW_FILL_MEM_OP(r, WRITE_VALUE, stream, op->writeValue.address, 4, op->writeValue.value,
+			       op->writeValue.flags);
+		break;
+	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+		SW_FILL_MEM_OP(r, WRITE_VALUE, stream, op->writeValue.address, 8, op->writeValue.value64,
+			       op->writeValue.flags);
+		break;
+	default: /* barriers and flushes name no address */
+		SW_FILL_MEM_OP(r, BATCH, stream, 0, 0, op->operation, 0);
+		break;
+	}
+}
+
+/* All but the first lie behind the record. */
+static size_t batch_fill(void *room, const void *params)
+{
+	const CUDA_BATCH_MEM_OP_NODE_PARAMS *p = params;
+	struct sw_rec_mem_op *r = room;
+	uint32_t count = p->paramArray ? p->count : 0;
+
+	if (count > SW_NODE_BYTES / sizeof *r)
+		count = 0;
+	r->op = SW_MEMOP_BATCH;
+	for (uint32_t i = 0; i < count; i++) {
+		memset(&r[i], 0, sizeof *r);
+		r[i].h.kind = SW_REC_MEM_OP;
+		r[i].h.words = sizeof *r / 8;
+		sw_node_mem_op(&r[i], NULL, &p->paramArray[i]);
+	}
+	return count ? (count - 1) * sizeof *r : 0;
+}
+
 /* One row a type: its record, how that is filled, which question tells its parameters. */
 union params {
 	CUDA_KERNEL_NODE_PARAMS kernel;
@@ -96,6 +140,7 @@ union params {
 	CUDA_MEM_ALLOC_NODE_PARAMS alloc;
 	CUevent event;
 	CUdeviceptr address;
+	CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
 };
 static const struct row {
 	uint16_t bytes;
@@ -113,6 +158,7 @@ static const struct row {
 	ROW(WAIT_EVENT, STREAM_WAIT, sw_rec_stream_wait, cuGraphEventWaitNodeGetEvent, wait_fill),
 	ROW(MEM_ALLOC, ALLOC, sw_rec_alloc, cuGraphMemAllocNodeGetParams, alloc_fill),
 	ROW(MEM_FREE, FREE, sw_rec_free, cuGraphMemFreeNodeGetParams, free_fill),
+	ROW(BATCH_MEM_OP, MEM_OP, sw_rec_mem_op, cuGraphBatchMemOpNodeGetParams, batch_fill),
 #undef ROW
 };
 
@@ -134,7 +180,7 @@ size_t sw_node_record(const struct sw_node_work *work, void *room)
 	bytes = row->bytes + row->fill(room, work->params);
 	memset((char *)room + bytes, 0, -bytes & 7);
 	bytes = (bytes + 7) & ~(size_t)7;
-	r->words = (uint16_t)(bytes / 8);
+	r->words = (uint16_t)(work->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ? row->bytes / 8 : bytes / 8);
 	return bytes;
 }
 
@@ -164,6 +210,8 @@ const void *sw_node_params(const CUgraphNodeParams *any)
 		return &any->eventRecord.event;
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
 		return &any->eventWait.event;
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		return &any->memOp;
 	default:
 		return NULL;
 	}

@@ -22,6 +22,9 @@ size_t sw_node_record(const struct sw_node_work *work, void *room);
 /* The same for a node that exists: asks the driver. */
 size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room);
 
+/* One of a batch of memory operations. */
+void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatchMemOpParams *op);
+
 /* What a structure for any node holds for its type; NULL: a type of which sw_node_record() knows nothing. */
 const void *sw_node_params(const CUgraphNodeParams *any);
 

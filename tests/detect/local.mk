@@ -2,7 +2,8 @@
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
-	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard
+	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard \
+	tests/detect/test_graph_nodes tests/detect/test_bad_input
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -57,6 +58,14 @@ tests_detect_test_graphs_SOURCES = tests/detect/test_graphs.c $(detect_common)
 tests_detect_test_graphs_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_graphs_CFLAGS = $(detect_cflags)
 tests_detect_test_graphs_LDADD = $(detect_ldadd)
+tests_detect_test_graph_nodes_SOURCES = tests/detect/test_graph_nodes.c $(detect_common)
+tests_detect_test_graph_nodes_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_graph_nodes_CFLAGS = $(detect_cflags)
+tests_detect_test_graph_nodes_LDADD = $(detect_ldadd)
+tests_detect_test_bad_input_SOURCES = tests/detect/test_bad_input.c $(detect_common)
+tests_detect_test_bad_input_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_bad_input_CFLAGS = $(detect_cflags)
+tests_detect_test_bad_input_LDADD = $(detect_ldadd)
 tests_detect_test_churn_SOURCES = tests/detect/test_churn.c tests/detect/churn.c tests/detect/churn.h $(detect_common)
 tests_detect_test_churn_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_churn_CFLAGS = $(detect_cflags)

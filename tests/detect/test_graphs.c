@@ -220,7 +220,7 @@ START_TEST(event_nodes)
 	struct tb *tb = two_streams();
 	bool waits = _i & 2, there = _i & 1;
 	describe(tb, EXEC, 2);
-	node_set(tb, EXEC, A, 0, DEV);
+	node_set(tb, EXEC, A, waits ? B : 0, DEV);
 	if (waits) {
 		struct sw_rec_stream_wait wait = {.event = E1, .flags = 1};
 		tb_node(tb, EXEC, B, NULL, 0, SW_REC_STREAM_WAIT, &wait, sizeof wait);
