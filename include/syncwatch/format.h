@@ -20,7 +20,8 @@
 
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
-#define SW_FORMAT_MINOR 3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, bytes of unmapped ranges */
+/* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, bytes of unmapped ranges, GPU_CLOCK, ACTIVITY */
+#define SW_FORMAT_MINOR 3
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER 0x01020304u
@@ -31,6 +32,7 @@ enum {
 	SW_FILE_SIMULATED = 1u << 1, /* recorded on the simulated CUDA */
 	SW_FILE_TSC = 1u << 2,       /* ticks are the invariant time stamp counter, else CLOCK_MONOTONIC nanoseconds */
 	SW_FILE_STACKS = 1u << 3,    /* call stacks were recorded */
+	SW_FILE_GPU = 1u << 4,       /* time stamps of the devices were recorded (ACTIVITY) */
 };
 
 /* First page of the file.  Fields marked (live) change while the program runs and are read with acquire order. */
@@ -99,6 +101,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(COUNTS, 17, "calls per entry point, at the end")                                                             \
 	X(END, 18, "orderly end of the trace")                                                                         \
 	X(GRAPH_NODE, 19, "what an executable graph consists of")							\
+	X(GPU_CLOCK, 20, "ticks and the clock of GPU time stamps read together")                                       \
 	X(LAUNCH, 64, "kernel launch")                                                                                 \
 	X(COPY, 65, "copy of consecutive bytes")                                                                       \
 	X(COPY_ND, 66, "copy of a 2D or 3D box")                                                                       \
@@ -126,8 +129,9 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(OTHER, 88, "another classified call, up to six argument words")                                              \
 	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
 	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                   \
-	X(OBJECT, 91, "a texture, surface or tensor map was made")  \
+	X(OBJECT, 91, "a texture, surface or tensor map was made")                                                     \
 	X(HOST_ACCESS, 92, "the host touched a buffer that work in flight uses")                                       \
+	X(ACTIVITY, 94, "time stamps of work on a device, or of the driver call that put it there")                    \
 	X(ANNOTATION, 96, "what the program says of itself (syncwatch.h)")
 
 enum sw_rec_kind {
@@ -621,6 +625,62 @@ struct sw_rec_host_access {
 	uint32_t reserved;
 };
 static_assert(sizeof(struct sw_rec_host_access) == 64, "packed");
+
+/* ---- time stamps of the devices ---------------------------------------------------------------------------------- */
+
+enum {
+	SW_GPU_CLOCK_OURS = 1, /* the clock is made of the recorder's ticks: gpu_ns belongs to ticks exactly */
+	SW_GPU_CLOCK_LAST = 2  /* all records that there were have been fetched */
+};
+/* Between two of these the clock is taken to run evenly. */
+struct sw_rec_gpu_clock {
+	struct sw_rec h; /* h.ticks: in the middle of the reading */
+	uint64_t gpu_ns;
+	uint64_t lost;  /* ACTIVITY records lost so far, as far as CUPTI tells */
+	uint32_t width; /* ticks that the reading took */
+	uint32_t flags; /* SW_GPU_CLOCK_* */
+};
+static_assert(sizeof(struct sw_rec_gpu_clock) == 56, "packed");
+
+enum sw_activity {
+	SW_ACTIVITY_CALL = 1, /* a driver call: what carries its correlation id was put there by the record of `on` then */
+	SW_ACTIVITY_KERNEL,
+	SW_ACTIVITY_COPY,
+	SW_ACTIVITY_SET,
+	SW_ACTIVITY_GRAPH,    /* one launch of an executable graph, from its first to its last node */
+	SW_ACTIVITY_OVERHEAD  /* time that a call lost in the driver or in CUPTI: sw_overhead */
+};
+enum sw_overhead {
+	SW_OVERHEAD_UNKNOWN,
+	SW_OVERHEAD_COMPILER,     /* PTX was compiled */
+	SW_OVERHEAD_FLUSH,        /* CUPTI's own, down to RESOURCE */
+	SW_OVERHEAD_INSTRUMENTATION,
+	SW_OVERHEAD_RESOURCE,
+	SW_OVERHEAD_MODULE,       /* the runtime loaded modules */
+	SW_OVERHEAD_LAZY,         /* a kernel was loaded at its first use */
+	SW_OVERHEAD_QUEUE_FULL,   /* no room for another command */
+	SW_OVERHEAD_BUFFER,       /* CUPTI asked for a buffer */
+	SW_OVERHEAD_MANAGED       /* CUPTI began to watch managed memory */
+};
+/*
+ * Written when it was fetched, long after what it tells of; the sequence number says no more than that.  `start` and `end`
+ * are of GPU_CLOCK's clock; both 0: not known.
+ */
+struct sw_rec_activity {
+	struct sw_rec h;
+	uint64_t start, end;
+	uint64_t bytes;       /* COPY, SET */
+	uint64_t node;        /* CUPTI's id of a graph's node, 0: none */
+	uint32_t correlation; /* CUPTI's id of the driver call, 0 unknown */
+	uint32_t on;          /* CALL, OVERHEAD: kernel's thread id; else CUPTI's id of the stream */
+	uint32_t context;     /* CUPTI's id */
+	uint32_t graph;       /* CUPTI's id, 0: none */
+	uint32_t device;
+	uint16_t what;        /* enum sw_activity */
+	uint16_t detail;      /* COPY: CUpti_ActivityMemcpyKind; OVERHEAD: enum sw_overhead */
+};
+static_assert(sizeof(struct sw_rec_activity) == 88, "packed");
+
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "reader/kinds.h"
 
 static sw_handler *const handlers[256] = {
 #define SW_HANDLER(kind, name) [SW_REC_##kind] = sw_on_##name,
@@ -438,7 +439,7 @@ static void tell_failed(struct sw_model *m, const struct sw_record *r)
 void sw_model_step(struct sw_model *m, const struct sw_record *r)
 {
 	sw_handler *handler = handlers[r->rec->kind];
-	bool operation = r->rec->kind >= SW_REC_LAUNCH;
+	bool operation = sw_kind_is_operation(r->rec->kind);
 	if (operation) {
 		count_call(m, r);
 		if (r->failed)

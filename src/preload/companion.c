@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/companion.h"
 
+#include "preload/trace.h"
+
+static const struct sw_file_header *header(void)
+{
+	return sw_trace.header;
+}
+
+static void file_flags(uint32_t flags)
+{
+	if (sw_trace.header)
+		__atomic_fetch_or(&sw_trace.header->flags, flags, __ATOMIC_RELAXED);
+}
+
 static const struct sw_companion companion = {
 	.enter = sw_call_enter,
 	.record = sw_call_record,
@@ -13,6 +26,8 @@ static const struct sw_companion companion = {
 	.notice = sw_notice,
 	.recording = sw_recording,
 	.options = sw_preload_options,
+	.header = header,
+	.file_flags = file_flags,
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

@@ -11,7 +11,7 @@
 
 #include "preload/recorder.h"
 
-#define SW_COMPANION_VERSION 1u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 2u /* both sides are built together: any difference is a mixed installation */
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -25,6 +25,8 @@ struct sw_companion {
 	void (*notice)(const char *text);
 	bool (*recording)(void);
 	const struct sw_preload_options *(*options)(void);
+	const struct sw_file_header *(*header)(void); /* NULL: no trace */
+	void (*file_flags)(uint32_t flags);	      /* adds SW_FILE_* to the header */
 };
 
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */

@@ -4,8 +4,12 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 
+#include "preload/companion.h"
+#include "preload/modules.h"
 #include "preload/process.h"
 #include "preload/recorder.h"
 #include "preload/trace.h"
@@ -14,6 +18,7 @@
 /* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
 #define STACK_BYTES    (512u << 10)
 #define LOADER_NS      100000000u /* what the first CUDA call waits for the loader at most */
+#define GPU_SECONDS    5	  /* the same, where CUPTI is loaded too */
 #define ACTIVE_NS      2000000u
 #define IDLE_NS	       100000000u
 #define CLOCK_EVERY_NS 500000000ull
@@ -21,8 +26,27 @@
 static _Atomic uint32_t loader_done;
 static bool simulated;
 
+/* libsyncwatch-gpu.so lies beside us.  Before the first CUDA call goes on, so that no work is missed. */
+static void load_gpu(void)
+{
+	char path[2048];
+	const char *own = sw_modules_own_path(), *slash = strrchr(own, '/');
+	void (*start)(const struct sw_companion *) = NULL;
+	if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/libsyncwatch-gpu.so", (int)(slash - own), own) >= sizeof path)
+		return;
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle)
+		start = (__typeof__(start))dlsym(handle, "syncwatch_gpu_start");
+	if (start)
+		start(syncwatch_companion(SW_COMPANION_VERSION));
+	else
+		sw_notice("GPU time stamps: not recorded, libsyncwatch-gpu.so is missing: syncwatch was built without CUPTI");
+}
+
 static void use_loader(void)
 {
+	if (sw_preload_options()->gpu_timeline)
+		load_gpu();
 	if (sw_preload_options()->stacks && !sw_unwind_loaded())
 		sw_unwind_load();
 	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -72,6 +96,8 @@ int sw_helper_start(void)
 	if (error)
 		return error;
 	struct timespec most = {.tv_nsec = LOADER_NS};
+	if (sw_preload_options()->gpu_timeline)
+		most = (struct timespec){.tv_sec = GPU_SECONDS};
 	while (!atomic_load_explicit(&loader_done, memory_order_acquire))
 		if (sw_sys_wait((const uint32_t *)&loader_done, 0, &most) < 0)
 			break;

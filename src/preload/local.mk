@@ -10,3 +10,6 @@ libsyncwatch_so_LDADD =
 
 include src/preload/intercept.mk
 include src/preload/recorder.mk
+
+# Companion objects: what is off by default.
+include src/preload/gpu.mk

@@ -44,6 +44,17 @@ static bool parse_flag(void *out, const char *text)
 	return true;
 }
 
+static bool parse_gpu(void *out, const char *text)
+{
+	bool on;
+	if (strcmp(text, "nodes") == 0)
+		return *(uint32_t *)out = SW_GPU_TIMELINE_NODES, true;
+	if (!parse_flag(&on, text))
+		return false;
+	*(uint32_t *)out = on;
+	return true;
+}
+
 static bool parse_path(void *out, const char *text)
 {
 	if (strlen(text) >= sizeof options.trace)

@@ -109,12 +109,14 @@ bool sw_recording(void);
 void sw_intercepted(void);
 
 /* Options as parsed from SYNCWATCH_OPTIONS (src/preload/options.def). Read-only after start. */
+#define SW_GPU_TIMELINE_NODES 2u
 struct sw_preload_options {
 	bool stacks;             /* record call stacks (default on) */
 	uint32_t depth;          /* frames kept a stack (default 48) */
 	uint64_t max_bytes;      /* size limit of the trace, keep-first (default 8 GiB) */
 	bool images;             /* copy code images that lie in no file (default on) */
 	uint64_t max_images;     /* bytes of them in all (default 128 MiB) */
+	uint32_t gpu_timeline;   /* 0 off, 1 on, SW_GPU_TIMELINE_NODES: graphs node by node */
 	bool quiet;              /* no line at the start */
 	bool report;             /* start the analyser at exit (default on) */
 	char trace[1024];        /* -o: path; empty: syncwatch-PROGRAM-PID.swt in the current directory */

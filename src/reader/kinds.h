@@ -8,9 +8,10 @@
 
 #include "syncwatch/format.h"
 
+/* Something that the program did: ACTIVITY only tells of it, later. */
 static inline bool sw_kind_is_operation(uint8_t kind)
 {
-	return kind >= SW_REC_LAUNCH;
+	return kind >= SW_REC_LAUNCH && kind != SW_REC_ACTIVITY;
 }
 
 /* Bytes that a record must have at least; 0: kind unknown. */

@@ -32,6 +32,7 @@ enum how {
 	LOSS_WHY,
 	NAME_OF,
 	OBJECT_KIND,
+	ACTIVITY_WHAT,
 	TAILS,
 	TEXT = TAILS,
 	ARGS,	/* texts, each followed by a NUL */
@@ -59,6 +60,7 @@ static const struct {
 	[LOSS_WHY - ENUMS] = {{NULL, "SIZE_LIMIT", "NO_SPACE", "NO_MEMORY", "REENTERED", "FORK", "OTHER"}},
 	[NAME_OF - ENUMS] = {{NULL, "STREAM", "EVENT", "BUFFER", "THREAD", "SYMBOL"}},
 	[OBJECT_KIND - ENUMS] = {{NULL, "TEXTURE", "SURFACE", "TENSOR_MAP"}},
+	[ACTIVITY_WHAT - ENUMS] = {{NULL, "CALL", "KERNEL", "COPY", "SET", "GRAPH", "OVERHEAD"}},
 };
 
 static const struct field {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/in_flight.h"
 
+#include "reader/kinds.h"
+
 int sw_in_flight_find(struct sw_report *report, struct sw_error *error)
 {
 	struct sw_reader *reader;
@@ -13,7 +15,7 @@ int sw_in_flight_find(struct sw_report *report, struct sw_error *error)
 	while ((rc = sw_reader_next(reader, &record, error)) > 0) {
 		/* Below 64 are descriptions.  Stacks are numbered by content in the order of the file: alike in both
 		 * readers. */
-		if (record.rec->kind < SW_REC_LAUNCH || !(record.rec->flags & SW_RF_PENDING))
+		if (!sw_kind_is_operation(record.rec->kind) || !(record.rec->flags & SW_RF_PENDING))
 			continue;
 		*sw_vec_push(&report->in_flight) = (struct sw_in_flight){
 			.thread = record.thread,

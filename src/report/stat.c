@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "reader/kinds.h"
 #include "report/demangle.h"
 #include "report/text_out.h"
 
@@ -72,7 +73,7 @@ static void count(struct counts *s, const struct sw_record *record)
 	uint64_t returned = record->t_ns + (rec->flags & SW_RF_END ? 0 : record->dur_ns);
 	if (returned > s->end_ns)
 		s->end_ns = returned;
-	if (rec->kind < SW_REC_LAUNCH)
+	if (!sw_kind_is_operation(rec->kind))
 		return;
 	if (rec->flags & SW_RF_END) {
 		sw_map_delete(&s->open, ((const struct sw_rec_end *)(const void *)rec)->begin_seq);

@@ -46,6 +46,8 @@ void tb_every_kind(const char *path, bool ended)
 	tb_other(tb, SW_REC_OTHER, "cuMemPoolCreate");
 	tb_other(tb, SW_REC_UNCLASSIFIED, "cuFutureCall")->args[5] = 0x66;
 	tb_object(tb, SW_OBJECT_TEXTURE, 0x7, 0x7f0000000000, 4096)->before = 6;
+	tb_gpu_clock(tb, 77, 0);
+	tb_activity(tb, SW_ACTIVITY_KERNEL, 3, 78, 79);
 	tb_loss(tb, 3, 4, 0);
 	tb->status = 719;
 	tb_event_destroy(tb, 0xe);

@@ -420,6 +420,26 @@ struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns)
 	return r;
 }
 
+struct sw_rec_gpu_clock *tb_gpu_clock(struct tb *tb, uint64_t gpu_ns, uint64_t lost)
+{
+	struct sw_rec_gpu_clock *r = tb_add(tb, SW_REC_GPU_CLOCK, sizeof *r, true);
+	r->gpu_ns = gpu_ns;
+	r->lost = lost;
+	return r;
+}
+
+struct sw_rec_activity *tb_activity(struct tb *tb, enum sw_activity what, uint32_t correlation, uint64_t start,
+				    uint64_t end)
+{
+	struct sw_rec_activity *r = tb_add(tb, SW_REC_ACTIVITY, sizeof *r, true);
+	r->what = (uint16_t)what;
+	r->correlation = correlation;
+	r->start = start;
+	r->end = end;
+	tb->header.flags |= SW_FILE_GPU;
+	return r;
+}
+
 /* ---- operations ---- */
 
 struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t stream, const void *block,

@@ -89,6 +89,10 @@ struct sw_rec_name *tb_name(struct tb *tb, enum sw_name_of of, uint64_t handle, 
 struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t records);
 struct sw_rec_notice *tb_notice(struct tb *tb, const char *text);
 struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns);
+/* Reading of the GPU's clock at the builder's present time. */
+struct sw_rec_gpu_clock *tb_gpu_clock(struct tb *tb, uint64_t gpu_ns, uint64_t lost);
+struct sw_rec_activity *tb_activity(struct tb *tb, enum sw_activity what, uint32_t correlation, uint64_t start,
+				    uint64_t end);
 
 /* ---- operations ---- */
 

@@ -82,7 +82,7 @@ START_TEST(every_record_is_one_line_with_its_fields)
 #include "reader/kinds.def"
 #undef X
 	ck_assert_uint_eq(count(text, "\n"), records + 1);
-	ck_assert(!strncmp(text, "TRACE version=1.3 flags=CLOSED pid=1000 ", 40));
+	ck_assert(!strncmp(text, "TRACE version=1.3 flags=CLOSED|GPU pid=1000 ", 44));
 	ck_assert(holds(text, "\nMODULE seq="));
 	ck_assert(holds(
 		text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
