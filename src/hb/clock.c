@@ -99,27 +99,48 @@ bool sw_clock_equal(const struct sw_clock *a, const struct sw_clock *b)
 
 struct sw_known sw_known_hold(const struct sw_known *known)
 {
-	return (struct sw_known){sw_clock_hold(known->documented), sw_clock_hold(known->measured)};
+	return (struct sw_known){sw_clock_hold(known->documented), sw_clock_hold(known->measured),
+				 sw_clock_hold(known->observed)};
 }
 
 void sw_known_drop(size_t *bytes, struct sw_known *known)
 {
 	sw_clock_drop(bytes, known->documented);
 	sw_clock_drop(bytes, known->measured);
-	*known = (struct sw_known){NULL, NULL};
+	sw_clock_drop(bytes, known->observed);
+	*known = (struct sw_known){NULL, NULL, NULL};
 }
 
-/* Before the two clocks may come to differ, and after. */
-static void split(struct sw_known *known)
+/* Which clocks beside the documented one are, or come to be, clocks of their own.  (A clock that knows nothing is NULL
+   all the same.) */
+struct apart {
+	bool measured, observed;
+};
+
+/* Before the clocks may come to differ ... */
+static struct apart split(struct sw_known *known, const struct sw_known *from, enum sw_order basis)
 {
-	if (!known->measured)
+	struct apart apart = {.measured = known->measured || basis == SW_ORDER_MEASURED,
+			      .observed = known->observed || basis == SW_ORDER_OBSERVED};
+	apart.measured |= from && from->measured && basis == SW_ORDER_DOCUMENTED;
+	apart.observed |= from && from->observed;
+	if (apart.observed && !known->observed)
+		known->observed = sw_clock_hold(sw_known_measured(known));
+	if (apart.measured && !known->measured)
 		known->measured = sw_clock_hold(known->documented);
+	return apart;
 }
 
-/* Only what the documented clock learnt can make it catch up with the measured one. */
-static void unite(size_t *bytes, struct sw_known *known, bool learnt)
+/* ... and after: what did not learn cannot have caught up. */
+static void unite(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
-	if (known->measured == known->documented || (learnt && sw_clock_equal(known->documented, known->measured))) {
+	const struct sw_clock *less = sw_known_measured(known);
+	if (known->observed == less || (known->observed && (documented || measured) && sw_clock_equal(less, known->observed))) {
+		sw_clock_drop(bytes, known->observed);
+		known->observed = NULL;
+	}
+	if (known->measured == known->documented ||
+	    (documented && sw_clock_equal(known->documented, known->measured))) {
 		sw_clock_drop(bytes, known->measured);
 		known->measured = NULL;
 	}
@@ -127,24 +148,29 @@ static void unite(size_t *bytes, struct sw_known *known, bool learnt)
 
 bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told, enum sw_order basis)
 {
-	if (basis == SW_ORDER_DOCUMENTED && !known->measured)
+	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !known->observed)
 		return sw_clock_raise(bytes, &known->documented, lane, tick, told);
-	split(known);
-	bool measured = sw_clock_raise(bytes, &known->measured, lane, tick, told);
+	struct apart apart = split(known, NULL, basis);
+	bool observed = apart.observed && sw_clock_raise(bytes, &known->observed, lane, tick, told);
+	bool measured = apart.measured && basis >= SW_ORDER_MEASURED &&
+			sw_clock_raise(bytes, &known->measured, lane, tick, told);
 	bool documented = basis == SW_ORDER_DOCUMENTED && sw_clock_raise(bytes, &known->documented, lane, tick, told);
-	unite(bytes, known, documented);
-	return measured || documented;
+	unite(bytes, known, documented, measured);
+	return observed || measured || documented;
 }
 
 bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
 		   enum sw_order basis)
 {
-	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !from->measured)
+	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !from->measured && !known->observed && !from->observed)
 		return sw_clock_join(bytes, &known->documented, from->documented, own, told);
-	split(known);
-	bool measured = sw_clock_join(bytes, &known->measured, sw_known_measured(from), own, told);
+	struct apart apart = split(known, from, basis);
+	bool observed = apart.observed &&
+			sw_clock_join(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, told);
+	bool measured = apart.measured && basis >= SW_ORDER_MEASURED &&
+			sw_clock_join(bytes, &known->measured, sw_known_measured(from), own, told);
 	bool documented =
 		basis == SW_ORDER_DOCUMENTED && sw_clock_join(bytes, &known->documented, from->documented, own, told);
-	unite(bytes, known, documented);
-	return measured || documented;
+	unite(bytes, known, documented, measured);
+	return observed || measured || documented;
 }

@@ -54,9 +54,12 @@ bool sw_clock_join(size_t *bytes, struct sw_clock **clock, struct sw_clock *from
 /* Same knowledge, whoever told it. */
 bool sw_clock_equal(const struct sw_clock *a, const struct sw_clock *b);
 
-/* Both clocks of a lane.  measured NULL: as documented, which is the rule. */
+/*
+ * The clocks of a lane, each of which knows at least what the one before it knows.  measured NULL: as documented, which
+ * is the rule; observed NULL: as measured, always so unless host threads have lanes of their own.
+ */
 struct sw_known {
-	struct sw_clock *documented, *measured;
+	struct sw_clock *documented, *measured, *observed;
 };
 static inline struct sw_clock *sw_known_measured(const struct sw_known *known)
 {
@@ -64,11 +67,13 @@ static inline struct sw_clock *sw_known_measured(const struct sw_known *known)
 }
 static inline struct sw_clock *sw_known_by(const struct sw_known *known, enum sw_order basis)
 {
-	return basis == SW_ORDER_MEASURED ? sw_known_measured(known) : known->documented;
+	if (basis == SW_ORDER_DOCUMENTED)
+		return known->documented;
+	return basis == SW_ORDER_OBSERVED && known->observed ? known->observed : sw_known_measured(known);
 }
 struct sw_known sw_known_hold(const struct sw_known *known);
 void sw_known_drop(size_t *bytes, struct sw_known *known);
-/* Basis documented: both clocks learn; measured: only the measured one. */
+/* The clock of the basis learns, and those that know more. */
 bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told, enum sw_order basis);
 bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
 		   enum sw_order basis);

@@ -77,8 +77,8 @@ const struct sw_snap *sw_event_use(struct sw_hb *hb, uint64_t event, struct sw_h
 /* CUDA Driver API, cuCtxRecordEvent: "captures in hEvent all the activities of the context hCtx at the time of this call". */
 static struct sw_snap record_context(struct sw_hb *hb, const struct sw_hb_at *at)
 {
-	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL}};
-	struct sw_snap host = sw_snap_peek(hb, sw_hb_host_lane(hb, at->thread));
+	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
+	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
 	sw_snap_merge(hb, &snap, &host);
 	sw_snap_context(hb, &snap, sw_context_use(hb, at->ctx));
 	return snap;
@@ -111,7 +111,7 @@ void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at 
 static void wait_context(struct sw_hb *hb, const struct sw_hb_at *at, const struct sw_snap *snap)
 {
 	struct sw_context *ctx = sw_context_use(hb, at->ctx);
-	struct sw_snap host = sw_snap_peek(hb, sw_hb_host_lane(hb, at->thread));
+	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
 	sw_snap_merge(hb, &ctx->wait, &host);
 	if (snap)
 		sw_snap_merge(hb, &ctx->wait, snap);

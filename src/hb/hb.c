@@ -9,6 +9,7 @@ struct sw_hb *sw_hb_new(const struct sw_hb_options *options)
 	struct sw_hb *hb = sw_calloc(1, sizeof *hb);
 	if (options)
 		hb->options = *options;
+	hb->actor = SW_NO_LANE;
 	if (!hb->options.strict_host)
 		sw_hb_host_lane(hb, 0);
 	return hb;
@@ -24,6 +25,10 @@ void sw_hb_free(struct sw_hb *hb)
 		sw_snap_drop(hb, &hb->event.at[i].snap);
 	for (size_t i = 0; i < hb->token.n; i++)
 		sw_snap_drop(hb, &hb->token.at[i].snap);
+	for (size_t i = 0; i < hb->sync.n; i++)
+		sw_snap_drop(hb, &hb->sync.at[i].snap);
+	sw_snap_drop(hb, &hb->old);
+	sw_snap_drop(hb, &hb->left);
 	for (size_t i = 0; i < SW_CONTEXTS; i++) {
 		sw_snap_drop(hb, &hb->contexts[i].wait);
 		free(hb->contexts[i].lanes.at);
@@ -33,11 +38,15 @@ void sw_hb_free(struct sw_hb *hb)
 	sw_map_free(&hb->threads);
 	sw_map_free(&hb->host_threads);
 	sw_map_free(&hb->events);
+	sw_map_free(&hb->unborn);
+	sw_map_free(&hb->ended);
+	sw_map_free(&hb->syncs);
 	free(hb->lanes.at);
 	free(hb->free.at);
 	free(hb->dead.at);
 	free(hb->per_thread.at);
 	free(hb->hosts.at);
+	free(hb->sync.at);
 	free(hb->event.at);
 	free(hb->event_free.at);
 	free(hb->token.at);
@@ -57,8 +66,8 @@ void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint6
 	struct sw_context *c = &hb->contexts[ctx];
 	if (!c->used)
 		return;
-	uint32_t host = sw_hb_host_lane(hb, thread);
-	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL}};
+	uint32_t host = sw_lane_acts(hb, thread, SW_LANE_HOST, seq);
+	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	sw_snap_context(hb, &snap, c);
 	if (sw_acquire(hb, host, &snap, SW_EDGE_CONTEXT, SW_ORDER_DOCUMENTED, seq))
 		sw_step_end(hb, host, seq, false);
@@ -104,6 +113,8 @@ enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uin
 		return SW_ORDER_DOCUMENTED;
 	if (l->known.measured && sw_clock_get(l->known.measured, earlier.lane) >= earlier.tick)
 		return SW_ORDER_MEASURED;
+	if (l->known.observed && sw_clock_get(l->known.observed, earlier.lane) >= earlier.tick)
+		return SW_ORDER_OBSERVED;
 	return SW_ORDER_NONE;
 }
 
@@ -137,11 +148,12 @@ struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb)
 {
 	struct sw_hb_stats stats = hb->stats;
 	stats.bytes = sizeof *hb + hb->clock_bytes + hb->lanes.room * sizeof *hb->lanes.at +
-		      hb->event.room * sizeof *hb->event.at + hb->token.room * sizeof *hb->token.at +
+		      hb->event.room * sizeof *hb->event.at + hb->token.room * sizeof *hb->token.at + hb->sync.room * sizeof *hb->sync.at +
 		      (hb->free.room + hb->dead.room + hb->per_thread.room + hb->hosts.room + hb->event_free.room +
 		       hb->token_free.room) *
 			      sizeof(uint32_t) +
-		      map_bytes(&hb->streams) + map_bytes(&hb->threads) + map_bytes(&hb->host_threads) + map_bytes(&hb->events);
+		      map_bytes(&hb->streams) + map_bytes(&hb->threads) + map_bytes(&hb->host_threads) + map_bytes(&hb->events) +
+		      map_bytes(&hb->unborn) + map_bytes(&hb->ended) + map_bytes(&hb->syncs);
 	for (size_t i = 0; i < SW_CONTEXTS; i++)
 		stats.bytes += (hb->contexts[i].lanes.room + hb->contexts[i].dirty.room) * sizeof(uint32_t);
 	return stats;
@@ -149,7 +161,7 @@ struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb)
 
 void sw_hb_barrier(struct sw_hb *hb, uint64_t seq)
 {
-	struct sw_snap all = {{0, 0}, 0, 0, {NULL, NULL}};
+	struct sw_snap all = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	for (uint32_t i = 0; i < hb->lanes.n; i++)
 		if (sw_lane_at(hb, i)->taken) {
 			struct sw_snap lane = sw_snap_peek(hb, i);
@@ -160,7 +172,7 @@ void sw_hb_barrier(struct sw_hb *hb, uint64_t seq)
 		if (!l->taken)
 			continue;
 		sw_known_drop(&hb->clock_bytes, &l->known);
-		/* With all steps of all lanes in it, the documented clock holds all that the measured one could. */
+		/* With all steps of all lanes in it, the documented clock holds all that the others could. */
 		l->known.documented = sw_clock_hold(all.known.documented);
 		l->gain = l->tick + 1;
 		sw_step_end(hb, i, seq, false);

@@ -24,8 +24,11 @@ struct sw_point {
 	uint64_t tick;
 };
 
-/* How strongly two points are ordered; also the basis of an edge. */
-enum sw_order { SW_ORDER_NONE, SW_ORDER_MEASURED, SW_ORDER_DOCUMENTED };
+/*
+ * How strongly two points are ordered; also the basis of an edge.  OBSERVED only with strict_host: ordered if the host
+ * threads had to make their calls in the order in which they did, which is what one lane for all of them assumes.
+ */
+enum sw_order { SW_ORDER_NONE, SW_ORDER_OBSERVED, SW_ORDER_MEASURED, SW_ORDER_DOCUMENTED };
 
 /* Where a call works: its context, its stream argument, the host thread that made it and its record. */
 struct sw_hb_at {
@@ -51,7 +54,8 @@ enum sw_edge_kind {
 	SW_EDGE_HOST_WAIT, /* work -> host: synchronize, successful query, synchronous copy */
 	SW_EDGE_LEGACY,    /* legacy default stream semantics, both directions */
 	SW_EDGE_CALLBACK,  /* stream -> host function -> stream */
-	SW_EDGE_CONTEXT    /* destroy, reset, context-wide events */
+	SW_EDGE_CONTEXT,   /* destroy, reset, context-wide events */
+	SW_EDGE_HOST       /* strict_host: host thread -> host thread: lock, condition, creation, join ... */
 };
 
 struct sw_hb_edge {
@@ -166,6 +170,24 @@ struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_
 /* The function runs, or has returned: in default mode the host lane joins it (the usual "callback signals a condition
    variable"; the thread that it wakes may be faster than its return, so tell it when it starts). */
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq);
+
+/* The function has returned: what is enqueued in its stream from now on knows what it knew.  (Nothing in default mode,
+   where the host lane has told the stream already.) */
+void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
+
+/* ---- host threads (strict_host; without it these do nothing) ------------------------------------------------------ */
+
+/* An object through which threads pass on what they know: key tells it from all others that are in use. */
+void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
+void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
+/* A thread is about to be created: `id` is never used again. It counts as a host from now on. */
+void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq);
+/* The first that the new thread does; or, with id alone, it was not created after all. */
+void sw_hb_thread_start(struct sw_hb *hb, uint64_t id, uint32_t thread);
+void sw_hb_thread_abandon(struct sw_hb *hb, uint64_t id);
+/* It ends, and is known as `handle` to whoever joins it; what little it still does counts. */
+void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread);
+void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq);
 
 /* ---- questions --------------------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,25 @@ static uint64_t thread_key(uint8_t ctx, uint32_t thread)
 	return (uint64_t)ctx << 32 | thread;
 }
 
+static bool is_host(const struct sw_lane *lane)
+{
+	return lane->kind == SW_LANE_HOST || lane->kind == SW_LANE_CALLBACK;
+}
+
+/* A host thread that ended.  Its steps are known to all, but not that it was the last to act, and what it had observed. */
+static void release_host(struct sw_hb *hb, uint32_t lane)
+{
+	const struct sw_lane *l = sw_lane_at(hb, lane);
+	if (sw_map_get(&hb->host_threads, l->thread) == lane + 1)
+		sw_map_delete(&hb->host_threads, l->thread);
+	if (hb->actor == lane) {
+		struct sw_snap all = sw_snap_peek(hb, lane);
+		sw_snap_drop(hb, &hb->left);
+		sw_snap_merge(hb, &hb->left, &all);
+		hb->actor = SW_NO_LANE;
+	}
+}
+
 /* Everybody knows all that happened here, so that the slot may go to somebody else: ticks go on, the past stays true. */
 static void release_slot(struct sw_hb *hb, uint32_t lane)
 {
@@ -54,6 +73,8 @@ static void release_slot(struct sw_hb *hb, uint32_t lane)
 	}
 	if (l->dead)
 		remove_value(&hb->dead, lane);
+	if (is_host(l))
+		release_host(hb, lane);
 	sw_known_drop(&hb->clock_bytes, &l->known);
 	l->taken = false;
 	hb->stats.lanes--;
@@ -107,10 +128,11 @@ uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint
 	}
 	uint64_t tick = sw_lane_at(hb, lane)->tick;
 	*sw_lane_at(hb, lane) = (struct sw_lane){.tick = tick, .base = tick, .gain = tick, .handle = handle, .thread = thread,
-						 .serial = ++hb->serials, .ctx = ctx, .kind = (uint8_t)kind, .taken = true};
+						 .serial = ++hb->serials, .in_ctx = SW_NO_LANE, .ctx = ctx,
+						 .kind = (uint8_t)kind, .taken = true};
 	if (++hb->stats.lanes > hb->stats.lanes_peak)
 		hb->stats.lanes_peak = hb->stats.lanes;
-	if (kind == SW_LANE_HOST || kind == SW_LANE_CALLBACK)
+	if (is_host(sw_lane_at(hb, lane)))
 		return lane;
 	struct sw_context *c = sw_context_use(hb, ctx);
 	sw_lane_at(hb, lane)->in_ctx = (uint32_t)c->lanes.n;
@@ -196,7 +218,7 @@ static void inherit_from_hosts(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
 	for (uint32_t slot = 0; hb->hosts.n && slot < hb->lanes.n; slot++)
-		for (int basis = SW_ORDER_MEASURED; basis <= SW_ORDER_DOCUMENTED; basis++) {
+		for (int basis = SW_ORDER_OBSERVED; basis <= SW_ORDER_DOCUMENTED; basis++) {
 			uint64_t least = UINT64_MAX;
 			for (size_t i = 0; i < hb->hosts.n; i++) {
 				const struct sw_lane *host = sw_lane_at(hb, hb->hosts.at[i]);
@@ -209,7 +231,7 @@ static void inherit_from_hosts(struct sw_hb *hb, uint32_t lane)
 				sw_known_raise(&hb->clock_bytes, &l->known, slot, least, sw_told(0, SW_EDGE_CONTEXT),
 					       (enum sw_order)basis);
 		}
-	if (l->known.documented || l->known.measured) {
+	if (l->known.documented || l->known.measured || l->known.observed) {
 		l->gain = l->tick + 1;
 		hb->stats.edges_for_safety++;
 		sw_step_end(hb, lane, 0, false);
@@ -224,6 +246,15 @@ static uint32_t new_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
 	return lane;
 }
 
+/* A thread may act once more after it ended: in a destructor of thread-local data that ran behind the recorder's. */
+static void revive(struct sw_hb *hb, uint32_t lane)
+{
+	sw_lane_at(hb, lane)->dead = false;
+	remove_value(&hb->dead, lane);
+	inherit_from_hosts(hb, lane); /* what all others knew was taken for passed while this one did not count */
+	*sw_vec_push(&hb->hosts) = lane;
+}
+
 uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind)
 {
 	if (!hb->options.strict_host) {
@@ -235,8 +266,38 @@ uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
 	if (!lane) {
 		lane = new_host(hb, thread, kind) + 1;
 		*sw_map_put(&hb->host_threads, thread) = lane;
+	} else if (sw_lane_at(hb, (uint32_t)lane - 1)->dead) {
+		revive(hb, (uint32_t)lane - 1);
 	}
 	return (uint32_t)lane - 1;
+}
+
+/*
+ * Beside what the thread knows for sure, its lane observes what the host as a whole knew: the last that any host did.
+ * So the observed clocks are those that one lane for all threads would have.
+ */
+uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq)
+{
+	uint32_t lane = sw_lane_of_host(hb, thread, kind);
+	if (lane == hb->actor || !hb->options.strict_host)
+		return lane;
+	struct sw_snap last = hb->actor == SW_NO_LANE ? sw_snap_hold(&hb->left) : sw_snap_peek(hb, hb->actor);
+	bool merged = hb->actor == SW_NO_LANE;
+	if ((merged || last.at.tick) && sw_acquire(hb, lane, &last, SW_EDGE_HOST, SW_ORDER_OBSERVED, seq))
+		sw_step_end(hb, lane, seq, false);
+	if (merged)
+		sw_snap_drop(hb, &last);
+	hb->actor = lane;
+	return lane;
+}
+
+void sw_lane_end_host(struct sw_hb *hb, uint32_t lane)
+{
+	if (hb->hosts.n == 1)
+		return; /* whoever comes after it inherits from it */
+	remove_value(&hb->hosts, lane);
+	sw_lane_at(hb, lane)->dead = true;
+	*sw_vec_push(&hb->dead) = lane;
 }
 
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread)

@@ -53,6 +53,13 @@ struct sw_event {
 	uint8_t ctx;
 };
 
+/* Something through which host threads pass on what they know. */
+struct sw_sync {
+	struct sw_snap snap;
+	uint64_t key;
+	uint32_t holder; /* lane that acquired last and knows all of it, SW_NO_LANE none */
+};
+
 struct sw_token {
 	struct sw_snap snap;
 	bool taken;
@@ -73,6 +80,12 @@ struct sw_hb {
 	SW_VEC(uint32_t) event_free;
 	SW_VEC(struct sw_token) token;
 	SW_VEC(uint32_t) token_free;
+	struct sw_map unborn, ended, syncs; /* creation -> lane + 1, handle -> thread, key -> index + 1 in sync */
+	SW_VEC(struct sw_sync) sync;
+	size_t syncs_kept;  /* after they were last looked through */
+	struct sw_snap old; /* of all objects that were forgotten to bound memory */
+	uint32_t actor;     /* host lane that acted last, SW_NO_LANE: its slot is gone, and `left` is what it knew */
+	struct sw_snap left;
 	uint32_t serials;
 	size_t clock_bytes;
 	struct sw_hb_stats stats;
@@ -93,7 +106,11 @@ static inline bool sw_lane_blocking(const struct sw_lane *lane)
 uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint32_t thread, uint64_t handle);
 /* The lane of a host thread; kind: what it will be when this is its first. */
 uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind);
+/* The same for something that the host does now, in the order in which it was recorded. */
+uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq);
 void sw_lane_die(struct sw_hb *hb, uint32_t lane);
+/* A host lane that has ended counts no more among those that everything passes through; it may come back. */
+void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);
 struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 
 /* ---- event.c ---- */

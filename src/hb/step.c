@@ -5,6 +5,8 @@
 static void tell_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order basis, struct sw_point from, uint64_t from_seq,
 		      uint32_t lane, uint64_t seq)
 {
+	if (basis == SW_ORDER_OBSERVED)
+		return; /* nothing that anybody promised, nor that was measured */
 	hb->stats.edges++;
 	if (!hb->options.on_edge)
 		return;
@@ -66,7 +68,7 @@ struct sw_snap sw_snap_hold(const struct sw_snap *snap)
 void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap)
 {
 	sw_known_drop(&hb->clock_bytes, &snap->known);
-	*snap = (struct sw_snap){{0, 0}, 0, 0, {NULL, NULL}};
+	*snap = (struct sw_snap){{0, 0}, 0, 0, {NULL, NULL, NULL}};
 }
 
 void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from)
@@ -116,7 +118,7 @@ static void acquire_legacy(struct sw_hb *hb, uint32_t lane, uint64_t seq)
 
 void sw_step_begin(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t lane)
 {
-	struct sw_snap host = sw_snap_peek(hb, sw_hb_host_lane(hb, at->thread));
+	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
 	if (host.at.tick)
 		sw_acquire(hb, lane, &host, SW_EDGE_ENQUEUE, SW_ORDER_DOCUMENTED, at->seq);
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -153,5 +155,5 @@ struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at)
 
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)
 {
-	return sw_step_end(hb, sw_hb_host_lane(hb, thread), seq, false);
+	return sw_step_end(hb, sw_lane_acts(hb, thread, SW_LANE_HOST, seq), seq, false);
 }

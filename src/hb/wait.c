@@ -76,14 +76,14 @@ sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx)
 {
-	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL}};
+	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	sw_snap_context(hb, &snap, sw_context_use(hb, ctx));
 	return give(hb, snap);
 }
 
 sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device)
 {
-	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL}};
+	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	for (int ctx = 0; ctx < SW_CONTEXTS; ctx++)
 		if (hb->contexts[ctx].used && hb->contexts[ctx].device == device)
 			sw_snap_context(hb, &snap, &hb->contexts[ctx]);
@@ -168,7 +168,7 @@ void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64
 	if (waited)
 		*waited = (struct sw_hb_waited){0};
 	if (find(hb, token))
-		end(hb, token, sw_hb_host_lane(hb, thread), seq, SW_EDGE_HOST_WAIT, basis, waited);
+		end(hb, token, sw_lane_acts(hb, thread, SW_LANE_HOST, seq), seq, SW_EDGE_HOST_WAIT, basis, waited);
 }
 
 /* CUDA Driver API, cuLaunchHostFunc: the function "will block work added after it"; it is a step of its stream. */
@@ -182,5 +182,15 @@ struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq)
 {
 	if (find(hb, token))
-		end(hb, token, sw_lane_of_host(hb, thread, SW_LANE_CALLBACK), seq, SW_EDGE_CALLBACK, SW_ORDER_DOCUMENTED, NULL);
+		end(hb, token, sw_lane_acts(hb, thread, SW_LANE_CALLBACK, seq), seq, SW_EDGE_CALLBACK, SW_ORDER_DOCUMENTED, NULL);
+}
+
+void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at)
+{
+	if (!hb->options.strict_host)
+		return;
+	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_CALLBACK, at->seq));
+	uint32_t lane = sw_hb_lane(hb, at);
+	if (host.at.tick && sw_acquire(hb, lane, &host, SW_EDGE_CALLBACK, SW_ORDER_DOCUMENTED, at->seq))
+		sw_step_end(hb, lane, at->seq, false);
 }

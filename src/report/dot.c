@@ -194,6 +194,7 @@ static void draw_lanes(struct sw_dot *d)
 static const char *const kinds[] = {
 	[SW_EDGE_ENQUEUE] = "enqueue", [SW_EDGE_EVENT] = "event",       [SW_EDGE_HOST_WAIT] = "host waits",
 	[SW_EDGE_LEGACY] = "legacy",   [SW_EDGE_CALLBACK] = "callback", [SW_EDGE_CONTEXT] = "context",
+	[SW_EDGE_HOST] = "host threads",
 };
 
 static uint64_t node_of(const struct sw_dot *d, uint64_t seq)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOCUMENTED, MEASURED };
+enum { DOCUMENTED, MEASURED, OBSERVED, CLOCKS };
 
 static void nodes_add(struct nodes *set, int node)
 {
@@ -24,7 +24,9 @@ static void edge(struct oracle *o, int from, int to, enum sw_order basis)
 {
 	if (from < 0 || from == to)
 		return;
-	nodes_join(&o->node[to].before[MEASURED], &o->node[from].before[MEASURED]);
+	nodes_join(&o->node[to].before[OBSERVED], &o->node[from].before[OBSERVED]);
+	if (basis != SW_ORDER_OBSERVED)
+		nodes_join(&o->node[to].before[MEASURED], &o->node[from].before[MEASURED]);
 	if (basis == SW_ORDER_DOCUMENTED)
 		nodes_join(&o->node[to].before[DOCUMENTED], &o->node[from].before[DOCUMENTED]);
 }
@@ -55,8 +57,8 @@ static int new_node(struct oracle *o, int lane, bool work)
 		abort();
 	int v = o->nodes++;
 	o->node[v] = (struct node){.lane = lane, .work = work};
-	nodes_add(&o->node[v].before[DOCUMENTED], v);
-	nodes_add(&o->node[v].before[MEASURED], v);
+	for (int clock = 0; clock < CLOCKS; clock++)
+		nodes_add(&o->node[v].before[clock], v);
 	edge(o, o->lane[lane].last, v, SW_ORDER_DOCUMENTED);
 	o->lane[lane].last = v;
 	return v;
@@ -68,25 +70,30 @@ static bool is_blocking(const struct oracle *o, int lane)
 	return o->lane[lane].kind == SW_LANE_BLOCKING || o->lane[lane].kind == SW_LANE_PER_THREAD;
 }
 
-/* A new thread knows what all the others know. */
-static void inherit(struct oracle *o, int thread)
+static bool is_host(const struct oracle *o, int lane)
 {
-	struct nodes all[2];
+	return o->lane[lane].kind == SW_LANE_HOST || o->lane[lane].kind == SW_LANE_CALLBACK;
+}
+
+/* A new thread, or one that was thought to be gone, knows what all the others know. */
+static void inherit(struct oracle *o, int lane)
+{
+	struct nodes all[CLOCKS];
 	memset(all, 0xff, sizeof all);
 	bool any = false;
-	for (int t = 0; t <= MAX_THREADS; t++)
-		if (t != thread && o->host[t] >= 0) {
-			int last = o->lane[o->host[t]].last;
-			for (int basis = 0; basis < 2; basis++)
+	for (int l = 0; l < o->lanes; l++)
+		if (l != lane && is_host(o, l) && !o->lane[l].gone) {
+			int last = o->lane[l].last;
+			for (int clock = 0; clock < CLOCKS; clock++)
 				for (size_t i = 0; i < MAX_NODES / 64; i++)
-					all[basis].bits[i] &= last >= 0 ? o->node[last].before[basis].bits[i] : 0;
+					all[clock].bits[i] &= last >= 0 ? o->node[last].before[clock].bits[i] : 0;
 			any = true;
 		}
 	if (!any)
 		return;
-	int v = new_node(o, o->host[thread], false);
-	nodes_join(&o->node[v].before[DOCUMENTED], &all[DOCUMENTED]);
-	nodes_join(&o->node[v].before[MEASURED], &all[MEASURED]);
+	int v = new_node(o, lane, false);
+	for (int clock = 0; clock < CLOCKS; clock++)
+		nodes_join(&o->node[v].before[clock], &all[clock]);
 }
 
 static int host_lane(struct oracle *o, int thread, enum sw_lane_kind kind)
@@ -94,9 +101,23 @@ static int host_lane(struct oracle *o, int thread, enum sw_lane_kind kind)
 	int t = o->strict_host ? thread : 0;
 	if (o->host[t] < 0) {
 		o->host[t] = new_lane(o, o->strict_host ? kind : SW_LANE_HOST, -1);
-		inherit(o, t);
+		inherit(o, o->host[t]);
 	}
 	return o->host[t];
+}
+
+/* Something that the host does: observed after all that any host did before. */
+static int act(struct oracle *o, int thread, enum sw_lane_kind kind)
+{
+	int lane = host_lane(o, thread, kind);
+	if (o->lane[lane].gone) {
+		inherit(o, lane);
+		o->lane[lane].gone = false;
+	}
+	int v = new_node(o, lane, false);
+	if (o->strict_host)
+		edge(o, o->acted, v, SW_ORDER_OBSERVED);
+	return o->acted = v;
 }
 
 static int stream_lane(struct oracle *o, const struct op *op)
@@ -129,7 +150,7 @@ static struct nodes legacy_rules(const struct oracle *o, int lane)
 
 static int step(struct oracle *o, const struct op *op, bool work)
 {
-	int call = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+	int call = act(o, op->thread, SW_LANE_HOST);
 	int lane = stream_lane(o, op);
 	struct nodes before = legacy_rules(o, lane);
 	int v = new_node(o, lane, work);
@@ -155,7 +176,7 @@ static void end_context(struct oracle *o, const struct op *op)
 	if (!o->context[op->ctx].used)
 		return;
 	struct nodes covers = context_covers(o, op->ctx);
-	o->now = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+	o->now = act(o, op->thread, SW_LANE_HOST);
 	edges(o, &covers, o->now, SW_ORDER_DOCUMENTED);
 	for (int i = 0; i < o->lanes; i++)
 		if (o->lane[i].ctx == op->ctx) {
@@ -178,7 +199,7 @@ static void record(struct oracle *o, const struct op *op, uint64_t seq)
 	*e = (struct oracle_event){.recorded = true, .node = -1, .ctx = op->ctx, .seq = seq};
 	if (op->kind == OP_RECORD_CONTEXT) {
 		e->context_wide = true;
-		int call = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+		int call = act(o, op->thread, SW_LANE_HOST);
 		e->covers = context_covers(o, op->ctx);
 		nodes_add(&e->covers, call);
 		o->context[op->ctx].used = true;
@@ -195,7 +216,7 @@ static void stream_wait(struct oracle *o, const struct op *op)
 	e->waits += e->recorded;
 	if (op->kind == OP_CONTEXT_WAIT) {
 		o->context[op->ctx].used = true;
-		nodes_add(&o->context[op->ctx].waits, new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false));
+		nodes_add(&o->context[op->ctx].waits, act(o, op->thread, SW_LANE_HOST));
 		nodes_join(&o->context[op->ctx].waits, &e->covers);
 		return;
 	}
@@ -249,8 +270,7 @@ static void end_wait(struct oracle *o, const struct op *op)
 	bool callback = op->kind == OP_HOST_FUNC_END;
 	enum sw_order basis = callback ? SW_ORDER_DOCUMENTED : op->basis;
 	int which = basis == SW_ORDER_DOCUMENTED ? DOCUMENTED : MEASURED;
-	int host = host_lane(o, op->thread, callback ? SW_LANE_CALLBACK : SW_LANE_HOST);
-	int call = o->now = new_node(o, host, false);
+	int call = o->now = act(o, op->thread, callback ? SW_LANE_CALLBACK : SW_LANE_HOST);
 	struct nodes known = o->node[call].before[which], seen = {0};
 	edges(o, &o->token[op->token].covers, call, basis);
 	o->ended = true;
@@ -261,6 +281,88 @@ static void end_wait(struct oracle *o, const struct op *op)
 		nodes_add(&o->pending, i);
 		o->pending_lanes += !nodes_has(&seen, o->node[i].lane);
 		nodes_add(&seen, o->node[i].lane);
+	}
+}
+
+/* ---- host threads ---- */
+
+static void function_returns(struct oracle *o, const struct op *op)
+{
+	int call = act(o, op->thread, SW_LANE_CALLBACK);
+	edge(o, call, new_node(o, stream_lane(o, op), false), SW_ORDER_DOCUMENTED);
+}
+
+static void create_thread(struct oracle *o, const struct op *op)
+{
+	if (o->unborn[op->event] >= 0)
+		return;
+	int call = act(o, op->thread, SW_LANE_HOST);
+	int lane = o->unborn[op->event] = new_lane(o, SW_LANE_HOST, -1);
+	edge(o, call, new_node(o, lane, false), SW_ORDER_DOCUMENTED);
+}
+
+/* The last one stays: whoever comes after it inherits from it. */
+static void leave(struct oracle *o, int lane)
+{
+	int hosts = 0;
+	for (int l = 0; l < o->lanes; l++)
+		hosts += is_host(o, l) && !o->lane[l].gone;
+	if (hosts > 1)
+		o->lane[lane].gone = true;
+}
+
+static void start_thread(struct oracle *o, const struct op *op)
+{
+	int lane = o->unborn[op->event];
+	o->unborn[op->event] = -1;
+	if (lane < 0)
+		return;
+	if (op->kind == OP_THREAD_ABANDON)
+		leave(o, lane);
+	else
+		o->host[op->thread] = lane;
+}
+
+static void end_thread(struct oracle *o, const struct op *op)
+{
+	o->done[op->event] = op->thread;
+	if (o->host[op->thread] >= 0)
+		leave(o, o->host[op->thread]);
+}
+
+static void join_thread(struct oracle *o, const struct op *op)
+{
+	int thread = o->done[op->event];
+	o->done[op->event] = -1;
+	o->now = act(o, op->thread, SW_LANE_HOST);
+	if (thread >= 0 && o->host[thread] >= 0)
+		edge(o, o->lane[o->host[thread]].last, o->now, SW_ORDER_DOCUMENTED);
+}
+
+static void host_call(struct oracle *o, const struct op *op)
+{
+	switch ((enum op_kind)op->kind) {
+	case OP_HOST_FUNC_RETURN:
+		function_returns(o, op);
+		break;
+	case OP_RELEASE:
+		nodes_add(&o->sync[op->event], o->now = act(o, op->thread, SW_LANE_HOST));
+		break;
+	case OP_ACQUIRE:
+		o->now = act(o, op->thread, SW_LANE_HOST);
+		edges(o, &o->sync[op->event], o->now, SW_ORDER_DOCUMENTED);
+		break;
+	case OP_THREAD_CREATE:
+		create_thread(o, op);
+		break;
+	case OP_THREAD_END:
+		end_thread(o, op);
+		break;
+	case OP_THREAD_JOIN:
+		join_thread(o, op);
+		break;
+	default:
+		start_thread(o, op);
 	}
 }
 
@@ -284,6 +386,9 @@ void oracle_start(struct oracle *o, bool strict_host)
 	o->strict_host = strict_host;
 	memset(o->stream, 0xff, sizeof o->stream);
 	memset(o->host, 0xff, sizeof o->host);
+	memset(o->unborn, 0xff, sizeof o->unborn);
+	memset(o->done, 0xff, sizeof o->done);
+	o->acted = -1;
 	for (int c = 0; c < MAX_CONTEXTS; c++) {
 		o->context[c].legacy = -1;
 		memset(o->context[c].per_thread, 0xff, sizeof o->context[c].per_thread);
@@ -315,7 +420,7 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 		o->now = step(o, op, true);
 		break;
 	case OP_HOST_STEP:
-		o->now = new_node(o, host_lane(o, op->thread, SW_LANE_HOST), false);
+		o->now = act(o, op->thread, SW_LANE_HOST);
 		break;
 	case OP_EVENT_CREATE:
 	case OP_EVENT_DESTROY:
@@ -339,6 +444,17 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 	case OP_BARRIER:
 		barrier(o);
 		break;
+	case OP_HOST_FUNC_RETURN:
+	case OP_RELEASE:
+	case OP_ACQUIRE:
+	case OP_THREAD_CREATE:
+	case OP_THREAD_START:
+	case OP_THREAD_ABANDON:
+	case OP_THREAD_END:
+	case OP_THREAD_JOIN:
+		if (o->strict_host)
+			host_call(o, op);
+		break;
 	default:
 		begin_wait(o, op);
 	}
@@ -348,15 +464,17 @@ enum sw_order oracle_ordered(const struct oracle *o, int earlier, int later)
 {
 	if (nodes_has(&o->node[later].before[DOCUMENTED], earlier))
 		return SW_ORDER_DOCUMENTED;
-	return nodes_has(&o->node[later].before[MEASURED], earlier) ? SW_ORDER_MEASURED : SW_ORDER_NONE;
+	if (nodes_has(&o->node[later].before[MEASURED], earlier))
+		return SW_ORDER_MEASURED;
+	return nodes_has(&o->node[later].before[OBSERVED], earlier) ? SW_ORDER_OBSERVED : SW_ORDER_NONE;
 }
 
 bool oracle_passed(const struct oracle *o, int node)
 {
 	bool any = false;
-	for (int t = 0; t <= MAX_THREADS; t++)
-		if (o->host[t] >= 0) {
-			int last = o->lane[o->host[t]].last;
+	for (int l = 0; l < o->lanes; l++)
+		if (is_host(o, l) && !o->lane[l].gone) {
+			int last = o->lane[l].last;
 			if (last < 0 || oracle_ordered(o, node, last) != SW_ORDER_DOCUMENTED)
 				return false;
 			any = true;

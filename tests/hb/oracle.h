@@ -21,7 +21,7 @@ struct node {
 	bool work;
 	bool pointed;          /* the engine told its point: */
 	struct sw_point point;
-	struct nodes before[2]; /* ancestors, itself included: documented, measured */
+	struct nodes before[3]; /* ancestors, itself included: documented, measured, observed */
 };
 
 struct oracle {
@@ -32,6 +32,7 @@ struct oracle {
 		enum sw_lane_kind kind;
 		int last; /* node, -1 none */
 		int ctx;  /* -1: the context has ended, or a host */
+		bool gone; /* a host thread that ended: what all others know is passed */
 	} lane[MAX_LANES];
 	struct {
 		bool used;
@@ -52,6 +53,10 @@ struct oracle {
 		bool valid;
 		struct nodes covers;
 	} token[MAX_TOKENS];
+	struct nodes sync[MAX_EVENTS];  /* what objects hold */
+	int unborn[MAX_EVENTS];         /* lane of a thread that was created and has not started, -1 none */
+	int done[MAX_EVENTS];           /* thread by its handle, -1 none */
+	int acted;                      /* node of the last that any host did, -1 none */
 	/* Of the last call: */
 	int now;          /* its node, -1 none */
 	bool ended;       /* it ended a wait: */

@@ -40,6 +40,11 @@ static inline uint64_t program_stream(const struct op *op)
 {
 	return op->stream <= 2 ? op->stream : 0x1000u * op->stream;
 }
+/* Objects of synchronisation, creations and handles of threads are few, like events. */
+static inline uint64_t program_key(const struct op *op)
+{
+	return 0x88000u + op->event;
+}
 static inline uint64_t program_event(const struct op *op)
 {
 	return 0x77000u + op->event;
