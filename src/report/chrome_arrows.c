@@ -37,8 +37,8 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 {
 	struct sw_chrome *c = arg;
 	(void)to_stream;
-	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is told. */
-	if (edge->kind == SW_EDGE_ENQUEUE || edge->kind == SW_EDGE_CALLBACK)
+	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is told; locks would be a thicket. */
+	if (edge->kind == SW_EDGE_ENQUEUE || edge->kind == SW_EDGE_CALLBACK || edge->kind == SW_EDGE_HOST)
 		return;
 	if (c->edge_n == EDGES) {
 		c->edge_n -= EDGES / 2;
