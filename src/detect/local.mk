@@ -21,5 +21,6 @@ libswdetect_a_SOURCES = \
 	src/detect/blocks.c src/detect/pools.c src/detect/values.c src/detect/annotate.c src/detect/syncs.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
+	src/detect/behaviour.c src/detect/behaviour.h src/detect/behaviour.def \
 	src/detect/judge.c
 EXTRA_DIST += doc/findings.md

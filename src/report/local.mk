@@ -16,7 +16,7 @@ libswreport_a_SOURCES = \
 	src/report/digest.c src/report/digest.h src/report/digest_json.c \
 	src/report/diff.c src/report/diff.h src/report/diff_text.c src/report/diff_json.c
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS)
-dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md
+dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome.h \

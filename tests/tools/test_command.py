@@ -64,7 +64,7 @@ class Usage(Case):
             self.refused(USAGE, "unknown option '-z'", command, "-z")
 
     def test_words_reserved_for_later_are_unknown(self):
-        for word in ("merge", "calibrate"):
+        for word in ("merge",):
             self.refused(USAGE, "unknown command", word)
         for option in ("--gpu-timeline", "--guard-host", "--strict-host", "--html", "--sarif"):
             self.refused(USAGE, "unknown option", "run", option, "true")

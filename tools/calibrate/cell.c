@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/cell.h"
+
+#include <stdlib.h>
+
+#include "calibrate/measure.h"
+
+/* What one repetition showed. */
+struct seen {
+	bool blocked, next, own, has_own;
+	uint64_t ns;
+};
+
+/* Work behind the call did not wait if it was seen to be done before the kernel was: the kernel is asked last, as it
+   may end between two questions. */
+static void watch(struct sw_bench *b, CUstream own, struct seen *seen)
+{
+	bool next_done = false, own_done = !own;
+	seen->has_own = own != NULL;
+	if (sw_bench_quick(b, b->nb3))
+		return;
+	while (!next_done || !own_done) {
+		bool next = b->d.cuStreamQuery(b->nb3) == CUDA_SUCCESS;
+		bool of_own = own && b->d.cuStreamQuery(own) == CUDA_SUCCESS;
+		if (b->d.cuEventQuery(b->spin_end) == CUDA_SUCCESS)
+			break;
+		next_done |= next;
+		own_done |= of_own;
+	}
+	seen->next = !next_done;
+	seen->own = !own_done;
+}
+
+static CUresult once(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
+		     struct seen *seen)
+{
+	CUresult rc = row->prepare(b);
+	if (!rc)
+		rc = sw_bench_spin(b, spinner);
+	if (!rc)
+		rc = b->d.cuEventRecord(b->spin_end, spinner);
+	if (rc)
+		return rc;
+	uint64_t start = sw_bench_now();
+	rc = row->call(b);
+	seen->ns = sw_bench_now() - start;
+	if (rc)
+		return rc;
+	/* A call that takes as long with nothing pending did not wait, it worked. */
+	seen->blocked = b->d.cuEventQuery(b->spin_end) == CUDA_SUCCESS && seen->ns > idle_ns + SW_BENCH_SPIN_NS / 2;
+	if (b->d.cuEventQuery(b->spin_end) != CUDA_SUCCESS)
+		watch(b, row->own(b), seen);
+	sw_bench_stop(b);
+	rc = b->d.cuCtxSynchronize();
+	return rc ? rc : row->end(b);
+}
+
+/* The lesser of two: the first may have to load or to grow something. */
+CUresult sw_cell_idle(struct sw_bench *b, const struct sw_row *row, uint64_t *ns)
+{
+	CUresult rc = CUDA_SUCCESS;
+	*ns = UINT64_MAX;
+	for (int i = 0; i < 2 && !rc; i++) {
+		rc = row->prepare(b);
+		sw_bench_stop(b); /* what the set-up left spinning */
+		if (!rc)
+			rc = b->d.cuCtxSynchronize();
+		uint64_t start = sw_bench_now();
+		if (!rc)
+			rc = row->call(b);
+		uint64_t took = sw_bench_now() - start;
+		*ns = took < *ns ? took : *ns;
+		if (!rc)
+			rc = b->d.cuCtxSynchronize();
+		if (!rc)
+			rc = row->end(b);
+	}
+	return rc;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static char verdict(int times, int of)
+{
+	return of == 0 ? '-' : times == 0 ? '0' : times == of ? '1' : '?';
+}
+
+CUresult sw_cell_measure(struct sw_bench *b, const struct sw_row *row, enum sw_spinner where, uint64_t idle_ns,
+			 struct sw_waits *out)
+{
+	const CUstream spinners[SW_SPINNERS] = {b->nb1, b->blk, CU_STREAM_LEGACY};
+	uint64_t ns[SW_CALIBRATE_REPETITIONS];
+	int blocked = 0, next = 0, own = 0, watched = 0, with_own = 0;
+	for (int i = 0; i < SW_CALIBRATE_REPETITIONS; i++) {
+		struct seen seen = {0};
+		CUresult rc = once(b, row, spinners[where], idle_ns, &seen);
+		if (rc)
+			return rc;
+		ns[i] = seen.ns;
+		blocked += seen.blocked;
+		watched += !seen.blocked;
+		next += seen.next;
+		with_own += seen.has_own;
+		own += seen.own;
+	}
+	qsort(ns, SW_CALIBRATE_REPETITIONS, sizeof ns[0], by_size);
+	*out = (struct sw_waits){.blocks = verdict(blocked, SW_CALIBRATE_REPETITIONS),
+				 .next = verdict(next, watched),
+				 .own = verdict(own, with_own),
+				 .ns = ns[SW_CALIBRATE_REPETITIONS / 2]};
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch calibrate: which calls wait for whom, on this GPU and driver. */
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "calibrate/measure.h"
+#include "command.h"
+#include "install.h"
+#include "output.h"
+
+static int read_table(struct sw_behaviour *table, const char *path)
+{
+	struct sw_error error;
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return sw_complain(SW_EXIT_INPUT, "%s: %s", path, strerror(errno));
+	int rc = sw_behaviour_read(table, file, path, &error);
+	fclose(file);
+	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
+/* Every folder above the file. */
+static void make_folders(const char *path)
+{
+	char *copy = sw_strdup(path);
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		mkdir(copy, 0777);
+		*slash = '/';
+	}
+	free(copy);
+}
+
+static int store(const struct sw_behaviour *table, const char *path)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (sw_output_open(&output, path, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	sw_behaviour_write(table, output.file);
+	if (sw_output_close(&output, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	fprintf(stderr, "syncwatch calibrate: %s\n", path);
+	return SW_EXIT_OK;
+}
+
+/* ---- measuring --------------------------------------------------------------------------------------------------- */
+
+/* What a group lost is told and counted; without a device there is nothing to measure at all. */
+static int measure(struct sw_behaviour *table, const char *driver)
+{
+	for (size_t i = 0; i < sw_rows_n; i++) {
+		struct sw_error error;
+		if (sw_rows[i].name || !sw_measure_group(table, i, driver, &error))
+			continue;
+		sw_complain(SW_EXIT_OK, "%s", error.text);
+		if (!table->gpu[0])
+			return SW_EXIT_INPUT;
+	}
+	return SW_EXIT_OK;
+}
+
+static int measure_here(struct sw_behaviour *table, bool simulated)
+{
+	struct sw_error error;
+	char *driver = NULL;
+	if (simulated) {
+		driver = sw_install_find("sim/libcuda.so.1", &error);
+		if (!driver)
+			return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+		setenv("SYNCWATCH_SIM_KERNEL_TIME", "sw_spin=20ms", 1);
+	}
+	int status = measure(table, driver);
+	free(driver);
+	return status;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------------------------- */
+
+static const char *const spinners[SW_SPINNERS] = {"a non-blocking stream", "a blocking stream", "the legacy stream"};
+
+static bool is_verdict(char c)
+{
+	return c == '0' || c == '1';
+}
+
+static bool tell_difference(const char *call, int spinner, char found, char expected, const char *what,
+			    const char *against)
+{
+	if (!is_verdict(found) || !is_verdict(expected) || found == expected)
+		return false;
+	printf("  %-52s kernel on %s: %s%s; %s\n", call, spinners[spinner], found == '1' ? "" : "no ", what, against);
+	return true;
+}
+
+static int tell_documents(const struct sw_behaviour *table)
+{
+	int n = 0;
+	puts("Different from CUDA's documents:");
+	for (size_t i = 0; i < table->rows.n; i++) {
+		const struct sw_behaviour_row *row = &table->rows.at[i];
+		const struct sw_behaviour_known *known = sw_behaviour_known(row->name);
+		for (int s = 0; known && s < SW_SPINNERS; s++)
+			n += tell_difference(row->name, s, row->waits[s].blocks, known->documented[s], "wait",
+					     known->source);
+	}
+	return n;
+}
+
+static int tell_built_in(const struct sw_behaviour *table)
+{
+	int n = 0;
+	puts("Different from what was measured on H200 with driver 580:");
+	for (size_t i = 0; i < table->rows.n; i++) {
+		const struct sw_behaviour_row *row = &table->rows.at[i];
+		const struct sw_behaviour_known *known = sw_behaviour_known(row->name);
+		for (int s = 0; known && s < SW_SPINNERS; s++) {
+			const struct sw_waits *w = &row->waits[s];
+			n += tell_difference(row->name, s, w->blocks, known->blocks[s], "wait", "the opposite there");
+			n += tell_difference(row->name, s, w->next, known->next[s], "hold on later work",
+					     "the opposite there");
+			n += tell_difference(row->name, s, w->own, known->own[s], "hold on its own stream",
+					     "the opposite there");
+		}
+	}
+	return n;
+}
+
+static int tell_table(const struct sw_behaviour *table, const struct sw_behaviour *other, const char *name)
+{
+	int n = 0;
+	printf("Different from %s (%s, driver %u):\n", name, other->gpu, other->driver);
+	for (size_t i = 0; i < table->rows.n; i++) {
+		const struct sw_behaviour_row *row = &table->rows.at[i], *there = sw_behaviour_find(other, row->name);
+		for (int s = 0; there && s < SW_SPINNERS; s++) {
+			const struct sw_waits *w = &row->waits[s], *o = &there->waits[s];
+			n += tell_difference(row->name, s, w->blocks, o->blocks, "wait", "the opposite there");
+			n += tell_difference(row->name, s, w->next, o->next, "hold on later work",
+					     "the opposite there");
+			n += tell_difference(row->name, s, w->own, o->own, "hold on its own stream",
+					     "the opposite there");
+		}
+	}
+	return n;
+}
+
+static void tell_count(int n)
+{
+	if (!n)
+		puts("  nothing");
+	putchar('\n');
+}
+
+static void tell(const struct sw_behaviour *table, const struct sw_behaviour *other, const char *name)
+{
+	int unclear = 0, missing = 0;
+	printf("%s, CUDA driver %u%s%s%s\n\n", table->gpu, table->driver, *table->driver_text ? ", " : "",
+	       table->driver_text, table->simulated ? " (simulated CUDA)" : "");
+	tell_count(tell_documents(table));
+	tell_count(tell_built_in(table));
+	if (other)
+		tell_count(tell_table(table, other, name));
+	for (size_t i = 0; i < table->rows.n; i++)
+		for (int s = 0; s < SW_SPINNERS; s++) {
+			const struct sw_waits *w = &table->rows.at[i].waits[s];
+			unclear += w->blocks == '?' || w->next == '?' || w->own == '?';
+			missing += w->blocks == '-';
+		}
+	printf("%zu calls, each beside a kernel on %d kinds of streams, %d times: in %d cells the repetitions "
+	       "disagree, %d could not be measured\n",
+	       table->rows.n, SW_SPINNERS, SW_CALIBRATE_REPETITIONS, unclear, missing);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+/* The only table that is stored; malloc'ed, NULL after one line. */
+static char *stored(void)
+{
+	char *folder = sw_behaviour_folder(), *path = NULL;
+	char *pattern = sw_format("%s/behaviour-%d-*.tsv", folder ? folder : "", SW_BEHAVIOUR_VERSION);
+	glob_t found = {0};
+	int rc = folder ? glob(pattern, 0, NULL, &found) : GLOB_NOMATCH;
+	if (rc || !found.gl_pathc)
+		sw_complain(SW_EXIT_INPUT, "no table is stored as %s: run 'syncwatch calibrate' first", pattern);
+	else if (found.gl_pathc > 1)
+		sw_complain(SW_EXIT_INPUT, "%zu tables are stored as %s: which one?", found.gl_pathc, pattern);
+	else
+		path = sw_strdup(found.gl_pathv[0]);
+	globfree(&found);
+	free(pattern);
+	free(folder);
+	return path;
+}
+
+static int show(const struct sw_options *options, const struct sw_behaviour *other)
+{
+	struct sw_behaviour table;
+	char *path = options->n_operands ? sw_strdup(options->operands[0]) : stored();
+	if (!path)
+		return SW_EXIT_INPUT;
+	int status = read_table(&table, path);
+	free(path);
+	if (status)
+		return status;
+	tell(&table, options->compare ? other : NULL, options->compare);
+	putchar('\n');
+	sw_behaviour_write(&table, stdout);
+	sw_behaviour_free(&table);
+	return sw_finish_stdout(SW_EXIT_OK);
+}
+
+static int calibrate(const struct sw_options *options, const struct sw_behaviour *other)
+{
+	struct sw_behaviour table = {0};
+	int status = measure_here(&table, options->sim);
+	if (!status) {
+		char *path = options->table ? sw_strdup(options->table) : sw_behaviour_path(table.gpu, table.driver);
+		tell(&table, options->compare ? other : NULL, options->compare);
+		if (!options->table && path)
+			make_folders(path);
+		status = path ? store(&table, path)
+			      : sw_complain(SW_EXIT_OUTPUT,
+					    "nowhere to store the table: set HOME, or give --output FILE");
+		free(path);
+		status = sw_finish_stdout(status);
+	}
+	sw_behaviour_free(&table);
+	return status;
+}
+
+int sw_cmd_calibrate(const struct sw_options *options)
+{
+	struct sw_behaviour other = {0};
+	struct sw_error error;
+	if (options->n_operands > options->show)
+		return sw_complain_usage("'%s' is too much", options->operands[options->show]);
+	if (options->table && sw_output_check(options->table, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	int status = options->compare ? read_table(&other, options->compare) : SW_EXIT_OK;
+	if (!status)
+		status = options->show ? show(options, &other) : calibrate(options, &other);
+	sw_behaviour_free(&other);
+	return status;
+}
