@@ -20,9 +20,10 @@ KERNELS_SHARED = \
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
-KERNELS_DRIVER = driver_api vmm_unmap_in_flight wait_value
+KERNELS_DRIVER = driver_api vmm_unmap_in_flight wait_value \
+	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part
 
-EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
+EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 
 # The path of libcudart is a RUNPATH: LD_LIBRARY_PATH must be able to put the simulated CUDA before it.
 KERNELS_NVCCFLAGS = -I$(srcdir)/include -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
@@ -38,7 +39,7 @@ kernels/static/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) -cudart static -o $@ $<
 kernels/per-thread/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -default-stream per-thread -o $@ $<
-kernels/driver/%: kernels/%.cpp kernels/options.h
+kernels/driver/%: kernels/%.cpp kernels/options.h kernels/graph_driver.h
 	$(kernels_nvcc) -cudart none -o $@ $< $(CUDA_STUB)
 kernels/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<

@@ -110,10 +110,22 @@ static bool sort(struct sw_sim_graph *graph)
 	return all;
 }
 
+/* Bodies are filled after their node was made. */
+static bool sort_bodies(const struct sw_sim_graph *graph)
+{
+	bool sorted = true;
+	for (size_t i = 0; i < graph->nodes.n; i++) {
+		const struct sw_sim_work *work = graph->nodes.at[i]->work;
+		for (unsigned k = 0; work->bodies && k < work->parts; k++)
+			sorted = sorted && sort(work->bodies[k]) && sort_bodies(work->bodies[k]);
+	}
+	return sorted;
+}
+
 CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out)
 {
 	struct sw_sim_graph *copy = sw_sim_graph_copy(graph, true);
-	if (!sort(copy)) {
+	if (!sort(copy) || !sort_bodies(copy)) {
 		sw_sim_graph_free(copy);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -159,7 +171,7 @@ static void node_submit(struct sw_sim_node *node, struct sw_sim_op *op)
 	if (event && work->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
 		sw_sim_op_set(&event->op, op);
 	node->op = op;
-	if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && !node->disabled) {
+	if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && work->child && !node->disabled) {
 		node->op = run(work->child, op);
 		sw_sim_op_put(op);
 	}
@@ -191,7 +203,7 @@ static void load_code(const struct sw_sim_graph *graph, struct sw_sim_ctx *ctx)
 		struct sw_sim_work *work = graph->nodes.at[i]->work;
 		if (work->type == CU_GRAPH_NODE_TYPE_KERNEL)
 			sw_sim_function_load(work->launch.function, ctx);
-		else if (work->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		else if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && work->child)
 			load_code(work->child, ctx);
 	}
 }
@@ -267,6 +279,8 @@ static CUresult in_stream(CUgraphExec handle, CUstream stream, bool launch)
 	}
 	if (s->legacy && (result = sw_sim_capture_legacy(s->object.ctx)))
 		return result;
+	if (!sw_sim_graph_claim(exec->graph, exec->flags))
+		return CUDA_ERROR_INVALID_VALUE;
 	exec_launch(exec, s);
 	return CUDA_SUCCESS;
 }

@@ -221,6 +221,11 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
 	if (!a || a->base != address || a->fixed || (a->memory != SW_SIM_DEVICE && a->memory != SW_SIM_MANAGED))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (a->graph) {
+		bool live = a->live;
+		a->live = false;
+		return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	}
 	if (!a->pool)
 		sw_sim_device_wait(a->device);
 	else

@@ -121,7 +121,7 @@ static CUresult change(struct sw_sim_node *node, builder build, const void *para
 	if (!node || !params)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = build(params, &work);
-	if (!result && work->type != node->work->type) {
+	if (!result && work->as != node->work->as) {
 		sw_sim_work_put(work);
 		result = CUDA_ERROR_INVALID_VALUE;
 	}
@@ -158,7 +158,7 @@ static CUresult exec_set(CUgraphExec exec, CUgraphNode handle, builder build, co
 static struct sw_sim_work *work_of(CUgraphNode handle, CUgraphNodeType type)
 {
 	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
-	return node && node->work->type == type ? node->work : NULL;
+	return node && node->work->as == type ? node->work : NULL;
 }
 
 /* TYPE of node, its parameters, builder: the add, set and executable set calls. */
@@ -179,6 +179,8 @@ NODE_CALLS(cuGraphAddKernelNode_v2, cuGraphKernelNodeSetParams_v2, cuGraphExecKe
 	   CUDA_KERNEL_NODE_PARAMS, kernel_work)
 NODE_CALLS(cuGraphAddKernelNode, cuGraphKernelNodeSetParams, cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1,
 	   kernel_v1_work)
+NODE_CALLS(cuGraphAddBatchMemOpNode, cuGraphBatchMemOpNodeSetParams, cuGraphExecBatchMemOpNodeSetParams,
+	   CUDA_BATCH_MEM_OP_NODE_PARAMS, sw_sim_batch_work)
 NODE_CALLS(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams, CUDA_HOST_NODE_PARAMS, host_work)
 
 /* Copies and sets name a context as well when they are added or changed in an executable graph. */
@@ -230,39 +232,86 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode 
 	return add(out, graph, after, n, empty_work, "");
 }
 
+CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n,
+				CUDA_MEM_ALLOC_NODE_PARAMS *params)
+{
+	return add(out, graph, after, n, sw_sim_alloc_work, params);
+}
+
 CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, CUdeviceptr address)
 {
 	return add(out, graph, after, n, free_work, &address);
 }
 
-/* Any node by one structure. */
+/* Any node by one structure: how it is made, and from what.  `build` NULL: not simulated. */
+struct any {
+	builder build;
+	void *params;
+};
+
+static struct any any_of(CUgraphNodeParams *p)
+{
+	switch ((int)p->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return (struct any){kernel_work, &p->kernel};
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return (struct any){sw_sim_copy_work, &p->memcpy.copyParams};
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return (struct any){sw_sim_set_work, &p->memset};
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return (struct any){host_work, &p->host};
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		return (struct any){child_work, &p->graph.graph};
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+		return (struct any){empty_work, p};
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+		return (struct any){wait_work, &p->eventWait.event};
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return (struct any){record_work, &p->eventRecord.event};
+	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+		return (struct any){sw_sim_alloc_work, &p->alloc};
+	case CU_GRAPH_NODE_TYPE_MEM_FREE:
+		return (struct any){free_work, &p->free.dptr};
+	case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+		return (struct any){sw_sim_batch_work, &p->memOp};
+	case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+		return (struct any){sw_sim_conditional_work, &p->conditional};
+	}
+	return (struct any){0};
+}
+
 CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
 			   size_t n, CUgraphNodeParams *p)
 {
 	(void)edges; /* ports make an edge weaker; the full dependency is kept */
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	switch ((int)p->type) {
-	case CU_GRAPH_NODE_TYPE_KERNEL:
-		return add(out, graph, after, n, kernel_work, &p->kernel);
-	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		return add(out, graph, after, n, sw_sim_copy_work, &p->memcpy.copyParams);
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		return add(out, graph, after, n, sw_sim_set_work, &p->memset);
-	case CU_GRAPH_NODE_TYPE_HOST:
-		return add(out, graph, after, n, host_work, &p->host);
-	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return add(out, graph, after, n, child_work, &p->graph.graph);
-	case CU_GRAPH_NODE_TYPE_EMPTY:
-		return add(out, graph, after, n, empty_work, p);
-	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-		return add(out, graph, after, n, wait_work, &p->eventWait.event);
-	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-		return add(out, graph, after, n, record_work, &p->eventRecord.event);
-	case CU_GRAPH_NODE_TYPE_MEM_FREE:
-		return add(out, graph, after, n, free_work, &p->free.dptr);
-	}
-	return sw_sim_unsupported("this type of node (cuGraphAddNode)");
+	const struct any any = any_of(p);
+	return any.build ? add(out, graph, after, n, any.build, any.params)
+			 : sw_sim_unsupported("this type of node (cuGraphAddNode)");
+}
+
+/* Memory of nodes stays what it is (CUDA driver API, cuGraphExecNodeSetParams). */
+static CUresult any_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p, bool in_exec)
+{
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	const struct any any = any_of(p);
+	if (!any.build)
+		return sw_sim_unsupported("this type of node (cuGraphNodeSetParams)");
+	if (any.build == sw_sim_alloc_work || any.build == free_work || any.build == sw_sim_conditional_work)
+		return CUDA_ERROR_INVALID_VALUE;
+	return in_exec ? exec_set(exec, node, any.build, any.params) : set(node, any.build, any.params);
+}
+
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
+{
+	return any_set(NULL, node, params, false);
+}
+
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
+{
+	return any_set(exec, node, params, true);
 }
 
 CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, CUgraphNodeParams *p)
@@ -361,6 +410,29 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
 	return CUDA_SUCCESS;
 }
 
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+	const struct sw_sim_alloc *a = work ? sw_sim_alloc_find(work->address) : NULL;
+	if (!a || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUDA_MEM_ALLOC_NODE_PARAMS){.bytesize = a->size, .dptr = a->base};
+	out->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+	out->poolProps.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = a->device->index};
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_work *work = work_of(node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+	if (!work || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = (CUDA_BATCH_MEM_OP_NODE_PARAMS){.count = work->parts, .paramArray = work->ops};
+	return CUDA_SUCCESS;
+}
+
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -377,7 +449,7 @@ CUresult cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *out)
 	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
 	if (!node || !out)
 		return CUDA_ERROR_INVALID_VALUE;
-	*out = node->work->type;
+	*out = node->work->as;
 	return CUDA_SUCCESS;
 }
 

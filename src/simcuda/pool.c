@@ -19,7 +19,7 @@ void sw_sim_pool_free(uint64_t address)
 {
 	sw_sim_lock();
 	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
-	if (a && a->base == address && a->pool) {
+	if (a && a->base == address && a->pool && !a->graph) {
 		a->pool->used -= a->size;
 		sw_sim_alloc_release(a);
 	}
@@ -46,11 +46,56 @@ static CUresult allocate(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bo
 		return result;
 	}
 	a->pool = pool;
+	a->graph = s->capture;
+	*out = a->base;
+	if (a->graph)
+		return CUDA_SUCCESS;
 	pool->used += bytes;
 	if (pool->used_high < pool->used)
 		pool->used_high = pool->used;
-	*out = a->base;
 	return CUDA_SUCCESS;
+}
+
+/* The address of a node is given when the node is made, and is the same in all launches (CUDA C++ Programming Guide,
+   "Graph Memory Nodes").  The simulated device keeps its room for good. */
+CUresult sw_sim_alloc_work(const void *params, struct sw_sim_work **out)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS *p = (CUDA_MEM_ALLOC_NODE_PARAMS *)(uintptr_t)params;
+	struct sw_sim_device *device = sw_sim_device_at(p->poolProps.location.id);
+	if (!device || !p->bytesize || p->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct sw_sim_alloc *a = sw_sim_alloc_device(device, p->bytesize);
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	a->pool = device->pool;
+	a->graph = true;
+	p->dptr = a->base;
+	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_ALLOC, ALLOC_NS);
+	(*out)->address = a->base;
+	return CUDA_SUCCESS;
+}
+
+static struct sw_sim_alloc *memory_of(const struct sw_sim_node *node, CUgraphNodeType type)
+{
+	struct sw_sim_alloc *a =
+		node->work->type == type && !node->disabled ? sw_sim_alloc_find(node->work->address) : NULL;
+	return a && a->graph ? a : NULL;
+}
+
+bool sw_sim_graph_claim(const struct sw_sim_graph *graph, unsigned long long flags)
+{
+	struct sw_sim_alloc *a;
+	for (size_t i = 0; i < graph->nodes.n; i++)
+		if ((a = memory_of(graph->nodes.at[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC)) && a->live &&
+		    !(flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+			return false;
+	for (size_t i = 0; i < graph->nodes.n; i++)
+		if ((a = memory_of(graph->nodes.at[i], CU_GRAPH_NODE_TYPE_MEM_ALLOC)))
+			a->live = true;
+	for (size_t i = 0; i < graph->nodes.n; i++)
+		if ((a = memory_of(graph->nodes.at[i], CU_GRAPH_NODE_TYPE_MEM_FREE)))
+			a->live = false;
+	return true;
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
@@ -75,6 +120,11 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
 	if (!a || a->base != address || a->memory != SW_SIM_DEVICE || a->fixed)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (a->graph && !s->capture) {
+		if (!a->live)
+			return CUDA_ERROR_INVALID_VALUE;
+		a->live = false;
+	}
 	if (!a->pool) { /* cudaMalloc'ed memory may be freed in stream order as well */
 		a->pool = a->device->pool;
 		a->pool->used += a->size;

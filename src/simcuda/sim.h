@@ -93,13 +93,18 @@ struct sw_sim_work {
 	uint32_t refs;
 	CUgraphNodeType type;
 	uint64_t ns; /* model duration */
+	/* What the user is told: conditional nodes and those of memory operations run as child graphs. */
+	CUgraphNodeType as;
+	struct sw_sim_graph **bodies; /* conditional: its graphs, of which `child` is the one that runs */
+	unsigned parts;		      /* bodies, or memory operations */
+	CUstreamBatchMemOpParams *ops;
 	union {
 		struct sw_sim_launch launch;
 		struct sw_sim_copy copy;
 		struct sw_sim_set set;
 		struct sw_sim_host host;
 		struct sw_sim_event *event; /* record and wait nodes */
-		struct sw_sim_graph *child; /* owned */
+		struct sw_sim_graph *child; /* owned; NULL: nothing runs */
 		uint64_t address;	    /* stream-ordered free */
 		struct sw_sim_value op;	    /* CU_GRAPH_NODE_TYPE_BATCH_MEM_OP */
 	};
@@ -229,6 +234,7 @@ struct sw_sim_alloc {
 	struct sw_sim_pool *pool; /* stream-ordered allocations */
 	unsigned flags;
 	bool sync_memops, fixed; /* fixed: a module's variable */
+	bool graph, live;	 /* of a graph's node: its address is for ever; allocated and not freed, by call order */
 	unsigned long long id;
 	struct sw_sim_alloc *next_free;
 	struct sw_sim_reserved *reserved; /* addresses without memory of their own */
@@ -321,6 +327,13 @@ struct sw_sim_exec {
 /* What a node does, from the parameters of its type (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS). */
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out);
 CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out);
+/* nest.c: nodes that run as graphs of their own. */
+CUresult sw_sim_batch_work(const void *params, struct sw_sim_work **out);
+CUresult sw_sim_conditional_work(const void *params, struct sw_sim_work **out);
+/* pool.c: memory of a graph's node; the caller adds the node. */
+CUresult sw_sim_alloc_work(const void *params, struct sw_sim_work **out);
+/* A launch of the graph: false when it would allocate what the launch before did not free. */
+bool sw_sim_graph_claim(const struct sw_sim_graph *graph, unsigned long long flags);
 void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out);
 
 struct sw_sim_graph *sw_sim_graph_new(void);
@@ -365,6 +378,7 @@ struct sw_sim_state {
 	unsigned long long next_id;
 	bool eager; /* CUDA_MODULE_LOADING=EAGER */
 	SW_VEC(struct sw_sim_capture *) captures;
+	SW_VEC(unsigned) conditions; /* by handle - 1: the value that each launch begins with */
 };
 extern struct sw_sim_state sw_sim;
 

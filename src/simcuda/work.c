@@ -9,7 +9,7 @@ struct sw_sim_work *sw_sim_work_new(CUgraphNodeType type, uint64_t ns)
 {
 	struct sw_sim_work *work = sw_calloc(1, sizeof *work);
 	work->refs = 1;
-	work->type = type;
+	work->type = work->as = type;
 	work->ns = ns;
 	return work;
 }
@@ -33,9 +33,14 @@ void sw_sim_work_put(struct sw_sim_work *work)
 		free(work->copy.staged);
 		break;
 	case CU_GRAPH_NODE_TYPE_GRAPH:
-		sw_sim_graph_free(work->child);
+		if (work->child && !work->bodies)
+			sw_sim_graph_free(work->child);
 		break;
 	}
+	for (unsigned i = 0; work->bodies && i < work->parts; i++)
+		sw_sim_graph_free(work->bodies[i]);
+	free(work->bodies);
+	free(work->ops);
 	free(work);
 }
 
