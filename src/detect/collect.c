@@ -18,6 +18,9 @@ void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement,
 void sw_collect_free(struct sw_collect *collect)
 {
 	sw_map_free(&collect->index);
+	for (size_t i = 0; i < collect->spread.n; i++)
+		free(collect->spread.at[i]);
+	free(collect->spread.at);
 	free(collect->waited.at);
 	collect->waited.at = NULL;
 }
@@ -69,6 +72,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	added->count = 1;
 	added->fingerprint = hash;
 	*sw_vec_push(&collect->waited) = 0;
+	*sw_vec_push(&collect->spread) = NULL;
 	if (told)
 		*told = true;
 	return added;
@@ -77,9 +81,17 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
 {
 	struct sw_cost *sum = &finding->cost;
+	struct sw_spread **spread = &collect->spread.at[finding - collect->judgement->findings.at];
 	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
+	if (!*spread)
+		*spread = sw_calloc(1, sizeof **spread);
+	sw_spread_add(*spread, cost->ns);
 	sum->calls++;
 	sum->total_ns += cost->ns;
+	sum->parts.work_ns += cost->parts.work_ns;
+	sum->parts.transfer_ns += cost->parts.transfer_ns;
+	sum->parts.driver_ns += cost->parts.driver_ns;
+	sum->parts.lock_ns += cost->parts.lock_ns;
 	sum->transfer_ns += own;
 	if (cost->ns > sum->worst_ns)
 		sum->worst_ns = cost->ns;
@@ -105,7 +117,8 @@ static const struct {
 	{SW_FINDING_SYNC_MEMSET, BY_WAIT},    {SW_FINDING_HOST_PIN, BY_TOTAL},
 	{SW_FINDING_DEVICE_FREE, BY_WAIT},    {SW_FINDING_DEVICE_CONFIG, BY_WAIT},
 	{SW_FINDING_OVER_WIDE_SYNC, BY_WAIT}, {SW_FINDING_REDUNDANT_SYNC, NEVER_WARNS},
-	{SW_FINDING_BUSY_POLL, BY_TOTAL},
+	{SW_FINDING_BUSY_POLL, BY_TOTAL},     {SW_FINDING_DRIVER_LOCK, BY_TOTAL},
+	{SW_FINDING_QUEUE_FULL, BY_TOTAL},
 };
 
 static enum weigh weigh_of(int id)
@@ -114,6 +127,22 @@ static enum weigh weigh_of(int id)
 		if (weights[i].id == id)
 			return weights[i].weigh;
 	return AS_FOUND;
+}
+
+/* The longest call is known exactly, so nothing is told to be longer. */
+static uint64_t quantile(const struct sw_spread *spread, unsigned percent, uint64_t worst_ns)
+{
+	uint64_t ns = sw_spread_quantile(spread, percent);
+	return ns < worst_ns ? ns : worst_ns;
+}
+
+static void sum_up(struct sw_cost *cost, const struct sw_spread *spread, uint64_t span_ns)
+{
+	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
+	cost->p50_ns = quantile(spread, 50, cost->worst_ns);
+	cost->p99_ns = quantile(spread, 99, cost->worst_ns);
+	/* Several threads can wait at once. */
+	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
 }
 
 static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
@@ -176,6 +205,8 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 	struct sw_judgement *j = collect->judgement;
 	for (size_t i = 0; i < j->findings.n; i++) {
 		struct sw_finding *f = &j->findings.at[i];
+		if (collect->spread.at[i])
+			sum_up(&f->cost, collect->spread.at[i], j->span_ns);
 		settle(collect, f, collect->waited.at[i], fold_below_ns);
 		if (f->hidden)
 			continue;

@@ -10,11 +10,14 @@
 
 #include "base/map.h"
 #include "detect/detect.h"
+#include "detect/spread.h"
 
 struct sw_collect {
 	struct sw_judgement *judgement;
 	struct sw_map index;	 /* hash of the call sites -> finding + 1 */
-	SW_VEC(uint64_t) waited; /* beside each finding: host time of the calls that waited */
+	/* Beside each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
+	SW_VEC(uint64_t) waited;
+	SW_VEC(struct sw_spread *) spread;
 	bool keep_possible;
 };
 
@@ -32,6 +35,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 struct sw_wait_cost {
 	uint64_t ns, own_ns;
 	bool waited;
+	struct sw_cost_parts parts;
 };
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost);
 

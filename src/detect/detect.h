@@ -129,13 +129,25 @@ enum sw_fix {
 	SW_FIX_NARROW,	     /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
 	SW_FIX_RECORD_FIRST, /* record the event before waiting for it */
 	SW_FIX_PRELOAD,	     /* load the kernel at start-up */
-	SW_FIX_DEPEND	     /* make one node of a graph depend on the other */
+	SW_FIX_DEPEND,	     /* make one node of a graph depend on the other */
+	SW_FIX_FEWER	     /* launch less often */
+};
+
+/* What the host time of calls went into.  Estimated, but for lock_ns. */
+struct sw_cost_parts {
+	uint64_t work_ns;     /* waiting for other work */
+	uint64_t transfer_ns; /* the call's own copying or setting */
+	uint64_t driver_ns;   /* the rest of the call */
+	uint64_t lock_ns;     /* waiting for another thread's call */
 };
 
 /* What a wait cost. */
 struct sw_cost {
 	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
 	uint64_t total_ns, worst_ns;  /* host time in the calls */
+	uint64_t p50_ns, p99_ns;      /* of one call, each at most a sixteenth off */
+	uint32_t share_ppm;	      /* of the run: millionths of its span */
+	struct sw_cost_parts parts;   /* of total_ns */
 	uint64_t transfer_ns;	      /* of it: estimated to be the calls' own work */
 	uint64_t win_low_ns, win_high_ns;
 };
@@ -155,6 +167,7 @@ struct sw_finding {
 	uint32_t fix_stream;
 	uint64_t fix_seq;
 	struct sw_cost cost;
+	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	uint32_t detail;      /* meaning depends on id: see findings.def */
 	uint64_t value;	      /* likewise */
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */

@@ -20,6 +20,7 @@ libswdetect_a_SOURCES = \
 	src/detect/host_access.c \
 	src/detect/blocks.c src/detect/pools.c src/detect/values.c src/detect/annotate.c src/detect/syncs.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
+	src/detect/stalls.c src/detect/spread.c src/detect/spread.h \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
 	src/detect/behaviour.c src/detect/behaviour.h src/detect/behaviour.def \
 	src/detect/judge.c

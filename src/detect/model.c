@@ -199,6 +199,7 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 	what->point = sw_hb_enqueue(m->hb, &at);
 	books = sw_model_books(m, what->point.lane);
 	books->work = what->point.tick;
+	books->last = *what;
 	m->wait->enqueues = true;
 	sw_pending_push(m, books, r->seq, what->point.tick);
 	return true;

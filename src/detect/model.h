@@ -27,6 +27,7 @@
  *     syncs.c     waits of the host, queries
  *     polls.c     loops of queries (SW403)
  *     waits.c     what a wait covered and cost
+ *     stalls.c    calls that were held up by other threads or a full queue (SW310, SW311)
  *     hazards.c   two accesses that met
  *     ties.c      events that were meant to order a hazard (SW201-SW203)
  *     legacy.c    order that only the legacy stream made (SW304)
@@ -56,6 +57,7 @@ struct sw_lane {
 	uint32_t serial;
 	uint32_t stream;	       /* index in judgement.streams */
 	uint64_t work;		       /* last step that was work */
+	struct sw_access last;	       /* that work; seq 0 none */
 	uint64_t visible, visible_seq; /* last step that wrote memory that the host can read, and its record */
 	uint64_t unknown;	       /* last step whose accesses are not known */
 	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0 none */
@@ -109,6 +111,7 @@ struct sw_wait {
 	uint32_t tokens;
 	sw_hb_token token[SW_WAIT_TOKENS];
 	enum sw_order order[SW_WAIT_TOKENS];
+	struct sw_access waited_for; /* of what is covered, the work given out last; seq 0: not known */
 	sw_covered_vec covered;	    /* work that the host did not know to be done, documented clock */
 	struct sw_range host_range; /* what the host itself touches inside the call; width 0 nothing */
 	uint32_t detail;
@@ -120,6 +123,7 @@ struct sw_event {
 	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
 	uint64_t capture;	   /* recorded inside this capture, 0: for real */
 	uint64_t work;		   /* last step of work on the stream when it was recorded, 0 none */
+	struct sw_access last;	   /* that work; seq 0: none, or not known */
 	bool in_graph;		   /* recorded by a node of a graph (external), when is not seen */
 	bool ordering;		   /* a stream or the host has waited for it */
 };
@@ -184,6 +188,13 @@ struct sw_said {
 	struct sw_range range;
 };
 
+/* Calls that took long, the last ones of each kind: a ring. */
+#define SW_STALLS 64u
+struct sw_stalls {
+	struct sw_access at[SW_STALLS];
+	uint32_t made;
+};
+
 struct sw_model {
 	struct sw_reader *reader;
 	struct sw_hb *hb;
@@ -218,6 +229,7 @@ struct sw_model {
 	struct sw_map touched; /* function handles whose code is known to be loaded */
 	SW_VEC(struct sw_legacy_site) legacy;
 	struct sw_wide wide;
+	struct sw_stalls stalled, holders;
 	sw_covered_vec scratch_covered;
 	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
 	struct sw_map cells;		   /* address -> values that streams wrote there (values.c) */
@@ -378,6 +390,10 @@ bool sw_note_launch(struct sw_model *m, struct sw_wait *w);
 /* The program wants nothing said of this range. */
 bool sw_note_ignored(const struct sw_model *m, const struct sw_range *range);
 void sw_notes_free(struct sw_model *m);
+
+/* ---- stalls.c ---- */
+/* A call is over. */
+void sw_stall_done(struct sw_model *m, const struct sw_wait *w);
 
 /* ---- polls.c ---- */
 /* A query said so; `done`: it was the last of its row. */

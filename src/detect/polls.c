@@ -39,7 +39,7 @@ void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct s
 					  .value = poll->calls};
 		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 		if (f)
-			sw_collect_cost(&m->collect, f, &(struct sw_wait_cost){.ns = ns, .waited = true});
+			sw_collect_cost(&m->collect, f, &(struct sw_wait_cost){.ns = ns, .waited = true, .parts.work_ns = ns});
 	}
 	poll->calls = 0;
 }

@@ -82,6 +82,7 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 	what->point = now.record;
 	event->record = *what;
 	event->work = now.context_wide ? UINT64_MAX : sw_model_books(m, now.record.lane)->work;
+	event->last = now.context_wide ? (struct sw_access){0} : sw_model_books(m, now.record.lane)->last;
 	event->capture = 0;
 	if (unwaited && event->ordering)
 		sw_tie_replaced(m, event);
@@ -206,6 +207,7 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	w->enqueues = true;
 	books = sw_model_books(m, w->what.point.lane);
 	books->work = books->visible = w->what.point.tick;
+	books->last = w->what;
 	books->visible_seq = r->seq;
 	sw_pending_push(m, books, r->seq, w->what.point.tick);
 	if (f->flags & SW_HOST_FUNC_UNSEEN)

@@ -31,6 +31,8 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	if (!event)
 		return;
 	event->ordering = true;
+	if (w->pending && event->last.seq > w->waited_for.seq)
+		w->waited_for = event->last;
 	uint32_t host = sw_hb_host_lane(m->hb, r->thread);
 	sw_tie_remember(m, sw_model_books(m, host), event, &state, sw_tie_useless(m, event, host));
 }

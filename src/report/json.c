@@ -246,12 +246,12 @@ static const char *position(const struct sw_finding *finding, uint32_t index)
 	return index == 0 ? "earlier" : index == 1 ? "later" : "related";
 }
 
-static void put_access(struct sw_json *json, struct sw_report *report, const struct sw_finding *finding, uint32_t index)
+static void put_access(struct sw_json *json, struct sw_report *report, const char *key, const struct sw_access *access,
+		       const char *position)
 {
-	const struct sw_access *access = &finding->access[index];
 	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
-	sw_json_open(json, NULL, '{');
-	sw_json_text(json, "role", position(finding, index));
+	sw_json_open(json, key, '{');
+	sw_json_text(json, "role", position);
 	sw_json_text(json, "api", sw_name_api(&report->names, access->api, access->flags, access->stack));
 	sw_json_text(json, "driver_api", api ? api->driver : "");
 	sw_json_text(json, "kernel", access->function ? sw_name_kernel(&report->names, access->function, true) : NULL);
@@ -283,9 +283,18 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_number(json, "waited_calls", cost->waited_calls);
 	sw_json_ms(json, "total_ms", cost->total_ns);
 	sw_json_ms(json, "worst_ms", cost->worst_ns);
+	sw_json_ms(json, "p50_ms", cost->p50_ns);
+	sw_json_ms(json, "p99_ms", cost->p99_ns);
+	sw_json_number(json, "share_ppm", cost->share_ppm);
 	sw_json_ms(json, "transfer_ms", cost->transfer_ns);
 	sw_json_ms(json, "win_low_ms", cost->win_low_ns);
 	sw_json_ms(json, "win_high_ms", cost->win_high_ns);
+	sw_json_open(json, "parts", '{');
+	sw_json_ms(json, "work_ms", cost->parts.work_ns);
+	sw_json_ms(json, "transfer_ms", cost->parts.transfer_ns);
+	sw_json_ms(json, "driver_ms", cost->parts.driver_ns);
+	sw_json_ms(json, "lock_ms", cost->parts.lock_ns);
+	sw_json_close(json, '}');
 	sw_json_close(json, '}');
 }
 
@@ -310,8 +319,12 @@ static void put_finding(struct sw_json *json, struct sw_report *report, const st
 	sw_json_text(json, "suppression", told->suppression);
 	sw_json_open(json, "accesses", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++)
-		put_access(json, report, finding, i);
+		put_access(json, report, NULL, &finding->access[i], position(finding, i));
 	sw_json_close(json, ']');
+	if (finding->waited_for.seq)
+		put_access(json, report, "waited_for", &finding->waited_for, "waited-for");
+	else
+		sw_json_text(json, "waited_for", NULL);
 	put_cost(json, &finding->cost);
 	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
 	sw_json_close(json, '}');

@@ -221,6 +221,8 @@ static void put_finding(struct sw_text *t, const struct sw_told *told)
 	} else {
 		for (uint32_t i = 0; i < finding->accesses; i++)
 			put_access(t, &finding->access[i], "");
+		if (finding->waited_for.seq)
+			put_access(t, &finding->waited_for, "The longest call waited for: ");
 	}
 	sw_text_line(t, "ordered by:", told->words.ordered_by);
 	sw_text_line(t, "missing edge:", told->words.missing_edge);

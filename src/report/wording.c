@@ -93,6 +93,8 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 		return sw_name_operation_brief(names, access);
 	if (strcmp(key, "stream") == 0)
 		return sw_name_stream(names, access->stream);
+	if (strcmp(key, "thread") == 0)
+		return sw_names_format(names, "%u", access->thread);
 	return NULL;
 }
 
@@ -234,6 +236,25 @@ static const char *ordered_by(const struct facts *facts)
 			       (unsigned long long)finding->last.seq);
 }
 
+static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *parts, const char *text)
+{
+	const struct {
+		uint64_t ns;
+		const char *what;
+	} part[] = {{parts->work_ns, "waiting for other work"},
+		    {parts->lock_ns, "waiting for another thread's call"},
+		    {parts->transfer_ns, "the transfer itself"},
+		    {parts->driver_ns, "the driver"}};
+	const char *between = "; about ";
+	for (size_t i = 0; i < N(part); i++) {
+		if (!part[i].ns)
+			continue;
+		text = sw_names_format(names, "%s%s%s %s", text, between, sw_name_time(names, part[i].ns), part[i].what);
+		between = ", ";
+	}
+	return text;
+}
+
 static const char *cost_of(const struct facts *facts)
 {
 	const struct sw_cost *cost = &facts->finding->cost;
@@ -243,9 +264,13 @@ static const char *cost_of(const struct facts *facts)
 	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",
 					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
 					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
-	if (cost->transfer_ns)
-		text = sw_names_format(names, "%s; about %s of it is the call's own work", text,
-				       sw_name_time(names, cost->transfer_ns));
+	if (cost->calls > 1)
+		text = sw_names_format(names, "%s, half of them under %s, 99 of 100 under %s", text,
+				       sw_name_time(names, cost->p50_ns), sw_name_time(names, cost->p99_ns));
+	if (cost->share_ppm >= 1000)
+		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
+				       cost->share_ppm / 1000 % 10);
+	text = parts_of(names, &cost->parts, text);
 	if (cost->win_low_ns)
 		text = sw_names_format(names, "%s; %s to %s could be won back", text,
 				       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns));

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "detect/judge.h"
 #include "detect/matrix.h"
+#include "detect/spread.h"
 #include "detect/space.h"
 
 static uint64_t random_state;
@@ -362,8 +363,38 @@ START_TEST(every_finding_explains_itself)
 		ck_assert_msg(strstr(info->text, "Harmless"), "SW%d does not say when it is harmless", info->number);
 		ck_assert_msg(strstr(info->text, "Basis"), "SW%d does not say what it rests on", info->number);
 	}
-	ck_assert_uint_eq(n, 26);
+	ck_assert_uint_eq(n, 28);
 	ck_assert_ptr_null(sw_finding_info(100));
+}
+END_TEST
+
+/* ---- spreads ------------------------------------------------------------------------------------------------------ */
+
+/* Against the sorted numbers: never more than a sixteenth off. */
+START_TEST(quantiles_are_a_sixteenth_off_at_most)
+{
+	enum { MANY = 2000 };
+	static uint64_t ns[MANY];
+	static struct sw_spread spread;
+	for (int round = 0; round < 50; round++) {
+		unsigned shift = (unsigned)random_below(36);
+		spread = (struct sw_spread){0};
+		for (size_t i = 0; i < MANY; i++) {
+			uint64_t x = 1 + random_below(1ull << shift << random_below(4)), k = i;
+			for (; k && ns[k - 1] > x; k--)
+				ns[k] = ns[k - 1];
+			ns[k] = x;
+			sw_spread_add(&spread, x);
+		}
+		for (unsigned percent = 1; percent <= 100; percent++) {
+			uint64_t want = ns[(MANY * percent + 99) / 100 - 1], got = sw_spread_quantile(&spread, percent);
+			ck_assert_uint_le(got > want ? got - want : want - got, want / 16);
+		}
+	}
+	spread = (struct sw_spread){0};
+	ck_assert_uint_eq(sw_spread_quantile(&spread, 50), 0);
+	sw_spread_add(&spread, UINT64_MAX);
+	ck_assert_uint_gt(sw_spread_quantile(&spread, 50), 1ull << 39);
 }
 END_TEST
 
@@ -383,6 +414,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, vague_boxes_are_pointers, 0, 4);
 	tcase_add_test(tc, one_base_is_one_base);
 	tcase_add_test(tc, every_finding_explains_itself);
+	tcase_add_test(tc, quantiles_are_a_sixteenth_off_at_most);
 }
 
 int main(void)

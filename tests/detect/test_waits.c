@@ -316,6 +316,107 @@ START_TEST(reconfiguration)
 }
 END_TEST
 
+/* ---- what the time went into ----------------------------------------------------------------------------------------
+ */
+
+static void adds_up(const struct sw_finding *f)
+{
+	const struct sw_cost_parts *parts = &f->cost.parts;
+	ck_assert_uint_eq(parts->work_ns + parts->transfer_ns + parts->driver_ns + parts->lock_ns, f->cost.total_ns);
+}
+
+/* 0: a copy that waits for the last work of a blocking stream.  1: one for which nothing was pending: its own work. */
+START_TEST(waits_tell_what_for)
+{
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, 0);
+	tb_set(tb, DEV, 64, S3);
+	tb_set(tb, DEV2, 64, S3);
+	uint64_t last = tb->seq;
+	if (_i)
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	sync_copy(tb, PIN, SW_SIDE_HOST, DEV, SW_SIDE_DEVICE, 5 * MS);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_finding *f = only(j, 301);
+	ck_assert_uint_eq(f->waited_for.seq, _i ? 0 : last);
+	ck_assert(_i ? !f->cost.parts.work_ns : f->cost.parts.work_ns > 4 * MS);
+	ck_assert(!_i || f->cost.parts.transfer_ns > 4 * MS);
+	ck_assert_uint_le(f->cost.p50_ns, f->cost.worst_ns);
+	ck_assert_uint_ge(f->cost.p50_ns, f->cost.worst_ns - f->cost.worst_ns / 16);
+	adds_up(f);
+	sw_judgement_free(j);
+}
+END_TEST
+
+static void in_thread(struct tb *tb, uint32_t thread, uint64_t now, uint64_t dur)
+{
+	tb_thread(tb, thread);
+	tb->now = now;
+	tb->dur = dur;
+}
+
+/* Thread 1 hands over a copy and is held up by thread 2, whose call is in the way all the time.  1: that call began too
+   late.  2: it was over too early.  3: it does nothing of the kind.  4: one thread.  5, 6: the records the other way round,
+   held up and not. */
+START_TEST(other_threads_hold_the_driver)
+{
+	struct tb *tb = two_streams();
+	uint64_t t = tb->now + MS;
+	uint64_t from = _i == 1 || _i == 6 ? t + 2 * MS : t - MS / 10, until = _i == 2 ? t + 3 * MS : t + 6 * MS;
+	if (_i < 5) {
+		in_thread(tb, 1, t, 5 * MS);
+		h2d(tb, DEV, PIN, 4096, S1);
+	}
+	in_thread(tb, _i == 4 ? 1 : 2, from, until - from);
+	if (_i == 3)
+		h2d(tb, DEV2, PIN, 4096, S2);
+	else
+		tb_alloc(tb, SW_MEM_PINNED, PIN + (4 << 20), 1 << 20);
+	if (_i >= 5) {
+		in_thread(tb, 1, t, 5 * MS);
+		h2d(tb, DEV, PIN, 4096, S1);
+	}
+	struct sw_judgement *j = judged(tb);
+	if (_i == 0 || _i == 5) {
+		const struct sw_finding *f = only(j, 310);
+		ck_assert_int_eq(f->severity, SW_WARNING);
+		ck_assert_int_eq(f->access[0].kind, SW_REC_COPY);
+		ck_assert_uint_eq(f->access[0].thread, 1);
+		ck_assert_int_eq(f->access[1].kind, SW_REC_ALLOC);
+		ck_assert_uint_eq(f->cost.parts.lock_ns, 5 * MS);
+		adds_up(f);
+	} else {
+		ck_assert_uint_eq(count_of(j, 310), 0);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Launches that take long behind 1100 others.  1: behind 900.  2: the host has waited in between.  3: they are quick. */
+START_TEST(full_queues)
+{
+	struct tb *tb = two_streams();
+	uint32_t f = tb_function(tb, "_Z3addPfPKf", 2, 8, 8);
+	for (int i = 0; i < (_i == 1 ? 900 : 1100); i++) {
+		tb_launch(tb, f, S1, 2, DEV2, DEV2);
+		if (_i == 2 && i == 500)
+			tb_sync(tb, SW_SYNC_STREAM, S1);
+	}
+	tb->dur = _i == 3 ? 8000 : 50000;
+	for (int i = 0; i < 50; i++)
+		tb_launch(tb, f, S1, 2, DEV2, DEV2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		ck_assert_uint_eq(count_of(j, 311), 0);
+	} else {
+		ck_assert_uint_eq(only(j, 311)->count, 50);
+		ck_assert_uint_ge(only(j, 311)->value, 1000);
+		adds_up(only(j, 311));
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* ---- what a wait was needed for ------------------------------------------------------------------------------------
  */
 
@@ -490,6 +591,9 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, memory_management, 0, 2);
 	tcase_add_test(tc, allocations_from_many_places);
 	tcase_add_loop_test(tc, lazy_loading, 0, 4);
+	tcase_add_loop_test(tc, waits_tell_what_for, 0, 2);
+	tcase_add_loop_test(tc, other_threads_hold_the_driver, 0, 7);
+	tcase_add_loop_test(tc, full_queues, 0, 4);
 	tcase_add_loop_test(tc, code_is_loaded_by_those_who_need_it, 0, 5);
 	tcase_add_loop_test(tc, reconfiguration, 0, 3);
 	tcase_add_loop_test(tc, wide_waits, 0, 6);

@@ -119,6 +119,10 @@ static void add_wait(void)
 	wait->count = 40;
 	wait->access[0] = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
 	wait->cost = (struct sw_cost){.calls = 40,
+				       .p50_ns = 250000,
+				       .p99_ns = 800000,
+				       .share_ppm = 123456,
+				       .parts = {.work_ns = 9000000, .transfer_ns = 800000, .driver_ns = 200000},
 				      .waited_calls = 38,
 				      .total_ns = 12300000,
 				      .worst_ns = 812000,
