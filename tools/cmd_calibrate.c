@@ -71,7 +71,7 @@ static int measure_here(struct sw_behaviour *table, bool simulated)
 		driver = sw_install_find("sim/libcuda.so.1", &error);
 		if (!driver)
 			return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-		setenv("SYNCWATCH_SIM_KERNEL_TIME", "sw_spin=20ms", 1);
+		setenv("SYNCWATCH_SIM_KERNEL_TIME", "sw_spin=20ms:sw_patient=200ms", 1);
 	}
 	int status = measure(table, driver);
 	free(driver);

@@ -63,8 +63,11 @@ static int next_line(struct lines *l)
 	int byte;
 	l->number++;
 	while ((byte = getc(l->in)) != EOF && byte != '\n') {
-		if (n + 1 >= MAX_LINE || !byte)
-			return wrong(l, byte ? "the line is too long" : "no text");
+		if (n + 1 >= MAX_LINE)
+			return wrong(l, "the line is too long");
+		/* Names are printed: nothing that a terminal obeys. */
+		if (byte != '\t' && (byte < 0x20 || byte > 0x7e))
+			return wrong(l, "not plain text");
 		l->text[n++] = (char)byte;
 	}
 	l->text[n] = 0;

@@ -2,7 +2,7 @@
 if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
-	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard \
+	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
@@ -10,6 +10,9 @@ detect_common = tests/detect/judge.c tests/detect/judge.h
 detect_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 detect_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+tests_detect_test_behaviour_SOURCES = tests/detect/test_behaviour.c
+tests_detect_test_behaviour_CFLAGS = $(detect_cflags)
+tests_detect_test_behaviour_LDADD = libswdetect.a libswbase.a $(CHECK_LIBS)
 tests_detect_test_units_SOURCES = tests/detect/test_units.c $(detect_common)
 tests_detect_test_units_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_units_CFLAGS = $(detect_cflags)

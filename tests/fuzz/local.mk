@@ -59,3 +59,9 @@ tests_fuzz_replay_launch_SOURCES = tests/fuzz/fuzz_launch.c tests/fuzz/replay.c
 tests_fuzz_replay_launch_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_launch_LDADD = $(SW_FUZZ_LIBS)
 EXTRA_DIST += tests/fuzz/corpus-launch
+
+check_PROGRAMS += tests/fuzz/replay_behaviour
+tests_fuzz_replay_behaviour_SOURCES = tests/fuzz/fuzz_behaviour.c tests/fuzz/replay.c
+tests_fuzz_replay_behaviour_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_behaviour_LDADD = $(SW_FUZZ_LIBS)
+EXTRA_DIST += tests/fuzz/corpus-behaviour

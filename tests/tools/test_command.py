@@ -304,6 +304,82 @@ class Diff(Case):
             self.refused(INPUT, part, "diff", self.path("odd"), report)
 
 
+class Calibrate(Case):
+    """On the simulated CUDA, which behaves as the H200 whose behaviour is built in."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment = dict(ENVIRONMENT, XDG_DATA_HOME=self.dir)
+
+    def call(self, *arguments, **environment):
+        return subprocess.run([COMMAND, "calibrate", *arguments], cwd=self.dir, env=dict(self.environment, **environment),
+                              capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+
+    def part(self, text, title):
+        return text.split("Different from " + title, 1)[1].split("\n\n", 1)[0].split("\n", 1)[1]
+
+    def table(self, name, **verdicts):
+        """A small table; verdicts: what the columns of cudaFree say for each of the three streams."""
+        path = self.path(name)
+        blocks = verdicts.get("blocks", "111")
+        with open(path, "w") as file:
+            file.write("syncwatch-behaviour\t1\ngpu\tNVIDIA H200\ndriver\t13000\t580.159.04\nsimulated\t0\ncall\tidle_us")
+            file.write("".join(f"\t{s}_blocks\t{s}_next\t{s}_own\t{s}_us" for s in ("nb", "blk", "leg")) + "\n")
+            file.write("cudaFree 256B\t1.000" + "".join(f"\t{b}\t-\t-\t1.000" for b in blocks) + "\n")
+        return path
+
+    def test_the_simulation_behaves_as_built_in(self):
+        result = self.call("--sim")
+        if "sim/libcuda.so.1 is neither" in result.stderr:
+            self.skipTest("the simulation is not built")
+        self.assertEqual(result.returncode, OK, result.stderr)
+        self.assertEqual(self.part(result.stdout, "CUDA's documents"), "  nothing")
+        self.assertEqual(self.part(result.stdout, "what was measured"), "  nothing")
+        self.assertIn("in 0 cells the repetitions disagree, 0 could not be measured", result.stdout)
+        stored, = os.listdir(self.path("syncwatch"))
+        self.assertRegex(stored, r"^behaviour-1-Simulated_CUDA.*-13000\.tsv$")
+        with open(os.path.join(self.dir, "syncwatch", stored)) as file:
+            rows = [line.split("\t") for line in file.read().splitlines()[5:]]
+        self.assertGreater(len(rows), 140)
+        self.assertEqual({len(row) for row in rows}, {14})
+        shown = self.call("--show", "--compare", os.path.join("syncwatch", stored))
+        self.assertEqual(shown.returncode, OK, shown.stderr)
+        self.assertEqual(self.part(shown.stdout, os.path.join("syncwatch", stored)), "  nothing")
+        self.assertIn("cudaFree 256B\t", shown.stdout)
+
+    def test_differences_are_told(self):
+        result = self.call("--show", self.table("t", blocks="010"), "--compare", self.table("other", blocks="110"))
+        self.assertEqual(result.returncode, OK, result.stderr)
+        self.assertEqual(self.part(result.stdout, "CUDA's documents"), "  nothing", "they leave it open")
+        built_in = self.part(result.stdout, "what was measured").splitlines()
+        self.assertEqual(["kernel on a non-blocking stream: no wait" in built_in[0], "legacy" in built_in[1], len(built_in)],
+                         [True, True, 2])
+        other = self.part(result.stdout, self.path("other")).splitlines()
+        self.assertEqual(["non-blocking" in other[0], len(other)], [True, 1])
+
+    def test_a_driver_that_crashes(self):
+        crashing = os.path.join(BUILD, "tests", "tools", "crashing")
+        result = self.call(LD_LIBRARY_PATH=crashing)
+        self.assertEqual((result.returncode, result.stdout), (INPUT, ""))
+        self.assertRegex(result.stderr, r"^syncwatch calibrate: memory: ended by signal 11: .*\n$")
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_bad_input(self):
+        cases = (
+            (USAGE, "'x' is too much", "x"),
+            (USAGE, "'y' is too much", "--show", "x", "y"),
+            (INPUT, "run 'syncwatch calibrate' first", "--show"),
+            (INPUT, "/nonexistent", "--show", "/nonexistent"),
+            (INPUT, "/nonexistent", "--compare", "/nonexistent"),
+            (INPUT, "no table of syncwatch calibrate", "--show", os.path.join(SOURCE, "README.md")),
+            (OUTPUT, "/nonexistent/t", "--sim", "--output", "/nonexistent/t"),
+        )
+        for status, part, *arguments in cases:
+            result = self.call(*arguments)
+            self.assertEqual((result.returncode, result.stdout, result.stderr.count("\n")), (status, "", 1), result.stderr)
+            self.assertIn(part, result.stderr)
+
+
 class Export(Case):
     def test_timeline_and_graph(self):
         trace = self.trace("race")
