@@ -209,6 +209,21 @@ struct sw_coverage {
 	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
 };
 
+/* Time stamps of the devices (--gpu-timeline). */
+struct sw_gpu_summary {
+	bool recorded; /* they were asked for and CUPTI gave some; else all below is 0 */
+	bool complete; /* the last ones were fetched when the program ended */
+	uint64_t records, joined, unmatched; /* of work; to a call; of which no call is known */
+	uint64_t untimed;	  /* without times, or while the clock jumped */
+	uint64_t lost;		  /* by CUPTI, as it tells */
+	uint64_t left_out;	  /* more than the table holds */
+	uint64_t operations_timed, operations_untimed; /* calls that put work on a device */
+	bool clock_bounded;	  /* clock_error_ns is proven: by calls that came before their work and waits that came after */
+	uint64_t clock_error_ns;  /* device times are wrong by so much at most; else the error that is known of */
+	uint64_t clock_wrong_ns;  /* work was seen so much before its call or after its wait */
+	uint64_t clock_jumps;
+};
+
 struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
@@ -221,7 +236,11 @@ struct sw_judgement {
 	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
 	bool simulated;
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
+	struct sw_gpu_summary gpu;
 };
+
+/* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */
+bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint64_t *start_ns, uint64_t *end_ns);
 
 /* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two
    records is told at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with
@@ -230,6 +249,7 @@ struct sw_operation {
 	struct sw_access what;		/* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
 	bool enqueues;			/* it put work on what.stream, at what.point */
 	bool blocks;			/* work was pending and the call took longer than its own work needs */
+	uint64_t gpu_start_ns, gpu_end_ns; /* when its work ran on the device; both 0: not known */
 	const struct sw_record *record; /* valid during the call-back; params only for calls of one record */
 };
 

@@ -7,6 +7,7 @@
 struct judged {
 	struct sw_judgement judgement;
 	struct sw_arena arena;
+	struct sw_times times;
 };
 
 static const struct sw_judge_options defaults = {.fold_below_ns = 100000};
@@ -54,8 +55,10 @@ int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, s
 	struct judged *judged = sw_calloc(1, sizeof *judged);
 	struct sw_model *m = sw_alloc(sizeof *m);
 	struct sw_record record;
-	int got;
+	int got = sw_times_load(sw_reader_path(reader), &judged->times, error);
+	judged->judgement.gpu = judged->times.summary;
 	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
+	m->times = &judged->times;
 	if (m->observer->begin)
 		m->observer->begin(m->observer->arg, &judged->judgement);
 	while ((got = sw_reader_next(reader, &record, error)) > 0)
@@ -67,6 +70,17 @@ int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, s
 	return got;
 }
 
+bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint64_t *start_ns, uint64_t *end_ns)
+{
+	const struct judged *judged = (const struct judged *)judgement;
+	const struct sw_time *t = sw_times_find(&judged->times, seq);
+	if (!t)
+		return false;
+	*start_ns = t->start;
+	*end_ns = t->end;
+	return true;
+}
+
 void sw_judgement_free(struct sw_judgement *judgement)
 {
 	struct judged *judged = (struct judged *)judgement;
@@ -75,6 +89,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->streams.at);
 	free(judgement->allocations.at);
 	free(judgement->findings.at);
+	sw_times_free(&judged->times);
 	sw_arena_free(&judged->arena);
 	free(judged);
 }

@@ -45,6 +45,7 @@
 #include "detect/matrix.h"
 #include "detect/plans.h"
 #include "detect/space.h"
+#include "detect/times.h"
 #include "detect/variables.h"
 #include "image/image.h"
 
@@ -199,6 +200,7 @@ struct sw_model {
 	struct sw_reader *reader;
 	struct sw_hb *hb;
 	const struct sw_judge_options *options;
+	const struct sw_times *times; /* of the devices; set before the first step */
 	const struct sw_observer *observer; /* never NULL */
 	struct sw_judgement *j;
 	struct sw_arena *arena; /* lives as long as the judgement */

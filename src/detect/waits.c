@@ -202,9 +202,31 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 		f->basis = SW_BASIS_MEASURED;
 }
 
+/* Kinds of which CUPTI tells when they ran; the others put something on a stream that takes no time of its own. */
+static bool is_timed(uint8_t kind)
+{
+	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||
+	       kind == SW_REC_GRAPH_LAUNCH;
+}
+
+static void add_times(struct sw_model *m, struct sw_operation *op)
+{
+	struct sw_gpu_summary *gpu = &m->j->gpu;
+	const struct sw_time *t = gpu->recorded && op->enqueues ? sw_times_find(m->times, op->what.seq) : NULL;
+	if (t) {
+		op->gpu_start_ns = t->start;
+		op->gpu_end_ns = t->end;
+	}
+	if (!gpu->recorded || !op->enqueues || !is_timed(op->what.kind))
+		return;
+	gpu->operations_timed += t != NULL;
+	gpu->operations_untimed += t == NULL;
+}
+
 static void tell(struct sw_model *m, struct sw_wait *w, bool blocks)
 {
 	struct sw_operation op = {.what = w->what, .enqueues = w->enqueues, .blocks = blocks, .record = &w->record};
+	add_times(m, &op);
 	if (m->observer->operation)
 		m->observer->operation(m->observer->arg, &op);
 }

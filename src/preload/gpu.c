@@ -163,9 +163,7 @@ static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 		sw_gpu_records_write(&gpu, list);
 		sw_gpu_buffer_free(list);
 	}
-	if (flush)
-		sw_gpu_clock_tell(&gpu, clock_flags);
-	return ours;
+	return flush ? sw_gpu_clock_tell(&gpu, clock_flags) : ours;
 }
 
 static void pause_unless_ending(void)
@@ -178,24 +176,21 @@ static void pause_unless_ending(void)
 static void *work(void *unused)
 {
 	uint64_t clock_at = 0;
+	bool ours = true;
 
 	prctl(PR_SET_NAME, "syncwatch-gpu");
-	while (!atomic_load(&stage) && gpu.recorder->recording()) {
-		if (!fetch(0, 0, &clock_at)) {
-			say("another user of CUPTI took over (torch.profiler does so while it is active)", "");
-			break;
-		}
+	while (!atomic_load(&stage) && gpu.recorder->recording() && ours) {
+		ours = fetch(0, 0, &clock_at);
 		pause_unless_ending();
 	}
-	while (!atomic_load(&stage) && gpu.recorder->recording())
-		pause_unless_ending();
-	if (gpu.recorder->recording()) {
-		/* CUPTI's manual, cuptiActivityFlushAll: forced, once before the end of the session; records of work that
-		   still runs come without times. */
-		fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, SW_GPU_CLOCK_LAST, &clock_at);
-		if (sw_gpu_buffers_refused())
-			say("more than 128 MiB of records waited to be fetched: some were dropped", "");
-	}
+	/* CUPTI's manual, cuptiActivityFlushAll: forced, once before the end of the session; records of work that still runs
+	   come without times. */
+	if (gpu.recorder->recording() && ours)
+		ours = fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, SW_GPU_CLOCK_LAST, &clock_at);
+	if (!ours)
+		say("another user of CUPTI took over, as torch.profiler does: the last ones are missing", "");
+	if (sw_gpu_buffers_refused())
+		say("more than 128 MiB of records waited to be fetched: some were dropped", "");
 	atomic_store(&stage, 2);
 	sw_sys_wake((const uint32_t *)&stage, 1);
 	return unused;

@@ -131,6 +131,25 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, '}');
 }
 
+static void put_gpu(struct sw_json *json, const struct sw_gpu_summary *gpu)
+{
+	sw_json_open(json, "gpu", '{');
+	sw_json_number(json, "records", gpu->records);
+	sw_json_number(json, "joined", gpu->joined);
+	sw_json_number(json, "unmatched", gpu->unmatched);
+	sw_json_number(json, "untimed", gpu->untimed);
+	sw_json_number(json, "lost", gpu->lost);
+	sw_json_number(json, "left_out", gpu->left_out);
+	sw_json_number(json, "operations_timed", gpu->operations_timed);
+	sw_json_number(json, "operations_untimed", gpu->operations_untimed);
+	sw_json_bool(json, "complete", gpu->complete);
+	sw_json_number(json, "clock_error_ns", gpu->clock_error_ns);
+	sw_json_bool(json, "clock_error_proven", gpu->clock_bounded);
+	sw_json_number(json, "clock_wrong_ns", gpu->clock_wrong_ns);
+	sw_json_number(json, "clock_jumps", gpu->clock_jumps);
+	sw_json_close(json, '}');
+}
+
 static void put_summary(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_judgement *judgement = report->judgement;
@@ -141,6 +160,8 @@ static void put_summary(struct sw_json *json, const struct sw_report *report)
 	sw_json_number(json, "suppressed", report->totals.suppressed);
 	sw_json_number(json, "hidden", report->totals.hidden);
 	sw_json_ms(json, "host_wait_ms", judgement->host_wait_ns);
+	if (judgement->gpu.recorded)
+		put_gpu(json, &judgement->gpu);
 	sw_json_number(json, "folded_waits", judgement->folded_waits);
 	sw_json_ms(json, "folded_wait_ms", judgement->folded_wait_ns);
 	sw_json_close(json, '}');

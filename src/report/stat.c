@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "detect/times.h"
 #include "reader/kinds.h"
 #include "report/demangle.h"
 #include "report/text_out.h"
@@ -22,6 +23,7 @@ struct counts {
 	struct volume copies, sets, allocations;
 	uint64_t failed, unclassified;
 	uint64_t end_ns;    /* when the last call returned */
+	struct sw_gpu_summary gpu;
 	struct sw_map open; /* calls that began and did not end yet: sequence number -> 1 */
 };
 
@@ -203,6 +205,16 @@ static void print_volume(FILE *out, const char *name, struct volume v)
 	fprintf(out, "%-12s %" PRIu64 " calls, %" PRIu64 " bytes\n", name, v.calls, v.bytes);
 }
 
+static void print_gpu(FILE *out, const struct sw_gpu_summary *gpu)
+{
+	if (!gpu->recorded)
+		return;
+	fprintf(out, "gpu times    %" PRIu64 " of work, %" PRIu64 " joined to a call, %" PRIu64 " not, %" PRIu64
+		" without times, %" PRIu64 " lost; clock error %s%" PRIu64 " ns, %" PRIu64 " jumps\n",
+		gpu->records, gpu->joined, gpu->unmatched, gpu->untimed, gpu->lost, gpu->clock_bounded ? "" : "at least ",
+		gpu->clock_error_ns, gpu->clock_jumps);
+}
+
 static void print(FILE *out, const struct sw_reader *reader, const struct counts *s)
 {
 	const char *line;
@@ -212,6 +224,7 @@ static void print(FILE *out, const struct sw_reader *reader, const struct counts
 	print_volume(out, "copies", s->copies);
 	print_volume(out, "sets", s->sets);
 	print_volume(out, "allocations", s->allocations);
+	print_gpu(out, &s->gpu);
 	fprintf(out, "failed       %" PRIu64 " calls\n", s->failed);
 	fprintf(out, "in flight    %zu calls began and did not return\n", s->open.n);
 	fprintf(out, "unclassified %" PRIu64 " calls of entry points that are not modelled\n", s->unclassified);
@@ -227,7 +240,12 @@ int sw_stat(FILE *out, struct sw_reader *reader, struct sw_error *error)
 {
 	struct counts s = {0};
 	struct sw_record record;
-	int rc;
+	struct sw_times times;
+	int rc = sw_times_load(sw_reader_path(reader), &times, error);
+	s.gpu = times.summary;
+	sw_times_free(&times);
+	if (rc)
+		return rc;
 	while ((rc = sw_reader_next(reader, &record, error)) == 1)
 		count(&s, &record);
 	if (!rc)

@@ -90,6 +90,36 @@ static void put_limits(struct sw_text *t)
 		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
 }
 
+/* Time stamps of the devices, where they were asked for. */
+static void put_gpu(struct sw_text *t)
+{
+	const struct sw_gpu_summary *gpu = &t->report->judgement->gpu;
+	if (!gpu->recorded)
+		return;
+	const char *clock = sw_names_format(t->names, "host and device clocks agree to %s",
+					    sw_name_time(t->names, gpu->clock_error_ns));
+	if (!gpu->clock_bounded)
+		clock = "how far host and device clocks agree is not known: no wait bounds it";
+	sw_text_line(t, "gpu times:",
+		     sw_names_format(t->names, "%" PRIu64 " of %" PRIu64 " calls that put work on a device; %s",
+				     gpu->operations_timed, gpu->operations_timed + gpu->operations_untimed, clock));
+	const struct {
+		uint64_t n;
+		const char *what;
+	} limits[] = {
+		{gpu->lost, "time stamps were lost in CUPTI"},
+		{gpu->unmatched, "time stamps of work whose call was not recorded"},
+		{gpu->untimed, "time stamps that came without times, or while the clock jumped"},
+		{gpu->left_out, "time stamps more than the judge keeps"},
+		{gpu->clock_jumps, "jumps of the clock of the time stamps"},
+		{!gpu->complete, "fetch of time stamps, the last one, is missing: the program did not reach its end"},
+	};
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+		if (limits[i].n)
+			sw_text_line(
+				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
+}
+
 static void put_coverage(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
@@ -105,6 +135,7 @@ static void put_coverage(struct sw_text *t)
 				     plural(t, c->syncs, "synchronisation", "synchronisations"),
 				     sw_name_time(t->names, t->report->judgement->span_ns)));
 	sw_text_line(t, "kernels:", sw_ground_coverage(t->names, c));
+	put_gpu(t);
 	put_limits(t);
 }
 

@@ -30,6 +30,10 @@ run() { # run NAME HOW [THREADS]: the program with the fakes misbehaving as HOW 
 	status=$?
 	"$build/syncwatch" dump --kinds=NOTICE,GPU_CLOCK,ACTIVITY,LAUNCH,COPY,SET,GRAPH_LAUNCH "$name.swt" >list
 	ok $(($? + status)) "$name: exit status $status: $(cat err)"
+	"$build/syncwatch" stat "$name.swt" | grep '^gpu times' >>list
+}
+joined() { # joined RECORDS JOINED REST: what stat says of the time stamps
+	has "^gpu times    $1 of work, $2 joined to a call, $3" 1
 }
 has() { # has PATTERN COUNT
 	local n
@@ -53,14 +57,17 @@ has '^ACTIVITY .* what=SET ' 4
 has '^ACTIVITY .* what=GRAPH ' 4
 has '^GPU_CLOCK .* gpu_lost=0 clock_flags=0x3$' 1
 has '^NOTICE' 0
+joined 20 20 "0 not, 0 without times, 0 lost; clock error at least 0 ns, 0 jumps"
 
 mode="=nodes"
 run nodes ""
+joined 24 24 "0 not, 0 without times, 0 lost"
 has '^ACTIVITY .* what=KERNEL ' 16
 has '^ACTIVITY .* what=GRAPH ' 0
 mode=
 
 run threads "" 8
+joined 160 160 "0 not, 0 without times, 0 lost"
 has '^ACTIVITY .* what=CALL ' 160
 has '^ACTIVITY .* what=KERNEL ' 64
 [ "$(grep '^ACTIVITY .* what=CALL' list | grep -oE ' on=[0-9]+' | sort -u | wc -l)" -eq 8 ]
@@ -68,6 +75,7 @@ ok $? "threads: a call has the thread that made it"
 
 run dropping dropping
 has '^GPU_CLOCK .* gpu_lost=6 clock_flags=0x3$' 1
+joined 14 14 "0 not, 0 without times, 6 lost"
 has '^ACTIVITY .* what=CALL ' 20
 
 # An older CUPTI: its own clock, read together with ours.
@@ -76,6 +84,14 @@ has '^ACTIVITY .* what=KERNEL ' 8
 has '^GPU_CLOCK .* clock_flags=0x[13]$' 0
 [ "$(grep -c '^GPU_CLOCK .* width=[1-9]' list)" -ge 2 ]
 ok $? "old: the clocks were read together"
+joined 20 20 "0 not, 0 without times, 0 lost; clock error at least [1-9]"
+
+# What can't be known is not known: times from behind a jump, and times of another user's clock.
+run moving moving
+joined 20 10 "10 not, 0 without times, 0 lost"
+run taken taken
+joined 20 2 "16 not, 2 without times, 0 lost; .*, 1 jumps"
+has '^NOTICE .* text="GPU time stamps: another user of CUPTI took over' 1
 
 run busy busy
 has '^ACTIVITY' 0
