@@ -120,6 +120,20 @@ static int find_simulation(struct run *run)
 	return SW_EXIT_OK;
 }
 
+/* An object that stands behind the recorder: LD_PRELOAD is a list. */
+static int add_companion(struct run *run, const char *name)
+{
+	struct sw_error error;
+	char *path = sw_install_find(name, &error);
+	if (!path)
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	char *both = sw_format("%s:%s", run->preload, path);
+	free(run->preload);
+	free(path);
+	run->preload = both;
+	return SW_EXIT_OK;
+}
+
 static int set_up(struct run *run)
 {
 	struct sw_error error;
@@ -136,6 +150,9 @@ static int set_up(struct run *run)
 	run->preload = sw_install_find("libsyncwatch.so", &error);
 	if (!run->preload)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	status = run->options->guard_host ? add_companion(run, "libsyncwatch-guard.so") : SW_EXIT_OK;
+	if (status)
+		return status;
 	return run->options->sim ? find_simulation(run) : SW_EXIT_OK;
 }
 

@@ -2,6 +2,19 @@
 #include "preload/companion.h"
 
 #include "preload/trace.h"
+#include "preload/writer.h"
+
+const struct sw_companion_hooks *sw_companion_hooks;
+
+static bool inside(void)
+{
+	return sw_thread.guard || sw_thread.busy;
+}
+
+static void hook(const struct sw_companion_hooks *hooks)
+{
+	sw_companion_hooks = hooks;
+}
 
 static const struct sw_file_header *header(void)
 {
@@ -25,6 +38,8 @@ static const struct sw_companion companion = {
 	.described = sw_describe_done,
 	.notice = sw_notice,
 	.recording = sw_recording,
+	.inside = inside,
+	.hook = hook,
 	.options = sw_preload_options,
 	.header = header,
 	.file_flags = file_flags,

@@ -11,7 +11,20 @@
 
 #include "preload/recorder.h"
 
-#define SW_COMPANION_VERSION 2u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 3u /* both sides are built together: any difference is a mixed installation */
+
+/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA. */
+struct sw_companion_hooks {
+	/* A record is complete and not yet overwritten: before the call where SW_RF_PENDING says so.  NULL: one was lost. */
+	void (*published)(const struct sw_rec *rec);
+	/* The parameter block of the LAUNCH that is published next; may lie in the program's memory. */
+	void (*parameters)(const void *block, size_t bytes);
+	/* The call of the records published since the last time has returned. */
+	void (*left)(int status);
+};
+
+/* NULL: nobody listens.  Set once, before the first call is recorded. */
+extern const struct sw_companion_hooks *sw_companion_hooks;
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -24,6 +37,8 @@ struct sw_companion {
 	void (*described)(void *rec);
 	void (*notice)(const char *text);
 	bool (*recording)(void);
+	bool (*inside)(void); /* a call of this thread is being recorded: calls made now are not */
+	void (*hook)(const struct sw_companion_hooks *hooks);
 	const struct sw_preload_options *(*options)(void);
 	const struct sw_file_header *(*header)(void); /* NULL: no trace */
 	void (*file_flags)(uint32_t flags);	      /* adds SW_FILE_* to the header */

@@ -2,6 +2,7 @@
 /* Kernel launches: geometry, stream, attributes and the whole parameter block. */
 #include <string.h>
 
+#include "preload/companion.h"
 #include "preload/contexts.h"
 #include "preload/custom.h"
 #include "preload/functions.h"
@@ -47,6 +48,8 @@ static void launch_record(struct sw_call *call, const struct launch *launch, con
 {
 	bool fresh = false;
 	const uint32_t params = bytes ? sw_params_intern(block, bytes, &fresh) : 0;
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->parameters(block, bytes);
 	const size_t inlined = fresh ? bytes : 0;
 	const size_t room = sizeof(struct sw_rec_launch) + inlined;
 	struct sw_rec_launch *r = launch->more ? sw_hook_extra(call, SW_REC_LAUNCH, room)

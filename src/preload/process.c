@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "preload/companion.h"
 #include "preload/cost.h"
 #include "preload/describe.h"
 #include "preload/helper.h"
@@ -100,6 +101,8 @@ static void start_rest(void)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (!options->quiet)
 		sw_say("recording; report: syncwatch report %s", sw_trace.path);
+	if (options->guard_host && !sw_companion_hooks)
+		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it behind libsyncwatch.so in LD_PRELOAD");
 	if (options->stacks) {
 		if (!sw_unwind_loaded())
 			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut "

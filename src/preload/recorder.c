@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "preload/companion.h"
 #include "preload/cost.h"
 #include "preload/process.h"
 #include "preload/stack.h"
@@ -180,11 +181,13 @@ void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t b
 void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
-	if (!call->rec || !usable(t, call))
-		return;
-	busy(t, 1);
-	sw_writer_commit(call->writer);
-	busy(t, 0);
+	if (call->rec && usable(t, call)) {
+		busy(t, 1);
+		sw_writer_commit(call->writer);
+		busy(t, 0);
+	}
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->published(call->rec);
 }
 
 /* Patches the pending record: duration and status first, then the flag, so that a reader who sees the flag gone sees
@@ -251,6 +254,8 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 	patch(w, call->t0, now, status);
 	if (end && call->rec)
 		write_end(call, w, now, status);
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->left(status);
 	t->guard = NULL;
 	busy(t, 0);
 }
@@ -291,6 +296,8 @@ void sw_describe_done(void *rec)
 	busy(t, 1);
 	sw_writer_commit(t->writer);
 	busy(t, 0);
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->published(rec);
 }
 
 uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh)

@@ -118,6 +118,7 @@ struct sw_preload_options {
 	uint64_t max_images;     /* bytes of them in all (default 128 MiB) */
 	uint32_t gpu_timeline;   /* 0 off, 1 on, SW_GPU_TIMELINE_NODES: graphs node by node */
 	bool quiet;              /* no line at the start */
+	bool guard_host;         /* libsyncwatch-guard.so is expected (default off) */
 	bool report;             /* start the analyser at exit (default on) */
 	char trace[1024];        /* -o: path; empty: syncwatch-PROGRAM-PID.swt in the current directory */
 	char pass[2048];         /* options handed on to the analyser (json=, chrome=, suppress=, all ...) */

@@ -104,7 +104,7 @@ static int step_cursor(struct sw_unwind *u, struct sw_frame *out)
 	bool led = led_by(u->last.rbp, sp);
 	*out = (struct sw_frame){
 		.slot = signal ? 0 : sp - 8,
-		.ip = ip,
+		.ip = ip + signal, /* where a signal came: no return address, made one that points behind it */
 		.base_slot = led ? u->last.rbp_slot : 0,
 		.base = led ? u->last.rbp : 0,
 		.rbp = rbp,

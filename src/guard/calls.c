@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of libc that hand buffers to the kernel: the pages are released before the call and stay so until it has returned,
+ * since the kernel answers EFAULT where it may not write.  What the call touched is recorded behind it, when it is known
+ * how many bytes that was.
+ *
+ * Not seen: system calls made without libc, io_uring, libc's own threads (aio, getaddrinfo_a).
+ */
+#undef _FORTIFY_SOURCE /* its inline functions have the names of ours */
+#include "guard/guard.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Parts of a vector that are looked at; what lies beyond is not protected while any is. */
+#define PARTS 16u
+
+struct part {
+	uint64_t at, bytes;
+	bool hit;
+};
+
+struct call {
+	uint32_t n;
+	bool any, writes; /* any: of it lies in buffers of ours */
+	bool all;	  /* more parts than we look at */
+	struct part part[PARTS];
+};
+
+static void begin(struct call *c)
+{
+	uint64_t mask = sw_guard_lock();
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct part *p = &c->part[i];
+		if (p->bytes && sw_buffers_next(p->at & -4096ull, (p->at + p->bytes + 4095) & -4096ull)) {
+			c->any = true;
+			p->hit = sw_pages_release(p->at, p->at + p->bytes, c->writes);
+			sw_pages_busy(p->at, p->at + p->bytes, true);
+		} else {
+			p->bytes = 0;
+		}
+	}
+	if (c->all)
+		sw_pages_release_all();
+	sw_guard_unlock(mask);
+}
+
+static void finish(struct call *c)
+{
+	uint64_t mask = sw_guard_lock();
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->part[i].bytes)
+			sw_pages_busy(c->part[i].at, c->part[i].at + c->part[i].bytes, false);
+	sw_guard_unlock(mask);
+}
+
+/* Kept out of the wrappers: `lengths` holds the parts' true lengths, which begin() may have cleared. */
+static void tell(const struct call *c, const uint64_t lengths[PARTS], uint64_t done, void *frame)
+{
+	int saved = errno;
+	for (uint32_t i = 0; i < c->n && done; i++) {
+		uint64_t bytes = lengths[i] < done ? lengths[i] : done;
+		if (c->part[i].hit && bytes)
+			sw_fault_tell(c->part[i].at, bytes, 0, SW_HOST_CALL | (c->writes ? SW_HOST_WRITES : 0), frame);
+		done -= bytes;
+	}
+	errno = saved;
+}
+
+static bool watched(void)
+{
+	return sw_guard_recorder && sw_guard_recorder->recording();
+}
+
+static void of_one(struct call *c, const void *at, uint64_t bytes, bool writes)
+{
+	c->n = 1;
+	c->writes = writes;
+	c->part[0] = (struct part){(uint64_t)(uintptr_t)at, bytes, false};
+}
+
+static void of_vector(struct call *c, const struct iovec *v, size_t n, bool writes)
+{
+	c->writes = writes;
+	c->all = n > PARTS;
+	for (size_t i = 0; i < n && i < PARTS; i++)
+		c->part[c->n++] = (struct part){(uint64_t)(uintptr_t)v[i].iov_base, v[i].iov_len, false};
+}
+
+#define UNPAREN(...) __VA_ARGS__
+#define APPLY(macro, ...) macro(__VA_ARGS__)
+
+#define GATHER_IN(at, n)	     of_one(&call, at, n, false)
+#define GATHER_OUT(at, n)	     of_one(&call, at, n, true)
+#define GATHER_IN_EACH(at, n, each)  of_one(&call, at, (n) * (each), false)
+#define GATHER_OUT_EACH(at, n, each) of_one(&call, at, (n) * (each), true)
+#define GATHER_IN_VECTOR(v, n)	     of_vector(&call, v, (size_t)(n), false)
+#define GATHER_OUT_VECTOR(v, n)	     of_vector(&call, v, (size_t)(n), true)
+#define GATHER_TEXT(s)		     of_one(&call, s, strlen(s) + 1, false)
+#define GATHER_SMALL(at, n)	     of_one(&call, at, n, true)
+
+/* How many bytes it worked on, by what it returned. */
+#define DONE_IN(...)		   ((int64_t)got > 0 ? (uint64_t)got : 0)
+#define DONE_OUT(...)		   DONE_IN()
+#define DONE_IN_VECTOR(...)	   DONE_IN()
+#define DONE_OUT_VECTOR(...)	   DONE_IN()
+#define DONE_IN_EACH(at, n, each)  ((uint64_t)got * (each))
+#define DONE_OUT_EACH(at, n, each) ((uint64_t)got * (each))
+#define DONE_TEXT(s)		   ((int)got >= 0 ? call.part[0].bytes : 0)
+#define DONE_SMALL(...)		   0
+
+#define CALL(type, name, parameters, arguments, how, what)                                                             \
+	SW_EXPORT type(name) parameters;                                                                               \
+	SW_EXPORT type(name) parameters                                                                                \
+	{                                                                                                              \
+		static __typeof__(&name) real;                                                                         \
+		struct call call = {0};                                                                                \
+		uint64_t lengths[PARTS];                                                                               \
+		SW_NEXT(real, #name);                                                                                  \
+		if (__builtin_expect(!watched(), 1))                                                                   \
+			return real arguments;                                                                         \
+		APPLY(GATHER_##how, UNPAREN what);                                                                     \
+		for (uint32_t i = 0; i < call.n; i++)                                                                  \
+			lengths[i] = call.part[i].bytes;                                                               \
+		begin(&call);                                                                                          \
+		type got = real arguments;                                                                             \
+		if (call.any) {                                                                                        \
+			finish(&call);                                                                                 \
+			tell(&call, lengths, APPLY(DONE_##how, UNPAREN what), __builtin_frame_address(0));             \
+		}                                                                                                      \
+		return got;                                                                                            \
+	}
+#include "guard/calls.def"
+
+/* A request says how long its argument is, if it says so at all. */
+SW_EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+	static int (*real)(int, unsigned long, ...);
+	va_list list;
+	va_start(list, request);
+	void *argument = va_arg(list, void *);
+	va_end(list);
+	SW_NEXT(real, "ioctl");
+	if (sw_pages_any() && watched()) {
+		uint64_t at = (uint64_t)(uintptr_t)argument, bytes = request >> 16 & 0x3fff;
+		uint64_t mask = sw_guard_lock();
+		sw_pages_release(at, at + bytes + 1, true);
+		sw_guard_unlock(mask);
+	}
+	return real(fd, request, argument);
+}
+
+/* A stream's own buffer is filled by every call on it. */
+SW_EXPORT int setvbuf(FILE *restrict file, char *restrict at, int mode, size_t bytes)
+{
+	static int (*real)(FILE *, char *, int, size_t);
+	SW_NEXT(real, "setvbuf");
+	if (at && watched()) {
+		uint64_t from = (uint64_t)(uintptr_t)at, mask = sw_guard_lock();
+		struct sw_buffer *b = sw_buffers_next(from, from + bytes);
+		sw_pages_release(from, from + bytes, true);
+		if (b)
+			b->off = true;
+		sw_guard_unlock(mask);
+	}
+	return real(file, at, mode, bytes);
+}

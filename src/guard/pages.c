@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which pages are protected, for which work.  Work that reads a buffer protects it against writes, work that writes it
+ * against all.  Where ranges share pages the strictest counts, so releasing one protects anew what others still need.
+ */
+#include "guard/guard.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE 4096ull
+/* Each range parts mappings of the process, of which Linux allows 65530 (vm.max_map_count). */
+#define RANGES 1024u
+/* Protecting costs in proportion to the pages; of what is longer the start is guarded. */
+#define LONGEST (64ull << 20)
+#define BUSY 64u
+
+struct range {
+	uint64_t lo, hi;      /* pages */
+	uint64_t first, last; /* bytes that the work uses: [first, last) */
+	struct sw_guard_step step;
+	uint64_t open; /* pages that the next fault releases */
+	bool writes, managed;
+};
+
+static struct range ranges[RANGES];
+static _Atomic uint32_t n;
+static struct {
+	uint64_t lo, hi;
+} busy[BUSY];
+static bool stopped;
+static uint32_t busy_n, busy_more; /* the latter: system calls that there was no room for */
+
+bool sw_pages_any(void)
+{
+	return atomic_load_explicit(&n, memory_order_acquire) != 0;
+}
+
+static int protect(uint64_t lo, uint64_t hi, int how)
+{
+	int saved = errno;
+	long got = syscall(SYS_mprotect, lo, hi - lo, how);
+	int error = got ? errno : 0;
+	errno = saved;
+	return error;
+}
+
+static int protection(const struct range *r)
+{
+	return r->writes ? PROT_NONE : PROT_READ;
+}
+
+static bool touches(const struct range *r, uint64_t lo, uint64_t hi)
+{
+	return r->lo < hi && lo < r->hi;
+}
+
+static void drop(uint32_t i)
+{
+	ranges[i] = ranges[n - 1];
+	n--;
+}
+
+static uint64_t highest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t lowest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Protects [lo, hi) again as the ranges want it; first those that allow reading. */
+static void restore(uint64_t lo, uint64_t hi, bool readable_too)
+{
+	for (int writes = readable_too ? 0 : 1; writes < 2; writes++)
+		for (uint32_t i = 0; i < n; i++)
+			if (ranges[i].writes == (writes == 1) && touches(&ranges[i], lo, hi))
+				protect(highest(lo, ranges[i].lo), lowest(hi, ranges[i].hi), protection(&ranges[i]));
+}
+
+/* A mapping can't be parted any more (ENOMEM): whole buffers can always be released, which joins mappings. */
+static void release_buffers(uint64_t lo, uint64_t hi)
+{
+	for (uint64_t at = lo; at < hi;) {
+		const struct sw_buffer *b = sw_buffers_next(at, hi);
+		if (!b)
+			return;
+		uint64_t end = (b->address + b->bytes + PAGE - 1) & -PAGE, start = b->address & -PAGE;
+		if (b->memory == SW_MEM_REGISTERED)
+			start = (b->address + PAGE - 1) & -PAGE, end = (b->address + b->bytes) & -PAGE;
+		if (start < end)
+			protect(start, end, PROT_READ | PROT_WRITE);
+		for (uint32_t i = n; i-- > 0;)
+			if (touches(&ranges[i], start, end))
+				drop(i);
+		at = b->address + b->bytes;
+	}
+}
+
+static void release(uint64_t lo, uint64_t hi)
+{
+	if (lo >= hi)
+		return;
+	if (protect(lo, hi, PROT_READ | PROT_WRITE))
+		release_buffers(lo, hi);
+	else
+		restore(lo, hi, true);
+}
+
+/* ---- protecting -------------------------------------------------------------------------------------------------- */
+
+/* Pages of [at, end).  Registered memory shares its first and last page with whatever the program keeps beside it, a
+   lock perhaps, which the kernel must be able to reach: only pages that are the buffer's alone.  What shares pages with
+   pinned memory is other pinned memory. */
+static void pages_of(const struct sw_buffer *b, uint64_t at, uint64_t end, struct range *r)
+{
+	r->lo = at & -PAGE;
+	r->hi = (end + PAGE - 1) & -PAGE;
+	if (b->memory == SW_MEM_REGISTERED) {
+		r->lo = highest(r->lo, (b->address + PAGE - 1) & -PAGE);
+		r->hi = lowest(r->hi, (b->address + b->bytes) & -PAGE);
+	}
+}
+
+static bool in_system_call(const struct range *r)
+{
+	for (uint32_t i = 0; i < busy_n; i++)
+		if (touches(r, busy[i].lo, busy[i].hi))
+			return true;
+	return busy_more != 0;
+}
+
+void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool writes)
+{
+	const struct sw_buffer *b = sw_buffers_find(at);
+	if (stopped || !b || b->off || !step.tick || n == RANGES || sw_lanes_done(step))
+		return;
+	uint64_t end = at + lowest(lowest(bytes, b->address + b->bytes - at), LONGEST);
+	struct range r = {.first = at,
+			  .last = end,
+			  .step = step,
+			  .open = 1,
+			  .writes = writes,
+			  .managed = b->memory == SW_MEM_MANAGED};
+	pages_of(b, at, end, &r);
+	if (r.lo >= r.hi || in_system_call(&r) || !sw_signals_arm())
+		return;
+	if (protect(r.lo, r.hi, protection(&r))) {
+		release(r.lo, r.hi); /* some of it may be protected already */
+		return;
+	}
+	if (!writes)
+		restore(r.lo, r.hi, false);
+	ranges[n] = r;
+	n++;
+}
+
+/* ---- releasing --------------------------------------------------------------------------------------------------- */
+
+void sw_pages_settle(void)
+{
+	for (uint32_t i = n; i-- > 0;) {
+		if (i >= n || !sw_lanes_done(ranges[i].step))
+			continue;
+		struct range r = ranges[i];
+		drop(i);
+		release(r.lo, r.hi);
+	}
+}
+
+/* Takes [lo, hi) out of a range; what is left above becomes a range of its own. */
+static void cut(uint32_t i, uint64_t lo, uint64_t hi)
+{
+	struct range *r = &ranges[i], upper = *r;
+	bool below = r->lo < lo, above = hi < r->hi;
+	if (!below && !above) {
+		drop(i);
+	} else if (!below) {
+		r->lo = hi;
+	} else {
+		r->hi = lo;
+		upper.lo = hi;
+		if (above && n < RANGES)
+			ranges[n++] = upper;
+		else if (above)
+			release(upper.lo, upper.hi);
+	}
+}
+
+static void open_pages(uint64_t lo, uint64_t hi)
+{
+	for (uint32_t i = n; i-- > 0;)
+		if (i < n && touches(&ranges[i], lo, hi))
+			cut(i, lo, hi);
+	release(lo, hi);
+}
+
+bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
+{
+	bool any = false, hit = false;
+	uint64_t first = lo & -PAGE, last = (hi + PAGE - 1) & -PAGE;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct range *r = &ranges[i];
+		any |= touches(r, first, last);
+		hit |= r->first < hi && lo < r->last && touches(r, first, last) && (writes || r->writes);
+	}
+	if (any)
+		open_pages(first, last);
+	return hit;
+}
+
+void sw_pages_release_managed(void)
+{
+	for (uint32_t i = n; i-- > 0;) {
+		if (i >= n || !ranges[i].managed)
+			continue;
+		struct range r = ranges[i];
+		drop(i);
+		release(r.lo, r.hi);
+	}
+}
+
+void sw_pages_release_all(void)
+{
+	while (n) {
+		struct range r = ranges[n - 1];
+		n--;
+		if (protect(r.lo, r.hi, PROT_READ | PROT_WRITE))
+			release_buffers(r.lo, r.hi);
+	}
+}
+
+void sw_pages_stop(void)
+{
+	stopped = true;
+	sw_pages_release_all();
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+enum sw_fault sw_pages_fault(uint64_t address, bool writes)
+{
+	uint64_t page = address & -PAGE;
+	enum sw_fault found = SW_FAULT_FOREIGN;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct range *r = &ranges[i];
+		if (!touches(r, page, page + PAGE))
+			continue;
+		found = SW_FAULT_BESIDE;
+		if (address >= r->first && address < r->last && (writes || r->writes))
+			return SW_FAULT_HIT;
+	}
+	const struct sw_buffer *b = sw_buffers_next(page, page + PAGE);
+	return found == SW_FAULT_FOREIGN && b && !b->off ? SW_FAULT_STALE : found;
+}
+
+void sw_pages_open(uint64_t address)
+{
+	uint64_t lo = address & -PAGE, pages = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		struct range *r = &ranges[i];
+		if (!touches(r, lo, lo + PAGE))
+			continue;
+		pages = highest(pages, lowest(r->open, (r->hi - lo) / PAGE));
+		r->open *= 2; /* a walk through the buffer costs a few faults, not one a page */
+	}
+	open_pages(lo, lo + pages * PAGE);
+}
+
+void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins)
+{
+	lo &= -PAGE;
+	hi = (hi + PAGE - 1) & -PAGE;
+	if (begins && busy_n < BUSY) {
+		busy[busy_n].lo = lo;
+		busy[busy_n++].hi = hi;
+		return;
+	}
+	if (begins) {
+		busy_more++;
+		return;
+	}
+	for (uint32_t i = 0; i < busy_n; i++)
+		if (busy[i].lo == lo && busy[i].hi == hi) {
+			busy[i] = busy[--busy_n];
+			return;
+		}
+	if (busy_more)
+		busy_more--;
+}
