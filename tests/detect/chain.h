@@ -41,8 +41,12 @@
 	X(WAIT_FINISH, 3)                                                                                              \
 	X(CALLBACK, 2)                                                                                                 \
 	X(CALLBACK_RUN, 3)                                                                                             \
-	X(CAPTURE, 1)                                                                                                  \
-	X(CAPTURE_DONE, 2)
+	X(CAPTURE, 4)                                                                                                  \
+	X(CAPTURE_DONE, 4)                                                                                             \
+	X(NODE, 12)                                                                                                    \
+	X(GRAPH_DONE, 3)                                                                                               \
+	X(GRAPH_END, 1)                                                                                                \
+	X(LAUNCH, 9)
 
 enum chain_kind {
 #define X(name, weight) CHAIN_##name,
@@ -51,7 +55,7 @@ enum chain_kind {
 		CHAIN_KINDS_N
 };
 
-enum { CHAIN_OPS = 40, SLOT_BYTES = 512, SLOT_WORDS = SLOT_BYTES / 64, MAX_TOUCHES = 2 * CHAIN_OPS, MAX_PAIRS = 6400 };
+enum { CHAIN_OPS = 40, SLOT_BYTES = 512, SLOT_WORDS = SLOT_BYTES / 64, MAX_TOUCHES = 2 * CHAIN_OPS * CHAIN_OPS, MAX_PAIRS = 6400 };
 
 /* Memory: places that allocations come and go at. */
 enum slot { SLOT_DEVICE, SLOT_DEVICE2, SLOT_PINNED, SLOT_PAGEABLE, SLOT_POOL, SLOTS };
@@ -115,6 +119,8 @@ struct truth {
 void chain_run(const struct chain *chain, struct tb *tb, struct truth *truth);
 
 /* ---- chain_memory.c ---- */
+/* Two nodes of one graph that nothing orders: what they do to the same bytes. */
+void memory_beside(struct truth *truth, const struct chain_op *a, int a_op, const struct chain_op *b, int b_op);
 uint64_t slot_address(const struct chain_range *range);
 bool slot_is_device(uint8_t slot);
 bool slot_is_pinned(const struct truth *truth, uint8_t slot);

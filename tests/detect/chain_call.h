@@ -20,7 +20,31 @@ struct run {
 	uint64_t callback, callback_stream;
 	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
 	int event_capture[CHAIN_EVENTS];		 /* the capture an event was recorded in */
+	struct graph *graph;			 /* by capture; [0] is made node by node */
+	uint64_t after[MAX_STREAMS + 4];		 /* what the next captured work of a lane depends on */
+	uint64_t event_after[CHAIN_EVENTS];
+	struct graph *exec; /* CHAIN_EXECS */
 };
+
+/* Nodes by their numbers, sets of them as bits. */
+struct graph {
+	unsigned n;
+	bool there, judged; /* an executable one: it is, and was launched since it was described */
+	struct {
+		struct chain_op op;
+		int index;
+		uint64_t seq, before; /* `before`: what it depends on itself */
+	} node[CHAIN_OPS];
+};
+/* Events of the order that stand for the last launch of an executable graph, behind those of programs. */
+enum { CHAIN_EXECS = MAX_EVENTS - CHAIN_EVENTS };
+
+/* ---- chain_graph.c ---- */
+/* The call in hand was captured, or is a node made by itself. */
+void graph_node(struct run *run, struct graph *graph, uint64_t before);
+void graph_done(struct run *run, struct graph *graph);
+void graph_ends(struct run *run);
+void graph_launch(struct run *run, bool captured);
 
 /* The call in the terms of the order; its step there, -1 none. */
 struct op call(const struct run *run, enum op_kind kind);

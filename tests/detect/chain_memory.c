@@ -56,13 +56,14 @@ static bool stands_for(const struct truth *truth, const struct touch *x, const s
 }
 
 /* The one rule by which an access may be forgotten: of the bytes that m shares with y, each was touched after m by an
-   access that may stand for m there.  A pair of call sites is owed to the nearest conflicting accesses only. */
+   access that may stand for m there.  A pair of call sites is owed to the nearest conflicting accesses only.  Nodes of one
+   launch are one step: which of them comes last is nobody's business. */
 static bool hidden(const struct truth *truth, const struct touch *m, const struct touch *y)
 {
 	for (unsigned byte = 0; byte < SLOT_BYTES; byte++) {
 		bool taken = !has(m, byte) || !has(y, byte);
-		for (const struct touch *x = m + 1; x < truth->touch + truth->touches && !taken; x++)
-			taken = x != y && x->block == m->block && has(x, byte) && stands_for(truth, x, m);
+		for (const struct touch *x = truth->touch; x < truth->touch + truth->touches && !taken; x++)
+			taken = x != y && x != m && (x > m || x->node == m->node) && x->block == m->block && has(x, byte) && stands_for(truth, x, m);
 		if (!taken)
 			return false;
 	}
@@ -200,10 +201,10 @@ void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool order
 	a->freed_op = op;
 }
 
-void memory_box(struct truth *truth, const struct touch *like, const struct chain_range *range, unsigned bytes,
-		unsigned rows)
+static struct touch box(const struct truth *truth, const struct touch *like, const struct chain_range *range,
+			unsigned bytes, unsigned rows)
 {
-	struct allocation *a = &truth->slot[range->slot];
+	const struct allocation *a = &truth->slot[range->slot];
 	struct touch t = *like;
 	bool dense = rows == 1 || range->pitch == bytes;
 	t.evidence = SW_EV_EXACT;
@@ -212,13 +213,40 @@ void memory_box(struct truth *truth, const struct touch *like, const struct chai
 	t.width = dense ? bytes * rows : bytes;
 	t.rows = dense ? 1 : rows;
 	t.pitch = dense ? 0 : range->pitch;
+	/* Memory that CUDA was not told of is the host's: by its address, for ever. */
+	t.block = a->alive ? a->block : -1 - 2 * range->slot - range->alias;
 	set_rows(&t);
+	return t;
+}
+
+void memory_beside(struct truth *truth, const struct chain_op *a, int a_op, const struct chain_op *b, int b_op)
+{
+	static const struct touch read = {.role = SW_READ}, write = {.role = SW_WRITE};
+	bool meet = false;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct chain_range *x = i & 1 ? &a->src : &a->dst, *y = i & 2 ? &b->src : &b->dst;
+		if ((i & 1 && a->kind == CHAIN_SET) || (i & 2 && b->kind == CHAIN_SET) || i == 3 ||
+		    truth->slot[x->slot].freed || truth->slot[y->slot].freed)
+			continue;
+		struct touch m = box(truth, i & 1 ? &read : &write, x, a->bytes, a->rows);
+		struct touch n = box(truth, i & 2 ? &read : &write, y, b->bytes, b->rows);
+		for (size_t w = 0; w < SLOT_WORDS; w++)
+			meet |= m.block == n.block && m.bytes[w] & n.bytes[w];
+	}
+	if (meet)
+		add_pair(truth, (struct pair){SW_FINDING_GRAPH_BRANCH_RACE, a_op, b_op, SW_ERROR * 3 + SW_CERTAIN, false,
+					      false});
+}
+
+void memory_box(struct truth *truth, const struct touch *like, const struct chain_range *range, unsigned bytes,
+		unsigned rows)
+{
+	struct allocation *a = &truth->slot[range->slot];
+	struct touch t = box(truth, like, range, bytes, rows);
 	if (a->freed) {
 		after_free(truth, &t, a);
 		return;
 	}
-	/* Memory that CUDA was not told of is the host's: by its address, for ever. */
-	t.block = a->alive ? a->block : -1 - 2 * range->slot - range->alias;
 	unborn(truth, &t, a);
 	enter(truth, &t, a->alive ? a->memory : SW_MEM_PAGEABLE, true);
 	a->starts[t.start] |= a->alive;

@@ -76,6 +76,7 @@ void event_record(struct run *run)
 	int capture = run->captured[lane_key(run)];
 	tb_event_record(run->tb, 0x77000u + run->op->event, stream_handle(run));
 	run->event_capture[run->op->event] = capture;
+	run->event_after[run->op->event] = run->after[lane_key(run)];
 	if (!capture)
 		happens(run, OP_RECORD);
 }
@@ -87,8 +88,12 @@ void stream_wait(struct run *run)
 	if (capture && !lane)
 		return; /* the legacy stream cannot be captured */
 	tb_stream_wait(run->tb, stream_handle(run), 0x77000u + run->op->event);
-	if (capture_lives(run, capture))
+	if (capture_lives(run, capture)) {
+		if (run->captured[lane] != capture)
+			run->after[lane] = 0;
 		run->captured[lane] = capture;
+		run->after[lane] |= run->event_after[run->op->event];
+	}
 	else if (!capture && !run->captured[lane])
 		happens(run, OP_STREAM_WAIT);
 }

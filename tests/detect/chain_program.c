@@ -32,7 +32,7 @@ enum { GRAIN = 20, STARTS = 20 };
 static void random_range(uint64_t *state, struct chain_range *range, const struct chain_op *op, unsigned first,
 			 unsigned slots)
 {
-	bool box = op->kind == CHAIN_COPY_2D || op->kind == CHAIN_SET;
+	bool box = op->kind == CHAIN_COPY_2D || op->kind == CHAIN_SET || op->kind == CHAIN_NODE;
 	range->slot = (uint8_t)((first + below(state, slots)) % SLOTS);
 	range->alias = range->slot == SLOT_PINNED && below(state, 3) == 0;
 	range->at = (uint16_t)(GRAIN * below(state, STARTS));

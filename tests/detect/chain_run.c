@@ -156,6 +156,9 @@ static bool possible(const struct run *run)
 		return run->callback;
 	case CHAIN_CAPTURE:
 		return lane_key(run) && !run->captured[lane_key(run)];
+	case CHAIN_LAUNCH:
+	case CHAIN_GRAPH_END:
+		return run->exec[op->event % CHAIN_EXECS].there;
 	default:
 		return true;
 	}
@@ -165,9 +168,16 @@ static bool possible(const struct run *run)
 static bool invisible(const struct run *run)
 {
 	const struct chain_op *op = run->op;
-	bool work = op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_CALLBACK ||
+	bool work = op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_CALLBACK || op->kind == CHAIN_LAUNCH ||
 		    ((op->kind == CHAIN_ALLOC || op->kind == CHAIN_FREE) && op->dst.slot == SLOT_POOL && !op->synchronous);
 	return work && run->captured[lane_key(run)];
+}
+
+static void captured(struct run *run)
+{
+	struct graph *graph = &run->graph[run->captured[lane_key(run)]];
+	graph_node(run, graph, run->after[lane_key(run)]);
+	run->after[lane_key(run)] = 1ull << (graph->n - 1);
 }
 
 static void emit_only(struct run *run)
@@ -176,9 +186,14 @@ static void emit_only(struct run *run)
 	case CHAIN_COPY:
 	case CHAIN_COPY_2D:
 		emit_copy(run);
+		captured(run);
 		break;
 	case CHAIN_SET:
 		tb_set(run->tb, slot_address(&run->op->dst), run->op->bytes, stream_handle(run));
+		captured(run);
+		break;
+	case CHAIN_LAUNCH:
+		graph_launch(run, true);
 		break;
 	case CHAIN_CALLBACK:
 		tb_host_func(run->tb, stream_handle(run), 0x1234);
@@ -254,12 +269,28 @@ static void step(struct run *run)
 	case CHAIN_CAPTURE:
 		tb_capture(run->tb, SW_CAPTURE_BEGIN, stream_handle(run), 0);
 		run->captured[key] = ++run->captures;
+		run->after[key] = 0;
 		break;
 	case CHAIN_CAPTURE_DONE:
 		tb_capture(run->tb, SW_CAPTURE_END, stream_handle(run), 0x99);
 		for (size_t i = 0; ended && i < sizeof run->captured / sizeof *run->captured; i++)
 			if (run->captured[i] == ended)
 				run->captured[i] = 0;
+		if (ended)
+			graph_done(run, &run->graph[ended]);
+		break;
+	case CHAIN_NODE:
+		tb_graph(run->tb, SW_GRAPH_ADD_NODE, 0x98, 0);
+		graph_node(run, &run->graph[0], run->op->src.at * 0x9e3779b97f4a7c15ull);
+		break;
+	case CHAIN_GRAPH_DONE:
+		graph_done(run, &run->graph[0]);
+		break;
+	case CHAIN_GRAPH_END:
+		graph_ends(run);
+		break;
+	case CHAIN_LAUNCH:
+		graph_launch(run, false);
 		break;
 	default:
 		host_wait(run);
@@ -293,7 +324,10 @@ static void begin(struct run *run)
 
 void chain_run(const struct chain *chain, struct tb *tb, struct truth *truth)
 {
-	struct run run = {.tb = tb, .truth = truth};
+	static struct graph graphs[CHAIN_OPS + 1], execs[CHAIN_EXECS];
+	struct run run = {.tb = tb, .truth = truth, .graph = graphs, .exec = execs};
+	memset(graphs, 0, sizeof graphs);
+	memset(execs, 0, sizeof execs);
 	begin(&run);
 	for (size_t i = 0; i < chain->n; i++) {
 		run.op = &chain->op[i];
