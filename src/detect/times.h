@@ -27,6 +27,7 @@ struct sw_time_pair {
 };
 struct sw_time_clock {
 	SW_VEC(struct sw_time_pair) pairs;
+	uint64_t ticks_per_second;
 	uint64_t width_ns; /* of the widest reading: how well the pairs are known; 0: by construction */
 	uint64_t jumps;    /* pairs between which the clock did not run evenly: times there are not known */
 	SW_VEC(size_t) jumped; /* index of the pair before each of the first of them */

@@ -39,8 +39,8 @@ void sw_time_clock_add(struct sw_time_clock *clock, const struct sw_file_header 
 				*sw_vec_push(&clock->jumped) = clock->pairs.n - 1;
 		}
 	}
-	const uint64_t rate = header->ticks_per_second ? header->ticks_per_second : 1000000000;
-	const uint64_t width_ns = (uint64_t)((unsigned __int128)r->width * 1000000000u / rate);
+	clock->ticks_per_second = header->ticks_per_second ? header->ticks_per_second : 1000000000;
+	const uint64_t width_ns = (uint64_t)((unsigned __int128)r->width * 1000000000u / clock->ticks_per_second);
 	if (width_ns > clock->width_ns)
 		clock->width_ns = width_ns;
 	*sw_vec_push(&clock->pairs) = pair;
@@ -62,8 +62,11 @@ static size_t before(const struct sw_time_clock *clock, uint64_t gpu_ns)
 
 uint64_t sw_time_clock_ticks(const struct sw_time_clock *clock, uint64_t gpu_ns)
 {
-	if (clock->pairs.n < 2)
+	if (!clock->pairs.n)
 		return 0;
+	if (clock->pairs.n == 1) /* by the recorder's own rate: its first estimate is good for milliseconds */
+		return along(gpu_ns, clock->pairs.at[0].gpu_ns, clock->pairs.at[0].gpu_ns + 1000000000u,
+			     clock->pairs.at[0].ticks, clock->pairs.at[0].ticks + clock->ticks_per_second);
 	const struct sw_time_pair *p = &clock->pairs.at[before(clock, gpu_ns)];
 	return along(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].ticks, p[1].ticks);
 }

@@ -174,9 +174,8 @@ static void bound_error(struct join *j)
 static void call(struct join *j, const struct sw_rec_activity *a)
 {
 	const uint64_t from = sw_time_clock_ticks(&j->clock, a->start), to = sw_time_clock_ticks(&j->clock, a->end);
-	const uint64_t rate = sw_reader_header(j->reader)->ticks_per_second;
-	const uint64_t slack =
-		SLACK_TICKS + (uint64_t)((unsigned __int128)j->clock.width_ns * (rate ? rate : 1000000000) / 1000000000u);
+	const uint64_t slack = SLACK_TICKS + (uint64_t)((unsigned __int128)j->clock.width_ns * j->clock.ticks_per_second /
+							1000000000u);
 	const struct thread *t = sw_map_ptr(&j->threads, a->on);
 	struct theirs *place = &j->theirs[j->theirs_n % CALLS];
 	uint64_t seq = t ? call_at(t, from, to, slack) : 0;

@@ -11,7 +11,12 @@ static const char *const categories[] = {
 	[SW_WORK_HOST] = "host_function", [SW_WORK_OTHER] = "gpu_operation",
 };
 
-static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
+const char *sw_chrome_category(const struct sw_work *work)
+{
+	return categories[work->kind];
+}
+
+void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work)
 {
 	struct sw_events *e = &c->events;
 	sw_event_number(e, "device", sw_chrome_device(c, stream));
@@ -25,6 +30,12 @@ static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work
 	}
 	if (work->kind == SW_WORK_COPY || work->kind == SW_WORK_SET)
 		sw_event_number(e, "bytes", work->bytes);
+}
+
+static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
+{
+	struct sw_events *e = &c->events;
+	sw_chrome_work_args(c, stream, work);
 	sw_event_text(e, "timing", TIMING);
 	sw_event_number(e, "enqueued_ns", work->enqueued);
 	if (laid->known_ns)
@@ -41,11 +52,12 @@ static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work
 static void draw_work(void *arg, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
 {
 	struct sw_chrome *c = arg;
-	struct sw_drawn drawn = {TID_STREAM + stream, laid->start, laid->end};
+	const bool apart = c->judgement->gpu.recorded; /* measured slices of the stream need not leave room */
+	struct sw_drawn drawn = {(apart ? TID_INFERRED : TID_STREAM) + stream, laid->start, laid->end};
 	uint32_t pid = PID_DEVICE + sw_chrome_device(c, stream);
 	if (!sw_window_shows(&c->window, laid->start, laid->end))
 		return;
-	sw_chrome_stream_drawn(c, stream);
+	*(apart ? &sw_chrome_track(c, stream)->inferred : &sw_chrome_track(c, stream)->drawn) = true;
 	struct sw_place at = {pid, drawn.tid, laid->start};
 	sw_event_slice(&c->events, at, laid->end, work->name, categories[work->kind]);
 	work_args(c, stream, work, laid);
@@ -107,6 +119,10 @@ static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const st
 			       .call = *call,
 			       .ctx = op->record->rec->ctx};
 	describe_work(c, op, &work);
+	if (op->gpu_end_ns) {
+		sw_chrome_timed(c, op, &work);
+		return;
+	}
 	sw_chrome_count(c, op->what.stream, op->what.t_ns, 1, 0);
 	sw_lay_push(&c->lay, op->what.stream, &work);
 }
@@ -228,6 +244,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 					   .hazard = sw_chrome_hazard,
 					   .begin = on_begin};
 	c->calls = sw_calloc(REMEMBERED, sizeof *c->calls);
+	c->timed = sw_calloc(REMEMBERED, sizeof *c->timed);
 	c->edges = sw_calloc(EDGES, sizeof *c->edges);
 	c->lay = (struct sw_lay){.draw = draw_work, .arg = c};
 	sw_window_init(&c->window, options);
@@ -297,6 +314,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 	free(c->open.at);
 	free(c->hazards.at);
 	free(c->calls);
+	free(c->timed);
 	free(c->edges);
 	free(c);
 }

@@ -3,6 +3,7 @@
  * Inside of the Chrome trace writer:
  *
  *     chrome.c         what is told of the run, as slices
+ *     chrome_timed.c   slices of the devices that were measured
  *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
  *     chrome_arrows.c  arrows between slices: edges of the order, hazards
  *     chrome_events.c  the text of each event
@@ -23,6 +24,9 @@ enum {
 	TID_HAZARDS = 1,
 	TID_THREAD = 16,      /* + LANES * thread */
 	TID_STREAM = 1 << 24, /* + stream */
+	TID_INFERRED = 2 << 24, /* + stream: work without time stamps where others have some */
+	TID_OVERLAP = 3 << 24,  /* + OVERLAPS * stream */
+	OVERLAPS = 16,
 	LANES = 4,
 	MAX_THREAD = 1 << 20
 };
@@ -34,7 +38,8 @@ enum {
 	COUNTER_NS = 1000     /* the counter is drawn at most so often */
 };
 
-#define TIMING "observed: enqueue to earliest known completion"
+#define TIMING	 "observed: enqueue to earliest known completion"
+#define MEASURED "measured on the device (CUPTI)"
 
 struct thread {
 	uint64_t end[LANES]; /* of the last slice */
@@ -60,7 +65,16 @@ struct counter {
 
 struct stream_track {
 	struct sw_label name; /* n 0: not asked for yet */
-	bool drawn;
+	bool drawn, inferred;
+	uint8_t lanes;		      /* that measured slices lie on: 0 is the stream's own track */
+	uint64_t end[1 + OVERLAPS];   /* of the last slice of each */
+};
+
+/* A measured slice to which an arrow can still be drawn. */
+struct timed {
+	uint64_t seq;
+	uint32_t pid;
+	struct sw_drawn slice;
 };
 
 struct sw_chrome {
@@ -78,6 +92,7 @@ struct sw_chrome {
 		uint64_t seq;
 		struct sw_drawn call;
 	} *calls;
+	struct timed *timed; /* ring by sequence number, like calls */
 	struct waiting {
 		struct sw_hb_edge edge;
 		uint32_t from_stream;
@@ -89,6 +104,19 @@ struct sw_chrome {
 	SW_VEC(struct hazard) hazards; /* whose later side has not been told yet */
 };
 
+/* ---- chrome.c ---- */
+
+const char *sw_chrome_category(const struct sw_work *work);
+/* What is the same in all slices of devices, up to the first that tells of their time. */
+void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work);
+
+/* ---- chrome_timed.c ---- */
+
+void sw_chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const struct sw_work *work);
+/* NULL: not measured, not shown, or too long ago. */
+const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq);
+void sw_chrome_name_timed(struct sw_chrome *c, uint32_t stream);
+
 /* ---- chrome_tracks.c ---- */
 
 /* Where a call's slice lies: slices of one track must not overlap in part, because a viewer drops one of them.  A
@@ -96,7 +124,7 @@ struct sw_chrome {
 struct sw_drawn sw_chrome_place(struct sw_chrome *c, uint32_t thread, uint64_t start, uint64_t end);
 uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream);
 struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream);
-void sw_chrome_stream_drawn(struct sw_chrome *c, uint32_t stream);
+struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream);
 /* At the end, when all is known that a stream was ever called. */
 void sw_chrome_name_streams(struct sw_chrome *c);
 /* Pending work of the stream's device: so much more, so much fewer. */

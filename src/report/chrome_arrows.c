@@ -66,14 +66,19 @@ static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 		      uint64_t *released)
 {
 	uint64_t from = w->edge.from_seq;
-	struct sw_work *work = sw_lay_find(&c->lay, w->from_stream, from);
-	if (work && call->tid && !work->released_tid && call->end - call->start > 2) {
-		if (!*released)
-			*released = draw_release(c, seq, call);
+	const struct timed *timed = sw_chrome_timed_find(c, from);
+	struct sw_work *work = timed ? NULL : sw_lay_find(&c->lay, w->from_stream, from);
+	const bool room = call->tid && call->end - call->start > 2;
+	if (room && (timed || (work && !work->released_tid)) && !*released)
+		*released = draw_release(c, seq, call);
+	if (room && timed)
+		sw_chrome_arrow(c, timed->pid, &timed->slice, (struct sw_place){PID_HOST, call->tid, *released},
+				"releases host", "sync");
+	if (room && work && !work->released_tid) {
 		work->released_tid = call->tid;
 		work->released_ns = *released;
 	}
-	if (!work || work->seq != from)
+	if (!timed && (!work || work->seq != from))
 		sw_chrome_arrow_from_call(c, from, call, "event", "event");
 }
 

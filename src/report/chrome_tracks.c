@@ -58,22 +58,23 @@ static void name_device(struct sw_chrome *c, uint32_t device)
 	for (size_t i = 0; (at = sw_reader_device(c->reader, i)); i++)
 		if (at->ordinal == (int32_t)device)
 			info = at;
-	char *text = sw_format("GPU %u%s%s (timing " TIMING ")", device, info ? " " : "", info ? info->name : "");
+	char *text = sw_format("GPU %u%s%s (timing %s)", device, info ? " " : "", info ? info->name : "",
+			       c->judgement->gpu.recorded ? MEASURED : TIMING);
 	sw_event_name(&c->events, "process_name", PID_DEVICE + device, 0, sw_label_any(&c->labels, text));
 	sw_event_sort(&c->events, "process_sort_index", PID_DEVICE + device, 0, PID_DEVICE + device);
 	free(text);
 }
 
-static struct stream_track *track_of(struct sw_chrome *c, uint32_t stream)
+struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream)
 {
 	while (c->streams.n <= stream)
-		*sw_vec_push(&c->streams) = (struct stream_track){{NULL, 0}, false};
+		*sw_vec_push(&c->streams) = (struct stream_track){.drawn = false};
 	return &c->streams.at[stream];
 }
 
 struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream)
 {
-	struct stream_track *track = track_of(c, stream);
+	struct stream_track *track = sw_chrome_track(c, stream);
 	if (!track->name.n)
 		track->name = sw_label_any(&c->labels, sw_name_stream(&c->labels.names, stream));
 	return track->name;
@@ -84,11 +85,14 @@ void sw_chrome_name_streams(struct sw_chrome *c)
 {
 	for (uint32_t i = 0; i < c->streams.n; i++) {
 		uint32_t device = sw_chrome_device(c, i), tid = TID_STREAM + i;
-		if (!c->streams.at[i].drawn)
+		if (!c->streams.at[i].drawn && !c->streams.at[i].inferred)
 			continue;
 		if (!counter_of(c, (int)device)->used)
 			name_device(c, device);
 		counter_of(c, (int)device)->used = true;
+		sw_chrome_name_timed(c, i);
+		if (!c->streams.at[i].drawn)
+			continue;
 		sw_event_name(&c->events, "thread_name", PID_DEVICE + device, tid,
 			      sw_label_any(&c->labels, sw_name_stream(&c->labels.names, i)));
 		sw_event_sort(&c->events, "thread_sort_index", PID_DEVICE + device, tid, tid);
@@ -124,9 +128,4 @@ void sw_chrome_count_end(struct sw_chrome *c)
 {
 	for (size_t i = 0; i < c->counters.n; i++)
 		counter_write(c, (uint32_t)i, &c->counters.at[i]);
-}
-
-void sw_chrome_stream_drawn(struct sw_chrome *c, uint32_t stream)
-{
-	track_of(c, stream)->drawn = true;
 }

@@ -117,11 +117,42 @@ static void deep(struct tb *tb)
 	say("sync", tb_sync(tb, SW_SYNC_EVENT, EVENT));
 }
 
+/* Time stamps of the devices: an activity, the driver call that it belongs to, and both clocks the same. */
+static uint32_t correlation;
+static void ran(struct tb *tb, uint64_t call, enum sw_activity what, uint64_t start, uint64_t end)
+{
+	tb_activity(tb, SW_ACTIVITY_CALL, ++correlation, call + 10, call + 90)->on = 1000;
+	tb_activity(tb, what, correlation, start, end);
+}
+
+/* Work whose times are known, some of which overlaps on its stream, one piece of which has none, and waits for it. */
+static void timed(struct tb *tb)
+{
+	uint64_t at[5];
+	tb_gpu_clock(tb, tb->now, 0);
+	for (int i = 0; i < 4; i++) {
+		launch(tb, A, device_memory);
+		at[i] = tb->now - tb->step;
+	}
+	tb_copy(tb, host_memory, SW_SIDE_HOST, device_memory, SW_SIDE_DEVICE, 4096, A);
+	at[4] = tb->now - tb->step;
+	say("copy", tb->seq);
+	tb->dur = 50000;
+	say("sync", tb_sync(tb, SW_SYNC_STREAM, A));
+	tb->dur = 100;
+	ran(tb, at[0], SW_ACTIVITY_KERNEL, at[0] + 2000, at[0] + 7000);
+	ran(tb, at[1], SW_ACTIVITY_KERNEL, at[0] + 6500, at[0] + 9000);
+	ran(tb, at[2], SW_ACTIVITY_KERNEL, at[0] + 9000, at[0] + 12345);
+	ran(tb, at[4], SW_ACTIVITY_COPY, at[0] + 13000, at[0] + 14000);
+	tb_gpu_clock(tb, tb->now, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*build)(struct tb *tb);
 	bool ends;
-} cases[] = {{"pipeline", pipeline, true}, {"race", race, true}, {"everything", everything, false}, {"deep", deep, true}};
+} cases[] = {{"pipeline", pipeline, true}, {"race", race, true}, {"everything", everything, false}, {"deep", deep, true},
+	     {"timed", timed, true}};
 
 struct request {
 	struct sw_chrome_options chrome;

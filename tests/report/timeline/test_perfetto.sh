@@ -32,7 +32,7 @@ if ! [ -f "$cache/ready" ]; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-for case in pipeline race everything deep; do
+for case in pipeline race everything deep timed; do
 	"$export" "$case" "$dir/$case.swt" "$dir/$case.json" >"$dir/$case.said"
 	printf '%s: ' "$case"
 	"$PYTHON3" "$here/check_chrome.py" "$dir/$case.json" "$dir/$case.said" \

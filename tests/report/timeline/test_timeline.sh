@@ -15,7 +15,7 @@ check() {
 	"$PYTHON3" "$here/check_chrome.py" "$@"
 }
 
-for case in pipeline race everything deep; do
+for case in pipeline race everything deep timed; do
 	"$export" "$case" "$dir/$case.swt" "$dir/$case.json" >"$dir/$case.said"
 	printf '%s: ' "$case"
 	check "$dir/$case.json" "$dir/$case.said"
