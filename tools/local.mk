@@ -15,6 +15,6 @@ syncwatch_SOURCES = \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
 	tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"'
-syncwatch_LDADD = libswreport.a libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
+syncwatch_LDADD = libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
 	$(DEMANGLE_LIBS) $(JANSSON_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7

@@ -169,6 +169,14 @@ static void touch(struct sw_model *m, struct sw_wait *w, const struct side *side
 	sw_model_touch(m, &w->what, &side->range, &how);
 }
 
+static enum sw_moves moves_of(const struct side *dst, const struct side *src)
+{
+	bool to = dst->place == DEVICE, from = src->place == DEVICE;
+	if (to && from)
+		return SW_MOVES_WITHIN;
+	return to ? SW_MOVES_UP : from ? SW_MOVES_DOWN : SW_MOVES_OTHER;
+}
+
 static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
 		 struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
 {
@@ -177,6 +185,8 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	bool pageable = dst->place == PAGEABLE || src->place == PAGEABLE;
 	bool peer = flags & SW_COPY_PEER && synchronous && !sw_model_captured(m, &at);
 	enum join join = join_of(r, dst, src);
+	w->moves = moves_of(dst, src);
+	w->staged = pageable;
 	sw_hb_token before = join != NO || pageable ? sw_hb_wait_stream(m->hb, &at) : 0;
 	sw_wait_look(m, w, before);
 	if (join == BEFORE)

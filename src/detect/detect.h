@@ -18,6 +18,7 @@
 #include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"
+#include "schedule/schedule.h"
 
 enum sw_severity { SW_NOTE, SW_WARNING, SW_ERROR };
 enum sw_confidence { SW_POSSIBLE, SW_LIKELY, SW_CERTAIN };
@@ -149,7 +150,10 @@ struct sw_cost {
 	uint32_t share_ppm;	      /* of the run: millionths of its span */
 	struct sw_cost_parts parts;   /* of total_ns */
 	uint64_t transfer_ns;	      /* of it: estimated to be the calls' own work */
-	uint64_t win_low_ns, win_high_ns;
+	uint64_t win_low_ns, win_high_ns; /* what the run would gain from the fix, when `replayed` */
+	bool replayed;			  /* by a replay of the run's schedule */
+	bool timed;			  /* with times of the device: else its durations are estimated from waits */
+	bool reliable;			  /* a replay without any change gives the run back */
 };
 
 struct sw_finding {
@@ -233,6 +237,8 @@ struct sw_judgement {
 	uint64_t host_wait_ns;		       /* host time in calls that waited */
 	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */
 	uint64_t span_ns;		       /* first to last record */
+	struct sw_schedule_facts schedule;     /* how well the run can be replayed; nodes 0: it was not */
+	struct sw_schedule_sums sums;
 	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
 	bool simulated;
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
@@ -264,12 +270,15 @@ struct sw_observer {
 		       const struct sw_access *later);
 	/* Streams and allocations known so far, for look-ups by index. Called once at the start. */
 	void (*begin)(void *arg, const struct sw_judgement *so_far);
+	/* A stretch of the critical path, first to last, when all else was told. */
+	void (*path)(void *arg, const struct sw_stretch *stretch);
 };
 
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
+	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
 	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */

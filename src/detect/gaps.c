@@ -40,4 +40,6 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_graphs_free(m);
 	m->wide.open = false;
 	sw_hb_barrier(m->hb, r->seq);
+	if (m->schedule)
+		sw_schedule_break(m->schedule);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/model.h"
+#include "detect/timing.h"
 
 #include <stdlib.h>
 
@@ -46,6 +46,7 @@ void sw_model_finish(struct sw_model *m)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
+	sw_gains_judge(m);
 	sw_collect_finish(&m->collect, m->options->fold_below_ns);
 }
 

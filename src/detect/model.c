@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/model.h"
+#include "detect/timing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +50,8 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
 	m->codes.reader = reader;
+	if (!options->no_schedule)
+		m->schedule = sw_schedule_new(NULL);
 	if (!options->no_footprints)
 		m->library = sw_footprint_library_open(options->cache, options->threads);
 	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};
@@ -99,6 +101,8 @@ void sw_model_free(struct sw_model *m)
 	sw_notes_free(m);
 	sw_space_free(&m->space);
 	sw_collect_free(&m->collect);
+	sw_schedule_free(m->schedule);
+	free(m->polling.at);
 	sw_hb_free(m->hb);
 }
 
@@ -413,6 +417,8 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 	sw_map_delete(&m->open, end->begin_seq);
 	m->wait = w;
 	m->record = &w->record;
+	if (m->schedule)
+		sw_timing_return(m, &w->record, r->dur_ns);
 	sw_wait_done(m, w, r->seq, r->t_ns, r->dur_ns, r->failed);
 	sw_wait_reset(w);
 	w->next = m->spare;
@@ -463,6 +469,8 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	base_access(m, r, &m->wait->what);
 	if (handler)
 		handler(m, m->record, m->wait);
+	if (operation && m->schedule)
+		sw_timing_call(m, m->record, m->wait);
 	if (operation && !two)
 		sw_wait_done(m, m->wait, r->seq, r->t_ns + r->dur_ns, r->dur_ns, false);
 }

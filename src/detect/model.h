@@ -31,6 +31,8 @@
  *     hazards.c   two accesses that met
  *     ties.c      events that were meant to order a hazard (SW201-SW203)
  *     legacy.c    order that only the legacy stream made (SW304)
+ *     timing.c    what the schedule of the run is told
+ *     gains.c     what each fix would gain
  *     wide.c      waits for more than was needed (SW401)
  *
  * Private to src/detect.  Not thread-safe.
@@ -93,6 +95,16 @@ enum sw_own {
 };
 
 #define SW_WAIT_TOKENS 4u
+/* What is told as a call's own work when it did wait: the typical, this part of the utmost. */
+#define SW_OWN_MARGIN 4u
+#define SW_NOT_READY  600u /* CUDA_ERROR_NOT_READY */
+
+enum sw_moves { SW_MOVES_OTHER, SW_MOVES_UP, SW_MOVES_DOWN, SW_MOVES_WITHIN };
+
+/* A loop of queries for one handle that is not over. */
+struct sw_polling {
+	uint64_t handle, since_ns, last_ns;
+};
 
 /* A call while it is being judged: from its record, or its BEGIN, to its END. */
 struct sw_wait {
@@ -114,6 +126,8 @@ struct sw_wait {
 	enum sw_order order[SW_WAIT_TOKENS];
 	struct sw_access waited_for; /* of what is covered, the work given out last; seq 0: not known */
 	sw_covered_vec covered;	    /* work that the host did not know to be done, documented clock */
+	enum sw_moves moves;	    /* copies: which way */
+	bool staged;		    /* a copy from or to pageable memory */
 	struct sw_range host_range; /* what the host itself touches inside the call; width 0 nothing */
 	uint32_t detail;
 	struct sw_wait *next;
@@ -204,6 +218,8 @@ struct sw_model {
 	const struct sw_observer *observer; /* never NULL */
 	struct sw_judgement *j;
 	struct sw_arena *arena; /* lives as long as the judgement */
+	struct sw_schedule *schedule; /* NULL: not wanted */
+	SW_VEC(struct sw_polling) polling; /* by thread */
 	struct sw_address_space space;
 	struct sw_collect collect;
 

@@ -84,8 +84,6 @@ void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
-#define SW_NOT_READY 600u /* CUDA_ERROR_NOT_READY */
-
 void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_sync *q = (const struct sw_rec_sync *)(const void *)r->rec;

@@ -15,7 +15,6 @@
  * "cudaFreeHost 64MiB" 8.5 ms, "cudaHostAlloc 64MiB" 28-43 ms, "cudaDeviceSetLimit stack" 3 ms on top of the wait):
  * slower machines must not turn work into waiting.
  */
-#define SW_OWN_MARGIN 4u /* what is told as a call's own work when it did wait: the typical, not the utmost */
 static const struct {
 	uint64_t base_ns, ns_per_mib;
 } own_work[] = {

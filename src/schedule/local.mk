@@ -1,2 +1,6 @@
 # schedule: what makes up the length of a run, and what is left of it without one of its waits. Includes base.
-EXTRA_DIST += src/schedule/schedule.h
+noinst_LIBRARIES += libswschedule.a
+libswschedule_a_SOURCES = \
+	src/schedule/schedule.h src/schedule/nodes.h \
+	src/schedule/tell.c src/schedule/estimate.c src/schedule/resource.c src/schedule/calibrate.c \
+	src/schedule/replay.c src/schedule/gain.c src/schedule/path.c src/schedule/sums.c

@@ -37,7 +37,8 @@ void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind
 
 struct sw_schedule_call {
 	uint64_t seq, t_ns;
-	uint64_t site; /* calls of one place in the program share it */
+	uint64_t site;	 /* calls of one place in the program share it */
+	uint64_t own_ns; /* what a call of this kind plausibly takes when it waits for nothing */
 	uint32_t thread;
 };
 /* A call begins, and ends `dur_ns` after it began.  What it does is told in between; calls of several threads may interleave. */
@@ -96,47 +97,47 @@ struct sw_schedule_facts {
 };
 struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s);
 
-enum sw_change_kind {
-	SW_CHANGE_NO_WAIT,   /* the calls return at once; what they waited for goes on */
-	SW_CHANGE_NO_CALL,   /* they are not made at all */
-	SW_CHANGE_ONE_QUEUE, /* they wait for one queue only: `queue` */
-	SW_CHANGE_NO_LEGACY, /* their work on the legacy stream orders no other stream */
-	SW_CHANGE_PINNED     /* their copies run from pinned memory: no wait, the bytes move by the copy engine */
+enum sw_what_if_kind {
+	SW_IF_NO_WAIT,   /* the calls return at once; what they waited for goes on */
+	SW_IF_NO_CALL,   /* they are not made at all */
+	SW_IF_ONE_QUEUE, /* they wait for one queue only: `queue` */
+	SW_IF_NO_LEGACY, /* their work on the legacy stream orders no other stream */
+	SW_IF_PINNED     /* their copies run from pinned memory: no wait, the bytes move by the copy engine */
 };
-struct sw_change {
-	enum sw_change_kind kind;
+struct sw_what_if {
+	enum sw_what_if_kind kind;
 	uint64_t site;
 	uint32_t queue;
 	bool only_idle; /* only those calls that had nothing to wait for */
-	bool only_blocked;
 };
 /*
  * What the run would gain.  Low: kernels that together ask for more than the device has keep out of each other's way, and
- * durations that are not known are those that gain least; high: all may overlap.  False: nothing can be said.
+ * durations that are not known are those that gain least; high: all may overlap.
  */
 struct sw_gain {
+	bool known; /* else nothing can be said */
 	uint64_t low_ns, high_ns;
 	uint64_t calls; /* that the change applies to, in the windows */
 	bool timed;	/* all of the work concerned has times of the device */
 };
-bool sw_schedule_try(struct sw_schedule *s, const struct sw_change *change, struct sw_gain *gain);
+void sw_schedule_try(struct sw_schedule *s, const struct sw_what_if *changes, struct sw_gain *gains, size_t n);
 
 /* The critical path: pieces that make up the run's length, first to last. */
-enum sw_piece_kind {
-	SW_PIECE_HOST, /* the processor between calls */
-	SW_PIECE_CALL, /* a call's own work */
-	SW_PIECE_WORK, /* work on a queue: `work` says which */
-	SW_PIECE_LATENCY, /* from call to start, from end to return, between pieces of work */
-	SW_PIECES
+enum sw_stretch_kind {
+	SW_STRETCH_HOST, /* the processor between calls */
+	SW_STRETCH_CALL, /* a call's own work */
+	SW_STRETCH_WORK, /* work on a queue: `work` says which */
+	SW_STRETCH_LATENCY, /* from call to start, from end to return, between pieces of work */
+	SW_STRETCHES
 };
-struct sw_piece {
-	enum sw_piece_kind kind;
+struct sw_stretch {
+	enum sw_stretch_kind kind;
 	enum sw_work_kind work;
 	uint64_t seq; /* of the call, or of the work */
 	uint64_t start_ns, end_ns;
 	uint32_t lane; /* thread or queue */
 };
-void sw_schedule_path(struct sw_schedule *s, void (*piece)(void *arg, const struct sw_piece *piece), void *arg);
+void sw_schedule_path(struct sw_schedule *s, void (*stretch)(void *arg, const struct sw_stretch *stretch), void *arg);
 
 /* Sums over the windows, of recorded (or, without device times, estimated) times. */
 struct sw_schedule_sums {
@@ -145,7 +146,7 @@ struct sw_schedule_sums {
 	uint64_t idle_blocked_ns; /* no device worked while a host thread was held in a call */
 	uint64_t copy_ns, kernel_ns;
 	uint64_t overlap_ns, overlap_possible_ns; /* copies beside kernels, and the less of the two */
-	uint64_t path_ns[SW_PIECES];
+	uint64_t path_ns[SW_STRETCHES];
 	uint64_t path_work_ns[SW_DOES_OTHER + 1];
 };
 struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s);

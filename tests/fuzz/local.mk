@@ -2,7 +2,7 @@
 check_LIBRARIES += tests/fuzz/libfuzzed.a
 tests_fuzz_libfuzzed_a_SOURCES = \
 	$(libswbase_a_SOURCES) $(libswreader_a_SOURCES) $(libswimage_a_SOURCES) \
-	$(libswhb_a_SOURCES) $(libswdetect_a_SOURCES) $(libswfootprint_a_SOURCES) \
+	$(libswhb_a_SOURCES) $(libswschedule_a_SOURCES) $(libswdetect_a_SOURCES) $(libswfootprint_a_SOURCES) \
 	src/report/dump.c src/report/fields.c src/report/json_out.c src/report/utf8.c
 tests_fuzz_libfuzzed_a_CFLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) -pthread
 

@@ -22,7 +22,7 @@ EXTRA_DIST += $(truth)/torch_kernels.py $(truth)/run $(truth)/patches.cu $(truth
 check_PROGRAMS += tests/gpu/truth/compare tests/gpu/truth/share
 truth_common = tests/gpu/truth/footprints.c tests/gpu/truth/footprints.h tests/gpu/truth/contents.c \
 	tests/gpu/truth/contents.h
-truth_ldadd = libswdetect.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
+truth_ldadd = libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
 tests_gpu_truth_compare_SOURCES = tests/gpu/truth/compare.c tests/gpu/truth/accesses.c tests/gpu/truth/accesses.h \
 	tests/gpu/truth/cover.c tests/gpu/truth/cover.h $(truth_common)
 tests_gpu_truth_compare_LDADD = $(truth_ldadd)

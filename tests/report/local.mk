@@ -36,7 +36,7 @@ EXTRA_DIST += tests/report/check_schema.py
 check_PROGRAMS += tests/report/timeline/export
 tests_report_timeline_export_SOURCES = tests/report/timeline/export.c
 tests_report_timeline_export_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_report_timeline_export_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswhb.a libswreader.a \
+tests_report_timeline_export_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a \
 	$(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS)
 TESTS += tests/report/timeline/test_timeline.sh tests/report/timeline/test_perfetto.sh
 dist_check_SCRIPTS += tests/report/timeline/test_timeline.sh tests/report/timeline/test_perfetto.sh

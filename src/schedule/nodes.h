@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of a schedule: nodes and edges of a window, in the order in which they were told.
+ *
+ *     tell.c      calls and work -> nodes, edges; windows
+ *     estimate.c  times of work that no device clock told
+ *     calibrate.c order of the replay; what part of each delay belongs to which edge
+ *     replay.c    one pass
+ *     gain.c      replays with a change
+ *     path.c      critical path
+ *     sums.c      who was blocked, what overlapped
+ *
+ * Edges lead to nodes that were told earlier.  Private to src/schedule.
+ */
+#ifndef SW_SCHEDULE_NODES_H
+#define SW_SCHEDULE_NODES_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "schedule/schedule.h"
+
+#define SW_NONE UINT32_MAX
+
+enum sw_node_kind {
+	SW_NODE_CALL,	/* a call's begin; its end too when it waits for nothing */
+	SW_NODE_RETURN, /* the end of a call that may have waited */
+	SW_NODE_WORK,
+	SW_NODE_MARK /* a wait of a queue for an event: takes no time */
+};
+
+enum {
+	SW_NF_TIMED = 1u << 0,	 /* WORK: times are the device's */
+	SW_NF_STAGED = 1u << 1,	 /* WORK: the call moves the bytes.  CALL: between host and device, which pinned memory would spare it */
+	SW_NF_BRACKET = 1u << 2, /* WORK: when it was done at the latest is known */
+	SW_NF_HELD = 1u << 3,	 /* WORK: another operation was in its way, no edge was.  RETURN: the call waited */
+	SW_NF_LAG = 1u << 4,	 /* bound by an edge, not by its call (WORK, RETURN) or the call before (CALL) */
+	SW_NF_OPEN = 1u << 5,	 /* CALL: has a RETURN, whose node is `like` */
+	SW_NF_PATH = 1u << 6,	 /* on the critical path: its begin */
+	SW_NF_BODY = 1u << 7,	 /* and its end */
+};
+
+struct sw_node {
+	uint64_t seq;
+	uint64_t start, end; /* recorded or estimated.  CALL with a RETURN, and MARK: the same; RETURN: both its end */
+	int64_t lead;	     /* from the call's begin to the start, at least (RETURN: to the return; CALL: from the call before) */
+	int32_t lag;	     /* from the end of the last edge to the start (RETURN: to the return) */
+	uint32_t lane;	     /* thread or queue */
+	uint32_t prev;	     /* before it on its thread or queue; RETURN: its CALL */
+	uint32_t call;	     /* WORK, MARK: the CALL that made it.  CALL: index of its site */
+	uint32_t edges;	     /* its first; they end where those of the next node begin */
+	uint32_t like;	     /* WORK: class + 1, 0 none.  CALL: its RETURN */
+	uint8_t kind, does, quarters, flags;
+	uint32_t own;	     /* CALL: nanoseconds that its like takes when it waits for nothing.  WORK: kilobytes, rounded up */
+};
+
+/* An edge: the node that comes first, and why. */
+enum sw_edge_why { SW_WHY_EVENT, SW_WHY_LEGACY, SW_WHY_UNTIL, SW_WHY_HANDOVER, SW_WHY_NOT };
+#define SW_EDGE_BITS 28u
+static inline uint32_t sw_edge(enum sw_edge_why why, uint32_t node)
+{
+	return (uint32_t)why << SW_EDGE_BITS | node;
+}
+static inline uint32_t sw_edge_node(uint32_t edge)
+{
+	return edge & ((1u << SW_EDGE_BITS) - 1);
+}
+static inline enum sw_edge_why sw_edge_why(uint32_t edge)
+{
+	return (enum sw_edge_why)(edge >> SW_EDGE_BITS);
+}
+
+struct sw_window {
+	SW_VEC(struct sw_node) nodes;
+	SW_VEC(uint32_t) edges;
+	SW_VEC(uint32_t) works; /* nodes that are WORK, for look-up by sequence number */
+	uint64_t start, end;	/* of all its nodes, recorded */
+	uint64_t unexplained, dropped;
+	uint32_t *order; /* nodes by start, when calibrated */
+	uint64_t *done;	 /* by node: its end in the last replay */
+	bool short_times;
+};
+
+/* Work that is alike, for estimates. */
+struct sw_class {
+	uint64_t sum_ns, n;
+	uint64_t guess_ns; /* from its size, 0 none */
+};
+
+struct sw_queue {
+	enum sw_queue_kind kind;
+	uint8_t ctx;
+	int device;
+	uint32_t tail;	 /* node, SW_NONE */
+	uint32_t joined; /* node of the legacy queue that it has an edge to (of the legacy one: unused) */
+	uint32_t taken;	 /* its tail when the legacy queue last joined it */
+	uint32_t waited; /* how many waits of the host covered its tail */
+	bool live;	 /* in sw_schedule.live */
+};
+
+struct sw_open_call {
+	uint64_t seq;
+	uint32_t node, thread;
+	uint32_t work; /* the last that it enqueued, SW_NONE */
+	bool taken;
+	SW_VEC(uint32_t) until;
+};
+
+#define SW_WINDOWS 4u
+
+struct sw_schedule {
+	uint32_t most; /* nodes a window */
+	struct sw_window window[SW_WINDOWS + 1];
+	uint64_t place[SW_WINDOWS + 1]; /* of each window in the run, in windows */
+	uint32_t windows;		/* in use, the last is being filled */
+	uint64_t passed, stride;	/* windows so far; each stride'th is kept */
+	bool keep;			/* the one being filled is */
+	bool finished;
+	uint64_t first_ns, last_ns;
+	SW_VEC(struct sw_queue) queues;
+	SW_VEC(uint32_t) live;	 /* queues with work that the host has hardly waited for */
+	SW_VEC(uint32_t) legacy; /* legacy queues */
+	SW_VEC(uint32_t) threads; /* last node of each, SW_NONE */
+	SW_VEC(struct sw_open_call) open;
+	uint32_t current; /* index in open, SW_NONE */
+	struct sw_map events; /* handle -> node + 1 */
+	struct sw_map sites, classes; /* key -> index + 1 */
+	uint32_t site_n;
+	SW_VEC(struct sw_class) class_of;
+	uint64_t base[2][SW_WINDOWS + 1]; /* lengths of replays without changes */
+};
+
+static inline uint64_t sw_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+static inline uint64_t sw_earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+/* Later than any clock says: sums of what a damaged trace holds do not overflow. */
+#define SW_TIME_MAX (1ull << 60)
+static inline uint64_t sw_less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+static inline bool sw_node_on_device(const struct sw_node *n)
+{
+	return n->kind == SW_NODE_WORK && n->does != SW_DOES_HOST;
+}
+static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
+{
+	return node + 1 < w->nodes.n ? w->nodes.at[node + 1].edges : (uint32_t)w->edges.n;
+}
+
+/* Typical times where the run itself does not tell (measured on H200, driver 580: launch to start on an idle device 4 to
+   8 us, end of work to return of a wait 5 us, work behind work on one stream 1 us). */
+#define SW_LEAD_NS 5000
+#define SW_TAIL_NS 5000
+#define SW_LAG_NS  1000
+/* Clocks of host and device may differ by this much before an edge is said to contradict them. */
+#define SW_CLOCK_ERROR_NS 20000
+
+/* ---- estimate.c ---- */
+
+/* Times of work without the device's.  short_times: only the last piece before an observation takes the time. */
+void sw_estimate(struct sw_schedule *s, struct sw_window *w, bool short_times);
+/* Learns how long each class takes; before the first estimate, for all windows. */
+void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w);
+
+/* ---- calibrate.c ---- */
+void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
+
+/* ---- resource.c: copy engines and multiprocessors ---- */
+
+/* Work that the device can't do beside other work of its kind keeps the order that it was seen in. */
+#define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs beside all */
+#define SW_RUNNING   64u
+struct sw_resource {
+	uint64_t done[5]; /* by quarters: the latest end, in the replay, of what was seen to end before now */
+	uint64_t seen[5]; /* the same, as seen */
+	struct {
+		uint64_t seen, done;
+		uint8_t quarters;
+	} running[SW_RUNNING];
+	uint32_t n;
+};
+struct sw_resources {
+	struct sw_resource at[SW_RESOURCES * 8u];
+};
+/* Which one; NULL: none. */
+struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s, const struct sw_node *n);
+/* The end of the last piece that n had to keep out of the way of: in the replay; *seen: as recorded. */
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_node *n, uint64_t *seen);
+void sw_resource_take(struct sw_resource *r, const struct sw_node *n, uint64_t done);
+
+/* ---- replay.c ---- */
+struct sw_replay {
+	const struct sw_what_if *change; /* NULL: none */
+	uint32_t site;			/* of the change */
+	bool crowded;			/* kernels keep out of each other's way wherever they may not fit together */
+	bool slow;			/* what the change needs and nobody measured takes the longer of what is plausible */
+	uint64_t calls;			/* out: to which it applied */
+};
+/* Length of the window. */
+uint64_t sw_replay(const struct sw_schedule *s, const struct sw_window *w, struct sw_replay *how);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over a window, each node as early as its edges let it. */
+#include "schedule/nodes.h"
+
+/* A pinned copy on the slowest and the fastest bus in use (PCIe 3 x16: 12 GB/s; PCIe 5 x16: 53 GB/s measured on H200). */
+#define PINNED_SLOW_NS_PER_KIB 85u
+#define PINNED_FAST_NS_PER_KIB 19u
+/* What is left of a call whose work someone else has done before. */
+#define BARE_CALL_NS 5000u
+
+struct pass {
+	const struct sw_schedule *s;
+	const struct sw_window *w;
+	struct sw_replay *how;
+	struct sw_resources resources;
+};
+
+/* The change applies to this call. */
+static bool chosen(const struct pass *p, const struct sw_node *call)
+{
+	const struct sw_what_if *change = p->how->change;
+	if (!change || call->call != p->how->site)
+		return false;
+	if (!change->only_idle)
+		return true;
+	return !(call->flags & SW_NF_OPEN) || !(p->w->nodes.at[call->like].flags & SW_NF_HELD);
+}
+
+static bool changed(const struct pass *p, const struct sw_node *call, enum sw_what_if_kind kind)
+{
+	return p->how->change && p->how->change->kind == kind && chosen(p, call);
+}
+
+/* What a call takes that waits for nothing. */
+static uint64_t call_takes(const struct pass *p, const struct sw_node *call)
+{
+	uint64_t took = call->end - call->start;
+	if (changed(p, call, SW_IF_NO_CALL))
+		return 0;
+	if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
+		return sw_earlier(took, BARE_CALL_NS);
+	return took;
+}
+
+static uint64_t call_begins(const struct pass *p, uint32_t call)
+{
+	return sw_less(p->w->done[call], call_takes(p, &p->w->nodes.at[call]));
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
+
+/* Work that the change takes out of the order of the legacy stream. */
+static bool off_legacy(const struct pass *p, uint32_t node)
+{
+	const struct sw_node *n = &p->w->nodes.at[node];
+	return p->s->queues.at[n->lane].kind == SW_QUEUE_LEGACY &&
+	       changed(p, &p->w->nodes.at[n->call], SW_IF_NO_LEGACY);
+}
+
+static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
+{
+	const struct sw_node *n = &p->w->nodes.at[node], *from = &p->w->nodes.at[sw_edge_node(edge)];
+	switch (sw_edge_why(edge)) {
+	case SW_WHY_NOT:
+		return false;
+	case SW_WHY_LEGACY:
+		return !off_legacy(p, node) && !off_legacy(p, sw_edge_node(edge));
+	case SW_WHY_UNTIL: {
+		const struct sw_node *call = &p->w->nodes.at[n->prev];
+		if (!p->how->change || !chosen(p, call))
+			return true;
+		if (p->how->change->kind == SW_IF_ONE_QUEUE)
+			return from->lane == p->how->change->queue;
+		return p->how->change->kind == SW_IF_NO_LEGACY;
+	}
+	case SW_WHY_EVENT:
+	case SW_WHY_HANDOVER:
+		break;
+	}
+	return true;
+}
+
+static int64_t last_edge(const struct pass *p, uint32_t node, int64_t none)
+{
+	int64_t last = none;
+	for (uint32_t e = p->w->nodes.at[node].edges; e < sw_edges_end(p->w, node); e++) {
+		uint32_t edge = p->w->edges.at[e];
+		if (edge_holds(p, node, edge) && (int64_t)p->w->done[sw_edge_node(edge)] > last)
+			last = (int64_t)p->w->done[sw_edge_node(edge)];
+	}
+	return last;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
+
+#define NO_EDGE INT64_MIN
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t moment(int64_t t)
+{
+	return t > 0 ? (uint64_t)t : 0;
+}
+
+static uint64_t pass_call(struct pass *p, uint32_t node)
+{
+	const struct sw_node *n = &p->w->nodes.at[node];
+	int64_t before = (int64_t)(n->prev == SW_NONE ? p->w->start : p->w->done[n->prev]);
+	int64_t other = last_edge(p, node, NO_EDGE);
+	p->how->calls += chosen(p, n);
+	before += n->lead;
+	if (other != NO_EDGE)
+		before = later(before, other + n->lag);
+	return moment(before) + call_takes(p, n);
+}
+
+static uint64_t pass_return(struct pass *p, uint32_t node)
+{
+	const struct sw_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
+	int64_t begin = (int64_t)p->w->done[n->prev], own = n->lead, other = last_edge(p, node, NO_EDGE);
+	if (changed(p, call, SW_IF_NO_CALL))
+		own = 0;
+	else if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
+		own = own < BARE_CALL_NS ? own : BARE_CALL_NS;
+	int64_t end = begin + own;
+	if (other != NO_EDGE)
+		end = later(end, other + n->lag);
+	return moment(end);
+}
+
+static uint64_t takes(const struct pass *p, const struct sw_node *n)
+{
+	uint64_t took = n->end - n->start;
+	const struct sw_node *call = &p->w->nodes.at[n->call];
+	if (!changed(p, call, SW_IF_PINNED) || !(call->flags & SW_NF_STAGED))
+		return took;
+	return (uint64_t)n->own * (p->how->slow ? PINNED_SLOW_NS_PER_KIB : PINNED_FAST_NS_PER_KIB);
+}
+
+static uint64_t pass_work(struct pass *p, uint32_t node)
+{
+	const struct sw_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
+	struct sw_resource *r = sw_resource_of(&p->resources, p->s, n);
+	int64_t lead = n->lead, ready = last_edge(p, node, NO_EDGE);
+	uint64_t seen;
+	if (chosen(p, call) && p->how->change->kind != SW_IF_NO_LEGACY && lead > SW_LEAD_NS)
+		lead = SW_LEAD_NS;
+	if (n->prev != SW_NONE)
+		ready = later(ready, (int64_t)p->w->done[n->prev]);
+	int64_t start = (int64_t)call_begins(p, n->call) + lead;
+	if (ready != NO_EDGE)
+		start = later(start, ready + n->lag);
+	if (r) {
+		int64_t taken = (int64_t)sw_resource_free(r, n, &seen);
+		if (n->flags & SW_NF_HELD)
+			start = later(start, taken + n->lag);
+		else if (p->how->crowded || (n->does != SW_DOES_KERNEL && n->does != SW_DOES_GRAPH))
+			start = later(start, taken);
+	}
+	uint64_t end = moment(start) + takes(p, n);
+	if (r)
+		sw_resource_take(r, n, end);
+	return end;
+}
+
+uint64_t sw_replay(const struct sw_schedule *s, const struct sw_window *w, struct sw_replay *how)
+{
+	struct pass p = {.s = s, .w = w, .how = how};
+	uint64_t last = w->start;
+	for (size_t i = 0; i < w->nodes.n; i++) {
+		uint32_t node = w->order[i];
+		switch ((enum sw_node_kind)w->nodes.at[node].kind) {
+		case SW_NODE_CALL:
+			w->done[node] = pass_call(&p, node);
+			break;
+		case SW_NODE_RETURN:
+			w->done[node] = pass_return(&p, node);
+			break;
+		case SW_NODE_WORK:
+		case SW_NODE_MARK:
+			w->done[node] = pass_work(&p, node);
+			break;
+		}
+		last = sw_later(last, w->done[node]);
+	}
+	return last - w->start;
+}

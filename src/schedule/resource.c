@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What work of several queues shares.  Copies of one direction go through one engine; kernels share the multiprocessors.
+ * In a replay, pieces that do not fit beside each other, and were not seen to overlap, keep their order.
+ */
+#include "schedule/nodes.h"
+
+struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s, const struct sw_node *n)
+{
+	uint32_t device = (uint32_t)s->queues.at[n->lane].device & 7u, which;
+	if (n->kind != SW_NODE_WORK)
+		return NULL;
+	switch ((enum sw_work_kind)n->does) {
+	case SW_DOES_UPLOAD:
+		which = 0;
+		break;
+	case SW_DOES_DOWNLOAD:
+		which = 1;
+		break;
+	case SW_DOES_KERNEL:
+	case SW_DOES_GRAPH:
+		which = 2;
+		break;
+	case SW_DOES_MOVE:
+	case SW_DOES_SET:
+	case SW_DOES_HOST:
+	case SW_DOES_OTHER:
+	default:
+		return NULL;
+	}
+	return &r->at[device * SW_RESOURCES + which];
+}
+
+static void retire(struct sw_resource *r, uint32_t i)
+{
+	uint32_t q = r->running[i].quarters;
+	r->done[q] = sw_later(r->done[q], r->running[i].done);
+	r->seen[q] = sw_later(r->seen[q], r->running[i].seen);
+	r->running[i] = r->running[--r->n];
+}
+
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_node *n, uint64_t *seen)
+{
+	uint64_t done = 0;
+	*seen = 0;
+	for (uint32_t i = 0; i < r->n;)
+		if (r->running[i].seen <= n->start)
+			retire(r, i);
+		else
+			i++;
+	/* Two that ask for more than four quarters together. */
+	for (uint32_t q = 5u - n->quarters; q <= 4; q++) {
+		done = sw_later(done, r->done[q]);
+		*seen = sw_later(*seen, r->seen[q]);
+	}
+	return done;
+}
+
+void sw_resource_take(struct sw_resource *r, const struct sw_node *n, uint64_t done)
+{
+	/* More at once than a device runs: the one that ends first is over. */
+	if (r->n == SW_RUNNING) {
+		uint32_t first = 0;
+		for (uint32_t i = 1; i < r->n; i++)
+			if (r->running[i].seen < r->running[first].seen)
+				first = i;
+		retire(r, first);
+	}
+	r->running[r->n].seen = n->end;
+	r->running[r->n].done = done;
+	r->running[r->n++].quarters = n->quarters;
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls and work become nodes and edges. */
+#include "schedule/nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_WINDOW 262144u
+#define MOST_OPEN      1024u /* calls in flight: more means that their ends were lost */
+#define MOST_CLASSES   65536u
+/* A wait that covers work which two earlier ones covered adds nothing that any replay asks for. */
+#define WAITS_KEPT 3u
+
+struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options)
+{
+	struct sw_schedule *s = sw_calloc(1, sizeof *s);
+	s->most = options && options->window ? options->window : DEFAULT_WINDOW;
+	s->stride = 1;
+	s->windows = 1;
+	s->keep = true;
+	s->current = SW_NONE;
+	return s;
+}
+
+static void free_window(struct sw_window *w)
+{
+	free(w->nodes.at);
+	free(w->edges.at);
+	free(w->works.at);
+	free(w->order);
+	free(w->done);
+	*w = (struct sw_window){0};
+}
+
+void sw_schedule_free(struct sw_schedule *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i <= SW_WINDOWS; i++)
+		free_window(&s->window[i]);
+	for (size_t i = 0; i < s->open.room; i++)
+		free(s->open.at[i].until.at);
+	free(s->open.at);
+	free(s->queues.at);
+	free(s->live.at);
+	free(s->legacy.at);
+	free(s->threads.at);
+	free(s->class_of.at);
+	sw_map_free(&s->events);
+	sw_map_free(&s->sites);
+	sw_map_free(&s->classes);
+	free(s);
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+static struct sw_window *filling(struct sw_schedule *s)
+{
+	return &s->window[s->windows - 1];
+}
+
+/* Nothing told so far can be referred to any more. */
+static void forget(struct sw_schedule *s)
+{
+	for (size_t i = 0; i < s->queues.n; i++) {
+		struct sw_queue *q = &s->queues.at[i];
+		q->tail = q->joined = q->taken = SW_NONE;
+		q->live = false;
+	}
+	s->live.n = 0;
+	for (size_t i = 0; i < s->threads.n; i++)
+		s->threads.at[i] = SW_NONE;
+	for (size_t i = 0; i < s->open.n; i++)
+		s->open.at[i].taken = false;
+	s->open.n = 0;
+	s->current = SW_NONE;
+	sw_map_free(&s->events);
+}
+
+/* Five windows are one too many: every other one goes, and from now on twice as many are passed over. */
+static void thin_out(struct sw_schedule *s)
+{
+	uint32_t kept = 0;
+	s->stride *= 2;
+	for (uint32_t i = 0; i < s->windows; i++) {
+		if (s->place[i] % s->stride) {
+			free_window(&s->window[i]);
+			continue;
+		}
+		if (kept != i) {
+			s->window[kept] = s->window[i];
+			s->place[kept] = s->place[i];
+			s->window[i] = (struct sw_window){0};
+		}
+		kept++;
+	}
+	s->windows = kept;
+}
+
+static void next_window(struct sw_schedule *s)
+{
+	struct sw_window *w = filling(s);
+	forget(s);
+	s->passed++;
+	if (!s->keep) {
+		w->nodes.n = w->edges.n = w->works.n = 0;
+	} else {
+		if (s->windows == SW_WINDOWS + 1)
+			thin_out(s);
+		s->windows++;
+	}
+	w = filling(s);
+	w->start = w->end = 0;
+	s->place[s->windows - 1] = s->passed;
+	s->keep = s->passed % s->stride == 0;
+}
+
+void sw_schedule_break(struct sw_schedule *s)
+{
+	if (filling(s)->nodes.n)
+		next_window(s);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
+
+static struct sw_node *push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane, uint32_t *index)
+{
+	struct sw_window *w = filling(s);
+	*index = (uint32_t)w->nodes.n;
+	struct sw_node *n = sw_vec_push(&w->nodes);
+	*n = (struct sw_node){.seq = seq,
+			      .kind = (uint8_t)kind,
+			      .lane = lane,
+			      .prev = SW_NONE,
+			      .call = SW_NONE,
+			      .edges = (uint32_t)w->edges.n};
+	return n;
+}
+
+/* Belongs to the node pushed last. */
+static void push_edge(struct sw_schedule *s, enum sw_edge_why why, uint32_t node)
+{
+	if (node != SW_NONE)
+		*sw_vec_push(&filling(s)->edges) = sw_edge(why, node);
+}
+
+static uint32_t index_of(struct sw_map *map, uint64_t key, uint32_t next)
+{
+	uint64_t *slot = sw_map_put(map, key);
+	if (!*slot)
+		*slot = next + 1;
+	return (uint32_t)*slot - 1;
+}
+
+static void reach(struct sw_schedule *s, uint64_t t_ns)
+{
+	struct sw_window *w = filling(s);
+	if (!w->start || t_ns < w->start)
+		w->start = t_ns;
+	w->end = sw_later(w->end, t_ns);
+	if (!s->first_ns || t_ns < s->first_ns)
+		s->first_ns = t_ns;
+	s->last_ns = sw_later(s->last_ns, t_ns);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+static struct sw_open_call *open_of(struct sw_schedule *s, uint64_t seq)
+{
+	for (size_t i = s->open.n; i-- > 0;)
+		if (s->open.at[i].taken && s->open.at[i].seq == seq)
+			return &s->open.at[i];
+	return NULL;
+}
+
+static struct sw_open_call *open_new(struct sw_schedule *s)
+{
+	for (size_t i = 0; i < s->open.n; i++)
+		if (!s->open.at[i].taken) {
+			s->current = (uint32_t)i;
+			return &s->open.at[i];
+		}
+	size_t room = s->open.room;
+	s->current = (uint32_t)s->open.n;
+	struct sw_open_call *call = sw_vec_push(&s->open);
+	if (s->open.room != room) {
+		call = &s->open.at[s->current];
+		memset(s->open.at + room, 0, (s->open.room - room) * sizeof *s->open.at);
+	}
+	return call;
+}
+
+static uint32_t *last_of_thread(struct sw_schedule *s, uint32_t thread)
+{
+	while (s->threads.n <= thread)
+		*sw_vec_push(&s->threads) = SW_NONE;
+	return &s->threads.at[thread];
+}
+
+static uint32_t saturated(uint64_t value)
+{
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *call)
+{
+	if (filling(s)->nodes.n >= s->most || s->open.n >= MOST_OPEN)
+		next_window(s);
+	uint32_t node, *last = last_of_thread(s, call->thread);
+	struct sw_node *n = push(s, SW_NODE_CALL, call->seq, call->thread, &node);
+	n->start = n->end = sw_earlier(call->t_ns, SW_TIME_MAX);
+	n->prev = *last;
+	n->call = index_of(&s->sites, call->site, s->site_n);
+	n->own = saturated(call->own_ns);
+	if (n->call == s->site_n)
+		s->site_n++;
+	/* A place for the call of another thread that handed over. */
+	*sw_vec_push(&filling(s)->edges) = sw_edge(SW_WHY_NOT, 0);
+	*last = node;
+	struct sw_open_call *open = open_new(s);
+	open->seq = call->seq;
+	open->node = node;
+	open->thread = call->thread;
+	open->work = SW_NONE;
+	open->taken = true;
+	open->until.n = 0;
+	reach(s, n->start);
+}
+
+static void push_return(struct sw_schedule *s, const struct sw_open_call *call, uint64_t end)
+{
+	uint32_t node;
+	struct sw_node *n = push(s, SW_NODE_RETURN, call->seq, call->thread, &node);
+	n->start = n->end = end;
+	n->prev = call->node;
+	for (size_t i = 0; i < call->until.n; i++)
+		push_edge(s, SW_WHY_UNTIL, call->until.at[i]);
+	struct sw_node *begin = &filling(s)->nodes.at[call->node];
+	begin->flags |= SW_NF_OPEN;
+	begin->like = node;
+	*last_of_thread(s, call->thread) = node;
+}
+
+void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
+{
+	struct sw_open_call *call = open_of(s, seq);
+	if (!call)
+		return;
+	struct sw_node *n = &filling(s)->nodes.at[call->node];
+	uint64_t end = n->start + sw_earlier(dur_ns, SW_TIME_MAX);
+	if (call->until.n)
+		push_return(s, call, end);
+	else
+		n->end = end;
+	call->taken = false;
+	while (s->open.n && !s->open.at[s->open.n - 1].taken)
+		s->open.n--;
+	s->current = s->open.n ? (uint32_t)s->open.n - 1 : SW_NONE;
+	reach(s, end);
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------------------ */
+
+void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind kind, uint8_t ctx, int device)
+{
+	while (s->queues.n <= queue)
+		*sw_vec_push(&s->queues) = (struct sw_queue){.tail = SW_NONE, .joined = SW_NONE, .taken = SW_NONE};
+	struct sw_queue *q = &s->queues.at[queue];
+	q->kind = kind;
+	q->ctx = ctx;
+	q->device = device;
+	if (kind != SW_QUEUE_LEGACY)
+		return;
+	for (size_t i = 0; i < s->legacy.n; i++)
+		if (s->legacy.at[i] == queue)
+			return;
+	*sw_vec_push(&s->legacy) = queue;
+}
+
+static struct sw_queue *queue_at(struct sw_schedule *s, uint32_t queue)
+{
+	if (s->queues.n <= queue)
+		sw_schedule_queue(s, queue, SW_QUEUE_FREE, 0, 0);
+	return &s->queues.at[queue];
+}
+
+static struct sw_queue *legacy_of(struct sw_schedule *s, uint8_t ctx)
+{
+	for (size_t i = 0; i < s->legacy.n; i++)
+		if (s->queues.at[s->legacy.at[i]].ctx == ctx)
+			return &s->queues.at[s->legacy.at[i]];
+	return NULL;
+}
+
+/* CUDA Runtime API, "Stream synchronization behavior": the legacy stream waits for all blocking streams, and these for it. */
+static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
+{
+	if (q->kind == SW_QUEUE_LEGACY) {
+		for (size_t i = 0; i < s->live.n; i++) {
+			struct sw_queue *other = &s->queues.at[s->live.at[i]];
+			if (other->kind != SW_QUEUE_BLOCKING || other->ctx != q->ctx || other->taken == other->tail)
+				continue;
+			other->taken = other->tail;
+			push_edge(s, SW_WHY_LEGACY, other->tail);
+		}
+	} else if (q->kind == SW_QUEUE_BLOCKING) {
+		struct sw_queue *legacy = legacy_of(s, q->ctx);
+		if (!legacy || legacy->tail == SW_NONE || legacy->tail == q->joined)
+			return;
+		q->joined = legacy->tail;
+		push_edge(s, SW_WHY_LEGACY, legacy->tail);
+	}
+}
+
+static void advance(struct sw_schedule *s, uint32_t queue, uint32_t node)
+{
+	struct sw_queue *q = &s->queues.at[queue];
+	q->tail = node;
+	q->waited = 0;
+	if (!q->live) {
+		q->live = true;
+		*sw_vec_push(&s->live) = queue;
+	}
+}
+
+static uint32_t class_of(struct sw_schedule *s, uint64_t like)
+{
+	if (!like || (s->class_of.n >= MOST_CLASSES && !sw_map_get(&s->classes, like)))
+		return 0;
+	uint32_t index = index_of(&s->classes, like, (uint32_t)s->class_of.n);
+	if (index == s->class_of.n)
+		*sw_vec_push(&s->class_of) = (struct sw_class){0};
+	return index + 1;
+}
+
+void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work)
+{
+	struct sw_open_call *call = open_of(s, work->seq);
+	struct sw_queue *q = queue_at(s, work->queue);
+	uint32_t node;
+	if (!call)
+		return;
+	struct sw_node *n = push(s, SW_NODE_WORK, work->seq, work->queue, &node);
+	n->prev = q->tail;
+	n->call = call->node;
+	n->does = (uint8_t)work->kind;
+	n->quarters = (uint8_t)(work->quarters ? work->quarters : 4);
+	n->own = saturated((work->bytes + 1023) / 1024);
+	n->like = class_of(s, work->like);
+	n->flags = work->staged ? SW_NF_STAGED : 0;
+	*sw_vec_push(&filling(s)->works) = node;
+	call->work = node;
+	if (work->staged && (work->kind == SW_DOES_UPLOAD || work->kind == SW_DOES_DOWNLOAD))
+		filling(s)->nodes.at[call->node].flags |= SW_NF_STAGED;
+	join_legacy(s, q);
+	advance(s, work->queue, node);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static bool mark(struct sw_schedule *s, uint32_t queue, uint32_t event)
+{
+	struct sw_queue *q = queue_at(s, queue);
+	uint32_t node;
+	if (s->current == SW_NONE)
+		return false;
+	const struct sw_open_call *call = &s->open.at[s->current];
+	struct sw_node *n = push(s, SW_NODE_MARK, call->seq, queue, &node);
+	n->prev = q->tail;
+	n->call = call->node;
+	push_edge(s, SW_WHY_EVENT, event);
+	join_legacy(s, q);
+	advance(s, queue, node);
+	return true;
+}
+
+void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event)
+{
+	struct sw_queue *q = queue_at(s, queue);
+	/* On the legacy stream a record is a command, which comes after all blocking streams. */
+	if (q->kind == SW_QUEUE_LEGACY && !mark(s, queue, SW_NONE))
+		return;
+	q = queue_at(s, queue);
+	if (q->tail == SW_NONE)
+		sw_map_delete(&s->events, event);
+	else
+		*sw_map_put(&s->events, event) = (uint64_t)q->tail + 1;
+}
+
+void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
+{
+	uint64_t node = sw_map_get(&s->events, event);
+	if (node)
+		mark(s, queue, (uint32_t)node - 1);
+}
+
+/* ---- waits of the host ------------------------------------------------------------------------------------------- */
+
+static void until_node(struct sw_open_call *call, uint32_t node)
+{
+	if (node != SW_NONE && node != call->node)
+		*sw_vec_push(&call->until) = node;
+}
+
+static bool covers(const struct sw_schedule *s, enum sw_until what, uint64_t which, const struct sw_queue *q)
+{
+	if (what == SW_UNTIL_CONTEXT)
+		return q->ctx == which;
+	if (what == SW_UNTIL_DEVICE)
+		return q->device == (int)which;
+	const struct sw_queue *of = &s->queues.at[which];
+	return of->kind == SW_QUEUE_LEGACY && q->kind == SW_QUEUE_BLOCKING && q->ctx == of->ctx;
+}
+
+static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum sw_until what, uint64_t which)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < s->live.n; i++) {
+		struct sw_queue *q = &s->queues.at[s->live.at[i]];
+		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers(s, what, which, q)) {
+			until_node(call, q->tail);
+			q->waited++;
+		}
+		q->live = q->waited < WAITS_KEPT;
+		if (q->live)
+			s->live.at[kept++] = s->live.at[i];
+	}
+	s->live.n = kept;
+}
+
+void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, uint64_t which)
+{
+	struct sw_open_call *call = open_of(s, seq);
+	if (!call)
+		return;
+	switch (what) {
+	case SW_UNTIL_OWN:
+		until_node(call, call->work);
+		break;
+	case SW_UNTIL_EVENT:
+		until_node(call, (uint32_t)sw_map_get(&s->events, which) - 1);
+		break;
+	case SW_UNTIL_QUEUE: {
+		struct sw_queue *q = queue_at(s, (uint32_t)which);
+		struct sw_queue *legacy = q->kind == SW_QUEUE_BLOCKING ? legacy_of(s, q->ctx) : NULL;
+		if (legacy)
+			until_node(call, legacy->tail);
+		until_queues(s, call, what, which);
+		break;
+	}
+	case SW_UNTIL_CONTEXT:
+	case SW_UNTIL_DEVICE:
+		until_queues(s, call, what, which);
+		break;
+	}
+}
+
+/* ---- times of the device ----------------------------------------------------------------------------------------- */
+
+static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
+{
+	size_t low = 0, high = w->works.n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (w->nodes.at[w->works.at[middle]].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == w->works.n || w->nodes.at[w->works.at[low]].seq != seq)
+		return;
+	struct sw_node *n = &w->nodes.at[w->works.at[low]];
+	bool known = n->flags & SW_NF_TIMED;
+	n->start = known ? sw_earlier(n->start, start_ns) : start_ns;
+	n->end = known ? sw_later(n->end, end_ns) : end_ns;
+	n->flags |= SW_NF_TIMED;
+	w->end = sw_later(w->end, end_ns);
+}
+
+void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
+{
+	if (end_ns < start_ns || end_ns > SW_TIME_MAX)
+		return;
+	for (uint32_t i = 0; i < s->windows; i++)
+		set_times(&s->window[i], seq, start_ns, end_ns);
+}
