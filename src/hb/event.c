@@ -80,7 +80,8 @@ static struct sw_snap record_context(struct sw_hb *hb, const struct sw_hb_at *at
 	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
 	sw_snap_merge(hb, &snap, &host);
-	sw_snap_context(hb, &snap, sw_context_use(hb, at->ctx));
+	sw_context_use(hb, at->ctx);
+	sw_snap_context(hb, &snap, at->ctx);
 	return snap;
 }
 
@@ -110,12 +111,11 @@ void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at 
 /* cuCtxWaitEvent: "makes all future work submitted to context hCtx wait for all work captured in hEvent". */
 static void wait_context(struct sw_hb *hb, const struct sw_hb_at *at, const struct sw_snap *snap)
 {
-	struct sw_context *ctx = sw_context_use(hb, at->ctx);
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
-	sw_snap_merge(hb, &ctx->wait, &host);
+	sw_context_use(hb, at->ctx);
+	sw_context_hold(hb, at->ctx, &host);
 	if (snap)
-		sw_snap_merge(hb, &ctx->wait, snap);
-	ctx->waits++;
+		sw_context_hold(hb, at->ctx, snap);
 }
 
 void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t event, unsigned flags,

@@ -61,17 +61,20 @@ void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device)
 	sw_context_use(hb, ctx)->device = device;
 }
 
-void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq)
+void sw_hb_context_within(struct sw_hb *hb, uint8_t part, uint8_t whole)
+{
+	struct sw_context *p = sw_context_use(hb, part), *w = sw_context_use(hb, whole);
+	if (part == whole || p->whole || p->parts || w->whole)
+		return;
+	p->whole = whole;
+	w->parts = true;
+	sw_snap_merge(hb, &p->wait, &w->wait);
+	p->waits++;
+}
+
+static void end_context(struct sw_hb *hb, uint8_t ctx)
 {
 	struct sw_context *c = &hb->contexts[ctx];
-	if (!c->used)
-		return;
-	uint32_t host = sw_lane_acts(hb, thread, SW_LANE_HOST, seq);
-	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
-	sw_snap_context(hb, &snap, c);
-	if (sw_acquire(hb, host, &snap, SW_EDGE_CONTEXT, SW_ORDER_DOCUMENTED, seq))
-		sw_step_end(hb, host, seq, false);
-	sw_snap_drop(hb, &snap);
 	for (size_t i = 0; i < c->lanes.n; i++) {
 		struct sw_lane *l = sw_lane_at(hb, c->lanes.at[i]);
 		l->dirty = false;
@@ -86,8 +89,26 @@ void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint6
 	c->legacy = 0;
 	c->device = 0;
 	c->used = false;
+	c->whole = 0;
 	sw_snap_drop(hb, &c->wait);
 	sw_event_end_context(hb, ctx);
+	for (int part = 0; c->parts && part < SW_CONTEXTS; part++)
+		if (hb->contexts[part].whole == ctx)
+			end_context(hb, (uint8_t)part);
+	c->parts = false;
+}
+
+void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq)
+{
+	if (!hb->contexts[ctx].used)
+		return;
+	uint32_t host = sw_lane_acts(hb, thread, SW_LANE_HOST, seq);
+	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
+	sw_snap_context(hb, &snap, ctx);
+	if (sw_acquire(hb, host, &snap, SW_EDGE_CONTEXT, SW_ORDER_DOCUMENTED, seq))
+		sw_step_end(hb, host, seq, false);
+	sw_snap_drop(hb, &snap);
+	end_context(hb, ctx);
 }
 
 /* ---- questions ---- */

@@ -81,7 +81,10 @@ void sw_hb_free(struct sw_hb *hb);
 
 /* Contexts spring into being on first use; create tells the device (default: 0). */
 void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device);
-/* Destroy or reset: the calling host joins everything of the context, whose streams and events end. */
+/* A green context: what is recorded, waits or is waited for in all of `whole` (the primary context) is in `part` too, and
+   `part` ends with it.  Ignored where either is a part already. */
+void sw_hb_context_within(struct sw_hb *hb, uint8_t part, uint8_t whole);
+/* Destroy or reset: the calling host joins everything of the context, whose streams, events and parts end. */
 void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq);
 
 void sw_hb_stream_create(struct sw_hb *hb, uint8_t ctx, uint64_t stream, bool nonblocking);
@@ -103,6 +106,8 @@ uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
 /* An operation is enqueued: the stream joins the host, the legacy rules apply, the lane ticks. */
 struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
+/* The same, serialised with all of the contexts: after what is pending there, before what will be enqueued there. */
+struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n);
 /* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);
 

@@ -40,6 +40,8 @@ struct sw_lane {
 struct sw_context {
 	int device;
 	bool used;
+	uint8_t whole;       /* the context that this one is a part of, 0: none */
+	bool parts;          /* it may have parts */
 	uint32_t legacy;     /* lane + 1; 0: none yet */
 	sw_lanes lanes;      /* all streams, destroyed ones until their slots are reused */
 	sw_lanes dirty;      /* blocking streams that stepped since the legacy stream last joined them */
@@ -134,7 +136,9 @@ struct sw_snap sw_snap_hold(const struct sw_snap *snap);
 void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap);
 /* Turns a snapshot (an empty one to begin with) into a merge that covers the other one too. */
 void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from);
-/* All streams of a context, without those that every host lane knows to be done. */
-void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, const struct sw_context *ctx);
+/* All streams of a context and its parts, without those that every host lane knows to be done. */
+void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx);
+/* All future work of a context and its parts comes after this. */
+void sw_context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *snap);
 
 #endif

@@ -84,13 +84,27 @@ void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap 
 			       SW_ORDER_DOCUMENTED);
 }
 
-void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, const struct sw_context *ctx)
+void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx)
 {
-	for (size_t i = 0; i < ctx->lanes.n; i++) {
-		struct sw_snap lane = sw_snap_peek(hb, ctx->lanes.at[i]);
+	const struct sw_context *c = &hb->contexts[ctx];
+	for (size_t i = 0; i < c->lanes.n; i++) {
+		struct sw_snap lane = sw_snap_peek(hb, c->lanes.at[i]);
 		if (!sw_hb_passed(hb, lane.at))
 			sw_snap_merge(hb, into, &lane);
 	}
+	for (int part = 0; c->parts && part < SW_CONTEXTS; part++)
+		if (hb->contexts[part].whole == ctx)
+			sw_snap_context(hb, into, (uint8_t)part);
+}
+
+void sw_context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *snap)
+{
+	struct sw_context *c = &hb->contexts[ctx];
+	sw_snap_merge(hb, &c->wait, snap);
+	c->waits++;
+	for (int part = 0; c->parts && part < SW_CONTEXTS; part++)
+		if (hb->contexts[part].whole == ctx)
+			sw_context_hold(hb, (uint8_t)part, snap);
 }
 
 /*
@@ -151,6 +165,24 @@ struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at)
 	uint32_t lane = sw_hb_lane(hb, at);
 	sw_step_begin(hb, at, lane);
 	return sw_step_end(hb, lane, at->seq, true);
+}
+
+struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n)
+{
+	struct sw_snap all = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
+	uint32_t lane = sw_hb_lane(hb, at);
+	for (size_t i = 0; i < n; i++) {
+		sw_context_use(hb, ctx[i]);
+		sw_snap_context(hb, &all, ctx[i]);
+	}
+	sw_step_begin(hb, at, lane);
+	sw_acquire(hb, lane, &all, SW_EDGE_CONTEXT, SW_ORDER_DOCUMENTED, at->seq);
+	sw_snap_drop(hb, &all);
+	struct sw_point step = sw_step_end(hb, lane, at->seq, true);
+	struct sw_snap done = sw_snap_peek(hb, lane);
+	for (size_t i = 0; i < n; i++)
+		sw_context_hold(hb, ctx[i], &done);
+	return step;
 }
 
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)

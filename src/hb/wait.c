@@ -77,7 +77,8 @@ sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx)
 {
 	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
-	sw_snap_context(hb, &snap, sw_context_use(hb, ctx));
+	sw_context_use(hb, ctx);
+	sw_snap_context(hb, &snap, ctx);
 	return give(hb, snap);
 }
 
@@ -86,7 +87,7 @@ sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device)
 	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	for (int ctx = 0; ctx < SW_CONTEXTS; ctx++)
 		if (hb->contexts[ctx].used && hb->contexts[ctx].device == device)
-			sw_snap_context(hb, &snap, &hb->contexts[ctx]);
+			sw_snap_context(hb, &snap, (uint8_t)ctx);
 	return give(hb, snap);
 }
 

@@ -160,16 +160,73 @@ static int step(struct oracle *o, const struct op *op, bool work)
 	return v;
 }
 
+/* The context itself, or a part of it. */
+static bool is_of(const struct oracle *o, int ctx, int whole)
+{
+	return ctx >= 0 && (ctx == whole || o->context[ctx].whole == whole);
+}
+
 static struct nodes context_covers(const struct oracle *o, int ctx)
 {
 	struct nodes covers = {0};
 	for (int i = 0; i < o->lanes; i++)
-		if (o->lane[i].ctx == ctx)
+		if (is_of(o, o->lane[i].ctx, ctx))
 			nodes_add(&covers, o->lane[i].last);
 	return covers;
 }
 
+static void context_waits(struct oracle *o, int ctx, const struct nodes *for_these)
+{
+	for (int c = 0; c < MAX_CONTEXTS; c++)
+		if (is_of(o, c, ctx))
+			nodes_join(&o->context[c].waits, for_these);
+}
+
 /* ---- calls ---- */
+
+static void within(struct oracle *o, int part, int whole)
+{
+	o->context[part].used = o->context[whole].used = true;
+	if (part == whole || o->context[part].whole >= 0 || o->context[part].has_parts || o->context[whole].whole >= 0)
+		return;
+	o->context[part].whole = whole;
+	o->context[whole].has_parts = true;
+	nodes_join(&o->context[part].waits, &o->context[whole].waits);
+}
+
+static int step_across(struct oracle *o, const struct op *op)
+{
+	int both[] = {op->ctx, program_other(op)};
+	struct nodes covers = {0}, now = {0};
+	for (int i = 0; i < 2; i++) {
+		struct nodes more = context_covers(o, both[i]);
+		nodes_join(&covers, &more);
+		o->context[both[i]].used = true;
+	}
+	int v = step(o, op, true);
+	edges(o, &covers, v, SW_ORDER_DOCUMENTED);
+	nodes_add(&now, v);
+	context_waits(o, both[0], &now);
+	context_waits(o, both[1], &now);
+	return v;
+}
+
+static void end_one_context(struct oracle *o, int ctx)
+{
+	for (int i = 0; i < o->lanes; i++)
+		if (o->lane[i].ctx == ctx) {
+			o->lane[i].ctx = -1;
+			for (int s = 0; s < MAX_STREAMS; s++)
+				if (o->stream[s] == i)
+					o->stream[s] = -1;
+		}
+	for (int e = 0; e < MAX_EVENTS; e++)
+		if (o->event[e].recorded && o->event[e].ctx == ctx)
+			o->event[e] = (struct oracle_event){0};
+	memset(&o->context[ctx], 0, sizeof o->context[ctx]);
+	o->context[ctx].legacy = o->context[ctx].whole = -1;
+	memset(o->context[ctx].per_thread, 0xff, sizeof o->context[ctx].per_thread);
+}
 
 static void end_context(struct oracle *o, const struct op *op)
 {
@@ -178,19 +235,10 @@ static void end_context(struct oracle *o, const struct op *op)
 	struct nodes covers = context_covers(o, op->ctx);
 	o->now = act(o, op->thread, SW_LANE_HOST);
 	edges(o, &covers, o->now, SW_ORDER_DOCUMENTED);
-	for (int i = 0; i < o->lanes; i++)
-		if (o->lane[i].ctx == op->ctx) {
-			o->lane[i].ctx = -1;
-			for (int s = 0; s < MAX_STREAMS; s++)
-				if (o->stream[s] == i)
-					o->stream[s] = -1;
-		}
-	for (int e = 0; e < MAX_EVENTS; e++)
-		if (o->event[e].recorded && o->event[e].ctx == op->ctx)
-			o->event[e] = (struct oracle_event){0};
-	memset(&o->context[op->ctx], 0, sizeof o->context[op->ctx]);
-	o->context[op->ctx].legacy = -1;
-	memset(o->context[op->ctx].per_thread, 0xff, sizeof o->context[op->ctx].per_thread);
+	for (int c = 0; c < MAX_CONTEXTS; c++)
+		if (o->context[c].whole == op->ctx)
+			end_one_context(o, c);
+	end_one_context(o, op->ctx);
 }
 
 static void record(struct oracle *o, const struct op *op, uint64_t seq)
@@ -216,8 +264,9 @@ static void stream_wait(struct oracle *o, const struct op *op)
 	e->waits += e->recorded;
 	if (op->kind == OP_CONTEXT_WAIT) {
 		o->context[op->ctx].used = true;
-		nodes_add(&o->context[op->ctx].waits, act(o, op->thread, SW_LANE_HOST));
-		nodes_join(&o->context[op->ctx].waits, &e->covers);
+		struct nodes covers = e->covers;
+		nodes_add(&covers, act(o, op->thread, SW_LANE_HOST));
+		context_waits(o, op->ctx, &covers);
 		return;
 	}
 	o->now = step(o, op, false);
@@ -390,7 +439,7 @@ void oracle_start(struct oracle *o, bool strict_host)
 	memset(o->done, 0xff, sizeof o->done);
 	o->acted = -1;
 	for (int c = 0; c < MAX_CONTEXTS; c++) {
-		o->context[c].legacy = -1;
+		o->context[c].legacy = o->context[c].whole = -1;
 		memset(o->context[c].per_thread, 0xff, sizeof o->context[c].per_thread);
 	}
 }
@@ -409,6 +458,9 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 	case OP_CONTEXT_DESTROY:
 		end_context(o, op);
 		break;
+	case OP_CONTEXT_WITHIN:
+		within(o, op->ctx, program_other(op));
+		break;
 	case OP_STREAM_CREATE:
 		if (op->stream > 2)
 			o->stream[op->stream] = new_lane(o, op->flag ? SW_LANE_NONBLOCKING : SW_LANE_BLOCKING, op->ctx);
@@ -418,6 +470,9 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 		break;
 	case OP_ENQUEUE:
 		o->now = step(o, op, true);
+		break;
+	case OP_ENQUEUE_ACROSS:
+		o->now = step_across(o, op);
 		break;
 	case OP_HOST_STEP:
 		o->now = act(o, op->thread, SW_LANE_HOST);

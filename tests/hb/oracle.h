@@ -35,8 +35,9 @@ struct oracle {
 		bool gone; /* a host thread that ended: what all others know is passed */
 	} lane[MAX_LANES];
 	struct {
-		bool used;
+		bool used, has_parts;
 		int device;
+		int whole; /* context that it is a part of, -1 none */
 		struct nodes waits; /* what all its future work waits for */
 		int legacy, per_thread[MAX_THREADS + 1];
 	} context[MAX_CONTEXTS];

@@ -31,6 +31,12 @@ struct program {
 	struct op op[MAX_OPS];
 };
 
+/* ENQUEUE_ACROSS: the other context; CONTEXT_WITHIN: which context is whole. */
+static inline uint8_t program_other(const struct op *op)
+{
+	return op->kind == OP_CONTEXT_WITHIN ? 1 : op->token % MAX_CONTEXTS;
+}
+
 uint64_t random_next(uint64_t *state);
 /* seq of op i is i + 1, at all times. */
 void program_random(struct program *program, uint64_t seed);

@@ -91,6 +91,9 @@ static struct sw_point engine_call(struct run *run, const struct op *op, uint64_
 	case OP_CONTEXT_DESTROY:
 		sw_hb_context_destroy(run->hb, op->ctx, op->thread, seq);
 		break;
+	case OP_CONTEXT_WITHIN:
+		sw_hb_context_within(run->hb, op->ctx, program_other(op));
+		break;
 	case OP_STREAM_CREATE:
 		sw_hb_stream_create(run->hb, op->ctx, program_stream(op), op->flag);
 		break;
@@ -99,6 +102,8 @@ static struct sw_point engine_call(struct run *run, const struct op *op, uint64_
 		break;
 	case OP_ENQUEUE:
 		return sw_hb_enqueue(run->hb, &at);
+	case OP_ENQUEUE_ACROSS:
+		return sw_hb_enqueue_across(run->hb, &at, (uint8_t[]){op->ctx, program_other(op)}, 2);
 	case OP_HOST_STEP:
 		return sw_hb_host_step(run->hb, op->thread, seq);
 	case OP_EVENT_CREATE:
