@@ -34,7 +34,8 @@ void sw_block_born(struct sw_block *block, const struct sw_access *call)
 
 static void belongs(const struct sw_model *m, const struct sw_record *r, struct sw_block *block)
 {
-	block->ctx = r->rec->ctx;
+	uint8_t whole = m->context[r->rec->ctx].whole;
+	block->ctx = whole ? whole : r->rec->ctx;
 	block->device = m->context[r->rec->ctx].device;
 }
 
@@ -122,6 +123,17 @@ void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access
 		return;
 	struct sw_access gone = sw_block_release(m, what, block);
 	sw_space_remove(&m->space, block, &gone);
+}
+
+void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what)
+{
+	for (struct sw_block *block = sw_space_next(&m->space, NULL), *next; block; block = next) {
+		next = sw_space_next(&m->space, block);
+		if (block->ctx != ctx || block->memory == SW_MEM_ASYNC || block->memory == SW_MEM_MAPPED)
+			continue;
+		struct sw_access gone = sw_block_release(m, what, block);
+		sw_space_remove(&m->space, block, &gone);
+	}
 }
 
 static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,

@@ -2,9 +2,8 @@
 /*
  * Copies and sets: which memory they touch, and whom they make wait.
  *
- * Source of the rules: CUDA driver API, "API synchronization behavior" (memcpy and memset), and for peer copies the
- * text of cuMemcpyPeer: "serialized with respect to all pending and future asynchronous work in to the current context,
- * srcContext and dstContext".
+ * Source of the rules: CUDA driver API, "API synchronization behavior" (memcpy and memset); of copies between devices at
+ * serialised_with().
  */
 #include "detect/model.h"
 
@@ -100,29 +99,34 @@ static struct side side_of_box(struct sw_model *m, const struct sw_box *box, con
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
-/* A synchronous peer copy comes after all pending work of both contexts ... */
-static void peer_before(struct sw_model *m, const struct sw_hb_at *at, const uint8_t ctx[2])
+/*
+ * The contexts that a copy is serialised with: how many; 0 where it is work of its stream alone.
+ *
+ * CUDA Runtime API, cudaMemcpyPeer: "serialized with respect all pending and future asynchronous work in to the current
+ * device, srcDevice, and dstDevice (use cudaMemcpyPeerAsync to avoid this synchronization)".  CUDA C++ Programming Guide,
+ * "Peer-to-Peer Memory Copy": "a copy (in the implicit NULL stream) between the memories of two different devices does not
+ * start until all commands previously issued to either device have completed and runs to completion before any commands
+ * issued after the copy to either device can start".  (Measured on two H200, driver 580: it waits for the blocking
+ * streams of both and for no others.)  Of an asynchronous copy on the default stream the two say different things: the
+ * order that the one promises is kept, and counted.
+ */
+static size_t serialised_with(struct sw_model *m, const struct sw_record *r, const struct sw_hb_at *at,
+			      const struct side *dst, const struct side *src, uint32_t flags, const uint8_t peer[2],
+			      uint8_t ctx[3])
 {
-	struct sw_hb_event_state state;
-	for (int i = 0; i < 2; i++) {
-		struct sw_hb_at all = *at;
-		all.ctx = ctx[i] ? ctx[i] : at->ctx;
-		sw_hb_event_record(m->hb, SW_SAFETY_EVENT, &all, SW_HB_CONTEXT, NULL);
-		sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, 0, &state);
-	}
-}
-
-/* ... and before all that is issued to them later. */
-static void peer_after(struct sw_model *m, const struct sw_hb_at *at, const uint8_t ctx[2])
-{
-	struct sw_hb_event_state state;
-	sw_hb_event_record(m->hb, SW_SAFETY_EVENT, at, 0, NULL);
-	for (int i = 0; i < 2; i++) {
-		struct sw_hb_at all = *at;
-		all.ctx = ctx[i] ? ctx[i] : at->ctx;
-		sw_hb_stream_wait(m->hb, &all, SW_SAFETY_EVENT, SW_HB_CONTEXT, &state);
-	}
-	sw_hb_event_destroy(m->hb, SW_SAFETY_EVENT);
+	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS, asked = flags & SW_COPY_PEER;
+	bool crosses = dst->place == DEVICE && src->place == DEVICE && dst->block && src->block &&
+		       dst->block->device != src->block->device;
+	if (!crosses && !(asked && synchronous))
+		return 0;
+	if (!synchronous && sw_hb_lane_kind(m->hb, sw_hb_lane(m->hb, at)) != SW_LANE_LEGACY)
+		return 0;
+	if (!synchronous)
+		m->j->coverage.edges_for_safety++;
+	ctx[0] = at->ctx;
+	ctx[1] = asked && peer[0] ? peer[0] : crosses ? dst->block->ctx : at->ctx;
+	ctx[2] = asked && peer[1] ? peer[1] : crosses ? src->block->ctx : at->ctx;
+	return 3;
 }
 
 static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
@@ -183,7 +187,8 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS;
 	bool pageable = dst->place == PAGEABLE || src->place == PAGEABLE;
-	bool peer = flags & SW_COPY_PEER && synchronous && !sw_model_captured(m, &at);
+	uint8_t across[3];
+	size_t n = serialised_with(m, r, &at, dst, src, flags, ctx, across);
 	enum join join = join_of(r, dst, src);
 	w->moves = moves_of(dst, src);
 	w->staged = pageable;
@@ -193,12 +198,8 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		sw_wait_add(m, w, before, SW_ORDER_DOCUMENTED);
 	else
 		sw_hb_wait_drop(m->hb, before);
-	if (peer)
-		peer_before(m, &at, ctx);
-	if (!sw_model_enqueue(m, r, stream))
+	if (!sw_model_enqueue_across(m, r, stream, across, n))
 		return;
-	if (peer)
-		peer_after(m, &at, ctx);
 	m->j->coverage.copies++;
 	m->j->coverage.bytes_copied += bytes;
 	join_host(m, w, join);

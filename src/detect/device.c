@@ -4,43 +4,85 @@
 
 #include <string.h>
 
-static void forget_context(struct sw_model *m, uint8_t ctx)
+/* Its work is done and its handles are void; what it owned ends, unless it is a part of another one. */
+static void end_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint8_t ctx)
 {
-	for (struct sw_block *block = sw_space_next(&m->space, NULL), *next; block; block = next) {
-		next = sw_space_next(&m->space, block);
-		if (block->ctx == ctx)
-			sw_space_remove(&m->space, block, NULL);
-	}
+	struct sw_context *c = &m->context[ctx];
+	sw_hb_context_destroy(m->hb, ctx, r->thread, r->seq);
+	w->what.role = SW_FREE;
+	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	sw_blocks_end(m, ctx, &w->what);
+	for (unsigned part = 1; part < 256; part++)
+		if (m->context[part].live && m->context[part].whole == ctx)
+			m->context[part].live = false;
+	c->live = c->over = false;
+	c->unclassified = 0;
 }
 
-static void end_context(struct sw_model *m, const struct sw_record *r, uint8_t ctx)
+static bool ends(const struct sw_context *c, const struct sw_record *r, uint8_t ctx)
 {
-	sw_hb_context_destroy(m->hb, ctx, r->thread, r->seq);
-	forget_context(m, ctx);
-	m->context[ctx].over = false;
-	m->context[ctx].unclassified = 0;
+	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
+	if (!c->live)
+		return false;
+	if (o->op == SW_CONTEXT_RESET)
+		return c->primary && c->device == (int32_t)o->handle;
+	/* cuGreenCtxDestroy tells the handle of the green context, which is not that of its CUcontext. */
+	return o->op == SW_CONTEXT_DESTROY && (c->handle == o->handle || (c->green && ctx == r->rec->ctx));
 }
 
 void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
-	(void)w;
-	if (o->op != SW_CONTEXT_DESTROY && o->op != SW_CONTEXT_RESET)
-		return;
 	for (unsigned id = 1; id < 256; id++) {
-		const struct sw_trace_context *c = sw_reader_context(m->reader, (uint8_t)id);
-		if (c && (o->op == SW_CONTEXT_DESTROY ? c->handle == o->handle
-						      : c->flags & SW_CTX_PRIMARY && c->device == (int32_t)o->handle))
-			end_context(m, r, (uint8_t)id);
+		struct sw_context *c = &m->context[id];
+		if (o->op == SW_CONTEXT_RELEASE && c->primary && c->device == (int32_t)o->handle)
+			c->released = true;
+		if (ends(c, r, (uint8_t)id))
+			end_context(m, r, w, (uint8_t)id);
+	}
+}
+
+/* cuda.h, cuCtxRecordEvent, cuCtxWaitEvent, cuCtxSynchronize: the primary context "and its green contexts". */
+static void join_green(struct sw_model *m, uint8_t ctx)
+{
+	const struct sw_context *c = &m->context[ctx];
+	for (unsigned id = 1; id < 256; id++) {
+		const struct sw_context *other = &m->context[id];
+		if (!other->live || other->device != c->device || id == ctx)
+			continue;
+		uint8_t part = c->green ? ctx : (uint8_t)id, whole = c->green ? (uint8_t)id : ctx;
+		if (!m->context[part].green || !m->context[whole].primary)
+			continue;
+		m->context[part].whole = whole;
+		sw_hb_context_within(m->hb, part, whole);
+	}
+}
+
+/* A device has one primary context: after a release another one means that the one before had no user left.  An id that
+   comes back means that its context has ended. */
+static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, struct sw_wait *w)
+{
+	for (unsigned id = 1; id < 256; id++) {
+		const struct sw_context *c = &m->context[id];
+		bool primary = r->flags & SW_CTX_PRIMARY && c->primary && c->device == r->device;
+		if (c->live && ((primary && c->released) || id == r->h.ctx))
+			end_context(m, m->record, w, (uint8_t)id);
 	}
 }
 
 void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
-	(void)w;
-	m->context[r->rec->ctx] = (struct sw_context){.device = c->device};
+	end_earlier(m, c, w);
+	m->context[r->rec->ctx] = (struct sw_context){
+		.handle = c->handle,
+		.device = c->device,
+		.live = true,
+		.primary = c->flags & SW_CTX_PRIMARY,
+		.green = c->flags & SW_CTX_GREEN,
+	};
 	sw_hb_context_create(m->hb, r->rec->ctx, c->device);
+	join_green(m, r->rec->ctx);
 }
 
 void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

@@ -188,7 +188,7 @@ bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
 	return m->capturing && sw_model_lane(m, at, &lane)->capture;
 }
 
-bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream)
+bool sw_model_enqueue_across(struct sw_model *m, const struct sw_record *r, uint64_t stream, const uint8_t *ctx, size_t n)
 {
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	struct sw_access *what = &m->wait->what;
@@ -200,7 +200,7 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 		sw_origin_remember(m, what);
 		return false;
 	}
-	what->point = sw_hb_enqueue(m->hb, &at);
+	what->point = n ? sw_hb_enqueue_across(m->hb, &at, ctx, n) : sw_hb_enqueue(m->hb, &at);
 	books = sw_model_books(m, what->point.lane);
 	books->work = what->point.tick;
 	books->last = *what;
@@ -218,6 +218,11 @@ const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes)
 	known = sw_arena_strndup(m->arena, name, bytes);
 	sw_map_put_ptr(&m->names, hash, (void *)(uintptr_t)known);
 	return known;
+}
+
+bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream)
+{
+	return sw_model_enqueue_across(m, r, stream, NULL, 0);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */

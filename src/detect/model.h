@@ -166,7 +166,11 @@ struct sw_kernel {
 };
 
 struct sw_context {
+	uint64_t handle;
 	int device;
+	bool live, primary, green;
+	bool released;	       /* a primary one that perhaps has no user any more */
+	uint8_t whole;	       /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
 	uint32_t arch;	       /* of the device, 0 not looked up */
 	bool over;	       /* a sticky error ended judgement */
 	uint64_t unclassified; /* first call that we do not model, 0 none */
@@ -278,6 +282,8 @@ const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes);
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 /* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
+/* The same for work that is serialised with all of these contexts. */
+bool sw_model_enqueue_across(struct sw_model *m, const struct sw_record *r, uint64_t stream, const uint8_t *ctx, size_t n);
 /* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered.  False: nothing
    that we know of lies there; exact accesses count as host memory then, others are dropped.  What is only assumed to be
    a pointer is no use after free either. */
@@ -384,6 +390,9 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);
 /* The same for the block that starts there, if any, which is then gone. */
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
+/* The memory of a context that has ended: what other contexts still do with it is judged.  cuda.h, cuCtxDestroy, and
+   cudaDeviceReset: pool memory and that of cuMemCreate stay. */
+void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what);
 
 /* ---- pools.c ---- */
 void sw_pool_init(struct sw_model *m);
