@@ -15,6 +15,7 @@ KERNELS_SHARED = \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams \
 	device_reset peer_copy device_event peer_free legacy_devices \
+	strict_host \
 	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads

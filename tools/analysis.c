@@ -41,6 +41,7 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options)
 {
 	return (struct sw_judge_options){.fold_below_ns = SW_FOLD_BELOW_NS,
 					 .keep_possible = options->all,
+					 .strict_host = options->strict_host,
 					 .no_footprints = options->no_footprints,
 					 .cache = options->no_cache ? NULL : ""};
 }
@@ -54,6 +55,11 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 	if (sw_reader_open(trace, &analysis->reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 
+	if (options->strict_host && !(sw_reader_header(analysis->reader)->flags & SW_FILE_HOST_SYNC))
+		return sw_complain(SW_EXIT_INPUT,
+				   "'%s' does not tell how host threads synchronise: record it with 'syncwatch run "
+				   "--strict-host', or with libsyncwatch-host.so behind libsyncwatch.so in LD_PRELOAD",
+				   trace);
 	struct sw_judge_options judge = sw_analysis_judge(options);
 	int status = SW_EXIT_OK;
 	/* A damaged trace is judged as far as it goes. */

@@ -20,7 +20,7 @@
 
 struct run {
 	const struct sw_options *options;
-	char *preload;	  /* to preload */
+	char *preload;	  /* to preload: one object, or several with colons between them */
 	char *simulation; /* folder, NULL: the real CUDA */
 	char *folder;	  /* where we were started: the program may go elsewhere */
 };
@@ -151,6 +151,9 @@ static int set_up(struct run *run)
 	if (!run->preload)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	status = run->options->guard_host ? add_companion(run, "libsyncwatch-guard.so") : SW_EXIT_OK;
+	if (status)
+		return status;
+	status = run->options->strict_host ? add_companion(run, "libsyncwatch-host.so") : SW_EXIT_OK;
 	if (status)
 		return status;
 	return run->options->sim ? find_simulation(run) : SW_EXIT_OK;

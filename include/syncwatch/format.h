@@ -21,7 +21,7 @@
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, bytes of unmapped ranges, GPU_CLOCK, ACTIVITY */
-#define SW_FORMAT_MINOR 3
+#define SW_FORMAT_MINOR 3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: from HOST_ACCESS on, bytes of unmapped ranges */
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER 0x01020304u
@@ -33,6 +33,7 @@ enum {
 	SW_FILE_TSC = 1u << 2,       /* ticks are the invariant time stamp counter, else CLOCK_MONOTONIC nanoseconds */
 	SW_FILE_STACKS = 1u << 3,    /* call stacks were recorded */
 	SW_FILE_GPU = 1u << 4,       /* time stamps of the devices were recorded (ACTIVITY) */
+	SW_FILE_HOST_SYNC = 1u << 5, /* (live) how host threads synchronise was recorded (HOST_SYNC) */
 };
 
 /* First page of the file.  Fields marked (live) change while the program runs and are read with acquire order. */
@@ -132,6 +133,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(OBJECT, 91, "a texture, surface or tensor map was made")                                                     \
 	X(HOST_ACCESS, 92, "the host touched a buffer that work in flight uses")                                       \
 	X(ACTIVITY, 94, "time stamps of work on a device, or of the driver call that put it there")                    \
+	X(HOST_SYNC, 93, "host threads ordered each other: a lock, a condition, creation, join ...")                   \
 	X(ANNOTATION, 96, "what the program says of itself (syncwatch.h)")
 
 enum sw_rec_kind {
@@ -681,6 +683,37 @@ struct sw_rec_activity {
 };
 static_assert(sizeof(struct sw_rec_activity) == 88, "packed");
 
+enum sw_thread_op {
+	SW_THREAD_ACQUIRE = 1, /* numbered after the call that waited or locked */
+	SW_THREAD_RELEASE,     /* numbered before the call that lets others go on */
+	SW_THREAD_CREATE,      /* object: a number of this creation, never used again; before the thread exists */
+	SW_THREAD_START,       /* the same number: the first record of the new thread */
+	SW_THREAD_ABANDON,     /* the same number: the thread could not be created */
+	SW_THREAD_END,         /* object: the pthread_t; little or nothing of the thread follows */
+	SW_THREAD_JOIN         /* object: the pthread_t, once it was joined */
+};
+/* Objects of different kinds may lie at one address: only in the same kind they meet. */
+enum sw_through {
+	SW_THROUGH_MUTEX = 1, /* spin locks too */
+	SW_THROUGH_WRITERS,   /* of a rwlock: released by writers, acquired by all ... */
+	SW_THROUGH_READERS,   /* ... released by readers, acquired by writers */
+	SW_THROUGH_COND,
+	SW_THROUGH_SEMAPHORE,
+	SW_THROUGH_BARRIER,
+	SW_THROUGH_ONCE,
+	SW_THROUGH_THREAD
+};
+/*
+ * Left out: what would tell a thread nothing (src/preload/strict/news.h), and what happens inside calls of CUDA, whose
+ * locks are no promise to the program.
+ */
+struct sw_rec_host_sync {
+	struct sw_rec h;
+	uint64_t object;
+	uint32_t op;   /* enum sw_thread_op */
+	uint32_t kind; /* enum sw_through */
+};
+static_assert(sizeof(struct sw_rec_host_sync) == 48, "packed");
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

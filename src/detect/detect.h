@@ -166,6 +166,7 @@ struct sw_finding {
 	struct sw_access access[3]; /* [0] the earlier, [1] the later; waits: [0] the call */
 	struct sw_hb_last last;	    /* hazards: the last order between the two lanes that does exist */
 	bool measured_order;	    /* ordered, but only by a wait that no document promises */
+	bool host_order;	    /* strict host: ordered if the host threads had to run in the order in which they did */
 	bool not_waited;	    /* the documents promise a wait that did not happen here */
 	enum sw_fix fix;
 	uint32_t fix_stream;
@@ -208,6 +209,7 @@ struct sw_coverage {
 	uint64_t unclassified_calls, records_lost, straddling_dropped;
 	uint64_t host_accesses; /* that the guard saw */
 	uint64_t edges_for_safety, unknown_streams;
+	uint64_t host_syncs; /* strict host: records of how threads ordered each other */
 	/* Kernel nodes are counted in `launches` and the counts of kernels once a description, not a launch. */
 	uint64_t graph_launches, unknown_graph_launches;
 	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
@@ -241,6 +243,7 @@ struct sw_judgement {
 	struct sw_schedule_sums sums;
 	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
 	bool simulated;
+	bool strict_host; /* each host thread had a lane of its own */
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;
 };
@@ -279,6 +282,7 @@ struct sw_judge_options {
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
 	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
+	bool strict_host;   /* a lane for each host thread; the trace must tell how they synchronise (SW_FILE_HOST_SYNC) */
 	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */

@@ -41,6 +41,21 @@ static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *b
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
 }
 
+/*
+ * Ordered only because the host threads ran in this order: no lock was seen that makes them.  One made of atomic
+ * operations would not have been, so this is never certain.
+ */
+static void weaken(struct sw_finding *seen, enum sw_order order)
+{
+	if (order != SW_ORDER_OBSERVED)
+		return;
+	seen->host_order = true;
+	if (seen->severity == SW_ERROR)
+		seen->severity = SW_WARNING;
+	if (seen->confidence == SW_CERTAIN)
+		seen->confidence = SW_LIKELY;
+}
+
 static void judge(struct sw_finding *seen, struct sw_verdict verdict, bool measured, bool may)
 {
 	seen->severity = verdict.severity;
@@ -96,6 +111,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 	};
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(&seen, verdict, measured, earlier->may_wait);
+	weaken(&seen, order);
 	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
 	emit(m, &seen, block);
@@ -141,6 +157,7 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 		.last = sw_hb_last_join(m->hb, born->point.lane, freed->gone.point.lane),
 	};
 	judge(&seen, verdict, order == SW_ORDER_MEASURED, false);
+	weaken(&seen, order);
 	if (seen.confidence != SW_POSSIBLE || m->collect.keep_possible)
 		emit(m, &seen, freed);
 }
@@ -153,10 +170,11 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use 
 		return;
 	}
 	const struct sw_range *range = &later->range;
+	enum sw_order order = sw_hb_ordered(m->hb, born, later->access.point.lane);
 	bool sure = range->evidence == SW_EV_EXACT ||
 		    (range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls);
 	if (!sure || range->perhaps || after_unclassified(m, later->ctx) ||
-	    sw_hb_ordered(m->hb, born, later->access.point.lane) != SW_ORDER_NONE)
+	    order > SW_ORDER_OBSERVED)
 		return;
 	struct sw_finding seen = {
 		.id = SW_FINDING_USE_BEFORE_ALLOC,
@@ -169,5 +187,6 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use 
 		.fix_seq = block->born.seq,
 		.last = sw_hb_last_join(m->hb, later->access.point.lane, born.lane),
 	};
+	weaken(&seen, order);
 	emit(m, &seen, block);
 }

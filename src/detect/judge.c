@@ -45,6 +45,7 @@ void sw_model_finish(struct sw_model *m)
 	if (m->library)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
+	m->j->strict_host = m->options->strict_host;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
 	sw_gains_judge(m);
 	sw_collect_finish(&m->collect, m->options->fold_below_ns);

@@ -9,7 +9,7 @@ libswdetect_a_SOURCES = \
 	src/detect/matrix.c src/detect/matrix.h \
 	src/detect/collect.c src/detect/collect.h \
 	src/detect/model.c src/detect/model.h \
-	src/detect/streams.c src/detect/copies.c src/detect/launches.c \
+	src/detect/streams.c src/detect/threads.c src/detect/copies.c src/detect/launches.c \
 	src/detect/kernels.c \
 	src/detect/plans.c src/detect/plans.h \
 	src/detect/places.c \

@@ -45,7 +45,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	static const struct sw_observer nobody = {0};
 	*m = (struct sw_model){.reader = reader, .options = options, .j = judgement, .arena = arena};
 	m->observer = options->observer ? options->observer : &nobody;
-	m->hb = sw_hb_new(&(struct sw_hb_options){.on_edge = on_edge, .arg = m});
+	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
 	sw_space_init(&m->space);
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
@@ -407,7 +407,7 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 		m->last_ns = end;
 	m->any = true;
 	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN || r->rec->kind == SW_REC_ANNOTATION ||
-	    r->rec->kind == SW_REC_HOST_ACCESS)
+	    r->rec->kind == SW_REC_HOST_ACCESS || r->rec->kind == SW_REC_HOST_SYNC)
 		return;
 	m->j->coverage.driver_calls++;
 	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? 1 : 0;
@@ -424,6 +424,8 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 	m->record = &w->record;
 	if (m->schedule)
 		sw_timing_return(m, &w->record, r->dur_ns);
+	if (w->record.rec->kind == SW_REC_HOST_FUNC_RUN)
+		sw_host_func_returned(m, &w->record, r->seq);
 	sw_wait_done(m, w, r->seq, r->t_ns, r->dur_ns, r->failed);
 	sw_wait_reset(w);
 	w->next = m->spare;

@@ -18,6 +18,7 @@
  *     variables.c module variables
  *     handles.c   textures, surfaces, tensor maps
  *     host_access.c what the guard saw of the host
+ *     threads.c   what orders host threads (strict host)
  *     blocks.c    allocation and release
  *     pools.c     memory of a pool that comes back
  *     values.c    streams that signal through memory
@@ -359,6 +360,10 @@ void sw_turns_make(struct sw_exec *exec, const struct sw_paths *paths);
 /* Launches of one exec follow each other: an event of ours stands for the last. */
 uint64_t sw_exec_turn(const struct sw_exec *exec);
 
+/* ---- threads.c ---- */
+/* begin: the HOST_FUNC_RUN that ended with record `seq`. */
+void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, uint64_t seq);
+
 /* ---- host_access.c ---- */
 /* A step of a stream that the host may see in memory when it is done. */
 void sw_host_signalled(struct sw_model *m, struct sw_point by);
@@ -484,6 +489,7 @@ void sw_wide_close(struct sw_model *m);
 	X(CONFIG, config)                                                                                              \
 	X(OTHER, other)                                                                                                \
 	X(OBJECT, object)                                                                                              \
+	X(HOST_SYNC, host_sync)                                                                                        \
 	X(HOST_ACCESS, host_access)                                                                                    \
 	X(ANNOTATION, annotation)                                                                                      \
 	X(UNCLASSIFIED, unclassified)

@@ -190,6 +190,11 @@ uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at)
 	return (uint32_t)(lane - 1);
 }
 
+bool sw_lane_exists(const struct sw_hb *hb, const struct sw_hb_at *at)
+{
+	return at->stream <= HANDLE_PER_THREAD || sw_map_get(&hb->streams, at->stream);
+}
+
 void sw_hb_stream_create(struct sw_hb *hb, uint8_t ctx, uint64_t stream, bool nonblocking)
 {
 	if (stream <= HANDLE_PER_THREAD)

@@ -115,6 +115,9 @@ void sw_lane_die(struct sw_hb *hb, uint32_t lane);
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);
 struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 
+/* Would sw_hb_lane() make one for it? */
+bool sw_lane_exists(const struct sw_hb *hb, const struct sw_hb_at *at);
+
 /* ---- event.c ---- */
 
 /* What to wait for (NULL: nothing was recorded), counted as used; *state, when wanted: as it was before. */

@@ -39,6 +39,10 @@ struct sw_companion {
 	bool (*recording)(void);
 	bool (*inside)(void); /* a call of this thread is being recorded: calls made now are not */
 	void (*hook)(const struct sw_companion_hooks *hooks);
+	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
+	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);
+	void (*host_sync_on)(void);
+	struct sw_thread *(*thread)(void);
 	const struct sw_preload_options *(*options)(void);
 	const struct sw_file_header *(*header)(void); /* NULL: no trace */
 	void (*file_flags)(uint32_t flags);	      /* adds SW_FILE_* to the header */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/recorder.h"
 #include "preload/sys.h"
 #include "config.h"
 
@@ -53,6 +54,16 @@ static int create(const char *path)
 	return high;
 }
 
+static bool host_sync;
+
+void sw_host_sync_on(void)
+{
+	__atomic_store_n(&host_sync, true, __ATOMIC_SEQ_CST);
+	struct sw_file_header *header = sw_trace.header;
+	if (header)
+		__atomic_fetch_or(&header->flags, SW_FILE_HOST_SYNC, __ATOMIC_RELAXED);
+}
+
 static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
 {
 	memcpy(h->magic, SW_FORMAT_MAGIC, sizeof h->magic);
@@ -61,7 +72,7 @@ static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
 	h->byte_order = SW_FORMAT_BYTE_ORDER;
 	h->header_bytes = SW_FORMAT_HEADER_BYTES;
 	h->chunk_bytes = SW_CHUNK_BYTES;
-	h->flags = sw_clock_is_tsc ? SW_FILE_TSC : 0;
+	h->flags = (sw_clock_is_tsc ? SW_FILE_TSC : 0u) | (host_sync ? SW_FILE_HOST_SYNC : 0u);
 	h->pid = (uint32_t)getpid();
 	h->ppid = (uint32_t)getppid();
 	h->ticks_per_second = ticks_per_second;

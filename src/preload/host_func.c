@@ -74,6 +74,12 @@ static bool run_begin(struct sw_call *call, const struct pending *p, bool callba
 	return true;
 }
 
+static void run_end(struct sw_call *call, int status)
+{
+	sw_call_resume(call);
+	sw_call_end(call, status);
+}
+
 static void CUDA_CB run_host(void *with)
 {
 	const struct pending p = *(struct pending *)with;
@@ -82,9 +88,11 @@ static void CUDA_CB run_host(void *with)
 
 	pending_give(with);
 	on = run_begin(&call, &p, false, __builtin_frame_address(0));
+	if (on)
+		sw_call_pause(&call);
 	p.fn.host(p.data);
 	if (on)
-		sw_call_end(&call, 0);
+		run_end(&call, 0);
 }
 
 static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
@@ -95,9 +103,11 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
 
 	pending_give(with);
 	on = run_begin(&call, &p, true, __builtin_frame_address(0));
+	if (on)
+		sw_call_pause(&call);
 	p.fn.callback(stream, status, p.data);
 	if (on)
-		sw_call_end(&call, status);
+		run_end(&call, status);
 }
 
 /*

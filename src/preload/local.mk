@@ -10,6 +10,7 @@ libsyncwatch_so_LDADD =
 
 include src/preload/intercept.mk
 include src/preload/recorder.mk
+include src/preload/strict/local.mk
 
 # Companion objects: what is off by default.
 include src/preload/gpu.mk

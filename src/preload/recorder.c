@@ -86,6 +86,7 @@ static inline void begin(struct sw_thread *t, struct sw_call *call, uint16_t api
 	call->ctx = t->ctx;
 	call->writer = w;
 	w->calls[api < SW_API_IDS ? api : 0]++;
+	t->calls++;
 	call->stack = sw_stack_capture(w, frame);
 	call->t0 = sw_clock_ticks();
 	busy(t, 0);
@@ -258,6 +259,54 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 		sw_companion_hooks->left(status);
 	t->guard = NULL;
 	busy(t, 0);
+}
+
+/* The BEGIN record has all that it will ever have; its END is told by sw_call_end(). */
+void sw_call_pause(struct sw_call *call)
+{
+	struct sw_thread *t = &sw_thread;
+	if (!usable(t, call))
+		return;
+	busy(t, 1);
+	patch(t->writer, call->t0, call->t0, 0);
+	t->functions++;
+	t->guard = NULL;
+	busy(t, 0);
+}
+
+void sw_call_resume(struct sw_call *call)
+{
+	struct sw_thread *t = &sw_thread;
+	if (usable(t, call) && t->functions)
+		t->functions--;
+}
+
+bool sw_call_inside(const void *frame)
+{
+	const struct sw_thread *t = &sw_thread;
+	if (!t->guard)
+		return false;
+	return ((const char *)frame < (const char *)t->guard && ((void *const *)t->guard)[1] == t->guard_return) ||
+	       on_signal_stack();
+}
+
+bool sw_host_sync(enum sw_thread_op op, enum sw_through kind, uint64_t object)
+{
+	struct sw_rec_host_sync *r = sw_describe(SW_REC_HOST_SYNC, sizeof *r, true);
+	if (r) {
+		r->object = object;
+		r->op = op;
+		r->kind = kind;
+		sw_describe_done(r);
+	} else if (sw_recording()) {
+		sw_writer_lost(sw_thread.writer, 0, SW_LOSS_REENTERED);
+	}
+	return r != NULL;
+}
+
+struct sw_thread *sw_recorder_thread(void)
+{
+	return &sw_thread;
 }
 
 void sw_call_leave(struct sw_call *call, int status)

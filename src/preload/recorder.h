@@ -79,6 +79,25 @@ void sw_call_leave(struct sw_call *call, int status);
 void sw_call_end(struct sw_call *call, int status);
 
 /*
+ * Around a function of the program that runs between sw_call_record() and sw_call_end() of a BEGIN record: what it calls is
+ * no part of our call, and it may never return.
+ */
+void sw_call_pause(struct sw_call *call);
+void sw_call_resume(struct sw_call *call);
+
+/* Is the calling thread inside a recorded call, seen from a function with this frame address? */
+bool sw_call_inside(const void *frame);
+
+/* A HOST_SYNC record; an object is told from others of its kind by its number. False: lost, and counted. */
+bool sw_host_sync(enum sw_thread_op op, enum sw_through kind, uint64_t object);
+
+/* The calling thread's state (writer.h), for companions: as long as the thread lives. */
+struct sw_thread *sw_recorder_thread(void);
+
+/* From now on HOST_SYNC records are complete: says so in the header of this trace and of those that fork children make. */
+void sw_host_sync_on(void);
+
+/*
  * A description (FUNCTION, IMAGE, CONTEXT, API, NAME ...): reserve, fill, publish.  May be used between enter and
  * leave, or on its own.  `ordered`: takes a sequence number (needed when other threads will refer to it).
  */

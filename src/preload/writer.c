@@ -266,6 +266,21 @@ static void write_thread(struct sw_writer *w, uint32_t number)
 	sw_writer_commit(w);
 }
 
+/* The first that its lane does: whoever created it comes before (strict host). */
+static void write_start(struct sw_writer *w, struct sw_thread *thread)
+{
+	struct sw_rec_host_sync *r = NULL;
+	if (thread->born)
+		r = (struct sw_rec_host_sync *)sw_writer_describe(w, SW_REC_HOST_SYNC, sizeof *r, true);
+	if (!r)
+		return;
+	r->object = thread->born;
+	r->op = SW_THREAD_START;
+	r->kind = SW_THROUGH_THREAD;
+	thread->born = 0;
+	sw_writer_commit(w);
+}
+
 static struct sw_writer *take_writer(uint32_t *number)
 {
 	uint64_t mask = sw_lock_enter(&pool.lock);
@@ -274,7 +289,8 @@ static struct sw_writer *take_writer(uint32_t *number)
 		pool.free = w->next_free;
 	else
 		w = make_writer();
-	*number = w ? ++pool.threads : 0;
+	if (w && !*number)
+		*number = ++pool.threads;
 	sw_lock_leave(&pool.lock, mask);
 	return w;
 }
@@ -293,16 +309,16 @@ static void inherit_missed(struct sw_writer *w)
 
 bool sw_writer_attach(struct sw_thread *thread)
 {
-	uint32_t number;
 	uint64_t mask = sw_sys_block_signals(); /* a writer that a handler jumped away from would be lost */
-	struct sw_writer *w = take_writer(&number);
+	struct sw_writer *w = take_writer(&thread->number);
 	if (w) {
 		thread->writer = w;
 		sw_stack_forget(w);
 		if (pool.key_made)
 			pthread_setspecific(pool.key, w);
 		inherit_missed(w);
-		write_thread(w, number);
+		write_thread(w, thread->number);
+		write_start(w, thread);
 	} else {
 		sw_writer_lost(NULL, 0, SW_LOSS_NO_MEMORY);
 		if (sw_process_state() != SW_STATE_STARTING && sw_process_warn())
@@ -353,7 +369,7 @@ void sw_writer_forget(void)
 	pool.free = pool.all = NULL;
 	pool.writers = pool.threads = 0;
 	atomic_store(&pool.missed, 0);
-	sw_thread = (struct sw_thread){0};
+	sw_thread = (struct sw_thread){.calls = sw_thread.calls + 1};
 	if (pool.key_made)
 		pthread_setspecific(pool.key, NULL);
 }

@@ -51,8 +51,14 @@ struct sw_thread {
 	void *guard_return;    /* its return address, to tell a frame that is gone (longjmp) */
 	volatile uint8_t busy; /* the writer is being changed: a signal handler must keep off */
 	uint8_t ctx;	       /* sw_thread_context() */
+	uint8_t functions;     /* host functions of the program that run on it: its calls are not nested in one of CUDA */
+	uint32_t number;       /* in the trace, 0: none yet; kept by a thread that gets another writer */
+	uint64_t calls;	       /* recorded calls begun */
+	uint64_t born;	       /* the creation that it came from (SW_THREAD_CREATE), until it has told of it; 0: unknown */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+
+_Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
 
 /* Gives the calling thread a writer and announces the thread. False: no memory or no chunk (counted). */
 bool sw_writer_attach(struct sw_thread *thread);

@@ -27,6 +27,7 @@ static const struct bit file_flags[] = {{SW_FILE_CLOSED, "CLOSED"},
 					{SW_FILE_TSC, "TSC"},
 					{SW_FILE_STACKS, "STACKS"},
 					{SW_FILE_GPU, "GPU"},
+					{SW_FILE_HOST_SYNC, "HOST_SYNC"},
 					{0, NULL}};
 
 static void print_bits(FILE *out, const struct bit *bits, unsigned value)

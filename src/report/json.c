@@ -25,6 +25,7 @@ static void put_program(struct sw_json *json, const struct sw_report *report)
 	sw_json_text(json, "trace", sw_reader_path(report->reader));
 	sw_json_bool(json, "ended_in_order", totals.closed);
 	sw_json_bool(json, "simulated", report->judgement->simulated);
+	sw_json_bool(json, "strict_host", report->judgement->strict_host);
 	sw_json_ms(json, "span_ms", report->judgement->span_ns);
 	sw_json_number(json, "cuda_driver_version", header->cuda_driver_version);
 	sw_json_close(json, '}');
@@ -121,6 +122,7 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	sw_json_number(json, "findings_dropped_at_losses", coverage->straddling_dropped);
 	sw_json_number(json, "edges_for_safety", coverage->edges_for_safety);
 	sw_json_number(json, "unknown_streams", coverage->unknown_streams);
+	sw_json_number(json, "host_syncs", coverage->host_syncs);
 	sw_json_number(json, "judged_until_call", coverage->sticky_error_seq);
 	put_lines(json, "notices", sw_reader_notice, report->reader);
 	put_lines(json, "damage", sw_reader_damage, report->reader);
@@ -334,6 +336,7 @@ static void put_finding(struct sw_json *json, struct sw_report *report, const st
 	sw_json_text(json, "ordered_by", told->words.ordered_by);
 	sw_json_text(json, "missing_edge", told->words.missing_edge);
 	sw_json_bool(json, "measured_order", finding->measured_order);
+	sw_json_bool(json, "host_order", finding->host_order);
 	sw_json_bool(json, "not_waited", finding->not_waited);
 	sw_json_bool(json, "suppressed", told->suppressed);
 	sw_json_bool(json, "hidden", finding->hidden);

@@ -187,9 +187,20 @@ static void put_waits(struct sw_text *t)
 		sw_text_line(t, "suppressed:", plural(t, t->report->totals.suppressed, "finding", "findings"));
 }
 
+static void put_host(struct sw_text *t)
+{
+	const struct sw_judgement *judgement = t->report->judgement;
+	if (judgement->strict_host)
+		sw_text_line(t, "host:",
+			     sw_names_format(t->names, "a lane for each thread, ordered by %s; atomic variables are not seen",
+					     plural(t, judgement->coverage.host_syncs, "synchronisation",
+						    "synchronisations")));
+}
+
 void sw_text_run(struct sw_text *t)
 {
 	put_verdict(t);
 	put_waits(t);
+	put_host(t);
 	put_coverage(t);
 }

@@ -227,6 +227,9 @@ static const char *ordered_by(const struct facts *facts)
 	const char *to = sw_name_stream(names, finding->access[1].stream);
 	if (finding->measured_order)
 		return "only by a wait that no CUDA document promises: another driver may not wait here";
+	if (finding->host_order)
+		return "only by the order in which the host threads happened to run: no lock, condition or join that was "
+		       "seen made them (atomic variables are not seen)";
 	if (finding->id == SW_FINDING_GRAPH_BRANCH_RACE)
 		return "nothing: no path of dependencies leads from one node to the other";
 	if (finding->last.tick == 0)

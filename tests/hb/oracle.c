@@ -337,6 +337,8 @@ static void end_wait(struct oracle *o, const struct op *op)
 
 static void function_returns(struct oracle *o, const struct op *op)
 {
+	if (op->stream > 2 && o->stream[op->stream] < 0)
+		return;
 	int call = act(o, op->thread, SW_LANE_CALLBACK);
 	edge(o, call, new_node(o, stream_lane(o, op), false), SW_ORDER_DOCUMENTED);
 }

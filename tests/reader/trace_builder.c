@@ -814,6 +814,15 @@ struct sw_rec_host_access *tb_host_access(struct tb *tb, uint64_t address, uint6
 	return r;
 }
 
+struct sw_rec_host_sync *tb_host_sync(struct tb *tb, enum sw_thread_op op, enum sw_through kind, uint64_t object)
+{
+	struct sw_rec_host_sync *r = tb_add(tb, SW_REC_HOST_SYNC, sizeof *r, true);
+	r->object = object;
+	r->op = op;
+	r->kind = kind;
+	return r;
+}
+
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream)
 {

@@ -165,6 +165,7 @@ START_TEST(the_table_of_fields_covers_the_structs)
 		R(COPY_ND, sw_rec_copy_nd, src.reserved),
 		R(EVENT_RECORD, sw_rec_event_record, reserved),
 		R(STREAM_WAIT, sw_rec_stream_wait, reserved),
+		R(HOST_ACCESS, sw_rec_host_access, reserved),
 		R(HOST_FUNC, sw_rec_host_func, reserved),
 		R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
 		/* MODULE_GONE has the base only. */
