@@ -78,7 +78,9 @@ static void prepare(void *arg, pid_t pid)
 	const char *old = getenv("SYNCWATCH_OPTIONS");
 	char *path = trace_path(run, pid), *escaped = escape(path);
 	/* Ours behind the user's: the last one counts. */
-	char *options = sw_format("%s%squiet=1:report=0:trace=%s", old ? old : "", old && *old ? ":" : "", escaped);
+	const char *gpu = run->options->gpu_timeline;
+	char *options = sw_format("%s%squiet=1:report=0:%s%s%strace=%s", old ? old : "", old && *old ? ":" : "",
+				  gpu ? "gpu-timeline=" : "", gpu && *gpu ? gpu : gpu ? "1" : "", gpu ? ":" : "", escaped);
 	setenv("SYNCWATCH_OPTIONS", options, 1);
 	prepend("LD_PRELOAD", run->preload);
 	if (run->simulation)
@@ -139,6 +141,9 @@ static int set_up(struct run *run)
 	struct sw_error error;
 	if (run->options->n_operands == 0)
 		return sw_complain_usage("which program?");
+	const char *gpu = run->options->gpu_timeline;
+	if (gpu && *gpu && strcmp(gpu, "nodes"))
+		return sw_complain_usage("'--gpu-timeline' takes '=nodes' or nothing");
 	run->folder = getcwd(NULL, 0);
 	if (!run->folder)
 		return sw_complain(SW_EXIT_OUTPUT, "cannot find the current directory: %s", strerror(errno));

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum option_type { FLAG, TEXT, STATUS, TIME };
+enum option_type { FLAG, TEXT, MAYBE, STATUS, TIME };
 
 struct option_row {
 	enum option_type type;
@@ -89,6 +89,10 @@ static int take_option(struct sw_options *options, int command, int left, char *
 		*(bool *)field = true;
 		return 1;
 	}
+	if (row->type == MAYBE) {
+		*(const char **)field = value ? value : "";
+		return 1;
+	}
 	int taken = value ? 1 : 2;
 	if (!value && left < 2)
 		return sw_fail(error, SW_E_USAGE, "option '%s' needs an argument: %s", at[0], row->argument);
@@ -146,7 +150,7 @@ void sw_options_help(FILE *out, int command)
 		char letter[8] = "    ";
 		if (row->letter)
 			snprintf(letter, sizeof letter, "-%c, ", row->letter);
-		char *left = sw_format("%s--%s%s%s", letter, row->name, row->argument ? " " : "",
+		char *left = sw_format("%s--%s%s%s", letter, row->name, row->argument && row->type != MAYBE ? " " : "",
 				       row->argument ? row->argument : "");
 		fprintf(out, "  %-28s %s\n", left, row->help);
 		free(left);
