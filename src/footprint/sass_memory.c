@@ -106,10 +106,11 @@ static bool plain_store(const struct sw_sass *s)
 }
 
 /* Where no other register stands before it the displacement has 32 bits (seen with nvdisasm 13.0: ST of sm_75 and sm_80,
-   LD of sm_75). */
+   LD of sm_75 without a uniform register). */
 static bool wide_displacement(const struct sw_sass *s)
 {
-	return plain_store(s) || (SW_SPACE_OF(s->op->flags) == SW_GENERIC && s->cubin->arch < 80);
+	return plain_store(s) ||
+	       (SW_SPACE_OF(s->op->flags) == SW_GENERIC && s->cubin->arch < 80 && !sw_sass_bit(s, 91));
 }
 
 /* Pointers come in elements of 64 bits out of global memory; local memory is kept in words, as spills may take either.

@@ -83,6 +83,12 @@ static const struct {
 	{80, 0x0000006810007385, 0x0001e40000100b04, "r528.64 = pair r16, r17; store 2x4 [r528+104], r4, r5"},
 	{75, 0x0000000402057980, 0x0000a8000010e900,
 	 "r528.64 = pair r2, r3; r529.32 = load 1x4 [r528+4]; r5.32 = mov r529"},
+	/* sm_75: LD.E.64.SYS R6, [R50.64+UR4] and ST.E.64.SYS [R4.64+UR4], R6: of 24 bits beside a uniform register */
+	{75, 0x0000000432067980, 0x000362000c10eb00,
+	 "r528.64 = pair r50, r51; r529.64 = pair r260, r261; r530.64 = add r528, r529; r531.64 = load 1x8 [r530]; "
+	 "r6.32 = low r531; r7.32 = high r531"},
+	{75, 0x0000000604007985, 0x0003e6000c10eb04,
+	 "r528.64 = pair r4, r5; r529.64 = pair r260, r261; r530.64 = add r528, r529; store 2x4 [r530], r6, r7"},
 	/* sm_75: ATOM.E.ADD.64.STRONG.GPU P0, R4, [R16+0x60], R8 and ATOM.E.MAX.64.STRONG.SYS P0, RZ, [R4], R6: scopes */
 	{75, 0x000060081004738a, 0x000ea200001145ff,
 	 "r528.64 = pair r16, r17; r530.64 = pair r8, r9; r529.64 = atomic 1x8 [r528+96], r530; r4.32 = low r529; "
