@@ -43,10 +43,10 @@
 	X(CALLBACK_RUN, 3)                                                                                             \
 	X(CAPTURE, 4)                                                                                                  \
 	X(CAPTURE_DONE, 4)                                                                                             \
-	X(NODE, 12)                                                                                                    \
+	X(NODE, 16)                                                                                                    \
 	X(GRAPH_DONE, 3)                                                                                               \
 	X(GRAPH_END, 1)                                                                                                \
-	X(LAUNCH, 9)
+	X(LAUNCH, 11)
 
 enum chain_kind {
 #define X(name, weight) CHAIN_##name,

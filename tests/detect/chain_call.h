@@ -30,6 +30,7 @@ struct run {
 struct graph {
 	unsigned n;
 	bool there, judged; /* an executable one: it is, and was launched since it was described */
+	unsigned marks;	    /* its nodes that record an event or wait for one: the judge promises to bind one exactly */
 	struct {
 		struct chain_op op;
 		int index;
