@@ -198,6 +198,7 @@ void churn_go_on(struct churn *churn, uint64_t rounds)
 		churn->first = reader;
 		churn->model = sw_alloc(sizeof *churn->model);
 		sw_model_init(churn->model, reader, &options, &churn->judgement, &churn->arena);
+		churn->model->times = &churn->times;
 	}
 	judge_piece(churn, reader, &error);
 	churn->seconds += seconds() - start;
