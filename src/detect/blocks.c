@@ -199,10 +199,13 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	if (!block || offset)
 		return;
 	/* No document promises that a release waits; on H200 with driver 580 all did but for pool memory ("cudaFree of
-	   async ptr"), for the device that owns the memory. */
+	   async ptr"), for the context that owns the memory: on another device ("cudaFree of device-1 memory", "cudaFreeHost of
+	   memory pinned with device 1 current"), not for other contexts of its own ("cuMemFree of the primary context's memory
+	   behind its own kernel"). */
 	sw_covered_vec covers = {0};
 	if (block->memory != SW_MEM_ASYNC && block->memory != SW_MEM_SYMBOL && block->memory != SW_MEM_MAPPED) {
-		sw_hb_token token = sw_hb_wait_device(m->hb, block->device);
+		sw_hb_token token = block->ctx ? sw_hb_wait_context(m->hb, block->ctx)
+					       : sw_hb_wait_device(m->hb, block->device);
 		sw_wait_look(m, w, token);
 		sw_hb_wait_lanes(m->hb, token, r->thread, SW_ORDER_MEASURED, covered_now, &covers);
 		sw_wait_add(m, w, token, SW_ORDER_MEASURED);

@@ -3,7 +3,7 @@
  * Copies and sets: which memory they touch, and whom they make wait.
  *
  * Source of the rules: CUDA driver API, "API synchronization behavior" (memcpy and memset); of copies between devices at
- * serialised_with().
+ * others_of().
  */
 #include "detect/model.h"
 
@@ -99,8 +99,17 @@ static struct side side_of_box(struct sw_model *m, const struct sw_box *box, con
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
+/* The context of the device memory on this side where it is not `ctx`, else 0. */
+static uint8_t elsewhere(const struct sw_model *m, const struct side *side, uint8_t ctx)
+{
+	if (side->place != DEVICE || !side->block || !side->block->ctx || side->block->ctx == ctx ||
+	    side->block->device == m->context[ctx].device)
+		return 0;
+	return side->block->ctx;
+}
+
 /*
- * The contexts that a copy is serialised with: how many; 0 where it is work of its stream alone.
+ * What a copy takes part in beside its own stream.
  *
  * CUDA Runtime API, cudaMemcpyPeer: "serialized with respect all pending and future asynchronous work in to the current
  * device, srcDevice, and dstDevice (use cudaMemcpyPeerAsync to avoid this synchronization)".  CUDA C++ Programming Guide,
@@ -109,24 +118,30 @@ static struct side side_of_box(struct sw_model *m, const struct sw_box *box, con
  * issued after the copy to either device can start".  (Measured on two H200, driver 580: it waits for the blocking
  * streams of both and for no others.)  Of an asynchronous copy on the default stream the two say different things: the
  * order that the one promises is kept, and counted.
+ *
+ * Of other copies on the default stream with memory of another device no document says more than that each device has a
+ * default stream of its own.  Measured there: they wait for both ("cudaMemcpy D2H of device-1 memory", "cudaMemcpy H2D
+ * pinned to device-1 memory", "cudaMemcpy D2D within device 1").
  */
-static size_t serialised_with(struct sw_model *m, const struct sw_record *r, const struct sw_hb_at *at,
-			      const struct side *dst, const struct side *src, uint32_t flags, const uint8_t peer[2],
-			      uint8_t ctx[3])
+static struct sw_others others_of(struct sw_model *m, const struct sw_record *r, const struct sw_hb_at *at,
+				  const struct side *dst, const struct side *src, uint32_t flags, const uint8_t peer[2])
 {
 	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS, asked = flags & SW_COPY_PEER;
+	enum sw_lane_kind kind = sw_hb_lane_kind(m->hb, sw_hb_lane(m->hb, at));
 	bool crosses = dst->place == DEVICE && src->place == DEVICE && dst->block && src->block &&
 		       dst->block->device != src->block->device;
-	if (!crosses && !(asked && synchronous))
-		return 0;
-	if (!synchronous && sw_hb_lane_kind(m->hb, sw_hb_lane(m->hb, at)) != SW_LANE_LEGACY)
-		return 0;
-	if (!synchronous)
-		m->j->coverage.edges_for_safety++;
-	ctx[0] = at->ctx;
-	ctx[1] = asked && peer[0] ? peer[0] : crosses ? dst->block->ctx : at->ctx;
-	ctx[2] = asked && peer[1] ? peer[1] : crosses ? src->block->ctx : at->ctx;
-	return 3;
+	if (!synchronous && kind != SW_LANE_LEGACY)
+		return (struct sw_others){0};
+	if (crosses || (asked && synchronous)) {
+		m->j->coverage.edges_for_safety += !synchronous;
+		return (struct sw_others){true, 3,
+					  {at->ctx, asked && peer[0] ? peer[0] : crosses ? dst->block->ctx : at->ctx,
+					   asked && peer[1] ? peer[1] : crosses ? src->block->ctx : at->ctx}};
+	}
+	uint8_t other = elsewhere(m, dst, at->ctx);
+	if (!other)
+		other = elsewhere(m, src, at->ctx);
+	return (struct sw_others){false, other != 0, {other}};
 }
 
 static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
@@ -187,8 +202,7 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS;
 	bool pageable = dst->place == PAGEABLE || src->place == PAGEABLE;
-	uint8_t across[3];
-	size_t n = serialised_with(m, r, &at, dst, src, flags, ctx, across);
+	struct sw_others others = others_of(m, r, &at, dst, src, flags, ctx);
 	enum join join = join_of(r, dst, src);
 	w->moves = moves_of(dst, src);
 	w->staged = pageable;
@@ -198,7 +212,7 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		sw_wait_add(m, w, before, SW_ORDER_DOCUMENTED);
 	else
 		sw_hb_wait_drop(m->hb, before);
-	if (!sw_model_enqueue_across(m, r, stream, across, n))
+	if (!sw_model_enqueue_with(m, r, stream, &others))
 		return;
 	m->j->coverage.copies++;
 	m->j->coverage.bytes_copied += bytes;

@@ -19,15 +19,16 @@ static void end_context(struct sw_model *m, const struct sw_record *r, struct sw
 	c->unclassified = 0;
 }
 
-static bool ends(const struct sw_context *c, const struct sw_record *r, uint8_t ctx)
+/* A green context that is destroyed is not among them: cuda.h, cuGreenCtxDestroy: "does not destroy streams"; measured: it
+   does not wait for their work, which the primary context goes on to cover. */
+static bool ends(const struct sw_context *c, const struct sw_record *r)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
 	if (!c->live)
 		return false;
 	if (o->op == SW_CONTEXT_RESET)
 		return c->primary && c->device == (int32_t)o->handle;
-	/* cuGreenCtxDestroy tells the handle of the green context, which is not that of its CUcontext. */
-	return o->op == SW_CONTEXT_DESTROY && (c->handle == o->handle || (c->green && ctx == r->rec->ctx));
+	return o->op == SW_CONTEXT_DESTROY && c->handle == o->handle && !c->green;
 }
 
 void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -37,7 +38,7 @@ void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_w
 		struct sw_context *c = &m->context[id];
 		if (o->op == SW_CONTEXT_RELEASE && c->primary && c->device == (int32_t)o->handle)
 			c->released = true;
-		if (ends(c, r, (uint8_t)id))
+		if (ends(c, r))
 			end_context(m, r, w, (uint8_t)id);
 	}
 }

@@ -188,7 +188,7 @@ bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
 	return m->capturing && sw_model_lane(m, at, &lane)->capture;
 }
 
-bool sw_model_enqueue_across(struct sw_model *m, const struct sw_record *r, uint64_t stream, const uint8_t *ctx, size_t n)
+bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream, const struct sw_others *others)
 {
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	struct sw_access *what = &m->wait->what;
@@ -200,7 +200,12 @@ bool sw_model_enqueue_across(struct sw_model *m, const struct sw_record *r, uint
 		sw_origin_remember(m, what);
 		return false;
 	}
-	what->point = n ? sw_hb_enqueue_across(m->hb, &at, ctx, n) : sw_hb_enqueue(m->hb, &at);
+	if (!others->n)
+		what->point = sw_hb_enqueue(m->hb, &at);
+	else if (others->all)
+		what->point = sw_hb_enqueue_across(m->hb, &at, others->ctx, others->n);
+	else
+		what->point = sw_hb_enqueue_beside(m->hb, &at, others->ctx[0]);
 	books = sw_model_books(m, what->point.lane);
 	books->work = what->point.tick;
 	books->last = *what;
@@ -222,7 +227,8 @@ const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes)
 
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream)
 {
-	return sw_model_enqueue_across(m, r, stream, NULL, 0);
+	static const struct sw_others nobody = {0};
+	return sw_model_enqueue_with(m, r, stream, &nobody);
 }
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */

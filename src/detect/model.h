@@ -283,8 +283,13 @@ const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes);
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 /* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
-/* The same for work that is serialised with all of these contexts. */
-bool sw_model_enqueue_across(struct sw_model *m, const struct sw_record *r, uint64_t stream, const uint8_t *ctx, size_t n);
+/* Other contexts that work takes part in: `all`, it is serialised with each as a whole; else with the default stream of the
+   first, as was measured. */
+struct sw_others {
+	bool all;
+	uint8_t n, ctx[3];
+};
+bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream, const struct sw_others *others);
 /* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered.  False: nothing
    that we know of lies there; exact accesses count as host memory then, others are dropped.  What is only assumed to be
    a pointer is no use after free either. */

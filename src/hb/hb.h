@@ -108,6 +108,9 @@ uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
 /* The same, serialised with all of the contexts: after what is pending there, before what will be enqueued there. */
 struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n);
+/* The same on a default stream, for work that was measured to take part in that of another context too: after it and, by
+   its rules, what it would wait for; before what comes later there. */
+struct sw_point sw_hb_enqueue_beside(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx);
 /* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);
 

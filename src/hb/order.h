@@ -141,6 +141,8 @@ void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap);
 void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from);
 /* All streams of a context and its parts, without those that every host lane knows to be done. */
 void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx);
+/* What a command that was enqueued there now would come after; the caller drops it. */
+struct sw_snap sw_snap_stream(struct sw_hb *hb, const struct sw_hb_at *at);
 /* All future work of a context and its parts comes after this. */
 void sw_context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *snap);
 

@@ -185,6 +185,24 @@ struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at
 	return step;
 }
 
+struct sw_point sw_hb_enqueue_beside(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx)
+{
+	struct sw_hb_at there = *at;
+	there.ctx = ctx;
+	uint32_t lane = sw_hb_lane(hb, at), other = sw_hb_lane(hb, &there);
+	if (lane == other)
+		return sw_hb_enqueue(hb, at);
+	struct sw_snap before = sw_snap_stream(hb, &there);
+	sw_step_begin(hb, at, lane);
+	sw_acquire(hb, lane, &before, SW_EDGE_LEGACY, SW_ORDER_MEASURED, at->seq);
+	sw_snap_drop(hb, &before);
+	struct sw_point step = sw_step_end(hb, lane, at->seq, true);
+	struct sw_snap done = sw_snap_peek(hb, lane);
+	if (sw_acquire(hb, other, &done, SW_EDGE_LEGACY, SW_ORDER_MEASURED, at->seq))
+		sw_step_end(hb, other, at->seq, false);
+	return step;
+}
+
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)
 {
 	return sw_step_end(hb, sw_lane_acts(hb, thread, SW_LANE_HOST, seq), seq, false);

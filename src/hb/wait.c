@@ -54,7 +54,7 @@ sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane)
  * The stream as a command enqueued now would find it, without making that command: nothing may be left behind in the
  * lane that a later question could see.  Measured: cudaStreamSynchronize(legacy) waits for blocking streams.
  */
-sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at)
+struct sw_snap sw_snap_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 {
 	uint32_t lane = sw_hb_lane(hb, at);
 	const struct sw_lane *l = sw_lane_at(hb, lane);
@@ -71,7 +71,12 @@ sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 		if (!sw_hb_passed(hb, legacy.at) && sw_clock_get(own.known.documented, legacy.at.lane) < legacy.at.tick)
 			sw_snap_merge(hb, &snap, &legacy);
 	}
-	return give(hb, snap);
+	return snap;
+}
+
+sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at)
+{
+	return give(hb, sw_snap_stream(hb, at));
 }
 
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx)

@@ -3,7 +3,7 @@ if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
-	tests/detect/test_graph_nodes tests/detect/test_bad_input
+	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -21,6 +21,10 @@ tests_detect_test_hazards_SOURCES = tests/detect/test_hazards.c $(detect_common)
 tests_detect_test_hazards_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_hazards_CFLAGS = $(detect_cflags)
 tests_detect_test_hazards_LDADD = $(detect_ldadd)
+tests_detect_test_devices_SOURCES = tests/detect/test_devices.c $(detect_common)
+tests_detect_test_devices_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_devices_CFLAGS = $(detect_cflags)
+tests_detect_test_devices_LDADD = $(detect_ldadd)
 tests_detect_test_memory_SOURCES = tests/detect/test_memory.c $(detect_common)
 tests_detect_test_memory_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_memory_CFLAGS = $(detect_cflags)

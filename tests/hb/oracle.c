@@ -211,6 +211,21 @@ static int step_across(struct oracle *o, const struct op *op)
 	return v;
 }
 
+static int step_beside(struct oracle *o, const struct op *op)
+{
+	struct op there = *op;
+	there.ctx = program_other(op);
+	int lane = stream_lane(o, op), other = stream_lane(o, &there);
+	if (lane == other)
+		return step(o, op, true);
+	struct nodes covers = legacy_rules(o, other);
+	nodes_add(&covers, o->lane[other].last);
+	int v = step(o, op, true);
+	edges(o, &covers, v, SW_ORDER_MEASURED);
+	edge(o, v, new_node(o, other, false), SW_ORDER_MEASURED);
+	return v;
+}
+
 static void end_one_context(struct oracle *o, int ctx)
 {
 	for (int i = 0; i < o->lanes; i++)
@@ -475,6 +490,9 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 		break;
 	case OP_ENQUEUE_ACROSS:
 		o->now = step_across(o, op);
+		break;
+	case OP_ENQUEUE_BESIDE:
+		o->now = step_beside(o, op);
 		break;
 	case OP_HOST_STEP:
 		o->now = act(o, op->thread, SW_LANE_HOST);

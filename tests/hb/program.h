@@ -31,7 +31,7 @@ struct program {
 	struct op op[MAX_OPS];
 };
 
-/* ENQUEUE_ACROSS: the other context; CONTEXT_WITHIN: which context is whole. */
+/* ENQUEUE_ACROSS, ENQUEUE_BESIDE: the other context; CONTEXT_WITHIN: which context is whole. */
 static inline uint8_t program_other(const struct op *op)
 {
 	return op->kind == OP_CONTEXT_WITHIN ? 1 : op->token % MAX_CONTEXTS;

@@ -41,6 +41,11 @@ __global__ void quick(int *out)
 		*out = 1;
 }
 
+__global__ void read_peer(const int *in, int *out)
+{
+	*out = *in;
+}
+
 static void launch_quick(cudaStream_t stream)
 {
 	quick<<<1, 1, 0, stream>>>(nullptr);
@@ -94,7 +99,11 @@ static void free_from_other(void)
 	     CHECK(cudaMemcpy(mem[1], pinned, 1024, cudaMemcpyHostToDevice)), cudaStreamLegacy)                        \
 	CALL("cudaMemcpyAsync D2H pinned of device-1 memory on nb2[0]", , ,                                            \
 	     CHECK(cudaMemcpyAsync(pinned, mem[1], 1024, cudaMemcpyDeviceToHost, nb2[0])), nb2[0])                     \
-	CALL("cudaMemset of device-1 memory", , , CHECK(cudaMemset(mem[1], 0, 1024)), cudaStreamLegacy)                \
+	CALL("cudaMemcpyAsync D2H pinned of device-1 memory on the default stream", , ,                                \
+	     CHECK(cudaMemcpyAsync(pinned, mem[1], 1024, cudaMemcpyDeviceToHost, cudaStreamLegacy)), cudaStreamLegacy) \
+	CALL("cudaMemset of device-1 memory (peer access on)", enable(), , CHECK(cudaMemset(mem[1], 0, 1024)), cudaStreamLegacy) \
+	CALL("launch on the default stream that reads device-1 memory (peer access on)", enable(), ,                   \
+	     (read_peer<<<1, 1>>>((int *)mem[1], (int *)mem[0])), cudaStreamLegacy)                                    \
 	CALL("cudaMemcpyAsync within device 0 on nb2[1]", , ,                                                          \
 	     CHECK(cudaMemcpyAsync(mem[0], (char *)mem[0] + BYTES / 2, BYTES / 2, cudaMemcpyDeviceToDevice, nb2[1])), nb2[1])
 
