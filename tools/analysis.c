@@ -2,6 +2,7 @@
 #include "analysis.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 #include "output.h"
 #include "report/in_flight.h"
@@ -43,7 +44,10 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options)
 					 .keep_possible = options->all,
 					 .strict_host = options->strict_host,
 					 .no_footprints = options->no_footprints,
-					 .cache = options->no_cache ? NULL : ""};
+					 .cache = options->no_cache ? NULL : "",
+					 .behaviour = !options->behaviour			? ""
+						      : strcmp(options->behaviour, "none") == 0 ? NULL
+												: options->behaviour};
 }
 
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden)

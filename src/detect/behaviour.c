@@ -238,7 +238,6 @@ char *sw_behaviour_path(const char *gpu, uint32_t driver)
 static const struct sw_behaviour_known known[] = {
 #define SW_BEHAVIOUR(name, blocks, next, own, documented, source) {name, blocks, next, own, documented, source},
 #include "detect/behaviour.def"
-#undef SW_BEHAVIOUR
 };
 
 const struct sw_behaviour_known *sw_behaviour_known_at(size_t index)

@@ -15,7 +15,13 @@ static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_
 	bool host = is_host(a->memory);
 	if (!host && a->memory != SW_MEM_DEVICE && a->memory != SW_MEM_MANAGED && a->memory != SW_MEM_ARRAY)
 		return;
-	sw_wait_peek(m, w, sw_hb_wait_context(m->hb, r->rec->ctx));
+	sw_hb_token token = sw_hb_wait_context(m->hb, r->rec->ctx);
+	sw_wait_look(m, w, token);
+	if ((a->memory == SW_MEM_DEVICE && sw_model_may(m, r->rec->ctx, SW_MAY_ALLOC)) ||
+	    (a->memory == SW_MEM_PINNED && sw_model_may(m, r->rec->ctx, SW_MAY_ALLOC_HOST)))
+		sw_wait_add(m, w, token, SW_ORDER_MEASURED);
+	else
+		sw_hb_wait_drop(m->hb, token);
 	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_ALLOC;
 	w->basis = SW_BASIS_MAY;
 	w->fix = SW_FIX_REUSE;
@@ -97,8 +103,8 @@ static struct sw_access release(struct sw_model *m, const struct sw_access *what
 	use->host = !what->stream;
 	sw_model_env(m, &env);
 	sw_shadow_probe(&block->shadow, &env, use);
-	/* CUDA C++ Programming Guide, "Stream Ordered Memory Allocator": the free must happen after the allocation and all
-	   uses of it.  Where a use is not, that says enough. */
+	/* CUDA C++ Programming Guide, "Stream Ordered Memory Allocator": the free must happen after the allocation and
+	   all uses of it.  Where a use is not, that says enough. */
 	if (!block->born_passed && !use->host && unordered == m->unordered)
 		sw_hazard_unborn(m, block, use);
 	struct sw_access gone = use->access;
@@ -147,8 +153,8 @@ static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_
 	sw_space_remove(&m->space, block, &gone);
 }
 
-/* CUDA Driver API, cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do not
-   appear to synchronize in all cases".) */
+/* CUDA Driver API, cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do
+   not appear to synchronize in all cases".) */
 static void unmap(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
 		  struct sw_block *block)
 {
@@ -172,6 +178,20 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	w->basis = SW_BASIS_MAY;
 	w->fix = SW_FIX_REUSE;
 	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
+}
+
+static enum sw_may release_of(enum sw_memory memory)
+{
+	switch (memory) {
+	case SW_MEM_PINNED:
+		return SW_MAY_FREE_HOST;
+	case SW_MEM_REGISTERED:
+		return SW_MAY_UNREGISTER;
+	case SW_MEM_MANAGED:
+		return SW_MAY_FREE_MANAGED;
+	default:
+		return SW_MAY_FREE;
+	}
 }
 
 static void covered_now(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
@@ -201,14 +221,18 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	/* No document promises that a release waits; on H200 with driver 580 all did but for pool memory ("cudaFree of
 	   async ptr"), for the context that owns the memory: on another device ("cudaFree of device-1 memory", "cudaFreeHost of
 	   memory pinned with device 1 current"), not for other contexts of its own ("cuMemFree of the primary context's memory
-	   behind its own kernel"). */
+	   behind its own kernel").  Where calibrate measured that it never waits, it orders nothing. */
 	sw_covered_vec covers = {0};
 	if (block->memory != SW_MEM_ASYNC && block->memory != SW_MEM_SYMBOL && block->memory != SW_MEM_MAPPED) {
 		sw_hb_token token = block->ctx ? sw_hb_wait_context(m->hb, block->ctx)
 					       : sw_hb_wait_device(m->hb, block->device);
 		sw_wait_look(m, w, token);
-		sw_hb_wait_lanes(m->hb, token, r->thread, SW_ORDER_MEASURED, covered_now, &covers);
-		sw_wait_add(m, w, token, SW_ORDER_MEASURED);
+		if (sw_model_may(m, block->ctx, release_of(block->memory))) {
+			sw_hb_wait_lanes(m->hb, token, r->thread, SW_ORDER_MEASURED, covered_now, &covers);
+			sw_wait_add(m, w, token, SW_ORDER_MEASURED);
+		} else {
+			sw_hb_wait_drop(m->hb, token);
+		}
 		free_cost(w, block);
 	}
 	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);

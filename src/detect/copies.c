@@ -159,6 +159,17 @@ static enum join join_of(const struct sw_record *r, const struct side *dst, cons
 	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][src->place][dst->place];
 }
 
+/* No document decides whether an asynchronous copy with pageable memory waits. */
+static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum join join, const struct side *src,
+		     uint64_t bytes)
+{
+	if (join != MAY)
+		return true;
+	if (src->place != PAGEABLE)
+		return sw_model_may(m, r->rec->ctx, SW_MAY_D2H_ASYNC);
+	return sw_model_may(m, r->rec->ctx, bytes <= 65536 ? SW_MAY_H2D_ASYNC_SMALL : SW_MAY_H2D_ASYNC_LARGE);
+}
+
 static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
 {
 	w->own_ns = sw_wait_own(pageable ? SW_OWN_PAGEABLE_COPY : SW_OWN_COPY, bytes);
@@ -216,7 +227,8 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		return;
 	m->j->coverage.copies++;
 	m->j->coverage.bytes_copied += bytes;
-	join_host(m, w, join);
+	if (may_wait(m, r, join, src, bytes))
+		join_host(m, w, join);
 	expect(w, join, synchronous, pageable, bytes);
 	touch(m, w, src, join, synchronous);
 	touch(m, w, dst, join, synchronous);

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "detect/may.h"
 #include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"
@@ -246,6 +247,7 @@ struct sw_judgement {
 	bool strict_host; /* each host thread had a lane of its own */
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;
+	struct sw_mays mays;			     /* tables of calibrate that were used */
 };
 
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */
@@ -286,6 +288,8 @@ struct sw_judge_options {
 	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
+	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a table. */
+	const char *behaviour;
 };
 
 /* Reads the trace to its end.  0 or <0 with error filled; a damaged trace yields what could be judged. */

@@ -71,6 +71,21 @@ static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, stru
 	}
 }
 
+static const struct sw_may_set *may_of(struct sw_model *m, int32_t ordinal)
+{
+	const struct sw_trace_device *device;
+	for (size_t i = 0; (device = sw_reader_device(m->reader, i)); i++)
+		if (device->ordinal == ordinal)
+			return sw_mays_of(&m->j->mays, device->name, sw_reader_header(m->reader)->cuda_driver_version);
+	return NULL;
+}
+
+bool sw_model_may(const struct sw_model *m, uint8_t ctx, enum sw_may may)
+{
+	const struct sw_may_set *set = m->context[ctx].may;
+	return (set ? set : sw_mays_built_in())->waits[may];
+}
+
 void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
@@ -81,6 +96,7 @@ void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait
 		.live = true,
 		.primary = c->flags & SW_CTX_PRIMARY,
 		.green = c->flags & SW_CTX_GREEN,
+		.may = may_of(m, c->device),
 	};
 	sw_hb_context_create(m->hb, r->rec->ctx, c->device);
 	join_green(m, r->rec->ctx);
@@ -129,8 +145,7 @@ void sw_on_config(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
-	struct sw_block *block =
-		args[1] == SW_POINTER_SYNC_MEMOPS ? sw_space_find(&m->space, args[2], &offset) : NULL;
+	struct sw_block *block = args[1] == SW_POINTER_SYNC_MEMOPS ? sw_space_find(&m->space, args[2], &offset) : NULL;
 	if (block) /* switching it off again is not seen: more order than there is, never less */
 		block->sync_memops = true;
 }

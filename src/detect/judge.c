@@ -59,6 +59,7 @@ int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, s
 	struct sw_record record;
 	int got = sw_times_load(sw_reader_path(reader), &judged->times, error);
 	judged->judgement.gpu = judged->times.summary;
+	judged->judgement.mays.source = options ? options->behaviour : NULL;
 	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
 	m->times = &judged->times;
 	if (m->observer->begin)
@@ -92,6 +93,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->allocations.at);
 	free(judgement->findings.at);
 	sw_times_free(&judged->times);
+	sw_mays_free(&judgement->mays);
 	sw_arena_free(&judged->arena);
 	free(judged);
 }

@@ -23,7 +23,7 @@ libswdetect_a_SOURCES = \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \
 	src/detect/stalls.c src/detect/spread.c src/detect/spread.h \
 	src/detect/waits.c src/detect/hazards.c src/detect/ties.c src/detect/legacy.c src/detect/wide.c \
-	src/detect/behaviour.c src/detect/behaviour.h src/detect/behaviour.def \
+	src/detect/behaviour.c src/detect/behaviour.h src/detect/behaviour.def src/detect/may.c src/detect/may.h \
 	src/detect/times.c src/detect/times.h src/detect/times_clock.c src/detect/times_join.c \
 	src/detect/judge.c
 EXTRA_DIST += doc/findings.md

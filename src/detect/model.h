@@ -175,6 +175,7 @@ struct sw_context {
 	uint32_t arch;	       /* of the device, 0 not looked up */
 	bool over;	       /* a sticky error ended judgement */
 	uint64_t unclassified; /* first call that we do not model, 0 none */
+	const struct sw_may_set *may; /* NULL: its creation was not seen, as built in */
 };
 
 struct sw_legacy_site {
@@ -281,6 +282,9 @@ struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane);
 const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes);
 /* The stream takes part in a capture: what is issued to it now is not executed. */
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
+
+/* Does a call of this context wait, where no document decides it? */
+bool sw_model_may(const struct sw_model *m, uint8_t ctx, enum sw_may may);
 /* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
 /* Other contexts that work takes part in: `all`, it is serialised with each as a whole; else with the default stream of the

@@ -87,6 +87,35 @@ static void put_analysis(struct sw_json *json, const struct sw_footprint_library
 	sw_json_close(json, '}');
 }
 
+/* Only where a table of calibrate was found. */
+static void put_behaviour(struct sw_json *json, const struct sw_mays *mays)
+{
+	if (!mays->used.n && !mays->complaints.n)
+		return;
+	sw_json_open(json, "behaviour", '{');
+	sw_json_open(json, "tables", '[');
+	for (size_t i = 0; i < mays->used.n; i++)
+		sw_json_text(json, NULL, mays->used.at[i]);
+	sw_json_close(json, ']');
+	sw_json_open(json, "differs", '[');
+	for (int i = 0; i < SW_MAYS; i++) {
+		bool built_in;
+		const char *text = sw_may_text((enum sw_may)i, &built_in);
+		if (!(mays->differs >> i & 1))
+			continue;
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "rule", text);
+		sw_json_bool(json, "here", !built_in);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_open(json, "unusable", '[');
+	for (size_t i = 0; i < mays->complaints.n; i++)
+		sw_json_text(json, NULL, mays->complaints.at[i]);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
 static void put_coverage(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_coverage *coverage = &report->judgement->coverage;
@@ -124,6 +153,7 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	sw_json_number(json, "unknown_streams", coverage->unknown_streams);
 	sw_json_number(json, "host_syncs", coverage->host_syncs);
 	sw_json_number(json, "judged_until_call", coverage->sticky_error_seq);
+	put_behaviour(json, &report->judgement->mays);
 	put_lines(json, "notices", sw_reader_notice, report->reader);
 	put_lines(json, "damage", sw_reader_damage, report->reader);
 	sw_json_open(json, "symbols", '[');

@@ -120,6 +120,26 @@ static void put_gpu(struct sw_text *t)
 				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
 }
 
+/* Where the order of waits that nobody promises comes from, when that is a table of this machine. */
+static void put_behaviour(struct sw_text *t)
+{
+	const struct sw_mays *mays = &t->report->judgement->mays;
+	for (size_t i = 0; i < mays->used.n; i++)
+		sw_text_line(t, "behaviour:",
+			     sw_names_format(t->names, "which calls wait was measured on this machine: %s",
+					     mays->used.at[i]));
+	for (int i = 0; i < SW_MAYS; i++) {
+		bool built_in;
+		const char *text = sw_may_text((enum sw_may)i, &built_in);
+		if (mays->differs >> i & 1)
+			sw_text_line(t, "",
+				     sw_names_format(t->names, "%s: %s here, %s elsewhere", text,
+						     built_in ? "not" : "yes", built_in ? "yes" : "not"));
+	}
+	for (size_t i = 0; i < mays->complaints.n; i++)
+		sw_text_line(t, "behaviour:", sw_names_format(t->names, "table not used: %s", mays->complaints.at[i]));
+}
+
 static void put_coverage(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
@@ -136,6 +156,7 @@ static void put_coverage(struct sw_text *t)
 				     sw_name_time(t->names, t->report->judgement->span_ns)));
 	sw_text_line(t, "kernels:", sw_ground_coverage(t->names, c));
 	put_gpu(t);
+	put_behaviour(t);
 	put_limits(t);
 }
 

@@ -225,6 +225,10 @@ static const char *ordered_by(const struct facts *facts)
 	struct sw_names *names = facts->names;
 	const char *from = sw_name_stream(names, finding->access[0].stream);
 	const char *to = sw_name_stream(names, finding->access[1].stream);
+	if (finding->measured_order && names->judgement->mays.used.n)
+		return "only by a wait that no CUDA document promises; it was measured on this machine: another driver "
+		       "may not "
+		       "wait here";
 	if (finding->measured_order)
 		return "only by a wait that no CUDA document promises: another driver may not wait here";
 	if (finding->host_order)
@@ -252,7 +256,8 @@ static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *
 	for (size_t i = 0; i < N(part); i++) {
 		if (!part[i].ns)
 			continue;
-		text = sw_names_format(names, "%s%s%s %s", text, between, sw_name_time(names, part[i].ns), part[i].what);
+		text = sw_names_format(names, "%s%s%s %s", text, between, sw_name_time(names, part[i].ns),
+				       part[i].what);
 		between = ", ";
 	}
 	return text;

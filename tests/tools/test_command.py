@@ -25,7 +25,7 @@ CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
 MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
 OK, USAGE, INPUT, OUTPUT = 0, 2, 3, 4
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
-ENVIRONMENT["XDG_CACHE_HOME"] = "/dev/null"  # nothing is kept
+ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
 
 
 class Case(unittest.TestCase):
@@ -323,7 +323,8 @@ class Calibrate(Case):
         path = self.path(name)
         blocks = verdicts.get("blocks", "111")
         with open(path, "w") as file:
-            file.write("syncwatch-behaviour\t1\ngpu\tNVIDIA H200\ndriver\t13000\t580.159.04\nsimulated\t0\ncall\tidle_us")
+            gpu = verdicts.get("gpu", "NVIDIA H200")
+            file.write(f"syncwatch-behaviour\t1\ngpu\t{gpu}\ndriver\t13000\t580.159.04\nsimulated\t0\ncall\tidle_us")
             file.write("".join(f"\t{s}_blocks\t{s}_next\t{s}_own\t{s}_us" for s in ("nb", "blk", "leg")) + "\n")
             file.write("cudaFree 256B\t1.000" + "".join(f"\t{b}\t-\t-\t1.000" for b in blocks) + "\n")
         return path
@@ -356,6 +357,29 @@ class Calibrate(Case):
                          [True, True, 2])
         other = self.part(result.stdout, self.path("other")).splitlines()
         self.assertEqual(["non-blocking" in other[0], len(other)], [True, 1])
+
+    def test_reports_use_a_table(self):
+        trace = self.path("t.swt")
+        subprocess.run([MAKE_TRACE, "race", trace], check=True)
+        table = self.table("t", gpu="Test GPU", blocks="000")
+
+        def report(*options):
+            return subprocess.run([COMMAND, "report", *options, trace], cwd=self.dir, env=self.environment,
+                                  capture_output=True, text=True, timeout=60)
+        result = report("--behaviour", table, "--json", self.path("r.json"))
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        self.assertIn("was measured on this machine: " + table, result.stdout)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["coverage"]["behaviour"]["tables"], [table])
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+        self.assertNotIn("behaviour", report().stdout)
+        self.assertNotIn("behaviour", report("--behaviour", "none").stdout)
+        result = report("--behaviour", self.table("other"))
+        self.assertEqual(result.returncode, OK)
+        self.assertIn("table not used: " + self.path("other"), " ".join(result.stdout.split()))
 
     def test_a_driver_that_crashes(self):
         crashing = os.path.join(BUILD, "tests", "tools", "crashing")

@@ -112,11 +112,13 @@ static CUresult sw_first_launch(struct sw_bench *b)
 		    b->d.cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, b->nb2, NULL, NULL));
 }
 
+/* As the runtime does: it is the function that loads the code, not the query. */
 static CUresult sw_first_query(struct sw_bench *b)
 {
 	CUkernel kernel;
-	return BOTH(fresh_kernel(b, &kernel),
-		    b->d.cuKernelGetAttribute(&b->value, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, b->device));
+	CUfunction function;
+	CUresult rc = BOTH(fresh_kernel(b, &kernel), b->d.cuKernelGetFunction(&function, kernel));
+	return rc ? rc : b->d.cuKernelGetAttribute(&b->value, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, b->device);
 }
 
 static CUresult sw_graph(struct sw_bench *b)
