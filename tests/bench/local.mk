@@ -21,3 +21,5 @@ check_PROGRAMS += tests/bench/bench_churn
 tests_bench_bench_churn_SOURCES = tests/bench/bench_churn.c tests/detect/churn.c tests/detect/churn.h
 tests_bench_bench_churn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_churn_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
+check_PROGRAMS += tests/bench/bench_locks
+tests_bench_bench_locks_SOURCES = tests/bench/bench_locks.c

@@ -16,11 +16,20 @@ fail() {
 
 newest=$(objdump -T "$object" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 [ -n "$newest" ] || { echo "FAIL: no versions in $object"; exit 1; }
-[ "$(printf '%s\n' "$newest" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$newest is needed"
 
-others=$(objdump -p "$object" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')
-[ -z "$others" ] || fail "needs $others"
-objdump -p "$object" | grep -q 'NEEDED *libc\.so\.6' || fail "libc is not among what it needs: was it read?"
+# The companions that are preloaded with it keep the same rules.
+for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so"; do
+	new=$(objdump -T "$each" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+	[ "$(printf '%s\n' "$new" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$each: $new is needed"
+	others=$(objdump -p "$each" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')
+	[ -z "$others" ] || fail "$each needs $others"
+	objdump -p "$each" | grep -q 'NEEDED *libc\.so\.6' || fail "libc is not among what $each needs: was it read?"
+done
+
+# What the object for host threads wraps, and nothing else.
+wrapped=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-host.so" | awk '$2 == "T" { print $3 }' | sort)
+table=$(sed -n 's/^STRICT([a-z]*, \([a-z0-9_]*\),.*/\1/p' "$top_srcdir/src/preload/strict/functions.def" | sort)
+[ -n "$table" ] && [ "$wrapped" = "$table" ] || fail "libsyncwatch-host.so exports: $(diff <(echo "$table") <(echo "$wrapped") | tr '\n' ' ')"
 
 strip -o "$work/object" "$object" || exit 2
 bytes=$(stat -c %s "$work/object")

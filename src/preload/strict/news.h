@@ -30,8 +30,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SW_NEWS_THREADS 16u   /* threads that have made CUDA calls and are told apart */
+#ifndef SW_NEWS_THREADS
+#define SW_NEWS_THREADS 16u /* threads that have made CUDA calls and are told apart */
+#endif
+#ifndef SW_NEWS_BUCKETS
 #define SW_NEWS_BUCKETS 8192u /* a power of two */
+#endif
 
 struct sw_news_thread {
 	uint32_t known[SW_NEWS_THREADS];

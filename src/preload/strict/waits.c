@@ -79,12 +79,15 @@ SW_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return result;
 }
 
-/* The routine gets no argument: it is told here which one it stands for. Routines may nest. */
-static __thread struct once {
+/*
+ * The routine gets no argument: it is told here which one it stands for, and looks as soon as it begins.  What an exception
+ * of the routine (std::call_once) leaves here is never looked at again.
+ */
+struct once {
 	void (*routine)(void);
 	const void *control;
-	struct once *outer;
-} *once __attribute__((tls_model("initial-exec")));
+};
+static __thread const struct once *once __attribute__((tls_model("initial-exec")));
 
 /* What the routine did is released before the other callers may return. An exception leaves it undone. */
 static void run_once(void)
@@ -94,19 +97,10 @@ static void run_once(void)
 	RELEASE(ONCE, mine->control);
 }
 
-static void leave_once(void *mine)
-{
-	once = ((struct once *)mine)->outer;
-}
-
-/* Left by an exception of a C++ routine (std::call_once), by cancellation or in order: the same. */
-#define ENTER_ONCE(flag)                                                                                               \
-	__attribute__((cleanup(leave_once))) struct once mine = {routine, flag, once};                                 \
-	once = &mine
-
 SW_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
-	ENTER_ONCE(control);
+	const struct once mine = {routine, control};
+	once = &mine;
 	const int result = sw_real()->pthread_once(control, run_once);
 	if (result == 0)
 		ACQUIRE(ONCE, control);
@@ -115,7 +109,8 @@ SW_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 
 SW_EXPORT void call_once(once_flag *flag, void (*routine)(void))
 {
-	ENTER_ONCE(flag);
+	const struct once mine = {routine, flag};
+	once = &mine;
 	sw_real()->call_once(flag, run_once);
 	ACQUIRE(ONCE, flag);
 }
