@@ -66,7 +66,7 @@ class Usage(Case):
     def test_words_reserved_for_later_are_unknown(self):
         for word in ("merge",):
             self.refused(USAGE, "unknown command", word)
-        for option in ("--gpu-timeline", "--strict-host", "--html", "--sarif"):
+        for option in ("--html", "--sarif"):
             self.refused(USAGE, "unknown option", "run", option, "true")
 
     def test_options_of_other_commands_are_unknown(self):
