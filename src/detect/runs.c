@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches of executable graphs.  What the nodes touch is listed at the first launch behind a description; a launch then
- * plays the list as work of its stream.
+ * Launches of executable graphs.  What the nodes touch is listed at the first launch behind a description; a launch
+ * then plays the list as work of its stream.
  */
 #include "detect/model.h"
 
 /* CUgraphNodeType of cuda.h, of nodes that have no work of their own. */
 enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9, TYPE_CONDITIONAL = 13 };
 
-/* CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: "Automatically free memory allocated in a graph before relaunching". */
+/* CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: "Automatically free memory allocated in a graph before relaunching".
+ */
 #define SW_AUTO_FREE 1u
 
 /* ---- what nodes touch -------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
  *
  * A launch is work of one stream, and nodes of one graph are compared elsewhere (branches.c), so any order that follows
  * the dependencies will do; it matters for what an event of the graph stands for.  A record must stand for all that it
- * depends on, and should for as little else as can be; likewise what follows a wait.  What an order cannot avoid is order
- * that is not there: it is counted.
+ * depends on, and should for as little else as can be; likewise what follows a wait.  What an order cannot avoid is
+ * order that is not there: it is counted.
  */
 #include "detect/model.h"
 
@@ -25,7 +25,9 @@ static uint32_t marks_of(const struct sw_node *node)
 	if (node->work->kind == SW_REC_EVENT_RECORD)
 		return SW_TURN_RECORD;
 	for (uint32_t i = 0; node->work->kind == SW_REC_MEM_OP && i < node->work_bytes / sizeof *o; i++)
-		marks |= o[i].op == SW_MEMOP_WAIT_VALUE ? SW_TURN_WAIT : o[i].op == SW_MEMOP_WRITE_VALUE ? SW_TURN_RECORD : 0u;
+		marks |= o[i].op == SW_MEMOP_WAIT_VALUE	   ? SW_TURN_WAIT
+			 : o[i].op == SW_MEMOP_WRITE_VALUE ? SW_TURN_RECORD
+							   : 0u;
 	return marks;
 }
 

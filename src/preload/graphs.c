@@ -10,91 +10,7 @@
 
 /* What a description is bounded by; one that is cut off says so. */
 #define MAX_NODES  65536u /* of an executable graph */
-#define MAX_BEFORE 2048u  /* dependencies of a node */
 #define MAX_DEPTH  16u    /* child graphs in child graphs */
-/* Nodes whose origin is remembered.  Those of destroyed graphs are among them, so now and then all are forgotten. */
-#define MAX_ORIGINS (1u << 18)
-
-uint32_t sw_graphs_captures;
-
-void sw_graphs_capturing(enum sw_capture_op op)
-{
-	uint32_t n = __atomic_load_n(&sw_graphs_captures, __ATOMIC_RELAXED);
-
-	if (op != SW_CAPTURE_END)
-		__atomic_add_fetch(&sw_graphs_captures, 1, __ATOMIC_RELAXED);
-	else
-		while (n && !__atomic_compare_exchange_n(&sw_graphs_captures, &n, n - 1, true, __ATOMIC_RELAXED,
-							 __ATOMIC_RELAXED))
-			;
-}
-
-/* ---- which call made a node -------------------------------------------------------------------------------------- */
-
-static bool any(uint64_t key, uint64_t value, uint64_t with)
-{
-	(void)key, (void)value, (void)with;
-	return true;
-}
-
-static void remember(uint64_t key, uint64_t value)
-{
-	struct sw_state *state = sw_state();
-	const uint64_t mask = sw_state_lock(state);
-
-	if (state->by_node.live >= MAX_ORIGINS)
-		sw_table_sweep(&state->by_node, any, 0);
-	sw_table_put(&state->by_node, key, value);
-	sw_state_unlock(state, mask);
-}
-
-static void origin_put(uint64_t node, uint64_t seq)
-{
-	if (node && seq)
-		remember(node, seq);
-}
-
-/* Bodies of conditional nodes are told when the node is made, and never again: how many (0), and each of them (1 ...).
-   Above the bits of an address. */
-static uint64_t body_key(uint64_t node, uint32_t i)
-{
-	return node ^ (uint64_t)(i + 1) << 48;
-}
-#define MAX_BODIES 1024u
-
-void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params)
-{
-	const CUDA_CONDITIONAL_NODE_PARAMS *p = &params->conditional;
-	uint32_t n = 0;
-
-	origin_put(SW_WORD(node), call->seq);
-	if (params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !p->phGraph_out)
-		return;
-	for (; n < p->size && n < MAX_BODIES; n++)
-		remember(body_key(SW_WORD(node), n + 1), SW_WORD(p->phGraph_out[n]));
-	remember(body_key(SW_WORD(node), 0), n == p->size ? n : 0);
-}
-
-/* After a captured call the stream depends on the node that the call made, and on nothing else. */
-void sw_graphs_captured(const struct sw_call *call, CUstream stream)
-{
-	const bool per_thread = call->flags & SW_RF_PER_THREAD;
-	__typeof__(&cuStreamGetCaptureInfo_v3) ask = per_thread ? SW_REAL(cuStreamGetCaptureInfo_v3_ptsz)
-								: SW_REAL(cuStreamGetCaptureInfo_v3);
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	const CUgraphNode *nodes = NULL;
-	const CUgraphEdgeData *edges = NULL; /* without it programmatic edges are an error */
-	size_t n = 0;
-
-	/* The legacy stream cannot capture, and a question for it is refused while others do. */
-	if (!ask || stream == CU_STREAM_LEGACY || (!stream && !per_thread))
-		return;
-	if (ask(stream, &status, NULL, NULL, &nodes, &edges, &n) != CUDA_SUCCESS ||
-	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
-		return;
-	for (size_t i = 0; nodes && i < n && i < MAX_BEFORE; i++)
-		origin_put(SW_WORD(nodes[i]), call->seq);
-}
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
@@ -111,8 +27,8 @@ struct walk {
 
 struct scratch {
 	uint64_t room[SW_NODE_BYTES / 8 + 1];
-	CUgraphNode before[MAX_BEFORE];
-	CUgraphEdgeData edges[MAX_BEFORE];
+	CUgraphNode before[SW_MAX_BEFORE];
+	CUgraphEdgeData edges[SW_MAX_BEFORE];
 };
 
 static size_t ask_before(struct walk *walk, CUgraphNode node)
@@ -120,7 +36,7 @@ static size_t ask_before(struct walk *walk, CUgraphNode node)
 	__typeof__(&cuGraphNodeGetDependencies_v2) ask = SW_REAL(cuGraphNodeGetDependencies_v2);
 	__typeof__(&cuGraphNodeGetDependencies) ask_old = SW_REAL(cuGraphNodeGetDependencies);
 	struct scratch *scratch = walk->scratch;
-	size_t n = 0, room = MAX_BEFORE;
+	size_t n = 0, room = SW_MAX_BEFORE;
 	CUresult status = CUDA_ERROR_NOT_FOUND;
 
 	if (ask)
@@ -133,7 +49,7 @@ static size_t ask_before(struct walk *walk, CUgraphNode node)
 			     : ask_old(node, scratch->before, &room);
 		n = room < n ? room : n;
 	}
-	if (status != CUDA_SUCCESS || n > MAX_BEFORE) {
+	if (status != CUDA_SUCCESS || n > SW_MAX_BEFORE) {
 		walk->lost = true;
 		return 0;
 	}
@@ -198,11 +114,11 @@ static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsign
 static void bodies_walk(struct walk *walk, CUgraphNode node, unsigned int depth)
 {
 	const struct sw_table *known = &sw_state()->by_node;
-	const uint64_t n = sw_table_get(known, body_key(SW_WORD(node), 0));
+	const uint64_t n = sw_table_get(known, sw_graphs_body(SW_WORD(node), 0));
 
 	walk->lost |= !n;
 	for (uint32_t i = 1; i <= n; i++) {
-		const CUgraph body = (CUgraph)(uintptr_t)sw_table_get(known, body_key(SW_WORD(node), i));
+		const CUgraph body = (CUgraph)(uintptr_t)sw_table_get(known, sw_graphs_body(SW_WORD(node), i));
 
 		if (!body || walk->nodes >= MAX_NODES) {
 			walk->lost = true;
@@ -333,7 +249,7 @@ static void clone_remember(CUgraph clone, CUgraph original)
 	if (ask(original, nodes, &got) == CUDA_SUCCESS)
 		for (size_t i = 0; i < got && i < n; i++)
 			if (find(&twin, nodes[i], clone) == CUDA_SUCCESS)
-				origin_put(SW_WORD(twin), sw_table_get(&sw_state()->by_node, SW_WORD(nodes[i])));
+				sw_graphs_origin(SW_WORD(twin), sw_table_get(&sw_state()->by_node, SW_WORD(nodes[i])));
 	sw_sys_unmap(nodes, n * sizeof *nodes);
 }
 
@@ -344,7 +260,7 @@ void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t
 	const int saved = errno;
 
 	if (op == SW_GRAPH_ADD_NODE) /* whose record holds the node in the place of the exec */
-		origin_put(exec, call->seq);
+		sw_graphs_origin(exec, call->seq);
 	else if (op == SW_GRAPH_CLONE)
 		clone_remember(g, (CUgraph)x);
 	else if (op == SW_GRAPH_INSTANTIATE || op == SW_GRAPH_EXEC_UPDATE)

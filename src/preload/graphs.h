@@ -11,6 +11,8 @@
 #include "preload/hook.h"
 #include "preload/nodes.h"
 
+#define SW_MAX_BEFORE 2048u /* dependencies of a node that are looked at */
+
 /* Captures that may be in progress.  One that ended in an error is not seen to end: all that costs is a question to the
    driver with each call. */
 extern uint32_t sw_graphs_captures __attribute__((visibility("hidden")));
@@ -23,6 +25,11 @@ static inline void sw_graphs_capture(const struct sw_call *call, CUstream stream
 	if (__builtin_expect(__atomic_load_n(&sw_graphs_captures, __ATOMIC_RELAXED) != 0, 0) && status == CUDA_SUCCESS)
 		sw_graphs_captured(call, stream);
 }
+
+/* The node was made by the call with this record; 0: nothing is known. */
+void sw_graphs_origin(uint64_t node, uint64_t seq);
+/* Under which key the table of nodes holds how many bodies a conditional node has (0), and each of them (1 ...). */
+uint64_t sw_graphs_body(uint64_t node, uint32_t i);
 
 /* A GRAPH record's call has succeeded; handles as in the record. */
 void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec);

@@ -15,7 +15,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/fill.h \
 	src/preload/functions.c src/preload/functions.h \
 	src/preload/hook.c src/preload/hook.h \
-	src/preload/graphs.c src/preload/graphs.h \
+	src/preload/graphs.c src/preload/origins.c src/preload/graphs.h \
 	src/preload/host_func.c \
 	src/preload/nodes.c src/preload/nodes.h \
 	src/preload/image.c src/preload/image.h \

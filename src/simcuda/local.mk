@@ -15,7 +15,7 @@ sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \
 	src/simcuda/errors.def \
 	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
 	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
-	src/simcuda/stream.c src/simcuda/event.c src/simcuda/capture.c src/simcuda/graph.c src/simcuda/node.c src/simcuda/nest.c src/simcuda/topology.c \
+	src/simcuda/stream.c src/simcuda/event.c src/simcuda/capture.c src/simcuda/graph.c src/simcuda/node.c src/simcuda/node_read.c src/simcuda/nest.c src/simcuda/topology.c \
 	src/simcuda/memory.c src/simcuda/pointer.c src/simcuda/pool.c src/simcuda/vmm.c src/simcuda/values.c src/simcuda/copy.c src/simcuda/set.c \
 	src/simcuda/module.c src/simcuda/image.c src/simcuda/variables.c src/simcuda/function.c src/simcuda/launch.c \
 	src/simcuda/proc.c src/simcuda/twins.c src/simcuda/unsupported.c

@@ -12,7 +12,8 @@ static bool value_of(const CUstreamBatchMemOpParams *op, struct sw_sim_value *ou
 	switch (op->operation) {
 	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
 	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-		*out = (struct sw_sim_value){op->waitValue.address, op->waitValue.value64, 4, op->waitValue.flags, true};
+		*out = (struct sw_sim_value){op->waitValue.address, op->waitValue.value64, 4, op->waitValue.flags,
+					     true};
 		break;
 	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
 	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
@@ -36,8 +37,7 @@ static struct sw_sim_graph *chain_of(const CUstreamBatchMemOpParams *ops, unsign
 	for (unsigned i = 0; i < n; i++) {
 		if (!value_of(&ops[i], &value))
 			continue;
-		struct sw_sim_work *work =
-			sw_sim_work_new(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, value.wait ? 0 : WRITE_NS);
+		struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, value.wait ? 0 : WRITE_NS);
 		work->op = value;
 		struct sw_sim_node *node = sw_sim_graph_add(graph, work);
 		if (last)
@@ -84,7 +84,10 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g
 static unsigned chosen(const CUDA_CONDITIONAL_NODE_PARAMS *p)
 {
 	unsigned value = sw_sim.conditions.at[p->handle - 1];
-	return p->type == CU_GRAPH_COND_TYPE_SWITCH ? value : value ? 0 : p->type == CU_GRAPH_COND_TYPE_IF ? 1 : p->size;
+	return p->type == CU_GRAPH_COND_TYPE_SWITCH ? value
+	       : value				    ? 0
+	       : p->type == CU_GRAPH_COND_TYPE_IF   ? 1
+						    : p->size;
 }
 
 CUresult sw_sim_conditional_work(const void *params, struct sw_sim_work **out)

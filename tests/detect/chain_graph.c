@@ -2,7 +2,7 @@
 /* Graphs: what was captured or made node by node, what launches of it do (doc/order.md). */
 #include "chain_call.h"
 
-#define EXEC(slot) (0x5e00ull + 0x100 * (uint64_t)(slot))
+#define EXEC(slot)    (0x5e00ull + 0x100 * (uint64_t)(slot))
 #define NODE(slot, i) (EXEC(slot) + 0x10000 + 0x10 * (uint64_t)(i))
 
 void graph_node(struct run *run, struct graph *graph, uint64_t before)

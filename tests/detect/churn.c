@@ -9,7 +9,7 @@
 
 #include "reader/trace_builder.h"
 
-#define KEPT_STREAMS 4u /* that live as long as the program */
+#define KEPT_STREAMS   4u /* that live as long as the program */
 #define KEPT_STREAM(i) (0xa000u + 16 * (uint64_t)(i))
 #define KEPT(i)	       (0x7d0000000000ull + ((uint64_t)(i) << 21))
 #define HOST	       0x600000ull

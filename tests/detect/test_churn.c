@@ -30,6 +30,10 @@ START_TEST(nothing_grows_with_the_run)
 	/* Tables are laid anew now and then, with room for what they hold by then. */
 	ck_assert_uint_le(second, first + first / 50);
 	ck_assert_uint_gt(churn.operations, 1000000);
+	/* Two streams a round: most of them share a description, which says so. */
+	ck_assert_uint_lt(churn.judgement.streams.n, ROUNDS / 2);
+	ck_assert(churn.judgement.streams.at[churn.judgement.streams.n - 1].many);
+	ck_assert(!churn.judgement.streams.at[1].many);
 	churn_end(&churn);
 	/* Releases that only wait by measurement are notes. */
 	ck_assert_uint_eq(churn.judgement.errors, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes that are more than work: conditional ones, memory operations, events, semaphores, allocations, child graphs that
-   are replaced. */
+/* Nodes that are more than work: conditional ones, memory operations, events, semaphores, allocations, child graphs
+   that are replaced. */
 #include "detect/judge.h"
 
 #define GRAPH	   0x100ull
@@ -19,8 +19,7 @@
 static struct sw_rec_graph_node *node_set(struct tb *tb, uint64_t node, uint64_t before, uint64_t parent, uint64_t dst)
 {
 	struct sw_rec_set work = {.dst = dst, .width = 64, .height = 1};
-	struct sw_rec_graph_node *r =
-		tb_node(tb, EXEC, node, &before, before ? 1 : 0, SW_REC_SET, &work, sizeof work);
+	struct sw_rec_graph_node *r = tb_node(tb, EXEC, node, &before, before ? 1 : 0, SW_REC_SET, &work, sizeof work);
 	r->parent = parent;
 	return r;
 }

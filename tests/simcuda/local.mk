@@ -47,3 +47,11 @@ tests_simcuda_two_devices_CPPFLAGS = $(simcuda_test_cppflags)
 tests_simcuda_two_devices_CFLAGS = $(simcuda_test_cflags)
 tests_simcuda_two_devices_LDFLAGS = $(simcuda_test_ldflags)
 tests_simcuda_two_devices_LDADD = sim/libcuda.so.1 sim/libcudart.so.13
+
+check_PROGRAMS += tests/simcuda/graph_nodes
+TESTS += tests/simcuda/graph_nodes
+tests_simcuda_graph_nodes_SOURCES = tests/simcuda/graph_nodes.c
+tests_simcuda_graph_nodes_CPPFLAGS = $(simcuda_test_cppflags)
+tests_simcuda_graph_nodes_CFLAGS = $(simcuda_test_cflags)
+tests_simcuda_graph_nodes_LDFLAGS = $(simcuda_test_ldflags)
+tests_simcuda_graph_nodes_LDADD = sim/libcuda.so.1
