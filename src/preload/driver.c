@@ -99,7 +99,7 @@ static struct identity *identity_build(const struct sw_object *object, void *han
 	identity->handle = handle;
 	for (int recorded = 1; recorded >= 0; recorded--) {
 		for (uint16_t id = 1; id < SW_ID_COUNT; id++) {
-			void *real = (sw_wrappers[id] != NULL) == recorded
+			void *real = (sw_wrapper(id) != NULL) == recorded
 					     ? sw_dlsym_call(handle, sw_api_symbol(id))
 					     : NULL;
 
@@ -212,7 +212,7 @@ static bool harmless(const char *name)
 {
 	const size_t id = sw_api_find(name);
 
-	return id && !sw_wrappers[id];
+	return id && !sw_wrapper((uint16_t)id);
 }
 
 void *sw_driver_exchange(const char *name, void *real, const void *caller)
@@ -230,8 +230,8 @@ void *sw_driver_exchange(const char *name, void *real, const void *caller)
 		id = identity_find(identity, real);
 		if (!id && !harmless(name))
 			answer = sw_trampoline(name, real);
-		else if (sw_wrappers[id])
-			answer = sw_wrappers[id];
+		else if (sw_wrapper(id))
+			answer = sw_wrapper(id);
 	}
 	errno = saved;
 	return answer;

@@ -138,10 +138,19 @@
 	FORM_##form(symbol, thread, where, record, fill, sig)
 #include "api/cuda.def"
 
-void *const sw_wrappers[SW_ID_COUNT] = {
-#define SW_CU(symbol, ...) [SW_ID_##symbol] = (void *)symbol,
-#define SW_CU_WAY(symbol, ...) [SW_ID_##symbol] = (void *)symbol,
-#include "api/cuda.def"
-};
-
 #pragma GCC diagnostic pop
+
+/* In the order of enum sw_api_id.  C has no constants for distances between functions. */
+#define SW_CU(symbol, ...)      ".long " #symbol " - sw_wrapper_distances\n"
+#define SW_CU_WAY(symbol, ...)  ".long " #symbol " - sw_wrapper_distances\n"
+#define SW_CU_PASS(symbol, ...) ".long 0\n"
+__asm__(".pushsection .rodata\n"
+	".balign 4\n"
+	".globl sw_wrapper_distances\n"
+	".hidden sw_wrapper_distances\n"
+	".type sw_wrapper_distances, @object\n"
+	"sw_wrapper_distances:\n"
+	".long 0\n"
+#include "api/cuda.def"
+	".size sw_wrapper_distances, . - sw_wrapper_distances\n"
+	".popsection\n");
