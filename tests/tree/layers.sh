@@ -8,6 +8,7 @@ declare -A may=(
 	[base]="base"
 	[api]="api"
 	[preload]="preload base api syncwatch"
+	[guard]="guard preload base syncwatch"
 	[reader]="reader base syncwatch"
 	[hb]="hb base"
 	[schedule]="schedule base"
