@@ -257,7 +257,9 @@ struct sw_rec_device {
 
 enum { SW_CTX_PRIMARY = 1, SW_CTX_GREEN = 2 };
 struct sw_rec_context {
-	struct sw_rec h; /* h.ctx is the id described; a new id for each generation of a handle */
+	/* h.ctx is the id described; a new one for each generation of a handle.  Once all were given out those of ended
+	   contexts come back: such a description has its place in the order (a sequence number). */
+	struct sw_rec h;
 	uint64_t handle;
 	int32_t device;
 	uint32_t flags;

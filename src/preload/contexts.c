@@ -98,9 +98,10 @@ static int32_t context_device(CUcontext context)
 	return device;
 }
 
-static void context_describe(uint8_t id, const struct sw_state_context *context)
+/* again: the id had another context before, so that it matters which records follow the description. */
+static void context_describe(uint8_t id, const struct sw_state_context *context, bool again)
 {
-	struct sw_rec_context *r = sw_describe(SW_REC_CONTEXT, sizeof *r, false);
+	struct sw_rec_context *r = sw_describe(SW_REC_CONTEXT, sizeof *r, again);
 
 	if (!r)
 		return;
@@ -120,28 +121,46 @@ static uint8_t context_search(const struct sw_state *state, CUcontext context)
 	return 0;
 }
 
+/* A new id while there are any, then the one that came back longest ago of a context that has ended; 0: all are in use. */
+static uint8_t context_slot(struct sw_state *state)
+{
+	if (state->contexts + 1 < SW_STATE_CONTEXTS)
+		return (uint8_t)(state->contexts + 1);
+	for (uint32_t i = 1; i < SW_STATE_CONTEXTS; i++) {
+		const uint32_t id = (state->context_again + i) % SW_STATE_CONTEXTS;
+
+		if (id && !state->context[id].handle) {
+			state->context_again = id;
+			return (uint8_t)id;
+		}
+	}
+	return 0;
+}
+
 static uint8_t context_add(struct sw_state *state, const struct sw_state_context *found)
 {
 	const int saved = errno;
 	uint64_t mask;
-	uint8_t id;
-	bool fresh = false;
+	uint8_t id, fresh = 0;
+	bool again = false;
 
 	devices_describe(state);
 	errno = saved;
 	mask = sw_state_lock(state);
 	id = context_search(state, found->handle);
-	if (!id && state->contexts + 1 < SW_STATE_CONTEXTS) {
-		state->context[state->contexts + 1] = *found;
-		__atomic_store_n(&state->contexts, state->contexts + 1, __ATOMIC_RELEASE);
-		id = (uint8_t)state->contexts;
-		fresh = true;
+	if (!id)
+		id = fresh = context_slot(state);
+	if (fresh) {
+		again = fresh <= state->contexts;
+		state->context[fresh] = *found;
+		if (!again)
+			__atomic_store_n(&state->contexts, fresh, __ATOMIC_RELEASE);
 	}
 	sw_state_unlock(state, mask);
 	if (fresh)
-		context_describe(id, found);
+		context_describe(id, found, again);
 	if (!id)
-		sw_notice("more than 255 contexts were made: work in later ones is recorded without its context");
+		sw_notice("more than 255 contexts at once: work in later ones is recorded without its context");
 	return id;
 }
 

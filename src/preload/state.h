@@ -35,6 +35,7 @@ struct sw_state {
 	struct sw_lock lock;
 	uint32_t epoch;    /* grows when a context ends: what threads remembered is void */
 	uint32_t contexts; /* ids handed out */
+	uint32_t context_again; /* id that came back last: once all are handed out, those of ended contexts do */
 	uint32_t devices_described;
 	uint32_t driver_told;
 	uint32_t functions; /* ids handed out */
