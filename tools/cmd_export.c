@@ -7,8 +7,8 @@ int sw_cmd_export(const struct sw_options *options)
 {
 	if (options->n_operands != 1)
 		return sw_complain_usage(options->n_operands ? "one trace at a time" : "which trace?");
-	if (!options->chrome && !options->dot)
-		return sw_complain_usage("which file? --chrome FILE or --dot FILE");
+	if (!options->chrome && !options->perfetto && !options->dot)
+		return sw_complain_usage("which file? --chrome FILE, --perfetto FILE or --dot FILE");
 	if (options->to && options->to <= options->from)
 		return sw_complain_usage("--to must lie behind --from");
 	int status = sw_analysis_check(options);

@@ -7,8 +7,12 @@
 #include "output.h"
 #include "report/timeline.h"
 
+enum form { CHROME, PERFETTO, DOT };
+
 /* A file that is being drawn while the judge passes by. */
 struct drawing {
+	const char *path;
+	enum form form;
 	const struct sw_options *options;
 	const struct sw_judgement *earlier;
 	struct sw_output output;
@@ -16,14 +20,15 @@ struct drawing {
 	struct sw_dot *dot;
 };
 
-static const struct sw_observer *begin_chrome(struct drawing *d, struct sw_reader *reader)
+static const struct sw_observer *begin_timeline(struct drawing *d, struct sw_reader *reader)
 {
 	struct sw_chrome_options options = {
 		.from_ns = d->options->from,
 		.to_ns = d->options->to,
 		.around = d->options->around ? d->earlier : NULL,
 		.around_ns = d->options->around,
-		.gzip = fnmatch("*.gz", d->options->chrome, 0) == 0,
+		.perfetto = d->form == PERFETTO,
+		.gzip = fnmatch("*.gz", d->path, 0) == 0,
 	};
 	d->chrome = sw_chrome_new(d->output.file, reader, &options);
 	return sw_chrome_observer(d->chrome);
@@ -46,7 +51,7 @@ static void finish(struct drawing *d)
 		sw_dot_finish(d->dot);
 }
 
-static int pass(struct drawing *d, const char *trace, bool chrome)
+static int pass(struct drawing *d, const char *trace)
 {
 	struct sw_reader *reader;
 	struct sw_judgement *judgement = NULL;
@@ -54,7 +59,7 @@ static int pass(struct drawing *d, const char *trace, bool chrome)
 	if (sw_reader_open(trace, &reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	struct sw_judge_options judge = sw_analysis_judge(d->options);
-	judge.observer = chrome ? begin_chrome(d, reader) : begin_dot(d, reader);
+	judge.observer = d->form == DOT ? begin_dot(d, reader) : begin_timeline(d, reader);
 	int rc = sw_judge(reader, &judge, &judgement, &error);
 	finish(d);
 	sw_judgement_free(judgement);
@@ -63,13 +68,13 @@ static int pass(struct drawing *d, const char *trace, bool chrome)
 }
 
 static int draw(const char *path, const char *trace, const struct sw_options *options,
-		const struct sw_judgement *earlier, bool chrome)
+		const struct sw_judgement *earlier, enum form form)
 {
-	struct drawing d = {.options = options, .earlier = earlier};
+	struct drawing d = {.path = path, .form = form, .options = options, .earlier = earlier};
 	struct sw_error error;
 	if (sw_output_open(&d.output, path, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	int status = pass(&d, trace, chrome);
+	int status = pass(&d, trace);
 	if (status)
 		sw_output_drop(&d.output);
 	else if (sw_output_close(&d.output, &error))
@@ -94,9 +99,11 @@ static int draw_all(const char *trace, const struct sw_options *options, const s
 	if (options->finding && !sw_dot_find(earlier, options->finding))
 		return sw_complain(SW_EXIT_INPUT, "%s has no finding '%s'", trace, options->finding);
 	if (options->chrome)
-		status = draw(options->chrome, trace, options, earlier, true);
+		status = draw(options->chrome, trace, options, earlier, CHROME);
+	if (options->perfetto && !status)
+		status = draw(options->perfetto, trace, options, earlier, PERFETTO);
 	if (options->dot && !status)
-		status = draw(options->dot, trace, options, earlier, false);
+		status = draw(options->dot, trace, options, earlier, DOT);
 	return status;
 }
 

@@ -250,7 +250,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 	sw_window_init(&c->window, options);
 	sw_labels_init(&c->labels, reader);
 	sw_trace_out_open(&c->events.out, out, options->gzip);
-	sw_events_begin(&c->events, sw_reader_header(reader)->start_realtime_ns);
+	sw_events_begin(&c->events, sw_reader_header(reader)->start_realtime_ns, options->perfetto);
 	return c;
 }
 
@@ -303,7 +303,8 @@ void sw_chrome_finish(struct sw_chrome *c)
 	name_host(c);
 	sw_chrome_name_streams(c);
 	sw_events_array_end(&c->events);
-	write_devices(c);
+	if (!c->events.perfetto)
+		write_devices(c);
 	sw_events_end(&c->events);
 	sw_lay_free(&c->lay);
 	sw_window_free(&c->window);

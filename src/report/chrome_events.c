@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/chrome_events.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "report/perfetto.h"
 
 #define PUT(text) sw_trace_out_bytes(out, text, sizeof text - 1)
 
-void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns)
+void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool perfetto)
 {
 	struct sw_trace_out *out = &events->out;
+	if (perfetto) {
+		sw_perfetto_begin(events);
+		return;
+	}
 	/* Times are relative to the start, because microseconds since 1970 lose digits in a double.  HTA looks for "rank". */
 	PUT("{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"distributedInfo\":{\"rank\": 0},\"baseTimeNanoseconds\":");
 	sw_trace_out_number(out, start_realtime_ns);
@@ -16,12 +23,16 @@ void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns)
 
 void sw_events_array_end(struct sw_events *events)
 {
-	sw_trace_out_text(&events->out, "\n]");
+	if (!events->perfetto)
+		sw_trace_out_text(&events->out, "\n]");
 }
 
 void sw_events_end(struct sw_events *events)
 {
-	sw_trace_out_text(&events->out, "}\n");
+	if (events->perfetto)
+		sw_perfetto_free(events);
+	else
+		sw_trace_out_text(&events->out, "}\n");
 	sw_trace_out_close(&events->out);
 }
 
@@ -85,11 +96,19 @@ static void key_of(struct sw_events *events, const char *key)
 
 void sw_event_end(struct sw_events *events)
 {
+	if (events->perfetto) {
+		sw_perfetto_end(events);
+		return;
+	}
 	sw_trace_out_text(&events->out, "}}");
 }
 
 void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, struct sw_label name)
 {
+	if (events->perfetto) {
+		sw_perfetto_name(events, pid, tid, name);
+		return;
+	}
 	begin(events, 'M', pid, tid);
 	text_of(events, "name", what);
 	args(events);
@@ -99,6 +118,8 @@ void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uin
 
 void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
 {
+	if (events->perfetto)
+		return;
 	begin(events, 'M', pid, tid);
 	text_of(events, "name", what);
 	args(events);
@@ -109,6 +130,10 @@ void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uin
 void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name, const char *category)
 {
 	struct sw_trace_out *out = &events->out;
+	if (events->perfetto) {
+		sw_perfetto_slice(events, at, end_ns, name, category);
+		return;
+	}
 	begin(events, 'X', at.pid, at.tid);
 	time_of(events, at.ns);
 	PUT(",\"dur\":");
@@ -121,6 +146,10 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 void sw_event_instant(struct sw_events *events, struct sw_place at, struct sw_label name, const char *category)
 {
 	struct sw_trace_out *out = &events->out;
+	if (events->perfetto) {
+		sw_perfetto_instant(events, at, name, category);
+		return;
+	}
 	begin(events, 'i', at.pid, at.tid);
 	time_of(events, at.ns);
 	name_of(events, name);
@@ -131,6 +160,10 @@ void sw_event_instant(struct sw_events *events, struct sw_place at, struct sw_la
 
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value)
 {
+	if (events->perfetto) {
+		sw_perfetto_counter(events, pid, ns, name, value);
+		return;
+	}
 	begin(events, 'C', pid, 0);
 	time_of(events, ns);
 	text_of(events, "name", name);
@@ -142,6 +175,10 @@ void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const
 void sw_event_flow(struct sw_events *events, struct sw_place from, struct sw_place to, const char *name, const char *category)
 {
 	struct sw_trace_out *out = &events->out;
+	if (events->perfetto) {
+		sw_perfetto_flow(events, from, to, name, category);
+		return;
+	}
 	uint64_t id = ++events->flows;
 	for (int end = 0; end < 2; end++) {
 		const struct sw_place *at = end ? &to : &from;
@@ -159,6 +196,10 @@ void sw_event_flow(struct sw_events *events, struct sw_place from, struct sw_pla
 
 void sw_event_number(struct sw_events *events, const char *key, uint64_t number)
 {
+	if (events->perfetto) {
+		sw_perfetto_number(events, key, number);
+		return;
+	}
 	key_of(events, key);
 	sw_trace_out_number(&events->out, number);
 }
@@ -174,6 +215,10 @@ void sw_event_hex(struct sw_events *events, const char *key, uint64_t word)
 	for (; shift >= 0; shift -= 4)
 		text[n++] = digits[word >> shift & 15];
 	text[n++] = '"';
+	if (events->perfetto) {
+		sw_perfetto_label(events, key, (struct sw_label){text, n});
+		return;
+	}
 	key_of(events, key);
 	sw_trace_out_bytes(&events->out, text, n);
 }
@@ -181,6 +226,10 @@ void sw_event_hex(struct sw_events *events, const char *key, uint64_t word)
 void sw_event_text(struct sw_events *events, const char *key, const char *plain)
 {
 	struct sw_trace_out *out = &events->out;
+	if (events->perfetto) {
+		sw_perfetto_text(events, key, plain);
+		return;
+	}
 	key_of(events, key);
 	PUT("\"");
 	sw_trace_out_text(out, plain);
@@ -189,6 +238,10 @@ void sw_event_text(struct sw_events *events, const char *key, const char *plain)
 
 void sw_event_label(struct sw_events *events, const char *key, struct sw_label label)
 {
+	if (events->perfetto) {
+		sw_perfetto_label(events, key, label);
+		return;
+	}
 	key_of(events, key);
 	sw_trace_out_label(&events->out, label);
 }
@@ -196,6 +249,12 @@ void sw_event_label(struct sw_events *events, const char *key, struct sw_label l
 void sw_event_triple(struct sw_events *events, const char *key, const uint32_t number[3])
 {
 	struct sw_trace_out *out = &events->out;
+	if (events->perfetto) {
+		char text[48];
+		snprintf(text, sizeof text, "%ux%ux%u", number[0], number[1], number[2]);
+		sw_perfetto_text(events, key, text);
+		return;
+	}
 	key_of(events, key);
 	PUT("[");
 	for (int i = 0; i < 3; i++) {

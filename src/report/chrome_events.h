@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of the Chrome trace format ("Trace Event Format", and what Perfetto, catapult and HTA make of it).
+ * Events of the Chrome trace format, or of Perfetto's own ("Trace Event Format", and what Perfetto, catapult and HTA make of it).
  *
  * A slice or instant is begun, given arguments, and ended; the others are one call.  Process and thread numbers are small
  * and made up: handles would not fit what some viewers read.
@@ -15,6 +15,7 @@ struct sw_events {
 	bool any;
 	unsigned arguments; /* written so far */
 	uint64_t flows;
+	struct sw_perfetto *perfetto; /* NULL: JSON; else the same as Perfetto's own format (perfetto.h) */
 };
 
 struct sw_place {
@@ -22,7 +23,7 @@ struct sw_place {
 	uint64_t ns;
 };
 
-void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns);
+void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool perfetto);
 /* Ends the array of events; top-level keys may follow as text, then sw_events_end(). */
 void sw_events_array_end(struct sw_events *events);
 void sw_events_end(struct sw_events *events);

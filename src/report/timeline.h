@@ -25,6 +25,7 @@ struct sw_chrome_options {
 	/* Only what lies within around_ns of an access of a hazard of this judgement, made in an earlier pass; NULL: all. */
 	const struct sw_judgement *around;
 	uint64_t around_ns;
+	bool perfetto; /* the same in Perfetto's own format, whose tracks have no limits of numbers */
 	bool gzip; /* for a name that ends in .gz; plain when sw_chrome_can_gzip() is false */
 };
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is this Chrome trace one that every viewer shows whole?  check_chrome.py TRACE [SAID] [--perfetto ASSETS]
+"""Is this Chrome trace one that every viewer shows whole?  check_chrome.py TRACE [SAID] [--perfetto ASSETS [--proto FILE]]
 
 TRACE: the JSON.  SAID: what the exporter's input held, one "what sequence-number" a line.  ASSETS: folder of Perfetto's
-trace processor; what it makes of the trace must be exactly what is written in it.
+trace processor; what it makes of the trace must be exactly what is written in it, and in FILE, the same in its own format.
 """
 import argparse
 import collections
@@ -169,7 +169,7 @@ def check_said(trace, path, arrows):
 
 def check_perfetto(trace, path, assets, arrows):
     here = os.path.dirname(os.path.abspath(__file__))
-    correlation = "extract_arg({}.arg_set_id, 'args.correlation')"
+    correlation = "ifnull(extract_arg({0}.arg_set_id, 'args.correlation'), extract_arg({0}.arg_set_id, 'debug.correlation'))"
     sql = [
         "select name, value from stats where severity in ('error', 'data_loss') and value > 0",
         "select category, count(*) from slice group by category",
@@ -197,6 +197,7 @@ def main():
     parser.add_argument("trace")
     parser.add_argument("said", nargs="?")
     parser.add_argument("--perfetto")
+    parser.add_argument("--proto")
     args = parser.parse_args()
     trace = Trace(args.trace)
     check_bytes(trace)
@@ -209,6 +210,8 @@ def main():
         check_said(trace, args.said, arrows)
     if args.perfetto:
         check_perfetto(trace, args.trace, args.perfetto, arrows)
+        if args.proto:
+            check_perfetto(trace, args.proto, args.perfetto, arrows)
     print(f"{len(trace.slices)} slices, {len(arrows)} arrows, "
           f"{sum(e['ph'] == 'i' for e in trace.events)} hazards")
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds a trace, judges it and exports the timeline: export CASE TRACE OUT [--gzip] [--from NS] [--to NS] [--around NS]
+ * Builds a trace, judges it and exports the timeline: export CASE TRACE OUT [--gzip] [--perfetto] [--from NS] [--to NS] [--around NS]
  * [--dot [WHICH]].  Says on standard output what was put in, so that the checks know what must come out.
  */
 #include <inttypes.h>
@@ -227,6 +227,8 @@ static struct request parse(int argc, char **argv)
 		uint64_t number = i + 1 < argc ? strtoull(argv[i + 1], NULL, 10) : 0;
 		if (!strcmp(argv[i], "--gzip"))
 			request.chrome.gzip = true;
+		else if (!strcmp(argv[i], "--perfetto"))
+			request.chrome.perfetto = true;
 		else if (!strcmp(argv[i], "--from"))
 			request.chrome.from_ns = number;
 		else if (!strcmp(argv[i], "--to"))

