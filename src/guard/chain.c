@@ -41,6 +41,7 @@ static void keep_waiting(int signal, siginfo_t *info, ucontext_t *c)
 {
 	uint64_t mask = sw_guard_lock();
 	sw_pages_stop();
+	sw_signals_block();
 	sw_guard_unlock(mask);
 	sigaddset(&c->uc_sigmask, signal);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &c->uc_sigmask, NULL, MASK_BYTES);

@@ -144,6 +144,8 @@ struct sigaction sw_signals_action(bool take);
 void sw_signals_disarm(void);
 /* The program has blocked SIGSEGV on this thread (in truth it never is). */
 bool sw_signals_blocked(void);
+/* From now on it is, in truth: its mask tells. */
+void sw_signals_block(void);
 /* A fault that is not ours: the program's handler, or the default action. */
 void sw_chain_pass(int signal, siginfo_t *info, void *context);
 

@@ -21,6 +21,11 @@ bool sw_signals_blocked(void)
 	return blocked;
 }
 
+void sw_signals_block(void)
+{
+	blocked = false;
+}
+
 /* Our action: on the handlers' stack where there is one (goroutines and overflowing stacks have no room for another
    frame), unless the program's handler wants the normal one. */
 static void install(void)
