@@ -352,8 +352,36 @@ START_TEST(memory_is_freed_by_the_next_launch)
 }
 END_TEST
 
+/* Whatever the bytes say: no crash, no end that never comes. */
+START_TEST(damaged)
+{
+	struct sw_rec_mem_op op = {.op = SW_MEMOP_WAIT_VALUE, .address = FLAGS, .bytes = 4, .value = 1};
+	struct sw_rec_event_record record = {.event = E1, .flags = SW_EVENT_RECORD_EXTERNAL};
+	uint64_t before = A;
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		struct tb *tb = two_streams();
+		describe(tb, 7);
+		node_set(tb, A, 0, 0, DEV);
+		node_bare(tb, CONDITION, A, 13);
+		body(tb, BODY(0), CONDITION);
+		node_set(tb, B, 0, BODY(0), DEV);
+		node_bare(tb, C, 0, CHILD_TYPE);
+		tb_node(tb, EXEC, D, &before, 1, SW_REC_MEM_OP, &op, sizeof op);
+		tb_node(tb, EXEC, D + 8, &before, 1, SW_REC_EVENT_RECORD, &record, sizeof record);
+		tb_graph_launch(tb, EXEC, S1);
+		node_bare(tb, C, 0, CHILD_TYPE)->flags = SW_NODE_CHANGED;
+		tb_graph_launch(tb, EXEC, S1);
+		tb_set(tb, DEV, 64, S2);
+		struct sw_judgement *j = judged_damaged(tb, NULL, seed + (uint64_t)_i * 1000, 1 + (unsigned)seed % 16);
+		if (j)
+			sw_judgement_free(j);
+	}
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, damaged, 0, 8);
 	tcase_add_loop_test(tc, a_body_may_race, 0, 2);
 	tcase_add_loop_test(tc, bodies_exclude_each_other, 0, 2);
 	tcase_add_loop_test(tc, a_body_against_a_stream, 0, 2);
