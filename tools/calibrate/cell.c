@@ -8,6 +8,7 @@
 /* What one repetition showed. */
 struct seen {
 	bool blocked, next, own, has_own;
+	bool unclear; /* the kernel had ended, but the call alone may have taken as long */
 	uint64_t ns;
 };
 
@@ -47,8 +48,10 @@ static CUresult once(struct sw_bench *b, const struct sw_row *row, CUstream spin
 	if (rc)
 		return rc;
 	/* A call that takes as long with nothing pending did not wait, it worked. */
-	seen->blocked = b->d.cuEventQuery(b->spin_end) == CUDA_SUCCESS && seen->ns > idle_ns + sw_bench_spin_ns(b) / 2;
-	if (b->d.cuEventQuery(b->spin_end) != CUDA_SUCCESS)
+	bool over = b->d.cuEventQuery(b->spin_end) == CUDA_SUCCESS;
+	seen->blocked = over && seen->ns > idle_ns + sw_bench_spin_ns(b) / 2;
+	seen->unclear = over && !seen->blocked;
+	if (!over)
 		watch(b, row->own(b), seen);
 	sw_bench_stop(b);
 	rc = b->d.cuCtxSynchronize();
@@ -90,7 +93,7 @@ static char verdict(int times, int of)
 }
 
 static CUresult repeat(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
-		       struct sw_waits *out)
+		       struct sw_waits *out, bool *unclear)
 {
 	uint64_t ns[SW_CALIBRATE_REPETITIONS];
 	int blocked = 0, next = 0, own = 0, watched = 0, with_own = 0;
@@ -100,6 +103,7 @@ static CUresult repeat(struct sw_bench *b, const struct sw_row *row, CUstream sp
 		if (rc)
 			return rc;
 		ns[i] = seen.ns;
+		*unclear |= seen.unclear;
 		blocked += seen.blocked;
 		watched += !seen.blocked;
 		next += seen.next;
@@ -114,19 +118,20 @@ static CUresult repeat(struct sw_bench *b, const struct sw_row *row, CUstream sp
 	return CUDA_SUCCESS;
 }
 
-/* A host that was busy elsewhere makes work look held back, and repetitions disagree: those are asked again, beside a
-   kernel that spins for longer than a host is away. */
+/* A host that was busy elsewhere makes work look held back, calls look long, and repetitions disagree: those are asked
+   again, beside a kernel that spins for longer than a host is away. */
 CUresult sw_cell_measure(struct sw_bench *b, const struct sw_row *row, enum sw_spinner where, uint64_t idle_ns,
 			 struct sw_waits *out)
 {
 	const CUstream spinners[SW_SPINNERS] = {b->nb1, b->blk, CU_STREAM_LEGACY};
+	bool unclear = false;
 	b->patient = false;
-	CUresult rc = repeat(b, row, spinners[where], idle_ns, out);
-	if (rc ||
-	    (out->blocks != '?' && (out->next == '0' || out->next == '-') && (out->own == '0' || out->own == '-')))
+	CUresult rc = repeat(b, row, spinners[where], idle_ns, out, &unclear);
+	bool held = out->next == '1' || out->next == '?' || out->own == '1' || out->own == '?';
+	if (rc || (!unclear && !held && out->blocks != '?'))
 		return rc;
 	b->patient = true;
-	rc = repeat(b, row, spinners[where], idle_ns, out);
+	rc = repeat(b, row, spinners[where], idle_ns, out, &unclear);
 	b->patient = false;
 	return rc;
 }
