@@ -69,6 +69,9 @@ class Usage(Case):
         for option in ("--html", "--sarif"):
             self.refused(USAGE, "unknown option", "run", option, "true")
 
+    def test_strict_host_needs_a_trace_that_tells_of_it(self):
+        self.refused(INPUT, "does not tell how host threads synchronise", "report", "--strict-host", self.trace("race"))
+
     def test_options_of_other_commands_are_unknown(self):
         self.refused(USAGE, "unknown option '--error-exitcode'", "report", "--error-exitcode", "1", "x.swt")
         self.refused(USAGE, "unknown option '--sim'", "report", "--sim", "x.swt")
