@@ -23,3 +23,10 @@ tests_bench_bench_churn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_churn_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/bench_locks
 tests_bench_bench_locks_SOURCES = tests/bench/bench_locks.c
+
+check_PROGRAMS += tests/bench/guard_copies
+dist_check_SCRIPTS += tests/bench/bench_guard
+tests_bench_guard_copies_SOURCES = tests/bench/guard_copies.c
+tests_bench_guard_copies_CPPFLAGS = $(simcuda_test_cppflags)
+tests_bench_guard_copies_CFLAGS = $(SW_CFLAGS)
+tests_bench_guard_copies_LDADD = sim/libcudart.so.13
