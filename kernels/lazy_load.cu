@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	       "the kernels are loaded at the start, by asking for their attributes");
 	float *a = device_buffer(), *b = device_buffer();
 	cudaStream_t busy = new_stream(), other = new_stream();
-	int rounds = std::min(c.rounds(1), KINDS);
+	int rounds = std::min(c.rounds(8), KINDS);
 
 	for (int i = 0; c.fixed && i < rounds; i++)
 		c.load(kernel_of(i, std::make_integer_sequence<int, KINDS>()));

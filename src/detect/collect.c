@@ -102,6 +102,40 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 	collect->waited.at[finding - collect->judgement->findings.at] += cost->ns;
 }
 
+uint64_t sw_collect_site(const struct sw_access *access)
+{
+	return site(0, access);
+}
+
+struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access)
+{
+	struct sw_finding like = {.id = id, .accesses = 1, .access[0] = *access};
+	uint64_t at = sw_map_get(&collect->index, sites(&like));
+	return at ? &collect->judgement->findings.at[at - 1] : NULL;
+}
+
+void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding)
+{
+	(void)collect;
+	finding->count = 0;
+}
+
+static void take_out_dropped(struct sw_collect *collect)
+{
+	struct sw_judgement *j = collect->judgement;
+	size_t kept = 0;
+	for (size_t i = 0; i < j->findings.n; i++) {
+		if (!j->findings.at[i].count) {
+			free(collect->spread.at[i]);
+			continue;
+		}
+		j->findings.at[kept] = j->findings.at[i];
+		collect->waited.at[kept] = collect->waited.at[i];
+		collect->spread.at[kept++] = collect->spread.at[i];
+	}
+	j->findings.n = collect->waited.n = collect->spread.n = kept;
+}
+
 /* How the severity of a finding is settled once all is seen. */
 enum weigh {
 	AS_FOUND,    /* severity as given, never folded */
@@ -203,6 +237,7 @@ static void list_the_first(struct sw_judgement *j, int id)
 void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
+	take_out_dropped(collect);
 	for (size_t i = 0; i < j->findings.n; i++) {
 		struct sw_finding *f = &j->findings.at[i];
 		if (collect->spread.at[i])

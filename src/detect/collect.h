@@ -39,6 +39,13 @@ struct sw_wait_cost {
 };
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost);
 
+/* Identifies the call site of one side. */
+uint64_t sw_collect_site(const struct sw_access *access);
+/* The finding with this id whose only call site is that of the access; NULL none. */
+struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access);
+/* It turned out not to be so.  The finding stays where it is until sw_collect_finish(). */
+void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding);
+
 /* When all is seen: severities of waits by their cost, folding, order, sums of the judgement. */
 void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns);
 

@@ -132,7 +132,8 @@ enum sw_fix {
 	SW_FIX_RECORD_FIRST, /* record the event before waiting for it */
 	SW_FIX_PRELOAD,	     /* load the kernel at start-up */
 	SW_FIX_DEPEND,	     /* make one node of a graph depend on the other */
-	SW_FIX_FEWER	     /* launch less often */
+	SW_FIX_FEWER,	     /* launch less often */
+	SW_FIX_UNNEEDED	     /* nothing of what the wait covers is needed before the next wait */
 };
 
 /* What the host time of calls went into.  Estimated, but for lock_ns. */
@@ -157,6 +158,14 @@ struct sw_cost {
 	bool reliable;			  /* a replay without any change gives the run back */
 };
 
+/* SW401: what the host, or another stream, needs of a stream that was waited for. */
+#define SW_MAX_NEEDS 8u
+struct sw_need {
+	uint32_t stream;
+	uint32_t to;  /* the stream that needs it, 0: the host does */
+	uint64_t seq; /* host: up to this call; 0 all of it */
+};
+
 struct sw_finding {
 	int id; /* 101 ... */
 	enum sw_severity severity;
@@ -174,6 +183,8 @@ struct sw_finding {
 	uint64_t fix_seq;
 	struct sw_cost cost;
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
+	uint32_t needs; /* SW401: all that may not be left out of what the wait covered */
+	struct sw_need need[SW_MAX_NEEDS];
 	uint32_t detail;      /* meaning depends on id: see findings.def */
 	uint64_t value;	      /* likewise */
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */

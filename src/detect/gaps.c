@@ -38,7 +38,7 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_wait_forget(m);
 	sw_map_free(&m->host_funcs);
 	sw_graphs_free(m);
-	m->wide.open = false;
+	sw_wide_forget(m);
 	sw_hb_barrier(m->hb, r->seq);
 	if (m->schedule)
 		sw_schedule_break(m->schedule);

@@ -84,7 +84,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 	uint32_t lane = later->access.point.lane;
 	enum sw_order order = sw_hb_ordered(m->hb, earlier->access.point, lane);
 	if (order == SW_ORDER_DOCUMENTED) {
-		if (m->wide.open)
+		if (m->wide.lanes.n)
 			sw_wide_need(m, earlier, later);
 		return;
 	}

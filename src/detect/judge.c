@@ -37,7 +37,7 @@ void sw_model_finish(struct sw_model *m)
 	struct sw_hb_stats stats = sw_hb_stats(m->hb);
 	struct sw_coverage *c = &m->j->coverage;
 	sw_wait_forget(m);
-	sw_wide_close(m);
+	sw_wide_finish(m);
 	nothing_intercepted(m);
 	records_lost(m);
 	c->edges_for_safety += stats.edges_for_safety;

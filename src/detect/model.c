@@ -96,7 +96,7 @@ void sw_model_free(struct sw_model *m)
 	free(m->scratch_covered.at);
 	free(m->lanes.at);
 	free(m->legacy.at);
-	free(m->wide.lanes.at);
+	sw_wide_free(m);
 	sw_values_free(m);
 	sw_notes_free(m);
 	sw_space_free(&m->space);
@@ -209,6 +209,8 @@ bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64
 	books = sw_model_books(m, what->point.lane);
 	books->work = what->point.tick;
 	books->last = *what;
+	if (!books->since)
+		books->since = r->seq;
 	m->wait->enqueues = true;
 	sw_pending_push(m, books, r->seq, what->point.tick);
 	return true;
@@ -258,8 +260,8 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 	*env = (struct sw_shadow_env){.pool = &m->space.uses,
 				      .hb = m->hb,
 				      .serial = ++m->serial,
-				      .keep_from = m->wide.open ? m->wide.from : 1,
-				      .keep_to = m->wide.open ? m->wide.to : 0,
+				      .keep_from = m->wide.lanes.n ? sw_wide_since(m) : 1,
+				      .keep_to = m->wide.lanes.n ? m->wide.to : 0,
 				      .meet = sw_hazard_meet,
 				      .arg = m};
 }
@@ -310,7 +312,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	} else {
 		if (!block->born_passed)
 			sw_hazard_unborn(m, block, use);
-		if (sw_role_writes(range->role) && host_sees(block->memory)) {
+		if (host_sees(block->memory)) {
 			struct sw_lane *books = sw_model_books(m, what->point.lane);
 			books->visible = what->point.tick;
 			books->visible_seq = what->seq;

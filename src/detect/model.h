@@ -62,7 +62,8 @@ struct sw_lane {
 	uint32_t stream;	       /* index in judgement.streams */
 	uint64_t work;		       /* last step that was work */
 	struct sw_access last;	       /* that work; seq 0 none */
-	uint64_t visible, visible_seq; /* last step that wrote memory that the host can read, and its record */
+	uint64_t since;		       /* record of the first work since a wait that is asked about, 0 none */
+	uint64_t visible, visible_seq; /* last step that touched memory which the host can, and its record */
 	uint64_t unknown;	       /* last step whose accesses are not known */
 	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0 none */
 	uint64_t signal;	       /* last step that may tell the host something through memory */
@@ -119,7 +120,6 @@ struct sw_wait {
 	bool promised;	  /* the documents promise that it waits */
 	bool always;	  /* a finding even when it did not wait and nothing was pending */
 	bool only_waited; /* a finding only when it did wait */
-	bool wide;	  /* a synchronisation: candidate for SW401, SW402 */
 	bool pending;	  /* work was pending that it could have waited for */
 	uint64_t own_ns;
 	uint32_t tokens;
@@ -188,18 +188,37 @@ struct sw_legacy_site {
 	} from[8];
 };
 
+#define SW_MAX_READERS 4u
+
+/* What the waits of one call site were needed for. */
+struct sw_sync_site {
+	struct sw_access call;
+	uint64_t busy; /* calls for which something was pending */
+	bool kept;     /* it is not known, or too much: nothing is said of it */
+	uint32_t n;    /* streams that it waited for */
+	struct sw_sync_need {
+		uint32_t stream;
+		bool host, whole; /* by the host, and once at least all of it */
+		uint64_t seq;	  /* the last step that the host needed */
+		uint32_t tos, to[SW_MAX_READERS]; /* by other streams */
+	} need[SW_MAX_NEEDS];
+};
+
+/* A lane that a wait covered. */
 struct sw_wide_lane {
-	struct sw_covered at;
-	uint64_t work, need, need_seq;
-	uint32_t stream;
+	uint32_t lane, serial, stream;
+	uint64_t lean;	  /* the host knows up to here, whatever becomes of the waits that are asked about */
+	uint64_t covered; /* and up to here by the wait */
+	uint64_t work;	  /* last step of work in it */
+	uint64_t host, host_seq; /* needed by the host up to here, 0 not */
+	uint64_t since;		 /* record of the first step that is watched */
+	struct sw_sync_site *site;
 };
 
 struct sw_wide {
-	bool open, poisoned;
-	uint8_t ctx;
-	struct sw_access call;
-	struct sw_wait_cost cost;
-	uint64_t from, to; /* sequence numbers of what it covered */
+	bool poisoned; /* since the last wait something was done that is not known */
+	uint64_t to;   /* record of the last wait */
+	struct sw_map sites;
 	SW_VEC(struct sw_wide_lane) lanes;
 };
 
@@ -461,9 +480,18 @@ void sw_tie_replaced(struct sw_model *m, const struct sw_event *event);
 void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge);
 
 /* ---- wide.c ---- */
-void sw_wide_begin(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost);
+/* A call of the host is over; `documented`: documents promise that it waited. */
+void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented);
+/* The later use comes behind the earlier one, with which it conflicts. */
 void sw_wide_need(struct sw_model *m, const struct sw_use *earlier, const struct sw_use *later);
-void sw_wide_close(struct sw_model *m);
+/* The host was told that the step is done, and may rely on it (tick 0: nobody knows which). */
+void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq);
+/* Uses from this record on are to be kept; UINT64_MAX: none. */
+uint64_t sw_wide_since(const struct sw_model *m);
+/* Records were lost. */
+void sw_wide_forget(struct sw_model *m);
+void sw_wide_finish(struct sw_model *m);
+void sw_wide_free(struct sw_model *m);
 
 /* ---- handlers ---- */
 #define SW_HANDLERS(X)                                                                                                 \

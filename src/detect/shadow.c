@@ -129,6 +129,13 @@ static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
 	env->meet(env->arg, m, x);
 }
 
+/* Who asks what a wait was needed for may do without the order of m and x, unless they conflict: then x needed it. */
+static bool asked_about(const struct sw_shadow_env *env, const struct sw_use *x, const struct sw_use *m)
+{
+	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&
+	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
+}
+
 /* May x stand for m from now on?  (Both lie in one segment, which a dense x covers.) */
 static bool replaces(const struct sw_shadow_env *env, const struct sw_use *x, const struct sw_use *m)
 {
@@ -161,7 +168,7 @@ static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct s
 			continue;
 		}
 		meet(env, m, x);
-		if (enter && replaces(env, x, m))
+		if (enter && replaces(env, x, m) && !asked_about(env, x, m))
 			sw_use_drop(env->pool, m);
 		else
 			s->use[kept++] = m;

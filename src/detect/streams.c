@@ -208,6 +208,8 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	books = sw_model_books(m, w->what.point.lane);
 	books->work = books->visible = w->what.point.tick;
 	books->last = w->what;
+	if (!books->since)
+		books->since = r->seq;
 	books->visible_seq = r->seq;
 	sw_pending_push(m, books, r->seq, w->what.point.tick);
 	if (f->flags & SW_HOST_FUNC_UNSEEN)

@@ -63,6 +63,29 @@ static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_
 	sw_wait_add(m, w, token, SW_ORDER_DOCUMENTED);
 }
 
+static void asked_event(struct sw_model *m, uint64_t handle)
+{
+	struct sw_event *event = sw_map_ptr(&m->events, handle);
+	if (event && !event->capture && event->record.seq)
+		sw_wide_asked(m, event->record.point, event->record.seq);
+}
+
+/* Questions that a wait was perhaps made for: without it the answer might have been "not ready". */
+static void asked(struct sw_model *m, const struct sw_record *r, const struct sw_rec_sync *s)
+{
+	struct sw_hb_at at = sw_model_at(m, r, s->handle);
+	uint32_t lane;
+	if (s->what == SW_SYNC_STREAM) {
+		const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+		if (books->work)
+			sw_wide_asked(m, (struct sw_point){lane, books->work}, books->last.seq);
+		return;
+	}
+	asked_event(m, s->handle);
+	if (s->what == SW_SYNC_ELAPSED)
+		asked_event(m, s->handle2);
+}
+
 void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)r->rec;
@@ -70,10 +93,11 @@ void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	m->j->coverage.syncs++;
 	w->own_ns = sw_wait_own(SW_OWN_SYNC, 0);
 	begin_sync(m, r, w, s);
+	if (s->what == SW_SYNC_ELAPSED)
+		asked(m, r, s);
 	if (s->what == SW_SYNC_ELAPSED || !w->tokens)
 		return;
 	w->promised = w->pending;
-	w->wide = w->pending && s->what != SW_SYNC_EVENT;
 	if (!w->pending && r->dur_ns < SW_REDUNDANT_MAX_NS) {
 		w->id = SW_FINDING_REDUNDANT_SYNC;
 		w->basis = SW_BASIS_DOCUMENTED;
@@ -91,6 +115,8 @@ void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	w->what.role = SW_WAIT;
 	w->own_ns = sw_wait_own(SW_OWN_SYNC, 0);
 	sw_poll_again(m, r, &w->what, done);
-	if (done)
-		begin_sync(m, r, w, q);
+	if (!done)
+		return;
+	begin_sync(m, r, w, q);
+	asked(m, r, q);
 }

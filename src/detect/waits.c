@@ -263,6 +263,7 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 	split(w, &cost);
 	if (w->tokens && (cost.waited || w->promised))
 		m->j->host_wait_ns += dur_ns;
+	bool documented = w->tokens && w->order[0] == SW_ORDER_DOCUMENTED;
 	w->tokens = 0;
 	tell(m, w, cost.waited);
 	if (m->scratch_covered.n)
@@ -270,8 +271,7 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 	touch_by_host(m, w, seq);
 	report(m, w, &cost);
 	sw_stall_done(m, w);
-	if (w->wide)
-		sw_wide_begin(m, w, &cost);
+	sw_wide_over(m, w, &cost, documented);
 }
 
 /* The trace ends, or records were lost: calls that never came to their end stay in flight. */

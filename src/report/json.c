@@ -379,6 +379,16 @@ static void put_finding(struct sw_json *json, struct sw_report *report, const st
 		put_access(json, report, "waited_for", &finding->waited_for, "waited-for");
 	else
 		sw_json_text(json, "waited_for", NULL);
+	sw_json_open(json, "needs", '[');
+	for (uint32_t i = 0; i < finding->needs; i++) {
+		sw_json_open(json, NULL, '{');
+		put_stream(json, report, finding->need[i].stream);
+		sw_json_text(json, "needed_by",
+			     finding->need[i].to ? sw_name_stream(&report->names, finding->need[i].to) : "the host");
+		sw_json_number(json, "until_sequence", finding->need[i].seq);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
 	put_cost(json, &finding->cost);
 	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
 	sw_json_close(json, '}');

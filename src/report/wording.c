@@ -117,6 +117,29 @@ static const char *fact_refused(uint32_t status)
 	return why ? why : "a capture forbids it";
 }
 
+/* "the host waits for stream 1 up to call 7 (an event), stream 3 waits for stream 2 (an event recorded here)" */
+static const char *fact_needs(struct sw_names *names, const struct sw_finding *finding)
+{
+	const char *text = "";
+	for (uint32_t i = 0; i < finding->needs; i++) {
+		const struct sw_need *need = &finding->need[i];
+		const char *stream = sw_name_stream(names, need->stream), *one;
+		if (need->to)
+			one = sw_names_format(names, "%s waits for %s (%s on an event recorded there)",
+					      sw_name_stream(names, need->to), stream,
+					      fact_function(names, finding, "StreamWaitEvent"));
+		else if (need->seq)
+			one = sw_names_format(names, "the host waits for %s up to call %llu (%s on an event behind it)", stream,
+					      (unsigned long long)need->seq,
+					      fact_function(names, finding, "EventSynchronize"));
+		else
+			one = sw_names_format(names, "the host waits for %s (%s)", stream,
+					      fact_function(names, finding, "StreamSynchronize"));
+		text = sw_names_format(names, "%s%s%s", text, i ? "; " : "", one);
+	}
+	return text;
+}
+
 /* About the finding as a whole; NULL: no such fact. */
 static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -132,6 +155,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return fact_number(names, finding->value);
 	if (strcmp(key, "detailstream") == 0)
 		return sw_name_stream(names, finding->detail);
+	if (strcmp(key, "needs") == 0)
+		return fact_needs(names, finding);
 	if (strcmp(key, "refused") == 0)
 		return fact_refused(finding->detail);
 	if (strcmp(key, "hazard") == 0)

@@ -1,6 +1,6 @@
 # tests of detect
 if HAVE_CHECK
-detect_tests = tests/detect/test_units tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
+detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_may
@@ -18,6 +18,10 @@ tests_detect_test_may_SOURCES = tests/detect/test_may.c $(detect_common)
 tests_detect_test_may_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_may_CFLAGS = $(detect_cflags)
 tests_detect_test_may_LDADD = $(detect_ldadd)
+tests_detect_test_advice_SOURCES = tests/detect/test_advice.c $(detect_common)
+tests_detect_test_advice_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_advice_CFLAGS = $(detect_cflags)
+tests_detect_test_advice_LDADD = $(detect_ldadd)
 tests_detect_test_units_SOURCES = tests/detect/test_units.c $(detect_common)
 tests_detect_test_units_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_units_CFLAGS = $(detect_cflags)

@@ -420,8 +420,16 @@ END_TEST
 /* ---- what a wait was needed for ------------------------------------------------------------------------------------
  */
 
-/* 0: the device is waited for, the copy would have been enough.  1: the copy's stream.  2: the other stream's work is
-   used afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is known.  5: it cost
+/* The end of a program: another place waits for all that is left. */
+static void wait_at_the_end(struct tb *tb)
+{
+	tb_stack(tb, 1, 0xe000ull);
+	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	tb_stack(tb, 0);
+}
+
+/* 0: the device is waited for, the copy would have been enough.  1: the copy's stream.  2: the memory of the
+   other stream's work is freed afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is known.  5: it cost
    nothing. */
 START_TEST(wide_waits)
 {
@@ -438,7 +446,8 @@ START_TEST(wide_waits)
 	tb_sync(tb, _i == 1 ? SW_SYNC_STREAM : SW_SYNC_CONTEXT, _i == 1 ? S2 : 0);
 	tb->dur = 100;
 	if (_i == 2)
-		d2d(tb, DEV, DEV2, 64, S2);
+		tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
+	wait_at_the_end(tb);
 	struct sw_judgement *j = judged(tb);
 	if (_i) {
 		ck_assert_uint_eq(count_of(j, 401), 0);
@@ -449,7 +458,9 @@ START_TEST(wide_waits)
 		ck_assert_int_eq(f->fix, SW_FIX_NARROW);
 		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S2);
 		ck_assert_uint_eq(f->fix_seq, needed);
-		ck_assert_uint_eq(f->detail, 1);
+		ck_assert_uint_eq(f->needs, 1);
+		ck_assert_uint_eq(f->need[0].to, 0);
+		ck_assert_uint_eq(f->need[0].seq, 0);
 		ck_assert_uint_eq(f->value, 2);
 	}
 	sw_judgement_free(j);
@@ -466,11 +477,80 @@ START_TEST(wide_waits_on_one_stream)
 		tb_set(tb, DEV2, 64, S1);
 	tb->dur = 5 * MS;
 	tb_sync(tb, SW_SYNC_STREAM, S1);
+	wait_at_the_end(tb);
 	struct sw_judgement *j = judged(tb);
 	if (_i)
 		ck_assert_uint_eq(count_of(j, 401), 0);
 	else
-		ck_assert_uint_eq(only(j, 401)->fix_seq, needed);
+		ck_assert_uint_eq(only(j, 401)->need[0].seq, needed);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Another stream goes on with the work: it could wait by itself.  1: it did not touch it, so nobody needed the wait.  2: a
+   wait that comes once, and last.  3: the host asks afterwards whether the work is done. */
+START_TEST(waits_for_other_streams)
+{
+	struct tb *tb = two_streams();
+	for (int round = 0; round < 3; round++) {
+		tb_set(tb, DEV, 4096, S1);
+		tb_event_record(tb, E1, S1);
+		tb->dur = 5 * MS;
+		if (_i != 2 || round == 2)
+			tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb->dur = 100;
+		if (_i == 3)
+			tb_query(tb, SW_SYNC_EVENT, E1, 0);
+		if (!_i)
+			d2d(tb, DEV2, DEV, 64, S2);
+	}
+	if (_i != 2)
+		wait_at_the_end(tb);
+	struct sw_judgement *j = judged(tb);
+	if (_i >= 2) {
+		ck_assert_uint_eq(count_of(j, 401), 0);
+	} else {
+		const struct sw_finding *f = only(j, 401);
+		ck_assert_uint_eq(f->needs, !_i);
+		ck_assert_int_eq(f->fix, _i ? SW_FIX_UNNEEDED : SW_FIX_NARROW);
+		ck_assert(_i || f->need[0].to);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* What an earlier wait of the loop covered, a later round needs: the place keeps it. */
+START_TEST(needs_of_later_rounds)
+{
+	struct tb *tb = two_streams();
+	for (int round = 0; round < 3; round++) {
+		if (!round)
+			tb_set(tb, DEV, 4096, S1);
+		tb_set(tb, DEV2, 4096, S2);
+		tb->dur = 5 * MS;
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb->dur = 100;
+	}
+	if (_i)
+		tb_free_sync(tb, SW_MEM_UNKNOWN, DEV);
+	tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 401), !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A place that once found nothing pending, and once did. */
+START_TEST(waits_that_are_redundant_now_and_then)
+{
+	struct tb *tb = two_streams();
+	for (int round = 0; round < 4; round++) {
+		if (_i && round == 3)
+			d2h(tb, PIN, DEV, 64, S1);
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	}
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 402), !_i);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -482,7 +562,7 @@ START_TEST(redundant_waits)
 	tb_sync(tb, SW_SYNC_STREAM, S1);
 	if (_i)
 		tb_set(tb, DEV, 64, S1);
-	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	wait_at_the_end(tb);
 	struct sw_judgement *j = judged(tb);
 	if (_i) {
 		ck_assert_uint_eq(count_of(j, 402), 0);
@@ -597,6 +677,9 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, code_is_loaded_by_those_who_need_it, 0, 5);
 	tcase_add_loop_test(tc, reconfiguration, 0, 3);
 	tcase_add_loop_test(tc, wide_waits, 0, 6);
+	tcase_add_loop_test(tc, waits_for_other_streams, 0, 4);
+	tcase_add_loop_test(tc, needs_of_later_rounds, 0, 2);
+	tcase_add_loop_test(tc, waits_that_are_redundant_now_and_then, 0, 2);
 	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);
 	tcase_add_loop_test(tc, redundant_waits, 0, 2);
 	tcase_add_loop_test(tc, query_loops, 0, 2);
