@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 	       "the kernels are loaded at the start, by asking for their attributes");
 	float *a = device_buffer(), *b = device_buffer();
 	cudaStream_t busy = new_stream(), other = new_stream();
+	float *results = pinned_buffer(2 * sizeof *results);
 	int rounds = std::min(c.rounds(8), KINDS);
 
 	for (int i = 0; c.fixed && i < rounds; i++)
@@ -45,8 +46,10 @@ int main(int argc, char **argv)
 		spin_write<<<GRID, BLOCK, 0, busy>>>(a, N, 1, SPIN_NS);
 		first_time<<<GRID, BLOCK, 0, other>>>(b, N);
 		CHECK_LAUNCH();
+		CHECK(cudaMemcpyAsync(&results[0], a, sizeof *results, cudaMemcpyDeviceToHost, busy));
+		CHECK(cudaMemcpyAsync(&results[1], b, sizeof *results, cudaMemcpyDeviceToHost, other));
 		CHECK(cudaStreamSynchronize(busy));
 		CHECK(cudaStreamSynchronize(other));
 	}
-	finish({busy, other}, {}, {a, b});
+	finish({busy, other}, {}, {a, b}, {results});
 }

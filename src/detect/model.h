@@ -193,7 +193,8 @@ struct sw_legacy_site {
 /* What the waits of one call site were needed for. */
 struct sw_sync_site {
 	struct sw_access call;
-	uint64_t busy; /* calls for which something was pending */
+	uint64_t busy;	/* calls for which something was pending */
+	uint64_t moved; /* of them, those behind which nothing came before a wait that found nothing pending */
 	bool kept;     /* it is not known, or too much: nothing is said of it */
 	uint32_t n;    /* streams that it waited for */
 	struct sw_sync_need {
@@ -218,6 +219,7 @@ struct sw_wide_lane {
 struct sw_wide {
 	bool poisoned; /* since the last wait something was done that is not known */
 	uint64_t to;   /* record of the last wait */
+	struct sw_sync_site *last; /* of the last wait, if something was pending */
 	struct sw_map sites;
 	SW_VEC(struct sw_wide_lane) lanes;
 };

@@ -155,6 +155,9 @@ static void watch_again(struct sw_model *m, struct sw_sync_site *site, const str
 
 static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
+	if (m->wide.last)
+		m->wide.last->moved += !w->pending;
+	m->wide.last = w->pending ? site : NULL;
 	if (m->wide.poisoned)
 		keep_all(m);
 	m->wide.poisoned = false;
@@ -296,8 +299,8 @@ static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 {
 	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_OVER_WIDE_SYNC, &site->call);
 	uint32_t all = needs_of(site);
-	/* A single wait that the next one makes up for: the time is only spent elsewhere. */
-	bool moved = !all && site->busy == 1;
+	/* Without them the next wait would take as long. */
+	bool moved = site->moved == site->busy;
 	if (!f)
 		return false;
 	if (site->kept || moved || all > SW_MAX_NEEDS || !needs_less(site)) {

@@ -420,9 +420,11 @@ END_TEST
 /* ---- what a wait was needed for ------------------------------------------------------------------------------------
  */
 
-/* The end of a program: another place waits for all that is left. */
-static void wait_at_the_end(struct tb *tb)
+/* The end of a program: another place waits for all that is left, and for work of its own. */
+static void wait_at_the_end(struct tb *tb, bool work)
 {
+	if (work)
+		d2h(tb, PIN + 65536, DEV + 65536, 64, S2);
 	tb_stack(tb, 1, 0xe000ull);
 	tb_sync(tb, SW_SYNC_CONTEXT, 0);
 	tb_stack(tb, 0);
@@ -447,7 +449,7 @@ START_TEST(wide_waits)
 	tb->dur = 100;
 	if (_i == 2)
 		tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
-	wait_at_the_end(tb);
+	wait_at_the_end(tb, true);
 	struct sw_judgement *j = judged(tb);
 	if (_i) {
 		ck_assert_uint_eq(count_of(j, 401), 0);
@@ -477,7 +479,7 @@ START_TEST(wide_waits_on_one_stream)
 		tb_set(tb, DEV2, 64, S1);
 	tb->dur = 5 * MS;
 	tb_sync(tb, SW_SYNC_STREAM, S1);
-	wait_at_the_end(tb);
+	wait_at_the_end(tb, true);
 	struct sw_judgement *j = judged(tb);
 	if (_i)
 		ck_assert_uint_eq(count_of(j, 401), 0);
@@ -505,7 +507,7 @@ START_TEST(waits_for_other_streams)
 			d2d(tb, DEV2, DEV, 64, S2);
 	}
 	if (_i != 2)
-		wait_at_the_end(tb);
+		wait_at_the_end(tb, true);
 	struct sw_judgement *j = judged(tb);
 	if (_i >= 2) {
 		ck_assert_uint_eq(count_of(j, 401), 0);
@@ -515,6 +517,22 @@ START_TEST(waits_for_other_streams)
 		ck_assert_int_eq(f->fix, _i ? SW_FIX_UNNEEDED : SW_FIX_NARROW);
 		ck_assert(_i || f->need[0].to);
 	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Right behind it comes another wait, which would take as long without it. */
+START_TEST(waits_are_not_moved)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 4096, S1);
+	d2h(tb, PIN, DEV2, 64, S2);
+	tb->dur = 5 * MS;
+	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	tb->dur = 100;
+	wait_at_the_end(tb, _i);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 401), _i);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -562,7 +580,7 @@ START_TEST(redundant_waits)
 	tb_sync(tb, SW_SYNC_STREAM, S1);
 	if (_i)
 		tb_set(tb, DEV, 64, S1);
-	wait_at_the_end(tb);
+	wait_at_the_end(tb, false);
 	struct sw_judgement *j = judged(tb);
 	if (_i) {
 		ck_assert_uint_eq(count_of(j, 402), 0);
@@ -678,6 +696,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, reconfiguration, 0, 3);
 	tcase_add_loop_test(tc, wide_waits, 0, 6);
 	tcase_add_loop_test(tc, waits_for_other_streams, 0, 4);
+	tcase_add_loop_test(tc, waits_are_not_moved, 0, 2);
 	tcase_add_loop_test(tc, needs_of_later_rounds, 0, 2);
 	tcase_add_loop_test(tc, waits_that_are_redundant_now_and_then, 0, 2);
 	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);
