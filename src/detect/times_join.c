@@ -29,9 +29,15 @@ struct activity {
 	uint64_t start, end;
 	uint32_t correlation;
 };
-/* A wait of the host that was over by then: the work was too. */
+/* A wait of the host that was over by then: the work was too.  t_ns 0: it is not over. */
 struct bound {
 	uint64_t seq, t_ns;
+};
+/* The last work that was put on a stream. */
+struct last {
+	uint64_t seq;
+	uint32_t thread;
+	uint8_t ctx;
 };
 
 struct join {
@@ -43,8 +49,8 @@ struct join {
 	uint64_t theirs_n;
 	struct sw_map by_correlation; /* -> place in the ring + 1 */
 	SW_VEC(struct activity) waiting;
-	struct sw_map last; /* context and stream -> its last work */
-	struct sw_map open; /* a wait that began -> its last work */
+	struct sw_map last; /* stream -> struct last */
+	struct sw_map open; /* a wait that began -> its bounds: the first, how many */
 	SW_VEC(struct bound) bounds;
 	uint64_t lead_ns; /* the least time from a call to the start of its work, by the activities' own clock */
 	bool led;	   /* there was one */
@@ -122,26 +128,66 @@ static bool stream_of(const struct sw_rec *rec, uint64_t *stream)
 	}
 }
 
-/* Default streams of several threads and contexts share handles: only streams that were created are sure to be one. */
+/* Default streams share their handles: of those, and of work that another thread may only just be enqueueing, nothing is said
+   but by the thread's own waits. */
 #define FIRST_HANDLE 3u
+
+static uint64_t stream_key(const struct sw_record *r, uint64_t stream)
+{
+	if (stream >= FIRST_HANDLE)
+		return stream;
+	return 1ull << 63 | (uint64_t)r->thread << 16 | (uint64_t)r->rec->ctx << 8 |
+	       (r->rec->flags & SW_RF_PER_THREAD ? 4 : 0) | stream;
+}
+
+static void expect(struct join *j, const struct sw_record *r, const struct last *last)
+{
+	if (last->ctx == r->rec->ctx && last->thread == r->thread && j->bounds.n < BOUNDS)
+		*sw_vec_push(&j->bounds) = (struct bound){last->seq, 0};
+}
+
+/* A wait begins: what it is for. */
+static void wait_begins(struct join *j, const struct sw_record *r)
+{
+	const struct sw_rec_sync *sync = (const void *)r->rec;
+	const size_t first = j->bounds.n;
+	struct sw_map_slot slot;
+	const struct last *last = NULL;
+	if (sync->what == SW_SYNC_STREAM)
+		last = sw_map_ptr(&j->last, stream_key(r, sync->handle));
+	for (size_t i = 0; sync->what == SW_SYNC_CONTEXT && (i = sw_map_next(&j->last, i, &slot));)
+		expect(j, r, (const struct last *)(uintptr_t)slot.value);
+	if (last)
+		expect(j, r, last);
+	if (j->bounds.n > first && j->open.n < CALLS)
+		*sw_map_put(&j->open, r->seq) = (uint64_t)first << 32 | (j->bounds.n - first);
+}
+
+static void wait_ends(struct join *j, const struct sw_record *r)
+{
+	const uint64_t begin = ((const struct sw_rec_end *)(const void *)r->rec)->begin_seq;
+	const uint64_t range = sw_map_get(&j->open, begin);
+	sw_map_delete(&j->open, begin);
+	for (size_t i = range >> 32; !r->failed && i < (range >> 32) + (uint32_t)range; i++)
+		j->bounds.at[i].t_ns = r->t_ns;
+}
 
 static void watch(struct join *j, const struct sw_record *r)
 {
-	const struct sw_rec_sync *sync = (const void *)r->rec;
 	uint64_t stream;
 	if (r->rec->flags & SW_RF_END) {
-		uint64_t begin = ((const struct sw_rec_end *)(const void *)r->rec)->begin_seq, seq = sw_map_get(&j->open, begin);
-		sw_map_delete(&j->open, begin);
-		if (seq && !r->failed && j->bounds.n < BOUNDS)
-			*sw_vec_push(&j->bounds) = (struct bound){seq, r->t_ns};
-	} else if (r->rec->kind == SW_REC_SYNC && sync->what == SW_SYNC_STREAM && sync->handle >= FIRST_HANDLE) {
-		uint64_t seq = sw_map_get(&j->last, sync->handle);
-		if (seq && j->open.n < CALLS)
-			*sw_map_put(&j->open, r->seq) = seq;
-	} else if (!r->failed && stream_of(r->rec, &stream) && stream >= FIRST_HANDLE) {
-		*sw_map_put(&j->last, stream) = r->seq;
+		wait_ends(j, r);
+	} else if (r->rec->kind == SW_REC_SYNC) {
+		wait_begins(j, r);
+	} else if (!r->failed && stream_of(r->rec, &stream)) {
+		struct last *last = sw_map_ptr(&j->last, stream_key(r, stream));
+		if (!last)
+			sw_map_put_ptr(&j->last, stream_key(r, stream), last = sw_alloc(sizeof *last));
+		*last = (struct last){r->seq, r->thread, r->rec->ctx};
 	} else if (r->rec->kind == SW_REC_STREAM_DESTROY) {
-		sw_map_delete(&j->last, ((const struct sw_rec_stream *)(const void *)r->rec)->stream);
+		stream = ((const struct sw_rec_stream *)(const void *)r->rec)->stream;
+		free(sw_map_ptr(&j->last, stream));
+		sw_map_delete(&j->last, stream);
 	}
 }
 
@@ -153,7 +199,7 @@ static void bound_error(struct join *j)
 	uint64_t trail = UINT64_MAX, over = 0;
 	for (size_t i = 0; i < j->bounds.n; i++) {
 		const struct bound *b = &j->bounds.at[i];
-		const struct sw_time *t = sw_times_find(j->times, b->seq);
+		const struct sw_time *t = b->t_ns ? sw_times_find(j->times, b->seq) : NULL;
 		if (!t)
 			continue;
 		if (t->end > b->t_ns && t->end - b->t_ns > over)
@@ -274,6 +320,8 @@ static void free_join(struct join *j)
 	}
 	sw_map_free(&j->threads);
 	sw_map_free(&j->by_correlation);
+	for (size_t i = 0; (i = sw_map_next(&j->last, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
 	sw_map_free(&j->last);
 	sw_map_free(&j->open);
 	sw_time_clock_free(&j->clock);
