@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uses of threads in which a wrapper could do harm: cancellation in a wait, a mutex whose owner died, errno, a semaphore posted by a
- * signal handler, results of threads that end by pthread_exit(), C11, a fork child.  Prints what it saw; strict.sh compares
- * that with and without libsyncwatch-host.so.
+ * Uses of threads in which a wrapper could do harm: cancellation in a wait, a mutex whose owner died, errno, a
+ * semaphore posted by a signal handler, results of threads that end by pthread_exit(), C11, a fork child.  Prints what
+ * it saw; strict.sh compares that with and without libsyncwatch-host.so.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -78,7 +78,8 @@ static void cancel(void)
 	pthread_create(&thread, NULL, wait_for_ever, NULL);
 	pthread_cancel(thread);
 	pthread_join(thread, &result);
-	printf("cancelled %d, cleaned %d, lock free %d\n", result == PTHREAD_CANCELED, cleaned, !pthread_mutex_trylock(&mutex));
+	printf("cancelled %d, cleaned %d, lock free %d\n", result == PTHREAD_CANCELED, cleaned,
+	       !pthread_mutex_trylock(&mutex));
 	pthread_mutex_unlock(&mutex);
 }
 

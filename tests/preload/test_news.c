@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left out of the trace must not be missed.  Random programs of threads and objects: beside what each of them knows
- * with every release and acquire, what it knows by the recorded ones alone; the two must be the same at all times.
- * Compiled with few buckets and few places for threads, so that objects share buckets and places run out.
+ * What is left out of the trace must not be missed.  Random programs of threads and objects: beside what each of them
+ * knows with every release and acquire, what it knows by the recorded ones alone; the two must be the same at all
+ * times. Compiled with few buckets and few places for threads, so that objects share buckets and places run out.
  * SW_PROGRAMS: how many; SW_SEED: the first seed.
  */
 #include <stdio.h>

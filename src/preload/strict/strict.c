@@ -20,8 +20,8 @@ static __thread struct {
 } self __attribute__((tls_model("initial-exec")));
 
 /*
- * Each thread that comes here before it is done does it all: the results are the same.  Functions that this libc does not
- * have stay NULL, and nobody can call them.
+ * Each thread that comes here before it is done does it all: the results are the same.  Functions that this libc does
+ * not have stay NULL, and nobody can call them.
  */
 void sw_strict_start(void)
 {
@@ -29,8 +29,7 @@ void sw_strict_start(void)
 	const struct sw_companion *(*ask)(uint32_t) = NULL;
 
 #define STRICT(result, name, parameters, version)                                                                      \
-	*(void **)&sw_strict_real.name =                                                                               \
-		(version)[0] ? dlvsym(RTLD_NEXT, #name, version) : dlsym(RTLD_NEXT, #name);
+	*(void **)&sw_strict_real.name = (version)[0] ? dlvsym(RTLD_NEXT, #name, version) : dlsym(RTLD_NEXT, #name);
 #include "preload/strict/functions.def"
 #undef STRICT
 	*(void **)&ask = dlsym(RTLD_DEFAULT, "syncwatch_companion");
