@@ -72,6 +72,9 @@ class Usage(Case):
     def test_strict_host_needs_a_trace_that_tells_of_it(self):
         self.refused(INPUT, "does not tell how host threads synchronise", "report", "--strict-host", self.trace("race"))
 
+    def test_an_optional_value(self):
+        self.refused(USAGE, "'--gpu-timeline' takes '=nodes' or nothing", "run", "--gpu-timeline=all", "true")
+
     def test_options_of_other_commands_are_unknown(self):
         self.refused(USAGE, "unknown option '--error-exitcode'", "report", "--error-exitcode", "1", "x.swt")
         self.refused(USAGE, "unknown option '--sim'", "report", "--sim", "x.swt")
