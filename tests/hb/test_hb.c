@@ -325,6 +325,36 @@ START_TEST(memory_does_not_grow_with_threads_that_come_and_go)
 }
 END_TEST
 
+/* Threads with a lane each that come, take a lock of their own and go, joined or not. */
+START_TEST(memory_does_not_grow_with_strict_threads)
+{
+	struct sw_hb_options options = {.strict_host = true};
+	struct sw_hb_at at = {.stream = 0x10, .ctx = 1};
+	size_t early = 0;
+	hb = sw_hb_new(&options);
+	sw_hb_stream_create(hb, 1, 0x10, true);
+	for (uint32_t i = 1; i < 40000; i++) {
+		uint32_t young = i + 1;
+		at.seq = i;
+		at.thread = 1;
+		sw_hb_enqueue(hb, &at);
+		sw_hb_thread_create(hb, i, 1, i);
+		sw_hb_thread_start(hb, i, young);
+		at.thread = young;
+		sw_hb_wait_end(hb, sw_hb_wait_stream(hb, &at), young, i, SW_ORDER_DOCUMENTED, NULL);
+		sw_hb_release(hb, 0x1000 + i, young, i);
+		sw_hb_thread_end(hb, 0x7000 + i % 64, young);
+		if (i % 2)
+			sw_hb_thread_join(hb, 0x7000 + i % 64, 1, i);
+		if (i == 20000)
+			early = sw_hb_stats(hb).bytes;
+	}
+	ck_assert_uint_le(sw_hb_stats(hb).bytes, early + early / 8);
+	ck_assert_uint_lt(sw_hb_stats(hb).lanes_peak, 1024);
+	sw_hb_free(hb);
+}
+END_TEST
+
 START_TEST(many_idle_blocking_streams_cost_the_legacy_stream_nothing)
 {
 	for (uint64_t s = 0; s < 5000; s++) {
@@ -380,6 +410,7 @@ int main(void)
 	tcase_add_test(memory, memory_does_not_grow_with_time);
 	tcase_add_test(memory, memory_does_not_grow_when_nobody_ever_waits);
 	tcase_add_test(memory, memory_does_not_grow_with_threads_that_come_and_go);
+	tcase_add_test(memory, memory_does_not_grow_with_strict_threads);
 	suite_add_tcase(suite, rules);
 	suite_add_tcase(suite, memory);
 	SRunner *runner = srunner_create(suite);
