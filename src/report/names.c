@@ -153,12 +153,24 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
+bool sw_names_several_devices(struct sw_names *names)
+{
+	const struct sw_judgement *j = names->judgement;
+	if (!names->streams_seen)
+		names->streams_seen = 1; /* the first is the host */
+	for (; !names->several_devices && names->streams_seen < j->streams.n; names->streams_seen++)
+		names->several_devices = j->streams.at[names->streams_seen].device != j->streams.at[1].device;
+	return names->several_devices;
+}
+
 const char *sw_name_stream(struct sw_names *names, uint32_t stream)
 {
 	if (stream == 0 || stream >= names->judgement->streams.n)
 		return "the host";
 	const struct sw_stream_info *info = &names->judgement->streams.at[stream];
-	const char *device = info->device > 0 ? sw_names_format(names, " of device %d", info->device) : "";
+	const char *device = info->device > 0 || sw_names_several_devices(names)
+				     ? sw_names_format(names, " of device %d", info->device)
+				     : "";
 	switch (info->kind) {
 	case SW_LANE_HOST:
 	case SW_LANE_CALLBACK:

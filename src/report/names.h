@@ -17,6 +17,8 @@ struct sw_names {
 	const struct sw_judgement *judgement;
 	struct sw_symbols *symbols;
 	struct sw_arena arena;
+	size_t streams_seen; /* by sw_names_several_devices() */
+	bool several_devices;
 };
 
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
@@ -38,6 +40,9 @@ const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
 /* The same for sentences: the middle of a very long word is left out; the heading of the access has all of it. */
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
+
+/* The program uses more than one: then they are named. */
+bool sw_names_several_devices(struct sw_names *names);
 
 /* "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
 const char *sw_name_stream(struct sw_names *names, uint32_t stream);

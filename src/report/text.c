@@ -91,7 +91,7 @@ static const char *heading(struct sw_text *t, const struct sw_access *access, co
 	const char *where = "";
 	if (access->stream)
 		where = sw_names_format(t->names, " on %s", stream_and_site(t, access->stream));
-	if (access->stream && sw_reader_device(t->report->reader, 1))
+	if (access->stream && sw_names_several_devices(t->names))
 		where = sw_names_format(t->names, "%s, device %d", where, access->device);
 	const char *thread = access->thread ? sw_names_format(t->names, ", thread %u", access->thread) : "";
 	const char *node = "";
@@ -118,9 +118,14 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 {
 	const struct sw_allocation *info = &t->report->judgement->allocations.at[index - 1];
 	const char *name = sw_name_allocation(t->names, index);
-	const char *text =
-		sw_names_format(t->names, "%c%s is %s of %s at 0x%" PRIx64, toupper((unsigned char)name[0]), name + 1,
-				sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory), info->address);
+	bool host = info->memory == SW_MEM_PINNED || info->memory == SW_MEM_REGISTERED ||
+		    info->memory == SW_MEM_PAGEABLE || info->memory == SW_MEM_MANAGED;
+	const char *device = !host && sw_names_several_devices(t->names)
+				     ? sw_names_format(t->names, " of device %d", info->device)
+				     : "";
+	const char *text = sw_names_format(t->names, "%c%s is %s of %s%s at 0x%" PRIx64, toupper((unsigned char)name[0]),
+					   name + 1, sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory),
+					   device, info->address);
 	if (info->seq)
 		text = sw_names_format(t->names, "%s, made by %s in thread %u, call %" PRIu64 ":", text,
 				       sw_name_api(t->names, info->api, info->flags, info->stack), info->thread,
