@@ -156,6 +156,8 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 bool sw_names_several_devices(struct sw_names *names)
 {
 	const struct sw_judgement *j = names->judgement;
+	if (!sw_reader_device(names->reader, 1))
+		return false;
 	if (!names->streams_seen)
 		names->streams_seen = 1; /* the first is the host */
 	for (; !names->several_devices && names->streams_seen < j->streams.n; names->streams_seen++)
