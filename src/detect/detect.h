@@ -242,6 +242,13 @@ struct sw_gpu_summary {
 	uint64_t clock_jumps;
 };
 
+/* What the run would gain from the fixes of several findings together. */
+#define SW_JUDGED_IDS 16u
+struct sw_together {
+	int id; /* all of one id, 0: of all */
+	uint64_t findings, low_ns, high_ns;
+};
+
 struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
@@ -253,6 +260,8 @@ struct sw_judgement {
 	uint64_t span_ns;		       /* first to last record */
 	struct sw_schedule_facts schedule;     /* how well the run can be replayed; nodes 0: it was not */
 	struct sw_schedule_sums sums;
+	struct sw_together together[SW_JUDGED_IDS + 1];
+	uint32_t togethers;
 	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
 	bool simulated;
 	bool strict_host; /* each host thread had a lane of its own */

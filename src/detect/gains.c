@@ -4,8 +4,9 @@
 
 #include "detect/timing.h"
 
-/* A replay costs some milliseconds a window; what waits for less than these is not worth one. */
+/* The costliest findings are replayed: some seconds at most, at some 20 ns a node and pass. */
 #define MOST_REPLAYED 64u
+#define MOST_PASSES   100000000u
 
 /* What becomes of the calls at the place when its advice is followed. */
 static const struct {
@@ -61,24 +62,70 @@ static void fill(struct sw_finding *f, const struct sw_gain *gain, bool reliable
 	f->cost.reliable = reliable;
 }
 
+/* Each finding on its own, all findings of an id together, and all together. */
+struct trial {
+	struct asked *asked;
+	size_t n;
+	struct sw_what_if change[2 * MOST_REPLAYED]; /* of each finding; then sorted by id */
+	struct sw_what_ifs set[MOST_REPLAYED + SW_JUDGED_IDS + 1];
+	struct sw_gain gain[MOST_REPLAYED + SW_JUDGED_IDS + 1];
+	int id[SW_JUDGED_IDS + 1]; /* of the sets behind those of single findings, 0: all */
+	size_t ids;
+};
+
+static void choose(struct sw_model *m, struct trial *t)
+{
+	struct sw_judgement *j = m->j;
+	struct sw_what_if ignored;
+	uint64_t most = MOST_PASSES / (4 * j->schedule.nodes + 1);
+	t->asked = sw_calloc(j->findings.n + 1, sizeof *t->asked);
+	for (size_t i = 0; i < j->findings.n; i++)
+		if (change_of(&j->findings.at[i], &ignored))
+			t->asked[t->n++] = (struct asked){i, j->findings.at[i].cost.total_ns};
+	qsort(t->asked, t->n, sizeof *t->asked, costliest);
+	most = most < 4 ? 4 : most > MOST_REPLAYED ? MOST_REPLAYED : most;
+	if (t->n > most)
+		t->n = most;
+}
+
+static void compose(struct sw_model *m, struct trial *t)
+{
+	struct sw_what_if *next = t->change + t->n;
+	for (size_t i = 0; i < t->n; i++) {
+		change_of(&m->j->findings.at[t->asked[i].finding], &t->change[i]);
+		t->set[i] = (struct sw_what_ifs){&t->change[i], 1};
+	}
+	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+		struct sw_what_ifs *set = &t->set[t->n + t->ids];
+		*set = (struct sw_what_ifs){next, 0};
+		for (size_t i = 0; i < t->n; i++)
+			if (m->j->findings.at[t->asked[i].finding].id == changes[k].id)
+				next[set->n++] = t->change[i];
+		next += set->n;
+		if (set->n)
+			t->id[t->ids++] = changes[k].id;
+	}
+	t->set[t->n + t->ids] = (struct sw_what_ifs){t->change + t->n, t->n};
+	t->id[t->ids++] = 0;
+}
+
 static void try_all(struct sw_model *m)
 {
 	struct sw_judgement *j = m->j;
-	struct asked *asked = sw_calloc(j->findings.n + 1, sizeof *asked);
-	struct sw_what_if change[MOST_REPLAYED];
-	struct sw_gain gain[MOST_REPLAYED];
-	size_t n = 0;
-	for (size_t i = 0; i < j->findings.n; i++)
-		if (change_of(&j->findings.at[i], &change[0]))
-			asked[n++] = (struct asked){i, j->findings.at[i].cost.total_ns};
-	qsort(asked, n, sizeof *asked, costliest);
-	n = n < MOST_REPLAYED ? n : MOST_REPLAYED;
-	for (size_t i = 0; i < n; i++)
-		change_of(&j->findings.at[asked[i].finding], &change[i]);
-	sw_schedule_try(m->schedule, change, gain, n);
-	for (size_t i = 0; i < n; i++)
-		fill(&j->findings.at[asked[i].finding], &gain[i], j->schedule.reliable);
-	free(asked);
+	struct trial *t = sw_calloc(1, sizeof *t);
+	choose(m, t);
+	if (t->n) {
+		compose(m, t);
+		sw_schedule_try(m->schedule, t->set, t->gain, t->n + t->ids);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		fill(&j->findings.at[t->asked[i].finding], &t->gain[i], j->schedule.reliable);
+	for (size_t i = 0; i < t->ids; i++)
+		if (t->gain[t->n + i].known)
+			j->together[j->togethers++] = (struct sw_together){t->id[i], t->set[t->n + i].n, t->gain[t->n + i].low_ns,
+									   t->gain[t->n + i].high_ns};
+	free(t->asked);
+	free(t);
 }
 
 void sw_gains_judge(struct sw_model *m)

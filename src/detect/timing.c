@@ -122,6 +122,10 @@ static void tell_work(struct sw_model *m, const struct sw_record *r, const struc
 	bool graph = r->rec->kind == SW_REC_GRAPH_LAUNCH;
 	queue(m, w->what.stream);
 	describe(m, r, w, &work);
+	/* The first launch of a kernel waits for the device and holds back what comes later on any stream ("first launch of a
+	   kernel, on nb2 (lazy load)", measured on H200 with driver 580; CUDA programming guide, "Lazy Loading"). */
+	if (w->id == SW_FINDING_MODULE_LOAD)
+		sw_schedule_barrier(m->schedule, w->what.stream);
 	/* Launches of one executable graph run one after the other (CUDA driver API, cuGraphLaunch). */
 	if (graph)
 		sw_schedule_wait(m->schedule, w->what.stream, g->exec);

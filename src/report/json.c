@@ -5,6 +5,7 @@
 #include "report/ground.h"
 #include "report/json_out.h"
 #include "report/report.h"
+#include "report/replayed.h"
 #include "report/stack.h"
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
@@ -182,6 +183,52 @@ static void put_gpu(struct sw_json *json, const struct sw_gpu_summary *gpu)
 	sw_json_close(json, '}');
 }
 
+static void put_replay(struct sw_json *json, struct sw_names *names, const struct sw_judgement *judgement)
+{
+	const struct sw_schedule_facts *facts = &judgement->schedule;
+	const struct sw_schedule_sums *sums = &judgement->sums;
+	if (!facts->operations) {
+		sw_json_text(json, "replay", NULL);
+		return;
+	}
+	sw_json_open(json, "replay", '{');
+	sw_json_number(json, "operations", facts->operations);
+	sw_json_number(json, "timed", facts->timed);
+	sw_json_number(json, "bracketed", facts->bracketed);
+	sw_json_ms(json, "run_ms", facts->run_ns);
+	sw_json_ms(json, "kept_ms", facts->kept_ns);
+	sw_json_number(json, "windows", facts->windows);
+	sw_json_number(json, "residual_permille", facts->residual_permille);
+	sw_json_bool(json, "reliable", facts->reliable);
+	sw_json_ms(json, "host_blocked_ms", sums->blocked_ns);
+	sw_json_ms(json, "device_busy_ms", sums->busy_ns);
+	sw_json_ms(json, "device_idle_ms", sums->idle_ns);
+	sw_json_ms(json, "device_idle_while_host_blocked_ms", sums->idle_blocked_ns);
+	sw_json_ms(json, "copy_ms", sums->copy_ns);
+	sw_json_ms(json, "kernel_ms", sums->kernel_ns);
+	sw_json_ms(json, "overlap_ms", sums->overlap_ns);
+	sw_json_ms(json, "overlap_possible_ms", sums->overlap_possible_ns);
+	sw_json_open(json, "recoverable", '[');
+	for (uint32_t i = 0; i < judgement->togethers; i++) {
+		const struct sw_together *t = &judgement->together[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "id", t->id ? sw_names_format(names, "SW%03d", t->id) : "all");
+		sw_json_number(json, "findings", t->findings);
+		sw_json_ms(json, "low_ms", t->low_ns);
+		sw_json_ms(json, "high_ms", t->high_ns);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_open(json, "critical_path", '{');
+	for (int i = 0; i < SW_STRETCHES; i++)
+		if (i != SW_STRETCH_WORK)
+			sw_json_ms(json, sw_replay_stretch((enum sw_stretch_kind)i, SW_DOES_OTHER), sums->path_ns[i]);
+	for (int i = 0; i <= SW_DOES_OTHER; i++)
+		sw_json_ms(json, sw_replay_stretch(SW_STRETCH_WORK, (enum sw_work_kind)i), sums->path_work_ns[i]);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+}
+
 static void put_summary(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_judgement *judgement = report->judgement;
@@ -194,6 +241,7 @@ static void put_summary(struct sw_json *json, const struct sw_report *report)
 	sw_json_ms(json, "host_wait_ms", judgement->host_wait_ns);
 	if (judgement->gpu.recorded)
 		put_gpu(json, &judgement->gpu);
+	put_replay(json, (struct sw_names *)&report->names, judgement);
 	sw_json_number(json, "folded_waits", judgement->folded_waits);
 	sw_json_ms(json, "folded_wait_ms", judgement->folded_wait_ns);
 	sw_json_close(json, '}');
@@ -325,9 +373,28 @@ static void put_access(struct sw_json *json, struct sw_report *report, const cha
 	sw_json_close(json, '}');
 }
 
+static void put_recoverable(struct sw_json *json, const struct sw_cost *cost)
+{
+	const char *line;
+	if (!cost->replayed) {
+		sw_json_text(json, "recoverable_ms", NULL);
+		return;
+	}
+	sw_json_open(json, "recoverable_ms", '{');
+	sw_json_ms(json, "low", cost->win_low_ns);
+	sw_json_ms(json, "high", cost->win_high_ns);
+	sw_json_text(json, "times", cost->timed ? "device" : "host");
+	sw_json_bool(json, "reliable", cost->reliable);
+	sw_json_open(json, "assumptions", '[');
+	for (size_t i = 0; (line = sw_replay_assumption(cost, i)); i++)
+		sw_json_text(json, NULL, line);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
 static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 {
-	if (cost->calls == 0) {
+	if (cost->calls == 0 && !cost->replayed) {
 		sw_json_text(json, "cost", NULL);
 		return;
 	}
@@ -342,6 +409,7 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_ms(json, "transfer_ms", cost->transfer_ns);
 	sw_json_ms(json, "win_low_ms", cost->win_low_ns);
 	sw_json_ms(json, "win_high_ms", cost->win_high_ns);
+	put_recoverable(json, cost);
 	sw_json_open(json, "parts", '{');
 	sw_json_ms(json, "work_ms", cost->parts.work_ns);
 	sw_json_ms(json, "transfer_ms", cost->parts.transfer_ns);

@@ -1,7 +1,7 @@
 # report: words, text, JSON
 noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
-	src/report/report.c src/report/report.h \
+	src/report/replayed.c src/report/replayed.h src/report/report.c src/report/report.h \
 	src/report/text.c src/report/text.h src/report/text_notes.c src/report/text_run.c \
 	src/report/text_out.c src/report/text_out.h \
 	src/report/json.c src/report/json_out.c src/report/json_out.h src/report/utf8.c src/report/utf8.h \

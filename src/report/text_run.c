@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/ground.h"
+#include "report/replayed.h"
 #include "report/text.h"
 
 void sw_text_in_flight(struct sw_text *t)
@@ -192,12 +193,49 @@ static void put_verdict(struct sw_text *t)
 	putc('\n', t->out.file);
 }
 
+/* What the run as a whole spends its time on. */
+static void put_replay(struct sw_text *t)
+{
+	const struct sw_schedule_facts *facts = &t->report->judgement->schedule;
+	const struct sw_schedule_sums *sums = &t->report->judgement->sums;
+	const char *basis = sw_replay_basis(t->names, facts);
+	if (!basis)
+		return;
+	sw_text_line(t, "the run:",
+		     sw_names_format(t->names,
+				     "host blocked %s; devices busy %s, idle %s, of that %s while the host was blocked; copies beside "
+				     "kernels %s of %s possible",
+				     sw_name_time(t->names, sums->blocked_ns), sw_name_time(t->names, sums->busy_ns),
+				     sw_name_time(t->names, sums->idle_ns), sw_name_time(t->names, sums->idle_blocked_ns),
+				     sw_name_time(t->names, sums->overlap_ns), sw_name_time(t->names, sums->overlap_possible_ns)));
+	const char *path = "";
+	for (int i = 0; i < SW_STRETCHES; i++)
+		if (i != SW_STRETCH_WORK && sums->path_ns[i] > facts->kept_ns / 100)
+			path = sw_names_format(t->names, "%s%s%s %s", path, *path ? ", " : "",
+					       sw_replay_stretch((enum sw_stretch_kind)i, SW_DOES_OTHER),
+					       sw_name_time(t->names, sums->path_ns[i]));
+	for (int i = 0; i <= SW_DOES_OTHER; i++)
+		if (sums->path_work_ns[i] > facts->kept_ns / 100)
+			path = sw_names_format(t->names, "%s%s%s %s", path, *path ? ", " : "",
+					       sw_replay_stretch(SW_STRETCH_WORK, (enum sw_work_kind)i),
+					       sw_name_time(t->names, sums->path_work_ns[i]));
+	sw_text_line(t, "its length:", path);
+	const struct sw_judgement *j = t->report->judgement;
+	const struct sw_together *all = j->togethers ? &j->together[j->togethers - 1] : NULL;
+	if (all && all->high_ns > facts->run_ns / 1000)
+		sw_text_line(t, "to win:",
+			     sw_names_format(t->names, "%s to %s, if all that is advised against waits were done",
+					     sw_name_time(t->names, all->low_ns), sw_name_time(t->names, all->high_ns)));
+	sw_text_line(t, "basis:", basis);
+}
+
 static void put_waits(struct sw_text *t)
 {
 	const struct sw_judgement *judgement = t->report->judgement;
 	if (judgement->host_wait_ns)
 		sw_text_line(t, "host waits:",
 			     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
+	put_replay(t);
 	if (judgement->folded_waits && !t->report->all)
 		sw_text_line(t, "",
 			     sw_names_format(t->names,

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/wording.h"
 
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/replayed.h"
+
+#include "report/replayed.h"
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
@@ -304,12 +309,7 @@ static const char *cost_of(const struct facts *facts)
 		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
 				       cost->share_ppm / 1000 % 10);
 	text = parts_of(names, &cost->parts, text);
-	if (cost->win_low_ns)
-		text = sw_names_format(names, "%s; %s to %s could be won back", text,
-				       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns));
-	else if (cost->win_high_ns)
-		text = sw_names_format(names, "%s; up to %s could be won back", text,
-				       sw_name_time(names, cost->win_high_ns));
+	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
 	return text;
 }
 

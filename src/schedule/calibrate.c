@@ -118,6 +118,27 @@ static void find_turns(struct sw_schedule *s, struct sw_window *w)
 	free(next);
 }
 
+/* A download, and right behind it a wait of its thread for that queue: one idiom (reading back one value). */
+#define BEHIND_NS 50000u
+
+static void find_read_backs(struct sw_window *w)
+{
+	for (uint32_t i = 0; i < w->works.n; i++) {
+		const struct sw_node *work = &w->nodes.at[w->works.at[i]], *call = &w->nodes.at[work->call];
+		uint32_t last = call->flags & SW_NF_OPEN ? call->like : work->call;
+		/* Its thread's next call is among the next nodes. */
+		for (uint32_t k = last + 1; work->does == SW_DOES_DOWNLOAD && k < w->nodes.n && k < last + 4; k++) {
+			struct sw_node *next = &w->nodes.at[k];
+			if (next->kind != SW_NODE_CALL || next->prev != last)
+				continue;
+			bool waits = next->flags & SW_NF_OPEN && sw_less(next->start, w->nodes.at[last].end) < BEHIND_NS;
+			for (uint32_t e = waits ? w->nodes.at[next->like].edges : 0; waits && e < sw_edges_end(w, next->like); e++)
+				if (sw_edge_node(w->edges.at[e]) == w->works.at[i])
+					next->quarters = 1;
+		}
+	}
+}
+
 /* ---- delays ------------------------------------------------------------------------------------------------------ */
 
 static int32_t short_of(uint64_t to, uint64_t from)
@@ -194,6 +215,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 		drop_contradictions(w, i);
 	put_in_order(w);
 	find_turns(s, w);
+	find_read_backs(w);
 	for (size_t i = 0; i < w->nodes.n; i++) {
 		uint32_t node = w->order[i];
 		struct sw_node *n = &w->nodes.at[node];

@@ -26,6 +26,8 @@
 struct row {
 	uint64_t by, known_ns;
 	uint32_t unknown;
+	uint32_t like; /* of those that are not known */
+	bool mixed;    /* they are of several classes */
 };
 
 static uint64_t guess(const struct sw_node *n)
@@ -106,7 +108,8 @@ static void observe(struct sw_window *w)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Leaves in `lead` what the pieces of its row from here on are known to take, in `lag` how many are not known. */
+/* Leaves in `lead` what the pieces of its row from here on are known to take, in `lag` how many are not known: less than 0
+   when these are of several classes, so that nothing says how they share the time. */
 static void count_rows(const struct sw_schedule *s, struct sw_window *w)
 {
 	SW_VEC(struct row) rows = {0};
@@ -121,9 +124,13 @@ static void count_rows(const struct sw_schedule *s, struct sw_window *w)
 			*row = (struct row){.by = n->end};
 		uint64_t known = n->kind == SW_NODE_WORK ? usual(s, n) : 0;
 		row->known_ns += known;
-		row->unknown += n->kind == SW_NODE_WORK && !known;
+		if (n->kind == SW_NODE_WORK && !known) {
+			row->mixed |= !n->like || (row->unknown && row->like != n->like);
+			row->like = n->like;
+			row->unknown++;
+		}
 		n->lead = (int64_t)row->known_ns;
-		n->lag = row->unknown < INT32_MAX ? (int32_t)row->unknown : INT32_MAX;
+		n->lag = row->unknown > 1 && row->mixed ? -(int32_t)row->unknown : (int32_t)row->unknown;
 	}
 	free(rows.at);
 }
@@ -142,7 +149,7 @@ static uint64_t earliest(const struct sw_window *w, uint32_t node)
 static uint64_t take(const struct sw_schedule *s, const struct sw_node *n, uint64_t start, bool short_times)
 {
 	uint64_t by = n->end, own = usual(s, n), left = sw_less(by, start);
-	uint32_t unknown = (uint32_t)n->lag;
+	uint32_t unknown = (uint32_t)(n->lag < 0 ? -n->lag : n->lag);
 	uint64_t rest = sw_less(left, (uint64_t)n->lead);
 	if (by == NEVER)
 		return own;
@@ -156,8 +163,8 @@ static uint64_t take(const struct sw_schedule *s, const struct sw_node *n, uint6
 		return own;
 	if (by & LOOSE)
 		return short_times ? 0 : rest / (unknown ? unknown : 1);
-	if (short_times)
-		return unknown == 1 ? rest : 0;
+	if (short_times && n->lag < 0)
+		return 0;
 	return rest / (unknown ? unknown : 1);
 }
 

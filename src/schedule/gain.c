@@ -2,6 +2,9 @@
 /* What the run would gain from a change. */
 #include "schedule/nodes.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static bool all_timed(const struct sw_window *w)
 {
 	for (size_t i = 0; i < w->works.n; i++)
@@ -15,30 +18,38 @@ static uint64_t scaled(uint64_t ns, uint64_t run, uint64_t kept)
 	return kept && run > kept ? (uint64_t)((double)ns * (double)run / (double)kept) : ns;
 }
 
-/* Sums of one reading of the times, and one of the device's room, over all windows. */
-static void try_reading(struct sw_schedule *s, const struct sw_what_if *change, uint32_t site, bool crowded, uint64_t *won,
-			uint64_t *calls)
+/* Which of the changes each site has. */
+static void choose(const struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site)
 {
-	*won = *calls = 0;
-	for (uint32_t i = 0; i < s->windows; i++) {
-		struct sw_replay how = {change, site, crowded, crowded, 0};
-		uint64_t length = sw_replay(s, &s->window[i], &how);
-		*won += sw_less(s->base[crowded][i], length);
-		*calls += how.calls;
+	memset(by_site, 0, s->site_n * sizeof *by_site);
+	for (size_t i = set->n; i-- > 0;) {
+		uint64_t index = sw_map_get(&s->sites, set->at[i].site);
+		if (index)
+			by_site[index - 1] = (uint32_t)i + 1;
 	}
 }
 
-static void try_change(struct sw_schedule *s, const struct sw_what_if *change, struct sw_gain *gain, bool first)
+/* Sums of one reading of the times, and one of the device's room, over all windows. */
+static uint64_t try_reading(struct sw_schedule *s, const struct sw_what_ifs *set, const uint32_t *by_site, bool crowded,
+			    uint64_t *calls)
 {
-	uint64_t index = sw_map_get(&s->sites, change->site);
-	if (!index)
-		return;
+	uint64_t won = 0;
+	*calls = 0;
+	for (uint32_t i = 0; i < s->windows; i++) {
+		struct sw_replay how = {set->at, by_site, crowded, crowded, 0};
+		won += sw_less(s->base[crowded][i], sw_replay(s, &s->window[i], &how));
+		*calls += how.calls;
+	}
+	return won;
+}
+
+static void try_set(struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site, struct sw_gain *gain, bool first)
+{
+	choose(s, set, by_site);
 	for (int crowded = 0; crowded < 2; crowded++) {
-		uint64_t won, calls;
-		try_reading(s, change, (uint32_t)index - 1, crowded, &won, &calls);
+		uint64_t won = try_reading(s, set, by_site, crowded, &gain->calls);
 		gain->low_ns = first && !crowded ? won : sw_earlier(gain->low_ns, won);
 		gain->high_ns = sw_later(gain->high_ns, won);
-		gain->calls = calls;
 	}
 }
 
@@ -63,8 +74,9 @@ static void read_times(struct sw_schedule *s, bool short_times)
 	base_lines(s);
 }
 
-void sw_schedule_try(struct sw_schedule *s, const struct sw_what_if *changes, struct sw_gain *gains, size_t n)
+void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n)
 {
+	uint32_t *by_site = sw_calloc(s->site_n + 1, sizeof *by_site);
 	struct sw_schedule_facts facts = sw_schedule_facts(s);
 	bool timed = true;
 	for (uint32_t i = 0; i < s->windows; i++)
@@ -74,9 +86,10 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_if *changes, st
 	for (int short_times = 0; short_times < (timed ? 1 : 2); short_times++) {
 		read_times(s, short_times);
 		for (size_t i = 0; i < n; i++)
-			try_change(s, &changes[i], &gains[i], !short_times);
+			try_set(s, &sets[i], by_site, &gains[i], !short_times);
 	}
 	read_times(s, false);
+	free(by_site);
 	for (size_t i = 0; i < n; i++) {
 		gains[i].known = gains[i].calls && (timed || facts.timed + facts.bracketed || !facts.operations);
 		gains[i].low_ns = scaled(gains[i].low_ns, facts.run_ns, facts.kept_ns);

@@ -49,12 +49,14 @@ struct sw_node {
 	uint32_t call;	     /* WORK, MARK: the CALL that made it.  CALL: index of its site */
 	uint32_t edges;	     /* its first; they end where those of the next node begin */
 	uint32_t like;	     /* WORK: class + 1, 0 none.  CALL: its RETURN */
-	uint8_t kind, does, quarters, flags;
+	uint8_t kind, does;
+	uint8_t quarters; /* WORK: of the device.  CALL: 1 when it only waits for what the call before it downloaded */
+	uint8_t flags;
 	uint32_t own;	     /* CALL: nanoseconds that its like takes when it waits for nothing.  WORK: kilobytes, rounded up */
 };
 
 /* An edge: the node that comes first, and why. */
-enum sw_edge_why { SW_WHY_EVENT, SW_WHY_LEGACY, SW_WHY_UNTIL, SW_WHY_HANDOVER, SW_WHY_NOT };
+enum sw_edge_why { SW_WHY_EVENT, SW_WHY_LEGACY, SW_WHY_LOAD, SW_WHY_UNTIL, SW_WHY_HANDOVER, SW_WHY_NOT };
 #define SW_EDGE_BITS 28u
 static inline uint32_t sw_edge(enum sw_edge_why why, uint32_t node)
 {
@@ -95,6 +97,7 @@ struct sw_queue {
 	uint32_t taken;	 /* its tail when the legacy queue last joined it */
 	uint32_t waited; /* how many waits of the host covered its tail */
 	bool live;	 /* in sw_schedule.live */
+	uint32_t behind; /* barrier that it has an edge to */
 };
 
 struct sw_open_call {
@@ -122,6 +125,7 @@ struct sw_schedule {
 	SW_VEC(uint32_t) threads; /* last node of each, SW_NONE */
 	SW_VEC(struct sw_open_call) open;
 	uint32_t current; /* index in open, SW_NONE */
+	SW_VEC(uint32_t) barriers; /* by device: node of the last, SW_NONE */
 	struct sw_map events; /* handle -> node + 1 */
 	struct sw_map sites, classes; /* key -> index + 1 */
 	uint32_t site_n;
@@ -195,8 +199,8 @@ void sw_resource_take(struct sw_resource *r, const struct sw_node *n, uint64_t d
 
 /* ---- replay.c ---- */
 struct sw_replay {
-	const struct sw_what_if *change; /* NULL: none */
-	uint32_t site;			/* of the change */
+	const struct sw_what_if *changes; /* NULL: none */
+	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
 	bool crowded;			/* kernels keep out of each other's way wherever they may not fit together */
 	bool slow;			/* what the change needs and nobody measured takes the longer of what is plausible */
 	uint64_t calls;			/* out: to which it applied */

@@ -15,20 +15,31 @@ struct pass {
 	struct sw_resources resources;
 };
 
-/* The change applies to this call. */
-static bool chosen(const struct pass *p, const struct sw_node *call)
+/* The change that applies to this call, NULL none. */
+static const struct sw_what_if *change_of(const struct pass *p, const struct sw_node *call)
 {
-	const struct sw_what_if *change = p->how->change;
-	if (!change || call->call != p->how->site)
-		return false;
-	if (!change->only_idle)
-		return true;
-	return !(call->flags & SW_NF_OPEN) || !(p->w->nodes.at[call->like].flags & SW_NF_HELD);
+	const struct sw_node *asks = call;
+	if (!p->how->changes)
+		return NULL;
+	/* Who copies to the host and waits right behind it wants the value: a mended program does neither. */
+	if (call->quarters) {
+		asks = &p->w->nodes.at[call->prev];
+		if (asks->kind == SW_NODE_RETURN)
+			asks = &p->w->nodes.at[asks->prev];
+		if (!p->how->by_site[asks->call] || p->how->changes[p->how->by_site[asks->call] - 1].kind != SW_IF_PINNED)
+			asks = call;
+	}
+	if (!p->how->by_site[asks->call])
+		return NULL;
+	const struct sw_what_if *change = &p->how->changes[p->how->by_site[asks->call] - 1];
+	bool held = call->flags & SW_NF_OPEN && p->w->nodes.at[call->like].flags & SW_NF_HELD;
+	return change->only_idle && held ? NULL : change;
 }
 
 static bool changed(const struct pass *p, const struct sw_node *call, enum sw_what_if_kind kind)
 {
-	return p->how->change && p->how->change->kind == kind && chosen(p, call);
+	const struct sw_what_if *change = change_of(p, call);
+	return change && change->kind == kind;
 }
 
 /* What a call takes that waits for nothing. */
@@ -57,6 +68,13 @@ static bool off_legacy(const struct pass *p, uint32_t node)
 	       changed(p, &p->w->nodes.at[n->call], SW_IF_NO_LEGACY);
 }
 
+/* A barrier of a call that is made at another time. */
+static bool loads_elsewhere(const struct pass *p, uint32_t node)
+{
+	const struct sw_node *n = &p->w->nodes.at[node];
+	return n->kind == SW_NODE_MARK && changed(p, &p->w->nodes.at[n->call], SW_IF_NO_CALL);
+}
+
 static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 {
 	const struct sw_node *n = &p->w->nodes.at[node], *from = &p->w->nodes.at[sw_edge_node(edge)];
@@ -65,13 +83,15 @@ static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 		return false;
 	case SW_WHY_LEGACY:
 		return !off_legacy(p, node) && !off_legacy(p, sw_edge_node(edge));
+	case SW_WHY_LOAD:
+		return !loads_elsewhere(p, node) && !loads_elsewhere(p, sw_edge_node(edge));
 	case SW_WHY_UNTIL: {
-		const struct sw_node *call = &p->w->nodes.at[n->prev];
-		if (!p->how->change || !chosen(p, call))
+		const struct sw_what_if *change = change_of(p, &p->w->nodes.at[n->prev]);
+		if (!change)
 			return true;
-		if (p->how->change->kind == SW_IF_ONE_QUEUE)
-			return from->lane == p->how->change->queue;
-		return p->how->change->kind == SW_IF_NO_LEGACY;
+		if (change->kind == SW_IF_ONE_QUEUE)
+			return from->lane == change->queue;
+		return change->kind == SW_IF_NO_LEGACY;
 	}
 	case SW_WHY_EVENT:
 	case SW_WHY_HANDOVER:
@@ -110,7 +130,7 @@ static uint64_t pass_call(struct pass *p, uint32_t node)
 	const struct sw_node *n = &p->w->nodes.at[node];
 	int64_t before = (int64_t)(n->prev == SW_NONE ? p->w->start : p->w->done[n->prev]);
 	int64_t other = last_edge(p, node, NO_EDGE);
-	p->how->calls += chosen(p, n);
+	p->how->calls += change_of(p, n) != NULL;
 	before += n->lead;
 	if (other != NO_EDGE)
 		before = later(before, other + n->lag);
@@ -146,7 +166,8 @@ static uint64_t pass_work(struct pass *p, uint32_t node)
 	struct sw_resource *r = sw_resource_of(&p->resources, p->s, n);
 	int64_t lead = n->lead, ready = last_edge(p, node, NO_EDGE);
 	uint64_t seen;
-	if (chosen(p, call) && p->how->change->kind != SW_IF_NO_LEGACY && lead > SW_LEAD_NS)
+	const struct sw_what_if *change = lead > SW_LEAD_NS ? change_of(p, call) : NULL;
+	if (change && change->kind != SW_IF_NO_LEGACY)
 		lead = SW_LEAD_NS;
 	if (n->prev != SW_NONE)
 		ready = later(ready, (int64_t)p->w->done[n->prev]);

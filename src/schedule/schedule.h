@@ -68,6 +68,9 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 
+/* What is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of code). */
+void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
+
 /* The open call returns when this is done: the work that it enqueued itself, an event, all of a queue (of the legacy one:
    of the blocking ones too), of a context, or of a device. */
 enum sw_until { SW_UNTIL_OWN, SW_UNTIL_EVENT, SW_UNTIL_QUEUE, SW_UNTIL_CONTEXT, SW_UNTIL_DEVICE };
@@ -120,7 +123,11 @@ struct sw_gain {
 	uint64_t calls; /* that the change applies to, in the windows */
 	bool timed;	/* all of the work concerned has times of the device */
 };
-void sw_schedule_try(struct sw_schedule *s, const struct sw_what_if *changes, struct sw_gain *gains, size_t n);
+struct sw_what_ifs { /* made together; of two for one place the first counts */
+	const struct sw_what_if *at;
+	size_t n;
+};
+void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n);
 
 /* The critical path: pieces that make up the run's length, first to last. */
 enum sw_stretch_kind {

@@ -44,6 +44,7 @@ void sw_schedule_free(struct sw_schedule *s)
 	free(s->queues.at);
 	free(s->live.at);
 	free(s->legacy.at);
+	free(s->barriers.at);
 	free(s->threads.at);
 	free(s->class_of.at);
 	sw_map_free(&s->events);
@@ -64,10 +65,10 @@ static void forget(struct sw_schedule *s)
 {
 	for (size_t i = 0; i < s->queues.n; i++) {
 		struct sw_queue *q = &s->queues.at[i];
-		q->tail = q->joined = q->taken = SW_NONE;
+		q->tail = q->joined = q->taken = q->behind = SW_NONE;
 		q->live = false;
 	}
-	s->live.n = 0;
+	s->live.n = s->barriers.n = 0;
 	for (size_t i = 0; i < s->threads.n; i++)
 		s->threads.at[i] = SW_NONE;
 	for (size_t i = 0; i < s->open.n; i++)
@@ -264,7 +265,7 @@ void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind kind, uint8_t ctx, int device)
 {
 	while (s->queues.n <= queue)
-		*sw_vec_push(&s->queues) = (struct sw_queue){.tail = SW_NONE, .joined = SW_NONE, .taken = SW_NONE};
+		*sw_vec_push(&s->queues) = (struct sw_queue){.tail = SW_NONE, .joined = SW_NONE, .taken = SW_NONE, .behind = SW_NONE};
 	struct sw_queue *q = &s->queues.at[queue];
 	q->kind = kind;
 	q->ctx = ctx;
@@ -312,6 +313,22 @@ static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
 	}
 }
 
+static uint32_t *barrier_of(struct sw_schedule *s, int device)
+{
+	while (s->barriers.n <= ((uint32_t)device & 63u))
+		*sw_vec_push(&s->barriers) = SW_NONE;
+	return &s->barriers.at[(uint32_t)device & 63u];
+}
+
+static void join_barrier(struct sw_schedule *s, struct sw_queue *q)
+{
+	uint32_t barrier = *barrier_of(s, q->device);
+	if (barrier == q->behind)
+		return;
+	q->behind = barrier;
+	push_edge(s, SW_WHY_LOAD, barrier);
+}
+
 static void advance(struct sw_schedule *s, uint32_t queue, uint32_t node)
 {
 	struct sw_queue *q = &s->queues.at[queue];
@@ -353,6 +370,7 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	if (work->staged && (work->kind == SW_DOES_UPLOAD || work->kind == SW_DOES_DOWNLOAD))
 		filling(s)->nodes.at[call->node].flags |= SW_NF_STAGED;
 	join_legacy(s, q);
+	join_barrier(s, q);
 	advance(s, work->queue, node);
 }
 
@@ -370,6 +388,7 @@ static bool mark(struct sw_schedule *s, uint32_t queue, uint32_t event)
 	n->call = call->node;
 	push_edge(s, SW_WHY_EVENT, event);
 	join_legacy(s, q);
+	join_barrier(s, q);
 	advance(s, queue, node);
 	return true;
 }
@@ -392,6 +411,20 @@ void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
 	uint64_t node = sw_map_get(&s->events, event);
 	if (node)
 		mark(s, queue, (uint32_t)node - 1);
+}
+
+void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue)
+{
+	int device = queue_at(s, queue)->device;
+	if (!mark(s, queue, SW_NONE))
+		return;
+	uint32_t node = s->queues.at[queue].tail;
+	for (size_t i = 0; i < s->live.n; i++) {
+		struct sw_queue *other = &s->queues.at[s->live.at[i]];
+		if (other->device == device && other->tail != node)
+			push_edge(s, SW_WHY_LOAD, other->tail);
+	}
+	s->queues.at[queue].behind = *barrier_of(s, device) = node;
 }
 
 /* ---- waits of the host ------------------------------------------------------------------------------------------- */

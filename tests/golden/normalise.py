@@ -62,7 +62,7 @@ def main():
     findings.sort(key=lambda f: (f["id"], [a["sequence"] for a in f["accesses"]]))
     json.dump({
         "schema": report["schema"],
-        "summary": report["summary"],
+        "summary": {name: value for name, value in report["summary"].items() if name != "replay"},
         "program": kept(report["program"], ("ended_in_order", "simulated", "cuda_driver_version")),
         "devices": [kept(d, ("name", "compute_capability")) for d in report["devices"]],
         "coverage": kept(report["coverage"], COVERAGE),

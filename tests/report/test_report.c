@@ -128,7 +128,9 @@ static void add_wait(void)
 				      .worst_ns = 812000,
 				      .transfer_ns = 2100000,
 				      .win_low_ns = 4000000,
-				      .win_high_ns = 10200000};
+				      .win_high_ns = 10200000,
+				      .replayed = true,
+				      .reliable = true};
 	wait->fix = SW_FIX_ASYNC;
 	judgement.host_wait_ns = 12300000;
 }
