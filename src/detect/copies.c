@@ -207,6 +207,8 @@ static enum sw_moves moves_of(const struct side *dst, const struct side *src)
 	return to ? SW_MOVES_UP : from ? SW_MOVES_DOWN : SW_MOVES_OTHER;
 }
 
+#define SW_VALUE_BYTES 64u
+
 static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
 		 struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
 {
@@ -230,6 +232,9 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	if (may_wait(m, r, join, src, bytes))
 		join_host(m, w, join);
 	expect(w, join, synchronous, pageable, bytes);
+	/* A value that the host asks for (tensor.item()): no other kind of memory makes that faster. */
+	if (w->id && dst->place != DEVICE && src->place == DEVICE && bytes <= SW_VALUE_BYTES)
+		w->fix = SW_FIX_VALUE;
 	touch(m, w, src, join, synchronous);
 	touch(m, w, dst, join, synchronous);
 }

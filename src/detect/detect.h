@@ -133,6 +133,7 @@ enum sw_fix {
 	SW_FIX_PRELOAD,	     /* load the kernel at start-up */
 	SW_FIX_DEPEND,	     /* make one node of a graph depend on the other */
 	SW_FIX_FEWER,	     /* launch less often */
+	SW_FIX_VALUE,	     /* fetch a value less often, or later: whoever reads it needs the wait */
 	SW_FIX_UNNEEDED	     /* nothing of what the wait covers is needed before the next wait */
 };
 

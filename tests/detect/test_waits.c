@@ -172,6 +172,22 @@ START_TEST(pageable_asynchronous_copies)
 }
 END_TEST
 
+/* A few bytes for the host are a value that it asks for: pinned memory would not help.  1: as many bytes to the device. */
+START_TEST(values_for_the_host)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb->dur = 5 * MS;
+	if (_i)
+		h2d(tb, DEV, HOST, 8, S1);
+	else
+		d2h(tb, HOST, DEV, 8, S1);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 302)->fix, _i ? SW_FIX_PIN : SW_FIX_VALUE);
+	sw_judgement_free(j);
+}
+END_TEST
+
 START_TEST(sets_of_host_memory)
 {
 	struct tb *tb = two_streams();
@@ -684,6 +700,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, synchronous_copies, 0, 3);
 	tcase_add_test(tc, copies_inside_the_device_do_not_wait);
 	tcase_add_loop_test(tc, pageable_asynchronous_copies, 0, 2);
+	tcase_add_loop_test(tc, values_for_the_host, 0, 2);
 	tcase_add_loop_test(tc, sets_of_host_memory, 0, 2);
 	tcase_add_loop_test(tc, legacy_serialisation, 0, 4);
 	tcase_add_loop_test(tc, memory_management, 0, 2);
