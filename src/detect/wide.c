@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 /* Work that nobody needed is watched for so many records: the books that it keeps alive must not grow with the run. */
-#define SW_WATCHED 65536u
+#define SW_WATCHED 8192u
 
 static struct sw_sync_site *site_of(struct sw_model *m, const struct sw_access *call)
 {
