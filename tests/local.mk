@@ -4,6 +4,7 @@ include tests/api/local.mk
 include tests/preload/local.mk
 include tests/reader/local.mk
 include tests/hb/local.mk
+include tests/schedule/local.mk
 include tests/image/local.mk
 include tests/footprint/local.mk
 include tests/detect/local.mk

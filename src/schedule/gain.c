@@ -103,6 +103,7 @@ void sw_schedule_finish(struct sw_schedule *s)
 	/* The window that is being filled may be one that is passed over. */
 	if (!s->keep && s->windows > 1)
 		s->windows--;
+	sw_thin_out(s);
 	for (uint32_t i = 0; i < s->windows; i++)
 		sw_estimate_learn(s, &s->window[i]);
 	read_times(s, false);

@@ -164,6 +164,9 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 /* Clocks of host and device may differ by this much before an edge is said to contradict them. */
 #define SW_CLOCK_ERROR_NS 20000
 
+/* ---- tell.c ---- */
+void sw_thin_out(struct sw_schedule *s); /* when there is a window too many */
+
 /* ---- estimate.c ---- */
 
 /* Times of work without the device's.  short_times: only the last piece before an observation takes the time. */

@@ -79,9 +79,11 @@ static void forget(struct sw_schedule *s)
 }
 
 /* Five windows are one too many: every other one goes, and from now on twice as many are passed over. */
-static void thin_out(struct sw_schedule *s)
+void sw_thin_out(struct sw_schedule *s)
 {
 	uint32_t kept = 0;
+	if (s->windows <= SW_WINDOWS)
+		return;
 	s->stride *= 2;
 	for (uint32_t i = 0; i < s->windows; i++) {
 		if (s->place[i] % s->stride) {
@@ -106,8 +108,7 @@ static void next_window(struct sw_schedule *s)
 	if (!s->keep) {
 		w->nodes.n = w->edges.n = w->works.n = 0;
 	} else {
-		if (s->windows == SW_WINDOWS + 1)
-			thin_out(s);
+		sw_thin_out(s);
 		s->windows++;
 	}
 	w = filling(s);
