@@ -23,7 +23,7 @@ static const struct {
 	{SW_FINDING_HOST_PIN, SW_IF_NO_CALL, false},
 	{SW_FINDING_MODULE_LOAD, SW_IF_NO_CALL, false},
 	{SW_FINDING_DEVICE_CONFIG, SW_IF_NO_CALL, false},
-	{SW_FINDING_OVER_WIDE_SYNC, SW_IF_ONE_QUEUE, false},
+	{SW_FINDING_OVER_WIDE_SYNC, SW_IF_LESS, false},
 	{SW_FINDING_REDUNDANT_SYNC, SW_IF_NO_CALL, true},
 };
 
@@ -40,14 +40,24 @@ static int costliest(const void *x, const void *y)
 	return a->finding < b->finding ? -1 : a->finding > b->finding;
 }
 
+/* What stays of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
+static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, struct sw_keep *keep)
+{
+	change->keep = keep;
+	change->keeps = f->needs;
+	for (uint32_t i = 0; i < f->needs; i++)
+		keep[i] = (struct sw_keep){.queue = f->need[i].stream,
+					   .to = f->need[i].to ? f->need[i].to : SW_KEEP_HOST,
+					   .seq = f->need[i].seq};
+}
+
 static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 {
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
 		if (changes[i].id == f->id) {
 			*change = (struct sw_what_if){.kind = changes[i].kind,
 						     .only_idle = changes[i].only_idle,
-						     .site = sw_timing_site(&f->access[0]),
-						     .queue = f->fix_stream};
+						     .site = sw_timing_site(&f->access[0])};
 			return true;
 		}
 	return false;
@@ -67,6 +77,7 @@ struct trial {
 	struct asked *asked;
 	size_t n;
 	struct sw_what_if change[2 * MOST_REPLAYED]; /* of each finding; then sorted by id */
+	struct sw_keep keep[MOST_REPLAYED][SW_MAX_NEEDS];
 	struct sw_what_ifs set[MOST_REPLAYED + SW_JUDGED_IDS + 1];
 	struct sw_gain gain[MOST_REPLAYED + SW_JUDGED_IDS + 1];
 	int id[SW_JUDGED_IDS + 1]; /* of the sets behind those of single findings, 0: all */
@@ -93,6 +104,7 @@ static void compose(struct sw_model *m, struct trial *t)
 	struct sw_what_if *next = t->change + t->n;
 	for (size_t i = 0; i < t->n; i++) {
 		change_of(&m->j->findings.at[t->asked[i].finding], &t->change[i]);
+		keep_needs(&m->j->findings.at[t->asked[i].finding], &t->change[i], t->keep[i]);
 		t->set[i] = (struct sw_what_ifs){&t->change[i], 1};
 	}
 	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {

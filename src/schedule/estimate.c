@@ -16,6 +16,8 @@
 #define COPY_NS_PER_MIB 20000u
 #define MOVE_NS_PER_MIB 700u
 #define COPY_BASE_NS	2000u
+/* The other reading of the times: a bus with a quarter of that speed (PCIe 3), other work beside the copies. */
+#define SLOW_COPIES 4u
 
 /* Of the moment by which work was done.  LOOSE: the host was not held by it.  SHARED: by it or by other work. */
 #define LOOSE  1u
@@ -30,7 +32,7 @@ struct row {
 	bool mixed;    /* they are of several classes */
 };
 
-static uint64_t guess(const struct sw_node *n)
+static uint64_t guess(const struct sw_node *n, bool slow)
 {
 	uint64_t per_mib = 0;
 	switch ((enum sw_work_kind)n->does) {
@@ -48,7 +50,7 @@ static uint64_t guess(const struct sw_node *n)
 	case SW_DOES_OTHER:
 		return 0;
 	}
-	return COPY_BASE_NS + ((uint64_t)n->own * per_mib >> 10);
+	return COPY_BASE_NS + ((uint64_t)n->own * per_mib >> 10) * (slow ? SLOW_COPIES : 1);
 }
 
 /* How long a piece takes as far as its class tells, 0 unknown. */
@@ -57,7 +59,7 @@ static uint64_t usual(const struct sw_schedule *s, const struct sw_node *n)
 	const struct sw_class *class = n->like ? &s->class_of.at[n->like - 1] : NULL;
 	if (class && class->n)
 		return class->sum_ns / class->n;
-	return guess(n);
+	return guess(n, s->slow_copies);
 }
 
 static bool guessed(const struct sw_node *n)
@@ -170,6 +172,7 @@ static uint64_t take(const struct sw_schedule *s, const struct sw_node *n, uint6
 
 void sw_estimate(struct sw_schedule *s, struct sw_window *w, bool short_times)
 {
+	s->slow_copies = short_times;
 	observe(w);
 	count_rows(s, w);
 	for (uint32_t i = 0; i < w->nodes.n; i++) {

@@ -18,6 +18,18 @@ static uint64_t scaled(uint64_t ns, uint64_t run, uint64_t kept)
 	return kept && run > kept ? (uint64_t)((double)ns * (double)run / (double)kept) : ns;
 }
 
+/* The place that enqueued the work of this call; SW_NONE not known. */
+static uint32_t site_of_work(const struct sw_schedule *s, uint64_t seq)
+{
+	for (uint32_t i = 0; seq && i < s->windows; i++) {
+		const struct sw_window *w = &s->window[i];
+		uint32_t node = sw_work_at(w, seq);
+		if (node != SW_NONE)
+			return w->nodes.at[w->nodes.at[node].call].call;
+	}
+	return SW_NONE;
+}
+
 /* Which of the changes each site has. */
 static void choose(const struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site)
 {
@@ -26,6 +38,8 @@ static void choose(const struct sw_schedule *s, const struct sw_what_ifs *set, u
 		uint64_t index = sw_map_get(&s->sites, set->at[i].site);
 		if (index)
 			by_site[index - 1] = (uint32_t)i + 1;
+		for (uint32_t k = 0; k < set->at[i].keeps; k++)
+			set->at[i].keep[k].site = site_of_work(s, set->at[i].keep[k].seq);
 	}
 }
 
@@ -34,12 +48,16 @@ static uint64_t try_reading(struct sw_schedule *s, const struct sw_what_ifs *set
 			    uint64_t *calls)
 {
 	uint64_t won = 0;
+	struct sw_gate *gates = sw_alloc((s->queues.n + 1) * sizeof *gates);
 	*calls = 0;
 	for (uint32_t i = 0; i < s->windows; i++) {
-		struct sw_replay how = {set->at, by_site, crowded, crowded, 0};
+		struct sw_replay how = {.changes = set->at, .by_site = by_site, .crowded = crowded, .slow = crowded, .gates = gates};
+		for (size_t k = 0; k < s->queues.n; k++)
+			gates[k] = (struct sw_gate){SW_NONE, 0};
 		won += sw_less(s->base[crowded][i], sw_replay(s, &s->window[i], &how));
 		*calls += how.calls;
 	}
+	free(gates);
 	return won;
 }
 
@@ -99,7 +117,6 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, stru
 
 void sw_schedule_finish(struct sw_schedule *s)
 {
-	s->finished = true;
 	/* The window that is being filled may be one that is passed over. */
 	if (!s->keep && s->windows > 1)
 		s->windows--;

@@ -85,7 +85,6 @@ struct sw_window {
 /* Work that is alike, for estimates. */
 struct sw_class {
 	uint64_t sum_ns, n;
-	uint64_t guess_ns; /* from its size, 0 none */
 };
 
 struct sw_queue {
@@ -117,7 +116,7 @@ struct sw_schedule {
 	uint32_t windows;		/* in use, the last is being filled */
 	uint64_t passed, stride;	/* windows so far; each stride'th is kept */
 	bool keep;			/* the one being filled is */
-	bool finished;
+	bool slow_copies; /* the reading of the times that is being made */
 	uint64_t first_ns, last_ns;
 	SW_VEC(struct sw_queue) queues;
 	SW_VEC(uint32_t) live;	 /* queues with work that the host has hardly waited for */
@@ -167,6 +166,9 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 /* ---- tell.c ---- */
 void sw_thin_out(struct sw_schedule *s); /* when there is a window too many */
 
+/* The first work of this call, SW_NONE none. */
+uint32_t sw_work_at(const struct sw_window *w, uint64_t seq);
+
 /* ---- estimate.c ---- */
 
 /* Times of work without the device's.  short_times: only the last piece before an observation takes the time. */
@@ -201,12 +203,18 @@ uint64_t sw_resource_free(struct sw_resource *r, const struct sw_node *n, uint64
 void sw_resource_take(struct sw_resource *r, const struct sw_node *n, uint64_t done);
 
 /* ---- replay.c ---- */
+/* What is enqueued on a queue behind this node waits until then, for an event instead of the host. */
+struct sw_gate {
+	uint32_t behind; /* node, SW_NONE: nothing waits */
+	uint64_t until;
+};
 struct sw_replay {
 	const struct sw_what_if *changes; /* NULL: none */
 	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
 	bool crowded;			/* kernels keep out of each other's way wherever they may not fit together */
 	bool slow;			/* what the change needs and nobody measured takes the longer of what is plausible */
 	uint64_t calls;			/* out: to which it applied */
+	struct sw_gate *gates;		/* by queue; NULL: no change needs them */
 };
 /* Length of the window. */
 uint64_t sw_replay(const struct sw_schedule *s, const struct sw_window *w, struct sw_replay *how);

@@ -77,7 +77,7 @@ static bool loads_elsewhere(const struct pass *p, uint32_t node)
 
 static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 {
-	const struct sw_node *n = &p->w->nodes.at[node], *from = &p->w->nodes.at[sw_edge_node(edge)];
+	const struct sw_node *n = &p->w->nodes.at[node];
 	switch (sw_edge_why(edge)) {
 	case SW_WHY_NOT:
 		return false;
@@ -89,8 +89,6 @@ static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 		const struct sw_what_if *change = change_of(p, &p->w->nodes.at[n->prev]);
 		if (!change)
 			return true;
-		if (change->kind == SW_IF_ONE_QUEUE)
-			return from->lane == change->queue;
 		return change->kind == SW_IF_NO_LEGACY;
 	}
 	case SW_WHY_EVENT:
@@ -137,6 +135,45 @@ static uint64_t pass_call(struct pass *p, uint32_t node)
 	return moment(before) + call_takes(p, n);
 }
 
+/* The last work of a queue up to this node, of the place that is needed; the node itself where that is not known. */
+#define LOOK_BACK 64
+
+static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
+{
+	uint32_t at = tail;
+	for (int i = 0; i < LOOK_BACK && at != SW_NONE && site != SW_NONE; i++) {
+		const struct sw_node *n = &p->w->nodes.at[at];
+		if (n->kind == SW_NODE_WORK && p->w->nodes.at[n->call].call == site)
+			return at;
+		at = n->prev;
+	}
+	return tail;
+}
+
+/* What stays of a wait: the host waits until this moment, queues get their gates. */
+static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *change)
+{
+	const struct sw_node *n = &p->w->nodes.at[node];
+	int64_t until = NO_EDGE;
+	for (uint32_t e = n->edges; e < sw_edges_end(p->w, node); e++) {
+		uint32_t edge = p->w->edges.at[e], tail = sw_edge_node(edge);
+		for (uint32_t k = 0; k < change->keeps && sw_edge_why(edge) == SW_WHY_UNTIL; k++) {
+			const struct sw_keep *kept = &change->keep[k];
+			if (kept->queue != p->w->nodes.at[tail].lane)
+				continue;
+			uint64_t done = p->w->done[needed(p, tail, kept->site)];
+			if (kept->to == SW_KEEP_HOST) {
+				until = later(until, (int64_t)done);
+			} else if (kept->to < p->s->queues.n) {
+				struct sw_gate *gate = &p->how->gates[kept->to];
+				gate->behind = node;
+				gate->until = sw_later(gate->until, done + SW_LAG_NS);
+			}
+		}
+	}
+	return until;
+}
+
 static uint64_t pass_return(struct pass *p, uint32_t node)
 {
 	const struct sw_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
@@ -145,6 +182,9 @@ static uint64_t pass_return(struct pass *p, uint32_t node)
 		own = 0;
 	else if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
 		own = own < BARE_CALL_NS ? own : BARE_CALL_NS;
+	const struct sw_what_if *change = change_of(p, call);
+	if (change && change->kind == SW_IF_LESS)
+		other = keep(p, node, change);
 	int64_t end = begin + own;
 	if (other != NO_EDGE)
 		end = later(end, other + n->lag);
@@ -174,6 +214,8 @@ static uint64_t pass_work(struct pass *p, uint32_t node)
 	int64_t start = (int64_t)call_begins(p, n->call) + lead;
 	if (ready != NO_EDGE)
 		start = later(start, ready + n->lag);
+	if (p->how->gates && p->how->gates[n->lane].behind < node)
+		start = later(start, (int64_t)p->how->gates[n->lane].until);
 	if (r) {
 		int64_t taken = (int64_t)sw_resource_free(r, n, &seen);
 		if (n->flags & SW_NF_HELD)

@@ -103,14 +103,23 @@ struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s);
 enum sw_what_if_kind {
 	SW_IF_NO_WAIT,   /* the calls return at once; what they waited for goes on */
 	SW_IF_NO_CALL,   /* they are not made at all */
-	SW_IF_ONE_QUEUE, /* they wait for one queue only: `queue` */
+	SW_IF_LESS,	 /* they wait for what is in `keep` only */
 	SW_IF_NO_LEGACY, /* their work on the legacy stream orders no other stream */
 	SW_IF_PINNED     /* their copies run from pinned memory: no wait, the bytes move by the copy engine */
+};
+/* Part of a wait that stays: the host, or what is enqueued later on queue `to`, waits for `queue`; for all of it or, when the
+   work of call `seq` is known, for the last work of that place. */
+#define SW_KEEP_HOST UINT32_MAX
+struct sw_keep {
+	uint32_t queue, to;
+	uint64_t seq;  /* 0: all */
+	uint32_t site; /* the schedule's own */
 };
 struct sw_what_if {
 	enum sw_what_if_kind kind;
 	uint64_t site;
-	uint32_t queue;
+	struct sw_keep *keep;
+	uint32_t keeps;
 	bool only_idle; /* only those calls that had nothing to wait for */
 };
 /*

@@ -491,7 +491,7 @@ void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, 
 
 /* ---- times of the device ----------------------------------------------------------------------------------------- */
 
-static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
+uint32_t sw_work_at(const struct sw_window *w, uint64_t seq)
 {
 	size_t low = 0, high = w->works.n;
 	while (low < high) {
@@ -502,8 +502,16 @@ static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint
 			high = middle;
 	}
 	if (low == w->works.n || w->nodes.at[w->works.at[low]].seq != seq)
+		return SW_NONE;
+	return w->works.at[low];
+}
+
+static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t node = sw_work_at(w, seq);
+	if (node == SW_NONE)
 		return;
-	struct sw_node *n = &w->nodes.at[w->works.at[low]];
+	struct sw_node *n = &w->nodes.at[node];
 	bool known = n->flags & SW_NF_TIMED;
 	n->start = known ? sw_earlier(n->start, start_ns) : start_ns;
 	n->end = known ? sw_later(n->end, end_ns) : end_ns;
