@@ -59,6 +59,7 @@ static int pass(struct drawing *d, const char *trace)
 	if (sw_reader_open(trace, &reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	struct sw_judge_options judge = sw_analysis_judge(d->options);
+	judge.no_schedule = d->form == DOT;
 	judge.observer = d->form == DOT ? begin_dot(d, reader) : begin_timeline(d, reader);
 	int rc = sw_judge(reader, &judge, &judgement, &error);
 	finish(d);

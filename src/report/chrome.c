@@ -242,7 +242,8 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 					   .completed = on_completed,
 					   .edge = sw_chrome_edge,
 					   .hazard = sw_chrome_hazard,
-					   .begin = on_begin};
+					   .begin = on_begin,
+					   .path = sw_chrome_path};
 	c->calls = sw_calloc(REMEMBERED, sizeof *c->calls);
 	c->timed = sw_calloc(REMEMBERED, sizeof *c->timed);
 	c->edges = sw_calloc(EDGES, sizeof *c->edges);

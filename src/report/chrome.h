@@ -5,6 +5,7 @@
  *     chrome.c         what is told of the run, as slices
  *     chrome_timed.c   slices of the devices that were measured
  *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
+ *     chrome_path.c    the critical path
  *     chrome_arrows.c  arrows between slices: edges of the order, hazards
  *     chrome_events.c  the text of each event
  */
@@ -22,6 +23,8 @@ enum {
 	PID_HOST = 1,
 	PID_DEVICE = 100, /* + device */
 	TID_HAZARDS = 1,
+	PID_PATH = 2,
+	TID_PATH = 1,
 	TID_THREAD = 16,      /* + LANES * thread */
 	TID_STREAM = 1 << 24, /* + stream */
 	TID_INFERRED = 2 << 24, /* + stream: work without time stamps where others have some */
@@ -78,6 +81,7 @@ struct timed {
 };
 
 struct sw_chrome {
+	bool path_drawn;
 	struct sw_observer observer;
 	struct sw_reader *reader;
 	struct sw_events events;
@@ -141,6 +145,9 @@ void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const str
 void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
 /* Draws the edges that lead to this call, whose slice is written. */
 void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call);
+/* ---- chrome_path.c ---- */
+void sw_chrome_path(void *arg, const struct sw_stretch *stretch);
+
 void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		      const struct sw_access *later);
 /* Draws the hazards whose later side is this call; those that are left, at the end of the run. */

@@ -85,7 +85,7 @@ typedef void stretch_fn(void *arg, const struct sw_stretch *stretch);
 
 static void tell(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_node *n, uint64_t from, uint64_t to)
 {
-	struct sw_stretch told = {kind, (enum sw_work_kind)n->does, n->seq, from, to, n->lane};
+	struct sw_stretch told = {kind, (enum sw_work_kind)n->does, n->seq, from, to, n->lane, n->flags & SW_NF_TIMED};
 	if (to > from)
 		stretch(arg, &told);
 }
@@ -96,8 +96,8 @@ static void tell_node(const struct sw_window *w, const struct sw_node *n, uint64
 	case SW_NODE_CALL:
 		tell(stretch, arg, SW_STRETCH_HOST, n, *at, n->start);
 		if (n->flags & SW_NF_BODY)
-			tell(stretch, arg, SW_STRETCH_CALL, n, n->start, n->end);
-		*at = n->flags & SW_NF_BODY ? n->end : n->start;
+			tell(stretch, arg, SW_STRETCH_CALL, n, sw_later(*at, n->start), n->end);
+		*at = sw_later(*at, n->flags & SW_NF_BODY ? n->end : n->start);
 		return;
 	case SW_NODE_RETURN:
 		tell(stretch, arg, n->flags & SW_NF_LAG ? SW_STRETCH_LATENCY : SW_STRETCH_CALL, n, *at, n->end);

@@ -152,6 +152,7 @@ struct sw_stretch {
 	uint64_t seq; /* of the call, or of the work */
 	uint64_t start_ns, end_ns;
 	uint32_t lane; /* thread or queue */
+	bool timed;    /* WORK: by the device's clock */
 };
 void sw_schedule_path(struct sw_schedule *s, void (*stretch)(void *arg, const struct sw_stretch *stretch), void *arg);
 

@@ -16,7 +16,7 @@ import sys
 
 HOST = {"cuda_runtime", "cuda_driver", "host_function", "sync"}
 DEVICE = {"kernel", "gpu_memcpy", "gpu_memset", "host_function", "gpu_operation"}
-HOST_PID, HAZARDS_TID, FIRST_DEVICE_PID = 1, 1, 100
+HOST_PID, PATH_PID, HAZARDS_TID, FIRST_DEVICE_PID = 1, 2, 1, 100
 
 
 class Trace:
@@ -68,6 +68,8 @@ def check_slices(trace):
         need(e["to"] > e["from"], "an empty slice", e)
         if e["pid"] == HOST_PID:
             need(e["cat"] in HOST and "stream" not in e["args"], "not a host slice", e)
+        elif e["pid"] == PATH_PID:
+            need(e["cat"] == "critical_path" and "correlation" not in e["args"], "not a stretch of the critical path", e)
         else:
             need(e["cat"] in DEVICE, "not a device slice", e)
             for key in ("device", "context", "stream", "correlation", "timing"):
@@ -85,6 +87,9 @@ def check_slices(trace):
             need(parent and parent["to"] == e["to"] and parent["from"] < e["from"], "no end of a wait", e)
             need(parent["args"]["correlation"] == e["args"]["correlation"], "the end of another wait", e)
     for (pid, _), track in trace.tracks.items():
+        if pid == PATH_PID:
+            need(all(b["from"] == a["to"] for a, b in zip(track, track[1:])), "a critical path with a gap")
+            continue
         order = [e["args"]["correlation"] for e in track]
         need(pid < FIRST_DEVICE_PID or order == sorted(order), "work of a stream out of order", order[:20])
 
