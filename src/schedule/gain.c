@@ -30,6 +30,12 @@ static uint32_t site_of_work(const struct sw_schedule *s, uint64_t seq)
 	return SW_NONE;
 }
 
+static void choose_keep(const struct sw_schedule *s, struct sw_keep *keep)
+{
+	keep->site = site_of_work(s, keep->seq);
+	keep->ordered = sw_map_get(&s->pairs, (uint64_t)keep->queue << 32 | keep->to);
+}
+
 /* Which of the changes each site has. */
 static void choose(const struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site)
 {
@@ -39,7 +45,7 @@ static void choose(const struct sw_schedule *s, const struct sw_what_ifs *set, u
 		if (index)
 			by_site[index - 1] = (uint32_t)i + 1;
 		for (uint32_t k = 0; k < set->at[i].keeps; k++)
-			set->at[i].keep[k].site = site_of_work(s, set->at[i].keep[k].seq);
+			choose_keep(s, &set->at[i].keep[k]);
 	}
 }
 

@@ -125,6 +125,7 @@ struct sw_schedule {
 	SW_VEC(struct sw_open_call) open;
 	uint32_t current; /* index in open, SW_NONE */
 	SW_VEC(uint32_t) barriers; /* by device: node of the last, SW_NONE */
+	struct sw_map pairs; /* from queue, to queue: there are waits for events between them */
 	struct sw_map events; /* handle -> node + 1 */
 	struct sw_map sites, classes; /* key -> index + 1 */
 	uint32_t site_n;

@@ -113,7 +113,8 @@ enum sw_what_if_kind {
 struct sw_keep {
 	uint32_t queue, to;
 	uint64_t seq;  /* 0: all */
-	uint32_t site; /* the schedule's own */
+	uint32_t site; /* the schedule's own, like what follows */
+	bool ordered;  /* the program has events between the two, too */
 };
 struct sw_what_if {
 	enum sw_what_if_kind kind;

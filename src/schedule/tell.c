@@ -48,6 +48,7 @@ void sw_schedule_free(struct sw_schedule *s)
 	free(s->threads.at);
 	free(s->class_of.at);
 	sw_map_free(&s->events);
+	sw_map_free(&s->pairs);
 	sw_map_free(&s->sites);
 	sw_map_free(&s->classes);
 	free(s);
@@ -410,8 +411,10 @@ void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event)
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
 {
 	uint64_t node = sw_map_get(&s->events, event);
-	if (node)
-		mark(s, queue, (uint32_t)node - 1);
+	if (!node)
+		return;
+	*sw_map_put(&s->pairs, (uint64_t)filling(s)->nodes.at[node - 1].lane << 32 | queue) = 1;
+	mark(s, queue, (uint32_t)node - 1);
 }
 
 void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue)
