@@ -202,6 +202,12 @@ static bool is_wait(const struct sw_finding *f)
 	return f->id / 100 == 3 || f->id / 100 == 4;
 }
 
+/* What there is to win: the middle of the interval. */
+static uint64_t gain(const struct sw_finding *f)
+{
+	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;
+}
+
 static int order(const void *x, const void *y)
 {
 	const struct sw_finding *a = x, *b = y;
@@ -210,6 +216,8 @@ static int order(const void *x, const void *y)
 	/* Among equals what can go wrong comes before what waits. */
 	if (is_wait(a) != is_wait(b))
 		return is_wait(a) ? 1 : -1;
+	if (gain(a) != gain(b))
+		return gain(a) < gain(b) ? 1 : -1;
 	if (a->cost.total_ns != b->cost.total_ns)
 		return a->cost.total_ns < b->cost.total_ns ? 1 : -1;
 	if (a->access[0].seq != b->access[0].seq)

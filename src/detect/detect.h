@@ -254,7 +254,7 @@ struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
 	SW_VEC(struct sw_finding)
-	findings; /* by severity, hazards before waits, then by cost, then by first occurrence */
+	findings; /* by severity, hazards before waits, then by what could be won, by cost, then by first occurrence */
 	struct sw_coverage coverage;
 	uint64_t host_wait_ns;		       /* host time in calls that waited */
 	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */

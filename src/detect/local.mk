@@ -26,4 +26,4 @@ libswdetect_a_SOURCES = \
 	src/detect/behaviour.c src/detect/behaviour.h src/detect/behaviour.def src/detect/may.c src/detect/may.h \
 	src/detect/times.c src/detect/times.h src/detect/times_clock.c src/detect/times_join.c \
 	src/detect/judge.c
-EXTRA_DIST += doc/findings.md
+EXTRA_DIST += doc/findings.md doc/waits.md
