@@ -233,8 +233,10 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		join_host(m, w, join);
 	expect(w, join, synchronous, pageable, bytes);
 	/* A value that the host asks for (tensor.item()): no other kind of memory makes that faster. */
-	if (w->id && dst->place != DEVICE && src->place == DEVICE && bytes <= SW_VALUE_BYTES)
-		w->fix = SW_FIX_VALUE;
+	if (dst->place != DEVICE && src->place == DEVICE && bytes <= SW_VALUE_BYTES) {
+		w->fix = w->id ? SW_FIX_VALUE : w->fix;
+		*sw_model_value(m, r->thread) = w->what;
+	}
 	touch(m, w, src, join, synchronous);
 	touch(m, w, dst, join, synchronous);
 }

@@ -58,6 +58,8 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 			*change = (struct sw_what_if){.kind = changes[i].kind,
 						     .only_idle = changes[i].only_idle,
 						     .site = sw_timing_site(&f->access[0])};
+			if (f->access[0].kind == SW_REC_SYNC && f->id == SW_FINDING_SYNC_COPY)
+				change->kind = SW_IF_NO_WAIT;
 			return true;
 		}
 	return false;

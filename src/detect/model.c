@@ -103,6 +103,7 @@ void sw_model_free(struct sw_model *m)
 	sw_collect_free(&m->collect);
 	sw_schedule_free(m->schedule);
 	free(m->polling.at);
+	free(m->value.at);
 	sw_hb_free(m->hb);
 }
 

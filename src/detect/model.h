@@ -103,8 +103,8 @@ enum sw_own {
 
 enum sw_moves { SW_MOVES_OTHER, SW_MOVES_UP, SW_MOVES_DOWN, SW_MOVES_WITHIN };
 
-/* A loop of queries for one handle that is not over. */
-struct sw_polling {
+/* What a thread did last. */
+struct sw_polling { /* a loop of queries for one handle that is not over */
 	uint64_t handle, since_ns, last_ns;
 };
 
@@ -128,6 +128,7 @@ struct sw_wait {
 	struct sw_access waited_for; /* of what is covered, the work given out last; seq 0: not known */
 	sw_covered_vec covered;	    /* work that the host did not know to be done, documented clock */
 	enum sw_moves moves;	    /* copies: which way */
+	struct sw_access read_back; /* synchronisations: the copy of a value right before it, seq 0 none */
 	bool staged;		    /* a copy from or to pageable memory */
 	struct sw_range host_range; /* what the host itself touches inside the call; width 0 nothing */
 	uint32_t detail;
@@ -247,6 +248,7 @@ struct sw_model {
 	struct sw_arena *arena; /* lives as long as the judgement */
 	struct sw_schedule *schedule; /* NULL: not wanted */
 	SW_VEC(struct sw_polling) polling; /* by thread */
+	SW_VEC(struct sw_access) value;	   /* by thread: its last call, when that copied a value to the host; seq 0 */
 	struct sw_address_space space;
 	struct sw_collect collect;
 
@@ -399,6 +401,9 @@ void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, ui
 void sw_host_signalled(struct sw_model *m, struct sw_point by);
 /* May the host have learnt through memory that this step is done? */
 bool sw_host_may_know(struct sw_model *m, struct sw_point work);
+
+/* ---- syncs.c ---- */
+struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread);
 
 /* ---- isolation.c ---- */
 void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call);

@@ -86,6 +86,30 @@ static void asked(struct sw_model *m, const struct sw_record *r, const struct sw
 		asked_event(m, s->handle2);
 }
 
+/* Between a copy and the wait for it there is nothing but the way out of one call and into the next. */
+#define SW_READ_BACK_NS 50000u
+
+struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread)
+{
+	while (m->value.n <= thread)
+		*sw_vec_push(&m->value) = (struct sw_access){0};
+	return &m->value.at[thread];
+}
+
+/* A value is copied to pinned memory and waited for (tensor.item()): the copy is asynchronous, the pair is not. */
+static void read_back(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	struct sw_access *value = sw_model_value(m, r->thread);
+	bool behind = value->seq && value->stream == w->what.stream && r->t_ns - value->t_ns < value->dur_ns + SW_READ_BACK_NS;
+	if (behind && w->pending) {
+		w->read_back = *value;
+		w->id = SW_FINDING_SYNC_COPY;
+		w->basis = SW_BASIS_DOCUMENTED;
+		w->fix = SW_FIX_VALUE;
+	}
+	value->seq = 0;
+}
+
 void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)r->rec;
@@ -98,6 +122,8 @@ void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	if (s->what == SW_SYNC_ELAPSED || !w->tokens)
 		return;
 	w->promised = w->pending;
+	if (s->what == SW_SYNC_STREAM)
+		read_back(m, r, w);
 	if (!w->pending && r->dur_ns < SW_REDUNDANT_MAX_NS) {
 		w->id = SW_FINDING_REDUNDANT_SYNC;
 		w->basis = SW_BASIS_DOCUMENTED;

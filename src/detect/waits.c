@@ -187,6 +187,10 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 		.detail = w->detail,
 		.value = w->covered.n,
 	};
+	if (w->read_back.seq) {
+		seen.accesses = 2;
+		seen.access[1] = w->read_back;
+	}
 	if (w->basis == SW_BASIS_MAY && cost->waited && w->id != SW_FINDING_DEVICE_ALLOC)
 		seen.basis = SW_BASIS_MEASURED;
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);

@@ -142,6 +142,27 @@ START_TEST(synchronous_copies)
 }
 END_TEST
 
+/* 0: a value is copied to pinned memory and waited for.  1: more than a value.  2: another stream is waited for.  3: later. */
+START_TEST(values_read_back)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV2, 64, S2);
+	d2h(tb, PIN, DEV, _i == 1 ? 4096 : 8, S1);
+	if (_i == 3)
+		tb->now += MS;
+	tb_sync(tb, SW_SYNC_STREAM, _i == 2 ? S2 : S1);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 301), !_i);
+	if (!_i) {
+		ck_assert_int_eq(only(j, 301)->fix, SW_FIX_VALUE);
+		ck_assert_uint_eq(only(j, 301)->accesses, 2);
+		ck_assert_int_eq(only(j, 301)->access[0].kind, SW_REC_SYNC);
+		ck_assert_int_eq(only(j, 301)->access[1].kind, SW_REC_COPY);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Copies inside the device wait for nothing and are no finding. */
 START_TEST(copies_inside_the_device_do_not_wait)
 {
@@ -698,6 +719,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, useful_waits_are_not_blamed);
 	tcase_add_loop_test(tc, records_replaced, 0, 2);
 	tcase_add_loop_test(tc, synchronous_copies, 0, 3);
+	tcase_add_loop_test(tc, values_read_back, 0, 4);
 	tcase_add_test(tc, copies_inside_the_device_do_not_wait);
 	tcase_add_loop_test(tc, pageable_asynchronous_copies, 0, 2);
 	tcase_add_loop_test(tc, values_for_the_host, 0, 2);
