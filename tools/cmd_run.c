@@ -21,6 +21,7 @@
 struct run {
 	const struct sw_options *options;
 	char *preload;	  /* to preload: one object, or several with colons between them */
+	char *nvtx;	  /* what NVTX loads, NULL: not installed */
 	char *simulation; /* folder, NULL: the real CUDA */
 	char *folder;	  /* where we were started: the program may go elsewhere */
 };
@@ -83,6 +84,9 @@ static void prepare(void *arg, pid_t pid)
 				  gpu ? "gpu-timeline=" : "", gpu && *gpu ? gpu : gpu ? "1" : "", gpu ? ":" : "", escaped);
 	setenv("SYNCWATCH_OPTIONS", options, 1);
 	prepend("LD_PRELOAD", run->preload);
+	/* Whoever has set it wants another tool to hear what the program says. */
+	if (run->nvtx)
+		setenv("NVTX_INJECTION64_PATH", run->nvtx, 0);
 	if (run->simulation)
 		prepend("LD_LIBRARY_PATH", run->simulation);
 	free(options);
@@ -155,6 +159,7 @@ static int set_up(struct run *run)
 	run->preload = sw_install_find("libsyncwatch.so", &error);
 	if (!run->preload)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	run->nvtx = sw_install_find("libsyncwatch-nvtx.so", &error); /* without it, names and ranges are missing */
 	status = run->options->guard_host ? add_companion(run, "libsyncwatch-guard.so") : SW_EXIT_OK;
 	if (status)
 		return status;
@@ -251,6 +256,7 @@ int sw_cmd_run(const struct sw_options *options)
 	if (!status)
 		status = run_program(&run);
 	free(run.preload);
+	free(run.nvtx);
 	free(run.simulation);
 	free(run.folder);
 	return status;

@@ -134,6 +134,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(HOST_ACCESS, 92, "the host touched a buffer that work in flight uses")                                       \
 	X(ACTIVITY, 94, "time stamps of work on a device, or of the driver call that put it there")                    \
 	X(HOST_SYNC, 93, "host threads ordered each other: a lock, a condition, creation, join ...")                   \
+	X(RANGE, 95, "a range of NVTX begins or ends")                                                                 \
 	X(ANNOTATION, 96, "what the program says of itself (syncwatch.h)")
 
 enum sw_rec_kind {
@@ -306,7 +307,9 @@ struct sw_rec_name {
 	struct sw_rec h;
 	uint32_t of; /* enum sw_name_of */
 	uint32_t name_bytes;
-	uint64_t handle, bytes; /* then name; SYMBOL: mangled, handle is the address and an ALLOC record precedes */
+	/* Then name.  SYMBOL: mangled, handle is the address and an ALLOC record precedes; THREAD: number of the thread, or 0
+	   and `bytes` is the kernel's id of a thread, which may be told of later. */
+	uint64_t handle, bytes;
 };
 
 enum sw_loss_why { SW_LOSS_SIZE_LIMIT = 1, SW_LOSS_NO_SPACE, SW_LOSS_NO_MEMORY, SW_LOSS_REENTERED, SW_LOSS_FORK, SW_LOSS_OTHER };
@@ -716,6 +719,23 @@ struct sw_rec_host_sync {
 	uint32_t kind; /* enum sw_through */
 };
 static_assert(sizeof(struct sw_rec_host_sync) == 48, "packed");
+
+enum sw_range_op {
+	SW_RANGE_PUSH = 1, /* on the thread's stack of the domain */
+	SW_RANGE_POP,
+	SW_RANGE_START, /* with an id, by which any thread may end it */
+	SW_RANGE_END
+};
+/* Written by libsyncwatch-nvtx.so.  A range that was open before recording began is told when it begins. */
+struct sw_rec_range {
+	struct sw_rec h;
+	uint64_t domain; /* which one, 0 the default */
+	uint64_t id;     /* START, END: never used again; else 0 */
+	uint32_t op;     /* enum sw_range_op */
+	uint32_t tid;    /* PUSH, START: kernel's id of the thread whose range it is; 0: the thread of the record */
+	uint32_t name_bytes, domain_bytes; /* PUSH, START: then the name, then that of the domain */
+};
+static_assert(sizeof(struct sw_rec_range) == 64, "packed");
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

@@ -69,6 +69,12 @@ struct sw_allocation {
 	const char *name; /* symbol or annotation; NULL */
 };
 
+/* A range of NVTX, one for all that are alike. */
+struct sw_nvtx {
+	const char *name, *domain; /* "" the default one */
+	uint32_t within;	   /* the range around it: index + 1, 0 none */
+};
+
 /* How a kernel comes to the memory that it touches. */
 enum sw_via {
 	SW_VIA_PARAMETER, /* a pointer in its parameters (sw_access.param) */
@@ -99,6 +105,7 @@ struct sw_access {
 	uint8_t kind; /* record kind */
 	uint16_t api;
 	uint16_t flags; /* SW_RF_* of the record: RUNTIME tells which API the user called */
+	uint32_t nvtx;	/* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
@@ -255,6 +262,7 @@ struct sw_judgement {
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
 	SW_VEC(struct sw_finding)
 	findings; /* by severity, hazards before waits, then by what could be won, by cost, then by first occurrence */
+	SW_VEC(struct sw_nvtx) nvtx;
 	struct sw_coverage coverage;
 	uint64_t host_wait_ns;		       /* host time in calls that waited */
 	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */
@@ -285,6 +293,15 @@ struct sw_operation {
 	const struct sw_record *record; /* valid during the call-back; params only for calls of one record */
 };
 
+/* A range of NVTX, told when it ends. */
+struct sw_nvtx_span {
+	const char *name, *domain;
+	uint64_t domain_id, id; /* id 0: pushed, and lies within what else its thread pushed in the domain */
+	uint32_t thread;	/* 0: of one that made no call */
+	uint64_t start_ns, end_ns;
+	bool open; /* it had not ended when the trace ended; end_ns is the last moment that is known */
+};
+
 /* Whoever wants to see the run pass by (timeline, dot). Every member may be NULL. */
 struct sw_observer {
 	void *arg;
@@ -298,6 +315,7 @@ struct sw_observer {
 	void (*begin)(void *arg, const struct sw_judgement *so_far);
 	/* A stretch of the critical path, first to last, when all else was told. */
 	void (*path)(void *arg, const struct sw_stretch *stretch);
+	void (*nvtx)(void *arg, const struct sw_nvtx_span *span);
 };
 
 struct sw_judge_options {

@@ -37,6 +37,7 @@ void sw_model_finish(struct sw_model *m)
 	struct sw_hb_stats stats = sw_hb_stats(m->hb);
 	struct sw_coverage *c = &m->j->coverage;
 	sw_wait_forget(m);
+	sw_nvtx_finish(m);
 	sw_wide_finish(m);
 	nothing_intercepted(m);
 	records_lost(m);
@@ -92,6 +93,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->streams.at);
 	free(judgement->allocations.at);
 	free(judgement->findings.at);
+	free(judgement->nvtx.at);
 	sw_times_free(&judged->times);
 	sw_mays_free(&judgement->mays);
 	sw_arena_free(&judged->arena);

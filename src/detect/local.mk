@@ -18,6 +18,7 @@ libswdetect_a_SOURCES = \
 	src/detect/handles.c src/detect/handles.h \
 	src/detect/graphs.c src/detect/graphs.h src/detect/runs.c src/detect/turns.c src/detect/branches.c src/detect/isolation.c \
 	src/detect/host_access.c \
+	src/detect/nvtx.c src/detect/nvtx.h \
 	src/detect/blocks.c src/detect/pools.c src/detect/values.c src/detect/annotate.c src/detect/syncs.c \
 	src/detect/timing.c src/detect/timing.h src/detect/gains.c \
 	src/detect/device.c src/detect/gaps.c src/detect/polls.c \

@@ -99,6 +99,7 @@ void sw_model_free(struct sw_model *m)
 	sw_wide_free(m);
 	sw_values_free(m);
 	sw_notes_free(m);
+	sw_nvtx_free(m);
 	sw_space_free(&m->space);
 	sw_collect_free(&m->collect);
 	sw_schedule_free(m->schedule);
@@ -397,6 +398,7 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 		.kind = r->rec->kind,
 		.api = r->rec->api,
 		.flags = r->rec->flags,
+		.nvtx = sw_nvtx_of(m, r->thread),
 		.seq = r->seq,
 		.t_ns = r->t_ns,
 		.dur_ns = r->dur_ns,
@@ -461,6 +463,10 @@ static void tell_failed(struct sw_model *m, const struct sw_record *r)
 
 void sw_model_step(struct sw_model *m, const struct sw_record *r)
 {
+	if (r->rec->kind == SW_REC_RANGE) {
+		sw_nvtx_take(m, r);
+		return;
+	}
 	sw_handler *handler = handlers[r->rec->kind];
 	bool operation = sw_kind_is_operation(r->rec->kind);
 	if (operation) {

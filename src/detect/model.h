@@ -46,6 +46,7 @@
 #include "detect/graphs.h"
 #include "detect/handles.h"
 #include "detect/matrix.h"
+#include "detect/nvtx.h"
 #include "detect/plans.h"
 #include "detect/space.h"
 #include "detect/times.h"
@@ -281,6 +282,7 @@ struct sw_model {
 	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
 	struct sw_map cells;		   /* address -> values that streams wrote there (values.c) */
 	uint64_t values_written;
+	struct sw_nvtx_books nvtx;
 	SW_VEC(struct sw_said) said;
 	struct sw_intervals ignored; /* addresses that are not judged */
 	uint64_t unordered;	     /* uses that met an earlier one which no document orders before them */

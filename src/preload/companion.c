@@ -16,6 +16,15 @@ static void hook(const struct sw_companion_hooks *hooks)
 	sw_companion_hooks = hooks;
 }
 
+void (*sw_companion_begun)(void);
+
+static void begun(void (*function)(void))
+{
+	__atomic_store_n(&sw_companion_begun, function, __ATOMIC_SEQ_CST);
+	if (sw_recording())
+		function();
+}
+
 static const struct sw_file_header *header(void)
 {
 	return sw_trace.header;
@@ -39,6 +48,7 @@ static const struct sw_companion companion = {
 	.notice = sw_notice,
 	.recording = sw_recording,
 	.inside = inside,
+	.begun = begun,
 	.hook = hook,
 	.nested = sw_call_inside,
 	.host_sync = sw_host_sync,

@@ -11,7 +11,7 @@
 
 #include "preload/recorder.h"
 
-#define SW_COMPANION_VERSION 3u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 4u /* both sides are built together: any difference is a mixed installation */
 
 /* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA. */
 struct sw_companion_hooks {
@@ -26,6 +26,8 @@ struct sw_companion_hooks {
 /* NULL: nobody listens.  Set once, before the first call is recorded. */
 extern const struct sw_companion_hooks *sw_companion_hooks;
 
+extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
+
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
 	void *(*record)(struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
@@ -38,6 +40,7 @@ struct sw_companion {
 	void (*notice)(const char *text);
 	bool (*recording)(void);
 	bool (*inside)(void); /* a call of this thread is being recorded: calls made now are not */
+	void (*begun)(void (*function)(void)); /* called whenever recording begins; at once where it has: one at most */
 	void (*hook)(const struct sw_companion_hooks *hooks);
 	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
 	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);

@@ -14,3 +14,4 @@ include src/preload/strict/local.mk
 
 # Companion objects: what is off by default.
 include src/preload/gpu.mk
+include src/preload/nvtx/local.mk

@@ -112,6 +112,9 @@ static void start_rest(void)
 		sw_cost_measure_stack();
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
 	}
+	void (*begun)(void) = __atomic_load_n(&sw_companion_begun, __ATOMIC_SEQ_CST);
+	if (begun)
+		begun();
 }
 
 /* Another thread starts recording: waits for it, but not for ever. */

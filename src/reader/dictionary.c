@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Names of threads that may never come. */
+#define MAX_WAITING_NAMES 4096u
+
 static const char *text(struct sw_dictionary *d, const void *bytes, size_t n)
 {
 	return sw_arena_strndup(&d->arena, bytes, n);
@@ -43,6 +46,11 @@ const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer *w, const s
 		return "thread 0 does not exist";
 	struct sw_trace_thread *t = sw_arena_alloc(&d->arena, sizeof *t);
 	*t = (struct sw_trace_thread){r->thread, r->tid, r->main, text(d, name, r->name_bytes)};
+	const char *given = sw_map_ptr(&d->thread_names, r->tid);
+	if (given)
+		t->name = given;
+	sw_map_delete(&d->thread_names, r->tid);
+	*sw_map_put(&d->tids, r->tid) = r->thread;
 	sw_map_put_ptr(&d->threads, r->thread, t);
 	w->thread = r->thread;
 	return NULL;
@@ -121,6 +129,17 @@ const char *sw_take_function(struct sw_dictionary *d, struct sw_writer *w, const
 	return NULL;
 }
 
+/* By its number, or by the kernel's id: of the thread that had it last, or will have it. */
+static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, const char *name)
+{
+	uint64_t number = r->handle ? r->handle : sw_map_get(&d->tids, r->bytes);
+	struct sw_trace_thread *thread = sw_map_ptr(&d->threads, number);
+	if (thread)
+		thread->name = name;
+	else if (!r->handle && d->thread_names.n < MAX_WAITING_NAMES)
+		sw_map_put_ptr(&d->thread_names, r->bytes, name);
+}
+
 const char *sw_take_name(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_name *r = (const void *)rec;
@@ -129,9 +148,8 @@ const char *sw_take_name(struct sw_dictionary *d, struct sw_writer *w, const str
 	(void)w;
 	if (!name)
 		return "the name is longer than the record";
-	struct sw_trace_thread *thread = sw_map_ptr(&d->threads, r->handle);
-	if (r->of == SW_NAME_THREAD && thread)
-		thread->name = text(d, name, r->name_bytes);
+	if (r->of == SW_NAME_THREAD)
+		name_thread(d, r, text(d, name, r->name_bytes));
 	return NULL;
 }
 

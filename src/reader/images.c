@@ -92,6 +92,8 @@ void sw_dictionary_free(struct sw_dictionary *d)
 	free_images(d);
 	sw_map_free(&d->image_hashes);
 	sw_map_free(&d->threads);
+	sw_map_free(&d->tids);
+	sw_map_free(&d->thread_names);
 	sw_map_free(&d->functions);
 	sw_map_free(&d->stack_hashes);
 	sw_map_free(&d->cudarts);

@@ -242,6 +242,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 					   .completed = on_completed,
 					   .edge = sw_chrome_edge,
 					   .hazard = sw_chrome_hazard,
+					   .nvtx = sw_chrome_nvtx,
 					   .begin = on_begin,
 					   .path = sw_chrome_path};
 	c->calls = sw_calloc(REMEMBERED, sizeof *c->calls);
@@ -310,6 +311,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 	sw_lay_free(&c->lay);
 	sw_window_free(&c->window);
 	sw_labels_free(&c->labels);
+	sw_chrome_nvtx_free(c);
 	free(c->threads.at);
 	free(c->streams.at);
 	free(c->counters.at);

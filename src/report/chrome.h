@@ -7,6 +7,7 @@
  *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
  *     chrome_path.c    the critical path
  *     chrome_arrows.c  arrows between slices: edges of the order, hazards
+ *     chrome_nvtx.c    ranges of NVTX
  *     chrome_events.c  the text of each event
  */
 #ifndef SW_REPORT_CHROME_H
@@ -26,6 +27,7 @@ enum {
 	PID_PATH = 2,
 	TID_PATH = 1,
 	TID_THREAD = 16,      /* + LANES * thread */
+	TID_NVTX = 1 << 23,   /* + number of a track of NVTX ranges */
 	TID_STREAM = 1 << 24, /* + stream */
 	TID_INFERRED = 2 << 24, /* + stream: work without time stamps where others have some */
 	TID_OVERLAP = 3 << 24,  /* + OVERLAPS * stream */
@@ -73,6 +75,14 @@ struct stream_track {
 	uint64_t end[1 + OVERLAPS];   /* of the last slice of each */
 };
 
+/* A track of ranges of NVTX. */
+struct nvtx_track {
+	uint32_t tid, thread;
+	uint64_t domain;
+	uint64_t end_ns; /* of the last range */
+	bool started;
+};
+
 /* A measured slice to which an arrow can still be drawn. */
 struct timed {
 	uint64_t seq;
@@ -91,6 +101,8 @@ struct sw_chrome {
 	const struct sw_judgement *judgement;
 	SW_VEC(struct thread) threads;
 	SW_VEC(struct stream_track) streams;
+	SW_VEC(struct nvtx_track) nvtx;
+	struct sw_arena nvtx_names;
 	SW_VEC(struct counter) counters; /* pending work of each device */
 	struct remembered {
 		uint64_t seq;
@@ -120,6 +132,11 @@ void sw_chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const s
 /* NULL: not measured, not shown, or too long ago. */
 const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq);
 void sw_chrome_name_timed(struct sw_chrome *c, uint32_t stream);
+
+/* ---- chrome_nvtx.c ---- */
+
+void sw_chrome_nvtx(void *arg, const struct sw_nvtx_span *span);
+void sw_chrome_nvtx_free(struct sw_chrome *c);
 
 /* ---- chrome_tracks.c ---- */
 

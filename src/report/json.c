@@ -347,6 +347,23 @@ static const char *position(const struct sw_finding *finding, uint32_t index)
 	return index == 0 ? "earlier" : index == 1 ? "later" : "related";
 }
 
+/* Innermost first; left out where the program has none. */
+static void put_nvtx(struct sw_json *json, const struct sw_judgement *judgement, uint32_t nvtx)
+{
+	if (!nvtx)
+		return;
+	sw_json_open(json, "nvtx", '[');
+	for (unsigned i = 0; i < SW_NVTX_TOLD && nvtx && nvtx <= judgement->nvtx.n; i++) {
+		const struct sw_nvtx *range = &judgement->nvtx.at[nvtx - 1];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "name", range->name);
+		sw_json_text(json, "domain", range->domain);
+		sw_json_close(json, '}');
+		nvtx = range->within;
+	}
+	sw_json_close(json, ']');
+}
+
 static void put_access(struct sw_json *json, struct sw_report *report, const char *key, const struct sw_access *access,
 		       const char *position)
 {
@@ -369,6 +386,7 @@ static void put_access(struct sw_json *json, struct sw_report *report, const cha
 	sw_json_text(json, "evidence", access->ranged ? sw_name_evidence(access->evidence) : NULL);
 	sw_json_text(json, "evidence_text", access->ranged ? sw_ground_evidence(&report->names, access) : NULL);
 	put_ground(json, access->ground);
+	put_nvtx(json, report->judgement, access->nvtx);
 	put_stack(json, &report->names, "stack", access->stack, access->function);
 	sw_json_close(json, '}');
 }

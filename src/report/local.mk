@@ -20,7 +20,7 @@ dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.j
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome.h \
-	src/report/chrome_timed.c src/report/perfetto.c src/report/perfetto.h src/report/chrome_tracks.c src/report/chrome_path.c src/report/chrome_arrows.c src/report/chrome_events.c src/report/chrome_events.h \
+	src/report/chrome_nvtx.c src/report/chrome_timed.c src/report/perfetto.c src/report/perfetto.h src/report/chrome_tracks.c src/report/chrome_path.c src/report/chrome_arrows.c src/report/chrome_events.c src/report/chrome_events.h \
 	src/report/trace_out.c src/report/trace_out.h src/report/labels.c src/report/labels.h \
 	src/report/lay.c src/report/lay.h src/report/window.c src/report/window.h
 libswreport_a_SOURCES += \

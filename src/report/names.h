@@ -24,6 +24,8 @@ struct sw_names {
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
 void sw_names_free(struct sw_names *names);
 
+#define SW_NVTX_TOLD 4u /* ranges of NVTX around a call that reports name */
+
 /* Like sw_format(), in the arena. */
 const char *sw_names_format(struct sw_names *names, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

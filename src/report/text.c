@@ -103,6 +103,23 @@ static const char *heading(struct sw_text *t, const struct sw_access *access, co
 			       access->seq, node);
 }
 
+/* "in NVTX range 'backward' within 'step 3', 'epoch'": the innermost ones. */
+static void put_nvtx(struct sw_text *t, uint32_t nvtx)
+{
+	const struct sw_judgement *judgement = t->report->judgement;
+	const char *text = "";
+	for (unsigned i = 0; i < SW_NVTX_TOLD && nvtx && nvtx <= judgement->nvtx.n; i++) {
+		const struct sw_nvtx *range = &judgement->nvtx.at[nvtx - 1];
+		const char *before[] = {"in NVTX range ", " within ", ", "};
+		text = sw_names_format(t->names, "%s%s'%s'", text, before[i < 2 ? i : 2], range->name);
+		if (range->domain[0])
+			text = sw_names_format(t->names, "%s of %s", text, range->domain);
+		nvtx = range->within;
+	}
+	if (*text)
+		sw_out_paragraph(&t->out, 4, "", 0, text);
+}
+
 static void put_access(struct sw_text *t, const struct sw_access *access, const char *when)
 {
 	sw_out_paragraph(&t->out, 2, "", 0, heading(t, access, when));
@@ -110,6 +127,7 @@ static void put_access(struct sw_text *t, const struct sw_access *access, const 
 		sw_out_paragraph(&t->out, 4, "", 0, sw_ground_extent(t->names, access));
 		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_ground_evidence(t->names, access));
 	}
+	put_nvtx(t, access->nvtx);
 	sw_text_stack(t, access->stack, access->function);
 	putc('\n', t->out.file);
 }

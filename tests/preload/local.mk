@@ -7,3 +7,5 @@ check_PROGRAMS += tests/preload/strict_program
 tests_preload_strict_program_SOURCES = tests/preload/strict_program.c
 TESTS += tests/preload/strict.sh
 EXTRA_DIST += tests/preload/strict.sh
+TESTS += tests/preload/nvtx.sh
+EXTRA_DIST += tests/preload/nvtx.sh tests/preload/nvtx/program.c

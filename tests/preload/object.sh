@@ -18,7 +18,9 @@ newest=$(objdump -T "$object" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 [ -n "$newest" ] || { echo "FAIL: no versions in $object"; exit 1; }
 
 # The companions that are preloaded with it keep the same rules.
-for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so"; do
+nvtx=${top_builddir:-.}/libsyncwatch-nvtx.so
+[ -f "$nvtx" ] || nvtx=
+for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" ${nvtx:+"$nvtx"}; do
 	new=$(objdump -T "$each" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 	[ "$(printf '%s\n' "$new" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$each: $new is needed"
 	others=$(objdump -p "$each" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')
@@ -36,6 +38,10 @@ libc=$(ldd "$object" | awk '$1 == "libc.so.6" { print $3 }')
 foreign=$(comm -23 <(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-guard.so" | awk '$2 == "T" { print $3 }' | sort) \
 	<(nm -D --defined-only "$libc" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u))
 [ -s "$libc" ] && [ -z "$foreign" ] || fail "libsyncwatch-guard.so exports: $foreign"
+
+# What NVTX looks for, and nothing else.
+[ -z "$nvtx" ] || [ "$(nm -D --defined-only "$nvtx" | awk '$2 == "T" { print $3 }' | sort | tr '\n' ' ')" = \
+	"InitializeInjectionNvtx2 InitializeInjectionNvtxExtension " ] || fail "$nvtx: exports"
 
 strip -o "$work/object" "$object" || exit 2
 bytes=$(stat -c %s "$work/object")

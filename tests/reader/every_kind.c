@@ -42,6 +42,7 @@ void tb_every_kind(const char *path, bool ended)
 	tb_mem_op(tb, SW_MEMOP_PREFETCH, 0x7f0000000000, 4096, 0xa);
 	tb_host_access(tb, 0x7e0000000010, 1, SW_HOST_WRITES);
 	tb_host_sync(tb, SW_THREAD_ACQUIRE, SW_THROUGH_MUTEX, 0x7e0000000100);
+	tb_range(tb, SW_RANGE_PUSH, 0xd0, 0, "step", "train");
 	tb_annotation(tb, SW_NOTE_READS, 0x7f0000000000, 64, 0xa);
 	tb_config(tb, 1, 65536);
 	tb_other(tb, SW_REC_OTHER, "cuMemPoolCreate");

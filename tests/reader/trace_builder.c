@@ -823,6 +823,21 @@ struct sw_rec_host_sync *tb_host_sync(struct tb *tb, enum sw_thread_op op, enum 
 	return r;
 }
 
+struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domain, uint64_t id, const char *name,
+			      const char *domain_name)
+{
+	const size_t n = strlen(name), d = strlen(domain_name);
+	struct sw_rec_range *r = tb_add(tb, SW_REC_RANGE, sizeof *r + n + d, true);
+	r->op = op;
+	r->domain = domain;
+	r->id = id;
+	r->name_bytes = (uint32_t)n;
+	r->domain_bytes = (uint32_t)d;
+	memcpy(r + 1, name, n);
+	memcpy((char *)(r + 1) + n, domain_name, d);
+	return r;
+}
+
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream)
 {

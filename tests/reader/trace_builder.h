@@ -143,6 +143,8 @@ struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t addre
 struct sw_rec_host_sync *tb_host_sync(struct tb *tb, enum sw_thread_op op, enum sw_through kind, uint64_t object);
 /* Of the guard: flags are SW_HOST_*. */
 struct sw_rec_host_access *tb_host_access(struct tb *tb, uint64_t address, uint64_t bytes, uint32_t flags);
+struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domain, uint64_t id, const char *name,
+			      const char *domain_name);
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream);
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);

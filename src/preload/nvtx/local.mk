@@ -1,0 +1,14 @@
+# libsyncwatch-nvtx.so: what the program says through NVTX.  Loaded by NVTX itself, by NVTX_INJECTION64_PATH.
+nvtx_sources = \
+	src/preload/nvtx/nvtx.h src/preload/nvtx/attach.c src/preload/nvtx/functions.c src/preload/nvtx/memory.c \
+	src/preload/nvtx/names.c src/preload/nvtx/ranges.c
+if HAVE_NVTX
+preload_PROGRAMS += libsyncwatch-nvtx.so
+libsyncwatch_nvtx_so_SOURCES = $(nvtx_sources) src/preload/companion.h src/preload/lock.h src/preload/sys.c src/preload/sys.h
+libsyncwatch_nvtx_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+libsyncwatch_nvtx_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer
+libsyncwatch_nvtx_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-nvtx.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
+libsyncwatch_nvtx_so_LDADD =
+else
+EXTRA_DIST += $(nvtx_sources)
+endif

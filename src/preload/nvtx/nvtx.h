@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libsyncwatch-nvtx.so: what a program says through NVTX, as records.
+ *
+ * NVTX 3 lies in headers.  Each module of the program that uses it loads, at its first call, the library that the
+ * environment variable NVTX_INJECTION64_PATH names, and hands over a table into which the library writes its functions
+ * (nvtxDetail/nvtxInit.h, "load sequence").  Where libsyncwatch.so is not in the process we say that we failed: the
+ * module unloads us and its calls do nothing, as if nobody listened.
+ *
+ * What the program gets back from its calls is what it gets where nobody listens, but for handles of domains, registered
+ * strings and started ranges, which only have to be ours.
+ */
+#ifndef SW_PRELOAD_NVTX_NVTX_H
+#define SW_PRELOAD_NVTX_NVTX_H
+
+#define NVTX_NO_IMPL
+#define NVTX_AS_SYSTEM_HEADER
+#define NVTX_DECLSPEC /* its functions are only declared here */
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtMem.h>
+
+#include "preload/companion.h"
+#include "syncwatch/syncwatch.h"
+
+/* Longer names are cut, at the border of a character. */
+#define SW_NVTX_MAX_NAME 256u
+
+/* The companion's table; NULL: libsyncwatch.so is not there. */
+const struct sw_companion *sw_nvtx_recorder(void);
+/* syncwatch_annotate() of libsyncwatch.so; set as soon as there is a recorder. */
+extern syncwatch_function *sw_nvtx_annotate;
+
+/* ---- names.c ---- */
+
+struct nvtxDomainRegistration_st {
+	uint32_t bytes;
+	char name[]; /* NUL-terminated */
+};
+struct nvtxStringRegistration_st {
+	uint32_t bytes;
+	char name[]; /* NUL-terminated */
+};
+
+/* A text of the program's, where it lies or, made of wide characters, in `room`. */
+struct sw_nvtx_text {
+	const char *at;
+	uint32_t bytes;
+	char room[SW_NVTX_MAX_NAME];
+};
+void sw_nvtx_text(struct sw_nvtx_text *text, const char *ascii);
+void sw_nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide);
+/* `type`: nvtxMessageType_t. */
+void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message);
+
+/* The name of a domain; "" the default one, or none of ours. */
+const char *sw_nvtx_domain(nvtxDomainHandle_t domain, uint32_t *bytes);
+/* Kept as long as the process lives.  NULL: there have been too many. */
+nvtxDomainHandle_t sw_nvtx_domain_create(const struct sw_nvtx_text *name);
+nvtxStringHandle_t sw_nvtx_string_create(const struct sw_nvtx_text *name);
+
+/* ---- ranges.c ---- */
+
+void sw_nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name);
+void sw_nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id);
+nvtxRangeId_t sw_nvtx_range_id(void);
+/* A NAME record. */
+void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const struct sw_nvtx_text *name);
+/* A thread's name, by the kernel's id. */
+void sw_nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
+/* Recording has begun: what was said before is told. */
+void sw_nvtx_begun(void);
+
+/* ---- functions.c, memory.c ---- */
+
+#define SW_NVTX_MODULES 4u
+extern const struct sw_nvtx_module {
+	NvtxCallbackModule module;
+	const struct sw_nvtx_function {
+		unsigned id;
+		NvtxFunctionPointer function;
+	} *functions;
+	unsigned n;
+} sw_nvtx_modules[SW_NVTX_MODULES];
+
+int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info);
+
+#endif

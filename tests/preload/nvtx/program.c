@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Says through NVTX all that syncwatch listens to, around a race between two streams (none with "--fixed").  Prints what
+ * NVTX gave back; exits with 3, which must be the same whoever listens.
+ */
+#include <cuda.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCuda.h>
+#include <nvtx3/nvToolsExtMem.h>
+
+static nvtxDomainHandle_t domain;
+
+static nvtxEventAttributes_t registered(nvtxStringHandle_t string)
+{
+	nvtxEventAttributes_t attributes = {.version = NVTX_VERSION,
+					    .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+					    .messageType = NVTX_MESSAGE_TYPE_REGISTERED,
+					    .message.registered = string};
+	return attributes;
+}
+
+static void *other_thread(void *arg)
+{
+	(void)arg;
+	nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "loader");
+	nvtxRangePushA("elsewhere");
+	CUdeviceptr p;
+	cuMemAlloc(&p, 64);
+	cuMemFree(p);
+	nvtxRangePop();
+	return NULL;
+}
+
+static nvtxMemHeapHandle_t pool_open(CUdeviceptr memory, size_t bytes)
+{
+	nvtxMemVirtualRangeDesc_t range = {bytes, (void *)memory};
+	nvtxMemHeapDesc_t heap = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+				  .structSize = sizeof heap,
+				  .usage = NVTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR,
+				  .type = NVTX_MEM_TYPE_VIRTUAL_ADDRESS,
+				  .typeSpecificDescSize = sizeof range,
+				  .typeSpecificDesc = &range};
+	return nvtxMemHeapRegister(domain, &heap);
+}
+
+static void pool_take(nvtxMemHeapHandle_t heap, CUdeviceptr at, size_t bytes)
+{
+	nvtxMemVirtualRangeDesc_t range = {bytes, (void *)at};
+	nvtxMemRegionsRegisterBatch_t batch = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+					       .structSize = sizeof batch,
+					       .regionType = NVTX_MEM_TYPE_VIRTUAL_ADDRESS,
+					       .heap = heap,
+					       .regionCount = 1,
+					       .regionDescElementSize = sizeof range,
+					       .regionDescElements = &range};
+	nvtxMemRegionsRegister(domain, &batch);
+	nvtxMemRegionNameDesc_t name = {.regionRefType = NVTX_MEM_REGION_REF_TYPE_POINTER,
+					.nameType = NVTX_MESSAGE_TYPE_ASCII,
+					.region.pointer = (void *)at,
+					.name.ascii = "activations"};
+	nvtxMemRegionsNameBatch_t names = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+					   .structSize = sizeof names,
+					   .regionCount = 1,
+					   .regionElementSize = sizeof name,
+					   .regionElements = &name};
+	nvtxMemRegionsName(domain, &names);
+}
+
+static void pool_give(CUdeviceptr at)
+{
+	nvtxMemRegionRef_t ref = {.pointer = (void *)at};
+	nvtxMemRegionsUnregisterBatch_t batch = {.extCompatID = NVTX_EXT_COMPATID_MEM,
+						 .structSize = sizeof batch,
+						 .refType = NVTX_MEM_REGION_REF_TYPE_POINTER,
+						 .refCount = 1,
+						 .refElementSize = sizeof ref,
+						 .refElements = &ref};
+	nvtxMemRegionsUnregister(domain, &batch);
+}
+
+static void use_pool(CUstream stream, int fixed)
+{
+	CUdeviceptr memory;
+	cuMemAlloc(&memory, 1 << 16);
+	nvtxMemHeapHandle_t heap = pool_open(memory, 1 << 16);
+	pool_take(heap, memory + 4096, 4096);
+	cuMemsetD8Async(memory + 4096, 2, 4096, stream);
+	if (fixed)
+		cuStreamSynchronize(stream);
+	pool_give(memory + 4096);
+	cuStreamSynchronize(stream);
+	nvtxMemHeapUnregister(domain, heap);
+	cuMemFree(memory);
+}
+
+static void race(CUstream producer, CUstream consumer, CUdeviceptr memory, int fixed)
+{
+	nvtxEventAttributes_t step = registered(nvtxDomainRegisterStringA(domain, "step 1"));
+	CUevent event;
+	cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+	nvtxNameCuEventA(event, "produced");
+	printf("%d\n", nvtxDomainRangePushEx(domain, &step));
+	nvtxRangePushW(L"writing \u00e9");
+	cuMemsetD8Async(memory, 1, 4096, producer);
+	cuEventRecord(event, producer);
+	if (fixed)
+		cuStreamWaitEvent(consumer, event, 0);
+	nvtxRangePop();
+	nvtxRangePushA("reading");
+	static char host[4096];
+	cuMemcpyDtoHAsync(host, memory, 4096, consumer);
+	nvtxRangePop();
+	printf("%d\n", nvtxDomainRangePop(domain));
+	cuCtxSynchronize();
+	cuEventDestroy(event);
+}
+
+/* A and B overlap in part. */
+static void started(CUstream stream)
+{
+	nvtxRangeId_t a = nvtxRangeStartA("A");
+	cuStreamSynchronize(stream);
+	nvtxRangeId_t b = nvtxRangeStartA("B");
+	cuStreamSynchronize(stream);
+	nvtxRangeEnd(a);
+	cuStreamSynchronize(stream);
+	nvtxRangeEnd(b);
+}
+
+int main(int argc, char **argv)
+{
+	const int fixed = argc > 1 && !strcmp(argv[1], "--fixed");
+	CUdeviceptr memory;
+	CUcontext context;
+	CUdevice device;
+	CUstream producer, consumer;
+	pthread_t thread;
+	domain = nvtxDomainCreateA("app");
+	nvtxNameOsThreadA((uint32_t)getpid(), "driver seat");
+	nvtxRangePushA("forgotten");
+	nvtxRangePop();
+	nvtxRangePushA("start-up");
+	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context))
+		return 1;
+	cuStreamCreate(&producer, CU_STREAM_NON_BLOCKING);
+	cuStreamCreate(&consumer, CU_STREAM_NON_BLOCKING);
+	cuMemAlloc(&memory, 4096);
+	nvtxNameCuStreamA(producer, "producer");
+	nvtxNameCuStreamA(consumer, "consumer");
+	race(producer, consumer, memory, fixed);
+	started(producer);
+	use_pool(producer, fixed);
+	nvtxRangePop();
+	nvtxRangePop(); /* one too many */
+	nvtxRangePushA("never ends");
+	if (!pthread_create(&thread, NULL, other_thread, NULL))
+		pthread_join(thread, NULL);
+	cuMemFree(memory);
+	cuStreamDestroy(producer);
+	cuStreamDestroy(consumer);
+	return 3;
+}
