@@ -83,7 +83,7 @@ static bool rows_meet(const struct sw_range *r, __int128 lo, __int128 bytes)
 /* The whole box against [lo, lo + bytes) of absolute addresses. */
 static bool box_meets(const struct sw_range *r, __int128 lo, __int128 bytes)
 {
-	__int128 at = lo - r->address, plane = (__int128)r->pitch * (r->rows - 1) + r->width;
+	__int128 at = lo - r->address, plane = add(mul(r->pitch, r->rows - 1), r->width);
 	if (r->slices == 1 || !r->slice)
 		return rows_meet(r, at, bytes);
 	__int128 first = at > plane ? (at - plane) / r->slice : 0;

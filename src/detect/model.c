@@ -105,7 +105,16 @@ void sw_model_free(struct sw_model *m)
 	sw_schedule_free(m->schedule);
 	free(m->polling.at);
 	free(m->value.at);
+	sw_map_free(&m->threads);
 	sw_hb_free(m->hb);
+}
+
+uint32_t sw_model_thread(struct sw_model *m, uint32_t thread)
+{
+	uint64_t *number = sw_map_put(&m->threads, thread);
+	if (!*number)
+		*number = m->threads.n;
+	return (uint32_t)*number - 1;
 }
 
 struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r, uint64_t stream)

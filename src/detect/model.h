@@ -248,8 +248,9 @@ struct sw_model {
 	struct sw_judgement *j;
 	struct sw_arena *arena; /* lives as long as the judgement */
 	struct sw_schedule *schedule; /* NULL: not wanted */
-	SW_VEC(struct sw_polling) polling; /* by thread */
-	SW_VEC(struct sw_access) value;	   /* by thread: its last call, when that copied a value to the host; seq 0 */
+	struct sw_map threads;		   /* thread -> sw_model_thread() and 1 */
+	SW_VEC(struct sw_polling) polling; /* by sw_model_thread() */
+	SW_VEC(struct sw_access) value;	   /* so too: its last call, when that copied a value to the host; seq 0 */
 	struct sw_address_space space;
 	struct sw_collect collect;
 
@@ -303,6 +304,8 @@ struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r,
 /* Lane and its books; the stream is described in the judgement on the way. */
 struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
 struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane);
+/* A small number for a thread, from 0: those of a damaged trace are as large as 32 bits allow. */
+uint32_t sw_model_thread(struct sw_model *m, uint32_t thread);
 /* A copy that lives as long as the judgement, one for all that are alike. */
 const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes);
 /* The stream takes part in a capture: what is issued to it now is not executed. */

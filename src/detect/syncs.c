@@ -91,9 +91,10 @@ static void asked(struct sw_model *m, const struct sw_record *r, const struct sw
 
 struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread)
 {
-	while (m->value.n <= thread)
+	const uint32_t number = sw_model_thread(m, thread);
+	while (m->value.n <= number)
 		*sw_vec_push(&m->value) = (struct sw_access){0};
-	return &m->value.at[thread];
+	return &m->value.at[number];
 }
 
 /* A value is copied to pinned memory and waited for (tensor.item()): the copy is asynchronous, the pair is not. */

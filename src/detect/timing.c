@@ -203,15 +203,16 @@ static void enter(struct sw_model *m, const struct sw_record *r, const struct sw
 					.t_ns = t_ns,
 					.site = sw_timing_site(&w->what),
 					.own_ns = w->own_ns ? w->own_ns / SW_OWN_MARGIN : ENQUEUE_OWN_NS,
-					.thread = r->thread};
+					.thread = sw_model_thread(m, r->thread)};
 	sw_schedule_enter(m->schedule, &call);
 }
 
 static struct sw_polling *polling_of(struct sw_model *m, uint32_t thread)
 {
-	while (m->polling.n <= thread)
+	const uint32_t number = sw_model_thread(m, thread);
+	while (m->polling.n <= number)
 		*sw_vec_push(&m->polling) = (struct sw_polling){0};
-	return &m->polling.at[thread];
+	return &m->polling.at[number];
 }
 
 /* A loop of queries is one wait, from the first that was not successful to the one that was. */
