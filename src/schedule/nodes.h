@@ -94,7 +94,8 @@ struct sw_queue {
 	uint32_t tail;	 /* node, SW_NONE */
 	uint32_t joined; /* node of the legacy queue that it has an edge to (of the legacy one: unused) */
 	uint32_t taken;	 /* its tail when the legacy queue last joined it */
-	uint32_t waited; /* how many waits of the host covered its tail */
+	uint32_t waited; /* how many waits of the host, of different places, covered its tail */
+	uint32_t waiter; /* the place of the last of them + 1 */
 	bool live;	 /* in sw_schedule.live */
 	uint32_t behind; /* barrier that it has an edge to */
 };

@@ -2,8 +2,8 @@
 /* One pass over a window, each node as early as its edges let it. */
 #include "schedule/nodes.h"
 
-/* A pinned copy on the slowest and the fastest bus in use (PCIe 3 x16: 12 GB/s; PCIe 5 x16: 53 GB/s measured on H200). */
-#define PINNED_SLOW_NS_PER_KIB 85u
+/* A pinned copy on PCIe 4 x16, 25 GB/s, and on PCIe 5 x16, 53 GB/s measured on H200. */
+#define PINNED_SLOW_NS_PER_KIB 41u
 #define PINNED_FAST_NS_PER_KIB 19u
 /* What is left of a call whose work someone else has done before. */
 #define BARE_CALL_NS 5000u
@@ -208,16 +208,19 @@ static uint64_t pass_work(struct pass *p, uint32_t node)
 {
 	const struct sw_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
 	struct sw_resource *r = sw_resource_of(&p->resources, p->s, n);
-	int64_t lead = n->lead, ready = last_edge(p, node, NO_EDGE);
+	int64_t lead = n->lead, lag = n->lag, ready = last_edge(p, node, NO_EDGE);
 	uint64_t seen;
-	const struct sw_what_if *change = lead > SW_LEAD_NS ? change_of(p, call) : NULL;
-	if (change && change->kind != SW_IF_NO_LEGACY)
+	const struct sw_what_if *change = change_of(p, call);
+	/* The first bytes of a pageable copy are staged when the work before it is done. */
+	if (change && change->kind == SW_IF_PINNED && lag > SW_LAG_NS)
+		lag = SW_LAG_NS;
+	if (change && change->kind != SW_IF_NO_LEGACY && lead > SW_LEAD_NS)
 		lead = SW_LEAD_NS;
 	if (n->prev != SW_NONE)
 		ready = later(ready, (int64_t)p->w->done[n->prev]);
 	int64_t start = (int64_t)call_begins(p, n->call) + lead;
 	if (ready != NO_EDGE)
-		start = later(start, ready + n->lag);
+		start = later(start, ready + lag);
 	if (p->how->gates && p->how->gates[n->lane].behind < node)
 		start = later(start, (int64_t)p->how->gates[n->lane].until);
 	if (r) {

@@ -8,8 +8,9 @@
 #define DEFAULT_WINDOW 262144u
 #define MOST_OPEN      1024u /* calls in flight: more means that their ends were lost */
 #define MOST_CLASSES   65536u
-/* A wait that covers work which two earlier ones covered adds nothing that any replay asks for. */
-#define WAITS_KEPT 3u
+/* Waits that cover the same work: replays may take out the first ones, place by place, and the next takes over.  Behind so
+   many of different places one more adds nothing that anybody asks for. */
+#define WAITS_KEPT 8u
 
 struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options)
 {
@@ -335,7 +336,7 @@ static void advance(struct sw_schedule *s, uint32_t queue, uint32_t node)
 {
 	struct sw_queue *q = &s->queues.at[queue];
 	q->tail = node;
-	q->waited = 0;
+	q->waited = q->waiter = 0;
 	if (!q->live) {
 		q->live = true;
 		*sw_vec_push(&s->live) = queue;
@@ -455,8 +456,12 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 	for (size_t i = 0; i < s->live.n; i++) {
 		struct sw_queue *q = &s->queues.at[s->live.at[i]];
 		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers(s, what, which, q)) {
-			until_node(call, q->tail);
-			q->waited++;
+			/* Of one place in a row the first is enough: they stay or go together. */
+			uint32_t place = filling(s)->nodes.at[call->node].call + 1;
+			if (q->waiter != place)
+				until_node(call, q->tail);
+			q->waited += q->waiter != place;
+			q->waiter = place;
 		}
 		q->live = q->waited < WAITS_KEPT;
 		if (q->live)

@@ -136,6 +136,25 @@ START_TEST(second_wait_takes_over)
 }
 END_TEST
 
+START_TEST(a_last_wait_takes_over_behind_many)
+{
+	for (int i = 0; i < 4; i++) {
+		uint64_t start = now + 5 * US, call = kernel(1, 0, 4);
+		sw_schedule_times(s, call, start, start + MS);
+		wait_until(2, SW_UNTIL_QUEUE, 0, start + MS + 5 * US);
+		for (int k = 0; k < 20; k++)
+			wait_until(2, SW_UNTIL_DEVICE, 0, 0);
+	}
+	wait_until(3, SW_UNTIL_CONTEXT, 0, 0);
+	/* What comes behind it, as long as all kernels, must not run beside them. */
+	now += 4 * MS;
+	wait_until(4, SW_UNTIL_CONTEXT, 0, 0);
+	sw_schedule_finish(s);
+	/* 20 calls of 5 us in each round. */
+	check_gain(gain_of(SW_IF_NO_WAIT, 2, 0), 400, 400, 100);
+}
+END_TEST
+
 /* A long kernel on one queue, a short copy on the other, a wait for both, host work as long as the kernel. */
 static void wide(void)
 {
@@ -421,6 +440,7 @@ int main(void)
 	tcase_add_loop_test(cases, removed_wait_lets_host_and_device_overlap, 0, 2);
 	tcase_add_test(cases, a_wait_of_a_busy_device_gains_nothing);
 	tcase_add_test(cases, second_wait_takes_over);
+	tcase_add_test(cases, a_last_wait_takes_over_behind_many);
 	tcase_add_test(cases, narrowed_wait_keeps_the_queue_that_is_needed);
 	tcase_add_test(cases, a_stream_may_wait_instead_of_the_host);
 	tcase_add_test(cases, legacy_order_without_which_both_run);
