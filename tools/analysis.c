@@ -38,11 +38,16 @@ static int write_json(struct sw_report *report, const char *path)
 	return SW_EXIT_OK;
 }
 
-struct sw_judge_options sw_analysis_judge(const struct sw_options *options)
+static bool tells_host_syncs(const struct sw_reader *reader)
+{
+	return sw_reader_header(reader)->flags & SW_FILE_HOST_SYNC;
+}
+
+struct sw_judge_options sw_analysis_judge(const struct sw_options *options, const struct sw_reader *reader)
 {
 	return (struct sw_judge_options){.fold_below_ns = SW_FOLD_BELOW_NS,
 					 .keep_possible = options->all,
-					 .strict_host = options->strict_host,
+					 .strict_host = options->strict_host && tells_host_syncs(reader),
 					 .no_footprints = options->no_footprints,
 					 .cache = options->no_cache ? NULL : "",
 					 .behaviour = !options->behaviour			? ""
@@ -59,12 +64,12 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 	if (sw_reader_open(trace, &analysis->reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 
-	if (options->strict_host && !(sw_reader_header(analysis->reader)->flags & SW_FILE_HOST_SYNC))
-		return sw_complain(SW_EXIT_INPUT,
-				   "'%s' does not tell how host threads synchronise: record it with 'syncwatch run "
-				   "--strict-host', or with libsyncwatch-host.so behind libsyncwatch.so in LD_PRELOAD",
-				   trace);
-	struct sw_judge_options judge = sw_analysis_judge(options);
+	if (options->strict_host && !tells_host_syncs(analysis->reader))
+		sw_complain(SW_EXIT_OK,
+			    "'%s' does not tell how host threads synchronise, so all of them are taken for one: record it with "
+			    "'syncwatch run --strict-host', or with libsyncwatch-host.so behind libsyncwatch.so in LD_PRELOAD",
+			    trace);
+	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);
 	int status = SW_EXIT_OK;
 	/* A damaged trace is judged as far as it goes. */
 	if (sw_judge(analysis->reader, &judge, &analysis->judgement, &error))

@@ -58,7 +58,7 @@ static int pass(struct drawing *d, const char *trace)
 	struct sw_error error;
 	if (sw_reader_open(trace, &reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-	struct sw_judge_options judge = sw_analysis_judge(d->options);
+	struct sw_judge_options judge = sw_analysis_judge(d->options, reader);
 	judge.no_schedule = d->form == DOT;
 	judge.observer = d->form == DOT ? begin_dot(d, reader) : begin_timeline(d, reader);
 	int rc = sw_judge(reader, &judge, &judgement, &error);
@@ -87,9 +87,11 @@ static int draw(const char *path, const char *trace, const struct sw_options *op
 static int judge_first(const char *trace, const struct sw_options *options, struct sw_reader **reader,
 		       struct sw_judgement **judgement)
 {
-	struct sw_judge_options judge = sw_analysis_judge(options);
 	struct sw_error error;
-	if (sw_reader_open(trace, reader, &error) || sw_judge(*reader, &judge, judgement, &error))
+	if (sw_reader_open(trace, reader, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	struct sw_judge_options judge = sw_analysis_judge(options, *reader);
+	if (sw_judge(*reader, &judge, judgement, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	return SW_EXIT_OK;
 }

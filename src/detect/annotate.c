@@ -124,19 +124,28 @@ static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_w
 
 /* ---- edges -------------------------------------------------------------------------------------------------------- */
 
-/* The host is one lane: what it does is after all that it did. */
+/* An object through which host threads tell each other: no kind of HOST_SYNC has this number. */
+static uint64_t tag_object(uint64_t tag)
+{
+	return UINT64_C(0xff) << 56 | tag;
+}
+
+/* With one lane for the host, what it does is after all that it did. */
 static void before(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
-	if (a->flags & SW_NOTE_ON_HOST || sw_model_captured(m, &at))
-		return;
-	sw_hb_event_record(m->hb, tag_event(a->address), &at, 0, NULL);
+	if (a->flags & SW_NOTE_ON_HOST)
+		sw_hb_release(m->hb, tag_object(a->address), r->thread, r->seq);
+	else if (!sw_model_captured(m, &at))
+		sw_hb_event_record(m->hb, tag_event(a->address), &at, 0, NULL);
 }
 
 static void after(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	struct sw_hb_event_state state;
+	/* What another host thread told reaches a stream through this one, which gives it its work. */
+	sw_hb_acquire(m->hb, tag_object(a->address), r->thread, r->seq);
 	if (a->flags & SW_NOTE_ON_HOST)
 		sw_hb_wait_end(m->hb, sw_hb_wait_event(m->hb, tag_event(a->address), &state), r->thread, r->seq,
 			       SW_ORDER_DOCUMENTED, NULL);

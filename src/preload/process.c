@@ -103,6 +103,9 @@ static void start_rest(void)
 		sw_say("recording; report: syncwatch report %s", sw_trace.path);
 	if (options->guard_host && !sw_companion_hooks)
 		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it behind libsyncwatch.so in LD_PRELOAD");
+	if (strstr(options->pass, "--strict-host\n") && !(sw_trace.header->flags & SW_FILE_HOST_SYNC))
+		sw_say("strict-host does nothing without libsyncwatch-host.so: put it behind libsyncwatch.so in LD_PRELOAD; "
+		       "the report takes all host threads for one");
 	if (options->stacks) {
 		if (!sw_unwind_loaded())
 			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut "

@@ -167,6 +167,22 @@ START_TEST(host_function)
 }
 END_TEST
 
+/* The program says what it orders by an atomic variable: to the other thread (0), to its stream (1); with another tag (2). */
+START_TEST(annotated)
+{
+	struct tb *tb = two_streams();
+	produced(tb);
+	waited(tb);
+	tb_annotation(tb, SW_NOTE_BEFORE, 0x601000, 0, 0)->flags = SW_NOTE_ON_HOST;
+	tb_thread(tb, 1);
+	struct sw_rec_annotation *after = tb_annotation(tb, SW_NOTE_AFTER, _i == 2 ? 0x601040 : 0x601000, 0, S2);
+	after->flags = _i == 1 ? 0 : SW_NOTE_ON_HOST;
+	struct sw_judgement *j;
+	const struct sw_finding *race = consumed(tb, &j);
+	expect(race, _i == 2, j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, objects, 0, sizeof ways / sizeof *ways);
@@ -175,6 +191,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, nobody_waited);
 	tcase_add_test(tc, one_lane);
 	tcase_add_loop_test(tc, host_function, 0, 2);
+	tcase_add_loop_test(tc, annotated, 0, 3);
 }
 
 int main(void)
