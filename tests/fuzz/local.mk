@@ -3,8 +3,9 @@ check_LIBRARIES += tests/fuzz/libfuzzed.a
 tests_fuzz_libfuzzed_a_SOURCES = \
 	$(libswbase_a_SOURCES) $(libswreader_a_SOURCES) $(libswimage_a_SOURCES) \
 	$(libswhb_a_SOURCES) $(libswschedule_a_SOURCES) $(libswdetect_a_SOURCES) $(libswfootprint_a_SOURCES) \
-	src/report/dump.c src/report/fields.c src/report/json_out.c src/report/utf8.c
-tests_fuzz_libfuzzed_a_CFLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) -pthread
+	$(libswreport_a_SOURCES)
+tests_fuzz_libfuzzed_a_CFLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) \
+	$(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS) -pthread
 
 SW_FUZZ_FLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS)
 SW_FUZZ_LIBS = tests/fuzz/libfuzzed.a $(ZSTD_LIBS) $(LZ4_LIBS) -lpthread
@@ -65,3 +66,9 @@ tests_fuzz_replay_behaviour_SOURCES = tests/fuzz/fuzz_behaviour.c tests/fuzz/rep
 tests_fuzz_replay_behaviour_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_behaviour_LDADD = $(SW_FUZZ_LIBS)
 EXTRA_DIST += tests/fuzz/corpus-behaviour
+
+check_PROGRAMS += tests/fuzz/replay_digest
+tests_fuzz_replay_digest_SOURCES = tests/fuzz/fuzz_digest.c tests/fuzz/replay.c
+tests_fuzz_replay_digest_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_digest_LDADD = $(SW_FUZZ_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS) $(JANSSON_LIBS)
+EXTRA_DIST += tests/fuzz/corpus-digest
