@@ -20,7 +20,7 @@
 
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
-/* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK, ACTIVITY */
+/* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK, ACTIVITY */
 #define SW_FORMAT_MINOR 3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: from HOST_ACCESS on, bytes of unmapped ranges */
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */

@@ -172,13 +172,18 @@ void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
 
 /* ---- end --------------------------------------------------------------------------------------------------------- */
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 void sw_nvtx_finish(struct sw_model *m)
 {
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(&m->nvtx.threads, i, &slot));) {
 		const struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
 		for (size_t k = stack->open.n; k--;)
-			tell(m, stack, &stack->open.at[k], m->last_ns, true);
+			tell(m, stack, &stack->open.at[k], later(m->last_ns, stack->open.at[k].t_ns), true);
 	}
 }
 

@@ -5,6 +5,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_may
 detect_tests += tests/detect/test_threads
+detect_tests += tests/detect/test_nvtx
 check_PROGRAMS += $(detect_tests)
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
@@ -50,6 +51,10 @@ tests_detect_test_threads_SOURCES = tests/detect/test_threads.c $(detect_common)
 tests_detect_test_threads_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_threads_CFLAGS = $(detect_cflags)
 tests_detect_test_threads_LDADD = $(detect_ldadd)
+tests_detect_test_nvtx_SOURCES = tests/detect/test_nvtx.c $(detect_common)
+tests_detect_test_nvtx_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_nvtx_CFLAGS = $(detect_cflags)
+tests_detect_test_nvtx_LDADD = $(detect_ldadd)
 tests_detect_test_waits_SOURCES = tests/detect/test_waits.c $(detect_common)
 tests_detect_test_waits_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_waits_CFLAGS = $(detect_cflags)
