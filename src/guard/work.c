@@ -157,7 +157,7 @@ static void begin(const struct sw_rec *rec)
 static void published(const struct sw_rec *rec)
 {
 	if (rec && (rec->kind < SW_REC_LAUNCH || rec->kind == SW_REC_HOST_ACCESS || rec->kind == SW_REC_ANNOTATION ||
-		    rec->flags & SW_RF_END))
+		    rec->kind == SW_REC_RANGE || rec->kind == SW_REC_HOST_SYNC || rec->flags & SW_RF_END))
 		return;
 	uint64_t mask = sw_guard_lock();
 	if (rec)
