@@ -40,6 +40,16 @@ struct sw_finding_info {
 const struct sw_finding_info *sw_finding_info(int number);	/* NULL unknown */
 const struct sw_finding_info *sw_finding_info_at(size_t index); /* NULL ends */
 
+/* Calls that held a host thread, by what they are for. */
+enum sw_host_wait_kind {
+#define SW_HOST_WAIT(name, kind, several) SW_HOST_WAIT_##name,
+#include "detect/host_waits.def"
+	SW_HOST_WAITS
+};
+struct sw_host_wait {
+	uint64_t calls, ns; /* loops of queries: all their calls, from the first to the last */
+};
+
 /* How we know what an operation touches (§ evidence in doc/findings.md), weakest first. */
 enum sw_evidence { SW_EV_ASSUMED, SW_EV_SIGNATURE, SW_EV_DIRECTION, SW_EV_FOOTPRINT, SW_EV_EXACT };
 enum sw_role { SW_READ, SW_WRITE, SW_READ_WRITE, SW_FREE, SW_ALLOC, SW_RECORD, SW_WAIT, SW_CALL, SW_ATOMIC };
@@ -159,6 +169,7 @@ struct sw_cost {
 	uint64_t p50_ns, p99_ns;      /* of one call, each at most a sixteenth off */
 	uint32_t share_ppm;	      /* of the run: millionths of its span */
 	struct sw_cost_parts parts;   /* of total_ns */
+	uint64_t core_low_ns, core_high_ns; /* SW403: a processor's time spent on asking; else 0 */
 	uint64_t transfer_ns;	      /* of it: estimated to be the calls' own work */
 	uint64_t win_low_ns, win_high_ns; /* what the run would gain from the fix, when `replayed` */
 	bool replayed;			  /* by a replay of the run's schedule */
@@ -265,6 +276,9 @@ struct sw_judgement {
 	SW_VEC(struct sw_nvtx) nvtx;
 	struct sw_coverage coverage;
 	uint64_t host_wait_ns;		       /* host time in calls that waited */
+	/* By kind; also calls that order nothing and took long for what they do while work was pending, and SW403's
+	   loops: not the same sum. */
+	struct sw_host_wait host_waits[SW_HOST_WAITS];
 	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */
 	uint64_t span_ns;		       /* first to last record */
 	struct sw_schedule_facts schedule;     /* how well the run can be replayed; nodes 0: it was not */

@@ -1,7 +1,7 @@
 # detect: what each record does to order and memory, hazards, waits. Includes base, reader, hb, image, footprint.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/detect.h src/detect/findings.def src/detect/findings.c \
+	src/detect/detect.h src/detect/findings.def src/detect/host_waits.def src/detect/findings.c \
 	src/detect/intervals.c src/detect/intervals.h \
 	src/detect/access.c src/detect/access.h \
 	src/detect/shadow.c src/detect/shadow.h \

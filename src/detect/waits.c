@@ -244,6 +244,41 @@ static void touch_by_host(struct sw_model *m, struct sw_wait *w, uint64_t seq)
 	sw_model_touch(m, &what, &w->host_range, &(struct sw_touch){.host = true});
 }
 
+static enum sw_host_wait_kind held_by(uint8_t kind)
+{
+	static const struct {
+		uint8_t kind;
+		enum sw_host_wait_kind held;
+	} kinds[] = {
+		{SW_REC_SYNC, SW_HOST_WAIT_SYNC},      {SW_REC_COPY, SW_HOST_WAIT_COPY},
+		{SW_REC_COPY_ND, SW_HOST_WAIT_COPY},   {SW_REC_SET, SW_HOST_WAIT_SET},
+		{SW_REC_FREE, SW_HOST_WAIT_FREE},      {SW_REC_ALLOC, SW_HOST_WAIT_ALLOC},
+		{SW_REC_LAUNCH, SW_HOST_WAIT_LOAD},    {SW_REC_CODE_LOAD, SW_HOST_WAIT_LOAD},
+		{SW_REC_CODE_TOUCH, SW_HOST_WAIT_LOAD}, {SW_REC_CONFIG, SW_HOST_WAIT_CONFIG},
+	};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].kind == kind)
+			return kinds[i].held;
+	return SW_HOST_WAIT_OTHER;
+}
+
+/* Of pinning and of loading code all time is lost, whatever part of it was waiting. */
+static bool held_up(const struct sw_wait *w, bool waited)
+{
+	bool lost = w->id == SW_FINDING_HOST_PIN || w->id == SW_FINDING_MODULE_LOAD;
+	return waited || (w->tokens && w->promised) || (lost && w->pending);
+}
+
+/* Queries hold nobody: loops of them are counted as a whole (polls.c). */
+static void count_by_kind(struct sw_model *m, const struct sw_wait *w, uint64_t ns)
+{
+	struct sw_host_wait *held = &m->j->host_waits[held_by(w->what.kind)];
+	if (w->what.kind == SW_REC_QUERY)
+		return;
+	held->calls++;
+	held->ns += ns;
+}
+
 void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed)
 {
 	struct sw_wait_cost cost = {.ns = dur_ns, .own_ns = dur_ns};
@@ -267,6 +302,8 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 	split(w, &cost);
 	if (w->tokens && (cost.waited || w->promised))
 		m->j->host_wait_ns += dur_ns;
+	if (held_up(w, cost.waited))
+		count_by_kind(m, w, dur_ns);
 	bool documented = w->tokens && w->order[0] == SW_ORDER_DOCUMENTED;
 	w->tokens = 0;
 	tell(m, w, cost.waited);

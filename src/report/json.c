@@ -229,6 +229,26 @@ static void put_replay(struct sw_json *json, struct sw_names *names, const struc
 	sw_json_close(json, '}');
 }
 
+/* What held host threads; kinds that did not are left out. */
+static void put_host_waits(struct sw_json *json, const struct sw_judgement *judgement)
+{
+	static const char *const kinds[] = {
+#define SW_HOST_WAIT(name, kind, several) [SW_HOST_WAIT_##name] = kind,
+#include "detect/host_waits.def"
+	};
+	sw_json_open(json, "host_waits", '[');
+	for (size_t i = 0; i < SW_HOST_WAITS; i++) {
+		if (!judgement->host_waits[i].calls)
+			continue;
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "kind", kinds[i]);
+		sw_json_number(json, "calls", judgement->host_waits[i].calls);
+		sw_json_ms(json, "ms", judgement->host_waits[i].ns);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
 static void put_summary(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_judgement *judgement = report->judgement;
@@ -239,6 +259,7 @@ static void put_summary(struct sw_json *json, const struct sw_report *report)
 	sw_json_number(json, "suppressed", report->totals.suppressed);
 	sw_json_number(json, "hidden", report->totals.hidden);
 	sw_json_ms(json, "host_wait_ms", judgement->host_wait_ns);
+	put_host_waits(json, judgement);
 	if (judgement->gpu.recorded)
 		put_gpu(json, &judgement->gpu);
 	put_replay(json, (struct sw_names *)&report->names, judgement);
@@ -428,6 +449,12 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_ms(json, "win_low_ms", cost->win_low_ns);
 	sw_json_ms(json, "win_high_ms", cost->win_high_ns);
 	put_recoverable(json, cost);
+	if (cost->core_high_ns) {
+		sw_json_open(json, "core_ms", '{');
+		sw_json_ms(json, "low", cost->core_low_ns);
+		sw_json_ms(json, "high", cost->core_high_ns);
+		sw_json_close(json, '}');
+	}
 	sw_json_open(json, "parts", '{');
 	sw_json_ms(json, "work_ms", cost->parts.work_ns);
 	sw_json_ms(json, "transfer_ms", cost->parts.transfer_ns);

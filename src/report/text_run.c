@@ -229,12 +229,30 @@ static void put_replay(struct sw_text *t)
 	sw_text_line(t, "basis:", basis);
 }
 
+/* "synchronisations 12 ms (3), releases of memory 2.1 ms (1)" */
+static const char *by_kind(struct sw_text *t)
+{
+	static const char *const kinds[] = {
+#define SW_HOST_WAIT(name, kind, several) [SW_HOST_WAIT_##name] = several,
+#include "detect/host_waits.def"
+	};
+	const struct sw_host_wait *held = t->report->judgement->host_waits;
+	const char *text = "";
+	for (size_t i = 0; i < SW_HOST_WAITS; i++)
+		if (held[i].calls)
+			text = sw_names_format(t->names, "%s%s%s %s (%s)", text, *text ? ", " : "", kinds[i],
+					       sw_name_time(t->names, held[i].ns),
+					       plural(t, held[i].calls, "call", "calls"));
+	return text;
+}
+
 static void put_waits(struct sw_text *t)
 {
 	const struct sw_judgement *judgement = t->report->judgement;
 	if (judgement->host_wait_ns)
 		sw_text_line(t, "host waits:",
 			     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
+	sw_text_line(t, "held by:", by_kind(t));
 	put_replay(t);
 	if (judgement->folded_waits && !t->report->all)
 		sw_text_line(t, "",

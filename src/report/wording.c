@@ -309,6 +309,12 @@ static const char *cost_of(const struct facts *facts)
 		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
 				       cost->share_ppm / 1000 % 10);
 	text = parts_of(names, &cost->parts, text);
+	if (cost->core_high_ns)
+		text = sw_names_format(names,
+				       "%s; a processor was kept busy for %s (inside the queries) to %s (if the loop did "
+				       "nothing else)",
+				       text, sw_name_time(names, cost->core_low_ns),
+				       sw_name_time(names, cost->core_high_ns));
 	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
 	return text;
 }

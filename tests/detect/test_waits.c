@@ -634,6 +634,7 @@ START_TEST(query_loops)
 {
 	struct tb *tb = two_streams();
 	tb_set(tb, DEV, 64, S1);
+	tb->dur = 1000;
 	tb->step = _i ? 200000 : 4000; /* a poll now and then is no loop */
 	for (int i = 0; i < 1000; i++)
 		tb_query(tb, SW_SYNC_STREAM, S1, 600);
@@ -644,7 +645,37 @@ START_TEST(query_loops)
 	} else {
 		ck_assert_int_eq(only(j, 403)->severity, SW_WARNING);
 		ck_assert_uint_eq(only(j, 403)->value, 1001);
+		ck_assert_uint_eq(only(j, 403)->cost.core_low_ns, 1001 * 1000);
+		ck_assert_uint_eq(only(j, 403)->cost.core_high_ns, only(j, 403)->cost.total_ns);
 	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* What held the host, by kind; and the same calls with nothing pending. */
+START_TEST(waits_by_kind)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	if (_i)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	tb->dur = 5 * MS;
+	tb_alloc(tb, SW_MEM_PINNED, PIN + (4 << 20), 4096);
+	tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
+	tb->dur = 1000;
+	tb->step = 4000;
+	for (int i = 0; i < 1000; i++)
+		tb_query(tb, SW_SYNC_STREAM, S1, 600);
+	tb_query(tb, SW_SYNC_STREAM, S1, 0);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_host_wait *held = j->host_waits;
+	ck_assert_uint_eq(held[SW_HOST_WAIT_ALLOC].calls, !_i);
+	ck_assert_uint_eq(held[SW_HOST_WAIT_ALLOC].ns, _i ? 0 : 5 * MS);
+	ck_assert_uint_eq(held[SW_HOST_WAIT_FREE].calls, !_i);
+	ck_assert_uint_eq(held[SW_HOST_WAIT_SYNC].calls, _i != 0);
+	ck_assert_uint_eq(held[SW_HOST_WAIT_POLL].calls, 1001);
+	ck_assert_uint_eq(held[SW_HOST_WAIT_POLL].ns, only(j, 403)->cost.total_ns);
+	ck_assert_uint_eq(held[SW_HOST_WAIT_OTHER].calls, 0);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -741,6 +772,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);
 	tcase_add_loop_test(tc, redundant_waits, 0, 2);
 	tcase_add_loop_test(tc, query_loops, 0, 2);
+	tcase_add_loop_test(tc, waits_by_kind, 0, 2);
 	tcase_add_test(tc, observers_see_the_run);
 }
 

@@ -133,6 +133,24 @@ static void add_wait(void)
 				      .reliable = true};
 	wait->fix = SW_FIX_ASYNC;
 	judgement.host_wait_ns = 12300000;
+	judgement.host_waits[SW_HOST_WAIT_COPY] = (struct sw_host_wait){40, 12300000};
+}
+
+static void add_poll(void)
+{
+	struct sw_finding *poll = add(403, SW_WARNING, SW_CERTAIN);
+	poll->accesses = 1;
+	poll->access[0] = call(SW_WAIT, SW_REC_QUERY, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
+	poll->basis = SW_BASIS_MEASURED;
+	poll->value = 1001;
+	poll->cost = (struct sw_cost){.calls = 1,
+				      .waited_calls = 1,
+				      .total_ns = 5000000,
+				      .worst_ns = 5000000,
+				      .parts.work_ns = 5000000,
+				      .core_low_ns = 3100000,
+				      .core_high_ns = 5000000};
+	judgement.host_waits[SW_HOST_WAIT_POLL] = (struct sw_host_wait){1001, 5000000};
 }
 
 /* The event was recorded before the work that it should cover. */
@@ -210,6 +228,7 @@ START_TEST(race_and_wait_read_as_agreed)
 {
 	add_race();
 	add_wait();
+	add_poll();
 	add_event();
 	make(NULL);
 	check_golden("race.txt", text_of(false));
