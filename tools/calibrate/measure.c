@@ -150,6 +150,9 @@ static int collect(struct sw_behaviour *table, int fd, pid_t child, const char *
 	if (!rc && WIFSIGNALED(status))
 		return sw_fail(error, -ECHILD, "%s: ended by signal %d: what was not measured by then is missing",
 			       group, WTERMSIG(status));
+	if (!rc && WEXITSTATUS(status))
+		return sw_fail(error, -ECHILD, "%s: ended with status %d: what was not measured by then is missing",
+			       group, WEXITSTATUS(status));
 	return rc;
 }
 
