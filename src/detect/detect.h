@@ -177,6 +177,12 @@ struct sw_cost {
 	bool reliable;			  /* a replay without any change gives the run back */
 };
 
+/* SW304: work that the legacy stream held back, by times of the device. */
+struct sw_held {
+	uint64_t timed, untimed; /* pieces of work of which it is known how long, and not */
+	uint64_t ns;		 /* all together, at most */
+};
+
 /* SW401: what the host, or another stream, needs of a stream that was waited for. */
 #define SW_MAX_NEEDS 8u
 struct sw_need {
@@ -202,6 +208,7 @@ struct sw_finding {
 	uint64_t fix_seq;
 	struct sw_cost cost;
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
+	struct sw_held held;
 	uint32_t needs; /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
 	uint32_t detail;      /* meaning depends on id: see findings.def */

@@ -41,6 +41,28 @@ static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const str
 	}
 }
 
+/*
+ * Without the legacy stream the work could have begun when it was given out and its own stream was free: from then
+ * until the legacy stream's work ended it was held back.  At most: other streams that it waits for, or a full device,
+ * may have held it as well.
+ */
+static void add_held(struct sw_model *m, struct sw_held *held, const struct sw_legacy_site *site, uint32_t lane)
+{
+	const struct sw_access *before = &sw_model_books(m, lane)->last;
+	const struct sw_time *work = sw_times_find(m->times, m->wait->what.seq);
+	const struct sw_time *legacy = sw_times_find(m->times, site->call.seq);
+	const struct sw_time *own = before->seq ? sw_times_find(m->times, before->seq) : NULL;
+	if (!work || !legacy || (before->seq && !own)) {
+		held->untimed++;
+		return;
+	}
+	uint64_t from = m->wait->what.t_ns, to = legacy->end < work->start ? legacy->end : work->start;
+	if (own && own->end > from)
+		from = own->end;
+	held->timed++;
+	held->ns += to > from ? to - from : 0;
+}
+
 static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const struct sw_hb_edge *edge)
 {
 	if (!is_work(m->wait->what.kind))
@@ -59,7 +81,9 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 			.detail = sw_model_books(m, site->from[i].lane)->stream,
 			.value = site->from[i].seq,
 		};
-		sw_collect_add(&m->collect, &seen, NULL);
+		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+		if (f)
+			add_held(m, &f->held, site, edge->to_lane);
 		return;
 	}
 }

@@ -503,6 +503,13 @@ static void put_finding(struct sw_json *json, struct sw_report *report, const st
 	}
 	sw_json_close(json, ']');
 	put_cost(json, &finding->cost);
+	if (finding->id == SW_FINDING_LEGACY_SERIALISATION) {
+		sw_json_open(json, "held_back", '{');
+		sw_json_number(json, "timed", finding->held.timed);
+		sw_json_number(json, "untimed", finding->held.untimed);
+		sw_json_ms(json, "at_most_ms", finding->held.ns);
+		sw_json_close(json, '}');
+	}
 	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
 	sw_json_close(json, '}');
 }

@@ -293,10 +293,31 @@ static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *
 	return text;
 }
 
+/* SW304: what the device lost; "" of all others. */
+static const char *held_of(const struct facts *facts)
+{
+	const struct sw_held *held = &facts->finding->held;
+	struct sw_names *names = facts->names;
+	if (!held->timed)
+		return held->untimed ? "how long work was held back is not known without times of the device "
+				       "(--gpu-timeline)"
+				     : "";
+	const char *text = sw_names_format(names, "%llu piece%s of work held back, for %s in all at most",
+					   (unsigned long long)held->timed, held->timed == 1 ? "" : "s",
+					   sw_name_time(names, held->ns));
+	if (held->untimed)
+		text = sw_names_format(names, "%s; of %llu more it is not known", text,
+				       (unsigned long long)held->untimed);
+	return text;
+}
+
 static const char *cost_of(const struct facts *facts)
 {
 	const struct sw_cost *cost = &facts->finding->cost;
 	struct sw_names *names = facts->names;
+	const char *held = held_of(facts);
+	if (*held)
+		return sw_names_format(names, "%s%s", held, sw_replay_gain(names, cost));
 	if (cost->calls == 0)
 		return "";
 	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",

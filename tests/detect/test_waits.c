@@ -248,6 +248,49 @@ START_TEST(legacy_serialisation)
 }
 END_TEST
 
+static void ran(struct tb *tb, uint64_t call, uint32_t correlation, uint64_t start, uint64_t end)
+{
+	tb_activity(tb, SW_ACTIVITY_CALL, correlation, call + 10, call + 90)->on = 1000;
+	tb_activity(tb, SW_ACTIVITY_SET, correlation, start, end);
+}
+
+/* 0: a set is given out to an idle stream and begins when the legacy stream is done.  1: its own stream was busy until
+   then.  2: what its own stream did has no times.  3: no times at all. */
+START_TEST(work_that_is_held_back)
+{
+	struct tb *tb = two_streams();
+	uint64_t at[4];
+	tb_stream_create(tb, S3, 0);
+	tb_stream_create(tb, 0xd0, 0);
+	if (_i < 3)
+		tb_gpu_clock(tb, tb->now, 0);
+	tb->dur = 100;
+	tb_set(tb, DEV, 64, S3);
+	at[0] = tb->now - tb->step;
+	if (_i == 1 || _i == 2)
+		tb_set(tb, DEV + 4096, 64, 0xd0);
+	at[1] = tb->now - tb->step;
+	tb_set(tb, DEV2, 64, 0);
+	at[2] = tb->now - tb->step;
+	tb_set(tb, PIN, 64, 0xd0);
+	at[3] = tb->now - tb->step;
+	if (_i < 3) {
+		ran(tb, at[0], 1, at[3] + 1000, at[3] + MS);
+		if (_i == 1)
+			ran(tb, at[1], 2, at[3] + 1000, at[3] + 3 * MS);
+		ran(tb, at[2], 3, at[3] + MS, at[3] + 2 * MS);
+		ran(tb, at[3], 4, at[3] + 3 * MS, at[3] + 4 * MS);
+		tb_gpu_clock(tb, tb->now, 0);
+	}
+	struct sw_judgement *j = judged(tb);
+	const struct sw_held *held = &only(j, 304)->held;
+	ck_assert_uint_eq(held->timed, _i < 2);
+	ck_assert_uint_eq(held->untimed, _i >= 2);
+	ck_assert_uint_eq(held->ns, _i ? 0 : 2 * MS);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Memory allocated or released while work is pending, and when none is. */
 START_TEST(memory_management)
 {
@@ -773,6 +816,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, redundant_waits, 0, 2);
 	tcase_add_loop_test(tc, query_loops, 0, 2);
 	tcase_add_loop_test(tc, waits_by_kind, 0, 2);
+	tcase_add_loop_test(tc, work_that_is_held_back, 0, 4);
 	tcase_add_test(tc, observers_see_the_run);
 }
 

@@ -153,6 +153,17 @@ static void add_poll(void)
 	judgement.host_waits[SW_HOST_WAIT_POLL] = (struct sw_host_wait){1001, 5000000};
 }
 
+static void add_held(void)
+{
+	struct sw_finding *legacy = add(304, SW_NOTE, SW_CERTAIN);
+	legacy->accesses = 2;
+	legacy->count = 80;
+	legacy->access[0] = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
+	legacy->access[1] = launch(SW_CALL, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
+	legacy->detail = 1;
+	legacy->held = (struct sw_held){.timed = 78, .untimed = 2, .ns = 241000000};
+}
+
 /* The event was recorded before the work that it should cover. */
 static void add_event(void)
 {
@@ -229,6 +240,7 @@ START_TEST(race_and_wait_read_as_agreed)
 	add_race();
 	add_wait();
 	add_poll();
+	add_held();
 	add_event();
 	make(NULL);
 	check_golden("race.txt", text_of(false));
