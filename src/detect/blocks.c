@@ -26,6 +26,7 @@ static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_
 	w->basis = SW_BASIS_MAY;
 	w->fix = SW_FIX_REUSE;
 	w->own_ns = sw_wait_own(host ? SW_OWN_PIN : SW_OWN_ALLOC, a->bytes);
+	w->pinned = host ? a->bytes : 0;
 }
 
 void sw_block_born(struct sw_block *block, const struct sw_access *call)
@@ -178,6 +179,7 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	w->basis = SW_BASIS_MAY;
 	w->fix = SW_FIX_REUSE;
 	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
+	w->pinned = host ? block->bytes : 0;
 }
 
 static enum sw_may release_of(enum sw_memory memory)

@@ -209,6 +209,7 @@ struct sw_finding {
 	struct sw_cost cost;
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_held held;
+	uint64_t pinned, last_ns; /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
 	uint32_t needs; /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
 	uint32_t detail;      /* meaning depends on id: see findings.def */

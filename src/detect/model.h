@@ -123,6 +123,7 @@ struct sw_wait {
 	bool only_waited; /* a finding only when it did wait */
 	bool pending;	  /* work was pending that it could have waited for */
 	uint64_t own_ns;
+	uint64_t pinned; /* bytes that it pins or releases, 0 none */
 	uint32_t tokens;
 	sw_hb_token token[SW_WAIT_TOKENS];
 	enum sw_order order[SW_WAIT_TOKENS];

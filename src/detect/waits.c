@@ -197,6 +197,8 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 	if (!f)
 		return;
 	sw_collect_cost(&m->collect, f, cost);
+	f->pinned += w->pinned;
+	f->last_ns = w->what.t_ns > f->last_ns ? w->what.t_ns : f->last_ns;
 	if (cost->waited && cost->ns >= f->cost.worst_ns)
 		f->waited_for = w->waited_for;
 	/* A promise is unkept only while no call at this place kept it. */

@@ -311,6 +311,21 @@ static const char *held_of(const struct facts *facts)
 	return text;
 }
 
+/* SW307: so many calls of one place, in so short a time, that they belong out of a loop. */
+#define STORM_CALLS	 20u
+#define STORM_PER_SECOND 20u
+static const char *storm_of(struct sw_names *names, const struct sw_finding *finding)
+{
+	uint64_t calls = finding->cost.calls, ns = finding->last_ns - finding->access[0].t_ns;
+	if (finding->id != SW_FINDING_HOST_PIN || calls < STORM_CALLS || finding->last_ns <= finding->access[0].t_ns)
+		return "";
+	double rate = (double)(calls - 1) * 1e9 / (double)ns;
+	if (rate < STORM_PER_SECOND)
+		return "";
+	return sw_names_format(names, "; from this place alone %.0f calls a second while it lasted, %s each on average",
+			       rate, sw_name_bytes(names, finding->pinned / calls));
+}
+
 static const char *cost_of(const struct facts *facts)
 {
 	const struct sw_cost *cost = &facts->finding->cost;
@@ -330,6 +345,7 @@ static const char *cost_of(const struct facts *facts)
 		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
 				       cost->share_ppm / 1000 % 10);
 	text = parts_of(names, &cost->parts, text);
+	text = sw_names_format(names, "%s%s", text, storm_of(names, facts->finding));
 	if (cost->core_high_ns)
 		text = sw_names_format(names,
 				       "%s; a processor was kept busy for %s (inside the queries) to %s (if the loop did "

@@ -312,6 +312,7 @@ START_TEST(memory_management)
 		ck_assert_int_eq(only(j, 306)->severity, SW_WARNING);
 		ck_assert_int_eq(only(j, 306)->basis, SW_BASIS_MEASURED);
 		ck_assert_int_eq(only(j, 307)->severity, SW_WARNING);
+		ck_assert_uint_eq(only(j, 307)->pinned, 4096);
 	}
 	sw_judgement_free(j);
 }

@@ -705,6 +705,21 @@ START_TEST(printed_suppression_line_suppresses_its_finding_alone)
 }
 END_TEST
 
+/* 0: many calls that pin memory, one soon after the other.  1: as many over a minute.  2: as many copies. */
+START_TEST(storms_of_pinning_are_told)
+{
+	add_wait();
+	struct sw_finding *pin = &judgement.findings.at[0];
+	pin->id = _i == 2 ? SW_FINDING_SYNC_COPY : SW_FINDING_HOST_PIN;
+	pin->pinned = 40 * 4096;
+	pin->last_ns = pin->access[0].t_ns + (_i == 1 ? 60000000000u : 390000000u);
+	make(&(struct sw_report_options){.all = true});
+	char *text = text_of(false);
+	ck_assert(!strstr(text, "100 calls a second") == (_i != 0));
+	free(text);
+}
+END_TEST
+
 START_TEST(unused_lines_are_reported)
 {
 	struct sw_suppressions *s;
@@ -766,6 +781,7 @@ int main(void)
 			    sizeof bad_lines / sizeof bad_lines[0]);
 	tcase_add_test(c, missing_suppression_file_is_an_error);
 	tcase_add_loop_test(c, printed_suppression_line_suppresses_its_finding_alone, 0, 2);
+	tcase_add_loop_test(c, storms_of_pinning_are_told, 0, 3);
 	tcase_add_test(c, unused_lines_are_reported);
 	tcase_add_test(c, changed_modules_give_offsets_and_a_complaint);
 	suite_add_tcase(suite, c);
