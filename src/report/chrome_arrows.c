@@ -49,14 +49,15 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 
 /*
  * The end of a wait, as a slice within the call's slice: an arrow needs a slice that starts after the work did, because
- * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later.
+ * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later.  It ends before the call:
+ * of two ends in one nanosecond, floating point can put the inner one behind, and Chromium's panel then leaves it out.
  */
 static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
 {
 	uint64_t ns = (call->end - call->start) / 8;
 	ns = ns > RELEASE_NS ? RELEASE_NS : ns ? ns : 1;
-	sw_event_slice(&c->events, (struct sw_place){PID_HOST, call->tid, call->end - ns}, call->end, SW_LABEL("released"),
-		       "sync");
+	sw_event_slice(&c->events, (struct sw_place){PID_HOST, call->tid, call->end - ns}, call->end - ns / 2,
+		       SW_LABEL("released"), "sync");
 	sw_event_number(&c->events, "correlation", seq);
 	sw_event_end(&c->events);
 	return call->end - ns;

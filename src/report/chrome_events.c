@@ -127,6 +127,18 @@ void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uin
 	sw_event_end(events);
 }
 
+/*
+ * How long a slice is said to be.  Readers add start and length as floating-point microseconds: where their sum is rounded up,
+ * a slice overlaps the one that begins at its end, and Chromium's Performance panel leaves that one out.  Such a slice is said
+ * to end a nanosecond early.
+ */
+static uint64_t length_of(uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t length = end_ns - start_ns;
+	bool rounded_up = (double)start_ns / 1e3 + (double)length / 1e3 > (double)end_ns / 1e3;
+	return rounded_up && length > 1 ? length - 1 : length;
+}
+
 void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name, const char *category)
 {
 	struct sw_trace_out *out = &events->out;
@@ -137,7 +149,7 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 	begin(events, 'X', at.pid, at.tid);
 	time_of(events, at.ns);
 	PUT(",\"dur\":");
-	sw_trace_out_us(out, end_ns - at.ns);
+	sw_trace_out_us(out, length_of(at.ns, end_ns));
 	name_of(events, name);
 	text_of(events, "cat", category);
 	args(events);
