@@ -289,7 +289,7 @@ START_TEST(a_report_is_read_back)
 	fclose(file);
 	free(path);
 	ck_assert_uint_eq(before.span_ns, 12345678);
-	ck_assert_uint_eq(before.findings.n, 4);
+	ck_assert_uint_eq(before.findings.n, 5);
 	const struct sw_digest_finding *race = &before.findings.at[0], *wait = &before.findings.at[1];
 	ck_assert_int_eq(race->id, 101);
 	ck_assert_int_eq(race->severity, SW_ERROR);
