@@ -21,6 +21,9 @@ int main(int argc, char **argv)
 		spin_write<<<GRID, BLOCK, 0, stream>>>(host, N, 1, SPIN_NS);
 		CHECK_LAUNCH();
 	} else if (c.is("read")) {
+		/* The simulated CUDA copies with the processor, whose own access releases the pages: the host must come first. */
+		spin<<<1, 1, 0, stream>>>(10 * SPIN_NS);
+		CHECK_LAUNCH();
 		CHECK(cudaMemcpyAsync(host, data, BYTES, cudaMemcpyDeviceToHost, stream));
 	} else {
 		CHECK(cudaMemcpyAsync(data, host, BYTES, cudaMemcpyDefault, stream));
