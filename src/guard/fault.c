@@ -156,8 +156,8 @@ static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext
 void sw_fault_handle(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	bool handled = info->si_code == SEGV_ACCERR && !sw_signals_blocked() &&
-		       ours(info, context, __builtin_frame_address(0));
+	/* Also where the program has blocked the signal: of a page that we protected it must not hear. */
+	bool handled = info->si_code == SEGV_ACCERR && ours(info, context, __builtin_frame_address(0));
 	errno = saved;
 	if (!handled)
 		sw_chain_pass(signal, info, context);
