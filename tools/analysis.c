@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "output.h"
-#include "report/in_flight.h"
-#include "report/timeline.h"
+#include "report/listing/in_flight.h"
+#include "report/timeline/timeline.h"
 
 int sw_analysis_check(const struct sw_options *options)
 {
@@ -66,8 +66,10 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 
 	if (options->strict_host && !tells_host_syncs(analysis->reader))
 		sw_complain(SW_EXIT_OK,
-			    "'%s' does not tell how host threads synchronise, so all of them are taken for one: record it with "
-			    "'syncwatch run --strict-host', or with libsyncwatch-host.so behind libsyncwatch.so in LD_PRELOAD",
+			    "'%s' does not tell how host threads synchronise, so all of them are taken for one: record "
+			    "it with "
+			    "'syncwatch run --strict-host', or with libsyncwatch-host.so behind libsyncwatch.so in "
+			    "LD_PRELOAD",
 			    trace);
 	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);
 	int status = SW_EXIT_OK;

@@ -8,7 +8,7 @@
 
 #include "analysis.h"
 #include "output.h"
-#include "report/diff.h"
+#include "report/diff/diff.h"
 #include "terminal.h"
 
 /* Reports are JSON objects, whatever their file is called; traces begin with another byte. */

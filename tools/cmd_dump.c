@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch dump: every record of a trace. */
 #include "command.h"
-#include "report/dump.h"
+#include "report/listing/dump.h"
 
 int sw_cmd_dump(const struct sw_options *options)
 {

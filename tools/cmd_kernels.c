@@ -9,11 +9,11 @@
 
 #include "code_files.h"
 #include "command.h"
-#include "detect/code.h"
+#include "detect/kernels/kernel_code.h"
 #include "image/image.h"
 #include "output.h"
-#include "report/demangle.h"
-#include "report/kernels.h"
+#include "report/symbols/demangle.h"
+#include "report/listing/kernel_listing.h"
 
 /* A kernel that is to be told of. */
 struct kernel {

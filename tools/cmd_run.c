@@ -81,7 +81,11 @@ static void prepare(void *arg, pid_t pid)
 	/* Ours behind the user's: the last one counts. */
 	const char *gpu = run->options->gpu_timeline;
 	char *options = sw_format("%s%squiet=1:report=0:%s%s%strace=%s", old ? old : "", old && *old ? ":" : "",
-				  gpu ? "gpu-timeline=" : "", gpu && *gpu ? gpu : gpu ? "1" : "", gpu ? ":" : "", escaped);
+				  gpu ? "gpu-timeline=" : "",
+				  gpu && *gpu ? gpu
+				  : gpu	      ? "1"
+					      : "",
+				  gpu ? ":" : "", escaped);
 	setenv("SYNCWATCH_OPTIONS", options, 1);
 	prepend("LD_PRELOAD", run->preload);
 	/* Whoever has set it wants another tool to hear what the program says. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch stat: what a trace covers. */
 #include "command.h"
-#include "report/stat.h"
+#include "report/listing/stat.h"
 
 int sw_cmd_stat(const struct sw_options *options)
 {

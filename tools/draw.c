@@ -5,7 +5,7 @@
 
 #include "analysis.h"
 #include "output.h"
-#include "report/timeline.h"
+#include "report/timeline/timeline.h"
 
 enum form { CHROME, PERFETTO, DOT };
 

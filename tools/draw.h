@@ -7,8 +7,8 @@
 #include "detect/detect.h"
 
 /*
- * Writes the files that --chrome, --perfetto and --dot name, if any.  `judgement`: of an earlier pass, to draw around its hazards
- * or one of its findings; NULL makes one when the options need it.  SW_EXIT_OK, or a status after one line.
+ * Writes the files that --chrome, --perfetto and --dot name, if any.  `judgement`: of an earlier pass, to draw around
+ * its hazards or one of its findings; NULL makes one when the options need it.  SW_EXIT_OK, or a status after one line.
  */
 int sw_draw(const char *trace, const struct sw_options *options, const struct sw_judgement *judgement);
 

@@ -15,7 +15,7 @@
 	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
 	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
-	X(calibrate, CALIBRATE, "[--show [FILE]]", "measure which calls wait for whom, on this GPU")                                  \
+	X(calibrate, CALIBRATE, "[--show [FILE]]", "measure which calls wait for whom, on this GPU")                   \
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "print what a trace covers: calls, kernels, bytes, losses")                             \
 	X(kernels, KERNELS, "TRACE|FILE [NAME]", "print what kernels touch, as their code says")                       \
@@ -36,8 +36,8 @@ enum {
 typedef bool sw_option_FLAG;
 typedef const char *sw_option_TEXT;
 typedef const char *sw_option_MAYBE; /* NULL: not given; "": without a value */
-typedef int sw_option_STATUS;	 /* 0: not given */
-typedef uint64_t sw_option_TIME; /* ns, 0: not given */
+typedef int sw_option_STATUS;	     /* 0: not given */
+typedef uint64_t sw_option_TIME;     /* ns, 0: not given */
 
 /* What was given; texts point into argv. */
 struct sw_options {

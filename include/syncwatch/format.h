@@ -20,19 +20,21 @@
 
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
-/* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK, ACTIVITY */
-#define SW_FORMAT_MINOR 3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: from HOST_ACCESS on, bytes of unmapped ranges */
+/* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
+ * ACTIVITY */
+#define SW_FORMAT_MINOR                                                                                                \
+	3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: from HOST_ACCESS on, bytes of unmapped ranges */
 #define SW_FORMAT_HEADER_BYTES 4096u
-#define SW_FORMAT_CHUNK_MAGIC 0x4b484353u /* "SCHK" */
-#define SW_FORMAT_BYTE_ORDER 0x01020304u
+#define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
+#define SW_FORMAT_BYTE_ORDER   0x01020304u
 
 /* Flags of a file. */
 enum {
 	SW_FILE_CLOSED = 1u << 0,    /* the program ended in order; END record written */
 	SW_FILE_SIMULATED = 1u << 1, /* recorded on the simulated CUDA */
-	SW_FILE_TSC = 1u << 2,       /* ticks are the invariant time stamp counter, else CLOCK_MONOTONIC nanoseconds */
+	SW_FILE_TSC = 1u << 2,	     /* ticks are the invariant time stamp counter, else CLOCK_MONOTONIC nanoseconds */
 	SW_FILE_STACKS = 1u << 3,    /* call stacks were recorded */
-	SW_FILE_GPU = 1u << 4,       /* time stamps of the devices were recorded (ACTIVITY) */
+	SW_FILE_GPU = 1u << 4,	     /* time stamps of the devices were recorded (ACTIVITY) */
 	SW_FILE_HOST_SYNC = 1u << 5, /* (live) how host threads synchronise was recorded (HOST_SYNC) */
 };
 
@@ -43,34 +45,34 @@ struct sw_file_header {
 	uint32_t byte_order;
 	uint32_t header_bytes; /* offset of chunk 0 */
 	uint32_t chunk_bytes;  /* bytes of each chunk, header included; a multiple of 4096 */
-	uint32_t flags;        /* (live) SW_FILE_* */
+	uint32_t flags;	       /* (live) SW_FILE_* */
 	uint32_t pid, ppid, reserved;
-	uint64_t ticks_per_second;            /* (live) best estimate so far */
-	uint64_t start_ticks;                 /* these three were read together at start */
-	uint64_t start_monotonic_ns;          /* CLOCK_MONOTONIC */
-	uint64_t start_realtime_ns;           /* CLOCK_REALTIME */
-	uint64_t last_ticks;                  /* (live) a later pair, to correct ticks_per_second; 0 = none yet */
-	uint64_t last_monotonic_ns;           /* (live) */
-	uint64_t chunks;                      /* (live) chunks handed out so far */
-	uint64_t records_lost;                /* (live) */
-	uint64_t bytes_lost;                  /* (live) */
-	uint64_t cost_no_stack_ps;            /* measured at start-up: picoseconds a record, without stack */
-	uint64_t cost_stack_ps;               /* the same with a cached stack; 0 = not measured */
-	uint32_t cuda_driver_version;         /* (live) cuDriverGetVersion, e.g. 13000; 0 = unknown */
-	uint32_t cuda_headers_version;        /* CUDA_VERSION that the recorder was built with */
-	char recorder_version[32];            /* NUL-terminated */
+	uint64_t ticks_per_second;     /* (live) best estimate so far */
+	uint64_t start_ticks;	       /* these three were read together at start */
+	uint64_t start_monotonic_ns;   /* CLOCK_MONOTONIC */
+	uint64_t start_realtime_ns;    /* CLOCK_REALTIME */
+	uint64_t last_ticks;	       /* (live) a later pair, to correct ticks_per_second; 0 = none yet */
+	uint64_t last_monotonic_ns;    /* (live) */
+	uint64_t chunks;	       /* (live) chunks handed out so far */
+	uint64_t records_lost;	       /* (live) */
+	uint64_t bytes_lost;	       /* (live) */
+	uint64_t cost_no_stack_ps;     /* measured at start-up: picoseconds a record, without stack */
+	uint64_t cost_stack_ps;	       /* the same with a cached stack; 0 = not measured */
+	uint32_t cuda_driver_version;  /* (live) cuDriverGetVersion, e.g. 13000; 0 = unknown */
+	uint32_t cuda_headers_version; /* CUDA_VERSION that the recorder was built with */
+	char recorder_version[32];     /* NUL-terminated */
 	uint8_t pad[4096 - 168];
 };
 static_assert(sizeof(struct sw_file_header) == SW_FORMAT_HEADER_BYTES, "header is one page");
 
 /* Start of each chunk. */
 struct sw_chunk_header {
-	uint32_t magic;     /* SW_FORMAT_CHUNK_MAGIC */
+	uint32_t magic;	    /* SW_FORMAT_CHUNK_MAGIC */
 	uint32_t writer;    /* 0-based */
-	uint32_t index;     /* 0-based, within the writer */
+	uint32_t index;	    /* 0-based, within the writer */
 	uint32_t committed; /* (live) bytes of whole records that follow this header */
 	uint32_t closed;    /* (live) 1: no more records follow in this chunk, crc is valid */
-	uint32_t crc;       /* CRC-32C of the committed bytes as they were when closed */
+	uint32_t crc;	    /* CRC-32C of the committed bytes as they were when closed */
 	uint64_t first_seq; /* sequence number of the first record */
 };
 static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
@@ -101,7 +103,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(NOTICE, 16, "something the user should know about the recording")                                            \
 	X(COUNTS, 17, "calls per entry point, at the end")                                                             \
 	X(END, 18, "orderly end of the trace")                                                                         \
-	X(GRAPH_NODE, 19, "what an executable graph consists of")							\
+	X(GRAPH_NODE, 19, "what an executable graph consists of")                                                      \
 	X(GPU_CLOCK, 20, "ticks and the clock of GPU time stamps read together")                                       \
 	X(LAUNCH, 64, "kernel launch")                                                                                 \
 	X(COPY, 65, "copy of consecutive bytes")                                                                       \
@@ -129,7 +131,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(CONFIG, 87, "a call that reconfigures the device")                                                           \
 	X(OTHER, 88, "another classified call, up to six argument words")                                              \
 	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
-	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                   \
+	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                  \
 	X(OBJECT, 91, "a texture, surface or tensor map was made")                                                     \
 	X(HOST_ACCESS, 92, "the host touched a buffer that work in flight uses")                                       \
 	X(ACTIVITY, 94, "time stamps of work on a device, or of the driver call that put it there")                    \
@@ -160,7 +162,8 @@ enum {
 	SW_RF_NESTED = 1u << 5,
 	/* The call works on the host's behalf only when it returns: an asynchronous form ("Async") clears this. */
 	SW_RF_SYNCHRONOUS = 1u << 6,
-	/* Came through a pointer that a CUDA runtime library obtained (CUDART record), so the user called a cuda* function. */
+	/* Came through a pointer that a CUDA runtime library obtained (CUDART record), so the user called a cuda*
+	   function. */
 	SW_RF_RUNTIME = 1u << 7,
 };
 
@@ -169,17 +172,17 @@ enum {
  * after the call, calls that destroy one before, BEGIN before and END after the wait; everything else before the call.
  */
 struct sw_rec {
-	uint8_t kind;    /* enum sw_rec_kind */
-	uint8_t ctx;     /* CONTEXT record's id, 0 = unknown */
-	uint16_t words;  /* length in 8-byte words, this header included */
-	uint16_t api;    /* API record's id, 0 = none */
-	uint16_t flags;  /* SW_RF_* */
+	uint8_t kind;	 /* enum sw_rec_kind */
+	uint8_t ctx;	 /* CONTEXT record's id, 0 = unknown */
+	uint16_t words;	 /* length in 8-byte words, this header included */
+	uint16_t api;	 /* API record's id, 0 = none */
+	uint16_t flags;	 /* SW_RF_* */
 	uint32_t seq_lo; /* 48-bit sequence number, 1 is the first; 0: description that has no place in the order */
 	uint16_t seq_hi;
 	uint16_t status; /* CUresult */
-	uint64_t ticks;  /* at entry of the call; END: when the wait was over */
-	uint32_t dur;    /* ticks spent in the call, saturating (see SW_RF_DUR_1024); END: of the whole call */
-	uint32_t stack;  /* STACK record's id within the writer, 0 = none */
+	uint64_t ticks;	 /* at entry of the call; END: when the wait was over */
+	uint32_t dur;	 /* ticks spent in the call, saturating (see SW_RF_DUR_1024); END: of the whole call */
+	uint32_t stack;	 /* STACK record's id within the writer, 0 = none */
 };
 static_assert(sizeof(struct sw_rec) == 32, "packed");
 
@@ -206,8 +209,8 @@ struct sw_rec_process {
 struct sw_rec_thread {
 	struct sw_rec h;
 	uint32_t thread; /* 1-based, in order of appearance; 1 is not always the main thread */
-	uint32_t tid;    /* kernel's thread id */
-	uint32_t main;   /* 1: tid == pid */
+	uint32_t tid;	 /* kernel's thread id */
+	uint32_t main;	 /* 1: tid == pid */
 	uint32_t name_bytes;
 };
 
@@ -221,7 +224,7 @@ struct sw_rec_api {
 struct sw_rec_stack {
 	struct sw_rec h;
 	uint32_t id;
-	uint32_t depth;   /* frames that follow, innermost first: return addresses, u64 each */
+	uint32_t depth;	  /* frames that follow, innermost first: return addresses, u64 each */
 	uint32_t skipped; /* frames below the last that were cut off by the limit; 0xffffffff unknown many */
 	uint32_t reserved;
 };
@@ -229,7 +232,7 @@ struct sw_rec_stack {
 struct sw_rec_module {
 	struct sw_rec h;
 	uint64_t base, end; /* addresses: load bias and end of the last segment */
-	uint64_t start;     /* lowest mapped address */
+	uint64_t start;	    /* lowest mapped address */
 	uint8_t build_id_bytes, reserved[3];
 	uint32_t path_bytes; /* then build id (padded to 8), path */
 };
@@ -239,7 +242,7 @@ enum sw_cudart_link { SW_CUDART_SHARED = 1, SW_CUDART_STATIC = 2, SW_CUDART_OTHE
 struct sw_rec_cudart {
 	struct sw_rec h;
 	uint64_t module_base; /* of the module that asked cuGetProcAddress */
-	uint32_t link;        /* enum sw_cudart_link: OTHER is a library or program that asks the driver itself */
+	uint32_t link;	      /* enum sw_cudart_link: OTHER is a library or program that asks the driver itself */
 	uint32_t version;     /* CUDA version asked for, 0 unknown */
 	uint32_t requests;
 	uint32_t path_bytes; /* then path */
@@ -270,7 +273,7 @@ struct sw_param {
 	uint16_t offset, bytes;
 };
 enum {
-	SW_FUNCTION_KERNEL = 1,   /* handle is a CUkernel, else a CUfunction */
+	SW_FUNCTION_KERNEL = 1,	  /* handle is a CUkernel, else a CUfunction */
 	SW_FUNCTION_NO_LAYOUT = 2 /* the driver did not tell the parameter layout */
 };
 struct sw_rec_function {
@@ -286,14 +289,15 @@ enum sw_image_kind { SW_IMAGE_UNKNOWN, SW_IMAGE_FATBIN, SW_IMAGE_ELF, SW_IMAGE_P
 struct sw_rec_image {
 	struct sw_rec h;
 	uint32_t id;
-	uint32_t kind;        /* enum sw_image_kind, by magic; a wrapper is followed to its fatbin */
+	uint32_t kind;	      /* enum sw_image_kind, by magic; a wrapper is followed to its fatbin */
 	uint64_t handle;      /* CUmodule or CUlibrary */
-	uint64_t bytes;       /* 0 unknown */
-	uint64_t hash;        /* sw_hash_words() of the content (FNV-1a 64 in the first traces), 0 unknown */
+	uint64_t bytes;	      /* 0 unknown */
+	uint64_t hash;	      /* sw_hash_words() of the content (FNV-1a 64 in the first traces), 0 unknown */
 	uint64_t address;     /* where it lay in the program's memory */
 	uint64_t file_offset; /* in `path`, when file-backed */
-	uint32_t data;        /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image; 0: neither */
-	uint32_t path_bytes;  /* then path: empty for anonymous images */
+	uint32_t data; /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image; 0:
+			  neither */
+	uint32_t path_bytes; /* then path: empty for anonymous images */
 };
 struct sw_rec_image_data {
 	struct sw_rec h;
@@ -307,12 +311,19 @@ struct sw_rec_name {
 	struct sw_rec h;
 	uint32_t of; /* enum sw_name_of */
 	uint32_t name_bytes;
-	/* Then name.  SYMBOL: mangled, handle is the address and an ALLOC record precedes; THREAD: number of the thread, or 0
-	   and `bytes` is the kernel's id of a thread, which may be told of later. */
+	/* Then name.  SYMBOL: mangled, handle is the address and an ALLOC record precedes; THREAD: number of the
+	   thread, or 0 and `bytes` is the kernel's id of a thread, which may be told of later. */
 	uint64_t handle, bytes;
 };
 
-enum sw_loss_why { SW_LOSS_SIZE_LIMIT = 1, SW_LOSS_NO_SPACE, SW_LOSS_NO_MEMORY, SW_LOSS_REENTERED, SW_LOSS_FORK, SW_LOSS_OTHER };
+enum sw_loss_why {
+	SW_LOSS_SIZE_LIMIT = 1,
+	SW_LOSS_NO_SPACE,
+	SW_LOSS_NO_MEMORY,
+	SW_LOSS_REENTERED,
+	SW_LOSS_FORK,
+	SW_LOSS_OTHER
+};
 struct sw_rec_loss {
 	struct sw_rec h;
 	uint64_t first_seq, last_seq; /* may be wider than what was lost, never narrower */
@@ -352,12 +363,12 @@ struct sw_rec_end {
 };
 
 enum {
-	SW_LAUNCH_INLINE = 1,         /* param_bytes of parameter block follow and define `params` for this writer */
+	SW_LAUNCH_INLINE = 1, /* param_bytes of parameter block follow and define `params` for this writer */
 	SW_LAUNCH_COOPERATIVE = 2,
-	SW_LAUNCH_EXTRA = 4,          /* parameters came packed through `extra` */
-	SW_LAUNCH_PROGRAMMATIC = 8,   /* programmatic stream serialisation was asked for */
-	SW_LAUNCH_EVENT = 16,         /* a programmatic or launch-completion event: an OTHER-free EVENT_RECORD with
-					 SW_EVENT_RECORD_EARLY precedes this record */
+	SW_LAUNCH_EXTRA = 4,	    /* parameters came packed through `extra` */
+	SW_LAUNCH_PROGRAMMATIC = 8, /* programmatic stream serialisation was asked for */
+	SW_LAUNCH_EVENT = 16,	    /* a programmatic or launch-completion event: an OTHER-free EVENT_RECORD with
+				       SW_EVENT_RECORD_EARLY precedes this record */
 };
 /* The parameter block is laid out as the kernel sees it: each parameter at its offset. */
 struct sw_rec_launch {
@@ -367,7 +378,7 @@ struct sw_rec_launch {
 	uint32_t params;   /* id of the parameter block within the writer, 0 = none */
 	uint32_t grid[3];
 	uint16_t block[3];
-	uint16_t flags;       /* SW_LAUNCH_* */
+	uint16_t flags;	      /* SW_LAUNCH_* */
 	uint16_t param_bytes; /* of the inline block */
 	uint16_t cluster;     /* blocks a cluster, 0 = none */
 	uint32_t shared_bytes;
@@ -377,24 +388,25 @@ static_assert(sizeof(struct sw_rec_launch) == 80, "packed");
 
 /* What a copy's API said about a side; UNIFIED: cuMemcpy/cuMemcpyAsync leave it to the address. */
 enum sw_side { SW_SIDE_UNIFIED = 0, SW_SIDE_HOST = 1, SW_SIDE_DEVICE = 2, SW_SIDE_ARRAY = 3 };
-/* The kind of memory that an address had when the call was made, as far as the recorder asked the driver (0: it did not). */
+/* The kind of memory that an address had when the call was made, as far as the recorder asked the driver (0: it did
+ * not). */
 struct sw_rec_copy {
 	struct sw_rec h;
 	uint64_t dst, src; /* address, or array handle */
 	uint64_t bytes;
-	uint64_t stream;           /* 0 with SW_RF_SYNCHRONOUS: default stream */
+	uint64_t stream;	    /* 0 with SW_RF_SYNCHRONOUS: default stream */
 	uint8_t dst_side, src_side; /* enum sw_side */
 	uint8_t dst_ctx, src_ctx;   /* peer copies: contexts, else 0 */
-	uint32_t flags;             /* SW_COPY_* */
+	uint32_t flags;		    /* SW_COPY_* */
 };
 enum { SW_COPY_PEER = 1, SW_COPY_BATCH = 2 /* one record an element, unordered among themselves */ };
 
 struct sw_box {
-	uint64_t base;       /* address of byte 0 of row 0 of slice 0 of the box (offsets x, y, z already added), or array */
-	uint64_t pitch;      /* bytes from row to row */
+	uint64_t base;	/* address of byte 0 of row 0 of slice 0 of the box (offsets x, y, z already added), or array */
+	uint64_t pitch; /* bytes from row to row */
 	uint64_t slice_rows; /* rows from slice to slice */
 	uint64_t x, y, z;    /* arrays only: offset in the array, x in bytes */
-	uint8_t side;        /* enum sw_side */
+	uint8_t side;	     /* enum sw_side */
 	uint8_t ctx;
 	uint8_t reserved[6];
 };
@@ -416,16 +428,16 @@ struct sw_rec_set {
 
 enum sw_memory {
 	SW_MEM_UNKNOWN,
-	SW_MEM_DEVICE,     /* cuMemAlloc, cuMemAllocPitch */
-	SW_MEM_ASYNC,      /* cuMemAllocAsync, pools */
+	SW_MEM_DEVICE, /* cuMemAlloc, cuMemAllocPitch */
+	SW_MEM_ASYNC,  /* cuMemAllocAsync, pools */
 	SW_MEM_MANAGED,
-	SW_MEM_PINNED,     /* cuMemHostAlloc, cuMemAllocHost */
+	SW_MEM_PINNED,	   /* cuMemHostAlloc, cuMemAllocHost */
 	SW_MEM_REGISTERED, /* cuMemHostRegister */
 	SW_MEM_ARRAY,
-	SW_MEM_MAPPED,     /* virtual memory API */
+	SW_MEM_MAPPED, /* virtual memory API */
 	SW_MEM_IPC,
-	SW_MEM_SYMBOL,     /* module-level variable: address and size were asked for */
-	SW_MEM_PAGEABLE,   /* never recorded: what the analyser calls host memory that nobody registered */
+	SW_MEM_SYMBOL,	 /* module-level variable: address and size were asked for */
+	SW_MEM_PAGEABLE, /* never recorded: what the analyser calls host memory that nobody registered */
 };
 /* X(name of enum sw_memory without prefix): in the order above, for readers. */
 struct sw_rec_alloc {
@@ -433,19 +445,19 @@ struct sw_rec_alloc {
 	uint64_t address, bytes;
 	uint64_t stream;       /* ASYNC only */
 	uint64_t device_alias; /* PINNED, REGISTERED: device address where it differs, else 0 */
-	uint64_t owner;        /* ASYNC: pool; SYMBOL: module; MAPPED: memory handle; IPC: pool, external memory or 0 */
-	/* Pitch of pitched memory; MAPPED: offset in the memory; IPC: offset in external memory, else sw_hash_words() of what
-	   the other process exported (arguments 1 and 2 of cuIpcGetMemHandle's OTHER record: address, hash). */
+	uint64_t owner;	       /* ASYNC: pool; SYMBOL: module; MAPPED: memory handle; IPC: pool, external memory or 0 */
+	/* Pitch of pitched memory; MAPPED: offset in the memory; IPC: offset in external memory, else sw_hash_words()
+	   of what the other process exported (arguments 1 and 2 of cuIpcGetMemHandle's OTHER record: address, hash). */
 	uint64_t extra;
 	uint32_t memory; /* enum sw_memory */
-	uint32_t flags;  /* of the call */
+	uint32_t flags;	 /* of the call */
 };
 struct sw_rec_free {
 	struct sw_rec h;
 	uint64_t address;
 	union {
 		uint64_t stream; /* cuMemFreeAsync */
-		uint64_t bytes;  /* MAPPED: of the range; 0 in traces before minor 2 */
+		uint64_t bytes;	 /* MAPPED: of the range; 0 in traces before minor 2 */
 	};
 	uint32_t memory; /* enum sw_memory as far as the call tells: PINNED for cuMemFreeHost, UNKNOWN for cuMemFree */
 	uint32_t flags;
@@ -460,7 +472,7 @@ struct sw_rec_stream {
 struct sw_rec_event {
 	struct sw_rec h; /* EVENT_CREATE, EVENT_DESTROY */
 	uint64_t event;
-	uint32_t flags;  /* CU_EVENT_* */
+	uint32_t flags;	 /* CU_EVENT_* */
 	uint32_t shared; /* opened from another process: low bits of its handle's sw_hash_words(), else 0 */
 };
 enum {
@@ -485,15 +497,16 @@ struct sw_rec_sync {
 	struct sw_rec h;
 	uint64_t handle;  /* event, stream or context */
 	uint64_t handle2; /* ELAPSED: the end event */
-	uint32_t what;    /* enum sw_sync_what */
+	uint32_t what;	  /* enum sw_sync_what */
 	uint32_t flags;
 };
 struct sw_rec_host_func {
-	struct sw_rec h; /* HOST_FUNC: enqueued; HOST_FUNC_RUN with BEGIN and END (struct sw_rec_end) on the driver's thread */
+	struct sw_rec h; /* HOST_FUNC: enqueued; HOST_FUNC_RUN with BEGIN and END (struct sw_rec_end) on the driver's
+			    thread */
 	uint64_t stream;
 	uint64_t function; /* address of the user's function */
 	uint64_t enqueued; /* HOST_FUNC_RUN: sequence number of the HOST_FUNC record, else 0 */
-	uint32_t flags;    /* 1: cuStreamAddCallback form; 2: passed through unwrapped (capture), its run is not seen */
+	uint32_t flags;	   /* 1: cuStreamAddCallback form; 2: passed through unwrapped (capture), its run is not seen */
 	uint32_t reserved;
 };
 enum sw_context_op {
@@ -507,13 +520,13 @@ enum sw_context_op {
 struct sw_rec_context_op {
 	struct sw_rec h;
 	uint64_t handle; /* context, or device ordinal for primary contexts */
-	uint32_t op;     /* enum sw_context_op */
+	uint32_t op;	 /* enum sw_context_op */
 	uint32_t flags;
 };
 struct sw_rec_code {
-	struct sw_rec h;       /* CODE_LOAD, CODE_UNLOAD, CODE_TOUCH */
-	uint64_t handle;       /* module, library or function */
-	uint32_t image;        /* IMAGE record's id, 0 unknown */
+	struct sw_rec h; /* CODE_LOAD, CODE_UNLOAD, CODE_TOUCH */
+	uint64_t handle; /* module, library or function */
+	uint32_t image;	 /* IMAGE record's id, 0 unknown */
 	uint32_t flags;
 };
 enum sw_capture_op { SW_CAPTURE_BEGIN = 1, SW_CAPTURE_END = 2, SW_CAPTURE_TO_GRAPH = 3 };
@@ -521,7 +534,7 @@ struct sw_rec_capture {
 	struct sw_rec h;
 	uint64_t stream;
 	uint64_t graph; /* END: the graph made */
-	uint32_t op;    /* enum sw_capture_op */
+	uint32_t op;	/* enum sw_capture_op */
 	uint32_t mode;
 };
 enum sw_graph_op {
@@ -545,34 +558,43 @@ struct sw_rec_graph_launch {
 	uint64_t exec, stream;
 };
 enum {
-	SW_NODE_HEAD = 1,       /* no node: a description of `exec` begins, `nodes` records follow; the old one is void */
+	SW_NODE_HEAD = 1, /* no node: a description of `exec` begins, `nodes` records follow; the old one is void */
 	SW_NODE_INCOMPLETE = 2, /* with HEAD: some nodes or dependencies could not be asked for */
-	SW_NODE_CHANGED = 4,    /* of a node described before: other work, the same place in the graph */
-	SW_NODE_ENABLED = 8,    /* of a node described before: it takes part again ... */
-	SW_NODE_DISABLED = 16,  /* ... or is skipped (cuGraphNodeSetEnabled) */
-	SW_NODE_BODY = 32,      /* no node: a body of the conditional node `parent`, which may not run; `node` is its graph */
-	SW_NODE_WEAK = 64       /* some of its dependencies are programmatic: it may begin before those end */
+	SW_NODE_CHANGED = 4,	/* of a node described before: other work, the same place in the graph */
+	SW_NODE_ENABLED = 8,	/* of a node described before: it takes part again ... */
+	SW_NODE_DISABLED = 16,	/* ... or is skipped (cuGraphNodeSetEnabled) */
+	SW_NODE_BODY =
+		32,	  /* no node: a body of the conditional node `parent`, which may not run; `node` is its graph */
+	SW_NODE_WEAK = 64 /* some of its dependencies are programmatic: it may begin before those end */
 };
 /*
- * Written inside the call that instantiates or updates, numbered after its GRAPH record; only once that succeeded.  Then
+ * Written inside the call that instantiates or updates, numbered after its GRAPH record; only once that succeeded. Then
  * `before` x u64, the nodes that this one depends on, and `work_bytes` of the record that the node's work would be on a
- * stream (LAUNCH with its parameter block, COPY_ND, SET, HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its header
- * only kind, words and flags count); 0: the node has no work of these kinds.  A node of memory operations has a MEM_OP for
- * each, one behind the other.  CHANGED of a child graph's node: `nodes` records with what it holds now follow.
+ * stream (LAUNCH with its parameter block, COPY_ND, SET, HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its
+ * header only kind, words and flags count); 0: the node has no work of these kinds.  A node of memory operations has a
+ * MEM_OP for each, one behind the other.  CHANGED of a child graph's node: `nodes` records with what it holds now
+ * follow.
  */
 struct sw_rec_graph_node {
 	struct sw_rec h;
 	uint64_t exec;
-	uint64_t node;   /* in the graph that exec was made from */
+	uint64_t node;	 /* in the graph that exec was made from */
 	uint64_t parent; /* the child graph node that it is part of, 0 none */
 	uint64_t origin; /* record of the call that made it: captured, or cuGraphAdd*Node; 0 unknown */
-	uint32_t type;   /* CUgraphNodeType */
-	uint32_t flags;  /* SW_NODE_* */
+	uint32_t type;	 /* CUgraphNodeType */
+	uint32_t flags;	 /* SW_NODE_* */
 	uint32_t before, work_bytes;
 	uint64_t nodes;
 };
 static_assert(sizeof(struct sw_rec_graph_node) == 88, "packed");
-enum sw_mem_op { SW_MEMOP_PREFETCH = 1, SW_MEMOP_ADVISE, SW_MEMOP_ATTACH, SW_MEMOP_WAIT_VALUE, SW_MEMOP_WRITE_VALUE, SW_MEMOP_BATCH };
+enum sw_mem_op {
+	SW_MEMOP_PREFETCH = 1,
+	SW_MEMOP_ADVISE,
+	SW_MEMOP_ATTACH,
+	SW_MEMOP_WAIT_VALUE,
+	SW_MEMOP_WRITE_VALUE,
+	SW_MEMOP_BATCH
+};
 struct sw_rec_mem_op {
 	struct sw_rec h;
 	uint64_t stream, address, bytes, value;
@@ -586,49 +608,51 @@ enum sw_object_kind { SW_OBJECT_TEXTURE = 1, SW_OBJECT_SURFACE = 2, SW_OBJECT_TE
 /* What a kernel reaches without a pointer: memory of `rank` dimensions.  A tensor map is known by its content. */
 struct sw_rec_object {
 	struct sw_rec h;
-	uint64_t handle;    /* texture or surface object; tensor map: sw_hash_words() of its 128 bytes */
-	uint64_t before;    /* cuTensorMapReplaceAddress: what `handle` was before, only address is filled then; else 0 */
-	uint64_t address;   /* side ARRAY: the array; 0 unknown (mipmapped arrays) */
-	uint64_t size[5];   /* textures: bytes, rows; tensor maps: elements; rank of them */
+	uint64_t handle;  /* texture or surface object; tensor map: sw_hash_words() of its 128 bytes */
+	uint64_t before;  /* cuTensorMapReplaceAddress: what `handle` was before, only address is filled then; else 0 */
+	uint64_t address; /* side ARRAY: the array; 0 unknown (mipmapped arrays) */
+	uint64_t size[5]; /* textures: bytes, rows; tensor maps: elements; rank of them */
 	uint64_t stride[4]; /* bytes, of the second dimension and on */
-	uint32_t kind;      /* enum sw_object_kind */
-	uint8_t side;       /* enum sw_side: DEVICE or ARRAY */
+	uint32_t kind;	    /* enum sw_object_kind */
+	uint8_t side;	    /* enum sw_side: DEVICE or ARRAY */
 	uint8_t rank;
-	uint16_t type;      /* CUtensorMapDataType */
+	uint16_t type; /* CUtensorMapDataType */
 };
 static_assert(sizeof(struct sw_rec_object) == 136, "packed");
 /* The calls of syncwatch.h; names are NAME records. */
 enum sw_annotation {
 	SW_NOTE_READS = 1,   /* the next launch on the stream reads [address, address + bytes) */
-	SW_NOTE_WRITES,      /* the same, writes */
+	SW_NOTE_WRITES,	     /* the same, writes */
 	SW_NOTE_BLOCK_BEGIN, /* part of an allocation is handed out, at this point of the stream */
 	SW_NOTE_BLOCK_END,   /* and given back */
-	SW_NOTE_IGNORE,      /* accesses of the range are not judged, from now on */
-	SW_NOTE_JUDGE,       /* they are again */
-	SW_NOTE_BEFORE,      /* the stream so far happens before whoever says AFTER with the same `address` later */
+	SW_NOTE_IGNORE,	     /* accesses of the range are not judged, from now on */
+	SW_NOTE_JUDGE,	     /* they are again */
+	SW_NOTE_BEFORE,	     /* the stream so far happens before whoever says AFTER with the same `address` later */
 	SW_NOTE_AFTER
 };
 enum { SW_NOTE_ON_HOST = 1 /* of the calling thread, at once; `stream` means nothing */ };
 struct sw_rec_annotation {
 	struct sw_rec h;
 	uint64_t address, bytes, stream;
-	uint32_t op;    /* enum sw_annotation */
+	uint32_t op;	/* enum sw_annotation */
 	uint32_t flags; /* SW_NOTE_ON_HOST */
 };
 enum {
 	SW_HOST_WRITES = 1, /* else it reads */
-	SW_HOST_CALL = 2    /* by a call of libc (read, write, fread ...), which tells how many bytes; else by an instruction */
+	SW_HOST_CALL =
+		2 /* by a call of libc (read, write, fread ...), which tells how many bytes; else by an instruction */
 };
 /*
- * Written by the guard (--guard-host) for an access of the host to a byte that unfinished work was thought to use.  One of
- * an instruction is numbered before the access: `address` is the first byte that it touched, `bytes` is 1.  Its stack is that
- * of the instruction, below the frame that the kernel made for the signal.  One of a call is numbered after it.
+ * Written by the guard (--guard-host) for an access of the host to a byte that unfinished work was thought to use.  One
+ * of an instruction is numbered before the access: `address` is the first byte that it touched, `bytes` is 1.  Its
+ * stack is that of the instruction, below the frame that the kernel made for the signal.  One of a call is numbered
+ * after it.
  */
 struct sw_rec_host_access {
 	struct sw_rec h;
 	uint64_t address, bytes;
 	uint64_t instruction; /* its address; 0: a call */
-	uint32_t flags;       /* SW_HOST_* */
+	uint32_t flags;	      /* SW_HOST_* */
 	uint32_t reserved;
 };
 static_assert(sizeof(struct sw_rec_host_access) == 64, "packed");
@@ -643,48 +667,49 @@ enum {
 struct sw_rec_gpu_clock {
 	struct sw_rec h; /* h.ticks: in the middle of the reading */
 	uint64_t gpu_ns;
-	uint64_t lost;  /* ACTIVITY records lost so far, as far as CUPTI tells */
+	uint64_t lost;	/* ACTIVITY records lost so far, as far as CUPTI tells */
 	uint32_t width; /* ticks that the reading took */
 	uint32_t flags; /* SW_GPU_CLOCK_* */
 };
 static_assert(sizeof(struct sw_rec_gpu_clock) == 56, "packed");
 
 enum sw_activity {
-	SW_ACTIVITY_CALL = 1, /* a driver call: what carries its correlation id was put there by the record of `on` then */
+	SW_ACTIVITY_CALL =
+		1, /* a driver call: what carries its correlation id was put there by the record of `on` then */
 	SW_ACTIVITY_KERNEL,
 	SW_ACTIVITY_COPY,
 	SW_ACTIVITY_SET,
-	SW_ACTIVITY_GRAPH,    /* one launch of an executable graph, from its first to its last node */
-	SW_ACTIVITY_OVERHEAD  /* time that a call lost in the driver or in CUPTI: sw_overhead */
+	SW_ACTIVITY_GRAPH,   /* one launch of an executable graph, from its first to its last node */
+	SW_ACTIVITY_OVERHEAD /* time that a call lost in the driver or in CUPTI: sw_overhead */
 };
 enum sw_overhead {
 	SW_OVERHEAD_UNKNOWN,
-	SW_OVERHEAD_COMPILER,     /* PTX was compiled */
-	SW_OVERHEAD_FLUSH,        /* CUPTI's own, down to RESOURCE */
+	SW_OVERHEAD_COMPILER, /* PTX was compiled */
+	SW_OVERHEAD_FLUSH,    /* CUPTI's own, down to RESOURCE */
 	SW_OVERHEAD_INSTRUMENTATION,
 	SW_OVERHEAD_RESOURCE,
-	SW_OVERHEAD_MODULE,       /* the runtime loaded modules */
-	SW_OVERHEAD_LAZY,         /* a kernel was loaded at its first use */
-	SW_OVERHEAD_QUEUE_FULL,   /* no room for another command */
-	SW_OVERHEAD_BUFFER,       /* CUPTI asked for a buffer */
-	SW_OVERHEAD_MANAGED       /* CUPTI began to watch managed memory */
+	SW_OVERHEAD_MODULE,	/* the runtime loaded modules */
+	SW_OVERHEAD_LAZY,	/* a kernel was loaded at its first use */
+	SW_OVERHEAD_QUEUE_FULL, /* no room for another command */
+	SW_OVERHEAD_BUFFER,	/* CUPTI asked for a buffer */
+	SW_OVERHEAD_MANAGED	/* CUPTI began to watch managed memory */
 };
 /*
- * Written when it was fetched, long after what it tells of; the sequence number says no more than that.  `start` and `end`
- * are of GPU_CLOCK's clock; both 0: not known.
+ * Written when it was fetched, long after what it tells of; the sequence number says no more than that.  `start` and
+ * `end` are of GPU_CLOCK's clock; both 0: not known.
  */
 struct sw_rec_activity {
 	struct sw_rec h;
 	uint64_t start, end;
-	uint64_t bytes;       /* COPY, SET */
-	uint64_t node;        /* CUPTI's id of a graph's node, 0: none */
+	uint64_t bytes;	      /* COPY, SET */
+	uint64_t node;	      /* CUPTI's id of a graph's node, 0: none */
 	uint32_t correlation; /* CUPTI's id of the driver call, 0 unknown */
-	uint32_t on;          /* CALL, OVERHEAD: kernel's thread id; else CUPTI's id of the stream */
+	uint32_t on;	      /* CALL, OVERHEAD: kernel's thread id; else CUPTI's id of the stream */
 	uint32_t context;     /* CUPTI's id */
-	uint32_t graph;       /* CUPTI's id, 0: none */
+	uint32_t graph;	      /* CUPTI's id, 0: none */
 	uint32_t device;
-	uint16_t what;        /* enum sw_activity */
-	uint16_t detail;      /* COPY: CUpti_ActivityMemcpyKind; OVERHEAD: enum sw_overhead */
+	uint16_t what;	 /* enum sw_activity */
+	uint16_t detail; /* COPY: CUpti_ActivityMemcpyKind; OVERHEAD: enum sw_overhead */
 };
 static_assert(sizeof(struct sw_rec_activity) == 88, "packed");
 
@@ -694,8 +719,8 @@ enum sw_thread_op {
 	SW_THREAD_CREATE,      /* object: a number of this creation, never used again; before the thread exists */
 	SW_THREAD_START,       /* the same number: the first record of the new thread */
 	SW_THREAD_ABANDON,     /* the same number: the thread could not be created */
-	SW_THREAD_END,         /* object: the pthread_t; little or nothing of the thread follows */
-	SW_THREAD_JOIN         /* object: the pthread_t, once it was joined */
+	SW_THREAD_END,	       /* object: the pthread_t; little or nothing of the thread follows */
+	SW_THREAD_JOIN	       /* object: the pthread_t, once it was joined */
 };
 /* Objects of different kinds may lie at one address: only in the same kind they meet. */
 enum sw_through {
@@ -709,8 +734,8 @@ enum sw_through {
 	SW_THROUGH_THREAD
 };
 /*
- * Left out: what would tell a thread nothing (src/preload/strict/news.h), and what happens inside calls of CUDA, whose
- * locks are no promise to the program.
+ * Left out: what would tell a thread nothing (src/preload/strict/sync_filter.h), and what happens inside calls of CUDA,
+ * whose locks are no promise to the program.
  */
 struct sw_rec_host_sync {
 	struct sw_rec h;
@@ -730,9 +755,9 @@ enum sw_range_op {
 struct sw_rec_range {
 	struct sw_rec h;
 	uint64_t domain; /* which one, 0 the default */
-	uint64_t id;     /* START, END: never used again; else 0 */
-	uint32_t op;     /* enum sw_range_op */
-	uint32_t tid;    /* PUSH, START: kernel's id of the thread whose range it is; 0: the thread of the record */
+	uint64_t id;	 /* START, END: never used again; else 0 */
+	uint32_t op;	 /* enum sw_range_op */
+	uint32_t tid;	 /* PUSH, START: kernel's id of the thread whose range it is; 0: the thread of the record */
 	uint32_t name_bytes, domain_bytes; /* PUSH, START: then the name, then that of the domain */
 };
 static_assert(sizeof(struct sw_rec_range) == 64, "packed");

@@ -5,11 +5,11 @@
  *     #include <syncwatch/syncwatch.h>
  *
  * Needs nothing at link time and does nothing when the program does not run under syncwatch: then each call is one load
- * and one branch, after one look-up for each source file that uses it.  (Before glibc 2.34 link with -ldl.)  C99, C++ and
- * CUDA; may be called from any thread.
+ * and one branch, after one look-up for each source file that uses it.  (Before glibc 2.34 link with -ldl.)  C99, C++
+ * and CUDA; may be called from any thread.
  *
- * `stream` is a cudaStream_t or a CUstream.  SYNCWATCH_HOST in its place means: not in the order of a stream, but now, by
- * the calling thread.  Calls made before the first call of CUDA are ignored.
+ * `stream` is a cudaStream_t or a CUstream.  SYNCWATCH_HOST in its place means: not in the order of a stream, but now,
+ * by the calling thread.  Calls made before the first call of CUDA are ignored.
  */
 #ifndef SYNCWATCH_SYNCWATCH_H
 #define SYNCWATCH_SYNCWATCH_H
@@ -62,8 +62,8 @@ static inline void syncwatch_call(unsigned op, const void *address, size_t bytes
 }
 
 /*
- * The next kernel that is launched on the stream reads (writes) these bytes.  Said once or several times before a launch,
- * it is taken as all that this launch touches: say all of it.
+ * The next kernel that is launched on the stream reads (writes) these bytes.  Said once or several times before a
+ * launch, it is taken as all that this launch touches: say all of it.
  */
 static inline void syncwatch_reads(void *stream, const void *address, size_t bytes)
 {
@@ -88,7 +88,8 @@ static inline void syncwatch_block_end(const void *address, void *stream)
 	syncwatch_call(SYNCWATCH_BLOCK_END, address, 0, stream, NULL);
 }
 
-/* Accesses that lie in these bytes are not judged, until syncwatch_judge() of them: a flag that streams poll on purpose. */
+/* Accesses that lie in these bytes are not judged, until syncwatch_judge() of them: a flag that streams poll on
+ * purpose. */
 static inline void syncwatch_ignore(const void *address, size_t bytes)
 {
 	syncwatch_call(SYNCWATCH_IGNORE, address, bytes, SYNCWATCH_HOST, NULL);

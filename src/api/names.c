@@ -17,13 +17,13 @@ static const struct names {
 	char symbol_##symbol[sizeof #symbol];                                                                          \
 	char runtime_##symbol[sizeof runtime];
 #define SW_CU_PASS(symbol, ...) char symbol_##symbol[sizeof #symbol];
-#define SW_CU_WAY(symbol, ...)  char symbol_##symbol[sizeof #symbol];
+#define SW_CU_WAY(symbol, ...)	char symbol_##symbol[sizeof #symbol];
 #include "api/cuda.def"
 } names = {
 	"",
 #define SW_CU(symbol, name, runtime, ...) #symbol, runtime,
-#define SW_CU_PASS(symbol, ...) #symbol,
-#define SW_CU_WAY(symbol, ...)  #symbol,
+#define SW_CU_PASS(symbol, ...)		  #symbol,
+#define SW_CU_WAY(symbol, ...)		  #symbol,
 #include "api/cuda.def"
 };
 
@@ -31,9 +31,9 @@ static const struct {
 	uint16_t symbol, runtime;
 } offsets[SW_ID_COUNT] = {
 #define SW_CU(symbol, ...)                                                                                             \
-	[SW_ID_##symbol] = { offsetof(struct names, symbol_##symbol), offsetof(struct names, runtime_##symbol) },
-#define SW_CU_PASS(symbol, ...) [SW_ID_##symbol] = { offsetof(struct names, symbol_##symbol), 0 },
-#define SW_CU_WAY(symbol, ...)  [SW_ID_##symbol] = { offsetof(struct names, symbol_##symbol), 0 },
+	[SW_ID_##symbol] = {offsetof(struct names, symbol_##symbol), offsetof(struct names, runtime_##symbol)},
+#define SW_CU_PASS(symbol, ...) [SW_ID_##symbol] = {offsetof(struct names, symbol_##symbol), 0},
+#define SW_CU_WAY(symbol, ...)	[SW_ID_##symbol] = {offsetof(struct names, symbol_##symbol), 0},
 #include "api/cuda.def"
 };
 _Static_assert(sizeof names <= UINT16_MAX, "offsets are 16 bits");

@@ -4,7 +4,7 @@
 #define SW_BASE_ERROR_H
 
 struct sw_error {
-	int code;       /* -errno, or SW_E_* below */
+	int code;	/* -errno, or SW_E_* below */
 	char text[480]; /* one line, without newline; UTF-8 */
 };
 

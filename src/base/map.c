@@ -70,7 +70,8 @@ bool sw_map_delete(struct sw_map *map, uint64_t key)
 	uint64_t *value = sw_map_find(map, key);
 	if (!value)
 		return false;
-	map->used[(size_t)((struct sw_map_slot *)((char *)value - offsetof(struct sw_map_slot, value)) - map->slots)] = DELETED;
+	map->used[(size_t)((struct sw_map_slot *)((char *)value - offsetof(struct sw_map_slot, value)) - map->slots)] =
+		DELETED;
 	map->n--;
 	return true;
 }

@@ -21,10 +21,10 @@ struct sw_map {
 	size_t filled; /* slots that are not free */
 };
 
-uint64_t *sw_map_find(const struct sw_map *map, uint64_t key);   /* NULL when absent */
-uint64_t sw_map_get(const struct sw_map *map, uint64_t key);     /* 0 when absent */
-uint64_t *sw_map_put(struct sw_map *map, uint64_t key);          /* finds or adds with value 0 */
-bool sw_map_delete(struct sw_map *map, uint64_t key);            /* true: it was there */
+uint64_t *sw_map_find(const struct sw_map *map, uint64_t key); /* NULL when absent */
+uint64_t sw_map_get(const struct sw_map *map, uint64_t key);   /* 0 when absent */
+uint64_t *sw_map_put(struct sw_map *map, uint64_t key);	       /* finds or adds with value 0 */
+bool sw_map_delete(struct sw_map *map, uint64_t key);	       /* true: it was there */
 void sw_map_free(struct sw_map *map);
 
 /* Iterates: for (size_t i = 0; (i = sw_map_next(map, i, &slot)); ) ... Order is arbitrary. */

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "detect/may.h"
+#include "detect/waits/wait_rules.h"
 #include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"
@@ -164,17 +164,17 @@ struct sw_cost_parts {
 
 /* What a wait cost. */
 struct sw_cost {
-	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
-	uint64_t total_ns, worst_ns;  /* host time in the calls */
-	uint64_t p50_ns, p99_ns;      /* of one call, each at most a sixteenth off */
-	uint32_t share_ppm;	      /* of the run: millionths of its span */
-	struct sw_cost_parts parts;   /* of total_ns */
+	uint64_t calls, waited_calls;	    /* calls in all; those that took longer than the call itself needs */
+	uint64_t total_ns, worst_ns;	    /* host time in the calls */
+	uint64_t p50_ns, p99_ns;	    /* of one call, each at most a sixteenth off */
+	uint32_t share_ppm;		    /* of the run: millionths of its span */
+	struct sw_cost_parts parts;	    /* of total_ns */
 	uint64_t core_low_ns, core_high_ns; /* SW403: a processor's time spent on asking; else 0 */
-	uint64_t transfer_ns;	      /* of it: estimated to be the calls' own work */
-	uint64_t win_low_ns, win_high_ns; /* what the run would gain from the fix, when `replayed` */
-	bool replayed;			  /* by a replay of the run's schedule */
-	bool timed;			  /* with times of the device: else its durations are estimated from waits */
-	bool reliable;			  /* a replay without any change gives the run back */
+	uint64_t transfer_ns;		    /* of it: estimated to be the calls' own work */
+	uint64_t win_low_ns, win_high_ns;   /* what the run would gain from the fix, when `replayed` */
+	bool replayed;			    /* by a replay of the run's schedule */
+	bool timed;			    /* with times of the device: else its durations are estimated from waits */
+	bool reliable;			    /* a replay without any change gives the run back */
 };
 
 /* SW304: work that the legacy stream held back, by times of the device. */
@@ -201,8 +201,8 @@ struct sw_finding {
 	struct sw_access access[3]; /* [0] the earlier, [1] the later; waits: [0] the call */
 	struct sw_hb_last last;	    /* hazards: the last order between the two lanes that does exist */
 	bool measured_order;	    /* ordered, but only by a wait that no document promises */
-	bool host_order;	    /* strict host: ordered if the host threads had to run in the order in which they did */
-	bool not_waited;	    /* the documents promise a wait that did not happen here */
+	bool host_order; /* strict host: ordered if the host threads had to run in the order in which they did */
+	bool not_waited; /* the documents promise a wait that did not happen here */
 	enum sw_fix fix;
 	uint32_t fix_stream;
 	uint64_t fix_seq;
@@ -210,7 +210,7 @@ struct sw_finding {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_held held;
 	uint64_t pinned, last_ns; /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
-	uint32_t needs; /* SW401: all that may not be left out of what the wait covered */
+	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
 	uint32_t detail;      /* meaning depends on id: see findings.def */
 	uint64_t value;	      /* likewise */
@@ -256,16 +256,17 @@ struct sw_coverage {
 
 /* Time stamps of the devices (--gpu-timeline). */
 struct sw_gpu_summary {
-	bool recorded; /* they were asked for and CUPTI gave some; else all below is 0 */
-	bool complete; /* the last ones were fetched when the program ended */
+	bool recorded;			     /* they were asked for and CUPTI gave some; else all below is 0 */
+	bool complete;			     /* the last ones were fetched when the program ended */
 	uint64_t records, joined, unmatched; /* of work; to a call; of which no call is known */
-	uint64_t untimed;	  /* without times, or while the clock jumped */
-	uint64_t lost;		  /* by CUPTI, as it tells */
-	uint64_t left_out;	  /* more than the table holds */
+	uint64_t untimed;		     /* without times, or while the clock jumped */
+	uint64_t lost;			     /* by CUPTI, as it tells */
+	uint64_t left_out;		     /* more than the table holds */
 	uint64_t operations_timed, operations_untimed; /* calls that put work on a device */
-	bool clock_bounded;	  /* clock_error_ns is proven: by calls that came before their work and waits that came after */
-	uint64_t clock_error_ns;  /* device times are wrong by so much at most; else the error that is known of */
-	uint64_t clock_wrong_ns;  /* work was seen so much before its call or after its wait */
+	bool clock_bounded; /* clock_error_ns is proven: by calls that came before their work and waits that came after
+			     */
+	uint64_t clock_error_ns; /* device times are wrong by so much at most; else the error that is known of */
+	uint64_t clock_wrong_ns; /* work was seen so much before its call or after its wait */
 	uint64_t clock_jumps;
 };
 
@@ -283,7 +284,7 @@ struct sw_judgement {
 	findings; /* by severity, hazards before waits, then by what could be won, by cost, then by first occurrence */
 	SW_VEC(struct sw_nvtx) nvtx;
 	struct sw_coverage coverage;
-	uint64_t host_wait_ns;		       /* host time in calls that waited */
+	uint64_t host_wait_ns; /* host time in calls that waited */
 	/* By kind; also calls that order nothing and took long for what they do while work was pending, and SW403's
 	   loops: not the same sum. */
 	struct sw_host_wait host_waits[SW_HOST_WAITS];
@@ -293,12 +294,12 @@ struct sw_judgement {
 	struct sw_schedule_sums sums;
 	struct sw_together together[SW_JUDGED_IDS + 1];
 	uint32_t togethers;
-	uint32_t errors, warnings, notes;      /* neither hidden nor suppressed */
+	uint32_t errors, warnings, notes; /* neither hidden nor suppressed */
 	bool simulated;
-	bool strict_host; /* each host thread had a lane of its own */
+	bool strict_host;			     /* each host thread had a lane of its own */
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;
-	struct sw_mays mays;			     /* tables of calibrate that were used */
+	struct sw_mays mays; /* tables of calibrate that were used */
 };
 
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */
@@ -308,11 +309,11 @@ bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint
    records is told at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with
    dur_ns 0. */
 struct sw_operation {
-	struct sw_access what;		/* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
-	bool enqueues;			/* it put work on what.stream, at what.point */
-	bool blocks;			/* work was pending and the call took longer than its own work needs */
+	struct sw_access what;		   /* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
+	bool enqueues;			   /* it put work on what.stream, at what.point */
+	bool blocks;			   /* work was pending and the call took longer than its own work needs */
 	uint64_t gpu_start_ns, gpu_end_ns; /* when its work ran on the device; both 0: not known */
-	const struct sw_record *record; /* valid during the call-back; params only for calls of one record */
+	const struct sw_record *record;	   /* valid during the call-back; params only for calls of one record */
 };
 
 /* A range of NVTX, told when it ends. */
@@ -345,11 +346,13 @@ struct sw_judge_options {
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
 	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
-	bool strict_host;   /* a lane for each host thread; the trace must tell how they synchronise (SW_FILE_HOST_SYNC) */
+	bool strict_host;   /* a lane for each host thread; the trace must tell how they synchronise (SW_FILE_HOST_SYNC)
+			     */
 	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
-	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a table. */
+	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
+	 * table. */
 	const char *behaviour;
 };
 

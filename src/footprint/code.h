@@ -29,13 +29,23 @@ const char *sw_op_text(enum sw_op op);
 
 /* What differs by thread or launch without being computed. */
 enum sw_special {
-	SW_TID_X, SW_TID_Y, SW_TID_Z, SW_NTID_X, SW_NTID_Y, SW_NTID_Z,
-	SW_CTAID_X, SW_CTAID_Y, SW_CTAID_Z, SW_NCTAID_X, SW_NCTAID_Y, SW_NCTAID_Z,
-	SW_LANEID,	    /* 0 to 31 */
-	SW_WARPID,	    /* 0 to 31 */
-	SW_CLUSTER_BLOCKS,  /* blocks of a cluster (%cluster_nctarank) */
-	SW_CLUSTER_RANK,    /* of the block in its cluster (%cluster_ctarank) */
-	SW_SHARED_BYTES,    /* %dynamic_smem_size */
+	SW_TID_X,
+	SW_TID_Y,
+	SW_TID_Z,
+	SW_NTID_X,
+	SW_NTID_Y,
+	SW_NTID_Z,
+	SW_CTAID_X,
+	SW_CTAID_Y,
+	SW_CTAID_Z,
+	SW_NCTAID_X,
+	SW_NCTAID_Y,
+	SW_NCTAID_Z,
+	SW_LANEID,	   /* 0 to 31 */
+	SW_WARPID,	   /* 0 to 31 */
+	SW_CLUSTER_BLOCKS, /* blocks of a cluster (%cluster_nctarank) */
+	SW_CLUSTER_RANK,   /* of the block in its cluster (%cluster_ctarank) */
+	SW_SHARED_BYTES,   /* %dynamic_smem_size */
 	SW_SPECIALS
 };
 
@@ -55,7 +65,7 @@ enum {
 	SW_SIGNED = 1 << 0,
 	SW_READS = 1 << 1,
 	SW_WRITES = 1 << 2,
-	SW_VOLATILE = 1 << 3, /* volatile, acquire, release, mmio, system scope: may poll or signal */
+	SW_VOLATILE = 1 << 3,  /* volatile, acquire, release, mmio, system scope: may poll or signal */
 	SW_GUARD_NOT = 1 << 4, /* executed where the guard is false */
 	SW_ATOMICS = 1 << 5    /* beside SW_READS and SW_WRITES: each access is one atomic operation (reductions) */
 };
@@ -77,30 +87,32 @@ static inline struct sw_operand sw_operand_imm(int64_t imm)
 	return (struct sw_operand){SW_NO_REG, imm};
 }
 
-#define SW_MAX_SRC 10 /* a store of eight elements and its address; an OPAQUE with more keeps the first ten and sets `wild` */
+#define SW_MAX_SRC                                                                                                     \
+	10 /* a store of eight elements and its address; an OPAQUE with more keeps the first ten and sets `wild` */
 
 struct sw_insn {
-	uint8_t op;    /* enum sw_op */
-	uint8_t width; /* bits of the result: 1, 8, 16, 32, 64; 128-bit values are two registers of 64 */
-	uint8_t flags; /* SW_* above */
-	uint8_t space; /* enum sw_space: LOAD, STORE, ATOMIC, BULK */
-	uint8_t count; /* elements of LOAD and STORE, at least 1 */
-	uint8_t n;     /* operands */
+	uint8_t op;	/* enum sw_op */
+	uint8_t width;	/* bits of the result: 1, 8, 16, 32, 64; 128-bit values are two registers of 64 */
+	uint8_t flags;	/* SW_* above */
+	uint8_t space;	/* enum sw_space: LOAD, STORE, ATOMIC, BULK */
+	uint8_t count;	/* elements of LOAD and STORE, at least 1 */
+	uint8_t n;	/* operands */
 	uint16_t bytes; /* of one element */
-	sw_reg dst;    /* SW_NO_REG: none.  A guarded instruction leaves dst as it was where it is not executed */
-	sw_reg guard;  /* a 1-bit register; SW_NO_REG: always executed */
+	sw_reg dst;	/* SW_NO_REG: none.  A guarded instruction leaves dst as it was where it is not executed */
+	sw_reg guard;	/* a 1-bit register; SW_NO_REG: always executed */
 	struct sw_operand src[SW_MAX_SRC];
 	int64_t imm, imm2;
-	uint32_t target; /* JUMP: instruction; SWITCH: first of targets; CALL: index of calls */
+	uint32_t target;  /* JUMP: instruction; SWITCH: first of targets; CALL: index of calls */
 	uint32_t targets; /* SWITCH: how many */
 	uint32_t place;	  /* line of the PTX, byte offset in the machine code */
-	const char *text; /* mnemonic for evidence strings ("st.global", "STG"); static or owned by the program's arena */
+	const char
+		*text; /* mnemonic for evidence strings ("st.global", "STG"); static or owned by the program's arena */
 };
 
 /* A call: values pass through local slots (PTX .param variables). */
 struct sw_call {
-	uint32_t function;  /* of the program; UINT32_MAX: src[0] holds its address, or no code: `name` */
-	const char *name;   /* function without code: "vprintf"; NULL */
+	uint32_t function;   /* of the program; UINT32_MAX: src[0] holds its address, or no code: `name` */
+	const char *name;    /* function without code: "vprintf"; NULL */
 	uint32_t args, rets; /* numbers of slots */
 	const uint32_t *arg; /* local slots in the order of the parameters; arena */
 	const uint32_t *ret;
@@ -110,7 +122,7 @@ struct sw_function {
 	const char *name;
 	struct sw_insn *insn;
 	uint32_t insns;
-	uint32_t regs; /* registers are 0 .. regs-1 */
+	uint32_t regs;		 /* registers are 0 .. regs-1 */
 	const uint32_t *targets; /* of SWITCHes */
 	uint32_t n_targets;
 	const struct sw_call *calls;
@@ -136,8 +148,8 @@ struct sw_program {
 	uint32_t functions; /* [0] is the kernel */
 	struct sw_symbol *symbol;
 	uint32_t symbols;
-	uint32_t slots;			/* local slots used, all functions */
-	const struct sw_param *param;	/* layout, by index */
+	uint32_t slots;		      /* local slots used, all functions */
+	const struct sw_param *param; /* layout, by index */
 	uint32_t params, param_bytes;
 	const char *wild; /* why nothing may be concluded from this code (NULL: one may); the accesses still count */
 };

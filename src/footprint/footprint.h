@@ -23,13 +23,13 @@ const char *sw_why_text(enum sw_why why);
 
 /*
  * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
- *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in it
- *   SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which; imm2 1:
- *                 alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
- *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended to
- *                 `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms
- *   RANGE         with a: enum sw_why tells where it comes from; b 1: nothing is loaded before, so no data goes into it
- * Operands a, b, c are terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
+ *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in
+ * it SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which; imm2
+ * 1: alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
+ *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended
+ * to `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms RANGE with a:
+ * enum sw_why tells where it comes from; b 1: nothing is loaded before, so no data goes into it Operands a, b, c are
+ * terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */
 enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT };
 struct sw_term {
@@ -44,21 +44,21 @@ struct sw_fact {
 	uint32_t truth;
 };
 
-/* entry: facts on every way into the loop from outside; back: facts at the end of every completed iteration, in terms of
-   the iteration just completed (its k, before it is counted up). */
+/* entry: facts on every way into the loop from outside; back: facts at the end of every completed iteration, in terms
+   of the iteration just completed (its k, before it is counted up). */
 struct sw_loop {
-	uint32_t parent; /* the loop around it, UINT32_MAX none */
+	uint32_t parent;		      /* the loop around it, UINT32_MAX none */
 	uint32_t entry, entries, back, backs; /* facts[entry .. entry+entries) ... */
 };
 
 enum sw_root_kind {
-	SW_ROOT_PARAM,	  /* the address is made from the word(s) of the parameter block at [param, param+span) */
-	SW_ROOT_SYMBOL,	  /* from the address of module variable `symbol` */
-	SW_ROOT_INDIRECT, /* loaded from memory reached through [param, param+span), or through `symbol` (span 0) */
-	SW_ROOT_OBJECT,	  /* texture or surface handle, or pointer to a tensor map, in the word at param */
-	SW_ROOT_MAP,	  /* a tensor map lies by value in the parameter block at param */
+	SW_ROOT_PARAM,	     /* the address is made from the word(s) of the parameter block at [param, param+span) */
+	SW_ROOT_SYMBOL,	     /* from the address of module variable `symbol` */
+	SW_ROOT_INDIRECT,    /* loaded from memory reached through [param, param+span), or through `symbol` (span 0) */
+	SW_ROOT_OBJECT,	     /* texture or surface handle, or pointer to a tensor map, in the word at param */
+	SW_ROOT_MAP,	     /* a tensor map lies by value in the parameter block at param */
 	SW_ROOT_ENVIRONMENT, /* memory of the driver's own: malloc in kernels, cooperative groups */
-	SW_ROOT_UNKNOWN	  /* anything */
+	SW_ROOT_UNKNOWN	     /* anything */
 };
 struct sw_root {
 	uint8_t kind;
@@ -70,11 +70,11 @@ struct sw_root {
 enum sw_touch_role { SW_TOUCH_READ = 1, SW_TOUCH_WRITE = 2, SW_TOUCH_ATOMIC = 4 }; /* READ|WRITE: both */
 
 struct sw_site {
-	uint8_t role;  /* enum sw_touch_role, or'ed */
-	uint8_t polls; /* volatile, acquire, release, system scope */
-	uint8_t op;    /* enum sw_op of the instruction */
-	uint8_t why;   /* enum sw_why: why `address` is SW_NO_TERM */
-	uint32_t bytes; /* touched from the address on, when size is SW_NO_TERM; 0: unknown */
+	uint8_t role;		/* enum sw_touch_role, or'ed */
+	uint8_t polls;		/* volatile, acquire, release, system scope */
+	uint8_t op;		/* enum sw_op of the instruction */
+	uint8_t why;		/* enum sw_why: why `address` is SW_NO_TERM */
+	uint32_t bytes;		/* touched from the address on, when size is SW_NO_TERM; 0: unknown */
 	uint32_t address, size; /* terms of 64 bits; SW_NO_TERM */
 	uint32_t fact, facts, root, roots;
 	uint32_t loop; /* innermost one around it, + 1; 0 none: counters of loops that are over have their last value */
@@ -140,17 +140,18 @@ struct sw_geometry {
 	void *arg;
 };
 
-/* Lays the parameters of a launch out as the analysed code has them: a tensor map is aligned to 128 bytes in PTX, and in
-   machine code to what makes it so in its bank.  `from`: as the driver has them, as many as the footprint; `bytes`: of
-   the block.  out: footprint->param_bytes.  Returns false where a parameter is missing or of another size; its bytes are
-   zero then. */
+/* Lays the parameters of a launch out as the analysed code has them: a tensor map is aligned to 128 bytes in PTX, and
+   in machine code to what makes it so in its bank.  `from`: as the driver has them, as many as the footprint; `bytes`:
+   of the block.  out: footprint->param_bytes.  Returns false where a parameter is missing or of another size; its bytes
+   are zero then. */
 bool sw_footprint_place_params(const struct sw_footprint *footprint, const struct sw_param *from, const void *block,
 			       size_t bytes, void *out);
 
 enum sw_extent {
-	SW_EXTENT_BOX,	 /* every byte of the box can be touched, as far as geometry, scalars and guards tell */
-	SW_EXTENT_HULL,	 /* nothing outside the box is touched, but perhaps not all of it (see why) */
-	SW_EXTENT_OPEN	 /* somewhere from the root's pointer on (see below), see why; address: the pointer's value, 0 with span > 8 */
+	SW_EXTENT_BOX,	/* every byte of the box can be touched, as far as geometry, scalars and guards tell */
+	SW_EXTENT_HULL, /* nothing outside the box is touched, but perhaps not all of it (see why) */
+	SW_EXTENT_OPEN	/* somewhere from the root's pointer on (see below), see why; address: the pointer's value, 0
+			   with span > 8 */
 };
 
 /* A box of bytes as in detect/access.h: slices x rows rows of width bytes. */

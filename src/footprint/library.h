@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Footprints by (image, kernel): made when first asked for, kept on disk for the next run, by several threads where many
- * are asked for at once.
+ * Footprints by (image, kernel): made when first asked for, kept on disk for the next run, by several threads where
+ * many are asked for at once.
  *
  * On disk: $XDG_CACHE_HOME/syncwatch (or ~/.cache/syncwatch), one file an image and architecture, its name made of the
  * image's hash and the version of the analysis; written to a temporary name and renamed, with a checksum, so that
@@ -38,9 +38,9 @@ struct sw_footprint_entry {
 	uint32_t arch; /* of the code that was analysed */
 };
 
-/* The code is chosen so: PTX of the architecture that ran (it is what the machine code was made from); machine code that
-   ran; PTX the driver compiled for want of machine code; PTX of another architecture.  An outcome that is wild gives way
-   to the next choice.  Entries live until the library is closed.  One caller at a time. */
+/* The code is chosen so: PTX of the architecture that ran (it is what the machine code was made from); machine code
+   that ran; PTX the driver compiled for want of machine code; PTX of another architecture.  An outcome that is wild
+   gives way to the next choice.  Entries live until the library is closed.  One caller at a time. */
 const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_library *library,
 							  const struct sw_footprint_image *image, uint32_t arch,
 							  const char *kernel);

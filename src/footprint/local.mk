@@ -1,77 +1,77 @@
 # footprint: what kernels touch, from their code. Includes base and image.
 # From PTX to a program; the fuzz target builds these again.
 SW_PTX_CODE_SOURCES = \
-	src/footprint/ptx_names.h src/footprint/ptx_names.c \
-	src/footprint/ptx_declare.h src/footprint/ptx_declare.c src/footprint/ptx_types.def \
-	src/footprint/ptx_module.h src/footprint/ptx_module.c \
-	src/footprint/ptx_reader.h src/footprint/ptx_read.c src/footprint/ptx_scope.c \
-	src/footprint/ptx_operand.c src/footprint/ptx_opcode.c src/footprint/ptx_emit.c \
-	src/footprint/ptx_integer.c src/footprint/ptx_bits.c src/footprint/ptx_select.c \
-	src/footprint/ptx_move.c src/footprint/ptx_memory.c src/footprint/ptx_bulk.c \
-	src/footprint/ptx_control.c src/footprint/ptx_insns.def src/footprint/ptx_special.def \
+	src/footprint/ptx/ptx_names.h src/footprint/ptx/ptx_names.c \
+	src/footprint/ptx/ptx_declare.h src/footprint/ptx/ptx_declare.c src/footprint/ptx/ptx_types.def \
+	src/footprint/ptx/ptx_module.h src/footprint/ptx/ptx_module.c \
+	src/footprint/ptx/ptx_reader.h src/footprint/ptx/ptx_read.c src/footprint/ptx/ptx_scope.c \
+	src/footprint/ptx/ptx_operand.c src/footprint/ptx/ptx_opcode.c src/footprint/ptx/ptx_emit.c \
+	src/footprint/ptx/ptx_integer.c src/footprint/ptx/ptx_bits.c src/footprint/ptx/ptx_select.c \
+	src/footprint/ptx/ptx_move.c src/footprint/ptx/ptx_memory.c src/footprint/ptx/ptx_bulk.c \
+	src/footprint/ptx/ptx_control.c src/footprint/ptx/ptx_insns.def src/footprint/ptx/ptx_special.def \
 	src/footprint/print.c
 noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
-	src/footprint/pairs.h src/footprint/pairs.c \
-	src/footprint/pairs_halves.c \
-	src/footprint/pairs_compare.c \
-	src/footprint/graph.h src/footprint/graph.c \
-	src/footprint/simplify.h src/footprint/simplify.c src/footprint/fold.c src/footprint/known.c \
-	src/footprint/body.h src/footprint/body.c \
-	src/footprint/extern.h src/footprint/extern.c src/footprint/extern.def \
-	src/footprint/flow.h src/footprint/flow.c src/footprint/dominators.c src/footprint/loops.c \
-	src/footprint/ssa.h src/footprint/ssa.c src/footprint/frames.c src/footprint/place.c \
-	src/footprint/lift.h src/footprint/lift.c \
-	src/footprint/origins.h src/footprint/origins.c \
-	src/footprint/roots.h src/footprint/roots.c src/footprint/memory.c \
-	src/footprint/steps.h src/footprint/steps.c \
-	src/footprint/guards.h src/footprint/guards.c \
-	src/footprint/terms.h src/footprint/terms.c src/footprint/locals.c src/footprint/elements.c \
-	src/footprint/ways.c \
-	src/footprint/emit.h src/footprint/emit.c \
-	src/footprint/assume.h src/footprint/assume.c \
-	src/footprint/packed.c \
-	src/footprint/make.c \
-	src/footprint/layout.c \
-	src/footprint/sass.h src/footprint/sass_lower.h src/footprint/sass_ops.def \
-	src/footprint/sass_build.c \
-	src/footprint/sass_constant.c \
-	src/footprint/sass_cubin.c \
-	src/footprint/sass_fields.c \
-	src/footprint/sass_flow.c \
-	src/footprint/sass_integer.c \
-	src/footprint/sass_least.c \
-	src/footprint/sass_logic.c \
-	src/footprint/sass_memory.c \
-	src/footprint/sass_object.c \
-	src/footprint/sass_other.c \
-	src/footprint/sass_read.c \
-	src/footprint/library.c \
-	src/footprint/choose.c src/footprint/choose.h \
-	src/footprint/units.c src/footprint/units.h \
-	src/footprint/contents.c \
-	src/footprint/pack.c \
-	src/footprint/store.c src/footprint/store.h src/footprint/folder.c \
-	src/footprint/check.c src/footprint/check.h \
+	src/footprint/values/register_pairs.h src/footprint/values/register_pairs.c \
+	src/footprint/values/register_pairs_halves.c \
+	src/footprint/values/register_pairs_compare.c \
+	src/footprint/values/value_graph.h src/footprint/values/value_graph.c \
+	src/footprint/values/simplify.h src/footprint/values/simplify.c src/footprint/values/constant_fold.c src/footprint/values/known_bits.c \
+	src/footprint/flow/body.h src/footprint/flow/body.c \
+	src/footprint/flow/extern_functions.h src/footprint/flow/extern_functions.c src/footprint/flow/extern_functions.def \
+	src/footprint/flow/control_flow.h src/footprint/flow/control_flow.c src/footprint/flow/dominators.c src/footprint/flow/natural_loops.c \
+	src/footprint/flow/ssa.h src/footprint/flow/ssa.c src/footprint/flow/stack_frames.c src/footprint/flow/phi_placement.c \
+	src/footprint/flow/lift.h src/footprint/flow/lift.c \
+	src/footprint/build/origins.h src/footprint/build/origins.c \
+	src/footprint/build/roots.h src/footprint/build/roots.c src/footprint/build/memory_origins.c \
+	src/footprint/flow/induction.h src/footprint/flow/induction.c \
+	src/footprint/flow/path_conditions.h src/footprint/flow/path_conditions.c \
+	src/footprint/build/terms.h src/footprint/build/terms.c src/footprint/build/local_loads.c src/footprint/build/table_loads.c \
+	src/footprint/build/path_selection.c \
+	src/footprint/build/emit.h src/footprint/build/emit.c \
+	src/footprint/build/assume.h src/footprint/build/assume.c \
+	src/footprint/values/predicate_bits.c \
+	src/footprint/build/build.c \
+	src/footprint/eval/parameter_layout.c \
+	src/footprint/sass/sass.h src/footprint/sass/sass_lower.h src/footprint/sass/sass_ops.def \
+	src/footprint/sass/sass_build.c \
+	src/footprint/sass/sass_constant.c \
+	src/footprint/sass/sass_cubin.c \
+	src/footprint/sass/sass_fields.c \
+	src/footprint/sass/sass_flow.c \
+	src/footprint/sass/sass_integer.c \
+	src/footprint/sass/sass_least.c \
+	src/footprint/sass/sass_logic.c \
+	src/footprint/sass/sass_memory.c \
+	src/footprint/sass/sass_object.c \
+	src/footprint/sass/sass_other.c \
+	src/footprint/sass/sass_read.c \
+	src/footprint/store/library.c \
+	src/footprint/store/code_choice.c src/footprint/store/code_choice.h \
+	src/footprint/store/code_units.c src/footprint/store/code_units.h \
+	src/footprint/store/unit_contents.c \
+	src/footprint/store/serialize.c \
+	src/footprint/store/disk_store.c src/footprint/store/disk_store.h src/footprint/store/store_folder.c \
+	src/footprint/store/validate.c src/footprint/store/validate.h \
 	$(SW_PTX_CODE_SOURCES) \
-	src/footprint/eval.h src/footprint/evaluate.c src/footprint/case.c src/footprint/descent.c \
-	src/footprint/form.h src/footprint/form.c \
-	src/footprint/simplex.h src/footprint/simplex.c \
-	src/footprint/bound.c \
-	src/footprint/quotient.c \
-	src/footprint/value.c \
-	src/footprint/operate.h src/footprint/operate.c \
-	src/footprint/product.c \
-	src/footprint/bits.c \
-	src/footprint/element.c \
-	src/footprint/pieces.c \
-	src/footprint/guard.c \
-	src/footprint/loop.c \
-	src/footprint/area.h src/footprint/area.c \
-	src/footprint/box.c \
-	src/footprint/join.c \
-	src/footprint/directions.c \
-	src/footprint/text.c \
+	src/footprint/eval/eval.h src/footprint/eval/evaluate.c src/footprint/eval/case_split.c src/footprint/eval/below_base.c \
+	src/footprint/eval/linear_form.h src/footprint/eval/linear_form.c \
+	src/footprint/eval/simplex.h src/footprint/eval/simplex.c \
+	src/footprint/eval/form_bounds.c \
+	src/footprint/eval/quotient.c \
+	src/footprint/eval/term_forms.c \
+	src/footprint/eval/operate.h src/footprint/eval/operate.c \
+	src/footprint/eval/product.c \
+	src/footprint/eval/bit_operations.c \
+	src/footprint/eval/parameter_table.c \
+	src/footprint/eval/launch_grid_split.c \
+	src/footprint/eval/fact_inequalities.c \
+	src/footprint/eval/loop_counters.c \
+	src/footprint/eval/area.h src/footprint/eval/area.c \
+	src/footprint/eval/box.c \
+	src/footprint/eval/join_reaches.c \
+	src/footprint/eval/directions.c \
+	src/footprint/eval/term_text.c \
 	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \
 	src/footprint/footprint.h src/footprint/library.h
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread

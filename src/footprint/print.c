@@ -57,7 +57,9 @@ static void print_memory(FILE *f, const struct sw_insn *i)
 {
 	fputs((unsigned)i->space <= SW_CONSTANT ? spaces[i->space] : ".?", f);
 	fprintf(f, "%s%s%s", i->flags & SW_VOLATILE ? ".volatile" : "", i->flags & SW_READS ? ".read" : "",
-		i->flags & SW_ATOMICS ? ".atomic" : i->flags & SW_WRITES ? ".write" : "");
+		i->flags & SW_ATOMICS  ? ".atomic"
+		: i->flags & SW_WRITES ? ".write"
+				       : "");
 	if (i->op == SW_OP_LOAD || i->op == SW_OP_STORE || i->op == SW_OP_ATOMIC)
 		fprintf(f, " %ux%u", i->count, i->bytes);
 	print_address(f, i);

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 
 #include "guard/guard.h"
-#include "preload/lock.h"
+#include "preload/platform/lock.h"
 
 const struct sw_companion *sw_guard_recorder;
 static struct sw_lock lock;

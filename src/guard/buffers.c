@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "preload/sys.h"
+#include "preload/platform/sys.h"
 
 #define BUFFERS 4096u
 

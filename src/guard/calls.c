@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of libc that hand buffers to the kernel: the pages are released before the call and stay so until it has returned,
- * since the kernel answers EFAULT where it may not write.  What the call touched is recorded behind it, when it is known
- * how many bytes that was.
+ * Calls of libc that hand buffers to the kernel: the pages are released before the call and stay so until it has
+ * returned, since the kernel answers EFAULT where it may not write.  What the call touched is recorded behind it, when
+ * it is known how many bytes that was.
  *
  * Not seen: system calls made without libc, io_uring, libc's own threads (aio, getaddrinfo_a).
  */
@@ -97,7 +97,7 @@ static void of_vector(struct call *c, const struct iovec *v, size_t n, bool writ
 		c->part[c->n++] = (struct part){(uint64_t)(uintptr_t)v[i].iov_base, v[i].iov_len, false};
 }
 
-#define UNPAREN(...) __VA_ARGS__
+#define UNPAREN(...)	  __VA_ARGS__
 #define APPLY(macro, ...) macro(__VA_ARGS__)
 
 #define GATHER_IN(at, n)	     of_one(&call, at, n, false)

@@ -15,7 +15,7 @@
 #define ERROR_WRITE 2u /* page-fault error code of x86, bit 1: the access was a write */
 
 /* Recording walks the call stack, for which the stack that a program gives its signal handlers may be too small. */
-#define STACKS 4u
+#define STACKS	    4u
 #define STACK_BYTES (64u << 10)
 static char stacks[STACKS][STACK_BYTES] __attribute__((aligned(64)));
 static atomic_flag taken[STACKS] = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
@@ -53,8 +53,8 @@ static bool of_driver(uint64_t address)
 	return address >= driver.lo && address < driver.hi;
 }
 
-/* The driver copies on the program's behalf, on threads of its own too; what it copies is told by the call.  Most of it is
-   done by libc's memcpy, whose return address is on top of the stack. */
+/* The driver copies on the program's behalf, on threads of its own too; what it copies is told by the call.  Most of it
+   is done by libc's memcpy, whose return address is on top of the stack. */
 static bool by_driver(const ucontext_t *c)
 {
 	const greg_t *r = c->uc_mcontext.gregs;
@@ -74,8 +74,7 @@ static void tell(void *arg)
 	if (!sw_guard_recorder->recording() || sw_guard_recorder->inside() ||
 	    !sw_guard_recorder->enter(&call, 0, 0, t->frame))
 		return;
-	struct sw_rec_host_access *r =
-		sw_guard_recorder->record_after(&call, SW_REC_HOST_ACCESS, sizeof *r, 0);
+	struct sw_rec_host_access *r = sw_guard_recorder->record_after(&call, SW_REC_HOST_ACCESS, sizeof *r, 0);
 	if (r) {
 		r->address = t->at;
 		r->bytes = t->bytes;

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "preload/companion.h"
+#include "preload/recorder/companion.h"
 
 /* NULL: no recorder, or one of another version; then everything passes through. */
 extern const struct sw_companion *sw_guard_recorder;

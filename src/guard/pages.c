@@ -16,7 +16,7 @@
 #define RANGES 1024u
 /* Protecting costs in proportion to the pages; of what is longer the start is guarded. */
 #define LONGEST (64ull << 20)
-#define BUSY 64u
+#define BUSY	64u
 
 struct range {
 	uint64_t lo, hi;      /* pages */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Children.  One of fork has the mappings of its parent, so its pages are released there, before any handler of the
- * program runs; one of _Fork or clone does it at its first fault, as the handler is there too.  A child of vfork works in
- * its parent's memory, where the parent's handler serves it.  Strings for exec and spawn are read by the kernel.
+ * program runs; one of _Fork or clone does it at its first fault, as the handler is there too.  A child of vfork works
+ * in its parent's memory, where the parent's handler serves it.  Strings for exec and spawn are read by the kernel.
  */
 #include "guard/guard.h"
 

@@ -37,8 +37,8 @@ struct thread {
 static __thread struct thread mine __attribute__((tls_model("initial-exec")));
 
 static uint32_t threads;
-static uint32_t captures;	     /* in progress: what is issued may not be executed */
-static uint32_t starting;	     /* kernels whose launch has not returned */
+static uint32_t captures;			  /* in progress: what is issued may not be executed */
+static uint32_t starting;			  /* kernels whose launch has not returned */
 static struct sw_guard_step last[SW_GUARD_LANES]; /* kernel of each lane */
 
 void sw_work_forget(void)
@@ -49,8 +49,9 @@ void sw_work_forget(void)
 }
 
 /*
- * A kernel that faults on managed memory is served by the driver with the rights of the *process's* mapping: a page that
- * is protected here would be an illegal address there.  So managed memory is protected only while no kernel can run.
+ * A kernel that faults on managed memory is served by the driver with the rights of the *process's* mapping: a page
+ * that is protected here would be an illegal address there.  So managed memory is protected only while no kernel can
+ * run.
  */
 static bool kernels_in_flight(void)
 {
@@ -210,7 +211,8 @@ static void guard(const struct op *op, struct sw_guard_step step)
 	}
 }
 
-/* A synchronous copy that known host memory takes part in has been waited for, and all that came before it on its stream. */
+/* A synchronous copy that known host memory takes part in has been waited for, and all that came before it on its
+ * stream. */
 static void waited_for(const struct op *op)
 {
 	struct sw_guard_clock covered;

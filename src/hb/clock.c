@@ -135,7 +135,8 @@ static struct apart split(struct sw_known *known, const struct sw_known *from, e
 static void unite(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
 	const struct sw_clock *less = sw_known_measured(known);
-	if (known->observed == less || (known->observed && (documented || measured) && sw_clock_equal(less, known->observed))) {
+	if (known->observed == less ||
+	    (known->observed && (documented || measured) && sw_clock_equal(less, known->observed))) {
 		sw_clock_drop(bytes, known->observed);
 		known->observed = NULL;
 	}
@@ -146,7 +147,8 @@ static void unite(size_t *bytes, struct sw_known *known, bool documented, bool m
 	}
 }
 
-bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told, enum sw_order basis)
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told,
+		    enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !known->observed)
 		return sw_clock_raise(bytes, &known->documented, lane, tick, told);

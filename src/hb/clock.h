@@ -2,8 +2,9 @@
 /*
  * Vector clocks that are shared until written.
  *
- * A clock says for each lane slot how much of it is known, and which record told.  NULL is the clock that knows nothing.
- * A lane's own steps are not kept in its clock, so that a step costs no write and an event's snapshot is one reference.
+ * A clock says for each lane slot how much of it is known, and which record told.  NULL is the clock that knows
+ * nothing. A lane's own steps are not kept in its clock, so that a step costs no write and an event's snapshot is one
+ * reference.
  */
 #ifndef SW_HB_CLOCK_H
 #define SW_HB_CLOCK_H
@@ -27,7 +28,7 @@ struct sw_clock {
 #define SW_NO_LANE UINT32_MAX
 
 /* Kinds of telling: enum sw_edge_kind, and a lane's own step in a merged snapshot. */
-#define SW_TOLD_OWN 15u
+#define SW_TOLD_OWN  15u
 #define SW_TOLD_KEEP UINT64_MAX /* for joins that hand on what the source was told */
 static inline uint64_t sw_told(uint64_t seq, unsigned kind)
 {
@@ -74,7 +75,8 @@ static inline struct sw_clock *sw_known_by(const struct sw_known *known, enum sw
 struct sw_known sw_known_hold(const struct sw_known *known);
 void sw_known_drop(size_t *bytes, struct sw_known *known);
 /* The clock of the basis learns, and those that know more. */
-bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told, enum sw_order basis);
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told,
+		    enum sw_order basis);
 bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
 		   enum sw_order basis);
 

@@ -74,7 +74,8 @@ const struct sw_snap *sw_event_use(struct sw_hb *hb, uint64_t event, struct sw_h
 	return &e->snap;
 }
 
-/* CUDA Driver API, cuCtxRecordEvent: "captures in hEvent all the activities of the context hCtx at the time of this call". */
+/* CUDA Driver API, cuCtxRecordEvent: "captures in hEvent all the activities of the context hCtx at the time of this
+ * call". */
 static struct sw_snap record_context(struct sw_hb *hb, const struct sw_hb_at *at)
 {
 	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
@@ -89,7 +90,8 @@ void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at 
 			struct sw_hb_event_state *before)
 {
 	struct sw_snap snap;
-	struct sw_hb_event_state now = {.recorded = true, .record_seq = at->seq, .context_wide = (flags & SW_HB_CONTEXT) != 0};
+	struct sw_hb_event_state now = {
+		.recorded = true, .record_seq = at->seq, .context_wide = (flags & SW_HB_CONTEXT) != 0};
 	uint8_t ctx = at->ctx;
 	if (now.context_wide) {
 		snap = record_context(hb, at);

@@ -169,12 +169,13 @@ struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb)
 {
 	struct sw_hb_stats stats = hb->stats;
 	stats.bytes = sizeof *hb + hb->clock_bytes + hb->lanes.room * sizeof *hb->lanes.at +
-		      hb->event.room * sizeof *hb->event.at + hb->token.room * sizeof *hb->token.at + hb->sync.room * sizeof *hb->sync.at +
+		      hb->event.room * sizeof *hb->event.at + hb->token.room * sizeof *hb->token.at +
+		      hb->sync.room * sizeof *hb->sync.at +
 		      (hb->free.room + hb->dead.room + hb->per_thread.room + hb->hosts.room + hb->event_free.room +
 		       hb->token_free.room) *
 			      sizeof(uint32_t) +
-		      map_bytes(&hb->streams) + map_bytes(&hb->threads) + map_bytes(&hb->host_threads) + map_bytes(&hb->events) +
-		      map_bytes(&hb->unborn) + map_bytes(&hb->ended) + map_bytes(&hb->syncs);
+		      map_bytes(&hb->streams) + map_bytes(&hb->threads) + map_bytes(&hb->host_threads) +
+		      map_bytes(&hb->events) + map_bytes(&hb->unborn) + map_bytes(&hb->ended) + map_bytes(&hb->syncs);
 	for (size_t i = 0; i < SW_CONTEXTS; i++)
 		stats.bytes += (hb->contexts[i].lanes.room + hb->contexts[i].dirty.room) * sizeof(uint32_t);
 	return stats;

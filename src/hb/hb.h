@@ -32,11 +32,11 @@ enum sw_order { SW_ORDER_NONE, SW_ORDER_OBSERVED, SW_ORDER_MEASURED, SW_ORDER_DO
 
 /* Where a call works: its context, its stream argument, the host thread that made it and its record. */
 struct sw_hb_at {
-	uint64_t stream;  /* CUstream: 0 default, 1 CU_STREAM_LEGACY, 2 CU_STREAM_PER_THREAD, or a handle */
-	uint64_t seq;     /* of the record: told back in edges and explanations */
+	uint64_t stream; /* CUstream: 0 default, 1 CU_STREAM_LEGACY, 2 CU_STREAM_PER_THREAD, or a handle */
+	uint64_t seq;	 /* of the record: told back in edges and explanations */
 	uint32_t thread;
-	uint8_t ctx;      /* context in which handles 0, 1 and 2 are meant; for handles the one they were created in wins */
-	bool per_thread;  /* handle 0 means the per-thread stream */
+	uint8_t ctx; /* context in which handles 0, 1 and 2 are meant; for handles the one they were created in wins */
+	bool per_thread; /* handle 0 means the per-thread stream */
 };
 
 enum sw_lane_kind {
@@ -45,17 +45,17 @@ enum sw_lane_kind {
 	SW_LANE_NONBLOCKING,
 	SW_LANE_LEGACY,
 	SW_LANE_PER_THREAD, /* a blocking stream, one a context and thread */
-	SW_LANE_CALLBACK /* strict_host: a thread of the driver that runs host functions */
+	SW_LANE_CALLBACK    /* strict_host: a thread of the driver that runs host functions */
 };
 
 enum sw_edge_kind {
 	SW_EDGE_ENQUEUE,   /* host -> work */
-	SW_EDGE_EVENT,     /* record -> wait on a stream */
+	SW_EDGE_EVENT,	   /* record -> wait on a stream */
 	SW_EDGE_HOST_WAIT, /* work -> host: synchronize, successful query, synchronous copy */
-	SW_EDGE_LEGACY,    /* legacy default stream semantics, both directions */
+	SW_EDGE_LEGACY,	   /* legacy default stream semantics, both directions */
 	SW_EDGE_CALLBACK,  /* stream -> host function -> stream */
 	SW_EDGE_CONTEXT,   /* destroy, reset, context-wide events */
-	SW_EDGE_HOST       /* strict_host: host thread -> host thread: lock, condition, creation, join ... */
+	SW_EDGE_HOST	   /* strict_host: host thread -> host thread: lock, condition, creation, join ... */
 };
 
 struct sw_hb_edge {
@@ -64,7 +64,7 @@ struct sw_hb_edge {
 	struct sw_point from; /* the last step of its lane that the edge covers */
 	uint64_t from_seq;    /* record of that step (EVENT: of the event's record call) */
 	uint32_t to_lane;
-	uint64_t to_seq;      /* record of the step that acquires */
+	uint64_t to_seq; /* record of the step that acquires */
 };
 
 struct sw_hb_options {
@@ -81,8 +81,8 @@ void sw_hb_free(struct sw_hb *hb);
 
 /* Contexts spring into being on first use; create tells the device (default: 0). */
 void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device);
-/* A green context: what is recorded, waits or is waited for in all of `whole` (the primary context) is in `part` too, and
-   `part` ends with it.  Ignored where either is a part already. */
+/* A green context: what is recorded, waits or is waited for in all of `whole` (the primary context) is in `part` too,
+   and `part` ends with it.  Ignored where either is a part already. */
 void sw_hb_context_within(struct sw_hb *hb, uint8_t part, uint8_t whole);
 /* Destroy or reset: the calling host joins everything of the context, whose streams, events and parts end. */
 void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq);
@@ -95,8 +95,8 @@ void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
    (counted as precision lost). */
 uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at);
 enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
-/* Which lane holds this slot now: a new number each time that a slot is given out, never 0.  A table about streams that is
-   indexed by lane must check it: also the per-thread streams of threads that fell silent give their slots back. */
+/* Which lane holds this slot now: a new number each time that a slot is given out, never 0.  A table about streams that
+   is indexed by lane must check it: also the per-thread streams of threads that fell silent give their slots back. */
 uint32_t sw_hb_lane_serial(const struct sw_hb *hb, uint32_t lane);
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
@@ -108,8 +108,8 @@ uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
 /* The same, serialised with all of the contexts: after what is pending there, before what will be enqueued there. */
 struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n);
-/* The same on a default stream, for work that was measured to take part in that of another context too: after it and, by
-   its rules, what it would wait for; before what comes later there. */
+/* The same on a default stream, for work that was measured to take part in that of another context too: after it and,
+   by its rules, what it would wait for; before what comes later there. */
 struct sw_point sw_hb_enqueue_beside(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx);
 /* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);
@@ -121,15 +121,15 @@ void sw_hb_event_destroy(struct sw_hb *hb, uint64_t event);
 
 /* What an event held when a call looked at it. */
 struct sw_hb_event_state {
-	bool recorded;          /* false: never recorded since it was created; waiting for it does nothing */
-	bool context_wide;      /* recorded for all streams of a context: `record` has tick 0, it is no step of one stream */
+	bool recorded;	   /* false: never recorded since it was created; waiting for it does nothing */
+	bool context_wide; /* recorded for all streams of a context: `record` has tick 0, it is no step of one stream */
 	struct sw_point record; /* step of the record on its stream */
 	uint64_t record_seq;
-	uint32_t waits;         /* waits, queries and synchronisations that used this record so far */
+	uint32_t waits; /* waits, queries and synchronisations that used this record so far */
 };
 
 enum {
-	SW_HB_EARLY = 1,  /* may trigger before the launch that follows ends: call it before that launch's enqueue */
+	SW_HB_EARLY = 1,   /* may trigger before the launch that follows ends: call it before that launch's enqueue */
 	SW_HB_CONTEXT = 2, /* all streams of at->ctx (cuCtxRecordEvent, cuCtxWaitEvent); future ones too when waiting */
 	SW_HB_MEASURED = 4 /* a wait that nobody promised, but that this run has made; not with SW_HB_CONTEXT */
 };
@@ -152,15 +152,15 @@ typedef uint32_t sw_hb_token;
 sw_hb_token sw_hb_wait_event(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at); /* legacy: what it would order before it */
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx);
-sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device); /* all contexts of the device */
+sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device);   /* all contexts of the device */
 sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane); /* all that the lane knows now, its own steps included */
 
 struct sw_hb_waited {
-	/* Pending: it covered work (enqueued, host function) that the host did not know to be done, by `basis`.  Exact for
-	   the last 64 steps of each lane; what is older counts as work. */
+	/* Pending: it covered work (enqueued, host function) that the host did not know to be done, by `basis`.  Exact
+	   for the last 64 steps of each lane; what is older counts as work. */
 	bool pending;
-	uint32_t lanes;       /* how many lanes had such work */
-	uint32_t lane;        /* one of them, when pending */
+	uint32_t lanes;	      /* how many lanes had such work */
+	uint32_t lane;	      /* one of them, when pending */
 	struct sw_point last; /* its last such step */
 };
 void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq, enum sw_order basis,
@@ -183,7 +183,8 @@ void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, u
    where the host lane has told the stream already.) */
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 
-/* ---- host threads (strict_host; without it these do nothing) ------------------------------------------------------ */
+/* ---- host threads (strict_host; without it these do nothing) ------------------------------------------------------
+ */
 
 /* An object through which threads pass on what they know: key tells it from all others that are in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
@@ -206,11 +207,11 @@ enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uin
    documented clock has passed, the measured one has too.) */
 bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point);
 
-/* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows by the documented clock, and the
-   record that told it. */
+/* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows by the documented clock, and
+   the record that told it. */
 struct sw_hb_last {
 	uint64_t tick; /* 0: never */
-	uint64_t seq;  /* record of the join that brought it; through the host: of the host's wait, not of the enqueue */
+	uint64_t seq; /* record of the join that brought it; through the host: of the host's wait, not of the enqueue */
 	enum sw_edge_kind kind;
 };
 struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_t from);

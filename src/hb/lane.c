@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-	LOOK = 16,            /* how many candidates a new lane looks at */
-	DEAD_MAX = 256,       /* destroyed streams that may be unknown to the host: more are joined to it for safety */
+	LOOK = 16,	      /* how many candidates a new lane looks at */
+	DEAD_MAX = 256,	      /* destroyed streams that may be unknown to the host: more are joined to it for safety */
 	PER_THREAD_KEEP = 64, /* per-thread streams that are kept even though everything on them is known */
 	PER_THREAD_MAX = 512
 };
@@ -38,7 +38,8 @@ static bool is_host(const struct sw_lane *lane)
 	return lane->kind == SW_LANE_HOST || lane->kind == SW_LANE_CALLBACK;
 }
 
-/* A host thread that ended.  Its steps are known to all, but not that it was the last to act, and what it had observed. */
+/* A host thread that ended.  Its steps are known to all, but not that it was the last to act, and what it had observed.
+ */
 static void release_host(struct sw_hb *hb, uint32_t lane)
 {
 	const struct sw_lane *l = sw_lane_at(hb, lane);
@@ -52,7 +53,8 @@ static void release_host(struct sw_hb *hb, uint32_t lane)
 	}
 }
 
-/* Everybody knows all that happened here, so that the slot may go to somebody else: ticks go on, the past stays true. */
+/* Everybody knows all that happened here, so that the slot may go to somebody else: ticks go on, the past stays true.
+ */
 static void release_slot(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -127,9 +129,16 @@ uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint
 		*sw_vec_push(&hb->lanes) = (struct sw_lane){0};
 	}
 	uint64_t tick = sw_lane_at(hb, lane)->tick;
-	*sw_lane_at(hb, lane) = (struct sw_lane){.tick = tick, .base = tick, .gain = tick, .handle = handle, .thread = thread,
-						 .serial = ++hb->serials, .in_ctx = SW_NO_LANE, .ctx = ctx,
-						 .kind = (uint8_t)kind, .taken = true};
+	*sw_lane_at(hb, lane) = (struct sw_lane){.tick = tick,
+						 .base = tick,
+						 .gain = tick,
+						 .handle = handle,
+						 .thread = thread,
+						 .serial = ++hb->serials,
+						 .in_ctx = SW_NO_LANE,
+						 .ctx = ctx,
+						 .kind = (uint8_t)kind,
+						 .taken = true};
 	if (++hb->stats.lanes > hb->stats.lanes_peak)
 		hb->stats.lanes_peak = hb->stats.lanes;
 	if (is_host(sw_lane_at(hb, lane)))
@@ -227,9 +236,10 @@ static void inherit_from_hosts(struct sw_hb *hb, uint32_t lane)
 			uint64_t least = UINT64_MAX;
 			for (size_t i = 0; i < hb->hosts.n; i++) {
 				const struct sw_lane *host = sw_lane_at(hb, hb->hosts.at[i]);
-				uint64_t tick = hb->hosts.at[i] == slot
-							? host->tick
-							: sw_clock_get(sw_known_by(&host->known, (enum sw_order)basis), slot);
+				uint64_t tick =
+					hb->hosts.at[i] == slot
+						? host->tick
+						: sw_clock_get(sw_known_by(&host->known, (enum sw_order)basis), slot);
 				least = tick < least ? tick : least;
 			}
 			if (slot != lane && least)

@@ -25,14 +25,14 @@ struct sw_snap {
 
 struct sw_lane {
 	uint64_t tick, base; /* steps made; where this owner of the slot began */
-	uint64_t gain;       /* step before which the clock last changed */
-	uint64_t work;       /* bit i: step tick-i was work */
-	uint64_t seq;        /* record of the last step */
+	uint64_t gain;	     /* step before which the clock last changed */
+	uint64_t work;	     /* bit i: step tick-i was work */
+	uint64_t seq;	     /* record of the last step */
 	uint64_t handle;
 	struct sw_known known;
 	uint32_t serial, thread;
-	uint32_t waits;   /* context-wide waits that this lane has joined */
-	uint32_t in_ctx;  /* place in its context's lanes, SW_NO_LANE when the context has ended */
+	uint32_t waits;	 /* context-wide waits that this lane has joined */
+	uint32_t in_ctx; /* place in its context's lanes, SW_NO_LANE when the context has ended */
 	uint8_t ctx, kind;
 	bool taken, dead, dirty, unknown;
 };
@@ -40,11 +40,11 @@ struct sw_lane {
 struct sw_context {
 	int device;
 	bool used;
-	uint8_t whole;       /* the context that this one is a part of, 0: none */
-	bool parts;          /* it may have parts */
+	uint8_t whole;	     /* the context that this one is a part of, 0: none */
+	bool parts;	     /* it may have parts */
 	uint32_t legacy;     /* lane + 1; 0: none yet */
-	sw_lanes lanes;      /* all streams, destroyed ones until their slots are reused */
-	sw_lanes dirty;      /* blocking streams that stepped since the legacy stream last joined them */
+	sw_lanes lanes;	     /* all streams, destroyed ones until their slots are reused */
+	sw_lanes dirty;	     /* blocking streams that stepped since the legacy stream last joined them */
 	struct sw_snap wait; /* all context-wide waits so far, to be joined before each stream's next step */
 	uint32_t waits;
 };
@@ -72,8 +72,8 @@ struct sw_token {
 struct sw_hb {
 	struct sw_hb_options options;
 	SW_VEC(struct sw_lane) lanes;
-	sw_lanes free;       /* slots to reuse */
-	sw_lanes dead;       /* lanes of destroyed streams whose past somebody may not know, oldest first */
+	sw_lanes free;	     /* slots to reuse */
+	sw_lanes dead;	     /* lanes of destroyed streams whose past somebody may not know, oldest first */
 	sw_lanes per_thread; /* lanes of per-thread streams, oldest first */
 	sw_lanes hosts;
 	struct sw_context contexts[SW_CONTEXTS];
@@ -86,7 +86,7 @@ struct sw_hb {
 	SW_VEC(struct sw_sync) sync;
 	size_t syncs_kept;  /* after they were last looked through */
 	struct sw_snap old; /* of all objects that were forgotten to bound memory */
-	uint32_t actor;     /* host lane that acted last, SW_NO_LANE: its slot is gone, and `left` is what it knew */
+	uint32_t actor;	    /* host lane that acted last, SW_NO_LANE: its slot is gone, and `left` is what it knew */
 	struct sw_snap left;
 	uint32_t serials;
 	size_t clock_bytes;
@@ -127,8 +127,8 @@ void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 /* ---- step.c: what all operations are made of ---- */
 
 /* The lane learns what the snapshot holds; true if that was news, and then it must tick. */
-bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind, enum sw_order basis,
-		uint64_t seq);
+bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
+		enum sw_order basis, uint64_t seq);
 /* What CUDA makes a stream wait for before its next command: the host's call, the legacy rules, context-wide waits. */
 void sw_step_begin(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t lane);
 struct sw_point sw_step_end(struct sw_hb *hb, uint32_t lane, uint64_t seq, bool work);

@@ -2,8 +2,8 @@
 /* Steps and joins: what all operations are made of. */
 #include "hb/order.h"
 
-static void tell_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order basis, struct sw_point from, uint64_t from_seq,
-		      uint32_t lane, uint64_t seq)
+static void tell_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order basis, struct sw_point from,
+		      uint64_t from_seq, uint32_t lane, uint64_t seq)
 {
 	if (basis == SW_ORDER_OBSERVED)
 		return; /* nothing that anybody promised, nor that was measured */
@@ -23,12 +23,13 @@ static bool acquire_merge(struct sw_hb *hb, uint32_t lane, const struct sw_snap 
 	for (uint32_t i = 0; news && i < news->n; i++)
 		if ((news->at[i].told & 15) == SW_TOLD_OWN && i != lane &&
 		    news->at[i].tick > sw_clock_get(sw_known_by(&l->known, basis), i))
-			tell_edge(hb, kind, basis, (struct sw_point){i, news->at[i].tick}, news->at[i].told >> 4, lane, seq);
+			tell_edge(hb, kind, basis, (struct sw_point){i, news->at[i].tick}, news->at[i].told >> 4, lane,
+				  seq);
 	return sw_known_join(&hb->clock_bytes, &l->known, &from->known, lane, sw_told(seq, kind), basis);
 }
 
-bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind, enum sw_order basis,
-		uint64_t seq)
+bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
+		enum sw_order basis, uint64_t seq)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
 	if (!from->at.tick) {
@@ -77,7 +78,8 @@ void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap 
 	struct sw_point at = into->at;
 	into->at.tick = 0;
 	if (at.tick)
-		sw_known_raise(bytes, &into->known, at.lane, at.tick, sw_told(into->seq, SW_TOLD_OWN), SW_ORDER_DOCUMENTED);
+		sw_known_raise(bytes, &into->known, at.lane, at.tick, sw_told(into->seq, SW_TOLD_OWN),
+			       SW_ORDER_DOCUMENTED);
 	sw_known_join(bytes, &into->known, &from->known, SW_NO_LANE, SW_TOLD_KEEP, SW_ORDER_DOCUMENTED);
 	if (from->at.tick)
 		sw_known_raise(bytes, &into->known, from->at.lane, from->at.tick, sw_told(from->seq, SW_TOLD_OWN),

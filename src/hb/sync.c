@@ -2,13 +2,13 @@
 /*
  * How host threads order each other, when each has a lane of its own: what a thread knows goes into an object when it
  * releases it, and to whoever acquires the object later.  POSIX.1-2017, Base Definitions 4.12 "Memory Synchronization",
- * names the functions that do; which of them release and which acquire is written in src/detect/threads.c.
+ * names the functions that do; which of them release and which acquire is written in src/detect/model/threads.c.
  */
 #include "hb/order.h"
 
 enum {
-	SYNCS_MIN = 1024,  /* objects below this number are not looked through */
-	SYNCS_MAX = 65536  /* objects that are told apart: a program with more of them in use loses precision */
+	SYNCS_MIN = 1024, /* objects below this number are not looked through */
+	SYNCS_MAX = 65536 /* objects that are told apart: a program with more of them in use loses precision */
 };
 
 /* ---- objects ---- */
@@ -137,7 +137,8 @@ void sw_hb_thread_start(struct sw_hb *hb, uint64_t id, uint32_t thread)
 		return;
 	sw_map_delete(&hb->unborn, id);
 	if (sw_map_get(&hb->host_threads, thread)) {
-		sw_lane_end_host(hb, (uint32_t)lane - 1); /* a trace that contradicts itself: keep the lane that has acted */
+		sw_lane_end_host(hb, (uint32_t)lane -
+					     1); /* a trace that contradicts itself: keep the lane that has acted */
 		return;
 	}
 	sw_lane_at(hb, (uint32_t)lane - 1)->thread = thread;

@@ -96,7 +96,8 @@ sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device)
 	return give(hb, snap);
 }
 
-/* The last work of a lane after `known` up to `covered`; 0: none.  Older than 64 steps: covered itself is taken for work. */
+/* The last work of a lane after `known` up to `covered`; 0: none.  Older than 64 steps: covered itself is taken for
+ * work. */
 static uint64_t last_work(const struct sw_lane *lane, uint64_t known, uint64_t covered)
 {
 	for (uint64_t tick = covered; tick > known; tick--) {
@@ -115,8 +116,8 @@ struct pending {
 };
 
 /* Iterates over the lanes on which the snapshot covers work that the host does not know.  *lane: where to go on. */
-static bool next_pending(const struct sw_hb *hb, const struct sw_snap *snap, const struct sw_lane *host, enum sw_order basis,
-			 uint32_t *lane, struct pending *out)
+static bool next_pending(const struct sw_hb *hb, const struct sw_snap *snap, const struct sw_lane *host,
+			 enum sw_order basis, uint32_t *lane, struct pending *out)
 {
 	const struct sw_clock *covers = sw_known_by(&snap->known, basis), *knows = sw_known_by(&host->known, basis);
 	uint32_t n = covers ? covers->n : 0;
@@ -156,8 +157,8 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 }
 
 /* The host that was told, and the end of the token. */
-static void end(struct sw_hb *hb, sw_hb_token token, uint32_t host, uint64_t seq, enum sw_edge_kind kind, enum sw_order basis,
-		struct sw_hb_waited *waited)
+static void end(struct sw_hb *hb, sw_hb_token token, uint32_t host, uint64_t seq, enum sw_edge_kind kind,
+		enum sw_order basis, struct sw_hb_waited *waited)
 {
 	struct sw_snap *snap = &find(hb, token)->snap;
 	struct pending p;
@@ -188,7 +189,8 @@ struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq)
 {
 	if (find(hb, token))
-		end(hb, token, sw_lane_acts(hb, thread, SW_LANE_CALLBACK, seq), seq, SW_EDGE_CALLBACK, SW_ORDER_DOCUMENTED, NULL);
+		end(hb, token, sw_lane_acts(hb, thread, SW_LANE_CALLBACK, seq), seq, SW_EDGE_CALLBACK,
+		    SW_ORDER_DOCUMENTED, NULL);
 }
 
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at)

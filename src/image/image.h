@@ -31,13 +31,13 @@ size_t sw_fatbin_bytes(const void *fatbin, size_t size);
 /* One entry of a fatbin. */
 struct sw_fatbin_entry {
 	enum sw_image_kind kind; /* ELF, PTX, LTOIR, UNKNOWN */
-	uint32_t arch;           /* 90 for sm_90 */
+	uint32_t arch;		 /* 90 for sm_90 */
 	uint64_t flags;
 	bool compressed;
-	const void *payload;     /* as stored */
+	const void *payload;	    /* as stored */
 	size_t stored_bytes, bytes; /* stored, and after decompression */
-	size_t offset;           /* of the entry in the fatbin, for messages */
-	const char *name;        /* not NUL-terminated; NULL none */
+	size_t offset;		    /* of the entry in the fatbin, for messages */
+	const char *name;	    /* not NUL-terminated; NULL none */
 	size_t name_bytes;
 };
 /* Walks all entries: each() returns non-zero to stop, which is returned.  <0: damaged, error filled with the offset;
@@ -53,12 +53,12 @@ struct sw_cubin_kernel {
 	const char *name; /* mangled; of a cubin it points into the cubin, of PTX it is valid during the call-back */
 	uint32_t params;
 	const struct sw_param *param; /* by index; valid during the call-back */
-	uint32_t param_bytes;         /* size of the whole block, 0 unknown */
-	const void *code;             /* .text.<name> */
+	uint32_t param_bytes;	      /* size of the whole block, 0 unknown */
+	const void *code;	      /* .text.<name> */
 	size_t code_bytes;
 };
 /* A cubin (ELF, machine EM_CUDA): each kernel (a .text.<name> section of a global entry function).
-   *arch may be NULL.  Return values as for sw_fatbin_walk. */
+ *arch may be NULL.  Return values as for sw_fatbin_walk. */
 int sw_cubin_walk(const void *cubin, size_t size, uint32_t *arch,
 		  int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error);
 
@@ -67,8 +67,8 @@ int sw_ptx_walk(const char *ptx, size_t size, int (*each)(void *arg, const struc
 		struct sw_error *error);
 
 /*
- * All kernels of an image of any kind, each name once: for fatbins the best cubin for `arch` (same major, highest minor not
- * above it; arch 0: any), else the PTX with the highest architecture.  Used by the simulated driver for layouts.
+ * All kernels of an image of any kind, each name once: for fatbins the best cubin for `arch` (same major, highest minor
+ * not above it; arch 0: any), else the PTX with the highest architecture.  Used by the simulated driver for layouts.
  */
 int sw_image_kernels(const void *image, size_t size, uint32_t arch,
 		     int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error);

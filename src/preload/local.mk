@@ -8,10 +8,10 @@ libsyncwatch_so_CCASFLAGS = -fPIC
 libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,-z,noseparate-code -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_so_LDADD =
 
-include src/preload/intercept.mk
-include src/preload/recorder.mk
+include src/preload/intercept/local.mk
+include src/preload/recorder/local.mk
 include src/preload/strict/local.mk
 
 # Companion objects: what is off by default.
-include src/preload/gpu.mk
+include src/preload/gpu/local.mk
 include src/preload/nvtx/local.mk

@@ -14,11 +14,11 @@ struct sw_image_entry;
 struct sw_dictionary {
 	struct sw_arena arena; /* everything that the tables point to */
 	struct sw_trace_process *process;
-	struct sw_map threads;	 /* thread -> struct sw_trace_thread * */
-	struct sw_map tids;	 /* kernel's id -> the last thread that had it */
+	struct sw_map threads;	    /* thread -> struct sw_trace_thread * */
+	struct sw_map tids;	    /* kernel's id -> the last thread that had it */
 	struct sw_map thread_names; /* kernel's id -> name of a thread that has not come yet */
-	struct sw_map functions; /* id -> struct sw_trace_function * */
-	struct sw_map images;	 /* id -> struct sw_image_entry * */
+	struct sw_map functions;    /* id -> struct sw_trace_function * */
+	struct sw_map images;	    /* id -> struct sw_image_entry * */
 	struct sw_map image_hashes;
 	struct sw_trace_context *contexts[256];
 	SW_VEC(struct sw_trace_api *) apis;	/* by id */

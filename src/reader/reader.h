@@ -22,13 +22,13 @@ struct sw_reader;
 struct sw_record {
 	const struct sw_rec *rec;
 	uint64_t seq;
-	uint64_t t_ns;       /* since the start of the trace, at entry of the call (END: when the wait was over) */
-	uint64_t dur_ns;     /* time in the call; 0 while pending */
-	uint64_t offset;     /* in the file, for messages */
-	uint32_t thread;     /* index for sw_reader_thread, 0 unknown */
-	uint32_t stack;      /* index for sw_reader_stack, 0 none: unique over all writers by content */
-	bool failed;         /* status is an error (for QUERY: an error other than not ready) */
-	const void *params;  /* LAUNCH: the parameter block, NULL none */
+	uint64_t t_ns;	    /* since the start of the trace, at entry of the call (END: when the wait was over) */
+	uint64_t dur_ns;    /* time in the call; 0 while pending */
+	uint64_t offset;    /* in the file, for messages */
+	uint32_t thread;    /* index for sw_reader_thread, 0 unknown */
+	uint32_t stack;	    /* index for sw_reader_stack, 0 none: unique over all writers by content */
+	bool failed;	    /* status is an error (for QUERY: an error other than not ready) */
+	const void *params; /* LAUNCH: the parameter block, NULL none */
 	uint32_t param_bytes;
 };
 
@@ -38,8 +38,8 @@ void sw_reader_close(struct sw_reader *reader);
 
 /*
  * 1: *out filled; 0: end; <0 error.  Descriptions are returned too, after they took effect.
- * Sequence numbers only go up.  Where some are missing, a LOSS record that the file does not hold (why: OTHER) stands for
- * them, so that whoever keeps the order need look at LOSS records alone.
+ * Sequence numbers only go up.  Where some are missing, a LOSS record that the file does not hold (why: OTHER) stands
+ * for them, so that whoever keeps the order need look at LOSS records alone.
  */
 int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
 
@@ -57,7 +57,7 @@ struct sw_trace_api {
 struct sw_trace_stack {
 	uint32_t depth, skipped;
 	const uint64_t *ips; /* return addresses, innermost first */
-	uint64_t seq;        /* when it was first seen: which modules were mapped */
+	uint64_t seq;	     /* when it was first seen: which modules were mapped */
 };
 struct sw_trace_function {
 	uint32_t id, image;
@@ -85,7 +85,7 @@ struct sw_trace_module {
 	const uint8_t *build_id;
 	uint32_t build_id_bytes;
 	uint64_t mapped_seq, gone_seq; /* gone_seq UINT64_MAX: still there */
-	uint32_t cudart;               /* enum sw_cudart_link, 0: not a cudart */
+	uint32_t cudart;	       /* enum sw_cudart_link, 0: not a cudart */
 };
 struct sw_trace_image {
 	uint32_t id, kind;
@@ -120,8 +120,8 @@ const char *sw_reader_damage(const struct sw_reader *r, size_t index);
 
 struct sw_trace_totals {
 	uint64_t records, operations, bytes; /* seen so far; bytes of operations with their parameters */
-	uint64_t lost;                       /* recorded losses */
-	bool closed;                         /* END was seen: the program ended in order */
+	uint64_t lost;			     /* recorded losses */
+	bool closed;			     /* END was seen: the program ended in order */
 };
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);
 /* Calls of an entry point: by COUNTS at the end of the trace, before it the calls read so far. */

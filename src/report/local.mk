@@ -1,28 +1,28 @@
 # report: words, text, JSON
 noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
-	src/report/replayed.c src/report/replayed.h src/report/report.c src/report/report.h \
-	src/report/text.c src/report/text.h src/report/text_notes.c src/report/text_run.c \
-	src/report/text_out.c src/report/text_out.h \
-	src/report/json.c src/report/json_out.c src/report/json_out.h src/report/utf8.c src/report/utf8.h \
-	src/report/wording.c src/report/wording.h src/report/wording.def \
+	src/report/text/gain_text.c src/report/text/gain_text.h src/report/report.c src/report/report.h \
+	src/report/text/text.c src/report/text/text.h src/report/text/text_notes.c src/report/text/text_run.c \
+	src/report/text/text_out.c src/report/text/text_out.h \
+	src/report/json/json.c src/report/json/json_out.c src/report/json/json_out.h src/report/utf8.c src/report/utf8.h \
+	src/report/text/wording.c src/report/text/wording.h src/report/text/wording.def \
 	src/report/names.c src/report/names.h \
-	src/report/ground.c src/report/ground.h \
-	src/report/kernels.c src/report/kernels.h src/report/kernels_json.c \
-	src/report/stack.c src/report/stack.h src/report/symbols.c src/report/symbols.h src/report/frames.def \
-	src/report/objects.c src/report/objects.h src/report/demangle.c src/report/demangle.h \
-	src/report/fingerprint.c src/report/fingerprint.h src/report/in_flight.c src/report/in_flight.h \
+	src/report/text/evidence_text.c src/report/text/evidence_text.h \
+	src/report/listing/kernel_listing.c src/report/listing/kernel_listing.h src/report/listing/kernel_listing_json.c \
+	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbols.h src/report/symbols/frames.def \
+	src/report/symbols/debug_objects.c src/report/symbols/debug_objects.h src/report/symbols/demangle.c src/report/symbols/demangle.h \
+	src/report/symbols/fingerprint.c src/report/symbols/fingerprint.h src/report/listing/in_flight.c src/report/listing/in_flight.h \
 	src/report/suppress.c src/report/suppress.h \
-	src/report/digest.c src/report/digest.h src/report/digest_json.c \
-	src/report/diff.c src/report/diff.h src/report/diff_text.c src/report/diff_json.c
+	src/report/diff/digest.c src/report/diff/digest.h src/report/diff/digest_json.c \
+	src/report/diff/diff.c src/report/diff/diff.h src/report/diff/diff_text.c src/report/diff/diff_json.c
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS)
 dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
-	src/report/timeline.h src/report/dot.c src/report/chrome.c src/report/chrome.h \
-	src/report/chrome_nvtx.c src/report/chrome_timed.c src/report/perfetto.c src/report/perfetto.h src/report/chrome_tracks.c src/report/chrome_path.c src/report/chrome_arrows.c src/report/chrome_events.c src/report/chrome_events.h \
-	src/report/trace_out.c src/report/trace_out.h src/report/labels.c src/report/labels.h \
-	src/report/lay.c src/report/lay.h src/report/window.c src/report/window.h
+	src/report/timeline/timeline.h src/report/timeline/dot.c src/report/timeline/chrome.c src/report/timeline/chrome.h \
+	src/report/timeline/chrome_nvtx.c src/report/timeline/chrome_timed.c src/report/timeline/perfetto.c src/report/timeline/perfetto.h src/report/timeline/chrome_tracks.c src/report/timeline/chrome_path.c src/report/timeline/chrome_arrows.c src/report/timeline/chrome_events.c src/report/timeline/chrome_events.h \
+	src/report/timeline/trace_out.c src/report/timeline/trace_out.h src/report/timeline/labels.c src/report/timeline/labels.h \
+	src/report/timeline/slice_layout.c src/report/timeline/slice_layout.h src/report/timeline/window.c src/report/timeline/window.h
 libswreport_a_SOURCES += \
-	src/report/dump.c src/report/dump.h src/report/fields.c src/report/fields.h src/report/fields.def \
-	src/report/stat.c src/report/stat.h
+	src/report/listing/dump.c src/report/listing/dump.h src/report/listing/fields.c src/report/listing/fields.h src/report/listing/fields.def \
+	src/report/listing/stat.c src/report/listing/stat.h

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/demangle.h"
-#include "report/stack.h"
+#include "report/symbols/demangle.h"
+#include "report/symbols/stack.h"
 
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement)
 {

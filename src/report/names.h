@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "detect/detect.h"
-#include "report/symbols.h"
+#include "report/symbols/symbols.h"
 
 struct sw_names {
 	const struct sw_reader *reader;

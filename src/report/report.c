@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/fingerprint.h"
+#include "report/symbols/fingerprint.h"
 
 static void count(struct sw_report_totals *totals, const struct sw_told *told)
 {

@@ -12,7 +12,7 @@
 
 #include "detect/detect.h"
 #include "report/suppress.h"
-#include "report/wording.h"
+#include "report/text/wording.h"
 
 /* One finding and what is said of it. */
 struct sw_told {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/stack.h"
+#include "report/symbols/stack.h"
 
 struct pattern {
 	size_t line;

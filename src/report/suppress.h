@@ -8,7 +8,8 @@
  *     SW3?? function="my function"
  *
  * The id is a glob over "SWnnn"; kernel, function, file and module (a library or program by its file name) are globs,
- * all of which must fit one of the finding's operations or visible frames.  Quotes keep blanks, a backslash takes the next character as it is.
+ * all of which must fit one of the finding's operations or visible frames.  Quotes keep blanks, a backslash takes the
+ * next character as it is.
  */
 #ifndef SW_REPORT_SUPPRESS_H
 #define SW_REPORT_SUPPRESS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of a replay, and what part of each delay belongs to which edge, so that a replay without changes gives every
- * recorded time back.
+ * The order of a replay, and what part of each delay belongs to which edge, so that a replay without changes gives
+ * every recorded time back.
  */
 #include "schedule/nodes.h"
 
@@ -69,9 +69,10 @@ static uint64_t edges_end(const struct sw_window *w, uint32_t node)
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 /*
- * A thread falls silent, another one makes calls meanwhile and falls silent before the first goes on: they take turns (a
- * library hands work to its thread and waits), and the first went on because the second was done.  Threads that work side
- * by side do not look like that for long.  Without records of the host's own synchronisation this is all that tells.
+ * A thread falls silent, another one makes calls meanwhile and falls silent before the first goes on: they take turns
+ * (a library hands work to its thread and waits), and the first went on because the second was done.  Threads that work
+ * side by side do not look like that for long.  Without records of the host's own synchronisation this is all that
+ * tells.
  */
 static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *last, size_t threads, const uint32_t *next)
 {
@@ -131,8 +132,10 @@ static void find_read_backs(struct sw_window *w)
 			struct sw_node *next = &w->nodes.at[k];
 			if (next->kind != SW_NODE_CALL || next->prev != last)
 				continue;
-			bool waits = next->flags & SW_NF_OPEN && sw_less(next->start, w->nodes.at[last].end) < BEHIND_NS;
-			for (uint32_t e = waits ? w->nodes.at[next->like].edges : 0; waits && e < sw_edges_end(w, next->like); e++)
+			bool waits =
+				next->flags & SW_NF_OPEN && sw_less(next->start, w->nodes.at[last].end) < BEHIND_NS;
+			for (uint32_t e = waits ? w->nodes.at[next->like].edges : 0;
+			     waits && e < sw_edges_end(w, next->like); e++)
 				if (sw_edge_node(w->edges.at[e]) == w->works.at[i])
 					next->quarters = 1;
 		}
@@ -219,7 +222,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 	for (size_t i = 0; i < w->nodes.n; i++) {
 		uint32_t node = w->order[i];
 		struct sw_node *n = &w->nodes.at[node];
-		n->flags &= (uint8_t)~(SW_NF_LAG | SW_NF_HELD | SW_NF_PATH | SW_NF_BODY);
+		n->flags &= (uint8_t) ~(SW_NF_LAG | SW_NF_HELD | SW_NF_PATH | SW_NF_BODY);
 		if (n->kind == SW_NODE_CALL) {
 			bind_call(w, node);
 		} else if (n->kind == SW_NODE_RETURN) {

@@ -2,10 +2,11 @@
 /*
  * Times of work that no device clock told.
  *
- * Between the call that enqueued it and the moment at which the host saw it done, a row of work on one queue took all the
- * time there was, when the host was held by it (the wait ended with it), and at most that when it was not.  How the
- * time is shared among the pieces of a row is known only where pieces of the same class were seen alone, or from the size
- * of a copy; the rest is shared equally (long times), or given to the last piece (short times), which has the same end.
+ * Between the call that enqueued it and the moment at which the host saw it done, a row of work on one queue took all
+ * the time there was, when the host was held by it (the wait ended with it), and at most that when it was not.  How the
+ * time is shared among the pieces of a row is known only where pieces of the same class were seen alone, or from the
+ * size of a copy; the rest is shared equally (long times), or given to the last piece (short times), which has the same
+ * end.
  */
 #include "schedule/nodes.h"
 
@@ -76,8 +77,8 @@ static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 		n->end = sw_earlier(n->end, by);
 }
 
-/* Calls that may take as long by themselves as others wait: in one reading of the times they do (a stack limit that grows
-   took 0.2 to 16 ms without anything to wait for, measured on H200 with driver 580). */
+/* Calls that may take as long by themselves as others wait: in one reading of the times they do (a stack limit that
+   grows took 0.2 to 16 ms without anything to wait for, measured on H200 with driver 580). */
 #define MAY_TAKE_NS 200000u
 
 static uint64_t seen_by(const struct sw_window *w, uint32_t node, bool short_times)
@@ -114,8 +115,8 @@ static void observe(struct sw_window *w, bool short_times)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* Leaves in `lead` what the pieces of its row from here on are known to take, in `lag` how many are not known: less than 0
-   when these are of several classes, so that nothing says how they share the time. */
+/* Leaves in `lead` what the pieces of its row from here on are known to take, in `lag` how many are not known: less
+   than 0 when these are of several classes, so that nothing says how they share the time. */
 static void count_rows(const struct sw_schedule *s, struct sw_window *w)
 {
 	SW_VEC(struct row) rows = {0};
@@ -161,8 +162,10 @@ static uint64_t take(const struct sw_schedule *s, const struct sw_node *n, uint6
 		return own;
 	if (own)
 		own = sw_earlier(own, left);
-	/* The last piece of a row that held the host ends it; of several rows all of which are known, none is stretched. */
-	bool last = !(by & SHARED && !unknown) && ((own && !unknown && own >= (uint64_t)n->lead) || (!own && unknown == 1 && !n->lead));
+	/* The last piece of a row that held the host ends it; of several rows all of which are known, none is
+	 * stretched. */
+	bool last = !(by & SHARED && !unknown) &&
+		    ((own && !unknown && own >= (uint64_t)n->lead) || (!own && unknown == 1 && !n->lead));
 	if (!(by & LOOSE) && last)
 		return left;
 	if (own)

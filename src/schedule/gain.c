@@ -57,7 +57,8 @@ static uint64_t try_reading(struct sw_schedule *s, const struct sw_what_ifs *set
 	struct sw_gate *gates = sw_alloc((s->queues.n + 1) * sizeof *gates);
 	*calls = 0;
 	for (uint32_t i = 0; i < s->windows; i++) {
-		struct sw_replay how = {.changes = set->at, .by_site = by_site, .crowded = crowded, .slow = crowded, .gates = gates};
+		struct sw_replay how = {
+			.changes = set->at, .by_site = by_site, .crowded = crowded, .slow = crowded, .gates = gates};
 		for (size_t k = 0; k < s->queues.n; k++)
 			gates[k] = (struct sw_gate){SW_NONE, 0};
 		won += sw_less(s->base[crowded][i], sw_replay(s, &s->window[i], &how));
@@ -67,7 +68,8 @@ static uint64_t try_reading(struct sw_schedule *s, const struct sw_what_ifs *set
 	return won;
 }
 
-static void try_set(struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site, struct sw_gain *gain, bool first)
+static void try_set(struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site, struct sw_gain *gain,
+		    bool first)
 {
 	choose(s, set, by_site);
 	for (int crowded = 0; crowded < 2; crowded++) {

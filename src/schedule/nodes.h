@@ -30,7 +30,8 @@ enum sw_node_kind {
 
 enum {
 	SW_NF_TIMED = 1u << 0,	 /* WORK: times are the device's */
-	SW_NF_STAGED = 1u << 1,	 /* WORK: the call moves the bytes.  CALL: between host and device, which pinned memory would spare it */
+	SW_NF_STAGED = 1u << 1,	 /* WORK: the call moves the bytes.  CALL: between host and device, which pinned memory
+				    would spare it */
 	SW_NF_BRACKET = 1u << 2, /* WORK: when it was done at the latest is known */
 	SW_NF_HELD = 1u << 3,	 /* WORK: another operation was in its way, no edge was.  RETURN: the call waited */
 	SW_NF_LAG = 1u << 4,	 /* bound by an edge, not by its call (WORK, RETURN) or the call before (CALL) */
@@ -42,7 +43,8 @@ enum {
 struct sw_node {
 	uint64_t seq;
 	uint64_t start, end; /* recorded or estimated.  CALL with a RETURN, and MARK: the same; RETURN: both its end */
-	int64_t lead;	     /* from the call's begin to the start, at least (RETURN: to the return; CALL: from the call before) */
+	int64_t lead;	     /* from the call's begin to the start, at least (RETURN: to the return; CALL: from the call
+				before) */
 	int32_t lag;	     /* from the end of the last edge to the start (RETURN: to the return) */
 	uint32_t lane;	     /* thread or queue */
 	uint32_t prev;	     /* before it on its thread or queue; RETURN: its CALL */
@@ -52,7 +54,8 @@ struct sw_node {
 	uint8_t kind, does;
 	uint8_t quarters; /* WORK: of the device.  CALL: 1 when it only waits for what the call before it downloaded */
 	uint8_t flags;
-	uint32_t own;	     /* CALL: nanoseconds that its like takes when it waits for nothing.  WORK: kilobytes, rounded up */
+	uint32_t
+		own; /* CALL: nanoseconds that its like takes when it waits for nothing.  WORK: kilobytes, rounded up */
 };
 
 /* An edge: the node that comes first, and why. */
@@ -117,17 +120,17 @@ struct sw_schedule {
 	uint32_t windows;		/* in use, the last is being filled */
 	uint64_t passed, stride;	/* windows so far; each stride'th is kept */
 	bool keep;			/* the one being filled is */
-	bool slow_copies; /* the reading of the times that is being made */
+	bool slow_copies;		/* the reading of the times that is being made */
 	uint64_t first_ns, last_ns;
 	SW_VEC(struct sw_queue) queues;
-	SW_VEC(uint32_t) live;	 /* queues with work that the host has hardly waited for */
-	SW_VEC(uint32_t) legacy; /* legacy queues */
+	SW_VEC(uint32_t) live;	  /* queues with work that the host has hardly waited for */
+	SW_VEC(uint32_t) legacy;  /* legacy queues */
 	SW_VEC(uint32_t) threads; /* last node of each, SW_NONE */
 	SW_VEC(struct sw_open_call) open;
-	uint32_t current; /* index in open, SW_NONE */
-	SW_VEC(uint32_t) barriers; /* by device: node of the last, SW_NONE */
-	struct sw_map pairs; /* from queue, to queue: there are waits for events between them */
-	struct sw_map events; /* handle -> node + 1 */
+	uint32_t current;	      /* index in open, SW_NONE */
+	SW_VEC(uint32_t) barriers;    /* by device: node of the last, SW_NONE */
+	struct sw_map pairs;	      /* from queue, to queue: there are waits for events between them */
+	struct sw_map events;	      /* handle -> node + 1 */
 	struct sw_map sites, classes; /* key -> index + 1 */
 	uint32_t site_n;
 	SW_VEC(struct sw_class) class_of;
@@ -157,8 +160,8 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 	return node + 1 < w->nodes.n ? w->nodes.at[node + 1].edges : (uint32_t)w->edges.n;
 }
 
-/* Typical times where the run itself does not tell (measured on H200, driver 580: launch to start on an idle device 4 to
-   8 us, end of work to return of a wait 5 us, work behind work on one stream 1 us). */
+/* Typical times where the run itself does not tell (measured on H200, driver 580: launch to start on an idle device 4
+   to 8 us, end of work to return of a wait 5 us, work behind work on one stream 1 us). */
 #define SW_LEAD_NS 5000
 #define SW_TAIL_NS 5000
 #define SW_LAG_NS  1000
@@ -213,10 +216,10 @@ struct sw_gate {
 struct sw_replay {
 	const struct sw_what_if *changes; /* NULL: none */
 	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
-	bool crowded;			/* kernels keep out of each other's way wherever they may not fit together */
-	bool slow;			/* what the change needs and nobody measured takes the longer of what is plausible */
-	uint64_t calls;			/* out: to which it applied */
-	struct sw_gate *gates;		/* by queue; NULL: no change needs them */
+	bool crowded;			  /* kernels keep out of each other's way wherever they may not fit together */
+	bool slow;	       /* what the change needs and nobody measured takes the longer of what is plausible */
+	uint64_t calls;	       /* out: to which it applied */
+	struct sw_gate *gates; /* by queue; NULL: no change needs them */
 };
 /* Length of the window. */
 uint64_t sw_replay(const struct sw_schedule *s, const struct sw_window *w, struct sw_replay *how);

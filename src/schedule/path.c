@@ -38,7 +38,8 @@ static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, u
 }
 
 /* Where the path comes from: *body: from that node's end, else from its begin.  SW_NONE: it begins here. */
-static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place, bool *body)
+static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
+			  bool *body)
 {
 	const struct sw_node *n = &w->nodes.at[node];
 	uint32_t from;
@@ -66,7 +67,7 @@ static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 	uint64_t end = 0;
 	bool body = true;
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
-		w->nodes.at[i].flags &= (uint8_t)~(SW_NF_PATH | SW_NF_BODY);
+		w->nodes.at[i].flags &= (uint8_t) ~(SW_NF_PATH | SW_NF_BODY);
 		if (w->nodes.at[i].end >= end) {
 			end = w->nodes.at[i].end;
 			node = i;
@@ -83,7 +84,8 @@ static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 
 typedef void stretch_fn(void *arg, const struct sw_stretch *stretch);
 
-static void tell(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_node *n, uint64_t from, uint64_t to)
+static void tell(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_node *n, uint64_t from,
+		 uint64_t to)
 {
 	struct sw_stretch told = {kind, (enum sw_work_kind)n->does, n->seq, from, to, n->lane, n->flags & SW_NF_TIMED};
 	if (to > from)

@@ -26,7 +26,8 @@ static const struct sw_what_if *change_of(const struct pass *p, const struct sw_
 		asks = &p->w->nodes.at[call->prev];
 		if (asks->kind == SW_NODE_RETURN)
 			asks = &p->w->nodes.at[asks->prev];
-		if (!p->how->by_site[asks->call] || p->how->changes[p->how->by_site[asks->call] - 1].kind != SW_IF_PINNED)
+		if (!p->how->by_site[asks->call] ||
+		    p->how->changes[p->how->by_site[asks->call] - 1].kind != SW_IF_PINNED)
 			asks = call;
 	}
 	if (!p->how->by_site[asks->call])
@@ -162,13 +163,15 @@ static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *chan
 			if (kept->queue != p->w->nodes.at[tail].lane)
 				continue;
 			uint64_t done = p->w->done[needed(p, tail, kept->site)];
-			/* That the host touches its memory is not seen: in the one reading it does, in the other it does not. */
+			/* That the host touches its memory is not seen: in the one reading it does, in the other it
+			 * does not. */
 			if (kept->to == SW_KEEP_HOST) {
 				if (p->how->slow)
 					until = later(until, (int64_t)done);
 			} else if (kept->to < p->s->queues.n && (p->how->slow || !kept->ordered)) {
-				/* Which work of the queue it is that the other one needs is not known: the last of it, in the
-				   one reading; in the other the program's own events see to it where it has some. */
+				/* Which work of the queue it is that the other one needs is not known: the last of it,
+				   in the one reading; in the other the program's own events see to it where it has
+				   some. */
 				struct sw_gate *gate = &p->how->gates[kept->to];
 				gate->behind = node;
 				gate->until = sw_later(gate->until, done + SW_LAG_NS);

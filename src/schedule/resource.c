@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What work of several queues shares.  Copies of one direction go through one engine; kernels share the multiprocessors.
- * In a replay, pieces that do not fit beside each other, and were not seen to overlap, keep their order.
+ * What work of several queues shares.  Copies of one direction go through one engine; kernels share the
+ * multiprocessors. In a replay, pieces that do not fit beside each other, and were not seen to overlap, keep their
+ * order.
  */
 #include "schedule/nodes.h"
 

@@ -3,13 +3,15 @@
  * The schedule of a run: which work and which call could not begin before what, and how long each took.  Replayed
  * without one of the waits it tells what that wait cost the run.
  *
- *     told call by call -> nodes and edges -> times (recorded, or estimated between waits) -> replay -> gain, path, sums
+ *     told call by call -> nodes and edges -> times (recorded, or estimated between waits) -> replay -> gain, path,
+ * sums
  *
  * Nodes are calls of host threads, with the processor's time between them, and work on queues (streams).  Edges: a call
- * after the call before it, work after the call that enqueued it and the work before it on its queue, events, the legacy
- * default stream, waits of the host, copy engines and multiprocessors.  A replay is one pass over all nodes in the order
- * of their recorded times: each begins as early as its edges let it and takes as long as it was seen to take.  So a replay
- * with fewer edges is never longer, and one with all of them gives the run back; what it does not is the residual.
+ * after the call before it, work after the call that enqueued it and the work before it on its queue, events, the
+ * legacy default stream, waits of the host, copy engines and multiprocessors.  A replay is one pass over all nodes in
+ * the order of their recorded times: each begins as early as its edges let it and takes as long as it was seen to take.
+ * So a replay with fewer edges is never longer, and one with all of them gives the run back; what it does not is the
+ * residual.
  *
  * Knows nothing of records.  Memory is bounded: of a run that is too long, up to four windows are kept, spread over it.
  * Not thread-safe.  Times are nanoseconds on one clock, sequence numbers those of the records.
@@ -31,7 +33,8 @@ void sw_schedule_free(struct sw_schedule *s);
 
 /* ---- telling the run, in the order of its records ---------------------------------------------------------------- */
 
-/* Queues and threads are small numbers, given out by the caller and not reused.  A queue springs into being with its first work. */
+/* Queues and threads are small numbers, given out by the caller and not reused.  A queue springs into being with its
+ * first work. */
 enum sw_queue_kind { SW_QUEUE_FREE, SW_QUEUE_BLOCKING, SW_QUEUE_LEGACY };
 void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind kind, uint8_t ctx, int device);
 
@@ -41,7 +44,8 @@ struct sw_schedule_call {
 	uint64_t own_ns; /* what a call of this kind plausibly takes when it waits for nothing */
 	uint32_t thread;
 };
-/* A call begins, and ends `dur_ns` after it began.  What it does is told in between; calls of several threads may interleave. */
+/* A call begins, and ends `dur_ns` after it began.  What it does is told in between; calls of several threads may
+ * interleave. */
 void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *call);
 void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns);
 
@@ -56,23 +60,26 @@ enum sw_work_kind {
 	SW_DOES_OTHER
 };
 struct sw_schedule_work {
-	uint64_t seq; /* of the call that is open */
-	uint64_t like; /* work that is known to take about as long shares it: kernel and grid, kind and size; 0 nothing does */
+	uint64_t seq;  /* of the call that is open */
+	uint64_t like; /* work that is known to take about as long shares it: kernel and grid, kind and size; 0 nothing
+			  does */
 	uint64_t bytes;
 	uint32_t queue;
 	enum sw_work_kind kind;
-	uint32_t quarters; /* kernels: quarters of the device's multiprocessors that it occupies, at least; 1 to 4, 4 unknown */
+	uint32_t quarters; /* kernels: quarters of the device's multiprocessors that it occupies, at least; 1 to 4, 4
+			      unknown */
 	bool staged;	   /* a copy through pageable memory: the call itself moves the bytes */
 };
 void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work);
 void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 
-/* What is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of code). */
+/* What is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of
+ * code). */
 void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
 
-/* The open call returns when this is done: the work that it enqueued itself, an event, all of a queue (of the legacy one:
-   of the blocking ones too), of a context, or of a device. */
+/* The open call returns when this is done: the work that it enqueued itself, an event, all of a queue (of the legacy
+   one: of the blocking ones too), of a context, or of a device. */
 enum sw_until { SW_UNTIL_OWN, SW_UNTIL_EVENT, SW_UNTIL_QUEUE, SW_UNTIL_CONTEXT, SW_UNTIL_DEVICE };
 void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, uint64_t which);
 
@@ -101,14 +108,14 @@ struct sw_schedule_facts {
 struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s);
 
 enum sw_what_if_kind {
-	SW_IF_NO_WAIT,   /* the calls return at once; what they waited for goes on */
-	SW_IF_NO_CALL,   /* they are not made at all */
+	SW_IF_NO_WAIT,	 /* the calls return at once; what they waited for goes on */
+	SW_IF_NO_CALL,	 /* they are not made at all */
 	SW_IF_LESS,	 /* they wait for what is in `keep` only */
 	SW_IF_NO_LEGACY, /* their work on the legacy stream orders no other stream */
-	SW_IF_PINNED     /* their copies run from pinned memory: no wait, the bytes move by the copy engine */
+	SW_IF_PINNED	 /* their copies run from pinned memory: no wait, the bytes move by the copy engine */
 };
-/* Part of a wait that stays: the host, or what is enqueued later on queue `to`, waits for `queue`; for all of it or, when the
-   work of call `seq` is known, for the last work of that place. */
+/* Part of a wait that stays: the host, or what is enqueued later on queue `to`, waits for `queue`; for all of it or,
+   when the work of call `seq` is known, for the last work of that place. */
 #define SW_KEEP_HOST UINT32_MAX
 struct sw_keep {
 	uint32_t queue, to;
@@ -124,8 +131,8 @@ struct sw_what_if {
 	bool only_idle; /* only those calls that had nothing to wait for */
 };
 /*
- * What the run would gain.  Low: kernels that together ask for more than the device has keep out of each other's way, and
- * durations that are not known are those that gain least; high: all may overlap.
+ * What the run would gain.  Low: kernels that together ask for more than the device has keep out of each other's way,
+ * and durations that are not known are those that gain least; high: all may overlap.
  */
 struct sw_gain {
 	bool known; /* else nothing can be said */
@@ -141,9 +148,9 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, stru
 
 /* The critical path: pieces that make up the run's length, first to last. */
 enum sw_stretch_kind {
-	SW_STRETCH_HOST, /* the processor between calls */
-	SW_STRETCH_CALL, /* a call's own work */
-	SW_STRETCH_WORK, /* work on a queue: `work` says which */
+	SW_STRETCH_HOST,    /* the processor between calls */
+	SW_STRETCH_CALL,    /* a call's own work */
+	SW_STRETCH_WORK,    /* work on a queue: `work` says which */
 	SW_STRETCH_LATENCY, /* from call to start, from end to return, between pieces of work */
 	SW_STRETCHES
 };
@@ -159,9 +166,9 @@ void sw_schedule_path(struct sw_schedule *s, void (*stretch)(void *arg, const st
 
 /* Sums over the windows, of recorded (or, without device times, estimated) times. */
 struct sw_schedule_sums {
-	uint64_t blocked_ns;	  /* a host thread was held in a wait: all threads together */
+	uint64_t blocked_ns;	   /* a host thread was held in a wait: all threads together */
 	uint64_t busy_ns, idle_ns; /* some device worked; none did */
-	uint64_t idle_blocked_ns; /* no device worked while a host thread was held in a call */
+	uint64_t idle_blocked_ns;  /* no device worked while a host thread was held in a call */
 	uint64_t copy_ns, kernel_ns;
 	uint64_t overlap_ns, overlap_possible_ns; /* copies beside kernels, and the less of the two */
 	uint64_t path_ns[SW_STRETCHES];

@@ -8,8 +8,8 @@
 #define DEFAULT_WINDOW 262144u
 #define MOST_OPEN      1024u /* calls in flight: more means that their ends were lost */
 #define MOST_CLASSES   65536u
-/* Waits that cover the same work: replays may take out the first ones, place by place, and the next takes over.  Behind so
-   many of different places one more adds nothing that anybody asks for. */
+/* Waits that cover the same work: replays may take out the first ones, place by place, and the next takes over.  Behind
+   so many of different places one more adds nothing that anybody asks for. */
 #define WAITS_KEPT 8u
 
 struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options)
@@ -268,7 +268,8 @@ void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind kind, uint8_t ctx, int device)
 {
 	while (s->queues.n <= queue)
-		*sw_vec_push(&s->queues) = (struct sw_queue){.tail = SW_NONE, .joined = SW_NONE, .taken = SW_NONE, .behind = SW_NONE};
+		*sw_vec_push(&s->queues) =
+			(struct sw_queue){.tail = SW_NONE, .joined = SW_NONE, .taken = SW_NONE, .behind = SW_NONE};
 	struct sw_queue *q = &s->queues.at[queue];
 	q->kind = kind;
 	q->ctx = ctx;
@@ -296,7 +297,8 @@ static struct sw_queue *legacy_of(struct sw_schedule *s, uint8_t ctx)
 	return NULL;
 }
 
-/* CUDA Runtime API, "Stream synchronization behavior": the legacy stream waits for all blocking streams, and these for it. */
+/* CUDA Runtime API, "Stream synchronization behavior": the legacy stream waits for all blocking streams, and these for
+ * it. */
 static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
 {
 	if (q->kind == SW_QUEUE_LEGACY) {

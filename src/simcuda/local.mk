@@ -11,13 +11,13 @@ sim_cflags = $(SW_CFLAGS) -fPIC -pthread -Wno-deprecated-declarations
 sim_ldflags = -shared -pthread -Wl,-Bsymbolic -Wl,-z,defs
 
 sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \
-	src/simcuda/sim.h src/simcuda/module.h src/simcuda/proc.h src/simcuda/driver.def src/simcuda/twins.def \
+	src/simcuda/sim.h src/simcuda/modules/module.h src/simcuda/proc.h src/simcuda/driver.def src/simcuda/twins.def \
 	src/simcuda/errors.def \
 	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
 	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
-	src/simcuda/stream.c src/simcuda/event.c src/simcuda/capture.c src/simcuda/graph.c src/simcuda/node.c src/simcuda/node_read.c src/simcuda/nest.c src/simcuda/topology.c \
-	src/simcuda/memory.c src/simcuda/pointer.c src/simcuda/pool.c src/simcuda/vmm.c src/simcuda/values.c src/simcuda/copy.c src/simcuda/set.c \
-	src/simcuda/module.c src/simcuda/image.c src/simcuda/variables.c src/simcuda/function.c src/simcuda/launch.c \
+	src/simcuda/stream.c src/simcuda/event.c src/simcuda/graphs/capture.c src/simcuda/graphs/graph.c src/simcuda/graphs/node.c src/simcuda/graphs/node_read.c src/simcuda/graphs/nest.c src/simcuda/graphs/topology.c \
+	src/simcuda/memory/memory.c src/simcuda/memory/pointer.c src/simcuda/memory/pool.c src/simcuda/memory/vmm.c src/simcuda/memory/values.c src/simcuda/memory/copy.c src/simcuda/memory/set.c \
+	src/simcuda/modules/module.c src/simcuda/modules/image.c src/simcuda/modules/variables.c src/simcuda/modules/function.c src/simcuda/modules/launch.c \
 	src/simcuda/proc.c src/simcuda/twins.c src/simcuda/unsupported.c
 sim_libcuda_so_1_CPPFLAGS = $(sim_cppflags)
 sim_libcuda_so_1_CFLAGS = $(sim_cflags) $(ZSTD_CFLAGS) $(LZ4_CFLAGS)

@@ -54,7 +54,8 @@ START_TEST(crc32c_matches_the_standard_check_value)
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (unsigned char)(i * 37);
 	for (size_t n = 0; n < sizeof bytes; n++)
-		ck_assert_uint_eq(sw_crc32c(7, bytes + n % 8, n - n % 8), sw_crc32c_portable(7, bytes + n % 8, n - n % 8));
+		ck_assert_uint_eq(sw_crc32c(7, bytes + n % 8, n - n % 8),
+				  sw_crc32c_portable(7, bytes + n % 8, n - n % 8));
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the order engine costs: steps a second and bytes held, for three kinds of programs.  One argument: seconds a mix. */
+/* What the order engine costs: steps a second and bytes held, for three kinds of programs.  One argument: seconds a
+ * mix. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -97,8 +98,8 @@ int main(int argc, char **argv)
 		while (now() - start < seconds);
 		double took = now() - start;
 		struct sw_hb_stats stats = sw_hb_stats(hb);
-		printf("%-32s %6.1f million steps/s  %6.0f KiB  %u lanes\n", mixes[i].name, (double)stats.steps / took * 1e-6,
-		       (double)stats.bytes / 1024, stats.lanes);
+		printf("%-32s %6.1f million steps/s  %6.0f KiB  %u lanes\n", mixes[i].name,
+		       (double)stats.steps / took * 1e-6, (double)stats.bytes / 1024, stats.lanes);
 		sw_hb_free(hb);
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What locks cost: nanoseconds for a lock and unlock of a mutex that a thread has for itself, and of one that all share,
- * while each thread makes a CUDA call every EVERY locks.  Needs a libcudart:
+ * What locks cost: nanoseconds for a lock and unlock of a mutex that a thread has for itself, and of one that all
+ * share, while each thread makes a CUDA call every EVERY locks.  Needs a libcudart:
  *
  *     bench_locks; syncwatch run [--sim] bench_locks; syncwatch run [--sim] --strict-host bench_locks
  */

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/clock.h"
-#include "preload/options.h"
-#include "preload/recorder.h"
-#include "preload/trace.h"
+#include "preload/platform/clock.h"
+#include "preload/recorder/options.h"
+#include "preload/recorder/recorder.h"
+#include "preload/recorder/trace.h"
 
 #define PER_ROUND 512u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop of copies, as bench_guard runs it: fill a pinned buffer, copy it to the device and back, wait, read the result.
- * Output: mean ns of a round, after some rounds that do not count.
+ * A loop of copies, as bench_guard runs it: fill a pinned buffer, copy it to the device and back, wait, read the
+ * result. Output: mean ns of a round, after some rounds that do not count.
  *
  * usage: guard_copies BYTES ROUNDS
  */

@@ -55,7 +55,13 @@ enum chain_kind {
 		CHAIN_KINDS_N
 };
 
-enum { CHAIN_OPS = 40, SLOT_BYTES = 512, SLOT_WORDS = SLOT_BYTES / 64, MAX_TOUCHES = 2 * CHAIN_OPS * CHAIN_OPS, MAX_PAIRS = 6400 };
+enum {
+	CHAIN_OPS = 40,
+	SLOT_BYTES = 512,
+	SLOT_WORDS = SLOT_BYTES / 64,
+	MAX_TOUCHES = 2 * CHAIN_OPS * CHAIN_OPS,
+	MAX_PAIRS = 6400
+};
 
 /* Memory: places that allocations come and go at. */
 enum slot { SLOT_DEVICE, SLOT_DEVICE2, SLOT_PINNED, SLOT_PAGEABLE, SLOT_POOL, SLOTS };
@@ -107,11 +113,11 @@ struct truth {
 		bool alive, freed; /* freed: and nothing came to its place yet */
 		enum sw_memory memory;
 		int block, born, born_op, freed_op;
-		int given_back; /* node of a stream-ordered free, -1 none */
+		int given_back;		 /* node of a stream-ordered free, -1 none */
 		bool starts[SLOT_BYTES]; /* where something is known to start */
 	} slot[SLOTS];
 	int blocks;
-	int unordered; /* pairs that no document orders */
+	int unordered;		       /* pairs that no document orders */
 	const struct nodes *releasing; /* what a release under way waits for, NULL none */
 };
 

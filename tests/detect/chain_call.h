@@ -19,9 +19,9 @@ struct run {
 	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
 	uint64_t callback, callback_stream;
 	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
-	int event_capture[CHAIN_EVENTS];		 /* the capture an event was recorded in */
+	int event_capture[CHAIN_EVENTS];	 /* the capture an event was recorded in */
 	struct graph *graph;			 /* by capture; [0] is made node by node */
-	uint64_t after[MAX_STREAMS + 4];		 /* what the next captured work of a lane depends on */
+	uint64_t after[MAX_STREAMS + 4];	 /* what the next captured work of a lane depends on */
 	uint64_t event_after[CHAIN_EVENTS];
 	struct graph *exec; /* CHAIN_EXECS */
 };

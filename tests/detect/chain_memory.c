@@ -56,14 +56,15 @@ static bool stands_for(const struct truth *truth, const struct touch *x, const s
 }
 
 /* The one rule by which an access may be forgotten: of the bytes that m shares with y, each was touched after m by an
-   access that may stand for m there.  A pair of call sites is owed to the nearest conflicting accesses only.  Nodes of one
-   launch are one step: which of them comes last is nobody's business. */
+   access that may stand for m there.  A pair of call sites is owed to the nearest conflicting accesses only.  Nodes of
+   one launch are one step: which of them comes last is nobody's business. */
 static bool hidden(const struct truth *truth, const struct touch *m, const struct touch *y)
 {
 	for (unsigned byte = 0; byte < SLOT_BYTES; byte++) {
 		bool taken = !has(m, byte) || !has(y, byte);
 		for (const struct touch *x = truth->touch; x < truth->touch + truth->touches && !taken; x++)
-			taken = x != y && x != m && (x > m || x->node == m->node) && x->block == m->block && has(x, byte) && stands_for(truth, x, m);
+			taken = x != y && x != m && (x > m || x->node == m->node) && x->block == m->block &&
+				has(x, byte) && stands_for(truth, x, m);
 		if (!taken)
 			return false;
 	}
@@ -107,8 +108,7 @@ static int hazard(const struct touch *m, const struct touch *y, enum sw_memory k
 static bool release_covers(const struct truth *truth, const struct touch *m)
 {
 	for (int v = 0; truth->releasing && v < truth->order.nodes; v++)
-		if (nodes_has(truth->releasing, v) &&
-		    oracle_ordered(&truth->order, m->node, v) != SW_ORDER_NONE)
+		if (nodes_has(truth->releasing, v) && oracle_ordered(&truth->order, m->node, v) != SW_ORDER_NONE)
 			return true;
 	return false;
 }
@@ -173,10 +173,9 @@ void memory_alloc(struct truth *truth, int op, int node, uint8_t slot)
 /* A free that comes before its own allocation: told where no use of the memory tells it. */
 static void unborn(struct truth *truth, const struct touch *t, const struct allocation *a)
 {
-	if (a->alive && a->memory == SW_MEM_ASYNC &&
-	    oracle_ordered(&truth->order, a->born, t->node) == SW_ORDER_NONE)
-		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t->op,
-					      SW_ERROR * 3 + SW_CERTAIN, false, false});
+	if (a->alive && a->memory == SW_MEM_ASYNC && oracle_ordered(&truth->order, a->born, t->node) == SW_ORDER_NONE)
+		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t->op, SW_ERROR * 3 + SW_CERTAIN,
+					      false, false});
 }
 
 void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered)
@@ -234,8 +233,8 @@ void memory_beside(struct truth *truth, const struct chain_op *a, int a_op, cons
 			meet |= m.block == n.block && m.bytes[w] & n.bytes[w];
 	}
 	if (meet)
-		add_pair(truth, (struct pair){SW_FINDING_GRAPH_BRANCH_RACE, a_op, b_op, SW_ERROR * 3 + SW_CERTAIN, false,
-					      false});
+		add_pair(truth, (struct pair){SW_FINDING_GRAPH_BRANCH_RACE, a_op, b_op, SW_ERROR * 3 + SW_CERTAIN,
+					      false, false});
 }
 
 void memory_box(struct truth *truth, const struct touch *like, const struct chain_range *range, unsigned bytes,

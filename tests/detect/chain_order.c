@@ -93,8 +93,7 @@ void stream_wait(struct run *run)
 			run->after[lane] = 0;
 		run->captured[lane] = capture;
 		run->after[lane] |= run->event_after[run->op->event];
-	}
-	else if (!capture && !run->captured[lane])
+	} else if (!capture && !run->captured[lane])
 		happens(run, OP_STREAM_WAIT);
 }
 
@@ -104,11 +103,13 @@ void stream_wait(struct run *run)
 
 void host_wait(struct run *run)
 {
-	static const enum op_kind waits[] = {
-		[SW_SYNC_EVENT] = OP_WAIT_EVENT, [SW_SYNC_STREAM] = OP_WAIT_STREAM, [SW_SYNC_CONTEXT] = OP_WAIT_CONTEXT};
+	static const enum op_kind waits[] = {[SW_SYNC_EVENT] = OP_WAIT_EVENT,
+					     [SW_SYNC_STREAM] = OP_WAIT_STREAM,
+					     [SW_SYNC_CONTEXT] = OP_WAIT_CONTEXT};
 	const struct chain_op *op = run->op;
-	bool query = op->kind == CHAIN_QUERY_EVENT || op->kind == CHAIN_QUERY_STREAM, split = op->kind == CHAIN_WAIT_BEGIN;
-	enum sw_sync_what what = op->kind == CHAIN_SYNC_CONTEXT ? SW_SYNC_CONTEXT
+	bool query = op->kind == CHAIN_QUERY_EVENT || op->kind == CHAIN_QUERY_STREAM,
+	     split = op->kind == CHAIN_WAIT_BEGIN;
+	enum sw_sync_what what = op->kind == CHAIN_SYNC_CONTEXT					 ? SW_SYNC_CONTEXT
 				 : op->kind == CHAIN_SYNC_EVENT || op->kind == CHAIN_QUERY_EVENT ? SW_SYNC_EVENT
 												 : SW_SYNC_STREAM;
 	uint64_t handle = what == SW_SYNC_EVENT ? 0x77000u + op->event : stream_handle(run);

@@ -77,8 +77,8 @@ void chain_print(const struct chain *chain, FILE *out)
 	fprintf(out, "seed %llu, %zu calls\n", (unsigned long long)chain->seed, chain->n);
 	for (size_t i = 0; i < chain->n; i++) {
 		const struct chain_op *op = &chain->op[i];
-		fprintf(out, "%3zu %-14s thread %u stream %u event %u, %u x %u bytes", i, kinds[op->kind].name, op->thread,
-			op->stream, op->event, op->rows, op->bytes);
+		fprintf(out, "%3zu %-14s thread %u stream %u event %u, %u x %u bytes", i, kinds[op->kind].name,
+			op->thread, op->stream, op->event, op->rows, op->bytes);
 		print_range(&op->dst, out);
 		print_range(&op->src, out);
 		fprintf(out, "%s%s\n", op->synchronous ? " synchronous" : "", op->flag ? " flag" : "");

@@ -168,8 +168,9 @@ static bool possible(const struct run *run)
 static bool invisible(const struct run *run)
 {
 	const struct chain_op *op = run->op;
-	bool work = op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_CALLBACK || op->kind == CHAIN_LAUNCH ||
-		    ((op->kind == CHAIN_ALLOC || op->kind == CHAIN_FREE) && op->dst.slot == SLOT_POOL && !op->synchronous);
+	bool work =
+		op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_CALLBACK || op->kind == CHAIN_LAUNCH ||
+		((op->kind == CHAIN_ALLOC || op->kind == CHAIN_FREE) && op->dst.slot == SLOT_POOL && !op->synchronous);
 	return work && run->captured[lane_key(run)];
 }
 

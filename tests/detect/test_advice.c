@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What SW401 and SW402 advise never opens a race: random programs without a hazard are judged, all that is advised is done
- * to them at once, and they must still be without a hazard.  The host's own accesses, of which the judge that gives the
- * advice is not told, take part in that.  ADVICE_SEED, ADVICE_PROGRAMS: others than the usual ones.
+ * What SW401 and SW402 advise never opens a race: random programs without a hazard are judged, all that is advised is
+ * done to them at once, and they must still be without a hazard.  The host's own accesses, of which the judge that
+ * gives the advice is not told, take part in that.  ADVICE_SEED, ADVICE_PROGRAMS: others than the usual ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +72,13 @@ static void sync(struct tb *tb, enum sw_sync_what what, uint64_t handle)
 static void wait(struct tb *tb, const struct op *op, const struct advice *advice)
 {
 	if (!advice || !advice->given) {
-		sync(tb, op->kind == SYNC_STREAM ? SW_SYNC_STREAM : op->kind == SYNC_EVENT ? SW_SYNC_EVENT : SW_SYNC_CONTEXT,
-		     op->kind == SYNC_STREAM ? op->stream : op->kind == SYNC_EVENT ? op->event : 0);
+		sync(tb,
+		     op->kind == SYNC_STREAM  ? SW_SYNC_STREAM
+		     : op->kind == SYNC_EVENT ? SW_SYNC_EVENT
+					      : SW_SYNC_CONTEXT,
+		     op->kind == SYNC_STREAM  ? op->stream
+		     : op->kind == SYNC_EVENT ? op->event
+					      : 0);
 		return;
 	}
 	for (uint32_t i = 0; i < advice->needs; i++) {
@@ -167,13 +172,14 @@ static size_t collect_advice(const struct sw_judgement *j, struct advice advice[
 
 static void print_program(const struct program *p, const struct advice *advice)
 {
-	static const char *const names[] = {"set",  "d2d",  "d2h",  "h2d",   "record",	  "wait",
-					    "sync stream", "sync context", "sync event", "host read", "host write"};
+	static const char *const names[] = {"set",	  "d2d",       "d2h",	      "h2d",
+					    "record",	  "wait",      "sync stream", "sync context",
+					    "sync event", "host read", "host write"};
 	for (size_t i = 0; i < p->n; i++) {
 		const struct op *op = &p->op[i];
 		fprintf(stderr, "%zu %s stream %llx other %llx event %llx dst %u src %u", i, names[op->kind],
-			(unsigned long long)op->stream, (unsigned long long)op->other, (unsigned long long)op->event, op->dst,
-			op->src);
+			(unsigned long long)op->stream, (unsigned long long)op->other, (unsigned long long)op->event,
+			op->dst, op->src);
 		for (uint32_t k = 0; advice[i].given && k <= advice[i].needs; k++)
 			if (k < advice[i].needs)
 				fprintf(stderr, " [%llx -> %llx]", (unsigned long long)advice[i].need[k].stream,

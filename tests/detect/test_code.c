@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "detect/code.h"
+#include "detect/kernels/kernel_code.h"
 #include "detect/judge.h"
 #include "detect/kernels.h"
 

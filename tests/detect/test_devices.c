@@ -83,8 +83,8 @@ START_TEST(copies_leave_other_devices_alone)
 }
 END_TEST
 
-/* Memory of device 1, device 0 current: measured to be in order with the default stream of device 1, promised by nobody;
-   streams that do not block are in no order with it. */
+/* Memory of device 1, device 0 current: measured to be in order with the default stream of device 1, promised by
+   nobody; streams that do not block are in no order with it. */
 START_TEST(host_copy_of_another_device)
 {
 	struct tb *tb = two_devices();
@@ -250,7 +250,8 @@ static struct tb *green(void)
 	return tb;
 }
 
-/* cuda.h, cuCtxSynchronize: "if the current context is the primary context, green contexts [...] will also be synchronized". */
+/* cuda.h, cuCtxSynchronize: "if the current context is the primary context, green contexts [...] will also be
+ * synchronized". */
 START_TEST(primary_covers_green)
 {
 	struct tb *tb = green();

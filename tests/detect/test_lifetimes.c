@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that comes and goes: pools that give out an address again, reserved addresses of which parts are mapped, blocks
- * of suballocators; and streams that signal each other through memory.  Each case with its fixed twin.
+ * Memory that comes and goes: pools that give out an address again, reserved addresses of which parts are mapped,
+ * blocks of suballocators; and streams that signal each other through memory.  Each case with its fixed twin.
  */
 #include "detect/judge.h"
 
-#define POOL (DEV + (64 << 20))
+#define POOL  (DEV + (64 << 20))
 #define PIECE (2u << 20)
 
 static void error_of(const struct sw_judgement *j, int id)
@@ -25,7 +25,8 @@ static void either(struct tb *tb, bool clean, int id)
 	sw_judgement_free(j);
 }
 
-/* ---- pools -------------------------------------------------------------------------------------------------------- */
+/* ---- pools --------------------------------------------------------------------------------------------------------
+ */
 
 static void pool_alloc(struct tb *tb, uint64_t address, uint64_t bytes, uint64_t stream)
 {
@@ -76,8 +77,8 @@ START_TEST(address_comes_back)
 }
 END_TEST
 
-/* The edge that it brings along is one of this run: other memory that relies on it is a note.  1: without reuse.  2: with
-   an event. */
+/* The edge that it brings along is one of this run: other memory that relies on it is a note.  1: without reuse.  2:
+   with an event. */
 START_TEST(edge_of_reuse)
 {
 	struct tb *tb = two_streams();
@@ -114,7 +115,8 @@ START_TEST(many_frees)
 }
 END_TEST
 
-/* ---- reserved addresses ------------------------------------------------------------------------------------------- */
+/* ---- reserved addresses -------------------------------------------------------------------------------------------
+ */
 
 static void map(struct tb *tb, unsigned first, unsigned pieces)
 {
@@ -197,7 +199,8 @@ START_TEST(unmapped_is_no_memory)
 }
 END_TEST
 
-/* ---- streams that signal through memory ---------------------------------------------------------------------------- */
+/* ---- streams that signal through memory ----------------------------------------------------------------------------
+ */
 
 static void write_value(struct tb *tb, uint64_t value, uint64_t stream)
 {
@@ -279,7 +282,8 @@ START_TEST(flag_again)
 }
 END_TEST
 
-/* ---- what the program says ----------------------------------------------------------------------------------------- */
+/* ---- what the program says -----------------------------------------------------------------------------------------
+ */
 
 /* 0: handed to another stream without an order.  1: with one.  2: on the same stream. */
 START_TEST(block_handed_on)

@@ -11,8 +11,8 @@ static void ranges_of(const struct sw_judgement *j, const struct sw_access *acce
 	out[0] = 0;
 	for (uint32_t at = access->nvtx; at; at = j->nvtx.at[at - 1].within) {
 		const struct sw_nvtx *range = &j->nvtx.at[at - 1];
-		n += (size_t)snprintf(out + n, room - n, "%s%s%s%s", n ? "<" : "", range->name, range->domain[0] ? ":" : "",
-				      range->domain);
+		n += (size_t)snprintf(out + n, room - n, "%s%s%s%s", n ? "<" : "", range->name,
+				      range->domain[0] ? ":" : "", range->domain);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "detect/judge.h"
-#include "detect/shadow.h"
+#include "detect/memory/shadow.h"
 
 enum { STREAMS = 5, EVENTS = 4, BYTES = 96, STEPS = 400 };
 

@@ -167,7 +167,8 @@ START_TEST(host_function)
 }
 END_TEST
 
-/* The program says what it orders by an atomic variable: to the other thread (0), to its stream (1); with another tag (2). */
+/* The program says what it orders by an atomic variable: to the other thread (0), to its stream (1); with another tag
+ * (2). */
 START_TEST(annotated)
 {
 	struct tb *tb = two_streams();

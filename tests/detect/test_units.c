@@ -5,9 +5,9 @@
 
 #include "base/hash.h"
 #include "detect/judge.h"
-#include "detect/matrix.h"
-#include "detect/spread.h"
-#include "detect/space.h"
+#include "detect/hazards/confidence.h"
+#include "detect/waits/duration_histogram.h"
+#include "detect/memory/address_space.h"
 
 static uint64_t random_state;
 
@@ -223,8 +223,7 @@ START_TEST(matrix_is_the_documented_one)
 	b.polls = cases[_i].polls;
 	enum sw_tenants tenants = cases[_i].crowded ? SW_TENANTS_MANY : SW_TENANTS_SEVERAL;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v =
-			turn ? sw_matrix(&b, &a, tenants) : sw_matrix(&a, &b, tenants);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, tenants) : sw_matrix(&a, &b, tenants);
 		ck_assert_int_eq(v.severity, cases[_i].severity);
 		ck_assert_int_eq(v.confidence, cases[_i].confidence);
 	}
@@ -266,17 +265,16 @@ START_TEST(hulls_in_pools_stray)
 		enum sw_tenants tenants;
 		enum sw_confidence confidence;
 	} ways[] = {{0, SW_TENANTS_FEW, SW_LIKELY},
-		  {0, SW_TENANTS_SEVERAL, SW_POSSIBLE},
-		  {0, SW_TENANTS_MANY, SW_POSSIBLE},
-		  {100, SW_TENANTS_MANY, SW_LIKELY},
-		  {120, SW_TENANTS_SEVERAL, SW_LIKELY}};
+		    {0, SW_TENANTS_SEVERAL, SW_POSSIBLE},
+		    {0, SW_TENANTS_MANY, SW_POSSIBLE},
+		    {100, SW_TENANTS_MANY, SW_LIKELY},
+		    {120, SW_TENANTS_SEVERAL, SW_LIKELY}};
 	struct sw_range a = sw_range_bytes(0, 1000, SW_WRITE, SW_EV_FOOTPRINT);
 	struct sw_range b = sw_range_bytes(100, 50, SW_READ, SW_EV_EXACT);
 	a.loose = true;
 	a.base = ways[_i].base;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v =
-			turn ? sw_matrix(&b, &a, ways[_i].tenants) : sw_matrix(&a, &b, ways[_i].tenants);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, ways[_i].tenants) : sw_matrix(&a, &b, ways[_i].tenants);
 		ck_assert_int_eq(v.confidence, ways[_i].confidence);
 	}
 }
@@ -293,8 +291,7 @@ START_TEST(hulls_graze_their_neighbours)
 	struct sw_range b = sw_range_bytes(999, 1000, SW_WRITE, SW_EV_EXACT);
 	a.loose = true;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v =
-			turn ? sw_matrix(&b, &a, SW_TENANTS_FEW) : sw_matrix(&a, &b, SW_TENANTS_FEW);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_TENANTS_FEW) : sw_matrix(&a, &b, SW_TENANTS_FEW);
 		ck_assert_int_eq(v.confidence, ways[_i].confidence);
 	}
 }
@@ -368,7 +365,8 @@ START_TEST(every_finding_explains_itself)
 }
 END_TEST
 
-/* ---- spreads ------------------------------------------------------------------------------------------------------ */
+/* ---- spreads ------------------------------------------------------------------------------------------------------
+ */
 
 /* Against the sorted numbers: never more than a sixteenth off. */
 START_TEST(quantiles_are_a_sixteenth_off_at_most)

@@ -142,7 +142,8 @@ START_TEST(synchronous_copies)
 }
 END_TEST
 
-/* 0: a value is copied to pinned memory and waited for.  1: more than a value.  2: another stream is waited for.  3: later. */
+/* 0: a value is copied to pinned memory and waited for.  1: more than a value.  2: another stream is waited for.  3:
+ * later. */
 START_TEST(values_read_back)
 {
 	struct tb *tb = two_streams();
@@ -193,7 +194,8 @@ START_TEST(pageable_asynchronous_copies)
 }
 END_TEST
 
-/* A few bytes for the host are a value that it asks for: pinned memory would not help.  1: as many bytes to the device. */
+/* A few bytes for the host are a value that it asks for: pinned memory would not help.  1: as many bytes to the device.
+ */
 START_TEST(values_for_the_host)
 {
 	struct tb *tb = two_streams();
@@ -437,8 +439,8 @@ static void in_thread(struct tb *tb, uint32_t thread, uint64_t now, uint64_t dur
 }
 
 /* Thread 1 hands over a copy and is held up by thread 2, whose call is in the way all the time.  1: that call began too
-   late.  2: it was over too early.  3: it does nothing of the kind.  4: one thread.  5, 6: the records the other way round,
-   held up and not. */
+   late.  2: it was over too early.  3: it does nothing of the kind.  4: one thread.  5, 6: the records the other way
+   round, held up and not. */
 START_TEST(other_threads_hold_the_driver)
 {
 	struct tb *tb = two_streams();
@@ -473,7 +475,8 @@ START_TEST(other_threads_hold_the_driver)
 }
 END_TEST
 
-/* Launches that take long behind 1100 others.  1: behind 900.  2: the host has waited in between.  3: they are quick. */
+/* Launches that take long behind 1100 others.  1: behind 900.  2: the host has waited in between.  3: they are quick.
+ */
 START_TEST(full_queues)
 {
 	struct tb *tb = two_streams();
@@ -512,8 +515,8 @@ static void wait_at_the_end(struct tb *tb, bool work)
 }
 
 /* 0: the device is waited for, the copy would have been enough.  1: the copy's stream.  2: the memory of the
-   other stream's work is freed afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is known.  5: it cost
-   nothing. */
+   other stream's work is freed afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is
+   known.  5: it cost nothing. */
 START_TEST(wide_waits)
 {
 	struct tb *tb = two_streams();
@@ -570,8 +573,8 @@ START_TEST(wide_waits_on_one_stream)
 }
 END_TEST
 
-/* Another stream goes on with the work: it could wait by itself.  1: it did not touch it, so nobody needed the wait.  2: a
-   wait that comes once, and last.  3: the host asks afterwards whether the work is done. */
+/* Another stream goes on with the work: it could wait by itself.  1: it did not touch it, so nobody needed the wait. 2:
+   a wait that comes once, and last.  3: the host asks afterwards whether the work is done. */
 START_TEST(waits_for_other_streams)
 {
 	struct tb *tb = two_streams();

@@ -6,7 +6,7 @@
 #define sw_sys_madvise	real_madvise
 #define sw_sys_thread	real_thread
 #define sw_sys_fstat	real_fstat
-#include "preload/sys.c"
+#include "preload/platform/sys.c"
 #undef sw_sys_open
 #undef sw_sys_allocate
 #undef sw_sys_map

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder's system calls, with one that fails on demand. Linked in place of src/preload/sys.c. */
+/* The recorder's system calls, with one that fails on demand. Linked in place of src/preload/platform/sys.c. */
 #ifndef SW_TESTS_FAULTY_SYS_H
 #define SW_TESTS_FAULTY_SYS_H
 

@@ -9,9 +9,10 @@
 #define MAX_DEPTH 24
 #define MAX_TERMS 400
 
-static const char *const specials[] = {
-	"tid.x",   "tid.y",   "tid.z",	  "ntid.x",   "ntid.y",	  "ntid.z", "ctaid.x",	      "ctaid.y",      "ctaid.z",
-	"nctaid.x", "nctaid.y", "nctaid.z", "laneid", "warpid", "cluster.blocks", "cluster.rank", "shared.bytes"};
+static const char *const specials[] = {"tid.x",	       "tid.y",	      "tid.z",	 "ntid.x",  "ntid.y",
+				       "ntid.z",       "ctaid.x",     "ctaid.y", "ctaid.z", "nctaid.x",
+				       "nctaid.y",     "nctaid.z",    "laneid",	 "warpid",  "cluster.blocks",
+				       "cluster.rank", "shared.bytes"};
 _Static_assert(sizeof specials / sizeof *specials == SW_SPECIALS, "a name for each");
 static const char *const conditions[] = {"==", "!=", "<", "<=", ">", ">="};
 

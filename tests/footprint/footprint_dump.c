@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * footprint_dump [-c] FILE [KERNEL]: footprints of the kernels in PTX, a cubin or a fatbin, as text; -c: the code as well.
- * For looking at what the analysis makes of a kernel; not installed.
+ * footprint_dump [-c] FILE [KERNEL]: footprints of the kernels in PTX, a cubin or a fatbin, as text; -c: the code as
+ * well. For looking at what the analysis makes of a kernel; not installed.
  */
 #include <stdlib.h>
 #include <string.h>

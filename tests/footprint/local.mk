@@ -16,8 +16,8 @@ endif
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
 tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \
-	src/footprint/library.c src/footprint/choose.c src/footprint/units.c src/footprint/contents.c \
-	src/footprint/store.c src/footprint/folder.c src/footprint/pack.c src/footprint/check.c src/footprint/code.c
+	src/footprint/store/library.c src/footprint/store/code_choice.c src/footprint/store/code_units.c src/footprint/store/unit_contents.c \
+	src/footprint/store/disk_store.c src/footprint/store/store_folder.c src/footprint/store/serialize.c src/footprint/store/validate.c src/footprint/code.c
 tests_footprint_libfaked_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/footprint
 tests_footprint_libfaked_a_CFLAGS = $(AM_CFLAGS) -pthread
 SW_FAKED_LIBS = tests/footprint/libfaked.a $(SW_IMAGE_LIBS) $(CHECK_LIBS) -lpthread

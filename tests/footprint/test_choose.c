@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fake.h"
-#include "footprint/units.h"
+#include "footprint/store/code_units.h"
 
 #define EXACT  0x100000u
 #define FAMILY 0x200000u

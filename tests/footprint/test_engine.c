@@ -38,22 +38,22 @@ static void expect_module(const char *module, const char *expected)
 
 #define REGS ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<9>;\n"
 /* r1: the global index; rd1: where it points in a. */
-#define INDEX                                                                                                          \
-	"mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r1, %r2, %r3, %r4;\n"
+#define INDEX "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r1, %r2, %r3, %r4;\n"
 #define BASE  "ld.param.u64 %rd2, [a]; cvta.to.global.u64 %rd3, %rd2;\n"
 #define LIMIT "ld.param.u32 %r9, [b];\n"
 #define POINT "mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4;\n"
 
 static void expect(const char *body, const char *expected)
 {
-	char *module = sw_format(".visible .entry k(.param .u64 a, .param .u32 b, .param .u32 c, .param .u64 d)\n{\n%s%s\n}\n",
-				 REGS, body);
+	char *module =
+		sw_format(".visible .entry k(.param .u64 a, .param .u32 b, .param .u32 c, .param .u64 d)\n{\n%s%s\n}\n",
+			  REGS, body);
 	expect_module(module, expected);
 	free(module);
 }
 
-#define I   "((ntid.x * ctaid.x) + tid.x)"
-#define AT  "((s64_32(" I ") * 4) + p0.64)"
+#define I  "((ntid.x * ctaid.x) + tid.x)"
+#define AT "((s64_32(" I ") * 4) + p0.64)"
 
 START_TEST(a_guard_holds_where_it_leads)
 {
@@ -64,27 +64,32 @@ START_TEST(a_guard_holds_where_it_leads)
 	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 st.global.u32 [%rd1], %r1; ret;",
 	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
 	/* What comes after the branches have met again is under no condition. */
-	expect(INDEX BASE LIMIT POINT "setp.ge.s32 %p1, %r1, %r9; @%p1 bra end; mov.u32 %r2, 1; end: st.global.u32 [%rd1], %r1; ret;",
+	expect(INDEX BASE LIMIT POINT
+	       "setp.ge.s32 %p1, %r1, %r9; @%p1 bra end; mov.u32 %r2, 1; end: st.global.u32 [%rd1], %r1; ret;",
 	       "write 4 param:0 at " AT "\n");
 }
 END_TEST
 
 START_TEST(two_guards_are_both_kept)
 {
-	expect(BASE LIMIT "ld.param.u32 %r8, [c]; mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; setp.lt.s32 %p1, %r1, %r9;"
+	expect(BASE LIMIT
+	       "ld.param.u32 %r8, [c]; mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; setp.lt.s32 %p1, %r1, %r9;"
 	       "setp.lt.s32 %p2, %r2, %r8; and.pred %p3, %p1, %p2; @!%p3 bra end; mad.lo.s32 %r3, %r2, %r9, %r1;"
 	       "mul.wide.s32 %rd4, %r3, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1; end: ret;",
-	       "write 4 param:0 at ((s64_32(((tid.y * p8.32) + tid.x)) * 4) + p0.64) if (tid.y < p12.32) and (p8.32 > tid.x)\n");
+	       "write 4 param:0 at ((s64_32(((tid.y * p8.32) + tid.x)) * 4) + p0.64) if (tid.y < p12.32) and (p8.32 > "
+	       "tid.x)\n");
 }
 END_TEST
 
 START_TEST(either_of_two_guards)
 {
-	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 bra store; setp.ne.s32 %p2, %r4, 0; @%p2 bra end;"
+	expect(INDEX BASE LIMIT POINT
+	       "setp.lt.s32 %p1, %r1, %r9; @%p1 bra store; setp.ne.s32 %p2, %r4, 0; @%p2 bra end;"
 	       "store: st.global.u32 [%rd1], %r1; end: ret;",
 	       "write 4 param:0 at " AT " if or((tid.x == 0), (" I " < p8.32))\n");
 	/* Twin: both ways lead there. */
-	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 bra store; setp.ne.s32 %p2, %r4, 0; @%p2 bra store;"
+	expect(INDEX BASE LIMIT POINT
+	       "setp.lt.s32 %p1, %r1, %r9; @%p1 bra store; setp.ne.s32 %p2, %r4, 0; @%p2 bra store;"
 	       "store: st.global.u32 [%rd1], %r1; end: ret;",
 	       "write 4 param:0 at " AT "\n");
 }
@@ -93,26 +98,33 @@ END_TEST
 START_TEST(ways_from_a_switch_exclude_each_other)
 {
 	expect(BASE LIMIT "ts: .branchtargets one, two; brx.idx %r9, ts; one: st.global.u32 [%rd3], %r9; bra end;"
-	       "two: st.global.u32 [%rd3+4], %r9; end: st.global.u32 [%rd3+8], %r9; ret;",
-	       "write 4 param:0 at (p0.64 + 4) if any1#3\nwrite 4 param:0 at p0.64 if any1#4\nwrite 4 param:0 at (p0.64 + 8)\n");
+			  "two: st.global.u32 [%rd3+4], %r9; end: st.global.u32 [%rd3+8], %r9; ret;",
+	       "write 4 param:0 at (p0.64 + 4) if any1#3\nwrite 4 param:0 at p0.64 if any1#4\nwrite 4 param:0 at "
+	       "(p0.64 + 8)\n");
 }
 END_TEST
 
 START_TEST(a_grid_stride_loop_steps_by_the_grid)
 {
-	expect(INDEX BASE LIMIT "mov.u32 %r5, %nctaid.x; mul.lo.s32 %r6, %r5, %r3; setp.ge.s32 %p1, %r1, %r9; @%p1 bra end;"
-	       "loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1; add.s32 %r1, %r1, %r6;"
+	expect(INDEX BASE LIMIT
+	       "mov.u32 %r5, %nctaid.x; mul.lo.s32 %r6, %r5, %r3; setp.ge.s32 %p1, %r1, %r9; @%p1 bra end;"
+	       "loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1; add.s32 %r1, "
+	       "%r1, %r6;"
 	       "setp.lt.s32 %p2, %r1, %r9; @%p2 bra loop; end: ret;",
 	       "write 4 param:0 at ((s64_32(step(" I ", (nctaid.x * ntid.x), L0)) * 4) + p0.64) if (" I " < p8.32)\n"
-	       "L0 entered if (" I " < p8.32) goes on if (p8.32 > ((nctaid.x * ntid.x) + step(" I ", (nctaid.x * ntid.x), L0)))\n");
+	       "L0 entered if (" I " < p8.32) goes on if (p8.32 > ((nctaid.x * ntid.x) + step(" I
+	       ", (nctaid.x * ntid.x), L0)))\n");
 }
 END_TEST
 
 START_TEST(pointers_move_and_loops_nest)
 {
-	expect(BASE LIMIT "mov.u32 %r1, 0; outer: mov.u32 %r2, 0; mul.wide.s32 %rd4, %r1, 256; add.s64 %rd5, %rd3, %rd4;"
-	       "inner: st.global.u32 [%rd5], %r1; st.global.u32 [%rd5+4], %r1; add.s64 %rd5, %rd5, 8; add.s32 %r2, %r2, 2;"
-	       "setp.lt.s32 %p1, %r2, 64; @%p1 bra inner; add.s32 %r1, %r1, 1; setp.lt.s32 %p2, %r1, %r9; @%p2 bra outer; ret;",
+	expect(BASE LIMIT
+	       "mov.u32 %r1, 0; outer: mov.u32 %r2, 0; mul.wide.s32 %rd4, %r1, 256; add.s64 %rd5, %rd3, %rd4;"
+	       "inner: st.global.u32 [%rd5], %r1; st.global.u32 [%rd5+4], %r1; add.s64 %rd5, %rd5, 8; add.s32 %r2, "
+	       "%r2, 2;"
+	       "setp.lt.s32 %p1, %r2, 64; @%p1 bra inner; add.s32 %r1, %r1, 1; setp.lt.s32 %p2, %r1, %r9; @%p2 bra "
+	       "outer; ret;",
 	       "write 4 param:0 at step(((s64_32(step(0, 1, L0)) * 256) + p0.64), 8, L1)\n"
 	       "write 4 param:0 at (step(((s64_32(step(0, 1, L0)) * 256) + p0.64), 8, L1) + 4)\n"
 	       "L0 goes on if ((step(0, 1, L0) + 1) < p8.32) and ((step(0, 2, L1) + 2) >= 64)\n"
@@ -122,11 +134,13 @@ END_TEST
 
 START_TEST(what_a_loop_does_otherwise_is_any_number)
 {
-	expect(BASE LIMIT "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1;"
+	expect(BASE LIMIT
+	       "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1;"
 	       "mul.lo.s32 %r1, %r1, 3; setp.lt.s32 %p1, %r1, %r9; @%p1 bra loop; ret;",
 	       "write 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\nL0 goes on if ((any32#2 * 3) < p8.32)\n");
 	/* A step that differs from iteration to iteration is none. */
-	expect(BASE LIMIT "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
+	expect(BASE LIMIT
+	       "mov.u32 %r1, 1; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
 	       "add.s32 %r1, %r1, %r2; setp.lt.s32 %p1, %r1, %r9; @%p1 bra loop; ret;",
 	       "read 4 param:0 at ((s64_32(any32#2) * 4) + p0.64)\nL0 goes on if ((any32#2 + any32#7) < p8.32)\n");
 }
@@ -134,8 +148,10 @@ END_TEST
 
 START_TEST(a_break_is_a_condition_to_go_on)
 {
-	expect(BASE LIMIT "mov.u32 %r1, 0; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
-	       "setp.eq.s32 %p1, %r2, 0; @%p1 bra end; add.s32 %r1, %r1, 1; setp.lt.s32 %p2, %r1, %r9; @%p2 bra loop; end: ret;",
+	expect(BASE LIMIT
+	       "mov.u32 %r1, 0; loop: mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; ld.global.u32 %r2, [%rd1];"
+	       "setp.eq.s32 %p1, %r2, 0; @%p1 bra end; add.s32 %r1, %r1, 1; setp.lt.s32 %p2, %r1, %r9; @%p2 bra loop; "
+	       "end: ret;",
 	       "read 4 param:0 at ((s64_32(step(0, 1, L0)) * 4) + p0.64)\n"
 	       "L0 goes on if ((step(0, 1, L0) + 1) < p8.32) and (any32#11 != 0)\n");
 }
@@ -145,18 +161,21 @@ START_TEST(flow_without_loops_of_a_shape_has_no_steps)
 {
 	/* Two ways into the cycle of one and two. */
 	expect(BASE LIMIT "mov.u32 %r1, 0; setp.eq.s32 %p1, %r9, 0; @%p1 bra two; one: add.s32 %r1, %r1, 1;"
-	       "two: add.s32 %r1, %r1, 2; mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1;"
-	       "setp.lt.s32 %p2, %r1, %r9; @%p2 bra one; ret;",
+			  "two: add.s32 %r1, %r1, 2; mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; "
+			  "st.global.u32 [%rd1], %r1;"
+			  "setp.lt.s32 %p2, %r1, %r9; @%p2 bra one; ret;",
 	       "write 4 param:0 at ((s64_32((any32#3 + 2)) * 4) + p0.64)\n");
 }
 END_TEST
 
 START_TEST(a_choice_of_pointers_keeps_both)
 {
-	expect("ld.param.u64 %rd2, [a]; ld.param.u64 %rd3, [d];" LIMIT "setp.eq.s32 %p1, %r9, 0; selp.b64 %rd1, %rd2, %rd3, %p1;"
+	expect("ld.param.u64 %rd2, [a]; ld.param.u64 %rd3, [d];" LIMIT
+	       "setp.eq.s32 %p1, %r9, 0; selp.b64 %rd1, %rd2, %rd3, %p1;"
 	       "st.global.u32 [%rd1], %r9; ret;",
 	       "write 4 param:0 param:16 at select((p8.32 == 0), p0.64, p16.64)\n");
-	expect("ld.param.u64 %rd1, [a]; ld.param.u64 %rd3, [d];" LIMIT "setp.eq.s32 %p1, %r9, 0; @%p1 bra on; mov.u64 %rd1, %rd3;"
+	expect("ld.param.u64 %rd1, [a]; ld.param.u64 %rd3, [d];" LIMIT
+	       "setp.eq.s32 %p1, %r9, 0; @%p1 bra on; mov.u64 %rd1, %rd3;"
 	       "on: st.global.u32 [%rd1], %r9; ret;",
 	       "write 4 param:0 param:16 at select((p8.32 == 0), p0.64, p16.64)\n");
 }
@@ -165,7 +184,7 @@ END_TEST
 /* Under p1 rd1 points in a, else it keeps what another life of the register left there: d. */
 #define LEFTOVER                                                                                                       \
 	INDEX BASE LIMIT "ld.param.u64 %rd1, [d]; setp.lt.s32 %p1, %r1, %r9; mul.wide.s32 %rd4, %r1, 4;"               \
-	"@%p1 add.s64 %rd1, %rd3, %rd4;"
+			 "@%p1 add.s64 %rd1, %rd3, %rd4;"
 
 START_TEST(an_address_is_what_it_is_under_the_conditions_of_its_use)
 {
@@ -187,7 +206,8 @@ START_TEST(halves_of_an_address_under_conditions)
 {
 	/* As machine code has it: "@P6 IADD3 R46,P2 = ..; @P6 IMAD.X R47 = ..; @P6 ST [R46]". */
 	static const char *const sum = INDEX BASE LIMIT
-		"ld.param.u64 %rd5, [d]; mov.b64 {%r10, %r11}, %rd5; mov.b64 {%r12, %r13}, %rd3; setp.lt.s32 %p1, %r1, %r9;"
+		"ld.param.u64 %rd5, [d]; mov.b64 {%r10, %r11}, %rd5; mov.b64 {%r12, %r13}, %rd3; setp.lt.s32 %p1, %r1, "
+		"%r9;"
 		"mul.wide.s32 %rd4, %r1, 4; mov.b64 {%r14, %r15}, %rd4;"
 		"@%p1 add.cc.u32 %r10, %r12, %r14; @%p1 addc.u32 %r11, %r13, %r15; mov.b64 %rd1, {%r10, %r11};";
 	char *body = sw_format("%s@%%p1 st.global.u32 [%%rd1], %%r1; ret;", sum);
@@ -202,19 +222,22 @@ END_TEST
 START_TEST(predicates_kept_as_bits_of_a_register)
 {
 	/* Bits 14 and 3 of r10 are p1 and p2; the address was computed under p1. */
-	static const char *const kept = LEFTOVER
-		"setp.ne.s32 %p2, %r4, 0; mov.u32 %r10, %clock; and.b32 %r10, %r10, -16385; @%p1 or.b32 %r10, %r10, 16384;"
-		"and.b32 %r10, %r10, -9; @%p2 or.b32 %r10, %r10, 8;";
-	char *body = sw_format("%sand.b32 %%r11, %%r10, 16384; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
-			       kept);
+	static const char *const kept = LEFTOVER "setp.ne.s32 %p2, %r4, 0; mov.u32 %r10, %clock; and.b32 %r10, %r10, "
+						 "-16385; @%p1 or.b32 %r10, %r10, 16384;"
+						 "and.b32 %r10, %r10, -9; @%p2 or.b32 %r10, %r10, 8;";
+	char *body = sw_format(
+		"%sand.b32 %%r11, %%r10, 16384; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
+		kept);
 	expect(body, "write 4 param:0 at " AT " if (" I " < p8.32)\n");
 	free(body);
-	body = sw_format("%sand.b32 %%r11, %%r10, 16384; setp.eq.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
-			 kept);
+	body = sw_format(
+		"%sand.b32 %%r11, %%r10, 16384; setp.eq.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;",
+		kept);
 	expect(body, "write 4 param:16 at p16.64 if (p8.32 <= " I ")\n");
 	free(body);
 	/* Twin: the other bit. */
-	body = sw_format("%sand.b32 %%r11, %%r10, 8; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;", kept);
+	body = sw_format(
+		"%sand.b32 %%r11, %%r10, 8; setp.ne.u32 %%p3, %%r11, 0; @%%p3 st.global.u32 [%%rd1], %%r1; ret;", kept);
 	expect(body, "write 4 param:0 param:16 at select((" I " < p8.32), " AT ", p16.64) if (tid.x != 0)\n");
 	free(body);
 }
@@ -224,8 +247,8 @@ START_TEST(ways_that_were_not_taken_bring_nothing)
 {
 #define THREE_WAYS                                                                                                     \
 	BASE LIMIT "ld.param.u32 %r8, [c]; ld.param.u64 %rd5, [d]; setp.eq.s32 %p1, %r9, 0; setp.eq.s32 %p2, %r8, 0;"  \
-	"@%p1 bra one; @%p2 bra two; mov.u64 %rd1, %rd5; bra on; one: mov.u64 %rd1, %rd3; bra on;"                     \
-	"two: add.s64 %rd1, %rd5, 64; on: "
+		   "@%p1 bra one; @%p2 bra two; mov.u64 %rd1, %rd5; bra on; one: mov.u64 %rd1, %rd3; bra on;"          \
+		   "two: add.s64 %rd1, %rd5, 64; on: "
 	expect(THREE_WAYS "@%p1 st.global.u32 [%rd1], %r9; ret;", "write 4 param:0 at p0.64 if (p8.32 == 0)\n");
 	/* Twin: of the other two nothing is known. */
 	expect(THREE_WAYS "@%p2 st.global.u32 [%rd1], %r9; ret;",
@@ -239,7 +262,8 @@ START_TEST(a_stack_pointer_that_moves_once_is_followed)
 	       "st.local.u64 [%sp+8], %rd2; ld.local.u64 %rd3, [%sp+8]; st.global.u32 [%rd3], 1; ret;",
 	       "write 4 param:0 at p0.64\n");
 	/* Twin: one that moves in a loop is not. */
-	expect(".local .align 8 .b8 s[64]; .reg .b64 %sp;" LIMIT "ld.param.u64 %rd2, [a]; mov.u32 %r1, 0; mov.u64 %sp, s;"
+	expect(".local .align 8 .b8 s[64]; .reg .b64 %sp;" LIMIT
+	       "ld.param.u64 %rd2, [a]; mov.u32 %r1, 0; mov.u64 %sp, s;"
 	       "loop: st.local.u64 [%sp], %rd2; ld.local.u64 %rd3, [%sp]; st.global.u32 [%rd3], 1; add.s64 %sp, %sp, 8;"
 	       "ld.param.u64 %rd2, [d]; add.s32 %r1, %r1, 1; setp.lt.s32 %p1, %r1, 4; @%p1 bra loop; ret;",
 	       "write 4 param:0 param:16 at any64#0\nL0 goes on if ((step(0, 1, L0) + 1) < 4)\n");
@@ -266,17 +290,19 @@ START_TEST(pointers_through_memory)
 		      "ld.param.u64 %rd4, [%rd3]; st.global.u32 [%rd4], 0; ret; }",
 		      "write 4 param:0..32 at p64[(u64_32(p32.32) * 8)]\n");
 	/* A local array of pointers, at an index that is not known. */
-	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
-		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
-		      "mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2; mul.wide.u32 %rd4, %r1, 8;"
-		      "add.s64 %rd5, %rd3, %rd4; ld.local.u64 %rd6, [%rd5]; st.global.u32 [%rd6], 0; ret; }",
-		      "write 4 param:0 param:8 at p64[(u64_32(p16.32) * 8)]\n");
+	expect_module(
+		".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
+		".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
+		"mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2; mul.wide.u32 %rd4, %r1, 8;"
+		"add.s64 %rd5, %rd3, %rd4; ld.local.u64 %rd6, [%rd5]; st.global.u32 [%rd6], 0; ret; }",
+		"write 4 param:0 param:8 at p64[(u64_32(p16.32) * 8)]\n");
 	/* At an index that is: only that one. */
-	expect_module(".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
-		      ".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
-		      "mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2;"
-		      "ld.local.u64 %rd6, [%rd3+8]; st.global.u32 [%rd6], 0; ret; }",
-		      "write 4 param:8 at p8.64\n");
+	expect_module(
+		".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 c)\n{" REGS
+		".local .align 8 .b8 t[16]; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u32 %r1, [c];"
+		"mov.u64 %rd3, t; st.local.u64 [%rd3], %rd1; st.local.u64 [%rd3+8], %rd2;"
+		"ld.local.u64 %rd6, [%rd3+8]; st.global.u32 [%rd6], 0; ret; }",
+		"write 4 param:8 at p8.64\n");
 }
 END_TEST
 
@@ -284,12 +310,15 @@ END_TEST
 	".func put(.param .b64 p, .param .b32 i)\n{" REGS "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [i];"             \
 	"mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.u32 [%rd3], %r1; ret; }\n"
 #define CALL_PUT(pointer, index)                                                                                       \
-	"{ .param .b64 x; st.param.b64 [x], " pointer "; .param .b32 y; st.param.b32 [y], " index "; call.uni put, (x, y); }"
+	"{ .param .b64 x; st.param.b64 [x], " pointer "; .param .b32 y; st.param.b32 [y], " index                      \
+	"; call.uni put, (x, y); }"
 
 START_TEST(calls_are_followed_each_by_itself)
 {
-	expect_module(PUT ".visible .entry k(.param .u64 a, .param .u64 b)\n{" REGS "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];"
-		      "mov.u32 %r1, %tid.x;" CALL_PUT("%rd1", "%r1") "add.s32 %r2, %r1, 1;" CALL_PUT("%rd2", "%r2") "ret; }",
+	expect_module(PUT ".visible .entry k(.param .u64 a, .param .u64 b)\n{" REGS
+			  "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];"
+			  "mov.u32 %r1, %tid.x;" CALL_PUT("%rd1", "%r1") "add.s32 %r2, %r1, 1;" CALL_PUT(
+				  "%rd2", "%r2") "ret; }",
 		      "write 4 param:0 at ((u64_32(tid.x) * 4) + p0.64)\n"
 		      "write 4 param:8 at ((s64_32((tid.x + 1)) * 4) + p8.64)\n");
 }
@@ -297,11 +326,13 @@ END_TEST
 
 START_TEST(recursion_keeps_the_pointer)
 {
-	expect_module(".func f(.param .b64 p)\n{" REGS "ld.param.u64 %rd1, [p]; ld.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0;"
-		      "@%p1 ret; add.s64 %rd2, %rd1, 4; { .param .b64 x; st.param.b64 [x], %rd2; call.uni f, (x); } ret; }\n"
-		      ".visible .entry k(.param .u64 a)\n{" REGS
-		      "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1; call.uni f, (x); } ret; }",
-		      "read 4 param:0 at any64#0\nread 4 param:0 at (any64#0 + 4) if (any32#4 != 0)\nread 4 param:0 at p0.64\n");
+	expect_module(
+		".func f(.param .b64 p)\n{" REGS "ld.param.u64 %rd1, [p]; ld.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0;"
+		"@%p1 ret; add.s64 %rd2, %rd1, 4; { .param .b64 x; st.param.b64 [x], %rd2; call.uni f, (x); } ret; }\n"
+		".visible .entry k(.param .u64 a)\n{" REGS
+		"ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1; call.uni f, (x); } ret; }",
+		"read 4 param:0 at any64#0\nread 4 param:0 at (any64#0 + 4) if (any32#4 != 0)\nread 4 param:0 at "
+		"p0.64\n");
 }
 END_TEST
 
@@ -309,12 +340,14 @@ START_TEST(functions_without_code)
 {
 	/* Known ones touch nothing that counts. */
 	expect_module(".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
-		      ".visible .entry k(.param .u64 a)\n{" REGS "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1;"
+		      ".visible .entry k(.param .u64 a)\n{" REGS
+		      "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1;"
 		      ".param .b64 y; st.param.b64 [y], %rd1; .param .b32 r; call.uni (r), vprintf, (x, y); } ret; }",
 		      "");
 	/* Others do whatever they like with what they are given. */
 	expect_module(".extern .func other(.param .b64 f);\n"
-		      ".visible .entry k(.param .u64 a)\n{" REGS "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1;"
+		      ".visible .entry k(.param .u64 a)\n{" REGS
+		      "ld.param.u64 %rd1, [a]; { .param .b64 x; st.param.b64 [x], %rd1;"
 		      "call.uni other, (x); } ret; }",
 		      "wild: calls other, of which there is no code\n"
 		      "readwrite 0 param:0 at ? (the index comes from a function that is not followed)\n");
@@ -325,7 +358,8 @@ END_TEST
 
 static struct sw_insn insn(enum sw_op op, sw_reg dst, sw_reg source, int64_t imm)
 {
-	struct sw_insn x = {.op = (uint8_t)op, .width = 64, .dst = dst, .guard = SW_NO_REG, .imm = imm, .bytes = 4, .count = 1};
+	struct sw_insn x = {
+		.op = (uint8_t)op, .width = 64, .dst = dst, .guard = SW_NO_REG, .imm = imm, .bytes = 4, .count = 1};
 	if (source != SW_NO_REG)
 		x.src[x.n++] = sw_operand_reg(source);
 	return x;
@@ -351,9 +385,9 @@ START_TEST(damaged_code_is_survived_and_said_so)
 		uint32_t at;
 		struct sw_insn as;
 	} damage[] = {
-		{1, insn(SW_OP_STORE, SW_NO_REG, 77, 0)},	      /* a register that is not there */
+		{1, insn(SW_OP_STORE, SW_NO_REG, 77, 0)},		 /* a register that is not there */
 		{2, insn(SW_OP_LOCAL_ADDRESS, 0, SW_NO_REG, 1ll << 40)}, /* a slot */
-		{2, insn(SW_OP_CALL, SW_NO_REG, SW_NO_REG, 0)},	      /* a call */
+		{2, insn(SW_OP_CALL, SW_NO_REG, SW_NO_REG, 0)},		 /* a call */
 		{2, insn(SW_OP_JUMP, SW_NO_REG, SW_NO_REG, 0)},
 		{0, insn(SW_OPS, 0, SW_NO_REG, 0)},
 	};

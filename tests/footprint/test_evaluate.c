@@ -104,7 +104,8 @@ END_TEST
 static struct sw_reaches alternatives(struct terms *t, bool told, uint64_t n)
 {
 	uint32_t zero = constant(t, 64, 0), a = param(t, 64, 0), b = param(t, 64, 2);
-	uint32_t is = compare(t, SW_EQ, 64, 0, param(t, 64, 1), zero), is_not = compare(t, SW_NE, 64, 0, param(t, 64, 1), zero);
+	uint32_t is = compare(t, SW_EQ, 64, 0, param(t, 64, 1), zero),
+		 is_not = compare(t, SW_NE, 64, 0, param(t, 64, 1), zero);
 	const uint32_t from[4] = {a, b, is, is_not};
 	memcpy(t->alternative, from, sizeof from);
 	t->f.alternatives = 4;
@@ -398,8 +399,8 @@ START_TEST(after_loop)
 }
 END_TEST
 
-/* do p++; while (++i < blockIdx.x), left out by block 0: there p is what it was, though the loop is entered by others only
-   (a pivot search of cuSOLVER). */
+/* do p++; while (++i < blockIdx.x), left out by block 0: there p is what it was, though the loop is entered by others
+   only (a pivot search of cuSOLVER). */
 START_TEST(around_loop)
 {
 	struct terms *t = terms_new();
@@ -578,8 +579,8 @@ START_TEST(table_of_many)
 {
 	struct terms *t = terms_new();
 	struct tables *block = tables_new(t);
-	uint32_t mixed = op(t, SW_OP_AND, 32, 0, mul(t, 32, special(t, SW_CTAID_X), constant(t, 32, 40503)),
-			    constant(t, 32, 1));
+	uint32_t mixed =
+		op(t, SW_OP_AND, 32, 0, mul(t, 32, special(t, SW_CTAID_X), constant(t, 32, 40503)), constant(t, 32, 1));
 	table_site(t, LOOKUP(t, at, 64, 0, mixed), special(t, SW_TID_X));
 	t->geometry.grid[0] = 1u << 20;
 	struct sw_reaches r = evaluate(t);

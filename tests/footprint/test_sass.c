@@ -89,7 +89,8 @@ static const struct {
 	 "r6.32 = low r531; r7.32 = high r531"},
 	{75, 0x0000000604007985, 0x0003e6000c10eb04,
 	 "r528.64 = pair r4, r5; r529.64 = pair r260, r261; r530.64 = add r528, r529; store 2x4 [r530], r6, r7"},
-	/* sm_75: ATOM.E.ADD.64.STRONG.GPU P0, R4, [R16+0x60], R8 and ATOM.E.MAX.64.STRONG.SYS P0, RZ, [R4], R6: scopes */
+	/* sm_75: ATOM.E.ADD.64.STRONG.GPU P0, R4, [R16+0x60], R8 and ATOM.E.MAX.64.STRONG.SYS P0, RZ, [R4], R6: scopes
+	 */
 	{75, 0x000060081004738a, 0x000ea200001145ff,
 	 "r528.64 = pair r16, r17; r530.64 = pair r8, r9; r529.64 = atomic 1x8 [r528+96], r530; r4.32 = low r529; "
 	 "r5.32 = high r529; r512.1 = range 0 1"},

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "footprint/store.h"
+#include "footprint/store/disk_store.h"
 
 static char folder[64], cache[80];
 static struct fake_image image;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "report/diff.h"
+#include "report/diff/diff.h"
 
 static int read_bytes(struct sw_digest *digest, const void *data, size_t size)
 {

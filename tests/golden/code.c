@@ -73,8 +73,8 @@ static void blank(struct cubin *c, uint32_t index)
 
 static bool is_for_debuggers(const char *name)
 {
-	static const char *const prefixes[] = {".debug_", ".nv_debug_", ".rela.debug_", ".rel.debug_", ".nv.merc.",
-					       ".rela.nv_debug", ".nv.capmerc", ".note.nv.tkinfo"};
+	static const char *const prefixes[] = {".debug_",   ".nv_debug_",     ".rela.debug_", ".rel.debug_",
+					       ".nv.merc.", ".rela.nv_debug", ".nv.capmerc",  ".note.nv.tkinfo"};
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;
@@ -100,7 +100,8 @@ static int on_other_kernel(void *arg, const struct sw_cubin_kernel *kernel)
 static bool is_other(const struct entries *e, const Elf64_Shdr *s)
 {
 	const char *name = name_of(e->cubin, s);
-	return !strncmp(name, ".text.", 6) && sw_map_find(&e->others, sw_hash_bytes(SW_FNV_START, name + 6, strlen(name + 6)));
+	return !strncmp(name, ".text.", 6) &&
+	       sw_map_find(&e->others, sw_hash_bytes(SW_FNV_START, name + 6, strlen(name + 6)));
 }
 
 /* `bytes` was walked without complaint, so its tables are within it. */
@@ -291,8 +292,8 @@ int code_open(struct code *code, const char *trace, bool ptx)
 		/* Kernels are described when they are launched first, or put into a graph. */
 		if (r.rec->kind != SW_REC_FUNCTION)
 			continue;
-		const struct sw_trace_function *f = sw_reader_function(
-			code->reader, ((const struct sw_rec_function *)(const void *)r.rec)->id);
+		const struct sw_trace_function *f =
+			sw_reader_function(code->reader, ((const struct sw_rec_function *)(const void *)r.rec)->id);
 		if (!f || !f->image)
 			continue;
 		*launched(code, f->image, f->name) = 1;

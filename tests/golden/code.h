@@ -20,8 +20,8 @@ struct code {
 	struct sw_map launched; /* image's id and kernel's name, hashed */
 	struct sw_map images;	/* id -> struct code_image */
 	SW_VEC(struct code_image *) all;
-	bool ptx;	/* PTX as well as machine code */
-	uint32_t arch;	/* of the GPU, 90 for sm_90 */
+	bool ptx;      /* PTX as well as machine code */
+	uint32_t arch; /* of the GPU, 90 for sm_90 */
 };
 
 /* Reads what the trace launched and the images that hold it: from the trace, or from the files that it names, if they

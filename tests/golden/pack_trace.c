@@ -109,7 +109,8 @@ static void redact(struct sw_rec *r, uint32_t bytes, const struct images *images
 
 /* Calls for each record that is kept.  Returns false where records are broken. */
 static bool each_record(const struct sw_chunk_header *c, const struct images *images, void *arg,
-			void (*keep)(void *arg, const struct sw_chunk_header *c, const struct sw_rec *r, uint32_t bytes))
+			void (*keep)(void *arg, const struct sw_chunk_header *c, const struct sw_rec *r,
+				     uint32_t bytes))
 {
 	unsigned char *at = (unsigned char *)(c + 1), *end = at + c->committed;
 	while (at < end) {

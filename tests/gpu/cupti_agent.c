@@ -46,8 +46,8 @@ static void api(const char *kind, const CUpti_ActivityAPI *a, CUpti_CallbackDoma
 {
 	const char *name = "?";
 	cuptiGetCallbackName(domain, a->cbid, &name);
-	fprintf(out, "%s\t%u\t%u\t%llu\t%llu\t%s\t%u\n", kind, a->correlationId, a->threadId, (unsigned long long)a->start,
-		(unsigned long long)a->end, name, a->returnValue);
+	fprintf(out, "%s\t%u\t%u\t%llu\t%llu\t%s\t%u\n", kind, a->correlationId, a->threadId,
+		(unsigned long long)a->start, (unsigned long long)a->end, name, a->returnValue);
 }
 
 static void work(const char *kind, uint32_t correlation, uint64_t start, uint64_t end, const char *name, uint32_t graph)
@@ -121,8 +121,8 @@ int InitializeInjection(void);
 int InitializeInjection(void)
 {
 	static const CUpti_ActivityKind kinds[] = {
-		CUPTI_ACTIVITY_KIND_DRIVER,  CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-		CUPTI_ACTIVITY_KIND_MEMCPY,  CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+		CUPTI_ACTIVITY_KIND_DRIVER,	    CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+		CUPTI_ACTIVITY_KIND_MEMCPY,	    CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
 		CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
 	const char *path = getenv("CUPTI_AGENT_OUT");
 	if (!path || !(out = fopen(path, "we")))

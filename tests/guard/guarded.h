@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs of the guard's test, one a case: `guarded NAME`.  Each does what programs do with buffers in flight and checks
- * that it sees what it would see without the guard; the script `survive` compares how it ends and what is found.
+ * Programs of the guard's test, one a case: `guarded NAME`.  Each does what programs do with buffers in flight and
+ * checks that it sees what it would see without the guard; the script `survive` compares how it ends and what is found.
  */
 #ifndef TESTS_GUARD_GUARDED_H
 #define TESTS_GUARD_GUARDED_H

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static cudaStream_t stream;
-static char *buffer;   /* in flight */
+static char *buffer;	/* in flight */
 static char *forbidden; /* a page of the program's own that may not be written */
 static volatile int seen;
 static volatile int code;

@@ -64,7 +64,6 @@ static int new_node(struct oracle *o, int lane, bool work)
 	return v;
 }
 
-
 static bool is_blocking(const struct oracle *o, int lane)
 {
 	return o->lane[lane].kind == SW_LANE_BLOCKING || o->lane[lane].kind == SW_LANE_PER_THREAD;

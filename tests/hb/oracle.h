@@ -19,7 +19,7 @@ struct nodes { /* a set of nodes */
 struct node {
 	int lane;
 	bool work;
-	bool pointed;          /* the engine told its point: */
+	bool pointed; /* the engine told its point: */
 	struct sw_point point;
 	struct nodes before[3]; /* ancestors, itself included: documented, measured, observed */
 };
@@ -30,19 +30,19 @@ struct oracle {
 	struct node node[MAX_NODES];
 	struct {
 		enum sw_lane_kind kind;
-		int last; /* node, -1 none */
-		int ctx;  /* -1: the context has ended, or a host */
+		int last;  /* node, -1 none */
+		int ctx;   /* -1: the context has ended, or a host */
 		bool gone; /* a host thread that ended: what all others know is passed */
 	} lane[MAX_LANES];
 	struct {
 		bool used, has_parts;
 		int device;
-		int whole; /* context that it is a part of, -1 none */
+		int whole;	    /* context that it is a part of, -1 none */
 		struct nodes waits; /* what all its future work waits for */
 		int legacy, per_thread[MAX_THREADS + 1];
 	} context[MAX_CONTEXTS];
-	int stream[MAX_STREAMS];        /* lane of a handle, -1 none */
-	int host[MAX_THREADS + 1];      /* lane of a thread, -1 none; [0] is the single host */
+	int stream[MAX_STREAMS];   /* lane of a handle, -1 none */
+	int host[MAX_THREADS + 1]; /* lane of a thread, -1 none; [0] is the single host */
 	struct oracle_event {
 		bool recorded, context_wide;
 		int node, ctx;
@@ -54,13 +54,13 @@ struct oracle {
 		bool valid;
 		struct nodes covers;
 	} token[MAX_TOKENS];
-	struct nodes sync[MAX_EVENTS];  /* what objects hold */
-	int unborn[MAX_EVENTS];         /* lane of a thread that was created and has not started, -1 none */
-	int done[MAX_EVENTS];           /* thread by its handle, -1 none */
-	int acted;                      /* node of the last that any host did, -1 none */
+	struct nodes sync[MAX_EVENTS]; /* what objects hold */
+	int unborn[MAX_EVENTS];	       /* lane of a thread that was created and has not started, -1 none */
+	int done[MAX_EVENTS];	       /* thread by its handle, -1 none */
+	int acted;		       /* node of the last that any host did, -1 none */
 	/* Of the last call: */
-	int now;          /* its node, -1 none */
-	bool ended;       /* it ended a wait: */
+	int now;    /* its node, -1 none */
+	bool ended; /* it ended a wait: */
 	bool host_func_end;
 	int pending_lanes;
 	struct nodes pending;

@@ -63,8 +63,9 @@ void program_print(const struct program *program, FILE *out)
 	fprintf(out, "%s host, %zu calls\n", program->strict_host ? "strict" : "single", program->n);
 	for (size_t i = 0; i < program->n; i++) {
 		const struct op *op = &program->op[i];
-		fprintf(out, "%3zu %-15s ctx %u thread %u stream %u%s event %u token %u%s\n", i + 1, kinds[op->kind].name, op->ctx,
-			op->thread, op->stream, op->flag ? " (per-thread, non-blocking)" : "", op->event, op->token,
+		fprintf(out, "%3zu %-15s ctx %u thread %u stream %u%s event %u token %u%s\n", i + 1,
+			kinds[op->kind].name, op->ctx, op->thread, op->stream,
+			op->flag ? " (per-thread, non-blocking)" : "", op->event, op->token,
 			op->basis == SW_ORDER_MEASURED ? " measured" : "");
 	}
 }

@@ -22,7 +22,7 @@ enum { MAX_OPS = 96, MAX_CONTEXTS = 3, MAX_THREADS = 4, MAX_EVENTS = 5, MAX_TOKE
 /* Streams 0, 1 and 2 are the default ones; the other handles are few, so that they are given out again and again. */
 struct op {
 	uint8_t kind, ctx, thread, stream, event, token;
-	bool flag;           /* per_thread, nonblocking */
+	bool flag;	     /* per_thread, nonblocking */
 	enum sw_order basis; /* WAIT_END */
 };
 struct program {

@@ -77,7 +77,8 @@ static void end_wait(struct run *run, const struct op *op, uint64_t seq)
 	sw_hb_wait_lanes(run->hb, token, op->thread, op->basis, count_lane, &lanes);
 	sw_hb_wait_end(run->hb, token, op->thread, seq, op->basis, &run->waited);
 	if (lanes != (int)run->waited.lanes)
-		differ(run, "call %lu: %d lanes to wait for before, %u after", (unsigned long)seq, lanes, run->waited.lanes);
+		differ(run, "call %lu: %d lanes to wait for before, %u after", (unsigned long)seq, lanes,
+		       run->waited.lanes);
 }
 
 static struct sw_point engine_call(struct run *run, const struct op *op, uint64_t seq)
@@ -123,7 +124,8 @@ static struct sw_point engine_call(struct run *run, const struct op *op, uint64_
 		break;
 	case OP_STREAM_WAIT:
 	case OP_CONTEXT_WAIT:
-		sw_hb_stream_wait(run->hb, &at, program_event(op), op->kind == OP_CONTEXT_WAIT ? SW_HB_CONTEXT : 0, &state);
+		sw_hb_stream_wait(run->hb, &at, program_event(op), op->kind == OP_CONTEXT_WAIT ? SW_HB_CONTEXT : 0,
+				  &state);
 		break;
 	case OP_WAIT_END:
 	case OP_HOST_FUNC_END:
@@ -179,14 +181,17 @@ static void compare_order(struct run *run, const struct op *op, unsigned long se
 	uint32_t lane = host ? sw_hb_host_lane(run->hb, op->thread) : sw_hb_lane(run->hb, &at);
 	/* A thread of the driver that is also one of the program may be either. */
 	if (!host && sw_hb_lane_kind(run->hb, lane) != kind)
-		differ(run, "call %lu: lane kind %d, should be %d", seq, (int)sw_hb_lane_kind(run->hb, lane), (int)kind);
+		differ(run, "call %lu: lane kind %d, should be %d", seq, (int)sw_hb_lane_kind(run->hb, lane),
+		       (int)kind);
 	for (int i = 0; i < o->now; i++) {
 		if (!o->node[i].pointed)
 			continue;
 		enum sw_order want = oracle_ordered(o, i, o->now), got = sw_hb_ordered(run->hb, o->node[i].point, lane);
 		if (got != want)
-			differ(run, "call %lu: order after step %u:%lu is %d, should be %d (0 none, 1 observed, 2 measured, 3 documented)", seq,
-			       o->node[i].point.lane, (unsigned long)o->node[i].point.tick, (int)got, (int)want);
+			differ(run,
+			       "call %lu: order after step %u:%lu is %d, should be %d (0 none, 1 observed, 2 measured, "
+			       "3 documented)",
+			       seq, o->node[i].point.lane, (unsigned long)o->node[i].point.tick, (int)got, (int)want);
 		run->pairs++;
 		run->observed += want == SW_ORDER_OBSERVED;
 		run->measured += want == SW_ORDER_MEASURED;
@@ -314,6 +319,7 @@ int main(void)
 	printf("%lu programs, %lu pairs (%lu ordered, %lu by measurement only, %lu as observed only): no difference; "
 	       "of %lu programs with a call withheld from the engine %lu were noticed\n",
 	       programs, pairs, ordered, measured, observed, tried, noticed);
-	/* A comparison that notices nothing would prove nothing; many calls are without effect, so not all can be noticed. */
+	/* A comparison that notices nothing would prove nothing; many calls are without effect, so not all can be
+	 * noticed. */
 	return tried > 20 && (noticed * 5 < tried || !measured || !observed) ? 1 : 0;
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/options.h"
+#include "preload/recorder/options.h"
 
 char test_directory[64];
 

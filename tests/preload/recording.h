@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdint.h>
 
-#include "preload/recorder.h"
+#include "preload/recorder/recorder.h"
 #include "trace_check.h"
 
 #define API_WAIT  7

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/strict/news.h"
+#include "preload/strict/sync_filter.h"
 
 enum { THREADS = 7, OBJECTS = 6, STEPS = 200, CALLS = 64 };
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/options.h"
+#include "preload/recorder/options.h"
 #include "recording.h"
 
 static void nothing(void)
@@ -406,7 +406,8 @@ START_TEST(test_start_line)
 {
 	char expected[256];
 	ck_assert_int_eq(record_in_child("quiet=0", start_line, exit), 0);
-	snprintf(expected, sizeof expected, "syncwatch: recording; report: syncwatch report %s/t.swt\n", test_directory);
+	snprintf(expected, sizeof expected, "syncwatch: recording; report: syncwatch report %s/t.swt\n",
+		 test_directory);
 	ck_assert_str_eq(content_of("stderr"), expected);
 }
 END_TEST

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "preload/table.h"
+#include "preload/intercept/identity_table.h"
 
 #define KEYS 5000u
 
@@ -16,7 +16,7 @@ static uint64_t key_of(uint64_t i)
 
 START_TEST(absent)
 {
-	struct sw_table table = { 0 };
+	struct sw_table table = {0};
 
 	ck_assert_uint_eq(sw_table_get(&table, 1), 0);
 	sw_table_delete(&table, 1);
@@ -30,7 +30,7 @@ END_TEST
 
 START_TEST(like_an_array)
 {
-	struct sw_table table = { 0 };
+	struct sw_table table = {0};
 	static uint64_t model[KEYS];
 	uint32_t live = 0;
 
@@ -57,7 +57,7 @@ END_TEST
 /* Handles that come and go leave no more behind than what lives at one time needs. */
 START_TEST(churn_does_not_grow)
 {
-	struct sw_table table = { 0 };
+	struct sw_table table = {0};
 
 	for (uint64_t i = 0; i < 300000; i++) {
 		ck_assert(sw_table_put(&table, key_of(i), 1));
@@ -78,7 +78,7 @@ static bool is_even(uint64_t key, uint64_t value, uint64_t with)
 
 START_TEST(sweep)
 {
-	struct sw_table table = { 0 };
+	struct sw_table table = {0};
 
 	for (uint64_t i = 1; i <= 1000; i++)
 		ck_assert(sw_table_put(&table, key_of(i), i));
@@ -108,7 +108,7 @@ static void *reader(void *data)
 START_TEST(readers_while_it_grows)
 {
 	pthread_t threads[3];
-	uint64_t wrong[3] = { 0 };
+	uint64_t wrong[3] = {0};
 
 	for (int t = 0; t < 3; t++)
 		ck_assert_int_eq(pthread_create(&threads[t], NULL, reader, &wrong[t]), 0);

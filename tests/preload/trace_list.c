@@ -38,14 +38,16 @@ static bool collect(const struct sw_rec *r, uint32_t writer, void *data)
 
 static int by_sequence(const void *a, const void *b)
 {
-	const uint64_t x = sw_rec_seq(*(const struct sw_rec *const *)a), y = sw_rec_seq(*(const struct sw_rec *const *)b);
+	const uint64_t x = sw_rec_seq(*(const struct sw_rec *const *)a),
+		       y = sw_rec_seq(*(const struct sw_rec *const *)b);
 
 	return (x > y) - (x < y);
 }
 
 static void print_flags(const struct sw_rec *r)
 {
-	static const char letters[] = "p?BETnSR"; /* by bit: pending, -, begin, end, per-thread, nested, synchronous, runtime */
+	static const char letters[] =
+		"p?BETnSR"; /* by bit: pending, -, begin, end, per-thread, nested, synchronous, runtime */
 	char text[9] = "";
 	size_t n = 0;
 
@@ -61,7 +63,8 @@ static void print_flags(const struct sw_rec *r)
 static void print_launch(const struct sw_rec_launch *x)
 {
 	W(stream), W(function), W(params), W(flags), W(shared_bytes), W(cluster);
-	printf(" grid=%u,%u,%u block=%u,%u,%u", x->grid[0], x->grid[1], x->grid[2], x->block[0], x->block[1], x->block[2]);
+	printf(" grid=%u,%u,%u block=%u,%u,%u", x->grid[0], x->grid[1], x->grid[2], x->block[0], x->block[1],
+	       x->block[2]);
 	for (unsigned int i = 0; i < x->param_bytes; i++)
 		printf("%s%02x", i ? "" : " inline=", ((const uint8_t *)(x + 1))[i]);
 }

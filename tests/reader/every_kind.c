@@ -36,8 +36,8 @@ void tb_every_kind(const char *path, bool ended)
 	tb_capture(tb, SW_CAPTURE_BEGIN, 0xa, 0);
 	tb_graph(tb, SW_GRAPH_INSTANTIATE, 0x61, 0x62);
 	tb_node_head(tb, 0x62, 1);
-	tb_node(tb, 0x62, 0x63, NULL, 0, SW_REC_SET, &(struct sw_rec_set){.dst = 0x7f0000000000, .width = 8, .height = 1},
-		sizeof(struct sw_rec_set));
+	tb_node(tb, 0x62, 0x63, NULL, 0, SW_REC_SET,
+		&(struct sw_rec_set){.dst = 0x7f0000000000, .width = 8, .height = 1}, sizeof(struct sw_rec_set));
 	tb_graph_launch(tb, 0x62, 0xa);
 	tb_mem_op(tb, SW_MEMOP_PREFETCH, 0x7f0000000000, 4096, 0xa);
 	tb_host_access(tb, 0x7e0000000010, 1, SW_HOST_WRITES);

@@ -841,7 +841,8 @@ struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domai
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream)
 {
-	struct sw_rec_annotation *r = operation(tb, SW_REC_ANNOTATION, sizeof *r, "syncwatch_annotate", "syncwatch_annotate");
+	struct sw_rec_annotation *r =
+		operation(tb, SW_REC_ANNOTATION, sizeof *r, "syncwatch_annotate", "syncwatch_annotate");
 	r->op = op;
 	r->address = address;
 	r->bytes = bytes;
@@ -860,7 +861,8 @@ struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value)
 struct sw_rec_object *tb_object(struct tb *tb, enum sw_object_kind kind, uint64_t handle, uint64_t address,
 				uint64_t bytes)
 {
-	struct sw_rec_object *r = operation(tb, SW_REC_OBJECT, sizeof *r, "cuTexObjectCreate", "cudaCreateTextureObject");
+	struct sw_rec_object *r =
+		operation(tb, SW_REC_OBJECT, sizeof *r, "cuTexObjectCreate", "cudaCreateTextureObject");
 	r->kind = kind;
 	r->handle = handle;
 	r->address = address;

@@ -121,8 +121,8 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 	static const uint64_t python[] = {0x501011, 0x501021, 0x501021, 0x601011, 0x601021, 0x601011};
 	static const uint64_t nowhere[] = {0x123456};
 	static const uint64_t runtime[] = {0x701011};
-	static const uint64_t stripped[] = {0x800020, 0x800030, 0x800040, 0x601011, 0x601021,
-					    0x900010, 0x900020, 0x401099};
+	static const uint64_t stripped[] = {0x800020, 0x800030, 0x800040, 0x601011,
+					    0x601021, 0x900010, 0x900020, 0x401099};
 	static const uint64_t library[] = {0x800020, 0x800030};
 	static const struct sw_trace_stack stacks[] = {
 		[FAKE_AT_FILL] = {N(fill), 0, fill, 1},

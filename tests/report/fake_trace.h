@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "reader/reader.h"
-#include "report/objects.h"
+#include "report/symbols/debug_objects.h"
 
 /* What differs from test to test; zero is a run that ended in order. */
 struct fake_trace {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/diff.h"
+#include "report/diff/diff.h"
 
 static struct sw_digest before, after;
 static struct sw_diff diff;

@@ -9,9 +9,9 @@
 #include "reader/kinds.h"
 #include "reader/every_kind.h"
 #include "reader/trace_builder.h"
-#include "report/dump.h"
-#include "report/fields.h"
-#include "report/stat.h"
+#include "report/listing/dump.h"
+#include "report/listing/fields.h"
+#include "report/listing/stat.h"
 
 static char path[64];
 

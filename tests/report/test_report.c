@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "fake_trace.h"
-#include "report/demangle.h"
+#include "report/symbols/demangle.h"
 #include "report/report.h"
-#include "report/stack.h"
+#include "report/symbols/stack.h"
 
 static struct sw_judgement judgement;
 static struct sw_report *report;
@@ -119,10 +119,10 @@ static void add_wait(void)
 	wait->count = 40;
 	wait->access[0] = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
 	wait->cost = (struct sw_cost){.calls = 40,
-				       .p50_ns = 250000,
-				       .p99_ns = 800000,
-				       .share_ppm = 123456,
-				       .parts = {.work_ns = 9000000, .transfer_ns = 800000, .driver_ns = 200000},
+				      .p50_ns = 250000,
+				      .p99_ns = 800000,
+				      .share_ppm = 123456,
+				      .parts = {.work_ns = 9000000, .transfer_ns = 800000, .driver_ns = 200000},
 				      .waited_calls = 38,
 				      .total_ns = 12300000,
 				      .worst_ns = 812000,
@@ -349,11 +349,12 @@ START_TEST(possible_hazards_are_not_called_none)
 }
 END_TEST
 
-/* Notes of one id: five lines, the rest in a sum; cudaMalloc in one line wherever it is called; all in full on request. */
+/* Notes of one id: five lines, the rest in a sum; cudaMalloc in one line wherever it is called; all in full on request.
+ */
 START_TEST(notes_take_a_line_each)
 {
 	static const uint32_t stacks[] = {FAKE_AT_COPY, FAKE_AT_FILL, FAKE_AT_NOWHERE};
-	static const uint16_t apis[] = {FAKE_API_COPY, FAKE_API_SYNC, FAKE_API_FREE,
+	static const uint16_t apis[] = {FAKE_API_COPY, FAKE_API_SYNC,	FAKE_API_FREE,
 					FAKE_API_WAIT, FAKE_API_RECORD, FAKE_API_DRIVER};
 	add_race();
 	for (int i = 0; i < 3; i++) {
@@ -549,7 +550,8 @@ static const struct {
 	{"my_operator(int)", "my_operator"},
 	{"bool operator< <int>(int, int)", "operator< <int>"},
 	{"void f<void (*)(int)>(int)", "f"},
-	{"void at::elementwise<4, at::sum<float>::operator()(at::Iterator&)::{lambda(float)#1}, 2>(int)", "at::elementwise"},
+	{"void at::elementwise<4, at::sum<float>::operator()(at::Iterator&)::{lambda(float)#1}, 2>(int)",
+	 "at::elementwise"},
 	{"", ""},
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/objects.h"
+#include "report/symbols/debug_objects.h"
 
 struct seen {
 	char symbol[4][64], file[4][64];

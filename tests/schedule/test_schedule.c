@@ -27,7 +27,8 @@ static void teardown(void)
 
 static uint64_t begin(uint64_t site)
 {
-	sw_schedule_enter(s, &(struct sw_schedule_call){.seq = ++seq, .t_ns = now, .site = site, .own_ns = 10 * US, .thread = 1});
+	sw_schedule_enter(
+		s, &(struct sw_schedule_call){.seq = ++seq, .t_ns = now, .site = site, .own_ns = 10 * US, .thread = 1});
 	return seq;
 }
 
@@ -40,8 +41,12 @@ static void end(uint64_t call, uint64_t dur_ns)
 static uint64_t work(uint64_t site, uint32_t queue, enum sw_work_kind kind, uint32_t quarters)
 {
 	uint64_t call = begin(site);
-	sw_schedule_work(s, &(struct sw_schedule_work){
-				    .seq = call, .queue = queue, .kind = kind, .quarters = quarters, .like = queue + 1, .bytes = 1 << 20});
+	sw_schedule_work(s, &(struct sw_schedule_work){.seq = call,
+						       .queue = queue,
+						       .kind = kind,
+						       .quarters = quarters,
+						       .like = queue + 1,
+						       .bytes = 1 << 20});
 	end(call, 10 * US);
 	return call;
 }
@@ -75,10 +80,10 @@ static void check_gain(struct sw_gain gain, uint64_t low_us, uint64_t high_us, u
 {
 	ck_assert(gain.known);
 	ck_assert_uint_le(gain.low_ns, gain.high_ns);
-	ck_assert_msg(gain.low_ns / US + slack_us >= low_us && gain.low_ns / US <= low_us + slack_us, "low %lu us, not %lu",
-		      (unsigned long)(gain.low_ns / US), (unsigned long)low_us);
-	ck_assert_msg(gain.high_ns / US + slack_us >= high_us && gain.high_ns / US <= high_us + slack_us, "high %lu us, not %lu",
-		      (unsigned long)(gain.high_ns / US), (unsigned long)high_us);
+	ck_assert_msg(gain.low_ns / US + slack_us >= low_us && gain.low_ns / US <= low_us + slack_us,
+		      "low %lu us, not %lu", (unsigned long)(gain.low_ns / US), (unsigned long)low_us);
+	ck_assert_msg(gain.high_ns / US + slack_us >= high_us && gain.high_ns / US <= high_us + slack_us,
+		      "high %lu us, not %lu", (unsigned long)(gain.high_ns / US), (unsigned long)high_us);
 }
 
 /* Ten rounds: a kernel of 1 ms, a wait, host work of 1 ms. */
@@ -286,7 +291,8 @@ START_TEST(threads_take_turns)
 		sw_schedule_times(s, call, start, start + MS);
 		wait_until(2, SW_UNTIL_QUEUE, 0, start + MS + 5 * US);
 		now += 200 * US;
-		sw_schedule_enter(s, &(struct sw_schedule_call){.seq = ++seq, .t_ns = now, .site = 5, .own_ns = US, .thread = 2});
+		sw_schedule_enter(
+			s, &(struct sw_schedule_call){.seq = ++seq, .t_ns = now, .site = 5, .own_ns = US, .thread = 2});
 		sw_schedule_leave(s, seq, 500 * US);
 		now += 700 * US;
 	}
@@ -303,7 +309,8 @@ START_TEST(a_load_holds_all_queues)
 		sw_schedule_times(s, call, start, start + MS);
 		uint64_t load = begin(2);
 		sw_schedule_barrier(s, 1);
-		sw_schedule_work(s, &(struct sw_schedule_work){.seq = load, .queue = 1, .kind = SW_DOES_KERNEL, .quarters = 1});
+		sw_schedule_work(
+			s, &(struct sw_schedule_work){.seq = load, .queue = 1, .kind = SW_DOES_KERNEL, .quarters = 1});
 		end(load, 10 * US);
 		sw_schedule_times(s, load, start + MS + US, start + 2 * MS);
 		wait_until(3, SW_UNTIL_CONTEXT, 0, start + 2 * MS + 5 * US);
@@ -392,7 +399,10 @@ static void random_call(void)
 		sw_schedule_barrier(s, queue);
 	} else {
 		enum sw_until until = untils[draw(4)];
-		sw_schedule_until(s, call, until, until == SW_UNTIL_EVENT ? 100 + draw(3) : until == SW_UNTIL_QUEUE ? queue : 0);
+		sw_schedule_until(s, call, until,
+				  until == SW_UNTIL_EVENT   ? 100 + draw(3)
+				  : until == SW_UNTIL_QUEUE ? queue
+							    : 0);
 	}
 	if (what < 5 && draw(2))
 		sw_schedule_times(s, call, now + draw(900 * US), now + MS + draw(900 * US));
@@ -418,9 +428,11 @@ START_TEST(random_schedules_never_grow)
 	ck_assert_uint_le(facts.replayed_ns, facts.kept_ns + MS / 10);
 	for (uint32_t kind = SW_IF_NO_WAIT; kind <= SW_IF_NO_LEGACY; kind++)
 		for (uint64_t site = 0; site < 40; site += 3) {
-			struct sw_keep keep[2] = {{.queue = draw(4), .to = SW_KEEP_HOST}, {.queue = draw(4), .to = draw(4)}};
-			struct sw_what_if both[2] = {{.kind = (enum sw_what_if_kind)kind, .site = site, .keep = keep, .keeps = 2},
-						     {.kind = SW_IF_NO_WAIT, .site = draw(40)}};
+			struct sw_keep keep[2] = {{.queue = draw(4), .to = SW_KEEP_HOST},
+						  {.queue = draw(4), .to = draw(4)}};
+			struct sw_what_if both[2] = {
+				{.kind = (enum sw_what_if_kind)kind, .site = site, .keep = keep, .keeps = 2},
+				{.kind = SW_IF_NO_WAIT, .site = draw(40)}};
 			struct sw_what_ifs sets[2] = {{both, 1}, {both, 2}};
 			struct sw_gain gain[2];
 			sw_schedule_try(s, sets, gain, 2);

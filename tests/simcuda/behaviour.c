@@ -2,8 +2,8 @@
 /*
  * Every row of behaviour.tsv on the simulated CUDA: who blocks, who is held back.
  *
- * The spinning kernel ends when the test says so (syncwatch_simulated_finish), never by itself, so nothing depends on the
- * speed of the machine: a call that must not block returns while the kernel spins, one that must block is let go by
+ * The spinning kernel ends when the test says so (syncwatch_simulated_finish), never by itself, so nothing depends on
+ * the speed of the machine: a call that must not block returns while the kernel spins, one that must block is let go by
  * another thread and may not have returned before.  The limit of WATCHDOG_MS only ends a test that has failed.
  */
 #include "device_code.h"
@@ -12,7 +12,7 @@
 
 #include "spinner.h"
 
-#define LARGE       (16u << 20)
+#define LARGE (16u << 20)
 
 static cudaStream_t nb1, nb2, nb3, blk, fresh_stream;
 static cudaEvent_t event, spin_end;
@@ -78,75 +78,78 @@ static void launch_and_wait(cudaStream_t s)
 }
 
 /* CALL(row, set-up before the spinner, call, stream whose end is watched or NULL) */
-#define CALLS(CALL)                                                                                                     \
-	CALL("cudaMalloc 256B", , CHECK(cudaMalloc(&object, 256)), NULL)                                                \
-	CALL("cudaFree 256B", CHECK(cudaMalloc(&object, 256)), CHECK(cudaFree(object)), NULL)                           \
-	CALL("cudaMalloc 1GiB", , CHECK(cudaMalloc(&object, 1u << 30)), NULL)                                                           \
-	CALL("cudaFree 1GiB", CHECK(cudaMalloc(&object, 1u << 30)), CHECK(cudaFree(object)), NULL)                      \
-	CALL("cudaFree(NULL)", , CHECK(cudaFree(NULL)), NULL)                                                           \
-	CALL("cudaMallocAsync 1MiB nb2", , CHECK(cudaMallocAsync(&object, 1 << 20, nb2)), nb2)                          \
-	CALL("cudaFreeAsync nb2", make_pool_memory(), CHECK(cudaFreeAsync(object, nb2)), nb2)                           \
-	CALL("cudaFree of async ptr", make_pool_memory(), CHECK(cudaFree(object)), NULL)                                \
-	CALL("cudaMallocHost 1MiB", , CHECK(cudaMallocHost(&object, 1 << 20)), NULL)                                    \
-	CALL("cudaFreeHost 1MiB", CHECK(cudaMallocHost(&object, 1 << 20)), CHECK(cudaFreeHost(object)), NULL)           \
-	CALL("cudaHostAlloc 64MiB", , CHECK(cudaHostAlloc(&object, 64 << 20, 0)), NULL)                                 \
-	CALL("cudaFreeHost 64MiB", CHECK(cudaHostAlloc(&object, 64 << 20, 0)), CHECK(cudaFreeHost(object)), NULL)       \
-	CALL("cudaHostRegister 1MiB", , CHECK(cudaHostRegister(host_pages, 1 << 20, 0)), NULL)                          \
-	CALL("cudaHostUnregister", CHECK(cudaHostRegister(host_pages, 1 << 20, 0)),                                     \
-	     CHECK(cudaHostUnregister(host_pages)), NULL)                                                               \
-	CALL("cudaMallocManaged 1MiB", , CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)), NULL)         \
-	CALL("cudaFree managed", CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)),                       \
-	     CHECK(cudaFree(object)), NULL)                                                                             \
-	CALL("cudaMemcpy2D H2D pageable", ,                                                                             \
-	     CHECK(cudaMemcpy2D(dev, 256, pageable, 256, 128, 8, cudaMemcpyHostToDevice)), NULL)                        \
-	CALL("cudaMemcpyToSymbol pageable 1KiB", ,                                                                      \
-	     CHECK(cudaMemcpyToSymbol(symbol, pageable, 1024, 0, cudaMemcpyHostToDevice)), NULL)                        \
-	CALL("cudaMemcpyFromSymbol pageable 1KiB", ,                                                                    \
-	     CHECK(cudaMemcpyFromSymbol(pageable, symbol, 1024, 0, cudaMemcpyDeviceToHost)), NULL)                      \
-	CALL("cudaMemcpyToSymbolAsync pageable nb2", ,                                                                  \
-	     CHECK(cudaMemcpyToSymbolAsync(symbol, pageable, 1024, 0, cudaMemcpyHostToDevice, nb2)), nb2)               \
-	CALL("cudaStreamCreate", , CHECK(cudaStreamCreate(&made_stream)), NULL)                                         \
-	CALL("cudaStreamCreateNonBlocking", , CHECK(cudaStreamCreateWithFlags(&made_stream, cudaStreamNonBlocking)), NULL) \
-	CALL("cudaStreamDestroy idle", CHECK(cudaStreamCreate(&made_stream)), CHECK(cudaStreamDestroy(made_stream)), NULL) \
-	CALL("cudaStreamDestroy pending", make_pending_stream(), CHECK(cudaStreamDestroy(fresh_stream)), NULL)          \
-	CALL("cudaEventCreate", , CHECK(cudaEventCreate(&made_event)), NULL)                                            \
-	CALL("cudaEventDestroy", CHECK(cudaEventCreate(&made_event)), CHECK(cudaEventDestroy(made_event)), NULL)        \
-	CALL("cudaEventRecord legacy", , CHECK(cudaEventRecord(event, cudaStreamLegacy)), NULL)                         \
-	CALL("cudaEventQuery", , cudaEventQuery(event), NULL)                                                           \
-	CALL("cudaStreamQuery nb1", , cudaStreamQuery(nb1), NULL)                                                       \
-	CALL("cudaStreamQuery legacy", , cudaStreamQuery(cudaStreamLegacy), NULL)                                       \
-	CALL("cudaStreamSynchronize nb2", , CHECK(cudaStreamSynchronize(nb2)), nb2)                                     \
-	CALL("cudaStreamSynchronize legacy", , CHECK(cudaStreamSynchronize(cudaStreamLegacy)), NULL)                    \
-	CALL("cudaDeviceSynchronize", , CHECK(cudaDeviceSynchronize()), NULL)                                           \
-	CALL("launch legacy + sync legacy", , launch_and_wait(cudaStreamLegacy), NULL)                                  \
-	CALL("launch blk + sync blk", , launch_and_wait(blk), NULL)                                                     \
-	CALL("launch perthread + sync", , launch_and_wait(cudaStreamPerThread), NULL)                                   \
-	CALL("first launch of a kernel, on nb2 (lazy load)", , launch(&fresh_stub[fresh++], nb2), nb2)                  \
-	CALL("later launch of a kernel, on nb2", , launch(quick_stub, nb2), nb2)                                        \
-	CALL("first cudaFuncGetAttributes of a kernel (lazy load)", ,                                                   \
-	     CHECK(cudaFuncGetAttributes(&attributes, &fresh_stub[fresh++])), NULL)                                       \
-	CALL("cudaFuncSetAttribute", ,                                                                                  \
-	     CHECK(cudaFuncSetAttribute(quick_stub, cudaFuncAttributePreferredSharedMemoryCarveout, 0)), NULL)          \
-	CALL("cudaMemGetInfo", , CHECK(cudaMemGetInfo(&free_bytes, &total_bytes)), NULL)                                \
-	CALL("cudaDeviceSetLimit heap", , CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 8 << 20)), NULL)            \
-	CALL("cudaDeviceSetLimit stack, larger than before", CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 1024)),       \
-	     CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 4096)), NULL)                                                 \
-	CALL("cudaDeviceSetLimit stack, same value", CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 2048)),               \
-	     CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 2048)), NULL)                                                 \
-	CALL("cudaDeviceSetCacheConfig", , CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone)), NULL)              \
-	CALL("cudaPointerGetAttributes", , CHECK(cudaPointerGetAttributes(&pointer, dev)), NULL)                        \
-	CALL("cudaGetDeviceProperties", , CHECK(cudaGetDeviceProperties(&properties, 0)), NULL)                         \
-	CALL("cudaGraphInstantiate", make_graph(), CHECK(cudaGraphInstantiate(&exec, graph, 0)), NULL)                  \
-	CALL("cudaGraphUpload nb2", make_exec(), CHECK(cudaGraphUpload(exec, nb2)), nb2)                                \
-	CALL("cudaGraphLaunch nb2", make_exec(), CHECK(cudaGraphLaunch(exec, nb2)), nb2)                                \
-	CALL("cudaGraphExecDestroy", make_exec(), CHECK(cudaGraphExecDestroy(exec)), NULL)                              \
-	CALL("cudaMemPoolTrimTo", , CHECK(cudaMemPoolTrimTo(default_pool(), 0)), NULL)                                  \
-	CALL("cudaLaunchHostFunc nb2", , CHECK(cudaLaunchHostFunc(nb2, on_host, NULL)), nb2)                            \
-	CALL("cudaStreamAttachMemAsync", CHECK(cudaMallocManaged(&object, 4096, cudaMemAttachGlobal)),                  \
-	     CHECK(cudaStreamAttachMemAsync(nb2, object, 0, cudaMemAttachSingle)), NULL)                                \
-	CALL("cudaMemPrefetchAsync->dev nb2", CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)),          \
-	     CHECK(cudaMemPrefetchAsync(object, 1 << 20, (struct cudaMemLocation){cudaMemLocationTypeDevice, 0}, 0,   \
-					nb2)), nb2)
+#define CALLS(CALL)                                                                                                    \
+	CALL("cudaMalloc 256B", , CHECK(cudaMalloc(&object, 256)), NULL)                                               \
+	CALL("cudaFree 256B", CHECK(cudaMalloc(&object, 256)), CHECK(cudaFree(object)), NULL)                          \
+	CALL("cudaMalloc 1GiB", , CHECK(cudaMalloc(&object, 1u << 30)), NULL)                                          \
+	CALL("cudaFree 1GiB", CHECK(cudaMalloc(&object, 1u << 30)), CHECK(cudaFree(object)), NULL)                     \
+	CALL("cudaFree(NULL)", , CHECK(cudaFree(NULL)), NULL)                                                          \
+	CALL("cudaMallocAsync 1MiB nb2", , CHECK(cudaMallocAsync(&object, 1 << 20, nb2)), nb2)                         \
+	CALL("cudaFreeAsync nb2", make_pool_memory(), CHECK(cudaFreeAsync(object, nb2)), nb2)                          \
+	CALL("cudaFree of async ptr", make_pool_memory(), CHECK(cudaFree(object)), NULL)                               \
+	CALL("cudaMallocHost 1MiB", , CHECK(cudaMallocHost(&object, 1 << 20)), NULL)                                   \
+	CALL("cudaFreeHost 1MiB", CHECK(cudaMallocHost(&object, 1 << 20)), CHECK(cudaFreeHost(object)), NULL)          \
+	CALL("cudaHostAlloc 64MiB", , CHECK(cudaHostAlloc(&object, 64 << 20, 0)), NULL)                                \
+	CALL("cudaFreeHost 64MiB", CHECK(cudaHostAlloc(&object, 64 << 20, 0)), CHECK(cudaFreeHost(object)), NULL)      \
+	CALL("cudaHostRegister 1MiB", , CHECK(cudaHostRegister(host_pages, 1 << 20, 0)), NULL)                         \
+	CALL("cudaHostUnregister", CHECK(cudaHostRegister(host_pages, 1 << 20, 0)),                                    \
+	     CHECK(cudaHostUnregister(host_pages)), NULL)                                                              \
+	CALL("cudaMallocManaged 1MiB", , CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)), NULL)        \
+	CALL("cudaFree managed", CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)),                      \
+	     CHECK(cudaFree(object)), NULL)                                                                            \
+	CALL("cudaMemcpy2D H2D pageable", ,                                                                            \
+	     CHECK(cudaMemcpy2D(dev, 256, pageable, 256, 128, 8, cudaMemcpyHostToDevice)), NULL)                       \
+	CALL("cudaMemcpyToSymbol pageable 1KiB", ,                                                                     \
+	     CHECK(cudaMemcpyToSymbol(symbol, pageable, 1024, 0, cudaMemcpyHostToDevice)), NULL)                       \
+	CALL("cudaMemcpyFromSymbol pageable 1KiB", ,                                                                   \
+	     CHECK(cudaMemcpyFromSymbol(pageable, symbol, 1024, 0, cudaMemcpyDeviceToHost)), NULL)                     \
+	CALL("cudaMemcpyToSymbolAsync pageable nb2", ,                                                                 \
+	     CHECK(cudaMemcpyToSymbolAsync(symbol, pageable, 1024, 0, cudaMemcpyHostToDevice, nb2)), nb2)              \
+	CALL("cudaStreamCreate", , CHECK(cudaStreamCreate(&made_stream)), NULL)                                        \
+	CALL("cudaStreamCreateNonBlocking", , CHECK(cudaStreamCreateWithFlags(&made_stream, cudaStreamNonBlocking)),   \
+	     NULL)                                                                                                     \
+	CALL("cudaStreamDestroy idle", CHECK(cudaStreamCreate(&made_stream)), CHECK(cudaStreamDestroy(made_stream)),   \
+	     NULL)                                                                                                     \
+	CALL("cudaStreamDestroy pending", make_pending_stream(), CHECK(cudaStreamDestroy(fresh_stream)), NULL)         \
+	CALL("cudaEventCreate", , CHECK(cudaEventCreate(&made_event)), NULL)                                           \
+	CALL("cudaEventDestroy", CHECK(cudaEventCreate(&made_event)), CHECK(cudaEventDestroy(made_event)), NULL)       \
+	CALL("cudaEventRecord legacy", , CHECK(cudaEventRecord(event, cudaStreamLegacy)), NULL)                        \
+	CALL("cudaEventQuery", , cudaEventQuery(event), NULL)                                                          \
+	CALL("cudaStreamQuery nb1", , cudaStreamQuery(nb1), NULL)                                                      \
+	CALL("cudaStreamQuery legacy", , cudaStreamQuery(cudaStreamLegacy), NULL)                                      \
+	CALL("cudaStreamSynchronize nb2", , CHECK(cudaStreamSynchronize(nb2)), nb2)                                    \
+	CALL("cudaStreamSynchronize legacy", , CHECK(cudaStreamSynchronize(cudaStreamLegacy)), NULL)                   \
+	CALL("cudaDeviceSynchronize", , CHECK(cudaDeviceSynchronize()), NULL)                                          \
+	CALL("launch legacy + sync legacy", , launch_and_wait(cudaStreamLegacy), NULL)                                 \
+	CALL("launch blk + sync blk", , launch_and_wait(blk), NULL)                                                    \
+	CALL("launch perthread + sync", , launch_and_wait(cudaStreamPerThread), NULL)                                  \
+	CALL("first launch of a kernel, on nb2 (lazy load)", , launch(&fresh_stub[fresh++], nb2), nb2)                 \
+	CALL("later launch of a kernel, on nb2", , launch(quick_stub, nb2), nb2)                                       \
+	CALL("first cudaFuncGetAttributes of a kernel (lazy load)", ,                                                  \
+	     CHECK(cudaFuncGetAttributes(&attributes, &fresh_stub[fresh++])), NULL)                                    \
+	CALL("cudaFuncSetAttribute", ,                                                                                 \
+	     CHECK(cudaFuncSetAttribute(quick_stub, cudaFuncAttributePreferredSharedMemoryCarveout, 0)), NULL)         \
+	CALL("cudaMemGetInfo", , CHECK(cudaMemGetInfo(&free_bytes, &total_bytes)), NULL)                               \
+	CALL("cudaDeviceSetLimit heap", , CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 8 << 20)), NULL)           \
+	CALL("cudaDeviceSetLimit stack, larger than before", CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 1024)),      \
+	     CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 4096)), NULL)                                                \
+	CALL("cudaDeviceSetLimit stack, same value", CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 2048)),              \
+	     CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 2048)), NULL)                                                \
+	CALL("cudaDeviceSetCacheConfig", , CHECK(cudaDeviceSetCacheConfig(cudaFuncCachePreferNone)), NULL)             \
+	CALL("cudaPointerGetAttributes", , CHECK(cudaPointerGetAttributes(&pointer, dev)), NULL)                       \
+	CALL("cudaGetDeviceProperties", , CHECK(cudaGetDeviceProperties(&properties, 0)), NULL)                        \
+	CALL("cudaGraphInstantiate", make_graph(), CHECK(cudaGraphInstantiate(&exec, graph, 0)), NULL)                 \
+	CALL("cudaGraphUpload nb2", make_exec(), CHECK(cudaGraphUpload(exec, nb2)), nb2)                               \
+	CALL("cudaGraphLaunch nb2", make_exec(), CHECK(cudaGraphLaunch(exec, nb2)), nb2)                               \
+	CALL("cudaGraphExecDestroy", make_exec(), CHECK(cudaGraphExecDestroy(exec)), NULL)                             \
+	CALL("cudaMemPoolTrimTo", , CHECK(cudaMemPoolTrimTo(default_pool(), 0)), NULL)                                 \
+	CALL("cudaLaunchHostFunc nb2", , CHECK(cudaLaunchHostFunc(nb2, on_host, NULL)), nb2)                           \
+	CALL("cudaStreamAttachMemAsync", CHECK(cudaMallocManaged(&object, 4096, cudaMemAttachGlobal)),                 \
+	     CHECK(cudaStreamAttachMemAsync(nb2, object, 0, cudaMemAttachSingle)), NULL)                               \
+	CALL("cudaMemPrefetchAsync->dev nb2", CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)),         \
+	     CHECK(cudaMemPrefetchAsync(object, 1 << 20, (struct cudaMemLocation){cudaMemLocationTypeDevice, 0}, 0,    \
+					nb2)),                                                                         \
+	     nb2)
 
 /* ---- copies and sets: the row says what to do ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A libcuda.so.1 between the runtime and the simulated driver: every entry point that the runtime asks for is handed out
- * as a trampoline that counts and jumps on.
+ * A libcuda.so.1 between the runtime and the simulated driver: every entry point that the runtime asks for is handed
+ * out as a trampoline that counts and jumps on.
  */
 #include "counting.h"
 
@@ -33,9 +33,11 @@ __asm__(".text\n"
 static struct counted entries[COUNTED_MAX];
 static int n;
 
-CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status);
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *status);
 
-CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *status)
 {
 	static CUresult (*real)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
 	void *other = NULL;

@@ -9,7 +9,7 @@
 
 struct counted {
 	char name[64];
-	int version;       /* asked for */
+	int version;	   /* asked for */
 	bool per_thread;   /* asked for with flag 2 */
 	bool has_variants; /* legacy and per-thread differ */
 	long calls;

@@ -9,10 +9,10 @@
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit, uint3 *tid,
-			    uint3 *bid, dim3 *block, dim3 *grid, int *warp);
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes, int constant,
-		       int global);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+			    uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
+		       int constant, int global);
 
 #define FRESH 32 /* kernels for first launches */
 
@@ -36,7 +36,8 @@ static inline void register_device_code(void)
 				    ".visible .entry structure(.param .align 8 .b8 s[16]) { ret; }\n");
 	for (int i = 0; i < FRESH; i++) {
 		snprintf(names[i], sizeof names[i], "fresh%d", i);
-		n += (size_t)snprintf(device_code_text + n, sizeof device_code_text - n, ".visible .entry %s() { ret; }\n", names[i]);
+		n += (size_t)snprintf(device_code_text + n, sizeof device_code_text - n,
+				      ".visible .entry %s() { ret; }\n", names[i]);
 	}
 	void **handle = __cudaRegisterFatBinary(&device_code_wrapper);
 	__cudaRegisterFunction(handle, spin_stub, NULL, "spin", -1, NULL, NULL, NULL, NULL, NULL);
@@ -66,7 +67,8 @@ static inline FILE *open_facts(const char *name)
 	do {                                                                                                           \
 		cudaError_t check_error = (call);                                                                      \
 		if (check_error) {                                                                                     \
-			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(check_error)); \
+			fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                                  \
+				cudaGetErrorString(check_error));                                                      \
 			exit(1);                                                                                       \
 		}                                                                                                      \
 	} while (0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs rely on: bytes arrive, in order; graphs replay; errors are the right ones; exits and forks do not hang. */
+/* What programs rely on: bytes arrive, in order; graphs replay; errors are the right ones; exits and forks do not hang.
+ */
 #include "device_code.h"
 
 #include <cuda.h>
@@ -215,7 +216,8 @@ static void bad_captures_are_refused(void)
 	void *args[] = {&p, &p};
 	EXPECT(cudaLaunchKernel(quick_stub, one, one, args, 0, cudaStreamLegacy) == cudaErrorStreamCaptureImplicit);
 	EXPECT(cudaStreamEndCapture(blocking, &g) == cudaErrorStreamCaptureInvalidated);
-	EXPECT(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeRelaxed) == cudaErrorStreamCaptureUnsupported);
+	EXPECT(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeRelaxed) ==
+	       cudaErrorStreamCaptureUnsupported);
 	cudaGetLastError();
 }
 

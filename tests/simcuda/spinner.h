@@ -11,8 +11,8 @@
 #include <time.h>
 
 #define WATCHDOG_MS 10000 /* only a test that has failed waits that long */
-#define HOLD_MS     3     /* a call that blocks is held that long */
-#define QUIET_MS    10    /* work that is held back is watched that long */
+#define HOLD_MS	    3	  /* a call that blocks is held that long */
+#define QUIET_MS    10	  /* work that is held back is watched that long */
 
 void syncwatch_simulated_finish(void);
 

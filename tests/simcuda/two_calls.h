@@ -70,7 +70,8 @@ static void disable(void)
 	CALL("current=0: cudaFree of device-0 memory", allocate_on(0), , CHECK(cudaFree(object)), NULL)                \
 	CALL("current=0: cudaFree of device-1 memory", allocate_on(1), , CHECK(cudaFree(object)), NULL)                \
 	CALL("current=0: cudaMallocHost 1MiB", , , CHECK(cudaMallocHost(&object, BYTES)), NULL)                        \
-	CALL("current=0: cudaFreeHost 1MiB", CHECK(cudaMallocHost(&object, BYTES)), , CHECK(cudaFreeHost(object)), NULL) \
+	CALL("current=0: cudaFreeHost 1MiB", CHECK(cudaMallocHost(&object, BYTES)), , CHECK(cudaFreeHost(object)),     \
+	     NULL)                                                                                                     \
 	CALL("current=0: cudaMemcpy D2H legacy", , ,                                                                   \
 	     CHECK(cudaMemcpy(pageable, mem[0], 1024, cudaMemcpyDeviceToHost)), NULL)                                  \
 	CALL("current=0: launch legacy + sync", , , launch_and_wait(), NULL)                                           \

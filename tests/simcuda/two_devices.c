@@ -81,9 +81,10 @@ int main(void)
 			return 1;
 		}
 		for (int g = 0; g < 6; g++) { /* four columns of one character in each group */
-			static const char *const groups[] = {"a non-blocking stream of device 0", "a blocking stream of device 0",
-							     "the legacy stream of device 0", "a non-blocking stream of device 1",
-							     "a blocking stream of device 1", "the legacy stream of device 1"};
+			static const char *const groups[] = {
+				"a non-blocking stream of device 0", "a blocking stream of device 0",
+				"the legacy stream of device 0",     "a non-blocking stream of device 1",
+				"a blocking stream of device 1",     "the legacy stream of device 1"};
 			const cudaStream_t spinners[] = {nb[g / 3], blk[g / 3], cudaStreamLegacy};
 			const char *c = tab + 1 + 8 * g, expected[] = {c[0], c[2], c[4], c[6]};
 			cell(line, groups[g], g / 3, spinners[g % 3], expected);

@@ -191,29 +191,39 @@ static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
-#define ROW(module, name, function) {NVTX_CBID_##module##_##name, (NvtxFunctionPointer)(function)}
+#define ROW(module, name, function)                                                                                    \
+	{                                                                                                              \
+		NVTX_CBID_##module##_##name, (NvtxFunctionPointer)(function)                                           \
+	}
 static const struct sw_nvtx_function core[] = {
-	ROW(CORE, RangeStartEx, start_ex),   ROW(CORE, RangeStartA, start_a),	ROW(CORE, RangeStartW, start_w),
-	ROW(CORE, RangeEnd, end),	     ROW(CORE, RangePushEx, push_ex),	ROW(CORE, RangePushA, push_a),
-	ROW(CORE, RangePushW, push_w),	     ROW(CORE, RangePop, pop),		ROW(CORE, NameOsThreadA, thread_a),
+	ROW(CORE, RangeStartEx, start_ex),  ROW(CORE, RangeStartA, start_a), ROW(CORE, RangeStartW, start_w),
+	ROW(CORE, RangeEnd, end),	    ROW(CORE, RangePushEx, push_ex), ROW(CORE, RangePushA, push_a),
+	ROW(CORE, RangePushW, push_w),	    ROW(CORE, RangePop, pop),	     ROW(CORE, NameOsThreadA, thread_a),
 	ROW(CORE, NameOsThreadW, thread_w),
 };
 static const struct sw_nvtx_function core2[] = {
-	ROW(CORE2, DomainRangeStartEx, domain_start),	  ROW(CORE2, DomainRangeEnd, domain_end),
-	ROW(CORE2, DomainRangePushEx, domain_push),	  ROW(CORE2, DomainRangePop, domain_pop),
-	ROW(CORE2, DomainResourceCreate, name_resource),  ROW(CORE2, DomainRegisterStringA, register_string_a),
+	ROW(CORE2, DomainRangeStartEx, domain_start),	      ROW(CORE2, DomainRangeEnd, domain_end),
+	ROW(CORE2, DomainRangePushEx, domain_push),	      ROW(CORE2, DomainRangePop, domain_pop),
+	ROW(CORE2, DomainResourceCreate, name_resource),      ROW(CORE2, DomainRegisterStringA, register_string_a),
 	ROW(CORE2, DomainRegisterStringW, register_string_w), ROW(CORE2, DomainCreateA, domain_create_a),
 	ROW(CORE2, DomainCreateW, domain_create_w),
 };
 static const struct sw_nvtx_function cuda[] = {
-	ROW(CUDA, NameCuStreamA, stream_a), ROW(CUDA, NameCuStreamW, stream_w),
-	ROW(CUDA, NameCuEventA, event_a),   ROW(CUDA, NameCuEventW, event_w),
+	ROW(CUDA, NameCuStreamA, stream_a),
+	ROW(CUDA, NameCuStreamW, stream_w),
+	ROW(CUDA, NameCuEventA, event_a),
+	ROW(CUDA, NameCuEventW, event_w),
 };
 static const struct sw_nvtx_function cudart[] = {
-	ROW(CUDART, NameCudaStreamA, stream_a), ROW(CUDART, NameCudaStreamW, stream_w),
-	ROW(CUDART, NameCudaEventA, event_a),	ROW(CUDART, NameCudaEventW, event_w),
+	ROW(CUDART, NameCudaStreamA, stream_a),
+	ROW(CUDART, NameCudaStreamW, stream_w),
+	ROW(CUDART, NameCudaEventA, event_a),
+	ROW(CUDART, NameCudaEventW, event_w),
 };
 
-#define MODULE(name, rows) {NVTX_CB_MODULE_##name, rows, sizeof(rows) / sizeof *(rows)}
-const struct sw_nvtx_module sw_nvtx_modules[SW_NVTX_MODULES] = {
-	MODULE(CORE, core), MODULE(CORE2, core2), MODULE(CUDA, cuda), MODULE(CUDART, cudart)};
+#define MODULE(name, rows)                                                                                             \
+	{                                                                                                              \
+		NVTX_CB_MODULE_##name, rows, sizeof(rows) / sizeof *(rows)                                             \
+	}
+const struct sw_nvtx_module sw_nvtx_modules[SW_NVTX_MODULES] = {MODULE(CORE, core), MODULE(CORE2, core2),
+								MODULE(CUDA, cuda), MODULE(CUDART, cudart)};

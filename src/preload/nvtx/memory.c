@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "preload/lock.h"
+#include "preload/platform/lock.h"
 #include "preload/nvtx/nvtx.h"
 
 #define MAX_HEAPS   256u
@@ -35,10 +35,12 @@ static bool find_heap(const void *heap, uint32_t *place)
 /* The address of its memory is its handle. */
 static nvtxMemHeapHandle_t heap_register(nvtxDomainHandle_t domain, const nvtxMemHeapDesc_t *desc)
 {
-	const nvtxMemVirtualRangeDesc_t *range = desc && desc->structSize >= sizeof *desc ? desc->typeSpecificDesc : NULL;
+	const nvtxMemVirtualRangeDesc_t *range =
+		desc && desc->structSize >= sizeof *desc ? desc->typeSpecificDesc : NULL;
 	uint32_t place;
 	(void)domain;
-	if (!range || desc->type != NVTX_MEM_TYPE_VIRTUAL_ADDRESS || desc->typeSpecificDescSize < sizeof *range || !range->ptr)
+	if (!range || desc->type != NVTX_MEM_TYPE_VIRTUAL_ADDRESS || desc->typeSpecificDescSize < sizeof *range ||
+	    !range->ptr)
 		return NVTX_MEM_HEAP_HANDLE_NO_TOOL;
 	if (desc->usage == NVTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR) {
 		uint64_t mask = sw_lock_enter(&known.lock);
@@ -115,7 +117,8 @@ static void regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsRegi
 	    batch->regionDescElementSize < sizeof(nvtxMemVirtualRangeDesc_t))
 		return;
 	for (size_t i = 0; i < batch->regionCount; i++) {
-		const nvtxMemVirtualRangeDesc_t *range = element(batch->regionDescElements, i, batch->regionDescElementSize);
+		const nvtxMemVirtualRangeDesc_t *range =
+			element(batch->regionDescElements, i, batch->regionDescElementSize);
 		if (add_region(batch->heap, range->ptr))
 			sw_nvtx_annotate(SYNCWATCH_BLOCK_BEGIN, range->ptr, range->size, SYNCWATCH_HOST, 0, NULL);
 		if (batch->regionHandleElementsOut)
@@ -125,7 +128,7 @@ static void regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsRegi
 
 static const void *address_of(uint32_t type, nvtxMemRegionRef_t region)
 {
-	return type == NVTX_MEM_REGION_REF_TYPE_POINTER  ? region.pointer
+	return type == NVTX_MEM_REGION_REF_TYPE_POINTER	 ? region.pointer
 	       : type == NVTX_MEM_REGION_REF_TYPE_HANDLE ? (const void *)region.handle
 							 : NULL;
 }
@@ -160,8 +163,8 @@ static void regions_name(nvtxDomainHandle_t domain, const nvtxMemRegionsNameBatc
 
 /* ---- attaching --------------------------------------------------------------------------------------------------- */
 
-/* Functions that nobody listens to do nothing (nvtxDetail/nvtxExtInit.h).  A resize has no end in its description of the
-   old region, and permissions are no business of ours. */
+/* Functions that nobody listens to do nothing (nvtxDetail/nvtxExtInit.h).  A resize has no end in its description of
+   the old region, and permissions are no business of ours. */
 int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info)
 {
 	static const struct {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "preload/lock.h"
+#include "preload/platform/lock.h"
 #include "preload/nvtx/nvtx.h"
 
 #define STORE_BYTES (1u << 20) /* all of them together */

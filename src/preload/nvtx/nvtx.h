@@ -7,8 +7,8 @@
  * (nvtxDetail/nvtxInit.h, "load sequence").  Where libsyncwatch.so is not in the process we say that we failed: the
  * module unloads us and its calls do nothing, as if nobody listened.
  *
- * What the program gets back from its calls is what it gets where nobody listens, but for handles of domains, registered
- * strings and started ranges, which only have to be ours.
+ * What the program gets back from its calls is what it gets where nobody listens, but for handles of domains,
+ * registered strings and started ranges, which only have to be ours.
  */
 #ifndef SW_PRELOAD_NVTX_NVTX_H
 #define SW_PRELOAD_NVTX_NVTX_H
@@ -19,7 +19,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtMem.h>
 
-#include "preload/companion.h"
+#include "preload/recorder/companion.h"
 #include "syncwatch/syncwatch.h"
 
 /* Longer names are cut, at the border of a character. */
@@ -78,7 +78,7 @@ extern const struct sw_nvtx_module {
 	const struct sw_nvtx_function {
 		unsigned id;
 		NvtxFunctionPointer function;
-	} *functions;
+	} * functions;
 	unsigned n;
 } sw_nvtx_modules[SW_NVTX_MODULES];
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of ranges.  Before the first CUDA call nothing is recorded, but what is open by then is kept in a table, and so
- * are names of threads: whoever calls something "start-up" does so before it calls CUDA.
+ * Records of ranges.  Before the first CUDA call nothing is recorded, but what is open by then is kept in a table, and
+ * so are names of threads: whoever calls something "start-up" does so before it calls CUDA.
  */
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/lock.h"
+#include "preload/platform/lock.h"
 #include "preload/nvtx/nvtx.h"
 
 #define MAX_EARLY 256u
@@ -119,7 +119,8 @@ void sw_nvtx_begun(void)
 		if (e->op)
 			write_begin(e, e->name);
 		else
-			sw_nvtx_name(SW_NAME_THREAD, 0, e->tid, &(struct sw_nvtx_text){.at = e->name, .bytes = e->bytes});
+			sw_nvtx_name(SW_NAME_THREAD, 0, e->tid,
+				     &(struct sw_nvtx_text){.at = e->name, .bytes = e->bytes});
 	}
 	early.n = 0;
 	sw_lock_leave(&early.lock, mask);

@@ -2,7 +2,7 @@
 preload_PROGRAMS += libsyncwatch-host.so
 libsyncwatch_host_so_SOURCES = \
 	src/preload/strict/strict.h src/preload/strict/strict.c src/preload/strict/functions.def \
-	src/preload/strict/news.h src/preload/strict/news.c \
+	src/preload/strict/sync_filter.h src/preload/strict/sync_filter.c \
 	src/preload/strict/foreign.c src/preload/strict/locks.c src/preload/strict/waits.c src/preload/strict/thread.c
 libsyncwatch_host_so_CPPFLAGS = $(AM_CPPFLAGS)
 libsyncwatch_host_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer

@@ -27,7 +27,8 @@ static bool locked(int result)
 
 LOCK(pthread_mutex_lock, MUTEX, pthread_mutex_t, (pthread_mutex_t * lock), (lock))
 LOCK(pthread_mutex_trylock, MUTEX, pthread_mutex_t, (pthread_mutex_t * lock), (lock))
-LOCK(pthread_mutex_timedlock, MUTEX, pthread_mutex_t, (pthread_mutex_t * lock, const struct timespec *until), (lock, until))
+LOCK(pthread_mutex_timedlock, MUTEX, pthread_mutex_t, (pthread_mutex_t * lock, const struct timespec *until),
+     (lock, until))
 LOCK(pthread_mutex_clocklock, MUTEX, pthread_mutex_t,
      (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until))
 UNLOCK(pthread_mutex_unlock, MUTEX, pthread_mutex_t)

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "preload/strict/news.h"
-#include "preload/writer.h"
+#include "preload/strict/sync_filter.h"
+#include "preload/recorder/writer.h"
 
 struct sw_strict_real sw_strict_real;
 bool sw_strict_ready;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libsyncwatch-host.so: how host threads order each other (--strict-host).  Loaded behind libsyncwatch.so; without it, and
- * until the first CUDA call, everything passes through.
+ * libsyncwatch-host.so: how host threads order each other (--strict-host).  Loaded behind libsyncwatch.so; without it,
+ * and until the first CUDA call, everything passes through.
  *
  * A wrapper records a release before the real call and an acquire after it, so that in the order of the trace a release
- * comes before the acquires that it let through.  errno and results are the real call's; nothing here locks, allocates or
- * makes a system call in steady state.
+ * comes before the acquires that it let through.  errno and results are the real call's; nothing here locks, allocates
+ * or makes a system call in steady state.
  */
 #ifndef SW_PRELOAD_STRICT_STRICT_H
 #define SW_PRELOAD_STRICT_STRICT_H
@@ -17,7 +17,7 @@
 #include <threads.h>
 #include <time.h>
 
-#include "preload/companion.h"
+#include "preload/recorder/companion.h"
 
 /* The functions that we stand in front of. */
 struct sw_strict_real {
@@ -49,8 +49,8 @@ void sw_strict_acquire(enum sw_through kind, const void *object, const void *fra
 
 struct sw_strict_birth; /* what a new thread is told */
 
-/* Whether what this thread does is recorded at all: a CUDA call was made, we are not inside of one, and it is no thread of
-   the driver's own. */
+/* Whether what this thread does is recorded at all: a CUDA call was made, we are not inside of one, and it is no thread
+   of the driver's own. */
 bool sw_strict_watching(const void *frame);
 struct sw_strict_birth *sw_strict_expect(const void *frame);
 /* The creation failed: there is no such thread. */

@@ -12,8 +12,8 @@
 #include <limits.h>
 #include <sys/mman.h>
 
-#include "preload/strict/news.h"
-#include "preload/writer.h"
+#include "preload/strict/sync_filter.h"
+#include "preload/recorder/writer.h"
 
 #define PAGE 4096u
 

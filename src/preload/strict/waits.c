@@ -4,14 +4,16 @@
 
 /* ---- condition variables ----------------------------------------------------------------------------------------- */
 
-/* A wait may be cancelled; the mutex is locked again before the program's clean-up runs (POSIX.1, pthread_cond_wait). */
+/* A wait may be cancelled; the mutex is locked again before the program's clean-up runs (POSIX.1, pthread_cond_wait).
+ */
 static void locked_again(void *mutex)
 {
 	ACQUIRE(MUTEX, mutex);
 }
 
 /*
- * The signal itself counts too: a program whose predicate is an atomic variable need not hold the mutex when it signals.
+ * The signal itself counts too: a program whose predicate is an atomic variable need not hold the mutex when it
+ * signals.
  */
 #define WAIT(name, cond_type, mutex_type, parameters, arguments)                                                       \
 	SW_EXPORT int name parameters                                                                                  \
@@ -80,8 +82,8 @@ SW_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 }
 
 /*
- * The routine gets no argument: it is told here which one it stands for, and looks as soon as it begins.  What an exception
- * of the routine (std::call_once) leaves here is never looked at again.
+ * The routine gets no argument: it is told here which one it stands for, and looks as soon as it begins.  What an
+ * exception of the routine (std::call_once) leaves here is never looked at again.
  */
 struct once {
 	void (*routine)(void);

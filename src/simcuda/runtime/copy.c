@@ -24,11 +24,17 @@ static bool kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src
 	return true;
 }
 
-static bool plane(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-		  enum cudaMemcpyKind kind)
+static bool plane(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+		  size_t height, enum cudaMemcpyKind kind)
 {
-	*c = (CUDA_MEMCPY2D){.srcHost = src, .srcDevice = ptr(src), .srcPitch = spitch, .dstHost = dst, .dstDevice = ptr(dst),
-			     .dstPitch = dpitch, .WidthInBytes = width, .Height = height};
+	*c = (CUDA_MEMCPY2D){.srcHost = src,
+			     .srcDevice = ptr(src),
+			     .srcPitch = spitch,
+			     .dstHost = dst,
+			     .dstDevice = ptr(dst),
+			     .dstPitch = dpitch,
+			     .WidthInBytes = width,
+			     .Height = height};
 	return kinds(kind, &c->dstMemoryType, &c->srcMemoryType);
 }
 
@@ -99,12 +105,23 @@ cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 		return cudaErrorInvalidValue;
 	if (p->srcArray || p->dstArray)
 		return sw_rt_unsupported("CUDA arrays (cudaMemcpy3D)");
-	*c = (CUDA_MEMCPY3D){
-		.srcXInBytes = p->srcPos.x, .srcY = p->srcPos.y, .srcZ = p->srcPos.z, .srcHost = p->srcPtr.ptr,
-		.srcDevice = ptr(p->srcPtr.ptr), .srcPitch = p->srcPtr.pitch, .srcHeight = p->srcPtr.ysize,
-		.dstXInBytes = p->dstPos.x, .dstY = p->dstPos.y, .dstZ = p->dstPos.z, .dstHost = p->dstPtr.ptr,
-		.dstDevice = ptr(p->dstPtr.ptr), .dstPitch = p->dstPtr.pitch, .dstHeight = p->dstPtr.ysize,
-		.WidthInBytes = p->extent.width, .Height = p->extent.height, .Depth = p->extent.depth};
+	*c = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x,
+			     .srcY = p->srcPos.y,
+			     .srcZ = p->srcPos.z,
+			     .srcHost = p->srcPtr.ptr,
+			     .srcDevice = ptr(p->srcPtr.ptr),
+			     .srcPitch = p->srcPtr.pitch,
+			     .srcHeight = p->srcPtr.ysize,
+			     .dstXInBytes = p->dstPos.x,
+			     .dstY = p->dstPos.y,
+			     .dstZ = p->dstPos.z,
+			     .dstHost = p->dstPtr.ptr,
+			     .dstDevice = ptr(p->dstPtr.ptr),
+			     .dstPitch = p->dstPtr.pitch,
+			     .dstHeight = p->dstPtr.ysize,
+			     .WidthInBytes = p->extent.width,
+			     .Height = p->extent.height,
+			     .Depth = p->extent.depth};
 	return kinds(p->kind, &c->dstMemoryType, &c->srcMemoryType) ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
 }
 
@@ -144,13 +161,14 @@ cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_d
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuMemcpyPeer(ptr(dst), to, ptr(src), from, bytes));
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t bytes, cudaStream_t stream)
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
+				cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	CUcontext to, from;
 	cudaError_t result = peers(dst_device, src_device, &to, &from);
-	return sw_rt_result(result ? result
-				   : (cudaError_t)sw_rt_d->cuMemcpyPeerAsync(ptr(dst), to, ptr(src), from, bytes, stream));
+	return sw_rt_result(
+		result ? result : (cudaError_t)sw_rt_d->cuMemcpyPeerAsync(ptr(dst), to, ptr(src), from, bytes, stream));
 }
 
 /* ---- symbols ---- */
@@ -173,7 +191,8 @@ static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, bo
 	return result;
 }
 
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset,
+			       enum cudaMemcpyKind kind)
 {
 	SW_RT_ENTER;
 	void *dst;
@@ -189,8 +208,8 @@ cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, si
 	return result ? sw_rt_result(result) : cudaMemcpy(dst, src, bytes, kind);
 }
 
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-				    cudaStream_t stream)
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset,
+				    enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	void *dst;
@@ -198,8 +217,8 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t 
 	return result ? sw_rt_result(result) : cudaMemcpyAsync(dst, src, bytes, kind, stream);
 }
 
-cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-				      cudaStream_t stream)
+cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset,
+				      enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	void *src;
@@ -227,19 +246,23 @@ cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol)
 
 /* ---- sets ---- */
 
-cudaError_t cudaMemset(void *dst, int value, size_t bytes) SW_RT_FORWARD(cuMemsetD8(ptr(dst), (unsigned char)value, bytes))
+cudaError_t cudaMemset(void *dst, int value, size_t bytes)
+	SW_RT_FORWARD(cuMemsetD8(ptr(dst), (unsigned char)value, bytes))
 
-cudaError_t cudaMemsetAsync(void *dst, int value, size_t bytes, cudaStream_t stream)
-	SW_RT_FORWARD(cuMemsetD8Async(ptr(dst), (unsigned char)value, bytes, stream))
+		cudaError_t cudaMemsetAsync(void *dst, int value, size_t bytes, cudaStream_t stream)
+			SW_RT_FORWARD(cuMemsetD8Async(ptr(dst), (unsigned char)value, bytes, stream))
 
-cudaError_t cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
-	SW_RT_FORWARD(cuMemsetD2D8(ptr(dst), pitch, (unsigned char)value, width, height))
+				cudaError_t
+	cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
+		SW_RT_FORWARD(cuMemsetD2D8(ptr(dst), pitch, (unsigned char)value, width, height))
 
-cudaError_t cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
-	SW_RT_FORWARD(cuMemsetD2D8Async(ptr(dst), pitch, (unsigned char)value, width, height, stream))
+			cudaError_t
+	cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+		SW_RT_FORWARD(cuMemsetD2D8Async(ptr(dst), pitch, (unsigned char)value, width, height, stream))
 
-/* Slices that follow each other without a gap are one plane; others are set slice by slice. */
-static cudaError_t set_volume(struct cudaPitchedPtr p, int value, struct cudaExtent e, bool async, cudaStream_t stream)
+	/* Slices that follow each other without a gap are one plane; others are set slice by slice. */
+	static cudaError_t
+	set_volume(struct cudaPitchedPtr p, int value, struct cudaExtent e, bool async, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	bool whole = e.height == p.ysize || e.depth == 1;

@@ -14,16 +14,20 @@
 cudaError_t cudaDeviceGetAttribute(int *out, enum cudaDeviceAttr attribute, int device)
 	WITHOUT_CONTEXT(cuDeviceGetAttribute(out, (CUdevice_attribute)attribute, device))
 
-cudaError_t cudaDeviceGetPCIBusId(char *out, int room, int device) WITHOUT_CONTEXT(cuDeviceGetPCIBusId(out, room, device))
+		cudaError_t cudaDeviceGetPCIBusId(char *out, int room, int device)
+			WITHOUT_CONTEXT(cuDeviceGetPCIBusId(out, room, device))
 
-cudaError_t cudaDeviceGetByPCIBusId(int *out, const char *id) WITHOUT_CONTEXT(cuDeviceGetByPCIBusId(out, id))
+				cudaError_t cudaDeviceGetByPCIBusId(int *out, const char *id)
+					WITHOUT_CONTEXT(cuDeviceGetByPCIBusId(out, id))
 
-cudaError_t cudaDeviceCanAccessPeer(int *out, int device, int peer) WITHOUT_CONTEXT(cuDeviceCanAccessPeer(out, device, peer))
+						cudaError_t cudaDeviceCanAccessPeer(int *out, int device, int peer)
+							WITHOUT_CONTEXT(cuDeviceCanAccessPeer(out, device, peer))
 
-cudaError_t cudaDeviceGetP2PAttribute(int *out, enum cudaDeviceP2PAttr attribute, int device, int peer)
-	WITHOUT_CONTEXT(cuDeviceGetP2PAttribute(out, (CUdevice_P2PAttribute)attribute, device, peer))
+								cudaError_t
+	cudaDeviceGetP2PAttribute(int *out, enum cudaDeviceP2PAttr attribute, int device, int peer)
+		WITHOUT_CONTEXT(cuDeviceGetP2PAttribute(out, (CUdevice_P2PAttribute)attribute, device, peer))
 
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+			cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -41,17 +45,21 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 
 cudaError_t cudaDeviceGetLimit(size_t *out, enum cudaLimit limit) SW_RT_FORWARD(cuCtxGetLimit(out, (CUlimit)limit))
 
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) SW_RT_FORWARD(cuCtxSetLimit((CUlimit)limit, value))
+	cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+		SW_RT_FORWARD(cuCtxSetLimit((CUlimit)limit, value))
 
-cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *out) SW_RT_FORWARD(cuCtxGetCacheConfig((CUfunc_cache *)out))
+			cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *out)
+				SW_RT_FORWARD(cuCtxGetCacheConfig((CUfunc_cache *)out))
 
-cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) SW_RT_FORWARD(cuCtxSetCacheConfig((CUfunc_cache)config))
+					cudaError_t
+	cudaDeviceSetCacheConfig(enum cudaFuncCache config) SW_RT_FORWARD(cuCtxSetCacheConfig((CUfunc_cache)config))
 
-cudaError_t cudaCtxResetPersistingL2Cache(void) SW_RT_FORWARD(cuCtxResetPersistingL2Cache())
+		cudaError_t cudaCtxResetPersistingL2Cache(void) SW_RT_FORWARD(cuCtxResetPersistingL2Cache())
 
-cudaError_t cudaSetDeviceFlags(unsigned flags) WITHOUT_CONTEXT(cuDevicePrimaryCtxSetFlags(sw_rt_device(), flags))
+			cudaError_t cudaSetDeviceFlags(unsigned flags)
+				WITHOUT_CONTEXT(cuDevicePrimaryCtxSetFlags(sw_rt_device(), flags))
 
-cudaError_t cudaGetDeviceFlags(unsigned *out)
+					cudaError_t cudaGetDeviceFlags(unsigned *out)
 {
 	SW_RT_ENTER;
 	int active;
@@ -106,8 +114,8 @@ const char *cudaGetErrorString(cudaError_t code)
 /* ---- entry points ---- */
 
 /* cudaEnableDefault means the flavour of the caller's own default stream. */
-static cudaError_t entry_point(const char *symbol, void **out, unsigned version, unsigned long long flags, bool per_thread,
-			       enum cudaDriverEntryPointQueryResult *status)
+static cudaError_t entry_point(const char *symbol, void **out, unsigned version, unsigned long long flags,
+			       bool per_thread, enum cudaDriverEntryPointQueryResult *status)
 {
 	static const enum cudaDriverEntryPointQueryResult said[] = {
 		[CU_GET_PROC_ADDRESS_SUCCESS] = cudaDriverEntryPointSuccess,

@@ -63,7 +63,8 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 	CUdevice device;
 	cudaError_t result = begin(function, &kernel, &device);
 	if (!result)
-		result = (cudaError_t)sw_rt_d->cuKernelSetAttribute((CUfunction_attribute)attribute, value, kernel, device);
+		result = (cudaError_t)sw_rt_d->cuKernelSetAttribute((CUfunction_attribute)attribute, value, kernel,
+								    device);
 	if (!result)
 		result = (cudaError_t)sw_rt_d->cuStreamSynchronize(CU_STREAM_PER_THREAD);
 	return sw_rt_result(result);
@@ -75,13 +76,15 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache conf
 	CUkernel kernel;
 	CUdevice device;
 	cudaError_t result = begin(function, &kernel, &device);
-	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuKernelSetCacheConfig(kernel, (CUfunc_cache)config, device));
+	return sw_rt_result(
+		result ? result : (cudaError_t)sw_rt_d->cuKernelSetCacheConfig(kernel, (CUfunc_cache)config, device));
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute, int value, int device)
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute, int value,
+					    int device)
 	SW_RT_FORWARD(cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel, device))
 
-cudaError_t cudaFuncGetName(const char **out, const void *function)
+		cudaError_t cudaFuncGetName(const char **out, const void *function)
 {
 	SW_RT_ENTER;
 	CUkernel kernel;
@@ -125,11 +128,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, con
 	cudaError_t result = sw_rt_kernel(function, &kernel);
 	if (result)
 		return sw_rt_result(result);
-	SW_RT_CALL(sw_rt_d->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, (CUfunction)kernel, threads, shared_bytes,
-										 flags));
+	SW_RT_CALL(sw_rt_d->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, (CUfunction)kernel, threads,
+										 shared_bytes, flags));
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out, const void *function, int threads, size_t shared_bytes)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out, const void *function, int threads,
+							  size_t shared_bytes)
 {
 	return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, threads, shared_bytes, 0);
 }
@@ -146,29 +150,34 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *out, const void *f
 
 /* ---- libraries ---- */
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code, enum cudaJitOption *jit, void **jit_values, unsigned jit_n,
-				enum cudaLibraryOption *options, void **values, unsigned n)
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code, enum cudaJitOption *jit, void **jit_values,
+				unsigned jit_n, enum cudaLibraryOption *options, void **values, unsigned n)
 	SW_RT_FORWARD(cuLibraryLoadData((CUlibrary *)out, code, (CUjit_option *)jit, jit_values, jit_n,
 					(CUlibraryOption *)options, values, n))
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *out, const char *path, enum cudaJitOption *jit, void **jit_values,
-				    unsigned jit_n, enum cudaLibraryOption *options, void **values, unsigned n)
-	SW_RT_FORWARD(cuLibraryLoadFromFile((CUlibrary *)out, path, (CUjit_option *)jit, jit_values, jit_n,
-					    (CUlibraryOption *)options, values, n))
+		cudaError_t
+	cudaLibraryLoadFromFile(cudaLibrary_t *out, const char *path, enum cudaJitOption *jit, void **jit_values,
+				unsigned jit_n, enum cudaLibraryOption *options, void **values, unsigned n)
+		SW_RT_FORWARD(cuLibraryLoadFromFile((CUlibrary *)out, path, (CUjit_option *)jit, jit_values, jit_n,
+						    (CUlibraryOption *)options, values, n))
 
-cudaError_t cudaLibraryUnload(cudaLibrary_t library) SW_RT_FORWARD(cuLibraryUnload((CUlibrary)library))
+			cudaError_t
+	cudaLibraryUnload(cudaLibrary_t library) SW_RT_FORWARD(cuLibraryUnload((CUlibrary)library))
 
-cudaError_t cudaLibraryGetKernel(cudaKernel_t *out, cudaLibrary_t library, const char *name)
-	SW_RT_FORWARD(cuLibraryGetKernel((CUkernel *)out, (CUlibrary)library, name))
+		cudaError_t cudaLibraryGetKernel(cudaKernel_t *out, cudaLibrary_t library, const char *name)
+			SW_RT_FORWARD(cuLibraryGetKernel((CUkernel *)out, (CUlibrary)library, name))
 
-cudaError_t cudaLibraryGetKernelCount(unsigned *out, cudaLibrary_t library)
-	SW_RT_FORWARD(cuLibraryGetKernelCount(out, (CUlibrary)library))
+				cudaError_t cudaLibraryGetKernelCount(unsigned *out, cudaLibrary_t library)
+					SW_RT_FORWARD(cuLibraryGetKernelCount(out, (CUlibrary)library))
 
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *out, unsigned n, cudaLibrary_t library)
-	SW_RT_FORWARD(cuLibraryEnumerateKernels((CUkernel *)out, n, (CUlibrary)library))
+						cudaError_t
+	cudaLibraryEnumerateKernels(cudaKernel_t *out, unsigned n, cudaLibrary_t library)
+		SW_RT_FORWARD(cuLibraryEnumerateKernels((CUkernel *)out, n, (CUlibrary)library))
 
-cudaError_t cudaLibraryGetGlobal(void **out, size_t *bytes, cudaLibrary_t library, const char *name)
-	SW_RT_FORWARD(cuLibraryGetGlobal((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
+			cudaError_t
+	cudaLibraryGetGlobal(void **out, size_t *bytes, cudaLibrary_t library, const char *name)
+		SW_RT_FORWARD(cuLibraryGetGlobal((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
 
-cudaError_t cudaLibraryGetManaged(void **out, size_t *bytes, cudaLibrary_t library, const char *name)
-	SW_RT_FORWARD(cuLibraryGetManaged((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
+			cudaError_t
+	cudaLibraryGetManaged(void **out, size_t *bytes, cudaLibrary_t library, const char *name)
+		SW_RT_FORWARD(cuLibraryGetManaged((CUdeviceptr *)out, bytes, (CUlibrary)library, name))

@@ -33,27 +33,33 @@ static cudaError_t kernel(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE
 	if (!result)
 		result = (cudaError_t)sw_rt_d->cuKernelGetFunction(&f, k);
 	if (!result)
-		*out = (CUDA_KERNEL_NODE_PARAMS){.func = f, .gridDimX = p->gridDim.x, .gridDimY = p->gridDim.y,
-						 .gridDimZ = p->gridDim.z, .blockDimX = p->blockDim.x,
-						 .blockDimY = p->blockDim.y, .blockDimZ = p->blockDim.z,
-						 .sharedMemBytes = p->sharedMemBytes, .kernelParams = p->kernelParams,
+		*out = (CUDA_KERNEL_NODE_PARAMS){.func = f,
+						 .gridDimX = p->gridDim.x,
+						 .gridDimY = p->gridDim.y,
+						 .gridDimZ = p->gridDim.z,
+						 .blockDimX = p->blockDim.x,
+						 .blockDimY = p->blockDim.y,
+						 .blockDimZ = p->blockDim.z,
+						 .sharedMemBytes = p->sharedMemBytes,
+						 .kernelParams = p->kernelParams,
 						 .extra = p->extra};
 	return result == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : result;
 }
 
 cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags) SW_RT_FORWARD(cuGraphCreate(out, flags))
 
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) SW_RT_FORWARD(cuGraphDestroy(graph))
+	cudaError_t cudaGraphDestroy(cudaGraph_t graph) SW_RT_FORWARD(cuGraphDestroy(graph))
 
-cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph) SW_RT_FORWARD(cuGraphClone(out, graph))
+		cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph) SW_RT_FORWARD(cuGraphClone(out, graph))
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t clone)
-	SW_RT_FORWARD(cuGraphNodeFindInClone(out, node, clone))
+			cudaError_t
+	cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t clone)
+		SW_RT_FORWARD(cuGraphNodeFindInClone(out, node, clone))
 
-/* ---- nodes ---- */
+	/* ---- nodes ---- */
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				   const struct cudaKernelNodeParams *params)
+	cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
+					   size_t n, const struct cudaKernelNodeParams *params)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -72,7 +78,8 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cuda
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphKernelNodeSetParams(node, &p));
 }
 
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params)
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+					     const struct cudaKernelNodeParams *params)
 {
 	SW_RT_ENTER;
 	CUDA_KERNEL_NODE_PARAMS p;
@@ -86,10 +93,12 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 	CUDA_KERNEL_NODE_PARAMS p;
 	cudaError_t result = (cudaError_t)sw_rt_d->cuGraphKernelNodeGetParams(node, &p);
 	if (!result)
-		*out = (struct cudaKernelNodeParams){
-			.func = (void *)p.func, .gridDim = {p.gridDimX, p.gridDimY, p.gridDimZ},
-			.blockDim = {p.blockDimX, p.blockDimY, p.blockDimZ}, .sharedMemBytes = p.sharedMemBytes,
-			.kernelParams = p.kernelParams, .extra = p.extra};
+		*out = (struct cudaKernelNodeParams){.func = (void *)p.func,
+						     .gridDim = {p.gridDimX, p.gridDimY, p.gridDimZ},
+						     .blockDim = {p.blockDimX, p.blockDimY, p.blockDimZ},
+						     .sharedMemBytes = p.sharedMemBytes,
+						     .kernelParams = p.kernelParams,
+						     .extra = p.extra};
 	return sw_rt_result(result);
 }
 
@@ -99,22 +108,26 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, cons
 	SW_RT_ENTER;
 	CUcontext ctx;
 	cudaError_t result = context(&ctx);
-	return sw_rt_result(result ? result
-				   : (cudaError_t)sw_rt_d->cuGraphAddMemsetNode(out, graph, after, n, set_of(params), ctx));
+	return sw_rt_result(
+		result ? result
+		       : (cudaError_t)sw_rt_d->cuGraphAddMemsetNode(out, graph, after, n, set_of(params), ctx));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *out)
 	SW_RT_FORWARD(cuGraphMemsetNodeGetParams(node, (CUDA_MEMSET_NODE_PARAMS *)out))
 
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *params)
-	SW_RT_FORWARD(cuGraphMemsetNodeSetParams(node, set_of(params)))
+		cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *params)
+			SW_RT_FORWARD(cuGraphMemsetNodeSetParams(node, set_of(params)))
 
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *params)
+				cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+									     const struct cudaMemsetParams *params)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
 	cudaError_t result = context(&ctx);
-	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphExecMemsetNodeSetParams(exec, node, set_of(params), ctx));
+	return sw_rt_result(
+		result ? result
+		       : (cudaError_t)sw_rt_d->cuGraphExecMemsetNodeSetParams(exec, node, set_of(params), ctx));
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
@@ -126,18 +139,27 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, cons
 	cudaError_t result = context(&ctx);
 	if (!result)
 		result = sw_rt_volume(params, &c);
-	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
+	return sw_rt_result(result ? result
+				   : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
 }
 
 static void row(CUDA_MEMCPY3D *c, void *dst, const void *src, size_t bytes)
 {
-	*c = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (uintptr_t)src, .srcPitch = bytes, .srcHeight = 1,
-			     .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = (uintptr_t)dst, .dstPitch = bytes,
-			     .dstHeight = 1, .WidthInBytes = bytes, .Height = 1, .Depth = 1};
+	*c = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+			     .srcDevice = (uintptr_t)src,
+			     .srcPitch = bytes,
+			     .srcHeight = 1,
+			     .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+			     .dstDevice = (uintptr_t)dst,
+			     .dstPitch = bytes,
+			     .dstHeight = 1,
+			     .WidthInBytes = bytes,
+			     .Height = 1,
+			     .Depth = 1};
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n, void *dst,
-				     const void *src, size_t bytes, enum cudaMemcpyKind kind)
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				     void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -145,10 +167,12 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, co
 	(void)kind; /* the addresses tell */
 	row(&c, dst, src, bytes);
 	cudaError_t result = context(&ctx);
-	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
+	return sw_rt_result(result ? result
+				   : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t bytes,
+					   enum cudaMemcpyKind kind)
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY3D c;
@@ -157,8 +181,8 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, cons
 	SW_RT_CALL(sw_rt_d->cuGraphMemcpyNodeSetParams(node, &c));
 }
 
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src, size_t bytes,
-					       enum cudaMemcpyKind kind)
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src,
+					       size_t bytes, enum cudaMemcpyKind kind)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -166,98 +190,115 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 	(void)kind;
 	row(&c, dst, src, bytes);
 	cudaError_t result = context(&ctx);
-	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphExecMemcpyNodeSetParams(exec, node, &c, ctx));
+	return sw_rt_result(result ? result
+				   : (cudaError_t)sw_rt_d->cuGraphExecMemcpyNodeSetParams(exec, node, &c, ctx));
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
 				 const struct cudaHostNodeParams *params)
 	SW_RT_FORWARD(cuGraphAddHostNode(out, graph, after, n, host_of(params)))
 
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *out)
-	SW_RT_FORWARD(cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)out))
+		cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *out)
+			SW_RT_FORWARD(cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)out))
 
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *params)
-	SW_RT_FORWARD(cuGraphHostNodeSetParams(node, host_of(params)))
+				cudaError_t
+	cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *params)
+		SW_RT_FORWARD(cuGraphHostNodeSetParams(node, host_of(params)))
 
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *params)
-	SW_RT_FORWARD(cuGraphExecHostNodeSetParams(exec, node, host_of(params)))
+			cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+								   const struct cudaHostNodeParams *params)
+				SW_RT_FORWARD(cuGraphExecHostNodeSetParams(exec, node, host_of(params)))
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				       cudaGraph_t child)
-	SW_RT_FORWARD(cuGraphAddChildGraphNode(out, graph, after, n, child))
+					cudaError_t
+	cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				   cudaGraph_t child)
+		SW_RT_FORWARD(cuGraphAddChildGraphNode(out, graph, after, n, child))
 
-cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
-	SW_RT_FORWARD(cuGraphChildGraphNodeGetGraph(node, out))
+			cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
+				SW_RT_FORWARD(cuGraphChildGraphNodeGetGraph(node, out))
 
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
-	SW_RT_FORWARD(cuGraphExecChildGraphNodeSetParams(exec, node, child))
+					cudaError_t
+	cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
+		SW_RT_FORWARD(cuGraphExecChildGraphNodeSetParams(exec, node, child))
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n)
-	SW_RT_FORWARD(cuGraphAddEmptyNode(out, graph, after, n))
+			cudaError_t
+	cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n)
+		SW_RT_FORWARD(cuGraphAddEmptyNode(out, graph, after, n))
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-					cudaEvent_t event)
-	SW_RT_FORWARD(cuGraphAddEventRecordNode(out, graph, after, n, event))
+			cudaError_t
+	cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				    cudaEvent_t event)
+		SW_RT_FORWARD(cuGraphAddEventRecordNode(out, graph, after, n, event))
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				      cudaEvent_t event)
-	SW_RT_FORWARD(cuGraphAddEventWaitNode(out, graph, after, n, event))
+			cudaError_t
+	cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				  cudaEvent_t event) SW_RT_FORWARD(cuGraphAddEventWaitNode(out, graph, after, n, event))
 
-cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
-	SW_RT_FORWARD(cuGraphEventRecordNodeGetEvent(node, out))
+		cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
+			SW_RT_FORWARD(cuGraphEventRecordNodeGetEvent(node, out))
 
-cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
-	SW_RT_FORWARD(cuGraphEventWaitNodeGetEvent(node, out))
+				cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
+					SW_RT_FORWARD(cuGraphEventWaitNodeGetEvent(node, out))
 
-cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-	SW_RT_FORWARD(cuGraphEventRecordNodeSetEvent(node, event))
+						cudaError_t
+	cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+		SW_RT_FORWARD(cuGraphEventRecordNodeSetEvent(node, event))
 
-cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-	SW_RT_FORWARD(cuGraphEventWaitNodeSetEvent(node, event))
+			cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
+				SW_RT_FORWARD(cuGraphEventWaitNodeSetEvent(node, event))
 
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
-	SW_RT_FORWARD(cuGraphExecEventRecordNodeSetEvent(exec, node, event))
+					cudaError_t
+	cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+		SW_RT_FORWARD(cuGraphExecEventRecordNodeSetEvent(exec, node, event))
 
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
-	SW_RT_FORWARD(cuGraphExecEventWaitNodeSetEvent(exec, node, event))
+			cudaError_t
+	cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+		SW_RT_FORWARD(cuGraphExecEventWaitNodeSetEvent(exec, node, event))
 
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) SW_RT_FORWARD(cuGraphDestroyNode(node))
+			cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) SW_RT_FORWARD(cuGraphDestroyNode(node))
 
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *out)
-	SW_RT_FORWARD(cuGraphNodeGetType(node, (CUgraphNodeType *)out))
+				cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *out)
+					SW_RT_FORWARD(cuGraphNodeGetType(node, (CUgraphNodeType *)out))
 
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
-	SW_RT_FORWARD(cuGraphNodeSetEnabled(exec, node, enabled))
+						cudaError_t
+	cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+		SW_RT_FORWARD(cuGraphNodeSetEnabled(exec, node, enabled))
 
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out)
-	SW_RT_FORWARD(cuGraphNodeGetEnabled(exec, node, out))
+			cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out)
+				SW_RT_FORWARD(cuGraphNodeGetEnabled(exec, node, out))
 
-/* ---- queries ---- */
+	/* ---- queries ---- */
 
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n) SW_RT_FORWARD(cuGraphGetNodes(graph, out, n))
+	cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n)
+		SW_RT_FORWARD(cuGraphGetNodes(graph, out, n))
 
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n)
-	SW_RT_FORWARD(cuGraphGetRootNodes(graph, out, n))
+			cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n)
+				SW_RT_FORWARD(cuGraphGetRootNodes(graph, out, n))
 
-/* ---- execution ---- */
+	/* ---- execution ---- */
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
-	SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
+	cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+		SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
-	SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
+			cudaError_t
+	cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+		SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
 
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *params)
-	SW_RT_FORWARD(cuGraphInstantiateWithParams(out, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params))
+			cudaError_t
+	cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *params)
+		SW_RT_FORWARD(cuGraphInstantiateWithParams(out, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params))
 
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) SW_RT_FORWARD(cuGraphUpload(exec, stream))
+			cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+				SW_RT_FORWARD(cuGraphUpload(exec, stream))
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) SW_RT_FORWARD(cuGraphLaunch(exec, stream))
+					cudaError_t
+	cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) SW_RT_FORWARD(cuGraphLaunch(exec, stream))
 
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) SW_RT_FORWARD(cuGraphExecDestroy(exec))
+		cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) SW_RT_FORWARD(cuGraphExecDestroy(exec))
 
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *out)
-	SW_RT_FORWARD(cuGraphExecGetFlags(exec, (cuuint64_t *)out))
+			cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *out)
+				SW_RT_FORWARD(cuGraphExecGetFlags(exec, (cuuint64_t *)out))
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *out)
-	SW_RT_FORWARD(cuGraphExecUpdate(exec, graph, (CUgraphExecUpdateResultInfo *)out))
+					cudaError_t
+	cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *out)
+		SW_RT_FORWARD(cuGraphExecUpdate(exec, graph, (CUgraphExecUpdateResultInfo *)out))

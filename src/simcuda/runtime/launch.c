@@ -37,7 +37,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 	return cudaSuccess;
 }
 
-/* Bad geometry is a bad configuration here; an invalid handle may be the function or the stream: only then it is asked. */
+/* Bad geometry is a bad configuration here; an invalid handle may be the function or the stream: only then it is asked.
+ */
 static cudaError_t launched(CUkernel kernel, CUresult result)
 {
 	const char *name;
@@ -46,21 +47,25 @@ static cudaError_t launched(CUkernel kernel, CUresult result)
 	return sw_rt_result(result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : (cudaError_t)result);
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream)
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+			       cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	if (!kernel)
 		return sw_rt_result(cudaErrorInvalidDeviceFunction);
-	return launched((CUkernel)kernel, sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+	return launched((CUkernel)kernel,
+			sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
 						(unsigned)shared_bytes, stream, args, NULL));
 }
 
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes, cudaStream_t stream)
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+			     cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	CUkernel kernel;
 	cudaError_t result = sw_rt_kernel(function, &kernel);
-	return result ? sw_rt_result(result) : __cudaLaunchKernel((cudaKernel_t)kernel, grid, block, args, shared_bytes, stream);
+	return result ? sw_rt_result(result)
+		      : __cudaLaunchKernel((cudaKernel_t)kernel, grid, block, args, shared_bytes, stream);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
@@ -72,9 +77,16 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 	cudaError_t result = sw_rt_kernel(function, &kernel);
 	if (result)
 		return sw_rt_result(result);
-	CUlaunchConfig c = {config->gridDim.x,	config->gridDim.y,  config->gridDim.z, config->blockDim.x,
-			    config->blockDim.y, config->blockDim.z, (unsigned)config->dynamicSmemBytes, config->stream,
-			    (CUlaunchAttribute *)config->attrs, config->numAttrs};
+	CUlaunchConfig c = {config->gridDim.x,
+			    config->gridDim.y,
+			    config->gridDim.z,
+			    config->blockDim.x,
+			    config->blockDim.y,
+			    config->blockDim.z,
+			    (unsigned)config->dynamicSmemBytes,
+			    config->stream,
+			    (CUlaunchAttribute *)config->attrs,
+			    config->numAttrs};
 	return launched(kernel, sw_rt_d->cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
 }
 
@@ -86,6 +98,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 	cudaError_t result = sw_rt_kernel(function, &kernel);
 	if (result)
 		return sw_rt_result(result);
-	return launched(kernel, sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
+	return launched(kernel,
+			sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
 							   block.z, (unsigned)shared_bytes, stream, args));
 }

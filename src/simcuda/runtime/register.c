@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nvcc's start-up code registers: code images, kernels and variables.  An image is loaded at the first use of one of
- * its kernels or variables (lazy loading), by one cuLibraryLoadData.
+ * What nvcc's start-up code registers: code images, kernels and variables.  An image is loaded at the first use of one
+ * of its kernels or variables (lazy loading), by one cuLibraryLoadData.
  */
 #include "simcuda/runtime/rt.h"
 
@@ -31,17 +31,18 @@ struct entry {
 	bool variable;
 };
 
-/* Host address of a stub function or variable: its entry.  Recursive: the driver may load on behalf of a registered call. */
+/* Host address of a stub function or variable: its entry.  Recursive: the driver may load on behalf of a registered
+ * call. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sw_map entries;
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit, uint3 *tid,
-			    uint3 *bid, dim3 *block, dim3 *grid, int *warp);
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes, int constant,
-		       int global);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+			    uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
+		       int constant, int global);
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t bytes,
 			      int constant, int global);
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes);
@@ -83,15 +84,15 @@ static void add(void **handle, const void *host, const char *name, bool variable
 	pthread_mutex_unlock(&lock);
 }
 
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit, uint3 *tid,
-			    uint3 *bid, dim3 *block, dim3 *grid, int *warp)
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+			    uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp)
 {
 	(void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
 	add(handle, host, name, false);
 }
 
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes, int constant,
-		       int global)
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
+		       int constant, int global)
 {
 	(void)device, (void)external, (void)bytes, (void)constant, (void)global;
 	add(handle, host, name, true);
@@ -115,7 +116,8 @@ static cudaError_t library(struct image *image, CUlibrary *out)
 {
 	cudaError_t result = cudaSuccess;
 	if (!image->library)
-		result = (cudaError_t)sw_rt_d->cuLibraryLoadData(&image->library, image->wrapper, NULL, NULL, 0, NULL, NULL, 0);
+		result = (cudaError_t)sw_rt_d->cuLibraryLoadData(&image->library, image->wrapper, NULL, NULL, 0, NULL,
+								 NULL, 0);
 	*out = image->library;
 	return result;
 }

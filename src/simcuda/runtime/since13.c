@@ -15,66 +15,79 @@ static CUmemLocation location(struct cudaMemLocation l)
 	return (CUmemLocation){(CUmemLocationType)l.type, l.id};
 }
 
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
+				 cudaStream_t stream)
 	SW_RT_FORWARD(cuMemPrefetchAsync((uintptr_t)p, bytes, location(to), flags, stream))
 
-cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation to)
-	SW_RT_FORWARD(cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, location(to)))
+		cudaError_t
+	cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation to)
+		SW_RT_FORWARD(cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, location(to)))
 
-/* ---- capture ---- */
+	/* ---- capture ---- */
 
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-				     cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n)
-	SW_RT_FORWARD(cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes,
-					     (const CUgraphEdgeData **)edges, n))
+	cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+					     unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+					     const cudaGraphEdgeData **edges, size_t *n)
+		SW_RT_FORWARD(cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes,
+						     (const CUgraphEdgeData **)edges, n))
 
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
-						unsigned flags)
-	SW_RT_FORWARD(cuStreamUpdateCaptureDependencies(s, nodes, (const CUgraphEdgeData *)edges, n, flags))
+			cudaError_t
+	cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges,
+					    size_t n, unsigned flags)
+		SW_RT_FORWARD(cuStreamUpdateCaptureDependencies(s, nodes, (const CUgraphEdgeData *)edges, n, flags))
 
-/* ---- graphs: edges carry data ---- */
+	/* ---- graphs: edges carry data ---- */
 
-cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
-			     size_t n, struct cudaGraphNodeParams *params)
+	cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
+				     const cudaGraphEdgeData *edges, size_t n, struct cudaGraphNodeParams *params)
 {
 	SW_RT_ENTER;
 	if (params && params->type == cudaGraphNodeTypeKernel) {
-		struct cudaKernelNodeParams k = {.func = params->kernel.func, .gridDim = params->kernel.gridDim,
+		struct cudaKernelNodeParams k = {.func = params->kernel.func,
+						 .gridDim = params->kernel.gridDim,
 						 .blockDim = params->kernel.blockDim,
 						 .sharedMemBytes = params->kernel.sharedMemBytes,
-						 .kernelParams = params->kernel.kernelParams, .extra = params->kernel.extra};
+						 .kernelParams = params->kernel.kernelParams,
+						 .extra = params->kernel.extra};
 		return cudaGraphAddKernelNode(out, graph, after, n, &k);
 	}
 	if (params && params->type == cudaGraphNodeTypeMemcpy)
 		return cudaGraphAddMemcpyNode(out, graph, after, n, &params->memcpy.copyParams);
-	SW_RT_CALL(sw_rt_d->cuGraphAddNode(out, graph, after, (const CUgraphEdgeData *)edges, n, (CUgraphNodeParams *)params));
+	SW_RT_CALL(sw_rt_d->cuGraphAddNode(out, graph, after, (const CUgraphEdgeData *)edges, n,
+					   (CUgraphNodeParams *)params));
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
 				     const cudaGraphEdgeData *edges, size_t n)
 	SW_RT_FORWARD(cuGraphAddDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-					const cudaGraphEdgeData *edges, size_t n)
-	SW_RT_FORWARD(cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
+		cudaError_t
+	cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+				    const cudaGraphEdgeData *edges, size_t n)
+		SW_RT_FORWARD(cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges, size_t *n)
-	SW_RT_FORWARD(cuGraphGetEdges(graph, from, to, (CUgraphEdgeData *)edges, n))
+			cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+						      cudaGraphEdgeData *edges, size_t *n)
+				SW_RT_FORWARD(cuGraphGetEdges(graph, from, to, (CUgraphEdgeData *)edges, n))
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
-	SW_RT_FORWARD(cuGraphNodeGetDependencies(node, out, (CUgraphEdgeData *)edges, n))
+					cudaError_t
+	cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
+		SW_RT_FORWARD(cuGraphNodeGetDependencies(node, out, (CUgraphEdgeData *)edges, n))
 
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
-	SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, (CUgraphEdgeData *)edges, n))
+			cudaError_t
+	cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
+		SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, (CUgraphEdgeData *)edges, n))
 
-/* ---- per-thread default stream ---- */
+	/* ---- per-thread default stream ---- */
 
-TWIN(cudaMemPrefetchAsync, _ptsz,
-     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream), (p, bytes, to, flags, stream))
-TWIN(cudaStreamGetCaptureInfo, _ptsz,
-     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n),
-     (s, status, id, graph, nodes, edges, n))
-TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
-     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n, unsigned flags),
-     (s, nodes, edges, n, flags))
+	TWIN(cudaMemPrefetchAsync, _ptsz,
+	     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream),
+	     (p, bytes, to, flags, stream))
+		TWIN(cudaStreamGetCaptureInfo, _ptsz,
+		     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+		      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n),
+		     (s, status, id, graph, nodes, edges, n))
+			TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
+			     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
+			      unsigned flags),
+			     (s, nodes, edges, n, flags))

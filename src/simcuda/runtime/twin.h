@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defines the per-thread default stream variant of a function: the same call through the driver's per-thread entry points. */
+/* Defines the per-thread default stream variant of a function: the same call through the driver's per-thread entry
+ * points. */
 #ifndef SW_SIMCUDA_RUNTIME_TWIN_H
 #define SW_SIMCUDA_RUNTIME_TWIN_H
 

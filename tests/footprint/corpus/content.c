@@ -59,8 +59,7 @@ void corpus_fill(const struct corpus_launch *launch, int buffer, void *out, size
 	}
 }
 
-void corpus_params(const struct corpus_launch *launch, void *out, uint64_t (*address)(void *arg, int buffer),
-		   void *arg)
+void corpus_params(const struct corpus_launch *launch, void *out, uint64_t (*address)(void *arg, int buffer), void *arg)
 {
 	memcpy(out, launch->params, launch->param_bytes);
 	put_words(&launch->words, out, launch->param_bytes, address, arg);

@@ -109,8 +109,8 @@ static uint64_t make_texture(struct device *device, const struct corpus_launch *
 static uint64_t make_surface(struct device *device, const struct corpus_launch *launch,
 			     const struct corpus_handle *handle)
 {
-	CUDA_ARRAY3D_DESCRIPTOR shape = {.Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1,
-					 .Flags = CUDA_ARRAY3D_SURFACE_LDST};
+	CUDA_ARRAY3D_DESCRIPTOR shape = {
+		.Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1, .Flags = CUDA_ARRAY3D_SURFACE_LDST};
 	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
 	size_t at = (size_t)(handle - launch->handles.at);
 	CUsurfObject object;
@@ -169,9 +169,14 @@ static void launch_kernel(struct device *device, const struct corpus_launch *lau
 {
 	CUlaunchAttribute attributes[2];
 	CUlaunchConfig config = {
-		.gridDimX = launch->grid[0], .gridDimY = launch->grid[1], .gridDimZ = launch->grid[2],
-		.blockDimX = launch->block[0], .blockDimY = launch->block[1], .blockDimZ = launch->block[2],
-		.sharedMemBytes = launch->shared, .attrs = attributes,
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->shared,
+		.attrs = attributes,
 	};
 	void *pointers[sizeof launch->param / sizeof *launch->param];
 	CUfunction function;

@@ -10,14 +10,7 @@
 #define CORPUS_MAX_BLOCK 4096 /* bytes of a parameter block */
 #define CORPUS_NAME	 96
 
-enum corpus_content {
-	CORPUS_ZERO,
-	CORPUS_IOTA,
-	CORPUS_BELOW,
-	CORPUS_BYTES,
-	CORPUS_ONES,
-	CORPUS_POINTERS
-};
+enum corpus_content { CORPUS_ZERO, CORPUS_IOTA, CORPUS_BELOW, CORPUS_BYTES, CORPUS_ONES, CORPUS_POINTERS };
 
 /* A word (of the parameter block or of a buffer) that holds an address. */
 struct corpus_word {
@@ -84,7 +77,7 @@ struct corpus_launch {
 	char file[CORPUS_NAME], kernel[256];
 	uint32_t grid[3], block[3], cluster, shared;
 	bool cooperative, never, wild, wild_machine;
-	uint32_t arch; /* smallest */
+	uint32_t arch;			  /* smallest */
 	uint8_t params[CORPUS_MAX_BLOCK]; /* addresses are zeros: see words */
 	size_t param_bytes;
 	struct {

@@ -18,7 +18,7 @@ __attribute__((noreturn)) void corpus_text_fail(const struct corpus_text *text, 
 /* All skip blanks first. */
 void corpus_text_blank(struct corpus_text *text);
 char corpus_text_peek(struct corpus_text *text);
-bool corpus_text_is(struct corpus_text *text, const char *token); /* eats it if it is there */
+bool corpus_text_is(struct corpus_text *text, const char *token);  /* eats it if it is there */
 bool corpus_text_word(struct corpus_text *text, const char *word); /* likewise, and no letter or digit follows */
 void corpus_text_want(struct corpus_text *text, const char *token);
 void corpus_text_end(struct corpus_text *text);

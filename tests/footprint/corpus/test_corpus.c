@@ -249,9 +249,8 @@ static unsigned list_loose(const struct corpus_launch *launch)
 		if (line->why < 0 && line->sass.extent == CORPUS_NONE)
 			continue;
 		loose += line->why >= 0;
-		printf("%s %s:%d %s, %s: %s%s%s\n", line->why >= 0 ? "loose" : "loose in machine code",
-		       launch->file, line->line, launch->kernel,
-		       line->buffer < 0 ? "unknown" : launch->buffers.at[line->buffer].name,
+		printf("%s %s:%d %s, %s: %s%s%s\n", line->why >= 0 ? "loose" : "loose in machine code", launch->file,
+		       line->line, launch->kernel, line->buffer < 0 ? "unknown" : launch->buffers.at[line->buffer].name,
 		       line->why >= 0 ? sw_why_text((enum sw_why)line->why) : "", line->note[0] ? " " : "", line->note);
 	}
 	return loose;

@@ -22,7 +22,7 @@
 #include "accesses.h"
 #include "base/hash.h"
 #include "cover.h"
-#include "detect/space.h"
+#include "detect/memory/address_space.h"
 #include "footprints.h"
 #include "reader/reader.h"
 

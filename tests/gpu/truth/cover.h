@@ -20,7 +20,8 @@ struct cover_box {
 };
 /*
  * Where things lie.  end_of: first byte behind the allocation that holds the address, 0 when none does;
- * start_of: its first byte.  params: the parameter block of the launch, in which open reaches of several pointers are looked up.
+ * start_of: its first byte.  params: the parameter block of the launch, in which open reaches of several pointers are
+ * looked up.
  */
 struct cover_memory {
 	uint64_t (*end_of)(void *arg, uint64_t address);

@@ -189,8 +189,8 @@ static uint64_t symbol_at(void *arg, const char *name)
 	return sw_map_get(&f->symbols, sw_hash_bytes(SW_FNV_START, name, strlen(name)));
 }
 
-const void *footprints_params(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
-			      size_t *bytes)
+const void *footprints_params(struct footprints *f, const struct sw_footprint *footprint,
+			      const struct sw_record *launch, size_t *bytes)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)launch->rec;
 	const struct sw_trace_function *function = sw_reader_function(f->reader, l->function);

@@ -40,8 +40,8 @@ void footprints_evidence(const struct sw_footprint_entry *entry, char *out, size
 void footprints_ruled_out(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
 			  uint8_t role);
 /* The parameter block as the analysed code has it, until the next call for a launch. */
-const void *footprints_params(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
-			      size_t *bytes);
+const void *footprints_params(struct footprints *f, const struct sw_footprint *footprint,
+			      const struct sw_record *launch, size_t *bytes);
 /* Appends to *out. */
 void footprints_at(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
 		   struct sw_reaches *out);

@@ -3,9 +3,9 @@
  * A libcupti.so.13 for tests: the public entry points that syncwatch uses, on a GPU that does everything in order.  The
  * fake driver beside it calls fake_cupti_call() for each call that CUPTI would see.
  *
- * FAKE_CUPTI: words that make it misbehave: busy (another tool has it), old (version 12.0), dropping (each third record of
- * work is lost), moving (its clock jumps by a second in the middle), taken (another user takes the clock), hanging (a forced
- * flush never returns).
+ * FAKE_CUPTI: words that make it misbehave: busy (another tool has it), old (version 12.0), dropping (each third record
+ * of work is lost), moving (its clock jumps by a second in the middle), taken (another user takes the clock), hanging
+ * (a forced flush never returns).
  */
 #include <cupti.h>
 #include <pthread.h>
@@ -16,10 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT	__attribute__((visibility("default")))
 #define WORK_NS 20000u /* each piece of work */
 #define LATE_NS 5000u  /* from the call to the device */
-
 
 void fake_cupti_call(const char *name, CUpti_ActivityKind work, uint64_t bytes);
 
@@ -33,8 +32,8 @@ static size_t room, used, dropped;
 static uint32_t correlation, calls;
 static uint64_t device_free;
 
-static const char *const functions[] = { "?", "cuInit", "cuLaunchKernel", "cuMemcpyHtoDAsync_v2", "cuMemsetD8Async",
-					 "cuGraphLaunch", "cuEventRecord" };
+static const char *const functions[] = {
+	"?", "cuInit", "cuLaunchKernel", "cuMemcpyHtoDAsync_v2", "cuMemsetD8Async", "cuGraphLaunch", "cuEventRecord"};
 #define FUNCTIONS (sizeof functions / sizeof *functions)
 static bool traced[FUNCTIONS];
 
@@ -68,8 +67,9 @@ EXPORT CUptiResult cuptiGetVersion(uint32_t *version)
 
 EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 {
-	*text = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
-									 : "CUPTI_ERROR_UNKNOWN";
+	*text = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+			? "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
+			: "CUPTI_ERROR_UNKNOWN";
 	return CUPTI_SUCCESS;
 }
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 #define ROUNDS 4
 

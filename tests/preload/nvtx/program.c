@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says through NVTX all that syncwatch listens to, around a race between two streams (none with "--fixed").  Prints what
- * NVTX gave back; exits with 3, which must be the same whoever listens.
+ * Says through NVTX all that syncwatch listens to, around a race between two streams (none with "--fixed").  Prints
+ * what NVTX gave back; exits with 3, which must be the same whoever listens.
  */
 #include <cuda.h>
 #include <pthread.h>
@@ -146,7 +146,8 @@ int main(int argc, char **argv)
 	nvtxRangePushA("forgotten");
 	nvtxRangePop();
 	nvtxRangePushA("start-up");
-	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context))
+	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+	    cuCtxSetCurrent(context))
 		return 1;
 	cuStreamCreate(&producer, CU_STREAM_NON_BLOCKING);
 	cuStreamCreate(&consumer, CU_STREAM_NON_BLOCKING);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 static __typeof__(&cuGetProcAddress_v2) ask;
 
@@ -46,11 +46,11 @@ int main(void)
 	CUgraph graph;
 	int one = 1, number = 5;
 	char letter = 'x';
-	void *params[] = { &at, &number, &letter };
+	void *params[] = {&at, &number, &letter};
 	char buffer[64] = "";
 	size_t bytes = 12;
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-			  CU_LAUNCH_PARAM_END };
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+			 CU_LAUNCH_PARAM_END};
 
 	CHECK(driver);
 	ask = (__typeof__(ask))dlsym(driver, "cuGetProcAddress_v2");
@@ -83,7 +83,8 @@ int main(void)
 
 	((__typeof__(&cuLaunchHostFunc))dlsym(driver, "cuLaunchHostFunc"))(0, host, &one);
 	CHECK(ran == 1);
-	((__typeof__(&cuStreamBeginCapture_v2))dlsym(driver, "cuStreamBeginCapture_v2"))(0, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	((__typeof__(&cuStreamBeginCapture_v2))dlsym(driver, "cuStreamBeginCapture_v2"))(0,
+											 CU_STREAM_CAPTURE_MODE_GLOBAL);
 	((__typeof__(&cuLaunchHostFunc))dlsym(driver, "cuLaunchHostFunc"))(0, host, &one);
 	((__typeof__(&cuStreamEndCapture))dlsym(driver, "cuStreamEndCapture"))(0, &graph);
 	((__typeof__(&cuLibraryUnload))dlsym(driver, "cuLibraryUnload"))(library);

@@ -2,7 +2,7 @@
 /* Uses the driver in its constructor, before libsyncwatch's own has run, and in its destructor, after. */
 #include <dlfcn.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 static __typeof__(&cuMemAlloc_v2) allocate;
 

@@ -6,7 +6,12 @@
  */
 #define EXPORT __attribute__((visibility("default"), weak))
 
-#define SW_CU(symbol, ...)      EXPORT int symbol(void); int symbol(void) { return 0; }
+#define SW_CU(symbol, ...)                                                                                             \
+	EXPORT int symbol(void);                                                                                       \
+	int symbol(void)                                                                                               \
+	{                                                                                                              \
+		return 0;                                                                                              \
+	}
 #ifdef OLD_DRIVER /* lacks nearly all that only passes through */
 EXPORT int cuInit(unsigned int flags);
 int cuInit(unsigned int flags)
@@ -15,7 +20,17 @@ int cuInit(unsigned int flags)
 }
 #define SW_CU_PASS(symbol, ...)
 #else
-#define SW_CU_PASS(symbol, ...) EXPORT int symbol(void); int symbol(void) { return 0; }
+#define SW_CU_PASS(symbol, ...)                                                                                        \
+	EXPORT int symbol(void);                                                                                       \
+	int symbol(void)                                                                                               \
+	{                                                                                                              \
+		return 0;                                                                                              \
+	}
 #endif
-#define SW_CU_WAY(symbol, ...)  EXPORT int symbol(void); int symbol(void) { return 0; }
+#define SW_CU_WAY(symbol, ...)                                                                                         \
+	EXPORT int symbol(void);                                                                                       \
+	int symbol(void)                                                                                               \
+	{                                                                                                              \
+		return 0;                                                                                              \
+	}
 #include "api/cuda.def"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -19,7 +19,8 @@ static void *handle(void)
 }
 
 /* A function that only newer drivers have: no table of ours knows its name. */
-EXPORT CUresult cuFutureOrderEverything(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g);
+EXPORT CUresult cuFutureOrderEverything(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f,
+					uint64_t g);
 CUresult cuFutureOrderEverything(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g)
 {
 	/* All arguments arrive, also the one on the stack. */
@@ -138,7 +139,7 @@ EXPORT CUresult cuKernelGetName(const char **name, CUkernel kernel)
 /* (float *, int, then a char at 16) */
 EXPORT CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
 {
-	static const size_t layout[][2] = { { 0, 8 }, { 8, 4 }, { 16, 1 } };
+	static const size_t layout[][2] = {{0, 8}, {8, 4}, {16, 1}};
 
 	if (kernel == (CUkernel)0xbad)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -185,7 +186,8 @@ EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *stat
 	return CUDA_SUCCESS;
 }
 
-/* Runs at once, on the caller's thread unless it is nested in a call of ours: a thread of its own, as the driver has. */
+/* Runs at once, on the caller's thread unless it is nested in a call of ours: a thread of its own, as the driver has.
+ */
 struct task {
 	CUhostFn fn;
 	void *data;
@@ -201,7 +203,7 @@ static void *run(void *with)
 
 EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
 {
-	struct task task = { fn, data };
+	struct task task = {fn, data};
 	pthread_t thread;
 
 	(void)stream;
@@ -234,19 +236,19 @@ static const struct {
 	cuuint64_t flags; /* 2: per-thread default stream */
 	void *function;
 } entries[] = {
-	{ "cuGetProcAddress", 12000, 0, (void *)cuGetProcAddress_v2 },
-	{ "cuGetProcAddress", 11030, 0, (void *)cuGetProcAddress },
-	{ "cuMemAlloc", 3020, 0, (void *)cuMemAlloc_v2 },
-	{ "cuMemAlloc", 2000, 0, (void *)cuMemAlloc },
-	{ "cuLaunchKernel", 7000, 2, (void *)cuLaunchKernel_ptsz },
-	{ "cuLaunchKernel", 4000, 0, (void *)cuLaunchKernel },
-	{ "cuMemcpyHtoD", 7000, 2, (void *)cuMemcpyHtoD_v2_ptds },
-	{ "cuMemcpyHtoD", 3020, 0, (void *)cuMemcpyHtoD_v2 },
-	{ "cuStreamSynchronize", 7000, 2, (void *)cuStreamSynchronize_ptsz },
-	{ "cuStreamSynchronize", 2000, 0, (void *)cuStreamSynchronize },
-	{ "cuEventRecord", 2000, 0, (void *)event_record_inside },
-	{ "cuDeviceGetCount", 2000, 0, (void *)cuDeviceGetCount },
-	{ "cuFutureOrderEverything", 13000, 0, (void *)cuFutureOrderEverything },
+	{"cuGetProcAddress", 12000, 0, (void *)cuGetProcAddress_v2},
+	{"cuGetProcAddress", 11030, 0, (void *)cuGetProcAddress},
+	{"cuMemAlloc", 3020, 0, (void *)cuMemAlloc_v2},
+	{"cuMemAlloc", 2000, 0, (void *)cuMemAlloc},
+	{"cuLaunchKernel", 7000, 2, (void *)cuLaunchKernel_ptsz},
+	{"cuLaunchKernel", 4000, 0, (void *)cuLaunchKernel},
+	{"cuMemcpyHtoD", 7000, 2, (void *)cuMemcpyHtoD_v2_ptds},
+	{"cuMemcpyHtoD", 3020, 0, (void *)cuMemcpyHtoD_v2},
+	{"cuStreamSynchronize", 7000, 2, (void *)cuStreamSynchronize_ptsz},
+	{"cuStreamSynchronize", 2000, 0, (void *)cuStreamSynchronize},
+	{"cuEventRecord", 2000, 0, (void *)event_record_inside},
+	{"cuDeviceGetCount", 2000, 0, (void *)cuDeviceGetCount},
+	{"cuFutureOrderEverything", 13000, 0, (void *)cuFutureOrderEverything},
 };
 
 static void *entry(const char *name, int version, cuuint64_t flags)

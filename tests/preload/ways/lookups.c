@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 #define CHECK(x)                                                                                                       \
 	do {                                                                                                           \
@@ -41,12 +41,14 @@ int main(void)
 	CHECK(!dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") && told("cuMemAlloc_v2"));
 	CHECK(errno == 4711);
 
-	CHECK(((__typeof__(&cuDevicePrimaryCtxRetain))dlsym(driver, "cuDevicePrimaryCtxRetain"))(&context, 0) == CUDA_SUCCESS);
+	CHECK(((__typeof__(&cuDevicePrimaryCtxRetain))dlsym(driver, "cuDevicePrimaryCtxRetain"))(&context, 0) ==
+	      CUDA_SUCCESS);
 	CHECK(((__typeof__(&cuCtxSetCurrent))dlsym(driver, "cuCtxSetCurrent"))(context) == CUDA_SUCCESS);
 	CHECK(((__typeof__(&cuMemAlloc_v2))dlsym(driver, "cuMemAlloc_v2"))(&at, 0x777) == CUDA_SUCCESS);
 	CHECK(((__typeof__(&cuEventQuery))dlsym(driver, "cuEventQuery"))(NULL) == CUDA_ERROR_NOT_READY);
 	/* No function of the driver's: the launch is recorded, the handle is not described as a kernel. */
-	((__typeof__(&cuLaunchKernel))dlsym(driver, "cuLaunchKernel"))((CUfunction)0xbad, 1, 1, 1, 1, 1, 1, 0, 0, NULL, NULL);
+	((__typeof__(&cuLaunchKernel))dlsym(driver, "cuLaunchKernel"))((CUfunction)0xbad, 1, 1, 1, 1, 1, 1, 0, 0, NULL,
+								       NULL);
 	CHECK(errno == 4711 && !dlerror());
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 extern int next_calls;
 

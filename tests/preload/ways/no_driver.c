@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A weak reference finds our exported name where there is no driver; the call then fails as the stub library's would. */
+/* A weak reference finds our exported name where there is no driver; the call then fails as the stub library's would.
+ */
 #include <stdio.h>
 
 extern int cuMemAlloc_v2(unsigned long long *, unsigned long) __attribute__((weak));

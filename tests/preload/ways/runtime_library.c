@@ -2,7 +2,7 @@
 /* Asks the driver for a hundred functions and more before its first call, as a CUDA runtime does; then allocates. */
 #include <dlfcn.h>
 
-#include "preload/cuda_types.h"
+#include "preload/intercept/cuda_types.h"
 
 int runtime_allocate(size_t bytes);
 int runtime_allocate(size_t bytes)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds a trace, judges it and exports the timeline: export CASE TRACE OUT [--gzip] [--perfetto] [--from NS] [--to NS] [--around NS]
+ * Builds a trace, judges it and exports the timeline: export CASE TRACE OUT [--gzip] [--perfetto] [--from NS] [--to NS]
+ * [--around NS]
  * [--dot [WHICH]].  Says on standard output what was put in, so that the checks know what must come out.
  */
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #include "reader/trace_builder.h"
-#include "report/timeline.h"
+#include "report/timeline/timeline.h"
 
 enum { A = 0xa0, B = 0xb0, EVENT = 0xe0 };
 static const uint64_t device_memory = 0x7f0000000000, host_memory = 0x550000000000;
@@ -151,7 +152,10 @@ static const struct {
 	const char *name;
 	void (*build)(struct tb *tb);
 	bool ends;
-} cases[] = {{"pipeline", pipeline, true}, {"race", race, true}, {"everything", everything, false}, {"deep", deep, true},
+} cases[] = {{"pipeline", pipeline, true},
+	     {"race", race, true},
+	     {"everything", everything, false},
+	     {"deep", deep, true},
 	     {"timed", timed, true}};
 
 struct request {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SW204: a capture stands apart from all other work, and the driver says so by an error; most of them also spoil the
+ * capture, so that the error that the author sees is that of cuStreamEndCapture.
+ */
+#include "detect/model/model.h"
+
+#define SW_UNJOINED 904
+
+/* CUDA driver API, CUresult, cudaStreamCapture errors: what each status says for certain. */
+static const uint16_t statuses[] = {
+	900 /* UNSUPPORTED: not permitted while the stream captures */,
+	902 /* MERGE: two captures would become one */,
+	903 /* UNMATCHED: ended on another stream than it began on */,
+	SW_UNJOINED /* a stream that joined it was not joined back */,
+	905 /* ISOLATION: captured work would depend on work outside */,
+	906 /* IMPLICIT: the legacy stream would wait for it */,
+	907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */,
+};
+
+/* The one stream beside that of the call that is part of its capture; 0: none, or several. */
+static uint32_t left_over(const struct sw_model *m, const struct sw_lane *books)
+{
+	uint32_t other = 0;
+	for (size_t i = 0; books->capture && i < m->lanes.n; i++) {
+		const struct sw_lane *lane = &m->lanes.at[i];
+		if (lane == books || lane->capture != books->capture)
+			continue;
+		if (other)
+			return 0;
+		other = lane->stream;
+	}
+	return other;
+}
+
+static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen)
+{
+	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, c->stream);
+	uint32_t lane;
+	const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	seen->access[0].stream = books->stream;
+	const struct sw_access *last = sw_origin_last(m, left_over(m, books));
+	if (last)
+		seen->access[seen->accesses++] = *last;
+}
+
+void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call)
+{
+	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+		if (statuses[i] != r->rec->status)
+			continue;
+		struct sw_finding seen = {
+			.id = SW_FINDING_CAPTURE_ISOLATION,
+			.severity = SW_WARNING,
+			.confidence = SW_CERTAIN,
+			.basis = SW_BASIS_DOCUMENTED,
+			.accesses = 1,
+			.access[0] = *call,
+			.detail = r->rec->status,
+		};
+		if (r->rec->kind == SW_REC_CAPTURE && r->rec->status == SW_UNJOINED)
+			add_unjoined(m, r, &seen);
+		sw_collect_add(&m->collect, &seen, NULL);
+		return;
+	}
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches of executable graphs.  What the nodes touch is listed at the first launch behind a description; a launch
+ * then plays the list as work of its stream.
+ */
+#include "detect/model/model.h"
+
+/* CUgraphNodeType of cuda.h, of nodes that have no work of their own. */
+enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9, TYPE_CONDITIONAL = 13 };
+
+/* CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: "Automatically free memory allocated in a graph before relaunching".
+ */
+#define SW_AUTO_FREE 1u
+
+/* ---- what nodes touch -------------------------------------------------------------------------------------------- */
+
+void sw_listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how, struct sw_use *use)
+{
+	struct sw_listed *listed = sw_vec_push(&m->listing->at);
+	*listed = (struct sw_listed){
+		.node = m->listing->node,
+		.what = *what,
+		.range = *range,
+		.array = how->array,
+		.guess = how->guess,
+		.handle = how->handle,
+		.use = use,
+	};
+	listed->range.perhaps = m->listing->perhaps;
+	if (use)
+		use->range.perhaps = m->listing->perhaps;
+}
+
+static sw_handler *const touches[256] = {
+	[SW_REC_LAUNCH] = sw_launch_touches,
+	[SW_REC_COPY_ND] = sw_copy_touches,
+	[SW_REC_SET] = sw_set_touches,
+};
+
+/* The access of a node: of the call that made it, else of the launch; its own kernel. */
+static struct sw_access access_of(const struct sw_node *node, const struct sw_access *launch)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)node->work;
+	struct sw_access what = node->made.seq ? node->made : *launch;
+	what.role = SW_CALL;
+	what.node = node->made.seq;
+	what.function = 0;
+	if (node->work && node->work->kind == SW_REC_LAUNCH) {
+		what.kind = SW_REC_LAUNCH; /* told by the kernel's name, whichever call made the node */
+		what.function = l->function;
+	}
+	return what;
+}
+
+static void node_list(struct sw_model *m, const struct sw_node *node)
+{
+	const struct sw_record *outer = m->record;
+	struct sw_access call = m->wait->what;
+	struct sw_record r = *outer;
+	sw_handler *touch = touches[node->work->kind];
+	if (!touch)
+		return;
+	node->work->ctx = outer->rec->ctx;
+	r.rec = node->work;
+	if (node->work->kind == SW_REC_LAUNCH) {
+		const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)node->work;
+		r.params = l->param_bytes ? l + 1 : NULL;
+		r.param_bytes = l->param_bytes;
+	}
+	m->record = &r;
+	m->wait->what = access_of(node, &call);
+	touch(m, &r, m->wait);
+	m->wait->what = call;
+	m->record = outer;
+}
+
+/* Nodes without work that do nothing to memory: what they hold is listed by itself. */
+static bool is_silent(const struct sw_node *node)
+{
+	return node->type == TYPE_GRAPH || node->type == TYPE_EMPTY || node->type == TYPE_CONDITIONAL ||
+	       node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
+}
+
+static void nodes_list(struct sw_model *m, struct sw_exec *x)
+{
+	m->listing = &x->touches;
+	for (size_t i = 0; i < x->nodes.n; i++) {
+		const struct sw_node *node = &x->nodes.at[i];
+		x->touches.node = (uint32_t)i;
+		x->touches.perhaps = node->perhaps;
+		if (node->work && !node->disabled)
+			node_list(m, node);
+		else if (!node->work && !is_silent(node))
+			x->touches.unknown = true;
+	}
+	m->listing = NULL;
+}
+
+static void exec_list(struct sw_model *m, struct sw_exec *x)
+{
+	struct sw_paths paths = {0};
+	bool known = !x->unknown && x->nodes.n == x->expected && sw_paths_find(x, &paths);
+	sw_exec_unlist(m, x);
+	nodes_list(m, x);
+	x->listed = true;
+	if (known)
+		sw_branches_judge(m, x, &paths, &x->touches);
+	sw_turns_make(x, known ? &paths : NULL);
+	sw_paths_free(&paths);
+	for (size_t i = 0; i < x->touches.at.n; i++) {
+		struct sw_listed *l = &x->touches.at.at[i];
+		if (l->use)
+			sw_use_drop(&m->space.uses, l->use);
+		l->use = NULL;
+	}
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+uint64_t sw_exec_turn(const struct sw_exec *x)
+{
+	/* Handles are pointers to structures, so no event of the program has an odd one. */
+	return x->handle | 1;
+}
+
+/* A launch while it is played: a step of its stream, or several where events stand for parts of it. */
+struct run {
+	struct sw_model *m;
+	struct sw_exec *x;
+	struct sw_hb_at at;
+	bool open;   /* the last step can take more work */
+	size_t next; /* in the listing: its entries come by node */
+};
+
+static void step(struct run *run)
+{
+	struct sw_model *m = run->m;
+	struct sw_point *point = &m->wait->what.point;
+	if (run->open)
+		return;
+	*point = sw_hb_enqueue(m->hb, &run->at);
+	struct sw_lane *books = sw_model_books(m, point->lane);
+	books->work = point->tick;
+	sw_pending_push(m, books, m->record->seq, point->tick);
+	run->open = true;
+}
+
+static struct sw_access placed(const struct sw_access *what, const struct sw_access *launch)
+{
+	struct sw_access at = *what;
+	at.seq = launch->seq;
+	at.t_ns = launch->t_ns;
+	at.dur_ns = launch->dur_ns;
+	at.point = launch->point;
+	at.stream = launch->stream;
+	at.device = launch->device;
+	return at;
+}
+
+static void wait_for_event(struct run *run, const struct sw_node *node)
+{
+	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)node->work;
+	struct sw_hb_event_state state;
+	sw_hb_stream_wait(run->m->hb, &run->at, s->event, 0, &state);
+	run->open = false;
+}
+
+static void record_event(struct run *run, const struct sw_node *node)
+{
+	struct sw_model *m = run->m;
+	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)node->work;
+	struct sw_access what = m->wait->what;
+	what.role = SW_RECORD;
+	sw_event_recorded(m, &what, &run->at, e->event, 0);
+	((struct sw_event *)sw_map_ptr(&m->events, e->event))->in_graph = false;
+	run->open = false;
+}
+
+static void alloc_node(struct run *run, const struct sw_node *node)
+{
+	struct sw_model *m = run->m;
+	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
+	struct sw_access what = access_of(node, &m->wait->what);
+	uint64_t offset;
+	step(run);
+	what = placed(&what, &m->wait->what);
+	if (sw_space_find_outer(&m->space, a->address, &offset)) {
+		if (!(run->x->flags & SW_AUTO_FREE))
+			return; /* still there from the launch before */
+		what.role = SW_FREE;
+		sw_block_freed(m, a->address, &what);
+	}
+	what.role = SW_ALLOC;
+	sw_block_made(m, a, &what);
+}
+
+/* So that what the nodes do to memory of the graph's own can be listed. */
+static void allocate(struct run *run)
+{
+	struct sw_model *m = run->m;
+	uint64_t offset;
+	for (size_t i = 0; i < run->x->nodes.n; i++) {
+		const struct sw_node *node = &run->x->nodes.at[i];
+		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
+		if (!a || a->h.kind != SW_REC_ALLOC || node->disabled)
+			continue;
+		const struct sw_block *block = sw_space_find_outer(&m->space, a->address, &offset);
+		struct sw_access what = access_of(node, &m->wait->what);
+		what = placed(&what, &m->wait->what);
+		what.role = SW_ALLOC;
+		if (!block || block->bytes - offset < a->bytes)
+			sw_block_made(m, a, &what);
+	}
+}
+
+static void free_node(struct run *run, const struct sw_node *node)
+{
+	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)node->work;
+	struct sw_access what = access_of(node, &run->m->wait->what);
+	step(run);
+	what = placed(&what, &run->m->wait->what);
+	what.role = SW_FREE;
+	sw_block_freed(run->m, f->address, &what);
+}
+
+static void host_node(struct run *run, const struct sw_node *node)
+{
+	(void)node;
+	step(run);
+	struct sw_point point = run->m->wait->what.point;
+	struct sw_lane *books = sw_model_books(run->m, point.lane);
+	books->visible = point.tick;
+	books->visible_seq = run->m->record->seq;
+	sw_host_signalled(run->m, point);
+}
+
+static void values(struct run *run, const struct sw_node *node, bool waits)
+{
+	struct sw_model *m = run->m;
+	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)node->work;
+	for (uint32_t i = 0; i < node->work_bytes / sizeof *o; i++)
+		if (waits && o[i].op == SW_MEMOP_WAIT_VALUE) {
+			sw_value_waited(m, &run->at, &o[i]);
+			run->open = false;
+		} else if (!waits && o[i].op == SW_MEMOP_WRITE_VALUE) {
+			step(run);
+			sw_value_written(m, &run->at, m->wait->what.point, &o[i]);
+			run->open = false;
+		}
+	m->wide.poisoned = true;
+}
+
+static void values_waited(struct run *run, const struct sw_node *node)
+{
+	values(run, node, true);
+}
+
+static void values_written(struct run *run, const struct sw_node *node)
+{
+	values(run, node, false);
+}
+
+/* By what the node does; touching memory comes beside it. */
+static const struct {
+	void (*wait)(struct run *run, const struct sw_node *node);
+	void (*work)(struct run *run, const struct sw_node *node);
+	void (*record)(struct run *run, const struct sw_node *node);
+} plays[256] = {
+	[SW_REC_STREAM_WAIT] = {.wait = wait_for_event}, [SW_REC_EVENT_RECORD] = {.record = record_event},
+	[SW_REC_ALLOC] = {.work = alloc_node},		 [SW_REC_FREE] = {.work = free_node},
+	[SW_REC_HOST_FUNC] = {.work = host_node},	 [SW_REC_MEM_OP] = {values_waited, NULL, values_written},
+};
+
+/* The first entry of a node, or of one behind it. */
+static size_t first_of(const struct sw_listing *list, uint32_t node)
+{
+	size_t lo = 0, hi = list->at.n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (list->at.at[mid].node < node)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void touch(struct run *run, uint32_t node)
+{
+	struct sw_model *m = run->m;
+	const struct sw_listing *list = &run->x->touches;
+	/* Turns come in another order than nodes where events are bound to parts. */
+	if (run->next >= list->at.n || list->at.at[run->next].node != node)
+		run->next = first_of(list, node);
+	for (; run->next < list->at.n && list->at.at[run->next].node == node; run->next++) {
+		const struct sw_listed *l = &list->at.at[run->next];
+		step(run);
+		struct sw_access what = placed(&l->what, &m->wait->what);
+		struct sw_touch how = {.array = l->array, .guess = l->guess, .handle = l->handle};
+		sw_model_touch(m, &what, &l->range, &how);
+	}
+}
+
+static void play(struct run *run, const struct sw_turn *turn)
+{
+	const struct sw_node *node = &run->x->nodes.at[turn->node];
+	uint8_t kind = node->work ? node->work->kind : 0;
+	if (node->disabled)
+		return;
+	if (turn->parts & SW_TURN_WAIT && plays[kind].wait)
+		plays[kind].wait(run, node);
+	if (turn->parts & SW_TURN_WORK) {
+		if (plays[kind].work)
+			plays[kind].work(run, node);
+		touch(run, turn->node);
+		if (node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT)
+			sw_value_not_followed(run->m, node->made.seq ? &node->made : &run->m->wait->what);
+	}
+	if (turn->parts & SW_TURN_RECORD && plays[kind].record)
+		plays[kind].record(run, node);
+}
+
+/* Steps of its stream that touch what its nodes touch: "Each launch is ordered behind both any previous work in hStream
+   and any previous launches of hGraphExec" (CUDA driver API, cuGraphLaunch). */
+void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_graph_launch *g = (const struct sw_rec_graph_launch *)(const void *)r->rec;
+	struct run run = {.m = m, .x = sw_exec_of(m, g->exec), .at = sw_model_at(m, r, g->stream), .open = true};
+	struct sw_exec *x = run.x;
+	struct sw_hb_event_state last;
+	if (!sw_model_captured(m, &run.at)) {
+		sw_hb_event_state(m->hb, sw_exec_turn(x), &last);
+		if (last.recorded)
+			sw_hb_stream_wait(m->hb, &run.at, sw_exec_turn(x), 0, &last);
+	}
+	if (!sw_model_enqueue(m, r, g->stream))
+		return;
+	m->j->coverage.graph_launches++;
+	if (!x->listed) {
+		allocate(&run);
+		exec_list(m, x);
+	}
+	for (size_t i = 0; i < x->turns.n; i++)
+		play(&run, &x->turns.at[i]);
+	m->j->coverage.edges_for_safety += x->bound;
+	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected) {
+		sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
+		m->wide.poisoned = true;
+		m->j->coverage.unknown_graph_launches++;
+	}
+	sw_hb_event_record(m->hb, sw_exec_turn(x), &run.at, 0, NULL);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/kinds.h"
+
+/* Calls that became nodes and may still be named by a description. */
+#define SW_MAX_ORIGINS 65536u
+
+/* CUgraphNodeType of cuda.h. */
+enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9 };
+
+/* CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH */
+#define SW_LAUNCHED_BY_KERNELS 4u
+
+/* ---- where nodes come from --------------------------------------------------------------------------------------- */
+
+void sw_origin_remember(struct sw_model *m, const struct sw_access *what)
+{
+	struct sw_graphs *g = &m->graphs;
+	size_t place = g->next;
+	if (g->origin.n < SW_MAX_ORIGINS)
+		sw_vec_push(&g->origin);
+	else
+		sw_map_delete(&g->origins, g->origin.at[place].seq);
+	g->origin.at[place] = *what;
+	*sw_map_put(&g->origins, what->seq) = place + 1;
+	g->next = (place + 1) % SW_MAX_ORIGINS;
+}
+
+const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream)
+{
+	const struct sw_graphs *g = &m->graphs;
+	for (size_t n = 0; stream && n < g->origin.n; n++) {
+		const struct sw_access *at = &g->origin.at[(g->next + g->origin.n - 1 - n) % g->origin.n];
+		if (at->stream == stream)
+			return at;
+	}
+	return NULL;
+}
+
+static void origin_of(const struct sw_model *m, uint64_t seq, struct sw_access *made)
+{
+	size_t place = seq ? sw_map_get(&m->graphs.origins, seq) : 0;
+	if (place)
+		*made = m->graphs.origin.at[place - 1];
+}
+
+/* ---- the books --------------------------------------------------------------------------------------------------- */
+
+void sw_exec_unlist(struct sw_model *m, struct sw_exec *x)
+{
+	for (size_t i = 0; i < x->touches.at.n; i++)
+		if (x->touches.at.at[i].use)
+			sw_use_drop(&m->space.uses, x->touches.at.at[i].use);
+	x->touches.at.n = 0;
+	x->touches.unknown = x->listed = false;
+}
+
+static void exec_empty(struct sw_model *m, struct sw_exec *x)
+{
+	for (size_t i = 0; i < x->nodes.n; i++) {
+		free(x->nodes.at[i].before);
+		free(x->nodes.at[i].work);
+	}
+	x->nodes.n = 0;
+	sw_map_free(&x->index);
+	sw_exec_unlist(m, x);
+}
+
+static void exec_free(struct sw_model *m, struct sw_exec *x)
+{
+	exec_empty(m, x);
+	free(x->nodes.at);
+	free(x->touches.at.at);
+	free(x->turns.at);
+	free(x);
+}
+
+void sw_graphs_free(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->graphs.execs, i, &slot));)
+		exec_free(m, (struct sw_exec *)(uintptr_t)slot.value);
+	sw_map_free(&m->graphs.execs);
+	sw_map_free(&m->graphs.origins);
+	free(m->graphs.origin.at);
+	m->graphs = (struct sw_graphs){0};
+}
+
+struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle)
+{
+	struct sw_exec *x = sw_map_ptr(&m->graphs.execs, handle);
+	if (!x) {
+		x = sw_calloc(1, sizeof *x);
+		x->handle = handle;
+		x->unknown = true; /* until it is described */
+		sw_map_put_ptr(&m->graphs.execs, handle, x);
+	}
+	return x;
+}
+
+static void instantiated(struct sw_model *m, const struct sw_rec_graph *g, const struct sw_access *call)
+{
+	struct sw_exec *x = sw_exec_of(m, g->exec);
+	x->made = *call;
+	if (g->op != SW_GRAPH_INSTANTIATE)
+		return;
+	x->flags = g->flags;
+	/* What kernels launch is not seen.  It orders nothing that is: no finding of this context is in doubt. */
+	if (g->flags & SW_LAUNCHED_BY_KERNELS) {
+		struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
+					  .severity = SW_NOTE,
+					  .confidence = SW_CERTAIN,
+					  .accesses = 1,
+					  .access[0] = *call};
+		m->j->coverage.unclassified_calls++;
+		sw_collect_add(&m->collect, &seen, NULL);
+	}
+}
+
+void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_graph *g = (const struct sw_rec_graph *)(const void *)r->rec;
+	struct sw_exec *x = sw_map_ptr(&m->graphs.execs, g->exec);
+	if (g->op == SW_GRAPH_ADD_NODE) {
+		sw_origin_remember(m, &w->what);
+	} else if (g->op == SW_GRAPH_EXEC_DESTROY && x) {
+		sw_hb_event_destroy(m->hb, sw_exec_turn(x));
+		sw_map_delete(&m->graphs.execs, g->exec);
+		exec_free(m, x);
+	} else if (g->op == SW_GRAPH_INSTANTIATE || g->op == SW_GRAPH_EXEC_UPDATE) {
+		instantiated(m, g, &w->what);
+	}
+}
+
+/* ---- descriptions ------------------------------------------------------------------------------------------------ */
+
+/* The record inside a node's record, NULL when there is none or it is damaged. */
+static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
+{
+	size_t room = n->h.words * 8u - sizeof *n, edges = 8ull * n->before;
+	if (edges > room || n->work_bytes > room - edges || n->work_bytes < sizeof(struct sw_rec))
+		return NULL;
+	struct sw_rec *work = sw_alloc(n->work_bytes);
+	memcpy(work, (const char *)(n + 1) + edges, n->work_bytes);
+	work->flags = 0; /* the work alone, no call */
+	size_t least = sw_kind_bytes(work);
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)work;
+	bool whole = sw_kind_is_operation(work->kind) && least && least <= n->work_bytes &&
+		     (work->kind != SW_REC_LAUNCH || l->param_bytes <= n->work_bytes - sizeof *l);
+	if (whole)
+		return work;
+	free(work);
+	return NULL;
+}
+
+/* The driver may tell another handle for the kernel of a node than the captured launch had, one of which it is not
+   known where the code is: that of the launch is as good. */
+static void name_kernel(const struct sw_model *m, const struct sw_node *node)
+{
+	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;
+	if (!l || l->h.kind != SW_REC_LAUNCH || l->function == node->made.function)
+		return;
+	const struct sw_trace_function *told = sw_reader_function(m->reader, l->function);
+	const struct sw_trace_function *launched = sw_reader_function(m->reader, node->made.function);
+	if (told && launched && *told->name && !strcmp(told->name, launched->name))
+		l->function = node->made.function;
+}
+
+static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_graph_node *n)
+{
+	size_t edges = 8ull * n->before;
+	if (edges > n->h.words * 8u - sizeof *n) {
+		x->unknown = true;
+		return;
+	}
+	struct sw_node node = {.handle = n->node, .parent = n->parent, .type = n->type, .n = n->before};
+	node.work = work_of(n);
+	node.work_bytes = n->work_bytes;
+	node.body = node.perhaps = n->flags & SW_NODE_BODY;
+	if (n->flags & SW_NODE_WEAK) /* counted as full dependencies */
+		m->j->coverage.edges_for_safety++;
+	node.before = edges ? sw_alloc(edges) : NULL;
+	if (edges)
+		memcpy(node.before, n + 1, edges);
+	origin_of(m, n->origin, &node.made);
+	name_kernel(m, &node);
+	/* A child's nodes were copied into the graph by the call that added the child. */
+	size_t parent = sw_map_get(&x->index, n->parent);
+	if (!node.made.seq && parent)
+		node.made = x->nodes.at[parent - 1].made;
+	if (parent)
+		node.perhaps |= x->nodes.at[parent - 1].perhaps;
+	*sw_vec_push(&x->nodes) = node;
+	*sw_map_put(&x->index, n->node) = x->nodes.n;
+}
+
+/* What a child graph's node held goes; nodes lie behind those that hold them. */
+static void empty_child(struct sw_exec *x, uint64_t child)
+{
+	struct sw_map gone = {0};
+	size_t kept = 0;
+	*sw_map_put(&gone, child) = 1;
+	sw_map_free(&x->index);
+	for (size_t i = 0; i < x->nodes.n; i++) {
+		struct sw_node *node = &x->nodes.at[i];
+		if (node->parent && sw_map_get(&gone, node->parent)) {
+			*sw_map_put(&gone, node->handle) = 1;
+			free(node->before);
+			free(node->work);
+			continue;
+		}
+		x->nodes.at[kept++] = *node;
+		*sw_map_put(&x->index, x->nodes.at[kept - 1].handle) = kept;
+	}
+	x->expected -= (uint32_t)(x->nodes.n - kept);
+	x->nodes.n = kept;
+	sw_map_free(&gone);
+}
+
+static void work_change(struct sw_exec *x, struct sw_node *node, const struct sw_rec_graph_node *n)
+{
+	bool semaphore = node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
+	node->made = x->made;
+	if (node->type == TYPE_GRAPH && n->type == TYPE_GRAPH) {
+		x->unknown |= n->flags & SW_NODE_INCOMPLETE;
+		empty_child(x, n->node); /* `node` may have moved */
+		x->expected += n->nodes > UINT32_MAX ? UINT32_MAX : (uint32_t)n->nodes;
+		return;
+	}
+	free(node->work);
+	node->work = work_of(n);
+	node->work_bytes = n->work_bytes;
+	x->unknown |= !node->work && !semaphore;
+}
+
+static void node_change(struct sw_exec *x, const struct sw_rec_graph_node *n)
+{
+	size_t place = sw_map_get(&x->index, n->node);
+	if (!place) /* of a graph that this exec was updated from meanwhile */
+		x->unknown = true;
+	else if (n->flags & SW_NODE_CHANGED)
+		work_change(x, &x->nodes.at[place - 1], n);
+	else
+		x->nodes.at[place - 1].disabled = n->flags & SW_NODE_DISABLED;
+}
+
+void sw_on_graph_node(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_graph_node *n = (const struct sw_rec_graph_node *)(const void *)r->rec;
+	struct sw_exec *x = sw_exec_of(m, n->exec);
+	(void)w;
+	sw_exec_unlist(m, x);
+	if (n->flags & SW_NODE_HEAD) {
+		exec_empty(m, x);
+		x->expected = n->nodes > UINT32_MAX ? UINT32_MAX : (uint32_t)n->nodes;
+		x->unknown = n->flags & SW_NODE_INCOMPLETE;
+	} else if (n->flags & (SW_NODE_CHANGED | SW_NODE_ENABLED | SW_NODE_DISABLED)) {
+		node_change(x, n);
+	} else {
+		node_add(m, x, n);
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Executable graphs as they were described: nodes, what each depends on, what each does.
+ *
+ * What the nodes touch is worked out at the first launch behind a description, listed, and judged again at every launch
+ * without looking at the kernels anew.  Not thread-safe.
+ */
+#ifndef SW_DETECT_GRAPHS_GRAPHS_H
+#define SW_DETECT_GRAPHS_GRAPHS_H
+
+#include "base/map.h"
+#include "detect/memory/shadow.h"
+
+/* One access of a node. */
+struct sw_listed {
+	uint32_t node; /* index in the exec */
+	struct sw_access what;
+	struct sw_range range;
+	bool array, guess;
+	uint64_t handle;
+	struct sw_use
+		*use; /* where it lay when it was listed; only until the nodes were compared, NULL: memory that ended */
+};
+struct sw_listing {
+	SW_VEC(struct sw_listed) at;
+	uint32_t node;
+	bool perhaps; /* the node may not run */
+	bool unknown; /* some node touches what is not known */
+};
+
+struct sw_node {
+	uint64_t handle;
+	uint64_t parent;
+	uint64_t *before; /* handles */
+	uint32_t n;
+	uint32_t type;
+	struct sw_rec *work;   /* NULL: nothing that is known */
+	uint32_t work_bytes;   /* several memory operations lie behind each other */
+	struct sw_access made; /* the call that made it; seq 0 unknown */
+	bool disabled;
+	bool body;    /* of a conditional node: stands for all that it holds */
+	bool perhaps; /* it may not run: it is such a body or lies in one */
+};
+
+/* A node's turn in a launch, and which part of it: waits come before, records behind what they are bound to. */
+enum { SW_TURN_WAIT = 1, SW_TURN_WORK = 2, SW_TURN_RECORD = 4, SW_TURN_ALL = 7 };
+struct sw_turn {
+	uint32_t node;
+	uint32_t parts;
+};
+
+struct sw_exec {
+	uint64_t handle;
+	SW_VEC(struct sw_node) nodes;
+	struct sw_map index; /* handle of a node -> index + 1 */
+	uint32_t expected;   /* nodes that the description said follow */
+	bool unknown;	     /* the description has gaps */
+	bool listed;	     /* `touches` are those of the nodes as they are */
+	struct sw_listing touches;
+	SW_VEC(struct sw_turn) turns; /* of a launch; valid while `listed` */
+	uint32_t bound;		      /* safety edges that events bound to the whole graph cost at each launch */
+	uint32_t flags;		      /* CUgraphInstantiate_flags */
+	struct sw_access made;	      /* the call that made the exec, or updated it */
+};
+
+/* Which nodes come before which. */
+struct sw_paths {
+	size_t n, words;
+	uint64_t *before; /* n x words: bit j of row i: j comes before i */
+	uint32_t *sorted; /* each node behind all that come before it */
+};
+static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_t b)
+{
+	return p->before[b * p->words + a / 64] >> (a % 64) & 1;
+}
+
+struct sw_graphs {
+	struct sw_map execs;		 /* handle -> struct sw_exec */
+	struct sw_map origins;		 /* record of a captured call -> place in `origin` + 1 */
+	SW_VEC(struct sw_access) origin; /* the last of them: a ring */
+	size_t next;
+};
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/hazards/confidence.h"
+
+static const struct sw_verdict error = {SW_ERROR, SW_CERTAIN};
+static const struct sw_verdict warning = {SW_WARNING, SW_LIKELY};
+static const struct sw_verdict possible = {SW_NOTE, SW_POSSIBLE};
+
+/* By the weaker evidence of the two sides.  Exact evidence may come without bounds (a whole array): then it counts as
+   direction known. */
+static const struct sw_verdict *const table[SW_EV_EXACT + 1][SW_CONTACTS] = {
+	/*                   bytes     same base  assumed extent */
+	[SW_EV_ASSUMED] = {&possible, &possible, &possible}, [SW_EV_SIGNATURE] = {&warning, &warning, &possible},
+	[SW_EV_DIRECTION] = {&warning, &warning, &possible}, [SW_EV_FOOTPRINT] = {&error, &warning, &possible},
+	[SW_EV_EXACT] = {&error, &warning, &possible},
+};
+
+static bool has_bounds(const struct sw_range *range)
+{
+	return range->bounded && !range->vague;
+}
+
+static bool starts_inside(const struct sw_range *open, const struct sw_range *other)
+{
+	if (has_bounds(open))
+		return false;
+	if (open->base == other->base)
+		return true;
+	struct sw_range first = sw_range_bytes(open->base, 1, open->role, open->evidence);
+	return has_bounds(other) && sw_range_overlap(&first, other);
+}
+
+enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b)
+{
+	if (has_bounds(a) && has_bounds(b))
+		return SW_CONTACT_BYTES;
+	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
+}
+
+/* Where several things live in an allocation a hull covers what belongs to others: its pointer, too, must lead to the
+   other side's bytes. */
+static bool strays(const struct sw_range *hull, const struct sw_range *other)
+{
+	struct sw_range first = sw_range_bytes(hull->base, 1, hull->role, hull->evidence);
+	return hull->loose && hull->base != other->base && !sw_range_overlap(&first, other);
+}
+
+/* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts behind it. */
+#define SW_GRAZE 16
+static bool grazes(const struct sw_range *hull, const struct sw_range *other)
+{
+	uint64_t span = sw_range_span(hull), gap = other->address - hull->address;
+	return strays(hull, other) && other->address > hull->address && gap < span && span - gap < span / SW_GRAZE;
+}
+
+static bool signals(const struct sw_range *range, enum sw_severity severity)
+{
+	return range->polls && (severity == SW_ERROR || !range->own_flags);
+}
+
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants)
+{
+	enum sw_contact contact = sw_contact_of(a, b);
+	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
+	if (tenants >= SW_TENANTS_MANY && contact != SW_CONTACT_BYTES)
+		return possible;
+	if (grazes(a, b) || grazes(b, a))
+		return possible;
+	if (tenants >= SW_TENANTS_SEVERAL && (strays(a, b) || strays(b, a)))
+		return possible;
+	struct sw_verdict verdict = *table[weaker][contact];
+	/* Where in the box, or whether at all, depends on data: as sure as a shared base. */
+	if (verdict.severity == SW_ERROR && (a->loose || b->loose || a->perhaps || b->perhaps))
+		verdict = warning;
+	if (signals(a, verdict.severity) || signals(b, verdict.severity))
+		return verdict.severity == SW_ERROR ? warning : possible;
+	return verdict;
+}

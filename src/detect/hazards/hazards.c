@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model/model.h"
+
+/* Each occurrence of a hazard is told to the observer up to this many times a pair of call sites: markers in a
+ * timeline. */
+#define SW_MAX_TOLD 64u
+
+static int hazard_id(const struct sw_use *m, const struct sw_use *x)
+{
+	enum sw_memory memory = x->block->memory;
+	bool host_memory = memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
+	if (x->range.role == SW_FREE)
+		return host_memory ? SW_FINDING_HOST_IN_FLIGHT : SW_FINDING_USE_AFTER_FREE;
+	if (m->host || x->host)
+		return SW_FINDING_HOST_IN_FLIGHT;
+	if (!sw_role_writes(m->range.role))
+		return SW_FINDING_RACE_WAR;
+	return sw_role_reads(x->range.role) ? SW_FINDING_RACE_RAW : SW_FINDING_RACE_WAW;
+}
+
+static bool after_unclassified(const struct sw_model *m, uint8_t ctx)
+{
+	return m->context[ctx].unclassified || m->context[0].unclassified;
+}
+
+/* An allocation is only mentioned where somebody will read of it: a hazard in a loop over new allocations must not list
+   them all. */
+static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *block)
+{
+	bool told;
+	struct sw_finding *f;
+	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
+		sw_tie_hazard(m, seen, block);
+	f = sw_collect_add(&m->collect, seen, &told);
+	if (!f || (!told && f->count > SW_MAX_TOLD))
+		return;
+	seen->access[0].allocation = seen->access[1].allocation = sw_model_mention(m, block);
+	if (told)
+		f->access[0].allocation = f->access[1].allocation = seen->access[0].allocation;
+	if (f->count <= SW_MAX_TOLD && m->observer->hazard)
+		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
+}
+
+/*
+ * Ordered only because the host threads ran in this order: no lock was seen that makes them.  One made of atomic
+ * operations would not have been, so this is never certain.
+ */
+static void weaken(struct sw_finding *seen, enum sw_order order)
+{
+	if (order != SW_ORDER_OBSERVED)
+		return;
+	seen->host_order = true;
+	if (seen->severity == SW_ERROR)
+		seen->severity = SW_WARNING;
+	if (seen->confidence == SW_CERTAIN)
+		seen->confidence = SW_LIKELY;
+}
+
+static void judge(struct sw_finding *seen, struct sw_verdict verdict, bool measured, bool may)
+{
+	seen->severity = verdict.severity;
+	seen->confidence = verdict.confidence;
+	seen->basis = SW_BASIS_DOCUMENTED;
+	if (measured) {
+		seen->severity = SW_NOTE;
+		seen->measured_order = true;
+		seen->basis = may ? SW_BASIS_MAY : SW_BASIS_MEASURED;
+	}
+}
+
+/* A release that waits by measurement: does its wait cover the use? */
+static bool covered_by_free(const struct sw_model *m, struct sw_point point)
+{
+	if (m->free_covers)
+		for (size_t i = 0; i < m->free_covers->n; i++)
+			if (m->free_covers->at[i].lane == point.lane && m->free_covers->at[i].covered >= point.tick)
+				return true;
+	return false;
+}
+
+void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
+{
+	struct sw_model *m = arg;
+	uint32_t lane = later->access.point.lane;
+	enum sw_order order = sw_hb_ordered(m->hb, earlier->access.point, lane);
+	if (order == SW_ORDER_DOCUMENTED) {
+		if (m->wide.lanes.n)
+			sw_wide_need(m, earlier, later);
+		return;
+	}
+	m->unordered++;
+	if (m->context[earlier->ctx].over)
+		return;
+	struct sw_block *block = later->block;
+	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_block_tenants(block));
+	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (later->access.kind == SW_REC_HOST_ACCESS && sw_host_may_know(m, earlier->access.point))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
+		return; /* pools: certain cases only */
+	struct sw_finding seen = {
+		.id = hazard_id(earlier, later),
+		.accesses = 2,
+		.access = {earlier->access, later->access},
+		.fix = later->host || later->range.role == SW_FREE ? SW_FIX_HOST_SYNC : SW_FIX_EVENT,
+		.fix_stream = earlier->access.stream,
+		.fix_seq = earlier->access.seq,
+		.detail = (uint32_t)sw_contact_of(&earlier->range, &later->range),
+		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),
+	};
+	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
+	judge(&seen, verdict, measured, earlier->may_wait);
+	weaken(&seen, order);
+	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
+		return;
+	emit(m, &seen, block);
+}
+
+void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later)
+{
+	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);
+	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_tenants(freed));
+	if (freed->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
+		return;
+	if (after_unclassified(m, later->ctx))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (verdict.confidence == SW_POSSIBLE && !m->collect.keep_possible)
+		return;
+	struct sw_finding seen = {
+		.id = SW_FINDING_USE_AFTER_FREE,
+		.severity = verdict.severity,
+		.confidence = verdict.confidence,
+		.accesses = 2,
+		.access = {freed->gone, later->access},
+		.detail = (uint32_t)sw_contact_of(&whole, &later->range),
+	};
+	emit(m, &seen, freed);
+}
+
+void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born)
+{
+	enum sw_order order = sw_hb_ordered(m->hb, freed->gone.point, born->point.lane);
+	if (order == SW_ORDER_DOCUMENTED)
+		return;
+	struct sw_verdict verdict = {SW_ERROR, SW_CERTAIN};
+	if (after_unclassified(m, m->record->rec->ctx))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	struct sw_finding seen = {
+		.id = SW_FINDING_USE_AFTER_FREE,
+		.accesses = 2,
+		.access = {freed->gone, *born},
+		.detail = SW_CONTACT_BYTES,
+		.fix = SW_FIX_EVENT,
+		.fix_stream = freed->gone.stream,
+		.fix_seq = freed->gone.seq,
+		.last = sw_hb_last_join(m->hb, born->point.lane, freed->gone.point.lane),
+	};
+	judge(&seen, verdict, order == SW_ORDER_MEASURED, false);
+	weaken(&seen, order);
+	if (seen.confidence != SW_POSSIBLE || m->collect.keep_possible)
+		emit(m, &seen, freed);
+}
+
+void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later)
+{
+	struct sw_point born = block->born.point;
+	if (sw_hb_passed(m->hb, born)) {
+		block->born_passed = true;
+		return;
+	}
+	const struct sw_range *range = &later->range;
+	enum sw_order order = sw_hb_ordered(m->hb, born, later->access.point.lane);
+	bool sure = range->evidence == SW_EV_EXACT ||
+		    (range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls);
+	if (!sure || range->perhaps || after_unclassified(m, later->ctx) || order > SW_ORDER_OBSERVED)
+		return;
+	struct sw_finding seen = {
+		.id = SW_FINDING_USE_BEFORE_ALLOC,
+		.severity = SW_ERROR,
+		.confidence = SW_CERTAIN,
+		.accesses = 2,
+		.access = {block->born, later->access},
+		.fix = SW_FIX_EVENT,
+		.fix_stream = block->born.stream,
+		.fix_seq = block->born.seq,
+		.last = sw_hb_last_join(m->hb, later->access.point.lane, born.lane),
+	};
+	weaken(&seen, order);
+	emit(m, &seen, block);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events that were meant to order a hazard.  Waits for events that were never recorded, or recorded too early, and
+ * records that nobody waits for occur in correct programs (first iterations, event pools): alone they are notes.  When
+ * a hazard is found, the last waits of its later side tell which of them should have ordered it.
+ */
+#include "detect/model/model.h"
+
+#include <stdlib.h>
+
+bool sw_tie_useless(const struct sw_model *m, const struct sw_event *event, uint32_t lane)
+{
+	struct sw_point work = {event->record.point.lane, event->work};
+	return event->record.seq && (!event->work || sw_hb_ordered(m->hb, work, lane) == SW_ORDER_DOCUMENTED);
+}
+
+void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_event *event,
+		     const struct sw_hb_event_state *state, bool useless)
+{
+	if (!lane->ties)
+		lane->ties = sw_calloc(SW_TIES, sizeof *lane->ties);
+	struct sw_tie *tie = &lane->ties[lane->ties_made++ % SW_TIES];
+	*tie = (struct sw_tie){.wait = m->wait->what, .recorded = state->recorded};
+	if (state->recorded && event->record.seq) {
+		tie->useless = useless;
+		tie->record = event->record;
+		tie->record.point = state->record;
+		tie->replaced = event->replaced;
+		return;
+	}
+	if (state->recorded)
+		return;
+	struct sw_finding seen = {.id = SW_FINDING_WAIT_UNRECORDED,
+				  .severity = SW_NOTE,
+				  .confidence = SW_CERTAIN,
+				  .accesses = 1,
+				  .access[0] = tie->wait,
+				  .fix = SW_FIX_RECORD_FIRST,
+				  .fix_seq = tie->wait.seq};
+	sw_collect_add(&m->collect, &seen, NULL);
+}
+
+void sw_tie_replaced(struct sw_model *m, const struct sw_event *event)
+{
+	struct sw_finding seen = {.id = SW_FINDING_EVENT_OVERWRITTEN,
+				  .severity = SW_NOTE,
+				  .confidence = SW_CERTAIN,
+				  .accesses = 2,
+				  .access = {event->replaced, event->record}};
+	sw_collect_add(&m->collect, &seen, NULL);
+}
+
+/* How a wait failed to order the earlier side, the most telling first. */
+enum miss { NEVER, REPLACED, TOO_EARLY, WRONG_STREAM, NONE };
+
+/* A wait that was issued before the earlier side cannot have been meant for it; one that brought the order of other
+   work did its own duty. */
+static enum miss miss_of(const struct sw_tie *tie, const struct sw_access *earlier)
+{
+	if (tie->wait.seq < earlier->seq)
+		return NONE;
+	if (!tie->recorded)
+		return NEVER;
+	if (tie->replaced.seq > earlier->seq && tie->replaced.point.lane == earlier->point.lane)
+		return REPLACED;
+	if (tie->record.point.lane == earlier->point.lane && tie->record.point.tick < earlier->point.tick)
+		return TOO_EARLY;
+	if (tie->useless && tie->record.seq > earlier->seq && tie->record.point.lane != earlier->point.lane)
+		return WRONG_STREAM;
+	return NONE;
+}
+
+static const struct sw_tie *find_tie(const struct sw_lane *lane, const struct sw_access *earlier, enum miss *miss)
+{
+	const struct sw_tie *best = NULL;
+	uint32_t n = lane->ties_made < SW_TIES ? lane->ties_made : SW_TIES;
+	*miss = NONE;
+	for (uint32_t i = 1; i <= n; i++) {
+		const struct sw_tie *tie = &lane->ties[(lane->ties_made - i) % SW_TIES];
+		enum miss found = miss_of(tie, earlier);
+		if (found < *miss) {
+			*miss = found;
+			best = tie;
+		}
+	}
+	return best;
+}
+
+void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
+{
+	static const struct {
+		int id;
+		enum sw_fix fix;
+	} told[] = {
+		[NEVER] = {SW_FINDING_WAIT_UNRECORDED, SW_FIX_RECORD_FIRST},
+		[REPLACED] = {SW_FINDING_EVENT_OVERWRITTEN, SW_FIX_MOVE_RECORD},
+		[TOO_EARLY] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
+		[WRONG_STREAM] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
+	};
+	const struct sw_access *earlier = &hazard->access[0], *later = &hazard->access[1];
+	const struct sw_lane *lane = sw_model_books(m, later->point.lane);
+	enum miss miss;
+	const struct sw_tie *tie = lane->ties && !hazard->measured_order ? find_tie(lane, earlier, &miss) : NULL;
+	if (!tie)
+		return;
+	struct sw_finding seen = {.id = told[miss].id,
+				  .severity = hazard->severity,
+				  .confidence = hazard->confidence,
+				  .basis = hazard->basis,
+				  .fix = told[miss].fix,
+				  .fix_stream = earlier->stream,
+				  .detail = (uint32_t)hazard->id,
+				  .value = earlier->seq};
+	if (miss == NEVER) {
+		seen.accesses = 2;
+		seen.access[0] = tie->wait;
+		seen.access[1] = *earlier;
+		seen.fix_seq = tie->wait.seq;
+	} else {
+		seen.accesses = 3;
+		seen.access[0] = miss == REPLACED ? tie->replaced : tie->record;
+		seen.access[1] = miss == REPLACED ? tie->record : tie->wait;
+		seen.access[2] = *earlier;
+		seen.fix_seq = tie->record.seq;
+	}
+	hazard->fix = seen.fix;
+	hazard->fix_seq = seen.fix_seq;
+	bool told_now;
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &told_now);
+	if (f && told_now)
+		f->access[f->accesses - 1].allocation = sw_model_mention(m, block);
+}

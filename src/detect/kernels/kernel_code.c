@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/kernels/kernel_code.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "image/image.h"
+
+struct sw_code {
+	struct sw_footprint_image image; /* first: this is what is given out */
+	const void *data;		 /* in the trace; NULL: in the file */
+	uint64_t bytes;			 /* 0: the rest of the file */
+	const char *path;		 /* absolute */
+	uint64_t offset;
+	const uint8_t *build_id; /* of the file as it was mapped; NULL: only its age tells */
+	uint32_t build_id_bytes;
+	uint64_t loaded_ns; /* CLOCK_REALTIME */
+	void *map;
+	size_t mapped;
+};
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+static bool within(uint64_t offset, uint64_t bytes, uint64_t all)
+{
+	return offset <= all && bytes <= all - offset;
+}
+
+static uint64_t padded(uint32_t bytes)
+{
+	return ((uint64_t)bytes + 3) & ~3ull;
+}
+
+static const uint8_t *note_build_id(const uint8_t *notes, uint64_t bytes, uint32_t *id_bytes)
+{
+	Elf64_Nhdr note;
+	for (uint64_t at = 0; within(at, sizeof note, bytes);) {
+		memcpy(&note, notes + at, sizeof note);
+		uint64_t name = at + sizeof note, desc = name + padded(note.n_namesz);
+		if (!within(desc, note.n_descsz, bytes))
+			return NULL;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+		    !memcmp(notes + name, "GNU", sizeof "GNU")) {
+			*id_bytes = note.n_descsz;
+			return notes + desc;
+		}
+		at = desc + padded(note.n_descsz);
+	}
+	return NULL;
+}
+
+const uint8_t *sw_code_build_id(const void *file, size_t bytes, uint32_t *id_bytes)
+{
+	const uint8_t *at = file, *found = NULL;
+	Elf64_Ehdr head;
+	Elf64_Phdr segment;
+	if (bytes < sizeof head)
+		return NULL;
+	memcpy(&head, at, sizeof head);
+	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_phentsize != sizeof segment || !within(head.e_phoff, (uint64_t)head.e_phnum * sizeof segment, bytes))
+		return NULL;
+	for (unsigned i = 0; i < head.e_phnum && !found; i++) {
+		memcpy(&segment, at + head.e_phoff + i * sizeof segment, sizeof segment);
+		if (segment.p_type == PT_NOTE && within(segment.p_offset, segment.p_filesz, bytes))
+			found = note_build_id(at + segment.p_offset, segment.p_filesz, id_bytes);
+	}
+	return found;
+}
+
+/* A trace can name anything: nothing but files is opened, since opening a device does something, and nobody waits for a
+   pipe that came between. */
+static int open_file(const struct sw_code *code, struct sw_error *error)
+{
+	struct stat st;
+	if (stat(code->path, &st))
+		return sw_fail(error, -errno, "unreadable: %s: %s", code->path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return sw_fail(error, SW_E_FORMAT, "unreadable: %s is no file", code->path);
+	int fd = open(code->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? sw_fail(error, -errno, "unreadable: %s: %s", code->path, strerror(errno)) : fd;
+}
+
+/* Is the file what was loaded?  Its build id says so; a file without one (a cubin by itself) by its age. */
+static bool unchanged(const struct sw_code *code, const struct stat *st)
+{
+	uint32_t bytes = 0;
+	if (!code->build_id)
+		return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec <= code->loaded_ns;
+	const uint8_t *id = sw_code_build_id(code->map, code->mapped, &bytes);
+	return id && bytes == code->build_id_bytes && !memcmp(id, code->build_id, bytes);
+}
+
+/* The whole file is mapped, which costs nothing but addresses, for its build id.  Whoever cuts it short while we read
+   ends us with SIGBUS, as a debugger would be: libraries in use are replaced by renaming. */
+static int map_file(struct sw_code *code, int fd, struct sw_error *error)
+{
+	struct stat st;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+		return sw_fail(error, SW_E_FORMAT, "unreadable: %s is no file with content", code->path);
+	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return sw_fail(error, -errno, "unreadable: %s: %s", code->path, strerror(errno));
+	code->map = map;
+	code->mapped = (size_t)st.st_size;
+	if (!unchanged(code, &st))
+		return sw_fail(error, SW_E_FORMAT, "unreadable: %s is not the file that was loaded", code->path);
+	if (!code->bytes && code->offset < code->mapped)
+		code->bytes = code->mapped - code->offset;
+	if (!code->bytes || code->bytes > SW_IMAGE_MAX_BYTES || !within(code->offset, code->bytes, code->mapped))
+		return sw_fail(error, SW_E_FORMAT, "unreadable: the code is said to lie outside %s", code->path);
+	return 0;
+}
+
+static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
+{
+	struct sw_code *code = arg;
+	if (!code->data) {
+		int fd = open_file(code, error);
+		if (fd < 0)
+			return NULL;
+		int failed = map_file(code, fd, error);
+		close(fd);
+		if (failed)
+			return NULL;
+		code->data = (const char *)code->map + code->offset;
+	}
+	*size = code->bytes;
+	return code->data;
+}
+
+/* ---- what the trace says of it ------------------------------------------------------------------------------------
+ */
+
+static char *absolute(const struct sw_reader *reader, const char *path)
+{
+	const struct sw_trace_process *process = sw_reader_process(reader);
+	if (path[0] == '/' || !process || !process->cwd[0])
+		return sw_strdup(path);
+	return sw_format("%s/%s", process->cwd, path);
+}
+
+static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
+{
+	const struct sw_trace_module *module;
+	for (size_t i = 0; (module = sw_reader_module_at(reader, i)); i++)
+		if (module->build_id_bytes && !strcmp(module->path, code->path)) {
+			code->build_id = module->build_id;
+			code->build_id_bytes = module->build_id_bytes;
+		}
+	if (!code->build_id)
+		return;
+	/* Build id, place and size stand for the content: what is kept from earlier runs is found without a look at
+	   the file. */
+	uint64_t place[] = {code->offset, code->bytes};
+	uint64_t hash = sw_hash_bytes(SW_FNV_START, code->build_id, code->build_id_bytes);
+	hash = sw_hash_bytes(hash, place, sizeof place);
+	code->image.hash = hash ? hash : 1;
+}
+
+static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, uint64_t t_ns)
+{
+	struct sw_code *code = sw_calloc(1, sizeof *code);
+	code->image = (struct sw_footprint_image){
+		.id = image->id, .hash = image->data ? image->hash : 0, .bytes = bytes_of, .arg = code};
+	code->data = image->data;
+	code->bytes = image->bytes;
+	code->offset = image->file_offset;
+	code->loaded_ns = sw_reader_header(codes->reader)->start_realtime_ns + t_ns;
+	if (!code->data) {
+		code->path = absolute(codes->reader, image->path);
+		find_build_id(code, codes->reader);
+	}
+	return code;
+}
+
+static void code_free(struct sw_code *code)
+{
+	if (code->map)
+		munmap(code->map, code->mapped);
+	free((char *)(uintptr_t)code->path);
+	free(code);
+}
+
+const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t id, uint64_t t_ns, const char **why)
+{
+	struct sw_code *code = sw_map_ptr(&codes->by_id, id);
+	if (code)
+		return &code->image;
+	const struct sw_trace_image *image = id ? sw_reader_image(codes->reader, id) : NULL;
+	*why = image ? "the code was not recorded" : "no code image";
+	if (!image || (!image->data && !image->path[0]))
+		return NULL;
+	code = make(codes, image, t_ns);
+	struct sw_code *twin = code->image.hash ? sw_map_ptr(&codes->by_hash, code->image.hash) : NULL;
+	if (twin) {
+		code_free(code);
+		code = twin;
+	} else {
+		*sw_vec_push(&codes->all) = code;
+		if (code->image.hash)
+			sw_map_put_ptr(&codes->by_hash, code->image.hash, code);
+	}
+	sw_map_put_ptr(&codes->by_id, id, code);
+	return &code->image;
+}
+
+void sw_codes_free(struct sw_codes *codes)
+{
+	for (size_t i = 0; i < codes->all.n; i++)
+		code_free(codes->all.at[i]);
+	free(codes->all.at);
+	sw_map_free(&codes->by_id);
+	sw_map_free(&codes->by_hash);
+}

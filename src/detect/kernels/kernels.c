@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a kernel: its name, its code, and what that says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/model/model.h"
+
+/* Ids are given out one by one by the recorder; a hostile trace must not make us allocate by them. */
+#define SW_MAX_FUNCTIONS (1u << 20)
+/* "32,764 bytes" (CUDA C++ Programming Guide, 12.1 and newer). */
+#define SW_MAX_PARAM_BYTES (1u << 16)
+
+static void read_name(struct sw_kernel *kernel, const struct sw_trace_function *function)
+{
+	if (kernel->ready || !function->params)
+		return;
+	kernel->ready = true;
+	kernel->signature = sw_calloc(function->params, sizeof *kernel->signature);
+	/* A name with another number of parameters than the code has is not the name of these parameters. */
+	kernel->signed_ = sw_signature_of(function->name, kernel->signature, function->params) == function->params;
+}
+
+/* 90 for sm_90; 0: the trace does not describe the device. */
+static uint32_t arch_of(struct sw_model *m, uint8_t ctx)
+{
+	struct sw_context *context = &m->context[ctx];
+	const struct sw_trace_device *device;
+	for (size_t i = 0; !context->arch && (device = sw_reader_device(m->reader, i)); i++)
+		if (device->ordinal == context->device)
+			context->arch = device->major * 10 + device->minor;
+	return context->arch;
+}
+
+/* Number and sizes of parameters are the driver's: anything else is another kernel of that name.  *moved: they lie
+   elsewhere (a tensor map is aligned to 128 bytes in PTX, and in the machine code to what makes it so in its bank). */
+static bool same_params(const struct sw_footprint *footprint, const struct sw_trace_function *function, bool *moved)
+{
+	*moved = false;
+	if (footprint->param_bytes > SW_MAX_PARAM_BYTES)
+		return false;
+	if (function->flags & SW_FUNCTION_NO_LAYOUT)
+		return true;
+	if (footprint->params != function->params)
+		return false;
+	for (uint32_t i = 0; i < footprint->params; i++) {
+		if (footprint->param[i].bytes != function->param[i].bytes)
+			return false;
+		*moved |= footprint->param[i].offset != function->param[i].offset;
+	}
+	return true;
+}
+
+static void take_entry(struct sw_kernel *kernel, const struct sw_trace_function *function,
+		       const struct sw_footprint_entry *entry)
+{
+	const struct sw_footprint *footprint = entry->footprint;
+	kernel->unreadable = !footprint;
+	kernel->unread = entry->why;
+	if (!footprint)
+		return;
+	if (!same_params(footprint, function, &kernel->moved)) {
+		kernel->unreadable = true;
+		kernel->unread = "the code has other parameters than the kernel that ran";
+		return;
+	}
+	kernel->footprint = footprint;
+	kernel->ran = entry->ran;
+	kernel->wild = footprint->wild != 0;
+	if (kernel->wild)
+		kernel->unread = footprint->string + footprint->wild;
+}
+
+static void read_code(struct sw_model *m, struct sw_kernel *kernel, const struct sw_trace_function *function,
+		      uint32_t arch)
+{
+	if (kernel->arch == arch || !m->library)
+		return;
+	kernel->arch = arch;
+	kernel->footprint = NULL;
+	kernel->unreadable = false;
+	if (!function->name[0]) {
+		kernel->unread = "the name of the kernel is not known";
+		return;
+	}
+	const struct sw_footprint_image *image =
+		sw_codes_find(&m->codes, function->image, m->record->t_ns, &kernel->unread);
+	if (image)
+		take_entry(kernel, function, sw_footprint_library_get(m->library, image, arch, function->name));
+}
+
+struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function)
+{
+	if (function->id >= SW_MAX_FUNCTIONS)
+		return NULL;
+	while (m->kernels.n <= function->id)
+		*sw_vec_push(&m->kernels) = (struct sw_kernel){0};
+	struct sw_kernel *kernel = &m->kernels.at[function->id];
+	read_name(kernel, function);
+	read_code(m, kernel, function, arch_of(m, m->record->rec->ctx));
+	return kernel;
+}
+
+/* A kernel is described when it is launched for the first time: time enough for the threads to begin. */
+void sw_on_function(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_function *f = (const struct sw_rec_function *)(const void *)r->rec;
+	const struct sw_trace_function *function = sw_reader_function(m->reader, f->id);
+	uint32_t arch = arch_of(m, r->rec->ctx);
+	const char *why;
+	(void)w;
+	if (!m->library || !function || !function->name[0] || !arch)
+		return;
+	const struct sw_footprint_image *image = sw_codes_find(&m->codes, function->image, r->t_ns, &why);
+	if (image)
+		sw_footprint_library_expect(m->library, image, arch, function->name);
+}
+
+static const char *keep(struct sw_model *m, const char *text)
+{
+	return text ? sw_arena_strndup(m->arena, text, strlen(text)) : NULL;
+}
+
+/* Of one kernel; it may run on devices of several architectures. */
+static uint64_t ground_key(const struct sw_kernel *kernel, uint32_t site, uint32_t what)
+{
+	return (uint64_t)kernel->arch << 48 | (uint64_t)site << 24 | what;
+}
+
+const struct sw_ground *sw_kernel_ground(struct sw_model *m, struct sw_kernel *kernel, const struct sw_reach *reach,
+					 enum sw_via via)
+{
+	const struct sw_footprint *footprint = kernel->footprint;
+	uint64_t key = ground_key(kernel, reach->site,
+				  (uint32_t)reach->extent << 16 | (uint32_t)reach->why << 8 | (uint32_t)via);
+	struct sw_ground *ground = sw_map_ptr(&kernel->grounds, key);
+	if (ground)
+		return ground;
+	const struct sw_site *site = reach->site < footprint->sites ? &footprint->site[reach->site] : NULL;
+	ground = sw_arena_alloc(m->arena, sizeof *ground);
+	*ground = (struct sw_ground){
+		.source = footprint->source,
+		.arch = footprint->arch,
+		.other_code = !kernel->ran,
+		.via = via,
+		.extent = reach->extent,
+		.why = reach->why,
+		.polls = reach->polls,
+		.place = site ? site->place : 0,
+		.mnemonic = site ? keep(m, footprint->string + site->text) : "",
+		.unread = keep(m, kernel->unread),
+	};
+	if (reach->root.kind == SW_ROOT_SYMBOL && reach->root.symbol < footprint->symbols)
+		ground->symbol = keep(m, footprint->string + footprint->symbol[reach->root.symbol].name);
+	sw_map_put_ptr(&kernel->grounds, key, ground);
+	return ground;
+}
+
+const struct sw_ground *sw_kernel_no_ground(struct sw_model *m, struct sw_kernel *kernel)
+{
+	if (!kernel->unread)
+		return NULL;
+	uint64_t key = ground_key(kernel, SW_FOOTPRINT_MAX_SITES, 0);
+	struct sw_ground *ground = sw_map_ptr(&kernel->grounds, key);
+	if (!ground) {
+		ground = sw_arena_alloc(m->arena, sizeof *ground);
+		ground->mnemonic = "";
+		ground->unread = keep(m, kernel->unread);
+		sw_map_put_ptr(&kernel->grounds, key, ground);
+	}
+	return ground;
+}
+
+/* From where the driver has a word to where the analysed code has it. */
+static uint32_t place_in_code(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset)
+{
+	for (uint32_t i = 0; kernel->moved && i < function->params; i++) {
+		const struct sw_param *p = &function->param[i];
+		if (offset >= p->offset && offset - p->offset < p->bytes)
+			return kernel->footprint->param[i].offset + (offset - p->offset);
+	}
+	return offset;
+}
+
+bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset)
+{
+	const struct sw_footprint *f = kernel->footprint;
+	offset = place_in_code(kernel, function, offset);
+	for (uint32_t i = 0; i < f->roots; i++) {
+		const struct sw_root *root = &f->root[i];
+		uint32_t span = root->kind == SW_ROOT_MAP ? SW_TENSOR_MAP_BYTES : root->span ? root->span : 8;
+		bool param = root->kind == SW_ROOT_PARAM || root->kind == SW_ROOT_OBJECT || root->kind == SW_ROOT_MAP;
+		if (param && offset < (uint64_t)root->param + span && root->param < (uint64_t)offset + 8)
+			return true;
+	}
+	return false;
+}
+
+void sw_kernels_free(struct sw_model *m)
+{
+	for (size_t i = 0; i < m->kernels.n; i++) {
+		free(m->kernels.at[i].signature);
+		sw_map_free(&m->kernels.at[i].grounds);
+	}
+	free(m->kernels.at);
+}

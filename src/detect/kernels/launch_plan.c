@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/kernels/launch_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "detect/model/model.h"
+
+/* Bytes of plans kept: a training step launches some thousand kernels, of a few hundred bytes each. */
+#define SW_MAX_PLAN_BYTES (16u << 20)
+
+/* All that an evaluation depends on. */
+struct key {
+	uint64_t epoch; /* of what is known of variables and objects */
+	uint32_t function, arch;
+	uint32_t grid[3], block[3];
+	uint32_t cluster, shared_bytes, param_bytes, ctx;
+};
+
+struct kept {
+	struct key key;
+	struct sw_plan plan;
+	const void *params;
+};
+
+void sw_plans_free(struct sw_plans *plans)
+{
+	sw_map_free(&plans->by_hash);
+	sw_arena_free(&plans->arena);
+	free(plans->reaches.at);
+	free(plans->touches.at);
+	free(plans->block.at);
+}
+
+/* ---- from reaches to ranges ---------------------------------------------------------------------------------------
+ */
+
+struct making {
+	struct sw_model *m;
+	const struct sw_trace_function *function;
+	struct sw_kernel *kernel;
+	const unsigned char *block; /* parameters as the code has them */
+	uint32_t bytes;
+	struct sw_plan plan;
+	bool polls, own_flags; /* as in struct sw_range */
+};
+
+static bool word_at(const struct making *k, uint32_t offset, uint64_t *word)
+{
+	if (offset > k->bytes || k->bytes - offset < sizeof *word)
+		return false;
+	memcpy(word, k->block + offset, sizeof *word);
+	return true;
+}
+
+static int32_t param_of(const struct making *k, uint32_t offset)
+{
+	for (uint32_t i = 0; i < k->kernel->footprint->params; i++) {
+		const struct sw_param *p = &k->kernel->footprint->param[i];
+		if (offset >= p->offset && offset - p->offset < p->bytes)
+			return (int32_t)i;
+	}
+	return -1;
+}
+
+/* Reading what others update at once is not an update: it stays a side of its own.  Writing to it makes all of it
+   writing. */
+static uint32_t roles_of(uint32_t touched, enum sw_role role[2])
+{
+	static const struct {
+		uint8_t n;
+		enum sw_role role[2];
+	} roles[8] = {
+		[SW_TOUCH_READ] = {1, {SW_READ}},
+		[SW_TOUCH_WRITE] = {1, {SW_WRITE}},
+		[SW_TOUCH_READ | SW_TOUCH_WRITE] = {1, {SW_READ_WRITE}},
+		[SW_TOUCH_ATOMIC] = {1, {SW_ATOMIC}},
+		[SW_TOUCH_ATOMIC | SW_TOUCH_READ] = {2, {SW_ATOMIC, SW_READ}},
+		[SW_TOUCH_ATOMIC | SW_TOUCH_WRITE] = {1, {SW_READ_WRITE}},
+		[SW_TOUCH_ATOMIC | SW_TOUCH_READ | SW_TOUCH_WRITE] = {1, {SW_READ_WRITE}},
+	};
+	memcpy(role, roles[touched & 7].role, sizeof roles->role);
+	return roles[touched & 7].n;
+}
+
+static void push(struct making *k, const struct sw_reach *reach, enum sw_via via, const struct sw_plan_touch *like)
+{
+	enum sw_role role[2];
+	uint32_t roles = roles_of(reach->role, role);
+	const struct sw_ground *ground = sw_kernel_ground(k->m, k->kernel, reach, via);
+	for (uint32_t i = 0; i < roles; i++) {
+		struct sw_plan_touch *touch = sw_vec_push(&k->m->plans.touches);
+		*touch = *like;
+		touch->range.role = role[i];
+		touch->range.polls = k->polls;
+		touch->range.own_flags = k->own_flags;
+		touch->range.ground = ground;
+	}
+}
+
+/* Somewhere from a pointer on. */
+static void push_open(struct making *k, const struct sw_reach *reach, enum sw_via via, uint64_t pointer, int32_t param,
+		      bool guess)
+{
+	if (!pointer)
+		return;
+	struct sw_plan_touch touch = {.range = sw_range_open(pointer, SW_READ, SW_EV_DIRECTION, param), .guess = guess};
+	touch.range.below = reach->below;
+	push(k, reach, via, &touch);
+}
+
+/* Only the words that the code is known to use: the others of a structure hold what lay there before. */
+static void push_words(struct making *k, const struct sw_reach *reach)
+{
+	const struct sw_root *root = &reach->root;
+	bool table = root->span > 8;
+	/* Nothing but the code that ran proves that a word is a pointer. */
+	bool guess = table || root->weak || !k->kernel->ran;
+	uint32_t at = table ? (root->param + 7) & ~7u : root->param;
+	uint64_t word;
+	for (; at - root->param + 8 <= (table ? root->span : 8) && word_at(k, at, &word); at += 8)
+		push_open(k, reach, SW_VIA_PARAMETER, word, param_of(k, at), guess);
+}
+
+static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via via)
+{
+	uint64_t size[3] = {reach->width, reach->rows, reach->slices}, pointer;
+	struct sw_plan_touch touch = {0};
+	if (!reach->width)
+		return;
+	touch.range = sw_range_box(reach->address, size, reach->pitch, reach->slice, SW_READ, SW_EV_FOOTPRINT);
+	touch.range.loose = reach->extent == SW_EXTENT_HULL;
+	if (via == SW_VIA_PARAMETER) {
+		touch.range.param = param_of(k, reach->root.param);
+		if (reach->root.span <= 8 && word_at(k, reach->root.param, &pointer))
+			touch.range.base = pointer;
+	}
+	push(k, reach, via, &touch);
+}
+
+static void push_pointer(struct making *k, const struct sw_reach *reach)
+{
+	/* What other code computes its addresses from is a good guess, how far they go is not. */
+	if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran)
+		push_words(k, reach);
+	else
+		push_box(k, reach, SW_VIA_PARAMETER);
+}
+
+static void push_symbol(struct making *k, const struct sw_reach *reach)
+{
+	const struct sw_footprint *f = k->kernel->footprint;
+	const struct sw_footprint_symbol *symbol =
+		reach->root.symbol < f->symbols ? &f->symbol[reach->root.symbol] : NULL;
+	if (!reach->address) {
+		/* No kernel writes constants, and the host only after asking for the address. */
+		k->plan.symbols |= !symbol || !symbol->constant;
+	} else if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran) {
+		push_open(k, reach, SW_VIA_SYMBOL, reach->address, -1, !k->kernel->ran);
+	} else {
+		push_box(k, reach, SW_VIA_SYMBOL);
+	}
+}
+
+/* How memory behind textures and the like is found, by the instruction that reaches for it. */
+static enum sw_via via_of(const struct making *k, const struct sw_reach *reach)
+{
+	const struct sw_footprint *f = k->kernel->footprint;
+	uint8_t op = reach->site < f->sites ? f->site[reach->site].op : SW_OP_TENSOR;
+	return op == SW_OP_TEXTURE ? SW_VIA_TEXTURE : op == SW_OP_SURFACE ? SW_VIA_SURFACE : SW_VIA_TENSOR_MAP;
+}
+
+static void push_object(struct making *k, const struct sw_reach *reach)
+{
+	enum sw_via via = via_of(k, reach);
+	struct sw_plan_touch touch = {0};
+	uint64_t word;
+	bool found = false;
+	if (!word_at(k, reach->root.param, &word)) {
+		k->plan.objects = true;
+		return;
+	}
+	/* A tensor map that lies in memory can't be looked at: only its address is known. */
+	if (via != SW_VIA_TENSOR_MAP)
+		found = sw_handles_find(&k->m->handles, via == SW_VIA_TEXTURE ? SW_OBJECT_TEXTURE : SW_OBJECT_SURFACE,
+					word, &touch.range, &touch.array);
+	else if (reach->root.kind == SW_ROOT_MAP && k->bytes - reach->root.param >= SW_TENSOR_MAP_BYTES)
+		found = sw_handles_find_map(&k->m->handles, k->block + reach->root.param, &touch.range);
+	if (found) {
+		touch.range.param = param_of(k, reach->root.param);
+		touch.guess = !k->kernel->ran;
+		push(k, reach, via, &touch);
+		return;
+	}
+	/* Made before anybody watched.  The first word of a tensor map is its address (measured on H200, driver 580,
+	   CUDA 13.0). */
+	k->plan.objects = true;
+	if (reach->root.kind == SW_ROOT_MAP)
+		push_open(k, reach, via, word, param_of(k, reach->root.param), true);
+}
+
+static void push_indirect(struct making *k, const struct sw_reach *reach)
+{
+	(void)reach;
+	k->plan.indirect = true;
+}
+
+static void push_unknown(struct making *k, const struct sw_reach *reach)
+{
+	(void)reach;
+	k->plan.unknown = true;
+}
+
+/* Memory of the driver's own belongs to the launch: nobody else has its address. */
+static void push_nothing(struct making *k, const struct sw_reach *reach)
+{
+	(void)k;
+	(void)reach;
+}
+
+static void add_reach(struct making *k, const struct sw_reach *reach)
+{
+	static void (*const by_root[])(struct making *, const struct sw_reach *) = {
+		[SW_ROOT_PARAM] = push_pointer,	  [SW_ROOT_SYMBOL] = push_symbol, [SW_ROOT_INDIRECT] = push_indirect,
+		[SW_ROOT_OBJECT] = push_object,	  [SW_ROOT_MAP] = push_object,	  [SW_ROOT_ENVIRONMENT] = push_nothing,
+		[SW_ROOT_UNKNOWN] = push_unknown,
+	};
+	bool known = reach->root.kind < sizeof by_root / sizeof *by_root;
+	(known ? by_root[reach->root.kind] : push_unknown)(k, reach);
+}
+
+struct asking {
+	const struct sw_variables *variables;
+	uint32_t image;
+	uint8_t ctx;
+};
+
+static uint64_t symbol_address(void *arg, const char *name)
+{
+	const struct asking *a = arg;
+	return sw_variables_find(a->variables, a->ctx, a->image, name);
+}
+
+/* Lays the parameters of the launch out as the analysed code has them. */
+static void place_params(struct making *k)
+{
+	const struct sw_footprint *f = k->kernel->footprint;
+	const struct sw_record *r = k->m->record;
+	k->block = r->params;
+	k->bytes = r->params ? r->param_bytes : 0;
+	k->plan.whole = k->bytes >= f->param_bytes;
+	if (!k->kernel->moved)
+		return;
+	k->m->plans.block.n = 0;
+	sw_vec_reserve(&k->m->plans.block, f->param_bytes + 1);
+	k->block = k->m->plans.block.at;
+	k->plan.whole = sw_footprint_place_params(f, k->function->param, r->params, k->bytes, k->m->plans.block.at);
+	k->bytes = f->param_bytes;
+}
+
+/* From a null pointer: never made.  Libraries leave flags and workspaces out so, in the same kernel (split-k sums of
+   cuBLAS). */
+static bool is_null(const struct making *k, const struct sw_reach *reach)
+{
+	uint64_t word;
+	return reach->extent == SW_EXTENT_OPEN && reach->root.kind == SW_ROOT_PARAM && reach->root.span <= 8 &&
+	       word_at(k, reach->root.param, &word) && !word;
+}
+
+static bool same_root(const struct sw_reach *a, const struct sw_reach *b)
+{
+	return a->root.kind == b->root.kind && a->root.param == b->root.param && a->root.span == b->root.span &&
+	       a->root.symbol == b->root.symbol;
+}
+
+/* Does the launch itself write the flags that it polls (semaphores between the blocks of one kernel)? */
+static bool is_own_flag(const struct sw_reaches *reaches, const struct sw_reach *polled)
+{
+	bool reads = false, writes = false;
+	for (size_t i = 0; i < reaches->n; i++) {
+		const struct sw_reach *r = &reaches->at[i];
+		if (!same_root(r, polled))
+			continue;
+		reads |= r->polls && r->role & SW_TOUCH_READ;
+		writes |= (r->role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC)) != 0;
+	}
+	return reads && writes;
+}
+
+/* Who waits for others inside the kernel is ordered by what it reads there, which we do not see. */
+static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
+{
+	k->own_flags = true;
+	for (size_t i = 0; i < reaches->n; i++) {
+		const struct sw_reach *r = &reaches->at[i];
+		if (!r->polls || is_null(k, r))
+			continue;
+		k->polls = true;
+		k->own_flags = k->own_flags && is_own_flag(reaches, r);
+	}
+	k->own_flags = k->own_flags && k->polls;
+}
+
+static void evaluate(struct making *k)
+{
+	const struct sw_record *r = k->m->record;
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	struct sw_reaches *reaches = &k->m->plans.reaches;
+	struct asking asking = {&k->m->variables, k->function->image, r->rec->ctx};
+	struct sw_geometry geometry = {
+		.grid = {l->grid[0], l->grid[1], l->grid[2]},
+		.block = {l->block[0], l->block[1], l->block[2]},
+		.cluster = l->cluster,
+		.shared_bytes = l->shared_bytes,
+		.params = k->block,
+		.param_bytes = k->bytes,
+		.symbol = symbol_address,
+		.arg = &asking,
+	};
+	reaches->n = 0;
+	k->m->plans.touches.n = 0;
+	sw_footprint_evaluate(k->kernel->footprint, &geometry, reaches);
+	look_for_flags(k, reaches);
+	for (size_t i = 0; i < reaches->n; i++)
+		add_reach(k, &reaches->at[i]);
+}
+
+/* ---- plans that are kept ------------------------------------------------------------------------------------------
+ */
+
+static struct kept *keep(struct sw_plans *plans, const struct key *key, const void *params)
+{
+	if (plans->arena.bytes > SW_MAX_PLAN_BYTES) {
+		sw_arena_free(&plans->arena);
+		sw_map_free(&plans->by_hash);
+	}
+	struct kept *kept = sw_arena_alloc(&plans->arena, sizeof *kept);
+	void *block = sw_arena_alloc(&plans->arena, key->param_bytes + 1);
+	if (key->param_bytes)
+		memcpy(block, params, key->param_bytes);
+	kept->key = *key;
+	kept->params = block;
+	return kept;
+}
+
+static void make(struct sw_model *m, struct kept *kept, const struct sw_trace_function *function,
+		 struct sw_kernel *kernel)
+{
+	struct making k = {.m = m, .function = function, .kernel = kernel};
+	place_params(&k);
+	evaluate(&k);
+	size_t n = m->plans.touches.n;
+	struct sw_plan_touch *touch = sw_arena_alloc(&m->plans.arena, n * sizeof *touch + 1);
+	if (n)
+		memcpy(touch, m->plans.touches.at, n * sizeof *touch);
+	kept->plan = k.plan;
+	kept->plan.touches = (uint32_t)n;
+	kept->plan.touch = touch;
+}
+
+static bool is(const struct kept *kept, const struct key *key, const void *params)
+{
+	return kept && !memcmp(&kept->key, key, sizeof *key) &&
+	       (!key->param_bytes || !memcmp(kept->params, params, key->param_bytes));
+}
+
+const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
+				    struct sw_kernel *kernel)
+{
+	const struct sw_record *r = m->record;
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	struct sw_plans *plans = &m->plans;
+	struct key key = {
+		.epoch = m->variables.epoch + m->handles.epoch,
+		.function = function->id,
+		.arch = kernel->arch,
+		.grid = {l->grid[0], l->grid[1], l->grid[2]},
+		.block = {l->block[0], l->block[1], l->block[2]},
+		.cluster = l->cluster,
+		.shared_bytes = l->shared_bytes,
+		.param_bytes = r->param_bytes,
+		.ctx = r->rec->ctx,
+	};
+	uint64_t hash = sw_hash_words(&key, sizeof key);
+	if (r->param_bytes)
+		hash = sw_hash_u64(hash ^ sw_hash_words(r->params, r->param_bytes));
+	struct kept *kept = sw_map_ptr(&plans->by_hash, hash);
+	if (!is(kept, &key, r->params)) {
+		kept = keep(plans, &key, r->params);
+		make(m, kept, function, kernel);
+		sw_map_put_ptr(&plans->by_hash, hash, kept);
+	}
+	return &kept->plan;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a launch touches, from the footprint of its kernel.  Private to src/detect.
+ *
+ * A plan holds for one kernel, geometry and content of the parameter block; it is kept, since programs launch the same
+ * things again and again.  Which of its addresses are alive is asked at each launch.
+ */
+#ifndef SW_DETECT_KERNELS_LAUNCH_PLAN_H
+#define SW_DETECT_KERNELS_LAUNCH_PLAN_H
+
+#include "base/map.h"
+#include "detect/memory/access.h"
+
+struct sw_model;
+struct sw_kernel;
+
+struct sw_plan_touch {
+	struct sw_range range;
+	uint64_t array; /* handle; range.address is an offset in it; 0: none */
+	bool guess;	/* one of several words, or perhaps an index: no pointer unless it points to what is alive */
+};
+
+struct sw_plan {
+	uint32_t touches;
+	bool indirect; /* reaches memory through pointers in memory */
+	bool symbols;  /* module variables whose address nobody asked for */
+	bool objects;  /* textures, surfaces or tensor maps that were not seen to be made */
+	bool unknown;  /* some of its accesses can be anywhere */
+	bool whole;    /* all parameters were recorded */
+	const struct sw_plan_touch *touch;
+};
+
+struct sw_plans {
+	struct sw_map by_hash;
+	struct sw_arena arena;	   /* of all plans: dropped together when they are many */
+	struct sw_reaches reaches; /* of the launch in hand */
+	SW_VEC(struct sw_plan_touch) touches;
+	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
+};
+void sw_plans_free(struct sw_plans *plans);
+
+/* Of the launch in hand (m->record), whose kernel has a footprint.  Valid until the next call. */
+const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
+				    struct sw_kernel *kernel);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels: from the parameter block to ranges.  The code tells (launch_plan.c) as far as it is known; of the words that
+ * it says nothing of, the mangled name tells what a pointer is for, else what points into memory is taken as used.
+ */
+#include "detect/model/model.h"
+
+#include <string.h>
+
+struct walk {
+	struct sw_model *m;
+	struct sw_wait *w;
+	const struct sw_trace_function *function; /* NULL unknown */
+	struct sw_kernel *kernel;
+	const unsigned char *block;
+	uint32_t bytes;
+	enum sw_evidence weakest;
+	uint32_t pointers;
+	bool told;	/* the code tells all there is of the words that it uses */
+	bool elsewhere; /* it reaches memory that we can't name */
+};
+
+static void touched(struct walk *walk, enum sw_evidence evidence)
+{
+	if (evidence < walk->weakest)
+		walk->weakest = evidence;
+	walk->pointers++;
+}
+
+static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum sw_role role, enum sw_evidence evidence)
+{
+	struct sw_model *m = walk->m;
+	uint64_t address;
+	if (offset > walk->bytes || walk->bytes - offset < sizeof address)
+		return;
+	memcpy(&address, walk->block + offset, sizeof address);
+	if (address < m->space.lowest || address >= m->space.highest)
+		return;
+	if (walk->told && sw_kernel_mentions(walk->kernel, walk->function, offset))
+		return;
+	struct sw_range range = sw_range_open(address, role, evidence, param);
+	range.ground = walk->kernel ? sw_kernel_no_ground(m, walk->kernel) : NULL;
+	if (sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
+		touched(walk, evidence);
+}
+
+/* Every aligned word that points into memory that is alive: structures by value hold pointers nobody told us of. */
+static void scan(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t param)
+{
+	uint32_t first = (offset + 7) & ~7u;
+	for (uint32_t at = first; at - offset + 8 <= bytes && at < walk->bytes; at += 8)
+		touch_word(walk, at, param, SW_READ_WRITE, SW_EV_ASSUMED);
+}
+
+static void walk_parameters(struct walk *walk, const struct sw_trace_function *f)
+{
+	const struct sw_kernel *kernel = walk->kernel;
+	if (!walk->block)
+		return;
+	if (!kernel || !f->params || f->flags & SW_FUNCTION_NO_LAYOUT) {
+		scan(walk, 0, walk->bytes, -1);
+		return;
+	}
+	for (uint32_t i = 0; i < f->params; i++) {
+		const struct sw_param *p = &f->param[i];
+		enum sw_signature what = kernel->signed_ ? kernel->signature[i] : SW_SIG_UNKNOWN;
+		if (p->bytes == 8 && what == SW_SIG_POINTER_CONST)
+			touch_word(walk, p->offset, (int32_t)i, SW_READ, SW_EV_SIGNATURE);
+		else if (p->bytes == 8 && what == SW_SIG_POINTER)
+			touch_word(walk, p->offset, (int32_t)i, SW_WRITE, SW_EV_SIGNATURE);
+		else if (p->bytes > 8 || what != SW_SIG_VALUE)
+			scan(walk, p->offset, p->bytes, (int32_t)i);
+	}
+}
+
+/* What the code says; true: that is all there is to say. */
+static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
+{
+	struct sw_coverage *coverage = &walk->m->j->coverage;
+	struct sw_kernel *kernel = walk->kernel;
+	if (!kernel || !kernel->footprint)
+		return false;
+	const struct sw_plan *plan = sw_plans_find(walk->m, f, kernel);
+	for (uint32_t i = 0; i < plan->touches; i++)
+		if (sw_place_touch(walk->m, &walk->w->what, &plan->touch[i]))
+			touched(walk, plan->touch[i].range.evidence);
+	coverage->indirect_kernels += plan->indirect;
+	coverage->symbol_kernels += plan->symbols;
+	coverage->object_kernels += plan->objects;
+	coverage->wild_kernels += kernel->wild || plan->unknown;
+	walk->elsewhere = plan->indirect || plan->symbols || plan->objects;
+	walk->told = !kernel->wild && !plan->unknown && plan->whole;
+	return walk->told && kernel->ran;
+}
+
+static enum sw_told_by told_by(const struct walk *walk, bool all, uint32_t by_code)
+{
+	const struct sw_kernel *kernel = walk->kernel;
+	/* Whatever the name or nothing at all told counts for the launch. */
+	if (!all && walk->pointers > by_code)
+		return walk->weakest == SW_EV_ASSUMED ? SW_BY_ASSUMED : SW_BY_SIGNATURE;
+	if (!kernel || !kernel->footprint)
+		return SW_BY_NOTHING;
+	if (!kernel->ran)
+		return SW_BY_OTHER_CODE;
+	return kernel->footprint->source == SW_SOURCE_SASS ? SW_BY_SASS : SW_BY_PTX;
+}
+
+static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
+{
+	struct sw_model *m = walk->m;
+	struct sw_coverage *coverage = &m->j->coverage;
+	bool all = walk_code(walk, f);
+	uint32_t by_code = walk->pointers;
+	if (!all)
+		walk_parameters(walk, f);
+	coverage->kernels_by_source[told_by(walk, all, by_code)]++;
+	if (walk->pointers)
+		coverage->kernels_by_evidence[walk->weakest]++;
+	if (walk->kernel && m->library && !walk->kernel->footprint) {
+		coverage->unreadable_kernels += walk->kernel->unreadable;
+		coverage->codeless_kernels += !walk->kernel->unreadable;
+	}
+	/* Who waits for more than is needed can't be told where it is not known what is used.  A kernel that touches
+	   nothing is launched for something else: its time, what it prints, a trap. */
+	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
+	if (!known && m->listing) {
+		m->listing->unknown = true;
+	} else if (!known) {
+		sw_model_books(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
+		m->wide.poisoned = true;
+	}
+}
+
+/*
+ * Shorter first uses did not load anything.  Measured on H200, driver 580, CUDA 13.0: launches of kernels whose code is
+ * there mostly take 2 to 12 us, attribute queries below 7 us; first uses that load take from 40 us to milliseconds
+ * ("first launch of a kernel, on nb2 (lazy load)" 0.10 to 0.15 ms, "first cudaFuncGetAttributes of a kernel (lazy
+ * load)" 0.06 ms).
+ */
+#define SW_LOAD_NS 30000u
+
+/* The code of a kernel is loaded when it is first used, which may hold back other streams (CUDA programming guide,
+   "Lazy loading": loading may need the context to be idle). */
+static void first_use(struct sw_model *m, struct sw_wait *w, uint64_t handle, uint8_t ctx, uint32_t own_lane)
+{
+	uint64_t *seen = sw_map_put(&m->touched, handle);
+	if (*seen)
+		return;
+	*seen = 1;
+	if (m->record->dur_ns < SW_LOAD_NS)
+		return;
+	sw_wait_peek(m, w, sw_hb_wait_context(m->hb, ctx));
+	size_t others = 0;
+	for (size_t i = 0; i < w->covered.n; i++)
+		others += w->covered.at[i].lane != own_lane;
+	w->pending = others > 0;
+	w->id = SW_FINDING_MODULE_LOAD;
+	w->basis = SW_BASIS_MAY;
+	w->fix = SW_FIX_PRELOAD;
+	w->own_ns = sw_wait_own(SW_OWN_LOAD, 0);
+}
+
+/* Calls that need the code itself.  Handles of libraries, modules and their kernels are given out without it: whoever
+   asks for one (every CUDA runtime does, unasked) loads nothing. */
+static bool needs_code(const struct sw_trace_api *api)
+{
+	static const char *const families[] = {"cuFunc", "cuKernel", "cuOccupancy"};
+	for (size_t i = 0; api && i < sizeof families / sizeof *families; i++)
+		if (strncmp(api->driver, families[i], strlen(families[i])) == 0)
+			return true;
+	return false;
+}
+
+void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_code *c = (const struct sw_rec_code *)(const void *)r->rec;
+	if (r->rec->kind == SW_REC_CODE_LOAD)
+		sw_variables_loaded(&m->variables, c->handle, c->image);
+	if (r->rec->kind == SW_REC_CODE_TOUCH && needs_code(sw_reader_api(m->reader, r->rec->api)))
+		first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
+}
+
+void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
+	struct walk walk = {.m = m, .w = w, .block = r->params, .bytes = r->param_bytes, .weakest = SW_EV_EXACT};
+	m->j->coverage.launches++;
+	walk.function = f;
+	walk.kernel = f ? sw_kernel_of(m, f) : NULL;
+	walk_launch(&walk, f);
+	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
+		m->j->coverage.edges_for_safety++;
+}
+
+void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
+	struct sw_hb_at at = sw_model_at(m, r, l->stream);
+	uint32_t lane;
+	w->what.function = l->function;
+	if (f && !sw_model_captured(m, &at)) {
+		sw_model_lane(m, &at, &lane);
+		first_use(m, w, f->handle, r->rec->ctx, lane);
+	}
+	if (!sw_model_enqueue(m, r, l->stream))
+		return;
+	if (sw_note_launch(m, w)) { /* the program knows best */
+		m->j->coverage.launches++;
+		m->j->coverage.kernels_by_source[SW_BY_ANNOTATION]++;
+		m->j->coverage.kernels_by_evidence[SW_EV_EXACT]++;
+		return;
+	}
+	sw_launch_touches(m, r, w);
+}

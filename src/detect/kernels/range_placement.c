@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which allocations a computed range means.
+ *
+ * A range that lies in one allocation is taken as it is.  One that does not is too large: no correct program leaves an
+ * allocation, so a guard was not understood.  What is left of it inside the allocation of its pointer is loose then;
+ * one that sticks out on both sides says no more than the pointer.
+ */
+#include "detect/model/model.h"
+
+/* Allocations that one range of an unknown pointer is spread over. */
+#define SW_MAX_SPREAD 64u
+
+static uint64_t end_of(uint64_t address, uint64_t bytes)
+{
+	return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
+}
+
+/* Virtual memory is mapped piece by piece, one allocation of the program over many of ours. */
+static bool may_mean(const struct sw_block *owner, const struct sw_block *block)
+{
+	return !owner || block == owner || (owner->memory == SW_MEM_MAPPED && block->memory == SW_MEM_MAPPED);
+}
+
+static bool touch_parts(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			const struct sw_block *owner)
+{
+	uint64_t lo = range->address, hi = end_of(lo, sw_range_span(range)), start;
+	bool any = false;
+	const struct sw_block *block = sw_space_from(&m->space, lo, &start);
+	for (unsigned i = 0; i < SW_MAX_SPREAD && block && start < hi; i++) {
+		uint64_t end = end_of(start, block->bytes), from = lo > start ? lo : start;
+		struct sw_range part = *range;
+		if (from != lo || end < hi) {
+			part = sw_range_bytes(from, (hi < end ? hi : end) - from, range->role, range->evidence);
+			part.base = range->base;
+			part.param = range->param;
+			part.ground = range->ground;
+			part.polls = range->polls;
+			part.loose = true;
+			part.vague = lo < start && end < hi;
+		}
+		if (may_mean(owner, block))
+			any |= sw_model_touch(m, what, &part, &(struct sw_touch){.guess = true});
+		block = sw_space_from(&m->space, end, &start);
+	}
+	return any;
+}
+
+static bool touch_box(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	const struct sw_range *range = &touch->range;
+	uint64_t offset, span = sw_range_span(range);
+	struct sw_touch how = {.guess = touch->guess};
+	const struct sw_block *block = sw_space_find(&m->space, range->address, &offset);
+	if (block && span <= block->bytes - offset)
+		return sw_model_touch(m, what, range, &how);
+	const struct sw_block *owner = sw_space_find(&m->space, range->base, &offset);
+	if (owner && touch_parts(m, what, range, owner))
+		return true;
+	/* What was freed lies where nothing lives; sw_model_touch() knows. */
+	return (block && touch_parts(m, what, range, block)) || touch_parts(m, what, range, NULL) ||
+	       sw_model_touch(m, what, range, &how);
+}
+
+/* A texture or surface over an array may reach all of it. */
+static bool touch_array(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	const struct sw_block *block = sw_space_find_array(&m->space, touch->array);
+	struct sw_range range = touch->range;
+	if (!block)
+		return false;
+	range.width = range.pitch = range.slice = block->bytes;
+	return sw_model_touch(m, what, &range, &(struct sw_touch){.array = true, .handle = touch->array});
+}
+
+bool sw_place_touch(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	if (touch->array)
+		return touch_array(m, what, touch);
+	if (touch->range.bounded)
+		return touch_box(m, what, touch);
+	return sw_model_touch(m, what, &touch->range, &(struct sw_touch){.guess = touch->guess});
+}

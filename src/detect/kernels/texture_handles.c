@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/kernels/texture_handles.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* Objects of each of two generations.  Those that are used move to the new one; the old one goes when that is full, so
+   that programs that make an object for each launch do not fill the books. */
+#define SW_MAX_OBJECTS 16384u
+
+struct object {
+	struct sw_range range;
+	uint64_t array;
+};
+
+static void generation_free(struct sw_map *map)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(map, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(map);
+}
+
+static struct object *keep(struct sw_handles *handles, uint64_t key, const struct object *object)
+{
+	struct object *kept = sw_map_ptr(&handles->recent, key);
+	if (!kept) {
+		if (handles->recent.n >= SW_MAX_OBJECTS) {
+			generation_free(&handles->older);
+			handles->older = handles->recent;
+			handles->recent = (struct sw_map){0};
+		}
+		kept = sw_alloc(sizeof *kept);
+		sw_map_put_ptr(&handles->recent, key, kept);
+	}
+	*kept = *object;
+	return kept;
+}
+
+static const struct object *find_object(struct sw_handles *handles, uint64_t key)
+{
+	const struct object *object = sw_map_ptr(&handles->recent, key);
+	if (object)
+		return object;
+	object = sw_map_ptr(&handles->older, key);
+	if (!object)
+		return NULL;
+	struct object copy = *object;
+	return keep(handles, key, &copy);
+}
+
+/* Bytes of an element by CUtensorMapDataType (cuda.h); the packed types of 4 and 6 bits take at most one byte. */
+static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 1, 1, 1};
+
+static uint64_t key_of(uint32_t kind, uint64_t handle)
+{
+	return sw_hash_u64(handle) ^ kind;
+}
+
+static uint64_t mul(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* All of the tensor: a box in up to three dimensions, beyond that the bytes from the first element to the last. */
+static struct sw_range range_of(const struct sw_rec_object *o)
+{
+	bool map = o->kind == SW_OBJECT_TENSOR_MAP;
+	uint64_t element = map && o->type < sizeof element_bytes ? element_bytes[o->type] : 1;
+	uint64_t size[3] = {mul(o->size[0], element), o->size[1], o->size[2]};
+	if (o->rank < 3)
+		size[2] = 1;
+	if (o->rank < 2)
+		size[1] = 1;
+	if (o->rank > 3)
+		for (uint32_t i = 1; i < o->rank && i < 5; i++)
+			size[0] = add(size[0], mul(o->size[i] - (o->size[i] > 0), o->stride[i - 1]));
+	if (o->rank > 3)
+		size[1] = size[2] = 1;
+	return sw_range_box(o->address, size, o->stride[0], o->stride[1], SW_READ, SW_EV_FOOTPRINT);
+}
+
+void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record)
+{
+	struct object object = {0};
+	const struct object *before = NULL;
+	if (record->before)
+		before = find_object(handles, key_of(record->kind, record->before));
+	if (record->side == SW_SIDE_ARRAY) {
+		object.array = record->address;
+		object.range = sw_range_bytes(0, 0, SW_READ, SW_EV_FOOTPRINT); /* as large as the array is */
+	} else if (before) {
+		object.range = before->range;
+		object.range.address = object.range.base = record->address;
+	} else {
+		object.range = range_of(record);
+	}
+	object.range.loose = true;
+	keep(handles, key_of(record->kind, record->handle), &object);
+	handles->epoch++;
+}
+
+static bool find(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
+{
+	const struct object *object = find_object(handles, key);
+	if (!object || (!object->array && !object->range.width))
+		return false;
+	*range = object->range;
+	*array = object->array;
+	return true;
+}
+
+bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
+		     uint64_t *array)
+{
+	return find(handles, key_of(kind, handle), range, array);
+}
+
+bool sw_handles_find_map(struct sw_handles *handles, const void *map, struct sw_range *range)
+{
+	uint64_t array;
+	uint64_t hash = sw_hash_words(map, SW_TENSOR_MAP_BYTES);
+	return find(handles, key_of(SW_OBJECT_TENSOR_MAP, hash), range, &array);
+}
+
+void sw_handles_free(struct sw_handles *handles)
+{
+	generation_free(&handles->recent);
+	generation_free(&handles->older);
+}

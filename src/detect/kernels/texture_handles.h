@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Textures, surfaces and tensor maps: which memory kernels reach through them, as far as they were seen to be made.
+ * Not thread-safe.
+ */
+#ifndef SW_DETECT_KERNELS_TEXTURE_HANDLES_H
+#define SW_DETECT_KERNELS_TEXTURE_HANDLES_H
+
+#include "base/map.h"
+#include "detect/memory/access.h"
+
+#define SW_TENSOR_MAP_BYTES 128u /* CUtensorMap, cuda.h of CUDA 12.0 to 13.0 */
+
+struct sw_handles {
+	struct sw_map recent, older; /* kind and handle -> object; a tensor map's handle is a hash of its bytes */
+	uint64_t epoch;
+};
+void sw_handles_free(struct sw_handles *handles);
+void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record);
+
+/* All memory that is behind the object, as a loose range (READ; the caller sets the role); *array: handle of the array
+   that it is an offset in, 0 none.  False: not known.  A surface may be made of the array of a texture. */
+bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
+		     uint64_t *array);
+/* The same of a tensor map by its content. */
+bool sw_handles_find_map(struct sw_handles *handles, const void *map, struct sw_range *range);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/memory/access.h"
+
+/* Hostile traces describe boxes of 2^64 rows: more than this is not walked (header: missed, never invented). */
+#define SW_MAX_ROWS 65536u
+
+struct sw_range sw_range_bytes(uint64_t address, uint64_t bytes, enum sw_role role, enum sw_evidence evidence)
+{
+	return (struct sw_range){.address = address,
+				 .base = address,
+				 .width = bytes,
+				 .pitch = bytes,
+				 .rows = 1,
+				 .slice = bytes,
+				 .slices = 1,
+				 .role = role,
+				 .evidence = evidence,
+				 .param = -1,
+				 .bounded = true};
+}
+
+struct sw_range sw_range_open(uint64_t address, enum sw_role role, enum sw_evidence evidence, int32_t param)
+{
+	struct sw_range range = sw_range_bytes(address, 0, role, evidence);
+	range.param = param;
+	range.bounded = false;
+	return range;
+}
+
+static uint64_t mul(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice,
+			     enum sw_role role, enum sw_evidence evidence)
+{
+	struct sw_range range = sw_range_bytes(address, size[0], role, evidence);
+	if (size[1] > 1 && pitch != size[0]) {
+		range.rows = size[1];
+		range.pitch = pitch;
+		range.slice = mul(pitch, size[1]);
+	} else if (size[1] > 1) {
+		range.width = range.pitch = range.slice = mul(size[0], size[1]);
+	}
+	if (size[2] > 1 && (range.rows > 1 || slice != range.width)) {
+		range.slices = size[2];
+		range.slice = slice;
+	} else if (size[2] > 1) {
+		range.width = range.pitch = range.slice = mul(range.width, size[2]);
+	}
+	return range;
+}
+
+uint64_t sw_range_span(const struct sw_range *r)
+{
+	if (!r->width)
+		return 0;
+	return add(r->width, add(mul(r->pitch, r->rows - 1), mul(r->slice, r->slices - 1)));
+}
+
+/* Rows of one slice against [lo, lo + bytes), all offsets from the first byte of the slice. */
+static bool rows_meet(const struct sw_range *r, __int128 lo, __int128 bytes)
+{
+	if (lo + bytes <= 0)
+		return false;
+	if (r->rows == 1 || !r->pitch)
+		return lo < (__int128)r->width;
+	__int128 row = lo > 0 ? lo / r->pitch : 0;
+	for (int i = 0; i < 2; i++, row++)
+		if (row < r->rows && lo < row * r->pitch + r->width && row * r->pitch < lo + bytes)
+			return true;
+	return false;
+}
+
+/* The whole box against [lo, lo + bytes) of absolute addresses. */
+static bool box_meets(const struct sw_range *r, __int128 lo, __int128 bytes)
+{
+	__int128 at = lo - r->address, plane = add(mul(r->pitch, r->rows - 1), r->width);
+	if (r->slices == 1 || !r->slice)
+		return rows_meet(r, at, bytes);
+	__int128 first = at > plane ? (at - plane) / r->slice : 0;
+	for (__int128 s = first; s < r->slices && s - first < SW_MAX_ROWS && s * r->slice < at + bytes; s++)
+		if (rows_meet(r, at - s * r->slice, bytes))
+			return true;
+	return false;
+}
+
+static __int128 floor_div(__int128 a, __int128 b)
+{
+	return a / b - (a % b < 0);
+}
+
+/* Rows of two planes with one pitch, b's first byte d after a's: does an integer k (row of a less row of b) exist with
+   k * pitch inside (d - a.width, d + b.width)? */
+static bool planes_meet(const struct sw_range *a, const struct sw_range *b, __int128 d)
+{
+	__int128 pitch = a->rows > 1 ? a->pitch : b->pitch;
+	if (!pitch)
+		pitch = 1;
+	__int128 low = floor_div(d - a->width, pitch) + 1, high = floor_div(d + b->width - 1, pitch);
+	if (low < 1 - (__int128)b->rows)
+		low = 1 - (__int128)b->rows;
+	if (high > (__int128)a->rows - 1)
+		high = (__int128)a->rows - 1;
+	return low <= high;
+}
+
+static bool same_grid(const struct sw_range *a, const struct sw_range *b)
+{
+	return (a->rows == 1 || b->rows == 1 || a->pitch == b->pitch) &&
+	       (a->slices == 1 || b->slices == 1 || a->slice == b->slice);
+}
+
+bool sw_range_overlap(const struct sw_range *a, const struct sw_range *b)
+{
+	uint64_t spans[] = {sw_range_span(a), sw_range_span(b)};
+	__int128 d = (__int128)b->address - a->address;
+	if (!spans[0] || !spans[1] || d >= spans[0] || -d >= spans[1])
+		return false;
+	if (sw_range_dense(a))
+		return sw_range_dense(b) || box_meets(b, a->address, a->width);
+	if (sw_range_dense(b))
+		return box_meets(a, b->address, b->width);
+	if (same_grid(a, b) && a->slices < SW_MAX_ROWS && b->slices < SW_MAX_ROWS) {
+		__int128 slice = a->slices > 1 ? a->slice : b->slice;
+		for (__int128 s = 1 - (__int128)b->slices; s < (__int128)a->slices; s++)
+			if (planes_meet(a, b, d - s * slice))
+				return true;
+		return false;
+	}
+	const struct sw_range *few = mul(a->rows, a->slices) < mul(b->rows, b->slices) ? a : b,
+			      *many = few == a ? b : a;
+	uint64_t left = SW_MAX_ROWS;
+	for (uint64_t s = 0; s < few->slices && left; s++)
+		for (uint64_t r = 0; r < few->rows && left; r++, left--)
+			if (box_meets(many,
+				      (__int128)few->address + (__int128)s * few->slice + (__int128)r * few->pitch,
+				      few->width))
+				return true;
+	return false;
+}

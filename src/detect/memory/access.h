@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an operation touches, before and after it is placed in an allocation.
+ *
+ * A range is a box of bytes: `slices` x `rows` rows of `width` bytes.  2D and 3D copies stay boxes, they never become
+ * their hull: two column tiles of one matrix do not conflict.  Whoever learns what a kernel touches (its signature, its
+ * code) says so in ranges; nothing behind this header depends on the source of that knowledge.
+ */
+#ifndef SW_DETECT_MEMORY_ACCESS_H
+#define SW_DETECT_MEMORY_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "detect/detect.h"
+
+struct sw_range {
+	uint64_t address; /* first byte; inside an allocation: offset from its start */
+	uint64_t base;	/* the pointer that it is reached from, as `address`; the same, unless code computes with it */
+	uint64_t width; /* bytes of a row; 0 with !bounded: extent unknown */
+	uint64_t pitch, rows;	/* bytes from row to row, rows (>= 1) */
+	uint64_t slice, slices; /* bytes from slice to slice, slices (>= 1) */
+	enum sw_role role;	/* SW_READ, SW_WRITE, SW_READ_WRITE, SW_ATOMIC */
+	enum sw_evidence evidence;
+	int32_t param; /* parameter that holds the pointer, -1 none */
+	bool bounded;  /* the box is all that can be touched; else `address` is only where it starts */
+	bool below;    /* unbounded, and may start in front of `address` */
+	bool loose;    /* bounded, but perhaps not all of it is touched: an index is data-dependent */
+	bool vague;   /* bounded by its allocation alone: as good as a pointer (`base`) of which only the start is known
+		       */
+	bool perhaps; /* of work that may not run (a body of a conditional node): at most a warning */
+	bool polls;   /* signals through memory, or is a library's workspace: one step down in the matrix */
+	bool own_flags; /* what it polls it writes, too (semaphores between its own blocks): at most a warning */
+	const struct sw_ground *ground; /* what the kernel's code says, NULL none */
+};
+
+/* A box of consecutive bytes. */
+struct sw_range sw_range_bytes(uint64_t address, uint64_t bytes, enum sw_role role, enum sw_evidence evidence);
+/* A pointer of which only the start is known. */
+struct sw_range sw_range_open(uint64_t address, enum sw_role role, enum sw_evidence evidence, int32_t param);
+/* A box; rows or slices of 0 count as 1.  Dense boxes become consecutive bytes. */
+struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice,
+			     enum sw_role role, enum sw_evidence evidence);
+
+/* Bytes from the first to the last byte touched, saturating; 0: touches nothing. */
+uint64_t sw_range_span(const struct sw_range *range);
+static inline bool sw_range_dense(const struct sw_range *range)
+{
+	return range->rows == 1 && range->slices == 1;
+}
+/* Do two bounded ranges share a byte?  Exact, except that of two boxes with different pitches and more than 65536 rows
+   only the first rows are compared (then a conflict may be missed, never invented). */
+bool sw_range_overlap(const struct sw_range *a, const struct sw_range *b);
+
+static inline bool sw_role_reads(enum sw_role role)
+{
+	return role == SW_READ || role == SW_READ_WRITE || role == SW_ATOMIC;
+}
+static inline bool sw_role_writes(enum sw_role role)
+{
+	return role == SW_WRITE || role == SW_READ_WRITE || role == SW_ATOMIC || role == SW_FREE || role == SW_ALLOC;
+}
+
+/* How much an access is worth as evidence, for deciding which of two may stand for both. */
+static inline int sw_range_rank(const struct sw_range *range)
+{
+	if (range->bounded && !range->vague)
+		return range->loose ? 3 : 4;
+	return (int)range->evidence < 2 ? (int)range->evidence : 2;
+}
+
+#endif

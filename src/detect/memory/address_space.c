@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/memory/address_space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Freed blocks that are remembered, for use-after-free: the oldest go first. */
+#define SW_MAX_FREED 4096u
+/* Starts kept per block, and how many of them make it a pool that nobody described: a caching allocator's segment holds
+   hundreds of tensors, a program that slices an array for its streams a few dozen.  From "several" on neighbours of a
+   range that is only roughly known may be strangers. */
+#define SW_MAX_STARTS	  4096u
+#define SW_POOL_STARTS	  64u
+#define SW_SEVERAL_STARTS 8u
+
+struct sw_view {
+	struct sw_interval at;
+	uint64_t base; /* address of offset 0 */
+	struct sw_block *block;
+	struct sw_view *older, *newer; /* freed ones */
+};
+
+void sw_space_init(struct sw_address_space *space)
+{
+	*space = (struct sw_address_space){.lowest = UINT64_MAX};
+	space->pageable = (struct sw_block){.bytes = UINT64_MAX, .memory = SW_MEM_PAGEABLE, .born_passed = true};
+}
+
+static void block_free(struct sw_address_space *space, struct sw_block *block)
+{
+	sw_shadow_clear(&block->shadow, &space->uses);
+	sw_block_mapping_free(block);
+	free(block->starts.at);
+	free(block);
+}
+
+static struct sw_intervals *place_of(struct sw_address_space *space, const struct sw_block *block)
+{
+	return block->within ? &space->inner : &space->live;
+}
+
+static void view_live(struct sw_address_space *space, struct sw_block *block, int which, uint64_t address)
+{
+	struct sw_view *view = sw_calloc(1, sizeof *view);
+	view->at.lo = view->base = address;
+	view->at.hi = address + block->bytes;
+	view->block = block;
+	block->view[which] = view;
+	sw_intervals_insert(place_of(space, block), &view->at);
+	space->lowest = address < space->lowest ? address : space->lowest;
+	space->highest = view->at.hi > space->highest ? view->at.hi : space->highest;
+}
+
+static void freed_drop(struct sw_address_space *space, struct sw_view *view)
+{
+	sw_intervals_remove(&space->freed, &view->at);
+	*(view->older ? &view->older->newer : &space->oldest) = view->newer;
+	*(view->newer ? &view->newer->older : &space->newest) = view->older;
+	space->freed_n--;
+	if (space->forget)
+		space->forget(space->arg, view->block);
+	block_free(space, view->block);
+	free(view);
+}
+
+static void forget_freed(struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(&space->freed, lo)) && at->lo < hi)
+		freed_drop(space, (struct sw_view *)at);
+}
+
+static void freed_keep(struct sw_address_space *space, struct sw_block *block)
+{
+	forget_freed(space, block->address, block->address + block->bytes);
+	struct sw_view *view = sw_calloc(1, sizeof *view);
+	view->at.lo = view->base = block->address;
+	view->at.hi = block->address + block->bytes;
+	view->block = block;
+	view->older = space->newest;
+	*(space->newest ? &space->newest->newer : &space->oldest) = view;
+	space->newest = view;
+	sw_intervals_insert(&space->freed, &view->at);
+	if (++space->freed_n > SW_MAX_FREED)
+		freed_drop(space, space->oldest);
+}
+
+void sw_space_forget_freed(struct sw_address_space *space)
+{
+	while (space->oldest)
+		freed_drop(space, space->oldest);
+}
+
+static void end_inner(struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(&space->inner, lo)) && at->lo < hi)
+		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
+}
+
+static void make_room(struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	forget_freed(space, lo, hi);
+	while ((at = sw_intervals_from(&space->live, lo)) && at->lo < hi)
+		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
+}
+
+struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
+			      uint64_t alias)
+{
+	if (memory != SW_MEM_ARRAY) {
+		/* An allocation of nothing has an address too; the last address of all has no room for any. */
+		address -= address == UINT64_MAX;
+		bytes += bytes == 0;
+		if (bytes > UINT64_MAX - address)
+			bytes = UINT64_MAX - address;
+		if (alias && (bytes > UINT64_MAX - alias || (alias < address + bytes && address < alias + bytes)))
+			alias = 0;
+		make_room(space, address, address + bytes);
+		if (alias)
+			make_room(space, alias, alias + bytes);
+	}
+	struct sw_block *block = sw_calloc(1, sizeof *block);
+	block->address = address;
+	block->bytes = bytes;
+	block->memory = memory;
+	block->number = ++space->made;
+	block->born_passed = memory != SW_MEM_ASYNC;
+	if (memory == SW_MEM_ARRAY) {
+		struct sw_block *old = sw_space_find_array(space, address);
+		if (old)
+			block_free(space, old);
+		sw_map_put_ptr(&space->arrays, address, block);
+	} else {
+		view_live(space, block, 0, address);
+		if (alias)
+			view_live(space, block, 1, alias);
+	}
+	return block;
+}
+
+void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone)
+{
+	if (block->memory == SW_MEM_ARRAY)
+		sw_map_delete(&space->arrays, block->address);
+	else if (!block->within)
+		end_inner(space, block->address, block->address + block->bytes);
+	for (int i = 0; i < 2; i++)
+		if (block->view[i]) {
+			sw_intervals_remove(place_of(space, block), &block->view[i]->at);
+			free(block->view[i]);
+			block->view[i] = NULL;
+		}
+	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped anew by the host.
+	   What a suballocator takes back is its own, of whatever kind. */
+	bool device = block->memory == SW_MEM_DEVICE || block->memory == SW_MEM_ASYNC ||
+		      block->memory == SW_MEM_MAPPED || block->memory == SW_MEM_IPC;
+	if (!gone || block->mapping || !(device || block->within)) {
+		block_free(space, block);
+		return;
+	}
+	sw_shadow_clear(&block->shadow, &space->uses);
+	block->gone = *gone;
+	freed_keep(space, block);
+}
+
+static struct sw_block *find(const struct sw_intervals *set, uint64_t address, uint64_t *offset)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(set, address);
+	if (!view || view->at.lo > address)
+		return NULL;
+	*offset = address - view->base;
+	return view->block;
+}
+
+struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
+{
+	if (address < space->lowest || address >= space->highest)
+		return NULL;
+	struct sw_block *block = find(&space->live, address, offset);
+	return block && block->mapping && !sw_block_mapped(block, *offset) ? NULL : block;
+}
+
+struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
+{
+	struct sw_block *inner = space->inner.n ? find(&space->inner, address, offset) : NULL;
+	return inner ? inner : sw_space_find_outer(space, address, offset);
+}
+
+struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes)
+{
+	uint64_t offset;
+	struct sw_block *block = find(&space->live, address, &offset);
+	return block && block->mapping && bytes <= block->bytes - offset ? block : NULL;
+}
+
+struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(&space->inner, address);
+	return view ? view->block : NULL;
+}
+
+uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	const struct sw_interval *inner = sw_intervals_from(&space->inner, lo);
+	if (!inner)
+		return hi;
+	uint64_t cut = inner->lo > lo ? inner->lo : inner->hi;
+	return cut < hi ? cut : hi;
+}
+
+struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes)
+{
+	uint64_t offset;
+	struct sw_block *within = sw_space_find_outer(space, address, &offset);
+	if (!within || !bytes || bytes > within->bytes - offset)
+		return NULL;
+	end_inner(space, address, address + bytes);
+	forget_freed(space, address, address + bytes);
+	sw_block_start(within, offset);
+	within->blocks++;
+	struct sw_block *block = sw_calloc(1, sizeof *block);
+	block->address = address;
+	block->bytes = bytes;
+	block->memory = within->memory;
+	block->ctx = within->ctx;
+	block->device = within->device;
+	block->number = ++space->made;
+	block->sync_memops = within->sync_memops;
+	block->born_passed = true;
+	block->within = within;
+	view_live(space, block, 0, address);
+	return block;
+}
+
+struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(&space->live, address);
+	if (!view)
+		return NULL;
+	*start = view->base;
+	return view->block;
+}
+
+struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
+{
+	if (address < space->lowest || address >= space->highest)
+		return NULL;
+	struct sw_block *block = find(&space->live, address, offset);
+	const struct sw_access *gone = block && block->mapping ? sw_block_gone(block, *offset) : NULL;
+	if (!gone)
+		return find(&space->freed, address, offset);
+	block->gone = *gone;
+	return block;
+}
+
+struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_t lo, uint64_t hi)
+{
+	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(&space->freed, lo);
+	return view && view->at.lo < hi ? view->block : NULL;
+}
+
+struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle)
+{
+	return sw_map_ptr(&space->arrays, handle);
+}
+
+struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block)
+{
+	const struct sw_view *view =
+		(const struct sw_view *)sw_intervals_from(&space->live, block ? block->view[0]->at.hi : 0);
+	while (view && view != view->block->view[0])
+		view = (const struct sw_view *)sw_intervals_next(&space->live, &view->at);
+	return view ? view->block : NULL;
+}
+
+/* First of the starts above offset. */
+static size_t above(const struct sw_block *block, uint64_t offset)
+{
+	size_t lo = 0, hi = block->starts.n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (block->starts.at[mid] > offset)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+void sw_block_start(struct sw_block *block, uint64_t offset)
+{
+	if (!offset || block->memory == SW_MEM_PAGEABLE)
+		return;
+	size_t i = above(block, offset);
+	if ((i && block->starts.at[i - 1] == offset) || block->starts.n == SW_MAX_STARTS)
+		return;
+	sw_vec_push(&block->starts);
+	memmove(block->starts.at + i + 1, block->starts.at + i, (block->starts.n - 1 - i) * sizeof *block->starts.at);
+	block->starts.at[i] = offset;
+}
+
+enum sw_tenants sw_block_tenants(const struct sw_block *block)
+{
+	return block->starts.n > SW_POOL_STARTS	     ? SW_TENANTS_MANY
+	       : block->starts.n > SW_SEVERAL_STARTS ? SW_TENANTS_SEVERAL
+						     : SW_TENANTS_FEW;
+}
+
+uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset)
+{
+	size_t i = above(block, offset);
+	uint64_t mapped = block->mapping ? sw_block_mapped(block, offset) : 0, end = mapped ? mapped : block->bytes;
+	return i < block->starts.n && block->starts.at[i] < end ? block->starts.at[i] : end;
+}
+
+uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset)
+{
+	size_t i = offset ? above(block, offset - 1) : 0;
+	return i ? block->starts.at[i - 1] : 0;
+}
+
+void sw_space_free(struct sw_address_space *space)
+{
+	struct sw_map_slot slot;
+	sw_space_forget_freed(space);
+	while (space->live.root)
+		sw_space_remove(space, ((struct sw_view *)space->live.root)->block, NULL);
+	for (size_t i = 0; (i = sw_map_next(&space->arrays, i, &slot));)
+		block_free(space, (struct sw_block *)(uintptr_t)slot.value);
+	sw_map_free(&space->arrays);
+	sw_shadow_clear(&space->pageable.shadow, &space->uses);
+	sw_arena_free(&space->uses.arena);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The address space: which memory is alive, what kind it is, what was freed lately.
+ *
+ * Pinned memory may have a second, device-side address: both lead to one block, so that a kernel that uses the alias
+ * meets a copy that uses the host address.  Host memory that CUDA was never told of is "pageable": one block that spans
+ * every address.  Arrays are looked up by handle.  Not thread-safe.
+ */
+#ifndef SW_DETECT_MEMORY_ADDRESS_SPACE_H
+#define SW_DETECT_MEMORY_ADDRESS_SPACE_H
+
+#include "base/map.h"
+#include "detect/hazards/confidence.h"
+#include "detect/memory/shadow.h"
+
+struct sw_view; /* an address interval that shows a block */
+struct sw_mapping;
+
+/* A part of reserved addresses: mapped, or unmapped by the call `gone`. */
+struct sw_piece {
+	uint64_t lo, hi; /* offsets */
+	struct sw_access gone;
+};
+
+struct sw_block {
+	uint64_t address, bytes;
+	enum sw_memory memory;
+	uint8_t ctx;
+	int device;
+	uint32_t number;
+	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
+	uint64_t owner;	       /* SYMBOL: module or library */
+	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
+	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
+	struct sw_access gone; /* the call that freed it, once freed */
+	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
+	struct sw_shadow shadow;
+	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
+	struct sw_view *view[2];
+	const char *name;
+	struct sw_mapping *mapping; /* reserved addresses: what of them is mapped; NULL all of it is memory */
+	struct sw_block *within;    /* a block that a suballocator hands out: of this allocation */
+	uint32_t blocks;	    /* of this allocation, that are handed out or were lately */
+};
+
+struct sw_address_space {
+	struct sw_intervals live, freed;
+	struct sw_intervals inner; /* blocks of suballocators that live inside others */
+	struct sw_map arrays;	   /* handle -> block */
+	struct sw_use_pool uses;
+	struct sw_block pageable;
+	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
+	size_t freed_n;
+	/* Called before a block of a pool is forgotten that was freed in stream order; NULL: not wanted. */
+	void (*forget)(void *arg, const struct sw_block *block);
+	void *arg;
+	uint32_t made;
+	uint64_t lowest, highest; /* of all that was ever alive: most scalars of a kernel lie outside */
+};
+
+void sw_space_init(struct sw_address_space *space);
+void sw_space_free(struct sw_address_space *space);
+
+/* A block begins to exist at [address, address + bytes), and at `alias` unless 0.  What the books still hold there has
+   ended without being seen: it goes.  The caller fills in what it knows. */
+struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
+			      uint64_t alias);
+/* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
+void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
+/* Nothing is known any more of what was freed: records were lost. */
+void sw_space_forget_freed(struct sw_address_space *space);
+
+/* The live block that holds the address and the offset in it; NULL none. */
+struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+/* The allocation that holds the address, whatever a suballocator made of it. */
+struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
+/* The freed block that held the address and whose place nothing has taken since (`gone` tells by which call); NULL
+   none. */
+struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+
+/* The freed block that overlaps [lo, hi) first, also where something lives since; NULL none. */
+struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
+
+/* ---- reservations.c: reserved addresses ---- */
+
+/* Addresses are reserved: a block of which nothing is memory yet. */
+struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t address, uint64_t bytes);
+/* The reservation that holds all of [address, address + bytes), mapped or not; NULL none. */
+struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes);
+/* Offsets [lo, hi) become memory, or cease to be (remembered for a while, with `gone`). */
+void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi);
+void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
+		    const struct sw_access *gone);
+/* Where the mapped part that holds the offset ends; 0: the offset is not mapped. */
+uint64_t sw_block_mapped(const struct sw_block *block, uint64_t offset);
+/* The call that unmapped the offset; NULL: not known. */
+const struct sw_access *sw_block_gone(const struct sw_block *block, uint64_t offset);
+/* Bytes up to the end of what was ever mapped; of other blocks: all. */
+uint64_t sw_block_reach(const struct sw_block *block);
+void sw_block_mapping_free(struct sw_block *block);
+
+/* ---- blocks of suballocators ---- */
+
+/* Part of a block is handed out: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
+   or the range is not inside one allocation. */
+struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
+/* The first block of a suballocator that ends behind the address; NULL none. */
+struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address);
+/* Where in [lo, hi) the block that holds lo ends, or gives way to one inside it. */
+uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
+
+/* The first live block that ends behind the address; NULL none. */
+struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start);
+
+/* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
+struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block);
+
+/* Something starts here: accesses of unknown extent from below end here. */
+void sw_block_start(struct sw_block *block, uint64_t offset);
+/* How many things live in it, by the starts that are known. */
+enum sw_tenants sw_block_tenants(const struct sw_block *block);
+/* Where an access of unknown extent from `offset` ends at the latest. */
+uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset);
+/* Where one that may as well go down from `offset` starts at the earliest: at the last start in front of it. */
+uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/memory/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A segment that more uses crowd into forgets the oldest: hundreds of column tiles of one matrix, each exact, overlap
+   in their hulls.  A conflict with a forgotten one is missed; none is invented. */
+#define SW_MAX_USES 64u
+/* Most segments hold one writer and a reader or two. */
+#define SW_INLINE_USES 3u
+
+struct segment {
+	struct sw_interval at;
+	uint32_t n, room;
+	struct sw_use **use;
+	struct sw_use *few[SW_INLINE_USES];
+};
+
+struct sw_use *sw_use_new(struct sw_use_pool *pool)
+{
+	struct sw_use *use = pool->free;
+	if (use)
+		pool->free = use->free_next;
+	else
+		use = sw_arena_alloc(&pool->arena, sizeof *use);
+	memset(use, 0, sizeof *use);
+	use->refs = 1;
+	pool->live++;
+	return use;
+}
+
+void sw_use_drop(struct sw_use_pool *pool, struct sw_use *use)
+{
+	if (!use || --use->refs)
+		return;
+	use->free_next = pool->free;
+	pool->free = use;
+	pool->live--;
+}
+
+static struct segment *segment_new(struct sw_shadow *shadow, uint64_t lo, uint64_t hi)
+{
+	struct segment *s = sw_calloc(1, sizeof *s);
+	s->at.lo = lo;
+	s->at.hi = hi;
+	s->use = s->few;
+	s->room = SW_INLINE_USES;
+	sw_intervals_insert(&shadow->segments, &s->at);
+	return s;
+}
+
+static void segment_free(struct sw_shadow *shadow, struct sw_use_pool *pool, struct segment *s)
+{
+	sw_intervals_remove(&shadow->segments, &s->at);
+	for (uint32_t i = 0; i < s->n; i++)
+		sw_use_drop(pool, s->use[i]);
+	if (s->use != s->few)
+		free(s->use);
+	free(s);
+}
+
+static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_use *use)
+{
+	if (s->n == SW_MAX_USES) {
+		sw_use_drop(pool, s->use[0]);
+		memmove(s->use, s->use + 1, --s->n * sizeof *s->use);
+	}
+	if (s->n == s->room) {
+		struct sw_use **more = sw_alloc(2 * s->room * sizeof *more);
+		memcpy(more, s->use, s->n * sizeof *more);
+		if (s->use != s->few)
+			free(s->use);
+		s->use = more;
+		s->room *= 2;
+	}
+	s->use[s->n++] = use;
+	use->refs++;
+}
+
+/* Cuts a segment at x; returns the upper part. */
+static struct segment *segment_cut(struct sw_shadow *shadow, struct sw_use_pool *pool, struct segment *s, uint64_t x)
+{
+	uint64_t hi = s->at.hi;
+	s->at.hi = x;
+	struct segment *upper = segment_new(shadow, x, hi);
+	for (uint32_t i = 0; i < s->n; i++)
+		segment_add(pool, upper, s->use[i]);
+	return upper;
+}
+
+static bool same_uses(const struct segment *a, const struct segment *b)
+{
+	return a->n == b->n && !memcmp(a->use, b->use, a->n * sizeof *a->use);
+}
+
+static bool passed(const struct sw_shadow_env *env, const struct sw_use *m)
+{
+	return (m->access.seq < env->keep_from || m->access.seq > env->keep_to) &&
+	       sw_hb_passed(env->hb, m->access.point);
+}
+
+/* Segments know the hulls of boxes only; an unbounded use is taken to touch all of its assumed extent. */
+static bool share_bytes(const struct sw_use *m, const struct sw_use *x)
+{
+	struct sw_range a = m->range, b = x->range;
+	if (!a.bounded)
+		a = sw_range_bytes(a.address, m->end - a.address, a.role, a.evidence);
+	if (!b.bounded)
+		b = sw_range_bytes(b.address, x->end - b.address, b.role, b.evidence);
+	return sw_range_overlap(&a, &b);
+}
+
+bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x)
+{
+	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
+	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
+		conflict = false;
+	return conflict && share_bytes(m, x);
+}
+
+static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
+{
+	if (m->stamp == env->serial)
+		return;
+	if (!sw_use_conflicts(m, x))
+		return;
+	m->stamp = env->serial;
+	env->meet(env->arg, m, x);
+}
+
+/* Who asks what a wait was needed for may do without the order of m and x, unless they conflict: then x needed it. */
+static bool asked_about(const struct sw_shadow_env *env, const struct sw_use *x, const struct sw_use *m)
+{
+	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&
+	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
+}
+
+/* May x stand for m from now on?  (Both lie in one segment, which a dense x covers.) */
+static bool replaces(const struct sw_shadow_env *env, const struct sw_use *x, const struct sw_use *m)
+{
+	bool same_box = x->range.address == m->range.address && x->range.width == m->range.width &&
+			x->range.pitch == m->range.pitch && x->range.rows == m->range.rows &&
+			x->range.slice == m->range.slice && x->range.slices == m->range.slices;
+	if (!sw_range_dense(&x->range) && !same_box)
+		return false;
+	if (sw_range_rank(&x->range) < sw_range_rank(&m->range) || (x->range.polls && !m->range.polls))
+		return false;
+	if (!x->range.bounded && x->range.address != m->range.address)
+		return false;
+	if (!sw_role_writes(x->range.role) && sw_role_writes(m->range.role))
+		return false;
+	if (x->range.role == SW_ATOMIC && m->range.role != SW_ATOMIC)
+		return false;
+	if ((x->may_wait && !m->may_wait) || (x->range.perhaps && !m->range.perhaps))
+		return false;
+	return m->access.point.lane == x->access.point.lane ||
+	       sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED;
+}
+
+static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_use *x, bool enter)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct sw_use *m = s->use[i];
+		if (passed(env, m)) {
+			sw_use_drop(env->pool, m);
+			continue;
+		}
+		meet(env, m, x);
+		if (enter && replaces(env, x, m) && !asked_about(env, x, m))
+			sw_use_drop(env->pool, m);
+		else
+			s->use[kept++] = m;
+	}
+	s->n = kept;
+	if (enter)
+		segment_add(env->pool, s, x);
+}
+
+/* Joins s to the segment below when both hold the same; returns the one that is left. */
+static struct segment *segment_join(struct sw_shadow *shadow, struct sw_use_pool *pool, struct segment *below,
+				    struct segment *s)
+{
+	if (!below || below->at.hi != s->at.lo || !same_uses(below, s))
+		return s;
+	uint64_t hi = s->at.hi;
+	segment_free(shadow, pool, s);
+	below->at.hi = hi;
+	return below;
+}
+
+static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
+{
+	struct segment *below = NULL;
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, 0), *next; at; at = next) {
+		struct segment *s = (struct segment *)at;
+		uint32_t kept = 0;
+		next = sw_intervals_next(&shadow->segments, at);
+		for (uint32_t i = 0; i < s->n; i++)
+			if (passed(env, s->use[i]))
+				sw_use_drop(env->pool, s->use[i]);
+			else
+				s->use[kept++] = s->use[i];
+		s->n = kept;
+		if (!kept)
+			segment_free(shadow, env->pool, s);
+		else
+			below = segment_join(shadow, env->pool, below, s);
+	}
+	shadow->swept = shadow->segments.n;
+}
+
+static void fill_gap(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *x, uint64_t lo, uint64_t hi)
+{
+	segment_add(env->pool, segment_new(shadow, lo, hi), x);
+}
+
+void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use)
+{
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
+	     at = sw_intervals_next(&shadow->segments, at))
+		segment_visit(env, (struct segment *)at, use, false);
+}
+
+/* Segments that the new use made equal grow together, the neighbours on both sides included. */
+static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)
+{
+	struct segment *below = NULL;
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, lo ? lo - 1 : 0), *next; at && at->lo <= hi;
+	     at = next) {
+		below = segment_join(shadow, pool, below, (struct segment *)at);
+		next = sw_intervals_next(&shadow->segments, &below->at);
+	}
+}
+
+void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use)
+{
+	uint64_t lo = use->range.address, hi = use->end, at = lo;
+	bool several = false;
+	if (lo >= hi)
+		return;
+	while (at < hi) {
+		struct sw_interval *node = sw_intervals_from(&shadow->segments, at);
+		if (!node || node->lo >= hi) {
+			fill_gap(shadow, env, use, at, hi);
+			several |= at != lo;
+			break;
+		}
+		if (node->lo > at) {
+			fill_gap(shadow, env, use, at, node->lo);
+			at = node->lo;
+		}
+		struct segment *s = (struct segment *)node;
+		if (s->at.lo < at)
+			s = segment_cut(shadow, env->pool, s, at);
+		if (s->at.hi > hi)
+			segment_cut(shadow, env->pool, s, hi);
+		segment_visit(env, s, use, true);
+		several |= s->at.lo != lo || s->at.hi != hi;
+		at = s->at.hi;
+	}
+	if (several)
+		join_all(shadow, env->pool, lo, hi);
+	if (shadow->segments.n > 2 * shadow->swept + 256)
+		sweep(shadow, env);
+}
+
+void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(&shadow->segments, lo)) && at->lo < hi) {
+		struct segment *s = (struct segment *)at;
+		if (s->at.lo < lo)
+			s = segment_cut(shadow, pool, s, lo);
+		if (s->at.hi > hi)
+			segment_cut(shadow, pool, s, hi);
+		segment_free(shadow, pool, s);
+	}
+}
+
+void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool)
+{
+	for (struct sw_interval *at; (at = shadow->segments.root);)
+		segment_free(shadow, pool, (struct segment *)at);
+	shadow->swept = 0;
+}

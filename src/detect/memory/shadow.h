@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The access map of one allocation: for each part of it, who wrote and read it last.
+ *
+ * An allocation is cut into segments; each holds the uses that a later one could still conflict with.  A use replaces
+ * earlier ones that are ordered before it when every conflict with those is also a conflict with it (FastTrack's
+ * argument, per segment), so a segment holds at most a few uses per lane.  Segments that end up equal are joined again,
+ * uses that everything to come is ordered after are dropped: the map grows with the lanes alive, not with time.
+ *
+ * Offsets are from the start of the allocation.  Not thread-safe.
+ */
+#ifndef SW_DETECT_MEMORY_SHADOW_H
+#define SW_DETECT_MEMORY_SHADOW_H
+
+#include "detect/memory/access.h"
+#include "detect/memory/intervals.h"
+#include "hb/hb.h"
+
+struct sw_block;
+
+/* One access as it is remembered; shared by the segments that it touches. */
+struct sw_use {
+	uint32_t refs;
+	uint32_t stamp;		 /* serial of the use that met it last */
+	struct sw_range range;	 /* offsets */
+	uint64_t end;		 /* offset behind the last byte touched, unbounded ones: as assumed */
+	struct sw_access access; /* as findings want it */
+	struct sw_block *block;
+	uint8_t ctx;
+	bool host;     /* by the host itself, inside a call */
+	bool may_wait; /* the documents leave open whether the call waited for it */
+	struct sw_use *free_next;
+};
+
+/* Uses come from a pool. */
+struct sw_use_pool {
+	struct sw_use *free;
+	struct sw_arena arena;
+	size_t live;
+};
+struct sw_use *sw_use_new(struct sw_use_pool *pool);
+void sw_use_drop(struct sw_use_pool *pool, struct sw_use *use);
+
+/* Two uses in one block: do they share bytes that one of them writes?  Atomic updates do not conflict. */
+bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x);
+
+struct sw_shadow {
+	struct sw_intervals segments;
+	size_t swept; /* segments left by the last sweep */
+};
+
+/* What the map asks of its surroundings. */
+struct sw_shadow_env {
+	struct sw_use_pool *pool;
+	const struct sw_hb *hb;
+	uint32_t serial; /* of the use that is entered, for counting each pair once */
+	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a
+	   wait was needed for wants to see them (empty: keep_from > keep_to). */
+	uint64_t keep_from, keep_to;
+	/* Called once for each earlier use that shares bytes with the new one and where one of both writes. */
+	void (*meet)(void *arg, struct sw_use *earlier, struct sw_use *later);
+	void *arg;
+};
+
+/* Meets what is there, without leaving a trace. */
+void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use);
+/* Meets what is there and enters the use (which the segments then hold too). */
+void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use);
+/* Nothing is known any more of [lo, hi). */
+void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);
+void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool);
+
+#endif

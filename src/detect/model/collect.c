@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model/collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* A wait is worth a warning when its host time exceeds both. */
+#define SW_WAIT_WARNING_NS    1000000u
+#define SW_WAIT_WARNING_SHARE 100u /* 1 % of the run */
+
+void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible)
+{
+	*collect = (struct sw_collect){.judgement = judgement, .keep_possible = keep_possible};
+}
+
+void sw_collect_free(struct sw_collect *collect)
+{
+	sw_map_free(&collect->index);
+	for (size_t i = 0; i < collect->spread.n; i++)
+		free(collect->spread.at[i]);
+	free(collect->spread.at);
+	free(collect->waited.at);
+	collect->waited.at = NULL;
+}
+
+static uint64_t site(uint64_t hash, const struct sw_access *a)
+{
+	hash = sw_hash_u64(hash ^ ((uint64_t)a->api << 32 | a->stack));
+	return sw_hash_u64(hash ^ ((uint64_t)a->kind << 32 | a->function));
+}
+
+static uint64_t sites(const struct sw_finding *f)
+{
+	uint64_t hash = sw_hash_u64((uint64_t)f->id);
+	for (uint32_t i = 0; i < f->accesses && i < 2; i++)
+		hash = site(hash, &f->access[i]);
+	return hash;
+}
+
+static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
+{
+	return a->severity != b->severity ? a->severity > b->severity : a->confidence > b->confidence;
+}
+
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told)
+{
+	struct sw_judgement *j = collect->judgement;
+	if (told)
+		*told = false;
+	if (seen->confidence == SW_POSSIBLE && !collect->keep_possible)
+		return NULL;
+	uint64_t hash = sites(seen), *slot = sw_map_put(&collect->index, hash);
+	if (*slot) {
+		struct sw_finding *known = &j->findings.at[*slot - 1];
+		uint64_t count = known->count + 1;
+		if (stronger(seen, known)) {
+			struct sw_cost cost = known->cost;
+			*known = *seen;
+			known->cost = cost;
+			if (told)
+				*told = true;
+			known->fingerprint = hash;
+		}
+		known->count = count;
+		return known;
+	}
+	*slot = j->findings.n + 1;
+	struct sw_finding *added = sw_vec_push(&j->findings);
+	*added = *seen;
+	added->count = 1;
+	added->fingerprint = hash;
+	*sw_vec_push(&collect->waited) = 0;
+	*sw_vec_push(&collect->spread) = NULL;
+	if (told)
+		*told = true;
+	return added;
+}
+
+void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
+{
+	struct sw_cost *sum = &finding->cost;
+	struct sw_spread **spread = &collect->spread.at[finding - collect->judgement->findings.at];
+	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
+	if (!*spread)
+		*spread = sw_calloc(1, sizeof **spread);
+	sw_spread_add(*spread, cost->ns);
+	sum->calls++;
+	sum->total_ns += cost->ns;
+	sum->parts.work_ns += cost->parts.work_ns;
+	sum->parts.transfer_ns += cost->parts.transfer_ns;
+	sum->parts.driver_ns += cost->parts.driver_ns;
+	sum->parts.lock_ns += cost->parts.lock_ns;
+	sum->transfer_ns += own;
+	if (cost->ns > sum->worst_ns)
+		sum->worst_ns = cost->ns;
+	if (!cost->waited)
+		return;
+	sum->waited_calls++;
+	sum->win_high_ns += cost->ns - own;
+	collect->waited.at[finding - collect->judgement->findings.at] += cost->ns;
+}
+
+uint64_t sw_collect_site(const struct sw_access *access)
+{
+	return site(0, access);
+}
+
+struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access)
+{
+	struct sw_finding like = {.id = id, .accesses = 1, .access[0] = *access};
+	uint64_t at = sw_map_get(&collect->index, sites(&like));
+	return at ? &collect->judgement->findings.at[at - 1] : NULL;
+}
+
+void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding)
+{
+	(void)collect;
+	finding->count = 0;
+}
+
+static void take_out_dropped(struct sw_collect *collect)
+{
+	struct sw_judgement *j = collect->judgement;
+	size_t kept = 0;
+	for (size_t i = 0; i < j->findings.n; i++) {
+		if (!j->findings.at[i].count) {
+			free(collect->spread.at[i]);
+			continue;
+		}
+		j->findings.at[kept] = j->findings.at[i];
+		collect->waited.at[kept] = collect->waited.at[i];
+		collect->spread.at[kept++] = collect->spread.at[i];
+	}
+	j->findings.n = collect->waited.n = collect->spread.n = kept;
+}
+
+/* How the severity of a finding is settled once all is seen. */
+enum weigh {
+	AS_FOUND,    /* severity as given, never folded */
+	BY_WAIT,     /* host time of the calls that waited for other work */
+	BY_TOTAL,    /* host time of all calls: each of them is lost */
+	NEVER_WARNS, /* a note, folded by its total */
+};
+static const struct {
+	int id;
+	enum weigh weigh;
+} weights[] = {
+	{SW_FINDING_SYNC_COPY, BY_WAIT},      {SW_FINDING_PAGEABLE_ASYNC_COPY, BY_TOTAL},
+	{SW_FINDING_SYNC_MEMSET, BY_WAIT},    {SW_FINDING_HOST_PIN, BY_TOTAL},
+	{SW_FINDING_DEVICE_FREE, BY_WAIT},    {SW_FINDING_DEVICE_CONFIG, BY_WAIT},
+	{SW_FINDING_OVER_WIDE_SYNC, BY_WAIT}, {SW_FINDING_REDUNDANT_SYNC, NEVER_WARNS},
+	{SW_FINDING_BUSY_POLL, BY_TOTAL},     {SW_FINDING_DRIVER_LOCK, BY_TOTAL},
+	{SW_FINDING_QUEUE_FULL, BY_TOTAL},
+};
+
+static enum weigh weigh_of(int id)
+{
+	for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+		if (weights[i].id == id)
+			return weights[i].weigh;
+	return AS_FOUND;
+}
+
+/* The longest call is known exactly, so nothing is told to be longer. */
+static uint64_t quantile(const struct sw_spread *spread, unsigned percent, uint64_t worst_ns)
+{
+	uint64_t ns = sw_spread_quantile(spread, percent);
+	return ns < worst_ns ? ns : worst_ns;
+}
+
+static void sum_up(struct sw_cost *cost, const struct sw_spread *spread, uint64_t span_ns)
+{
+	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
+	cost->p50_ns = quantile(spread, 50, cost->worst_ns);
+	cost->p99_ns = quantile(spread, 99, cost->worst_ns);
+	/* Several threads can wait at once. */
+	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
+}
+
+static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
+{
+	struct sw_judgement *j = collect->judgement;
+	enum weigh weigh = weigh_of(f->id);
+	f->hidden = f->confidence == SW_POSSIBLE;
+	if (weigh == AS_FOUND)
+		return;
+	uint64_t ns = weigh == BY_WAIT ? waited : f->cost.total_ns;
+	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
+	 * as long. */
+	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && f->cost.win_high_ns < ns)
+		ns = f->cost.win_high_ns;
+	if (weigh != NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
+		f->severity = SW_WARNING;
+	if (f->severity == SW_NOTE && f->cost.total_ns < fold_below_ns) {
+		f->hidden = true;
+		j->folded_waits += f->cost.calls;
+		j->folded_wait_ns += f->cost.total_ns;
+	}
+}
+
+/* SW3nn and SW4nn. */
+static bool is_wait(const struct sw_finding *f)
+{
+	return f->id / 100 == 3 || f->id / 100 == 4;
+}
+
+/* What there is to win: the middle of the interval. */
+static uint64_t gain(const struct sw_finding *f)
+{
+	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;
+}
+
+static int order(const void *x, const void *y)
+{
+	const struct sw_finding *a = x, *b = y;
+	if (a->severity != b->severity)
+		return a->severity < b->severity ? 1 : -1;
+	/* Among equals what can go wrong comes before what waits. */
+	if (is_wait(a) != is_wait(b))
+		return is_wait(a) ? 1 : -1;
+	if (gain(a) != gain(b))
+		return gain(a) < gain(b) ? 1 : -1;
+	if (a->cost.total_ns != b->cost.total_ns)
+		return a->cost.total_ns < b->cost.total_ns ? 1 : -1;
+	if (a->access[0].seq != b->access[0].seq)
+		return a->access[0].seq < b->access[0].seq ? -1 : 1;
+	return a->id != b->id ? (a->id < b->id ? -1 : 1) : a->fingerprint < b->fingerprint ? -1 : 1;
+}
+
+/* Large programs allocate, and load code, from hundreds of places while they warm up: the costliest are listed. */
+#define SW_MAX_LISTED 10u
+
+static void list_the_first(struct sw_judgement *j, int id)
+{
+	size_t listed = 0;
+	for (size_t i = 0; i < j->findings.n; i++) {
+		struct sw_finding *f = &j->findings.at[i];
+		if (f->id != id || f->hidden || ++listed <= SW_MAX_LISTED)
+			continue;
+		f->hidden = true;
+		j->notes--;
+		j->folded_waits += f->cost.calls;
+		j->folded_wait_ns += f->cost.total_ns;
+	}
+}
+
+void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
+{
+	struct sw_judgement *j = collect->judgement;
+	take_out_dropped(collect);
+	for (size_t i = 0; i < j->findings.n; i++) {
+		struct sw_finding *f = &j->findings.at[i];
+		if (collect->spread.at[i])
+			sum_up(&f->cost, collect->spread.at[i], j->span_ns);
+		settle(collect, f, collect->waited.at[i], fold_below_ns);
+		if (f->hidden)
+			continue;
+		j->errors += f->severity == SW_ERROR;
+		j->warnings += f->severity == SW_WARNING;
+		j->notes += f->severity == SW_NOTE;
+	}
+	if (j->findings.n)
+		qsort(j->findings.at, j->findings.n, sizeof *j->findings.at, order);
+	list_the_first(j, SW_FINDING_DEVICE_ALLOC);
+	list_the_first(j, SW_FINDING_MODULE_LOAD);
+}

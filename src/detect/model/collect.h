@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gathers findings: one per pair of call sites, with counts, the worst case kept.
+ *
+ * A call site is the API entry point, the call stack and the kernel of a side; streams and addresses differ from
+ * iteration to iteration and do not make another finding.  Not thread-safe.
+ */
+#ifndef SW_DETECT_MODEL_COLLECT_H
+#define SW_DETECT_MODEL_COLLECT_H
+
+#include "base/map.h"
+#include "detect/detect.h"
+#include "detect/waits/duration_histogram.h"
+
+struct sw_collect {
+	struct sw_judgement *judgement;
+	struct sw_map index; /* hash of the call sites -> finding + 1 */
+	/* Beside each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
+	SW_VEC(uint64_t) waited;
+	SW_VEC(struct sw_spread *) spread;
+	bool keep_possible;
+};
+
+void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible);
+void sw_collect_free(struct sw_collect *collect);
+
+/*
+ * Adds one occurrence.  `seen` is complete but for count and cost.  A stronger occurrence (severity, then confidence)
+ * replaces what is told of a weaker one.  Returns the finding (valid until the next call), NULL when it is not wanted.
+ * *told (may be NULL): the finding now tells of this occurrence (the first one, or a stronger one).
+ */
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told);
+
+/* One call of a wait: its host time, how much of that is its own work, did it wait. */
+struct sw_wait_cost {
+	uint64_t ns, own_ns;
+	bool waited;
+	struct sw_cost_parts parts;
+};
+void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost);
+
+/* Identifies the call site of one side. */
+uint64_t sw_collect_site(const struct sw_access *access);
+/* The finding with this id whose only call site is that of the access; NULL none. */
+struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access);
+/* It turned out not to be so.  The finding stays where it is until sw_collect_finish(). */
+void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding);
+
+/* When all is seen: severities of waits by their cost, folding, order, sums of the judgement. */
+void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns);
+
+#endif

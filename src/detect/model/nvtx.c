@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model/nvtx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "detect/model/model.h"
+
+/* Ranges open on one thread: a program that pushes and never pops must not fill the memory. */
+#define MAX_OPEN 4096u
+/* Different ranges that are told apart: where each one is numbered by its name, what comes later is taken to be in the
+   range around it. */
+#define MAX_KINDS 65536u
+
+struct open_range {
+	char *name, *domain_name; /* its own */
+	uint64_t domain, id, t_ns;
+	uint32_t nvtx; /* index in judgement.nvtx + 1 */
+};
+
+struct sw_nvtx_stack {
+	SW_VEC(struct open_range) open;
+	uint64_t over; /* pushed beyond MAX_OPEN, and not popped yet */
+	uint32_t thread;
+};
+
+/* ---- stacks ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t waiting_key(uint32_t tid)
+{
+	return UINT64_C(1) << 32 | tid;
+}
+
+/* A thread whose ranges were told before its first call brings them with it. */
+static struct sw_nvtx_stack *stack_of(struct sw_model *m, uint32_t thread, bool make)
+{
+	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx.threads, thread);
+	if (stack)
+		return stack;
+	const struct sw_trace_thread *info = sw_reader_thread(m->reader, thread);
+	stack = info ? sw_map_ptr(&m->nvtx.threads, waiting_key(info->tid)) : NULL;
+	if (!stack && !make)
+		return NULL;
+	if (stack)
+		sw_map_delete(&m->nvtx.threads, waiting_key(info->tid));
+	else
+		stack = sw_calloc(1, sizeof *stack);
+	stack->thread = thread;
+	sw_map_put_ptr(&m->nvtx.threads, thread, stack);
+	return stack;
+}
+
+static struct sw_nvtx_stack *stack_of_tid(struct sw_model *m, uint32_t tid)
+{
+	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx.threads, waiting_key(tid));
+	if (!stack) {
+		stack = sw_calloc(1, sizeof *stack);
+		sw_map_put_ptr(&m->nvtx.threads, waiting_key(tid), stack);
+	}
+	return stack;
+}
+
+uint32_t sw_nvtx_of(struct sw_model *m, uint32_t thread)
+{
+	if (!m->nvtx.threads.n)
+		return 0;
+	const struct sw_nvtx_stack *stack = stack_of(m, thread, false);
+	return stack && stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0;
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t describe(struct sw_model *m, const struct open_range *range, uint32_t within)
+{
+	const size_t n = strlen(range->name), d = strlen(range->domain_name);
+	uint64_t key = sw_hash_bytes(sw_hash_u64(within), range->name, n + 1);
+	key = sw_hash_bytes(key, range->domain_name, d);
+	const uint64_t *index = sw_map_find(&m->nvtx.alike, key);
+	if (index)
+		return (uint32_t)*index;
+	if (m->j->nvtx.n >= MAX_KINDS)
+		return within;
+	*sw_vec_push(&m->j->nvtx) =
+		(struct sw_nvtx){sw_model_name(m, range->name, n), sw_model_name(m, range->domain_name, d), within};
+	*sw_map_put(&m->nvtx.alike, key) = m->j->nvtx.n;
+	return (uint32_t)m->j->nvtx.n;
+}
+
+static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct sw_record *r,
+		  const struct sw_rec_range *range)
+{
+	const char *text = (const char *)(range + 1);
+	const uint64_t room = range->h.words * 8u - sizeof *range;
+	if ((uint64_t)range->name_bytes + range->domain_bytes > room)
+		return; /* a damaged record: its end will find nothing */
+	if (stack->open.n >= MAX_OPEN || m->nvtx.started.n >= MAX_KINDS) {
+		stack->over += range->op == SW_RANGE_PUSH;
+		return;
+	}
+	struct open_range open = {.domain = range->domain, .id = range->id, .t_ns = r->t_ns};
+	open.name = sw_strndup(text, range->name_bytes);
+	open.domain_name = sw_strndup(text + range->name_bytes, range->domain_bytes);
+	open.nvtx = describe(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
+	*sw_vec_push(&stack->open) = open;
+	if (range->op == SW_RANGE_START)
+		sw_map_put_ptr(&m->nvtx.started, range->id, stack);
+}
+
+static void tell(struct sw_model *m, const struct sw_nvtx_stack *stack, const struct open_range *range, uint64_t end_ns,
+		 bool open)
+{
+	if (m->observer->nvtx)
+		m->observer->nvtx(m->observer->arg, &(struct sw_nvtx_span){.name = range->name,
+									   .domain = range->domain_name,
+									   .domain_id = range->domain,
+									   .id = range->id,
+									   .thread = stack->thread,
+									   .start_ns = range->t_ns,
+									   .end_ns = end_ns,
+									   .open = open});
+}
+
+static void drop(struct open_range *range)
+{
+	free(range->name);
+	free(range->domain_name);
+}
+
+/* Ranges of other domains, and started ones, may lie above it: they go on. */
+static void end(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain, uint64_t id, uint64_t t_ns)
+{
+	size_t i = stack->open.n;
+	while (i && (stack->open.at[i - 1].domain != domain || stack->open.at[i - 1].id != id))
+		i--;
+	if (!i)
+		return; /* it began before recording did */
+	tell(m, stack, &stack->open.at[i - 1], t_ns, false);
+	drop(&stack->open.at[i - 1]);
+	stack->open.n--;
+	for (i--; i < stack->open.n; i++) {
+		stack->open.at[i] = stack->open.at[i + 1];
+		stack->open.at[i].nvtx = describe(m, &stack->open.at[i], i ? stack->open.at[i - 1].nvtx : 0);
+	}
+}
+
+void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
+{
+	const struct sw_rec_range *range = (const struct sw_rec_range *)(const void *)r->rec;
+	struct sw_nvtx_stack *stack;
+	switch (range->op) {
+	case SW_RANGE_PUSH:
+	case SW_RANGE_START:
+		begin(m, range->tid ? stack_of_tid(m, range->tid) : stack_of(m, r->thread, true), r, range);
+		break;
+	case SW_RANGE_POP:
+		stack = stack_of(m, r->thread, false);
+		if (stack && stack->over)
+			stack->over--;
+		else if (stack)
+			end(m, stack, range->domain, 0, r->t_ns);
+		break;
+	case SW_RANGE_END:
+		stack = sw_map_ptr(&m->nvtx.started, range->id);
+		if (stack)
+			end(m, stack, range->domain, range->id, r->t_ns);
+		sw_map_delete(&m->nvtx.started, range->id);
+		break;
+	default: /* of a newer recorder */
+		break;
+	}
+}
+
+/* ---- end --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+void sw_nvtx_finish(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->nvtx.threads, i, &slot));) {
+		const struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
+		for (size_t k = stack->open.n; k--;)
+			tell(m, stack, &stack->open.at[k], later(m->last_ns, stack->open.at[k].t_ns), true);
+	}
+}
+
+void sw_nvtx_free(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->nvtx.threads, i, &slot));) {
+		struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
+		for (size_t k = 0; k < stack->open.n; k++)
+			drop(&stack->open.at[k]);
+		free(stack->open.at);
+		free(stack);
+	}
+	sw_map_free(&m->nvtx.threads);
+	sw_map_free(&m->nvtx.started);
+	sw_map_free(&m->nvtx.alike);
+}

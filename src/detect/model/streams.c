@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/model/model.h"
+
+#include <stdlib.h>
+
+void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	uint32_t lane;
+	sw_hb_stream_create(m->hb, r->rec->ctx, s->stream, s->flags & 1);
+	w->what.stream = sw_model_lane(m, &at, &lane)->stream;
+	struct sw_stream_info *info = &m->j->streams.at[w->what.stream];
+	info->create_stack = r->stack;
+	if (!info->create_seq)
+		info->create_seq = r->seq;
+}
+
+void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	uint32_t lane;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	m->capturing -= books->capture != 0;
+	books->capture = 0;
+	sw_hb_stream_destroy(m->hb, s->stream);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static struct sw_event *event_of(struct sw_model *m, uint64_t handle)
+{
+	struct sw_event *event = sw_map_ptr(&m->events, handle);
+	if (!event) {
+		event = sw_calloc(1, sizeof *event);
+		sw_map_put_ptr(&m->events, handle, event);
+	}
+	return event;
+}
+
+static void event_forget(struct sw_model *m, uint64_t handle)
+{
+	free(sw_map_ptr(&m->events, handle));
+	sw_map_delete(&m->events, handle);
+}
+
+void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
+	(void)w;
+	event_forget(m, e->event);
+	sw_hb_event_create(m->hb, e->event);
+}
+
+void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
+	(void)w;
+	event_forget(m, e->event);
+	sw_hb_event_destroy(m->hb, e->event);
+}
+
+static unsigned record_flags(uint32_t flags)
+{
+	return (flags & SW_EVENT_RECORD_CONTEXT ? SW_HB_CONTEXT : 0u) |
+	       (flags & SW_EVENT_RECORD_EARLY ? SW_HB_EARLY : 0u);
+}
+
+void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
+		       unsigned flags)
+{
+	struct sw_event *event = event_of(m, handle);
+	struct sw_hb_event_state before, now;
+	sw_hb_event_record(m->hb, handle, at, flags, &before);
+	bool unwaited = before.recorded && !before.waits && !event->capture;
+	event->replaced = (struct sw_access){0};
+	if (unwaited)
+		event->replaced = event->record;
+	sw_hb_event_state(m->hb, handle, &now);
+	what->point = now.record;
+	event->record = *what;
+	event->work = now.context_wide ? UINT64_MAX : sw_model_books(m, now.record.lane)->work;
+	event->last = now.context_wide ? (struct sw_access){0} : sw_model_books(m, now.record.lane)->last;
+	event->capture = 0;
+	if (unwaited && event->ordering)
+		sw_tie_replaced(m, event);
+}
+
+void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, e->stream);
+	struct sw_event *event = event_of(m, e->event);
+	uint32_t lane;
+	uint64_t capture = 0;
+	w->what.role = SW_RECORD;
+	if (!(e->flags & SW_EVENT_RECORD_CONTEXT)) {
+		const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+		w->what.stream = books->stream;
+		capture = books->capture;
+	}
+	if (capture) {
+		if (e->flags & SW_EVENT_RECORD_EXTERNAL)
+			event->in_graph = true;
+		else
+			event->capture = capture;
+		return;
+	}
+	sw_event_recorded(m, &w->what, &at, e->event, record_flags(e->flags));
+}
+
+static bool capture_lives(const struct sw_model *m, uint64_t capture)
+{
+	for (size_t i = 0; m->capturing && capture && i < m->lanes.n; i++)
+		if (m->lanes.at[i].capture == capture)
+			return true;
+	return false;
+}
+
+/* A graph records the event when it runs: somewhere among the work given out so far. */
+static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsigned flags)
+{
+	struct sw_hb_event_state state;
+	sw_hb_event_record(m->hb, SW_SAFETY_EVENT, at, SW_HB_CONTEXT, NULL);
+	sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, flags, &state);
+	sw_hb_event_destroy(m->hb, SW_SAFETY_EVENT);
+	m->j->coverage.edges_for_safety++;
+}
+
+static void join_capture(struct sw_model *m, struct sw_lane *books, uint64_t capture)
+{
+	m->capturing += !books->capture;
+	books->capture = capture;
+}
+
+void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	struct sw_event *event = event_of(m, s->event);
+	struct sw_hb_event_state state;
+	bool all = s->flags & 2;
+	uint32_t lane;
+	w->what.role = SW_WAIT;
+	struct sw_lane *books = all ? NULL : sw_model_lane(m, &at, &lane);
+	if (books)
+		w->what.stream = books->stream;
+	if (books && capture_lives(m, event->capture)) {
+		join_capture(m, books, event->capture);
+		return;
+	}
+	if (event->capture || (books && books->capture))
+		return;
+	if (event->in_graph) {
+		wait_for_graph(m, &at, all ? SW_HB_CONTEXT : 0);
+		return;
+	}
+	bool useless = books && sw_tie_useless(m, event, lane);
+	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
+	event->ordering = true;
+	if (books)
+		sw_tie_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
+}
+
+/* ---- captures ---------------------------------------------------------------------------------------------------- */
+
+void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, c->stream);
+	uint32_t lane;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	if (c->op != SW_CAPTURE_END) {
+		if (!r->failed)
+			join_capture(m, books, r->seq);
+		return;
+	}
+	/* It goes on, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
+	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
+		return;
+	uint64_t capture = books->capture;
+	for (size_t i = 0; capture && i < m->lanes.n; i++)
+		if (m->lanes.at[i].capture == capture) {
+			m->lanes.at[i].capture = 0;
+			m->capturing--;
+		}
+}
+
+/* ---- host functions ---------------------------------------------------------------------------------------------- */
+
+#define SW_HOST_FUNC_UNSEEN 2u
+
+void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, f->stream);
+	uint32_t lane;
+	sw_hb_token token;
+	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	if (books->capture)
+		return;
+	w->what.point = sw_hb_host_func(m->hb, &at, &token);
+	w->enqueues = true;
+	books = sw_model_books(m, w->what.point.lane);
+	books->work = books->visible = w->what.point.tick;
+	books->last = w->what;
+	if (!books->since)
+		books->since = r->seq;
+	books->visible_seq = r->seq;
+	sw_pending_push(m, books, r->seq, w->what.point.tick);
+	if (f->flags & SW_HOST_FUNC_UNSEEN)
+		sw_hb_wait_drop(m->hb, token);
+	else
+		*sw_map_put(&m->host_funcs, r->seq) = token;
+}
+
+/* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it
+   signals a condition variable, the waiting thread is faster than the return). */
+void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
+	sw_hb_token token = (sw_hb_token)sw_map_get(&m->host_funcs, f->enqueued);
+	(void)w;
+	sw_hb_host_func_end(m->hb, token, r->thread, r->seq);
+	sw_map_delete(&m->host_funcs, f->enqueued);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From calls to the schedule of the run, and from the schedule to what each finding's fix would gain. */
+#ifndef SW_DETECT_WAITS_SCHEDULE_FEED_H
+#define SW_DETECT_WAITS_SCHEDULE_FEED_H
+
+#include "detect/model/model.h"
+
+/* The place in the program that a call came from, as the schedule knows it: what a finding's calls share. */
+uint64_t sw_timing_site(const struct sw_access *call);
+
+/* A call was judged: of one record, or the first of two.  Not for those that failed. */
+void sw_timing_call(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w);
+/* The second of two. */
+void sw_timing_return(struct sw_model *m, const struct sw_record *begin, uint64_t dur_ns);
+
+/* ---- gains.c ---- */
+
+/* All is seen: what could be won back is filled into the findings, sums of the run into the judgement. */
+void sw_gains_judge(struct sw_model *m);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SW401, SW402: what were the waits of a call site needed for?
+ *
+ * Every lane that a wait covers is watched until another wait covers it.  Whatever is ordered behind the covered work
+ * in the meantime and touches the same memory needed it: on another stream that stream did, else the host.  The host
+ * also needs all that touched memory which it can reach (it may read results and refill buffers unseen), and what its
+ * queries and time measurements ask for.  What was not needed is handed on to the next wait that covers the lane, as if
+ * the first one had not been there: so what is said of all call sites holds when all of it is done at once.
+ *
+ * A call site is told of only when all its waits together needed less than they waited for.  Whatever is not known
+ * (calls that are not modelled, kernels whose accesses are not known, lost records) takes the site out: this is never a
+ * guess.
+ */
+#include "detect/model/model.h"
+
+#include <stdlib.h>
+
+/* Work that nobody needed is watched for so many records: the books that it keeps alive must not grow with the run. */
+#define SW_WATCHED 8192u
+
+static struct sw_sync_site *site_of(struct sw_model *m, const struct sw_access *call)
+{
+	uint64_t key = sw_collect_site(call);
+	struct sw_sync_site *site = sw_map_ptr(&m->wide.sites, key);
+	if (site)
+		return site;
+	site = sw_calloc(1, sizeof *site);
+	site->call = *call;
+	sw_map_put_ptr(&m->wide.sites, key, site);
+	return site;
+}
+
+static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
+{
+	for (size_t i = 0; i < m->wide.lanes.n; i++)
+		if (m->wide.lanes.at[i].lane == lane)
+			return &m->wide.lanes.at[i];
+	return NULL;
+}
+
+/* What the site needs of a stream.  NULL: of too many streams to give an advice. */
+static struct sw_sync_need *need_of(struct sw_model *m, struct sw_sync_site *site, uint32_t stream)
+{
+	for (uint32_t i = 0; i < site->n; i++)
+		if (site->need[i].stream == stream)
+			return &site->need[i];
+	if (site->n == SW_MAX_NEEDS || m->j->streams.at[stream].many) {
+		site->kept = true;
+		return NULL;
+	}
+	site->need[site->n] = (struct sw_sync_need){.stream = stream};
+	return &site->need[site->n++];
+}
+
+static void add_reader(struct sw_model *m, struct sw_sync_site *site, struct sw_sync_need *need, uint32_t stream)
+{
+	for (uint32_t i = 0; i < need->tos; i++)
+		if (need->to[i] == stream)
+			return;
+	if (need->tos == SW_MAX_READERS || m->j->streams.at[stream].many)
+		site->kept = true;
+	else
+		need->to[need->tos++] = stream;
+}
+
+/* ---- lanes under watch ------------------------------------------------------------------------------------------- */
+
+static void close_lane(struct sw_model *m, const struct sw_wide_lane *lane)
+{
+	struct sw_sync_need *need = lane->host ? need_of(m, lane->site, lane->stream) : NULL;
+	if (!need)
+		return;
+	need->host = true;
+	need->whole |= lane->host >= lane->work;
+	need->seq = lane->host_seq;
+}
+
+static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
+{
+	*lane = m->wide.lanes.at[--m->wide.lanes.n];
+}
+
+/* Nobody knows what it may be needed for: the waits stay as they are. */
+static void keep_all(struct sw_model *m)
+{
+	for (size_t i = 0; i < m->wide.lanes.n; i++)
+		m->wide.lanes.at[i].site->kept = true;
+	m->wide.lanes.n = 0;
+}
+
+static void keep_old(struct sw_model *m, uint64_t seq)
+{
+	for (size_t i = m->wide.lanes.n; i-- > 0;) {
+		struct sw_wide_lane *lane = &m->wide.lanes.at[i];
+		if (seq - lane->since <= SW_WATCHED && lane->serial == sw_hb_lane_serial(m->hb, lane->lane))
+			continue;
+		lane->site->kept = true;
+		forget_lane(m, lane);
+	}
+}
+
+static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
+{
+	if (tick > lane->covered)
+		tick = lane->covered;
+	if (tick <= lane->lean || tick <= lane->host)
+		return;
+	lane->host = tick;
+	lane->host_seq = seq;
+}
+
+/* A wait covers the lane: from now on it is the one that is asked for. */
+static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
+{
+	struct sw_lane *books = sw_model_books(m, covered->lane);
+	struct sw_wide_lane *old = lane_of(m, covered->lane);
+	struct sw_wide_lane lane = {.lane = covered->lane,
+				    .serial = books->serial,
+				    .stream = books->stream,
+				    .lean = covered->known,
+				    .covered = covered->covered,
+				    .work = books->work < covered->covered ? books->work : covered->covered,
+				    .since = books->since ? books->since : m->record->seq,
+				    .site = site};
+	if (old) {
+		close_lane(m, old);
+		lane.lean = old->host > old->lean ? old->host : old->lean;
+		lane.since = old->since;
+	} else {
+		old = sw_vec_push(&m->wide.lanes);
+	}
+	books->since = 0;
+	if (books->visible > lane.lean)
+		host_needs(&lane, books->visible, books->visible_seq);
+	if (books->unknown > lane.lean)
+		host_needs(&lane, lane.covered, books->last.seq);
+	need_of(m, site, lane.stream);
+	*old = lane;
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------------------- */
+
+/* Lanes of which everything was covered before, but not by what the advice leaves: this wait covers them again. */
+static void watch_again(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
+{
+	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
+	for (size_t i = 0; i < m->wide.lanes.n; i++) {
+		const struct sw_wide_lane *lane = &m->wide.lanes.at[i];
+		bool covers = sync->what == SW_SYNC_CONTEXT ? m->j->streams.at[lane->stream].ctx == w->record.rec->ctx
+							    : lane->stream == w->what.stream;
+		if (covers)
+			watch(m, site, &(struct sw_covered){lane->lane, lane->lean, lane->covered});
+	}
+}
+
+static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
+{
+	if (m->wide.last)
+		m->wide.last->moved += !w->pending;
+	m->wide.last = w->pending ? site : NULL;
+	if (m->wide.poisoned)
+		keep_all(m);
+	m->wide.poisoned = false;
+	keep_old(m, w->record.seq);
+	watch_again(m, site, w);
+	for (size_t i = 0; i < w->covered.n; i++)
+		watch(m, site, &w->covered.at[i]);
+	m->wide.to = w->record.seq;
+}
+
+/* For now; whether it is so is known at the end. */
+static void tell(struct sw_model *m, const struct sw_wait *w, const struct sw_wait_cost *cost)
+{
+	struct sw_finding seen = {.id = SW_FINDING_OVER_WIDE_SYNC,
+				  .severity = SW_NOTE,
+				  .confidence = SW_LIKELY,
+				  .accesses = 1,
+				  .access[0] = w->what};
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+	if (!f)
+		return;
+	sw_collect_cost(&m->collect, f, cost);
+	if (cost->ns >= f->cost.worst_ns)
+		f->waited_for = w->waited_for;
+}
+
+/* The host came to know work by a wait that stays. */
+static void told(struct sw_model *m, const struct sw_wait *w)
+{
+	for (size_t i = 0; i < w->covered.n; i++) {
+		struct sw_wide_lane *lane = lane_of(m, w->covered.at[i].lane);
+		if (lane && lane->lean < w->covered.at[i].covered)
+			lane->lean = w->covered.at[i].covered;
+	}
+}
+
+void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented)
+{
+	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
+	if (w->record.rec->kind == SW_REC_SYNC && (sync->what == SW_SYNC_STREAM || sync->what == SW_SYNC_CONTEXT)) {
+		struct sw_sync_site *site = site_of(m, &w->what);
+		site->busy += w->pending;
+		/* Also where nothing is pending: without the wait before it something would be. */
+		begin(m, site, w);
+		if (cost->waited)
+			tell(m, w, cost);
+		return;
+	}
+	if (w->record.rec->kind == SW_REC_SYNC)
+		site_of(m, &w->what)->busy += w->pending;
+	if (w->pending && documented)
+		told(m, w);
+}
+
+/* ---- needs ------------------------------------------------------------------------------------------------------- */
+
+void sw_wide_need(struct sw_model *m, const struct sw_use *earlier, const struct sw_use *later)
+{
+	struct sw_wide_lane *lane = lane_of(m, earlier->access.point.lane);
+	uint64_t tick = earlier->access.point.tick;
+	if (!lane || later->access.point.lane == lane->lane || tick <= lane->lean || tick > lane->covered)
+		return;
+	if (later->host || !later->access.stream) {
+		host_needs(lane, tick, earlier->access.seq);
+		return;
+	}
+	struct sw_sync_need *need = need_of(m, lane->site, lane->stream);
+	if (need)
+		add_reader(m, lane->site, need, later->access.stream);
+}
+
+void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq)
+{
+	struct sw_wide_lane *lane = point.tick ? lane_of(m, point.lane) : NULL;
+	if (lane)
+		host_needs(lane, point.tick, seq);
+	else if (!point.tick)
+		keep_all(m);
+}
+
+uint64_t sw_wide_since(const struct sw_model *m)
+{
+	uint64_t since = UINT64_MAX;
+	for (size_t i = 0; i < m->wide.lanes.n; i++)
+		if (m->wide.lanes.at[i].since < since)
+			since = m->wide.lanes.at[i].since;
+	return since;
+}
+
+void sw_wide_forget(struct sw_model *m)
+{
+	keep_all(m);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static bool needs_less(const struct sw_sync_site *site)
+{
+	for (uint32_t i = 0; i < site->n; i++)
+		if (!site->need[i].whole)
+			return true;
+	return false;
+}
+
+static void add_need(struct sw_finding *f, struct sw_need need)
+{
+	if (f->needs < SW_MAX_NEEDS)
+		f->need[f->needs++] = need;
+}
+
+static void advise(struct sw_finding *f, const struct sw_sync_site *site)
+{
+	for (uint32_t i = 0; i < site->n; i++) {
+		const struct sw_sync_need *need = &site->need[i];
+		if (need->host) {
+			add_need(f, (struct sw_need){need->stream, 0, need->whole ? 0 : need->seq});
+			f->fix_stream = need->stream;
+			f->fix_seq = need->seq;
+		}
+		/* What the host waits for in full comes before all that it gives out later. */
+		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
+			add_need(f, (struct sw_need){need->stream, need->to[k], 0});
+	}
+	f->fix = f->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
+	f->detail = f->needs;
+	f->value = site->n;
+}
+
+static uint32_t needs_of(const struct sw_sync_site *site)
+{
+	uint32_t all = 0;
+	for (uint32_t i = 0; i < site->n; i++)
+		all += site->need[i].host + site->need[i].tos;
+	return all;
+}
+
+/* True: an advice was given. */
+static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
+{
+	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_OVER_WIDE_SYNC, &site->call);
+	uint32_t all = needs_of(site);
+	/* Without them the next wait would take as long. */
+	bool moved = site->moved == site->busy;
+	if (!f)
+		return false;
+	if (site->kept || moved || all > SW_MAX_NEEDS || !needs_less(site)) {
+		sw_collect_drop(&m->collect, f);
+		return false;
+	}
+	advise(f, site);
+	return true;
+}
+
+/* "Remove the call" must hold for every call of the place, and when other waits are made narrower. */
+static void finish_redundant(struct sw_model *m, const struct sw_sync_site *site, bool narrower)
+{
+	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_REDUNDANT_SYNC, &site->call);
+	if (f && (site->busy || (narrower && needs_of(site))))
+		sw_collect_drop(&m->collect, f);
+}
+
+void sw_wide_finish(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	if (m->wide.poisoned)
+		keep_all(m);
+	for (size_t i = 0; i < m->wide.lanes.n; i++) {
+		struct sw_wide_lane *lane = &m->wide.lanes.at[i];
+		close_lane(m, lane);
+		/* The last wait of a program, made once: what would end early without it is not seen. */
+		lane->site->kept |= lane->site->busy == 1;
+	}
+	m->wide.lanes.n = 0;
+	bool narrower = false;
+	for (size_t i = 0; (i = sw_map_next(&m->wide.sites, i, &slot));)
+		narrower |= finish_wide(m, (const struct sw_sync_site *)(uintptr_t)slot.value);
+	for (size_t i = 0; (i = sw_map_next(&m->wide.sites, i, &slot));)
+		finish_redundant(m, (const struct sw_sync_site *)(uintptr_t)slot.value, narrower);
+}
+
+void sw_wide_free(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->wide.sites, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(&m->wide.sites);
+	free(m->wide.lanes.at);
+}

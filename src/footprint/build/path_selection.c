@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which way control came, as far as that is the same for all threads of a launch. */
+#include "footprint/flow/induction.h"
+#include "footprint/build/terms.h"
+
+/* Libraries unroll loops over the dimensions of tensors, of which there are up to 25 (PyTorch, OffsetCalculator.cuh).
+ */
+#define MAX_SAID 40
+
+static bool is_of_launch(struct sw_terms *t, sw_node node)
+{
+	uint64_t *known = sw_map_put(&t->of_launch, node);
+	if (!*known)
+		*known = sw_step_is_of_launch(t->ssa, node) ? 1 : 2;
+	return *known == 1;
+}
+
+sw_node sw_terms_way(struct sw_terms *t, uint32_t from, uint32_t to)
+{
+	struct sw_ssa *ssa = t->ssa;
+	uint32_t end = t->guards->of[ssa->flow.block.at[to].idom];
+	uint32_t list = sw_guards_on_edge(ssa, t->guards, from, to), n = 0;
+	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
+	for (; list != end && list != SW_NO_GUARD && n < MAX_SAID; list = t->guards->guard.at[list].next, n++) {
+		sw_node said = t->guards->guard.at[list].node;
+		if (is_of_launch(t, said))
+			all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, said, all);
+	}
+	return all;
+}

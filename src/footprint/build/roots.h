@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where addresses come from: a set of origins for every node, through registers, local, shared and module memory. */
+#ifndef SW_FOOTPRINT_BUILD_ROOTS_H
+#define SW_FOOTPRINT_BUILD_ROOTS_H
+
+#include "footprint/build/origins.h"
+#include "footprint/flow/ssa.h"
+
+struct sw_roots {
+	const struct sw_program *program;
+	const struct sw_ssa *ssa;
+	struct sw_origins origins;
+	sw_origin_set *of;	/* by node */
+	struct sw_map contents; /* of memory: see memory_origins.c */
+	struct sw_map pointers; /* bytes of the parameter block that certainly hold pointers */
+	sw_origin_set shared;
+	bool changed;
+	bool unsettled; /* no fixpoint within the cap: nothing may be concluded */
+};
+
+void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, struct sw_roots *roots);
+void sw_roots_free(struct sw_roots *roots);
+
+/* A call whose function is not known or has no code that is: it may do anything to what it can reach. */
+bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_use *use);
+
+/* memory_origins.c: what loads give and stores leave. */
+sw_origin_set sw_roots_loaded(struct sw_roots *roots, sw_node node);
+void sw_roots_stored(struct sw_roots *roots, const struct sw_use *use);
+/* All that a slot holds. */
+sw_origin_set sw_roots_slot(const struct sw_roots *roots, uint32_t slot);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/build/terms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "footprint/flow/induction.h"
+
+static uint64_t hash_of_phi(const struct sw_graph *g, sw_node phi)
+{
+	const struct sw_value *v = sw_graph_at(g, phi);
+	uint64_t hash = sw_hash_u64((uint64_t)v->imm << 8 | v->width);
+	return v->n ? sw_hash_bytes(hash, sw_graph_operands(g, phi), v->n * sizeof(sw_node)) : hash;
+}
+
+/* The first PHI of the block with the same operands: registers that are kept in step hold the same number. */
+static sw_node first_phi(const struct sw_terms *t, sw_node phi)
+{
+	const struct sw_graph *g = &t->ssa->graph;
+	const uint64_t *found = sw_map_find(&t->phis, hash_of_phi(g, phi));
+	if (!found)
+		return phi;
+	const struct sw_value *v = sw_graph_at(g, phi), *other = sw_graph_at(g, (sw_node)*found);
+	bool equal = v->imm == other->imm && v->width == other->width && v->n == other->n &&
+		     !memcmp(sw_graph_operands(g, phi), sw_graph_operands(g, (sw_node)*found), v->n * sizeof(sw_node));
+	return equal ? (sw_node)*found : phi;
+}
+
+/* Blocks are numbered so that control comes to smaller ones first, but for loops. */
+static uint32_t first_load(const struct sw_ssa *ssa)
+{
+	uint32_t first = ssa->flat ? 0 : SW_NO_BLOCK;
+	for (size_t u = 0; u < ssa->use.n; u++) {
+		const struct sw_insn *x = &ssa->body.insn.at[ssa->use.at[u].insn];
+		if (x->op != SW_OP_STORE && ssa->use.at[u].block < first)
+			first = ssa->use.at[u].block;
+	}
+	return first;
+}
+
+void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots, struct sw_guards *guards)
+{
+	*t = (struct sw_terms){.ssa = ssa, .roots = roots, .guards = guards, .graph.whole = true};
+	for (sw_node n = 0; n < ssa->graph.value.n; n++) {
+		const struct sw_value *v = sw_graph_at(&ssa->graph, n);
+		if (v->op != SW_VALUE_PHI || !v->n)
+			continue;
+		uint64_t hash = hash_of_phi(&ssa->graph, n);
+		if (!sw_map_find(&t->phis, hash))
+			*sw_map_put(&t->phis, hash) = n;
+	}
+	t->first_load = first_load(ssa);
+	for (uint32_t u = 0; u < ssa->use.n; u++) {
+		const struct sw_use *use = &ssa->use.at[u];
+		const struct sw_insn *x = &ssa->body.insn.at[use->insn];
+		bool writes =
+			x->op == SW_OP_STORE || x->op == SW_OP_ATOMIC || (x->op == SW_OP_BULK && x->flags & SW_WRITES);
+		if (!writes || use->address == SW_NO_NODE || (x->space != SW_LOCAL && x->space != SW_GENERIC))
+			continue;
+		uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, roots->of[use->address], e), i = 0;
+		while (i < n && sw_origin_at(&roots->origins, e[i])->kind != SW_ORIGIN_LOCAL &&
+		       sw_origin_at(&roots->origins, e[i])->kind != SW_ORIGIN_UNKNOWN)
+			i++;
+		if (i < n)
+			*sw_vec_push(&t->stores) = u;
+	}
+}
+
+void sw_terms_free(struct sw_terms *t)
+{
+	sw_graph_free(&t->graph);
+	sw_map_free(&t->phis);
+	sw_map_free(&t->of_launch);
+	free(t->of.at);
+	free(t->stores.at);
+	*t = (struct sw_terms){0};
+}
+
+/* ---- what a term needs ------------------------------------------------------------------------------------------- */
+
+/* How a node becomes a term. */
+enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, CUT };
+struct recipe {
+	enum form form;
+	uint32_t n;
+	enum sw_why why;			 /* CUT: a number that nobody knows, because */
+	uint32_t from, to;			 /* ELEMENT: bytes of the block */
+	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions behind the alternatives */
+};
+
+static void add_need(struct recipe *r, sw_node node)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->need[i] == node)
+			return;
+	if (r->n == SW_TERMS_ALTERNATIVES)
+		r->form = CUT;
+	else
+		r->need[r->n++] = node;
+}
+
+/* Why a PHI of a loop is not followed: because of what is loaded there, if it is just that. */
+static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
+{
+	for (uint32_t i = 0; i < sw_graph_at(&ssa->graph, phi)->n; i++) {
+		const struct sw_value *v = sw_graph_at(&ssa->graph, sw_graph_operand(&ssa->graph, phi, i));
+		while (v->op == SW_OP_EXTEND)
+			v = sw_graph_at(&ssa->graph, v->operand[0]);
+		if (v->op == SW_VALUE_LOADED)
+			return v->why;
+	}
+	return SW_WHY_LOOP;
+}
+
+/* A join where launch values tell which way control came: a rank of tensors, a flag.  false: they don't. */
+static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct recipe *r)
+{
+	struct sw_ssa *ssa = t->ssa;
+	const struct sw_block *b = &ssa->flow.block.at[block];
+	bool told = false;
+	int64_t one;
+	if (b->preds > SW_TERMS_ALTERNATIVES || ssa->flat)
+		return false;
+	for (uint32_t i = 0; i < b->preds; i++) {
+		sw_node way = sw_terms_way(t, ssa->flow.edge.at[b->pred + i], block);
+		r->need[i] = sw_graph_operand(&ssa->graph, node, i);
+		r->need[b->preds + i] = way;
+		told |= !sw_graph_is_const(&ssa->graph, way, &one);
+	}
+	r->n = told ? 2 * b->preds : 0;
+	r->form = EITHER;
+	return told;
+}
+
+static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
+{
+	struct sw_ssa *ssa = t->ssa;
+	const struct sw_block *b = &ssa->flow.block.at[sw_graph_at(&ssa->graph, node)->imm];
+	uint32_t n = sw_graph_at(&ssa->graph, node)->n;
+	sw_node step = SW_NO_NODE;
+	r->why = b->header || b->irregular ? why_of(ssa, node) : SW_WHY_COMPLEX;
+	r->form = ANY;
+	if (b->irregular || n != b->preds) {
+		r->form = CUT;
+		return;
+	}
+	if (b->header && !sw_step_find(ssa, node, &step)) {
+		r->form = CUT;
+		return;
+	}
+	uint32_t block = (uint32_t)(b - ssa->flow.block.at);
+	if (!b->header && plan_either(t, node, block, r))
+		return;
+	r->form = ANY;
+	for (uint32_t i = 0; i < n && r->form != CUT; i++)
+		if (!b->header || !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], block))
+			add_need(r, sw_graph_operand(&ssa->graph, node, i));
+	if (!b->header || r->form == CUT)
+		return;
+	r->form = STEP; /* the step comes last, also when it is one of the starts */
+	if (r->n == SW_TERMS_ALTERNATIVES)
+		r->form = CUT;
+	else
+		r->need[r->n++] = step;
+}
+
+/* A number of 32 bits widened the same way on every way into a block ("i += blockDim.x * 4" where i was an int and is
+   kept in 64 bits): the PHI of its low half, widened.  SW_NO_NODE: it is no such PHI. */
+static sw_node widened(struct sw_graph *g, sw_node phi)
+{
+	sw_node low, high;
+	bool with_sign = true, with_zeros = true;
+	if (!sw_graph_phi_halves(g, phi, &low, &high))
+		return SW_NO_NODE;
+	for (uint32_t i = 0; i < sw_graph_at(g, phi)->n; i++) {
+		const struct sw_value *v = sw_graph_at(g, sw_graph_operand(g, phi, i));
+		bool extend = v->op == SW_OP_EXTEND && v->imm <= 32, is_const = v->op == SW_OP_CONST;
+		with_sign &=
+			(extend && (v->flags & SW_SIGNED || v->imm < 32)) || (is_const && v->imm == (int32_t)v->imm);
+		with_zeros &= (extend && !(v->flags & SW_SIGNED)) || (is_const && v->imm == (int64_t)(uint32_t)v->imm);
+	}
+	if (!with_sign && !with_zeros)
+		return SW_NO_NODE;
+	return sw_graph_extend(g, 64, 32, with_zeros ? 0 : SW_SIGNED, low);
+}
+
+static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
+{
+	struct sw_graph *g = &t->ssa->graph;
+	const struct sw_value *v = sw_graph_at(g, node);
+	*r = (struct recipe){.form = PLAIN};
+	sw_node same = sw_step_forward(t->ssa, node);
+	if (same == node && v->op == SW_VALUE_PHI && v->n) {
+		sw_node narrow = widened(g, node);
+		same = narrow != SW_NO_NODE ? narrow : first_phi(t, node);
+	}
+	v = sw_graph_at(g, node);
+	if (same != node) {
+		r->form = ANY;
+		add_need(r, same);
+	} else if (v->op == SW_VALUE_PHI) {
+		plan_phi(t, node, r);
+	} else if (v->op == SW_OP_MIX) {
+		r->form = CUT;
+		r->why = SW_WHY_COMPUTED;
+	} else if (v->op == SW_VALUE_LOADED) {
+		r->form = ELEMENT;
+		r->why = v->why;
+		r->n = 1;
+		if (sw_terms_element(t, node, r->need, &r->from, &r->to))
+			return;
+		r->form = ANY;
+		if (!sw_terms_local(t, node, r->need, &r->n))
+			r->form = CUT;
+	} else {
+		for (; r->n < v->n; r->n++)
+			r->need[r->n] = sw_graph_operand(g, node, r->n);
+	}
+}
+
+/* ---- making terms ------------------------------------------------------------------------------------------------ */
+
+static sw_node cut(struct sw_terms *t, const struct sw_value *v, enum sw_why why)
+{
+	struct sw_making m = {.op = SW_OP_RANGE, .width = v->width, .why = (uint8_t)why};
+	uint32_t bits = v->bytes * 8u;
+	if (v->op != SW_VALUE_LOADED || !bits || bits >= v->width)
+		return sw_graph_range(&t->graph, v->width, why);
+	m.flags = v->flags & SW_SIGNED;
+	m.imm = m.flags ? -(1ll << (bits - 1)) : 0;
+	m.imm2 = m.flags ? (1ll << (bits - 1)) - 1 : (int64_t)((1ull << bits) - 1);
+	return sw_graph_make(&t->graph, m, NULL);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	sw_node x = *(const sw_node *)a, y = *(const sw_node *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* why: what of several it is depends on more than the way that was taken, a table of pointers for one. */
+static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, enum sw_why why)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < n; i++)
+		o[i] = sw_graph_fit(&t->graph, o[i], width);
+	qsort(o, n, sizeof *o, by_number);
+	for (uint32_t i = 0; i < n; i++)
+		if (!kept || o[kept - 1] != o[i])
+			o[kept++] = o[i];
+	if (kept == 1)
+		return o[0];
+	struct sw_making m = {.op = SW_TERM_ANY, .width = width, .n = (uint16_t)kept, .imm = why};
+	return sw_graph_make(&t->graph, m, o);
+}
+
+/* n alternatives and n conditions. */
+static sw_node either(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
+{
+	bool same = true;
+	for (uint32_t i = 0; i < n; i++) {
+		o[i] = sw_graph_fit(&t->graph, o[i], width);
+		same &= o[i] == o[0];
+	}
+	struct sw_making m = {.op = SW_TERM_ANY, .width = width, .n = (uint16_t)(2 * n), .imm2 = 1};
+	return same ? o[0] : sw_graph_make(&t->graph, m, o);
+}
+
+static sw_node step(struct sw_terms *t, const struct sw_value *v, sw_node *o, uint32_t n)
+{
+	int64_t by;
+	sw_node start_and_step[2] = {any(t, v->width, o, n - 1, SW_WHY_NONE),
+				     sw_graph_fit(&t->graph, o[n - 1], v->width)};
+	if (sw_graph_is_const(&t->graph, start_and_step[1], &by) && !by)
+		return start_and_step[0];
+	struct sw_making m = {.op = SW_TERM_STEP, .width = v->width, .n = 2, .imm = t->ssa->flow.block.at[v->imm].loop};
+	return sw_graph_make(&t->graph, m, start_and_step);
+}
+
+static sw_node element(struct sw_terms *t, const struct sw_value *v, sw_node offset, uint32_t from, uint32_t to)
+{
+	struct sw_graph *g = &t->graph;
+	struct sw_making m = {.op = SW_TERM_ELEMENT,
+			      .width = v->width,
+			      .flags = v->flags & SW_SIGNED,
+			      .n = 1,
+			      .imm = v->bytes,
+			      .imm2 = (int64_t)((uint64_t)to << 32 | from)};
+	int64_t at;
+	if (!sw_graph_is_const(g, offset, &at) || at < from || at + v->bytes > to)
+		return sw_graph_make(g, m, &offset);
+	m = (struct sw_making){.op = SW_OP_PARAM, .width = (uint8_t)(8 * v->bytes), .imm = at};
+	return sw_graph_extend(g, v->width, m.width, v->flags & SW_SIGNED, sw_graph_make(g, m, NULL));
+}
+
+/* Two halves of one element: the element. */
+static sw_node whole_element(struct sw_terms *t, const sw_node *o)
+{
+	struct sw_graph *g = &t->graph;
+	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
+	if (low.op != SW_TERM_ELEMENT || high.op != SW_TERM_ELEMENT || low.imm != 4 || high.imm != 4 ||
+	    low.imm2 != high.imm2 ||
+	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
+		return SW_NO_NODE;
+	struct sw_making m = {.op = SW_TERM_ELEMENT, .width = 64, .n = 1, .imm = 8, .imm2 = low.imm2};
+	return sw_graph_make(g, m, low.operand);
+}
+
+static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
+{
+	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
+		return sw_graph_binary(&t->graph, SW_OP_SUB, v->width, 0, sw_graph_const(&t->graph, v->width, -1),
+				       o[0]);
+	struct sw_making m = {.op = v->op,
+			      .width = v->width,
+			      .flags = v->flags,
+			      .why = v->why,
+			      .n = (uint16_t)v->n,
+			      .imm = v->imm,
+			      .imm2 = v->imm2};
+	if (v->op == SW_OP_RANGE) {
+		/* Made before anything is loaded, and in no loop, there is no data that could go into it. */
+		uint32_t block = sw_ssa_block_of(t->ssa, node);
+		m.space = v->space;
+		if (block < t->first_load && t->ssa->flow.block.at[block].loop == SW_NO_LOOP)
+			m.space = SW_NO_DATA;
+	}
+	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
+	if (whole == SW_NO_NODE)
+		whole = sw_pairs_whole(&t->graph, &m, o);
+	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
+}
+
+static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
+{
+	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);
+	sw_node o[2 * SW_TERMS_ALTERNATIVES];
+	if (r->form == CUT)
+		return cut(t, &v, r->why);
+	for (uint32_t i = 0; i < r->n; i++)
+		o[i] = t->of.at[r->need[i]];
+	if (r->form == EITHER)
+		return either(t, v.width, o, r->n / 2);
+	if (r->form == STEP)
+		return step(t, &v, o, r->n);
+	if (r->form == ELEMENT)
+		return element(t, &v, sw_graph_fit(&t->graph, o[0], 64), r->from, r->to);
+	if (r->form == ANY)
+		return any(t, v.width, o, r->n, v.op == SW_VALUE_LOADED ? SW_WHY_TABLE : SW_WHY_NONE);
+	return plain(t, node, &v, o);
+}
+
+/* ---- all that a node needs, first -------------------------------------------------------------------------------- */
+
+#define UNDER_WAY (SW_NO_NODE - 1)
+
+static sw_node *slot_of(struct sw_terms *t, sw_node node)
+{
+	while (t->of.n <= node)
+		*sw_vec_push(&t->of) = SW_NO_NODE;
+	return &t->of.at[node];
+}
+
+sw_node sw_terms_of(struct sw_terms *t, sw_node node)
+{
+	SW_VEC(sw_node) stack = {0};
+	*sw_vec_push(&stack) = node;
+	while (stack.n) {
+		sw_node at = stack.at[stack.n - 1];
+		if (*slot_of(t, at) < UNDER_WAY) {
+			stack.n--;
+			continue;
+		}
+		struct recipe r;
+		plan(t, at, &r);
+		bool ready = true;
+		for (uint32_t i = 0; r.form != CUT && i < r.n; i++) {
+			sw_node of = *slot_of(t, r.need[i]);
+			if (of == UNDER_WAY) { /* only what was not meant to happen needs itself */
+				r.form = CUT;
+				ready = true;
+				break;
+			}
+			if (of == SW_NO_NODE) {
+				*sw_vec_push(&stack) = r.need[i];
+				ready = false;
+			}
+		}
+		if (ready) {
+			*slot_of(t, at) = cook(t, at, &r);
+			stack.n--;
+		} else {
+			*slot_of(t, at) = UNDER_WAY;
+		}
+	}
+	free(stack.at);
+	return t->of.at[node];
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "footprint/eval/area.h"
+
+static sw_wide least(const struct sw_area *p, const struct sw_area_row *row)
+{
+	sw_wide sum = row->constant;
+	for (uint32_t i = 0; i < p->n; i++)
+		sum = sw_wide_add(sum, sw_wide_mul(row->by[i], row->by[i] > 0 ? p->lo[i] : p->hi[i]));
+	return sum;
+}
+
+static uint32_t variables(const struct sw_area *p, const struct sw_area_row *row)
+{
+	uint32_t set = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (row->by[i])
+			set |= 1u << i;
+	}
+	return set;
+}
+
+static void drop_row(struct sw_area *p, uint32_t at)
+{
+	p->row[at] = p->row[--p->rows];
+}
+
+static int local_of(const struct sw_area *p, uint32_t var)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->var[i] == var)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* row restricted to the variables of x as factor * x; 0 if it has none of them. */
+static bool multiple(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
+		     sw_wide *factor)
+{
+	*factor = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (x->by[i] && row->by[i]) {
+			if (row->by[i] % x->by[i])
+				return false;
+			*factor = row->by[i] / x->by[i];
+			break;
+		}
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (x->by[i] && row->by[i] != *factor * x->by[i])
+			return false;
+	}
+	return true;
+}
+
+/* x takes every value between its bounds: coefficients 1, then none larger than what the smaller ones span. */
+static bool dense(const struct sw_area *p, const struct sw_area_row *x, sw_wide *lo, sw_wide *hi)
+{
+	uint32_t left = variables(p, x);
+	sw_wide span = 0;
+	*lo = *hi = x->constant;
+	while (left) {
+		int best = -1;
+		for (uint32_t i = 0; i < p->n; i++) {
+			sw_wide by = x->by[i] < 0 ? -x->by[i] : x->by[i];
+			if ((left >> i & 1) && (best < 0 || by < (x->by[best] < 0 ? -x->by[best] : x->by[best])))
+				best = (int)i;
+		}
+		sw_wide by = x->by[best], size = by < 0 ? -by : by;
+		if (size > span + 1)
+			return false;
+		span = sw_wide_add(span, sw_wide_mul(size, p->hi[best] - p->lo[best]));
+		*lo = sw_wide_add(*lo, sw_wide_mul(by, by > 0 ? p->lo[best] : p->hi[best]));
+		*hi = sw_wide_add(*hi, sw_wide_mul(by, by > 0 ? p->hi[best] : p->lo[best]));
+		left &= ~(1u << best);
+	}
+	return true;
+}
+
+/* factor * x becomes factor * (divisor * q + r). */
+static void substitute(struct sw_area *p, struct sw_area_row *row, const struct sw_area_row *x, sw_wide divisor, int q,
+		       int r)
+{
+	sw_wide factor;
+	multiple(p, row, x, &factor);
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (x->by[i])
+			row->by[i] = 0;
+	}
+	row->constant -= factor * x->constant;
+	row->by[q] += factor * divisor;
+	row->by[r] += factor;
+}
+
+static bool is_definition(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
+			  sw_wide divisor, int q)
+{
+	sw_wide sign = row->by[q] == -divisor ? 1 : row->by[q] == divisor ? -1 : 0;
+	sw_wide constant = sign > 0 ? x->constant : divisor - 1 - x->constant;
+	if (!sign || row->constant != constant)
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if ((int)i != q && row->by[i] != sign * x->by[i])
+			return false;
+	}
+	return true;
+}
+
+/* Writes x as divisor * q + r, where q has a variable and r gets one.  *done: it could be done. */
+static bool split(struct sw_area *p, int q, bool *done)
+{
+	const struct sw_eval *e = p->eval;
+	const struct sw_quotient *quotient = &e->quotient.at[e->variable.at[p->var[q]].of];
+	struct sw_area_row x = {.constant = quotient->x.constant};
+	sw_wide factor, lo, hi, d = quotient->divisor;
+	*done = false;
+	for (uint32_t i = 0; i < quotient->x.n; i++) {
+		const struct sw_variable *v = &e->variable.at[quotient->x.var[i]];
+		int at = local_of(p, quotient->x.var[i]);
+		if (v->lo == v->hi)
+			x.constant += v->lo * quotient->x.by[i];
+		else if (at < 0)
+			return true; /* not yet, or replaced by other digits */
+		else
+			x.by[at] = quotient->x.by[i];
+	}
+	if (!dense(p, &x, &lo, &hi) || !multiple(p, &p->address, &x, &factor))
+		return true;
+	for (uint32_t i = 0; i < p->rows; i++) {
+		if (!is_definition(p, &p->row[i], &x, d, q) && !multiple(p, &p->row[i], &x, &factor))
+			return true;
+	}
+	if (p->n == SW_AREA_VARS || p->rows + 2 > SW_AREA_ROWS || lo <= -SW_INFINITE)
+		return false;
+	int r = (int)p->n++;
+	p->var[r] = SW_NONE;
+	p->lo[r] = 0;
+	p->hi[r] = d - 1;
+	for (uint32_t i = p->rows; i-- > 0;) {
+		if (is_definition(p, &p->row[i], &x, d, q))
+			drop_row(p, i);
+		else
+			substitute(p, &p->row[i], &x, d, q, r);
+	}
+	substitute(p, &p->address, &x, d, q, r);
+	struct sw_area_row *least_row = &p->row[p->rows++];
+	*least_row = (struct sw_area_row){.constant = -lo};
+	least_row->by[q] = d;
+	least_row->by[r] = 1;
+	if (hi < SW_INFINITE) {
+		struct sw_area_row *most_row = &p->row[p->rows++];
+		*most_row = (struct sw_area_row){.constant = hi};
+		most_row->by[q] = -d;
+		most_row->by[r] = -1;
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (x.by[i])
+			p->var[i] = SW_NONE; /* gone: in no row any more */
+	}
+	*done = true;
+	return true;
+}
+
+static bool split_quotients(struct sw_area *p)
+{
+	bool again = true, left = false;
+	bool split_already[SW_AREA_VARS] = {false};
+	while (again) {
+		again = left = false;
+		for (uint32_t i = 0; i < p->n; i++) {
+			bool done;
+			if (p->var[i] == SW_NONE || split_already[i] || !p->eval->variable.at[p->var[i]].quotient)
+				continue;
+			if (!split(p, (int)i, &done))
+				return false;
+			split_already[i] = done;
+			again |= done;
+			left |= !done;
+		}
+	}
+	return !left;
+}
+
+static bool shorten(struct sw_area *p)
+{
+	bool changed = false;
+	for (uint32_t i = p->rows; i-- > 0;) {
+		uint32_t set = variables(p, &p->row[i]);
+		if (least(p, &p->row[i]) >= 0) {
+			drop_row(p, i);
+			continue;
+		}
+		if (!set || (set & (set - 1)))
+			continue;
+		int at = __builtin_ctz(set);
+		sw_wide by = p->row[i].by[at], constant = p->row[i].constant;
+		if (by > 0)
+			p->lo[at] = -sw_wide_floor(constant, by);
+		else
+			p->hi[at] = sw_wide_floor(constant, -by);
+		drop_row(p, i);
+		changed = true;
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->lo[i] != p->hi[i])
+			continue;
+		p->address.constant += p->address.by[i] * p->lo[i];
+		p->address.by[i] = 0;
+		for (uint32_t j = 0; j < p->rows; j++) {
+			p->row[j].constant += p->row[j].by[i] * p->lo[i];
+			p->row[j].by[i] = 0;
+		}
+	}
+	return changed;
+}
+
+/* Variables that the address lacks and that all rows add up alike are one: tid + 256 * ctaid takes every value. */
+static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
+{
+	sw_wide ratio = 0;
+	for (uint32_t r = 0; r < p->rows; r++) {
+		sw_wide x = p->row[r].by[i], y = p->row[r].by[j];
+		if (!x && !y)
+			continue;
+		if (!x || !y || y % x || (ratio && y / x != ratio))
+			return false;
+		ratio = y / x;
+	}
+	sw_wide size = ratio < 0 ? -ratio : ratio;
+	if (!ratio || (p->hi[i] < SW_INFINITE && size > p->hi[i] - p->lo[i] + 1))
+		return false;
+	p->lo[i] = sw_wide_add(p->lo[i], sw_wide_mul(ratio, ratio > 0 ? p->lo[j] : p->hi[j]));
+	p->hi[i] = sw_wide_add(p->hi[i], sw_wide_mul(ratio, ratio > 0 ? p->hi[j] : p->lo[j]));
+	for (uint32_t r = 0; r < p->rows; r++)
+		p->row[r].by[j] = 0;
+	p->lo[j] = p->hi[j] = 0;
+	return true;
+}
+
+static bool add_row(struct sw_area *p, const struct sw_area_row *row)
+{
+	if (row->constant >= SW_INFINITE)
+		return true;
+	if (row->constant <= -SW_INFINITE || p->rows == SW_AREA_ROWS)
+		return false;
+	p->row[p->rows++] = *row;
+	return true;
+}
+
+static bool combine(struct sw_area *p, const struct sw_area_row *lower, const struct sw_area_row *upper, uint32_t var)
+{
+	sw_wide a = lower->by[var], b = -upper->by[var];
+	struct sw_area_row sum = {
+		.constant = sw_wide_add(sw_wide_mul(lower->constant, b), sw_wide_mul(upper->constant, a))};
+	if (a != 1 && b != 1)
+		return false; /* there may be no whole number in between */
+	for (uint32_t i = 0; i < p->n; i++) {
+		sum.by[i] = i == var ? 0 : sw_wide_add(sw_wide_mul(lower->by[i], b), sw_wide_mul(upper->by[i], a));
+		if (sum.by[i] > INT64_MAX || sum.by[i] < INT64_MIN)
+			return false;
+	}
+	return add_row(p, &sum);
+}
+
+/* Some value of the variable lies between its bounds: every lower one is at most every upper one (Fourier and Motzkin;
+   exact for whole numbers where one of the two coefficients is 1). */
+static bool eliminate(struct sw_area *p, uint32_t var)
+{
+	struct sw_area old = *p;
+	struct sw_area_row one;
+	p->rows = 0;
+	for (uint32_t i = 0; i < old.rows; i++) {
+		const struct sw_area_row *x = &old.row[i];
+		if (x->by[var]) { /* with the variable's own interval */
+			one = *x;
+			one.by[var] = 0;
+			one.constant = sw_wide_add(one.constant,
+						   sw_wide_mul(x->by[var], x->by[var] > 0 ? old.hi[var] : old.lo[var]));
+		}
+		if (!add_row(p, x->by[var] ? &one : x))
+			return false;
+		for (uint32_t j = 0; x->by[var] > 0 && j < old.rows; j++) {
+			if (old.row[j].by[var] < 0 && !combine(p, x, &old.row[j], var))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Drops variables that only rows have. */
+static bool project(struct sw_area *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		for (uint32_t j = 0; j < p->n; j++) {
+			if (i != j && !p->address.by[i] && !p->address.by[j])
+				merge_hidden(p, i, j);
+		}
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		bool used = false;
+		for (uint32_t j = 0; j < p->rows; j++)
+			used |= p->row[j].by[i] != 0;
+		if (used && !p->address.by[i] && !eliminate(p, i))
+			return false;
+		while (shorten(p))
+			;
+	}
+	return true;
+}
+
+bool sw_area_simplify(struct sw_area *p)
+{
+	while (shorten(p))
+		;
+	if (!split_quotients(p))
+		return false;
+	while (shorten(p))
+		;
+	if (!project(p))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->lo[i] > p->hi[i])
+			return false;
+	}
+	/* A row over variables that the address lacks ties its variables together in a way that boxes can't say. */
+	for (uint32_t j = 0; j < p->rows; j++) {
+		if (variables(p, &p->row[j]) & ~variables(p, &p->address))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The set of addresses of an access, made ready for box.c: variables with intervals, inequalities over them. */
+#ifndef SW_FOOTPRINT_EVAL_AREA_H
+#define SW_FOOTPRINT_EVAL_AREA_H
+
+#include "footprint/eval/eval.h"
+
+#define SW_AREA_VARS 24
+#define SW_AREA_ROWS 48
+
+struct sw_area_row {
+	sw_wide constant, by[SW_AREA_VARS];
+};
+struct sw_area {
+	const struct sw_eval *eval;
+	uint32_t n, rows;
+	uint32_t var[SW_AREA_VARS]; /* SW_NONE: a remainder */
+	sw_wide lo[SW_AREA_VARS], hi[SW_AREA_VARS];
+	struct sw_area_row address, row[SW_AREA_ROWS]; /* row >= 0 */
+};
+
+/* Replaces quotients by digits, shortens intervals, drops rows that say nothing and variables that only rows have.
+   Every address stays, none is added.  false: that can't be done. */
+bool sw_area_simplify(struct sw_area *area);
+
+#endif

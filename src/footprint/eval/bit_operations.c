@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shifts and logical operations on forms: quotients by powers of two, where a form allows them. */
+#include "footprint/eval/operate.h"
+
+/* form modulo 2^bits, in [0, 2^bits). */
+static bool low_bits(struct sw_eval *e, const struct sw_form *form, unsigned bits, unsigned width, struct sw_form *out)
+{
+	struct sw_form turns;
+	if (bits >= 63 || !sw_quotient(e, form, INT64_C(1) << bits, SW_WHY_NONE, &turns))
+		return false;
+	return sw_form_sum(out, form, &turns, -(INT64_C(1) << bits), width);
+}
+
+struct sw_form sw_op_shr(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), out;
+	struct sw_form by = sw_eval_term(e, t->b, 0);
+	struct sw_interval x = sw_bound_ever(e, &a);
+	(void)number;
+	if (by.n)
+		return x.lo >= 0 ? sw_term_within(e, t, 0, x.hi) : sw_term_unknown(e, t);
+	/* More than the width counts as the width (PTX ISA, shr). */
+	unsigned bits = by.constant < 0 || by.constant > t->width ? t->width : (unsigned)by.constant;
+	if (bits == t->width && is_signed)
+		bits--;
+	if (!bits)
+		return a;
+	if (bits < 63 && sw_quotient(e, &a, INT64_C(1) << bits, SW_WHY_NONE, &out))
+		return out;
+	return sw_term_within(e, t, x.lo >> bits, x.hi >> bits);
+}
+
+struct sw_form sw_op_shl(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_term(e, t->a, t->width), by = sw_eval_term(e, t->b, 0);
+	(void)number;
+	if (by.n)
+		return sw_term_unknown(e, t);
+	if (by.constant < 0 || by.constant >= t->width)
+		return sw_form_constant(0);
+	return sw_term_scaled(e, t, &a, (sw_wide)1 << (unsigned)by.constant);
+}
+
+struct sw_form sw_op_extend(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	if (t->imm >= t->width)
+		return sw_eval_term(e, t->a, t->width);
+	if (t->imm < 1)
+		return sw_term_unknown(e, t);
+	return sw_eval_exact(e, t->a, (unsigned)t->imm, t->flags & SW_SIGNED);
+}
+
+/* ---- bits */
+
+static struct sw_form and_mask(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask)
+{
+	struct sw_form high, low;
+	unsigned from, to;
+	uint64_t all = t->width == 64 ? UINT64_MAX : (UINT64_C(1) << t->width) - 1;
+	mask &= all;
+	if (!mask || !x->n)
+		return sw_form_constant((sw_wide)((uint64_t)x->constant & mask));
+	from = (unsigned)__builtin_ctzll(mask);
+	uint64_t run = mask >> from;
+	if (run & (run + 1)) /* several runs of ones */
+		return mask > INT64_MAX ? sw_term_unknown(e, t) : sw_term_within(e, t, 0, (sw_wide)mask);
+	to = from + (run == UINT64_MAX ? 64 : (unsigned)__builtin_ctzll(~run));
+	high = *x;
+	low = (struct sw_form){0};
+	if ((to < t->width && !low_bits(e, x, to, t->width, &high)) || (from && !low_bits(e, x, from, t->width, &low)))
+		return mask > INT64_MAX ? sw_term_unknown(e, t) : sw_term_within(e, t, 0, (sw_wide)mask);
+	return sw_term_sum(e, t, &high, &low, -1);
+}
+
+/* How many low bits of every value of the form are zero. */
+static unsigned zero_bits(const struct sw_form *form)
+{
+	uint64_t bits = sw_form_divisor(form) | (uint64_t)form->constant;
+	return bits ? (unsigned)__builtin_ctzll(bits) : 64;
+}
+
+static sw_wide bits_up_to(sw_wide a, sw_wide b)
+{
+	sw_wide top = a > b ? a : b, mask = 0;
+	while (mask < top)
+		mask = 2 * mask + 1;
+	return mask;
+}
+
+struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
+	(void)number;
+	if (!b.n)
+		return and_mask(e, t, &a, (uint64_t)b.constant);
+	if (!a.n)
+		return and_mask(e, t, &b, (uint64_t)a.constant);
+	if (sw_form_equal(&a, &b))
+		return a;
+	a = sw_eval_exact(e, t->a, t->width, false);
+	b = sw_eval_exact(e, t->b, t->width, false);
+	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
+	return sw_term_within(e, t, 0, x.hi < y.hi ? x.hi : y.hi);
+}
+
+struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_exact(e, t->a, t->width, false), b = sw_eval_exact(e, t->b, t->width, false);
+	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
+	bool exclusive = t->op == SW_OP_XOR;
+	(void)number;
+	/* Numbers without a common bit. */
+	if ((zero_bits(&a) < 64 && y.hi < (sw_wide)1 << zero_bits(&a)) ||
+	    (zero_bits(&b) < 64 && x.hi < (sw_wide)1 << zero_bits(&b)))
+		return sw_term_sum(e, t, &a, &b, 1);
+	if (sw_form_equal(&a, &b))
+		return exclusive ? sw_form_constant(0) : a;
+	const struct sw_form *c = a.n ? b.n ? NULL : &b : &a, *other = c == &a ? &b : &a;
+	struct sw_interval type = sw_type_range(t->width, false);
+	if (!a.n && !b.n)
+		return sw_form_constant(exclusive ? a.constant ^ b.constant : a.constant | b.constant);
+	if (c && c->constant == 0)
+		return *other;
+	if (c && c->constant == type.hi) {
+		struct sw_form ones = sw_form_constant(-1);
+		return exclusive ? sw_term_sum(e, t, &ones, other, -1) : ones;
+	}
+	sw_wide lo = exclusive ? 0 : x.lo > y.lo ? x.lo : y.lo;
+	return sw_term_within(e, t, lo, bits_up_to(x.hi, y.hi));
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an address to boxes of bytes.
+ *
+ * Variables are put together to parts: sums that take every value of an interval (tid + 256 * ctaid).  An inequality
+ * that concerns one part shortens it; one that concerns two, of which one counts the other's overflow, leaves full rows
+ * and a last one that is not full.  Then parts whose bytes adjoin become the width, the others pitch and slice.
+ * Everything else is a hull.
+ */
+#include <string.h>
+
+#include "footprint/eval/area.h"
+
+#define MAX_PIECES 8 /* boxes from one address: a full part and partial rows at both ends, twice */
+
+/* ---- the problem: address and inequalities over at most 16 local variables */
+
+static int local_of(const struct sw_area *p, uint32_t var)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->var[i] == var)
+			return (int)i;
+	}
+	return -1;
+}
+
+static void take_form(const struct sw_eval *e, const struct sw_area *p, const struct sw_form *form,
+		      struct sw_area_row *row)
+{
+	*row = (struct sw_area_row){.constant = form->constant};
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		int at = local_of(p, form->var[i]);
+		if (v->lo == v->hi)
+			row->constant += v->lo * form->by[i];
+		else if (at >= 0)
+			row->by[at] = form->by[i];
+	}
+}
+
+static void take_system(const struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
+			struct sw_area *p)
+{
+	memset(p, 0, sizeof *p);
+	p->n = s->n;
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sw_variable *v = &e->variable.at[s->var[i]];
+		p->var[i] = s->var[i];
+		p->lo[i] = v->lo;
+		p->hi[i] = v->hi;
+	}
+	take_form(e, p, address, &p->address);
+	for (uint32_t i = 0; i < s->rows; i++)
+		take_form(e, p, s->row[i], &p->row[p->rows++]);
+}
+
+/* ---- parts */
+
+struct part {
+	sw_wide lo, hi; /* of the sum, in units */
+	sw_wide unit;	/* bytes, or (not in the address) 0 */
+	uint32_t vars;	/* bit set of local variables */
+	int first;	/* the variable with the smallest coefficient */
+};
+struct parts {
+	struct part at[SW_AREA_VARS];
+	uint32_t n;
+};
+
+static sw_wide magnitude(sw_wide a)
+{
+	return a < 0 ? -a : a;
+}
+
+/* Every variable of the address on its own; negative coefficients count backwards. */
+static void part_all(const struct sw_area *p, struct parts *out)
+{
+	out->n = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		sw_wide by = p->address.by[i];
+		if (!by)
+			continue;
+		out->at[out->n++] = (struct part){.lo = by > 0 ? p->lo[i] : -p->hi[i],
+						  .hi = by > 0 ? p->hi[i] : -p->lo[i],
+						  .unit = magnitude(by),
+						  .vars = 1u << i,
+						  .first = (int)i};
+	}
+	for (uint32_t i = 1; i < out->n; i++) {
+		for (uint32_t j = i; j && out->at[j].unit < out->at[j - 1].unit; j--) {
+			struct part t = out->at[j];
+			out->at[j] = out->at[j - 1];
+			out->at[j - 1] = t;
+		}
+	}
+}
+
+/* a + b where b's unit is a multiple of a's and b's steps leave no gaps: then the sum takes every value too. */
+static bool merge(struct parts *parts, uint32_t a, uint32_t b)
+{
+	struct part *x = &parts->at[a], *y = &parts->at[b];
+	sw_wide ratio = y->unit / x->unit;
+	bool endless = x->lo <= -SW_INFINITE || x->hi >= SW_INFINITE;
+	if (y->unit % x->unit || (!endless && ratio > x->hi - x->lo + 1))
+		return false;
+	x->lo = sw_wide_add(x->lo, sw_wide_mul(y->lo, ratio));
+	x->hi = sw_wide_add(x->hi, sw_wide_mul(y->hi, ratio));
+	x->vars |= y->vars;
+	for (uint32_t i = b + 1; i < parts->n; i++)
+		parts->at[i - 1] = parts->at[i];
+	parts->n--;
+	return true;
+}
+
+/* The row's variables of a part as factor x the part's sum; false: they are no multiple of it. */
+static bool factor_of(const struct sw_area *p, const struct sw_area_row *row, const struct part *part, sw_wide *factor)
+{
+	sw_wide by = row->by[part->first], unit = p->address.by[part->first];
+	for (uint32_t i = 0; i < p->n; i++) {
+		if ((part->vars >> i & 1) && row->by[i] * unit != by * p->address.by[i])
+			return false;
+	}
+	*factor = unit > 0 ? by : -by; /* the sum counts variables with a negative coefficient backwards */
+	return true;
+}
+
+/* Merges the parts of a row that it adds up as the address does.  What stays is in *touched; false: not separable. */
+static bool merge_by_row(const struct sw_area *p, const struct sw_area_row *row, struct parts *parts)
+{
+	for (uint32_t a = 0; a < parts->n; a++) {
+		sw_wide x, y;
+		if (!factor_of(p, row, &parts->at[a], &x))
+			return false;
+		for (uint32_t b = a + 1; x && b < parts->n; b++) {
+			if (!factor_of(p, row, &parts->at[b], &y))
+				return false;
+			if (y && y * parts->at[a].unit == x * parts->at[b].unit && merge(parts, a, b))
+				b = a;
+		}
+	}
+	return true;
+}
+
+/* ---- assembling */
+
+struct shape {
+	const struct sw_reach *like;
+	struct sw_reaches *out;
+	size_t from; /* pieces begin here */
+	uint64_t bytes;
+};
+
+static bool assemble(const struct sw_area *p, const struct parts *parts, const struct shape *shape)
+{
+	struct level {
+		sw_wide pitch, rows;
+	} level[2] = {{0, 1}, {0, 1}};
+	uint32_t levels = 0;
+	sw_wide at = p->address.constant, width = shape->bytes;
+	for (uint32_t i = 0; i < parts->n; i++) {
+		const struct part *x = &parts->at[i];
+		sw_wide count = x->hi - x->lo;
+		at += x->unit * x->lo;
+		if (!count)
+			continue;
+		struct level *last = levels ? &level[levels - 1] : NULL;
+		if (!levels && x->unit <= width) {
+			width += x->unit * count;
+		} else if (last && x->unit % last->pitch == 0 && x->unit / last->pitch <= last->rows) {
+			last->rows += x->unit / last->pitch * count;
+		} else {
+			/* Slices that interleave are no box that others could compare with. */
+			if (levels == 2 || (last && x->unit < last->pitch * (last->rows - 1) + width))
+				return false;
+			level[levels++] = (struct level){x->unit, count + 1};
+		}
+	}
+	if (at < 0 || shape->out->n - shape->from >= MAX_PIECES)
+		return false;
+	struct sw_reach reach = *shape->like;
+	reach.extent = SW_EXTENT_BOX;
+	reach.why = SW_WHY_NONE;
+	reach.address = (uint64_t)at;
+	reach.width = (uint64_t)width;
+	reach.rows = (uint64_t)level[0].rows;
+	reach.pitch = levels > 0 ? (uint64_t)level[0].pitch : reach.width;
+	reach.slices = (uint64_t)level[1].rows;
+	reach.slice = levels > 1 ? (uint64_t)level[1].pitch : reach.pitch * reach.rows;
+	*sw_vec_push(shape->out) = reach;
+	return true;
+}
+
+static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct shape *shape);
+
+static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32_t which, sw_wide lo, sw_wide hi,
+		      uint32_t row, const struct shape *shape)
+{
+	struct parts cut = *parts;
+	struct part *x = &cut.at[which];
+	x->lo = x->lo > lo ? x->lo : lo;
+	x->hi = x->hi < hi ? x->hi : hi;
+	return x->lo > x->hi || place(p, cut, row, shape);
+}
+
+/*
+ * constant + a * A + b * B >= 0 with |a| so large that B matters for at most one value of A: full rows, and that one.
+ */
+static bool place_rows(const struct sw_area *p, const struct parts *parts, uint32_t row, const uint32_t which[2],
+		       const sw_wide factor[2], sw_wide constant, const struct shape *shape)
+{
+	int big = magnitude(factor[1]) > magnitude(factor[0]);
+	const struct part *minor = &parts->at[which[!big]];
+	sw_wide a = factor[big], b = factor[!big];
+	if (minor->lo <= -SW_INFINITE || minor->hi >= SW_INFINITE ||
+	    magnitude(a) < magnitude(b) * (minor->hi - minor->lo))
+		return false;
+	sw_wide least = b * (b > 0 ? minor->lo : minor->hi), most = b * (b > 0 ? minor->hi : minor->lo);
+	/* In terms of s * A (s the sign of a), which the row bounds from below: full from `full` on, partly from `some`
+	 * on. */
+	sw_wide full = -sw_wide_floor(constant + least, magnitude(a)),
+		some = -sw_wide_floor(constant + most, magnitude(a));
+	sw_wide up = SW_INFINITE;
+	if (!place_cut(p, parts, which[big], a > 0 ? full : -up, a > 0 ? up : -full, row + 1, shape))
+		return false;
+	for (sw_wide s = some; s < full; s++) {
+		struct parts cut = *parts;
+		struct part *x = &cut.at[which[big]], *y = &cut.at[which[!big]];
+		sw_wide at = a > 0 ? s : -s, rest = constant + a * at;
+		if (at < x->lo || at > x->hi)
+			continue;
+		x->lo = x->hi = at;
+		sw_wide bound = b > 0 ? -sw_wide_floor(rest, b) : sw_wide_floor(rest, -b);
+		if (b > 0 && y->lo < bound)
+			y->lo = bound;
+		if (b < 0 && y->hi > bound)
+			y->hi = bound;
+		if (y->lo <= y->hi && !place(p, cut, row + 1, shape))
+			return false;
+	}
+	return true;
+}
+
+/* Applies the rows one after the other. */
+static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct shape *shape)
+{
+	for (; row < p->rows; row++) {
+		uint32_t which[2], n = 0;
+		sw_wide factor[2], one, fixed = p->row[row].constant, lo;
+		for (uint32_t i = 0; i < parts.n; i++) {
+			struct part *x = &parts.at[i];
+			if (!factor_of(p, &p->row[row], x, &one))
+				return false;
+			if (x->lo == x->hi) {
+				fixed += one * x->lo;
+			} else if (one) {
+				if (n == 2)
+					return false;
+				which[n] = i;
+				factor[n++] = one;
+			}
+		}
+		lo = fixed;
+		for (uint32_t i = 0; i < n; i++) {
+			struct part *x = &parts.at[which[i]];
+			lo = sw_wide_add(lo, sw_wide_mul(factor[i], factor[i] > 0 ? x->lo : x->hi));
+		}
+		if (lo >= 0)
+			continue;
+		if (n == 0)
+			return true; /* nothing of this piece is left */
+		if (n == 2)
+			return place_rows(p, &parts, row, which, factor, fixed, shape);
+		struct part *x = &parts.at[which[0]];
+		sw_wide bound = factor[0] > 0 ? -sw_wide_floor(fixed, factor[0]) : sw_wide_floor(fixed, -factor[0]);
+		if (factor[0] > 0 && x->lo < bound)
+			x->lo = bound;
+		if (factor[0] < 0 && x->hi > bound)
+			x->hi = bound;
+		if (x->lo > x->hi)
+			return true;
+	}
+	for (uint32_t i = 0; i < parts.n; i++) {
+		if (parts.at[i].lo <= -SW_INFINITE || parts.at[i].hi >= SW_INFINITE)
+			return false;
+	}
+	return assemble(p, &parts, shape);
+}
+
+static bool exact_boxes(struct sw_area *p, const struct shape *shape)
+{
+	struct parts parts;
+	if (!sw_area_simplify(p))
+		return false;
+	part_all(p, &parts);
+	for (uint32_t i = 0; i < p->rows; i++) {
+		if (!merge_by_row(p, &p->row[i], &parts))
+			return false;
+	}
+	return place(p, parts, 0, shape);
+}
+
+/* ---- */
+
+/* A number that is not known to be smaller than that tells nothing of where it leads. */
+#define WHOLE ((sw_wide)INT32_MAX)
+
+static bool aimless(const struct sw_eval *e, const struct sw_form *address)
+{
+	for (uint32_t i = 0; i < address->n; i++) {
+		const struct sw_variable *v = &e->variable.at[address->var[i]];
+		if (v->why && v->hi - v->lo >= WHOLE)
+			return true;
+	}
+	return false;
+}
+
+static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sw_variable *v = &e->variable.at[s->var[i]];
+		if (v->why)
+			return (enum sw_why)v->why;
+		/* Which value a counter had in the end is not known, only which it may have had. */
+		if (v->counter && !sw_eval_inside(e, v->of))
+			return SW_WHY_LOOP;
+	}
+	return SW_WHY_NONE;
+}
+
+static enum sw_why why_endless(const struct sw_eval *e, const struct sw_form *address)
+{
+	enum sw_why why = sw_eval_why(e, address);
+	return why ? why : SW_WHY_NO_BOUND;
+}
+
+bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
+		   struct sw_reaches *out, enum sw_why *why)
+{
+	struct sw_system s;
+	struct sw_area area;
+	struct shape shape = {like, out, out->n, bytes};
+	if (!bytes || !sw_system_narrow(e, address))
+		return true;
+	struct sw_interval range = sw_bound(e, address);
+	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes ||
+	    (range.hi - range.lo >= WHOLE && aimless(e, address))) {
+		*why = why_endless(e, address);
+		return false;
+	}
+	if (range.lo > range.hi)
+		return true;
+	sw_system_collect(e, address, &s);
+	sw_system_complete(e, &s);
+	*why = why_of_system(e, &s);
+	if (!*why && !s.cut && !e->blind) {
+		take_system(e, address, &s, &area);
+		area.eval = e;
+		if (exact_boxes(&area, &shape))
+			return true;
+	}
+	out->n = shape.from;
+	struct sw_reach reach = *like;
+	reach.extent = SW_EXTENT_HULL;
+	reach.why = (uint8_t)(*why ? *why : SW_WHY_COMPUTED);
+	reach.address = (uint64_t)range.lo;
+	reach.width = reach.pitch = reach.slice = (uint64_t)(range.hi - range.lo) + bytes;
+	reach.rows = reach.slices = 1;
+	*sw_vec_push(out) = reach;
+	return true;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A footprint being evaluated at one launch.
+ *
+ *     term_forms.c, operate.c   term -> form over variables (thread and block numbers, loop counters, quotients,
+ * unknowns) product.c, bit_operations.c    what each operation does to forms quotient.c           division and
+ * wrap-around, as variables defined by two inequalities fact_inequalities.c, loop_counters.c      facts -> inequalities
+ *     form_bounds.c              smallest and largest value of a form under the inequalities
+ *     box.c                form -> boxes of bytes
+ *     parameter_table.c            what the parameter block holds, at an offset that is a form
+ *     evaluate.c           sites, cases, reaches
+ *     launch_grid_split.c             blocks of the grid that find different things in the parameter block, one after
+ * the other
+ *
+ * A variable's meaning never changes during an evaluation, so that forms can be remembered.  What differs from site to
+ * site is which inequalities hold (the "case"): an outcome that depended on them is forgotten with them.
+ */
+#ifndef SW_FOOTPRINT_EVAL_EVAL_H
+#define SW_FOOTPRINT_EVAL_EVAL_H
+
+#include "base/map.h"
+#include "footprint/footprint.h"
+#include "footprint/eval/linear_form.h"
+
+#define SW_NONE UINT32_MAX
+
+/* Which things a value depends on, one bit each; loops share bits when there are many. */
+#define SW_DEPEND_TID(axis)   (UINT64_C(1) << (axis))
+#define SW_DEPEND_CTAID(axis) (UINT64_C(1) << (3 + (axis)))
+#define SW_DEPEND_LOOP(loop)  (UINT64_C(1) << (6 + (loop) % 56))
+#define SW_DEPEND_OTHER	      (UINT64_C(1) << 62)
+#define SW_DEPEND_DATA	      (UINT64_C(1) << 63)
+
+struct sw_variable {
+	sw_wide lo, hi;		  /* in this case */
+	sw_wide lo_ever, hi_ever; /* whatever the facts */
+	uint64_t depends;
+	uint8_t why;   /* enum sw_why: its values are not known to be all taken; SW_WHY_NONE */
+	bool counter;  /* of loop `of` */
+	bool quotient; /* index `of` */
+	uint32_t of;
+};
+
+/* variable = floor(x / divisor).  Two inequalities say so. */
+struct sw_quotient {
+	struct sw_form x, least, most;
+	int64_t divisor;
+	uint32_t var;
+	uint32_t next; /* of those whose x has the same hash; SW_NONE */
+};
+
+/* What a term is modulo 2^width, and, where somebody asked, exactly: unsigned and signed. */
+struct sw_value {
+	struct sw_form form;
+	bool known, lasting; /* lasting: in every case */
+	uint8_t width;
+	struct sw_exact {
+		struct sw_form form;
+		bool known, lasting;
+	} exact[2];
+};
+
+/* Where an access without bounds may lead. */
+struct sw_descent {
+	sw_wide least; /* address; -SW_INFINITE: anywhere */
+	bool falls;    /* something that varies is subtracted */
+};
+#define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true})
+
+/* Of a linear program that was solved; `check` is a second hash of it. */
+struct sw_outcome {
+	uint64_t check;
+	sw_wide highest;
+};
+
+struct sw_choice {
+	uint64_t key;
+	uint32_t taken, options;
+};
+#define SW_MAX_CASES   32
+#define SW_MAX_CHOICES 6
+
+enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
+struct sw_loop_info {
+	uint8_t state;
+	bool vague;			 /* some of its facts are not understood, and not because of data */
+	uint32_t counter;		 /* variable */
+	uint64_t depends;		 /* its own bit and those of the loops around it */
+	uint32_t always, n_always;	 /* inequalities[...] whenever its counter means anything */
+	uint32_t continued, n_continued; /* those for counter >= 1 only */
+};
+
+/* Blocks lo .. hi of the grid along each axis. */
+struct sw_blocks {
+	uint32_t lo[3], hi[3];
+};
+
+struct sw_eval {
+	const struct sw_footprint *f;
+	const struct sw_geometry *g;
+	const struct sw_site *site; /* being looked at */
+	struct sw_blocks blocks;    /* that are looked at */
+	bool splitting;		    /* elements may ask for fewer blocks */
+	bool patient;		    /* so may hulls, where elements count up */
+	bool vain;		    /* a hull where they do not: fewer blocks would not help */
+	uint32_t counting;	    /* axis, + 1, along which they do */
+	struct {
+		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others,
+				apart */
+		uint8_t axis;
+		uint32_t last;
+	} split;
+	SW_VEC(struct sw_variable) variable;
+	SW_VEC(struct sw_quotient) quotient;
+	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
+	SW_VEC(struct sw_value) value;
+	uint32_t *value_of; /* by term: index + 1 */
+	struct sw_loop_info *loop;
+	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */
+	bool recording;			   /* what holds is kept there as well */
+	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
+	uint32_t *stamp;		   /* by term: visited in round `round` */
+	uint32_t round;
+	uint64_t budget;	/* work left; at 0 everything is open */
+	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
+	SW_VEC(struct sw_outcome) outcome;
+
+	struct sw_descent descent; /* of the site, where it is open */
+
+	/* The case. */
+	SW_VEC(struct sw_form) holds; /* form >= 0 */
+	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
+	SW_VEC(uint32_t) forget;      /* values that do not last */
+	SW_VEC(uint32_t) loops;	      /* that count here */
+	bool blind;		      /* some facts are no inequalities, and not because of data */
+	bool impossible, choosing;
+	bool fleeting; /* what is being computed holds in this case only */
+	struct sw_choice choice[SW_MAX_CHOICES];
+	uint32_t choices, depth;
+	SW_VEC(uint32_t) work;
+};
+
+/* ---- variables */
+uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
+/* Narrows in this case; an empty interval makes the case impossible. */
+void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi);
+static inline bool sw_eval_fixed(const struct sw_eval *e, uint32_t var)
+{
+	return e->variable.at[var].lo == e->variable.at[var].hi;
+}
+uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form);
+/* Why a form's values may not all be taken: of its first variable that is not fixed and has a reason. */
+enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
+
+/* ---- form_bounds.c.  Outer bounds, infinite if there are none. */
+struct sw_interval sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);	/* whatever the facts */
+struct sw_interval sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
+struct sw_interval sw_bound(struct sw_eval *e, const struct sw_form *form);
+/* The inequalities that matter for a form: not implied by the intervals, and connected with it. */
+#define SW_SYSTEM_ROWS 40
+struct sw_system {
+	uint32_t n, rows;
+	uint32_t var[16];
+	const struct sw_form *row[SW_SYSTEM_ROWS];
+	bool cut; /* there were more */
+};
+void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
+/* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
+   that depend on data. */
+void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
+/* Narrows the quotients and unknowns of a form's system as far as bounds tell; false: the case is impossible. */
+bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
+
+/* ---- quotient.c */
+/* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */
+bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out);
+
+/* ---- term_forms.c */
+/* What the term is modulo 2^width (0: its own width). */
+struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width);
+/* The number that its low `width` bits stand for. */
+struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed);
+/* A value that no form expresses: something in [lo, hi]. */
+struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
+/* Any number of `width` bits. */
+struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depends, enum sw_why why);
+struct sw_interval sw_type_range(unsigned width, bool is_signed);
+/* A 1-bit term: 1, 0 in this case; -1: either. */
+int sw_eval_truth(struct sw_eval *e, uint32_t term);
+/* From here on, in this case, the term has this value. */
+void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
+/* Which of `options` is looked at in this case; SW_NONE: too many cases. */
+uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options);
+
+/* Which alternative of a SW_TERM_ANY is looked at in this case: the only one that launch values leave, or any; SW_NONE:
+   too many cases.  Its conditions are known. */
+uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
+
+/* ---- operate.c: one term whose operands are known. */
+struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
+
+/* ---- parameter_table.c */
+struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* What was found for these blocks is no box: asks for fewer, if that may help. */
+void sw_eval_refine(struct sw_eval *e);
+/* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
+   all of them are known. */
+#define SW_MAX_WORDS 512
+struct sw_words {
+	uint32_t n, at[SW_MAX_WORDS];
+};
+bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
+
+/* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
+   e->split.wanted is set in the end. */
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+
+/* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
+void sw_eval_pieces(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
+		    struct sw_reaches *out);
+
+/* ---- fact_inequalities.c */
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */
+void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
+struct sw_comparison {
+	struct sw_form difference;   /* exact */
+	enum sw_condition condition; /* difference <condition> 0; GT and GE are turned around */
+};
+/* false: the operands do not compare as forms. */
+bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out);
+
+/* Calls back with every comparison or other 1-bit term that must be true (false) for `term` to be. */
+void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
+		   void (*atom)(struct sw_eval *e, uint32_t term, bool truth, void *arg), void *arg);
+/* condition on a number and 0, as inequalities: 1 or 2 forms that are >= 0; 0 for NE. */
+uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2]);
+
+/* ---- loop_counters.c */
+uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
+/* Finds what the facts of all loops say about their counters. */
+void sw_eval_loops(struct sw_eval *e);
+/* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
+void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+/* One of several ways is looked at, the term that it leads to: its loops are entered.  They are over, and what their
+   counters came to is only bounded: no box. */
+void sw_eval_take(struct sw_eval *e, uint32_t term);
+
+/* Is the site in this loop? */
+bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
+
+/* ---- below_base.c */
+struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
+
+/* ---- case_split.c */
+void sw_eval_case_begin(struct sw_eval *e);
+void sw_eval_case_end(struct sw_eval *e);
+
+/* ---- box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of *like.
+   exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why. */
+bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
+		   struct sw_reaches *out, enum sw_why *why);
+
+/* ---- join_reaches.c: of the reaches from index `from` on, those whose union is one reach become that; then hulls
+   until at most `most` are left. */
+void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most);
+bool sw_root_equal(const struct sw_root *a, const struct sw_root *b);
+
+#endif

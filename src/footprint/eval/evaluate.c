@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sites of a footprint at one launch, each in all its cases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/eval/eval.h"
+
+/* Work for one launch, in terms and a few times that for bounds: some ten milliseconds.  Ordinary kernels need a
+   thousandth.  Beyond it ranges are open. */
+#define BUDGET 200000u
+/* Joined in between when there are more: joining compares all with all. */
+#define MANY 256
+
+static bool next_case(struct sw_eval *e)
+{
+	while (e->choices) {
+		struct sw_choice *last = &e->choice[e->choices - 1];
+		if (++last->taken < last->options)
+			return true;
+		e->choices--;
+	}
+	return false;
+}
+
+/* Where an unbounded access starts. */
+static uint64_t root_address(const struct sw_eval *e, const struct sw_root *root)
+{
+	const struct sw_geometry *g = e->g;
+	uint64_t word = 0;
+	switch (root->kind) {
+	case SW_ROOT_PARAM:
+	case SW_ROOT_OBJECT:
+		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8)
+			memcpy(&word, (const char *)g->params + root->param, 8);
+		return word;
+	case SW_ROOT_SYMBOL:
+		return g->symbol && root->symbol < e->f->symbols
+			       ? g->symbol(g->arg, e->f->string + e->f->symbol[root->symbol].name)
+			       : 0;
+	default:
+		return 0;
+	}
+}
+
+/* A root that is many words: nothing tells yet which of them. */
+static bool is_table(const struct sw_root *root)
+{
+	return root->kind == SW_ROOT_PARAM && root->span > 8;
+}
+
+static bool holds_word(const struct sw_root *root, uint32_t word)
+{
+	return root->kind == SW_ROOT_PARAM && root->span >= 8 && word >= root->param &&
+	       word - root->param <= root->span - 8;
+}
+
+static bool has_table(const struct sw_eval *e, const struct sw_site *site)
+{
+	for (uint32_t i = 0; i < site->roots; i++) {
+		if (is_table(&e->f->root[site->root + i]))
+			return true;
+	}
+	return false;
+}
+
+static void place_open(const struct sw_eval *e, struct sw_reach *reach)
+{
+	reach->address = root_address(e, &reach->root);
+	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
+}
+
+/* words: those that the access can be made through, NULL: all of a table. */
+static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_reach like, enum sw_why why,
+		     const struct sw_words *words, struct sw_reaches *out)
+{
+	like.extent = SW_EXTENT_OPEN;
+	like.why = (uint8_t)why;
+	like.rows = like.slices = 1;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &e->f->root[site->root + i];
+		like.root = *root;
+		for (uint32_t k = 0; words && is_table(root) && k < words->n; k++) {
+			if (!holds_word(root, words->at[k]))
+				continue;
+			like.root.param = words->at[k];
+			like.root.span = 8;
+			place_open(e, &like);
+			*sw_vec_push(out) = like;
+		}
+		if (words && is_table(root))
+			continue;
+		place_open(e, &like);
+		*sw_vec_push(out) = like;
+	}
+	if (!site->roots) {
+		like.root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+		*sw_vec_push(out) = like;
+	}
+}
+
+static struct sw_root strongest(const struct sw_footprint *f, const struct sw_site *site)
+{
+	const struct sw_root *best = NULL;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &f->root[site->root + i];
+		if (!best || root->weak < best->weak || (root->weak == best->weak && root->kind < best->kind))
+			best = root;
+	}
+	return best ? *best : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+}
+
+/* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
+static bool site_bytes(struct sw_eval *e, const struct sw_site *site, uint64_t *lo, uint64_t *hi)
+{
+	*lo = *hi = site->bytes;
+	if (site->size == SW_NO_TERM)
+		return site->bytes != 0;
+	struct sw_form size = sw_eval_exact(e, site->size, e->f->term[site->size].width, false);
+	struct sw_interval range = sw_bound(e, &size);
+	if (range.lo < 0 || range.hi > UINT32_MAX)
+		return false;
+	*lo = (uint64_t)range.lo;
+	*hi = (uint64_t)range.hi;
+	return true;
+}
+
+/* What holds where the site is executed. */
+static void enter_site(struct sw_eval *e, const struct sw_site *site)
+{
+	sw_eval_enter_loops(e, site->address);
+	if (site->size != SW_NO_TERM)
+		sw_eval_enter_loops(e, site->size);
+	for (uint32_t i = 0; i < site->facts; i++)
+		sw_eval_enter_loops(e, e->f->fact[site->fact + i].term);
+	for (uint32_t i = 0; i < site->facts && !e->impossible; i++) {
+		const struct sw_fact *fact = &e->f->fact[site->fact + i];
+		sw_eval_fact(e, fact->term, fact->truth);
+	}
+}
+
+/* Boxes that begin at one word of a table are that word's. */
+static void name_word(struct sw_eval *e, const struct sw_site *site, struct sw_reaches *out, size_t from)
+{
+	struct sw_words words;
+	uint32_t i = 0;
+	if (from == out->n || out->at[from].root.kind != SW_ROOT_PARAM ||
+	    (site->roots < 2 && !is_table(&out->at[from].root)) || !sw_eval_words(e, site->address, &words) ||
+	    words.n != 1)
+		return;
+	while (i < site->roots && !holds_word(&e->f->root[site->root + i], words.at[0]))
+		i++;
+	for (size_t k = from; i < site->roots && k < out->n; k++) {
+		out->at[k].root = e->f->root[site->root + i];
+		out->at[k].root.param = words.at[0];
+		out->at[k].root.span = 8;
+	}
+}
+
+/* One case of a site; false: there are no bounds, with the reason. */
+static bool site_case(struct sw_eval *e, const struct sw_site *site, const struct sw_reach *like,
+		      struct sw_reaches *out, enum sw_why *why)
+{
+	uint64_t lo, hi;
+	size_t from = out->n;
+	enter_site(e, site);
+	if (e->impossible)
+		return true;
+	struct sw_form address = sw_eval_exact(e, site->address, e->f->term[site->address].width, false);
+	if (e->impossible)
+		return true;
+	*why = SW_WHY_SIZE;
+	if (!site_bytes(e, site, &lo, &hi) || !sw_eval_boxes(e, &address, hi, like, out, why)) {
+		e->descent = sw_descent_of(e, site->address);
+		return false;
+	}
+	for (size_t i = from; lo != hi && i < out->n; i++) {
+		out->at[i].extent = SW_EXTENT_HULL;
+		out->at[i].why = SW_WHY_SIZE;
+	}
+	name_word(e, site, out, from);
+	return true;
+}
+
+/* The words of tables that the site's address can be made of, whatever the case. */
+static bool site_words(struct sw_eval *e, const struct sw_site *site, struct sw_words *words)
+{
+	if (site->address == SW_NO_TERM || !has_table(e, site))
+		return false;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	enter_site(e, site);
+	bool known = !e->impossible && sw_eval_words(e, site->address, words);
+	sw_eval_case_end(e);
+	return known;
+}
+
+static bool by_data(enum sw_why why)
+{
+	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
+}
+
+static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
+{
+	const struct sw_site *site = &e->f->site[number];
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
+	struct sw_words words;
+	size_t from = out->n;
+	enum sw_why why = (enum sw_why)site->why;
+	bool open = site->address == SW_NO_TERM || !e->budget;
+	if (site->address != SW_NO_TERM && !e->budget)
+		why = SW_WHY_COMPLEX;
+	e->site = site;
+	e->descent = SW_DESCENT_ANYWHERE;
+	like.root = strongest(e->f, site);
+	e->choices = 0;
+	e->choosing = true;
+	if (!open) {
+		do {
+			sw_eval_case_begin(e);
+			open = !site_case(e, site, &like, out, &why);
+			sw_eval_case_end(e);
+			if (!open && !e->budget) {
+				open = true;
+				why = SW_WHY_COMPLEX;
+				e->descent = SW_DESCENT_ANYWHERE;
+			}
+		} while (!open && !e->split.wanted && next_case(e));
+	}
+	for (size_t i = from; !open && i < out->n; i++) {
+		if (out->at[i].extent == SW_EXTENT_HULL && !by_data((enum sw_why)out->at[i].why))
+			sw_eval_refine(e);
+	}
+	if (open && !e->split.wanted) {
+		out->n = from;
+		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, out);
+	}
+}
+
+static void eval_free(struct sw_eval *e)
+{
+	free(e->variable.at);
+	free(e->quotient.at);
+	sw_map_free(&e->quotient_of);
+	sw_map_free(&e->bound_of);
+	free(e->outcome.at);
+	free(e->value.at);
+	free(e->value_of);
+	free(e->loop);
+	free(e->inequality.at);
+	free(e->stamp);
+	free(e->holds.at);
+	free(e->narrowed.at);
+	free(e->forget.at);
+	free(e->loops.at);
+	free(e->work.at);
+}
+
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
+{
+	const struct sw_footprint *f = e->f;
+	size_t from = out->n;
+	e->value_of = sw_calloc(f->terms + 1u, sizeof *e->value_of);
+	e->stamp = sw_calloc(f->terms + 1u, sizeof *e->stamp);
+	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
+	for (uint32_t i = 0; i < f->loops; i++)
+		e->loop[i].counter = SW_NONE;
+	sw_eval_loops(e);
+	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {
+		if (only && !only[i])
+			continue;
+		evaluate_site(e, i, out);
+		if (out->n - from > MANY)
+			sw_reaches_join(out, from, SW_MAX_REACHES);
+	}
+	if (e->split.wanted)
+		out->n = from;
+	sw_reaches_join(out, from, SW_MAX_REACHES);
+	eval_free(e);
+}
+
+void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			   struct sw_reaches *out)
+{
+	sw_eval_pieces(footprint, geometry, BUDGET, out);
+}

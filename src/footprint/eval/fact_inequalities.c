@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts to inequalities. */
+#include "footprint/eval/eval.h"
+
+#define MAX_ATOMS 64 /* of one fact; the rest says nothing */
+
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
+{
+	struct sw_interval range = sw_bound_plain(e, form);
+	if (e->recording)
+		*sw_vec_push(&e->inequality) = *form;
+	if (range.hi < 0)
+		e->impossible = true;
+	if (range.lo >= 0 || range.hi < 0)
+		return;
+	/* What is computed in unknown ways may in truth never satisfy the fact. */
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		e->blind |= v->why && !v->quotient && !(v->depends & SW_DEPEND_DATA);
+	}
+	if (form->n == 1) {
+		sw_wide by = form->by[0];
+		if (by > 0)
+			sw_eval_narrow(e, form->var[0], -sw_wide_floor(form->constant, by), SW_INFINITE);
+		else
+			sw_eval_narrow(e, form->var[0], -SW_INFINITE, sw_wide_floor(form->constant, -by));
+		/* Whether the last value of a loop that is over is among these is not known: only a fact may pin it
+		   down, not the case that is looked at. */
+		const struct sw_variable *v = &e->variable.at[form->var[0]];
+		e->blind |= v->counter && (v->lo != v->hi || e->choices) && e->site && !sw_eval_inside(e, v->of);
+		return;
+	}
+	*sw_vec_push(&e->holds) = *form;
+	/* How often a number wrapped may follow now: (unsigned)(x - 1) < n says that x - 1 did not. */
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		if (v->quotient && v->why == SW_WHY_WRAPS && v->lo != v->hi) {
+			sw_system_narrow(e, form);
+			return;
+		}
+	}
+}
+
+static enum sw_condition negated(enum sw_condition c)
+{
+	static const uint8_t table[] = {
+		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
+	return (enum sw_condition)table[c];
+}
+
+bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out)
+{
+	const struct sw_term *t = &e->f->term[term];
+	unsigned width = (unsigned)t->imm2;
+	if (t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64)
+		return false;
+	enum sw_condition condition = (enum sw_condition)t->imm;
+	out->condition = truth ? condition : negated(condition);
+	if (out->condition == SW_EQ || out->condition == SW_NE) {
+		struct sw_form a = sw_eval_term(e, t->a, width), b = sw_eval_term(e, t->b, width);
+		if (sw_form_sum(&out->difference, &a, &b, -1, width)) {
+			struct sw_interval range = sw_bound(e, &out->difference);
+			sw_wide turn = (sw_wide)1 << width;
+			if (range.lo > -turn && range.hi < turn)
+				return true;
+		}
+	}
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_form a = sw_eval_exact(e, t->a, width, is_signed), b = sw_eval_exact(e, t->b, width, is_signed);
+	if (out->condition == SW_GT || out->condition == SW_GE) {
+		out->condition = out->condition == SW_GT ? SW_LT : SW_LE;
+		return sw_form_sum(&out->difference, &b, &a, -1, 0);
+	}
+	return sw_form_sum(&out->difference, &a, &b, -1, 0);
+}
+
+uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2])
+{
+	struct sw_form start = sw_form_constant(c->condition == SW_LT ? -1 : 0);
+	if (c->condition == SW_NE || !sw_form_sum(&out[0], &start, &c->difference, -1, 0))
+		return 0;
+	out[1] = c->difference;
+	return c->condition == SW_EQ ? 2 : 1;
+}
+
+void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
+		   void (*atom)(struct sw_eval *e, uint32_t term, bool truth, void *arg), void *arg)
+{
+	struct {
+		uint32_t term;
+		bool truth;
+	} todo[MAX_ATOMS] = {{term, truth}};
+	uint32_t n = 1, seen = 0;
+	while (n && seen++ < MAX_ATOMS) {
+		uint32_t at = todo[--n].term;
+		bool want = todo[n].truth;
+		const struct sw_term *t = &e->f->term[at];
+		bool both = (t->op == SW_OP_AND && want) || (t->op == SW_OP_OR && !want);
+		bool bit = t->width == 1 && n + 2 <= MAX_ATOMS;
+		if (bit && both) {
+			todo[n].term = t->b;
+			todo[n++].truth = want;
+			todo[n].term = t->a;
+			todo[n++].truth = want;
+		} else if (bit && (t->op == SW_OP_NOT || t->op == SW_OP_MOV)) {
+			todo[n].term = t->a;
+			todo[n++].truth = want == (t->op == SW_OP_MOV);
+		} else {
+			atom(e, at, want, arg);
+		}
+	}
+}
+
+static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *difference)
+{
+	struct sw_interval range = sw_bound(e, difference);
+	struct sw_form one = sw_form_constant(-1), above, below;
+	if (range.lo > 0 || range.hi < 0)
+		return;
+	if (range.lo == 0 && range.hi == 0) {
+		e->impossible = true;
+		return;
+	}
+	if (!sw_form_sum(&above, &one, difference, 1, 0) || !sw_form_sum(&below, &one, difference, -1, 0))
+		return;
+	bool data = sw_eval_depends(e, difference) & SW_DEPEND_DATA;
+	uint32_t choice = range.lo == 0 ? 0 : range.hi == 0 ? 1 : SW_NONE;
+	if (choice == SW_NONE && !data)
+		choice = sw_eval_choose(e, term | UINT64_C(1) << 32, 2);
+	if (choice != SW_NONE)
+		sw_eval_hold(e, choice ? &below : &above);
+	else if (!data)
+		e->blind = true;
+}
+
+/* One of two must be so: a, or else not a and b. */
+static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, bool want)
+{
+	int left = sw_eval_truth(e, a), right = sw_eval_truth(e, b);
+	if (left == want || right == want)
+		return;
+	uint32_t choice = left >= 0 ? 1 : right >= 0 ? 0 : sw_eval_choose(e, term | UINT64_C(1) << 32, 2);
+	if (choice == SW_NONE) {
+		struct sw_form x = sw_eval_term(e, a, 1), y = sw_eval_term(e, b, 1);
+		uint64_t depends = sw_eval_depends(e, &x) | sw_eval_depends(e, &y);
+		e->blind |= !(depends & SW_DEPEND_DATA);
+		return;
+	}
+	if (want) /* which of several ways was taken: its loops were entered */
+		sw_eval_take(e, choice ? b : a);
+	sw_eval_fact(e, a, choice == 0 ? want : !want);
+	if (choice)
+		sw_eval_fact(e, b, want);
+}
+
+/* a | b == 0, as compilers write a == 0 && b == 0. */
+static bool hold_zeroes(struct sw_eval *e, const struct sw_term *t, bool truth)
+{
+	struct sw_form zero = {0};
+	const struct sw_term *either_bit = &e->f->term[t->a];
+	if (t->op != SW_OP_COMPARE || t->imm != (truth ? SW_EQ : SW_NE) || either_bit->op != SW_OP_OR ||
+	    t->imm2 != either_bit->width)
+		return false;
+	struct sw_form right = sw_eval_term(e, t->b, either_bit->width);
+	if (right.n || right.constant)
+		return false;
+	const uint32_t operand[2] = {either_bit->a, either_bit->b};
+	for (int i = 0; i < 2; i++) {
+		struct sw_form form = sw_eval_exact(e, operand[i], either_bit->width, false), negative;
+		if (!sw_form_sum(&negative, &zero, &form, -1, 0))
+			return false;
+		sw_eval_hold(e, &negative);
+	}
+	return true;
+}
+
+static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
+{
+	uint32_t *depth = arg;
+	const struct sw_term *t = &e->f->term[term];
+	struct sw_comparison c;
+	struct sw_form form = sw_eval_term(e, term, 1), forms[2];
+	if (!form.n) {
+		e->impossible |= (form.constant != 0) != truth;
+		return;
+	}
+	if (hold_zeroes(e, t, truth)) {
+		/* said already, and better */
+	} else if (t->op == SW_OP_COMPARE && sw_eval_compare(e, term, truth, &c)) {
+		uint32_t n = sw_comparison_forms(&c, forms);
+		for (uint32_t i = 0; i < n; i++)
+			sw_eval_hold(e, &forms[i]);
+		if (!n)
+			apart(e, term, &c.difference);
+	} else if (t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR) && *depth < 8) {
+		++*depth;
+		either(e, term, t->a, t->b, truth);
+		--*depth;
+	} else {
+		uint64_t depends = sw_eval_depends(e, &form);
+		e->blind |= !(depends & SW_DEPEND_DATA);
+	}
+	sw_eval_settle(e, term, truth);
+}
+
+void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth)
+{
+	sw_eval_atoms(e, term, truth, hold_atom, &e->depth);
+}

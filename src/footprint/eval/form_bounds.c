@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bounds of a form.
+ *
+ * For any multipliers m >= 0 of inequalities g >= 0, form <= form + sum m * g, and the right side is bounded by the
+ * variables' intervals alone.  A linear program in floating point proposes multipliers; they are made rational and the
+ * bound is computed with integers, so that a bad proposal costs precision only.
+ */
+#include <math.h>
+
+#include "base/hash.h"
+#include "footprint/eval/eval.h"
+#include "footprint/eval/simplex.h"
+
+static struct sw_interval bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
+{
+	struct sw_interval sum = {form->constant, form->constant};
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		sw_wide lo = ever ? v->lo_ever : v->lo, hi = ever ? v->hi_ever : v->hi;
+		sum.lo = sw_wide_add(sum.lo, sw_wide_mul(form->by[i] > 0 ? lo : hi, form->by[i]));
+		sum.hi = sw_wide_add(sum.hi, sw_wide_mul(form->by[i] > 0 ? hi : lo, form->by[i]));
+	}
+	return sum;
+}
+
+struct sw_interval sw_bound_ever(const struct sw_eval *e, const struct sw_form *form)
+{
+	return bound(e, form, true);
+}
+
+struct sw_interval sw_bound_plain(const struct sw_eval *e, const struct sw_form *form)
+{
+	return bound(e, form, false);
+}
+
+static bool system_has(const struct sw_system *s, uint32_t var)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->var[i] == var)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the variables of a form that are not fixed; false: no room, nothing was added. */
+static bool system_extend(const struct sw_eval *e, struct sw_system *s, const struct sw_form *form)
+{
+	uint32_t n = s->n;
+	for (uint32_t i = 0; i < form->n; i++) {
+		if (sw_eval_fixed(e, form->var[i]) || system_has(s, form->var[i]))
+			continue;
+		if (s->n == sizeof s->var / sizeof *s->var) {
+			s->n = n;
+			return false;
+		}
+		s->var[s->n++] = form->var[i];
+	}
+	return true;
+}
+
+static bool system_touches(const struct sw_system *s, const struct sw_form *form)
+{
+	for (uint32_t i = 0; i < form->n; i++) {
+		if (system_has(s, form->var[i]))
+			return true;
+	}
+	return false;
+}
+
+static void system_add(const struct sw_eval *e, struct sw_system *s, const struct sw_form *row)
+{
+	if (bound(e, row, false).lo >= 0)
+		return;
+	for (uint32_t i = 0; i < s->rows; i++) {
+		if (s->row[i] == row)
+			return;
+	}
+	if (s->rows == SW_SYSTEM_ROWS || !system_extend(e, s, row))
+		s->cut = true;
+	else
+		s->row[s->rows++] = row;
+}
+
+/* Closes the system over what is connected with it. */
+static void system_close(const struct sw_eval *e, struct sw_system *s)
+{
+	uint32_t rows, n;
+	do {
+		rows = s->rows;
+		n = s->n;
+		for (uint32_t i = 0; i < s->n; i++) {
+			const struct sw_variable *v = &e->variable.at[s->var[i]];
+			if (!v->quotient)
+				continue;
+			system_add(e, s, &e->quotient.at[v->of].least);
+			system_add(e, s, &e->quotient.at[v->of].most);
+		}
+		for (size_t i = 0; i < e->holds.n; i++) {
+			if (system_touches(s, &e->holds.at[i]))
+				system_add(e, s, &e->holds.at[i]);
+		}
+	} while (rows != s->rows || n != s->n);
+}
+
+void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
+{
+	out->n = out->rows = 0;
+	out->cut = !system_extend(e, out, form);
+	system_close(e, out);
+}
+
+void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
+{
+	for (size_t i = 0; i < e->holds.n; i++) {
+		if (!(sw_eval_depends(e, &e->holds.at[i]) & SW_DEPEND_DATA))
+			system_add(e, s, &e->holds.at[i]);
+	}
+	system_close(e, s);
+}
+
+/* The fraction of a number that was computed from small integers; false: none is near. */
+static bool rational(long double x, int64_t *over, int64_t *under)
+{
+	int64_t p0 = 0, p1 = 1, q0 = 1, q1 = 0;
+	long double rest = x;
+	for (int i = 0; i < 40; i++) {
+		if (rest > 1e12L)
+			return false;
+		int64_t whole = (int64_t)rest, p2, q2;
+		if (__builtin_mul_overflow(whole, p1, &p2) || __builtin_add_overflow(p2, p0, &p2) ||
+		    __builtin_mul_overflow(whole, q1, &q2) || __builtin_add_overflow(q2, q0, &q2) ||
+		    q2 > (INT64_C(1) << 40))
+			return false;
+		p0 = p1;
+		p1 = p2;
+		q0 = q1;
+		q1 = q2;
+		if (fabsl(x - (long double)p1 / q1) <= 1e-15L * x) {
+			*over = p1;
+			*under = q1;
+			return true;
+		}
+		rest = 1 / (rest - (long double)whole);
+	}
+	return false;
+}
+
+/* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
+static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+		      const struct sw_simplex *p)
+{
+	int64_t over[SW_SYSTEM_ROWS], under[SW_SYSTEM_ROWS], scale = 1;
+	for (uint32_t i = 0; i < s->rows; i++) {
+		over[i] = 0;
+		under[i] = 1;
+		if (p->multiplier[i] > 1e-17L && !rational(p->multiplier[i], &over[i], &under[i]))
+			over[i] = 0; /* any multiplier is right, none as well */
+		int64_t more = under[i] / (int64_t)sw_gcd((uint64_t)under[i], (uint64_t)scale);
+		if (__builtin_mul_overflow(scale, more, &scale) || scale > (INT64_C(1) << 50))
+			return SW_INFINITE;
+	}
+	sw_wide sum = sw_wide_mul(form->constant, scale), by[16];
+	for (uint32_t j = 0; j < s->n; j++)
+		by[j] = (sw_wide)sw_form_by(form, s->var[j]) * scale;
+	const struct sw_form *part = form;
+	for (uint32_t i = 0; i <= s->rows; i++) {
+		sw_wide m = i ? sw_wide_mul(over[i - 1], scale / under[i - 1]) : scale;
+		if (i)
+			part = s->row[i - 1];
+		if (!m)
+			continue;
+		if (i)
+			sum = sw_wide_add(sum, sw_wide_mul(part->constant, m));
+		for (uint32_t k = 0; k < part->n; k++) {
+			const struct sw_variable *v = &e->variable.at[part->var[k]];
+			if (v->lo == v->hi) {
+				sum = sw_wide_add(sum, sw_wide_mul(sw_wide_mul(v->lo, part->by[k]), m));
+				continue;
+			}
+			for (uint32_t j = 0; i && j < s->n; j++) {
+				if (s->var[j] == part->var[k])
+					by[j] = sw_wide_add(by[j], sw_wide_mul(part->by[k], m));
+			}
+		}
+	}
+	for (uint32_t j = 0; j < s->n; j++) {
+		const struct sw_variable *v = &e->variable.at[s->var[j]];
+		if (by[j])
+			sum = sw_wide_add(sum, sw_wide_mul(by[j] > 0 ? v->hi : v->lo, by[j]));
+	}
+	/* An infinity of the wrong sign is an overflow of opposite infinities: no bound. */
+	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, scale);
+}
+
+static void pose(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, struct sw_simplex *p)
+{
+	p->columns = s->n;
+	p->rows = s->rows;
+	for (uint32_t i = 0; i < s->rows; i++) {
+		const struct sw_form *row = s->row[i];
+		long double limit = (long double)row->constant;
+		for (uint32_t j = 0; j < s->n; j++)
+			p->row[i][j] = 0;
+		for (uint32_t k = 0; k < row->n; k++) {
+			const struct sw_variable *v = &e->variable.at[row->var[k]];
+			limit += (long double)v->lo * row->by[k];
+			for (uint32_t j = 0; j < s->n && v->lo != v->hi; j++) {
+				if (s->var[j] == row->var[k])
+					p->row[i][j] = -(long double)row->by[k];
+			}
+		}
+		p->limit[i] = limit;
+	}
+	for (uint32_t j = 0; j < s->n; j++) {
+		const struct sw_variable *v = &e->variable.at[s->var[j]];
+		p->goal[j] = (long double)sw_form_by(form, s->var[j]);
+		if (v->hi >= SW_INFINITE)
+			continue;
+		for (uint32_t k = 0; k < s->n; k++)
+			p->row[p->rows][k] = k == j;
+		p->limit[p->rows++] = (long double)(v->hi - v->lo);
+	}
+}
+
+/* Cells of a linear program's table that take as long as a term. */
+#define CELLS_OF_A_TERM 24
+
+/* Two hashes of what the bound follows from: the form, the rows, and the intervals of their variables. */
+static void hash_of(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t hash[2])
+{
+	hash[0] = s->rows;
+	hash[1] = SW_FNV_START;
+	const struct sw_form *part = form;
+	for (uint32_t i = 0; i <= s->rows; i++) {
+		uint64_t of_part = sw_form_hash(part);
+		hash[0] = sw_hash_u64(hash[0] ^ of_part);
+		hash[1] = sw_hash_u64(hash[1] + of_part);
+		for (uint32_t k = 0; k < part->n; k++) {
+			const struct sw_variable *v = &e->variable.at[part->var[k]];
+			const sw_wide ends[2] = {v->lo, v->hi};
+			hash[0] = sw_hash_words(ends, sizeof ends) + 3 * hash[0];
+			hash[1] = sw_hash_words(ends, sizeof ends) ^ 5 * hash[1];
+		}
+		part = i < s->rows ? s->row[i] : NULL;
+	}
+}
+
+static sw_wide solve(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+{
+	struct sw_simplex p;
+	uint64_t hash[2];
+	hash_of(e, form, s, hash);
+	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);
+	if (*known && e->outcome.at[*known - 1].check == hash[1]) {
+		e->budget--;
+		return e->outcome.at[*known - 1].highest;
+	}
+	pose(e, form, s, &p);
+	sw_simplex_solve(&p);
+	uint64_t work = 20 + p.work / CELLS_OF_A_TERM;
+	e->budget -= work < e->budget ? work : e->budget;
+	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], proven(e, form, s, &p)};
+	*known = e->outcome.n;
+	return e->outcome.at[e->outcome.n - 1].highest;
+}
+
+static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide plain)
+{
+	if (e->budget < 20)
+		return plain;
+	sw_wide hi = solve(e, form, s);
+	if (hi >= plain)
+		return plain;
+	/* The form takes only values of its constant's class. */
+	uint64_t step = sw_form_divisor(form);
+	return step ? form->constant + sw_wide_floor(hi - form->constant, step) * step : hi;
+}
+
+static void negate(struct sw_form *out, const struct sw_form *form)
+{
+	*out = *form;
+	out->constant = -out->constant;
+	for (uint32_t i = 0; i < out->n; i++)
+		out->by[i] = -out->by[i]; /* INT64_MIN stays: such a form has no bounds worth having */
+}
+
+static bool solvable(const struct sw_eval *e, const struct sw_system *s)
+{
+	for (uint32_t j = 0; j < s->n; j++) {
+		if (e->variable.at[s->var[j]].lo <= -SW_INFINITE)
+			return false;
+	}
+	return true;
+}
+
+static struct sw_interval bound_in(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+{
+	struct sw_interval plain = bound(e, form, false), best = plain;
+	struct sw_form negative;
+	if (!s->rows || !solvable(e, s))
+		return plain;
+	for (uint32_t i = 0; i < form->n; i++) {
+		if (form->by[i] == INT64_MIN)
+			return plain;
+	}
+	best.hi = highest(e, form, s, plain.hi);
+	negate(&negative, form);
+	best.lo = -highest(e, &negative, s, -plain.lo);
+	return best;
+}
+
+struct sw_interval sw_bound(struct sw_eval *e, const struct sw_form *form)
+{
+	struct sw_system s;
+	sw_system_collect(e, form, &s);
+	return bound_in(e, form, &s);
+}
+
+/* Do the inequalities contradict each other? */
+static bool contradicts(struct sw_eval *e, const struct sw_system *s)
+{
+	struct sw_form nothing = {0};
+	return s->rows > 1 && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
+}
+
+bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
+{
+	struct sw_system s;
+	struct sw_interval range[16]; /* all before the first is used: narrowing may add rows */
+	for (int round = 0; round < 3 && !e->impossible; round++) {
+		bool better = false;
+		sw_system_collect(e, form, &s);
+		if (!s.rows)
+			return true;
+		for (uint32_t j = 0; j < s.n; j++) {
+			const struct sw_variable *v = &e->variable.at[s.var[j]];
+			struct sw_form one = sw_form_variable(s.var[j]);
+			/* Only where whole numbers tell more than the inequalities, and where the width decides. */
+			range[j] = v->quotient || v->counter || v->why ? bound_in(e, &one, &s)
+								       : (struct sw_interval){v->lo, v->hi};
+		}
+		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
+			const struct sw_variable *v = &e->variable.at[s.var[j]];
+			better |= (v->quotient || v->counter) && (range[j].lo > v->lo || range[j].hi < v->hi);
+			sw_eval_narrow(e, s.var[j], range[j].lo, range[j].hi);
+		}
+		if (!better)
+			break;
+	}
+	sw_system_collect(e, form, &s);
+	if (!e->impossible && contradicts(e, &s))
+		e->impossible = true;
+	return !e->impossible;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the facts of a loop say about its counter.
+ *
+ * A fact at the end of every completed iteration, G(k) >= 0 for the k of that iteration, is G(k - 1) >= 0 where the
+ * counter is k >= 1.  Where it follows from the facts at the entry for k = 0 as well it holds for every k; otherwise k
+ * = 0 is a case of its own.
+ *
+ * That a counting register does not wrap around needs induction: it starts in range, it grows by a constant, and the
+ * loop goes on only below a limit so far from the end of the range that one more step stays in it.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "footprint/eval/eval.h"
+
+#define MAX_LOOPS 64 /* whose facts are looked at: nests are three deep, and a kernel has a handful */
+#define MAX_NEST  32
+
+uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop)
+{
+	struct sw_loop_info *info = &e->loop[loop];
+	if (info->counter != SW_NONE)
+		return info->counter;
+	uint32_t at = loop;
+	for (int i = 0; i < MAX_NEST && at < e->f->loops; i++, at = e->f->loop[at].parent)
+		info->depends |= SW_DEPEND_LOOP(at);
+	if (at < e->f->loops)
+		info->depends |= SW_DEPEND_DATA; /* deeper than anything sensible: it may vary in any loop */
+	info->counter = sw_eval_variable(e, 0, SW_INFINITE, info->depends, SW_WHY_NONE);
+	e->variable.at[info->counter].counter = true;
+	e->variable.at[info->counter].of = loop;
+	return info->counter;
+}
+
+static void enter(struct sw_eval *e, uint32_t loop);
+
+/* A term that is one of several ways through the code: its loop need not have been entered, and what holds on the way
+   into that loop need not hold. */
+#define PERHAPS (UINT32_C(1) << 31)
+static_assert(SW_FOOTPRINT_MAX_TERMS < PERHAPS, "a bit of its own");
+
+/* Joins: after `if (n > 0) for (...) p++;` p is a choice whose loop was not entered for other n. */
+static bool is_choice(const struct sw_term *t)
+{
+	return t->op == SW_OP_SELECT || (t->width == 1 && (t->op == SW_OP_OR || t->op == SW_OP_AND));
+}
+
+/* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
+   through SW_TERM_ANY and other choices: who takes one enters its loops. */
+void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
+{
+	size_t base = e->work.n;
+	*sw_vec_push(&e->work) = term;
+	while (e->work.n > base) {
+		uint32_t item = e->work.at[--e->work.n], at = item & ~PERHAPS, perhaps = item & PERHAPS;
+		const struct sw_term *t = &e->f->term[at];
+		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+		uint32_t seen = e->round - (perhaps != 0);
+		if (e->stamp[at] >= seen)
+			continue;
+		e->stamp[at] = seen;
+		if (t->op == SW_TERM_STEP && t->c < e->f->loops && (!perhaps || sw_eval_inside(e, t->c)))
+			enter(e, t->c);
+		for (uint32_t i = 0; i < n; i++) {
+			bool chosen = is_choice(t) && (i || t->op != SW_OP_SELECT);
+			if (operand[i] != SW_NO_TERM)
+				*sw_vec_push(&e->work) = operand[i] | (chosen ? PERHAPS : perhaps);
+		}
+	}
+}
+
+void sw_eval_take(struct sw_eval *e, uint32_t term)
+{
+	size_t before = e->loops.n;
+	sw_eval_enter_loops(e, term);
+	for (size_t i = before; i < e->loops.n && e->site; i++) {
+		uint32_t loop = e->loops.at[i];
+		const struct sw_variable *v = &e->variable.at[sw_eval_counter(e, loop)];
+		e->blind |= !sw_eval_inside(e, loop) && v->lo != v->hi;
+	}
+}
+
+static bool entered(const struct sw_eval *e, uint32_t loop)
+{
+	for (size_t i = 0; i < e->loops.n; i++) {
+		if (e->loops.at[i] == loop)
+			return true;
+	}
+	return false;
+}
+
+static void hold_all(struct sw_eval *e, uint32_t from, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct sw_form form = e->inequality.at[from + i];
+		sw_eval_hold(e, &form);
+	}
+}
+
+/* A loop and those around it. */
+static void enter(struct sw_eval *e, uint32_t loop)
+{
+	for (int i = 0; i < MAX_NEST && loop < e->f->loops && !entered(e, loop); i++, loop = e->f->loop[loop].parent) {
+		const struct sw_loop_info *info = &e->loop[loop];
+		*sw_vec_push(&e->loops) = loop;
+		if (info->state != SW_LOOP_DONE)
+			continue;
+		bool blind = e->blind;
+		hold_all(e, info->always, info->n_always);
+		/* What a loop's own facts leave open, the fact that ended it may decide. */
+		e->blind = blind || info->vague;
+		/* Behind the loop only the last value counts: its first is no case of its own. */
+		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
+			continue;
+		uint32_t choice = sw_eval_choose(e, loop | UINT64_C(2) << 32, 2);
+		if (choice == SW_NONE) {
+			e->blind = true;
+			continue;
+		}
+		sw_eval_narrow(e, info->counter, choice, choice ? SW_INFINITE : 0);
+		if (choice)
+			hold_all(e, info->continued, info->n_continued);
+	}
+}
+
+bool sw_eval_inside(const struct sw_eval *e, uint32_t loop)
+{
+	uint32_t at = e->site ? e->site->loop - 1 : SW_NONE; /* none: SW_NONE */
+	for (int i = 0; i < MAX_NEST && at < e->f->loops; i++, at = e->f->loop[at].parent) {
+		if (at == loop)
+			return true;
+	}
+	return false;
+}
+
+struct back {
+	struct sw_loop_info *info;
+	uint32_t loop, counter;
+	uint64_t bit;
+	struct forms {
+		struct sw_form *at;
+		size_t n, room;
+	} always, continued;
+};
+
+static void note(struct forms *forms, const struct sw_form *form)
+{
+	for (size_t i = 0; i < forms->n; i++) {
+		if (sw_form_equal(&forms->at[i], form))
+			return;
+	}
+	*sw_vec_push(forms) = *form;
+}
+
+/* Replaces what differs between iterations, other than the counter, by its largest value. */
+static bool freeze(const struct sw_eval *e, const struct back *b, struct sw_form *form)
+{
+	for (uint32_t i = form->n; i-- > 0;) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		if (form->var[i] == b->counter || !(v->depends & (b->bit | SW_DEPEND_DATA)))
+			continue;
+		b->info->vague |= !(v->depends & SW_DEPEND_DATA);
+		sw_wide most = sw_wide_mul(form->by[i] > 0 ? v->hi_ever : v->lo_ever, form->by[i]);
+		form->constant = sw_wide_add(form->constant, most);
+		sw_form_take(form, form->var[i]);
+	}
+	return form->constant < SW_INFINITE && form->constant > -SW_INFINITE;
+}
+
+/* form >= 0 for every counter >= 1. */
+static void learn(struct sw_eval *e, struct back *b, const struct sw_form *form)
+{
+	struct sw_form first = *form, relaxed = *form;
+	sw_form_take(&first, b->counter);
+	struct sw_interval range = sw_bound(e, &first);
+	if (range.lo < 0)
+		note(&b->continued, form);
+	/* It held at the end of the first iteration, too: with the last one that covers all in between. */
+	struct sw_form second = first;
+	second.constant += sw_form_by(form, b->counter);
+	if (sw_form_by(form, b->counter) > 0 && sw_bound(e, &second).lo < 0)
+		note(&b->continued, &second);
+	if (range.lo <= -SW_INFINITE)
+		return;
+	if (range.lo < 0)
+		relaxed.constant -= range.lo;
+	note(&b->always, &relaxed);
+	sw_eval_hold(e, &relaxed);
+}
+
+/* Two sides of a comparison: moving <condition> limit, where moving grows by step > 0 in each iteration. */
+struct race {
+	struct sw_form moving, limit;
+	enum sw_condition condition;
+	int64_t step;
+	struct sw_interval type;
+};
+
+static void flip(struct sw_form *form)
+{
+	struct sw_form zero = {0};
+	sw_form_sum(form, &zero, form, -1, 0);
+}
+
+static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_term *t, bool truth, bool is_signed,
+		      struct race *out)
+{
+	static const uint8_t negated[] = {SW_NE, SW_EQ, SW_GE, SW_GT, SW_LE, SW_LT};
+	static const uint8_t turned[] = {SW_EQ, SW_NE, SW_GT, SW_GE, SW_LT, SW_LE};
+	unsigned width = (unsigned)t->imm2;
+	struct sw_form left = sw_eval_term(e, t->a, width), right = sw_eval_term(e, t->b, width);
+	bool swap = !sw_form_by(&left, b->counter);
+	const struct sw_form *fixed = swap ? &left : &right;
+	out->moving = swap ? right : left;
+	out->step = sw_form_by(&out->moving, b->counter);
+	if (!out->step || sw_form_by(fixed, b->counter) || out->step == INT64_MIN)
+		return false;
+	out->condition = (enum sw_condition)(truth ? t->imm : negated[t->imm]);
+	if (swap)
+		out->condition = (enum sw_condition)turned[out->condition];
+	out->limit = sw_eval_exact(e, swap ? t->a : t->b, width, is_signed);
+	out->type = sw_type_range(width, is_signed);
+	struct sw_form start = out->moving;
+	sw_form_take(&start, b->counter);
+	if (sw_eval_depends(e, &start) & (b->bit | SW_DEPEND_DATA))
+		return false;
+	/* The start must lie in the type's range, perhaps after a turn. */
+	struct sw_interval range = sw_bound(e, &start);
+	sw_wide modulus = out->type.hi - out->type.lo + 1;
+	sw_wide turns = sw_wide_floor(sw_wide_add(range.lo, -out->type.lo), modulus);
+	if (range.lo <= -SW_INFINITE || turns != sw_wide_floor(sw_wide_add(range.hi, -out->type.lo), modulus))
+		return false;
+	out->moving.constant -= turns * modulus;
+	if (out->step > 0)
+		return true;
+	out->step = -out->step;
+	flip(&out->moving);
+	flip(&out->limit);
+	out->condition = (enum sw_condition)turned[out->condition];
+	out->type = (struct sw_interval){-out->type.hi, -out->type.lo};
+	return true;
+}
+
+/* The limit cannot be jumped over: it is a whole number of steps ahead. */
+static bool meets(struct sw_eval *e, const struct back *b, const struct race *r)
+{
+	struct sw_form ahead;
+	struct sw_form start = r->moving;
+	sw_form_take(&start, b->counter);
+	if (!sw_form_sum(&ahead, &r->limit, &start, -1, 0) || ahead.constant % r->step)
+		return false;
+	return sw_form_divisor(&ahead) % (uint64_t)r->step == 0 && sw_bound(e, &ahead).lo >= 0;
+}
+
+/* The loop goes on while moving < limit: by induction the register does not wrap, and the fact is an inequality. */
+static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
+{
+	struct sw_form ahead;
+	sw_wide below = 0; /* moving <= limit - below while the loop goes on */
+	bool varies = sw_eval_depends(e, &r->limit) & (b->bit | SW_DEPEND_DATA);
+	if (r->condition == SW_NE && !varies && meets(e, b, r))
+		below = r->step;
+	else if (r->condition == SW_LT || r->condition == SW_LE)
+		below = r->condition == SW_LT;
+	else
+		return false;
+	if (!freeze(e, b, &r->limit))
+		return false;
+	if (sw_wide_add(sw_bound(e, &r->limit).hi, r->step - below) > r->type.hi)
+		return false;
+	if (!sw_form_sum(&ahead, &r->limit, &r->moving, -1, 0))
+		return false;
+	ahead.constant += r->step - below; /* moving(k - 1) */
+	learn(e, b, &ahead);
+	return true;
+}
+
+static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
+{
+	struct back *b = arg;
+	const struct sw_term *t = &e->f->term[term];
+	struct sw_comparison c;
+	struct sw_form forms[2];
+	struct race race;
+	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64) {
+		struct sw_form bit = sw_eval_term(e, term, 1);
+		b->info->vague |= !(sw_eval_depends(e, &bit) & SW_DEPEND_DATA);
+		return;
+	}
+	bool is_signed = t->flags & SW_SIGNED, either_way = t->imm == SW_EQ || t->imm == SW_NE;
+	for (int i = 0; i <= either_way; i++) {
+		if (pose_race(e, b, t, truth, is_signed != (i == 1), &race) && run_race(e, b, &race))
+			return;
+	}
+	bool compared = sw_eval_compare(e, term, truth, &c);
+	uint32_t n = compared ? sw_comparison_forms(&c, forms) : 0;
+	b->info->vague |= !n && !(compared && sw_eval_depends(e, &c.difference) & SW_DEPEND_DATA);
+	for (uint32_t i = 0; i < n; i++) {
+		forms[i].constant -= sw_form_by(&forms[i], b->counter); /* k - 1 for k */
+		if (freeze(e, b, &forms[i]))
+			learn(e, b, &forms[i]);
+	}
+}
+
+static void keep(struct sw_eval *e, const struct sw_form *forms, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		*sw_vec_push(&e->inequality) = forms[i];
+}
+
+/* Facts on the way in, with the counter 0; what else they say of values in the loop is left out. */
+static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct back *b)
+{
+	size_t from = e->inequality.n;
+	sw_eval_narrow(e, b->counter, 0, 0);
+	e->recording = true;
+	for (uint32_t i = 0; i < loop->entries; i++) {
+		const struct sw_fact *fact = &e->f->fact[loop->entry + i];
+		sw_eval_fact(e, fact->term, fact->truth);
+	}
+	e->recording = false;
+	for (size_t i = from; i < e->inequality.n; i++) {
+		struct sw_form form = e->inequality.at[i];
+		sw_form_take(&form, b->counter);
+		if (!(sw_eval_depends(e, &form) & b->bit))
+			*sw_vec_push(&b->always) = form;
+	}
+	e->inequality.n = from;
+}
+
+static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
+{
+	const struct sw_loop *loop = &e->f->loop[number];
+	struct sw_loop_info *info = &e->loop[number];
+	struct back b = {.info = info, .loop = number, .bit = SW_DEPEND_LOOP(number)};
+	if (info->state != SW_LOOP_NEW || nest == MAX_NEST)
+		return;
+	info->state = SW_LOOP_BUSY;
+	if (loop->parent < e->f->loops)
+		study(e, loop->parent, nest + 1);
+	b.counter = sw_eval_counter(e, number);
+	/* What one fact says may be what another one needs to be understood: "i < n && i < 4096", n of 64 bits. */
+	int passes = loop->backs > 1 ? 3 : 2;
+	for (int pass = 0; pass < passes; pass++) {
+		info->vague = false;
+		sw_eval_case_begin(e);
+		if (loop->parent < e->f->loops)
+			enter(e, loop->parent);
+		for (uint32_t i = 0; i < loop->entries; i++)
+			sw_eval_enter_loops(e, e->f->fact[loop->entry + i].term);
+		if (pass == 0) {
+			learn_entry(e, loop, &b);
+		} else {
+			for (size_t i = 0; i < b.always.n; i++)
+				sw_eval_hold(e, &b.always.at[i]);
+			for (uint32_t i = 0; i < loop->backs; i++) {
+				const struct sw_fact *fact = &e->f->fact[loop->back + i];
+				sw_eval_atoms(e, fact->term, fact->truth, back_atom, &b);
+			}
+		}
+		sw_eval_case_end(e);
+	}
+	info->always = (uint32_t)e->inequality.n;
+	info->n_always = (uint32_t)b.always.n;
+	keep(e, b.always.at, b.always.n);
+	info->continued = (uint32_t)e->inequality.n;
+	info->n_continued = (uint32_t)b.continued.n;
+	keep(e, b.continued.at, b.continued.n);
+	info->state = SW_LOOP_DONE;
+	free(b.always.at);
+	free(b.continued.at);
+}
+
+void sw_eval_loops(struct sw_eval *e)
+{
+	e->choosing = false;
+	for (uint32_t i = 0; i < e->f->loops && i < MAX_LOOPS; i++)
+		study(e, i, 0);
+}

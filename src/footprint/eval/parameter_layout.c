@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "footprint/footprint.h"
+
+static bool holds(size_t bytes, const struct sw_param *p)
+{
+	return p->offset <= bytes && p->bytes <= bytes - p->offset;
+}
+
+bool sw_footprint_place_params(const struct sw_footprint *footprint, const struct sw_param *from, const void *block,
+			       size_t bytes, void *out)
+{
+	bool whole = true;
+	memset(out, 0, footprint->param_bytes);
+	for (uint32_t i = 0; i < footprint->params; i++) {
+		const struct sw_param *to = &footprint->param[i];
+		bool there = from[i].bytes == to->bytes && holds(bytes, &from[i]) && holds(footprint->param_bytes, to);
+		whole &= there;
+		if (there && to->bytes)
+			memcpy((unsigned char *)out + to->offset, (const unsigned char *)block + from[i].offset,
+			       to->bytes);
+	}
+	return whole;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parameter block holds at an offset that is a form.
+ *
+ * The block is known, so that a table in it is no mystery: where the offset is one, its value is; where it differs by
+ * block of the grid only, few blocks are looked at together, such that all find the same or count up by one; otherwise
+ * it is one of the elements that the offset can select, and never another: what lies beside them is what an earlier
+ * launch left there.
+ */
+#include <string.h>
+
+#include "footprint/eval/eval.h"
+
+/* Elements that are looked at for one value; the block has 32764 bytes at most (CUDA programming guide, 12.1). */
+#define MAX_ELEMENTS 4096
+/* Numbers that large are told apart as pointers are; smaller ones are counts and indices: bounds tell enough. */
+#define POINTERS ((sw_wide)1 << 32)
+
+/* The element at an offset, as a signed number modulo 2^width; false: it is not in the block. */
+static bool element(const struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
+{
+	uint32_t bytes = (uint32_t)t->imm, end = t->c < e->g->param_bytes ? t->c : e->g->param_bytes;
+	uint64_t word = 0;
+	if (at < t->b || at > end || end - at < bytes)
+		return false;
+	memcpy(&word, (const char *)e->g->params + (uint32_t)at, bytes);
+	*value = sw_wide_wrap((sw_wide)word, 8 * bytes);
+	if (!(t->flags & SW_SIGNED) && *value < 0)
+		*value += (sw_wide)1 << 8 * bytes;
+	*value = sw_wide_wrap(*value, t->width);
+	return true;
+}
+
+static struct sw_form nobody_knows(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
+{
+	struct sw_interval range = sw_type_range((unsigned)t->imm * 8, t->flags & SW_SIGNED);
+	return sw_eval_opaque(e, range.lo, range.hi, depends, SW_WHY_TABLE);
+}
+
+/* ---- blocks of the grid */
+
+static void ask(struct sw_eval *e, int axis, uint32_t last)
+{
+	if (e->split.wanted)
+		return;
+	e->split.wanted = true;
+	e->split.axis = (uint8_t)axis;
+	e->split.last = last;
+}
+
+/* The axis that a variable is the block's number on; -1. */
+static int axis_of(const struct sw_eval *e, uint32_t var)
+{
+	for (int i = 0; i < 3; i++) {
+		if (e->special[SW_CTAID_X + i] == var + 1)
+			return i;
+	}
+	return -1;
+}
+
+/* How the elements go on from the first block of an interval. */
+struct run {
+	sw_wide last;	    /* block; behind it they go on in another way, or the interval ends */
+	bool known, counts; /* known: they lie in the block of parameters; counts: each is one more than that before */
+	sw_wide value;	    /* the first */
+};
+
+static struct run find_run(const struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
+{
+	const struct sw_variable *v = &e->variable.at[offset->var[0]];
+	sw_wide by = offset->by[0], at = offset->constant + by * v->lo, value;
+	struct run run = {.last = v->lo};
+	run.known = element(e, t, at, &run.value);
+	for (uint32_t i = 1; v->lo + i <= v->hi; i++) {
+		at += by;
+		/* Once behind the end there is no way back. */
+		if (!run.known && (by > 0 ? at >= t->c : at < 0))
+			run.last = v->hi;
+		if (run.last == v->hi || i == MAX_ELEMENTS * 16)
+			break;
+		bool known = element(e, t, at, &value);
+		if (i == 1)
+			run.counts = known && run.known && t->imm < 8 && value == run.value + 1;
+		if (known != run.known || (known && value != run.value + (run.counts ? i : 0)))
+			break;
+		run.last = v->lo + i;
+	}
+	return run;
+}
+
+/* The offset differs by the block's number on one axis alone. */
+static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset, int axis)
+{
+	struct sw_variable v = e->variable.at[offset->var[0]];
+	struct run run = find_run(e, t, offset);
+	e->fleeting |= v.lo != v.lo_ever || v.hi != v.hi_ever;
+	if (run.last != v.hi) {
+		ask(e, axis, (uint32_t)(run.last < v.lo_ever ? v.lo_ever : run.last));
+		return nobody_knows(e, t, v.depends);
+	}
+	if (!run.known)
+		return nobody_knows(e, t, v.depends);
+	struct sw_form form = sw_form_constant(run.value), number = sw_form_variable(offset->var[0]);
+	if (!run.counts)
+		return form;
+	e->counting = (uint32_t)axis + 1;
+	form.constant -= v.lo;
+	sw_form_sum(&form, &form, &number, 1, 0);
+	return form;
+}
+
+/* The offset differs by block, in ways that fewer blocks may make simpler. */
+static bool split(struct sw_eval *e, const struct sw_form *offset)
+{
+	for (uint32_t i = 0; i < offset->n; i++) {
+		for (int axis = 0; axis < 3; axis++) {
+			uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
+			if (lo != hi && e->variable.at[offset->var[i]].depends & SW_DEPEND_CTAID(axis)) {
+				ask(e, axis, lo + (hi - lo) / 2);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+void sw_eval_refine(struct sw_eval *e)
+{
+	if (!e->splitting)
+		return;
+	e->vain |= !e->counting;
+	if (e->counting && e->patient) {
+		uint32_t axis = e->counting - 1, lo = e->blocks.lo[axis];
+		ask(e, (int)axis, lo + (e->blocks.hi[axis] - lo) / 2);
+	}
+}
+
+/* ---- any of several */
+
+struct several {
+	sw_wide first, last, step;
+};
+
+/* The offsets that a form can take in this case, of those in the block: what lies beyond is no pointer of anybody's.
+   false: too many.  *cut: there are others. */
+static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset, struct several *out,
+		       bool *cut)
+{
+	struct sw_interval range = sw_bound(e, offset);
+	uint64_t step = sw_form_divisor(offset);
+	sw_wide first = t->b, last = (sw_wide)t->c - t->imm;
+	out->step = step && step <= UINT16_MAX ? (sw_wide)step : 1;
+	*cut = range.lo < first || range.hi > last;
+	first = range.lo > first ? range.lo : first;
+	out->first = offset->constant - sw_wide_floor(offset->constant - first, out->step) * out->step;
+	out->last = range.hi < last ? range.hi : last;
+	return (out->last - out->first) / out->step < MAX_ELEMENTS;
+}
+
+/* One choice an offset: where the offset is that, the element is its. */
+static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset,
+		   const struct several *s, sw_wide *value)
+{
+	sw_wide options = s->last < s->first ? 0 : (s->last - s->first) / s->step + 1;
+	struct sw_form more = *offset, less, zero = {0};
+	if (options < 1 || options > SW_MAX_CASES)
+		return false;
+	uint32_t taken = sw_eval_choose(e, number | UINT64_C(3) << 32, (uint32_t)options);
+	if (taken == SW_NONE)
+		return false;
+	sw_wide at = s->first + taken * s->step;
+	more.constant -= at;
+	if (!element(e, t, at, value) || !sw_form_sum(&less, &zero, &more, -1, 0))
+		return false;
+	e->blind |= sw_eval_why(e, offset) != SW_WHY_NONE;
+	sw_eval_hold(e, &more);
+	sw_eval_hold(e, &less);
+	return true;
+}
+
+static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset)
+{
+	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, value;
+	uint64_t depends = sw_eval_depends(e, offset);
+	struct several s;
+	bool cut;
+	e->fleeting = true;
+	if (!offsets_of(e, t, offset, &s, &cut))
+		return nobody_knows(e, t, depends);
+	e->blind |= cut;
+	for (sw_wide at = s.first; at <= s.last; at += s.step) {
+		if (!element(e, t, at, &value))
+			return nobody_knows(e, t, depends);
+		lo = value < lo ? value : lo;
+		hi = value > hi ? value : hi;
+	}
+	if (lo > hi)
+		return nobody_knows(e, t, depends);
+	if (lo != hi && hi >= POINTERS && choose(e, t, number, offset, &s, &value))
+		return sw_form_constant(value);
+	/* Between two pointers lies what belongs to neither. */
+	return hi < POINTERS || lo == hi ? sw_eval_opaque(e, lo, hi, depends, SW_WHY_TABLE)
+					 : nobody_knows(e, t, depends);
+}
+
+struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
+	sw_wide value;
+	for (uint32_t i = offset.n; i-- > 0;) {
+		uint32_t var = offset.var[i];
+		if (!sw_eval_fixed(e, var))
+			continue;
+		e->fleeting |= e->variable.at[var].lo_ever != e->variable.at[var].hi_ever;
+		offset.constant += e->variable.at[var].lo * sw_form_take(&offset, var);
+	}
+	if (!offset.n)
+		return element(e, t, offset.constant, &value) ? sw_form_constant(value)
+							      : nobody_knows(e, t, SW_DEPEND_OTHER);
+	int axis = offset.n == 1 ? axis_of(e, offset.var[0]) : -1;
+	if (e->splitting && axis >= 0)
+		return by_block(e, t, &offset, axis);
+	if (e->splitting && split(e, &offset))
+		return nobody_knows(e, t, sw_eval_depends(e, &offset));
+	return any_of(e, t, number, &offset);
+}
+
+/* ---- words */
+
+static bool add_word(struct sw_words *out, uint32_t at)
+{
+	uint32_t i = out->n;
+	while (i && out->at[i - 1] > at)
+		i--;
+	if (i && out->at[i - 1] == at)
+		return true;
+	if (out->n == SW_MAX_WORDS)
+		return false;
+	memmove(out->at + i + 1, out->at + i, (out->n - i) * sizeof *out->at);
+	out->at[i] = at;
+	out->n++;
+	return true;
+}
+
+static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_words *out)
+{
+	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
+	struct several s;
+	sw_wide value;
+	bool cut;
+	if (!offsets_of(e, t, &offset, &s, &cut))
+		return false;
+	for (sw_wide at = s.first; at <= s.last; at += s.step) {
+		/* A block that is shorter than the kernel's does not tell. */
+		if (!element(e, t, at, &value) || !add_word(out, (uint32_t)at))
+			return false;
+	}
+	return true;
+}
+
+/* Something whole that nobody followed may be a word of the table as well. */
+static bool hides_words(const struct sw_term *t)
+{
+	return t->op == SW_OP_RANGE && t->width == 64 && t->a != SW_WHY_FLOAT && t->a != SW_WHY_ATOMIC;
+}
+
+bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
+{
+	size_t base = e->work.n;
+	bool all = true;
+	out->n = 0;
+	e->round += 2;
+	*sw_vec_push(&e->work) = address;
+	while (e->work.n > base) {
+		uint32_t at = e->work.at[--e->work.n];
+		const struct sw_term *t = &e->f->term[at];
+		if (e->stamp[at] == e->round)
+			continue;
+		e->stamp[at] = e->round;
+		all &= !hides_words(t);
+		if (t->op == SW_TERM_ELEMENT) {
+			/* Beside whole words smaller elements are indices, as in sw_emit_roots(); so is the offset. */
+			all &= t->imm < 8 || add_words(e, t, out);
+			continue;
+		}
+		for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++)
+			*sw_vec_push(&e->work) = e->f->alternative[t->a + i];
+		uint32_t operand[3] = {t->a, t->b, t->c}, n = t->op == SW_OP_COMPARE ? 0 : sw_term_operands(t);
+		for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
+			*sw_vec_push(&e->work) = operand[i];
+	}
+	return all && out->n;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums, products and quotients of forms. */
+#include "footprint/eval/operate.h"
+
+struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a, const struct sw_form *b,
+			   int64_t by)
+{
+	struct sw_form out;
+	return sw_form_sum(&out, a, b, by, t->width) ? out : sw_term_unknown(e, t);
+}
+
+struct sw_form sw_op_mov(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	return sw_eval_term(e, t->a, t->width);
+}
+
+struct sw_form sw_op_add(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
+	(void)number;
+	return sw_term_sum(e, t, &a, &b, t->op == SW_OP_SUB ? -1 : 1);
+}
+
+struct sw_form sw_op_neg(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_term(e, t->a, t->width), start = sw_form_constant(t->op == SW_OP_NOT ? -1 : 0);
+	(void)number;
+	return sw_term_sum(e, t, &start, &a, -1);
+}
+
+struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a, sw_wide by)
+{
+	struct sw_form zero = {0};
+	return sw_term_sum(e, t, &zero, a, (int64_t)sw_wide_wrap(by, 64));
+}
+
+static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a,
+			      const struct sw_form *b)
+{
+	struct sw_interval x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
+	sw_wide corner[4] = {sw_wide_mul(x.lo, y.lo), sw_wide_mul(x.lo, y.hi), sw_wide_mul(x.hi, y.lo),
+			     sw_wide_mul(x.hi, y.hi)};
+	sw_wide lo = corner[0], hi = corner[0];
+	for (int i = 1; i < 4; i++) {
+		lo = corner[i] < lo ? corner[i] : lo;
+		hi = corner[i] > hi ? corner[i] : hi;
+	}
+	return sw_term_within(e, t, lo, hi);
+}
+
+struct sw_form sw_op_mul(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
+	(void)number;
+	if (!b.n)
+		return sw_term_scaled(e, t, &a, b.constant);
+	if (!a.n)
+		return sw_term_scaled(e, t, &b, a.constant);
+	a = sw_eval_exact(e, t->a, t->width, true);
+	b = sw_eval_exact(e, t->b, t->width, true);
+	return product(e, t, &a, &b);
+}
+
+struct sw_form sw_op_mulwide(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_form a = sw_eval_exact(e, t->a, t->width / 2u, is_signed);
+	struct sw_form b = sw_eval_exact(e, t->b, t->width / 2u, is_signed);
+	(void)number;
+	if (!b.n)
+		return sw_term_scaled(e, t, &a, b.constant);
+	if (!a.n)
+		return sw_term_scaled(e, t, &b, a.constant);
+	return product(e, t, &a, &b);
+}
+
+struct sw_form sw_op_mulhi(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), zero = {0}, whole, out;
+	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
+	const struct sw_form *x = b.n ? &b : &a, *c = b.n ? &a : &b;
+	(void)number;
+	if (!x->n && (is_signed || t->width < 64))
+		return sw_form_constant((x->constant * c->constant) >> t->width);
+	if (!c->n && t->width <= 32 && sw_form_sum(&whole, &zero, x, (int64_t)c->constant, 0) &&
+	    sw_quotient(e, &whole, INT64_C(1) << t->width, SW_WHY_NONE, &out)) {
+		sw_form_wrap(&out, t->width);
+		return out;
+	}
+	struct sw_interval p = sw_bound_ever(e, &a), q = sw_bound_ever(e, &b);
+	if (p.lo >= 0 && q.lo >= 0)
+		return sw_term_within(e, t, sw_wide_mul(p.lo, q.lo) >> t->width,
+				      sw_wide_mul(p.hi, q.hi) >= SW_INFINITE ? p.hi : (p.hi * q.hi) >> t->width);
+	return sw_term_unknown(e, t);
+}
+
+/* ---- quotients */
+
+/* a / b rounded to zero, and the rest: only where no number is negative are they what sw_quotient() gives. */
+struct sw_form sw_op_div(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	bool is_signed = t->flags & SW_SIGNED, rest = t->op == SW_OP_REM;
+	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), q;
+	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
+	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
+	(void)number;
+	if (x.lo < 0 || y.lo <= 0) {
+		x = sw_bound(e, &a);
+		y = sw_bound(e, &b);
+		e->fleeting = true;
+	}
+	if (!a.n && !b.n && b.constant) /* C rounds to zero as well */
+		return sw_form_constant(rest ? a.constant % b.constant : a.constant / b.constant);
+	if (y.lo <= 0)
+		return sw_term_unknown(e, t);
+	if (x.lo < 0)
+		return rest ? sw_term_within(e, t, x.lo < -y.hi ? 1 - y.hi : x.lo,
+					     x.hi < y.hi ? x.hi > 0 ? x.hi : 0 : y.hi - 1)
+			    : sw_term_within(e, t, x.lo, x.hi > 0 ? x.hi : 0);
+	if (!b.n && b.constant <= INT64_MAX && sw_quotient(e, &a, (int64_t)b.constant, SW_WHY_NONE, &q))
+		return rest ? sw_term_sum(e, t, &a, &q, -(int64_t)b.constant) : q;
+	return rest ? sw_term_within(e, t, 0, x.hi < y.hi ? x.hi : y.hi - 1)
+		    : sw_term_within(e, t, sw_wide_floor(x.lo, y.hi), sw_wide_floor(x.hi, y.lo));
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Terms to forms: each once, in an order that needs no recursion. */
+#include "footprint/eval/eval.h"
+
+uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why)
+{
+	*sw_vec_push(&e->variable) = (struct sw_variable){
+		.lo = lo, .hi = hi, .lo_ever = lo, .hi_ever = hi, .depends = depends, .why = (uint8_t)why};
+	return (uint32_t)e->variable.n - 1;
+}
+
+static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
+{
+	struct sw_variable *v = &e->variable.at[var];
+	if (v->lo == v->lo_ever && v->hi == v->hi_ever)
+		*sw_vec_push(&e->narrowed) = var;
+	if (lo > v->lo)
+		v->lo = lo;
+	if (hi < v->hi)
+		v->hi = hi;
+	if (v->lo > v->hi) {
+		e->impossible = true;
+		v->hi = v->lo;
+	}
+}
+
+void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
+{
+	for (int level = 0; level < 64; level++) { /* a quotient of a quotient of ... */
+		const struct sw_variable *v = &e->variable.at[var];
+		if (lo <= v->lo && hi >= v->hi)
+			return;
+		narrow(e, var, lo, hi);
+		if (!v->quotient || e->impossible)
+			return;
+		/* What it is a quotient of lies in a narrower interval too. */
+		const struct sw_quotient *q = &e->quotient.at[v->of];
+		struct sw_form above = q->x, below, zero = {0};
+		above.constant = sw_wide_add(above.constant, -sw_wide_mul(v->lo, q->divisor));
+		if (!sw_form_sum(&below, &zero, &q->x, -1, 0))
+			return;
+		below.constant =
+			sw_wide_add(below.constant, sw_wide_add(sw_wide_mul(v->hi, q->divisor), q->divisor - 1));
+		if (q->x.n != 1 || (q->x.by[0] != 1 && q->x.by[0] != -1)) {
+			if (above.constant > -SW_INFINITE && above.constant < SW_INFINITE)
+				*sw_vec_push(&e->holds) = above;
+			if (below.constant < SW_INFINITE && below.constant > -SW_INFINITE)
+				*sw_vec_push(&e->holds) = below;
+			return;
+		}
+		var = q->x.var[0];
+		lo = q->x.by[0] > 0 ? -above.constant : -below.constant;
+		hi = q->x.by[0] > 0 ? below.constant : above.constant;
+	}
+}
+
+uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form)
+{
+	uint64_t depends = 0;
+	for (uint32_t i = 0; i < form->n; i++)
+		depends |= e->variable.at[form->var[i]].depends;
+	return depends;
+}
+
+enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form)
+{
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		if (v->why && v->lo != v->hi)
+			return (enum sw_why)v->why;
+	}
+	return SW_WHY_NONE;
+}
+
+struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why)
+{
+	return lo >= hi ? sw_form_constant(lo) : sw_form_variable(sw_eval_variable(e, lo, hi, depends, why));
+}
+
+struct sw_interval sw_type_range(unsigned width, bool is_signed)
+{
+	sw_wide half = (sw_wide)1 << (width - 1);
+	return is_signed ? (struct sw_interval){-half, half - 1} : (struct sw_interval){0, 2 * half - 1};
+}
+
+struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depends, enum sw_why why)
+{
+	struct sw_interval range = sw_type_range(width, false);
+	return sw_eval_opaque(e, range.lo, range.hi, depends, why);
+}
+
+/* Moves a form by a multiple of 2^width into the type's range, if its bounds allow that. */
+static bool shift_into(struct sw_form *form, struct sw_interval bounds, struct sw_interval type)
+{
+	sw_wide modulus = type.hi - type.lo + 1;
+	sw_wide turns = sw_wide_floor(sw_wide_add(bounds.lo, -type.lo), modulus);
+	if (bounds.lo <= -SW_INFINITE || turns != sw_wide_floor(sw_wide_add(bounds.hi, -type.lo), modulus))
+		return false;
+	form->constant -= turns * modulus;
+	return true;
+}
+
+/* The number that a form modulo 2^width stands for, read as the type says. */
+static struct sw_form exact(struct sw_eval *e, struct sw_form form, unsigned width, bool is_signed)
+{
+	struct sw_interval type = sw_type_range(width, is_signed);
+	struct sw_form turns;
+	if (shift_into(&form, sw_bound_ever(e, &form), type))
+		return form;
+	e->fleeting = true;
+	if (shift_into(&form, sw_bound(e, &form), type))
+		return form;
+	/* It may wrap: how often is a quotient, which later facts can pin down. */
+	struct sw_form moved = form;
+	moved.constant -= type.lo;
+	if (width < 63 && sw_quotient(e, &moved, INT64_C(1) << width, SW_WHY_WRAPS, &turns) &&
+	    sw_form_sum(&form, &form, &turns, -(INT64_C(1) << width), 0))
+		return form;
+	enum sw_why why = sw_eval_why(e, &form);
+	return sw_eval_opaque(e, type.lo, type.hi, sw_eval_depends(e, &form), why ? why : SW_WHY_WRAPS);
+}
+
+static struct sw_value *value_at(const struct sw_eval *e, uint32_t term)
+{
+	return e->value_of[term] ? &e->value.at[e->value_of[term] - 1] : NULL;
+}
+
+static struct sw_value *value_new(struct sw_eval *e, uint32_t term)
+{
+	if (!e->value_of[term]) {
+		*sw_vec_push(&e->value) = (struct sw_value){.width = e->f->term[term].width};
+		e->value_of[term] = (uint32_t)e->value.n;
+	}
+	return &e->value.at[e->value_of[term] - 1];
+}
+
+static bool known(const struct sw_eval *e, uint32_t term)
+{
+	const struct sw_value *v = value_at(e, term);
+	return v && v->known;
+}
+
+static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
+{
+	size_t before = e->work.n;
+	for (uint32_t i = 0; t->imm2 && i < t->b; i++) {
+		uint32_t condition = e->f->alternative[t->a + t->b + i];
+		if (!known(e, condition))
+			*sw_vec_push(&e->work) = condition;
+	}
+	return e->work.n > before;
+}
+
+static bool possible(struct sw_eval *e, const struct sw_term *t, uint32_t i)
+{
+	return !t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0;
+}
+
+uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
+{
+	const struct sw_term *t = &e->f->term[number];
+	uint32_t n = 0, first = SW_NONE;
+	for (uint32_t i = t->b; i-- > 0;) {
+		if (possible(e, t, i)) {
+			first = i;
+			n++;
+		}
+	}
+	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	if (n == 1)
+		return first;
+	uint32_t choice = sw_eval_choose(e, number, t->b);
+	if (choice == SW_NONE)
+		return choice;
+	e->blind = true; /* nothing tells when it is this one */
+	return n && !possible(e, t, choice) ? first : choice;
+}
+
+/* Pushes operands that are not known yet. */
+static bool push_operands(struct sw_eval *e, uint32_t number)
+{
+	const struct sw_term *t = &e->f->term[number];
+	size_t before = e->work.n;
+	uint32_t operand[3] = {t->a, t->b, t->c};
+	if (t->op == SW_TERM_ANY) {
+		if (push_conditions(e, t))
+			return true;
+		/* Where one alternative is looked at, the others need not even have been computed. */
+		uint32_t choice = sw_eval_pick(e, number);
+		if (choice != SW_NONE)
+			sw_eval_enter_loops(e, e->f->alternative[t->a + choice]);
+		for (uint32_t i = 0; i < t->b; i++) {
+			if (choice != SW_NONE && i != choice)
+				continue;
+			if (!known(e, e->f->alternative[t->a + i]))
+				*sw_vec_push(&e->work) = e->f->alternative[t->a + i];
+		}
+		return e->work.n > before;
+	}
+	uint32_t n = sw_term_operands(t);
+	for (uint32_t i = 0; i < n; i++) {
+		if (operand[i] != SW_NO_TERM && !known(e, operand[i]))
+			*sw_vec_push(&e->work) = operand[i];
+	}
+	return e->work.n > before;
+}
+
+static void evaluate(struct sw_eval *e, uint32_t term)
+{
+	size_t base = e->work.n;
+	bool fleeting = e->fleeting;
+	*sw_vec_push(&e->work) = term;
+	while (e->work.n > base) {
+		uint32_t at = e->work.at[e->work.n - 1];
+		if (known(e, at) || !push_operands(e, at)) {
+			e->work.n--;
+			if (known(e, at))
+				continue;
+			e->fleeting = false;
+			e->budget -= e->budget != 0;
+			struct sw_form form = sw_eval_operate(e, at);
+			struct sw_value *v = value_new(e, at);
+			v->form = form;
+			v->known = true;
+			v->lasting = !e->fleeting;
+			if (e->fleeting)
+				*sw_vec_push(&e->forget) = at;
+		}
+	}
+	e->fleeting = fleeting;
+}
+
+struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
+{
+	const struct sw_term *t = &e->f->term[term];
+	if (t->op == SW_OP_CONST)
+		return sw_form_constant(sw_wide_wrap(t->imm, width ? width : t->width));
+	if (!known(e, term))
+		evaluate(e, term);
+	if (width > t->width)
+		return sw_eval_exact(e, term, t->width, false);
+	const struct sw_value *v = value_at(e, term);
+	struct sw_form form = v->form;
+	e->fleeting |= !v->lasting;
+	if (width && width < t->width)
+		sw_form_wrap(&form, width);
+	return form;
+}
+
+struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed)
+{
+	const struct sw_term *t = &e->f->term[term];
+	struct sw_form form = sw_eval_term(e, term, width);
+	if (t->op == SW_OP_CONST || t->width != width)
+		return exact(e, form, width, is_signed);
+	struct sw_value *v = value_at(e, term);
+	if (!v->exact[is_signed].known) {
+		bool fleeting = e->fleeting;
+		e->fleeting = false;
+		form = exact(e, form, width, is_signed);
+		v = value_at(e, term);
+		v->exact[is_signed] = (struct sw_exact){form, true, !e->fleeting};
+		if (e->fleeting)
+			*sw_vec_push(&e->forget) = term;
+		e->fleeting |= fleeting;
+	}
+	e->fleeting |= !v->exact[is_signed].lasting;
+	return v->exact[is_signed].form;
+}
+
+int sw_eval_truth(struct sw_eval *e, uint32_t term)
+{
+	struct sw_form form = sw_eval_term(e, term, 1);
+	return form.n ? -1 : form.constant != 0;
+}
+
+void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
+{
+	struct sw_value *v = value_new(e, term);
+	*v = (struct sw_value){.form = sw_form_constant(constant), .known = true, .width = v->width};
+	*sw_vec_push(&e->forget) = term;
+}
+
+uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options)
+{
+	uint32_t product = options;
+	e->fleeting = true;
+	for (uint32_t i = 0; i < e->choices; i++) {
+		if (e->choice[i].key == key)
+			return e->choice[i].taken;
+		product *= e->choice[i].options;
+	}
+	if (!e->choosing || e->choices == SW_MAX_CHOICES || options > SW_MAX_CASES || product > SW_MAX_CASES)
+		return SW_NONE;
+	e->choice[e->choices++] = (struct sw_choice){key, 0, options};
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known to be true in a block, from the branches that lead there.
+ *
+ * A condition that holds on an edge holds wherever the edge dominates, for the values of the graph: none of them can
+ * change between the edge and there without the edge being taken again.
+ */
+#ifndef SW_FOOTPRINT_FLOW_PATH_CONDITIONS_H
+#define SW_FOOTPRINT_FLOW_PATH_CONDITIONS_H
+
+#include "footprint/flow/ssa.h"
+
+/* Facts as a list from the innermost to the outermost; lists share their ends. */
+struct sw_guard {
+	sw_node node; /* is true */
+	uint32_t next;
+};
+#define SW_NO_GUARD UINT32_MAX
+
+struct sw_guards {
+	SW_VEC(struct sw_guard) guard;
+	uint32_t *of;	      /* by block: head of the list */
+	struct sw_map chosen; /* edge of a SWITCH -> the condition that it is the one */
+};
+
+/* Adds nodes to the graph (negations). */
+void sw_guards_find(struct sw_ssa *ssa, struct sw_guards *guards);
+void sw_guards_free(struct sw_guards *guards);
+/* The list with what `condition` being true says in front. */
+uint32_t sw_guards_add(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t list, sw_node condition);
+/* What holds on the edge from block `from` to block `to`. */
+uint32_t sw_guards_on_edge(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t from, uint32_t to);
+/* What both lists say, looking no further than to `end`. */
+uint32_t sw_guards_common(struct sw_guards *guards, uint32_t a, uint32_t b, uint32_t end);
+
+#endif

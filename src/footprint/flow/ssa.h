@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A body as a graph: every register and every plain local variable at every place is a node.
+ *
+ * Where control flow cannot be followed (a jump to anywhere, or more joins than a cap allows) each register is one PHI
+ * of all that is ever written to it: directions survive, ranges do not (`flat`).
+ */
+#ifndef SW_FOOTPRINT_FLOW_SSA_H
+#define SW_FOOTPRINT_FLOW_SSA_H
+
+#include "footprint/flow/control_flow.h"
+#include "footprint/values/value_graph.h"
+
+/* An instruction that touches memory, or calls, with its operands as nodes. */
+struct sw_use {
+	uint32_t insn, block;
+	sw_node guard;		/* what must be true; SW_NO_NODE: always executed */
+	sw_node address;	/* 64 bits, displacement included; SW_NO_NODE: none (calls by name) */
+	uint32_t value, values; /* operand[value ..): src[1..] (all of an OPAQUE's and a CALL's) */
+};
+
+struct sw_ssa {
+	struct sw_graph graph;
+	struct sw_body body;
+	struct sw_flow flow;
+	bool flat;
+	SW_VEC(struct sw_use) use;
+	SW_VEC(sw_node) operand;
+	sw_node *condition; /* by block: of the branch at its end, true on its first edge; SW_NO_NODE none */
+	sw_node *choice;    /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */
+	struct sw_map born; /* RANGE, MIX -> block */
+	size_t finished;    /* PHIs of two halves that have their operands */
+	bool damaged;
+};
+/* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
+
+void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa);
+void sw_ssa_free(struct sw_ssa *ssa);
+/* Operands for PHIs of 64 bits that stand for two of 32: whoever makes nodes may bring up more of them, and so may
+ * this. */
+void sw_ssa_finish_pairs(struct sw_ssa *ssa);
+/* The block where a PHI, RANGE, MIX or LOADED comes to be; SW_NO_BLOCK for all others. */
+uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
+
+/* ---- stack_frames.c: local variables that nobody takes the address of are registers
+ * ----------------------------------- */
+
+struct sw_frames {
+	uint32_t regs, vars;   /* variables are numbered behind the registers: regs .. vars-1 */
+	struct sw_map element; /* slot << 32 | offset -> 1 + variable */
+	uint64_t *at;	       /* by instruction: slot << 32 | offset of a plain access, SW_NO_PLACE otherwise */
+};
+#define SW_NO_PLACE UINT64_MAX
+void sw_frames_find(const struct sw_ssa *ssa, struct sw_frames *frames);
+void sw_frames_free(struct sw_frames *frames);
+/* The variable of element k that an access goes to; SW_NO_REG: it goes to memory. */
+uint32_t sw_frames_var(const struct sw_frames *frames, const struct sw_body *body, uint32_t insn, uint32_t k);
+
+/* ---- phi_placement.c: where PHIs are needed (Cytron et al., pruned by liveness)
+ * ------------------------------------------ */
+
+/* What an instruction reads and writes, in variables. */
+struct sw_effects {
+	uint32_t def[256], defs; /* a LOAD has up to 255 elements */
+	uint32_t use[SW_MAX_SRC + 256], uses;
+};
+void sw_effects_of(const struct sw_ssa *ssa, const struct sw_frames *frames, uint32_t insn, struct sw_effects *out);
+
+struct sw_phi_place {
+	uint32_t block, var;
+};
+struct sw_places {
+	SW_VEC(struct sw_phi_place) phi; /* by block */
+	uint32_t *first;		 /* [blocks + 1] */
+};
+/* false: too many. */
+bool sw_places_find(const struct sw_ssa *ssa, const struct sw_frames *frames, struct sw_places *places);
+void sw_places_free(struct sw_places *places);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which code of an image tells what a kernel touches. */
+#ifndef SW_FOOTPRINT_STORE_CODE_CHOICE_H
+#define SW_FOOTPRINT_STORE_CODE_CHOICE_H
+
+#include "footprint/store/code_units.h"
+
+struct sw_chosen {
+	struct sw_footprint *footprint; /* NULL: why */
+	char *why;
+	bool ran;
+	uint32_t arch;
+	uint64_t code_bytes; /* analysed for it: machine code of the kernel, its share of the PTX */
+};
+
+/*
+ * Reads and analyses the kernel's code (order: library.h).  An outcome that is wild gives way to the next choice; if
+ * all are wild, the one with the fewest accesses of unknown roots stays, of equal ones the first.  Thread-safe; `units`
+ * must be loaded.  arch 0: that of the newest machine code in the image, else of its newest PTX.
+ */
+void sw_choose(struct sw_units *units, uint32_t arch, const char *kernel, struct sw_chosen *out);
+
+#endif

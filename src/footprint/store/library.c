@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "footprint/store/code_choice.h"
+#include "footprint/store/disk_store.h"
+
+/* Decompressed code that nobody works on.  Enough for the largest cubin of cuBLAS or libtorch and some more. */
+#define SW_CONTENTS_BYTES ((size_t)256 << 20)
+#define SW_MAX_THREADS	  64
+
+/* An image as a caller named it, and what is in it. */
+struct image {
+	struct sw_footprint_image named;
+	struct sw_units units;
+};
+
+/* What is on disk of one image for one architecture. */
+struct shelf {
+	struct sw_store store;
+	SW_VEC(struct sw_store_new) fresh;
+};
+
+/* One kernel of one image for one architecture. */
+struct item {
+	struct sw_footprint_entry entry;
+	struct image *image;
+	struct shelf *shelf; /* NULL: nothing of the image is kept */
+	uint32_t arch;
+	char *kernel;
+	enum { WAITING, GOING, DONE } state;
+	bool asked;
+	struct item *same; /* next with the same hash */
+};
+
+struct sw_footprint_library {
+	struct sw_monitor monitor;
+	struct sw_contents contents;
+	struct sw_map images;		/* id -> struct image */
+	struct sw_map items;		/* hash of image, architecture and name -> struct item */
+	struct sw_map shelves;		/* hash of content and architecture -> struct shelf */
+	char *folder;			/* of the cache; NULL */
+	SW_VEC(struct item *) expected; /* in the order in which they will be asked for */
+	size_t next;			/* first of them that no thread has looked at */
+	pthread_t thread[SW_MAX_THREADS];
+	uint32_t threads, started;
+	bool closing;
+	struct sw_footprint_library_totals totals;
+};
+
+struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads)
+{
+	struct sw_footprint_library *l = sw_calloc(1, sizeof *l);
+	long processors = threads ? (long)threads : sysconf(_SC_NPROCESSORS_ONLN);
+	l->threads = processors < 1 ? 1 : processors > SW_MAX_THREADS ? SW_MAX_THREADS : (uint32_t)processors;
+	l->folder = sw_store_folder(cache);
+	pthread_mutex_init(&l->monitor.lock, NULL);
+	pthread_cond_init(&l->monitor.changed, NULL);
+	l->contents = (struct sw_contents){.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES};
+	return l;
+}
+
+static struct image *image_of(struct sw_footprint_library *l, const struct sw_footprint_image *named)
+{
+	struct image *image = sw_map_ptr(&l->images, named->id);
+	if (!image) {
+		image = sw_calloc(1, sizeof *image);
+		*image = (struct image){.named = *named, .units = {.monitor = &l->monitor, .contents = &l->contents}};
+		sw_map_put_ptr(&l->images, named->id, image);
+	}
+	return image;
+}
+
+/* NULL: nothing is kept. */
+static struct shelf *shelf_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch)
+{
+	uint64_t key = sw_hash_u64(image->hash) + arch;
+	struct shelf *shelf = sw_map_ptr(&l->shelves, key);
+	if (!image->hash || !l->folder)
+		return NULL;
+	if (!shelf) {
+		shelf = sw_calloc(1, sizeof *shelf);
+		sw_store_open(&shelf->store, l->folder, image->hash, arch);
+		sw_map_put_ptr(&l->shelves, key, shelf);
+	}
+	return shelf;
+}
+
+/* Callers are one at a time, so tables of images and items need no lock; what threads write does. */
+static struct item *item_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch,
+			    const char *kernel)
+{
+	uint64_t key = sw_hash_bytes(SW_FNV_START ^ image->id * 1024 ^ arch, kernel, strlen(kernel));
+	struct item *first = sw_map_ptr(&l->items, key), *item = first;
+	while (item && (item->image->named.id != image->id || item->arch != arch || strcmp(item->kernel, kernel) != 0))
+		item = item->same;
+	if (item)
+		return item;
+	item = sw_calloc(1, sizeof *item);
+	*item = (struct item){.image = image_of(l, image),
+			      .shelf = shelf_of(l, image, arch),
+			      .arch = arch,
+			      .kernel = sw_strdup(kernel),
+			      .same = first};
+	sw_map_put_ptr(&l->items, key, item);
+	return item;
+}
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* From the code.  What it says does not change from run to run; why there is none may. */
+static void analyse(struct sw_footprint_library *l, struct item *item)
+{
+	struct sw_units *units = &item->image->units;
+	struct sw_chosen chosen = {0};
+	uint64_t start = thread_ns();
+	bool there = sw_units_load(units, &item->image->named);
+	if (there)
+		sw_choose(units, item->arch, item->kernel, &chosen);
+	else
+		chosen.why = sw_strdup(units->why);
+	item->entry = (struct sw_footprint_entry){chosen.footprint, chosen.why, chosen.ran, chosen.arch};
+	pthread_mutex_lock(&l->monitor.lock);
+	if (there && item->shelf)
+		*sw_vec_push(&item->shelf->fresh) = (struct sw_store_new){item->kernel, &item->entry};
+	l->totals.analysed += chosen.footprint != NULL;
+	l->totals.code_bytes += chosen.code_bytes;
+	l->totals.ns += thread_ns() - start;
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+/* The lock is held, and again on return; the item is GOING. */
+static void work(struct sw_footprint_library *l, struct item *item)
+{
+	pthread_mutex_unlock(&l->monitor.lock);
+	bool cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
+	if (!cached)
+		analyse(l, item);
+	pthread_mutex_lock(&l->monitor.lock);
+	l->totals.cached += cached;
+	l->totals.unreadable += !item->entry.footprint;
+	item->state = DONE;
+	pthread_cond_broadcast(&l->monitor.changed);
+}
+
+static void *run(void *arg)
+{
+	struct sw_footprint_library *l = arg;
+	pthread_mutex_lock(&l->monitor.lock);
+	while (!l->closing) {
+		if (l->next == l->expected.n) {
+			pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
+			continue;
+		}
+		struct item *item = l->expected.at[l->next++];
+		if (item->state != WAITING)
+			continue;
+		item->state = GOING;
+		work(l, item);
+	}
+	pthread_mutex_unlock(&l->monitor.lock);
+	return NULL;
+}
+
+/* The caller is one of the threads: it works on what it asks for.  Where no thread can be had, it works alone. */
+static void start_thread(struct sw_footprint_library *l)
+{
+	if (l->started + 1 < l->threads && !pthread_create(&l->thread[l->started], NULL, run, l))
+		l->started++;
+}
+
+void sw_footprint_library_expect(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch,
+				 const char *kernel)
+{
+	if (l->threads == 1)
+		return;
+	pthread_mutex_lock(&l->monitor.lock);
+	struct item *item = item_of(l, image, arch, kernel);
+	if (item->state == WAITING) {
+		*sw_vec_push(&l->expected) = item;
+		start_thread(l);
+		pthread_cond_broadcast(&l->monitor.changed);
+	}
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_library *l,
+							  const struct sw_footprint_image *image, uint32_t arch,
+							  const char *kernel)
+{
+	pthread_mutex_lock(&l->monitor.lock);
+	struct item *item = item_of(l, image, arch, kernel);
+	l->totals.asked += !item->asked;
+	item->asked = true;
+	if (item->state == WAITING) {
+		item->state = GOING;
+		work(l, item);
+	}
+	while (item->state != DONE)
+		pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
+	pthread_mutex_unlock(&l->monitor.lock);
+	return &item->entry;
+}
+
+struct sw_footprint_library_totals sw_footprint_library_totals(const struct sw_footprint_library *library)
+{
+	struct sw_footprint_library *l = (struct sw_footprint_library *)(uintptr_t)library; /* for the lock alone */
+	pthread_mutex_lock(&l->monitor.lock);
+	struct sw_footprint_library_totals totals = l->totals;
+	pthread_mutex_unlock(&l->monitor.lock);
+	return totals;
+}
+
+static void write_shelves(struct sw_footprint_library *l)
+{
+	struct sw_map_slot slot;
+	bool wrote = false;
+	for (size_t i = 0; (i = sw_map_next(&l->shelves, i, &slot));) {
+		struct shelf *shelf = (void *)(uintptr_t)slot.value;
+		if (shelf->fresh.n)
+			sw_store_write(&shelf->store, shelf->fresh.at, shelf->fresh.n);
+		wrote |= shelf->fresh.n != 0;
+		sw_store_close(&shelf->store);
+		free(shelf->fresh.at);
+		free(shelf);
+	}
+	if (wrote)
+		sw_store_tidy(l->folder, SW_STORE_FOLDER_BYTES);
+	sw_map_free(&l->shelves);
+}
+
+static void free_items(struct sw_map *items)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(items, i, &slot));)
+		for (struct item *item = (void *)(uintptr_t)slot.value, *same; item; item = same) {
+			same = item->same;
+			sw_footprint_free((struct sw_footprint *)(uintptr_t)item->entry.footprint);
+			free((char *)(uintptr_t)item->entry.why);
+			free(item->kernel);
+			free(item);
+		}
+	sw_map_free(items);
+}
+
+static void free_images(struct sw_map *images)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(images, i, &slot));) {
+		struct image *image = (void *)(uintptr_t)slot.value;
+		sw_units_free(&image->units);
+		free(image);
+	}
+	sw_map_free(images);
+}
+
+void sw_footprint_library_close(struct sw_footprint_library *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->monitor.lock);
+	l->closing = true;
+	pthread_cond_broadcast(&l->monitor.changed);
+	pthread_mutex_unlock(&l->monitor.lock);
+	for (uint32_t i = 0; i < l->started; i++)
+		pthread_join(l->thread[i], NULL);
+	write_shelves(l);
+	free_items(&l->items);
+	free_images(&l->images);
+	free(l->expected.at);
+	free(l->folder);
+	pthread_cond_destroy(&l->monitor.changed);
+	pthread_mutex_destroy(&l->monitor.lock);
+	free(l);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the graph: what a node may be made of instead. */
+#ifndef SW_FOOTPRINT_VALUES_SIMPLIFY_H
+#define SW_FOOTPRINT_VALUES_SIMPLIFY_H
+
+#include "footprint/values/value_graph.h"
+
+/* A number of `width` bits in the form that CONST keeps: sign-extended; 0 or 1 for one bit. */
+static inline int64_t sw_fold_canonical(int64_t imm, uint32_t width)
+{
+	if (width >= 64)
+		return imm;
+	if (width == 1)
+		return imm & 1;
+	return (int64_t)((uint64_t)imm << (64 - width)) >> (64 - width);
+}
+/* The same number without a sign. */
+static inline uint64_t sw_fold_unsigned(int64_t imm, uint32_t width)
+{
+	return width >= 64 ? (uint64_t)imm : (uint64_t)imm & ((1ull << width) - 1);
+}
+
+/* Trailing zero bits that a value certainly has; looks `depth` nodes deep. */
+uint32_t sw_known_zeros(const struct sw_graph *graph, sw_node node, uint32_t depth);
+/* As an unsigned number the value is below 2 to the power of the result. */
+uint32_t sw_known_bits(const struct sw_graph *graph, sw_node node, uint32_t depth);
+
+/* The result of an operation on constants (canonical, of the operands' own widths); false: not defined (division by 0)
+   or not an operation on numbers. */
+bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result);
+
+/* "(register & bit) == 0", where the bit is a predicate that was put there: the predicate, or SW_NO_NODE. */
+sw_node sw_packed_test(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+
+/* A simpler node for what is to be made, SW_NO_NODE if there is none.  May reorder operands and change *making into an
+   equal operation. */
+sw_node sw_simplify(struct sw_graph *graph, struct sw_making *making, sw_node *operands);
+
+#endif

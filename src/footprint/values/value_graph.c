@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/values/value_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "footprint/values/simplify.h"
+
+void sw_graph_free(struct sw_graph *graph)
+{
+	free(graph->value.at);
+	free(graph->list.at);
+	free(graph->bucket);
+	free(graph->paired.at);
+	sw_map_free(&graph->pairs);
+	sw_map_free(&graph->joined);
+	*graph = (struct sw_graph){0};
+}
+
+/* ---- the table of equal nodes ---------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct sw_making *m, const sw_node *operands)
+{
+	uint64_t h = sw_hash_u64((uint64_t)m->op << 24 | (uint64_t)m->width << 16 | (uint64_t)m->flags << 8 | m->n);
+	h = sw_hash_u64(h ^ (uint64_t)m->imm ^ (uint64_t)m->imm2 * 0x9e3779b97f4a7c15ull);
+	for (uint32_t i = 0; i < m->n; i++)
+		h = sw_hash_u64(h + operands[i]);
+	return h;
+}
+
+static bool equal(const struct sw_graph *graph, sw_node node, const struct sw_making *m, const sw_node *operands)
+{
+	const struct sw_value *v = sw_graph_at(graph, node);
+	return v->op == m->op && v->width == m->width && v->flags == m->flags && v->n == m->n && v->imm == m->imm &&
+	       v->imm2 == m->imm2 && v->why == m->why && v->space == m->space && v->bytes == m->bytes &&
+	       (!m->n || !memcmp(sw_graph_operands(graph, node), operands, m->n * sizeof *operands));
+}
+
+static struct sw_making making_of(const struct sw_value *v)
+{
+	return (struct sw_making){v->op,    v->width,	    v->flags, v->why, v->space,
+				  v->bytes, (uint16_t)v->n, v->imm,   v->imm2};
+}
+
+/* Two loads, or two functions nobody models, of the same operands may well differ. */
+static bool is_unique(uint8_t op)
+{
+	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED;
+}
+
+static void grow(struct sw_graph *graph)
+{
+	size_t room = graph->buckets ? graph->buckets * 2 : 1024;
+	free(graph->bucket);
+	graph->bucket = sw_calloc(room, sizeof *graph->bucket);
+	graph->buckets = room;
+	for (sw_node n = 0; n < graph->value.n; n++) {
+		const struct sw_value *v = sw_graph_at(graph, n);
+		if (v->op == SW_VALUE_PHI || is_unique(v->op))
+			continue;
+		struct sw_making m = making_of(v);
+		size_t i = hash_of(&m, sw_graph_operands(graph, n)) & (room - 1);
+		while (graph->bucket[i])
+			i = (i + 1) & (room - 1);
+		graph->bucket[i] = n + 1;
+	}
+}
+
+static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_node *operands, uint32_t n)
+{
+	v->n = n;
+	if (n <= 3) {
+		if (n)
+			memcpy(v->operand, operands, n * sizeof *operands);
+		return;
+	}
+	v->operand[0] = (uint32_t)graph->list.n;
+	for (uint32_t i = 0; i < n; i++)
+		*sw_vec_push(&graph->list) = operands[i];
+}
+
+static sw_node add(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
+{
+	struct sw_value v = {.op = m->op,
+			     .width = m->width,
+			     .flags = m->flags,
+			     .why = m->why,
+			     .space = m->space,
+			     .bytes = m->bytes,
+			     .imm = m->imm,
+			     .imm2 = m->imm2};
+	put_operands(graph, &v, operands, m->n);
+	*sw_vec_push(&graph->value) = v;
+	return (sw_node)(graph->value.n - 1);
+}
+
+static sw_node intern(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
+{
+	if (graph->value.n * 2 >= graph->buckets)
+		grow(graph);
+	size_t i = hash_of(m, operands) & (graph->buckets - 1);
+	for (; graph->bucket[i]; i = (i + 1) & (graph->buckets - 1))
+		if (equal(graph, graph->bucket[i] - 1, m, operands))
+			return graph->bucket[i] - 1;
+	sw_node node = add(graph, m, operands);
+	graph->bucket[i] = node + 1;
+	return node;
+}
+
+/* ---- making nodes ---------------------------------------------------------------------------------------------- */
+
+/* Bits that operand i is wanted in; 0: as it comes. */
+static uint32_t width_of_operand(const struct sw_making *m, uint32_t i)
+{
+	switch (m->op) {
+	case SW_OP_EXTEND:
+	case SW_OP_MIX:
+	case SW_TERM_ANY:
+	case SW_VALUE_LOADED:
+		return 0;
+	case SW_OP_MULWIDE:
+		return m->width / 2u;
+	case SW_OP_SHL:
+	case SW_OP_SHR:
+		return i ? 32 : m->width;
+	case SW_OP_SELECT:
+		return i ? m->width : 1;
+	case SW_OP_COMPARE:
+		return (uint32_t)m->imm2;
+	case SW_OP_PAIR:
+		return 32;
+	case SW_OP_LOW:
+	case SW_OP_HIGH:
+	case SW_TERM_ELEMENT:
+		return 64;
+	case SW_OP_CARRY:
+		return i >= 2 && i + 1u == m->n ? 0 : 32;
+	case SW_OP_ADDX:
+		return i + 1u == m->n ? 1 : 32;
+	default:
+		return m->width;
+	}
+}
+
+static sw_node fold(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
+{
+	int64_t imm[SW_MAX_SRC], result;
+	if (!m->n || m->n > SW_MAX_SRC)
+		return SW_NO_NODE;
+	for (uint32_t i = 0; i < m->n; i++)
+		if (!sw_graph_is_const(graph, operands[i], &imm[i]))
+			return SW_NO_NODE;
+	return sw_fold(m, imm, &result) ? sw_graph_const(graph, m->width, result) : SW_NO_NODE;
+}
+
+sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_node *operands)
+{
+	sw_node o[SW_MAX_SRC];
+	if (making.op == SW_OP_CONST)
+		making.imm = sw_fold_canonical(making.imm, making.width);
+	if (is_unique(making.op))
+		return add(graph, &making, operands);
+	if (!making.n || making.n > SW_MAX_SRC)
+		return intern(graph, &making, operands);
+	for (uint32_t i = 0; i < making.n; i++) {
+		uint32_t width = width_of_operand(&making, i);
+		o[i] = width ? sw_graph_fit(graph, operands[i], (uint8_t)width) : operands[i];
+	}
+	sw_node simple = fold(graph, &making, o);
+	if (simple == SW_NO_NODE)
+		simple = sw_simplify(graph, &making, o);
+	if (simple == SW_NO_NODE)
+		simple = sw_pairs_simplify(graph, &making, o);
+	if (simple == SW_NO_NODE && graph->whole)
+		simple = sw_pairs_whole(graph, &making, o);
+	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
+}
+
+sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
+{
+	return sw_graph_make(graph, (struct sw_making){.op = SW_OP_CONST, .width = width, .imm = imm}, NULL);
+}
+
+sw_node sw_graph_unary(struct sw_graph *graph, enum sw_op op, uint8_t width, sw_node a)
+{
+	return sw_graph_make(graph, (struct sw_making){.op = (uint8_t)op, .width = width, .n = 1}, &a);
+}
+
+sw_node sw_graph_binary(struct sw_graph *graph, enum sw_op op, uint8_t width, uint8_t flags, sw_node a, sw_node b)
+{
+	sw_node o[2] = {a, b};
+	return sw_graph_make(graph, (struct sw_making){.op = (uint8_t)op, .width = width, .flags = flags, .n = 2}, o);
+}
+
+sw_node sw_graph_select(struct sw_graph *graph, uint8_t width, sw_node condition, sw_node yes, sw_node no)
+{
+	sw_node o[3] = {condition, yes, no};
+	return sw_graph_make(graph, (struct sw_making){.op = SW_OP_SELECT, .width = width, .n = 3}, o);
+}
+
+sw_node sw_graph_compare(struct sw_graph *graph, enum sw_condition condition, uint8_t bits, uint8_t flags, sw_node a,
+			 sw_node b)
+{
+	sw_node o[2] = {a, b};
+	struct sw_making m = {.op = SW_OP_COMPARE, .width = 1, .flags = flags, .n = 2, .imm = condition, .imm2 = bits};
+	return sw_graph_make(graph, m, o);
+}
+
+sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uint8_t flags, sw_node a)
+{
+	struct sw_making m = {.op = SW_OP_EXTEND, .width = width, .flags = flags, .n = 1, .imm = bits};
+	return sw_graph_make(graph, m, &a);
+}
+
+sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width)
+{
+	uint8_t has = sw_graph_at(graph, a)->width;
+	return has == width ? a : sw_graph_extend(graph, width, has < width ? has : width, 0, a);
+}
+
+sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why)
+{
+	struct sw_making m = {.op = SW_OP_RANGE, .width = width, .why = (uint8_t)why};
+	m.imm2 = width >= 64 ? -1 : (int64_t)((1ull << width) - 1); /* 64 bits: unsigned, all of them */
+	return sw_graph_make(graph, m, NULL);
+}
+
+bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
+{
+	const struct sw_value *v = sw_graph_at(graph, node);
+	if (v->op != SW_OP_CONST)
+		return false;
+	*imm = v->imm;
+	return true;
+}
+
+/* ---- PHIs ------------------------------------------------------------------------------------------------------ */
+
+sw_node sw_graph_phi(struct sw_graph *graph, uint8_t width, uint32_t block)
+{
+	struct sw_making m = {.op = SW_VALUE_PHI, .width = width, .imm = block};
+	return add(graph, &m, NULL);
+}
+
+void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operands, uint32_t n)
+{
+	struct sw_value v = graph->value.at[phi];
+	put_operands(graph, &v, operands, n);
+	graph->value.at[phi] = v;
+}
+
+/* Keys of the map of pairs: (low, high) of two PHIs; a PHI of 64 bits alone leads back to its halves. */
+static uint64_t key_of(sw_node low, sw_node high)
+{
+	return (uint64_t)(high + 1) << 32 | low;
+}
+
+sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high)
+{
+	uint64_t *found = sw_map_find(&graph->pairs, key_of(low, high));
+	if (found)
+		return (sw_node)*found;
+	if (graph->paired.n == SW_GRAPH_MAX_PAIRED)
+		return SW_NO_NODE;
+	sw_node phi = sw_graph_phi(graph, 64, (uint32_t)sw_graph_at(graph, low)->imm);
+	*sw_map_put(&graph->pairs, key_of(low, high)) = phi;
+	*sw_map_put(&graph->pairs, phi) = key_of(low, high);
+	*sw_vec_push(&graph->paired) = phi;
+	return phi;
+}
+
+bool sw_graph_phi_halves(const struct sw_graph *graph, sw_node phi, sw_node *low, sw_node *high)
+{
+	const uint64_t *found = sw_map_find(&graph->pairs, phi);
+	if (!found)
+		return false;
+	*low = (sw_node)*found;
+	*high = (sw_node)(*found >> 32) - 1;
+	return true;
+}

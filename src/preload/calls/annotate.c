@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program says of itself: the other end of syncwatch/syncwatch.h. */
+#include "syncwatch/syncwatch.h"
+
+#include <string.h>
+
+#include "preload/intercept/contexts.h"
+#include "preload/intercept/hook.h"
+#include "preload/intercept/hook_state.h"
+
+#define MAX_NAME 1024u
+
+_Static_assert((int)SYNCWATCH_READS == SW_NOTE_READS && (int)SYNCWATCH_AFTER == SW_NOTE_AFTER,
+	       "the header passes what the trace holds");
+_Static_assert(SW_NOTE_AFTER == SW_STATE_ANNOTATIONS, "each has a description");
+
+static const char *const functions[] = {
+	[SW_NOTE_READS] = "syncwatch_reads",
+	[SW_NOTE_WRITES] = "syncwatch_writes",
+	[SW_NOTE_BLOCK_BEGIN] = "syncwatch_block_begin",
+	[SW_NOTE_BLOCK_END] = "syncwatch_block_end",
+	[SW_NOTE_IGNORE] = "syncwatch_ignore",
+	[SW_NOTE_JUDGE] = "syncwatch_judge",
+	[SW_NOTE_BEFORE] = "syncwatch_happens_before",
+	[SW_NOTE_AFTER] = "syncwatch_happens_after",
+};
+
+static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
+{
+	const uint8_t ctx = of == SW_NAME_STREAM ? sw_context_of_stream(handle) : sw_context_here();
+	struct sw_rec_name *r = sw_describe(SW_REC_NAME, sizeof *r + bytes, true);
+
+	if (!r)
+		return;
+	r->h.ctx = ctx;
+	r->of = of;
+	r->name_bytes = (uint32_t)bytes;
+	r->handle = handle;
+	r->bytes = 0;
+	memcpy(r + 1, name, bytes);
+	sw_describe_done(r);
+}
+
+static void tell_name(enum sw_name_of of, uint64_t handle, const char *name, void *frame)
+{
+	const size_t bytes = name ? strnlen(name, MAX_NAME) : 0;
+	struct sw_call call;
+
+	if (!bytes || !sw_call_enter(&call, SW_ID_NONE, 0, frame))
+		return;
+	name_it(of, handle, name, bytes);
+	sw_call_leave(&call, 0);
+}
+
+static void tell(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, void *frame)
+{
+	const uint16_t id = (uint16_t)(SW_ID_COUNT + SW_STATE_UNKNOWN + op - 1);
+	const bool host = stream == SYNCWATCH_HOST;
+	struct sw_rec_annotation *r;
+	struct sw_call call;
+
+	if (!sw_call_enter(&call, id, flags & 1 ? SW_RF_PER_THREAD : 0, frame))
+		return;
+	sw_hook_describe(id, functions[op], functions[op]);
+	sw_call_context(&call, host ? sw_context_here() : sw_context_of_stream(SW_WORD(stream)));
+	r = sw_call_record(&call, SW_REC_ANNOTATION, sizeof *r);
+	if (r) {
+		r->op = op;
+		r->address = SW_WORD(address);
+		r->bytes = bytes;
+		r->stream = host ? 0 : SW_WORD(stream);
+		r->flags = host ? SW_NOTE_ON_HOST : 0;
+	}
+	sw_call_publish(&call);
+	sw_call_leave(&call, 0);
+}
+
+__attribute__((visibility("default"))) syncwatch_function syncwatch_annotate;
+
+void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, const char *name)
+{
+	/* A program that never calls CUDA leaves no trace. */
+	if (!sw_recording())
+		return;
+	if (op == SYNCWATCH_NAME_STREAM)
+		tell_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));
+	else if (op == SYNCWATCH_NAME_BUFFER)
+		tell_name(SW_NAME_BUFFER, SW_WORD(address), name, __builtin_frame_address(0));
+	else if (op >= SYNCWATCH_READS && op <= SYNCWATCH_AFTER)
+		tell(op, address, bytes, stream, flags, __builtin_frame_address(0));
+}

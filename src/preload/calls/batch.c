@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that enqueue several operations at once: one record an element, in the order of the arrays.  Elements are
+ * unordered among themselves (SW_COPY_BATCH says so); the last one carries status and duration of the call.
+ */
+#include "preload/calls/copy_boxes.h"
+#include "preload/intercept/contexts.h"
+#include "preload/calls/custom.h"
+#include "preload/calls/fill.h"
+#include "preload/calls/graphs.h"
+
+/* Element `i` of `count`: the call's own record for the last, a further one for the others. */
+static void *element(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, size_t i, size_t count)
+{
+	return i + 1 == count ? sw_call_record(call, kind, bytes) : sw_hook_extra(call, kind, bytes);
+}
+
+static void element_done(struct sw_call *call, void *record, size_t i, size_t count)
+{
+	if (i + 1 == count)
+		sw_call_publish(call);
+	else
+		sw_describe_done(record);
+}
+
+static bool batch_enter(struct sw_call *call, const struct sw_site *site, CUstream stream)
+{
+	if (!sw_site_enter(call, site, 0))
+		return false;
+	sw_call_context(call, sw_context_of_stream(SW_WORD(stream)));
+	return true;
+}
+
+static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const CUdeviceptr *srcs, const size_t *sizes,
+			  size_t count, CUstream stream)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sw_rec_copy *r = element(call, SW_REC_COPY, sizeof *r, i, count);
+
+		if (r) {
+			r->dst = dsts[i];
+			r->src = srcs[i];
+			r->bytes = sizes[i];
+			r->stream = SW_WORD(stream);
+			r->flags = SW_COPY_BATCH;
+		}
+		element_done(call, r, i, count);
+	}
+}
+
+CUresult sw_custom_copy_batch(const struct sw_site *site, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+			      size_t count, CUmemcpyAttributes *attrs, size_t *attrs_idxs, size_t num_attrs,
+			      size_t *fail_idx, CUstream stream)
+{
+	CUresult (*real)(CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *, size_t *, size_t,
+			 size_t *, CUstream) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!dsts || !srcs || !sizes || !batch_enter(&call, site, stream))
+		return real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
+	copy_elements(&call, dsts, srcs, sizes, count, stream);
+	status = real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_copy_batch_v2(const struct sw_site *site, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+				 size_t count, CUmemcpyAttributes *attrs, size_t *attrs_idxs, size_t num_attrs,
+				 CUstream stream)
+{
+	CUresult (*real)(CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *, size_t *, size_t,
+			 CUstream) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!dsts || !srcs || !sizes || !batch_enter(&call, site, stream))
+		return real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, stream);
+	copy_elements(&call, dsts, srcs, sizes, count, stream);
+	status = real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+/* Row lengths are in elements of one byte for pointers; 0 means as wide and as high as the extent. */
+static struct sw_box operand_box(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+{
+	struct sw_box_side side = {.type = CU_MEMORYTYPE_UNIFIED};
+
+	if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+		side.type = CU_MEMORYTYPE_ARRAY;
+		side.array = operand->op.array.array;
+		side.x = operand->op.array.offset.x;
+		side.y = operand->op.array.offset.y;
+		side.z = operand->op.array.offset.z;
+	} else {
+		side.device = operand->op.ptr.ptr;
+		side.pitch = operand->op.ptr.rowLength;
+		side.rows = operand->op.ptr.layerHeight;
+	}
+	return sw_box_make(&side, extent->width, extent->height, 0);
+}
+
+static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, CUstream stream)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sw_rec_copy_nd *r = element(call, SW_REC_COPY_ND, sizeof *r, i, count);
+
+		if (r) {
+			r->stream = SW_WORD(stream);
+			r->width = ops[i].extent.width;
+			r->height = ops[i].extent.height;
+			r->depth = ops[i].extent.depth;
+			r->dst = operand_box(&ops[i].dst, &ops[i].extent);
+			r->src = operand_box(&ops[i].src, &ops[i].extent);
+			r->flags = SW_COPY_BATCH;
+		}
+		element_done(call, r, i, count);
+	}
+}
+
+CUresult sw_custom_copy_3d_batch(const struct sw_site *site, size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
+				 size_t *fail_idx, unsigned long long flags, CUstream stream)
+{
+	CUresult (*real)(size_t, CUDA_MEMCPY3D_BATCH_OP *, size_t *, unsigned long long, CUstream) =
+		(__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!ops || !batch_enter(&call, site, stream))
+		return real(count, ops, fail_idx, flags, stream);
+	copy_3d_elements(&call, ops, count, stream);
+	status = real(count, ops, fail_idx, flags, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
+				    unsigned long long flags, CUstream stream)
+{
+	CUresult (*real)(size_t, CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!ops || !batch_enter(&call, site, stream))
+		return real(count, ops, flags, stream);
+	copy_3d_elements(&call, ops, count, stream);
+	status = real(count, ops, flags, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
+				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
+				  unsigned long long flags, CUstream stream)
+{
+	CUresult (*real)(CUdeviceptr *, size_t *, size_t, CUmemLocation *, size_t *, size_t, unsigned long long,
+			 CUstream) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!at || !sizes || !batch_enter(&call, site, stream))
+		return real(at, sizes, count, locations, location_idxs, num_locations, flags, stream);
+	for (size_t i = 0; i < count; i++) {
+		struct sw_rec_mem_op *r = element(&call, SW_REC_MEM_OP, sizeof *r, i, count);
+
+		if (r)
+			SW_FILL_MEM_OP(r, PREFETCH, stream, at[i], sizes[i], 0, 0);
+		element_done(&call, r, i, count);
+	}
+	status = real(at, sizes, count, locations, location_idxs, num_locations, flags, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, unsigned int count,
+				CUstreamBatchMemOpParams *ops, unsigned int flags)
+{
+	CUresult (*real)(CUstream, unsigned int, CUstreamBatchMemOpParams *, unsigned int) =
+		(__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!ops || !batch_enter(&call, site, stream))
+		return real(stream, count, ops, flags);
+	for (unsigned int i = 0; i < count; i++) {
+		struct sw_rec_mem_op *r = element(&call, SW_REC_MEM_OP, sizeof *r, i, count);
+
+		if (r)
+			sw_node_mem_op(r, stream, &ops[i]);
+		element_done(&call, r, i, count);
+	}
+	status = real(stream, count, ops, flags);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/calls/code_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "preload/recorder/recorder.h"
+#include "preload/intercept/requesters.h"
+#include "preload/intercept/hook_state.h"
+
+#define MAX_COPY       (64ull << 20) /* bytes of one anonymous image */
+#define DATA_RECORD    32640u	     /* bytes of image in one IMAGE_DATA: eight fill a chunk */
+#define MAX_FATBINS    64	     /* containers that follow each other in one image */
+#define FATBIN_WRAPPER 0x466243b1u
+#define FATBIN	       0xba55ed50u
+
+struct fatbin_wrapper {
+	uint32_t magic, version;
+	const void *data;
+	const void *names;
+};
+struct fatbin {
+	uint32_t magic;
+	uint16_t version, header_bytes;
+	uint64_t bytes; /* of the entries */
+};
+
+struct image {
+	const void *data;
+	uint64_t bytes; /* 0: unknown */
+	enum sw_image_kind kind;
+};
+
+static uint64_t fatbin_bytes(const char *data)
+{
+	uint64_t total = 0;
+
+	/* The driver reads on while containers follow each other, 8-aligned. */
+	for (int i = 0; i < MAX_FATBINS; i++) {
+		struct fatbin header;
+
+		memcpy(&header, data + total, sizeof header);
+		if (header.magic != FATBIN || header.header_bytes < sizeof header || header.bytes > MAX_COPY * 16)
+			break;
+		total += (header.header_bytes + header.bytes + 7) & ~7ull;
+		/* Only one that fills its page can be the last thing mapped: do not look beyond it. */
+		if (((uintptr_t)data + total) % 4096 == 0)
+			break;
+	}
+	return total;
+}
+
+static uint64_t elf_bytes(const char *data)
+{
+	Elf64_Ehdr header;
+	uint64_t end;
+
+	memcpy(&header, data, sizeof header);
+	if (header.e_ident[EI_CLASS] != ELFCLASS64)
+		return 0;
+	end = header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize;
+	if ((uint64_t)header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize > end)
+		end = header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize;
+	if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > MAX_COPY)
+		return end;
+	for (unsigned int i = 0; i < header.e_shnum; i++) {
+		Elf64_Shdr section;
+
+		memcpy(&section, data + header.e_shoff + (uint64_t)i * sizeof section, sizeof section);
+		if (section.sh_type != SHT_NOBITS && section.sh_offset + section.sh_size > end)
+			end = section.sh_offset + section.sh_size;
+	}
+	return end;
+}
+
+/* PTX is text up to a NUL: comments and blank lines, then .version. */
+static bool looks_like_ptx(const unsigned char *text)
+{
+	for (int i = 0; i < 64; i++) {
+		if (text[i] == '\0')
+			return i > 8;
+		if (text[i] < ' ' && text[i] != '\n' && text[i] != '\r' && text[i] != '\t')
+			return false;
+	}
+	return true;
+}
+
+static struct image image_look(const void *data)
+{
+	struct image image = {.data = data};
+	uint32_t magic;
+
+	memcpy(&magic, data, sizeof magic);
+	if (magic == FATBIN_WRAPPER) {
+		struct fatbin_wrapper wrapper;
+
+		memcpy(&wrapper, data, sizeof wrapper);
+		if (!wrapper.data)
+			return image;
+		image.data = wrapper.data;
+		memcpy(&magic, image.data, sizeof magic);
+	}
+	if (magic == FATBIN) {
+		image.kind = SW_IMAGE_FATBIN;
+		image.bytes = fatbin_bytes(image.data);
+	} else if (memcmp(image.data, ELFMAG, SELFMAG) == 0) {
+		image.kind = SW_IMAGE_ELF;
+		image.bytes = elf_bytes(image.data);
+	} else if (looks_like_ptx(image.data)) {
+		image.kind = SW_IMAGE_PTX;
+		image.bytes = strnlen(image.data, MAX_COPY);
+	}
+	return image;
+}
+
+struct segment_search {
+	uintptr_t address;
+	uint64_t file_offset;
+};
+
+static int search_segment(struct dl_phdr_info *info, size_t size, void *with)
+{
+	struct segment_search *search = with;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const uintptr_t at = search->address - (info->dlpi_addr + segment->p_vaddr);
+
+		if (segment->p_type == PT_LOAD && at < segment->p_filesz) {
+			search->file_offset = segment->p_offset + at;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Path and offset when the image lies in a mapped object's file; false: anonymous. */
+static bool image_file(const struct image *image, char *path, size_t room, uint64_t *offset)
+{
+	struct segment_search search = {.address = (uintptr_t)image->data};
+	struct sw_object object;
+
+	if (dl_iterate_phdr(search_segment, &search) != 1 || !sw_object_of(image->data, &object))
+		return false;
+	if (object.path[0]) {
+		path[0] = '\0';
+		strncat(path, object.path, room - 1);
+	} else {
+		const ssize_t n = readlink("/proc/self/exe", path, room - 1);
+
+		if (n <= 0)
+			return false;
+		path[n] = '\0';
+	}
+	*offset = search.file_offset;
+	return true;
+}
+
+static void data_describe(uint32_t id, const struct image *image)
+{
+	for (uint64_t at = 0; at < image->bytes; at += DATA_RECORD) {
+		const uint64_t left = image->bytes - at;
+		const uint32_t bytes = left < DATA_RECORD ? (uint32_t)left : DATA_RECORD;
+		struct sw_rec_image_data *r = sw_describe(SW_REC_IMAGE_DATA, sizeof *r + bytes, false);
+
+		if (!r)
+			return;
+		r->id = id;
+		r->bytes = bytes;
+		r->offset = at;
+		memcpy(r + 1, (const char *)image->data + at, bytes);
+		sw_describe_done(r);
+	}
+}
+
+struct origin {
+	const char *path;
+	uint64_t file_offset, hash;
+	uint32_t data; /* of the IMAGE record */
+};
+
+static uint32_t image_record(const struct image *image, const struct origin *origin, uint64_t handle)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+	const uint32_t id = __atomic_add_fetch(&state->images, 1, __ATOMIC_RELAXED);
+	const size_t path_bytes = strlen(origin->path);
+	struct sw_rec_image *r = sw_describe(SW_REC_IMAGE, sizeof *r + path_bytes, false);
+
+	if (!r)
+		return 0;
+	r->id = id;
+	r->kind = image->kind;
+	r->handle = handle;
+	r->bytes = image->bytes;
+	r->hash = origin->hash;
+	r->address = (uint64_t)(uintptr_t)image->data;
+	r->file_offset = origin->file_offset;
+	r->data = origin->data;
+	r->path_bytes = (uint32_t)path_bytes;
+	memcpy(r + 1, origin->path, path_bytes);
+	sw_describe_done(r);
+
+	mask = sw_state_lock(state);
+	sw_table_put(&state->by_code, handle, id);
+	if (origin->data == 1)
+		sw_table_put(&state->by_content, origin->hash, id);
+	sw_state_unlock(state, mask);
+	return id;
+}
+
+/* Whether the limit leaves room for so many bytes more; takes it. */
+static bool take_room(struct sw_state *state, uint64_t bytes)
+{
+	const uint64_t most = sw_preload_options()->max_images;
+	uint64_t used = __atomic_load_n(&state->image_bytes, __ATOMIC_RELAXED);
+
+	do {
+		if (bytes > MAX_COPY || used > most || bytes > most - used) {
+			sw_notice("code that lies in no file was too large to be kept (option max-images; 64 MiB an "
+				  "image): its kernels are known by name and parameters only");
+			return false;
+		}
+	} while (!__atomic_compare_exchange_n(&state->image_bytes, &used, used + bytes, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
+/* Is the content of an image that lies in no file kept, or was it before?  It may be freed when the load returns. */
+static void keep_content(const struct image *image, struct origin *origin)
+{
+	struct sw_state *state = sw_state();
+
+	if (!sw_preload_options()->images || !image->bytes)
+		return;
+	if (image->bytes <= MAX_COPY) {
+		origin->hash = sw_hash_words(image->data, image->bytes);
+		if (sw_table_get(&state->by_content, origin->hash)) {
+			origin->data = 2;
+			return;
+		}
+	}
+	origin->data = take_room(state, image->bytes);
+}
+
+uint32_t sw_image_describe(const void *data, uint64_t handle)
+{
+	const int saved = errno;
+	struct image image;
+	char path[PATH_MAX];
+	struct origin origin = {.path = ""};
+	uint32_t id;
+
+	if (!data || !handle)
+		return 0;
+	image = image_look(data);
+	if (image_file(&image, path, sizeof path, &origin.file_offset))
+		origin.path = path;
+	else
+		keep_content(&image, &origin);
+	id = image_record(&image, &origin, handle);
+	if (id && origin.data == 1)
+		data_describe(id, &image);
+	errno = saved;
+	return id;
+}
+
+uint32_t sw_image_describe_file(const char *path, uint64_t handle)
+{
+	const int saved = errno;
+	const struct image image = {0};
+	const struct origin origin = {.path = path};
+	const uint32_t id = path && strlen(path) < PATH_MAX ? image_record(&image, &origin, handle) : 0;
+
+	errno = saved;
+	return id;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code images as the program hands them to the driver: what they are, how long, where they came from. */
+#ifndef SW_PRELOAD_CALLS_CODE_IMAGE_H
+#define SW_PRELOAD_CALLS_CODE_IMAGE_H
+
+#include <stdint.h>
+
+/*
+ * Describes the image at `data` (IMAGE record, and IMAGE_DATA when it lies in no file and its content is new) as the
+ * code of `handle`.  Returns its id, 0 when it could not be described.
+ */
+uint32_t sw_image_describe(const void *data, uint64_t handle);
+/* The same for code that the driver read from a file itself. */
+uint32_t sw_image_describe_file(const char *path, uint64_t handle);
+
+#endif

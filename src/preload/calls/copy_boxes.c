@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/calls/copy_boxes.h"
+#include "preload/intercept/driver.h"
+
+struct sw_box sw_box_make(const struct sw_box_side *side, uint64_t width, uint64_t height, uint8_t ctx)
+{
+	const uint64_t pitch = side->pitch ? side->pitch : width, rows = side->rows ? side->rows : height;
+	struct sw_box box = {.pitch = pitch, .slice_rows = rows, .ctx = ctx};
+
+	switch (side->type) {
+	case CU_MEMORYTYPE_ARRAY:
+		box.base = (uint64_t)(uintptr_t)side->array;
+		box.side = SW_SIDE_ARRAY;
+		box.x = side->x;
+		box.y = side->y;
+		box.z = side->z;
+		return box;
+	case CU_MEMORYTYPE_HOST:
+		box.base = (uint64_t)(uintptr_t)side->host;
+		box.side = SW_SIDE_HOST;
+		break;
+	case CU_MEMORYTYPE_DEVICE:
+		box.base = side->device;
+		box.side = SW_SIDE_DEVICE;
+		break;
+	default: /* unified: "dstDevice and dstPitch specify the (unified virtual address space) base address" */
+		box.base = side->device;
+		box.side = SW_SIDE_UNIFIED;
+		break;
+	}
+	box.base += (side->z * rows + side->y) * pitch + side->x;
+	return box;
+}
+
+uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t width, uint64_t height, uint64_t depth)
+{
+	uint64_t each;
+
+	switch (format) {
+	case CU_AD_FORMAT_UNSIGNED_INT8:
+	case CU_AD_FORMAT_SIGNED_INT8:
+		each = 1;
+		break;
+	case CU_AD_FORMAT_UNSIGNED_INT16:
+	case CU_AD_FORMAT_SIGNED_INT16:
+	case CU_AD_FORMAT_HALF:
+		each = 2;
+		break;
+	case CU_AD_FORMAT_UNSIGNED_INT32:
+	case CU_AD_FORMAT_SIGNED_INT32:
+	case CU_AD_FORMAT_FLOAT:
+		each = 4;
+		break;
+	default: /* planar and block-compressed formats: no size a channel */
+		return 0;
+	}
+	return each * channels * width * (height ? height : 1) * (depth ? depth : 1);
+}
+
+uint64_t sw_box_extent(uint64_t device)
+{
+	__typeof__(&cuMemGetAddressRange_v2) ask = SW_REAL(cuMemGetAddressRange_v2);
+	CUdeviceptr base = 0;
+	size_t bytes = 0;
+
+	if (!ask || ask(&base, &bytes, device) != CUDA_SUCCESS || device - base >= bytes)
+		return 0;
+	return bytes - (device - base);
+}
+
+uint64_t sw_box_device_alias(uint64_t host)
+{
+	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_REAL(cuMemHostGetDevicePointer_v2);
+	CUdeviceptr device = 0;
+
+	if (!ask || ask(&device, (void *)(uintptr_t)host, 0) != CUDA_SUCCESS || device == host)
+		return 0;
+	return device;
+}

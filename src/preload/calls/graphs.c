@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/calls/graphs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "preload/intercept/hook_state.h"
+#include "preload/platform/sys.h"
+
+/* What a description is bounded by; one that is cut off says so. */
+#define MAX_NODES 65536u /* of an executable graph */
+#define MAX_DEPTH 16u	 /* child graphs in child graphs */
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
+
+struct walk {
+	const struct sw_call *call;
+	CUgraphExec exec;
+	bool write;	/* else counted and hashed only */
+	bool lost;	/* something could not be asked for */
+	uint32_t nodes; /* so far */
+	uint32_t flags; /* SW_NODE_* of the node in hand */
+	uint64_t hash;
+	struct scratch *scratch;
+};
+
+struct scratch {
+	uint64_t room[SW_NODE_BYTES / 8 + 1];
+	CUgraphNode before[SW_MAX_BEFORE];
+	CUgraphEdgeData edges[SW_MAX_BEFORE];
+};
+
+static size_t ask_before(struct walk *walk, CUgraphNode node)
+{
+	__typeof__(&cuGraphNodeGetDependencies_v2) ask = SW_REAL(cuGraphNodeGetDependencies_v2);
+	__typeof__(&cuGraphNodeGetDependencies) ask_old = SW_REAL(cuGraphNodeGetDependencies);
+	struct scratch *scratch = walk->scratch;
+	size_t n = 0, room = SW_MAX_BEFORE;
+	CUresult status = CUDA_ERROR_NOT_FOUND;
+
+	if (ask)
+		status = ask(node, NULL, NULL, &n);
+	else if (ask_old)
+		status = ask_old(node, NULL, &n);
+	if (status == CUDA_SUCCESS && n && n <= room) {
+		room = n;
+		status =
+			ask ? ask(node, scratch->before, scratch->edges, &room) : ask_old(node, scratch->before, &room);
+		n = room < n ? room : n;
+	}
+	if (status != CUDA_SUCCESS || n > SW_MAX_BEFORE) {
+		walk->lost = true;
+		return 0;
+	}
+	for (size_t i = 0; ask && i < n; i++)
+		if (scratch->edges[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+			walk->flags |= SW_NODE_WEAK;
+	return n;
+}
+
+static struct sw_rec_graph_node *node_begin(const struct sw_call *call, CUgraphExec exec, size_t more)
+{
+	struct sw_rec_graph_node *r = sw_describe(SW_REC_GRAPH_NODE, sizeof *r + more, true);
+
+	if (!r)
+		return NULL;
+	memset(&r->h + 1, 0, sizeof *r - sizeof r->h);
+	r->h.ctx = call->ctx;
+	r->exec = SW_WORD(exec);
+	return r;
+}
+
+static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type, uint64_t parent, size_t before,
+		       size_t bytes)
+{
+	const size_t edges = before * sizeof(uint64_t);
+	struct sw_rec_graph_node *r = node_begin(walk->call, walk->exec, edges + bytes);
+
+	if (!r)
+		return;
+	r->node = SW_WORD(node);
+	r->parent = parent;
+	r->origin = sw_table_get(&sw_state()->by_node, SW_WORD(node));
+	r->type = type;
+	r->flags = walk->flags;
+	r->before = (uint32_t)before;
+	r->work_bytes = (uint32_t)bytes;
+	memcpy(r + 1, walk->scratch->before, edges);
+	memcpy((char *)(r + 1) + edges, walk->scratch->room, bytes);
+	sw_describe_done(r);
+}
+
+/* Without handles: a graph that is captured anew in every round is the same if its nodes are, in the same order. */
+static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CUgraphNodeType type, size_t before,
+		      size_t bytes)
+{
+	walk->hash = sw_hash_u64(walk->hash ^ (uint64_t)type << 32 ^ before);
+	for (size_t i = 0; i < before; i++) {
+		size_t back = 1;
+
+		while (back <= at && nodes[at - back] != walk->scratch->before[i])
+			back++;
+		/* One that comes later in the list is told by its handle. */
+		walk->hash = sw_hash_u64(walk->hash ^ (back <= at ? back : SW_WORD(walk->scratch->before[i])));
+	}
+	if (bytes)
+		walk->hash = sw_hash_u64(walk->hash ^ sw_hash_words(walk->scratch->room, bytes));
+}
+
+static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsigned int depth);
+
+/* Bodies of a conditional node: each is told as a node of its own that holds its nodes. */
+static void bodies_walk(struct walk *walk, CUgraphNode node, unsigned int depth)
+{
+	const struct sw_table *known = &sw_state()->by_node;
+	const uint64_t n = sw_table_get(known, sw_graphs_body(SW_WORD(node), 0));
+
+	walk->lost |= !n;
+	for (uint32_t i = 1; i <= n; i++) {
+		const CUgraph body = (CUgraph)(uintptr_t)sw_table_get(known, sw_graphs_body(SW_WORD(node), i));
+
+		if (!body || walk->nodes >= MAX_NODES) {
+			walk->lost = true;
+			return;
+		}
+		walk->nodes++;
+		walk->flags = SW_NODE_BODY;
+		if (walk->write)
+			node_write(walk, (CUgraphNode)body, CU_GRAPH_NODE_TYPE_GRAPH, SW_WORD(node), 0, 0);
+		else
+			node_hash(walk, NULL, 0, CU_GRAPH_NODE_TYPE_GRAPH, 0, 0);
+		graph_walk(walk, body, SW_WORD(body), depth + 1);
+	}
+}
+
+static void node_walk(struct walk *walk, const CUgraphNode *nodes, size_t at, uint64_t parent, unsigned int depth)
+{
+	const CUgraphNode node = nodes[at];
+	__typeof__(&cuGraphNodeGetType) ask = SW_REAL(cuGraphNodeGetType);
+	__typeof__(&cuGraphChildGraphNodeGetGraph) child_of = SW_REAL(cuGraphChildGraphNodeGetGraph);
+	CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+	CUgraph child = NULL;
+	size_t before, bytes;
+
+	if (!ask || ask(node, &type) != CUDA_SUCCESS || walk->nodes >= MAX_NODES) {
+		walk->lost = true;
+		return;
+	}
+	walk->nodes++;
+	walk->flags = 0;
+	before = ask_before(walk, node);
+	bytes = sw_node_ask(node, type, walk->scratch->room);
+	if (walk->write)
+		node_write(walk, node, type, parent, before, bytes);
+	else
+		node_hash(walk, nodes, at, type, before, bytes);
+	if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+		bodies_walk(walk, node, depth);
+	if (type != CU_GRAPH_NODE_TYPE_GRAPH)
+		return;
+	if (child_of && child_of(node, &child) == CUDA_SUCCESS)
+		graph_walk(walk, child, SW_WORD(node), depth + 1);
+	else
+		walk->lost = true;
+}
+
+static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsigned int depth)
+{
+	__typeof__(&cuGraphGetNodes) ask = SW_REAL(cuGraphGetNodes);
+	CUgraphNode *nodes;
+	size_t n = 0, got;
+	int error;
+
+	if (!ask || depth > MAX_DEPTH || ask(graph, NULL, &n) != CUDA_SUCCESS || n > MAX_NODES) {
+		walk->lost = true;
+		return;
+	}
+	if (!n)
+		return;
+	nodes = sw_sys_map(-1, 0, n * sizeof *nodes, &error);
+	got = n;
+	if (!nodes || ask(graph, nodes, &got) != CUDA_SUCCESS)
+		walk->lost = true;
+	else
+		for (size_t i = 0; i < got && i < n; i++)
+			node_walk(walk, nodes, i, parent, depth);
+	if (nodes)
+		sw_sys_unmap(nodes, n * sizeof *nodes);
+}
+
+/* ---- telling ----------------------------------------------------------------------------------------------------- */
+
+static void exec_remember(CUgraphExec exec, uint64_t hash)
+{
+	struct sw_state *state = sw_state();
+	const uint64_t mask = sw_state_lock(state);
+
+	if (hash)
+		sw_table_put(&state->by_exec, SW_WORD(exec), hash);
+	else
+		sw_table_delete(&state->by_exec, SW_WORD(exec));
+	sw_state_unlock(state, mask);
+}
+
+static void exec_describe(const struct sw_call *call, CUgraph graph, CUgraphExec exec, bool fresh)
+{
+	struct walk walk = {.call = call, .exec = exec, .hash = 1};
+	struct sw_rec_graph_node *head;
+	int error;
+
+	walk.scratch = sw_sys_map(-1, 0, sizeof *walk.scratch, &error);
+	if (walk.scratch)
+		graph_walk(&walk, graph, 0, 0);
+	else
+		walk.lost = true;
+	if (fresh || sw_table_get(&sw_state()->by_exec, SW_WORD(exec)) != walk.hash) {
+		head = node_begin(call, exec, 0);
+		if (head) {
+			head->flags = SW_NODE_HEAD | (walk.lost ? SW_NODE_INCOMPLETE : 0);
+			head->nodes = walk.nodes;
+			sw_describe_done(head);
+		}
+		walk.write = true;
+		walk.nodes = 0;
+		if (walk.scratch)
+			graph_walk(&walk, graph, 0, 0);
+		exec_remember(exec, walk.lost ? 0 : walk.hash);
+	}
+	if (walk.scratch)
+		sw_sys_unmap(walk.scratch, sizeof *walk.scratch);
+}
+
+/* Nodes of a clone were made where those of the original were. */
+static void clone_remember(CUgraph clone, CUgraph original)
+{
+	__typeof__(&cuGraphGetNodes) ask = SW_REAL(cuGraphGetNodes);
+	__typeof__(&cuGraphNodeFindInClone) find = SW_REAL(cuGraphNodeFindInClone);
+	CUgraphNode *nodes, twin;
+	size_t n = 0, got;
+	int error;
+
+	if (!ask || !find || ask(original, NULL, &n) != CUDA_SUCCESS || !n || n > MAX_NODES)
+		return;
+	nodes = sw_sys_map(-1, 0, n * sizeof *nodes, &error);
+	got = n;
+	if (!nodes)
+		return;
+	if (ask(original, nodes, &got) == CUDA_SUCCESS)
+		for (size_t i = 0; i < got && i < n; i++)
+			if (find(&twin, nodes[i], clone) == CUDA_SUCCESS)
+				sw_graphs_origin(SW_WORD(twin), sw_table_get(&sw_state()->by_node, SW_WORD(nodes[i])));
+	sw_sys_unmap(nodes, n * sizeof *nodes);
+}
+
+void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec)
+{
+	const CUgraph g = (CUgraph)(uintptr_t)graph;
+	const CUgraphExec x = (CUgraphExec)(uintptr_t)exec;
+	const int saved = errno;
+
+	if (op == SW_GRAPH_ADD_NODE) /* whose record holds the node in the place of the exec */
+		sw_graphs_origin(exec, call->seq);
+	else if (op == SW_GRAPH_CLONE)
+		clone_remember(g, (CUgraph)x);
+	else if (op == SW_GRAPH_INSTANTIATE || op == SW_GRAPH_EXEC_UPDATE)
+		exec_describe(call, g, x, op == SW_GRAPH_INSTANTIATE);
+	else if (op == SW_GRAPH_EXEC_DESTROY)
+		exec_remember(x, 0);
+	errno = saved;
+}
+
+void sw_graphs_node_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
+			    const struct sw_node_work *work)
+{
+	uint64_t room[SW_NODE_BYTES / 8 + 1];
+	const size_t bytes = sw_node_record(work, room);
+	struct sw_rec_graph_node *r = node_begin(call, exec, bytes);
+
+	if (r) {
+		r->node = SW_WORD(node);
+		r->type = work->type;
+		r->flags = SW_NODE_CHANGED;
+		r->work_bytes = (uint32_t)bytes;
+		memcpy(r + 1, room, bytes);
+		sw_describe_done(r);
+	}
+	exec_remember(exec, 0);
+}
+
+void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+	struct walk walk = {.call = call, .exec = exec, .hash = 1};
+	struct sw_rec_graph_node *r;
+	int error;
+	const int saved = errno;
+
+	walk.scratch = sw_sys_map(-1, 0, sizeof *walk.scratch, &error);
+	if (walk.scratch)
+		graph_walk(&walk, child, SW_WORD(node), 1);
+	r = node_begin(call, exec, 0);
+	if (r) {
+		r->node = SW_WORD(node);
+		r->type = CU_GRAPH_NODE_TYPE_GRAPH;
+		r->flags = SW_NODE_CHANGED | (walk.lost || !walk.scratch ? SW_NODE_INCOMPLETE : 0);
+		r->nodes = walk.nodes;
+		sw_describe_done(r);
+	}
+	walk.write = true;
+	walk.nodes = 0;
+	if (walk.scratch) {
+		graph_walk(&walk, child, SW_WORD(node), 1);
+		sw_sys_unmap(walk.scratch, sizeof *walk.scratch);
+	}
+	exec_remember(exec, 0);
+	errno = saved;
+}
+
+void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
+			   const CUgraphNodeParams *params)
+{
+	if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+		sw_graphs_child_changed(call, exec, node, params->graph.graph);
+	else
+		sw_graphs_node_changed(call, exec, node, &(struct sw_node_work){params->type, sw_node_params(params)});
+}
+
+void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, bool enabled)
+{
+	struct sw_rec_graph_node *r = node_begin(call, exec, 0);
+
+	if (r) {
+		r->node = SW_WORD(node);
+		r->flags = enabled ? SW_NODE_ENABLED : SW_NODE_DISABLED;
+		sw_describe_done(r);
+	}
+	exec_remember(exec, 0);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Graphs: which call made a node, and what an executable graph consists of (GRAPH_NODE records).
+ *
+ * All is asked for inside a call of the program that has succeeded, with public queries of the driver, which neither
+ * change a graph nor invalidate a capture.
+ */
+#ifndef SW_PRELOAD_CALLS_GRAPHS_H
+#define SW_PRELOAD_CALLS_GRAPHS_H
+
+#include "preload/intercept/hook.h"
+#include "preload/calls/nodes.h"
+
+#define SW_MAX_BEFORE 2048u /* dependencies of a node that are looked at */
+
+/* Captures that may be in progress.  One that ended in an error is not seen to end: all that costs is a question to the
+   driver with each call. */
+extern uint32_t sw_graphs_captures __attribute__((visibility("hidden")));
+void sw_graphs_capturing(enum sw_capture_op op);
+
+/* The call may have become a node of a capture: remembers its record as the origin of that node. */
+void sw_graphs_captured(const struct sw_call *call, CUstream stream);
+static inline void sw_graphs_capture(const struct sw_call *call, CUstream stream, CUresult status)
+{
+	if (__builtin_expect(__atomic_load_n(&sw_graphs_captures, __ATOMIC_RELAXED) != 0, 0) && status == CUDA_SUCCESS)
+		sw_graphs_captured(call, stream);
+}
+
+/* The node was made by the call with this record; 0: nothing is known. */
+void sw_graphs_origin(uint64_t node, uint64_t seq);
+/* Under which key the table of nodes holds how many bodies a conditional node has (0), and each of them (1 ...). */
+uint64_t sw_graphs_body(uint64_t node, uint32_t i);
+
+/* A GRAPH record's call has succeeded; handles as in the record. */
+void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec);
+
+/* A node of any kind was added. */
+void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params);
+
+/* One node of an executable graph was given other work, or another child graph. */
+void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child);
+void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
+			   const CUgraphNodeParams *params);
+void sw_graphs_node_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
+			    const struct sw_node_work *work);
+void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, bool enabled);
+
+/* By the names that the table's rows use. */
+#define SW_NODE_GIVEN(call, x, node, type, p)                                                                          \
+	sw_graphs_node_changed(call, x, node, &(struct sw_node_work){CU_GRAPH_NODE_TYPE_##type, p})
+#define sw_graphs_node_KERNEL(call, x, node, p) SW_NODE_GIVEN(call, x, node, KERNEL, p)
+/* The first version of the parameters is the beginning of the second. */
+#define sw_graphs_node_KERNEL_V1(call, x, node, p)                                                                     \
+	SW_NODE_GIVEN(call, x, node, KERNEL,                                                                           \
+		      (&(CUDA_KERNEL_NODE_PARAMS){.func = (p)->func,                                                   \
+						  .gridDimX = (p)->gridDimX,                                           \
+						  .gridDimY = (p)->gridDimY,                                           \
+						  .gridDimZ = (p)->gridDimZ,                                           \
+						  .blockDimX = (p)->blockDimX,                                         \
+						  .blockDimY = (p)->blockDimY,                                         \
+						  .blockDimZ = (p)->blockDimZ,                                         \
+						  .sharedMemBytes = (p)->sharedMemBytes,                               \
+						  .kernelParams = (p)->kernelParams,                                   \
+						  .extra = (p)->extra}))
+#define sw_graphs_node_MEMCPY(call, x, node, p)	      SW_NODE_GIVEN(call, x, node, MEMCPY, p)
+#define sw_graphs_node_MEMSET(call, x, node, p)	      SW_NODE_GIVEN(call, x, node, MEMSET, p)
+#define sw_graphs_node_HOST(call, x, node, p)	      SW_NODE_GIVEN(call, x, node, HOST, p)
+#define sw_graphs_node_EVENT_RECORD(call, x, node, e) SW_NODE_GIVEN(call, x, node, EVENT_RECORD, &(e))
+#define sw_graphs_node_EVENT_WAIT(call, x, node, e)   SW_NODE_GIVEN(call, x, node, WAIT_EVENT, &(e))
+#define sw_graphs_node_MEM_OPS(call, x, node, p)      SW_NODE_GIVEN(call, x, node, BATCH_MEM_OP, p)
+#define sw_graphs_node_CHILD(call, x, node, child)    sw_graphs_child_changed(call, x, node, child)
+/* Semaphores: what the node does is not told. */
+#define sw_graphs_node_OTHER(call, x, node, p)	  SW_NODE_GIVEN(call, x, node, EMPTY, NULL)
+#define sw_graphs_node_ANY(call, x, node, p)	  sw_graphs_any_changed(call, x, node, p)
+#define sw_graphs_node_ENABLED(call, x, node, on) sw_graphs_node_enabled(call, x, node, on)
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Host functions: what the program enqueues is replaced by a function of ours that records when it ran.
+ *
+ * In a capture the function becomes a node that may run many times, or never: it is passed through unwrapped, since
+ * what we hand over lives for one run.
+ */
+#include "preload/intercept/contexts.h"
+#include "preload/calls/custom.h"
+#include "preload/calls/graphs.h"
+#include "preload/intercept/identity_table.h"
+
+struct pending {
+	struct pending *next;
+	union {
+		CUhostFn host;
+		CUstreamCallback callback;
+	} fn;
+	void *data;
+	uint64_t seq; /* of the HOST_FUNC record */
+	uint64_t stream;
+	uint16_t id;
+	uint8_t ctx;
+};
+
+/*
+ * Free ones, as a stack whose head carries a counter against ABA in the 16 bits that user addresses leave free.
+ * Memory is never given back, so reading `next` of one that somebody else just took is harmless.
+ */
+static uint64_t free_head;
+
+#define ADDRESS_BITS  48
+#define ADDRESS(head) ((struct pending *)(uintptr_t)((head) & ((UINT64_C(1) << ADDRESS_BITS) - 1)))
+
+static struct pending *pending_take(void)
+{
+	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_ACQUIRE);
+
+	while (ADDRESS(head)) {
+		struct pending *next = __atomic_load_n(&ADDRESS(head)->next, __ATOMIC_RELAXED);
+		const uint64_t after = SW_WORD(next) | (((head >> ADDRESS_BITS) + 1) << ADDRESS_BITS);
+
+		if (__atomic_compare_exchange_n(&free_head, &head, after, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return ADDRESS(head);
+	}
+	return sw_table_memory(sizeof(struct pending));
+}
+
+static void pending_give(struct pending *p)
+{
+	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_RELAXED), after;
+
+	do {
+		__atomic_store_n(&p->next, ADDRESS(head), __ATOMIC_RELAXED);
+		after = SW_WORD(p) | (((head >> ADDRESS_BITS) + 1) << ADDRESS_BITS);
+	} while (!__atomic_compare_exchange_n(&free_head, &head, after, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static bool run_begin(struct sw_call *call, const struct pending *p, bool callback, void *frame)
+{
+	struct sw_rec_host_func *r;
+
+	if (!sw_call_enter(call, p->id, SW_RF_BEGIN, frame))
+		return false;
+	sw_call_context(call, p->ctx);
+	r = sw_call_record(call, SW_REC_HOST_FUNC_RUN, sizeof *r);
+	if (r) {
+		r->stream = p->stream;
+		r->function = callback ? SW_WORD(p->fn.callback) : SW_WORD(p->fn.host);
+		r->enqueued = p->seq;
+		r->flags = callback;
+	}
+	sw_call_publish(call);
+	return true;
+}
+
+static void run_end(struct sw_call *call, int status)
+{
+	sw_call_resume(call);
+	sw_call_end(call, status);
+}
+
+static void CUDA_CB run_host(void *with)
+{
+	const struct pending p = *(struct pending *)with;
+	struct sw_call call;
+	bool on;
+
+	pending_give(with);
+	on = run_begin(&call, &p, false, __builtin_frame_address(0));
+	if (on)
+		sw_call_pause(&call);
+	p.fn.host(p.data);
+	if (on)
+		run_end(&call, 0);
+}
+
+static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
+{
+	const struct pending p = *(struct pending *)with;
+	struct sw_call call;
+	bool on;
+
+	pending_give(with);
+	on = run_begin(&call, &p, true, __builtin_frame_address(0));
+	if (on)
+		sw_call_pause(&call);
+	p.fn.callback(stream, status, p.data);
+	if (on)
+		run_end(&call, status);
+}
+
+/*
+ * Whether work on the stream would be captured.  When the driver will not say (the legacy stream during somebody's
+ * capture) it is not touched: "calling it does not invalidate the capture" (Driver API, cuStreamIsCapturing).
+ */
+static bool capturing(const struct sw_site *site, CUstream stream)
+{
+	const bool per_thread = site->flags & SW_RF_PER_THREAD;
+	__typeof__(&cuStreamIsCapturing) ask =
+		per_thread ? SW_REAL(cuStreamIsCapturing_ptsz) : SW_REAL(cuStreamIsCapturing);
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	return !ask || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static void enqueue_record(struct sw_call *call, CUstream stream, uint64_t function, uint32_t flags)
+{
+	struct sw_rec_host_func *r = sw_call_record(call, SW_REC_HOST_FUNC, sizeof *r);
+
+	if (r) {
+		r->stream = SW_WORD(stream);
+		r->function = function;
+		r->flags = flags;
+	}
+	sw_call_publish(call);
+}
+
+static struct pending *enqueue(struct sw_call *call, const struct sw_site *site, CUstream stream, void *data,
+			       uint64_t function, uint32_t form)
+{
+	struct pending *p = capturing(site, stream) ? NULL : pending_take();
+
+	sw_call_context(call, sw_context_of_stream(SW_WORD(stream)));
+	enqueue_record(call, stream, function, form | (p ? 0 : 2));
+	if (p) {
+		p->data = data;
+		p->seq = call->seq;
+		p->stream = SW_WORD(stream);
+		p->id = site->id;
+		p->ctx = call->ctx;
+	}
+	return p;
+}
+
+CUresult sw_custom_launch_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data)
+{
+	__typeof__(&cuLaunchHostFunc) real = (__typeof__(real))site->real;
+	struct pending *p;
+	struct sw_call call;
+	CUresult status;
+
+	if (!fn || !sw_site_enter(&call, site, 0))
+		return real(stream, fn, data);
+	p = enqueue(&call, site, stream, data, SW_WORD(fn), 0);
+	if (p)
+		p->fn.host = fn;
+	status = p ? real(stream, run_host, p) : real(stream, fn, data);
+	/* A failed call never runs it. */
+	if (p && status != CUDA_SUCCESS)
+		pending_give(p);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUstreamCallback fn, void *data,
+				unsigned int flags)
+{
+	__typeof__(&cuStreamAddCallback) real = (__typeof__(real))site->real;
+	struct pending *p;
+	struct sw_call call;
+	CUresult status;
+
+	if (!fn || !sw_site_enter(&call, site, 0))
+		return real(stream, fn, data, flags);
+	p = enqueue(&call, site, stream, data, SW_WORD(fn), 1);
+	if (p)
+		p->fn.callback = fn;
+	status = p ? real(stream, run_callback, p, flags) : real(stream, fn, data, flags);
+	if (p && status != CUDA_SUCCESS)
+		pending_give(p);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel launches: geometry, stream, attributes and the whole parameter block. */
+#include <string.h>
+
+#include "preload/recorder/companion.h"
+#include "preload/intercept/contexts.h"
+#include "preload/calls/custom.h"
+#include "preload/intercept/function_table.h"
+#include "preload/calls/graphs.h"
+#include "preload/calls/launch.h"
+
+/* Larger blocks (up to 32,764 bytes) are rare and get the larger frame. */
+#define SMALL_BLOCK 1024u
+#define LARGE_BLOCK SW_LAUNCH_BLOCK
+
+struct launch {
+	CUfunction f;
+	unsigned int grid[3], block[3];
+	unsigned int shared;
+	unsigned int cluster; /* blocks */
+	unsigned int flags;   /* SW_LAUNCH_* */
+	bool more;	      /* others of the same call follow: the last one carries status and duration */
+	CUstream stream;
+	void **params, **extra;
+	const CUlaunchConfig *config; /* NULL: none */
+};
+
+/* The packed buffer of `extra`: pairs of a name and a value up to CU_LAUNCH_PARAM_END. */
+static const void *packed_params(void **extra, size_t *bytes)
+{
+	const void *buffer = NULL;
+
+	*bytes = 0;
+	/* Two names exist; more pairs than that are not of this format. */
+	for (int i = 0; i < 4 && extra[0] != CU_LAUNCH_PARAM_END; i++, extra += 2) {
+		if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = extra[1];
+		else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
+			*bytes = *(const size_t *)extra[1];
+	}
+	if (!buffer || *bytes >= LARGE_BLOCK)
+		*bytes = 0;
+	return buffer;
+}
+
+static void launch_record(struct sw_call *call, const struct launch *launch, const struct sw_function *function,
+			  const void *block, size_t bytes)
+{
+	bool fresh = false;
+	const uint32_t params = bytes ? sw_params_intern(block, bytes, &fresh) : 0;
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->parameters(block, bytes);
+	const size_t inlined = fresh ? bytes : 0;
+	const size_t room = sizeof(struct sw_rec_launch) + inlined;
+	struct sw_rec_launch *r =
+		launch->more ? sw_hook_extra(call, SW_REC_LAUNCH, room) : sw_call_record(call, SW_REC_LAUNCH, room);
+
+	if (r) {
+		r->function = function ? function->id : 0;
+		r->params = params;
+		r->stream = SW_WORD(launch->stream);
+		for (int i = 0; i < 3; i++) {
+			r->grid[i] = launch->grid[i];
+			r->block[i] = (uint16_t)launch->block[i];
+		}
+		r->flags = (uint16_t)(launch->flags | (fresh ? SW_LAUNCH_INLINE : 0));
+		r->param_bytes = (uint16_t)inlined;
+		r->cluster = (uint16_t)launch->cluster;
+		r->shared_bytes = launch->shared;
+		memcpy(r + 1, block, inlined);
+	}
+	if (launch->more)
+		sw_describe_done(r);
+	else
+		sw_call_publish(call);
+}
+
+/* Nearly all parameters are pointers and words: not worth a call. */
+static inline void copy_param(char *to, const void *from, size_t bytes)
+{
+	if (bytes == 8)
+		memcpy(to, from, 8);
+	else if (bytes == 4)
+		memcpy(to, from, 4);
+	else
+		memcpy(to, from, bytes);
+}
+
+static inline __attribute__((always_inline)) void copy_params(const struct sw_function *function, void *const *params,
+							      char *block)
+{
+	/* Bytes between parameters are padding: they must not make equal blocks differ. */
+	if (function->gaps)
+		memset(block, 0, function->bytes);
+	for (uint32_t i = 0; i < function->params; i++) {
+		const struct sw_param *p = &function->layout[i];
+
+		if (params[i])
+			copy_param(block + p->offset, params[i], p->bytes);
+		else
+			memset(block + p->offset, 0, p->bytes);
+	}
+}
+
+static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
+							 const struct sw_function *function, char *block)
+{
+	copy_params(function, launch->params, block);
+	launch_record(call, launch, function, block, function->bytes);
+}
+
+size_t sw_launch_block(const struct sw_function *function, void **params, void **extra, char *block)
+{
+	size_t bytes = 0;
+	const void *packed = extra ? packed_params(extra, &bytes) : NULL;
+
+	if (packed && bytes) {
+		memcpy(block, packed, bytes);
+		return bytes;
+	}
+	if (!params || !function)
+		return 0;
+	copy_params(function, params, block);
+	return function->bytes;
+}
+
+static __attribute__((noinline)) void gather_large(struct sw_call *call, const struct launch *launch,
+						   const struct sw_function *function)
+{
+	char block[LARGE_BLOCK];
+
+	gather(call, launch, function, block);
+}
+
+static void gather_small(struct sw_call *call, const struct launch *launch, const struct sw_function *function)
+{
+	char block[SMALL_BLOCK];
+
+	gather(call, launch, function, block);
+}
+
+/* An event that the launch records, before its kernel ends: its clock is that of the stream before the launch. */
+static void early_event(const struct sw_call *call, CUstream stream, CUevent event, int flags)
+{
+	struct sw_rec_event_record *r = sw_hook_extra(call, SW_REC_EVENT_RECORD, sizeof *r);
+
+	if (!r)
+		return;
+	r->event = SW_WORD(event);
+	r->stream = SW_WORD(stream);
+	r->flags = SW_EVENT_RECORD_EARLY | ((unsigned int)flags & CU_EVENT_RECORD_EXTERNAL);
+	sw_describe_done(r);
+}
+
+static void launch_attribute(const struct sw_call *call, struct launch *launch, const CUlaunchAttribute *attribute)
+{
+	const CUlaunchAttributeValue *value = &attribute->value;
+
+	switch (attribute->id) {
+	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+		launch->flags |= value->cooperative ? SW_LAUNCH_COOPERATIVE : 0;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+		launch->cluster = value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+		launch->flags |= value->programmaticStreamSerializationAllowed ? SW_LAUNCH_PROGRAMMATIC : 0;
+		break;
+	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+		launch->flags |= SW_LAUNCH_EVENT;
+		early_event(call, launch->stream, value->programmaticEvent.event, value->programmaticEvent.flags);
+		break;
+	case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+		launch->flags |= SW_LAUNCH_EVENT;
+		early_event(call, launch->stream, value->launchCompletionEvent.event,
+			    value->launchCompletionEvent.flags);
+		break;
+	default: /* priorities, placement, memory domains: they order nothing */
+		break;
+	}
+}
+
+static void launch_begin(struct sw_call *call, struct launch *launch)
+{
+	const struct sw_function *function = sw_function_of(launch->f);
+	const void *packed = NULL;
+	size_t bytes = 0;
+
+	sw_call_context(call, sw_context_of_stream(SW_WORD(launch->stream)));
+	for (unsigned int i = 0; launch->config && launch->config->attrs && i < launch->config->numAttrs; i++)
+		launch_attribute(call, launch, &launch->config->attrs[i]);
+	if (launch->extra)
+		packed = packed_params(launch->extra, &bytes);
+	if (packed && bytes) {
+		launch->flags |= SW_LAUNCH_EXTRA;
+		launch_record(call, launch, function, packed, bytes);
+	} else if (!launch->params || !function || !function->bytes) {
+		launch_record(call, launch, function, NULL, 0);
+	} else if (function->bytes <= SMALL_BLOCK) {
+		gather_small(call, launch, function);
+	} else {
+		gather_large(call, launch, function);
+	}
+}
+
+CUresult sw_custom_launch(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+			  unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,
+			  void **params, void **extra)
+{
+	__typeof__(&cuLaunchKernel) real = (__typeof__(real))site->real;
+	struct launch launch = {.f = f,
+				.grid = {gx, gy, gz},
+				.block = {bx, by, bz},
+				.shared = shared,
+				.stream = stream,
+				.params = params,
+				.extra = extra};
+	struct sw_call call;
+	CUresult status;
+
+	if (!sw_site_enter(&call, site, 0))
+		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+	launch_begin(&call, &launch);
+	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_launch_cooperative(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy,
+				      unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
+				      unsigned int shared, CUstream stream, void **params)
+{
+	__typeof__(&cuLaunchCooperativeKernel) real = (__typeof__(real))site->real;
+	struct launch launch = {.f = f,
+				.grid = {gx, gy, gz},
+				.block = {bx, by, bz},
+				.shared = shared,
+				.flags = SW_LAUNCH_COOPERATIVE,
+				.stream = stream,
+				.params = params};
+	struct sw_call call;
+	CUresult status;
+
+	if (!sw_site_enter(&call, site, 0))
+		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+	launch_begin(&call, &launch);
+	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,
+			     void **extra)
+{
+	__typeof__(&cuLaunchKernelEx) real = (__typeof__(real))site->real;
+	struct launch launch = {.f = f, .params = params, .extra = extra, .config = config};
+	struct sw_call call;
+	CUresult status;
+
+	if (!config || !sw_site_enter(&call, site, 0))
+		return real(config, f, params, extra);
+	launch.grid[0] = config->gridDimX;
+	launch.grid[1] = config->gridDimY;
+	launch.grid[2] = config->gridDimZ;
+	launch.block[0] = config->blockDimX;
+	launch.block[1] = config->blockDimY;
+	launch.block[2] = config->blockDimZ;
+	launch.shared = config->sharedMemBytes;
+	launch.stream = config->hStream;
+	launch_begin(&call, &launch);
+	status = real(config, f, params, extra);
+	sw_graphs_capture(&call, launch.stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool last)
+{
+	struct launch launch = {.f = p->function,
+				.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+				.block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+				.shared = p->sharedMemBytes,
+				.flags = SW_LAUNCH_COOPERATIVE,
+				.more = !last,
+				.stream = p->hStream,
+				.params = p->kernelParams};
+
+	launch_begin(call, &launch);
+}
+
+CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_PARAMS *list, unsigned int devices,
+				       unsigned int flags)
+{
+	CUresult (*real)(CUDA_LAUNCH_PARAMS *, unsigned int, unsigned int) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!list || !sw_site_enter(&call, site, 0))
+		return real(list, devices, flags);
+	for (unsigned int i = 0; i < devices; i++)
+		launch_among(&call, &list[i], i + 1 == devices);
+	status = real(list, devices, flags);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+/* The launches of CUDA 3 take shape and parameters from the function's state, which nobody can ask for. */
+static bool launch_old(struct sw_call *call, const struct sw_site *site, CUfunction f, int width, int height,
+		       CUstream stream)
+{
+	struct launch launch = {.f = f, .grid = {(unsigned int)width, (unsigned int)height, 1}, .stream = stream};
+
+	if (!sw_site_enter(call, site, 0))
+		return false;
+	launch_begin(call, &launch);
+	return true;
+}
+
+CUresult sw_custom_launch_old(const struct sw_site *site, CUfunction f)
+{
+	CUresult (*real)(CUfunction) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!launch_old(&call, site, f, 1, 1, NULL))
+		return real(f);
+	status = real(f);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_launch_grid(const struct sw_site *site, CUfunction f, int width, int height)
+{
+	CUresult (*real)(CUfunction, int, int) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!launch_old(&call, site, f, width, height, NULL))
+		return real(f, width, height);
+	status = real(f, width, height);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_launch_grid_async(const struct sw_site *site, CUfunction f, int width, int height, CUstream stream)
+{
+	CUresult (*real)(CUfunction, int, int, CUstream) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!launch_old(&call, site, f, width, height, stream))
+		return real(f, width, height, stream);
+	status = real(f, width, height, stream);
+	sw_call_leave(&call, status);
+	return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captures in progress; which call made a node, and which graphs are the bodies of a conditional one. */
+#include "preload/calls/graphs.h"
+#include "preload/intercept/hook_state.h"
+
+/* Nodes whose origin is remembered.  Those of destroyed graphs are among them, so now and then all are forgotten. */
+#define MAX_ORIGINS (1u << 18)
+
+uint32_t sw_graphs_captures;
+
+void sw_graphs_capturing(enum sw_capture_op op)
+{
+	uint32_t n = __atomic_load_n(&sw_graphs_captures, __ATOMIC_RELAXED);
+
+	if (op != SW_CAPTURE_END)
+		__atomic_add_fetch(&sw_graphs_captures, 1, __ATOMIC_RELAXED);
+	else
+		while (n && !__atomic_compare_exchange_n(&sw_graphs_captures, &n, n - 1, true, __ATOMIC_RELAXED,
+							 __ATOMIC_RELAXED))
+			;
+}
+
+static bool any(uint64_t key, uint64_t value, uint64_t with)
+{
+	(void)key, (void)value, (void)with;
+	return true;
+}
+
+static void remember(uint64_t key, uint64_t value)
+{
+	struct sw_state *state = sw_state();
+	const uint64_t mask = sw_state_lock(state);
+
+	if (state->by_node.live >= MAX_ORIGINS)
+		sw_table_sweep(&state->by_node, any, 0);
+	sw_table_put(&state->by_node, key, value);
+	sw_state_unlock(state, mask);
+}
+
+void sw_graphs_origin(uint64_t node, uint64_t seq)
+{
+	if (node && seq)
+		remember(node, seq);
+}
+
+/* Bodies of conditional nodes are told when the node is made, and never again: how many (0), and each of them (1 ...).
+   Above the bits of an address. */
+uint64_t sw_graphs_body(uint64_t node, uint32_t i)
+{
+	return node ^ (uint64_t)(i + 1) << 48;
+}
+#define MAX_BODIES 1024u
+
+void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params)
+{
+	const CUDA_CONDITIONAL_NODE_PARAMS *p = &params->conditional;
+	uint32_t n = 0;
+
+	sw_graphs_origin(SW_WORD(node), call->seq);
+	if (params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !p->phGraph_out)
+		return;
+	for (; n < p->size && n < MAX_BODIES; n++)
+		remember(sw_graphs_body(SW_WORD(node), n + 1), SW_WORD(p->phGraph_out[n]));
+	remember(sw_graphs_body(SW_WORD(node), 0), n == p->size ? n : 0);
+}
+
+/* After a captured call the stream depends on the node that the call made, and on nothing else. */
+void sw_graphs_captured(const struct sw_call *call, CUstream stream)
+{
+	const bool per_thread = call->flags & SW_RF_PER_THREAD;
+	__typeof__(&cuStreamGetCaptureInfo_v3) ask =
+		per_thread ? SW_REAL(cuStreamGetCaptureInfo_v3_ptsz) : SW_REAL(cuStreamGetCaptureInfo_v3);
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	const CUgraphNode *nodes = NULL;
+	const CUgraphEdgeData *edges = NULL; /* without it programmatic edges are an error */
+	size_t n = 0;
+
+	/* The legacy stream cannot capture, and a question for it is refused while others do. */
+	if (!ask || stream == CU_STREAM_LEGACY || (!stream && !per_thread))
+		return;
+	if (ask(stream, &status, NULL, NULL, &nodes, &edges, &n) != CUDA_SUCCESS ||
+	    status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+		return;
+	for (size_t i = 0; nodes && i < n && i < SW_MAX_BEFORE; i++)
+		sw_graphs_origin(SW_WORD(nodes[i]), call->seq);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/calls/texture_objects.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "preload/calls/copy_boxes.h"
+#include "preload/intercept/contexts.h"
+#include "preload/calls/custom.h"
+
+#define MAX_RANK 5u
+#define MAX_NAME 16384u
+
+static void resource(struct sw_rec_object *r, const CUDA_RESOURCE_DESC *from)
+{
+	r->side = SW_SIDE_DEVICE;
+	switch (from->resType) {
+	case CU_RESOURCE_TYPE_ARRAY:
+		r->side = SW_SIDE_ARRAY;
+		r->address = (uint64_t)(uintptr_t)from->res.array.hArray;
+		break;
+	case CU_RESOURCE_TYPE_LINEAR:
+		r->address = from->res.linear.devPtr;
+		r->rank = 1;
+		r->size[0] = from->res.linear.sizeInBytes;
+		break;
+	case CU_RESOURCE_TYPE_PITCH2D:
+		r->address = from->res.pitch2D.devPtr;
+		r->rank = 2;
+		r->size[0] = sw_box_array_bytes(from->res.pitch2D.format, from->res.pitch2D.numChannels,
+						from->res.pitch2D.width, 1, 1);
+		r->size[1] = from->res.pitch2D.height;
+		r->stride[0] = from->res.pitch2D.pitchInBytes;
+		break;
+	default: /* a mipmapped array: which of its levels are used by whom is not followed */
+		break;
+	}
+}
+
+void sw_object_texture(struct sw_rec_object *r, uint64_t handle, const CUDA_RESOURCE_DESC *from)
+{
+	r->kind = SW_OBJECT_TEXTURE;
+	r->handle = handle;
+	resource(r, from);
+}
+
+void sw_object_surface(struct sw_rec_object *r, uint64_t handle, const CUDA_RESOURCE_DESC *from)
+{
+	r->kind = SW_OBJECT_SURFACE;
+	r->handle = handle;
+	resource(r, from);
+}
+
+static uint64_t hash_of(const CUtensorMap *map)
+{
+	return sw_hash_words(map, sizeof *map);
+}
+
+void sw_object_tensor_map(struct sw_rec_object *r, const CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
+			  const void *address, const cuuint64_t *size, const cuuint64_t *stride)
+{
+	r->kind = SW_OBJECT_TENSOR_MAP;
+	r->side = SW_SIDE_DEVICE;
+	r->handle = hash_of(map);
+	r->address = (uint64_t)(uintptr_t)address;
+	r->type = (uint16_t)type;
+	r->rank = (uint8_t)(rank < MAX_RANK ? rank : MAX_RANK);
+	for (uint32_t i = 0; i < r->rank; i++) {
+		r->size[i] = size[i];
+		if (i)
+			r->stride[i - 1] = stride[i - 1];
+	}
+}
+
+CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *map, void *address)
+{
+	__typeof__(&cuTensorMapReplaceAddress) real = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const uint64_t before = on && map ? hash_of(map) : 0;
+	const CUresult status = real(map, address);
+	struct sw_rec_object *r;
+
+	if (!on)
+		return status;
+	sw_call_context(&call, sw_context_here());
+	r = sw_call_record_after(&call, SW_REC_OBJECT, sizeof *r, status);
+	if (r && status == CUDA_SUCCESS) {
+		r->kind = SW_OBJECT_TENSOR_MAP;
+		r->side = SW_SIDE_DEVICE;
+		r->handle = hash_of(map);
+		r->before = before;
+		r->address = (uint64_t)(uintptr_t)address;
+	}
+	sw_call_publish(&call);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+void sw_symbol_named(uint64_t address, const char *name)
+{
+	const size_t bytes = name ? strnlen(name, MAX_NAME) : 0;
+	struct sw_rec_name *r = bytes && address ? sw_describe(SW_REC_NAME, sizeof *r + bytes, true) : NULL;
+
+	if (!r)
+		return;
+	r->of = SW_NAME_SYMBOL;
+	r->name_bytes = (uint32_t)bytes;
+	r->handle = address;
+	memcpy(r + 1, name, bytes);
+	sw_describe_done(r);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/gpu/gpu.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "preload/platform/clock.h"
+#include "preload/platform/sys.h"
+
+#define STACK_BYTES    (512u << 10) /* CUPTI runs on it */
+#define FETCH_NS       20000000u
+#define CLOCK_EVERY_NS 500000000ull
+#define EXIT_NS	       2000000000ull /* what the end of the program waits for the last records at most */
+#define CALLBACKS      2048u	     /* more than CUPTI numbers driver functions */
+
+static struct sw_gpu gpu;
+static pid_t owner;
+
+/* 0: go on; 1: fetch what is left and end; 2: ended. */
+static _Atomic uint32_t stage;
+
+static void say(const char *what, const char *why)
+{
+	char text[600];
+
+	snprintf(text, sizeof text, "GPU time stamps: %s%s%s", what, *why ? ": " : "", why);
+	gpu.recorder->notice(text);
+}
+
+static const char *result_text(CUptiResult result)
+{
+	const char *text = NULL;
+
+	if (gpu.cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text)
+		text = "unknown error";
+	return text;
+}
+
+/* ---- what is recorded -------------------------------------------------------------------------------------------- */
+
+/* Without the work there is nothing to record; without the others something is missing. */
+static const struct {
+	CUpti_ActivityKind kind;
+	bool needed;
+	const char *what;
+} kinds[] = {
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, "kernels"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY, true, "copies"},
+	{CUPTI_ACTIVITY_KIND_MEMSET, true, "memory sets"},
+	{CUPTI_ACTIVITY_KIND_MEMCPY2, false, "copies between devices"},
+	{CUPTI_ACTIVITY_KIND_OVERHEAD, false, "time lost in the driver"},
+	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false, "graphs"},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+/* The driver's functions that put work on a device, by themselves or by loading code: of all others CUPTI's records
+   would cost time and tell nothing. */
+static const char *const working[] = {"cuLaunch", "cuMem",     "cuGraphLaunch", "cuGraphUpload", "cuGraphInstantiate",
+				      "cuModule", "cuLibrary", "cuKernel",	"cuFuncLoad",	 "cuArray"};
+
+static bool puts_work(const char *name)
+{
+	for (size_t i = 0; i < sizeof working / sizeof *working; i++)
+		if (strncmp(name, working[i], strlen(working[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The records of calls that join work to ours.  Where the functions can't be chosen, all are recorded. */
+static CUptiResult enable_calls(void)
+{
+	uint32_t chosen = 0;
+
+	for (uint32_t id = 1; gpu.cupti.cuptiActivityEnableDriverApi && id < CALLBACKS; id++) {
+		const char *name = NULL;
+
+		if (gpu.cupti.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name &&
+		    puts_work(name) && gpu.cupti.cuptiActivityEnableDriverApi(id, 1) == CUPTI_SUCCESS)
+			chosen++;
+	}
+	return chosen ? CUPTI_SUCCESS : gpu.cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
+}
+
+static void refused(const char *what, CUptiResult result)
+{
+	char text[300];
+
+	snprintf(text, sizeof text, "CUPTI (%.160s) refuses %s", gpu.cupti.path, what);
+	say(text, result_text(result));
+}
+
+static bool enable(void)
+{
+	/* Nodes of graphs are recorded one by one where graphs are not recorded as a whole. */
+	const bool nodes = gpu.recorder->options()->gpu_timeline == SW_GPU_TIMELINE_NODES;
+	CUptiResult result = enable_calls();
+	size_t i;
+
+	if (result != CUPTI_SUCCESS) {
+		refused("records of driver calls", result);
+		return false;
+	}
+	for (i = 0; i < KINDS; i++) {
+		if (kinds[i].kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && nodes)
+			continue;
+		result = gpu.cupti.cuptiActivityEnable(kinds[i].kind);
+		if (result == CUPTI_SUCCESS)
+			continue;
+		refused(kinds[i].what, result);
+		if (kinds[i].needed)
+			break;
+	}
+	if (i == KINDS)
+		return true;
+	while (i-- > 0)
+		gpu.cupti.cuptiActivityDisable(kinds[i].kind);
+	return false;
+}
+
+static bool attach(void)
+{
+	uint8_t zeroed = 1;
+	size_t bytes = sizeof zeroed;
+	CUptiResult result;
+
+	/* Before any kind is enabled, so that all times are of one clock. */
+	if (gpu.cupti.cuptiActivityRegisterTimestampCallback)
+		gpu.own_clock = gpu.cupti.cuptiActivityRegisterTimestampCallback(sw_gpu_clock_now) == CUPTI_SUCCESS;
+	gpu.cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	/* We clear buffers on our thread; CUPTI would on the program's. */
+	gpu.cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
+	result = gpu.cupti.cuptiActivityRegisterCallbacks(sw_gpu_buffer_wanted, sw_gpu_buffer_done);
+	if (result != CUPTI_SUCCESS) {
+		refused("to hand over its records", result);
+		return false;
+	}
+	return enable();
+}
+
+/* ---- fetching ---------------------------------------------------------------------------------------------------- */
+
+/* Filled buffers into the trace; the clock before, so that each time stamp lies between two readings.  False: somebody
+   else has taken CUPTI over. */
+static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
+{
+	struct sw_gpu_buffer *list, *next;
+	const uint64_t now = sw_clock_ns(CLOCK_MONOTONIC);
+	bool ours = true;
+
+	gpu.cupti.cuptiActivityFlushAll(flush);
+	list = sw_gpu_buffers_take();
+	if (!flush && (list || now - *clock_at > CLOCK_EVERY_NS)) {
+		ours = sw_gpu_clock_tell(&gpu, clock_flags);
+		*clock_at = now;
+	}
+	for (; list; list = next) {
+		next = list->next;
+		sw_gpu_records_write(&gpu, list);
+		sw_gpu_buffer_free(list);
+	}
+	return flush ? sw_gpu_clock_tell(&gpu, clock_flags) : ours;
+}
+
+static void pause_unless_ending(void)
+{
+	struct timespec t = {.tv_nsec = FETCH_NS};
+
+	sw_sys_wait((const uint32_t *)&stage, 0, &t);
+}
+
+static void *work(void *unused)
+{
+	uint64_t clock_at = 0;
+	bool ours = true;
+
+	prctl(PR_SET_NAME, "syncwatch-gpu");
+	while (!atomic_load(&stage) && gpu.recorder->recording() && ours) {
+		ours = fetch(0, 0, &clock_at);
+		pause_unless_ending();
+	}
+	/* CUPTI's manual, cuptiActivityFlushAll: forced, once before the end of the session; records of work that still
+	   runs come without times. */
+	if (gpu.recorder->recording() && ours)
+		ours = fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, SW_GPU_CLOCK_LAST, &clock_at);
+	if (!ours)
+		say("another user of CUPTI took over, as torch.profiler does: the last ones are missing", "");
+	if (sw_gpu_buffers_refused())
+		say("more than 128 MiB of records waited to be fetched: some were dropped", "");
+	atomic_store(&stage, 2);
+	sw_sys_wake((const uint32_t *)&stage, 1);
+	return unused;
+}
+
+/*
+ * Runs before the handlers of all that was there when the first CUDA call was made (atexit: last in, first out), so
+ * CUDA and CUPTI are as alive as in the middle of the program.  The flush is made by our thread: should it hang, the
+ * program ends all the same.
+ */
+static void at_exit(void)
+{
+	const uint64_t until = sw_clock_ns(CLOCK_MONOTONIC) + EXIT_NS;
+	const struct timespec t = {.tv_nsec = 50000000};
+	uint32_t expected = 0;
+
+	if (getpid() != owner || !atomic_compare_exchange_strong(&stage, &expected, 1))
+		return;
+	sw_sys_wake((const uint32_t *)&stage, 1);
+	while (atomic_load(&stage) == 1 && sw_clock_ns(CLOCK_MONOTONIC) < until)
+		sw_sys_wait((const uint32_t *)&stage, 1, &t);
+}
+
+void syncwatch_gpu_start(const struct sw_companion *recorder)
+{
+	const struct sw_file_header *header = recorder->header();
+	const char *other = sw_cupti_other_tool();
+	char why[400];
+
+	gpu.recorder = recorder;
+	if (owner || !header)
+		return; /* a fork child: CUPTI is the parent's, as CUDA is */
+	owner = getpid();
+	if (other) {
+		say("not recorded, CUPTI has one user at a time and it is", other);
+		return;
+	}
+	if (sw_cupti_load(&gpu.cupti, why, sizeof why)) {
+		say("not recorded", why);
+		return;
+	}
+	sw_gpu_clock_start(header);
+	if (!attach())
+		return;
+	recorder->file_flags(SW_FILE_GPU);
+	sw_gpu_clock_tell(&gpu, 0);
+	atexit(at_exit);
+	if (sw_sys_thread(work, STACK_BYTES))
+		say("a thread to fetch them could not be made", "");
+}

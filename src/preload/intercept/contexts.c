@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/intercept/contexts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/intercept/driver.h"
+#include "preload/intercept/hook_state.h"
+
+/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are 1 and 2; 0 is one of the two. */
+#define LAST_DEFAULT_STREAM 2
+
+/* The context that the thread named last. */
+static __thread struct {
+	CUcontext handle;
+	uint32_t epoch;
+	uint8_t id;
+} remembered;
+
+static void device_describe(CUdevice device, __typeof__(&cuDeviceGetAttribute) attribute)
+{
+	__typeof__(&cuDeviceGetName) ask_name = SW_REAL(cuDeviceGetName);
+	__typeof__(&cuDeviceTotalMem_v2) ask_memory = SW_REAL(cuDeviceTotalMem_v2);
+	__typeof__(&cuDeviceGetUuid_v2) ask_uuid = SW_REAL(cuDeviceGetUuid_v2);
+	char name[256] = "";
+	int major = 0, minor = 0, processors = 0;
+	size_t bytes = 0;
+	CUuuid uuid = {{0}};
+	struct sw_rec_device *r;
+	size_t length;
+
+	attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+	attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+	attribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+	if (ask_name)
+		ask_name(name, sizeof name - 1, device);
+	if (ask_memory)
+		ask_memory(&bytes, device);
+	if (ask_uuid)
+		ask_uuid(&uuid, device);
+	length = strnlen(name, sizeof name - 1);
+	r = sw_describe(SW_REC_DEVICE, sizeof *r + length, false);
+	if (!r)
+		return;
+	r->ordinal = device;
+	r->major = (uint32_t)major;
+	r->minor = (uint32_t)minor;
+	r->multiprocessors = (uint32_t)processors;
+	r->memory_bytes = bytes;
+	memcpy(r->uuid, uuid.bytes, sizeof r->uuid);
+	r->name_bytes = (uint32_t)length;
+	r->reserved = 0;
+	memcpy(r + 1, name, length);
+	sw_describe_done(r);
+}
+
+/* Once a process, at its first context: by then the driver is initialised and answers. */
+static void devices_describe(struct sw_state *state)
+{
+	__typeof__(&cuDeviceGetCount) ask_count = SW_REAL(cuDeviceGetCount);
+	__typeof__(&cuDeviceGetAttribute) attribute = SW_REAL(cuDeviceGetAttribute);
+	int count = 0;
+
+	if (__atomic_exchange_n(&state->devices_described, 1, __ATOMIC_RELAXED) || !ask_count || !attribute)
+		return;
+	if (ask_count(&count) != CUDA_SUCCESS)
+		return;
+	for (int i = 0; i < count; i++)
+		device_describe(i, attribute);
+}
+
+static CUdevice ask_device(CUcontext context)
+{
+	__typeof__(&cuCtxGetDevice) ask = SW_REAL(cuCtxGetDevice);
+	__typeof__(&cuCtxGetCurrent) ask_current = SW_REAL(cuCtxGetCurrent);
+	CUcontext current = NULL;
+	CUdevice device = -1;
+
+	/* cuCtxGetDevice_v2 (13.0) takes the context, but older drivers have only the question about the current one.
+	 */
+#if CUDA_VERSION >= 13000
+	__typeof__(&cuCtxGetDevice_v2) ask_of = SW_REAL(cuCtxGetDevice_v2);
+
+	if (ask_of && ask_of(&device, context) == CUDA_SUCCESS)
+		return device;
+#endif
+	if (!ask || !ask_current || ask_current(&current) != CUDA_SUCCESS || current != context)
+		return -1;
+	return ask(&device) == CUDA_SUCCESS ? device : -1;
+}
+
+/* CUdevice of a context that need not be current; -1 where the driver cannot tell. */
+static int32_t context_device(CUcontext context)
+{
+	const int saved = errno;
+	const CUdevice device = ask_device(context);
+
+	errno = saved;
+	return device;
+}
+
+/* again: the id had another context before, so that it matters which records follow the description. */
+static void context_describe(uint8_t id, const struct sw_state_context *context, bool again)
+{
+	struct sw_rec_context *r = sw_describe(SW_REC_CONTEXT, sizeof *r, again);
+
+	if (!r)
+		return;
+	r->h.ctx = id;
+	r->handle = (uint64_t)(uintptr_t)context->handle;
+	r->device = context->device;
+	r->flags = (context->primary ? SW_CTX_PRIMARY : 0) | (context->green ? SW_CTX_GREEN : 0);
+	sw_describe_done(r);
+}
+
+static uint8_t context_search(const struct sw_state *state, CUcontext context)
+{
+	for (uint32_t i = state->contexts; i > 0; i--) {
+		if (state->context[i].handle == context)
+			return (uint8_t)i;
+	}
+	return 0;
+}
+
+/* A new id while there are any, then the one that came back longest ago of a context that has ended; 0: all are in use.
+ */
+static uint8_t context_slot(struct sw_state *state)
+{
+	if (state->contexts + 1 < SW_STATE_CONTEXTS)
+		return (uint8_t)(state->contexts + 1);
+	for (uint32_t i = 1; i < SW_STATE_CONTEXTS; i++) {
+		const uint32_t id = (state->context_again + i) % SW_STATE_CONTEXTS;
+
+		if (id && !state->context[id].handle) {
+			state->context_again = id;
+			return (uint8_t)id;
+		}
+	}
+	return 0;
+}
+
+static uint8_t context_add(struct sw_state *state, const struct sw_state_context *found)
+{
+	const int saved = errno;
+	uint64_t mask;
+	uint8_t id, fresh = 0;
+	bool again = false;
+
+	devices_describe(state);
+	errno = saved;
+	mask = sw_state_lock(state);
+	id = context_search(state, found->handle);
+	if (!id)
+		id = fresh = context_slot(state);
+	if (fresh) {
+		again = fresh <= state->contexts;
+		state->context[fresh] = *found;
+		if (!again)
+			__atomic_store_n(&state->contexts, fresh, __ATOMIC_RELEASE);
+	}
+	sw_state_unlock(state, mask);
+	if (fresh)
+		context_describe(id, found, again);
+	if (!id)
+		sw_notice("more than 255 contexts at once: work in later ones is recorded without its context");
+	return id;
+}
+
+uint8_t sw_context_of(CUcontext context)
+{
+	struct sw_state *state;
+	uint32_t epoch;
+	uint8_t id;
+
+	if (!context)
+		return 0;
+	state = sw_state();
+	epoch = __atomic_load_n(&state->epoch, __ATOMIC_ACQUIRE);
+	if (remembered.handle == context && remembered.epoch == epoch && remembered.id <= state->contexts)
+		return remembered.id;
+	id = context_search(state, context);
+	/* Nobody saw it being made: a primary context, which cudart selects through private tables. */
+	if (!id)
+		id = context_add(state, &(struct sw_state_context){
+						.handle = context, .primary = true, .device = context_device(context)});
+	remembered.handle = context;
+	remembered.epoch = epoch;
+	remembered.id = id;
+	return id;
+}
+
+uint8_t sw_context_made(CUcontext context)
+{
+	return context_add(sw_state(),
+			   &(struct sw_state_context){.handle = context, .device = context_device(context)});
+}
+
+uint8_t sw_context_made_primary(CUcontext context, CUdevice device)
+{
+	return context_add(sw_state(),
+			   &(struct sw_state_context){.handle = context, .primary = true, .device = device});
+}
+
+uint8_t sw_context_of_green(CUgreenCtx green)
+{
+	__typeof__(&cuCtxFromGreenCtx) ask = SW_REAL(cuCtxFromGreenCtx);
+	CUcontext context = NULL;
+	uint8_t id;
+
+	if (!green || !ask || ask(&context, green) != CUDA_SUCCESS || !context)
+		return sw_context_here();
+	id = context_search(sw_state(), context);
+	return id ? id
+		  : context_add(sw_state(), &(struct sw_state_context){.handle = context,
+								       .green = green,
+								       .device = context_device(context)});
+}
+
+uint8_t sw_context_of_primary(CUdevice device)
+{
+	const struct sw_state *state = sw_state();
+
+	for (uint32_t i = state->contexts; i > 0; i--) {
+		if (state->context[i].handle && state->context[i].primary && state->context[i].device == device)
+			return (uint8_t)i;
+	}
+	return 0;
+}
+
+CUcontext sw_context_current(void)
+{
+	__typeof__(&cuCtxGetCurrent) ask = SW_REAL(cuCtxGetCurrent);
+	CUcontext context = NULL;
+
+	return ask && ask(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+uint8_t sw_context_here(void)
+{
+	return sw_context_of(sw_context_current());
+}
+
+uint8_t sw_context_of_stream(uint64_t stream)
+{
+	const uint64_t id = stream > LAST_DEFAULT_STREAM ? sw_table_get(&sw_state()->by_stream, stream) : 0;
+
+	return id ? (uint8_t)id : sw_context_here();
+}
+
+void sw_context_stream_made(uint64_t stream, uint8_t id)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+
+	if (!id || stream <= LAST_DEFAULT_STREAM)
+		return;
+	mask = sw_state_lock(state);
+	sw_table_put(&state->by_stream, stream, id);
+	sw_state_unlock(state, mask);
+}
+
+uint8_t sw_context_stream_gone(uint64_t stream)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+	const uint8_t id = sw_context_of_stream(stream);
+
+	mask = sw_state_lock(state);
+	sw_table_delete(&state->by_stream, stream);
+	sw_state_unlock(state, mask);
+	return id;
+}
+
+static bool stream_of_context(uint64_t stream, uint64_t id, uint64_t ended)
+{
+	(void)stream;
+	return id == ended;
+}
+
+/* The handle may come back as another context from now on. */
+static void context_end(uint8_t id)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+
+	if (!id)
+		return;
+	mask = sw_state_lock(state);
+	state->context[id].handle = NULL;
+	sw_table_sweep(&state->by_stream, stream_of_context, id);
+	__atomic_fetch_add(&state->epoch, 1, __ATOMIC_RELEASE);
+	sw_state_unlock(state, mask);
+}
+
+/* A primary context ends when its last user releases it. */
+static bool primary_active(CUdevice device)
+{
+	__typeof__(&cuDevicePrimaryCtxGetState) ask = SW_REAL(cuDevicePrimaryCtxGetState);
+	unsigned int flags;
+	int active = 0;
+
+	return ask && ask(device, &flags, &active) == CUDA_SUCCESS && active;
+}
+
+static uint8_t green_search(const struct sw_state *state, uint64_t green)
+{
+	for (uint32_t i = state->contexts; i > 0; i--) {
+		if (state->context[i].handle && (uint64_t)(uintptr_t)state->context[i].green == green)
+			return (uint8_t)i;
+	}
+	return 0;
+}
+
+void sw_context_changed(enum sw_context_op op, uint64_t handle)
+{
+	const struct sw_state *state = sw_state();
+	uint8_t id;
+
+	switch (op) {
+	case SW_CONTEXT_DESTROY:
+		id = context_search(state, (CUcontext)(uintptr_t)handle);
+		context_end(id ? id : green_search(state, handle));
+		break;
+	case SW_CONTEXT_RESET:
+		context_end(sw_context_of_primary((CUdevice)handle));
+		break;
+	case SW_CONTEXT_RELEASE:
+		/* cuCtxDetach passes a context, cuDevicePrimaryCtxRelease a device's ordinal. */
+		if (handle < SW_STATE_CONTEXTS && !primary_active((CUdevice)handle))
+			context_end(sw_context_of_primary((CUdevice)handle));
+		break;
+	case SW_CONTEXT_CREATE:
+	case SW_CONTEXT_CURRENT:
+	case SW_CONTEXT_RETAIN:
+		break;
+	}
+}

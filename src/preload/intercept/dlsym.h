@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The preloaded dlsym: first of the three ways in (the others: cuGetProcAddress in procaddress.c, exported names). */
+#ifndef SW_PRELOAD_INTERCEPT_DLSYM_H
+#define SW_PRELOAD_INTERCEPT_DLSYM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The real dlsym, called on our own behalf (RTLD_NEXT: after this library). */
+void *sw_dlsym_call(void *handle, const char *name);
+
+/* Whether an address lies in this library. */
+bool sw_dlsym_is_ours(const void *address);
+
+/* For the assembly (entry.S). */
+extern void *sw_dlsym_real;
+void *sw_dlsym_find(void);
+struct sw_dlsym_answer {
+	void *value;
+	uint64_t decided; /* 0: let the real dlsym answer, as if we were not there */
+};
+struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The real driver: where its functions are, and which pointer stands for which entry point.
+ *
+ * Everything here initialises itself on first use, without locks, on any thread, also before the library's
+ * constructor: cudart keeps every pointer that it is given for good, so one that passed through unchanged because it
+ * was asked for too early would never be seen again.
+ */
+#ifndef SW_PRELOAD_INTERCEPT_DRIVER_H
+#define SW_PRELOAD_INTERCEPT_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/ids.h"
+#include "preload/intercept/cuda_types.h"
+
+/* The real functions by entry point; NULL until the driver was seen. */
+extern void *sw_driver_real[SW_ID_COUNT] __attribute__((visibility("hidden")));
+
+/* The real function behind an exported symbol of ours: in the object that the program would have used without us, else
+   in the driver that is loaded.  NULL: the process has no driver. */
+void *sw_driver_resolve(enum sw_api_id id);
+
+static inline void *sw_driver_function(enum sw_api_id id)
+{
+	void *real = __atomic_load_n(&sw_driver_real[id], __ATOMIC_RELAXED);
+
+	return __builtin_expect(real != NULL, 1) ? real : sw_driver_resolve(id);
+}
+
+/* Whether the driver says of itself that it only simulates one. */
+bool sw_driver_simulated(void);
+
+/* What a function without a driver answers: the stub library's own answer, so that who probes finds no CUDA. */
+#define SW_NO_DRIVER CUDA_ERROR_STUB_LIBRARY
+
+/* The real function, typed, for our own questions to the driver; may be NULL. */
+#define SW_REAL(symbol) ((__typeof__(&symbol))sw_driver_function(SW_ID_##symbol))
+
+/*
+ * What to hand to a caller who asked for `name` and would have got `real`: our wrapper where the pointer is that of a
+ * recorded entry point, a counting trampoline where the pointer is unknown and the name is not known to be harmless,
+ * else the pointer itself.
+ */
+void *sw_driver_exchange(const char *name, void *real, const void *caller);
+
+#endif

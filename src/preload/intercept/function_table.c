@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/intercept/function_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/intercept/driver.h"
+#include "preload/recorder/recorder.h"
+#include "preload/intercept/hook_state.h"
+
+/* "The maximum size of kernel parameters is 32,764 bytes" (CUDA C++ Programming Guide, 12.1 and newer). */
+#define MAX_PARAMS	4096u
+#define MAX_NAME	16384u
+#define MAX_PARAM_BYTES 32764u
+
+/* The two families of questions, of which a handle answers one. */
+struct ask {
+	CUresult (*param)(void *handle, size_t index, size_t *offset, size_t *bytes);
+	CUresult (*name)(const char **name, void *handle);
+	CUresult (*owner)(void **owner, void *handle);
+	uint32_t flags; /* of the FUNCTION record */
+};
+
+static struct ask ask_kernel(void)
+{
+	return (struct ask){
+		.param = (__typeof__(((struct ask *)0)->param))SW_REAL(cuKernelGetParamInfo),
+		.name = (__typeof__(((struct ask *)0)->name))SW_REAL(cuKernelGetName),
+		.owner = (__typeof__(((struct ask *)0)->owner))SW_REAL(cuKernelGetLibrary),
+		.flags = SW_FUNCTION_KERNEL,
+	};
+}
+
+static struct ask ask_function(void)
+{
+	return (struct ask){
+		.param = (__typeof__(((struct ask *)0)->param))SW_REAL(cuFuncGetParamInfo),
+		.name = (__typeof__(((struct ask *)0)->name))SW_REAL(cuFuncGetName),
+		.owner = (__typeof__(((struct ask *)0)->owner))SW_REAL(cuFuncGetModule),
+		.flags = 0,
+	};
+}
+
+static const char *function_name(const struct ask *ask, void *handle)
+{
+	const char *name = NULL;
+
+	return ask->name && ask->name(&name, handle) == CUDA_SUCCESS ? name : NULL;
+}
+
+/* Parameters from index 0 up to the first that the driver refuses. */
+static uint32_t count_params(const struct ask *ask, void *handle, bool *known)
+{
+	size_t offset, bytes;
+	uint32_t n = 0;
+	CUresult status = CUDA_SUCCESS;
+
+	while (ask->param && n < MAX_PARAMS && (status = ask->param(handle, n, &offset, &bytes)) == CUDA_SUCCESS)
+		n++;
+	*known = ask->param && (n > 0 || status == CUDA_ERROR_INVALID_VALUE);
+	return n;
+}
+
+static void function_describe(const struct sw_function *function, uint64_t handle, uint32_t flags, const char *name)
+{
+	const size_t name_bytes = name ? strnlen(name, MAX_NAME) : 0;
+	const size_t layout_bytes = function->params * sizeof *function->layout;
+	struct sw_rec_function *r = sw_describe(SW_REC_FUNCTION, sizeof *r + layout_bytes + name_bytes, false);
+
+	if (!r)
+		return;
+	r->id = function->id;
+	r->image = (uint32_t)sw_table_get(&sw_state()->by_code, function->owner);
+	r->handle = handle;
+	r->flags = flags | (function->known ? 0 : SW_FUNCTION_NO_LAYOUT);
+	r->params = (uint16_t)function->params;
+	r->name_bytes = (uint16_t)name_bytes;
+	memcpy(r + 1, function->layout, layout_bytes);
+	if (name)
+		memcpy((char *)(r + 1) + layout_bytes, name, name_bytes);
+	sw_describe_done(r);
+}
+
+/* `library`: where the handle is known to be a CUkernel, else 0. */
+static struct sw_function *function_make(void *handle, uint64_t library)
+{
+	const bool kernel = library != 0;
+	struct ask ask = kernel ? ask_kernel() : ask_function();
+	struct sw_function *function;
+	const char *name = function_name(&ask, handle);
+	void *owner = NULL;
+	uint32_t params;
+	bool known;
+
+	params = count_params(&ask, handle, &known);
+	if (!name && !known) {
+		ask = kernel ? ask_function() : ask_kernel();
+		name = function_name(&ask, handle);
+		params = count_params(&ask, handle, &known);
+	}
+	if (!name && !known && ask.name)
+		return NULL; /* neither kind knows it: the launch will fail, and the handle may be a good one later */
+	function = sw_table_memory(sizeof *function + params * sizeof *function->layout);
+	if (!function)
+		return NULL;
+	function->known = known;
+	for (uint32_t i = 0; i < params; i++) {
+		size_t offset = 0, bytes = 0;
+
+		ask.param(handle, i, &offset, &bytes);
+		if (offset > MAX_PARAM_BYTES || bytes > MAX_PARAM_BYTES - offset)
+			break;
+		function->gaps |= offset != function->bytes;
+		function->layout[i] = (struct sw_param){(uint16_t)offset, (uint16_t)bytes};
+		function->bytes = offset + bytes > function->bytes ? (uint32_t)(offset + bytes) : function->bytes;
+		function->params = i + 1;
+	}
+	if (!kernel && ask.owner && ask.owner(&owner, handle) == CUDA_SUCCESS)
+		function->owner = (uint64_t)(uintptr_t)owner;
+	else
+		function->owner = library;
+	function->id = __atomic_add_fetch(&sw_state()->functions, 1, __ATOMIC_RELAXED);
+	function_describe(function, (uint64_t)(uintptr_t)handle, ask.flags, name);
+	return function;
+}
+
+const struct sw_function *sw_function_of(CUfunction handle)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+	const uint64_t key = (uint64_t)(uintptr_t)handle;
+	uint64_t held = sw_table_get(&state->by_function, key);
+	struct sw_function *made;
+	int saved;
+
+	if (__builtin_expect(held != 0, 1))
+		return (const struct sw_function *)(uintptr_t)held;
+	if (!handle)
+		return NULL;
+	/* Two threads may both describe it, under two ids; both ids say the same. */
+	saved = errno;
+	made = function_make(handle, sw_table_get(&state->kernels, key));
+	errno = saved;
+	if (made) {
+		mask = sw_state_lock(state);
+		sw_table_put(&state->by_function, key, (uint64_t)(uintptr_t)made);
+		sw_state_unlock(state, mask);
+	}
+	return made;
+}
+
+void sw_function_is_kernel(CUkernel kernel, CUlibrary library)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+	const uint64_t key = (uint64_t)(uintptr_t)kernel, owner = (uint64_t)(uintptr_t)library;
+
+	if (!key || !owner || sw_table_get(&state->kernels, key) == owner)
+		return;
+	mask = sw_state_lock(state);
+	sw_table_put(&state->kernels, key, owner);
+	sw_state_unlock(state, mask);
+}
+
+uint64_t sw_functions_library_of(CUkernel kernel)
+{
+	return sw_table_get(&sw_state()->kernels, (uint64_t)(uintptr_t)kernel);
+}
+
+void sw_functions_module_of(uint64_t module, uint64_t library)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+	const uint64_t image = sw_table_get(&state->by_code, library);
+
+	if (!module || !image || sw_table_get(&state->by_code, module) == image)
+		return;
+	mask = sw_state_lock(state);
+	sw_table_put(&state->by_code, module, image);
+	sw_state_unlock(state, mask);
+}
+
+static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
+{
+	const struct sw_table *by_code = &sw_state()->by_code;
+	const uint64_t owner = ((const struct sw_function *)(uintptr_t)function)->owner;
+	const uint64_t image = sw_table_get(by_code, owner);
+
+	(void)handle;
+	/* Of a module that the driver made of this library, too; and whose origin is unknown may be of this one. */
+	return owner == code || image == 0 || image == sw_table_get(by_code, code);
+}
+
+static bool of_image(uint64_t handle, uint64_t image, uint64_t ended)
+{
+	(void)handle;
+	return image == ended;
+}
+
+static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
+{
+	(void)kernel;
+	return library == code;
+}
+
+uint32_t sw_functions_unload(uint64_t code)
+{
+	struct sw_state *state = sw_state();
+	uint64_t mask;
+	const uint32_t image = (uint32_t)sw_table_get(&state->by_code, code);
+
+	mask = sw_state_lock(state);
+	sw_table_sweep(&state->by_function, owned_by, code);
+	sw_table_sweep(&state->kernels, in_library, code);
+	/* A library's module ends with it. */
+	sw_table_sweep(&state->by_code, of_image, image);
+	sw_state_unlock(state, mask);
+	return image;
+}

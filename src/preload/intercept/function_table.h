@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels by handle: what a launch must know without asking the driver again.
+ *
+ * cudart launches with a CUkernel cast to CUfunction, Triton with a CUfunction (measured): a handle that came from the
+ * library functions is known to be the former, others are asked as one and then as the other.
+ */
+#ifndef SW_PRELOAD_INTERCEPT_FUNCTION_TABLE_H
+#define SW_PRELOAD_INTERCEPT_FUNCTION_TABLE_H
+
+#include <stdint.h>
+
+#include "preload/intercept/cuda_types.h"
+#include "syncwatch/format.h"
+
+struct sw_function {
+	uint32_t id;	 /* FUNCTION record's */
+	uint32_t params; /* entries in layout */
+	uint32_t bytes;	 /* of the parameter block: end of its last parameter */
+	uint16_t known;	 /* 1: layout is what the driver told */
+	uint16_t gaps;	 /* 1: bytes of the block belong to no parameter */
+	uint64_t owner;	 /* CUmodule or CUlibrary, 0 unknown */
+	struct sw_param layout[];
+};
+
+/* The function behind a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory, or the driver
+   does not know it. */
+const struct sw_function *sw_function_of(CUfunction handle);
+
+/* A CUkernel that the driver handed out, and its library. */
+void sw_function_is_kernel(CUkernel kernel, CUlibrary library);
+
+/* The library of a CUkernel that the driver handed out, 0 unknown. */
+uint64_t sw_functions_library_of(CUkernel kernel);
+
+/* A module that the driver made of a library: its functions come from the library's image. */
+void sw_functions_module_of(uint64_t module, uint64_t library);
+
+/* A module or library is about to be unloaded: its functions' handles may come back as others.  Returns the id of its
+   image. */
+uint32_t sw_functions_unload(uint64_t code);
+
+#endif

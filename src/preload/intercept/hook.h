@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every wrapper does around a call of the driver: find the real function, start the call, say in which context
+ * it works.  The recorder behind it is recorder.h.
+ */
+#ifndef SW_PRELOAD_INTERCEPT_HOOK_H
+#define SW_PRELOAD_INTERCEPT_HOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/ids.h"
+#include "preload/intercept/cuda_types.h"
+#include "preload/intercept/driver.h"
+#include "preload/recorder/recorder.h"
+
+/* A handle, an address or a number as the word that a record holds. */
+#define SW_WORD(x) ((uint64_t)(uintptr_t)(x))
+/* What the driver stored through a pointer that may be NULL. */
+#define OUT(p) ((p) ? *(p) : 0)
+
+/* Where a wrapper stands: its entry point and who called it. */
+struct sw_site {
+	void *real;
+	void *frame;	    /* __builtin_frame_address(0) of the exported function */
+	const void *caller; /* its return address */
+	uint16_t id;	    /* enum sw_api_id */
+	uint16_t flags;	    /* SW_RF_* */
+};
+
+/*
+ * sw_call_enter(), the API record at the first use of the entry point, and SW_RF_RUNTIME when a CUDA runtime called.
+ * False: call the real function and record nothing.
+ */
+bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame, const void *caller);
+
+static inline bool sw_site_enter(struct sw_call *call, const struct sw_site *site, uint16_t flags)
+{
+	return sw_hook_enter(call, site->id, site->flags | flags, site->frame, site->caller);
+}
+
+/*
+ * A further record of a call that leaves more than one (elements of a batch, events of a launch): numbered now, before
+ * the call's own record.  Fill it, then sw_describe_done().  NULL: lost.
+ */
+void *sw_hook_extra(const struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
+
+/* An API record for an entry point that is not in the table; `id` from SW_ID_COUNT on. */
+void sw_hook_describe(uint16_t id, const char *driver, const char *runtime);
+
+#endif

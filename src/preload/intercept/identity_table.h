@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hash table from a handle to a word, read without a lock.
+ *
+ * One writer at a time (the caller holds a lock); any number of readers.  Grows by publishing a copy; old copies are
+ * kept, since a reader may still be in them: all of them together are no larger than the newest.
+ * Keys and values are never 0.  Memory comes from mmap, never from the program's allocator.
+ */
+#ifndef SW_PRELOAD_INTERCEPT_IDENTITY_TABLE_H
+#define SW_PRELOAD_INTERCEPT_IDENTITY_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sw_table_slots;
+struct sw_table {
+	struct sw_table_slots *slots; /* NULL: empty */
+	uint32_t live;		      /* keys with a value */
+};
+
+/* 0: absent. */
+uint64_t sw_table_get(const struct sw_table *table, uint64_t key);
+/* False: no memory; the table is unchanged. */
+bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value);
+void sw_table_delete(struct sw_table *table, uint64_t key);
+/* Deletes every key for which `gone` says so. */
+void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with);
+
+/* Memory that is never given back, zeroed, aligned to 16; NULL when there is none.  Any thread, no lock. */
+void *sw_table_memory(size_t bytes);
+
+#endif

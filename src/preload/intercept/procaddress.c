@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Second way in: pointers that the driver hands out itself.  cudart, shared or static, asks for all of its functions
+ * so, with flag 0 for the legacy and 2 for the per-thread default stream; what comes back is told apart by the pointer.
+ */
+#include "preload/intercept/hook.h"
+#include "preload/intercept/requesters.h"
+#include "preload/intercept/wrappers.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static void exchange(const char *symbol, void **pfn, int version, const void *caller)
+{
+	if (!pfn || !*pfn || !symbol)
+		return;
+	*pfn = sw_driver_exchange(symbol, *pfn, caller);
+	sw_requester_version(caller, (uint32_t)version);
+}
+
+EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags);
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+{
+	__typeof__(&cuGetProcAddress) real = SW_REAL(cuGetProcAddress);
+	CUresult status;
+
+	if (!real)
+		return SW_NO_DRIVER;
+	status = real(symbol, pfn, cudaVersion, flags);
+	if (status == CUDA_SUCCESS)
+		exchange(symbol, pfn, cudaVersion, __builtin_return_address(0));
+	return status;
+}
+
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+				    CUdriverProcAddressQueryResult *symbolStatus);
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *symbolStatus)
+{
+	__typeof__(&cuGetProcAddress_v2) real = SW_REAL(cuGetProcAddress_v2);
+	CUresult status;
+
+	if (!real)
+		return SW_NO_DRIVER;
+	status = real(symbol, pfn, cudaVersion, flags, symbolStatus);
+	if (status == CUDA_SUCCESS)
+		exchange(symbol, pfn, cudaVersion, __builtin_return_address(0));
+	return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The modules that ask for the driver's functions: CUDA runtimes, programs, profilers. */
+#ifndef SW_PRELOAD_INTERCEPT_REQUESTERS_H
+#define SW_PRELOAD_INTERCEPT_REQUESTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An object that is mapped. */
+struct sw_object {
+	uintptr_t start, end; /* of its segments */
+	uintptr_t base;	      /* load bias */
+	char path[512];	      /* "" for the program itself */
+};
+/* The object that an address lies in.  False: none. */
+bool sw_object_of(const void *address, struct sw_object *object);
+
+/* Counts a request from `caller`.  False: it is the driver, CUPTI or a like tool, whose calls are not the program's. */
+bool sw_requester_count(const void *caller);
+/* The CUDA version that it asked for; the highest is kept. */
+void sw_requester_version(const void *caller, uint32_t version);
+
+/* The objects that are CUDA runtimes, or have one linked into them: one or two, looked through at every call. */
+#define SW_RUNTIMES 16u
+struct sw_runtimes {
+	uint32_t taken;
+	struct {
+		uintptr_t start, bytes; /* 0 bytes: not there yet, or unloaded */
+	} at[SW_RUNTIMES];
+};
+extern struct sw_runtimes sw_runtimes __attribute__((visibility("hidden")));
+
+/* Whether the code at this address is a CUDA runtime, or a program that has one linked into it. */
+static inline bool sw_requester_is_runtime(const void *caller)
+{
+	const uint32_t taken = __atomic_load_n(&sw_runtimes.taken, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < taken && i < SW_RUNTIMES; i++) {
+		const uintptr_t bytes = __atomic_load_n(&sw_runtimes.at[i].bytes, __ATOMIC_ACQUIRE);
+
+		if ((uintptr_t)caller - sw_runtimes.at[i].start < bytes)
+			return true;
+	}
+	return false;
+}
+
+/* Writes a CUDART record for each module that is new or whose count has doubled; the last one counts. */
+void sw_requesters_describe(void);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/clock.h"
+
+#include <cpuid.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "preload/platform/sys.h"
+
+bool sw_clock_is_tsc;
+
+struct sw_clock_pair sw_clock_read(void)
+{
+	struct sw_clock_pair best = {0};
+	uint64_t width = UINT64_MAX;
+	for (int i = 0; i < 4; i++) { /* the tightest of four: an interrupt may fall between the two readings */
+		uint64_t before = sw_clock_ticks();
+		uint64_t ns = sw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t after = sw_clock_ticks();
+		if (after - before < width) {
+			width = after - before;
+			best = (struct sw_clock_pair){before + width / 2, ns};
+		}
+	}
+	return best;
+}
+
+uint64_t sw_clock_rate(struct sw_clock_pair first, struct sw_clock_pair last)
+{
+	uint64_t ns = last.monotonic_ns - first.monotonic_ns;
+	if (last.monotonic_ns <= first.monotonic_ns || last.ticks <= first.ticks || ns < 10000)
+		return 0;
+	return (uint64_t)((unsigned __int128)(last.ticks - first.ticks) * 1000000000u / ns);
+}
+
+/* CPUID 0x80000007, EDX bit 8: the counter runs at one rate in all power states (Intel SDM 3B, 18.17.1). */
+static bool invariant(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+}
+
+/* The kernel itself trusts the counter (it watches it against other clocks). */
+static bool kernel_trusts_it(void)
+{
+	char name[16] = "";
+	int fd = sw_sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC,
+			     0);
+	if (fd < 0)
+		return false;
+	long got = sw_sys_read(fd, name, sizeof name - 1);
+	sw_sys_close(fd);
+	return got >= 3 && memcmp(name, "tsc", 3) == 0;
+}
+
+static struct sw_clock_pair spin(uint64_t ns)
+{
+	uint64_t until = sw_clock_ns(CLOCK_MONOTONIC) + ns;
+	while (sw_clock_ns(CLOCK_MONOTONIC) < until)
+		;
+	return sw_clock_read();
+}
+
+uint64_t sw_clock_start(void)
+{
+	sw_clock_is_tsc = invariant();
+	if (!sw_clock_is_tsc)
+		return 1000000000u;
+	struct sw_clock_pair first = sw_clock_read();
+	struct sw_clock_pair middle = spin(100000);
+	struct sw_clock_pair last = spin(100000);
+	uint64_t one = sw_clock_rate(first, middle), two = sw_clock_rate(middle, last);
+	uint64_t apart = one > two ? one - two : two - one;
+	/* Virtual machines often run another clock source over a good counter: then two measurements must agree. */
+	if (one && two && (kernel_trusts_it() || apart < one / 50))
+		return sw_clock_rate(first, last);
+	sw_clock_is_tsc = false;
+	return 1000000000u;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* One system call: its result, or -errno, with errno as it was. */
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+	int saved = errno;
+	long got = syscall(number, a, b, c, d, e, f);
+	if (got == -1)
+		got = -errno;
+	errno = saved;
+	return got;
+}
+
+int sw_sys_open(const char *path, int flags, unsigned mode)
+{
+	return (int)call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+}
+
+int sw_sys_close(int fd)
+{
+	return (int)call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+int sw_sys_unlink(const char *path)
+{
+	return (int)call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+
+int sw_sys_fstat(int fd, struct stat *out)
+{
+	return (int)call(SYS_fstat, fd, (long)out, 0, 0, 0, 0);
+}
+
+long sw_sys_read(int fd, void *data, size_t bytes)
+{
+	return call(SYS_read, fd, (long)data, (long)bytes, 0, 0, 0);
+}
+
+long sw_sys_write(int fd, const void *data, size_t bytes)
+{
+	return call(SYS_write, fd, (long)data, (long)bytes, 0, 0, 0);
+}
+
+int sw_sys_truncate(int fd, uint64_t bytes)
+{
+	return (int)call(SYS_ftruncate, fd, (long)bytes, 0, 0, 0, 0);
+}
+
+int sw_sys_fcntl(int fd, int command, long argument)
+{
+	return (int)call(SYS_fcntl, fd, command, argument, 0, 0, 0);
+}
+
+/* File systems without fallocate (NFS 3): blocks exist once something was written into them. */
+static int allocate_by_writing(int fd, uint64_t offset, uint64_t bytes)
+{
+	static const char zeros[4096];
+	while (bytes) {
+		long got = call(SYS_pwrite64, fd, (long)zeros, (long)(bytes < 4096 ? bytes : 4096), (long)offset, 0, 0);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0)
+			return got ? (int)got : -ENOSPC;
+		offset += (uint64_t)got;
+		bytes -= (uint64_t)got;
+	}
+	return 0;
+}
+
+int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
+{
+	long got;
+	do
+		got = call(SYS_fallocate, fd, 0, (long)offset, (long)bytes, 0, 0);
+	while (got == -EINTR);
+	if (got == -EOPNOTSUPP || got == -ENOSYS)
+		return allocate_by_writing(fd, offset, bytes);
+	return (int)got;
+}
+
+void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
+{
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	long got = call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+	if (got < 0 && got > -4096) {
+		*error = (int)got;
+		return NULL;
+	}
+	return (void *)got;
+}
+
+void sw_sys_unmap(void *at, size_t bytes)
+{
+	call(SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0);
+}
+
+int sw_sys_madvise(void *at, size_t bytes, int advice)
+{
+	return (int)call(SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0);
+}
+
+int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout)
+{
+	return (int)call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value, (long)timeout, 0, 0);
+}
+
+void sw_sys_wake(const uint32_t *word, int threads)
+{
+	call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, threads, 0, 0, 0);
+}
+
+uint64_t sw_sys_block_signals(void)
+{
+	uint64_t all = ~0ull, old = 0;
+	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof old, 0, 0);
+	return old;
+}
+
+void sw_sys_set_signals(uint64_t mask)
+{
+	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int saved = errno;
+	if (pthread_attr_init(&attributes))
+		return -ENOMEM;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, stack_bytes);
+	uint64_t mask = sw_sys_block_signals(); /* inherited by the new thread: no handler of the program runs on it */
+	int error = pthread_create(&thread, &attributes, body, NULL);
+	sw_sys_set_signals(mask);
+	pthread_attr_destroy(&attributes);
+	errno = saved;
+	return -error;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recorder/companion.h"
+
+#include "preload/recorder/trace.h"
+#include "preload/recorder/writer.h"
+
+const struct sw_companion_hooks *sw_companion_hooks;
+
+static bool inside(void)
+{
+	return sw_thread.guard || sw_thread.busy;
+}
+
+static void hook(const struct sw_companion_hooks *hooks)
+{
+	sw_companion_hooks = hooks;
+}
+
+void (*sw_companion_begun)(void);
+
+static void begun(void (*function)(void))
+{
+	__atomic_store_n(&sw_companion_begun, function, __ATOMIC_SEQ_CST);
+	if (sw_recording())
+		function();
+}
+
+static const struct sw_file_header *header(void)
+{
+	return sw_trace.header;
+}
+
+static void file_flags(uint32_t flags)
+{
+	if (sw_trace.header)
+		__atomic_fetch_or(&sw_trace.header->flags, flags, __ATOMIC_RELAXED);
+}
+
+static const struct sw_companion companion = {
+	.enter = sw_call_enter,
+	.record = sw_call_record,
+	.record_after = sw_call_record_after,
+	.publish = sw_call_publish,
+	.leave = sw_call_leave,
+	.end = sw_call_end,
+	.describe = sw_describe,
+	.described = sw_describe_done,
+	.notice = sw_notice,
+	.recording = sw_recording,
+	.inside = inside,
+	.begun = begun,
+	.hook = hook,
+	.nested = sw_call_inside,
+	.host_sync = sw_host_sync,
+	.host_sync_on = sw_host_sync_on,
+	.thread = sw_recorder_thread,
+	.options = sw_preload_options,
+	.header = header,
+	.file_flags = file_flags,
+};
+
+const struct sw_companion *syncwatch_companion(uint32_t version)
+{
+	return version == SW_COMPANION_VERSION ? &companion : NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How companion objects reach the recorder.  What is off by default (guarded host accesses, host threads, GPU time
+ * stamps) lives in objects of its own beside libsyncwatch.so, so that a program recorded without it has none of its
+ * interpositions.  A companion finds syncwatch_companion() with dlsym(RTLD_DEFAULT) and is inert without it.
+ *
+ * The functions of the table are those of recorder.h and keep its rules.
+ */
+#ifndef SW_PRELOAD_RECORDER_COMPANION_H
+#define SW_PRELOAD_RECORDER_COMPANION_H
+
+#include "preload/recorder/recorder.h"
+
+#define SW_COMPANION_VERSION 4u /* both sides are built together: any difference is a mixed installation */
+
+/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA. */
+struct sw_companion_hooks {
+	/* A record is complete and not yet overwritten: before the call where SW_RF_PENDING says so.  NULL: one was
+	 * lost. */
+	void (*published)(const struct sw_rec *rec);
+	/* The parameter block of the LAUNCH that is published next; may lie in the program's memory. */
+	void (*parameters)(const void *block, size_t bytes);
+	/* The call of the records published since the last time has returned. */
+	void (*left)(int status);
+};
+
+/* NULL: nobody listens.  Set once, before the first call is recorded. */
+extern const struct sw_companion_hooks *sw_companion_hooks;
+
+extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
+
+struct sw_companion {
+	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
+	void *(*record)(struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
+	void *(*record_after)(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status);
+	void (*publish)(struct sw_call *call);
+	void (*leave)(struct sw_call *call, int status);
+	void (*end)(struct sw_call *call, int status);
+	void *(*describe)(enum sw_rec_kind kind, size_t bytes, bool ordered);
+	void (*described)(void *rec);
+	void (*notice)(const char *text);
+	bool (*recording)(void);
+	bool (*inside)(void);		       /* a call of this thread is being recorded: calls made now are not */
+	void (*begun)(void (*function)(void)); /* called whenever recording begins; at once where it has: one at most */
+	void (*hook)(const struct sw_companion_hooks *hooks);
+	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
+	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);
+	void (*host_sync_on)(void);
+	struct sw_thread *(*thread)(void);
+	const struct sw_preload_options *(*options)(void);
+	const struct sw_file_header *(*header)(void); /* NULL: no trace */
+	void (*file_flags)(uint32_t flags);	      /* adds SW_FILE_* to the header */
+};
+
+/* NULL: the versions differ.  Any thread, any time; the table is constant. */
+const struct sw_companion *syncwatch_companion(uint32_t version) __attribute__((visibility("default")));
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making the trace file: its name, and its first page. */
+#include "preload/recorder/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/recorder/recorder.h"
+#include "preload/platform/sys.h"
+#include "config.h"
+
+#define SW_NAME_TRIES 1000
+
+/* "syncwatch-PROGRAM-PID.swt", the program's name without anything that a shell would mind. */
+static void default_name(char *out, size_t room)
+{
+	char program[65];
+	size_t n = 0;
+	for (const char *p = program_invocation_short_name; *p && n < sizeof program - 1; p++) {
+		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+			     *p == '_' || (n && (*p == '.' || *p == '-' || *p == '+'));
+		program[n++] = plain ? *p : '_';
+	}
+	program[n] = 0;
+	snprintf(out, room, "syncwatch-%s-%d.swt", program, (int)getpid());
+}
+
+/* The try-th name: FILE.swt, FILE-2.swt, FILE-3.swt ... A program that execs another keeps its pid. */
+static int name_try(char *out, size_t room, const char *path, unsigned try)
+{
+	size_t n = strlen(path), stem = n > 4 && strcmp(path + n - 4, ".swt") == 0 ? n - 4 : n;
+	int got = try == 1 ? snprintf(out, room, "%s", path)
+			   : snprintf(out, room, "%.*s-%u%s", (int)stem, path, try, path + stem);
+	return got > 0 && (size_t)got < room ? 0 : -ENAMETOOLONG;
+}
+
+static int create(const char *path)
+{
+	int fd = -EEXIST;
+	for (unsigned try = 1; try <= SW_NAME_TRIES && fd == -EEXIST; try++) {
+		int error = name_try(sw_trace.path, sizeof sw_trace.path, path, try);
+		if (error)
+			return error;
+		fd = sw_sys_open(sw_trace.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	}
+	if (fd < 0 || fd >= 3)
+		return fd;
+	/* A program that closed its standard streams must not find our file behind one of their numbers. */
+	int high = sw_sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sw_sys_close(fd);
+	return high;
+}
+
+static bool host_sync;
+
+void sw_host_sync_on(void)
+{
+	__atomic_store_n(&host_sync, true, __ATOMIC_SEQ_CST);
+	struct sw_file_header *header = sw_trace.header;
+	if (header)
+		__atomic_fetch_or(&header->flags, SW_FILE_HOST_SYNC, __ATOMIC_RELAXED);
+}
+
+static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
+{
+	memcpy(h->magic, SW_FORMAT_MAGIC, sizeof h->magic);
+	h->major = SW_FORMAT_MAJOR;
+	h->minor = SW_FORMAT_MINOR;
+	h->byte_order = SW_FORMAT_BYTE_ORDER;
+	h->header_bytes = SW_FORMAT_HEADER_BYTES;
+	h->chunk_bytes = SW_CHUNK_BYTES;
+	h->flags = (sw_clock_is_tsc ? SW_FILE_TSC : 0u) | (host_sync ? SW_FILE_HOST_SYNC : 0u);
+	h->pid = (uint32_t)getpid();
+	h->ppid = (uint32_t)getppid();
+	h->ticks_per_second = ticks_per_second;
+	sw_trace.start = sw_clock_read();
+	h->start_ticks = sw_trace.start.ticks;
+	h->start_monotonic_ns = sw_trace.start.monotonic_ns;
+	h->start_realtime_ns = sw_clock_ns(CLOCK_REALTIME);
+	strncpy(h->recorder_version, PACKAGE_VERSION, sizeof h->recorder_version - 1);
+}
+
+static int map_header(void)
+{
+	struct stat s;
+	int error = sw_sys_fstat(sw_trace.fd, &s);
+	if (!error)
+		error = sw_sys_allocate(sw_trace.fd, 0, SW_FORMAT_HEADER_BYTES);
+	if (error)
+		return error;
+	sw_trace.device = s.st_dev;
+	sw_trace.inode = s.st_ino;
+	sw_trace.header = sw_sys_map(sw_trace.fd, 0, SW_FORMAT_HEADER_BYTES, &error);
+	return error;
+}
+
+void sw_trace_discard(void)
+{
+	sw_sys_unlink(sw_trace.path); /* an empty file would help nobody */
+	sw_sys_close(sw_trace.fd);
+	sw_trace.fd = -1;
+}
+
+int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
+{
+	char name[128], path[sizeof sw_trace.path];
+	default_name(name, sizeof name);
+	if (!*asked)
+		asked = name;
+	bool relative = asked[0] != '/' && directory[0];
+	if ((size_t)snprintf(path, sizeof path, "%s%s%s", relative ? directory : "", relative ? "/" : "", asked) >=
+	    sizeof path)
+		return -ENAMETOOLONG;
+	uint64_t rate = sw_clock_start();
+	sw_trace.max_chunks =
+		max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
+	int fd = create(path);
+	if (fd < 0)
+		return fd;
+	sw_trace.fd = fd;
+	int error = map_header();
+	if (error) {
+		sw_trace_discard();
+		return error;
+	}
+	fill(sw_trace.header, rate);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of the program: exit() or the end of main.  Nothing runs on _exit, quick_exit or a signal, and nothing has
+ * to: by then everything is in the file.  No CUDA function is called here.
+ */
+#include "preload/handoff/analyse.h"
+#include "preload/platform/bypass.h"
+#include "preload/recorder/describe.h"
+#include "preload/recorder/process.h"
+#include "preload/recorder/recorder.h"
+#include "preload/platform/say.h"
+#include "preload/recorder/trace.h"
+#include "preload/recorder/writer.h"
+
+static void end_trace(void)
+{
+	struct sw_thread *t = &sw_thread;
+	if (!t->busy && (t->writer || sw_writer_attach(t))) {
+		sw_writer_abandon(t->writer);
+		sw_writer_tell_missed(t->writer);
+		sw_process_tell_nested();
+		sw_describe_end(t->writer);
+	}
+	sw_process_end();
+	sw_trace_update_clock();
+	sw_trace_end();
+}
+
+void sw_process_exit(void)
+{
+	const struct sw_preload_options *options = sw_preload_options();
+	switch (sw_process_state()) {
+	case SW_STATE_FRESH:
+		if (sw_process_is_first() && !sw_process_hooked() && sw_bypass_gpu_open())
+			sw_say("SW901: this program used a GPU, but no CUDA call could be intercepted: nothing was "
+			       "recorded. "
+			       "Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen");
+		sw_process_end();
+		break;
+	case SW_STATE_ON:
+	case SW_STATE_ON_CHECKED:
+	case SW_STATE_FULL:
+		if (!sw_process_is_owner())
+			return; /* a child of vfork that called exit() */
+		end_trace();
+		if (options->report)
+			sw_analyse(sw_trace.path, options->pass, sw_process_directory());
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,29 @@
+# The recorder half of the preload object; its unit tests link the same sources as a library.
+recorder_sources = \
+	src/preload/recorder/recorder.h src/preload/recorder/recorder.c \
+	src/preload/handoff/analyse.c src/preload/handoff/analyse.h \
+	src/preload/platform/bypass.c src/preload/platform/bypass.h \
+	src/preload/platform/clock.c src/preload/platform/clock.h \
+	src/preload/recorder/companion.c src/preload/recorder/companion.h \
+	src/preload/recorder/record_cost.c src/preload/recorder/record_cost.h \
+	src/preload/recorder/create.c \
+	src/preload/recorder/describe.c src/preload/recorder/describe.h \
+	src/preload/recorder/exit.c \
+	src/preload/recorder/fork.c \
+	src/preload/recorder/helper.c src/preload/recorder/helper.h \
+	src/preload/recorder/intern.c src/preload/recorder/intern.h \
+	src/preload/platform/lock.h \
+	src/preload/stacks/modules.c src/preload/stacks/modules.h \
+	src/preload/recorder/notice.c src/preload/recorder/notice.h \
+	src/preload/recorder/options.c src/preload/recorder/options.def src/preload/recorder/options.h \
+	src/preload/recorder/process.c src/preload/recorder/process.h \
+	src/preload/platform/say.c src/preload/platform/say.h \
+	src/preload/stacks/stack.c src/preload/stacks/stack.h \
+	src/preload/recorder/trace.c src/preload/recorder/trace.h \
+	src/preload/stacks/unwind.c src/preload/stacks/unwind.h \
+	src/preload/recorder/writer.c src/preload/recorder/writer.h
+libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
+
+noinst_LIBRARIES += libswrecorder.a
+libswrecorder_a_SOURCES = src/base/crc32c.c src/base/hash.c $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
+libswrecorder_a_CFLAGS = $(SW_CFLAGS) -ftls-model=initial-exec -fno-omit-frame-pointer

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recorder/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/platform/say.h"
+
+static struct sw_preload_options options;
+
+const struct sw_preload_options *sw_preload_options(void)
+{
+	return &options;
+}
+
+/* Parsers: false when the text is not such a value. */
+static bool parse_size(void *out, const char *text)
+{
+	char *end;
+	unsigned long long value = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr("KMGT", *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - "KMGT" + 1) : 0;
+	if (*text < '0' || *text > '9' || (*end && !unit) || (unit && end[1]) || value > UINT64_MAX >> 1 >> shift)
+		return false;
+	*(uint64_t *)out = (uint64_t)value << shift;
+	return true;
+}
+
+static bool parse_number(void *out, const char *text)
+{
+	uint64_t value;
+	if (!parse_size(&value, text) || value < 1 || value > SW_STACK_FRAMES)
+		return false;
+	*(uint32_t *)out = (uint32_t)value;
+	return true;
+}
+
+/* "quiet" alone means quiet=1. */
+static bool parse_flag(void *out, const char *text)
+{
+	if (text[0] && (strchr("01", text[0]) == NULL || text[1]))
+		return false;
+	*(bool *)out = text[0] != '0';
+	return true;
+}
+
+static bool parse_gpu(void *out, const char *text)
+{
+	bool on;
+	if (strcmp(text, "nodes") == 0)
+		return *(uint32_t *)out = SW_GPU_TIMELINE_NODES, true;
+	if (!parse_flag(&on, text))
+		return false;
+	*(uint32_t *)out = on;
+	return true;
+}
+
+static bool parse_path(void *out, const char *text)
+{
+	if (strlen(text) >= sizeof options.trace)
+		return false;
+	strcpy(out, text);
+	return true;
+}
+
+/* Appends "--name=value" and a newline to the list for the analyser. */
+static bool pass_on(struct sw_preload_options *out, const char *name, const char *value, bool wanted)
+{
+	size_t at = strlen(out->pass), need = strlen(name) + strlen(value) + 5;
+	if ((*value != 0) != wanted || strchr(value, '\n') || at + need > sizeof out->pass)
+		return false;
+	char *p = stpcpy(stpcpy(out->pass + at, "--"), name);
+	if (wanted)
+		p = stpcpy(stpcpy(p, "="), value);
+	strcpy(p, "\n");
+	return true;
+}
+
+static bool set(struct sw_preload_options *out, const char *name, const char *value, bool *known)
+{
+	*known = true;
+#define OWN(option, member, parser, standard, help)                                                                    \
+	if (strcmp(name, option) == 0)                                                                                 \
+		return parse_##parser(&out->member, value);
+#define PASS(option, takes_value, help)                                                                                \
+	if (strcmp(name, option) == 0)                                                                                 \
+		return pass_on(out, option, value, takes_value);
+#include "preload/recorder/options.def"
+#undef OWN
+#undef PASS
+	*known = false;
+	return false;
+}
+
+static void set_word(struct sw_preload_options *out, char *word)
+{
+	bool known;
+	char *value = strchr(word, '=');
+	if (value)
+		*value++ = 0;
+	if (!*word || set(out, word, value ? value : "", &known))
+		return;
+	if (known)
+		sw_say("SYNCWATCH_OPTIONS: '%.60s' is no value for '%.40s'; ignored", value ? value : "", word);
+	else
+		sw_say("SYNCWATCH_OPTIONS: unknown option '%.60s'; ignored", word);
+}
+
+void sw_options_parse(struct sw_preload_options *out, const char *text)
+{
+	char word[sizeof options.trace + 32];
+	size_t n = 0;
+	memset(out, 0, sizeof *out);
+#define OWN(option, member, parser, standard, help) parse_##parser(&out->member, standard);
+#define PASS(option, takes_value, help)
+#include "preload/recorder/options.def"
+#undef OWN
+#undef PASS
+	for (const char *p = text ? text : ""; *p; p++) {
+		if (*p == '\\' && p[1] == ':')
+			p++;
+		else if (*p == ':') {
+			word[n] = 0;
+			set_word(out, word);
+			n = 0;
+			continue;
+		}
+		if (n < sizeof word - 1)
+			word[n++] = *p;
+	}
+	word[n] = 0;
+	set_word(out, word);
+}
+
+void sw_options_start(void)
+{
+	sw_options_parse(&options, secure_getenv("SYNCWATCH_OPTIONS"));
+}

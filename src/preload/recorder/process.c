@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recorder/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "preload/recorder/companion.h"
+#include "preload/recorder/record_cost.h"
+#include "preload/recorder/describe.h"
+#include "preload/recorder/helper.h"
+#include "preload/stacks/modules.h"
+#include "preload/recorder/options.h"
+#include "preload/platform/say.h"
+#include "preload/stacks/stack.h"
+#include "preload/recorder/trace.h"
+#include "preload/stacks/unwind.h"
+#include "preload/recorder/writer.h"
+
+struct sw_sequence sw_sequence;
+static char directory[1024]; /* where the program was started: it may change directories before its first CUDA call */
+static _Atomic bool warned;
+static pid_t first_pid; /* the process that the constructor ran in; 0: it has not */
+
+/* Once per process image: before main where the loader runs constructors, else at the first call. */
+__attribute__((constructor)) static void prepare(void)
+{
+	if (first_pid)
+		return;
+	first_pid = getpid();
+	int saved = errno;
+	if (!getcwd(directory, sizeof directory))
+		directory[0] = 0;
+	sw_options_start();
+	errno = saved;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	int saved = errno;
+	sw_process_exit();
+	errno = saved;
+}
+
+static bool set_state(enum sw_state state)
+{
+	atomic_store_explicit(&sw_process_page->state, state, memory_order_release);
+	sw_sys_wake((const uint32_t *)&sw_process_page->state, INT32_MAX);
+	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+}
+
+/* Set-user-id programs: the environment is not to be trusted, and neither is the current directory. */
+static bool secure(void)
+{
+	return getauxval(AT_SECURE) != 0;
+}
+
+static const char *why_not(int error)
+{
+	return strerrordesc_np(-error) ? strerrordesc_np(-error) : "unknown error";
+}
+
+static bool start(void)
+{
+	prepare();
+	sw_fork_forget();
+	atomic_store(&warned, false);
+	if (secure())
+		return set_state(SW_STATE_OFF);
+	int on = sw_fork_page();
+	const struct sw_preload_options *options = sw_preload_options();
+	int error = sw_trace_open(options->trace, directory, options->max_bytes);
+	if (error) {
+		sw_say("cannot create %s: %s; this program runs unrecorded",
+		       sw_trace.path[0] ? sw_trace.path : "the trace", why_not(error));
+		return set_state(SW_STATE_OFF);
+	}
+	sw_writer_start();
+	sw_cost_measure();
+	if (!sw_writer_attach(&sw_thread)) {
+		sw_say("out of memory; this program runs unrecorded");
+		sw_trace_discard();
+		return set_state(SW_STATE_OFF);
+	}
+	if (sw_process_state() == SW_STATE_FULL)
+		return set_state(SW_STATE_FULL);
+	sw_describe_process(sw_thread.writer, directory);
+	sw_modules_refresh(sw_thread.writer);
+	return set_state((enum sw_state)on);
+}
+
+/* What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it. */
+static void start_rest(void)
+{
+	const struct sw_preload_options *options = sw_preload_options();
+	sw_helper_start();
+	bool simulated = sw_helper_simulated();
+	if (simulated)
+		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
+	if (!options->quiet)
+		sw_say("recording; report: syncwatch report %s", sw_trace.path);
+	if (options->guard_host && !sw_companion_hooks)
+		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it behind libsyncwatch.so in "
+		       "LD_PRELOAD");
+	if (strstr(options->pass, "--strict-host\n") && !(sw_trace.header->flags & SW_FILE_HOST_SYNC))
+		sw_say("strict-host does nothing without libsyncwatch-host.so: put it behind libsyncwatch.so in "
+		       "LD_PRELOAD; "
+		       "the report takes all host threads for one");
+	if (options->stacks) {
+		if (!sw_unwind_loaded())
+			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut "
+				  "short");
+		sw_modules_refresh(sw_thread.writer); /* libunwind has come */
+		sw_stack_start();
+		sw_cost_measure_stack();
+		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
+	}
+	void (*begun)(void) = __atomic_load_n(&sw_companion_begun, __ATOMIC_SEQ_CST);
+	if (begun)
+		begun();
+}
+
+/* Another thread starts recording: waits for it, but not for ever. */
+static void wait_for_start(void)
+{
+	struct timespec most = {.tv_sec = 2};
+	while (sw_process_state() == SW_STATE_STARTING)
+		if (sw_sys_wait((const uint32_t *)&sw_process_page->state, SW_STATE_STARTING, &most) == -ETIMEDOUT)
+			return;
+}
+
+bool sw_process_ready(bool may_start)
+{
+	uint32_t state = sw_process_state();
+	if (state == SW_STATE_FRESH && may_start) {
+		if (atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING)) {
+			/* A handler of the program that jumps out of here would leave the state at STARTING for ever.
+			 */
+			uint64_t mask = sw_sys_block_signals();
+			int saved = errno;
+			sw_thread.busy = 1;
+			bool on = start();
+			sw_thread.busy = 0;
+			if (on)
+				start_rest();
+			errno = saved;
+			sw_sys_set_signals(mask);
+		}
+		state = sw_process_state();
+	}
+	if (state == SW_STATE_STARTING && !sw_thread.busy) {
+		wait_for_start();
+		state = sw_process_state();
+	}
+	if (state == SW_STATE_ON_CHECKED && !sw_process_is_owner()) {
+		atomic_store(&sw_process_page->state, SW_STATE_FRESH);
+		return sw_process_ready(may_start);
+	}
+	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+}
+
+static enum sw_loss_why full_why;
+
+bool sw_process_warn(void)
+{
+	return !atomic_exchange(&warned, true);
+}
+
+enum sw_loss_why sw_process_loss(void)
+{
+	return sw_process_state() == SW_STATE_FULL ? full_why : SW_LOSS_OTHER;
+}
+
+void sw_process_full(enum sw_loss_why why, int error)
+{
+	uint32_t state = sw_process_state();
+	full_why = why;
+	while (state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_STARTING) {
+		if (!atomic_compare_exchange_weak(&sw_process_page->state, &state, SW_STATE_FULL))
+			continue;
+		if (!sw_process_warn())
+			return;
+		if (why == SW_LOSS_SIZE_LIMIT)
+			sw_say("%s has reached its size limit (max-size); what follows is not recorded", sw_trace.path);
+		else
+			sw_say("cannot extend %s: %s; what follows is not recorded", sw_trace.path, why_not(error));
+		return;
+	}
+}
+
+void sw_process_end(void)
+{
+	set_state(SW_STATE_ENDED);
+}
+
+/* ---- facts about the process ------------------------------------------------------------------------------------- */
+
+static _Atomic bool hooked;
+static _Atomic uint64_t nested;
+
+void sw_process_nested(void)
+{
+	atomic_fetch_add_explicit(&nested, 1, memory_order_relaxed);
+}
+
+void sw_process_tell_nested(void)
+{
+	char text[160];
+	uint64_t count = atomic_load_explicit(&nested, memory_order_relaxed);
+	if (!count)
+		return;
+	snprintf(text, sizeof text, "%llu calls were made inside another CUDA call of their thread and not recorded",
+		 (unsigned long long)count);
+	sw_notice(text);
+}
+
+void sw_intercepted(void)
+{
+	if (!atomic_load_explicit(&hooked, memory_order_relaxed))
+		atomic_store_explicit(&hooked, true, memory_order_relaxed);
+}
+
+bool sw_process_hooked(void)
+{
+	return atomic_load_explicit(&hooked, memory_order_relaxed);
+}
+
+bool sw_process_is_first(void)
+{
+	return first_pid == getpid();
+}
+
+const char *sw_process_directory(void)
+{
+	return directory;
+}

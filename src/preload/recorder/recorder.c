@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The path of every call. See recorder.h for what each function promises. */
+#include "preload/recorder/recorder.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "preload/recorder/companion.h"
+#include "preload/recorder/record_cost.h"
+#include "preload/recorder/process.h"
+#include "preload/stacks/stack.h"
+#include "preload/recorder/writer.h"
+
+/* The compiler must keep `busy` around the changes that it protects; the only other reader is a signal handler of the
+   same thread, so no fence is needed. */
+static inline void busy(struct sw_thread *t, uint8_t value)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->busy = value;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static bool on_signal_stack(void)
+{
+	stack_t s;
+	return sigaltstack(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
+}
+
+/*
+ * Is the call that set the guard still running?  Not when it was left by longjmp, an exception or cancellation: then
+ * we stand at the same depth of the stack or higher up, or its return address has been overwritten.
+ */
+static bool guard_holds(const struct sw_thread *t, const void *frame)
+{
+	if (on_signal_stack())
+		return true; /* depths can't be compared: the safe answer */
+	return (const char *)frame < (const char *)t->guard && ((void *const *)t->guard)[1] == t->guard_return;
+}
+
+/* What is due before a call is recorded; false: pass through. */
+static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *frame)
+{
+	if (!sw_process_on() && t->busy)
+		return false; /* a call that our own start-up caused, or a signal handler during it */
+	if (!sw_process_on() && !sw_process_ready(true)) {
+		if (sw_process_state() == SW_STATE_FULL && !t->guard)
+			sw_writer_lost(t->writer, 0, sw_process_loss());
+		return false;
+	}
+	if (t->guard) {
+		if (guard_holds(t, frame)) {
+			if (t->busy || on_signal_stack())
+				sw_writer_lost(t->writer, 0, SW_LOSS_REENTERED);
+			else
+				sw_process_nested();
+			return false;
+		}
+		if (t->writer)
+			sw_writer_abandon(t->writer); /* before the guard goes: this may be jumped out of as well */
+		busy(t, 0);
+		t->guard = NULL;
+	}
+	if (!t->writer) {
+		t->guard = frame;
+		t->guard_return = ((void **)frame)[1];
+		busy(t, 1);
+		bool attached = sw_writer_attach(t);
+		busy(t, 0);
+		t->guard = NULL;
+		return attached;
+	}
+	return true;
+}
+
+static inline void begin(struct sw_thread *t, struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+{
+	t->guard = frame;
+	t->guard_return = ((void **)frame)[1];
+	busy(t, 1);
+	struct sw_writer *w = t->writer;
+	call->rec = NULL;
+	call->seq = 0;
+	call->api = api;
+	call->flags = flags;
+	call->ctx = t->ctx;
+	call->writer = w;
+	w->calls[api < SW_API_IDS ? api : 0]++;
+	t->calls++;
+	call->stack = sw_stack_capture(w, frame);
+	call->t0 = sw_clock_ticks();
+	busy(t, 0);
+}
+
+bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+{
+	struct sw_thread *t = &sw_thread;
+	if (__builtin_expect(!sw_process_on() || t->guard || !t->writer, 0) && !enter_slow(t, frame))
+		return false;
+	begin(t, call, api, flags, frame);
+	return true;
+}
+
+void sw_cost_begin(struct sw_call *call, void *frame)
+{
+	begin(&sw_thread, call, 0, 0, frame);
+}
+
+/* Is the writer of the call still the thread's?  Not in a child that was forked inside the call, nor after an exit. */
+static inline bool usable(const struct sw_thread *t, const struct sw_call *call)
+{
+	return t->writer == call->writer && sw_process_state() != SW_STATE_FRESH;
+}
+
+static struct sw_rec *reserve(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
+{
+	struct sw_thread *t = &sw_thread;
+	struct sw_rec *r = NULL;
+	uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
+	if (!usable(t, call) || t->busy)
+		return NULL;
+	busy(t, 1);
+	struct sw_writer *w = t->writer;
+	if (bytes <= SW_REC_MAX_BYTES)
+		r = sw_writer_reserve(w, rounded);
+	if (r) {
+		uint64_t seq = sw_sequence_next();
+		*r = (struct sw_rec){
+			.kind = (uint8_t)kind,
+			.ctx = call->ctx,
+			.words = (uint16_t)(rounded / 8),
+			.api = call->api,
+			.flags = call->flags,
+			.seq_lo = (uint32_t)seq,
+			.seq_hi = (uint16_t)(seq >> 32),
+			.ticks = call->t0,
+			.stack = call->stack,
+		};
+		call->seq = seq;
+		call->rec = r;
+		call->kind = (uint8_t)kind;
+	} else {
+		sw_writer_lost(w, rounded, sw_process_loss());
+	}
+	busy(t, 0);
+	return r;
+}
+
+void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
+{
+	struct sw_rec *r = reserve(call, kind, bytes);
+	if (r) {
+		r->flags |= SW_RF_PENDING;
+		((struct sw_writer *)call->writer)->pending = r;
+	}
+	return r;
+}
+
+/* Duration into a record; in units of 1024 ticks when it would not fit. Returns the flag for that. */
+static inline uint16_t set_duration(struct sw_rec *r, uint64_t ticks)
+{
+	if (__builtin_expect(ticks <= UINT32_MAX, 1)) {
+		r->dur = (uint32_t)ticks;
+		return 0;
+	}
+	ticks >>= 10;
+	r->dur = ticks <= UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+	return SW_RF_DUR_1024;
+}
+
+void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status)
+{
+	uint64_t now = sw_clock_ticks();
+	struct sw_rec *r = reserve(call, kind, bytes);
+	if (r) {
+		r->status = (uint16_t)status;
+		r->flags |= set_duration(r, now - call->t0);
+	}
+	return r;
+}
+
+void sw_call_publish(struct sw_call *call)
+{
+	struct sw_thread *t = &sw_thread;
+	if (call->rec && usable(t, call)) {
+		busy(t, 1);
+		sw_writer_commit(call->writer);
+		busy(t, 0);
+	}
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->published(call->rec);
+}
+
+/* Patches the pending record: duration and status first, then the flag, so that a reader who sees the flag gone sees
+   both. */
+static void patch(struct sw_writer *w, uint64_t t0, uint64_t now, int status)
+{
+	struct sw_rec *r = w->pending;
+	if (r) {
+		r->status = (uint16_t)status;
+		uint16_t flags = (uint16_t)((r->flags & ~SW_RF_PENDING) | set_duration(r, now - t0));
+		__atomic_store_n(&r->flags, flags, __ATOMIC_RELEASE);
+		w->pending = NULL;
+	}
+	if (__builtin_expect(w->held != NULL, 0))
+		sw_writer_settle(w);
+}
+
+static void write_end(const struct sw_call *call, struct sw_writer *w, uint64_t now, int status)
+{
+	struct sw_rec_end *end = (struct sw_rec_end *)sw_writer_reserve(w, sizeof *end);
+	if (!end) {
+		sw_writer_lost(w, sizeof *end, sw_process_loss());
+		return;
+	}
+	uint64_t seq = sw_sequence_next();
+	end->h = (struct sw_rec){
+		.kind = call->kind,
+		.ctx = call->ctx,
+		.words = sizeof *end / 8,
+		.api = call->api,
+		.flags = (uint16_t)((call->flags & ~SW_RF_BEGIN) | SW_RF_END),
+		.seq_lo = (uint32_t)seq,
+		.seq_hi = (uint16_t)(seq >> 32),
+		.status = (uint16_t)status,
+		.ticks = now,
+		.stack = call->stack,
+	};
+	end->h.flags |= set_duration(&end->h, now - call->t0);
+	end->begin_seq = call->seq;
+	sw_writer_commit(w);
+}
+
+#define NOT_READY 600 /* CUDA_ERROR_NOT_READY */
+
+/* "Not ready" is what a query was asked for, and no failure. */
+static bool is_answer(const struct sw_call *call, int status)
+{
+	return status == NOT_READY && call->rec && call->kind == SW_REC_QUERY;
+}
+
+static inline __attribute__((always_inline)) void leave(struct sw_call *call, int status, bool end)
+{
+	struct sw_thread *t = &sw_thread;
+	if (__builtin_expect(!usable(t, call), 0)) {
+		t->guard = NULL; /* a fork child that came out of the call: the record belongs to the parent */
+		return;
+	}
+	struct sw_writer *w = t->writer;
+	busy(t, 1);
+	/* A record that was written after its call has its times already: the counter is not read a third time. */
+	uint64_t now = w->pending || end ? sw_clock_ticks() : 0;
+	if (__builtin_expect(status != 0, 0) && !is_answer(call, status))
+		w->failed[call->api < SW_API_IDS ? call->api : 0]++;
+	patch(w, call->t0, now, status);
+	if (end && call->rec)
+		write_end(call, w, now, status);
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->left(status);
+	t->guard = NULL;
+	busy(t, 0);
+}
+
+/* The BEGIN record has all that it will ever have; its END is told by sw_call_end(). */
+void sw_call_pause(struct sw_call *call)
+{
+	struct sw_thread *t = &sw_thread;
+	if (!usable(t, call))
+		return;
+	busy(t, 1);
+	patch(t->writer, call->t0, call->t0, 0);
+	t->functions++;
+	t->guard = NULL;
+	busy(t, 0);
+}
+
+void sw_call_resume(struct sw_call *call)
+{
+	struct sw_thread *t = &sw_thread;
+	if (usable(t, call) && t->functions)
+		t->functions--;
+}
+
+bool sw_call_inside(const void *frame)
+{
+	const struct sw_thread *t = &sw_thread;
+	if (!t->guard)
+		return false;
+	return ((const char *)frame < (const char *)t->guard && ((void *const *)t->guard)[1] == t->guard_return) ||
+	       on_signal_stack();
+}
+
+bool sw_host_sync(enum sw_thread_op op, enum sw_through kind, uint64_t object)
+{
+	struct sw_rec_host_sync *r = sw_describe(SW_REC_HOST_SYNC, sizeof *r, true);
+	if (r) {
+		r->object = object;
+		r->op = op;
+		r->kind = kind;
+		sw_describe_done(r);
+	} else if (sw_recording()) {
+		sw_writer_lost(sw_thread.writer, 0, SW_LOSS_REENTERED);
+	}
+	return r != NULL;
+}
+
+struct sw_thread *sw_recorder_thread(void)
+{
+	return &sw_thread;
+}
+
+void sw_call_leave(struct sw_call *call, int status)
+{
+	leave(call, status, false);
+}
+
+void sw_call_end(struct sw_call *call, int status)
+{
+	leave(call, status, true);
+}
+
+void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
+{
+	struct sw_thread *t = &sw_thread;
+	if ((!sw_process_on() && !sw_process_ready(false)) || t->busy)
+		return NULL;
+	busy(t, 1);
+	struct sw_rec *r = NULL;
+	if (t->writer || sw_writer_attach(t)) {
+		r = sw_writer_describe(t->writer, kind, bytes, ordered);
+		if (r)
+			r->ctx = t->ctx;
+		else
+			sw_writer_lost(t->writer, (uint32_t)bytes, sw_process_loss());
+	}
+	busy(t, 0);
+	return r;
+}
+
+void sw_describe_done(void *rec)
+{
+	struct sw_thread *t = &sw_thread;
+	if (!rec || !t->writer || sw_process_state() == SW_STATE_FRESH)
+		return;
+	busy(t, 1);
+	sw_writer_commit(t->writer);
+	busy(t, 0);
+	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+		sw_companion_hooks->published(rec);
+}
+
+uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh)
+{
+	struct sw_thread *t = &sw_thread;
+	*fresh = false;
+	if (!bytes || !t->writer || t->busy || (!sw_process_on() && !sw_process_ready(false)))
+		return 0;
+	busy(t, 1);
+	uint32_t id = sw_intern(&t->writer->param_ids, sw_hash_words(block, bytes), fresh);
+	busy(t, 0);
+	return id;
+}
+
+uint8_t *sw_thread_context(void)
+{
+	return &sw_thread.ctx;
+}
+
+bool sw_recording(void)
+{
+	uint32_t state = sw_process_state();
+	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recorder/writer.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/recorder/process.h"
+#include "preload/platform/say.h"
+#include "preload/stacks/stack.h"
+
+__thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+
+static struct {
+	struct sw_lock lock;
+	struct sw_writer *free, *all;
+	uint32_t writers, threads;
+	pthread_key_t key;
+	bool key_made;
+	_Atomic uint64_t missed, missed_seq; /* records of threads that got no writer, and since when */
+} pool;
+
+/* ---- chunks ----------------------------------------------------------------------------------------------------- */
+
+/* Bytes at the end of each chunk that only a LOSS record may use. */
+#define LOSS_ROOM ((uint32_t)sizeof(struct sw_rec_loss))
+
+static bool holds(const uint8_t *chunk, const void *record)
+{
+	return (const uint8_t *)record >= chunk && (const uint8_t *)record < chunk + SW_CHUNK_BYTES;
+}
+
+void sw_writer_commit_held(struct sw_writer *w)
+{
+	if (w->held_at) {
+		struct sw_chunk_header *h = (struct sw_chunk_header *)w->held;
+		__atomic_store_n(&h->committed, w->held_at - (uint32_t)sizeof *h, __ATOMIC_RELEASE);
+		w->held_at = 0;
+	}
+	if (!holds(w->held, w->pending))
+		sw_writer_settle(w);
+}
+
+void sw_writer_settle(struct sw_writer *w)
+{
+	if (w->held && !w->held_at) {
+		sw_trace_retire(w->held);
+		w->held = NULL;
+	}
+}
+
+/* Leaves the full chunk. A record in it that is open, or pending until its call returns, keeps it mapped. */
+static bool leave_chunk(struct sw_writer *w)
+{
+	if (!w->base)
+		return true;
+	if (!w->open && !holds(w->base, w->pending)) {
+		sw_trace_retire(w->base);
+	} else if (w->held) {
+		return false; /* two chunks with open records: one call described more than a whole chunk */
+	} else {
+		w->held = w->base;
+		w->held_at = w->open ? w->at : 0;
+	}
+	return true;
+}
+
+static void move_to(struct sw_writer *w, uint8_t *chunk)
+{
+	struct sw_chunk_header *h = (struct sw_chunk_header *)chunk;
+	h->writer = w->id;
+	h->index = w->index++;
+	h->first_seq = atomic_load_explicit(&sw_sequence.last, memory_order_relaxed) + 1;
+	__atomic_store_n(&h->magic, SW_FORMAT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+	w->base = chunk;
+	w->at = sizeof *h;
+	w->end = SW_CHUNK_BYTES - LOSS_ROOM;
+}
+
+static bool next_chunk(struct sw_writer *w)
+{
+	enum sw_loss_why why = SW_LOSS_OTHER;
+	int error;
+	uint8_t *chunk = sw_trace_take(&why, &error);
+	if (!chunk) {
+		sw_process_full(why, error);
+		return false;
+	}
+	w->moving = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	bool left = leave_chunk(w);
+	if (left)
+		move_to(w, chunk);
+	atomic_signal_fence(memory_order_seq_cst);
+	w->moving = false;
+	if (!left)
+		sw_trace_retire(chunk);
+	return left;
+}
+
+/* ---- losses ----------------------------------------------------------------------------------------------------- */
+
+/* The LOSS record that says: from here on nothing more was recorded. It stands in the room kept for it. */
+static void write_full(struct sw_writer *w)
+{
+	if (!w || !w->base || w->loss || w->open || w->at > SW_CHUNK_BYTES - LOSS_ROOM)
+		return;
+	struct sw_rec_loss *loss = (struct sw_rec_loss *)(w->base + w->at);
+	uint64_t seq = sw_sequence_next();
+	*loss = (struct sw_rec_loss){
+		.h = {.kind = SW_REC_LOSS,
+		      .words = sizeof *loss / 8,
+		      .seq_lo = (uint32_t)seq,
+		      .seq_hi = (uint16_t)(seq >> 32),
+		      .ticks = sw_clock_ticks()},
+		.first_seq = seq,
+		.last_seq = (1ull << 48) - 1,
+		.why = sw_process_loss(),
+	};
+	w->loss = loss;
+	w->at += LOSS_ROOM;
+	w->end = 0;
+	sw_writer_commit(w);
+}
+
+void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
+{
+	if (sw_trace.header) {
+		__atomic_fetch_add(&sw_trace.header->records_lost, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&sw_trace.header->bytes_lost, bytes, __ATOMIC_RELAXED);
+	}
+	if (!w) {
+		if (!atomic_fetch_add(&pool.missed, 1))
+			atomic_store(&pool.missed_seq, atomic_load(&sw_sequence.last));
+		return;
+	}
+	if (why == SW_LOSS_REENTERED || why == SW_LOSS_OTHER) {
+		if (!w->missed++) {
+			w->missed_seq = atomic_load_explicit(&sw_sequence.last, memory_order_relaxed);
+			w->missed_why = why;
+		}
+		w->end = 0; /* the next record takes the slow path and writes the LOSS */
+		return;
+	}
+	write_full(w);
+	if (w->loss)
+		__atomic_fetch_add(&w->loss->records, 1, __ATOMIC_RELAXED);
+}
+
+void sw_writer_tell_missed(struct sw_writer *w)
+{
+	if (!w->missed)
+		return;
+	struct sw_rec_loss *loss = (struct sw_rec_loss *)sw_writer_describe(w, SW_REC_LOSS, sizeof *loss, true);
+	if (!loss)
+		return;
+	loss->first_seq = w->missed_seq;
+	loss->last_seq = sw_rec_seq(&loss->h);
+	loss->why = w->missed_why;
+	loss->records = __atomic_exchange_n(&w->missed, 0, __ATOMIC_RELAXED); /* a handler may add to it right now */
+	sw_writer_commit(w);
+}
+
+/* ---- records ---------------------------------------------------------------------------------------------------- */
+
+static void write_clock(struct sw_writer *w)
+{
+	struct sw_rec_clock *r = (struct sw_rec_clock *)sw_writer_describe(w, SW_REC_CLOCK, sizeof *r, false);
+	struct sw_clock_pair now = sw_clock_read();
+	if (!r)
+		return;
+	r->h.ticks = now.ticks;
+	r->monotonic_ns = now.monotonic_ns;
+	sw_writer_commit(w);
+}
+
+struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
+{
+	if (w->loss || bytes > SW_REC_MAX_BYTES)
+		return NULL;
+	if (w->base)
+		w->end = SW_CHUNK_BYTES - LOSS_ROOM; /* a signal handler may have lowered it */
+	if (w->missed && w->base && w->at + LOSS_ROOM <= w->end)
+		sw_writer_tell_missed(w);
+	if (!w->base || w->at + bytes > w->end) {
+		if (!next_chunk(w))
+			return NULL;
+		write_clock(w);
+	}
+	struct sw_rec *r = (struct sw_rec *)(w->base + w->at);
+	w->at += bytes;
+	w->open++;
+	return r;
+}
+
+struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, size_t bytes, bool ordered)
+{
+	uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
+	struct sw_rec *r = bytes <= SW_REC_MAX_BYTES ? sw_writer_reserve(w, rounded) : NULL;
+	if (!r)
+		return NULL;
+	uint64_t seq = ordered ? sw_sequence_next() : 0;
+	r->kind = (uint8_t)kind;
+	r->words = (uint16_t)(rounded / 8);
+	r->seq_lo = (uint32_t)seq;
+	r->seq_hi = (uint16_t)(seq >> 32);
+	r->ticks = sw_clock_ticks();
+	return r;
+}
+
+void sw_writer_abandon(struct sw_writer *w)
+{
+	w->pending = NULL;
+	w->open = 0;
+	w->held_at = 0;
+	if (w->moving) { /* its chunks stay mapped, as they are */
+		w->base = w->held = NULL;
+		w->at = w->end = 0;
+		w->moving = false;
+	}
+	if (w->base && !w->loss) {
+		struct sw_chunk_header *h = (struct sw_chunk_header *)w->base;
+		uint32_t whole = h->committed + (uint32_t)sizeof *h;
+		if (w->at > whole) {
+			memset(w->base + whole, 0, w->at - whole);
+			/* what those records would have defined */
+			sw_intern_clear(&w->stack_ids);
+			sw_intern_clear(&w->param_ids);
+			sw_stack_forget(w);
+		}
+		w->at = whole;
+	}
+	sw_writer_settle(w);
+}
+
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
+
+static struct sw_writer *make_writer(void)
+{
+	int error;
+	struct sw_writer *w = sw_sys_map(-1, 0, sizeof *w, &error);
+	if (!w)
+		return NULL;
+	w->id = pool.writers++;
+	w->next = pool.all;
+	__atomic_store_n(&pool.all, w, __ATOMIC_RELEASE);
+	return w;
+}
+
+static void write_thread(struct sw_writer *w, uint32_t number)
+{
+	char name[16] = "";
+	prctl(PR_GET_NAME, name);
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), length = (uint32_t)strnlen(name, sizeof name);
+	struct sw_rec_thread *r =
+		(struct sw_rec_thread *)sw_writer_describe(w, SW_REC_THREAD, sizeof *r + length, true);
+	if (!r)
+		return;
+	r->thread = number;
+	r->tid = tid;
+	r->main = tid == (uint32_t)getpid();
+	r->name_bytes = length;
+	memcpy(r + 1, name, length);
+	sw_writer_commit(w);
+}
+
+/* The first that its lane does: whoever created it comes before (strict host). */
+static void write_start(struct sw_writer *w, struct sw_thread *thread)
+{
+	struct sw_rec_host_sync *r = NULL;
+	if (thread->born)
+		r = (struct sw_rec_host_sync *)sw_writer_describe(w, SW_REC_HOST_SYNC, sizeof *r, true);
+	if (!r)
+		return;
+	r->object = thread->born;
+	r->op = SW_THREAD_START;
+	r->kind = SW_THROUGH_THREAD;
+	thread->born = 0;
+	sw_writer_commit(w);
+}
+
+static struct sw_writer *take_writer(uint32_t *number)
+{
+	uint64_t mask = sw_lock_enter(&pool.lock);
+	struct sw_writer *w = pool.free;
+	if (w)
+		pool.free = w->next_free;
+	else
+		w = make_writer();
+	if (w && !*number)
+		*number = ++pool.threads;
+	sw_lock_leave(&pool.lock, mask);
+	return w;
+}
+
+/* What threads without a writer lost is told by the next one that has one. */
+static void inherit_missed(struct sw_writer *w)
+{
+	uint64_t missed = atomic_exchange(&pool.missed, 0);
+	if (!missed)
+		return;
+	w->missed_seq = w->missed ? w->missed_seq : atomic_load(&pool.missed_seq);
+	w->missed_why = SW_LOSS_NO_MEMORY;
+	w->missed += (uint32_t)missed;
+	w->end = 0; /* the next record takes the slow path and writes the LOSS */
+}
+
+bool sw_writer_attach(struct sw_thread *thread)
+{
+	uint64_t mask = sw_sys_block_signals(); /* a writer that a handler jumped away from would be lost */
+	struct sw_writer *w = take_writer(&thread->number);
+	if (w) {
+		thread->writer = w;
+		sw_stack_forget(w);
+		if (pool.key_made)
+			pthread_setspecific(pool.key, w);
+		inherit_missed(w);
+		write_thread(w, thread->number);
+		write_start(w, thread);
+	} else {
+		sw_writer_lost(NULL, 0, SW_LOSS_NO_MEMORY);
+		if (sw_process_state() != SW_STATE_STARTING && sw_process_warn())
+			sw_say("out of memory; calls of a thread are not recorded");
+	}
+	sw_sys_set_signals(mask);
+	return w != NULL;
+}
+
+/*
+ * Runs when a thread ends.  A pthread key rather than a C++ thread_local destructor: keys run after those, and one
+ * that is set again by a CUDA call in a later destructor of the program runs again.
+ */
+static void thread_ended(void *value)
+{
+	struct sw_writer *w = value;
+	if (sw_thread.writer != w) /* inherited over a fork */
+		return;
+	sw_thread.writer = NULL;
+	sw_thread.guard = NULL;
+	if (sw_process_state() == SW_STATE_FRESH)
+		return;
+	sw_writer_abandon(w);
+	sw_writer_tell_missed(w);
+	uint64_t mask = sw_lock_enter(&pool.lock);
+	w->next_free = pool.free;
+	pool.free = w;
+	sw_lock_leave(&pool.lock, mask);
+}
+
+void sw_writer_start(void)
+{
+	/* Without a key (1024 are taken) writers are not inherited: the trace grows by one chunk a thread. */
+	if (!pool.key_made)
+		pool.key_made = pthread_key_create(&pool.key, thread_ended) == 0;
+}
+
+struct sw_writer *sw_writer_all(void)
+{
+	return __atomic_load_n(&pool.all, __ATOMIC_ACQUIRE);
+}
+
+void sw_writer_forget(void)
+{
+	/* The parent's buffers stay mapped, unused: another thread may have been changing them when the process was
+	   copied, so nothing that they say can be trusted. */
+	pool.lock = (struct sw_lock){0};
+	pool.free = pool.all = NULL;
+	pool.writers = pool.threads = 0;
+	atomic_store(&pool.missed, 0);
+	sw_thread = (struct sw_thread){.calls = sw_thread.calls + 1};
+	if (pool.key_made)
+		pthread_setspecific(pool.key, NULL);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A writer: the buffer of one thread, its chunk and its dictionaries.
+ *
+ * Used by its thread alone.  When the thread ends the writer goes to a list, and the next new thread inherits it with
+ * everything it has interned, so that a program with many short threads needs as many writers as it has threads at a
+ * time.
+ */
+#ifndef SW_PRELOAD_RECORDER_WRITER_H
+#define SW_PRELOAD_RECORDER_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/recorder/intern.h"
+#include "preload/recorder/trace.h"
+#include "syncwatch/format.h"
+
+#define SW_API_IDS 2048u /* calls of entry points above are counted under 0 */
+
+struct sw_stack_cache;
+
+struct sw_writer {
+	uint8_t *base;		  /* chunk, NULL: none yet */
+	uint32_t at, end;	  /* next free byte, first byte that records must not reach */
+	uint32_t open;		  /* records reserved and not yet published */
+	volatile bool moving;	  /* between two chunks: nothing above can be relied on */
+	uint32_t index;		  /* of the chunk within the writer */
+	uint8_t *held;		  /* an earlier chunk that still holds an open or pending record */
+	uint32_t held_at;	  /* what to publish of it, 0: nothing */
+	struct sw_rec *pending;	  /* record of the call in progress */
+	volatile uint32_t missed; /* single records lost since the last LOSS record: signal handlers, oversized ones */
+	uint32_t missed_why;	  /* enum sw_loss_why of the first */
+	uint64_t missed_seq;	  /* since when */
+	struct sw_rec_loss *loss; /* written when the trace became full */
+	uint32_t id;
+	uint32_t modules;	     /* generation of the module map that the stacks below were interned under */
+	struct sw_writer *next_free; /* list of writers without a thread */
+	struct sw_writer *next;	     /* list of all writers */
+	struct sw_stack_cache *stacks;
+	struct sw_intern stack_ids, param_ids;
+	uint32_t failed[SW_API_IDS];
+	uint64_t calls[SW_API_IDS];
+};
+
+/* The calling thread, as the recorder sees it. */
+struct sw_thread {
+	struct sw_writer *writer;
+	void *guard;	       /* frame of the wrapper of the call in progress, NULL: none */
+	void *guard_return;    /* its return address, to tell a frame that is gone (longjmp) */
+	volatile uint8_t busy; /* the writer is being changed: a signal handler must keep off */
+	uint8_t ctx;	       /* sw_thread_context() */
+	uint8_t functions; /* host functions of the program that run on it: its calls are not nested in one of CUDA */
+	uint32_t number;   /* in the trace, 0: none yet; kept by a thread that gets another writer */
+	uint64_t calls;	   /* recorded calls begun */
+	uint64_t born;	   /* the creation that it came from (SW_THREAD_CREATE), until it has told of it; 0: unknown */
+};
+extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+
+_Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
+
+/* Gives the calling thread a writer and announces the thread. False: no memory or no chunk (counted). */
+bool sw_writer_attach(struct sw_thread *thread);
+
+/* Makes thread ends known (pthread key). Once a process. */
+void sw_writer_start(void);
+
+/* Every writer ever made in this process. */
+struct sw_writer *sw_writer_all(void);
+
+/* Forgets all writers: they belong to the parent. */
+void sw_writer_forget(void);
+
+/* Room for a record of `bytes` (a multiple of 8) when the chunk is too full. NULL: lost, not yet counted. */
+struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes);
+
+/* Reserves `bytes` (a multiple of 8, at most SW_REC_MAX_BYTES): zeroed. NULL: lost, not yet counted. */
+static inline struct sw_rec *sw_writer_reserve(struct sw_writer *w, uint32_t bytes)
+{
+	if (__builtin_expect(bytes > w->end - w->at, 0) || __builtin_expect(w->at > w->end, 0))
+		return sw_writer_reserve_slow(w, bytes);
+	struct sw_rec *r = (struct sw_rec *)(w->base + w->at);
+	w->at += bytes;
+	w->open++;
+	return r;
+}
+
+/* Publishes what is reserved once no reservation is open. */
+void sw_writer_commit_held(struct sw_writer *w);
+static inline void sw_writer_commit(struct sw_writer *w)
+{
+	if (w->open && --w->open)
+		return;
+	if (__builtin_expect(w->held != NULL, 0))
+		sw_writer_commit_held(w);
+	struct sw_chunk_header *h = (struct sw_chunk_header *)w->base;
+	__atomic_store_n(&h->committed, w->at - (uint32_t)sizeof *h, __ATOMIC_RELEASE);
+}
+
+/* The call in progress has ended: an earlier chunk that waited for its record can go. */
+void sw_writer_settle(struct sw_writer *w);
+
+/* The call in progress was left by longjmp or cancellation, perhaps inside the recorder: drops what it had reserved and
+   makes the writer good for the next call. */
+void sw_writer_abandon(struct sw_writer *w);
+
+/* Writes the LOSS record for single records lost since the last one. */
+void sw_writer_tell_missed(struct sw_writer *w);
+
+/* Counts a lost record; `w` NULL: of a thread without a writer. A signal handler may call it at any point. */
+void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why);
+
+/* A record of ours outside a call: header filled, `seq` taken if wanted. Publish with sw_writer_commit(). */
+struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, size_t bytes, bool ordered);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/stacks/unwind.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#ifdef HAVE_LIBUNWIND
+
+#define NAME_OF(symbol)	 NAME_OF_(symbol)
+#define NAME_OF_(symbol) #symbol
+
+static struct {
+	int (*init)(unw_cursor_t *, unw_context_t *);
+	int (*step)(unw_cursor_t *);
+	int (*get)(unw_cursor_t *, int, unw_word_t *);
+	int (*where)(unw_cursor_t *, int, unw_save_loc_t *);
+	int (*is_signal)(unw_cursor_t *);
+	int (*policy)(unw_addr_space_t, unw_caching_policy_t);
+	void (*flush)(unw_addr_space_t, unw_word_t, unw_word_t);
+	unw_addr_space_t *space;
+	bool loaded;
+} lib;
+
+bool sw_unwind_load(void)
+{
+	/* Version 8 is the ABI since libunwind 1.0; LLVM's library of the same name has other symbols. */
+	static const char *const names[] = {"libunwind.so.8", "libunwind.so"};
+	void *handle = NULL;
+	for (size_t i = 0; i < sizeof names / sizeof *names && !handle; i++)
+		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return false;
+	*(void **)&lib.init = dlsym(handle, NAME_OF(unw_init_local));
+	*(void **)&lib.step = dlsym(handle, NAME_OF(unw_step));
+	*(void **)&lib.get = dlsym(handle, NAME_OF(unw_get_reg));
+	*(void **)&lib.where = dlsym(handle, NAME_OF(unw_get_save_loc));
+	*(void **)&lib.is_signal = dlsym(handle, NAME_OF(unw_is_signal_frame));
+	*(void **)&lib.policy = dlsym(handle, NAME_OF(unw_set_caching_policy));
+	*(void **)&lib.flush = dlsym(handle, NAME_OF(unw_flush_cache));
+	lib.space = dlsym(handle, NAME_OF(unw_local_addr_space));
+	if (!lib.init || !lib.step || !lib.get || !lib.where || !lib.is_signal || !lib.policy || !lib.flush ||
+	    !lib.space) {
+		dlclose(handle);
+		return false;
+	}
+	lib.policy(*lib.space, UNW_CACHE_PER_THREAD);
+	__atomic_store_n(&lib.loaded, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool sw_unwind_loaded(void)
+{
+	return __atomic_load_n(&lib.loaded, __ATOMIC_ACQUIRE);
+}
+
+void sw_unwind_flush(void)
+{
+	if (sw_unwind_loaded())
+		lib.flush(*lib.space, 0, 0);
+}
+
+/* The state of the wrapper's caller just after the call: instruction, stack and frame pointer are all that rules for
+   return addresses on x86-64 are made of. */
+static void start_cursor(struct sw_unwind *u, const uint64_t *frame)
+{
+	memset(&u->context, 0, sizeof u->context);
+	u->context.uc_mcontext.gregs[REG_RBP] = (greg_t)frame[0];
+	u->context.uc_mcontext.gregs[REG_RIP] = (greg_t)frame[1];
+	u->context.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)(frame + 2);
+	lib.init(&u->cursor, &u->context);
+}
+
+/* Where the frame pointer register of the cursor's frame was saved: until somebody below did so, by the wrapper. */
+static uint64_t rbp_slot(struct sw_unwind *u)
+{
+	unw_save_loc_t at;
+	if (lib.where(&u->cursor, UNW_X86_64_RBP, &at) || at.type != UNW_SLT_MEMORY)
+		return 0;
+	bool ours = at.u.addr - (uintptr_t)&u->context < sizeof u->context;
+	return ours ? (uintptr_t)u->frame : at.u.addr;
+}
+
+/* Did the frame pointer lead from the last frame to this stack pointer?  By convention it points 16 bytes below; a
+   little more where the function aligned its stack. Code that uses the register for other things rarely comes near. */
+static bool led_by(uint64_t rbp, uint64_t sp)
+{
+	return rbp % 8 == 0 && rbp < sp && sp - rbp <= 128;
+}
+
+static int step_cursor(struct sw_unwind *u, struct sw_frame *out)
+{
+	unw_word_t ip, sp, rbp;
+	bool signal = lib.is_signal(&u->cursor) > 0;
+	int got = lib.step(&u->cursor);
+	if (got <= 0)
+		return got ? -1 : 0;
+	if (lib.get(&u->cursor, UNW_REG_IP, &ip) || lib.get(&u->cursor, UNW_REG_SP, &sp) ||
+	    lib.get(&u->cursor, UNW_X86_64_RBP, &rbp))
+		return -1;
+	if (!ip)
+		return 0;
+	bool led = led_by(u->last.rbp, sp);
+	*out = (struct sw_frame){
+		.slot = signal ? 0 : sp - 8,
+		.ip = ip + signal, /* where a signal came: no return address, made one that points behind it */
+		.base_slot = led ? u->last.rbp_slot : 0,
+		.base = led ? u->last.rbp : 0,
+		.rbp = rbp,
+		.rbp_slot = rbp_slot(u),
+	};
+	return 1;
+}
+
+#else
+
+bool sw_unwind_load(void)
+{
+	return false;
+}
+
+bool sw_unwind_loaded(void)
+{
+	return false;
+}
+
+void sw_unwind_flush(void)
+{
+}
+
+#endif
+
+uintptr_t sw_unwind_stack_top(void)
+{
+	pthread_attr_t attributes;
+	void *low = NULL;
+	size_t bytes = 0;
+	if (pthread_getattr_np(pthread_self(), &attributes))
+		return 0;
+	pthread_attr_getstack(&attributes, &low, &bytes);
+	pthread_attr_destroy(&attributes);
+	return (uintptr_t)low + bytes;
+}
+
+void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top)
+{
+	u->frame = frame;
+	u->top = top;
+	u->first = true;
+#ifdef HAVE_LIBUNWIND
+	if (sw_unwind_loaded())
+		start_cursor(u, frame);
+#endif
+}
+
+/* Code without frame pointers leaves anything in the register: go only upwards and only inside the stack. */
+static int follow_pointer(struct sw_unwind *u, struct sw_frame *out)
+{
+	uintptr_t next = u->frame[0];
+	if (next % 8 || next <= (uintptr_t)u->frame || next > u->top - 16 || u->top < 16)
+		return 0;
+	*out = (struct sw_frame){
+		.slot = next + 8,
+		.ip = ((const uint64_t *)next)[1],
+		.base_slot = (uintptr_t)u->frame,
+		.base = next,
+		.rbp = ((const uint64_t *)next)[0],
+		.rbp_slot = next,
+	};
+	u->frame = (const uint64_t *)next;
+	return out->ip > 4096 ? 1 : 0;
+}
+
+static int step(struct sw_unwind *u, struct sw_frame *out)
+{
+	if (u->first) {
+		u->first = false;
+		*out = (struct sw_frame){
+			.slot = (uintptr_t)(u->frame + 1),
+			.ip = u->frame[1],
+			.rbp = u->frame[0],
+			.rbp_slot = (uintptr_t)u->frame,
+		};
+		return 1;
+	}
+#ifdef HAVE_LIBUNWIND
+	if (sw_unwind_loaded())
+		return step_cursor(u, out);
+#endif
+	return follow_pointer(u, out);
+}
+
+int sw_unwind_next(struct sw_unwind *u, struct sw_frame *out)
+{
+	int got = step(u, out);
+	if (got > 0)
+		u->last = *out;
+	return got;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/strict/sync_filter.h"
+
+#include <string.h>
+
+struct bucket {
+	uint32_t lock;
+	uint32_t open;			/* somebody released what no vector covers */
+	uint64_t owner;			/* key, 0 none */
+	uint32_t held[SW_NEWS_THREADS]; /* by the owner */
+	uint32_t over[SW_NEWS_THREADS]; /* covers what all objects of the bucket hold */
+};
+
+static struct bucket buckets[SW_NEWS_BUCKETS];
+static const uint32_t nothing[SW_NEWS_THREADS];
+static uint32_t places; /* given out; may exceed SW_NEWS_THREADS */
+
+static uint32_t places_used(void)
+{
+	uint32_t used = __atomic_load_n(&places, __ATOMIC_RELAXED);
+
+	return used < SW_NEWS_THREADS ? used : SW_NEWS_THREADS;
+}
+
+static struct bucket *bucket_of(uint64_t key)
+{
+	return &buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 51 & (SW_NEWS_BUCKETS - 1)];
+}
+
+/*
+ * Held for a few dozen instructions.  Nobody waits for long: a signal handler that calls sem_post() may have
+ * interrupted the holder.  False: not taken.
+ */
+static bool take(struct bucket *b)
+{
+	for (unsigned spin = 0; spin < 1000; spin++) {
+		if (!__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		__builtin_ia32_pause();
+	}
+	return false;
+}
+
+static void give(struct bucket *b)
+{
+	__atomic_store_n(&b->lock, 0, __ATOMIC_RELEASE);
+}
+
+static bool covers(const uint32_t *more, const uint32_t *less)
+{
+	const uint32_t n = places_used();
+
+	for (uint32_t i = 0; i < n; i++)
+		if (less[i] > more[i])
+			return false;
+	return true;
+}
+
+static void join(uint32_t *into, const uint32_t *from)
+{
+	const uint32_t n = places_used();
+
+	for (uint32_t i = 0; i < n; i++)
+		if (from[i] > into[i])
+			into[i] = from[i];
+}
+
+/* Before a release: what the thread learnt by itself gets a number.  Numbers that run out are like places that do. */
+static void raise_own(struct sw_news_thread *t)
+{
+	if (!t->fresh || t->crowded)
+		return;
+	if (!t->place) {
+		t->place = __atomic_fetch_add(&places, 1, __ATOMIC_RELAXED) + 1;
+		t->crowded = t->place > SW_NEWS_THREADS;
+	}
+	if (!t->crowded && ++t->known[t->place - 1] == UINT32_MAX)
+		t->crowded = true;
+	t->fresh = t->crowded;
+}
+
+bool sw_news_release(struct sw_news_thread *t, uint64_t key)
+{
+	struct bucket *b = bucket_of(key);
+	bool news = true;
+
+	raise_own(t);
+	if (!t->crowded && covers(nothing, t->known))
+		return false;
+	if (t->crowded || !take(b))
+		return true;
+	if (b->owner == key)
+		news = !covers(b->held, t->known);
+	give(b);
+	return news;
+}
+
+void sw_news_released(const struct sw_news_thread *t, uint64_t key)
+{
+	struct bucket *b = bucket_of(key);
+
+	if (t->crowded || !take(b)) {
+		__atomic_store_n(&b->open, 1, __ATOMIC_RELEASE);
+		return;
+	}
+	if (!b->owner)
+		b->owner = key;
+	if (b->owner == key)
+		join(b->held, t->known);
+	join(b->over, t->known);
+	give(b);
+}
+
+bool sw_news_acquire(struct sw_news_thread *t, uint64_t key)
+{
+	struct bucket *b = bucket_of(key);
+	bool news = true, exact = false;
+
+	if (__atomic_load_n(&b->open, __ATOMIC_ACQUIRE) || !take(b)) {
+		t->fresh = true;
+		return true;
+	}
+	if (!t->crowded && covers(t->known, b->over)) {
+		news = false;
+	} else if (b->owner == key && !b->open) {
+		exact = true;
+		news = t->crowded || !covers(t->known, b->held);
+		join(t->known, b->held);
+	}
+	give(b);
+	t->fresh |= news && !exact;
+	return news;
+}
+
+void sw_news_inherit(struct sw_news_thread *child, struct sw_news_thread *creator)
+{
+	raise_own(creator);
+	*child = (struct sw_news_thread){.fresh = creator->fresh}; /* crowded: what no component stands for */
+	memcpy(child->known, creator->known, sizeof child->known);
+}
+
+void sw_news_reset(void)
+{
+	memset(buckets, 0, sizeof buckets);
+	places = 0;
+}

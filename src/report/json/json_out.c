@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/json/json_out.h"
+
+#include <inttypes.h>
+
+#include "report/utf8.h"
+
+void sw_json_quote(FILE *out, const char *text)
+{
+	putc('"', out);
+	while (*text) {
+		size_t n = sw_utf8_length(text);
+		if (n == 0) {
+			fputs("\xef\xbf\xbd", out); /* U+FFFD */
+			text++;
+		} else if (*text == '"' || *text == '\\') {
+			putc('\\', out);
+			putc(*text++, out);
+		} else if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+			fprintf(out, "\\u%04x", (unsigned char)*text++);
+		} else {
+			fwrite(text, 1, n, out);
+			text += n;
+		}
+	}
+	putc('"', out);
+}
+
+static void before(struct sw_json *json, const char *key)
+{
+	if (!json->first)
+		putc(',', json->out);
+	if (json->depth > 0) {
+		putc('\n', json->out);
+		for (int i = 0; i < json->depth; i++)
+			fputs("  ", json->out);
+	}
+	json->first = false;
+	if (key) {
+		sw_json_quote(json->out, key);
+		fputs(": ", json->out);
+	}
+}
+
+void sw_json_open(struct sw_json *json, const char *key, char bracket)
+{
+	if (json->depth == 0)
+		json->first = true;
+	before(json, key);
+	putc(bracket, json->out);
+	json->depth++;
+	json->first = true;
+}
+
+void sw_json_close(struct sw_json *json, char bracket)
+{
+	json->depth--;
+	if (!json->first) {
+		putc('\n', json->out);
+		for (int i = 0; i < json->depth; i++)
+			fputs("  ", json->out);
+	}
+	putc(bracket, json->out);
+	json->first = false;
+	if (json->depth == 0)
+		putc('\n', json->out);
+}
+
+void sw_json_text(struct sw_json *json, const char *key, const char *text)
+{
+	before(json, key);
+	if (text)
+		sw_json_quote(json->out, text);
+	else
+		fputs("null", json->out);
+}
+
+void sw_json_number(struct sw_json *json, const char *key, uint64_t number)
+{
+	before(json, key);
+	fprintf(json->out, "%" PRIu64, number);
+}
+
+void sw_json_signed(struct sw_json *json, const char *key, int64_t number)
+{
+	before(json, key);
+	fprintf(json->out, "%" PRId64, number);
+}
+
+/* From integers: no locale's comma, no rounding. */
+void sw_json_ms(struct sw_json *json, const char *key, uint64_t ns)
+{
+	before(json, key);
+	fprintf(json->out, "%" PRIu64 ".%06" PRIu64, ns / 1000000, ns % 1000000);
+}
+
+void sw_json_hex(struct sw_json *json, const char *key, uint64_t word)
+{
+	before(json, key);
+	fprintf(json->out, "\"0x%" PRIx64 "\"", word);
+}
+
+void sw_json_bool(struct sw_json *json, const char *key, bool value)
+{
+	before(json, key);
+	fputs(value ? "true" : "false", json->out);
+}

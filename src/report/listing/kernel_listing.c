@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/listing/kernel_listing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/symbols/demangle.h"
+#include "report/text/text_out.h"
+
+#define LABEL	   12
+#define TEXT_ROOM  400 /* of an address or a condition */
+#define SHORT_ROOM 160 /* the same when the kernel was not asked for by name */
+#define MOST_LINES 16  /* of such a kernel */
+
+const char *sw_kernel_role(unsigned roles)
+{
+	if (roles & SW_TOUCH_ATOMIC)
+		return "atomic update";
+	return roles == SW_TOUCH_READ ? "read" : roles == SW_TOUCH_WRITE ? "write" : "read and write";
+}
+
+static const struct sw_param *params_of(const struct sw_kernel_view *k, uint32_t *n)
+{
+	const struct sw_footprint *f = k->entry->footprint;
+	*n = k->param ? k->params : f ? f->params : 0;
+	return k->param ? k->param : f ? f->param : NULL;
+}
+
+static void name_param(const struct sw_kernel_view *k, const struct sw_root *root, char *out, size_t room)
+{
+	uint32_t n;
+	const struct sw_param *param = params_of(k, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = root->param - param[i].offset;
+		if (root->param < param[i].offset || at >= param[i].bytes)
+			continue;
+		if (root->span > 8)
+			snprintf(out, room, "parameter %u, one of the pointers at +%u to +%u", i, at,
+				 at + root->span - 1);
+		else if (param[i].bytes > 8)
+			snprintf(out, room, "parameter %u at +%u", i, at);
+		else
+			snprintf(out, room, "parameter %u", i);
+		return;
+	}
+	snprintf(out, room, "byte %u of the parameters", root->param);
+}
+
+static void name_symbol(const struct sw_footprint *f, uint32_t symbol, char *out, size_t room)
+{
+	char *name = symbol < f->symbols ? sw_demangle(f->string + f->symbol[symbol].name) : NULL;
+	snprintf(out, room, "variable %s", name ? name : "of the module");
+	free(name);
+}
+
+void sw_kernel_root(const struct sw_kernel_view *k, const struct sw_root *root, char *out, size_t room)
+{
+	char inner[TEXT_ROOM];
+	bool symbol = root->kind == SW_ROOT_SYMBOL || (root->kind == SW_ROOT_INDIRECT && !root->span);
+	if (symbol)
+		name_symbol(k->entry->footprint, root->symbol, inner, sizeof inner);
+	else
+		name_param(k, root, inner, sizeof inner);
+	switch (root->kind) {
+	case SW_ROOT_PARAM:
+	case SW_ROOT_SYMBOL:
+		snprintf(out, room, "%s", inner);
+		return;
+	case SW_ROOT_INDIRECT:
+		snprintf(out, room, "a pointer in memory, loaded through %s", inner);
+		return;
+	case SW_ROOT_OBJECT:
+		snprintf(out, room, "the texture, surface or tensor map of %s", inner);
+		return;
+	case SW_ROOT_MAP:
+		snprintf(out, room, "the tensor map in %s", inner);
+		return;
+	case SW_ROOT_ENVIRONMENT:
+		snprintf(out, room, "memory of the driver's own");
+		return;
+	default:
+		snprintf(out, room, "unknown memory");
+	}
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void line(struct sw_out *out, const char *label, const char *text)
+{
+	sw_out_paragraph(out, 2, label, LABEL, text);
+}
+
+static void put_code(struct sw_out *out, const struct sw_kernel_view *k)
+{
+	const struct sw_footprint_entry *e = k->entry;
+	const struct sw_footprint *f = e->footprint;
+	char *text;
+	if (k->launches) {
+		text = sw_format("%" PRIu64 " time%s on sm_%u", k->launches, k->launches == 1 ? "" : "s", k->device);
+		line(out, "launched", text);
+		free(text);
+	}
+	line(out, "image", k->image);
+	if (f) {
+		text = sw_format("%s sm_%u%s", f->source == SW_SOURCE_PTX ? "PTX" : "SASS", e->arch,
+				 k->launches && !e->ran ? ", not the code that ran" : "");
+		line(out, "evidence", text);
+		free(text);
+	} else {
+		line(out, "evidence", e->why ? e->why : "no code");
+	}
+	if (f && f->loops) {
+		text = sw_format("%u (k0, k1, ...: iterations done)", f->loops);
+		line(out, "loops", text);
+		free(text);
+	}
+	if (f && f->wild) {
+		text = sw_format("%s: what is missing below is not known to be untouched", f->string + f->wild);
+		line(out, "unknown", text);
+		free(text);
+	}
+}
+
+static unsigned roles_at(const struct sw_reaches *reaches, uint32_t from, uint32_t to)
+{
+	unsigned roles = 0;
+	for (size_t i = 0; i < reaches->n; i++) {
+		const struct sw_root *root = &reaches->at[i].root;
+		if (root->kind == SW_ROOT_PARAM && root->param < to && root->param + root->span > from)
+			roles |= reaches->at[i].role;
+	}
+	return roles;
+}
+
+static void put_params(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
+{
+	uint32_t n;
+	const struct sw_param *param = params_of(k, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t from = param[i].offset, to = from + param[i].bytes;
+		unsigned roles = roles_at(reaches, from, to);
+		char *label = sw_format("parameter %u", i);
+		char *text = sw_format("%u byte%s, %s", param[i].bytes, param[i].bytes == 1 ? "" : "s",
+				       roles ? sw_kernel_role(roles) : "not used as a pointer");
+		sw_out_paragraph(out, 2, label, LABEL + 2, text);
+		free(label);
+		free(text);
+	}
+}
+
+/* Roots other than parameters, with what is done through them; each line once. */
+static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
+{
+	char name[TEXT_ROOM];
+	SW_VEC(char *) told = {0};
+	for (size_t i = 0; i < reaches->n; i++) {
+		if (reaches->at[i].root.kind == SW_ROOT_PARAM && reaches->at[i].root.span <= 8)
+			continue;
+		sw_kernel_root(k, &reaches->at[i].root, name, sizeof name);
+		char *text = sw_format("%s: %s", name, sw_kernel_role(reaches->at[i].role));
+		size_t same = 0;
+		while (same < told.n && strcmp(told.at[same], text) != 0)
+			same++;
+		if (same < told.n) {
+			free(text);
+			continue;
+		}
+		line(out, "also", text);
+		*sw_vec_push(&told) = text;
+	}
+	for (size_t i = 0; i < told.n; i++)
+		free(told.at[i]);
+	free(told.at);
+}
+
+/* Marks the operands of term i. */
+static void mark_operands(const struct sw_footprint *f, uint32_t i, bool *marked)
+{
+	const struct sw_term *t = &f->term[i];
+	uint32_t n = sw_term_operands(t);
+	if (n > 0)
+		marked[t->a] = true;
+	if (n > 1)
+		marked[t->b] = true;
+	if (n > 2)
+		marked[t->c] = true;
+	for (uint32_t k = 0; t->op == SW_TERM_ANY && k < t->b; k++)
+		marked[f->alternative[t->a + k]] = true;
+}
+
+/* Why something in an address is not known: a bit for each enum sw_why.  Operands lie before their users. */
+static uint32_t whys_of(const struct sw_footprint *f, uint32_t address)
+{
+	bool *marked = sw_calloc((size_t)address + 1, sizeof *marked);
+	uint32_t whys = 0;
+	marked[address] = true;
+	for (uint32_t i = address + 1; i-- > 0;) {
+		if (!marked[i])
+			continue;
+		mark_operands(f, i, marked);
+		if (f->term[i].op == SW_OP_RANGE)
+			whys |= 1u << f->term[i].a;
+	}
+	free(marked);
+	return whys & ~(1u << SW_WHY_NONE);
+}
+
+static void append_whys(const struct sw_footprint *f, const struct sw_site *s, char **text)
+{
+	uint32_t whys = s->address == SW_NO_TERM ? 0 : whys_of(f, s->address);
+	for (int why = 0; why < SW_WHYS; why++)
+		if (whys & 1u << why) {
+			char *more = sw_format("%s; %s", *text, sw_why_text((enum sw_why)why));
+			free(*text);
+			*text = more;
+		}
+}
+
+/* "4 bytes at param 0 + 4 * tid.x where tid.x < param 1", its parts cut off at `room` bytes; malloc'ed. */
+static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t room)
+{
+	const struct sw_footprint *f = k->entry->footprint;
+	const struct sw_site *s = &f->site[index];
+	char address[TEXT_ROOM], facts[TEXT_ROOM], root[TEXT_ROOM] = "";
+	sw_footprint_facts_text(f, index, facts, room);
+	char *bytes = s->size == SW_NO_TERM && s->bytes ? sw_format("%u byte%s", s->bytes, s->bytes == 1 ? "" : "s")
+							: sw_strdup("bytes");
+	char *text;
+	if (s->address != SW_NO_TERM) {
+		sw_footprint_address_text(f, index, address, room);
+		text = sw_format("%s at %s%s%s", bytes, address, *facts ? " where " : "", facts);
+	} else {
+		for (uint32_t r = 0; r < s->roots; r++) {
+			size_t have = strlen(root);
+			if (r)
+				have += (size_t)snprintf(root + have, sizeof root - have, " or ");
+			if (have < sizeof root)
+				sw_kernel_root(k, &f->root[s->root + r], root + have, sizeof root - have);
+		}
+		text = sw_format("somewhere from %s on: %s%s%s", root, sw_why_text(s->why), *facts ? ", where " : "",
+				 facts);
+	}
+	free(bytes);
+	append_whys(f, s, &text);
+	if (s->polls) {
+		char *more = sw_format("%s; may poll or signal", text);
+		free(text);
+		text = more;
+	}
+	return text;
+}
+
+static void put_site(struct sw_out *out, const struct sw_kernel_view *k, uint32_t index, const char *text)
+{
+	const struct sw_footprint *f = k->entry->footprint;
+	const struct sw_site *s = &f->site[index];
+	char *more = sw_format(f->source == SW_SOURCE_PTX ? "line %u, %s: %s %s" : "0x%x, %s: %s %s", s->place,
+			       f->string + s->text, sw_kernel_role(s->role), text);
+	line(out, "", more);
+	free(more);
+}
+
+/* What the sites come down to: each line once. */
+static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
+{
+	const struct sw_footprint *f = k->entry->footprint;
+	char *told[MOST_LINES];
+	uint32_t lines = 0, more = 0;
+	for (uint32_t i = 0; i < f->sites; i++) {
+		char *text = site_text(k, i, SHORT_ROOM),
+		     *whole = sw_format("%-14s%s", sw_kernel_role(f->site[i].role), text);
+		uint32_t same = 0;
+		free(text);
+		while (same < lines && strcmp(told[same], whole) != 0)
+			same++;
+		if (same == lines && lines < MOST_LINES) {
+			told[lines++] = whole;
+			sw_out_paragraph(out, 2, sw_kernel_role(f->site[i].role), 16, whole + 14);
+			continue;
+		}
+		more += same == lines;
+		free(whole);
+	}
+	while (lines)
+		free(told[--lines]);
+	if (more) {
+		char *text = sw_format("%u more accesses (name the kernel to see them)", more);
+		line(out, "", text);
+		free(text);
+	}
+}
+
+void sw_kernel_text(FILE *file, const struct sw_kernel_view *k, bool sites)
+{
+	struct sw_out out = {.file = file};
+	const struct sw_footprint *f = k->entry->footprint;
+	struct sw_reaches reaches = {0};
+	char *name = sw_demangle(k->name);
+	sw_out_text(&out, name);
+	putc('\n', file);
+	free(name);
+	put_code(&out, k);
+	if (f) {
+		sw_footprint_directions(f, &reaches);
+		put_params(&out, k, &reaches);
+		put_roots(&out, k, &reaches);
+		if (!f->sites)
+			line(&out, "touches", "nothing in global memory");
+		for (uint32_t i = 0; sites && i < f->sites; i++) {
+			char *text = site_text(k, i, TEXT_ROOM);
+			put_site(&out, k, i, text);
+			free(text);
+		}
+		if (!sites)
+			put_ranges(&out, k);
+		free(reaches.at);
+	}
+	putc('\n', file);
+}

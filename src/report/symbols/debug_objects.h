@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Symbols and lines of one mapped file, through elfutils' libdw. Without libdw nothing is ever found. */
+#ifndef SW_REPORT_SYMBOLS_DEBUG_OBJECTS_H
+#define SW_REPORT_SYMBOLS_DEBUG_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reader/reader.h"
+
+struct sw_object;
+
+enum sw_object_state { SW_OBJECT_USABLE, SW_OBJECT_MISSING, SW_OBJECT_CHANGED };
+
+/* Opens the file of a module as it was mapped. Never NULL; *state says why there may be nothing in it. */
+struct sw_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state);
+void sw_object_close(struct sw_object *object);
+
+/* One function at an address. Strings live as long as the object. */
+struct sw_object_place {
+	const char *symbol; /* mangled; NULL */
+	const char *file;   /* NULL */
+	int line;
+	bool inlined;
+};
+
+/* Calls back from the innermost inlined function to the real one; `address` is one inside the calling instruction. */
+void sw_object_places(struct sw_object *object, uint64_t address,
+		      void (*each)(void *arg, const struct sw_object_place *place), void *arg);
+
+#endif

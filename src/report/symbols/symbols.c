@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/symbols/symbols.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "report/symbols/demangle.h"
+#include "report/symbols/debug_objects.h"
+
+/* The frames at one address: one, or more where functions are inlined. */
+struct place {
+	struct sw_frame *frames;
+	size_t n;
+};
+
+struct sw_symbols {
+	const struct sw_reader *reader;
+	struct sw_arena arena;
+	struct sw_map stacks;  /* stack -> struct sw_frames */
+	struct sw_map objects; /* struct sw_trace_module -> struct sw_object */
+	struct sw_map places;  /* module and address -> struct place */
+	SW_VEC(const char *) complaints;
+};
+
+struct sw_symbols *sw_symbols_new(const struct sw_reader *reader)
+{
+	struct sw_symbols *symbols = sw_calloc(1, sizeof *symbols);
+	symbols->reader = reader;
+	return symbols;
+}
+
+void sw_symbols_free(struct sw_symbols *symbols)
+{
+	struct sw_map_slot slot;
+	if (!symbols)
+		return;
+	for (size_t i = 0; (i = sw_map_next(&symbols->objects, i, &slot));)
+		sw_object_close((struct sw_object *)(uintptr_t)slot.value);
+	sw_map_free(&symbols->stacks);
+	sw_map_free(&symbols->objects);
+	sw_map_free(&symbols->places);
+	sw_arena_free(&symbols->arena);
+	free(symbols->complaints.at);
+	free(symbols);
+}
+
+const char *sw_symbols_complaint(const struct sw_symbols *symbols, size_t index)
+{
+	return index < symbols->complaints.n ? symbols->complaints.at[index] : NULL;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* A copy in the arena of a malloc'ed string, which is freed. */
+static const char *keep(struct sw_symbols *symbols, char *text)
+{
+	const char *kept = sw_arena_strndup(&symbols->arena, text, strlen(text));
+	free(text);
+	return kept;
+}
+
+static enum sw_frame_role role_of(const struct sw_frame *frame)
+{
+	static const struct {
+		enum sw_frame_role role;
+		const char *module, *function, *file;
+	} rules[] = {
+#define SW_FRAME(role, module, function, file) {SW_FRAME_##role, module, function, file},
+#include "report/symbols/frames.def"
+#undef SW_FRAME
+	};
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+		if (fnmatch(rules[i].module, frame->module, 0) == 0 &&
+		    fnmatch(rules[i].function, frame->base ? frame->base : "", 0) == 0 &&
+		    fnmatch(rules[i].file, frame->file ? frame->file : "", 0) == 0)
+			return rules[i].role;
+	return SW_FRAME_USER;
+}
+
+static struct sw_object *object_of(struct sw_symbols *symbols, const struct sw_trace_module *module)
+{
+	uint64_t key = (uint64_t)(uintptr_t)module;
+	struct sw_object *object = sw_map_ptr(&symbols->objects, key);
+	if (object)
+		return object;
+	enum sw_object_state state;
+	object = sw_object_open(module, &state);
+	sw_map_put_ptr(&symbols->objects, key, object);
+	if (state == SW_OBJECT_CHANGED)
+		*sw_vec_push(&symbols->complaints) = keep(
+			symbols, sw_format("%s was changed since the run (other build-id): its frames have no names",
+					   module->path));
+	return object;
+}
+
+struct collect {
+	struct sw_symbols *symbols;
+	SW_VEC(struct sw_frame) frames;
+};
+
+static void collect_place(void *arg, const struct sw_object_place *place)
+{
+	struct collect *c = arg;
+	struct sw_frame *frame = sw_vec_push(&c->frames);
+	*frame = (struct sw_frame){.line = place->line, .inlined = place->inlined};
+	if (place->file)
+		frame->file = sw_arena_strndup(&c->symbols->arena, place->file, strlen(place->file));
+	if (place->symbol) {
+		frame->symbol = sw_arena_strndup(&c->symbols->arena, place->symbol, strlen(place->symbol));
+		frame->function = keep(c->symbols, sw_demangle(place->symbol));
+		frame->base = keep(c->symbols, sw_demangled_base(frame->function));
+	}
+}
+
+static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
+{
+	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);
+	uint64_t key = sw_hash_u64(ip) ^ (uint64_t)(uintptr_t)module;
+	struct place *place = sw_map_ptr(&symbols->places, key);
+	if (place)
+		return place;
+
+	struct collect c = {.symbols = symbols};
+	/* A return address may be the first byte of the next line, or even of the next function: look one byte before.
+	 */
+	if (module)
+		sw_object_places(object_of(symbols, module), ip - 1, collect_place, &c);
+	if (c.frames.n == 0)
+		*sw_vec_push(&c.frames) = (struct sw_frame){0};
+	place = sw_arena_alloc(&symbols->arena, sizeof *place);
+	place->n = c.frames.n;
+	place->frames = sw_arena_alloc(&symbols->arena, c.frames.n * sizeof *place->frames);
+	for (size_t i = 0; i < c.frames.n; i++) {
+		struct sw_frame *frame = &c.frames.at[i];
+		frame->ip = ip;
+		frame->module = module ? file_name(module->path) : "";
+		frame->offset = module ? ip - module->base : 0;
+		frame->role = role_of(frame);
+		place->frames[i] = *frame;
+	}
+	free(c.frames.at);
+	sw_map_put_ptr(&symbols->places, key, place);
+	return place;
+}
+
+const struct sw_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack)
+{
+	static const struct sw_frames none;
+	const struct sw_trace_stack *recorded = stack ? sw_reader_stack(symbols->reader, stack) : NULL;
+	if (!recorded)
+		return &none;
+	struct sw_frames *frames = sw_map_ptr(&symbols->stacks, stack);
+	if (frames)
+		return frames;
+
+	SW_VEC(struct sw_frame) all = {0};
+	for (uint32_t i = 0; i < recorded->depth; i++) {
+		const struct place *place = place_of(symbols, recorded->ips[i], recorded->seq);
+		for (size_t k = 0; k < place->n; k++)
+			*sw_vec_push(&all) = place->frames[k];
+	}
+	frames = sw_arena_alloc(&symbols->arena, sizeof *frames);
+	frames->n = all.n;
+	frames->skipped = recorded->skipped;
+	if (all.n) {
+		struct sw_frame *copy = sw_arena_alloc(&symbols->arena, all.n * sizeof *copy);
+		memcpy(copy, all.at, all.n * sizeof *copy);
+		frames->at = copy;
+	}
+	free(all.at);
+	sw_map_put_ptr(&symbols->stacks, stack, frames);
+	return frames;
+}

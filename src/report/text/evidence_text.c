@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/evidence_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/symbols/demangle.h"
+
+#define SW_WORD(words, index) ((size_t)(index) < sizeof(words) / sizeof((words)[0]) ? (words)[index] : "unknown")
+
+const char *sw_name_source(enum sw_told_by source)
+{
+	static const char *const words[] = {"ptx",     "sass",	  "other_code", "signature",
+					    "assumed", "nothing", "annotation"};
+	return SW_WORD(words, source);
+}
+
+const char *sw_name_via(enum sw_via via)
+{
+	static const char *const words[] = {"parameter", "variable", "texture", "surface", "tensor map"};
+	return SW_WORD(words, via);
+}
+
+const char *sw_name_extent(enum sw_extent extent)
+{
+	static const char *const words[] = {"box", "hull", "open"};
+	return SW_WORD(words, extent);
+}
+
+/* ---- which bytes ------------------------------------------------------------------------------------------------- */
+
+/* Code was read, but it does not say where the access ends. */
+static bool open_by_code(const struct sw_access *access)
+{
+	return !access->extent_known && access->ground && access->ground->source;
+}
+
+static const char *bytes_of(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_judgement *judgement = names->judgement;
+	bool open = open_by_code(access);
+	if (access->allocation == 0 || access->allocation > judgement->allocations.n)
+		return open ? sw_names_format(names, "from 0x%" PRIx64 " on", access->address)
+			    : sw_names_format(names, "%s at 0x%" PRIx64, sw_name_bytes(names, access->bytes),
+					      access->address);
+	uint64_t base = judgement->allocations.at[access->allocation - 1].address;
+	uint64_t from = access->address >= base ? access->address - base : 0;
+	const char *name = sw_name_allocation(names, access->allocation);
+	if (open)
+		return sw_names_format(names, "from byte %" PRIu64 " of %s on", from, name);
+	return sw_names_format(names, "bytes %" PRIu64 " to %" PRIu64 " of %s", from,
+			       from + (access->bytes ? access->bytes - 1 : 0), name);
+}
+
+static const char *because(struct sw_names *names, const char *text, const struct sw_ground *ground)
+{
+	const char *why = ground ? sw_why_text(ground->why) : "";
+	return *why ? sw_names_format(names, "%s: %s", text, why) : text;
+}
+
+const char *sw_ground_extent(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_ground *ground = access->ground;
+	const char *text = bytes_of(names, access);
+	if (open_by_code(access))
+		return because(names, sw_names_format(names, "somewhere %s", text), ground);
+	if (!access->extent_known)
+		return sw_names_format(names, "%s at most", text);
+	if (access->width && access->pitch > access->width)
+		text = sw_names_format(names, "%s, %" PRIu64 " of every %" PRIu64, text, access->width, access->pitch);
+	if (ground && ground->source && ground->extent != SW_EXTENT_BOX)
+		return because(names, sw_names_format(names, "within %s", text), ground);
+	return text;
+}
+
+/* ---- how that is known ------------------------------------------------------------------------------------------- */
+
+/* "parameter 3", "the texture in parameter 2", "variable counter"; "" when nothing tells. */
+static const char *way_of(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_ground *ground = access->ground;
+	const char *parameter = access->param >= 0 ? sw_names_format(names, "parameter %d", access->param) : "";
+	if (!ground || ground->via == SW_VIA_PARAMETER)
+		return parameter;
+	if (ground->via == SW_VIA_SYMBOL) {
+		char *name = ground->symbol ? sw_demangle(ground->symbol) : NULL;
+		const char *way = name ? sw_names_format(names, "variable %s", name) : "a variable";
+		free(name);
+		return way;
+	}
+	const char *object = sw_name_via(ground->via);
+	return *parameter ? sw_names_format(names, "the %s in %s", object, parameter)
+			  : sw_names_format(names, "a %s", object);
+}
+
+static const char *by_code(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_ground *ground = access->ground;
+	const char *way = way_of(names, access), *mnemonic = ground->mnemonic ? ground->mnemonic : "";
+	const char *via = *way ? sw_names_format(names, "%svia %s", *mnemonic ? " " : "", way) : "";
+	const char *text =
+		sw_names_format(names, "%s sm_%u", ground->source == SW_SOURCE_PTX ? "PTX" : "SASS", ground->arch);
+	if (*mnemonic || *via)
+		text = sw_names_format(names, "%s (%s%s)", text, mnemonic, via);
+	if (ground->polls)
+		text = sw_names_format(names, "%s, may poll or signal", text);
+	return ground->other_code ? sw_names_format(names, "%s, not the code that ran", text) : text;
+}
+
+/* Without code: what was assumed, and why there was no code. */
+static const char *by_name(struct sw_names *names, const struct sw_access *access, const char *what)
+{
+	const char *way = way_of(names, access);
+	const char *unread = access->ground && access->ground->unread ? access->ground->unread : "";
+	if (!*way && !*unread)
+		return what;
+	return sw_names_format(names, "%s (%s%s%s)", what, unread, *way && *unread ? ", " : "", way);
+}
+
+const char *sw_ground_evidence(struct sw_names *names, const struct sw_access *access)
+{
+	if (access->ground && access->ground->source)
+		return by_code(names, access);
+	switch (access->evidence) {
+	case SW_EV_ASSUMED:
+		return by_name(names, access, "assumed read+write");
+	case SW_EV_SIGNATURE:
+		return by_name(names, access,
+			       access->role == SW_READ ? "const pointer in signature" : "pointer in signature");
+	default:
+		return sw_name_evidence(access->evidence);
+	}
+}
+
+const char *sw_ground_coverage(struct sw_names *names, const struct sw_coverage *coverage)
+{
+	static const char *const words[] = {"PTX",	 "SASS",    "code that is not what ran",
+					    "signature", "assumed", "without code and without pointers",
+					    "annotated"};
+	const char *text = "";
+	for (int i = 0; i < SW_BY_SOURCES; i++)
+		if (coverage->kernels_by_source[i])
+			text = sw_names_format(names, "%s%s%" PRIu64 " %s", text, *text ? ", " : "",
+					       coverage->kernels_by_source[i], words[i]);
+	uint64_t bounded = coverage->kernels_by_evidence[SW_EV_FOOTPRINT] + coverage->kernels_by_evidence[SW_EV_EXACT];
+	return bounded ? sw_names_format(names, "%s; every extent is known of %" PRIu64, text, bounded) : text;
+}

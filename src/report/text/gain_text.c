@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/gain_text.h"
+
+#include <inttypes.h>
+
+/* Less than this is told as nothing: clocks are read to some microseconds. */
+#define NOTHING_NS 5000u
+
+const char *sw_replay_gain(struct sw_names *names, const struct sw_cost *cost)
+{
+	const char *unsure = cost->reliable ? "" : ", but the run can't be replayed well";
+	if (!cost->replayed)
+		return "";
+	if (cost->win_high_ns < NOTHING_NS)
+		return sw_names_format(names, "; the run would gain nothing%s", unsure);
+	if (cost->win_low_ns < NOTHING_NS)
+		return sw_names_format(names, "; up to %s of the run could be won back%s",
+				       sw_name_time(names, cost->win_high_ns), unsure);
+	/* Both ends alike when they differ by less than a hundredth. */
+	if (cost->win_high_ns - cost->win_low_ns <= cost->win_high_ns / 100)
+		return sw_names_format(names, "; %s of the run could be won back%s",
+				       sw_name_time(names, cost->win_high_ns), unsure);
+	return sw_names_format(names, "; %s to %s of the run could be won back%s",
+			       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns), unsure);
+}
+
+const char *sw_replay_assumption(const struct sw_cost *cost, size_t index)
+{
+	static const char *const always[] = {
+		"between its calls each thread does the same work as long as before",
+		"nothing waits for the result before the next wait of that thread",
+		"low: kernels that may not fit on the device together run one after the other; high: all run side by "
+		"side",
+		"copies of one direction run one after the other; all work takes as long as before",
+	};
+	size_t n = sizeof always / sizeof *always;
+	if (index < n)
+		return always[index];
+	if (index == n && !cost->timed)
+		return "how long work took is estimated from the waits that saw it done";
+	if (index == n + !cost->timed && !cost->reliable)
+		return "a replay without any change differs from the run by more than 5 %";
+	return NULL;
+}
+
+const char *sw_replay_stretch(enum sw_stretch_kind kind, enum sw_work_kind work)
+{
+	static const char *const kinds[SW_STRETCHES] = {
+		[SW_STRETCH_HOST] = "host", [SW_STRETCH_CALL] = "call", [SW_STRETCH_LATENCY] = "latency"};
+	static const char *const works[] = {[SW_DOES_KERNEL] = "kernel",
+					    [SW_DOES_UPLOAD] = "copy to device",
+					    [SW_DOES_DOWNLOAD] = "copy to host",
+					    [SW_DOES_MOVE] = "copy on device",
+					    [SW_DOES_SET] = "set",
+					    [SW_DOES_GRAPH] = "graph",
+					    [SW_DOES_HOST] = "host function",
+					    [SW_DOES_OTHER] = "other work"};
+	return kind == SW_STRETCH_WORK ? works[work] : kinds[kind];
+}
+
+const char *sw_replay_basis(struct sw_names *names, const struct sw_schedule_facts *facts)
+{
+	if (!facts->operations)
+		return NULL;
+	const char *times =
+		facts->timed == facts->operations ? "times of the device" : "times of work estimated from waits";
+	if (facts->timed && facts->timed < facts->operations)
+		times = sw_names_format(names, "times of the device for %" PRIu64 " of them", facts->timed);
+	const char *text =
+		sw_names_format(names, "replay of %" PRIu64 " operations, %s, residual %u.%u %%", facts->operations,
+				times, facts->residual_permille / 10, facts->residual_permille % 10);
+	if (facts->kept_ns < facts->run_ns / 100 * 99 && facts->windows > 1)
+		text = sw_names_format(names, "%s, of %" PRIu64 " %% of the run", text,
+				       facts->kept_ns * 100 / facts->run_ns);
+	return text;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes in a line each: they are many, and what is wrong must not drown in them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/symbols/stack.h"
+#include "report/text/text.h"
+
+#define MOST_LINES  5u /* of one id */
+#define MOST_PLACES 3u /* of one line */
+
+struct line {
+	const struct sw_told *told; /* the first of those that share the line */
+	const char *what, *where;
+	uint32_t places;
+	uint64_t count, ns;
+};
+typedef SW_VEC(struct line) line_vec;
+
+bool sw_text_is_note(const struct sw_text *t, const struct sw_told *told)
+{
+	return told->finding->severity == SW_NOTE && !t->report->all;
+}
+
+/* SW3nn and SW4nn say the same of each call but for its name; other messages tell what the ids' titles do not. */
+static const char *what_of(struct sw_text *t, const struct sw_told *told)
+{
+	const struct sw_finding *finding = told->finding;
+	bool wait = finding->id / 100 == 3 || finding->id / 100 == 4;
+	return wait && finding->accesses == 1 ? sw_name_operation(t->names, &finding->access[0]) : told->words.message;
+}
+
+/* "at /src/race.cu:33 in main", "in libcublas.so.13", "". */
+static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
+{
+	const struct sw_frame *site = NULL, *module = NULL;
+	for (uint32_t i = finding->accesses; i-- > 0 && !site;) {
+		site = sw_stack_site(t->names, finding->access[i].stack, finding->access[i].function);
+		if (!module)
+			module = sw_stack_module(t->names, finding->access[i].stack, finding->access[i].function);
+	}
+	if (site && site->role == SW_FRAME_USER && site->file)
+		return sw_names_format(t->names, "at %s in %s", sw_text_place(t, site), site->base);
+	if (site && site->role == SW_FRAME_USER)
+		return sw_names_format(t->names, "in %s (%s)", site->base, site->module);
+	return module ? sw_names_format(t->names, "in %s", module->module) : "";
+}
+
+/* SW305 is always told, so there are many: a line for each function, wherever it is called. */
+static bool shares(const struct line *line, const struct line *other)
+{
+	return line->told->finding->id == other->told->finding->id && strcmp(line->what, other->what) == 0 &&
+	       (line->told->finding->id == SW_FINDING_DEVICE_ALLOC || strcmp(line->where, other->where) == 0);
+}
+
+static void add_place(struct sw_text *t, struct line *line, const char *where)
+{
+	if (strncmp(line->where, "in ", 3) == 0 && strncmp(where, "in ", 3) == 0)
+		where += 3;
+	if (!*where || strstr(line->where, where) || line->places > MOST_PLACES)
+		return;
+	line->places++;
+	line->where = sw_names_format(t->names, "%s%s%s", line->where, *line->where ? ", " : "",
+				      line->places > MOST_PLACES ? "..." : where);
+}
+
+static void add_line(struct sw_text *t, line_vec *lines, const struct sw_told *told)
+{
+	const struct sw_finding *finding = told->finding;
+	struct line line = {told, what_of(t, told), where_of(t, finding), 1, finding->count, finding->cost.total_ns};
+	for (size_t i = 0; i < lines->n; i++) {
+		struct line *known = &lines->at[i];
+		if (!shares(known, &line))
+			continue;
+		known->count += line.count;
+		known->ns += line.ns;
+		add_place(t, known, line.where);
+		return;
+	}
+	*sw_vec_push(lines) = line;
+}
+
+static void put_line(struct sw_text *t, const struct line *line)
+{
+	const char *text = line->what;
+	text = line->count == 1 ? sw_names_format(t->names, "%s, once", text)
+				: sw_names_format(t->names, "%s, %" PRIu64 " times", text, line->count);
+	if (line->ns)
+		text = sw_names_format(t->names, "%s, %s", text, sw_name_time(t->names, line->ns));
+	if (*line->where)
+		text = sw_names_format(t->names, "%s, %s", text, line->where);
+	sw_out_paragraph(&t->out, 4, "", 0, text);
+}
+
+/* All lines of the id that lines->at[first] has. */
+static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
+{
+	const struct sw_told *told = lines->at[first].told;
+	uint64_t shown = 0, more = 0, ns = 0;
+	sw_out_text(&t->out, "  ");
+	sw_out_coloured(&t->out, SW_BLUE, sw_names_format(t->names, "SW%03d %s", told->finding->id, told->info->kind));
+	sw_out_text(&t->out, sw_names_format(t->names, ": %s", told->info->title));
+	putc('\n', t->out.file);
+	for (size_t i = first; i < lines->n; i++) {
+		if (lines->at[i].told->finding->id != told->finding->id)
+			continue;
+		if (shown < MOST_LINES) {
+			put_line(t, &lines->at[i]);
+			shown++;
+		} else {
+			more += lines->at[i].count;
+			ns += lines->at[i].ns;
+		}
+	}
+	if (more)
+		sw_out_paragraph(&t->out, 4, "", 0,
+				 sw_names_format(t->names, "and %" PRIu64 " more%s%s", more, ns ? ", " : "",
+						 ns ? sw_name_time(t->names, ns) : ""));
+}
+
+static bool first_of_its_id(const line_vec *lines, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (lines->at[i].told->finding->id == lines->at[index].told->finding->id)
+			return false;
+	return true;
+}
+
+void sw_text_notes(struct sw_text *t)
+{
+	line_vec lines = {0};
+	for (size_t i = 0; i < t->report->told.n; i++)
+		if (sw_text_is_note(t, &t->report->told.at[i]))
+			add_line(t, &lines, &t->report->told.at[i]);
+	if (lines.n)
+		fputs("Notes, shortened (--all prints each in full, \"syncwatch explain SWnnn\" says what to do):\n",
+		      t->out.file);
+	for (size_t i = 0; i < lines.n; i++)
+		if (first_of_its_id(&lines, i))
+			put_group(t, &lines, i);
+	if (lines.n)
+		putc('\n', t->out.file);
+	free(lines.at);
+}

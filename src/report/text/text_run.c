@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of the report: the run as a whole. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/text/evidence_text.h"
+#include "report/text/gain_text.h"
+#include "report/text/text.h"
+
+void sw_text_in_flight(struct sw_text *t)
+{
+	struct sw_report *report = t->report;
+	if (sw_reader_totals(report->reader).closed)
+		return;
+	fputs("The program did not end in order (crash, signal or _exit); everything recorded before that was "
+	      "judged.\n",
+	      t->out.file);
+	for (size_t i = 0; i < report->in_flight.n; i++) {
+		const struct sw_in_flight *call = &report->in_flight.at[i];
+		const char *api = sw_name_api(t->names, call->api, call->flags, call->stack);
+		sw_out_paragraph(&t->out, 2, "", 0,
+				 sw_names_format(t->names,
+						 "Thread %u was inside %s, call %" PRIu64 ", since %s after the start:",
+						 call->thread, api, call->seq, sw_name_time(t->names, call->t_ns)));
+		sw_text_stack(t, call->stack, 0);
+	}
+	putc('\n', t->out.file);
+}
+
+static const char *plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
+{
+	return sw_names_format(t->names, "%" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+static const char *runtimes(struct sw_text *t)
+{
+	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart",
+					    [SW_CUDART_STATIC] = "static cudart in",
+					    [SW_CUDART_OTHER] = "driver API from"};
+	const struct sw_trace_module *module;
+	const char *text = "";
+	for (size_t i = 0; (module = sw_reader_module_at(t->report->reader, i)); i++) {
+		const char *slash = strrchr(module->path, '/');
+		if (module->cudart == 0 || module->cudart >= sizeof links / sizeof links[0])
+			continue;
+		text = sw_names_format(t->names, "%s; %s %s", text, links[module->cudart],
+				       slash ? slash + 1 : module->path);
+	}
+	return text;
+}
+
+/* What keeps this report from being the whole truth, each only when it happened. */
+static void put_limits(struct sw_text *t)
+{
+	const struct sw_coverage *coverage = &t->report->judgement->coverage;
+	const char *text;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} limits[] = {
+		{coverage->records_lost, "records were lost"},
+		{coverage->straddling_dropped, "findings across a loss were dropped"},
+		{coverage->unclassified_calls, "calls of entry points that syncwatch does not know"},
+		{coverage->unknown_streams, "calls on streams whose creation was not seen"},
+		{coverage->edges_for_safety, "places where order was assumed rather than known"},
+		{coverage->unknown_graph_launches, "graph launches of which not all nodes are known"},
+		{coverage->indirect_kernels, "launches that also follow pointers in memory, which are not judged"},
+		{coverage->symbol_kernels, "launches that use module variables at addresses that are not known"},
+		{coverage->object_kernels,
+		 "launches that use textures, surfaces or tensor maps whose making was not seen"},
+		{coverage->wild_kernels, "launches of kernels of which some accesses are not understood"},
+		{coverage->codeless_kernels, "launches of kernels without a code image"},
+		{coverage->unreadable_kernels,
+		 "launches of kernels whose code cannot be read (syncwatch kernels says why)"},
+	};
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+		if (limits[i].n)
+			sw_text_line(
+				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
+	if (coverage->sticky_error_seq)
+		sw_text_line(t, "limits:",
+			     sw_names_format(t->names, "a CUDA error ended the judgement at call %" PRIu64,
+					     coverage->sticky_error_seq));
+	for (size_t i = 0; (text = sw_reader_damage(t->report->reader, i)); i++)
+		sw_text_line(t, "damage:", text);
+	for (size_t i = 0; (text = sw_reader_notice(t->report->reader, i)); i++)
+		sw_text_line(t, "notice:", text);
+	for (size_t i = 0; (text = sw_symbols_complaint(t->names->symbols, i)); i++)
+		sw_text_line(t, "symbols:", text);
+	for (size_t i = 0; (text = sw_suppress_unused(t->report->suppressions, i)); i++)
+		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
+}
+
+/* Time stamps of the devices, where they were asked for. */
+static void put_gpu(struct sw_text *t)
+{
+	const struct sw_gpu_summary *gpu = &t->report->judgement->gpu;
+	if (!gpu->recorded)
+		return;
+	const char *clock = sw_names_format(t->names, "host and device clocks agree to %s",
+					    sw_name_time(t->names, gpu->clock_error_ns));
+	if (!gpu->clock_bounded)
+		clock = "how far host and device clocks agree is not known: no wait bounds it";
+	sw_text_line(t, "gpu times:",
+		     sw_names_format(t->names, "%" PRIu64 " of %" PRIu64 " calls that put work on a device; %s",
+				     gpu->operations_timed, gpu->operations_timed + gpu->operations_untimed, clock));
+	const struct {
+		uint64_t n;
+		const char *what;
+	} limits[] = {
+		{gpu->lost, "time stamps were lost in CUPTI"},
+		{gpu->unmatched, "time stamps of work whose call was not recorded"},
+		{gpu->untimed, "time stamps that came without times, or while the clock jumped"},
+		{gpu->left_out, "time stamps more than the judge keeps"},
+		{gpu->clock_jumps, "jumps of the clock of the time stamps"},
+		{!gpu->complete, "fetch of time stamps, the last one, is missing: the program did not reach its end"},
+	};
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+		if (limits[i].n)
+			sw_text_line(
+				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
+}
+
+/* Where the order of waits that nobody promises comes from, when that is a table of this machine. */
+static void put_behaviour(struct sw_text *t)
+{
+	const struct sw_mays *mays = &t->report->judgement->mays;
+	for (size_t i = 0; i < mays->used.n; i++)
+		sw_text_line(t, "behaviour:",
+			     sw_names_format(t->names, "which calls wait was measured on this machine: %s",
+					     mays->used.at[i]));
+	for (int i = 0; i < SW_MAYS; i++) {
+		bool built_in;
+		const char *text = sw_may_text((enum sw_may)i, &built_in);
+		if (mays->differs >> i & 1)
+			sw_text_line(t, "",
+				     sw_names_format(t->names, "%s: %s here, %s elsewhere", text,
+						     built_in ? "not" : "yes", built_in ? "yes" : "not"));
+	}
+	for (size_t i = 0; i < mays->complaints.n; i++)
+		sw_text_line(t, "behaviour:", sw_names_format(t->names, "table not used: %s", mays->complaints.at[i]));
+}
+
+static void put_coverage(struct sw_text *t)
+{
+	const struct sw_coverage *c = &t->report->judgement->coverage;
+	const char *calls = plural(t, c->driver_calls, "driver call", "driver calls");
+	sw_text_line(t, "coverage:",
+		     sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s", calls, c->runtime_calls,
+				     runtimes(t)));
+	sw_text_line(t, "work:",
+		     sw_names_format(t->names, "%s, %s (%s), %s, %s in %s",
+				     plural(t, c->launches, "kernel launch", "kernel launches"),
+				     plural(t, c->copies, "copy", "copies"), sw_name_bytes(t->names, c->bytes_copied),
+				     plural(t, c->sets, "set", "sets"),
+				     plural(t, c->syncs, "synchronisation", "synchronisations"),
+				     sw_name_time(t->names, t->report->judgement->span_ns)));
+	sw_text_line(t, "kernels:", sw_ground_coverage(t->names, c));
+	put_gpu(t);
+	put_behaviour(t);
+	put_limits(t);
+}
+
+/* Shown on request: "no hazards" above a list of possible ones would read badly. */
+static bool possible_hazards(const struct sw_report *report)
+{
+	for (size_t i = 0; i < report->told.n; i++)
+		if (sw_is_hazard(report->told.at[i].finding) && report->told.at[i].finding->confidence == SW_POSSIBLE)
+			return true;
+	return false;
+}
+
+static void put_verdict(struct sw_text *t)
+{
+	const struct sw_report *report = t->report;
+	const struct sw_report_totals *totals = &report->totals;
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	const char *slash = process ? strrchr(process->exe, '/') : NULL;
+	const char *name = !process ? "the program" : slash ? slash + 1 : process->exe;
+	const char *found = possible_hazards(report) ? "no certain or likely hazards" : "no hazards";
+	enum sw_colour colour = SW_GREEN;
+	if (totals->errors || totals->warnings) {
+		found = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
+					plural(t, totals->warnings, "warning", "warnings"));
+		colour = totals->errors ? SW_RED : SW_YELLOW;
+	}
+	if (totals->notes)
+		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
+	sw_out_coloured(
+		&t->out, colour,
+		sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
+				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
+	putc('\n', t->out.file);
+}
+
+/* What the run as a whole spends its time on. */
+static void put_replay(struct sw_text *t)
+{
+	const struct sw_schedule_facts *facts = &t->report->judgement->schedule;
+	const struct sw_schedule_sums *sums = &t->report->judgement->sums;
+	const char *basis = sw_replay_basis(t->names, facts);
+	if (!basis)
+		return;
+	sw_text_line(t, "the run:",
+		     sw_names_format(t->names,
+				     "host blocked %s; devices busy %s, idle %s, of that %s while the host was "
+				     "blocked; copies beside "
+				     "kernels %s of %s possible",
+				     sw_name_time(t->names, sums->blocked_ns), sw_name_time(t->names, sums->busy_ns),
+				     sw_name_time(t->names, sums->idle_ns),
+				     sw_name_time(t->names, sums->idle_blocked_ns),
+				     sw_name_time(t->names, sums->overlap_ns),
+				     sw_name_time(t->names, sums->overlap_possible_ns)));
+	const char *path = "";
+	for (int i = 0; i < SW_STRETCHES; i++)
+		if (i != SW_STRETCH_WORK && sums->path_ns[i] > facts->kept_ns / 100)
+			path = sw_names_format(t->names, "%s%s%s %s", path, *path ? ", " : "",
+					       sw_replay_stretch((enum sw_stretch_kind)i, SW_DOES_OTHER),
+					       sw_name_time(t->names, sums->path_ns[i]));
+	for (int i = 0; i <= SW_DOES_OTHER; i++)
+		if (sums->path_work_ns[i] > facts->kept_ns / 100)
+			path = sw_names_format(t->names, "%s%s%s %s", path, *path ? ", " : "",
+					       sw_replay_stretch(SW_STRETCH_WORK, (enum sw_work_kind)i),
+					       sw_name_time(t->names, sums->path_work_ns[i]));
+	sw_text_line(t, "its length:", path);
+	const struct sw_judgement *j = t->report->judgement;
+	const struct sw_together *all = j->togethers ? &j->together[j->togethers - 1] : NULL;
+	if (all && all->high_ns > facts->run_ns / 1000)
+		sw_text_line(t, "to win:",
+			     sw_names_format(t->names, "%s to %s, if all that is advised against waits were done",
+					     sw_name_time(t->names, all->low_ns),
+					     sw_name_time(t->names, all->high_ns)));
+	sw_text_line(t, "basis:", basis);
+}
+
+/* "synchronisations 12 ms (3), releases of memory 2.1 ms (1)" */
+static const char *by_kind(struct sw_text *t)
+{
+	static const char *const kinds[] = {
+#define SW_HOST_WAIT(name, kind, several) [SW_HOST_WAIT_##name] = several,
+#include "detect/host_waits.def"
+	};
+	const struct sw_host_wait *held = t->report->judgement->host_waits;
+	const char *text = "";
+	for (size_t i = 0; i < SW_HOST_WAITS; i++)
+		if (held[i].calls)
+			text = sw_names_format(t->names, "%s%s%s %s (%s)", text, *text ? ", " : "", kinds[i],
+					       sw_name_time(t->names, held[i].ns),
+					       plural(t, held[i].calls, "call", "calls"));
+	return text;
+}
+
+static void put_waits(struct sw_text *t)
+{
+	const struct sw_judgement *judgement = t->report->judgement;
+	if (judgement->host_wait_ns)
+		sw_text_line(t, "host waits:",
+			     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
+	sw_text_line(t, "held by:", by_kind(t));
+	put_replay(t);
+	if (judgement->folded_waits && !t->report->all)
+		sw_text_line(t, "",
+			     sw_names_format(t->names,
+					     "%s, %s together, not shown: too cheap to matter (--all shows them)",
+					     plural(t, judgement->folded_waits, "wait", "waits"),
+					     sw_name_time(t->names, judgement->folded_wait_ns)));
+	if (t->report->totals.suppressed)
+		sw_text_line(t, "suppressed:", plural(t, t->report->totals.suppressed, "finding", "findings"));
+}
+
+static void put_host(struct sw_text *t)
+{
+	const struct sw_judgement *judgement = t->report->judgement;
+	if (judgement->strict_host)
+		sw_text_line(t, "host:",
+			     sw_names_format(
+				     t->names, "a lane for each thread, ordered by %s; atomic variables are not seen",
+				     plural(t, judgement->coverage.host_syncs, "synchronisation", "synchronisations")));
+}
+
+void sw_text_run(struct sw_text *t)
+{
+	put_verdict(t);
+	put_waits(t);
+	put_host(t);
+	put_coverage(t);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text/wording.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/text/gain_text.h"
+
+#include "report/text/gain_text.h"
+
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
+
+enum { ROLE_ANY = -1, ROLE_FREE = SW_FREE, ROLE_READ = SW_READ };
+
+static const struct {
+	int id;
+	uint32_t accesses;
+	int role;
+	const char *text;
+} messages[] = {
+#define SW_MESSAGE(id, accesses, role, text) {id, accesses, ROLE_##role, text},
+#include "report/text/wording.def"
+};
+
+static const struct {
+	const char *text, *torch;
+} fixes[] = {
+#define SW_FIX_TEXT(fix, text, torch) [SW_FIX_##fix] = {text, torch},
+#include "report/text/wording.def"
+};
+
+/* From CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED on. */
+#define REFUSED_FIRST 900
+static const char *const refused[] = {
+#define SW_REFUSED_TEXT(status, text) [status - REFUSED_FIRST] = text,
+#include "report/text/wording.def"
+};
+
+static const char *const edges[] = {
+#define SW_EDGE_TEXT(kind, text) [SW_EDGE_##kind] = text,
+#include "report/text/wording.def"
+};
+
+static const char *const headings[] = {
+#define SW_ROLE_TEXT(role, heading) [SW_##role] = heading,
+#include "report/text/wording.def"
+};
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+const char *sw_wording_heading(enum sw_role role)
+{
+	return (size_t)role < N(headings) ? headings[role] : "Call of";
+}
+
+bool sw_is_hazard(const struct sw_finding *finding)
+{
+	return finding->id / 100 == 1 && finding->accesses >= 2;
+}
+
+/* ---- facts in braces --------------------------------------------------------------------------------------------- */
+
+struct facts {
+	struct sw_names *names;
+	const struct sw_finding *finding;
+};
+
+static const char *fact_operation(struct sw_names *names, const struct sw_access *access)
+{
+	const char *name = sw_name_operation_brief(names, access);
+	if (access->stream == 0)
+		return name;
+	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
+}
+
+static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
+{
+	for (uint32_t i = finding->accesses; i-- > 0;)
+		if (finding->access[i].allocation)
+			return sw_name_allocation(names, finding->access[i].allocation);
+	return sw_name_allocation(names, 0);
+}
+
+/* {cuda:EventRecord}: in the API of the first operation that was not a kernel, for kernels say nothing of it. */
+static const char *fact_function(struct sw_names *names, const struct sw_finding *finding, const char *function)
+{
+	bool driver = finding->accesses > 0 && sw_names_driver_api(names, &finding->access[0]);
+	return sw_names_format(names, "%s%s", driver ? "cu" : "cuda", function);
+}
+
+static const char *fact_about(struct sw_names *names, const struct sw_access *access, const char *key)
+{
+	if (strcmp(key, "op") == 0)
+		return fact_operation(names, access);
+	if (strcmp(key, "name") == 0)
+		return sw_name_operation_brief(names, access);
+	if (strcmp(key, "stream") == 0)
+		return sw_name_stream(names, access->stream);
+	if (strcmp(key, "thread") == 0)
+		return sw_names_format(names, "%u", access->thread);
+	return NULL;
+}
+
+static const char *fact_number(struct sw_names *names, uint64_t number)
+{
+	return sw_names_format(names, "%llu", (unsigned long long)number);
+}
+
+static const char *fact_subject(struct sw_names *names, const struct sw_finding *finding)
+{
+	if (finding->accesses == 0)
+		return "a kernel";
+	const char *name = sw_name_operation_brief(names, &finding->access[0]);
+	return finding->access[0].function ? name : sw_names_format(names, "a kernel (in %s)", name);
+}
+
+static const char *fact_refused(uint32_t status)
+{
+	const char *why = status - REFUSED_FIRST < N(refused) ? refused[status - REFUSED_FIRST] : NULL;
+	return why ? why : "a capture forbids it";
+}
+
+/* "the host waits for stream 1 up to call 7 (an event), stream 3 waits for stream 2 (an event recorded here)" */
+static const char *fact_needs(struct sw_names *names, const struct sw_finding *finding)
+{
+	const char *text = "";
+	for (uint32_t i = 0; i < finding->needs; i++) {
+		const struct sw_need *need = &finding->need[i];
+		const char *stream = sw_name_stream(names, need->stream), *one;
+		if (need->to)
+			one = sw_names_format(names, "%s waits for %s (%s on an event recorded there)",
+					      sw_name_stream(names, need->to), stream,
+					      fact_function(names, finding, "StreamWaitEvent"));
+		else if (need->seq)
+			one = sw_names_format(names, "the host waits for %s up to call %llu (%s on an event behind it)",
+					      stream, (unsigned long long)need->seq,
+					      fact_function(names, finding, "EventSynchronize"));
+		else
+			one = sw_names_format(names, "the host waits for %s (%s)", stream,
+					      fact_function(names, finding, "StreamSynchronize"));
+		text = sw_names_format(names, "%s%s%s", text, i ? "; " : "", one);
+	}
+	return text;
+}
+
+/* About the finding as a whole; NULL: no such fact. */
+static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
+{
+	if (strncmp(key, "cuda:", 5) == 0)
+		return fact_function(names, finding, key + 5);
+	if (strcmp(key, "buffer") == 0)
+		return fact_buffer(names, finding);
+	if (strcmp(key, "fixstream") == 0)
+		return sw_name_stream(names, finding->fix_stream);
+	if (strcmp(key, "fixseq") == 0)
+		return fact_number(names, finding->fix_seq);
+	if (strcmp(key, "value") == 0)
+		return fact_number(names, finding->value);
+	if (strcmp(key, "detailstream") == 0)
+		return sw_name_stream(names, finding->detail);
+	if (strcmp(key, "needs") == 0)
+		return fact_needs(names, finding);
+	if (strcmp(key, "refused") == 0)
+		return fact_refused(finding->detail);
+	if (strcmp(key, "hazard") == 0)
+		return sw_names_format(names, "SW%03u", finding->detail);
+	if (strcmp(key, "subject") == 0)
+		return fact_subject(names, finding);
+	if (strcmp(key, "work") == 0 && finding->accesses)
+		return fact_operation(names, &finding->access[sw_is_hazard(finding) ? 0 : finding->accesses - 1]);
+	return NULL;
+}
+
+/* NULL: the table asks for something that does not exist (a test expands every row). */
+static const char *fact(const struct facts *facts, const char *key)
+{
+	static const struct sw_access unknown = {.role = SW_CALL, .param = -1};
+	const struct sw_finding *finding = facts->finding;
+	size_t length = strlen(key);
+	const char *whole = fact_whole(facts->names, finding, key);
+	if (whole || length < 2 || key[length - 1] < '0' || key[length - 1] > '2')
+		return whole;
+	uint32_t index = (uint32_t)(key[length - 1] - '0');
+	char *stem = sw_arena_strndup(&facts->names->arena, key, length - 1);
+	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
+}
+
+static const char *expand(const struct facts *facts, const char *text)
+{
+	char *out = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&out, &bytes);
+	if (!f)
+		return text;
+	for (const char *p = text; *p; p++) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+		if (!end) {
+			putc(*p, f);
+			continue;
+		}
+		char *key = sw_arena_strndup(&facts->names->arena, p + 1, (size_t)(end - p - 1));
+		const char *value = fact(facts, key);
+		if (value)
+			fputs(value, f);
+		else
+			fprintf(f, "{%s}", key);
+		p = end;
+	}
+	fclose(f);
+	const char *kept = sw_arena_strndup(&facts->names->arena, out, bytes);
+	free(out);
+	return kept;
+}
+
+/* ---- sentences --------------------------------------------------------------------------------------------------- */
+
+static const char *message_of(const struct facts *facts)
+{
+	const struct sw_finding *finding = facts->finding;
+	int role = finding->accesses > 1 ? (int)finding->access[1].role : ROLE_ANY;
+	for (size_t i = 0; i < N(messages); i++)
+		if (messages[i].id == finding->id && finding->accesses >= messages[i].accesses &&
+		    (messages[i].role == ROLE_ANY || messages[i].role == role))
+			return expand(facts, messages[i].text);
+	const struct sw_finding_info *info = sw_finding_info(finding->id);
+	return info ? info->title : "";
+}
+
+/* Users of PyTorch cannot call cudaStreamWaitEvent: they are told in their own words. */
+static bool is_torch(const struct sw_names *names)
+{
+	const struct sw_trace_module *module;
+	for (size_t i = 0; (module = sw_reader_module_at(names->reader, i)); i++)
+		if (fnmatch("*/libtorch_python*.so*", module->path, 0) == 0)
+			return true;
+	return false;
+}
+
+static const char *fix_of(const struct facts *facts)
+{
+	enum sw_fix fix = facts->finding->fix;
+	if ((size_t)fix >= N(fixes) || !fixes[fix].text)
+		return "";
+	const char *text = expand(facts, fixes[fix].text);
+	if (fixes[fix].torch && is_torch(facts->names))
+		return sw_names_format(facts->names, "%s. In PyTorch: %s", text, expand(facts, fixes[fix].torch));
+	return text;
+}
+
+static const char *ordered_by(const struct facts *facts)
+{
+	const struct sw_finding *finding = facts->finding;
+	struct sw_names *names = facts->names;
+	const char *from = sw_name_stream(names, finding->access[0].stream);
+	const char *to = sw_name_stream(names, finding->access[1].stream);
+	if (finding->measured_order && names->judgement->mays.used.n)
+		return "only by a wait that no CUDA document promises; it was measured on this machine: another driver "
+		       "may not "
+		       "wait here";
+	if (finding->measured_order)
+		return "only by a wait that no CUDA document promises: another driver may not wait here";
+	if (finding->host_order)
+		return "only by the order in which the host threads happened to run: no lock, condition or join that "
+		       "was "
+		       "seen made them (atomic variables are not seen)";
+	if (finding->id == SW_FINDING_GRAPH_BRANCH_RACE)
+		return "nothing: no path of dependencies leads from one node to the other";
+	if (finding->last.tick == 0)
+		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
+	return sw_names_format(names, "%s last waited for %s before this access: by %s, call %llu", to, from,
+			       (size_t)finding->last.kind < N(edges) ? edges[finding->last.kind] : "a call",
+			       (unsigned long long)finding->last.seq);
+}
+
+static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *parts, const char *text)
+{
+	const struct {
+		uint64_t ns;
+		const char *what;
+	} part[] = {{parts->work_ns, "waiting for other work"},
+		    {parts->lock_ns, "waiting for another thread's call"},
+		    {parts->transfer_ns, "the transfer itself"},
+		    {parts->driver_ns, "the driver"}};
+	const char *between = "; about ";
+	for (size_t i = 0; i < N(part); i++) {
+		if (!part[i].ns)
+			continue;
+		text = sw_names_format(names, "%s%s%s %s", text, between, sw_name_time(names, part[i].ns),
+				       part[i].what);
+		between = ", ";
+	}
+	return text;
+}
+
+/* SW304: what the device lost; "" of all others. */
+static const char *held_of(const struct facts *facts)
+{
+	const struct sw_held *held = &facts->finding->held;
+	struct sw_names *names = facts->names;
+	if (!held->timed)
+		return held->untimed ? "how long work was held back is not known without times of the device "
+				       "(--gpu-timeline)"
+				     : "";
+	const char *text = sw_names_format(names, "%llu piece%s of work held back, for %s in all at most",
+					   (unsigned long long)held->timed, held->timed == 1 ? "" : "s",
+					   sw_name_time(names, held->ns));
+	if (held->untimed)
+		text = sw_names_format(names, "%s; of %llu more it is not known", text,
+				       (unsigned long long)held->untimed);
+	return text;
+}
+
+/* SW307: so many calls of one place, in so short a time, that they belong out of a loop. */
+#define STORM_CALLS	 20u
+#define STORM_PER_SECOND 20u
+static const char *storm_of(struct sw_names *names, const struct sw_finding *finding)
+{
+	uint64_t calls = finding->cost.calls, ns = finding->last_ns - finding->access[0].t_ns;
+	if (finding->id != SW_FINDING_HOST_PIN || calls < STORM_CALLS || finding->last_ns <= finding->access[0].t_ns)
+		return "";
+	double rate = (double)(calls - 1) * 1e9 / (double)ns;
+	if (rate < STORM_PER_SECOND)
+		return "";
+	return sw_names_format(names, "; from this place alone %.0f calls a second while it lasted, %s each on average",
+			       rate, sw_name_bytes(names, finding->pinned / calls));
+}
+
+static const char *cost_of(const struct facts *facts)
+{
+	const struct sw_cost *cost = &facts->finding->cost;
+	struct sw_names *names = facts->names;
+	const char *held = held_of(facts);
+	if (*held)
+		return sw_names_format(names, "%s%s", held, sw_replay_gain(names, cost));
+	if (cost->calls == 0)
+		return "";
+	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",
+					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
+					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
+	if (cost->calls > 1)
+		text = sw_names_format(names, "%s, half of them under %s, 99 of 100 under %s", text,
+				       sw_name_time(names, cost->p50_ns), sw_name_time(names, cost->p99_ns));
+	if (cost->share_ppm >= 1000)
+		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
+				       cost->share_ppm / 1000 % 10);
+	text = parts_of(names, &cost->parts, text);
+	text = sw_names_format(names, "%s%s", text, storm_of(names, facts->finding));
+	if (cost->core_high_ns)
+		text = sw_names_format(
+			names,
+			"%s; a processor was kept busy for %s (inside the queries) to %s (if the loop did "
+			"nothing else)",
+			text, sw_name_time(names, cost->core_low_ns), sw_name_time(names, cost->core_high_ns));
+	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
+	return text;
+}
+
+static const char *basis_of(const struct sw_finding *finding)
+{
+	if (finding->not_waited)
+		return "CUDA's documents promise a wait here that did not happen in this run";
+	/* Only of calls that wait by themselves: the default stream's rules and polling are no question of documents.
+	 */
+	if (finding->id / 100 != 3 || finding->id == SW_FINDING_LEGACY_SERIALISATION)
+		return "";
+	switch (finding->basis) {
+	case SW_BASIS_DOCUMENTED:
+		return "CUDA's documents say that this call waits";
+	case SW_BASIS_MAY:
+		return "CUDA's documents leave open whether this call waits";
+	case SW_BASIS_MEASURED:
+		return "no CUDA document says so, but this very call was seen to wait";
+	}
+	return "";
+}
+
+void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, struct sw_wording *out)
+{
+	struct facts facts = {names, finding};
+	*out = (struct sw_wording){.ordered_by = "", .missing_edge = ""};
+	out->message = message_of(&facts);
+	out->fix = fix_of(&facts);
+	out->cost = cost_of(&facts);
+	out->basis = basis_of(finding);
+	/* What was freed first is gone: no order would mend that. */
+	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
+		out->ordered_by = ordered_by(&facts);
+		out->missing_edge = expand(&facts, "{op0}  ->  {op1}");
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the Chrome trace writer:
+ *
+ *     chrome.c         what is told of the run, as slices
+ *     chrome_timed.c   slices of the devices that were measured
+ *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
+ *     chrome_path.c    the critical path
+ *     chrome_arrows.c  arrows between slices: edges of the order, hazards
+ *     chrome_nvtx.c    ranges of NVTX
+ *     chrome_events.c  the text of each event
+ */
+#ifndef SW_REPORT_TIMELINE_CHROME_H
+#define SW_REPORT_TIMELINE_CHROME_H
+
+#include "report/timeline/chrome_events.h"
+#include "report/timeline/labels.h"
+#include "report/timeline/slice_layout.h"
+#include "report/timeline/timeline.h"
+#include "report/timeline/window.h"
+
+/* Numbers of processes and threads.  Each host thread and each stream has room for its overflow. */
+enum {
+	PID_HOST = 1,
+	PID_DEVICE = 100, /* + device */
+	TID_HAZARDS = 1,
+	PID_PATH = 2,
+	TID_PATH = 1,
+	TID_THREAD = 16,	/* + LANES * thread */
+	TID_NVTX = 1 << 23,	/* + number of a track of NVTX ranges */
+	TID_STREAM = 1 << 24,	/* + stream */
+	TID_INFERRED = 2 << 24, /* + stream: work without time stamps where others have some */
+	TID_OVERLAP = 3 << 24,	/* + OVERLAPS * stream */
+	OVERLAPS = 16,
+	LANES = 4,
+	MAX_THREAD = 1 << 20
+};
+
+enum {
+	REMEMBERED = 1 << 16, /* calls to which an arrow can still be drawn */
+	EDGES = 4096,	      /* edges that wait for their call to be told */
+	RELEASE_NS = 1000,    /* how long the end of a wait is drawn at most */
+	COUNTER_NS = 1000     /* the counter is drawn at most so often */
+};
+
+#define TIMING	 "observed: enqueue to earliest known completion"
+#define MEASURED "measured on the device (CUPTI)"
+
+struct thread {
+	uint64_t end[LANES]; /* of the last slice */
+	bool named[LANES];
+};
+
+/* A call that never returned: drawn to the end of the run. */
+struct open_call {
+	struct sw_operation op;
+	struct sw_rec rec;
+	struct sw_record record;
+};
+
+struct hazard {
+	int id;
+	struct sw_access earlier, later;
+};
+
+struct counter {
+	uint64_t value, ns, last_ns;
+	bool changed, used;
+};
+
+struct stream_track {
+	struct sw_label name; /* n 0: not asked for yet */
+	bool drawn, inferred;
+	uint8_t lanes;		    /* that measured slices lie on: 0 is the stream's own track */
+	uint64_t end[1 + OVERLAPS]; /* of the last slice of each */
+};
+
+/* A track of ranges of NVTX. */
+struct nvtx_track {
+	uint32_t tid, thread;
+	uint64_t domain;
+	uint64_t end_ns; /* of the last range */
+	bool started;
+};
+
+/* A measured slice to which an arrow can still be drawn. */
+struct timed {
+	uint64_t seq;
+	uint32_t pid;
+	struct sw_drawn slice;
+};
+
+struct sw_chrome {
+	bool path_drawn;
+	struct sw_observer observer;
+	struct sw_reader *reader;
+	struct sw_events events;
+	struct sw_labels labels;
+	struct sw_window window;
+	struct sw_lay lay;
+	const struct sw_judgement *judgement;
+	SW_VEC(struct thread) threads;
+	SW_VEC(struct stream_track) streams;
+	SW_VEC(struct nvtx_track) nvtx;
+	struct sw_arena nvtx_names;
+	SW_VEC(struct counter) counters; /* pending work of each device */
+	struct remembered {
+		uint64_t seq;
+		struct sw_drawn call;
+	} * calls;
+	struct timed *timed; /* ring by sequence number, like calls */
+	struct waiting {
+		struct sw_hb_edge edge;
+		uint32_t from_stream;
+		uint64_t told; /* operations told when it came */
+	} * edges;
+	size_t edge_n;
+	uint64_t told, end_ns;
+	SW_VEC(struct open_call) open;
+	SW_VEC(struct hazard) hazards; /* whose later side has not been told yet */
+};
+
+/* ---- chrome.c ---- */
+
+const char *sw_chrome_category(const struct sw_work *work);
+/* What is the same in all slices of devices, up to the first that tells of their time. */
+void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work);
+
+/* ---- chrome_timed.c ---- */
+
+void sw_chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const struct sw_work *work);
+/* NULL: not measured, not shown, or too long ago. */
+const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq);
+void sw_chrome_name_timed(struct sw_chrome *c, uint32_t stream);
+
+/* ---- chrome_nvtx.c ---- */
+
+void sw_chrome_nvtx(void *arg, const struct sw_nvtx_span *span);
+void sw_chrome_nvtx_free(struct sw_chrome *c);
+
+/* ---- chrome_tracks.c ---- */
+
+/* Where a call's slice lies: slices of one track must not overlap in part, because a viewer drops one of them.  A
+   nanosecond is rounding; more is a nested call, which goes to a track beside. */
+struct sw_drawn sw_chrome_place(struct sw_chrome *c, uint32_t thread, uint64_t start, uint64_t end);
+uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream);
+struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream);
+struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream);
+/* At the end, when all is known that a stream was ever called. */
+void sw_chrome_name_streams(struct sw_chrome *c);
+/* Pending work of the stream's device: so much more, so much fewer. */
+void sw_chrome_count(struct sw_chrome *c, uint32_t stream, uint64_t ns, uint64_t more, uint64_t fewer);
+void sw_chrome_count_end(struct sw_chrome *c);
+
+/* ---- chrome_arrows.c ---- */
+
+/* From the end of one slice to the start of another; earlier within the first where the clock would have it run back.
+ */
+void sw_chrome_arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_drawn *from, struct sw_place to,
+		     const char *name, const char *category);
+void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const struct sw_drawn *to, const char *name,
+			       const char *category);
+void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
+/* Draws the edges that lead to this call, whose slice is written. */
+void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call);
+/* ---- chrome_path.c ---- */
+void sw_chrome_path(void *arg, const struct sw_stretch *stretch);
+
+void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
+		      const struct sw_access *later);
+/* Draws the hazards whose later side is this call; those that are left, at the end of the run. */
+void sw_chrome_hazards(struct sw_chrome *c, uint64_t seq);
+void sw_chrome_hazards_end(struct sw_chrome *c);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The happens-before graph for Graphviz: lanes as clusters, program order and the edges that exist solid, the edge that
+ * a hazard misses dashed and red.  Bounded: so many operations, then a note of how many were left out.
+ */
+#include "report/timeline/timeline.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/timeline/labels.h"
+
+enum {
+	MAX_NODES = 400,
+	BEFORE = 8 /* operations drawn before the earlier side of a finding, for context */
+};
+
+struct node {
+	uint64_t seq;
+	struct sw_label text;
+	uint32_t stream, thread; /* lane: the stream, or with stream 0 the thread */
+};
+struct line {
+	uint64_t from, to;
+	enum sw_edge_kind kind;
+	enum sw_order basis;
+};
+struct missing {
+	uint64_t from, to;
+	int id;
+};
+
+struct sw_dot {
+	struct sw_observer observer;
+	FILE *out;
+	struct sw_labels labels;
+	struct sw_dot_options options;
+	SW_VEC(struct node) nodes;
+	SW_VEC(struct line) lines;
+	SW_VEC(struct missing) missing;
+	struct sw_map ends; /* record that ended a wait -> record of its call */
+	size_t settled;	    /* lines whose end is known */
+	uint64_t left_out;
+};
+
+const struct sw_finding *sw_dot_find(const struct sw_judgement *judgement, const char *which)
+{
+	const char *digits = strncasecmp(which, "SW", 2) == 0 ? which + 2 : which;
+	char *end;
+	unsigned long number = strtoul(digits, &end, 10);
+	if (!isdigit((unsigned char)*digits) || *end)
+		return NULL;
+	for (size_t i = 0; i < judgement->findings.n; i++)
+		if (judgement->findings.at[i].id == (int)number)
+			return &judgement->findings.at[i];
+	bool index = digits == which && number >= 1 && number <= judgement->findings.n;
+	return index ? &judgement->findings.at[number - 1] : NULL;
+}
+
+/* ---- watching ---------------------------------------------------------------------------------------------------- */
+
+static bool is_side(const struct sw_dot *d, uint64_t seq)
+{
+	for (uint32_t i = 0; d->options.around && i < d->options.around->accesses; i++)
+		if (d->options.around->access[i].seq == seq)
+			return true;
+	return false;
+}
+
+static uint64_t first_side(const struct sw_dot *d)
+{
+	uint64_t first = UINT64_MAX;
+	for (uint32_t i = 0; i < d->options.around->accesses; i++)
+		if (d->options.around->access[i].seq < first)
+			first = d->options.around->access[i].seq;
+	return first;
+}
+
+static bool wanted(struct sw_dot *d, uint64_t seq)
+{
+	if (is_side(d, seq))
+		return true;
+	if (d->options.around) {
+		uint64_t last = 0;
+		for (uint32_t i = 0; i < d->options.around->accesses; i++)
+			if (d->options.around->access[i].seq > last)
+				last = d->options.around->access[i].seq;
+		if (seq > last)
+			return false;
+		if (seq < first_side(d) && d->nodes.n >= BEFORE) { /* the latest few */
+			memmove(d->nodes.at, d->nodes.at + 1, --d->nodes.n * sizeof *d->nodes.at);
+			return true;
+		}
+	}
+	if (d->nodes.n < d->options.max_nodes)
+		return true;
+	d->left_out++;
+	return false;
+}
+
+static void on_operation(void *arg, const struct sw_operation *op)
+{
+	struct sw_dot *d = arg;
+	for (; d->settled < d->lines.n; d->settled++)
+		if (d->lines.at[d->settled].kind == SW_EDGE_HOST_WAIT ||
+		    d->lines.at[d->settled].kind == SW_EDGE_CONTEXT)
+			*sw_map_put(&d->ends, d->lines.at[d->settled].to) = op->what.seq;
+	if (op->record->failed || !wanted(d, op->what.seq))
+		return;
+	const char *call = sw_name_api(&d->labels.names, op->what.api, op->what.flags & SW_RF_RUNTIME, 0);
+	const char *kernel =
+		sw_name_kernel(&d->labels.names, op->what.kind == SW_REC_LAUNCH ? op->what.function : 0, false);
+	char *text = sw_format("%" PRIu64 " %s%s%s", op->what.seq, call, kernel[0] ? " " : "", kernel);
+	*sw_vec_push(&d->nodes) =
+		(struct node){op->what.seq, sw_label_any(&d->labels, text), op->what.stream, op->what.thread};
+	free(text);
+}
+
+/* Edges from what is no longer among the latest few. */
+static void forget_lines(struct sw_dot *d)
+{
+	uint64_t oldest = d->nodes.n ? d->nodes.at[0].seq : 0;
+	size_t kept = 0;
+	for (size_t i = 0; i < d->lines.n; i++)
+		if (d->lines.at[i].from >= oldest || i >= d->settled)
+			d->lines.at[kept++] = d->lines.at[i];
+	d->settled -= d->lines.n - kept;
+	d->lines.n = kept;
+}
+
+static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream)
+{
+	struct sw_dot *d = arg;
+	(void)from_stream;
+	(void)to_stream;
+	size_t most = 16 * (size_t)d->options.max_nodes; /* a few to each operation are more than enough */
+	if (d->lines.n == most && d->options.around)
+		forget_lines(d);
+	if (d->lines.n < most)
+		*sw_vec_push(&d->lines) = (struct line){edge->from_seq, edge->to_seq, edge->kind, edge->basis};
+}
+
+static void on_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
+		      const struct sw_access *later)
+{
+	struct sw_dot *d = arg;
+	if (d->missing.n < d->options.max_nodes &&
+	    (!d->options.around || (is_side(d, earlier->seq) && is_side(d, later->seq))))
+		*sw_vec_push(&d->missing) = (struct missing){earlier->seq, later->seq, finding->id};
+}
+
+static void on_begin(void *arg, const struct sw_judgement *so_far)
+{
+	sw_labels_judgement(&((struct sw_dot *)arg)->labels, so_far);
+}
+
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
+
+static int by_lane(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (!x->stream && x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static bool same_lane(const struct node *a, const struct node *b)
+{
+	return a->stream == b->stream && (a->stream || a->thread == b->thread);
+}
+
+static void draw_lanes(struct sw_dot *d)
+{
+	for (size_t i = 0; i < d->nodes.n; i++) {
+		const struct node *n = &d->nodes.at[i];
+		bool first = !i || !same_lane(n, n - 1);
+		if (first) {
+			char *host = sw_format("host thread %u", n->thread);
+			struct sw_label name = sw_label_any(
+				&d->labels, n->stream ? sw_name_stream(&d->labels.names, n->stream) : host);
+			fprintf(d->out, "%ssubgraph cluster_%zu {\nlabel=%.*s;\n", i ? "}\n" : "", i, (int)name.n,
+				name.text);
+			free(host);
+		}
+		fprintf(d->out, "n%" PRIu64 " [label=%.*s%s];\n", n->seq, (int)n->text.n, n->text.text,
+			is_side(d, n->seq) ? ", penwidth=3, color=red" : "");
+		if (!first)
+			fprintf(d->out, "n%" PRIu64 " -> n%" PRIu64 " [color=gray40];\n", n[-1].seq, n->seq);
+	}
+	fputs(d->nodes.n ? "}\n" : "", d->out);
+}
+
+static const char *const kinds[] = {
+	[SW_EDGE_ENQUEUE] = "enqueue",	 [SW_EDGE_EVENT] = "event",	  [SW_EDGE_HOST_WAIT] = "host waits",
+	[SW_EDGE_LEGACY] = "legacy",	 [SW_EDGE_CALLBACK] = "callback", [SW_EDGE_CONTEXT] = "context",
+	[SW_EDGE_HOST] = "host threads",
+};
+
+static uint64_t node_of(const struct sw_dot *d, uint64_t seq)
+{
+	uint64_t call = sw_map_get(&d->ends, seq);
+	return call ? call : seq;
+}
+
+static bool drawn(const struct sw_map *nodes, uint64_t from, uint64_t to)
+{
+	return from != to && sw_map_find(nodes, from) && sw_map_find(nodes, to);
+}
+
+static void draw_lines(struct sw_dot *d)
+{
+	struct sw_map nodes = {0};
+	for (size_t i = 0; i < d->nodes.n; i++)
+		*sw_map_put(&nodes, d->nodes.at[i].seq) = 1;
+	for (size_t i = 0; i < d->lines.n; i++) {
+		const struct line *l = &d->lines.at[i];
+		uint64_t from = node_of(d, l->from), to = node_of(d, l->to);
+		if (drawn(&nodes, from, to))
+			fprintf(d->out, "n%" PRIu64 " -> n%" PRIu64 " [label=\"%s%s\", constraint=true];\n", from, to,
+				kinds[l->kind], l->basis == SW_ORDER_MEASURED ? " (measured)" : "");
+	}
+	for (size_t i = 0; i < d->missing.n; i++) {
+		const struct missing *m = &d->missing.at[i];
+		if (drawn(&nodes, m->from, m->to))
+			fprintf(d->out,
+				"n%" PRIu64 " -> n%" PRIu64 " [label=\"SW%d: missing\", style=dashed, color=red, "
+							    "fontcolor=red, constraint=false];\n",
+				m->from, m->to, m->id);
+	}
+	sw_map_free(&nodes);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+struct sw_dot *sw_dot_new(FILE *out, struct sw_reader *reader, const struct sw_dot_options *options)
+{
+	struct sw_dot *d = sw_calloc(1, sizeof *d);
+	d->out = out;
+	if (options)
+		d->options = *options;
+	if (!d->options.max_nodes)
+		d->options.max_nodes = MAX_NODES;
+	d->observer = (struct sw_observer){
+		.arg = d, .operation = on_operation, .edge = on_edge, .hazard = on_hazard, .begin = on_begin};
+	sw_labels_init(&d->labels, reader);
+	return d;
+}
+
+const struct sw_observer *sw_dot_observer(struct sw_dot *dot)
+{
+	return &dot->observer;
+}
+
+void sw_dot_finish(struct sw_dot *d)
+{
+	if (d->nodes.n)
+		qsort(d->nodes.at, d->nodes.n, sizeof *d->nodes.at, by_lane);
+	fputs("digraph happens_before {\nrankdir=LR;\nnode [shape=box, fontname=\"sans-serif\"];\n"
+	      "edge [fontname=\"sans-serif\", fontsize=10];\n",
+	      d->out);
+	draw_lanes(d);
+	draw_lines(d);
+	if (d->left_out)
+		fprintf(d->out, "label=\"%" PRIu64 " more operations are not drawn\";\n", d->left_out);
+	fputs("}\n", d->out);
+	sw_map_free(&d->ends);
+	sw_labels_free(&d->labels);
+	free(d->nodes.at);
+	free(d->lines.at);
+	free(d->missing.at);
+	free(d);
+}

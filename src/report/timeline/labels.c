@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void sw_labels_init(struct sw_labels *labels, const struct sw_reader *reader)
+{
+	*labels = (struct sw_labels){0};
+	sw_names_init(&labels->names, reader, NULL);
+}
+
+void sw_labels_judgement(struct sw_labels *labels, const struct sw_judgement *judgement)
+{
+	labels->names.judgement = judgement;
+}
+
+void sw_labels_free(struct sw_labels *labels)
+{
+	sw_names_free(&labels->names);
+	sw_map_free(&labels->calls);
+	sw_map_free(&labels->kernels);
+	free(labels->at.at);
+}
+
+struct sw_label sw_label_any(struct sw_labels *labels, const char *text)
+{
+	return sw_label_quote(&labels->names.arena, text);
+}
+
+static struct sw_label keep(struct sw_labels *labels, uint64_t *index, const char *text)
+{
+	struct sw_label label = sw_label_any(labels, text);
+	*sw_vec_push(&labels->at) = label;
+	*index = labels->at.n;
+	return label;
+}
+
+/* Without the stack: symbols of every place that calls would cost more than the rest of the timeline. */
+struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec)
+{
+	uint16_t runtime = rec->flags & SW_RF_RUNTIME;
+	uint64_t *index = sw_map_put(&labels->calls, (uint64_t)rec->api << 16 | runtime);
+	if (*index)
+		return labels->at.at[*index - 1];
+	return keep(labels, index, sw_name_api(&labels->names, rec->api, runtime, 0));
+}
+
+static struct sw_label kernel(struct sw_labels *labels, uint32_t function)
+{
+	uint64_t *index = sw_map_put(&labels->kernels, function);
+	if (*index)
+		return labels->at.at[*index - 1];
+	const char *name = sw_name_kernel(&labels->names, function, true);
+	return keep(labels, index, name[0] ? name : "kernel");
+}
+
+/* Kineto's names. */
+static struct sw_label copy(unsigned dst, unsigned src)
+{
+	const struct sw_label names[3][3] = {
+		{SW_LABEL("Memcpy"), SW_LABEL("Memcpy from host"), SW_LABEL("Memcpy from device")},
+		{SW_LABEL("Memcpy to host"), SW_LABEL("Memcpy HtoH"), SW_LABEL("Memcpy DtoH")},
+		{SW_LABEL("Memcpy to device"), SW_LABEL("Memcpy HtoD"), SW_LABEL("Memcpy DtoD")},
+	};
+	dst = dst == SW_SIDE_ARRAY ? SW_SIDE_DEVICE : dst;
+	src = src == SW_SIDE_ARRAY ? SW_SIDE_DEVICE : src;
+	return dst < 3 && src < 3 ? names[dst][src] : names[0][0];
+}
+
+struct sw_label sw_label_work(struct sw_labels *labels, const struct sw_operation *op)
+{
+	const void *rec = op->record->rec;
+	switch (op->what.kind) {
+	case SW_REC_LAUNCH:
+		return kernel(labels,
+			      op->what.function ? op->what.function : ((const struct sw_rec_launch *)rec)->function);
+	case SW_REC_COPY:
+		return copy(((const struct sw_rec_copy *)rec)->dst_side, ((const struct sw_rec_copy *)rec)->src_side);
+	case SW_REC_COPY_ND:
+		return copy(((const struct sw_rec_copy_nd *)rec)->dst.side,
+			    ((const struct sw_rec_copy_nd *)rec)->src.side);
+	case SW_REC_SET:
+		return SW_LABEL("Memset");
+	case SW_REC_HOST_FUNC:
+		return SW_LABEL("host function");
+	case SW_REC_GRAPH_LAUNCH:
+		return SW_LABEL("graph");
+	default:
+		return sw_label_call(labels, op->record->rec);
+	}
+}
+
+bool sw_label_is_runtime(struct sw_label label)
+{
+	return label.n > 5 && memcmp(label.text, "\"cuda", 5) == 0;
+}

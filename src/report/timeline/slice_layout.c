@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline/slice_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8192 }; /* work held a stream, about a mebibyte */
+
+static struct sw_lay_stream *stream_at(struct sw_lay *lay, uint32_t stream)
+{
+	while (lay->streams.n <= stream)
+		*sw_vec_push(&lay->streams) = (struct sw_lay_stream){0};
+	return &lay->streams.at[stream];
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t held(const struct sw_lay_stream *s)
+{
+	return s->work.n - s->first;
+}
+
+/* How many of the held pieces have at most this sequence number. */
+static size_t up_to(const struct sw_lay_stream *s, uint64_t seq)
+{
+	size_t low = 0, high = held(s);
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (s->work.at[s->first + middle].seq <= seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The oldest n are gone. */
+static void forget(struct sw_lay_stream *s, size_t n)
+{
+	s->first += n;
+	s->done = 0;
+	if (s->first < MOST && held(s))
+		return;
+	memmove(s->work.at, s->work.at + s->first, held(s) * sizeof *s->work.at);
+	s->work.n -= s->first;
+	s->first = 0;
+}
+
+/* Lays and draws the oldest n pieces, all over by `by`. */
+static void lay_out(struct sw_lay *lay, uint32_t stream, size_t n, uint64_t by, bool known)
+{
+	struct sw_lay_stream *s = &lay->streams.at[stream];
+	if (!n)
+		return;
+	const struct sw_work *work = s->work.at + s->first;
+	uint64_t low = later(s->end, work[0].not_before), start = low;
+	uint64_t span = by > low ? by - low : 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t next = by;
+		if (i + 1 < n)
+			next = later(work[i + 1].not_before, low + span / n * (i + 1));
+		struct sw_laid laid = {start, later(start + 1, next), known ? by : 0, (uint32_t)i + 1, (uint32_t)n};
+		lay->draw(lay->arg, stream, &work[i], &laid);
+		start = laid.end;
+	}
+	s->end = start;
+	forget(s, n);
+}
+
+void sw_lay_push(struct sw_lay *lay, uint32_t stream, const struct sw_work *work)
+{
+	struct sw_lay_stream *s = stream_at(lay, stream);
+	if (s->done && work->seq > s->done_seq)
+		lay_out(lay, stream, s->done, s->done_ns, true);
+	if (held(s) >= MOST)
+		lay_out(lay, stream, MOST / 2, s->work.at[s->first + MOST / 2].not_before, false);
+	/* A call that waits is told when it ends, later than what other threads enqueued meanwhile. */
+	size_t at = s->work.n;
+	sw_vec_push(&s->work);
+	for (; at > s->first && s->work.at[at - 1].seq > work->seq; at--)
+		s->work.at[at] = s->work.at[at - 1];
+	s->work.at[at] = *work;
+	s->done += work->seq <= s->done_seq;
+}
+
+size_t sw_lay_done(struct sw_lay *lay, uint32_t stream, uint64_t seq, uint64_t t_ns)
+{
+	struct sw_lay_stream *s = stream_at(lay, stream);
+	if (seq <= s->done_seq)
+		return 0;
+	if (s->done && s->done_ns != t_ns)
+		lay_out(lay, stream, s->done, s->done_ns, true);
+	size_t before = s->done;
+	s->done = up_to(s, seq);
+	s->done_seq = seq;
+	s->done_ns = t_ns;
+	return s->done - before;
+}
+
+struct sw_work *sw_lay_find(struct sw_lay *lay, uint32_t stream, uint64_t seq)
+{
+	struct sw_lay_stream *s = stream_at(lay, stream);
+	size_t n = up_to(s, seq);
+	return n ? &s->work.at[s->first + n - 1] : NULL;
+}
+
+void sw_lay_finish(struct sw_lay *lay, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < lay->streams.n; i++) {
+		struct sw_lay_stream *s = &lay->streams.at[i];
+		lay_out(lay, i, s->done, s->done_ns, true);
+		lay_out(lay, i, held(s), end_ns, false);
+	}
+}
+
+void sw_lay_free(struct sw_lay *lay)
+{
+	for (size_t i = 0; i < lay->streams.n; i++)
+		free(lay->streams.at[i].work.at);
+	free(lay->streams.at);
+	*lay = (struct sw_lay){0};
+}

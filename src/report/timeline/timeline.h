@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happened when: a judgement as it passes by, drawn as a Chrome trace (chrome://tracing, Perfetto, HTA read it) or
+ * as a graph for Graphviz.  Both watch sw_judge():
+ *
+ *     struct sw_chrome *chrome = sw_chrome_new(file, reader, &options);
+ *     judge_options.observer = sw_chrome_observer(chrome);
+ *     sw_judge(reader, &judge_options, &judgement, &error);
+ *     sw_chrome_finish(chrome);      // while reader and judgement still live
+ *     if (ferror(file)) ...
+ *
+ * The file is the caller's: opened under a temporary name, renamed when all is written.  Not thread-safe.
+ */
+#ifndef SW_REPORT_TIMELINE_TIMELINE_H
+#define SW_REPORT_TIMELINE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "detect/detect.h"
+
+struct sw_chrome_options {
+	uint64_t from_ns, to_ns; /* only what touches this time since the start of the trace; to_ns 0: to the end */
+	/* Only what lies within around_ns of an access of a hazard of this judgement, made in an earlier pass; NULL:
+	 * all. */
+	const struct sw_judgement *around;
+	uint64_t around_ns;
+	bool perfetto; /* the same in Perfetto's own format, whose tracks have no limits of numbers */
+	bool gzip;     /* for a name that ends in .gz; plain when sw_chrome_can_gzip() is false */
+};
+
+struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struct sw_chrome_options *options);
+const struct sw_observer *sw_chrome_observer(struct sw_chrome *chrome);
+/* Writes the rest and frees; the judgement must still live. */
+void sw_chrome_finish(struct sw_chrome *chrome);
+bool sw_chrome_can_gzip(void);
+
+/* ---- happens-before graph ---------------------------------------------------------------------------------------- */
+
+struct sw_dot_options {
+	/* A finding to draw around, as judged in an earlier pass, or NULL for the whole run (its first max_nodes
+	 * operations). */
+	const struct sw_finding *around;
+	uint32_t max_nodes; /* 0: 400 */
+};
+
+/* "SW101", "101" or the number of a finding as listed, from 1.  NULL: there is none. */
+const struct sw_finding *sw_dot_find(const struct sw_judgement *judgement, const char *which);
+
+struct sw_dot *sw_dot_new(FILE *out, struct sw_reader *reader, const struct sw_dot_options *options);
+const struct sw_observer *sw_dot_observer(struct sw_dot *dot);
+void sw_dot_finish(struct sw_dot *dot);
+
+#endif

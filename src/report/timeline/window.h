@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which part of the run is exported: a stretch of time, or what lies around the hazards of a judgement. */
+#ifndef SW_REPORT_TIMELINE_WINDOW_H
+#define SW_REPORT_TIMELINE_WINDOW_H
+
+#include "report/timeline/timeline.h"
+
+struct sw_span {
+	uint64_t from, to;
+};
+struct sw_window {
+	struct sw_span whole;
+	bool around;
+	SW_VEC(struct sw_span) spans; /* in order, apart from each other; meant only with `around` */
+};
+
+void sw_window_init(struct sw_window *window, const struct sw_chrome_options *options);
+bool sw_window_shows(const struct sw_window *window, uint64_t from, uint64_t to);
+void sw_window_free(struct sw_window *window);
+
+#endif
