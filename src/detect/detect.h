@@ -95,7 +95,7 @@ enum sw_via {
 };
 
 /* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */
-struct sw_ground {
+struct sw_evidence_detail {
 	uint32_t source; /* enum sw_source, 0 none */
 	uint32_t arch;	 /* of the code that was analysed: 90 for sm_90 */
 	bool other_code; /* not the code that ran */
@@ -130,7 +130,7 @@ struct sw_access {
 	bool extent_known;	 /* false: to the end of the allocation or the next known start */
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
 	enum sw_evidence evidence;
-	const struct sw_ground *ground; /* kernels: lives as long as the judgement; NULL none */
+	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL none */
 };
 
 /* A cheap fix, as facts. */
@@ -221,7 +221,7 @@ struct sw_finding {
 
 /* Where what is known of a launch comes from, each launch counted once.  OTHER_CODE: code that is not what ran.
    NOTHING: no code and no parameter that could be a pointer. */
-enum sw_told_by {
+enum sw_evidence_source_kind {
 	SW_BY_PTX,
 	SW_BY_SASS,
 	SW_BY_OTHER_CODE,
@@ -299,7 +299,7 @@ struct sw_judgement {
 	bool strict_host;			     /* each host thread had a lane of its own */
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;
-	struct sw_mays mays; /* tables of calibrate that were used */
+	struct sw_wait_rules mays; /* tables of calibrate that were used */
 };
 
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */

@@ -110,7 +110,7 @@ struct sw_insn {
 };
 
 /* A call: values pass through local slots (PTX .param variables). */
-struct sw_call {
+struct sw_program_call {
 	uint32_t function;   /* of the program; UINT32_MAX: src[0] holds its address, or no code: `name` */
 	const char *name;    /* function without code: "vprintf"; NULL */
 	uint32_t args, rets; /* numbers of slots */
@@ -118,14 +118,14 @@ struct sw_call {
 	const uint32_t *ret;
 };
 
-struct sw_function {
+struct sw_program_function {
 	const char *name;
 	struct sw_insn *insn;
 	uint32_t insns;
 	uint32_t regs;		 /* registers are 0 .. regs-1 */
 	const uint32_t *targets; /* of SWITCHes */
 	uint32_t n_targets;
-	const struct sw_call *calls;
+	const struct sw_program_call *calls;
 	uint32_t n_calls;
 	const uint32_t *param_slot, *result_slot; /* local slots; the kernel itself has none (PARAM) */
 	uint32_t param_slots, result_slots;
@@ -144,7 +144,7 @@ struct sw_symbol {
 /* One kernel and whatever it can call. */
 struct sw_program {
 	struct sw_arena arena; /* owns everything below */
-	struct sw_function *function;
+	struct sw_program_function *function;
 	uint32_t functions; /* [0] is the kernel */
 	struct sw_symbol *symbol;
 	uint32_t symbols;

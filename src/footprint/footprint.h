@@ -69,7 +69,7 @@ struct sw_root {
 
 enum sw_touch_role { SW_TOUCH_READ = 1, SW_TOUCH_WRITE = 2, SW_TOUCH_ATOMIC = 4 }; /* READ|WRITE: both */
 
-struct sw_site {
+struct sw_access_site {
 	uint8_t role;		/* enum sw_touch_role, or'ed */
 	uint8_t polls;		/* volatile, acquire, release, system scope */
 	uint8_t op;		/* enum sw_op of the instruction */
@@ -106,7 +106,7 @@ struct sw_footprint {
 	uint32_t loops;
 	struct sw_root *root;
 	uint32_t roots;
-	struct sw_site *site;
+	struct sw_access_site *site;
 	uint32_t sites;
 	struct sw_footprint_symbol *symbol;
 	uint32_t symbols;
@@ -119,7 +119,7 @@ struct sw_footprint {
 #define SW_FOOTPRINT_MAX_SITES (1u << 14)
 
 /* From code to footprint; never fails: what is not understood is wild or open. */
-struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw_source source, uint32_t arch);
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_source source, uint32_t arch);
 void sw_footprint_free(struct sw_footprint *footprint); /* NULL is allowed; the struct itself comes from sw_alloc */
 
 /* Flat form for keeping it; unpack checks everything (the bytes are untrusted): every index in bounds, operands before

@@ -74,9 +74,9 @@ static void print_slots(FILE *f, const uint32_t *slot, uint32_t n)
 	fputs(")", f);
 }
 
-static void print_call(FILE *f, const struct sw_function *function, const struct sw_insn *i)
+static void print_call(FILE *f, const struct sw_program_function *function, const struct sw_insn *i)
 {
-	const struct sw_call *c = &function->calls[i->target];
+	const struct sw_program_call *c = &function->calls[i->target];
 	if (c->function != UINT32_MAX)
 		fprintf(f, " function %u", c->function);
 	else if (c->name)
@@ -88,7 +88,7 @@ static void print_call(FILE *f, const struct sw_function *function, const struct
 	print_slots(f, c->ret, c->rets);
 }
 
-static void print_switch(FILE *f, const struct sw_function *function, const struct sw_insn *i)
+static void print_switch(FILE *f, const struct sw_program_function *function, const struct sw_insn *i)
 {
 	for (uint32_t k = 0; k < i->targets; k++)
 		fprintf(f, " %u", function->targets[i->target + k]);
@@ -135,7 +135,7 @@ static void print_numbers(FILE *f, const struct sw_insn *i)
 	}
 }
 
-static void print_insn(FILE *f, const struct sw_function *function, const struct sw_insn *i)
+static void print_insn(FILE *f, const struct sw_program_function *function, const struct sw_insn *i)
 {
 	if (i->guard != SW_NO_REG)
 		fprintf(f, "@%sr%u ", i->flags & SW_GUARD_NOT ? "!" : "", i->guard);
@@ -183,7 +183,7 @@ void sw_program_print(const struct sw_program *program, void *file)
 	for (uint32_t k = 0; k < program->symbols; k++)
 		print_symbol(f, &program->symbol[k], k);
 	for (uint32_t k = 0; k < program->functions; k++) {
-		const struct sw_function *function = &program->function[k];
+		const struct sw_program_function *function = &program->function[k];
 		fprintf(f, "function %u %s ", k, function->name);
 		print_slots(f, function->param_slot, function->param_slots);
 		fputs(" -> ", f);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard/uses.h"
 
-static struct sw_use box(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
+static struct sw_guard_use box(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
 {
 	uint64_t slice, rows, span;
-	struct sw_use use = {b->base, 0, writes};
+	struct sw_guard_use use = {b->base, 0, writes};
 	if (b->side == SW_SIDE_ARRAY || !c->width || __builtin_mul_overflow(b->pitch, b->slice_rows, &slice) ||
 	    __builtin_mul_overflow(slice, c->depth ? c->depth - 1 : 0, &span) ||
 	    __builtin_mul_overflow(b->pitch, c->height ? c->height - 1 : 0, &rows) ||
@@ -18,7 +18,7 @@ static uint64_t set_span(const struct sw_rec_set *s)
 	return s->width + (s->height > 1 ? (s->height - 1) * s->pitch : 0);
 }
 
-uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_use use[SW_USES])
+uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_guard_use use[SW_USES])
 {
 	const void *r = rec;
 	switch ((enum sw_rec_kind)rec->kind) {
@@ -26,9 +26,9 @@ uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_use use[SW_USES])
 		const struct sw_rec_copy *c = r;
 		uint32_t n = 0;
 		if (c->src_side != SW_SIDE_ARRAY)
-			use[n++] = (struct sw_use){c->src, c->bytes, false};
+			use[n++] = (struct sw_guard_use){c->src, c->bytes, false};
 		if (c->dst_side != SW_SIDE_ARRAY)
-			use[n++] = (struct sw_use){c->dst, c->bytes, true};
+			use[n++] = (struct sw_guard_use){c->dst, c->bytes, true};
 		return n;
 	}
 	case SW_REC_COPY_ND: {
@@ -39,7 +39,7 @@ uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_use use[SW_USES])
 	}
 	case SW_REC_SET: {
 		const struct sw_rec_set *s = r;
-		use[0] = (struct sw_use){s->dst, set_span(s), true};
+		use[0] = (struct sw_guard_use){s->dst, set_span(s), true};
 		return 1;
 	}
 	default:

@@ -11,13 +11,13 @@
 #define SW_USES 4u /* launches: pointers into host buffers, more are not guarded */
 
 /* Bytes from the first to the last that the work touches; whether they lie in host memory is not looked at. */
-struct sw_use {
+struct sw_guard_use {
 	uint64_t at, bytes;
 	bool writes;
 };
 
 /* Of copies and sets; 0 for all others. */
-uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_use use[SW_USES]);
+uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_guard_use use[SW_USES]);
 /* The stream that the record works on; 0 where it names none. */
 uint64_t sw_use_stream(const struct sw_rec *rec);
 /* Event of a record or wait, flags of a new stream, what a capture does; else 0. */

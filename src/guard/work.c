@@ -22,7 +22,7 @@ struct op {
 	struct sw_guard_at at;
 	uint64_t handle;
 	uint32_t uses;
-	struct sw_use use[SW_USES];
+	struct sw_guard_use use[SW_USES];
 };
 
 struct thread {
@@ -32,7 +32,7 @@ struct thread {
 	bool waits;
 	struct sw_guard_clock covered;
 	struct op op[OPS];
-	struct sw_use pointer[POINTERS];
+	struct sw_guard_use pointer[POINTERS];
 };
 static __thread struct thread mine __attribute__((tls_model("initial-exec")));
 
@@ -181,7 +181,7 @@ static void look(const uint64_t *words, size_t count)
 		for (uint32_t k = 0; b && k < mine.pointers; k++)
 			known |= mine.pointer[k].at == b->address;
 		if (!known)
-			mine.pointer[mine.pointers++] = (struct sw_use){b->address, b->bytes, true};
+			mine.pointer[mine.pointers++] = (struct sw_guard_use){b->address, b->bytes, true};
 	}
 	sw_guard_unlock(mask);
 }
@@ -203,7 +203,7 @@ static void parameters(const void *block, size_t bytes)
 static void guard(const struct op *op, struct sw_guard_step step)
 {
 	for (uint32_t i = 0; i < op->uses; i++) {
-		const struct sw_use *use = &op->use[i];
+		const struct sw_guard_use *use = &op->use[i];
 		const struct sw_buffer *b = sw_buffers_find(use->at);
 		if (b && b->memory == SW_MEM_MANAGED && (op->kind == SW_REC_LAUNCH || kernels_in_flight()))
 			continue;

@@ -8,10 +8,10 @@
 
 static size_t size_of(uint32_t room)
 {
-	return sizeof(struct sw_clock) + room * sizeof(struct sw_known_tick);
+	return sizeof(struct sw_vector_clock) + room * sizeof(struct sw_known_tick);
 }
 
-void sw_clock_drop(size_t *bytes, struct sw_clock *clock)
+void sw_clock_drop(size_t *bytes, struct sw_vector_clock *clock)
 {
 	if (!clock || --clock->refs)
 		return;
@@ -20,7 +20,7 @@ void sw_clock_drop(size_t *bytes, struct sw_clock *clock)
 }
 
 /* A clock of our own with at least n slots: the same one, or a copy when others hold it. */
-static struct sw_clock *writable(size_t *bytes, struct sw_clock *clock, uint32_t n)
+static struct sw_vector_clock *writable(size_t *bytes, struct sw_vector_clock *clock, uint32_t n)
 {
 	uint32_t had = clock ? clock->n : 0;
 	if (clock && clock->refs == 1 && n <= clock->room) {
@@ -33,7 +33,7 @@ static struct sw_clock *writable(size_t *bytes, struct sw_clock *clock, uint32_t
 	if (n < had)
 		n = had;
 	uint32_t room = (n + 7) & ~7u;
-	struct sw_clock *copy = sw_alloc(size_of(room));
+	struct sw_vector_clock *copy = sw_alloc(size_of(room));
 	*bytes += size_of(room);
 	copy->refs = 1;
 	copy->n = n;
@@ -45,7 +45,7 @@ static struct sw_clock *writable(size_t *bytes, struct sw_clock *clock, uint32_t
 	return copy;
 }
 
-bool sw_clock_raise(size_t *bytes, struct sw_clock **clock, uint32_t lane, uint64_t tick, uint64_t told)
+bool sw_clock_raise(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told)
 {
 	if (sw_clock_get(*clock, lane) >= tick)
 		return false;
@@ -55,7 +55,7 @@ bool sw_clock_raise(size_t *bytes, struct sw_clock **clock, uint32_t lane, uint6
 }
 
 /* Index of the first slot of `from`, beside `own`, that *clock does not know; from->n if there is none. */
-static uint32_t first_news(const struct sw_clock *clock, const struct sw_clock *from, uint32_t own)
+static uint32_t first_news(const struct sw_vector_clock *clock, const struct sw_vector_clock *from, uint32_t own)
 {
 	uint32_t both = clock->n < from->n ? clock->n : from->n, i = 0;
 	while (i < both && (clock->at[i].tick >= from->at[i].tick || i == own))
@@ -66,11 +66,12 @@ static uint32_t first_news(const struct sw_clock *clock, const struct sw_clock *
 	return i;
 }
 
-bool sw_clock_join(size_t *bytes, struct sw_clock **clock, struct sw_clock *from, uint32_t own, uint64_t told)
+bool sw_clock_join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
+		   uint64_t told)
 {
 	if (!from || from == *clock)
 		return false;
-	if (!*clock && told == SW_TOLD_KEEP) {
+	if (!*clock && told == SW_LEARNT_KEEP) {
 		*clock = sw_clock_hold(from);
 		return true;
 	}
@@ -79,16 +80,16 @@ bool sw_clock_join(size_t *bytes, struct sw_clock **clock, struct sw_clock *from
 	uint32_t i = first_news(*clock, from, own);
 	if (i == from->n)
 		return false;
-	struct sw_clock *to = *clock = writable(bytes, *clock, from->n);
+	struct sw_vector_clock *to = *clock = writable(bytes, *clock, from->n);
 	for (; i < from->n; i++)
 		if (from->at[i].tick > to->at[i].tick && i != own) {
 			to->at[i].tick = from->at[i].tick;
-			to->at[i].told = told == SW_TOLD_KEEP ? from->at[i].told : told;
+			to->at[i].told = told == SW_LEARNT_KEEP ? from->at[i].told : told;
 		}
 	return true;
 }
 
-bool sw_clock_equal(const struct sw_clock *a, const struct sw_clock *b)
+bool sw_clock_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
 {
 	uint32_t na = a ? a->n : 0, nb = b ? b->n : 0;
 	for (uint32_t i = 0; i < na || i < nb; i++)
@@ -134,7 +135,7 @@ static struct apart split(struct sw_known *known, const struct sw_known *from, e
 /* ... and after: what did not learn cannot have caught up. */
 static void unite(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
-	const struct sw_clock *less = sw_known_measured(known);
+	const struct sw_vector_clock *less = sw_known_measured(known);
 	if (known->observed == less ||
 	    (known->observed && (documented || measured) && sw_clock_equal(less, known->observed))) {
 		sw_clock_drop(bytes, known->observed);

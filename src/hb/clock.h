@@ -17,9 +17,9 @@
 
 struct sw_known_tick {
 	uint64_t tick;
-	uint64_t told; /* sw_told(): record and kind of the join that brought it */
+	uint64_t told; /* sw_learnt_from(): record and kind of the join that brought it */
 };
-struct sw_clock {
+struct sw_vector_clock {
 	uint32_t refs;
 	uint32_t n, room;
 	struct sw_known_tick at[];
@@ -28,45 +28,46 @@ struct sw_clock {
 #define SW_NO_LANE UINT32_MAX
 
 /* Kinds of telling: enum sw_edge_kind, and a lane's own step in a merged snapshot. */
-#define SW_TOLD_OWN  15u
-#define SW_TOLD_KEEP UINT64_MAX /* for joins that hand on what the source was told */
-static inline uint64_t sw_told(uint64_t seq, unsigned kind)
+#define SW_LEARNT_OWN  15u
+#define SW_LEARNT_KEEP UINT64_MAX /* for joins that hand on what the source was told */
+static inline uint64_t sw_learnt_from(uint64_t seq, unsigned kind)
 {
 	return seq << 4 | kind;
 }
 
-static inline uint64_t sw_clock_get(const struct sw_clock *clock, uint32_t lane)
+static inline uint64_t sw_clock_get(const struct sw_vector_clock *clock, uint32_t lane)
 {
 	return clock && lane < clock->n ? clock->at[lane].tick : 0;
 }
 
-static inline struct sw_clock *sw_clock_hold(struct sw_clock *clock)
+static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *clock)
 {
 	if (clock)
 		clock->refs++;
 	return clock;
 }
 /* *bytes: the memory that clocks hold. */
-void sw_clock_drop(size_t *bytes, struct sw_clock *clock);
+void sw_clock_drop(size_t *bytes, struct sw_vector_clock *clock);
 /* *clock will know `lane` up to tick, if it does not yet.  Returns whether it learnt something. */
-bool sw_clock_raise(size_t *bytes, struct sw_clock **clock, uint32_t lane, uint64_t tick, uint64_t told);
-/* *clock, of lane `own`, will know what `from` knows; told: what to note for news, or SW_TOLD_KEEP. */
-bool sw_clock_join(size_t *bytes, struct sw_clock **clock, struct sw_clock *from, uint32_t own, uint64_t told);
+bool sw_clock_raise(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told);
+/* *clock, of lane `own`, will know what `from` knows; told: what to note for news, or SW_LEARNT_KEEP. */
+bool sw_clock_join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
+		   uint64_t told);
 /* Same knowledge, whoever told it. */
-bool sw_clock_equal(const struct sw_clock *a, const struct sw_clock *b);
+bool sw_clock_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b);
 
 /*
  * The clocks of a lane, each of which knows at least what the one before it knows.  measured NULL: as documented, which
  * is the rule; observed NULL: as measured, always so unless host threads have lanes of their own.
  */
 struct sw_known {
-	struct sw_clock *documented, *measured, *observed;
+	struct sw_vector_clock *documented, *measured, *observed;
 };
-static inline struct sw_clock *sw_known_measured(const struct sw_known *known)
+static inline struct sw_vector_clock *sw_known_measured(const struct sw_known *known)
 {
 	return known->measured ? known->measured : known->documented;
 }
-static inline struct sw_clock *sw_known_by(const struct sw_known *known, enum sw_order basis)
+static inline struct sw_vector_clock *sw_known_by(const struct sw_known *known, enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED)
 		return known->documented;

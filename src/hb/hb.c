@@ -152,7 +152,7 @@ struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_
 	struct sw_hb_last never = {0, 0, SW_EDGE_ENQUEUE};
 	if (lane >= hb->lanes.n || from >= hb->lanes.n || lane == from)
 		return never;
-	const struct sw_clock *clock = sw_lane_at(hb, lane)->known.documented;
+	const struct sw_vector_clock *clock = sw_lane_at(hb, lane)->known.documented;
 	/* What was told of the slot's last owner says nothing of this one. */
 	if (sw_clock_get(clock, from) <= sw_lane_at(hb, from)->base)
 		return never;

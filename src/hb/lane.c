@@ -243,8 +243,8 @@ static void inherit_from_hosts(struct sw_hb *hb, uint32_t lane)
 				least = tick < least ? tick : least;
 			}
 			if (slot != lane && least)
-				sw_known_raise(&hb->clock_bytes, &l->known, slot, least, sw_told(0, SW_EDGE_CONTEXT),
-					       (enum sw_order)basis);
+				sw_known_raise(&hb->clock_bytes, &l->known, slot, least,
+					       sw_learnt_from(0, SW_EDGE_CONTEXT), (enum sw_order)basis);
 		}
 	if (l->known.documented || l->known.measured || l->known.observed) {
 		l->gain = l->tick + 1;

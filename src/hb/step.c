@@ -19,13 +19,13 @@ static bool acquire_merge(struct sw_hb *hb, uint32_t lane, const struct sw_snap 
 			  enum sw_order basis, uint64_t seq)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
-	const struct sw_clock *news = sw_known_by(&from->known, basis);
+	const struct sw_vector_clock *news = sw_known_by(&from->known, basis);
 	for (uint32_t i = 0; news && i < news->n; i++)
-		if ((news->at[i].told & 15) == SW_TOLD_OWN && i != lane &&
+		if ((news->at[i].told & 15) == SW_LEARNT_OWN && i != lane &&
 		    news->at[i].tick > sw_clock_get(sw_known_by(&l->known, basis), i))
 			tell_edge(hb, kind, basis, (struct sw_point){i, news->at[i].tick}, news->at[i].told >> 4, lane,
 				  seq);
-	return sw_known_join(&hb->clock_bytes, &l->known, &from->known, lane, sw_told(seq, kind), basis);
+	return sw_known_join(&hb->clock_bytes, &l->known, &from->known, lane, sw_learnt_from(seq, kind), basis);
 }
 
 bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
@@ -43,10 +43,10 @@ bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enu
 	uint64_t known = sw_clock_get(sw_known_by(&l->known, basis), from->at.lane);
 	if (known >= from->at.tick)
 		return false;
-	uint64_t told = sw_told(seq, kind);
+	uint64_t told = sw_learnt_from(seq, kind);
 	if (known < from->gain || !known)
 		sw_known_join(&hb->clock_bytes, &l->known, &from->known, lane,
-			      kind == SW_EDGE_ENQUEUE ? SW_TOLD_KEEP : told, basis);
+			      kind == SW_EDGE_ENQUEUE ? SW_LEARNT_KEEP : told, basis);
 	sw_known_raise(&hb->clock_bytes, &l->known, from->at.lane, from->at.tick, told, basis);
 	l->gain = l->tick + 1;
 	tell_edge(hb, kind, basis, from->at, from->seq, lane, seq);
@@ -78,12 +78,12 @@ void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap 
 	struct sw_point at = into->at;
 	into->at.tick = 0;
 	if (at.tick)
-		sw_known_raise(bytes, &into->known, at.lane, at.tick, sw_told(into->seq, SW_TOLD_OWN),
+		sw_known_raise(bytes, &into->known, at.lane, at.tick, sw_learnt_from(into->seq, SW_LEARNT_OWN),
 			       SW_ORDER_DOCUMENTED);
-	sw_known_join(bytes, &into->known, &from->known, SW_NO_LANE, SW_TOLD_KEEP, SW_ORDER_DOCUMENTED);
+	sw_known_join(bytes, &into->known, &from->known, SW_NO_LANE, SW_LEARNT_KEEP, SW_ORDER_DOCUMENTED);
 	if (from->at.tick)
-		sw_known_raise(bytes, &into->known, from->at.lane, from->at.tick, sw_told(from->seq, SW_TOLD_OWN),
-			       SW_ORDER_DOCUMENTED);
+		sw_known_raise(bytes, &into->known, from->at.lane, from->at.tick,
+			       sw_learnt_from(from->seq, SW_LEARNT_OWN), SW_ORDER_DOCUMENTED);
 }
 
 void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx)

@@ -17,7 +17,7 @@ static bool all_passed(const struct sw_hb *hb, const struct sw_snap *snap)
 {
 	if (snap->at.tick)
 		return sw_hb_passed(hb, snap->at);
-	const struct sw_clock *clock = sw_known_measured(&snap->known);
+	const struct sw_vector_clock *clock = sw_known_measured(&snap->known);
 	for (uint32_t i = 0; clock && i < clock->n; i++)
 		if (!sw_hb_passed(hb, (struct sw_point){i, clock->at[i].tick}))
 			return false;

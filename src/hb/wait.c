@@ -119,7 +119,8 @@ struct pending {
 static bool next_pending(const struct sw_hb *hb, const struct sw_snap *snap, const struct sw_lane *host,
 			 enum sw_order basis, uint32_t *lane, struct pending *out)
 {
-	const struct sw_clock *covers = sw_known_by(&snap->known, basis), *knows = sw_known_by(&host->known, basis);
+	const struct sw_vector_clock *covers = sw_known_by(&snap->known, basis),
+				     *knows = sw_known_by(&host->known, basis);
 	uint32_t n = covers ? covers->n : 0;
 	if (snap->at.tick && snap->at.lane >= n)
 		n = snap->at.lane + 1;

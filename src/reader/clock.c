@@ -10,9 +10,9 @@ static uint64_t rate_of(uint64_t ns, uint64_t ticks)
 	return rate > RATE_MAX ? RATE_MAX : (uint64_t)rate;
 }
 
-bool sw_clock_start(struct sw_clock *clock, const struct sw_file_header *header)
+bool sw_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header)
 {
-	*clock = (struct sw_clock){
+	*clock = (struct sw_trace_clock){
 		.start_ticks = header->start_ticks,
 		.start_ns = header->start_monotonic_ns,
 		.base_ticks = header->start_ticks,
@@ -30,7 +30,7 @@ bool sw_clock_start(struct sw_clock *clock, const struct sw_file_header *header)
 	return true;
 }
 
-void sw_clock_pair(struct sw_clock *clock, uint64_t ticks, uint64_t monotonic_ns)
+void sw_clock_pair(struct sw_trace_clock *clock, uint64_t ticks, uint64_t monotonic_ns)
 {
 	if (clock->fixed || ticks <= clock->base_ticks || monotonic_ns <= clock->start_ns)
 		return;
@@ -42,7 +42,7 @@ void sw_clock_pair(struct sw_clock *clock, uint64_t ticks, uint64_t monotonic_ns
 	clock->base_ns = ns > estimate ? ns : estimate;
 }
 
-uint64_t sw_clock_ns(const struct sw_clock *clock, uint64_t ticks)
+uint64_t sw_clock_ns(const struct sw_trace_clock *clock, uint64_t ticks)
 {
 	if (ticks >= clock->base_ticks)
 		return clock->base_ns + sw_clock_duration_ns(clock, ticks - clock->base_ticks);
@@ -50,7 +50,7 @@ uint64_t sw_clock_ns(const struct sw_clock *clock, uint64_t ticks)
 	return before < clock->base_ns ? clock->base_ns - before : 0;
 }
 
-uint64_t sw_clock_duration_ns(const struct sw_clock *clock, uint64_t ticks)
+uint64_t sw_clock_duration_ns(const struct sw_trace_clock *clock, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * clock->rate >> 32);
 }

@@ -8,7 +8,7 @@
 
 #include "syncwatch/format.h"
 
-struct sw_clock {
+struct sw_trace_clock {
 	uint64_t start_ticks, start_ns; /* the first pair; start_ns is CLOCK_MONOTONIC */
 	uint64_t base_ticks, base_ns;	/* times are counted from this pair; base_ns is since the start */
 	uint64_t rate;			/* nanoseconds a tick, 2^-32 */
@@ -16,13 +16,13 @@ struct sw_clock {
 };
 
 /* False: the header gives neither a rate nor a second pair (1 tick = 1 ns is assumed). */
-bool sw_clock_start(struct sw_clock *clock, const struct sw_file_header *header);
+bool sw_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header);
 
 /* A CLOCK record: refines the rate where the header could not (the program was killed before it wrote the last pair).
  */
-void sw_clock_pair(struct sw_clock *clock, uint64_t ticks, uint64_t monotonic_ns);
+void sw_clock_pair(struct sw_trace_clock *clock, uint64_t ticks, uint64_t monotonic_ns);
 
-uint64_t sw_clock_ns(const struct sw_clock *clock, uint64_t ticks);
-uint64_t sw_clock_duration_ns(const struct sw_clock *clock, uint64_t ticks);
+uint64_t sw_clock_ns(const struct sw_trace_clock *clock, uint64_t ticks);
+uint64_t sw_clock_duration_ns(const struct sw_trace_clock *clock, uint64_t ticks);
 
 #endif

@@ -13,7 +13,7 @@ static const char *text(struct sw_dictionary *d, const void *bytes, size_t n)
 	return sw_arena_strndup(&d->arena, bytes, n);
 }
 
-const char *sw_take_process(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_process(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_process *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -35,7 +35,7 @@ const char *sw_take_process(struct sw_dictionary *d, struct sw_writer *w, const 
 	return NULL;
 }
 
-const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_thread *r = (const void *)rec;
 	struct sw_tail tail = sw_tail_of(rec, sizeof *r);
@@ -56,7 +56,7 @@ const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer *w, const s
 	return NULL;
 }
 
-const char *sw_take_api(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_api(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_api *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -73,7 +73,7 @@ const char *sw_take_api(struct sw_dictionary *d, struct sw_writer *w, const stru
 	return NULL;
 }
 
-const char *sw_take_device(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_device(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_device *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -94,7 +94,7 @@ const char *sw_take_device(struct sw_dictionary *d, struct sw_writer *w, const s
 	return NULL;
 }
 
-const char *sw_take_context(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_context(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_context *r = (const void *)rec;
 	(void)w;
@@ -104,7 +104,7 @@ const char *sw_take_context(struct sw_dictionary *d, struct sw_writer *w, const 
 	return NULL;
 }
 
-const char *sw_take_function(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_function(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_function *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -140,7 +140,7 @@ static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, co
 		sw_map_put_ptr(&d->thread_names, r->bytes, name);
 }
 
-const char *sw_take_name(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_name *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -153,14 +153,14 @@ const char *sw_take_name(struct sw_dictionary *d, struct sw_writer *w, const str
 	return NULL;
 }
 
-const char *sw_take_clock(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_clock(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	(void)w;
 	sw_clock_pair(&d->clock, rec->ticks, ((const struct sw_rec_clock *)(const void *)rec)->monotonic_ns);
 	return NULL;
 }
 
-const char *sw_take_notice(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_notice(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_notice *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -172,7 +172,7 @@ const char *sw_take_notice(struct sw_dictionary *d, struct sw_writer *w, const s
 	return NULL;
 }
 
-const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_counts *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -188,7 +188,7 @@ const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer *w, const s
 	return NULL;
 }
 
-const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch *r = (const void *)rec;
 	(void)d;
@@ -204,9 +204,9 @@ const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer *w, const s
 	return NULL;
 }
 
-typedef const char *taker(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec);
+typedef const char *taker(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
 
-const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer *writer, const struct sw_rec *rec)
+const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer_cursor *writer, const struct sw_rec *rec)
 {
 	static taker *const takers[256] = {
 #define SW_READER_ROW(kind, name) [SW_REC_##kind] = sw_take_##name,

@@ -29,7 +29,7 @@ struct sw_dictionary {
 	SW_VEC(struct sw_trace_device *) devices;
 	SW_VEC(char *) notices;
 	SW_VEC(uint64_t) calls; /* by entry point, from COUNTS */
-	struct sw_clock clock;
+	struct sw_trace_clock clock;
 	uint32_t pid;
 };
 
@@ -37,7 +37,7 @@ struct sw_dictionary {
  * Lets a record take effect.  NULL: done (or nothing to do); else what is wrong with it, and nothing was changed.
  * The record has at least the size of its kind's struct; what follows that is checked here.
  */
-const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer *writer, const struct sw_rec *rec);
+const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer_cursor *writer, const struct sw_rec *rec);
 void sw_dictionary_free(struct sw_dictionary *d);
 
 /* For the files of this module. */
@@ -78,7 +78,7 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 	X(COUNTS, counts)                                                                                              \
 	X(LAUNCH, launch)
 #define SW_READER_TAKER(kind, name)                                                                                    \
-	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec);
+	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
 SW_READER_TAKERS(SW_READER_TAKER)
 #undef SW_READER_TAKER
 

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "reader/dictionary.h"
 
-const char *sw_take_image(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -50,7 +50,7 @@ static void complete(struct sw_dictionary *d, struct sw_image_entry *e)
 }
 
 /* Room grows with what arrived, not with what the IMAGE record claims: a damaged trace can't ask for memory. */
-const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool before(const struct sw_writer *a, const struct sw_writer *b)
+static bool before(const struct sw_writer_cursor *a, const struct sw_writer_cursor *b)
 {
 	return a->key != b->key ? a->key < b->key : a->id < b->id;
 }
 
 static void sift_down(struct sw_merge *m, size_t at)
 {
-	struct sw_writer *w = m->heap[at];
+	struct sw_writer_cursor *w = m->heap[at];
 	for (size_t child; (child = 2 * at + 1) < m->n; at = child) {
 		if (child + 1 < m->n && before(m->heap[child + 1], m->heap[child]))
 			child++;
@@ -23,11 +23,11 @@ static void sift_down(struct sw_merge *m, size_t at)
 	m->heap[at] = w;
 }
 
-static struct sw_writer *writer_of(struct sw_merge *m, struct sw_map *by_id, uint32_t id)
+static struct sw_writer_cursor *writer_of(struct sw_merge *m, struct sw_map *by_id, uint32_t id)
 {
 	uint64_t *at = sw_map_put(by_id, id);
 	if (!*at) {
-		*sw_vec_push(&m->writers) = (struct sw_writer){.id = id};
+		*sw_vec_push(&m->writers) = (struct sw_writer_cursor){.id = id};
 		*at = m->writers.n;
 	}
 	return &m->writers.at[*at - 1];
@@ -104,7 +104,7 @@ int sw_merge_open(struct sw_merge *merge, const struct sw_source *source, struct
 		return rc;
 	}
 	m.scratch = sw_alloc(source->header.chunk_bytes);
-	m.heap = sw_calloc(m.writers.n + 1, sizeof(struct sw_writer *));
+	m.heap = sw_calloc(m.writers.n + 1, sizeof(struct sw_writer_cursor *));
 	for (size_t i = 0; i < m.writers.n; i++) {
 		sw_writer_begin(&m.writers.at[i], damage);
 		m.heap[m.n++] = &m.writers.at[i];
@@ -132,8 +132,8 @@ static void settle_top(struct sw_merge *m)
 		sift_down(m, 0);
 }
 
-int sw_merge_next(struct sw_merge *m, const struct sw_source *source, struct sw_damage *damage, struct sw_writer **out,
-		  struct sw_error *error)
+int sw_merge_next(struct sw_merge *m, const struct sw_source *source, struct sw_damage *damage,
+		  struct sw_writer_cursor **out, struct sw_error *error)
 {
 	/* The head handed out last is still on top; it is passed only now, so that it stayed valid. */
 	if (m->n && *out == m->heap[0] && m->heap[0]->head) {

@@ -12,7 +12,7 @@ static struct sw_trace_module *mapped_at(const struct sw_dictionary *d, uint64_t
 	return NULL;
 }
 
-const char *sw_take_module(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_module *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -39,7 +39,7 @@ const char *sw_take_module(struct sw_dictionary *d, struct sw_writer *w, const s
 	return NULL;
 }
 
-const char *sw_take_module_gone(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	struct sw_trace_module *m = mapped_at(d, ((const struct sw_rec_module *)(const void *)rec)->base);
 	if (m)
@@ -48,7 +48,7 @@ const char *sw_take_module_gone(struct sw_dictionary *d, struct sw_writer *w, co
 	return NULL;
 }
 
-const char *sw_take_cudart(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_cudart(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_cudart *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);

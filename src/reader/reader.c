@@ -24,7 +24,7 @@ struct sw_reader {
 	struct sw_damage damage;
 	struct sw_merge merge;
 	struct sw_dictionary dictionary;
-	struct sw_writer *current; /* whose head was handed out last */
+	struct sw_writer_cursor *current; /* whose head was handed out last */
 	struct sw_trace_totals totals;
 	uint64_t seq; /* last sequence number passed */
 	SW_VEC(struct hole) holes;
@@ -73,7 +73,7 @@ void sw_reader_close(struct sw_reader *r)
 }
 
 /* Numbers are missing before `seq`: the order engine must know, so they are told as a LOSS record of ours. */
-static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer *w, struct sw_record *out)
+static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	struct hole hole = {r->seq + 1, seq - 1};
 	if (r->holes.n < HOLES_MAX)
@@ -133,10 +133,10 @@ static void count(struct sw_reader *r, const struct sw_rec *rec)
 	r->seen.at[rec->api]++;
 }
 
-static void fill(struct sw_reader *r, const struct sw_writer *w, struct sw_record *out)
+static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = w->head;
-	const struct sw_clock *clock = &r->dictionary.clock;
+	const struct sw_trace_clock *clock = &r->dictionary.clock;
 	*out = (struct sw_record){
 		.rec = rec,
 		.seq = sw_rec_seq(rec),
@@ -161,7 +161,7 @@ static void fill(struct sw_reader *r, const struct sw_writer *w, struct sw_recor
 }
 
 /* 1: the head of w was taken and *out is filled; 0: it was skipped. */
-static int take(struct sw_reader *r, struct sw_writer *w, struct sw_record *out)
+static int take(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = w->head;
 	const uint64_t seq = sw_rec_seq(rec);

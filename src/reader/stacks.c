@@ -10,7 +10,7 @@ static bool same(const struct sw_trace_stack *a, uint32_t depth, uint32_t skippe
 	return a->depth == depth && a->skipped == skipped && !memcmp(a->ips, ips, depth * sizeof *a->ips);
 }
 
-const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer *w, const struct sw_rec *rec)
+const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_stack *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);

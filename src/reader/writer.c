@@ -18,7 +18,7 @@ static int by_index(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void due(struct sw_writer *w)
+static void due(struct sw_writer_cursor *w)
 {
 	w->loaded = false;
 	w->head = NULL;
@@ -26,7 +26,7 @@ static void due(struct sw_writer *w)
 		w->key = w->chunks.at[w->chunk].first_seq;
 }
 
-void sw_writer_begin(struct sw_writer *w, struct sw_damage *damage)
+void sw_writer_begin(struct sw_writer_cursor *w, struct sw_damage *damage)
 {
 	qsort(w->chunks.at, w->chunks.n, sizeof *w->chunks.at, by_index);
 	size_t kept = 0;
@@ -42,7 +42,7 @@ void sw_writer_begin(struct sw_writer *w, struct sw_damage *damage)
 	due(w);
 }
 
-static void forget_params(struct sw_writer *w)
+static void forget_params(struct sw_writer_cursor *w)
 {
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(&w->params, i, &slot));)
@@ -50,7 +50,7 @@ static void forget_params(struct sw_writer *w)
 	sw_map_free(&w->params);
 }
 
-static int check_crc(const struct sw_writer *w, const struct sw_source *source, unsigned char *scratch,
+static int check_crc(const struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
 		     struct sw_damage *damage, struct sw_error *error)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
@@ -73,7 +73,7 @@ static int check_crc(const struct sw_writer *w, const struct sw_source *source, 
 	return 0;
 }
 
-static void leave_chunk(struct sw_writer *w)
+static void leave_chunk(struct sw_writer_cursor *w)
 {
 	w->chunk++;
 	due(w);
@@ -83,15 +83,15 @@ static void leave_chunk(struct sw_writer *w)
 	}
 }
 
-void sw_writer_skip_chunk(struct sw_writer *w)
+void sw_writer_skip_chunk(struct sw_writer_cursor *w)
 {
 	/* Definitions that were in it may have replaced earlier ones of the same id. */
 	forget_params(w);
 	leave_chunk(w);
 }
 
-static int load(struct sw_writer *w, const struct sw_source *source, unsigned char *scratch, struct sw_damage *damage,
-		struct sw_error *error)
+static int load(struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
+		struct sw_damage *damage, struct sw_error *error)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
 	uint32_t expected = w->chunk ? w->chunks.at[w->chunk - 1].index + 1 : 0;
@@ -119,7 +119,7 @@ static int load(struct sw_writer *w, const struct sw_source *source, unsigned ch
 }
 
 /* Moves what is left to the front of the window and fills it up. */
-static int refill(struct sw_writer *w, const struct sw_source *source, struct sw_error *error)
+static int refill(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_error *error)
 {
 	size_t keep = w->have - w->at, want, got;
 	memmove(w->window, w->window + w->at, keep);
@@ -136,7 +136,8 @@ static int refill(struct sw_writer *w, const struct sw_source *source, struct sw
 }
 
 /* 1: a whole record stands at the cursor; 0: the chunk ends here, orderly or not. */
-static int look(struct sw_writer *w, const struct sw_source *source, struct sw_damage *damage, struct sw_error *error)
+static int look(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_damage *damage,
+		struct sw_error *error)
 {
 	int rc;
 	if (w->have - w->at < SW_REC_MAX_BYTES && w->left && (rc = refill(w, source, error)))
@@ -161,7 +162,7 @@ static int look(struct sw_writer *w, const struct sw_source *source, struct sw_d
 	return 1;
 }
 
-int sw_writer_advance(struct sw_writer *w, const struct sw_source *source, unsigned char *scratch,
+int sw_writer_advance(struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
 		      struct sw_damage *damage, struct sw_error *error)
 {
 	int rc;
@@ -176,7 +177,7 @@ int sw_writer_advance(struct sw_writer *w, const struct sw_source *source, unsig
 	return rc;
 }
 
-void sw_writer_define_params(struct sw_writer *w, uint32_t id, const void *block, uint32_t bytes)
+void sw_writer_define_params(struct sw_writer_cursor *w, uint32_t id, const void *block, uint32_t bytes)
 {
 	uint64_t *slot = sw_map_put(&w->params, id % SW_FORMAT_LIVE_IDS);
 	struct sw_param_block *b = (void *)(uintptr_t)*slot;
@@ -190,24 +191,24 @@ void sw_writer_define_params(struct sw_writer *w, uint32_t id, const void *block
 	memcpy(b->data, block, bytes);
 }
 
-const struct sw_param_block *sw_writer_params(const struct sw_writer *w, uint32_t id)
+const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *w, uint32_t id)
 {
 	const struct sw_param_block *b = sw_map_ptr(&w->params, id % SW_FORMAT_LIVE_IDS);
 	return b && b->id == id ? b : NULL;
 }
 
-void sw_writer_define_stack(struct sw_writer *w, uint32_t id, uint32_t index)
+void sw_writer_define_stack(struct sw_writer_cursor *w, uint32_t id, uint32_t index)
 {
 	*sw_map_put(&w->stacks, id % SW_FORMAT_LIVE_IDS) = (uint64_t)id << 32 | index;
 }
 
-uint32_t sw_writer_stack(const struct sw_writer *w, uint32_t id)
+uint32_t sw_writer_stack(const struct sw_writer_cursor *w, uint32_t id)
 {
 	uint64_t known = sw_map_get(&w->stacks, id % SW_FORMAT_LIVE_IDS);
 	return known >> 32 == id ? (uint32_t)known : 0;
 }
 
-void sw_writer_free(struct sw_writer *w)
+void sw_writer_free(struct sw_writer_cursor *w)
 {
 	forget_params(w);
 	sw_map_free(&w->stacks);

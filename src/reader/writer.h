@@ -26,7 +26,7 @@ struct sw_chunk_ref {
 	bool closed; /* crc is to be checked */
 };
 
-struct sw_writer {
+struct sw_writer_cursor {
 	uint32_t id;
 	SW_VEC(struct sw_chunk_ref) chunks;
 	size_t chunk; /* the current one, chunks.n at the end */
@@ -52,36 +52,36 @@ struct sw_param_block {
 };
 
 /* Sorts the chunks; call once when all are known. */
-void sw_writer_begin(struct sw_writer *writer, struct sw_damage *damage);
+void sw_writer_begin(struct sw_writer_cursor *writer, struct sw_damage *damage);
 
 /*
  * Moves to the next record (the first one when none is loaded).  1: head is set; 0: no more records in this chunk, the
  * next chunk, if any, is not loaded yet and key says when it is due; <0: reading failed.
  * `scratch` has room for a chunk.
  */
-int sw_writer_advance(struct sw_writer *writer, const struct sw_source *source, unsigned char *scratch,
+int sw_writer_advance(struct sw_writer_cursor *writer, const struct sw_source *source, unsigned char *scratch,
 		      struct sw_damage *damage, struct sw_error *error);
-static inline bool sw_writer_ended(const struct sw_writer *writer)
+static inline bool sw_writer_ended(const struct sw_writer_cursor *writer)
 {
 	return !writer->loaded && writer->chunk >= writer->chunks.n;
 }
 
 /* Gives up the rest of the current chunk: what follows a damaged record can't be trusted. */
-void sw_writer_skip_chunk(struct sw_writer *writer);
+void sw_writer_skip_chunk(struct sw_writer_cursor *writer);
 
-static inline uint64_t sw_writer_offset(const struct sw_writer *writer)
+static inline uint64_t sw_writer_offset(const struct sw_writer_cursor *writer)
 {
 	return writer->window_offset + writer->at;
 }
 
 /* The parameter block of an id; NULL unknown. */
-void sw_writer_define_params(struct sw_writer *writer, uint32_t id, const void *block, uint32_t bytes);
-const struct sw_param_block *sw_writer_params(const struct sw_writer *writer, uint32_t id);
+void sw_writer_define_params(struct sw_writer_cursor *writer, uint32_t id, const void *block, uint32_t bytes);
+const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *writer, uint32_t id);
 
 /* The reader's index of a stack of this writer; 0 unknown. */
-void sw_writer_define_stack(struct sw_writer *writer, uint32_t id, uint32_t index);
-uint32_t sw_writer_stack(const struct sw_writer *writer, uint32_t id);
+void sw_writer_define_stack(struct sw_writer_cursor *writer, uint32_t id, uint32_t index);
+uint32_t sw_writer_stack(const struct sw_writer_cursor *writer, uint32_t id);
 
-void sw_writer_free(struct sw_writer *writer);
+void sw_writer_free(struct sw_writer_cursor *writer);
 
 #endif

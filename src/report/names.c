@@ -48,7 +48,7 @@ static bool public_name(const char *symbol)
  */
 static const char *runtime_frame(struct sw_names *names, uint32_t stack)
 {
-	const struct sw_frames *frames = sw_symbols_stack(names->symbols, stack);
+	const struct sw_symbol_frames *frames = sw_symbols_stack(names->symbols, stack);
 	const char *found = NULL;
 	for (size_t i = 0; i < frames->n; i++) {
 		const struct sw_frame *frame = &frames->at[i];

@@ -5,7 +5,7 @@
 
 #include "report/symbols/fingerprint.h"
 
-static void count(struct sw_report_totals *totals, const struct sw_told *told)
+static void count(struct sw_report_totals *totals, const struct sw_shown_finding *told)
 {
 	if (told->suppressed)
 		return;
@@ -29,7 +29,7 @@ static void tell(struct sw_report *report, const struct sw_finding *finding, con
 	report->totals.hidden += finding->hidden && !suppressed;
 	if ((suppressed || finding->hidden) && !options->all)
 		return;
-	struct sw_told told = {
+	struct sw_shown_finding told = {
 		.finding = finding,
 		.info = sw_finding_info(finding->id),
 		.suppression = sw_suppress_line(&report->names, finding),

@@ -15,10 +15,10 @@
 /* The work had not ended when the call returned, so the call did not wait for it; or the other way round. */
 static void drop_contradictions(struct sw_window *w, uint32_t node)
 {
-	const struct sw_node *n = &w->nodes.at[node];
+	const struct sw_schedule_node *n = &w->nodes.at[node];
 	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++) {
 		uint32_t *edge = &w->edges.at[e];
-		const struct sw_node *from = &w->nodes.at[sw_edge_node(*edge)];
+		const struct sw_schedule_node *from = &w->nodes.at[sw_edge_node(*edge)];
 		if (sw_edge_why(*edge) == SW_WHY_NOT || from->end <= n->start + SW_CLOCK_ERROR_NS)
 			continue;
 		*edge = sw_edge(SW_WHY_NOT, sw_edge_node(*edge));
@@ -43,7 +43,7 @@ static void put_in_order(struct sw_window *w)
 	uint64_t *key = w->done = sw_realloc(w->done, w->nodes.n + 1, sizeof *w->done);
 	w->order = sw_realloc(w->order, w->nodes.n + 1, sizeof *w->order);
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
-		const struct sw_node *n = &w->nodes.at[i];
+		const struct sw_schedule_node *n = &w->nodes.at[i];
 		w->order[i] = i;
 		key[i] = n->start;
 		if (n->prev != SW_NONE)
@@ -76,7 +76,7 @@ static uint64_t edges_end(const struct sw_window *w, uint32_t node)
  */
 static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *last, size_t threads, const uint32_t *next)
 {
-	struct sw_node *n = &w->nodes.at[node];
+	struct sw_schedule_node *n = &w->nodes.at[node];
 	uint64_t silent_from = n->prev == SW_NONE ? 0 : w->nodes.at[n->prev].end, best_end = silent_from;
 	uint32_t best = SW_NONE;
 	if (n->start - silent_from < SILENCE_NS && n->prev != SW_NONE)
@@ -84,7 +84,7 @@ static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *last, 
 	for (size_t t = 0; t < threads; t++) {
 		if (last[t] == SW_NONE || t == n->lane)
 			continue;
-		const struct sw_node *other = &w->nodes.at[last[t]];
+		const struct sw_schedule_node *other = &w->nodes.at[last[t]];
 		uint64_t goes_on = next[last[t]] == SW_NONE ? UINT64_MAX : w->nodes.at[next[last[t]]].start;
 		if (other->end <= n->start && other->end > best_end && sw_less(goes_on, other->end) >= SILENCE_NS) {
 			best = last[t];
@@ -108,7 +108,7 @@ static void find_turns(struct sw_schedule *s, struct sw_window *w)
 			next[w->nodes.at[i].prev] = i;
 	for (size_t i = 0; i < w->nodes.n && threads < 256; i++) {
 		uint32_t node = w->order[i];
-		const struct sw_node *n = &w->nodes.at[node];
+		const struct sw_schedule_node *n = &w->nodes.at[node];
 		if (n->kind != SW_NODE_CALL && n->kind != SW_NODE_RETURN)
 			continue;
 		if (n->kind == SW_NODE_CALL)
@@ -125,11 +125,11 @@ static void find_turns(struct sw_schedule *s, struct sw_window *w)
 static void find_read_backs(struct sw_window *w)
 {
 	for (uint32_t i = 0; i < w->works.n; i++) {
-		const struct sw_node *work = &w->nodes.at[w->works.at[i]], *call = &w->nodes.at[work->call];
+		const struct sw_schedule_node *work = &w->nodes.at[w->works.at[i]], *call = &w->nodes.at[work->call];
 		uint32_t last = call->flags & SW_NF_OPEN ? call->like : work->call;
 		/* Its thread's next call is among the next nodes. */
 		for (uint32_t k = last + 1; work->does == SW_DOES_DOWNLOAD && k < w->nodes.n && k < last + 4; k++) {
-			struct sw_node *next = &w->nodes.at[k];
+			struct sw_schedule_node *next = &w->nodes.at[k];
 			if (next->kind != SW_NODE_CALL || next->prev != last)
 				continue;
 			bool waits =
@@ -152,7 +152,7 @@ static int32_t short_of(uint64_t to, uint64_t from)
 
 static void bind_call(struct sw_window *w, uint32_t node)
 {
-	struct sw_node *n = &w->nodes.at[node];
+	struct sw_schedule_node *n = &w->nodes.at[node];
 	uint64_t other = edges_end(w, node), before = n->prev == SW_NONE ? w->start : w->nodes.at[n->prev].end;
 	if (other > before) {
 		n->lead = 0;
@@ -165,12 +165,12 @@ static void bind_call(struct sw_window *w, uint32_t node)
 
 static void bind_return(struct sw_window *w, uint32_t node)
 {
-	struct sw_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
+	struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
 	uint64_t took = n->end - call->start, done = edges_end(w, node), staged = 0;
 	uint64_t own = sw_earlier(took, call->own);
 	/* A call that moves bytes itself began to when the work before its own was done. */
 	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++) {
-		const struct sw_node *work = &w->nodes.at[sw_edge_node(w->edges.at[e])];
+		const struct sw_schedule_node *work = &w->nodes.at[sw_edge_node(w->edges.at[e])];
 		if (!(work->flags & SW_NF_STAGED) || work->call != n->prev)
 			continue;
 		uint64_t before = work->prev == SW_NONE ? 0 : w->nodes.at[work->prev].end;
@@ -189,8 +189,8 @@ static void bind_return(struct sw_window *w, uint32_t node)
 
 static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 {
-	struct sw_node *n = &w->nodes.at[node];
-	const struct sw_node *call = &w->nodes.at[n->call];
+	struct sw_schedule_node *n = &w->nodes.at[node];
+	const struct sw_schedule_node *call = &w->nodes.at[n->call];
 	uint64_t ready = edges_end(w, node), lead = n->kind == SW_NODE_WORK ? SW_LEAD_NS : 0;
 	uint64_t since_call = sw_less(n->start, call->start);
 	if (n->prev != SW_NONE)
@@ -221,7 +221,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 	find_read_backs(w);
 	for (size_t i = 0; i < w->nodes.n; i++) {
 		uint32_t node = w->order[i];
-		struct sw_node *n = &w->nodes.at[node];
+		struct sw_schedule_node *n = &w->nodes.at[node];
 		n->flags &= (uint8_t) ~(SW_NF_LAG | SW_NF_HELD | SW_NF_PATH | SW_NF_BODY);
 		if (n->kind == SW_NODE_CALL) {
 			bind_call(w, node);

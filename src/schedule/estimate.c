@@ -33,7 +33,7 @@ struct row {
 	bool mixed;    /* they are of several classes */
 };
 
-static uint64_t guess(const struct sw_node *n, bool slow)
+static uint64_t guess(const struct sw_schedule_node *n, bool slow)
 {
 	uint64_t per_mib = 0;
 	switch ((enum sw_work_kind)n->does) {
@@ -55,7 +55,7 @@ static uint64_t guess(const struct sw_node *n, bool slow)
 }
 
 /* How long a piece takes as far as its class tells, 0 unknown. */
-static uint64_t usual(const struct sw_schedule *s, const struct sw_node *n)
+static uint64_t usual(const struct sw_schedule *s, const struct sw_schedule_node *n)
 {
 	const struct sw_class *class = n->like ? &s->class_of.at[n->like - 1] : NULL;
 	if (class && class->n)
@@ -63,7 +63,7 @@ static uint64_t usual(const struct sw_schedule *s, const struct sw_node *n)
 	return guess(n, s->slow_copies);
 }
 
-static bool guessed(const struct sw_node *n)
+static bool guessed(const struct sw_schedule_node *n)
 {
 	return !(n->flags & SW_NF_TIMED) && (n->kind == SW_NODE_WORK || n->kind == SW_NODE_MARK);
 }
@@ -72,7 +72,7 @@ static bool guessed(const struct sw_node *n)
 
 static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 {
-	struct sw_node *n = &w->nodes.at[node];
+	struct sw_schedule_node *n = &w->nodes.at[node];
 	if (guessed(n))
 		n->end = sw_earlier(n->end, by);
 }
@@ -83,8 +83,8 @@ static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 
 static uint64_t seen_by(const struct sw_window *w, uint32_t node, bool short_times)
 {
-	const struct sw_node *r = &w->nodes.at[node];
-	const struct sw_node *call = &w->nodes.at[r->prev];
+	const struct sw_schedule_node *r = &w->nodes.at[node];
+	const struct sw_schedule_node *call = &w->nodes.at[r->prev];
 	uint64_t took = r->end - call->start;
 	if (took <= (uint64_t)call->own + SW_TAIL_NS || (short_times && call->own >= MAY_TAKE_NS))
 		return r->end | LOOSE | SHARED;
@@ -99,7 +99,7 @@ static void observe(struct sw_window *w, bool short_times)
 		if (guessed(&w->nodes.at[i]))
 			w->nodes.at[i].end = NEVER;
 	for (size_t i = w->nodes.n; i-- > 0;) {
-		const struct sw_node *n = &w->nodes.at[i];
+		const struct sw_schedule_node *n = &w->nodes.at[i];
 		uint64_t by = n->kind == SW_NODE_RETURN ? seen_by(w, (uint32_t)i, short_times) : n->end;
 		if (n->kind == SW_NODE_CALL)
 			continue;
@@ -121,7 +121,7 @@ static void count_rows(const struct sw_schedule *s, struct sw_window *w)
 {
 	SW_VEC(struct row) rows = {0};
 	for (size_t i = w->nodes.n; i-- > 0;) {
-		struct sw_node *n = &w->nodes.at[i];
+		struct sw_schedule_node *n = &w->nodes.at[i];
 		if (!guessed(n))
 			continue;
 		while (rows.n <= n->lane)
@@ -144,7 +144,7 @@ static void count_rows(const struct sw_schedule *s, struct sw_window *w)
 
 static uint64_t earliest(const struct sw_window *w, uint32_t node)
 {
-	const struct sw_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->call];
+	const struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->call];
 	uint64_t start = call->start + (n->kind == SW_NODE_WORK ? SW_LEAD_NS : 0);
 	if (n->prev != SW_NONE)
 		start = sw_later(start, w->nodes.at[n->prev].end);
@@ -153,7 +153,7 @@ static uint64_t earliest(const struct sw_window *w, uint32_t node)
 	return start;
 }
 
-static uint64_t take(const struct sw_schedule *s, const struct sw_node *n, uint64_t start, bool short_times)
+static uint64_t take(const struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t start, bool short_times)
 {
 	uint64_t by = n->end, own = usual(s, n), left = sw_less(by, start);
 	uint32_t unknown = (uint32_t)(n->lag < 0 ? -n->lag : n->lag);
@@ -183,7 +183,7 @@ void sw_estimate(struct sw_schedule *s, struct sw_window *w, bool short_times)
 	observe(w, short_times);
 	count_rows(s, w);
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
-		struct sw_node *n = &w->nodes.at[i];
+		struct sw_schedule_node *n = &w->nodes.at[i];
 		if (!guessed(n))
 			continue;
 		uint64_t start = earliest(w, i);
@@ -199,7 +199,7 @@ void sw_estimate(struct sw_schedule *s, struct sw_window *w, bool short_times)
 
 /* ---- classes ----------------------------------------------------------------------------------------------------- */
 
-static void learn(struct sw_schedule *s, const struct sw_node *n, uint64_t ns)
+static void learn(struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t ns)
 {
 	if (!n->like)
 		return;
@@ -208,9 +208,9 @@ static void learn(struct sw_schedule *s, const struct sw_node *n, uint64_t ns)
 }
 
 /* A piece that is a row of its own, and was enqueued after all before it on its queue had been seen done. */
-static bool alone(const struct sw_window *w, const struct sw_node *n)
+static bool alone(const struct sw_window *w, const struct sw_schedule_node *n)
 {
-	const struct sw_node *before = n->prev == SW_NONE ? NULL : &w->nodes.at[n->prev];
+	const struct sw_schedule_node *before = n->prev == SW_NONE ? NULL : &w->nodes.at[n->prev];
 	return !(n->end & (LOOSE | SHARED)) && n->end != NEVER && (n->lag == 1 || (n->lag == 0 && n->lead)) &&
 	       (!before || before->end <= w->nodes.at[n->call].start);
 }
@@ -220,7 +220,7 @@ void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w)
 	observe(w, false);
 	count_rows(s, w);
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
-		const struct sw_node *n = &w->nodes.at[i];
+		const struct sw_schedule_node *n = &w->nodes.at[i];
 		if (n->kind != SW_NODE_WORK)
 			continue;
 		if (n->flags & SW_NF_TIMED)

@@ -40,7 +40,7 @@ enum {
 	SW_NF_BODY = 1u << 7,	 /* and its end */
 };
 
-struct sw_node {
+struct sw_schedule_node {
 	uint64_t seq;
 	uint64_t start, end; /* recorded or estimated.  CALL with a RETURN, and MARK: the same; RETURN: both its end */
 	int64_t lead;	     /* from the call's begin to the start, at least (RETURN: to the return; CALL: from the call
@@ -75,7 +75,7 @@ static inline enum sw_edge_why sw_edge_why(uint32_t edge)
 }
 
 struct sw_window {
-	SW_VEC(struct sw_node) nodes;
+	SW_VEC(struct sw_schedule_node) nodes;
 	SW_VEC(uint32_t) edges;
 	SW_VEC(uint32_t) works; /* nodes that are WORK, for look-up by sequence number */
 	uint64_t start, end;	/* of all its nodes, recorded */
@@ -151,7 +151,7 @@ static inline uint64_t sw_less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
-static inline bool sw_node_on_device(const struct sw_node *n)
+static inline bool sw_node_on_device(const struct sw_schedule_node *n)
 {
 	return n->kind == SW_NODE_WORK && n->does != SW_DOES_HOST;
 }
@@ -202,10 +202,11 @@ struct sw_resources {
 	struct sw_resource at[SW_RESOURCES * 8u];
 };
 /* Which one; NULL: none. */
-struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s, const struct sw_node *n);
+struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s,
+				   const struct sw_schedule_node *n);
 /* The end of the last piece that n had to keep out of the way of: in the replay; *seen: as recorded. */
-uint64_t sw_resource_free(struct sw_resource *r, const struct sw_node *n, uint64_t *seen);
-void sw_resource_take(struct sw_resource *r, const struct sw_node *n, uint64_t done);
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t *seen);
+void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done);
 
 /* ---- replay.c ---- */
 /* What is enqueued on a queue behind this node waits until then, for an event instead of the host. */

@@ -5,7 +5,7 @@
 /* The node, among those with an edge to this one, that ended last. */
 static uint32_t last_of(const struct sw_window *w, uint32_t node)
 {
-	const struct sw_node *n = &w->nodes.at[node];
+	const struct sw_schedule_node *n = &w->nodes.at[node];
 	bool queue = n->kind == SW_NODE_WORK || n->kind == SW_NODE_MARK;
 	uint32_t last = queue ? n->prev : SW_NONE;
 	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++) {
@@ -21,12 +21,12 @@ static uint32_t last_of(const struct sw_window *w, uint32_t node)
 /* Work that was held by another piece: the last of its kind that ended before it began. */
 static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
 {
-	const struct sw_node *n = &w->nodes.at[node];
+	const struct sw_schedule_node *n = &w->nodes.at[node];
 	uint32_t best = SW_NONE;
 	(void)s;
 	for (size_t i = place; i-- > 0 && place - i < 4096;) {
 		uint32_t other = w->order[i];
-		const struct sw_node *o = &w->nodes.at[other];
+		const struct sw_schedule_node *o = &w->nodes.at[other];
 		if (o->kind != SW_NODE_WORK || o->does != n->does || o->end > n->start)
 			continue;
 		if (best == SW_NONE || o->end > w->nodes.at[best].end)
@@ -41,7 +41,7 @@ static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, u
 static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
 			  bool *body)
 {
-	const struct sw_node *n = &w->nodes.at[node];
+	const struct sw_schedule_node *n = &w->nodes.at[node];
 	uint32_t from;
 	*body = true;
 	switch ((enum sw_node_kind)n->kind) {
@@ -84,15 +84,16 @@ static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 
 typedef void stretch_fn(void *arg, const struct sw_stretch *stretch);
 
-static void tell(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_node *n, uint64_t from,
-		 uint64_t to)
+static void tell(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_schedule_node *n,
+		 uint64_t from, uint64_t to)
 {
 	struct sw_stretch told = {kind, (enum sw_work_kind)n->does, n->seq, from, to, n->lane, n->flags & SW_NF_TIMED};
 	if (to > from)
 		stretch(arg, &told);
 }
 
-static void tell_node(const struct sw_window *w, const struct sw_node *n, uint64_t *at, stretch_fn *stretch, void *arg)
+static void tell_node(const struct sw_window *w, const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch,
+		      void *arg)
 {
 	switch ((enum sw_node_kind)n->kind) {
 	case SW_NODE_CALL:

@@ -16,9 +16,9 @@ struct pass {
 };
 
 /* The change that applies to this call, NULL none. */
-static const struct sw_what_if *change_of(const struct pass *p, const struct sw_node *call)
+static const struct sw_what_if *change_of(const struct pass *p, const struct sw_schedule_node *call)
 {
-	const struct sw_node *asks = call;
+	const struct sw_schedule_node *asks = call;
 	if (!p->how->changes)
 		return NULL;
 	/* Who copies to the host and waits right behind it wants the value: a mended program does neither. */
@@ -37,14 +37,14 @@ static const struct sw_what_if *change_of(const struct pass *p, const struct sw_
 	return change->only_idle && held ? NULL : change;
 }
 
-static bool changed(const struct pass *p, const struct sw_node *call, enum sw_what_if_kind kind)
+static bool changed(const struct pass *p, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
 {
 	const struct sw_what_if *change = change_of(p, call);
 	return change && change->kind == kind;
 }
 
 /* What a call takes that waits for nothing. */
-static uint64_t call_takes(const struct pass *p, const struct sw_node *call)
+static uint64_t call_takes(const struct pass *p, const struct sw_schedule_node *call)
 {
 	uint64_t took = call->end - call->start;
 	if (changed(p, call, SW_IF_NO_CALL))
@@ -64,7 +64,7 @@ static uint64_t call_begins(const struct pass *p, uint32_t call)
 /* Work that the change takes out of the order of the legacy stream. */
 static bool off_legacy(const struct pass *p, uint32_t node)
 {
-	const struct sw_node *n = &p->w->nodes.at[node];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	return p->s->queues.at[n->lane].kind == SW_QUEUE_LEGACY &&
 	       changed(p, &p->w->nodes.at[n->call], SW_IF_NO_LEGACY);
 }
@@ -72,13 +72,13 @@ static bool off_legacy(const struct pass *p, uint32_t node)
 /* A barrier of a call that is made at another time. */
 static bool loads_elsewhere(const struct pass *p, uint32_t node)
 {
-	const struct sw_node *n = &p->w->nodes.at[node];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	return n->kind == SW_NODE_MARK && changed(p, &p->w->nodes.at[n->call], SW_IF_NO_CALL);
 }
 
 static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 {
-	const struct sw_node *n = &p->w->nodes.at[node];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	switch (sw_edge_why(edge)) {
 	case SW_WHY_NOT:
 		return false;
@@ -126,7 +126,7 @@ static uint64_t moment(int64_t t)
 
 static uint64_t pass_call(struct pass *p, uint32_t node)
 {
-	const struct sw_node *n = &p->w->nodes.at[node];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	int64_t before = (int64_t)(n->prev == SW_NONE ? p->w->start : p->w->done[n->prev]);
 	int64_t other = last_edge(p, node, NO_EDGE);
 	p->how->calls += change_of(p, n) != NULL;
@@ -143,7 +143,7 @@ static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
 {
 	uint32_t at = tail;
 	for (int i = 0; i < LOOK_BACK && at != SW_NONE && site != SW_NONE; i++) {
-		const struct sw_node *n = &p->w->nodes.at[at];
+		const struct sw_schedule_node *n = &p->w->nodes.at[at];
 		if (n->kind == SW_NODE_WORK && p->w->nodes.at[n->call].call == site)
 			return at;
 		at = n->prev;
@@ -154,7 +154,7 @@ static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
 /* What stays of a wait: the host waits until this moment, queues get their gates. */
 static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *change)
 {
-	const struct sw_node *n = &p->w->nodes.at[node];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	int64_t until = NO_EDGE;
 	for (uint32_t e = n->edges; e < sw_edges_end(p->w, node); e++) {
 		uint32_t edge = p->w->edges.at[e], tail = sw_edge_node(edge);
@@ -183,7 +183,7 @@ static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *chan
 
 static uint64_t pass_return(struct pass *p, uint32_t node)
 {
-	const struct sw_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
 	int64_t begin = (int64_t)p->w->done[n->prev], own = n->lead, other = last_edge(p, node, NO_EDGE);
 	if (changed(p, call, SW_IF_NO_CALL))
 		own = 0;
@@ -198,10 +198,10 @@ static uint64_t pass_return(struct pass *p, uint32_t node)
 	return moment(end);
 }
 
-static uint64_t takes(const struct pass *p, const struct sw_node *n)
+static uint64_t takes(const struct pass *p, const struct sw_schedule_node *n)
 {
 	uint64_t took = n->end - n->start;
-	const struct sw_node *call = &p->w->nodes.at[n->call];
+	const struct sw_schedule_node *call = &p->w->nodes.at[n->call];
 	if (!changed(p, call, SW_IF_PINNED) || !(call->flags & SW_NF_STAGED))
 		return took;
 	return (uint64_t)n->own * (p->how->slow ? PINNED_SLOW_NS_PER_KIB : PINNED_FAST_NS_PER_KIB);
@@ -209,7 +209,7 @@ static uint64_t takes(const struct pass *p, const struct sw_node *n)
 
 static uint64_t pass_work(struct pass *p, uint32_t node)
 {
-	const struct sw_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
+	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
 	struct sw_resource *r = sw_resource_of(&p->resources, p->s, n);
 	int64_t lead = n->lead, lag = n->lag, ready = last_edge(p, node, NO_EDGE);
 	uint64_t seen;

@@ -6,7 +6,8 @@
  */
 #include "schedule/nodes.h"
 
-struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s, const struct sw_node *n)
+struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s,
+				   const struct sw_schedule_node *n)
 {
 	uint32_t device = (uint32_t)s->queues.at[n->lane].device & 7u, which;
 	if (n->kind != SW_NODE_WORK)
@@ -40,7 +41,7 @@ static void retire(struct sw_resource *r, uint32_t i)
 	r->running[i] = r->running[--r->n];
 }
 
-uint64_t sw_resource_free(struct sw_resource *r, const struct sw_node *n, uint64_t *seen)
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t *seen)
 {
 	uint64_t done = 0;
 	*seen = 0;
@@ -57,7 +58,7 @@ uint64_t sw_resource_free(struct sw_resource *r, const struct sw_node *n, uint64
 	return done;
 }
 
-void sw_resource_take(struct sw_resource *r, const struct sw_node *n, uint64_t done)
+void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done)
 {
 	/* More at once than a device runs: the one that ends first is over. */
 	if (r->n == SW_RUNNING) {

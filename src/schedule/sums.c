@@ -20,7 +20,7 @@ static int by_start(const void *x, const void *y)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static uint32_t what_of(const struct sw_node *n)
+static uint32_t what_of(const struct sw_schedule_node *n)
 {
 	bool copy = n->does == SW_DOES_UPLOAD || n->does == SW_DOES_DOWNLOAD;
 	bool kernel = n->does == SW_DOES_KERNEL || n->does == SW_DOES_GRAPH;
@@ -39,7 +39,7 @@ static uint64_t waited_for(const struct sw_window *w, uint32_t node)
 static void collect(const struct sw_window *w, span_vec *spans, struct sw_schedule_sums *sums)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
-		const struct sw_node *n = &w->nodes.at[i];
+		const struct sw_schedule_node *n = &w->nodes.at[i];
 		if (sw_node_on_device(n) && n->end > n->start)
 			*sw_vec_push(spans) = (struct span){n->start, n->end, what_of(n)};
 		if (n->kind != SW_NODE_RETURN || !(n->flags & SW_NF_HELD))
@@ -112,10 +112,10 @@ static uint64_t unexplained(const struct sw_window *w)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < w->nodes.n; i++) {
-		const struct sw_node *n = &w->nodes.at[i];
+		const struct sw_schedule_node *n = &w->nodes.at[i];
 		if (n->kind != SW_NODE_WORK || !(n->flags & SW_NF_TIMED))
 			continue;
-		const struct sw_node *call = &w->nodes.at[n->call];
+		const struct sw_schedule_node *call = &w->nodes.at[n->call];
 		uint64_t in_call = (call->flags & SW_NF_OPEN ? w->nodes.at[call->like].end : call->end) - call->start;
 		int64_t delay = n->flags & SW_NF_LAG ? n->lag : n->lead - (int64_t)in_call;
 		if (delay > (int64_t)UNEXPLAINED_NS)

@@ -127,17 +127,18 @@ void sw_schedule_break(struct sw_schedule *s)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-static struct sw_node *push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane, uint32_t *index)
+static struct sw_schedule_node *push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane,
+				     uint32_t *index)
 {
 	struct sw_window *w = filling(s);
 	*index = (uint32_t)w->nodes.n;
-	struct sw_node *n = sw_vec_push(&w->nodes);
-	*n = (struct sw_node){.seq = seq,
-			      .kind = (uint8_t)kind,
-			      .lane = lane,
-			      .prev = SW_NONE,
-			      .call = SW_NONE,
-			      .edges = (uint32_t)w->edges.n};
+	struct sw_schedule_node *n = sw_vec_push(&w->nodes);
+	*n = (struct sw_schedule_node){.seq = seq,
+				       .kind = (uint8_t)kind,
+				       .lane = lane,
+				       .prev = SW_NONE,
+				       .call = SW_NONE,
+				       .edges = (uint32_t)w->edges.n};
 	return n;
 }
 
@@ -211,7 +212,7 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	if (filling(s)->nodes.n >= s->most || s->open.n >= MOST_OPEN)
 		next_window(s);
 	uint32_t node, *last = last_of_thread(s, call->thread);
-	struct sw_node *n = push(s, SW_NODE_CALL, call->seq, call->thread, &node);
+	struct sw_schedule_node *n = push(s, SW_NODE_CALL, call->seq, call->thread, &node);
 	n->start = n->end = sw_earlier(call->t_ns, SW_TIME_MAX);
 	n->prev = *last;
 	n->call = index_of(&s->sites, call->site, s->site_n);
@@ -234,12 +235,12 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 static void push_return(struct sw_schedule *s, const struct sw_open_call *call, uint64_t end)
 {
 	uint32_t node;
-	struct sw_node *n = push(s, SW_NODE_RETURN, call->seq, call->thread, &node);
+	struct sw_schedule_node *n = push(s, SW_NODE_RETURN, call->seq, call->thread, &node);
 	n->start = n->end = end;
 	n->prev = call->node;
 	for (size_t i = 0; i < call->until.n; i++)
 		push_edge(s, SW_WHY_UNTIL, call->until.at[i]);
-	struct sw_node *begin = &filling(s)->nodes.at[call->node];
+	struct sw_schedule_node *begin = &filling(s)->nodes.at[call->node];
 	begin->flags |= SW_NF_OPEN;
 	begin->like = node;
 	*last_of_thread(s, call->thread) = node;
@@ -250,7 +251,7 @@ void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 	struct sw_open_call *call = open_of(s, seq);
 	if (!call)
 		return;
-	struct sw_node *n = &filling(s)->nodes.at[call->node];
+	struct sw_schedule_node *n = &filling(s)->nodes.at[call->node];
 	uint64_t end = n->start + sw_earlier(dur_ns, SW_TIME_MAX);
 	if (call->until.n)
 		push_return(s, call, end);
@@ -362,7 +363,7 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	uint32_t node;
 	if (!call)
 		return;
-	struct sw_node *n = push(s, SW_NODE_WORK, work->seq, work->queue, &node);
+	struct sw_schedule_node *n = push(s, SW_NODE_WORK, work->seq, work->queue, &node);
 	n->prev = q->tail;
 	n->call = call->node;
 	n->does = (uint8_t)work->kind;
@@ -388,7 +389,7 @@ static bool mark(struct sw_schedule *s, uint32_t queue, uint32_t event)
 	if (s->current == SW_NONE)
 		return false;
 	const struct sw_open_call *call = &s->open.at[s->current];
-	struct sw_node *n = push(s, SW_NODE_MARK, call->seq, queue, &node);
+	struct sw_schedule_node *n = push(s, SW_NODE_MARK, call->seq, queue, &node);
 	n->prev = q->tail;
 	n->call = call->node;
 	push_edge(s, SW_WHY_EVENT, event);
@@ -521,7 +522,7 @@ static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint
 	uint32_t node = sw_work_at(w, seq);
 	if (node == SW_NONE)
 		return;
-	struct sw_node *n = &w->nodes.at[node];
+	struct sw_schedule_node *n = &w->nodes.at[node];
 	bool known = n->flags & SW_NF_TIMED;
 	n->start = known ? sw_earlier(n->start, start_ns) : start_ns;
 	n->end = known ? sw_later(n->end, end_ns) : end_ns;

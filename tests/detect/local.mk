@@ -3,7 +3,7 @@ if HAVE_CHECK
 detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/test_hazards tests/detect/test_memory tests/detect/test_waits \
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
-	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_may
+	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_wait_rules
 detect_tests += tests/detect/test_threads
 detect_tests += tests/detect/test_nvtx
 check_PROGRAMS += $(detect_tests)
@@ -15,10 +15,10 @@ detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswschedule.a libs
 tests_detect_test_behaviour_SOURCES = tests/detect/test_behaviour.c
 tests_detect_test_behaviour_CFLAGS = $(detect_cflags)
 tests_detect_test_behaviour_LDADD = libswdetect.a libswbase.a $(CHECK_LIBS)
-tests_detect_test_may_SOURCES = tests/detect/test_may.c $(detect_common)
-tests_detect_test_may_CPPFLAGS = $(detect_cppflags)
-tests_detect_test_may_CFLAGS = $(detect_cflags)
-tests_detect_test_may_LDADD = $(detect_ldadd)
+tests_detect_test_wait_rules_SOURCES = tests/detect/test_wait_rules.c $(detect_common)
+tests_detect_test_wait_rules_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_wait_rules_CFLAGS = $(detect_cflags)
+tests_detect_test_wait_rules_LDADD = $(detect_ldadd)
 tests_detect_test_advice_SOURCES = tests/detect/test_advice.c $(detect_common)
 tests_detect_test_advice_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_advice_CFLAGS = $(detect_cflags)

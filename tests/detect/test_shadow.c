@@ -23,7 +23,7 @@ struct run {
 	SW_VEC(struct past) past;
 	uint32_t serial;
 	uint64_t state, seq;
-	struct sw_use *met; /* an earlier use that is not ordered before the new one */
+	struct sw_shadow_use *met; /* an earlier use that is not ordered before the new one */
 	size_t most_segments, most_uses;
 };
 
@@ -37,7 +37,7 @@ static struct sw_hb_at at(struct run *run, uint64_t stream)
 	return (struct sw_hb_at){.stream = stream, .seq = ++run->seq, .thread = 1, .ctx = 1};
 }
 
-static void meet(void *arg, struct sw_use *earlier, struct sw_use *later)
+static void meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	struct run *run = arg;
 	ck_assert_uint_lt(earlier->access.seq, later->access.seq);
@@ -80,7 +80,7 @@ static struct sw_range random_range(struct run *run, bool boxes)
 static bool access_now(struct run *run, bool boxes)
 {
 	struct sw_hb_at here = at(run, 0x100 + below(run, STREAMS) * 8);
-	struct sw_use *use = sw_use_new(&run->pool);
+	struct sw_shadow_use *use = sw_use_new(&run->pool);
 	use->range = random_range(run, boxes);
 	use->end = use->range.address + sw_range_span(&use->range);
 	use->access.point = sw_hb_enqueue(run->hb, &here);
@@ -165,7 +165,7 @@ START_TEST(map_stays_small)
 		sw_hb_stream_create(run.hb, 1, 0x100 + (uint64_t)i * 8, true);
 	for (uint64_t i = 0; i < 200000; i++) {
 		struct sw_hb_at here = at(&run, 0x100 + i % STREAMS * 8);
-		struct sw_use *use = sw_use_new(&run.pool);
+		struct sw_shadow_use *use = sw_use_new(&run.pool);
 		use->range = sw_range_bytes(i % 64 * 16, 16, i % 3 ? SW_WRITE : SW_READ, SW_EV_EXACT);
 		use->end = use->range.address + 16;
 		use->access.point = sw_hb_enqueue(run.hb, &here);

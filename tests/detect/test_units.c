@@ -373,26 +373,27 @@ START_TEST(quantiles_are_a_sixteenth_off_at_most)
 {
 	enum { MANY = 2000 };
 	static uint64_t ns[MANY];
-	static struct sw_spread spread;
+	static struct sw_histogram spread;
 	for (int round = 0; round < 50; round++) {
 		unsigned shift = (unsigned)random_below(36);
-		spread = (struct sw_spread){0};
+		spread = (struct sw_histogram){0};
 		for (size_t i = 0; i < MANY; i++) {
 			uint64_t x = 1 + random_below(1ull << shift << random_below(4)), k = i;
 			for (; k && ns[k - 1] > x; k--)
 				ns[k] = ns[k - 1];
 			ns[k] = x;
-			sw_spread_add(&spread, x);
+			sw_histogram_add(&spread, x);
 		}
 		for (unsigned percent = 1; percent <= 100; percent++) {
-			uint64_t want = ns[(MANY * percent + 99) / 100 - 1], got = sw_spread_quantile(&spread, percent);
+			uint64_t want = ns[(MANY * percent + 99) / 100 - 1],
+				 got = sw_histogram_quantile(&spread, percent);
 			ck_assert_uint_le(got > want ? got - want : want - got, want / 16);
 		}
 	}
-	spread = (struct sw_spread){0};
-	ck_assert_uint_eq(sw_spread_quantile(&spread, 50), 0);
-	sw_spread_add(&spread, UINT64_MAX);
-	ck_assert_uint_gt(sw_spread_quantile(&spread, 50), 1ull << 39);
+	spread = (struct sw_histogram){0};
+	ck_assert_uint_eq(sw_histogram_quantile(&spread, 50), 0);
+	sw_histogram_add(&spread, UINT64_MAX);
+	ck_assert_uint_gt(sw_histogram_quantile(&spread, 50), 1ull << 39);
 }
 END_TEST
 

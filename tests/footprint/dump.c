@@ -157,7 +157,7 @@ static void root(FILE *out, const struct sw_footprint *f, const struct sw_root *
 		fprintf(out, ":%u..%u", r->param, r->param + r->span);
 }
 
-static void site(FILE *out, const struct sw_footprint *f, const struct sw_site *s)
+static void site(FILE *out, const struct sw_footprint *f, const struct sw_access_site *s)
 {
 	fprintf(out, "%s%s%s%s", s->role & SW_TOUCH_READ ? "read" : "", s->role & SW_TOUCH_WRITE ? "write" : "",
 		s->role & SW_TOUCH_ATOMIC ? "atomic" : "", s->polls ? "!" : "");

@@ -69,7 +69,7 @@ int sw_sass_read(const void *cubin, size_t bytes, const char *kernel, struct sw_
 	return read_code(&fake_sass[*arch], kernel, program, error);
 }
 
-struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw_source source, uint32_t arch)
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_source source, uint32_t arch)
 {
 	struct sw_footprint *f = sw_calloc(1, sizeof *f);
 	*f = (struct sw_footprint){
@@ -82,7 +82,7 @@ struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw
 	f->site = sw_arena_alloc(&f->arena, (f->sites + 1) * sizeof *f->site);
 	f->root = sw_arena_alloc(&f->arena, (f->roots + 1) * sizeof *f->root);
 	for (uint32_t i = 0; i < f->sites; i++) {
-		f->site[i] = (struct sw_site){
+		f->site[i] = (struct sw_access_site){
 			.role = SW_TOUCH_READ, .address = SW_NO_TERM, .size = SW_NO_TERM, .root = i, .roots = 1};
 		f->root[i] = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 	}

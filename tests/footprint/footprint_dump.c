@@ -18,7 +18,7 @@ static void show(const char *kernel, struct sw_program *program, enum sw_source 
 	printf("== %s (%s sm_%u)\n", kernel, source == SW_SOURCE_PTX ? "PTX" : "machine code", arch);
 	if (show_code)
 		sw_program_print(program, stdout);
-	struct sw_footprint *footprint = sw_footprint_make(program, source, arch);
+	struct sw_footprint *footprint = sw_footprint_build(program, source, arch);
 	sw_dump_footprint(stdout, footprint);
 	sw_footprint_free(footprint);
 	sw_program_free(program);

@@ -184,7 +184,7 @@ static bool run_sites(struct oracle_thread *th, uint32_t loop, struct oracle_tou
 {
 	const struct terms *t = th->k->t;
 	for (uint32_t i = 0; i < t->f.sites; i++) {
-		const struct sw_site *s = &t->site[i];
+		const struct sw_access_site *s = &t->site[i];
 		if (s->loop != loop || !facts_hold(th, s->fact, s->facts))
 			continue;
 		for (uint32_t j = 0; j < s->bytes; j++) {

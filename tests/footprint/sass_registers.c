@@ -50,7 +50,7 @@ static void print_memory(const struct sw_insn *i)
 		       i->flags & SW_VOLATILE ? ":volatile" : "");
 }
 
-static void print_kernel(const char *path, const struct sw_function *f)
+static void print_kernel(const char *path, const struct sw_program_function *f)
 {
 	for (uint32_t at = 0, end; at < f->insns; at = end) {
 		uint8_t writes[SW_SASS_REGS] = {0}, reads[SW_SASS_REGS] = {0};

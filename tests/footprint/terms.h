@@ -18,7 +18,7 @@ struct terms {
 	struct sw_fact fact[TERMS_ROOM];
 	struct sw_loop loop[16];
 	struct sw_root root[TERMS_ROOM];
-	struct sw_site site[TERMS_ROOM];
+	struct sw_access_site site[TERMS_ROOM];
 	struct sw_footprint_symbol symbol[4];
 	struct sw_param param[8];
 	char string[64];
@@ -146,19 +146,19 @@ static inline uint32_t fact(struct terms *t, uint32_t term, bool truth)
 }
 
 /* A site whose facts are the last `facts` of them, rooted at parameter `index`. */
-static inline struct sw_site *site(struct terms *t, unsigned role, int index, uint32_t address, unsigned bytes,
-				   uint32_t facts)
+static inline struct sw_access_site *site(struct terms *t, unsigned role, int index, uint32_t address, unsigned bytes,
+					  uint32_t facts)
 {
-	struct sw_site *s = &t->site[t->f.sites++];
+	struct sw_access_site *s = &t->site[t->f.sites++];
 	t->root[t->f.roots] = (struct sw_root){.kind = SW_ROOT_PARAM, .param = 8u * (unsigned)index, .span = 8};
-	*s = (struct sw_site){.role = (uint8_t)role,
-			      .bytes = bytes,
-			      .address = address,
-			      .size = SW_NO_TERM,
-			      .fact = t->f.facts - facts,
-			      .facts = facts,
-			      .root = t->f.roots++,
-			      .roots = 1};
+	*s = (struct sw_access_site){.role = (uint8_t)role,
+				     .bytes = bytes,
+				     .address = address,
+				     .size = SW_NO_TERM,
+				     .fact = t->f.facts - facts,
+				     .facts = facts,
+				     .root = t->f.roots++,
+				     .roots = 1};
 	return s;
 }
 

@@ -12,7 +12,7 @@ static char *dump_of(struct sw_program *program, enum sw_source source)
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	struct sw_footprint *footprint = sw_footprint_make(program, source, 90);
+	struct sw_footprint *footprint = sw_footprint_build(program, source, 90);
 	sw_dump_footprint(out, footprint);
 	fclose(out);
 	sw_footprint_free(footprint);
@@ -367,7 +367,7 @@ static struct sw_insn insn(enum sw_op op, sw_reg dst, sw_reg source, int64_t imm
 
 static char *dump_of_insns(struct sw_insn *code, uint32_t n, uint32_t regs)
 {
-	struct sw_function f = {.name = "k", .insn = code, .insns = n, .regs = regs};
+	struct sw_program_function f = {.name = "k", .insn = code, .insns = n, .regs = regs};
 	struct sw_program program = {.function = &f, .functions = 1};
 	return dump_of(&program, SW_SOURCE_SASS);
 }

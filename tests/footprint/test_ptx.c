@@ -196,7 +196,7 @@ START_TEST(cluster_shape)
 				       says[i]);
 		struct sw_ptx_module *m = open_module(text);
 		struct sw_program p = read_kernel(m, "k");
-		const struct sw_function *f = &p.function[0];
+		const struct sw_program_function *f = &p.function[0];
 		ck_assert_uint_eq(f->insn[0].op, blocks[i]);
 		ck_assert_uint_eq(f->insn[f->insns - 2].op, id[i]);
 		if (!i) {

@@ -42,7 +42,7 @@ static void launch(const struct sw_footprint *f, const struct sw_geometry *geome
 
 static void follow(const struct sw_program *program, enum sw_source source, const struct sw_geometry *geometry)
 {
-	struct sw_footprint *made = sw_footprint_make(program, source, 90), *kept;
+	struct sw_footprint *made = sw_footprint_build(program, source, 90), *kept;
 	struct sw_error error;
 	void *packed;
 	size_t bytes;

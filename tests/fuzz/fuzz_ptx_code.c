@@ -14,7 +14,7 @@ static void require(bool holds)
 		abort();
 }
 
-static void check_call(const struct sw_program *p, const struct sw_call *c)
+static void check_call(const struct sw_program *p, const struct sw_program_call *c)
 {
 	require(c->function == UINT32_MAX || c->function < p->functions);
 	for (uint32_t k = 0; k < c->args; k++)
@@ -23,7 +23,7 @@ static void check_call(const struct sw_program *p, const struct sw_call *c)
 		require(c->ret[k] < p->slots);
 }
 
-static void check_insn(const struct sw_program *p, const struct sw_function *f, const struct sw_insn *i)
+static void check_insn(const struct sw_program *p, const struct sw_program_function *f, const struct sw_insn *i)
 {
 	uint32_t results = i->op == SW_OP_LOAD ? i->count : 1;
 	require(i->op < SW_OPS && i->n <= SW_MAX_SRC && i->text);
@@ -73,7 +73,7 @@ static void check(const struct sw_program *p)
 			require(p->symbol[k].symbols[j] < p->symbols);
 	}
 	for (uint32_t k = 0; k < p->functions; k++) {
-		const struct sw_function *f = &p->function[k];
+		const struct sw_program_function *f = &p->function[k];
 		require(f->insns && f->regs <= SW_CODE_MAX_REGS);
 		for (uint32_t j = 0; j < f->n_targets; j++)
 			require(f->targets[j] < f->insns);

@@ -29,7 +29,7 @@ static void must(bool holds)
 		abort();
 }
 
-static void check_insn(const struct sw_program *p, const struct sw_function *f, const struct sw_insn *i)
+static void check_insn(const struct sw_program *p, const struct sw_program_function *f, const struct sw_insn *i)
 {
 	must(i->op < SW_OPS && i->n <= SW_MAX_SRC && i->count > 0);
 	must(i->dst == SW_NO_REG || (uint64_t)i->dst + i->count <= f->regs);
@@ -45,7 +45,7 @@ static void check_insn(const struct sw_program *p, const struct sw_function *f, 
 static void check(const struct sw_program *p)
 {
 	for (uint32_t k = 0; k < p->functions; k++) {
-		const struct sw_function *f = &p->function[k];
+		const struct sw_program_function *f = &p->function[k];
 		must(f->insns && f->insns <= SW_CODE_MAX_INSNS && f->regs <= SW_CODE_MAX_REGS);
 		for (uint32_t i = 0; i < f->insns; i++)
 			check_insn(p, f, &f->insn[i]);

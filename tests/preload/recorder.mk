@@ -30,8 +30,8 @@ tests_preload_test_process_LDFLAGS =
 tests_preload_test_process_LDADD = libswrecorder.a $(CHECK_LIBS)
 endif
 
-check_PROGRAMS += tests/preload/test_news
-TESTS += tests/preload/test_news
-tests_preload_test_news_SOURCES = tests/preload/test_news.c src/preload/strict/sync_filter.c src/preload/strict/sync_filter.h
+check_PROGRAMS += tests/preload/test_sync_filter
+TESTS += tests/preload/test_sync_filter
+tests_preload_test_sync_filter_SOURCES = tests/preload/test_sync_filter.c src/preload/strict/sync_filter.c src/preload/strict/sync_filter.h
 # few of both, so that objects share buckets and threads go without a place
-tests_preload_test_news_CPPFLAGS = $(AM_CPPFLAGS) -DSW_NEWS_THREADS=4u -DSW_NEWS_BUCKETS=2u
+tests_preload_test_sync_filter_CPPFLAGS = $(AM_CPPFLAGS) -DSW_NEWS_THREADS=4u -DSW_NEWS_BUCKETS=2u

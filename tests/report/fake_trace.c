@@ -33,23 +33,23 @@ static const struct {
 	{0x701010, {"cudaStreamCreate", NULL, 0, false}},
 };
 
-struct sw_object {
+struct sw_debug_object {
 	char nothing;
 };
 
-struct sw_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state)
+struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state)
 {
 	(void)module;
 	*state = fake_trace.changed ? SW_OBJECT_CHANGED : SW_OBJECT_USABLE;
-	return calloc(1, sizeof(struct sw_object));
+	return calloc(1, sizeof(struct sw_debug_object));
 }
 
-void sw_object_close(struct sw_object *object)
+void sw_object_close(struct sw_debug_object *object)
 {
 	free(object);
 }
 
-void sw_object_places(struct sw_object *object, uint64_t address,
+void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
 	(void)object;

@@ -10,11 +10,11 @@ TESTS += tests/report/test_diff
 tests_report_test_diff_SOURCES = tests/report/test_diff.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_diff_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_diff_LDADD = $(tests_report_test_report_LDADD) $(JANSSON_LIBS)
-check_PROGRAMS += tests/report/test_ground
-TESTS += tests/report/test_ground
-tests_report_test_ground_SOURCES = tests/report/test_ground.c tests/report/fake_trace.c tests/report/fake_trace.h
-tests_report_test_ground_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_ground_LDADD = $(tests_report_test_report_LDADD)
+check_PROGRAMS += tests/report/test_evidence_text
+TESTS += tests/report/test_evidence_text
+tests_report_test_evidence_text_SOURCES = tests/report/test_evidence_text.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_evidence_text_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_evidence_text_LDADD = $(tests_report_test_report_LDADD)
 if HAVE_LIBDW
 check_PROGRAMS += tests/report/test_symbols
 TESTS += tests/report/test_symbols

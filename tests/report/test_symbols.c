@@ -77,7 +77,7 @@ START_TEST(places_are_named_with_file_line_and_inlined_functions)
 {
 	struct sw_trace_module module = own_module();
 	enum sw_object_state state;
-	struct sw_object *object = sw_object_open(&module, &state);
+	struct sw_debug_object *object = sw_object_open(&module, &state);
 	struct seen seen = {0};
 	ck_assert_int_eq(state, SW_OBJECT_USABLE);
 	outer_function();
@@ -102,7 +102,7 @@ START_TEST(a_file_with_another_build_id_gives_nothing)
 	struct seen seen = {0};
 	module.build_id = other;
 	module.build_id_bytes = sizeof other;
-	struct sw_object *object = sw_object_open(&module, &state);
+	struct sw_debug_object *object = sw_object_open(&module, &state);
 	ck_assert_int_eq(state, SW_OBJECT_CHANGED);
 	outer_function();
 	sw_object_places(object, (uint64_t)(uintptr_t)return_address - 1, see, &seen);
@@ -117,7 +117,7 @@ START_TEST(missing_and_foreign_files_give_nothing)
 	struct sw_trace_module module = {.path = paths[_i], .base = 0x400000};
 	enum sw_object_state state;
 	struct seen seen = {0};
-	struct sw_object *object = sw_object_open(&module, &state);
+	struct sw_debug_object *object = sw_object_open(&module, &state);
 	ck_assert_int_eq(state, SW_OBJECT_MISSING);
 	sw_object_places(object, 0x400100, see, &seen);
 	ck_assert_int_eq(seen.n, 0);

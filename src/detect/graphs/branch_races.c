@@ -20,9 +20,9 @@ typedef SW_VEC(uint32_t) index_vec;
 /* What node i depends on, in numbers; false: a node that is not part of the graph. */
 static bool depends_on(const struct sw_exec *x, size_t i, index_vec *out)
 {
-	const struct sw_node *node = &x->nodes.at[i];
+	const struct sw_graph_node *node = &x->nodes.at[i];
 	out->n = 0;
-	for (const struct sw_node *at = node; at;) {
+	for (const struct sw_graph_node *at = node; at;) {
 		for (uint32_t k = 0; k < at->n; k++) {
 			uint64_t place = sw_map_get(&x->index, at->before[k]);
 			if (!place)
@@ -48,7 +48,7 @@ static bool degrees(const struct sw_exec *x, struct degree *d)
 	index_vec on = {0};
 	bool known = true;
 	for (size_t i = 0; known && i < x->nodes.n; i++) {
-		const struct sw_node *node = &x->nodes.at[i];
+		const struct sw_graph_node *node = &x->nodes.at[i];
 		known = depends_on(x, i, &on);
 		for (size_t k = 0; known && k < on.n; k++) {
 			*sw_vec_push(&d->after[on.at[k]]) = (uint32_t)i;
@@ -123,7 +123,7 @@ void sw_paths_free(struct sw_paths *paths)
 	*paths = (struct sw_paths){0};
 }
 
-static const struct sw_node *parent_of(const struct sw_exec *x, const struct sw_node *node)
+static const struct sw_graph_node *parent_of(const struct sw_exec *x, const struct sw_graph_node *node)
 {
 	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
 	return place ? &x->nodes.at[place - 1] : NULL;
@@ -131,12 +131,12 @@ static const struct sw_node *parent_of(const struct sw_exec *x, const struct sw_
 
 /* In two bodies of one conditional node: at most one of them runs at a time (CUDA driver API, CUgraphConditionalNode-
    Type), and inside a loop one pass follows the other. */
-static bool exclude(const struct sw_exec *x, const struct sw_node *a, const struct sw_node *b)
+static bool exclude(const struct sw_exec *x, const struct sw_graph_node *a, const struct sw_graph_node *b)
 {
 	if (!a->perhaps || !b->perhaps)
 		return false;
 	for (; a; a = parent_of(x, a))
-		for (const struct sw_node *at = b; a->body && at; at = parent_of(x, at))
+		for (const struct sw_graph_node *at = b; a->body && at; at = parent_of(x, at))
 			if (at->body && at != a && at->parent == a->parent)
 				return true;
 	return false;
@@ -179,8 +179,8 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 
 static int by_place(const void *x, const void *y)
 {
-	const struct sw_use *a = (*(const struct sw_listed *const *)x)->use,
-			    *b = (*(const struct sw_listed *const *)y)->use;
+	const struct sw_shadow_use *a = (*(const struct sw_listed *const *)x)->use,
+				   *b = (*(const struct sw_listed *const *)y)->use;
 	if (a->block != b->block)
 		return a->block->number < b->block->number ? -1 : 1;
 	if (a->range.address != b->range.address)

@@ -19,11 +19,11 @@ static const uint16_t statuses[] = {
 };
 
 /* The one stream beside that of the call that is part of its capture; 0: none, or several. */
-static uint32_t left_over(const struct sw_model *m, const struct sw_lane *books)
+static uint32_t left_over(const struct sw_model *m, const struct sw_lane_state *books)
 {
 	uint32_t other = 0;
 	for (size_t i = 0; books->capture && i < m->lanes.n; i++) {
-		const struct sw_lane *lane = &m->lanes.at[i];
+		const struct sw_lane_state *lane = &m->lanes.at[i];
 		if (lane == books || lane->capture != books->capture)
 			continue;
 		if (other)
@@ -38,7 +38,7 @@ static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct s
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, c->stream);
 	uint32_t lane;
-	const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	seen->access[0].stream = books->stream;
 	const struct sw_access *last = sw_origin_last(m, left_over(m, books));
 	if (last)

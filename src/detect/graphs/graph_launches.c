@@ -15,7 +15,7 @@ enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE
 /* ---- what nodes touch -------------------------------------------------------------------------------------------- */
 
 void sw_listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-		    const struct sw_touch *how, struct sw_use *use)
+		    const struct sw_touch *how, struct sw_shadow_use *use)
 {
 	struct sw_listed *listed = sw_vec_push(&m->listing->at);
 	*listed = (struct sw_listed){
@@ -39,7 +39,7 @@ static sw_handler *const touches[256] = {
 };
 
 /* The access of a node: of the call that made it, else of the launch; its own kernel. */
-static struct sw_access access_of(const struct sw_node *node, const struct sw_access *launch)
+static struct sw_access access_of(const struct sw_graph_node *node, const struct sw_access *launch)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)node->work;
 	struct sw_access what = node->made.seq ? node->made : *launch;
@@ -53,7 +53,7 @@ static struct sw_access access_of(const struct sw_node *node, const struct sw_ac
 	return what;
 }
 
-static void node_list(struct sw_model *m, const struct sw_node *node)
+static void node_list(struct sw_model *m, const struct sw_graph_node *node)
 {
 	const struct sw_record *outer = m->record;
 	struct sw_access call = m->wait->what;
@@ -76,7 +76,7 @@ static void node_list(struct sw_model *m, const struct sw_node *node)
 }
 
 /* Nodes without work that do nothing to memory: what they hold is listed by itself. */
-static bool is_silent(const struct sw_node *node)
+static bool is_silent(const struct sw_graph_node *node)
 {
 	return node->type == TYPE_GRAPH || node->type == TYPE_EMPTY || node->type == TYPE_CONDITIONAL ||
 	       node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
@@ -86,7 +86,7 @@ static void nodes_list(struct sw_model *m, struct sw_exec *x)
 {
 	m->listing = &x->touches;
 	for (size_t i = 0; i < x->nodes.n; i++) {
-		const struct sw_node *node = &x->nodes.at[i];
+		const struct sw_graph_node *node = &x->nodes.at[i];
 		x->touches.node = (uint32_t)i;
 		x->touches.perhaps = node->perhaps;
 		if (node->work && !node->disabled)
@@ -106,7 +106,7 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 	x->listed = true;
 	if (known)
 		sw_branches_judge(m, x, &paths, &x->touches);
-	sw_turns_make(x, known ? &paths : NULL);
+	sw_node_order_make(x, known ? &paths : NULL);
 	sw_paths_free(&paths);
 	for (size_t i = 0; i < x->touches.at.n; i++) {
 		struct sw_listed *l = &x->touches.at.at[i];
@@ -118,7 +118,7 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-uint64_t sw_exec_turn(const struct sw_exec *x)
+uint64_t sw_exec_node_order(const struct sw_exec *x)
 {
 	/* Handles are pointers to structures, so no event of the program has an odd one. */
 	return x->handle | 1;
@@ -140,7 +140,7 @@ static void step(struct run *run)
 	if (run->open)
 		return;
 	*point = sw_hb_enqueue(m->hb, &run->at);
-	struct sw_lane *books = sw_model_books(m, point->lane);
+	struct sw_lane_state *books = sw_model_lane_state(m, point->lane);
 	books->work = point->tick;
 	sw_pending_push(m, books, m->record->seq, point->tick);
 	run->open = true;
@@ -158,7 +158,7 @@ static struct sw_access placed(const struct sw_access *what, const struct sw_acc
 	return at;
 }
 
-static void wait_for_event(struct run *run, const struct sw_node *node)
+static void wait_for_event(struct run *run, const struct sw_graph_node *node)
 {
 	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)node->work;
 	struct sw_hb_event_state state;
@@ -166,18 +166,18 @@ static void wait_for_event(struct run *run, const struct sw_node *node)
 	run->open = false;
 }
 
-static void record_event(struct run *run, const struct sw_node *node)
+static void record_event(struct run *run, const struct sw_graph_node *node)
 {
 	struct sw_model *m = run->m;
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)node->work;
 	struct sw_access what = m->wait->what;
 	what.role = SW_RECORD;
 	sw_event_recorded(m, &what, &run->at, e->event, 0);
-	((struct sw_event *)sw_map_ptr(&m->events, e->event))->in_graph = false;
+	((struct sw_event_state *)sw_map_ptr(&m->events, e->event))->in_graph = false;
 	run->open = false;
 }
 
-static void alloc_node(struct run *run, const struct sw_node *node)
+static void alloc_node(struct run *run, const struct sw_graph_node *node)
 {
 	struct sw_model *m = run->m;
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
@@ -201,7 +201,7 @@ static void allocate(struct run *run)
 	struct sw_model *m = run->m;
 	uint64_t offset;
 	for (size_t i = 0; i < run->x->nodes.n; i++) {
-		const struct sw_node *node = &run->x->nodes.at[i];
+		const struct sw_graph_node *node = &run->x->nodes.at[i];
 		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
 		if (!a || a->h.kind != SW_REC_ALLOC || node->disabled)
 			continue;
@@ -214,7 +214,7 @@ static void allocate(struct run *run)
 	}
 }
 
-static void free_node(struct run *run, const struct sw_node *node)
+static void free_node(struct run *run, const struct sw_graph_node *node)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)node->work;
 	struct sw_access what = access_of(node, &run->m->wait->what);
@@ -224,18 +224,18 @@ static void free_node(struct run *run, const struct sw_node *node)
 	sw_block_freed(run->m, f->address, &what);
 }
 
-static void host_node(struct run *run, const struct sw_node *node)
+static void host_node(struct run *run, const struct sw_graph_node *node)
 {
 	(void)node;
 	step(run);
 	struct sw_point point = run->m->wait->what.point;
-	struct sw_lane *books = sw_model_books(run->m, point.lane);
+	struct sw_lane_state *books = sw_model_lane_state(run->m, point.lane);
 	books->visible = point.tick;
 	books->visible_seq = run->m->record->seq;
 	sw_host_signalled(run->m, point);
 }
 
-static void values(struct run *run, const struct sw_node *node, bool waits)
+static void values(struct run *run, const struct sw_graph_node *node, bool waits)
 {
 	struct sw_model *m = run->m;
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)node->work;
@@ -251,21 +251,21 @@ static void values(struct run *run, const struct sw_node *node, bool waits)
 	m->wide.poisoned = true;
 }
 
-static void values_waited(struct run *run, const struct sw_node *node)
+static void values_waited(struct run *run, const struct sw_graph_node *node)
 {
 	values(run, node, true);
 }
 
-static void values_written(struct run *run, const struct sw_node *node)
+static void values_written(struct run *run, const struct sw_graph_node *node)
 {
 	values(run, node, false);
 }
 
 /* By what the node does; touching memory comes beside it. */
 static const struct {
-	void (*wait)(struct run *run, const struct sw_node *node);
-	void (*work)(struct run *run, const struct sw_node *node);
-	void (*record)(struct run *run, const struct sw_node *node);
+	void (*wait)(struct run *run, const struct sw_graph_node *node);
+	void (*work)(struct run *run, const struct sw_graph_node *node);
+	void (*record)(struct run *run, const struct sw_graph_node *node);
 } plays[256] = {
 	[SW_REC_STREAM_WAIT] = {.wait = wait_for_event}, [SW_REC_EVENT_RECORD] = {.record = record_event},
 	[SW_REC_ALLOC] = {.work = alloc_node},		 [SW_REC_FREE] = {.work = free_node},
@@ -302,22 +302,22 @@ static void touch(struct run *run, uint32_t node)
 	}
 }
 
-static void play(struct run *run, const struct sw_turn *turn)
+static void play(struct run *run, const struct sw_ordered_node *turn)
 {
-	const struct sw_node *node = &run->x->nodes.at[turn->node];
+	const struct sw_graph_node *node = &run->x->nodes.at[turn->node];
 	uint8_t kind = node->work ? node->work->kind : 0;
 	if (node->disabled)
 		return;
-	if (turn->parts & SW_TURN_WAIT && plays[kind].wait)
+	if (turn->parts & SW_ORDERED_WAIT && plays[kind].wait)
 		plays[kind].wait(run, node);
-	if (turn->parts & SW_TURN_WORK) {
+	if (turn->parts & SW_ORDERED_WORK) {
 		if (plays[kind].work)
 			plays[kind].work(run, node);
 		touch(run, turn->node);
 		if (node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT)
 			sw_value_not_followed(run->m, node->made.seq ? &node->made : &run->m->wait->what);
 	}
-	if (turn->parts & SW_TURN_RECORD && plays[kind].record)
+	if (turn->parts & SW_ORDERED_RECORD && plays[kind].record)
 		plays[kind].record(run, node);
 }
 
@@ -330,9 +330,9 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	struct sw_exec *x = run.x;
 	struct sw_hb_event_state last;
 	if (!sw_model_captured(m, &run.at)) {
-		sw_hb_event_state(m->hb, sw_exec_turn(x), &last);
+		sw_hb_event_state(m->hb, sw_exec_node_order(x), &last);
 		if (last.recorded)
-			sw_hb_stream_wait(m->hb, &run.at, sw_exec_turn(x), 0, &last);
+			sw_hb_stream_wait(m->hb, &run.at, sw_exec_node_order(x), 0, &last);
 	}
 	if (!sw_model_enqueue(m, r, g->stream))
 		return;
@@ -341,13 +341,13 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 		allocate(&run);
 		exec_list(m, x);
 	}
-	for (size_t i = 0; i < x->turns.n; i++)
-		play(&run, &x->turns.at[i]);
+	for (size_t i = 0; i < x->node_order.n; i++)
+		play(&run, &x->node_order.at[i]);
 	m->j->coverage.edges_for_safety += x->bound;
 	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected) {
-		sw_model_books(m, w->what.point.lane)->unknown = w->what.point.tick;
+		sw_model_lane_state(m, w->what.point.lane)->unknown = w->what.point.tick;
 		m->wide.poisoned = true;
 		m->j->coverage.unknown_graph_launches++;
 	}
-	sw_hb_event_record(m->hb, sw_exec_turn(x), &run.at, 0, NULL);
+	sw_hb_event_record(m->hb, sw_exec_node_order(x), &run.at, 0, NULL);
 }

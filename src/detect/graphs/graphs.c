@@ -75,7 +75,7 @@ static void exec_free(struct sw_model *m, struct sw_exec *x)
 	exec_empty(m, x);
 	free(x->nodes.at);
 	free(x->touches.at.at);
-	free(x->turns.at);
+	free(x->node_order.at);
 	free(x);
 }
 
@@ -128,7 +128,7 @@ void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	if (g->op == SW_GRAPH_ADD_NODE) {
 		sw_origin_remember(m, &w->what);
 	} else if (g->op == SW_GRAPH_EXEC_DESTROY && x) {
-		sw_hb_event_destroy(m->hb, sw_exec_turn(x));
+		sw_hb_event_destroy(m->hb, sw_exec_node_order(x));
 		sw_map_delete(&m->graphs.execs, g->exec);
 		exec_free(m, x);
 	} else if (g->op == SW_GRAPH_INSTANTIATE || g->op == SW_GRAPH_EXEC_UPDATE) {
@@ -159,7 +159,7 @@ static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 
 /* The driver may tell another handle for the kernel of a node than the captured launch had, one of which it is not
    known where the code is: that of the launch is as good. */
-static void name_kernel(const struct sw_model *m, const struct sw_node *node)
+static void name_kernel(const struct sw_model *m, const struct sw_graph_node *node)
 {
 	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;
 	if (!l || l->h.kind != SW_REC_LAUNCH || l->function == node->made.function)
@@ -177,7 +177,7 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 		x->unknown = true;
 		return;
 	}
-	struct sw_node node = {.handle = n->node, .parent = n->parent, .type = n->type, .n = n->before};
+	struct sw_graph_node node = {.handle = n->node, .parent = n->parent, .type = n->type, .n = n->before};
 	node.work = work_of(n);
 	node.work_bytes = n->work_bytes;
 	node.body = node.perhaps = n->flags & SW_NODE_BODY;
@@ -206,7 +206,7 @@ static void empty_child(struct sw_exec *x, uint64_t child)
 	*sw_map_put(&gone, child) = 1;
 	sw_map_free(&x->index);
 	for (size_t i = 0; i < x->nodes.n; i++) {
-		struct sw_node *node = &x->nodes.at[i];
+		struct sw_graph_node *node = &x->nodes.at[i];
 		if (node->parent && sw_map_get(&gone, node->parent)) {
 			*sw_map_put(&gone, node->handle) = 1;
 			free(node->before);
@@ -221,7 +221,7 @@ static void empty_child(struct sw_exec *x, uint64_t child)
 	sw_map_free(&gone);
 }
 
-static void work_change(struct sw_exec *x, struct sw_node *node, const struct sw_rec_graph_node *n)
+static void work_change(struct sw_exec *x, struct sw_graph_node *node, const struct sw_rec_graph_node *n)
 {
 	bool semaphore = node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
 	node->made = x->made;

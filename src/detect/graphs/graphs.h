@@ -18,7 +18,7 @@ struct sw_listed {
 	struct sw_range range;
 	bool array, guess;
 	uint64_t handle;
-	struct sw_use
+	struct sw_shadow_use
 		*use; /* where it lay when it was listed; only until the nodes were compared, NULL: memory that ended */
 };
 struct sw_listing {
@@ -28,7 +28,7 @@ struct sw_listing {
 	bool unknown; /* some node touches what is not known */
 };
 
-struct sw_node {
+struct sw_graph_node {
 	uint64_t handle;
 	uint64_t parent;
 	uint64_t *before; /* handles */
@@ -43,24 +43,24 @@ struct sw_node {
 };
 
 /* A node's turn in a launch, and which part of it: waits come before, records behind what they are bound to. */
-enum { SW_TURN_WAIT = 1, SW_TURN_WORK = 2, SW_TURN_RECORD = 4, SW_TURN_ALL = 7 };
-struct sw_turn {
+enum { SW_ORDERED_WAIT = 1, SW_ORDERED_WORK = 2, SW_ORDERED_RECORD = 4, SW_ORDERED_ALL = 7 };
+struct sw_ordered_node {
 	uint32_t node;
 	uint32_t parts;
 };
 
 struct sw_exec {
 	uint64_t handle;
-	SW_VEC(struct sw_node) nodes;
+	SW_VEC(struct sw_graph_node) nodes;
 	struct sw_map index; /* handle of a node -> index + 1 */
 	uint32_t expected;   /* nodes that the description said follow */
 	bool unknown;	     /* the description has gaps */
 	bool listed;	     /* `touches` are those of the nodes as they are */
 	struct sw_listing touches;
-	SW_VEC(struct sw_turn) turns; /* of a launch; valid while `listed` */
-	uint32_t bound;		      /* safety edges that events bound to the whole graph cost at each launch */
-	uint32_t flags;		      /* CUgraphInstantiate_flags */
-	struct sw_access made;	      /* the call that made the exec, or updated it */
+	SW_VEC(struct sw_ordered_node) node_order; /* of a launch; valid while `listed` */
+	uint32_t bound;	       /* safety edges that events bound to the whole graph cost at each launch */
+	uint32_t flags;	       /* CUgraphInstantiate_flags */
+	struct sw_access made; /* the call that made the exec, or updated it */
 };
 
 /* Which nodes come before which. */

@@ -3,9 +3,9 @@
 
 /* Each occurrence of a hazard is told to the observer up to this many times a pair of call sites: markers in a
  * timeline. */
-#define SW_MAX_TOLD 64u
+#define SW_MAX_OBSERVED 64u
 
-static int hazard_id(const struct sw_use *m, const struct sw_use *x)
+static int hazard_id(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
 	enum sw_memory memory = x->block->memory;
 	bool host_memory = memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
@@ -30,14 +30,14 @@ static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *b
 	bool told;
 	struct sw_finding *f;
 	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
-		sw_tie_hazard(m, seen, block);
+		sw_event_wait_hazard(m, seen, block);
 	f = sw_collect_add(&m->collect, seen, &told);
-	if (!f || (!told && f->count > SW_MAX_TOLD))
+	if (!f || (!told && f->count > SW_MAX_OBSERVED))
 		return;
 	seen->access[0].allocation = seen->access[1].allocation = sw_model_mention(m, block);
 	if (told)
 		f->access[0].allocation = f->access[1].allocation = seen->access[0].allocation;
-	if (f->count <= SW_MAX_TOLD && m->observer->hazard)
+	if (f->count <= SW_MAX_OBSERVED && m->observer->hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
 }
 
@@ -78,7 +78,7 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 	return false;
 }
 
-void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
+void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	struct sw_model *m = arg;
 	uint32_t lane = later->access.point.lane;
@@ -117,7 +117,7 @@ void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later)
 	emit(m, &seen, block);
 }
 
-void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later)
+void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)
 {
 	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);
 	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_tenants(freed));
@@ -162,7 +162,7 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 		emit(m, &seen, freed);
 }
 
-void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later)
+void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later)
 {
 	struct sw_point born = block->born.point;
 	if (sw_hb_passed(m->hb, born)) {

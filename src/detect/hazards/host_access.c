@@ -23,13 +23,13 @@ void sw_on_host_access(struct sw_model *m, const struct sw_record *r, struct sw_
 
 void sw_host_signalled(struct sw_model *m, struct sw_point by)
 {
-	sw_model_books(m, by.lane)->signal = by.tick;
+	sw_model_lane_state(m, by.lane)->signal = by.tick;
 }
 
 bool sw_host_may_know(struct sw_model *m, struct sw_point work)
 {
 	for (uint32_t lane = 0; lane < m->lanes.n; lane++) {
-		const struct sw_lane *books = sw_model_books(m, lane);
+		const struct sw_lane_state *books = sw_model_lane_state(m, lane);
 		uint64_t last = books->signal > books->unknown ? books->signal : books->unknown;
 		if (!last || sw_hb_passed(m->hb, (struct sw_point){lane, last}))
 			continue;

@@ -8,19 +8,19 @@
 
 #include <stdlib.h>
 
-bool sw_tie_useless(const struct sw_model *m, const struct sw_event *event, uint32_t lane)
+bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane)
 {
 	struct sw_point work = {event->record.point.lane, event->work};
 	return event->record.seq && (!event->work || sw_hb_ordered(m->hb, work, lane) == SW_ORDER_DOCUMENTED);
 }
 
-void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_event *event,
-		     const struct sw_hb_event_state *state, bool useless)
+void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
+			    const struct sw_hb_event_state *state, bool useless)
 {
-	if (!lane->ties)
-		lane->ties = sw_calloc(SW_TIES, sizeof *lane->ties);
-	struct sw_tie *tie = &lane->ties[lane->ties_made++ % SW_TIES];
-	*tie = (struct sw_tie){.wait = m->wait->what, .recorded = state->recorded};
+	if (!lane->event_waits)
+		lane->event_waits = sw_calloc(SW_EVENT_WAITS, sizeof *lane->event_waits);
+	struct sw_event_wait *tie = &lane->event_waits[lane->event_waits_made++ % SW_EVENT_WAITS];
+	*tie = (struct sw_event_wait){.wait = m->wait->what, .recorded = state->recorded};
 	if (state->recorded && event->record.seq) {
 		tie->useless = useless;
 		tie->record = event->record;
@@ -40,7 +40,7 @@ void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_e
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
-void sw_tie_replaced(struct sw_model *m, const struct sw_event *event)
+void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event)
 {
 	struct sw_finding seen = {.id = SW_FINDING_EVENT_OVERWRITTEN,
 				  .severity = SW_NOTE,
@@ -55,7 +55,7 @@ enum miss { NEVER, REPLACED, TOO_EARLY, WRONG_STREAM, NONE };
 
 /* A wait that was issued before the earlier side cannot have been meant for it; one that brought the order of other
    work did its own duty. */
-static enum miss miss_of(const struct sw_tie *tie, const struct sw_access *earlier)
+static enum miss miss_of(const struct sw_event_wait *tie, const struct sw_access *earlier)
 {
 	if (tie->wait.seq < earlier->seq)
 		return NONE;
@@ -70,13 +70,14 @@ static enum miss miss_of(const struct sw_tie *tie, const struct sw_access *earli
 	return NONE;
 }
 
-static const struct sw_tie *find_tie(const struct sw_lane *lane, const struct sw_access *earlier, enum miss *miss)
+static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, const struct sw_access *earlier,
+					    enum miss *miss)
 {
-	const struct sw_tie *best = NULL;
-	uint32_t n = lane->ties_made < SW_TIES ? lane->ties_made : SW_TIES;
+	const struct sw_event_wait *best = NULL;
+	uint32_t n = lane->event_waits_made < SW_EVENT_WAITS ? lane->event_waits_made : SW_EVENT_WAITS;
 	*miss = NONE;
 	for (uint32_t i = 1; i <= n; i++) {
-		const struct sw_tie *tie = &lane->ties[(lane->ties_made - i) % SW_TIES];
+		const struct sw_event_wait *tie = &lane->event_waits[(lane->event_waits_made - i) % SW_EVENT_WAITS];
 		enum miss found = miss_of(tie, earlier);
 		if (found < *miss) {
 			*miss = found;
@@ -86,7 +87,7 @@ static const struct sw_tie *find_tie(const struct sw_lane *lane, const struct sw
 	return best;
 }
 
-void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
+void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
 {
 	static const struct {
 		int id;
@@ -98,9 +99,10 @@ void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_bloc
 		[WRONG_STREAM] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
 	};
 	const struct sw_access *earlier = &hazard->access[0], *later = &hazard->access[1];
-	const struct sw_lane *lane = sw_model_books(m, later->point.lane);
+	const struct sw_lane_state *lane = sw_model_lane_state(m, later->point.lane);
 	enum miss miss;
-	const struct sw_tie *tie = lane->ties && !hazard->measured_order ? find_tie(lane, earlier, &miss) : NULL;
+	const struct sw_event_wait *tie =
+		lane->event_waits && !hazard->measured_order ? find_tie(lane, earlier, &miss) : NULL;
 	if (!tie)
 		return;
 	struct sw_finding seen = {.id = told[miss].id,

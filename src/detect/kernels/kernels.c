@@ -23,7 +23,7 @@ static void read_name(struct sw_kernel *kernel, const struct sw_trace_function *
 /* 90 for sm_90; 0: the trace does not describe the device. */
 static uint32_t arch_of(struct sw_model *m, uint8_t ctx)
 {
-	struct sw_context *context = &m->context[ctx];
+	struct sw_context_state *context = &m->context[ctx];
 	const struct sw_trace_device *device;
 	for (size_t i = 0; !context->arch && (device = sw_reader_device(m->reader, i)); i++)
 		if (device->ordinal == context->device)
@@ -126,18 +126,18 @@ static uint64_t ground_key(const struct sw_kernel *kernel, uint32_t site, uint32
 	return (uint64_t)kernel->arch << 48 | (uint64_t)site << 24 | what;
 }
 
-const struct sw_ground *sw_kernel_ground(struct sw_model *m, struct sw_kernel *kernel, const struct sw_reach *reach,
-					 enum sw_via via)
+const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
+						    const struct sw_reach *reach, enum sw_via via)
 {
 	const struct sw_footprint *footprint = kernel->footprint;
 	uint64_t key = ground_key(kernel, reach->site,
 				  (uint32_t)reach->extent << 16 | (uint32_t)reach->why << 8 | (uint32_t)via);
-	struct sw_ground *ground = sw_map_ptr(&kernel->grounds, key);
-	if (ground)
-		return ground;
-	const struct sw_site *site = reach->site < footprint->sites ? &footprint->site[reach->site] : NULL;
-	ground = sw_arena_alloc(m->arena, sizeof *ground);
-	*ground = (struct sw_ground){
+	struct sw_evidence_detail *evidence_detail = sw_map_ptr(&kernel->evidence_details, key);
+	if (evidence_detail)
+		return evidence_detail;
+	const struct sw_access_site *site = reach->site < footprint->sites ? &footprint->site[reach->site] : NULL;
+	evidence_detail = sw_arena_alloc(m->arena, sizeof *evidence_detail);
+	*evidence_detail = (struct sw_evidence_detail){
 		.source = footprint->source,
 		.arch = footprint->arch,
 		.other_code = !kernel->ran,
@@ -150,24 +150,24 @@ const struct sw_ground *sw_kernel_ground(struct sw_model *m, struct sw_kernel *k
 		.unread = keep(m, kernel->unread),
 	};
 	if (reach->root.kind == SW_ROOT_SYMBOL && reach->root.symbol < footprint->symbols)
-		ground->symbol = keep(m, footprint->string + footprint->symbol[reach->root.symbol].name);
-	sw_map_put_ptr(&kernel->grounds, key, ground);
-	return ground;
+		evidence_detail->symbol = keep(m, footprint->string + footprint->symbol[reach->root.symbol].name);
+	sw_map_put_ptr(&kernel->evidence_details, key, evidence_detail);
+	return evidence_detail;
 }
 
-const struct sw_ground *sw_kernel_no_ground(struct sw_model *m, struct sw_kernel *kernel)
+const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel)
 {
 	if (!kernel->unread)
 		return NULL;
 	uint64_t key = ground_key(kernel, SW_FOOTPRINT_MAX_SITES, 0);
-	struct sw_ground *ground = sw_map_ptr(&kernel->grounds, key);
-	if (!ground) {
-		ground = sw_arena_alloc(m->arena, sizeof *ground);
-		ground->mnemonic = "";
-		ground->unread = keep(m, kernel->unread);
-		sw_map_put_ptr(&kernel->grounds, key, ground);
+	struct sw_evidence_detail *evidence_detail = sw_map_ptr(&kernel->evidence_details, key);
+	if (!evidence_detail) {
+		evidence_detail = sw_arena_alloc(m->arena, sizeof *evidence_detail);
+		evidence_detail->mnemonic = "";
+		evidence_detail->unread = keep(m, kernel->unread);
+		sw_map_put_ptr(&kernel->evidence_details, key, evidence_detail);
 	}
-	return ground;
+	return evidence_detail;
 }
 
 /* From where the driver has a word to where the analysed code has it. */
@@ -199,7 +199,7 @@ void sw_kernels_free(struct sw_model *m)
 {
 	for (size_t i = 0; i < m->kernels.n; i++) {
 		free(m->kernels.at[i].signature);
-		sw_map_free(&m->kernels.at[i].grounds);
+		sw_map_free(&m->kernels.at[i].evidence_details);
 	}
 	free(m->kernels.at);
 }

@@ -88,14 +88,14 @@ static void push(struct making *k, const struct sw_reach *reach, enum sw_via via
 {
 	enum sw_role role[2];
 	uint32_t roles = roles_of(reach->role, role);
-	const struct sw_ground *ground = sw_kernel_ground(k->m, k->kernel, reach, via);
+	const struct sw_evidence_detail *evidence_detail = sw_kernel_evidence(k->m, k->kernel, reach, via);
 	for (uint32_t i = 0; i < roles; i++) {
 		struct sw_plan_touch *touch = sw_vec_push(&k->m->plans.touches);
 		*touch = *like;
 		touch->range.role = role[i];
 		touch->range.polls = k->polls;
 		touch->range.own_flags = k->own_flags;
-		touch->range.ground = ground;
+		touch->range.evidence_detail = evidence_detail;
 	}
 }
 

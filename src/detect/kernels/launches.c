@@ -39,7 +39,7 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 	if (walk->told && sw_kernel_mentions(walk->kernel, walk->function, offset))
 		return;
 	struct sw_range range = sw_range_open(address, role, evidence, param);
-	range.ground = walk->kernel ? sw_kernel_no_ground(m, walk->kernel) : NULL;
+	range.evidence_detail = walk->kernel ? sw_kernel_no_evidence(m, walk->kernel) : NULL;
 	if (sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
 		touched(walk, evidence);
 }
@@ -93,7 +93,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	return walk->told && kernel->ran;
 }
 
-static enum sw_told_by told_by(const struct walk *walk, bool all, uint32_t by_code)
+static enum sw_evidence_source_kind told_by(const struct walk *walk, bool all, uint32_t by_code)
 {
 	const struct sw_kernel *kernel = walk->kernel;
 	/* Whatever the name or nothing at all told counts for the launch. */
@@ -127,7 +127,7 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	if (!known && m->listing) {
 		m->listing->unknown = true;
 	} else if (!known) {
-		sw_model_books(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
+		sw_model_lane_state(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
 		m->wide.poisoned = true;
 	}
 }

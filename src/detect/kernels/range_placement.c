@@ -35,7 +35,7 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 			part = sw_range_bytes(from, (hi < end ? hi : end) - from, range->role, range->evidence);
 			part.base = range->base;
 			part.param = range->param;
-			part.ground = range->ground;
+			part.evidence_detail = range->evidence_detail;
 			part.polls = range->polls;
 			part.loose = true;
 			part.vague = lo < start && end < hi;

@@ -32,7 +32,7 @@ struct sw_range {
 	bool perhaps; /* of work that may not run (a body of a conditional node): at most a warning */
 	bool polls;   /* signals through memory, or is a library's workspace: one step down in the matrix */
 	bool own_flags; /* what it polls it writes, too (semaphores between its own blocks): at most a warning */
-	const struct sw_ground *ground; /* what the kernel's code says, NULL none */
+	const struct sw_evidence_detail *evidence_detail; /* what the kernel's code says, NULL none */
 };
 
 /* A box of consecutive bytes. */

@@ -17,8 +17,8 @@ static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_
 		return;
 	sw_hb_token token = sw_hb_wait_context(m->hb, r->rec->ctx);
 	sw_wait_look(m, w, token);
-	if ((a->memory == SW_MEM_DEVICE && sw_model_may(m, r->rec->ctx, SW_MAY_ALLOC)) ||
-	    (a->memory == SW_MEM_PINNED && sw_model_may(m, r->rec->ctx, SW_MAY_ALLOC_HOST)))
+	if ((a->memory == SW_MEM_DEVICE && sw_model_wait_rule(m, r->rec->ctx, SW_WAIT_RULE_ALLOC)) ||
+	    (a->memory == SW_MEM_PINNED && sw_model_wait_rule(m, r->rec->ctx, SW_WAIT_RULE_ALLOC_HOST)))
 		sw_wait_add(m, w, token, SW_ORDER_MEASURED);
 	else
 		sw_hb_wait_drop(m->hb, token);
@@ -98,7 +98,7 @@ static struct sw_access release(struct sw_model *m, const struct sw_access *what
 				uint64_t bytes)
 {
 	struct sw_range range = sw_range_bytes(lo, bytes, SW_FREE, SW_EV_EXACT);
-	struct sw_use *use = sw_model_use(m, what, &range, block, block->address + lo);
+	struct sw_shadow_use *use = sw_model_use(m, what, &range, block, block->address + lo);
 	struct sw_shadow_env env;
 	uint64_t unordered = m->unordered;
 	use->host = !what->stream;
@@ -182,17 +182,17 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	w->pinned = host ? block->bytes : 0;
 }
 
-static enum sw_may release_of(enum sw_memory memory)
+static enum sw_wait_rule release_of(enum sw_memory memory)
 {
 	switch (memory) {
 	case SW_MEM_PINNED:
-		return SW_MAY_FREE_HOST;
+		return SW_WAIT_RULE_FREE_HOST;
 	case SW_MEM_REGISTERED:
-		return SW_MAY_UNREGISTER;
+		return SW_WAIT_RULE_UNREGISTER;
 	case SW_MEM_MANAGED:
-		return SW_MAY_FREE_MANAGED;
+		return SW_WAIT_RULE_FREE_MANAGED;
 	default:
-		return SW_MAY_FREE;
+		return SW_WAIT_RULE_FREE;
 	}
 }
 
@@ -230,7 +230,7 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		sw_hb_token token =
 			block->ctx ? sw_hb_wait_context(m->hb, block->ctx) : sw_hb_wait_device(m->hb, block->device);
 		sw_wait_look(m, w, token);
-		if (sw_model_may(m, block->ctx, release_of(block->memory))) {
+		if (sw_model_wait_rule(m, block->ctx, release_of(block->memory))) {
 			sw_hb_wait_lanes(m->hb, token, r->thread, SW_ORDER_MEASURED, covered_now, &covers);
 			sw_wait_add(m, w, token, SW_ORDER_MEASURED);
 		} else {

@@ -172,8 +172,9 @@ static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum j
 	if (join != MAY)
 		return true;
 	if (src->place != PAGEABLE)
-		return sw_model_may(m, r->rec->ctx, SW_MAY_D2H_ASYNC);
-	return sw_model_may(m, r->rec->ctx, bytes <= 65536 ? SW_MAY_H2D_ASYNC_SMALL : SW_MAY_H2D_ASYNC_LARGE);
+		return sw_model_wait_rule(m, r->rec->ctx, SW_WAIT_RULE_D2H_ASYNC);
+	return sw_model_wait_rule(m, r->rec->ctx,
+				  bytes <= 65536 ? SW_WAIT_RULE_H2D_ASYNC_SMALL : SW_WAIT_RULE_H2D_ASYNC_LARGE);
 }
 
 static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
@@ -205,7 +206,7 @@ static void touch(struct sw_model *m, struct sw_wait *w, const struct side *side
 	sw_model_touch(m, &w->what, &side->range, &how);
 }
 
-static enum sw_moves moves_of(const struct side *dst, const struct side *src)
+static enum sw_copy_way moves_of(const struct side *dst, const struct side *src)
 {
 	bool to = dst->place == DEVICE, from = src->place == DEVICE;
 	if (to && from)

@@ -13,13 +13,13 @@
 struct segment {
 	struct sw_interval at;
 	uint32_t n, room;
-	struct sw_use **use;
-	struct sw_use *few[SW_INLINE_USES];
+	struct sw_shadow_use **use;
+	struct sw_shadow_use *few[SW_INLINE_USES];
 };
 
-struct sw_use *sw_use_new(struct sw_use_pool *pool)
+struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool)
 {
-	struct sw_use *use = pool->free;
+	struct sw_shadow_use *use = pool->free;
 	if (use)
 		pool->free = use->free_next;
 	else
@@ -30,7 +30,7 @@ struct sw_use *sw_use_new(struct sw_use_pool *pool)
 	return use;
 }
 
-void sw_use_drop(struct sw_use_pool *pool, struct sw_use *use)
+void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use)
 {
 	if (!use || --use->refs)
 		return;
@@ -60,14 +60,14 @@ static void segment_free(struct sw_shadow *shadow, struct sw_use_pool *pool, str
 	free(s);
 }
 
-static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_use *use)
+static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_shadow_use *use)
 {
 	if (s->n == SW_MAX_USES) {
 		sw_use_drop(pool, s->use[0]);
 		memmove(s->use, s->use + 1, --s->n * sizeof *s->use);
 	}
 	if (s->n == s->room) {
-		struct sw_use **more = sw_alloc(2 * s->room * sizeof *more);
+		struct sw_shadow_use **more = sw_alloc(2 * s->room * sizeof *more);
 		memcpy(more, s->use, s->n * sizeof *more);
 		if (s->use != s->few)
 			free(s->use);
@@ -94,14 +94,14 @@ static bool same_uses(const struct segment *a, const struct segment *b)
 	return a->n == b->n && !memcmp(a->use, b->use, a->n * sizeof *a->use);
 }
 
-static bool passed(const struct sw_shadow_env *env, const struct sw_use *m)
+static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *m)
 {
 	return (m->access.seq < env->keep_from || m->access.seq > env->keep_to) &&
 	       sw_hb_passed(env->hb, m->access.point);
 }
 
 /* Segments know the hulls of boxes only; an unbounded use is taken to touch all of its assumed extent. */
-static bool share_bytes(const struct sw_use *m, const struct sw_use *x)
+static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
 	struct sw_range a = m->range, b = x->range;
 	if (!a.bounded)
@@ -111,7 +111,7 @@ static bool share_bytes(const struct sw_use *m, const struct sw_use *x)
 	return sw_range_overlap(&a, &b);
 }
 
-bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x)
+bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
 	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
 	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
@@ -119,7 +119,7 @@ bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x)
 	return conflict && share_bytes(m, x);
 }
 
-static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
+static void meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_shadow_use *x)
 {
 	if (m->stamp == env->serial)
 		return;
@@ -130,14 +130,14 @@ static void meet(struct sw_shadow_env *env, struct sw_use *m, struct sw_use *x)
 }
 
 /* Who asks what a wait was needed for may do without the order of m and x, unless they conflict: then x needed it. */
-static bool asked_about(const struct sw_shadow_env *env, const struct sw_use *x, const struct sw_use *m)
+static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&
 	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
 }
 
 /* May x stand for m from now on?  (Both lie in one segment, which a dense x covers.) */
-static bool replaces(const struct sw_shadow_env *env, const struct sw_use *x, const struct sw_use *m)
+static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	bool same_box = x->range.address == m->range.address && x->range.width == m->range.width &&
 			x->range.pitch == m->range.pitch && x->range.rows == m->range.rows &&
@@ -158,11 +158,11 @@ static bool replaces(const struct sw_shadow_env *env, const struct sw_use *x, co
 	       sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED;
 }
 
-static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_use *x, bool enter)
+static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x, bool enter)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct sw_use *m = s->use[i];
+		struct sw_shadow_use *m = s->use[i];
 		if (passed(env, m)) {
 			sw_use_drop(env->pool, m);
 			continue;
@@ -211,12 +211,13 @@ static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
 	shadow->swept = shadow->segments.n;
 }
 
-static void fill_gap(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *x, uint64_t lo, uint64_t hi)
+static void fill_gap(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *x, uint64_t lo,
+		     uint64_t hi)
 {
 	segment_add(env->pool, segment_new(shadow, lo, hi), x);
 }
 
-void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use)
+void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
 	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
 	     at = sw_intervals_next(&shadow->segments, at))
@@ -234,7 +235,7 @@ static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_
 	}
 }
 
-void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use)
+void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
 	uint64_t lo = use->range.address, hi = use->end, at = lo;
 	bool several = false;

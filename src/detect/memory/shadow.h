@@ -19,7 +19,7 @@
 struct sw_block;
 
 /* One access as it is remembered; shared by the segments that it touches. */
-struct sw_use {
+struct sw_shadow_use {
 	uint32_t refs;
 	uint32_t stamp;		 /* serial of the use that met it last */
 	struct sw_range range;	 /* offsets */
@@ -29,20 +29,20 @@ struct sw_use {
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
 	bool may_wait; /* the documents leave open whether the call waited for it */
-	struct sw_use *free_next;
+	struct sw_shadow_use *free_next;
 };
 
 /* Uses come from a pool. */
 struct sw_use_pool {
-	struct sw_use *free;
+	struct sw_shadow_use *free;
 	struct sw_arena arena;
 	size_t live;
 };
-struct sw_use *sw_use_new(struct sw_use_pool *pool);
-void sw_use_drop(struct sw_use_pool *pool, struct sw_use *use);
+struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool);
+void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use);
 
 /* Two uses in one block: do they share bytes that one of them writes?  Atomic updates do not conflict. */
-bool sw_use_conflicts(const struct sw_use *m, const struct sw_use *x);
+bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x);
 
 struct sw_shadow {
 	struct sw_intervals segments;
@@ -58,14 +58,14 @@ struct sw_shadow_env {
 	   wait was needed for wants to see them (empty: keep_from > keep_to). */
 	uint64_t keep_from, keep_to;
 	/* Called once for each earlier use that shares bytes with the new one and where one of both writes. */
-	void (*meet)(void *arg, struct sw_use *earlier, struct sw_use *later);
+	void (*meet)(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 	void *arg;
 };
 
 /* Meets what is there, without leaving a trace. */
-void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use);
+void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Meets what is there and enters the use (which the segments then hold too). */
-void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_use *use);
+void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Nothing is known any more of [lo, hi). */
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);
 void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool);

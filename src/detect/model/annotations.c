@@ -21,9 +21,9 @@ static void say(struct sw_model *m, const struct sw_record *r, const struct sw_r
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	uint32_t lane;
 	sw_model_lane(m, &at, &lane);
-	if (m->said.n >= SW_MAX_SAID)
-		m->said.n = 0;
-	*sw_vec_push(&m->said) = (struct sw_said){
+	if (m->annotated.n >= SW_MAX_SAID)
+		m->annotated.n = 0;
+	*sw_vec_push(&m->annotated) = (struct sw_annotated_range){
 		.lane = lane,
 		.serial = sw_hb_lane_serial(m->hb, lane),
 		.range = sw_range_bytes(a->address, a->bytes, a->op == SW_NOTE_READS ? SW_READ : SW_WRITE, SW_EV_EXACT),
@@ -35,16 +35,16 @@ bool sw_note_launch(struct sw_model *m, struct sw_wait *w)
 	uint32_t lane = w->what.point.lane, serial = sw_hb_lane_serial(m->hb, lane);
 	size_t kept = 0;
 	bool any = false;
-	for (size_t i = 0; i < m->said.n; i++) {
-		const struct sw_said said = m->said.at[i];
+	for (size_t i = 0; i < m->annotated.n; i++) {
+		const struct sw_annotated_range said = m->annotated.at[i];
 		if (said.lane != lane || said.serial != serial) {
-			m->said.at[kept++] = said;
+			m->annotated.at[kept++] = said;
 			continue;
 		}
 		any = true;
 		sw_model_touch(m, &w->what, &said.range, &(struct sw_touch){0});
 	}
-	m->said.n = kept;
+	m->annotated.n = kept;
 	return any;
 }
 
@@ -80,7 +80,7 @@ bool sw_note_ignored(const struct sw_model *m, const struct sw_range *range)
 void sw_notes_free(struct sw_model *m)
 {
 	judge_again(m, 0, UINT64_MAX);
-	free(m->said.at);
+	free(m->annotated.at);
 }
 
 /* ---- blocks of suballocators --------------------------------------------------------------------------------------

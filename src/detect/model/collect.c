@@ -81,11 +81,11 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
 {
 	struct sw_cost *sum = &finding->cost;
-	struct sw_spread **spread = &collect->spread.at[finding - collect->judgement->findings.at];
+	struct sw_histogram **spread = &collect->spread.at[finding - collect->judgement->findings.at];
 	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
 	if (!*spread)
 		*spread = sw_calloc(1, sizeof **spread);
-	sw_spread_add(*spread, cost->ns);
+	sw_histogram_add(*spread, cost->ns);
 	sum->calls++;
 	sum->total_ns += cost->ns;
 	sum->parts.work_ns += cost->parts.work_ns;
@@ -164,13 +164,13 @@ static enum weigh weigh_of(int id)
 }
 
 /* The longest call is known exactly, so nothing is told to be longer. */
-static uint64_t quantile(const struct sw_spread *spread, unsigned percent, uint64_t worst_ns)
+static uint64_t quantile(const struct sw_histogram *spread, unsigned percent, uint64_t worst_ns)
 {
-	uint64_t ns = sw_spread_quantile(spread, percent);
+	uint64_t ns = sw_histogram_quantile(spread, percent);
 	return ns < worst_ns ? ns : worst_ns;
 }
 
-static void sum_up(struct sw_cost *cost, const struct sw_spread *spread, uint64_t span_ns)
+static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint64_t span_ns)
 {
 	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
 	cost->p50_ns = quantile(spread, 50, cost->worst_ns);

@@ -17,7 +17,7 @@ struct sw_collect {
 	struct sw_map index; /* hash of the call sites -> finding + 1 */
 	/* Beside each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
 	SW_VEC(uint64_t) waited;
-	SW_VEC(struct sw_spread *) spread;
+	SW_VEC(struct sw_histogram *) spread;
 	bool keep_possible;
 };
 

@@ -7,7 +7,7 @@
 /* Its work is done and its handles are void; what it owned ends, unless it is a part of another one. */
 static void end_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint8_t ctx)
 {
-	struct sw_context *c = &m->context[ctx];
+	struct sw_context_state *c = &m->context[ctx];
 	sw_hb_context_destroy(m->hb, ctx, r->thread, r->seq);
 	w->what.role = SW_FREE;
 	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
@@ -21,7 +21,7 @@ static void end_context(struct sw_model *m, const struct sw_record *r, struct sw
 
 /* A green context that is destroyed is not among them: cuda.h, cuGreenCtxDestroy: "does not destroy streams"; measured:
    it does not wait for their work, which the primary context goes on to cover. */
-static bool ends(const struct sw_context *c, const struct sw_record *r)
+static bool ends(const struct sw_context_state *c, const struct sw_record *r)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
 	if (!c->live)
@@ -35,7 +35,7 @@ void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_w
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
 	for (unsigned id = 1; id < 256; id++) {
-		struct sw_context *c = &m->context[id];
+		struct sw_context_state *c = &m->context[id];
 		if (o->op == SW_CONTEXT_RELEASE && c->primary && c->device == (int32_t)o->handle)
 			c->released = true;
 		if (ends(c, r))
@@ -46,9 +46,9 @@ void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_w
 /* cuda.h, cuCtxRecordEvent, cuCtxWaitEvent, cuCtxSynchronize: the primary context "and its green contexts". */
 static void join_green(struct sw_model *m, uint8_t ctx)
 {
-	const struct sw_context *c = &m->context[ctx];
+	const struct sw_context_state *c = &m->context[ctx];
 	for (unsigned id = 1; id < 256; id++) {
-		const struct sw_context *other = &m->context[id];
+		const struct sw_context_state *other = &m->context[id];
 		if (!other->live || other->device != c->device || id == ctx)
 			continue;
 		uint8_t part = c->green ? ctx : (uint8_t)id, whole = c->green ? (uint8_t)id : ctx;
@@ -64,33 +64,34 @@ static void join_green(struct sw_model *m, uint8_t ctx)
 static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, struct sw_wait *w)
 {
 	for (unsigned id = 1; id < 256; id++) {
-		const struct sw_context *c = &m->context[id];
+		const struct sw_context_state *c = &m->context[id];
 		bool primary = r->flags & SW_CTX_PRIMARY && c->primary && c->device == r->device;
 		if (c->live && ((primary && c->released) || id == r->h.ctx))
 			end_context(m, m->record, w, (uint8_t)id);
 	}
 }
 
-static const struct sw_may_set *may_of(struct sw_model *m, int32_t ordinal)
+static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal)
 {
 	const struct sw_trace_device *device;
 	for (size_t i = 0; (device = sw_reader_device(m->reader, i)); i++)
 		if (device->ordinal == ordinal)
-			return sw_mays_of(&m->j->mays, device->name, sw_reader_header(m->reader)->cuda_driver_version);
+			return sw_wait_rules_of(&m->j->mays, device->name,
+						sw_reader_header(m->reader)->cuda_driver_version);
 	return NULL;
 }
 
-bool sw_model_may(const struct sw_model *m, uint8_t ctx, enum sw_may may)
+bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule may)
 {
-	const struct sw_may_set *set = m->context[ctx].may;
-	return (set ? set : sw_mays_built_in())->waits[may];
+	const struct sw_wait_rule_set *set = m->context[ctx].may;
+	return (set ? set : sw_wait_rules_built_in())->waits[may];
 }
 
 void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
 	end_earlier(m, c, w);
-	m->context[r->rec->ctx] = (struct sw_context){
+	m->context[r->rec->ctx] = (struct sw_context_state){
 		.handle = c->handle,
 		.device = c->device,
 		.live = true,

@@ -95,7 +95,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->findings.at);
 	free(judgement->nvtx.at);
 	sw_times_free(&judged->times);
-	sw_mays_free(&judgement->mays);
+	sw_wait_rules_free(&judgement->mays);
 	sw_arena_free(&judged->arena);
 	free(judged);
 }

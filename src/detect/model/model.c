@@ -35,8 +35,8 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge)
 	if (edge->kind == SW_EDGE_LEGACY)
 		sw_legacy_edge(m, edge);
 	if (m->observer->edge)
-		m->observer->edge(m->observer->arg, edge, sw_model_books(m, edge->from.lane)->stream,
-				  sw_model_books(m, edge->to_lane)->stream);
+		m->observer->edge(m->observer->arg, edge, sw_model_lane_state(m, edge->from.lane)->stream,
+				  sw_model_lane_state(m, edge->to_lane)->stream);
 }
 
 void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
@@ -69,7 +69,7 @@ void sw_model_free(struct sw_model *m)
 {
 	sw_wait_forget(m);
 	for (size_t i = 0; i < m->lanes.n; i++) {
-		free(m->lanes.at[i].ties);
+		free(m->lanes.at[i].event_waits);
 		free(m->lanes.at[i].pending);
 	}
 	sw_footprint_library_close(m->library);
@@ -169,25 +169,25 @@ static uint32_t describe_stream(struct sw_model *m, const struct sw_hb_at *at, u
 	return index;
 }
 
-struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane)
+struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane)
 {
 	while (m->lanes.n <= lane)
-		*sw_vec_push(&m->lanes) = (struct sw_lane){0};
-	struct sw_lane *books = &m->lanes.at[lane];
+		*sw_vec_push(&m->lanes) = (struct sw_lane_state){0};
+	struct sw_lane_state *books = &m->lanes.at[lane];
 	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
 	if (books->serial != serial) {
-		free(books->ties);
+		free(books->event_waits);
 		free(books->pending);
 		m->capturing -= books->capture != 0;
-		*books = (struct sw_lane){.serial = serial};
+		*books = (struct sw_lane_state){.serial = serial};
 	}
 	return books;
 }
 
-struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane)
+struct sw_lane_state *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane)
 {
 	*lane = sw_hb_lane(m->hb, at);
-	struct sw_lane *books = sw_model_books(m, *lane);
+	struct sw_lane_state *books = sw_model_lane_state(m, *lane);
 	if (!books->stream)
 		books->stream = describe_stream(m, at, *lane);
 	return books;
@@ -205,7 +205,7 @@ bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	struct sw_access *what = &m->wait->what;
 	uint32_t lane;
-	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	what->stream = books->stream;
 	what->device = m->j->streams.at[books->stream].device;
 	if (books->capture) {
@@ -218,7 +218,7 @@ bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64
 		what->point = sw_hb_enqueue_across(m->hb, &at, others->ctx, others->n);
 	else
 		what->point = sw_hb_enqueue_beside(m->hb, &at, others->ctx[0]);
-	books = sw_model_books(m, what->point.lane);
+	books = sw_model_lane_state(m, what->point.lane);
 	books->work = what->point.tick;
 	books->last = *what;
 	if (!books->since)
@@ -278,10 +278,10 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 				      .arg = m};
 }
 
-struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-			    struct sw_block *block, uint64_t address)
+struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+				   struct sw_block *block, uint64_t address)
 {
-	struct sw_use *use = sw_use_new(&m->space.uses);
+	struct sw_shadow_use *use = sw_use_new(&m->space.uses);
 	uint64_t span = sw_range_span(range);
 	use->range = *range;
 	use->block = block;
@@ -294,7 +294,7 @@ struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, co
 	use->access.role = range->role;
 	use->access.param = range->param;
 	use->access.evidence = range->evidence;
-	use->access.ground = range->ground;
+	use->access.evidence_detail = range->evidence_detail;
 	use->access.extent_known = range->bounded;
 	use->access.ranged = true;
 	use->access.address = address;
@@ -315,7 +315,7 @@ static bool host_sees(enum sw_memory memory)
 static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_touch *how, struct sw_block *block, uint64_t address, bool freed)
 {
-	struct sw_use *use = sw_model_use(m, what, range, block, address);
+	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
 	struct sw_shadow_env env;
 	use->host = how->host;
 	use->may_wait = how->may_wait;
@@ -325,7 +325,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		if (!block->born_passed)
 			sw_hazard_unborn(m, block, use);
 		if (host_sees(block->memory)) {
-			struct sw_lane *books = sw_model_books(m, what->point.lane);
+			struct sw_lane_state *books = sw_model_lane_state(m, what->point.lane);
 			books->visible = what->point.tick;
 			books->visible_seq = what->seq;
 		}
@@ -390,7 +390,7 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 		struct sw_range part = sw_range_bytes(lo, end - lo, range->role, range->evidence);
 		part.base = range->base;
 		part.param = range->param;
-		part.ground = range->ground;
+		part.evidence_detail = range->evidence_detail;
 		part.loose = range->loose;
 		part.polls = range->polls;
 		any |= touch_one(m, what, &part, how);
@@ -456,7 +456,7 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 static void tell_failed(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_operation op = {.record = r};
-	struct sw_context *context = &m->context[r->rec->ctx];
+	struct sw_context_state *context = &m->context[r->rec->ctx];
 	if (is_sticky(r->rec->status) && !context->over) {
 		context->over = true;
 		if (!m->j->coverage.sticky_error_seq)

@@ -58,18 +58,18 @@ struct sw_wait;
 typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw_wait *w);
 
 /* What is known of an operation's lane beside its clocks.  A slot that changed hands has another serial. */
-struct sw_lane {
+struct sw_lane_state {
 	uint32_t serial;
-	uint32_t stream;	       /* index in judgement.streams */
-	uint64_t work;		       /* last step that was work */
-	struct sw_access last;	       /* that work; seq 0 none */
-	uint64_t since;		       /* record of the first work since a wait that is asked about, 0 none */
-	uint64_t visible, visible_seq; /* last step that touched memory which the host can, and its record */
-	uint64_t unknown;	       /* last step whose accesses are not known */
-	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0 none */
-	uint64_t signal;	       /* last step that may tell the host something through memory */
-	struct sw_tie *ties;	       /* waits made on this lane, a ring; NULL none yet */
-	uint32_t ties_made;
+	uint32_t stream;		   /* index in judgement.streams */
+	uint64_t work;			   /* last step that was work */
+	struct sw_access last;		   /* that work; seq 0 none */
+	uint64_t since;			   /* record of the first work since a wait that is asked about, 0 none */
+	uint64_t visible, visible_seq;	   /* last step that touched memory which the host can, and its record */
+	uint64_t unknown;		   /* last step whose accesses are not known */
+	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0 none */
+	uint64_t signal;		   /* last step that may tell the host something through memory */
+	struct sw_event_wait *event_waits; /* waits made on this lane, a ring; NULL none yet */
+	uint32_t event_waits_made;
 	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */
 		uint64_t seq, tick;
 	} * pending;
@@ -102,7 +102,7 @@ enum sw_own {
 #define SW_OWN_MARGIN 4u
 #define SW_NOT_READY  600u /* CUDA_ERROR_NOT_READY */
 
-enum sw_moves { SW_MOVES_OTHER, SW_MOVES_UP, SW_MOVES_DOWN, SW_MOVES_WITHIN };
+enum sw_copy_way { SW_MOVES_OTHER, SW_MOVES_UP, SW_MOVES_DOWN, SW_MOVES_WITHIN };
 
 /* What a thread did last. */
 struct sw_polling { /* a loop of queries for one handle that is not over */
@@ -129,7 +129,7 @@ struct sw_wait {
 	enum sw_order order[SW_WAIT_TOKENS];
 	struct sw_access waited_for; /* of what is covered, the work given out last; seq 0: not known */
 	sw_covered_vec covered;	     /* work that the host did not know to be done, documented clock */
-	enum sw_moves moves;	     /* copies: which way */
+	enum sw_copy_way moves;	     /* copies: which way */
 	struct sw_access read_back;  /* synchronisations: the copy of a value right before it, seq 0 none */
 	bool staged;		     /* a copy from or to pageable memory */
 	struct sw_range host_range;  /* what the host itself touches inside the call; width 0 nothing */
@@ -137,7 +137,7 @@ struct sw_wait {
 	struct sw_wait *next;
 };
 
-struct sw_event {
+struct sw_event_state {
 	struct sw_access record;   /* the last record's call */
 	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
 	uint64_t capture;	   /* recorded inside this capture, 0: for real */
@@ -148,12 +148,12 @@ struct sw_event {
 };
 
 /* A wait of a stream (or the host) for an event, as hazards look back on it. */
-struct sw_tie {
+struct sw_event_wait {
 	struct sw_access wait, record, replaced;
 	bool recorded;
 	bool useless; /* the record covered no work that the waiting side did not know of */
 };
-#define SW_TIES 8u
+#define SW_EVENT_WAITS 8u
 
 /* A kernel, as far as its name and its code tell. */
 struct sw_kernel {
@@ -166,10 +166,10 @@ struct sw_kernel {
 	bool wild;			      /* some of what it does is not known */
 	bool unreadable;		      /* there is code, but it says nothing */
 	const char *unread;		      /* why not, or why not all */
-	struct sw_map grounds;		      /* what a reach rests on -> struct sw_ground */
+	struct sw_map evidence_details;	      /* what a reach rests on -> struct sw_evidence_detail */
 };
 
-struct sw_context {
+struct sw_context_state {
 	uint64_t handle;
 	int device;
 	bool live, primary, green;
@@ -177,8 +177,8 @@ struct sw_context {
 	uint8_t whole; /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
 	uint32_t arch; /* of the device, 0 not looked up */
 	bool over;     /* a sticky error ended judgement */
-	uint64_t unclassified;	      /* first call that we do not model, 0 none */
-	const struct sw_may_set *may; /* NULL: its creation was not seen, as built in */
+	uint64_t unclassified;		    /* first call that we do not model, 0 none */
+	const struct sw_wait_rule_set *may; /* NULL: its creation was not seen, as built in */
 };
 
 struct sw_legacy_site {
@@ -219,7 +219,7 @@ struct sw_wide_lane {
 	struct sw_sync_site *site;
 };
 
-struct sw_wide {
+struct sw_wide_syncs {
 	bool poisoned;		   /* since the last wait something was done that is not known */
 	uint64_t to;		   /* record of the last wait */
 	struct sw_sync_site *last; /* of the last wait, if something was pending */
@@ -228,7 +228,7 @@ struct sw_wide {
 };
 
 /* What the program said of a stream's next launch. */
-struct sw_said {
+struct sw_annotated_range {
 	uint32_t lane, serial;
 	struct sw_range range;
 };
@@ -260,12 +260,12 @@ struct sw_model {
 	struct sw_wait scratch, *spare;
 	struct sw_map open; /* sequence number of BEGIN -> struct sw_wait */
 
-	struct sw_context context[256];
-	SW_VEC(struct sw_lane) lanes;
+	struct sw_context_state context[256];
+	SW_VEC(struct sw_lane_state) lanes;
 	size_t capturing;	      /* lanes that are part of a capture */
 	struct sw_map shared_streams; /* descriptions that several lanes share -> index in judgement.streams */
 	struct sw_map names;	      /* hash of a name -> where it is kept */
-	struct sw_map events;	      /* handle -> struct sw_event */
+	struct sw_map events;	      /* handle -> struct sw_event_state */
 	struct sw_map host_funcs;     /* record of HOST_FUNC -> token */
 	struct sw_map polls;	      /* call site of a query loop -> what polls.c knows of it */
 	SW_VEC(struct sw_kernel) kernels;
@@ -278,14 +278,14 @@ struct sw_model {
 	struct sw_listing *listing; /* what is touched is listed here instead of judged; NULL: it is judged */
 	struct sw_map touched;	    /* function handles whose code is known to be loaded */
 	SW_VEC(struct sw_legacy_site) legacy;
-	struct sw_wide wide;
+	struct sw_wide_syncs wide;
 	struct sw_stalls stalled, holders;
 	sw_covered_vec scratch_covered;
 	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
 	struct sw_map cells;		   /* address -> values that streams wrote there (stream_values.c) */
 	uint64_t values_written;
-	struct sw_nvtx_books nvtx;
-	SW_VEC(struct sw_said) said;
+	struct sw_nvtx_state nvtx;
+	SW_VEC(struct sw_annotated_range) annotated;
 	struct sw_intervals ignored; /* addresses that are not judged */
 	uint64_t unordered;	     /* uses that met an earlier one which no document orders before them */
 	uint32_t serial;	     /* of uses entered */
@@ -303,8 +303,8 @@ void sw_model_finish(struct sw_model *m);
 
 struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r, uint64_t stream);
 /* Lane and its books; the stream is described in the judgement on the way. */
-struct sw_lane *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
-struct sw_lane *sw_model_books(struct sw_model *m, uint32_t lane);
+struct sw_lane_state *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
+struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane);
 /* A small number for a thread, from 0: those of a damaged trace are as large as 32 bits allow. */
 uint32_t sw_model_thread(struct sw_model *m, uint32_t thread);
 /* A copy that lives as long as the judgement, one for all that are alike. */
@@ -313,7 +313,7 @@ const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes);
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 
 /* Does a call of this context wait, where no document decides it? */
-bool sw_model_may(const struct sw_model *m, uint8_t ctx, enum sw_may may);
+bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule may);
 /* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
 /* Other contexts that work takes part in: `all`, it is serialised with each as a whole; else with the default stream of
@@ -337,8 +337,8 @@ struct sw_touch {
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		    const struct sw_touch *how);
 /* A use of [range] in a block; end and access are filled, one reference belongs to the caller. */
-struct sw_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-			    struct sw_block *block, uint64_t address);
+struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+				   struct sw_block *block, uint64_t address);
 void sw_model_env(struct sw_model *m, struct sw_shadow_env *env);
 /* Mentions a block in the judgement: index + 1. */
 uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
@@ -350,10 +350,10 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
 /* NULL: more of them than a program has.  Valid until the next call. */
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
 /* What an access of the kernel rests on; lives as long as the judgement. */
-const struct sw_ground *sw_kernel_ground(struct sw_model *m, struct sw_kernel *kernel, const struct sw_reach *reach,
-					 enum sw_via via);
+const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
+						    const struct sw_reach *reach, enum sw_via via);
 /* The same where the code does not tell: why; NULL when nobody looked. */
-const struct sw_ground *sw_kernel_no_ground(struct sw_model *m, struct sw_kernel *kernel);
+const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
 /* Does the footprint speak of the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
 void sw_kernels_free(struct sw_model *m);
@@ -381,7 +381,7 @@ const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream
 void sw_graphs_free(struct sw_model *m);
 /* Takes the reference; use: NULL where the memory has ended. */
 void sw_listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-		    const struct sw_touch *how, struct sw_use *use);
+		    const struct sw_touch *how, struct sw_shadow_use *use);
 
 /* ---- branch_races.c ---- */
 /* False: there are too many nodes, a circle, or a dependency on a node that is not there. */
@@ -392,12 +392,12 @@ void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const str
 		       const struct sw_listing *listing);
 
 /* ---- node_order.c ---- */
-/* Fills exec->turns; paths NULL: which node comes before which is not known. */
-void sw_turns_make(struct sw_exec *exec, const struct sw_paths *paths);
+/* Fills exec->node_order; paths NULL: which node comes before which is not known. */
+void sw_node_order_make(struct sw_exec *exec, const struct sw_paths *paths);
 
 /* ---- graph_launches.c ---- */
 /* Launches of one exec follow each other: an event of ours stands for the last. */
-uint64_t sw_exec_turn(const struct sw_exec *exec);
+uint64_t sw_exec_node_order(const struct sw_exec *exec);
 
 /* ---- threads.c ---- */
 /* begin: the HOST_FUNC_RUN that ended with record `seq`. */
@@ -426,7 +426,7 @@ void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
 uint64_t sw_wait_own(enum sw_own what, uint64_t bytes);
 void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed);
 void sw_wait_forget(struct sw_model *m);
-void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uint64_t tick);
+void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick);
 
 /* ---- allocations.c ---- */
 /* The call that made the block. */
@@ -474,21 +474,21 @@ void sw_stall_done(struct sw_model *m, const struct sw_wait *w);
 void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done);
 
 /* ---- hazards.c ---- */
-void sw_hazard_meet(void *arg, struct sw_use *earlier, struct sw_use *later);
-void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_use *later);
+void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
+void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
 /* A suballocator hands out what it took back. */
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
-void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_use *later);
+void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);
 
 /* ---- intended_order.c ---- */
-void sw_tie_remember(struct sw_model *m, struct sw_lane *lane, const struct sw_event *event,
-		     const struct sw_hb_event_state *state, bool useless);
+void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
+			    const struct sw_hb_event_state *state, bool useless);
 /* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
-bool sw_tie_useless(const struct sw_model *m, const struct sw_event *event, uint32_t lane);
+bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
 /* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
  */
-void sw_tie_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block);
-void sw_tie_replaced(struct sw_model *m, const struct sw_event *event);
+void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block);
+void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event);
 
 /* ---- legacy_stream.c ---- */
 void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge);
@@ -497,7 +497,7 @@ void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge);
 /* A call of the host is over; `documented`: documents promise that it waited. */
 void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented);
 /* The later use comes behind the earlier one, with which it conflicts. */
-void sw_wide_need(struct sw_model *m, const struct sw_use *earlier, const struct sw_use *later);
+void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 /* The host was told that the step is done, and may rely on it (tick 0: nobody knows which). */
 void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq);
 /* Uses from this record on are to be kept; UINT64_MAX: none. */

@@ -12,7 +12,7 @@
 struct sw_model;
 struct sw_nvtx_stack;
 
-struct sw_nvtx_books {
+struct sw_nvtx_state {
 	struct sw_map threads; /* thread, or the kernel's id of one that has made no call -> struct sw_nvtx_stack */
 	struct sw_map started; /* id -> struct sw_nvtx_stack */
 	struct sw_map alike;   /* name, domain and range around -> index in judgement.nvtx + 1 */

@@ -21,7 +21,7 @@ void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct 
 	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, s->stream);
 	uint32_t lane;
-	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	w->what.stream = books->stream;
 	m->capturing -= books->capture != 0;
 	books->capture = 0;
@@ -30,9 +30,9 @@ void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct 
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static struct sw_event *event_of(struct sw_model *m, uint64_t handle)
+static struct sw_event_state *event_of(struct sw_model *m, uint64_t handle)
 {
-	struct sw_event *event = sw_map_ptr(&m->events, handle);
+	struct sw_event_state *event = sw_map_ptr(&m->events, handle);
 	if (!event) {
 		event = sw_calloc(1, sizeof *event);
 		sw_map_put_ptr(&m->events, handle, event);
@@ -71,7 +71,7 @@ static unsigned record_flags(uint32_t flags)
 void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
 		       unsigned flags)
 {
-	struct sw_event *event = event_of(m, handle);
+	struct sw_event_state *event = event_of(m, handle);
 	struct sw_hb_event_state before, now;
 	sw_hb_event_record(m->hb, handle, at, flags, &before);
 	bool unwaited = before.recorded && !before.waits && !event->capture;
@@ -81,23 +81,23 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 	sw_hb_event_state(m->hb, handle, &now);
 	what->point = now.record;
 	event->record = *what;
-	event->work = now.context_wide ? UINT64_MAX : sw_model_books(m, now.record.lane)->work;
-	event->last = now.context_wide ? (struct sw_access){0} : sw_model_books(m, now.record.lane)->last;
+	event->work = now.context_wide ? UINT64_MAX : sw_model_lane_state(m, now.record.lane)->work;
+	event->last = now.context_wide ? (struct sw_access){0} : sw_model_lane_state(m, now.record.lane)->last;
 	event->capture = 0;
 	if (unwaited && event->ordering)
-		sw_tie_replaced(m, event);
+		sw_event_wait_replaced(m, event);
 }
 
 void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, e->stream);
-	struct sw_event *event = event_of(m, e->event);
+	struct sw_event_state *event = event_of(m, e->event);
 	uint32_t lane;
 	uint64_t capture = 0;
 	w->what.role = SW_RECORD;
 	if (!(e->flags & SW_EVENT_RECORD_CONTEXT)) {
-		const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+		const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 		w->what.stream = books->stream;
 		capture = books->capture;
 	}
@@ -129,7 +129,7 @@ static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsign
 	m->j->coverage.edges_for_safety++;
 }
 
-static void join_capture(struct sw_model *m, struct sw_lane *books, uint64_t capture)
+static void join_capture(struct sw_model *m, struct sw_lane_state *books, uint64_t capture)
 {
 	m->capturing += !books->capture;
 	books->capture = capture;
@@ -139,12 +139,12 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 {
 	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, s->stream);
-	struct sw_event *event = event_of(m, s->event);
+	struct sw_event_state *event = event_of(m, s->event);
 	struct sw_hb_event_state state;
 	bool all = s->flags & 2;
 	uint32_t lane;
 	w->what.role = SW_WAIT;
-	struct sw_lane *books = all ? NULL : sw_model_lane(m, &at, &lane);
+	struct sw_lane_state *books = all ? NULL : sw_model_lane(m, &at, &lane);
 	if (books)
 		w->what.stream = books->stream;
 	if (books && capture_lives(m, event->capture)) {
@@ -157,11 +157,11 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 		wait_for_graph(m, &at, all ? SW_HB_CONTEXT : 0);
 		return;
 	}
-	bool useless = books && sw_tie_useless(m, event, lane);
+	bool useless = books && sw_event_wait_useless(m, event, lane);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
 	if (books)
-		sw_tie_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
+		sw_event_wait_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
 }
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, c->stream);
 	uint32_t lane;
-	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	w->what.stream = books->stream;
 	if (c->op != SW_CAPTURE_END) {
 		if (!r->failed)
@@ -199,13 +199,13 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	struct sw_hb_at at = sw_model_at(m, r, f->stream);
 	uint32_t lane;
 	sw_hb_token token;
-	struct sw_lane *books = sw_model_lane(m, &at, &lane);
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	w->what.stream = books->stream;
 	if (books->capture)
 		return;
 	w->what.point = sw_hb_host_func(m->hb, &at, &token);
 	w->enqueues = true;
-	books = sw_model_books(m, w->what.point.lane);
+	books = sw_model_lane_state(m, w->what.point.lane);
 	books->work = books->visible = w->what.point.tick;
 	books->last = w->what;
 	if (!books->since)

@@ -8,7 +8,7 @@ static uint32_t bucket_of(uint64_t ns)
 		return (uint32_t)ns;
 	unsigned top = 63u - (unsigned)__builtin_clzll(ns);
 	uint32_t at = 8 * (top - 2) + (uint32_t)(ns >> (top - 3) & 7);
-	return at < 8 * SW_SPREAD_OCTAVES ? at : 8 * SW_SPREAD_OCTAVES - 1;
+	return at < 8 * SW_HISTOGRAM_OCTAVES ? at : 8 * SW_HISTOGRAM_OCTAVES - 1;
 }
 
 static uint64_t middle_of(uint32_t bucket)
@@ -19,7 +19,7 @@ static uint64_t middle_of(uint32_t bucket)
 	return ((8ull + bucket % 8) << shift) + (1ull << shift) / 2;
 }
 
-void sw_spread_add(struct sw_spread *spread, uint64_t ns)
+void sw_histogram_add(struct sw_histogram *spread, uint64_t ns)
 {
 	uint32_t *bucket = &spread->bucket[bucket_of(ns)];
 	if (*bucket == UINT32_MAX)
@@ -28,10 +28,10 @@ void sw_spread_add(struct sw_spread *spread, uint64_t ns)
 	spread->n++;
 }
 
-uint64_t sw_spread_quantile(const struct sw_spread *spread, unsigned percent)
+uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent)
 {
 	uint64_t wanted = (spread->n * percent + 99) / 100, seen = 0;
-	for (uint32_t i = 0; i < 8 * SW_SPREAD_OCTAVES; i++) {
+	for (uint32_t i = 0; i < 8 * SW_HISTOGRAM_OCTAVES; i++) {
 		seen += spread->bucket[i];
 		if (seen && seen >= wanted)
 			return middle_of(i);

@@ -9,15 +9,15 @@
 
 #include <stdint.h>
 
-#define SW_SPREAD_OCTAVES 38u /* up to 2^40 ns, 18 minutes: what is longer counts as that */
+#define SW_HISTOGRAM_OCTAVES 38u /* up to 2^40 ns, 18 minutes: what is longer counts as that */
 
-struct sw_spread {
+struct sw_histogram {
 	uint64_t n;
-	uint32_t bucket[8 * SW_SPREAD_OCTAVES];
+	uint32_t bucket[8 * SW_HISTOGRAM_OCTAVES];
 };
 
-void sw_spread_add(struct sw_spread *spread, uint64_t ns);
+void sw_histogram_add(struct sw_histogram *spread, uint64_t ns);
 /* The duration that `percent` of them do not exceed, in ns; 0 when there are none. */
-uint64_t sw_spread_quantile(const struct sw_spread *spread, unsigned percent);
+uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent);
 
 #endif

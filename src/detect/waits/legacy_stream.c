@@ -35,7 +35,7 @@ static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const str
 		site->call = m->wait->what;
 		site->n = 0;
 	}
-	if (sw_model_books(m, edge->from.lane)->work && site->n < sizeof site->from / sizeof *site->from) {
+	if (sw_model_lane_state(m, edge->from.lane)->work && site->n < sizeof site->from / sizeof *site->from) {
 		site->from[site->n].lane = edge->from.lane;
 		site->from[site->n++].seq = edge->from_seq;
 	}
@@ -48,7 +48,7 @@ static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const str
  */
 static void add_held(struct sw_model *m, struct sw_held *held, const struct sw_legacy_site *site, uint32_t lane)
 {
-	const struct sw_access *before = &sw_model_books(m, lane)->last;
+	const struct sw_access *before = &sw_model_lane_state(m, lane)->last;
 	const struct sw_time *work = sw_times_find(m->times, m->wait->what.seq);
 	const struct sw_time *legacy = sw_times_find(m->times, site->call.seq);
 	const struct sw_time *own = before->seq ? sw_times_find(m->times, before->seq) : NULL;
@@ -78,7 +78,7 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 			.access = {site->call, m->wait->what},
 			.fix = SW_FIX_NONBLOCKING,
 			.fix_seq = site->call.seq,
-			.detail = sw_model_books(m, site->from[i].lane)->stream,
+			.detail = sw_model_lane_state(m, site->from[i].lane)->stream,
 			.value = site->from[i].seq,
 		};
 		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);

@@ -9,7 +9,7 @@
 static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_record *r, uint64_t handle)
 {
 	struct sw_hb_event_state state;
-	struct sw_event *event = sw_map_ptr(&m->events, handle);
+	struct sw_event_state *event = sw_map_ptr(&m->events, handle);
 	if (event && event->capture)
 		return;
 	if (event && event->in_graph) {
@@ -34,7 +34,7 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	if (w->pending && event->last.seq > w->waited_for.seq)
 		w->waited_for = event->last;
 	uint32_t host = sw_hb_host_lane(m->hb, r->thread);
-	sw_tie_remember(m, sw_model_books(m, host), event, &state, sw_tie_useless(m, event, host));
+	sw_event_wait_remember(m, sw_model_lane_state(m, host), event, &state, sw_event_wait_useless(m, event, host));
 }
 
 static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_sync *s)
@@ -65,7 +65,7 @@ static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_
 
 static void asked_event(struct sw_model *m, uint64_t handle)
 {
-	struct sw_event *event = sw_map_ptr(&m->events, handle);
+	struct sw_event_state *event = sw_map_ptr(&m->events, handle);
 	if (event && !event->capture && event->record.seq)
 		sw_wide_asked(m, event->record.point, event->record.seq);
 }
@@ -76,7 +76,7 @@ static void asked(struct sw_model *m, const struct sw_record *r, const struct sw
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);
 	uint32_t lane;
 	if (s->what == SW_SYNC_STREAM) {
-		const struct sw_lane *books = sw_model_lane(m, &at, &lane);
+		const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 		if (books->work)
 			sw_wide_asked(m, (struct sw_point){lane, books->work}, books->last.seq);
 		return;

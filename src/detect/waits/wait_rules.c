@@ -10,24 +10,24 @@ static const struct rule {
 	const char *kernels; /* '1': for a kernel on this kind of stream, as the index of struct sw_waits */
 	const char *text;
 	const char *rows[2];
-} rules[SW_MAYS] = {
+} rules[SW_WAIT_RULES] = {
 #define SW_MAY(name, built_in, kernels, text, first, second) {built_in, kernels, text, {first, second}},
 #include "detect/waits/behaviour.def"
 };
 
-_Static_assert(SW_MAYS <= 32, "a bit for each in struct sw_mays");
+_Static_assert(SW_WAIT_RULES <= 32, "a bit for each in struct sw_wait_rules");
 
-static const struct sw_may_set built_in_set = {.waits = {
+static const struct sw_wait_rule_set built_in_set = {.waits = {
 #define SW_MAY(name, built_in, kernels, text, first, second) built_in,
 #include "detect/waits/behaviour.def"
-					       }};
+						     }};
 
-const struct sw_may_set *sw_mays_built_in(void)
+const struct sw_wait_rule_set *sw_wait_rules_built_in(void)
 {
 	return &built_in_set;
 }
 
-const char *sw_may_text(enum sw_may may, bool *built_in)
+const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in)
 {
 	*built_in = rules[may].built_in;
 	return rules[may].text;
@@ -51,21 +51,22 @@ static bool decide(const struct rule *rule, const struct sw_behaviour *table)
 	return said ? said == '1' : rule->built_in;
 }
 
-static void use(struct sw_mays *mays, struct sw_may_set *set, const struct sw_behaviour *table, const char *path)
+static void use(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const struct sw_behaviour *table,
+		const char *path)
 {
-	for (int i = 0; i < SW_MAYS; i++) {
+	for (int i = 0; i < SW_WAIT_RULES; i++) {
 		set->waits[i] = decide(&rules[i], table);
 		mays->differs |= (uint32_t)(set->waits[i] != rules[i].built_in) << i;
 	}
 	*sw_vec_push(&mays->used) = sw_strdup(path);
 }
 
-static void complain(struct sw_mays *mays, char *text)
+static void complain(struct sw_wait_rules *mays, char *text)
 {
 	*sw_vec_push(&mays->complaints) = text;
 }
 
-static void read_table(struct sw_mays *mays, struct sw_may_set *set, const char *path, uint32_t driver)
+static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const char *path, uint32_t driver)
 {
 	struct sw_behaviour table;
 	struct sw_error error;
@@ -91,14 +92,14 @@ static void read_table(struct sw_mays *mays, struct sw_may_set *set, const char 
 	sw_behaviour_free(&table);
 }
 
-const struct sw_may_set *sw_mays_of(struct sw_mays *mays, const char *gpu, uint32_t driver)
+const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver)
 {
 	for (size_t i = 0; i < mays->sets.n; i++)
 		if (strcmp(mays->sets.at[i]->gpu, gpu) == 0)
 			return mays->sets.at[i];
 	if (!mays->source || !*gpu || strlen(gpu) >= sizeof built_in_set.gpu)
 		return &built_in_set;
-	struct sw_may_set *set = sw_alloc(sizeof *set);
+	struct sw_wait_rule_set *set = sw_alloc(sizeof *set);
 	*set = built_in_set;
 	strcpy(set->gpu, gpu);
 	*sw_vec_push(&mays->sets) = set;
@@ -109,7 +110,7 @@ const struct sw_may_set *sw_mays_of(struct sw_mays *mays, const char *gpu, uint3
 	return set;
 }
 
-void sw_mays_free(struct sw_mays *mays)
+void sw_wait_rules_free(struct sw_wait_rules *mays)
 {
 	for (size_t i = 0; i < mays->sets.n; i++)
 		free(mays->sets.at[i]);
@@ -120,5 +121,5 @@ void sw_mays_free(struct sw_mays *mays)
 	free(mays->sets.at);
 	free(mays->used.at);
 	free(mays->complaints.at);
-	*mays = (struct sw_mays){0};
+	*mays = (struct sw_wait_rules){0};
 }

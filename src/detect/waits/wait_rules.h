@@ -13,22 +13,22 @@
 #include "detect/waits/behaviour.h"
 
 /* The rules, with the rows that decide each: SW_MAY in src/detect/waits/behaviour.def. */
-enum sw_may {
-#define SW_MAY(name, built_in, kernels, text, first, second) SW_MAY_##name,
+enum sw_wait_rule {
+#define SW_MAY(name, built_in, kernels, text, first, second) SW_WAIT_RULE_##name,
 #include "detect/waits/behaviour.def"
-	SW_MAYS
+	SW_WAIT_RULES
 };
 
 /* What holds on one kind of GPU. */
-struct sw_may_set {
+struct sw_wait_rule_set {
 	char gpu[sizeof((struct sw_behaviour *)0)->gpu];
-	bool waits[SW_MAYS];
+	bool waits[SW_WAIT_RULES];
 };
 
 /* The sets of a judgement; zero-initialise it. */
-struct sw_mays {
+struct sw_wait_rules {
 	const char *source; /* NULL: built in only; "": the folder of sw_behaviour_folder(); else one table */
-	SW_VEC(struct sw_may_set *) sets;
+	SW_VEC(struct sw_wait_rule_set *) sets;
 	/* For the report. */
 	SW_VEC(char *) used;	   /* tables */
 	SW_VEC(char *) complaints; /* tables that are there but cannot be used, and why */
@@ -36,12 +36,12 @@ struct sw_mays {
 };
 
 /* The set of a GPU and driver; a table that fits is read at the first question. */
-const struct sw_may_set *sw_mays_of(struct sw_mays *mays, const char *gpu, uint32_t driver);
+const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver);
 /* What is built in. */
-const struct sw_may_set *sw_mays_built_in(void);
-void sw_mays_free(struct sw_mays *mays);
+const struct sw_wait_rule_set *sw_wait_rules_built_in(void);
+void sw_wait_rules_free(struct sw_wait_rules *mays);
 
 /* "cudaFree waits for the device", and whether that is built in as true. */
-const char *sw_may_text(enum sw_may may, bool *built_in);
+const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in);
 
 #endif

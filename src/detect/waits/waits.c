@@ -85,7 +85,7 @@ static void look_for_work(struct sw_model *m, struct sw_wait *w)
 	w->waited_for.seq = 0;
 	for (size_t i = 0; i < w->covered.n; i++) {
 		const struct sw_covered *covered = &w->covered.at[i];
-		const struct sw_access *last = &sw_model_books(m, covered->lane)->last;
+		const struct sw_access *last = &sw_model_lane_state(m, covered->lane)->last;
 		if (last->seq > w->waited_for.seq && last->point.tick > covered->known &&
 		    last->point.tick <= covered->covered)
 			w->waited_for = *last;
@@ -108,7 +108,7 @@ void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token)
 
 /* ---- work that is not known to be done --------------------------------------------------------------------------- */
 
-void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uint64_t tick)
+void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick)
 {
 	if (!m->observer->completed)
 		return;
@@ -140,7 +140,7 @@ void sw_pending_push(struct sw_model *m, struct sw_lane *lane, uint64_t seq, uin
 static void tell_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns)
 {
 	for (size_t i = 0; i < done->n; i++) {
-		struct sw_lane *lane = sw_model_books(m, done->at[i].lane);
+		struct sw_lane_state *lane = sw_model_lane_state(m, done->at[i].lane);
 		while (lane->pending_n && lane->pending[lane->pending_first].tick <= done->at[i].covered) {
 			m->observer->completed(m->observer->arg, lane->pending[lane->pending_first].seq, lane->stream,
 					       t_ns);

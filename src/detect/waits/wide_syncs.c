@@ -113,7 +113,7 @@ static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 /* A wait covers the lane: from now on it is the one that is asked for. */
 static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
 {
-	struct sw_lane *books = sw_model_books(m, covered->lane);
+	struct sw_lane_state *books = sw_model_lane_state(m, covered->lane);
 	struct sw_wide_lane *old = lane_of(m, covered->lane);
 	struct sw_wide_lane lane = {.lane = covered->lane,
 				    .serial = books->serial,
@@ -215,7 +215,7 @@ void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_co
 
 /* ---- needs ------------------------------------------------------------------------------------------------------- */
 
-void sw_wide_need(struct sw_model *m, const struct sw_use *earlier, const struct sw_use *later)
+void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
 {
 	struct sw_wide_lane *lane = lane_of(m, earlier->access.point.lane);
 	uint64_t tick = earlier->access.point.tick;

@@ -22,7 +22,7 @@ struct known {
 };
 struct assumer {
 	struct sw_ssa *ssa;
-	struct sw_guards *guards;
+	struct sw_path_conditions *guards;
 	uint32_t mark, nodes, work;
 	SW_VEC(struct known) known; /* by node */
 	struct sw_map edges;	    /* from << 32 | to -> list of guards */
@@ -46,7 +46,7 @@ static void hold(struct assumer *a, sw_node node, bool truth)
 static void assume(struct assumer *a, uint32_t list)
 {
 	a->mark++;
-	for (uint32_t n = 0; list != SW_NO_GUARD && n < MAX_FACTS; list = a->guards->guard.at[list].next, n++) {
+	for (uint32_t n = 0; list != SW_NO_CONDITION && n < MAX_FACTS; list = a->guards->guard.at[list].next, n++) {
 		sw_node node = a->guards->guard.at[list].node;
 		hold(a, node, true);
 		hold(a, sw_graph_unary(&a->ssa->graph, SW_OP_NOT, 1, node), false);
@@ -84,8 +84,8 @@ static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
 	uint64_t *known = sw_map_put(&a->edges, (uint64_t)from << 32 | to);
 	uint32_t end = a->guards->of[a->ssa->flow.block.at[to].idom], n = 0;
 	if (!*known)
-		*known = sw_guards_on_edge(a->ssa, a->guards, from, to) + 1ull;
-	for (uint32_t list = (uint32_t)(*known - 1); list != end && list != SW_NO_GUARD && n < MAX_ON_WAY; n++) {
+		*known = sw_path_conditions_on_edge(a->ssa, a->guards, from, to) + 1ull;
+	for (uint32_t list = (uint32_t)(*known - 1); list != end && list != SW_NO_CONDITION && n < MAX_ON_WAY; n++) {
 		if (!truth_of(a, a->guards->guard.at[list].node, MAX_NESTED))
 			return true;
 		list = a->guards->guard.at[list].next;
@@ -100,7 +100,7 @@ static sw_node phi_under(struct assumer *a, sw_node phi, uint32_t depth)
 {
 	struct sw_graph *g = &a->ssa->graph;
 	const struct sw_value v = *sw_graph_at(g, phi);
-	const struct sw_block *b = &a->ssa->flow.block.at[v.imm];
+	const struct sw_basic_block *b = &a->ssa->flow.block.at[v.imm];
 	sw_node in[MAX_WAYS], one = SW_NO_NODE;
 	bool barred[MAX_WAYS], changed = false, differ = false;
 	if (b->header || b->irregular || v.n != b->preds || !v.n || v.n > MAX_WAYS)
@@ -177,19 +177,19 @@ static sw_node under(struct assumer *a, sw_node node, uint32_t depth)
 	return is;
 }
 
-void sw_assume_facts(struct sw_ssa *ssa, struct sw_guards *guards)
+void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards)
 {
 	struct assumer a = {.ssa = ssa, .guards = guards};
 	uint32_t block = SW_NO_BLOCK;
 	sw_node guard = SW_NO_NODE;
 	for (size_t u = 0; u < ssa->use.n && !ssa->flat; u++) {
-		struct sw_use *use = &ssa->use.at[u];
+		struct sw_memory_op *use = &ssa->use.at[u];
 		if (use->address == SW_NO_NODE)
 			continue;
 		if (use->block != block || use->guard != guard) {
 			uint32_t list = guards->of[use->block];
 			if (use->guard != SW_NO_NODE)
-				list = sw_guards_add(ssa, guards, list, use->guard);
+				list = sw_path_conditions_add(ssa, guards, list, use->guard);
 			assume(&a, list);
 			block = use->block;
 			guard = use->guard;

@@ -12,6 +12,6 @@
 
 /* Rewrites the addresses of all uses, given what is true where they are executed.  Adds nodes: before roots are found.
  */
-void sw_assume_facts(struct sw_ssa *ssa, struct sw_guards *guards);
+void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards);
 
 #endif

@@ -41,7 +41,7 @@ static bool root_of(struct sw_emit *e, const struct sw_origin *o, bool object, s
 	}
 }
 
-static void add_root(struct sw_emit *e, struct sw_span *span, const struct sw_root *root)
+static void add_root(struct sw_emit *e, struct sw_array_span *span, const struct sw_root *root)
 {
 	for (uint32_t i = 0; i < span->n; i++) {
 		struct sw_root *r = &e->root.at[span->first + i];
@@ -56,7 +56,7 @@ static void add_root(struct sw_emit *e, struct sw_span *span, const struct sw_ro
 }
 
 /* Words that are pointers elsewhere are so here; what is added to them is an index. */
-static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct sw_span *span)
+static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct sw_array_span *span)
 {
 	bool known = false;
 	for (uint32_t i = 0; i < span->n; i++) {
@@ -72,12 +72,12 @@ static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct 
 		e->root.at[span->first].weak = 0;
 }
 
-struct sw_span sw_emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set, enum sw_op op,
-			     sw_node address)
+struct sw_array_span sw_emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set, enum sw_op op,
+				   sw_node address)
 {
 	uint32_t element[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, set, element);
 	bool object = op == SW_OP_TENSOR || op == SW_OP_TEXTURE || op == SW_OP_SURFACE, whole = false;
-	struct sw_span span = {(uint32_t)e->root.n, 0};
+	struct sw_array_span span = {(uint32_t)e->root.n, 0};
 	struct sw_root root;
 	for (uint32_t i = 0; i < n; i++)
 		whole |= !(element[i] & SW_ELEMENT_HALF);
@@ -132,9 +132,9 @@ static uint8_t role_of(const struct sw_insn *x)
 }
 
 /* Is a site equal to this one there already? */
-static bool is_new(struct sw_emit *e, const struct sw_site *site)
+static bool is_new(struct sw_emit *e, const struct sw_access_site *site)
 {
-	struct sw_site key = *site;
+	struct sw_access_site key = *site;
 	key.place = key.root = 0;
 	uint64_t hash = sw_hash_bytes(SW_FNV_START, &key, sizeof key);
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -145,7 +145,8 @@ static bool is_new(struct sw_emit *e, const struct sw_site *site)
 	return !(*seen)++;
 }
 
-static void add_site(struct sw_emit *e, struct sw_site *site, const struct sw_insn *x, struct sw_span roots)
+static void add_site(struct sw_emit *e, struct sw_access_site *site, const struct sw_insn *x,
+		     struct sw_array_span roots)
 {
 	site->op = x->op;
 	site->polls = x->flags & SW_VOLATILE ? 1 : 0;
@@ -199,15 +200,15 @@ static sw_node global_part(struct maker *m, sw_node node, uint32_t depth, sw_nod
 }
 
 /* Where, under which conditions. */
-static void describe(struct maker *m, struct sw_site *site, const struct sw_use *use, sw_node size)
+static void describe(struct maker *m, struct sw_access_site *site, const struct sw_memory_op *use, sw_node size)
 {
 	struct sw_emit *e = &m->emit;
 	uint32_t list = e->guards.of[use->block];
 	sw_node condition = SW_NO_NODE, address = global_part(m, use->address, 4, &condition);
 	if (use->guard != SW_NO_NODE && !e->ssa->flat)
-		list = sw_guards_add(e->ssa, &e->guards, list, use->guard);
+		list = sw_path_conditions_add(e->ssa, &e->guards, list, use->guard);
 	if (condition != SW_NO_NODE && !e->ssa->flat)
-		list = sw_guards_add(e->ssa, &e->guards, list, condition);
+		list = sw_path_conditions_add(e->ssa, &e->guards, list, condition);
 	site->address = sw_emit_term(e, sw_terms_of(&e->terms, address));
 	if (size != SW_NO_NODE) {
 		sw_node term = sw_graph_fit(&e->terms.graph, sw_terms_of(&e->terms, size), 64);
@@ -223,19 +224,19 @@ static void describe(struct maker *m, struct sw_site *site, const struct sw_use 
 	}
 	uint32_t natural = e->ssa->flow.block.at[use->block].loop;
 	site->loop = natural == SW_NO_LOOP ? 0 : sw_emit_loop(e, natural) + 1;
-	struct sw_span facts = sw_emit_facts(e, list, SW_NO_GUARD);
+	struct sw_array_span facts = sw_emit_facts(e, list, SW_NO_CONDITION);
 	site->fact = facts.first;
 	site->facts = facts.n;
 }
 
-static void access(struct maker *m, const struct sw_use *use, const struct sw_insn *x)
+static void access(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x)
 {
 	bool bulk = x->op == SW_OP_BULK,
 	     object = x->op == SW_OP_TENSOR || x->op == SW_OP_TEXTURE || x->op == SW_OP_SURFACE;
-	struct sw_site site = {.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM};
+	struct sw_access_site site = {.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM};
 	if (!object && (x->space == SW_SHARED || x->space == SW_LOCAL || x->space == SW_PARAM_SPACE))
 		return;
-	struct sw_span roots = sw_emit_roots(&m->emit, &m->roots, m->roots.of[use->address], x->op, use->address);
+	struct sw_array_span roots = sw_emit_roots(&m->emit, &m->roots, m->roots.of[use->address], x->op, use->address);
 	if (!roots.n)
 		return;
 	if (object) {
@@ -257,15 +258,16 @@ static void reach(struct maker *m, const struct sw_insn *x, sw_origin_set set, e
 		if (o->kind == SW_ORIGIN_LOCAL)
 			set = sw_origins_union(&m->roots.origins, set, sw_roots_slot(&m->roots, o->a));
 	}
-	struct sw_site site = {.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM, .why = (uint8_t)why};
-	struct sw_span roots = {0};
+	struct sw_access_site site = {
+		.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM, .why = (uint8_t)why};
+	struct sw_array_span roots = {0};
 	if (set)
 		roots = sw_emit_roots(&m->emit, &m->roots, set, SW_OP_OPAQUE, SW_NO_NODE);
 	if (roots.n)
 		add_site(&m->emit, &site, x, roots);
 }
 
-static void use_site(struct maker *m, const struct sw_use *use)
+static void use_site(struct maker *m, const struct sw_memory_op *use)
 {
 	const struct sw_insn *x = &m->emit.ssa->body.insn.at[use->insn];
 	if (use->address != SW_NO_NODE) {
@@ -274,7 +276,7 @@ static void use_site(struct maker *m, const struct sw_use *use)
 		for (uint32_t i = 0; i < use->values; i++)
 			reach(m, x, m->roots.of[m->emit.ssa->operand.at[use->value + i]], SW_WHY_INSTRUCTION);
 	} else if (x->op == SW_OP_CALL && sw_roots_call_is_open(&m->roots, use)) {
-		const struct sw_call *call = &m->emit.ssa->body.call.at[x->target];
+		const struct sw_program_call *call = &m->emit.ssa->body.call.at[x->target];
 		for (uint32_t i = 0; i < call->args; i++) {
 			uint32_t slot = sw_body_slot(&m->emit.ssa->body, call->arg[i]);
 			reach(m, x, sw_roots_slot(&m->roots, slot), SW_WHY_CALL);
@@ -307,14 +309,14 @@ static char *why_wild(const struct maker *m, const struct sw_program *program)
 	return NULL;
 }
 
-struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw_source source, uint32_t arch)
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_source source, uint32_t arch)
 {
 	struct sw_ssa ssa = {0};
 	struct maker m = {.emit = {.ssa = &ssa, .program = program}};
 	struct sw_emit *e = &m.emit;
 	sw_emit_string(e, "");
-	sw_ssa_make(program, &ssa);
-	sw_guards_find(&ssa, &e->guards);
+	sw_ssa_build(program, &ssa);
+	sw_path_conditions_find(&ssa, &e->guards);
 	sw_assume_facts(&ssa, &e->guards);
 	sw_roots_find(program, &ssa, &m.roots);
 	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
@@ -325,7 +327,7 @@ struct sw_footprint *sw_footprint_make(const struct sw_program *program, enum sw
 	struct sw_footprint *footprint = sw_emit_finish(e, source, arch, wild);
 	free(wild);
 	sw_terms_free(&e->terms);
-	sw_guards_free(&e->guards);
+	sw_path_conditions_free(&e->guards);
 	sw_roots_free(&m.roots);
 	sw_ssa_free(&ssa);
 	return footprint;

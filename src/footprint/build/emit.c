@@ -98,16 +98,16 @@ uint32_t sw_emit_term(struct sw_emit *e, sw_node node)
 
 /* ---- facts and loops --------------------------------------------------------------------------------------------- */
 
-struct sw_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t end)
+struct sw_array_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t end)
 {
-	struct sw_span span = {(uint32_t)e->fact.n, 0};
+	struct sw_array_span span = {(uint32_t)e->fact.n, 0};
 	uint64_t key = (uint64_t)list << 32 | end;
 	const uint64_t *found = sw_map_find(&e->list_of, key);
-	if (list == end || list == SW_NO_GUARD)
-		return (struct sw_span){0};
+	if (list == end || list == SW_NO_CONDITION)
+		return (struct sw_array_span){0};
 	if (found)
-		return (struct sw_span){(uint32_t)*found, (uint32_t)(*found >> 32)};
-	for (uint32_t g = list; g != end && g != SW_NO_GUARD && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
+		return (struct sw_array_span){(uint32_t)*found, (uint32_t)(*found >> 32)};
+	for (uint32_t g = list; g != end && g != SW_NO_CONDITION && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
 	     g = e->guards.guard.at[g].next) {
 		sw_node term = sw_terms_of(&e->terms, e->guards.guard.at[g].node);
 		const struct sw_value *v = sw_graph_at(&e->terms.graph, term);
@@ -128,15 +128,16 @@ struct sw_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t end)
 static uint32_t on_edges(struct sw_emit *e, uint32_t header, bool back)
 {
 	const struct sw_flow *flow = &e->ssa->flow;
-	const struct sw_block *b = &flow->block.at[header];
-	uint32_t list = SW_NO_GUARD;
+	const struct sw_basic_block *b = &flow->block.at[header];
+	uint32_t list = SW_NO_CONDITION;
 	bool first = true;
 	for (uint32_t i = 0; i < b->preds; i++) {
 		uint32_t from = flow->edge.at[b->pred + i];
 		if (sw_flow_retreats(from, header) != back)
 			continue;
-		uint32_t edge = sw_guards_on_edge(e->ssa, &e->guards, from, header);
-		list = first ? edge : sw_guards_common(&e->guards, list, edge, e->guards.of[back ? header : b->idom]);
+		uint32_t edge = sw_path_conditions_on_edge(e->ssa, &e->guards, from, header);
+		list = first ? edge
+			     : sw_path_conditions_common(&e->guards, list, edge, e->guards.of[back ? header : b->idom]);
 		first = false;
 	}
 	return list;
@@ -146,8 +147,8 @@ void sw_emit_loops(struct sw_emit *e)
 {
 	for (size_t l = 0; l < e->loop.n; l++) {
 		uint32_t header = e->ssa->flow.loop.at[e->natural.at[l]].header;
-		struct sw_span entry = sw_emit_facts(e, on_edges(e, header, false), SW_NO_GUARD);
-		struct sw_span back = sw_emit_facts(e, on_edges(e, header, true), e->guards.of[header]);
+		struct sw_array_span entry = sw_emit_facts(e, on_edges(e, header, false), SW_NO_CONDITION);
+		struct sw_array_span back = sw_emit_facts(e, on_edges(e, header, true), e->guards.of[header]);
 		struct sw_loop *loop = &e->loop.at[l];
 		loop->entry = entry.first;
 		loop->entries = entry.n;

@@ -7,13 +7,13 @@
 #include "footprint/build/terms.h"
 
 /* A run of entries in one of the footprint's arrays. */
-struct sw_span {
+struct sw_array_span {
 	uint32_t first, n;
 };
 
 struct sw_emit {
 	struct sw_ssa *ssa;
-	struct sw_guards guards;
+	struct sw_path_conditions guards;
 	struct sw_terms terms;
 	const struct sw_program *program;
 	SW_VEC(struct sw_term) term;
@@ -22,7 +22,7 @@ struct sw_emit {
 	SW_VEC(struct sw_loop) loop;
 	SW_VEC(uint32_t) natural; /* loop of the flow graph, by loop */
 	SW_VEC(struct sw_root) root;
-	SW_VEC(struct sw_site) site;
+	SW_VEC(struct sw_access_site) site;
 	SW_VEC(struct sw_footprint_symbol) symbol;
 	SW_VEC(char) string;
 	struct sw_map term_of, loop_of, list_of, symbol_of, string_of, same; /* number + 1 */
@@ -32,15 +32,15 @@ struct sw_emit {
 uint32_t sw_emit_term(struct sw_emit *emit, sw_node node);
 /* The number of a loop of the flow graph, and of those around it. */
 uint32_t sw_emit_loop(struct sw_emit *emit, uint32_t natural);
-/* The facts of a list up to `end` (SW_NO_GUARD: all), as terms; the same list is the same run. */
-struct sw_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t end);
+/* The facts of a list up to `end` (SW_NO_CONDITION: all), as terms; the same list is the same run. */
+struct sw_array_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t end);
 /* Facts of the loops that terms mention, and of loops that those mention. */
 void sw_emit_loops(struct sw_emit *emit);
 uint32_t sw_emit_symbol(struct sw_emit *emit, uint32_t symbol);
 uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
 /* Roots of a set, as they count for an instruction; n 0: none in global memory. */
-struct sw_span sw_emit_roots(struct sw_emit *emit, const struct sw_roots *roots, sw_origin_set set, enum sw_op op,
-			     sw_node address);
+struct sw_array_span sw_emit_roots(struct sw_emit *emit, const struct sw_roots *roots, sw_origin_set set, enum sw_op op,
+				   sw_node address);
 
 /* Moves everything into a footprint. */
 struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_source source, uint32_t arch, const char *wild);

@@ -29,7 +29,7 @@ static bool find_base(const struct sw_graph *g, sw_node address, uint32_t *slot,
 }
 
 /* Looks at one store: false if what it may leave for the load can't be told. */
-static bool consider(struct sw_terms *t, const struct sw_use *use, uint32_t slot, int64_t at, bool exact,
+static bool consider(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, int64_t at, bool exact,
 		     const struct sw_value *load, sw_node *out, uint32_t *n)
 {
 	const struct sw_graph *g = &t->ssa->graph;
@@ -57,7 +57,7 @@ static bool consider(struct sw_terms *t, const struct sw_use *use, uint32_t slot
 	return true;
 }
 
-bool sw_terms_may_write(const struct sw_terms *t, const struct sw_use *use, uint32_t slot)
+bool sw_terms_may_write(const struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot)
 {
 	const struct sw_origins *origins = &t->roots->origins;
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(origins, t->roots->of[use->address], e);
@@ -81,7 +81,7 @@ bool sw_terms_local(struct sw_terms *t, sw_node loaded, sw_node out[SW_TERMS_ALT
 	    !find_base(&t->ssa->graph, v.operand[0], &slot, &at, &exact) || sw_body_slot_passed(&t->ssa->body, slot))
 		return false;
 	for (size_t i = 0; i < t->stores.n; i++) {
-		const struct sw_use *use = &t->ssa->use.at[t->stores.at[i]];
+		const struct sw_memory_op *use = &t->ssa->use.at[t->stores.at[i]];
 		if (sw_terms_may_write(t, use, slot) && !consider(t, use, slot, at + v.imm2, exact, &v, out, n))
 			return false;
 	}

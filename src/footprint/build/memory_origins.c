@@ -134,7 +134,8 @@ sw_origin_set sw_roots_loaded(struct sw_roots *r, sw_node node)
 
 /* ---- stores ------------------------------------------------------------------------------------------------------ */
 
-static void store_to(struct sw_roots *r, uint32_t element, const struct sw_use *use, int64_t more, sw_origin_set value)
+static void store_to(struct sw_roots *r, uint32_t element, const struct sw_memory_op *use, int64_t more,
+		     sw_origin_set value)
 {
 	struct sw_origin o = *sw_origin_at(&r->origins, element);
 	if (o.kind == SW_ORIGIN_LOCAL) {
@@ -148,7 +149,7 @@ static void store_to(struct sw_roots *r, uint32_t element, const struct sw_use *
 	}
 }
 
-static void store(struct sw_roots *r, const struct sw_use *use, const struct sw_insn *x)
+static void store(struct sw_roots *r, const struct sw_memory_op *use, const struct sw_insn *x)
 {
 	sw_origin_set to = r->of[use->address];
 	if (x->space == SW_SHARED)
@@ -172,9 +173,9 @@ static void bring(struct sw_roots *r, sw_node from)
 	}
 }
 
-bool sw_roots_call_is_open(const struct sw_roots *r, const struct sw_use *use)
+bool sw_roots_call_is_open(const struct sw_roots *r, const struct sw_memory_op *use)
 {
-	const struct sw_call *call = &r->ssa->body.call.at[r->ssa->body.insn.at[use->insn].target];
+	const struct sw_program_call *call = &r->ssa->body.call.at[r->ssa->body.insn.at[use->insn].target];
 	if (call->function != UINT32_MAX)
 		return false;
 	if (call->name)
@@ -192,9 +193,9 @@ bool sw_roots_call_is_open(const struct sw_roots *r, const struct sw_use *use)
 	return !n;
 }
 
-static void call(struct sw_roots *r, const struct sw_use *use)
+static void call(struct sw_roots *r, const struct sw_memory_op *use)
 {
-	const struct sw_call *call = &r->ssa->body.call.at[r->ssa->body.insn.at[use->insn].target];
+	const struct sw_program_call *call = &r->ssa->body.call.at[r->ssa->body.insn.at[use->insn].target];
 	enum sw_extern gives = sw_extern_of(call);
 	sw_origin_set result =
 		gives == SW_EXTERN_MEMORY ? sw_origins_one(&r->origins, SW_ORIGIN_ENVIRONMENT, 0, 0, 0) : 0;
@@ -213,7 +214,7 @@ static void call(struct sw_roots *r, const struct sw_use *use)
 	}
 }
 
-void sw_roots_stored(struct sw_roots *r, const struct sw_use *use)
+void sw_roots_stored(struct sw_roots *r, const struct sw_memory_op *use)
 {
 	const struct sw_insn *x = &r->ssa->body.insn.at[use->insn];
 	if (x->op == SW_OP_STORE || x->op == SW_OP_ATOMIC)

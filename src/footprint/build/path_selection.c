@@ -15,13 +15,13 @@ static bool is_of_launch(struct sw_terms *t, sw_node node)
 	return *known == 1;
 }
 
-sw_node sw_terms_way(struct sw_terms *t, uint32_t from, uint32_t to)
+sw_node sw_terms_path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
 {
 	struct sw_ssa *ssa = t->ssa;
 	uint32_t end = t->guards->of[ssa->flow.block.at[to].idom];
-	uint32_t list = sw_guards_on_edge(ssa, t->guards, from, to), n = 0;
+	uint32_t list = sw_path_conditions_on_edge(ssa, t->guards, from, to), n = 0;
 	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
-	for (; list != end && list != SW_NO_GUARD && n < MAX_SAID; list = t->guards->guard.at[list].next, n++) {
+	for (; list != end && list != SW_NO_CONDITION && n < MAX_SAID; list = t->guards->guard.at[list].next, n++) {
 		sw_node said = t->guards->guard.at[list].node;
 		if (is_of_launch(t, said))
 			all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, said, all);

@@ -254,7 +254,7 @@ static bool find_pointers(struct sw_roots *r)
 {
 	size_t before = r->pointers.n;
 	for (size_t u = 0; u < r->ssa->use.n; u++) {
-		const struct sw_use *use = &r->ssa->use.at[u];
+		const struct sw_memory_op *use = &r->ssa->use.at[u];
 		uint32_t e[SW_ORIGINS_MAX];
 		uint32_t n = use->address == SW_NO_NODE ? 0 : sw_origins_copy(&r->origins, r->of[use->address], e);
 		if (n != 1 || e[0] & (SW_ELEMENT_HALF | SW_ELEMENT_WEAK))

@@ -22,11 +22,11 @@ void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, s
 void sw_roots_free(struct sw_roots *roots);
 
 /* A call whose function is not known or has no code that is: it may do anything to what it can reach. */
-bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_use *use);
+bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_memory_op *use);
 
 /* memory_origins.c: what loads give and stores leave. */
 sw_origin_set sw_roots_loaded(struct sw_roots *roots, sw_node node);
-void sw_roots_stored(struct sw_roots *roots, const struct sw_use *use);
+void sw_roots_stored(struct sw_roots *roots, const struct sw_memory_op *use);
 /* All that a slot holds. */
 sw_origin_set sw_roots_slot(const struct sw_roots *roots, uint32_t slot);
 

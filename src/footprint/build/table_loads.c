@@ -86,7 +86,7 @@ struct copy {
 	int64_t distance, from, to;
 };
 
-static bool copies(struct sw_terms *t, const struct sw_use *use, uint32_t slot, struct copy *copy)
+static bool copies(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, struct copy *copy)
 {
 	struct sw_graph *g = &t->ssa->graph;
 	const struct sw_insn *x = &t->ssa->body.insn.at[use->insn];
@@ -118,14 +118,14 @@ static bool find_copy(struct sw_terms *t, uint32_t slot, struct copy *copy)
 	if (t->ssa->flat || t->stores.n > MAX_STORES || sw_body_slot_passed(&t->ssa->body, slot))
 		return false;
 	for (size_t i = 0; i < t->stores.n; i++) {
-		const struct sw_use *use = &t->ssa->use.at[t->stores.at[i]];
+		const struct sw_memory_op *use = &t->ssa->use.at[t->stores.at[i]];
 		if (sw_terms_may_write(t, use, slot) && !copies(t, use, slot, copy))
 			return false;
 	}
 	return copy->any && copy->from >= 0;
 }
 
-bool sw_terms_element(struct sw_terms *t, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to)
+bool sw_terms_table_load(struct sw_terms *t, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to)
 {
 	struct sw_graph *g = &t->ssa->graph;
 	struct sw_value v = *sw_graph_at(g, loaded);

@@ -39,7 +39,8 @@ static uint32_t first_load(const struct sw_ssa *ssa)
 	return first;
 }
 
-void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots, struct sw_guards *guards)
+void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots *roots,
+		   struct sw_path_conditions *guards)
 {
 	*t = (struct sw_terms){.ssa = ssa, .roots = roots, .guards = guards, .graph.whole = true};
 	for (sw_node n = 0; n < ssa->graph.value.n; n++) {
@@ -52,7 +53,7 @@ void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots
 	}
 	t->first_load = first_load(ssa);
 	for (uint32_t u = 0; u < ssa->use.n; u++) {
-		const struct sw_use *use = &ssa->use.at[u];
+		const struct sw_memory_op *use = &ssa->use.at[u];
 		const struct sw_insn *x = &ssa->body.insn.at[use->insn];
 		bool writes =
 			x->op == SW_OP_STORE || x->op == SW_OP_ATOMIC || (x->op == SW_OP_BULK && x->flags & SW_WRITES);
@@ -117,13 +118,13 @@ static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
 static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
-	const struct sw_block *b = &ssa->flow.block.at[block];
+	const struct sw_basic_block *b = &ssa->flow.block.at[block];
 	bool told = false;
 	int64_t one;
 	if (b->preds > SW_TERMS_ALTERNATIVES || ssa->flat)
 		return false;
 	for (uint32_t i = 0; i < b->preds; i++) {
-		sw_node way = sw_terms_way(t, ssa->flow.edge.at[b->pred + i], block);
+		sw_node way = sw_terms_path_condition(t, ssa->flow.edge.at[b->pred + i], block);
 		r->need[i] = sw_graph_operand(&ssa->graph, node, i);
 		r->need[b->preds + i] = way;
 		told |= !sw_graph_is_const(&ssa->graph, way, &one);
@@ -136,7 +137,7 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
-	const struct sw_block *b = &ssa->flow.block.at[sw_graph_at(&ssa->graph, node)->imm];
+	const struct sw_basic_block *b = &ssa->flow.block.at[sw_graph_at(&ssa->graph, node)->imm];
 	uint32_t n = sw_graph_at(&ssa->graph, node)->n;
 	sw_node step = SW_NO_NODE;
 	r->why = b->header || b->irregular ? why_of(ssa, node) : SW_WHY_COMPLEX;
@@ -208,7 +209,7 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 		r->form = ELEMENT;
 		r->why = v->why;
 		r->n = 1;
-		if (sw_terms_element(t, node, r->need, &r->from, &r->to))
+		if (sw_terms_table_load(t, node, r->need, &r->from, &r->to))
 			return;
 		r->form = ANY;
 		if (!sw_terms_local(t, node, r->need, &r->n))
@@ -328,7 +329,7 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 	}
 	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
 	if (whole == SW_NO_NODE)
-		whole = sw_pairs_whole(&t->graph, &m, o);
+		whole = sw_register_pairs_whole(&t->graph, &m, o);
 	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
 }
 

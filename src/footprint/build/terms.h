@@ -15,7 +15,7 @@
 struct sw_terms {
 	struct sw_ssa *ssa;
 	const struct sw_roots *roots;
-	struct sw_guards *guards;
+	struct sw_path_conditions *guards;
 	struct sw_graph graph;
 	SW_VEC(sw_node) of;	 /* by node of the SSA graph; SW_NO_NODE: not made yet */
 	struct sw_map phis;	 /* hash of block and operands -> the first such PHI */
@@ -24,24 +24,25 @@ struct sw_terms {
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
 
-void sw_terms_init(struct sw_terms *terms, struct sw_ssa *ssa, const struct sw_roots *roots, struct sw_guards *guards);
+void sw_terms_init(struct sw_terms *terms, struct sw_ssa *ssa, const struct sw_roots *roots,
+		   struct sw_path_conditions *guards);
 void sw_terms_free(struct sw_terms *terms);
 /* The term of a node. */
 sw_node sw_terms_of(struct sw_terms *terms, sw_node node);
 
 /* path_selection.c: what launch values must be like where control comes from one block to another, as far as the block
    that dominates the latter does not say so already; constant 1: nothing is known. */
-sw_node sw_terms_way(struct sw_terms *terms, uint32_t from, uint32_t to);
+sw_node sw_terms_path_condition(struct sw_terms *terms, uint32_t from, uint32_t to);
 
 /* local_loads.c: the nodes that a load from local memory may give; false: not known.  At most SW_TERMS_ALTERNATIVES. */
 #define SW_TERMS_ALTERNATIVES 32
 bool sw_terms_local(struct sw_terms *terms, sw_node loaded, sw_node out[SW_TERMS_ALTERNATIVES], uint32_t *n);
 
 /* Whether what a use stores may lie in that slot. */
-bool sw_terms_may_write(const struct sw_terms *terms, const struct sw_use *use, uint32_t slot);
+bool sw_terms_may_write(const struct sw_terms *terms, const struct sw_memory_op *use, uint32_t slot);
 
 /* table_loads.c: a load from the parameter block, or from a local variable that is a copy of it: the node of its offset
    in the block and the bytes of the block that it may look at; false: it is none. */
-bool sw_terms_element(struct sw_terms *terms, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to);
+bool sw_terms_table_load(struct sw_terms *terms, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to);
 
 #endif

@@ -16,7 +16,7 @@ struct sw_form sw_op_shr(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	bool is_signed = t->flags & SW_SIGNED;
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), out;
 	struct sw_form by = sw_eval_term(e, t->b, 0);
-	struct sw_interval x = sw_bound_ever(e, &a);
+	struct sw_bounds x = sw_bound_ever(e, &a);
 	(void)number;
 	if (by.n)
 		return x.lo >= 0 ? sw_term_within(e, t, 0, x.hi) : sw_term_unknown(e, t);
@@ -101,14 +101,14 @@ struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 		return a;
 	a = sw_eval_exact(e, t->a, t->width, false);
 	b = sw_eval_exact(e, t->b, t->width, false);
-	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
+	struct sw_bounds x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
 	return sw_term_within(e, t, 0, x.hi < y.hi ? x.hi : y.hi);
 }
 
 struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, false), b = sw_eval_exact(e, t->b, t->width, false);
-	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
+	struct sw_bounds x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
 	bool exclusive = t->op == SW_OP_XOR;
 	(void)number;
 	/* Numbers without a common bit. */
@@ -118,7 +118,7 @@ struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t num
 	if (sw_form_equal(&a, &b))
 		return exclusive ? sw_form_constant(0) : a;
 	const struct sw_form *c = a.n ? b.n ? NULL : &b : &a, *other = c == &a ? &b : &a;
-	struct sw_interval type = sw_type_range(t->width, false);
+	struct sw_bounds type = sw_type_range(t->width, false);
 	if (!a.n && !b.n)
 		return sw_form_constant(exclusive ? a.constant ^ b.constant : a.constant | b.constant);
 	if (c && c->constant == 0)

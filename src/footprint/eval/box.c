@@ -341,7 +341,7 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 	struct shape shape = {like, out, out->n, bytes};
 	if (!bytes || !sw_system_narrow(e, address))
 		return true;
-	struct sw_interval range = sw_bound(e, address);
+	struct sw_bounds range = sw_bound(e, address);
 	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes ||
 	    (range.hi - range.lo >= WHOLE && aimless(e, address))) {
 		*why = why_endless(e, address);

@@ -19,7 +19,7 @@ void sw_eval_case_end(struct sw_eval *e)
 	}
 	e->narrowed.n = 0;
 	for (size_t i = 0; i < e->forget.n; i++) {
-		struct sw_value *v = &e->value.at[e->value_of[e->forget.at[i]] - 1];
+		struct sw_term_value *v = &e->value.at[e->value_of[e->forget.at[i]] - 1];
 		v->known &= v->lasting;
 		for (int j = 0; j < 2; j++)
 			v->exact[j].known &= v->exact[j].lasting && v->known;

@@ -50,7 +50,7 @@ struct sw_quotient {
 };
 
 /* What a term is modulo 2^width, and, where somebody asked, exactly: unsigned and signed. */
-struct sw_value {
+struct sw_term_value {
 	struct sw_form form;
 	bool known, lasting; /* lasting: in every case */
 	uint8_t width;
@@ -98,12 +98,12 @@ struct sw_blocks {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
-	const struct sw_site *site; /* being looked at */
-	struct sw_blocks blocks;    /* that are looked at */
-	bool splitting;		    /* elements may ask for fewer blocks */
-	bool patient;		    /* so may hulls, where elements count up */
-	bool vain;		    /* a hull where they do not: fewer blocks would not help */
-	uint32_t counting;	    /* axis, + 1, along which they do */
+	const struct sw_access_site *site; /* being looked at */
+	struct sw_blocks blocks;	   /* that are looked at */
+	bool splitting;			   /* elements may ask for fewer blocks */
+	bool patient;			   /* so may hulls, where elements count up */
+	bool vain;			   /* a hull where they do not: fewer blocks would not help */
+	uint32_t counting;		   /* axis, + 1, along which they do */
 	struct {
 		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others,
 				apart */
@@ -113,7 +113,7 @@ struct sw_eval {
 	SW_VEC(struct sw_variable) variable;
 	SW_VEC(struct sw_quotient) quotient;
 	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
-	SW_VEC(struct sw_value) value;
+	SW_VEC(struct sw_term_value) value;
 	uint32_t *value_of; /* by term: index + 1 */
 	struct sw_loop_info *loop;
 	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */
@@ -153,9 +153,9 @@ uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form);
 enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
 
 /* ---- form_bounds.c.  Outer bounds, infinite if there are none. */
-struct sw_interval sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);	/* whatever the facts */
-struct sw_interval sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
-struct sw_interval sw_bound(struct sw_eval *e, const struct sw_form *form);
+struct sw_bounds sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);  /* whatever the facts */
+struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
+struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
 /* The inequalities that matter for a form: not implied by the intervals, and connected with it. */
 #define SW_SYSTEM_ROWS 40
 struct sw_system {
@@ -184,13 +184,13 @@ struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, b
 struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
 /* Any number of `width` bits. */
 struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depends, enum sw_why why);
-struct sw_interval sw_type_range(unsigned width, bool is_signed);
+struct sw_bounds sw_type_range(unsigned width, bool is_signed);
 /* A 1-bit term: 1, 0 in this case; -1: either. */
 int sw_eval_truth(struct sw_eval *e, uint32_t term);
 /* From here on, in this case, the term has this value. */
 void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
 /* Which of `options` is looked at in this case; SW_NONE: too many cases. */
-uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options);
+uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options);
 
 /* Which alternative of a SW_TERM_ANY is looked at in this case: the only one that launch values leave, or any; SW_NONE:
    too many cases.  Its conditions are known. */
@@ -200,7 +200,7 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
 /* ---- parameter_table.c */
-struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
 /* What was found for these blocks is no box: asks for fewer, if that may help. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
@@ -216,8 +216,8 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
 
 /* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
-void sw_eval_pieces(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
-		    struct sw_reaches *out);
+void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
+			struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */

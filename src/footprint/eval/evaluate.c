@@ -54,7 +54,7 @@ static bool holds_word(const struct sw_root *root, uint32_t word)
 	       word - root->param <= root->span - 8;
 }
 
-static bool has_table(const struct sw_eval *e, const struct sw_site *site)
+static bool has_table(const struct sw_eval *e, const struct sw_access_site *site)
 {
 	for (uint32_t i = 0; i < site->roots; i++) {
 		if (is_table(&e->f->root[site->root + i]))
@@ -70,7 +70,7 @@ static void place_open(const struct sw_eval *e, struct sw_reach *reach)
 }
 
 /* words: those that the access can be made through, NULL: all of a table. */
-static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_reach like, enum sw_why why,
+static void add_open(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach like, enum sw_why why,
 		     const struct sw_words *words, struct sw_reaches *out)
 {
 	like.extent = SW_EXTENT_OPEN;
@@ -98,7 +98,7 @@ static void add_open(struct sw_eval *e, const struct sw_site *site, struct sw_re
 	}
 }
 
-static struct sw_root strongest(const struct sw_footprint *f, const struct sw_site *site)
+static struct sw_root strongest(const struct sw_footprint *f, const struct sw_access_site *site)
 {
 	const struct sw_root *best = NULL;
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -110,13 +110,13 @@ static struct sw_root strongest(const struct sw_footprint *f, const struct sw_si
 }
 
 /* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
-static bool site_bytes(struct sw_eval *e, const struct sw_site *site, uint64_t *lo, uint64_t *hi)
+static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uint64_t *lo, uint64_t *hi)
 {
 	*lo = *hi = site->bytes;
 	if (site->size == SW_NO_TERM)
 		return site->bytes != 0;
 	struct sw_form size = sw_eval_exact(e, site->size, e->f->term[site->size].width, false);
-	struct sw_interval range = sw_bound(e, &size);
+	struct sw_bounds range = sw_bound(e, &size);
 	if (range.lo < 0 || range.hi > UINT32_MAX)
 		return false;
 	*lo = (uint64_t)range.lo;
@@ -125,7 +125,7 @@ static bool site_bytes(struct sw_eval *e, const struct sw_site *site, uint64_t *
 }
 
 /* What holds where the site is executed. */
-static void enter_site(struct sw_eval *e, const struct sw_site *site)
+static void enter_site(struct sw_eval *e, const struct sw_access_site *site)
 {
 	sw_eval_enter_loops(e, site->address);
 	if (site->size != SW_NO_TERM)
@@ -139,7 +139,7 @@ static void enter_site(struct sw_eval *e, const struct sw_site *site)
 }
 
 /* Boxes that begin at one word of a table are that word's. */
-static void name_word(struct sw_eval *e, const struct sw_site *site, struct sw_reaches *out, size_t from)
+static void name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
 {
 	struct sw_words words;
 	uint32_t i = 0;
@@ -157,7 +157,7 @@ static void name_word(struct sw_eval *e, const struct sw_site *site, struct sw_r
 }
 
 /* One case of a site; false: there are no bounds, with the reason. */
-static bool site_case(struct sw_eval *e, const struct sw_site *site, const struct sw_reach *like,
+static bool site_case(struct sw_eval *e, const struct sw_access_site *site, const struct sw_reach *like,
 		      struct sw_reaches *out, enum sw_why *why)
 {
 	uint64_t lo, hi;
@@ -182,7 +182,7 @@ static bool site_case(struct sw_eval *e, const struct sw_site *site, const struc
 }
 
 /* The words of tables that the site's address can be made of, whatever the case. */
-static bool site_words(struct sw_eval *e, const struct sw_site *site, struct sw_words *words)
+static bool site_words(struct sw_eval *e, const struct sw_access_site *site, struct sw_words *words)
 {
 	if (site->address == SW_NO_TERM || !has_table(e, site))
 		return false;
@@ -202,7 +202,7 @@ static bool by_data(enum sw_why why)
 
 static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
 {
-	const struct sw_site *site = &e->f->site[number];
+	const struct sw_access_site *site = &e->f->site[number];
 	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
 	struct sw_words words;
 	size_t from = out->n;
@@ -282,5 +282,5 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out)
 {
-	sw_eval_pieces(footprint, geometry, BUDGET, out);
+	sw_eval_grid_split(footprint, geometry, BUDGET, out);
 }

@@ -6,7 +6,7 @@
 
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 {
-	struct sw_interval range = sw_bound_plain(e, form);
+	struct sw_bounds range = sw_bound_plain(e, form);
 	if (e->recording)
 		*sw_vec_push(&e->inequality) = *form;
 	if (range.hi < 0)
@@ -59,7 +59,7 @@ bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_com
 	if (out->condition == SW_EQ || out->condition == SW_NE) {
 		struct sw_form a = sw_eval_term(e, t->a, width), b = sw_eval_term(e, t->b, width);
 		if (sw_form_sum(&out->difference, &a, &b, -1, width)) {
-			struct sw_interval range = sw_bound(e, &out->difference);
+			struct sw_bounds range = sw_bound(e, &out->difference);
 			sw_wide turn = (sw_wide)1 << width;
 			if (range.lo > -turn && range.hi < turn)
 				return true;
@@ -113,7 +113,7 @@ void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 
 static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *difference)
 {
-	struct sw_interval range = sw_bound(e, difference);
+	struct sw_bounds range = sw_bound(e, difference);
 	struct sw_form one = sw_form_constant(-1), above, below;
 	if (range.lo > 0 || range.hi < 0)
 		return;
@@ -126,7 +126,7 @@ static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *differ
 	bool data = sw_eval_depends(e, difference) & SW_DEPEND_DATA;
 	uint32_t choice = range.lo == 0 ? 0 : range.hi == 0 ? 1 : SW_NONE;
 	if (choice == SW_NONE && !data)
-		choice = sw_eval_choose(e, term | UINT64_C(1) << 32, 2);
+		choice = sw_eval_case_choose(e, term | UINT64_C(1) << 32, 2);
 	if (choice != SW_NONE)
 		sw_eval_hold(e, choice ? &below : &above);
 	else if (!data)
@@ -139,7 +139,7 @@ static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, boo
 	int left = sw_eval_truth(e, a), right = sw_eval_truth(e, b);
 	if (left == want || right == want)
 		return;
-	uint32_t choice = left >= 0 ? 1 : right >= 0 ? 0 : sw_eval_choose(e, term | UINT64_C(1) << 32, 2);
+	uint32_t choice = left >= 0 ? 1 : right >= 0 ? 0 : sw_eval_case_choose(e, term | UINT64_C(1) << 32, 2);
 	if (choice == SW_NONE) {
 		struct sw_form x = sw_eval_term(e, a, 1), y = sw_eval_term(e, b, 1);
 		uint64_t depends = sw_eval_depends(e, &x) | sw_eval_depends(e, &y);

@@ -12,9 +12,9 @@
 #include "footprint/eval/eval.h"
 #include "footprint/eval/simplex.h"
 
-static struct sw_interval bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
+static struct sw_bounds bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
 {
-	struct sw_interval sum = {form->constant, form->constant};
+	struct sw_bounds sum = {form->constant, form->constant};
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
 		sw_wide lo = ever ? v->lo_ever : v->lo, hi = ever ? v->hi_ever : v->hi;
@@ -24,12 +24,12 @@ static struct sw_interval bound(const struct sw_eval *e, const struct sw_form *f
 	return sum;
 }
 
-struct sw_interval sw_bound_ever(const struct sw_eval *e, const struct sw_form *form)
+struct sw_bounds sw_bound_ever(const struct sw_eval *e, const struct sw_form *form)
 {
 	return bound(e, form, true);
 }
 
-struct sw_interval sw_bound_plain(const struct sw_eval *e, const struct sw_form *form)
+struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *form)
 {
 	return bound(e, form, false);
 }
@@ -294,9 +294,9 @@ static bool solvable(const struct sw_eval *e, const struct sw_system *s)
 	return true;
 }
 
-static struct sw_interval bound_in(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
 {
-	struct sw_interval plain = bound(e, form, false), best = plain;
+	struct sw_bounds plain = bound(e, form, false), best = plain;
 	struct sw_form negative;
 	if (!s->rows || !solvable(e, s))
 		return plain;
@@ -310,7 +310,7 @@ static struct sw_interval bound_in(struct sw_eval *e, const struct sw_form *form
 	return best;
 }
 
-struct sw_interval sw_bound(struct sw_eval *e, const struct sw_form *form)
+struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
 	sw_system_collect(e, form, &s);
@@ -327,7 +327,7 @@ static bool contradicts(struct sw_eval *e, const struct sw_system *s)
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
-	struct sw_interval range[16]; /* all before the first is used: narrowing may add rows */
+	struct sw_bounds range[16]; /* all before the first is used: narrowing may add rows */
 	for (int round = 0; round < 3 && !e->impossible; round++) {
 		bool better = false;
 		sw_system_collect(e, form, &s);
@@ -338,7 +338,7 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 			struct sw_form one = sw_form_variable(s.var[j]);
 			/* Only where whole numbers tell more than the inequalities, and where the width decides. */
 			range[j] = v->quotient || v->counter || v->why ? bound_in(e, &one, &s)
-								       : (struct sw_interval){v->lo, v->hi};
+								       : (struct sw_bounds){v->lo, v->hi};
 		}
 		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
 			const struct sw_variable *v = &e->variable.at[s.var[j]];

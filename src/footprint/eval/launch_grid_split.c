@@ -83,7 +83,7 @@ static bool *mark_sites(const struct sw_footprint *f)
 		site = sw_calloc(f->sites + 1u, sizeof *site);
 		mark_terms(f, term, loop);
 		for (uint32_t i = 0; i < f->sites; i++) {
-			const struct sw_site *s = &f->site[i];
+			const struct sw_access_site *s = &f->site[i];
 			site[i] = (s->address != SW_NO_TERM && term[s->address]) ||
 				  (s->size != SW_NO_TERM && term[s->size]) || any_fact(f, s->fact, s->facts, term);
 		}
@@ -143,7 +143,8 @@ static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *ou
 	return true;
 }
 
-void sw_eval_pieces(const struct sw_footprint *f, const struct sw_geometry *g, uint64_t budget, struct sw_reaches *out)
+void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *g, uint64_t budget,
+			struct sw_reaches *out)
 {
 	struct pieces p = {.f = f, .g = g, .budget = budget, .most = budget};
 	size_t from = out->n, others;

@@ -25,7 +25,7 @@ struct sw_form {
 	int64_t by[SW_FORM_VARS];   /* never 0 */
 };
 
-struct sw_interval {
+struct sw_bounds {
 	sw_wide lo, hi;
 };
 

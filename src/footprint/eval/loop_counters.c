@@ -113,7 +113,7 @@ static void enter(struct sw_eval *e, uint32_t loop)
 		/* Behind the loop only the last value counts: its first is no case of its own. */
 		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
 			continue;
-		uint32_t choice = sw_eval_choose(e, loop | UINT64_C(2) << 32, 2);
+		uint32_t choice = sw_eval_case_choose(e, loop | UINT64_C(2) << 32, 2);
 		if (choice == SW_NONE) {
 			e->blind = true;
 			continue;
@@ -173,7 +173,7 @@ static void learn(struct sw_eval *e, struct back *b, const struct sw_form *form)
 {
 	struct sw_form first = *form, relaxed = *form;
 	sw_form_take(&first, b->counter);
-	struct sw_interval range = sw_bound(e, &first);
+	struct sw_bounds range = sw_bound(e, &first);
 	if (range.lo < 0)
 		note(&b->continued, form);
 	/* It held at the end of the first iteration, too: with the last one that covers all in between. */
@@ -194,7 +194,7 @@ struct race {
 	struct sw_form moving, limit;
 	enum sw_condition condition;
 	int64_t step;
-	struct sw_interval type;
+	struct sw_bounds type;
 };
 
 static void flip(struct sw_form *form)
@@ -226,7 +226,7 @@ static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_t
 	if (sw_eval_depends(e, &start) & (b->bit | SW_DEPEND_DATA))
 		return false;
 	/* The start must lie in the type's range, perhaps after a turn. */
-	struct sw_interval range = sw_bound(e, &start);
+	struct sw_bounds range = sw_bound(e, &start);
 	sw_wide modulus = out->type.hi - out->type.lo + 1;
 	sw_wide turns = sw_wide_floor(sw_wide_add(range.lo, -out->type.lo), modulus);
 	if (range.lo <= -SW_INFINITE || turns != sw_wide_floor(sw_wide_add(range.hi, -out->type.lo), modulus))
@@ -238,7 +238,7 @@ static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_t
 	flip(&out->moving);
 	flip(&out->limit);
 	out->condition = (enum sw_condition)turned[out->condition];
-	out->type = (struct sw_interval){-out->type.hi, -out->type.lo};
+	out->type = (struct sw_bounds){-out->type.hi, -out->type.lo};
 	return true;
 }
 

@@ -41,7 +41,7 @@ static enum sw_why why_of(struct sw_eval *e, const struct sw_term *t)
 
 struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wide lo, sw_wide hi)
 {
-	struct sw_interval type = sw_type_range(t->width, lo < 0);
+	struct sw_bounds type = sw_type_range(t->width, lo < 0);
 	if (lo < type.lo || hi > type.hi) {
 		lo = type.lo;
 		hi = type.hi;
@@ -79,7 +79,7 @@ static struct sw_form op_param(struct sw_eval *e, const struct sw_term *t, uint3
 
 static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
-	struct sw_interval type = sw_type_range(t->width, t->flags & SW_SIGNED);
+	struct sw_bounds type = sw_type_range(t->width, t->flags & SW_SIGNED);
 	sw_wide lo = t->flags & SW_SIGNED ? t->imm : (sw_wide)(uint64_t)t->imm;
 	sw_wide hi = t->flags & SW_SIGNED ? t->imm2 : (sw_wide)(uint64_t)t->imm2;
 	(void)number;
@@ -179,7 +179,7 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 
 /* ---- one of several */
 
-static struct sw_form hull(struct sw_eval *e, const struct sw_term *t, struct sw_interval x, struct sw_interval y)
+static struct sw_form hull(struct sw_eval *e, const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
 {
 	return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
 }
@@ -189,18 +189,18 @@ static struct sw_form larger(struct sw_eval *e, const struct sw_term *t, uint32_
 			     const struct sw_form *b, bool smaller)
 {
 	struct sw_form difference, other = sw_form_constant(-1);
-	struct sw_interval x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
+	struct sw_bounds x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
 	bool fits = sw_form_sum(&difference, a, b, -1, 0) && sw_form_sum(&other, &other, &difference, -1, 0);
 	if (!fits)
 		return hull(e, t, x, y);
-	struct sw_interval range = sw_bound_ever(e, &difference);
+	struct sw_bounds range = sw_bound_ever(e, &difference);
 	if (range.lo < 0 && range.hi >= 0) {
 		e->fleeting = true;
 		range = sw_bound(e, &difference);
 	}
 	if (range.lo >= 0 || range.hi < 0)
 		return (range.lo >= 0) != smaller ? *a : *b;
-	uint32_t choice = sw_eval_choose(e, number, 2);
+	uint32_t choice = sw_eval_case_choose(e, number, 2);
 	if (choice == SW_NONE && smaller)
 		return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi);
 	if (choice == SW_NONE)
@@ -231,7 +231,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 	if (sw_form_equal(&a, &b))
 		return a;
 	int truth = sw_eval_truth(e, t->a);
-	uint32_t choice = truth >= 0 ? !truth : sw_eval_choose(e, number, 2);
+	uint32_t choice = truth >= 0 ? !truth : sw_eval_case_choose(e, number, 2);
 	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
 	if (choice != SW_NONE) {
 		if (truth < 0)
@@ -252,12 +252,12 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
 	if (choice != SW_NONE)
 		return sw_eval_term(e, from[choice], t->width);
-	struct sw_interval all = {SW_INFINITE, -SW_INFINITE};
+	struct sw_bounds all = {SW_INFINITE, -SW_INFINITE};
 	uint64_t depends = 0;
 	enum sw_why why = SW_WHY_NONE;
 	for (uint32_t i = 0; i < t->b; i++) {
 		struct sw_form x = sw_eval_exact(e, from[i], t->width, t->width < 64);
-		struct sw_interval range = sw_bound_ever(e, &x);
+		struct sw_bounds range = sw_bound_ever(e, &x);
 		all.lo = range.lo < all.lo ? range.lo : all.lo;
 		all.hi = range.hi > all.hi ? range.hi : all.hi;
 		depends |= sw_eval_depends(e, &x);
@@ -273,7 +273,7 @@ static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uin
 	e->fleeting = true; /* facts may decide it */
 	if (!sw_eval_compare(e, number, true, &c))
 		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
-	struct sw_interval d = sw_bound(e, &c.difference);
+	struct sw_bounds d = sw_bound(e, &c.difference);
 	bool yes, no;
 	switch (c.condition) {
 	case SW_LT:
@@ -333,7 +333,7 @@ struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number)
 		[SW_OP_COMPARE] = op_compare,
 		[SW_TERM_STEP] = op_step,
 		[SW_TERM_ANY] = op_any,
-		[SW_TERM_ELEMENT] = sw_eval_element,
+		[SW_TERM_ELEMENT] = sw_eval_table_value,
 	};
 	const struct sw_term *t = &e->f->term[number];
 	sw_operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;

@@ -33,7 +33,7 @@ static bool element(const struct sw_eval *e, const struct sw_term *t, sw_wide at
 
 static struct sw_form nobody_knows(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
 {
-	struct sw_interval range = sw_type_range((unsigned)t->imm * 8, t->flags & SW_SIGNED);
+	struct sw_bounds range = sw_type_range((unsigned)t->imm * 8, t->flags & SW_SIGNED);
 	return sw_eval_opaque(e, range.lo, range.hi, depends, SW_WHY_TABLE);
 }
 
@@ -146,7 +146,7 @@ struct several {
 static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset, struct several *out,
 		       bool *cut)
 {
-	struct sw_interval range = sw_bound(e, offset);
+	struct sw_bounds range = sw_bound(e, offset);
 	uint64_t step = sw_form_divisor(offset);
 	sw_wide first = t->b, last = (sw_wide)t->c - t->imm;
 	out->step = step && step <= UINT16_MAX ? (sw_wide)step : 1;
@@ -165,7 +165,7 @@ static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, 
 	struct sw_form more = *offset, less, zero = {0};
 	if (options < 1 || options > SW_MAX_CASES)
 		return false;
-	uint32_t taken = sw_eval_choose(e, number | UINT64_C(3) << 32, (uint32_t)options);
+	uint32_t taken = sw_eval_case_choose(e, number | UINT64_C(3) << 32, (uint32_t)options);
 	if (taken == SW_NONE)
 		return false;
 	sw_wide at = s->first + taken * s->step;
@@ -203,7 +203,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 					 : nobody_knows(e, t, depends);
 }
 
-struct sw_form sw_eval_element(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
 	sw_wide value;

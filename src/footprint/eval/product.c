@@ -38,7 +38,7 @@ struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *t, const 
 static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a,
 			      const struct sw_form *b)
 {
-	struct sw_interval x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
+	struct sw_bounds x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
 	sw_wide corner[4] = {sw_wide_mul(x.lo, y.lo), sw_wide_mul(x.lo, y.hi), sw_wide_mul(x.hi, y.lo),
 			     sw_wide_mul(x.hi, y.hi)};
 	sw_wide lo = corner[0], hi = corner[0];
@@ -89,7 +89,7 @@ struct sw_form sw_op_mulhi(struct sw_eval *e, const struct sw_term *t, uint32_t 
 		sw_form_wrap(&out, t->width);
 		return out;
 	}
-	struct sw_interval p = sw_bound_ever(e, &a), q = sw_bound_ever(e, &b);
+	struct sw_bounds p = sw_bound_ever(e, &a), q = sw_bound_ever(e, &b);
 	if (p.lo >= 0 && q.lo >= 0)
 		return sw_term_within(e, t, sw_wide_mul(p.lo, q.lo) >> t->width,
 				      sw_wide_mul(p.hi, q.hi) >= SW_INFINITE ? p.hi : (p.hi * q.hi) >> t->width);
@@ -104,7 +104,7 @@ struct sw_form sw_op_div(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	bool is_signed = t->flags & SW_SIGNED, rest = t->op == SW_OP_REM;
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed), q;
 	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
-	struct sw_interval x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
+	struct sw_bounds x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
 	(void)number;
 	if (x.lo < 0 || y.lo <= 0) {
 		x = sw_bound(e, &a);

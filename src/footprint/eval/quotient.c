@@ -43,7 +43,7 @@ static void undo_reciprocal(const struct sw_eval *e, struct sw_form *form, int64
 	for (uint32_t i = 0; i < y.n; i++)
 		y.by[i] /= (int64_t)g;
 	sw_wide d = sw_wide_floor((sw_wide)*divisor + g - 1, g), excess = (sw_wide)g * d - *divisor;
-	struct sw_interval range = sw_bound_ever(e, &y);
+	struct sw_bounds range = sw_bound_ever(e, &y);
 	if (range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor)
 		return;
 	*form = y;
@@ -83,7 +83,7 @@ static const struct sw_quotient *coarser(const struct sw_eval *e, const struct s
 
 static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, enum sw_why why, uint32_t *var)
 {
-	struct sw_interval range = sw_bound_ever(e, x);
+	struct sw_bounds range = sw_bound_ever(e, x);
 	struct sw_quotient q = {.x = *x, .divisor = divisor};
 	enum sw_why inner = sw_eval_why(e, x);
 	struct sw_form one;
@@ -115,7 +115,7 @@ bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor,
 		cancel(&x, &divisor);
 		flatten(e, &x, &divisor);
 		undo_reciprocal(e, &x, &divisor);
-		struct sw_interval range = sw_bound_ever(e, &x);
+		struct sw_bounds range = sw_bound_ever(e, &x);
 		sw_wide lo = sw_wide_floor(range.lo, divisor);
 		if (lo == sw_wide_floor(range.hi, divisor)) {
 			sum.constant += lo;

@@ -77,20 +77,20 @@ struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_
 	return lo >= hi ? sw_form_constant(lo) : sw_form_variable(sw_eval_variable(e, lo, hi, depends, why));
 }
 
-struct sw_interval sw_type_range(unsigned width, bool is_signed)
+struct sw_bounds sw_type_range(unsigned width, bool is_signed)
 {
 	sw_wide half = (sw_wide)1 << (width - 1);
-	return is_signed ? (struct sw_interval){-half, half - 1} : (struct sw_interval){0, 2 * half - 1};
+	return is_signed ? (struct sw_bounds){-half, half - 1} : (struct sw_bounds){0, 2 * half - 1};
 }
 
 struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depends, enum sw_why why)
 {
-	struct sw_interval range = sw_type_range(width, false);
+	struct sw_bounds range = sw_type_range(width, false);
 	return sw_eval_opaque(e, range.lo, range.hi, depends, why);
 }
 
 /* Moves a form by a multiple of 2^width into the type's range, if its bounds allow that. */
-static bool shift_into(struct sw_form *form, struct sw_interval bounds, struct sw_interval type)
+static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_bounds type)
 {
 	sw_wide modulus = type.hi - type.lo + 1;
 	sw_wide turns = sw_wide_floor(sw_wide_add(bounds.lo, -type.lo), modulus);
@@ -103,7 +103,7 @@ static bool shift_into(struct sw_form *form, struct sw_interval bounds, struct s
 /* The number that a form modulo 2^width stands for, read as the type says. */
 static struct sw_form exact(struct sw_eval *e, struct sw_form form, unsigned width, bool is_signed)
 {
-	struct sw_interval type = sw_type_range(width, is_signed);
+	struct sw_bounds type = sw_type_range(width, is_signed);
 	struct sw_form turns;
 	if (shift_into(&form, sw_bound_ever(e, &form), type))
 		return form;
@@ -120,15 +120,15 @@ static struct sw_form exact(struct sw_eval *e, struct sw_form form, unsigned wid
 	return sw_eval_opaque(e, type.lo, type.hi, sw_eval_depends(e, &form), why ? why : SW_WHY_WRAPS);
 }
 
-static struct sw_value *value_at(const struct sw_eval *e, uint32_t term)
+static struct sw_term_value *value_at(const struct sw_eval *e, uint32_t term)
 {
 	return e->value_of[term] ? &e->value.at[e->value_of[term] - 1] : NULL;
 }
 
-static struct sw_value *value_new(struct sw_eval *e, uint32_t term)
+static struct sw_term_value *value_new(struct sw_eval *e, uint32_t term)
 {
 	if (!e->value_of[term]) {
-		*sw_vec_push(&e->value) = (struct sw_value){.width = e->f->term[term].width};
+		*sw_vec_push(&e->value) = (struct sw_term_value){.width = e->f->term[term].width};
 		e->value_of[term] = (uint32_t)e->value.n;
 	}
 	return &e->value.at[e->value_of[term] - 1];
@@ -136,7 +136,7 @@ static struct sw_value *value_new(struct sw_eval *e, uint32_t term)
 
 static bool known(const struct sw_eval *e, uint32_t term)
 {
-	const struct sw_value *v = value_at(e, term);
+	const struct sw_term_value *v = value_at(e, term);
 	return v && v->known;
 }
 
@@ -169,7 +169,7 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
 	if (n == 1)
 		return first;
-	uint32_t choice = sw_eval_choose(e, number, t->b);
+	uint32_t choice = sw_eval_case_choose(e, number, t->b);
 	if (choice == SW_NONE)
 		return choice;
 	e->blind = true; /* nothing tells when it is this one */
@@ -219,7 +219,7 @@ static void evaluate(struct sw_eval *e, uint32_t term)
 			e->fleeting = false;
 			e->budget -= e->budget != 0;
 			struct sw_form form = sw_eval_operate(e, at);
-			struct sw_value *v = value_new(e, at);
+			struct sw_term_value *v = value_new(e, at);
 			v->form = form;
 			v->known = true;
 			v->lasting = !e->fleeting;
@@ -239,7 +239,7 @@ struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
 		evaluate(e, term);
 	if (width > t->width)
 		return sw_eval_exact(e, term, t->width, false);
-	const struct sw_value *v = value_at(e, term);
+	const struct sw_term_value *v = value_at(e, term);
 	struct sw_form form = v->form;
 	e->fleeting |= !v->lasting;
 	if (width && width < t->width)
@@ -253,7 +253,7 @@ struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, b
 	struct sw_form form = sw_eval_term(e, term, width);
 	if (t->op == SW_OP_CONST || t->width != width)
 		return exact(e, form, width, is_signed);
-	struct sw_value *v = value_at(e, term);
+	struct sw_term_value *v = value_at(e, term);
 	if (!v->exact[is_signed].known) {
 		bool fleeting = e->fleeting;
 		e->fleeting = false;
@@ -276,12 +276,12 @@ int sw_eval_truth(struct sw_eval *e, uint32_t term)
 
 void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
 {
-	struct sw_value *v = value_new(e, term);
-	*v = (struct sw_value){.form = sw_form_constant(constant), .known = true, .width = v->width};
+	struct sw_term_value *v = value_new(e, term);
+	*v = (struct sw_term_value){.form = sw_form_constant(constant), .known = true, .width = v->width};
 	*sw_vec_push(&e->forget) = term;
 }
 
-uint32_t sw_eval_choose(struct sw_eval *e, uint64_t key, uint32_t options)
+uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options)
 {
 	uint32_t product = options;
 	e->fleeting = true;

@@ -281,7 +281,7 @@ static void put_fact(struct text *t, const struct sw_fact *fact)
 void sw_footprint_facts_text(const struct sw_footprint *footprint, uint32_t site, char *out, size_t room)
 {
 	struct text t = {.f = footprint, .out = out, .room = room};
-	const struct sw_site *s = &footprint->site[site];
+	const struct sw_access_site *s = &footprint->site[site];
 	if (!room)
 		return;
 	out[0] = '\0';

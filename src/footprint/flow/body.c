@@ -28,7 +28,7 @@ enum { NOBODY = UINT32_MAX, SHARED = UINT32_MAX - 1 };
 
 /* A function that is being copied. */
 struct instance {
-	const struct sw_function *function;
+	const struct sw_program_function *function;
 	uint32_t number, reg;
 	struct sw_map slots; /* slot of the program -> 1 + slot of the body */
 	uint32_t *at;	     /* instruction of the function -> of the body */
@@ -88,7 +88,7 @@ static void find_owners(struct copier *c)
 	const struct sw_program *p = c->program;
 	memset(c->owner, 0xff, p->slots * sizeof *c->owner);
 	for (uint32_t f = 0; f < p->functions; f++) {
-		const struct sw_function *fn = &p->function[f];
+		const struct sw_program_function *fn = &p->function[f];
 		for (uint32_t i = 0; i < fn->insns; i++) {
 			const struct sw_insn *x = &fn->insn[i];
 			if (x->op != SW_OP_LOCAL_ADDRESS || (uint64_t)x->imm >= p->slots)
@@ -158,11 +158,11 @@ static void start(struct copier *c, struct instance *in, uint32_t function)
 }
 
 /* The function in the place of its call; its parameter slots are the caller's argument slots. */
-static void copy_called(struct copier *c, struct instance *caller, const struct sw_call *call)
+static void copy_called(struct copier *c, struct instance *caller, const struct sw_program_call *call)
 {
 	struct instance in;
 	start(c, &in, call->function);
-	const struct sw_function *f = in.function;
+	const struct sw_program_function *f = in.function;
 	for (uint32_t i = 0; i < f->param_slots && i < call->args; i++)
 		*sw_map_put(&in.slots, f->param_slot[i]) = 1 + slot_of(c, caller, call->arg[i]);
 	for (uint32_t i = 0; i < f->result_slots && i < call->rets; i++)
@@ -179,9 +179,9 @@ static void want(struct copier *c, uint32_t function)
 	c->entry[function] = (uint32_t)c->wanted.n + 1;
 }
 
-static void bind(struct copier *c, const struct sw_call *call, uint32_t function)
+static void bind(struct copier *c, const struct sw_program_call *call, uint32_t function)
 {
-	const struct sw_function *f = &c->program->function[function];
+	const struct sw_program_function *f = &c->program->function[function];
 	for (uint32_t i = 0; i < f->param_slots && i < call->args; i++)
 		if (f->param_slot[i] < c->program->slots)
 			unite(c->body, call->arg[i], f->param_slot[i] + 1);
@@ -191,9 +191,10 @@ static void bind(struct copier *c, const struct sw_call *call, uint32_t function
 }
 
 /* The call stays; its slots in the body's numbers. */
-static void keep_call(struct copier *c, struct instance *in, const struct sw_insn *x, const struct sw_call *call)
+static void keep_call(struct copier *c, struct instance *in, const struct sw_insn *x,
+		      const struct sw_program_call *call)
 {
-	struct sw_call kept = *call;
+	struct sw_program_call kept = *call;
 	uint32_t *slots = sw_arena_alloc(&c->body->arena, (call->args + call->rets + 1) * sizeof *slots);
 	kept.arg = slots;
 	kept.ret = slots + call->args;
@@ -222,7 +223,7 @@ static void copy_call(struct copier *c, struct instance *in, const struct sw_ins
 		c->body->damaged = true;
 		return;
 	}
-	const struct sw_call *call = &in->function->calls[x->target];
+	const struct sw_program_call *call = &in->function->calls[x->target];
 	if (x->guard != SW_NO_REG || call->function >= c->program->functions || !may_copy(c, call->function))
 		keep_call(c, in, x, call);
 	else
@@ -232,7 +233,7 @@ static void copy_call(struct copier *c, struct instance *in, const struct sw_ins
 /* Targets of the copied jumps; RETURNs of a function that was copied into another go behind it. */
 static void patch(struct copier *c, const struct instance *in)
 {
-	const struct sw_function *f = in->function;
+	const struct sw_program_function *f = in->function;
 	for (uint32_t i = 0; i < f->insns; i++) {
 		struct sw_insn *x = &c->body->insn.at[in->at[i]];
 		if (f->insn[i].op == SW_OP_RETURN && c->depth > 1) {
@@ -260,7 +261,7 @@ static void patch(struct copier *c, const struct instance *in)
 
 static void copy_function(struct copier *c, struct instance *in)
 {
-	const struct sw_function *f = in->function;
+	const struct sw_program_function *f = in->function;
 	in->at = sw_alloc(((size_t)f->insns + 1) * sizeof *in->at);
 	c->stack[c->depth++] = in->number;
 	for (uint32_t i = 0; i < f->insns; i++) {
@@ -298,10 +299,10 @@ static void copy_entry(struct copier *c, uint32_t function)
 /* Functions whose address is taken can be called by every call through a pointer that passes as many arguments. */
 static void bind_indirect(struct copier *c, uint32_t function)
 {
-	const struct sw_function *f = &c->program->function[function];
+	const struct sw_program_function *f = &c->program->function[function];
 	want(c, function);
 	for (size_t k = 0; k < c->body->call.n; k++) {
-		const struct sw_call *call = &c->body->call.at[k];
+		const struct sw_program_call *call = &c->body->call.at[k];
 		if (call->function == UINT32_MAX && !call->name && call->args == f->param_slots)
 			bind(c, call, function);
 	}

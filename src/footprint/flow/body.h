@@ -13,9 +13,9 @@
 struct sw_body {
 	SW_VEC(struct sw_insn) insn; /* JUMP targets: index here; SWITCH: first of `target` */
 	SW_VEC(uint32_t) target;
-	SW_VEC(struct sw_call) call; /* those that remain; slots are those of the body */
-	SW_VEC(uint32_t) entry;	     /* where functions start, the kernel first */
-	SW_VEC(uint32_t) slot;	     /* union-find: slots that are one memory */
+	SW_VEC(struct sw_program_call) call; /* those that remain; slots are those of the body */
+	SW_VEC(uint32_t) entry;		     /* where functions start, the kernel first */
+	SW_VEC(uint32_t) slot;		     /* union-find: slots that are one memory */
 	struct sw_arena arena;
 	uint32_t regs;
 	bool anywhere; /* a jump may go to any instruction: there is no control flow to follow */

@@ -123,8 +123,8 @@ static void take_blocks(struct builder *b, struct sw_flow *flow, const uint32_t 
 	sw_vec_reserve(&flow->block, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = order[n - 1 - i];
-		struct sw_block *to = sw_vec_push(&flow->block);
-		*to = (struct sw_block){
+		struct sw_basic_block *to = sw_vec_push(&flow->block);
+		*to = (struct sw_basic_block){
 			.first = b->first[k], .end = b->end[k], .idom = SW_NO_BLOCK, .loop = SW_NO_LOOP};
 		to->succ = (uint32_t)flow->edge.n;
 		to->succs = b->succ_first[k + 1] - b->succ_first[k];
@@ -147,12 +147,12 @@ static void find_preds(struct sw_flow *flow)
 	}
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t s = 0; s < flow->block.at[i].succs; s++) {
-			struct sw_block *to = &flow->block.at[flow->edge.at[flow->block.at[i].succ + s]];
+			struct sw_basic_block *to = &flow->block.at[flow->edge.at[flow->block.at[i].succ + s]];
 			flow->edge.at[to->pred + to->preds++] = i;
 		}
 }
 
-void sw_flow_make(const struct sw_body *body, struct sw_flow *flow)
+void sw_flow_build(const struct sw_body *body, struct sw_flow *flow)
 {
 	*flow = (struct sw_flow){0};
 	struct builder b = {.body = body};
@@ -173,11 +173,11 @@ void sw_flow_make(const struct sw_body *body, struct sw_flow *flow)
 	sw_flow_find_loops(flow);
 }
 
-void sw_flow_make_flat(const struct sw_body *body, struct sw_flow *flow)
+void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow)
 {
 	*flow = (struct sw_flow){0};
-	*sw_vec_push(&flow->block) = (struct sw_block){.succs = 1, .idom = SW_NO_BLOCK, .loop = SW_NO_LOOP};
-	*sw_vec_push(&flow->block) = (struct sw_block){
+	*sw_vec_push(&flow->block) = (struct sw_basic_block){.succs = 1, .idom = SW_NO_BLOCK, .loop = SW_NO_LOOP};
+	*sw_vec_push(&flow->block) = (struct sw_basic_block){
 		.end = (uint32_t)body->insn.n, .pred = 1, .preds = 1, .succ = 2, .loop = SW_NO_LOOP, .irregular = true};
 	*sw_vec_push(&flow->edge) = 1;
 	*sw_vec_push(&flow->edge) = 0;

@@ -13,7 +13,7 @@
 #define SW_NO_BLOCK UINT32_MAX
 #define SW_NO_LOOP  UINT32_MAX
 
-struct sw_block {
+struct sw_basic_block {
 	uint32_t first, end;  /* instructions [first, end) */
 	uint32_t pred, preds; /* edge[pred .. pred+preds): blocks that lead here */
 	uint32_t succ, succs; /* edge[succ .. ): where it leads; a taken jump first, falling through last */
@@ -28,16 +28,16 @@ struct sw_natural {
 };
 
 struct sw_flow {
-	SW_VEC(struct sw_block) block;
+	SW_VEC(struct sw_basic_block) block;
 	SW_VEC(uint32_t) edge;
 	SW_VEC(struct sw_natural) loop; /* inner ones have greater numbers than those around them */
 	uint32_t *child, *child_first;	/* tree of dominators: child[child_first[b] .. child_first[b+1]), ascending */
 	bool irregular;			/* some block is */
 };
 
-void sw_flow_make(const struct sw_body *body, struct sw_flow *flow);
+void sw_flow_build(const struct sw_body *body, struct sw_flow *flow);
 /* One block of everything, for code whose jumps may go anywhere. */
-void sw_flow_make_flat(const struct sw_body *body, struct sw_flow *flow);
+void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow);
 void sw_flow_free(struct sw_flow *flow);
 
 static inline bool sw_flow_dominates(const struct sw_flow *flow, uint32_t a, uint32_t b)
@@ -51,7 +51,7 @@ static inline bool sw_flow_retreats(uint32_t from, uint32_t to)
 }
 bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop);
 
-/* dominators.c, natural_loops.c: parts of sw_flow_make(). */
+/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
 void sw_flow_find_dominators(struct sw_flow *flow);
 void sw_flow_find_loops(struct sw_flow *flow);
 

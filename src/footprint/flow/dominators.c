@@ -18,7 +18,7 @@ static uint32_t meet(const struct sw_flow *flow, uint32_t a, uint32_t b)
 
 static bool improve(struct sw_flow *flow, uint32_t b)
 {
-	struct sw_block *block = &flow->block.at[b];
+	struct sw_basic_block *block = &flow->block.at[b];
 	uint32_t idom = SW_NO_BLOCK;
 	for (uint32_t i = 0; i < block->preds; i++) {
 		uint32_t p = flow->edge.at[block->pred + i];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum sw_extern sw_extern_of(const struct sw_call *call)
+enum sw_extern sw_extern_of(const struct sw_program_call *call)
 {
 	static const struct {
 		const char *name;
@@ -20,7 +20,7 @@ enum sw_extern sw_extern_of(const struct sw_call *call)
 	return SW_EXTERN_UNKNOWN;
 }
 
-bool sw_extern_never_returns(const struct sw_call *call)
+bool sw_extern_never_returns(const struct sw_program_call *call)
 {
 	return sw_extern_of(call) == SW_EXTERN_NEVER;
 }

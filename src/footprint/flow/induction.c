@@ -130,7 +130,7 @@ static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t
 bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step)
 {
 	uint32_t header = (uint32_t)sw_graph_at(&ssa->graph, phi)->imm;
-	const struct sw_block *b = &ssa->flow.block.at[header];
+	const struct sw_basic_block *b = &ssa->flow.block.at[header];
 	*step = SW_NO_NODE;
 	if (ssa->flat || !b->header || b->irregular || sw_graph_at(&ssa->graph, phi)->n != b->preds)
 		return false;

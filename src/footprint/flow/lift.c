@@ -118,7 +118,7 @@ static void compute(const struct working *w)
 static uint32_t note(const struct working *w, sw_node address, uint32_t from)
 {
 	struct sw_ssa *ssa = w->ssa;
-	struct sw_use use = {w->insn, w->block, w->guard, address, (uint32_t)ssa->operand.n, 0};
+	struct sw_memory_op use = {w->insn, w->block, w->guard, address, (uint32_t)ssa->operand.n, 0};
 	for (uint32_t i = from; i < w->x->n; i++, use.values++)
 		*sw_vec_push(&ssa->operand) = source(w, i, 64);
 	*sw_vec_push(&ssa->use) = use;

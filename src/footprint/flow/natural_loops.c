@@ -16,7 +16,7 @@ bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop)
 static void mark_headers(struct sw_flow *flow)
 {
 	for (uint32_t b = 0; b < flow->block.n; b++) {
-		struct sw_block *block = &flow->block.at[b];
+		struct sw_basic_block *block = &flow->block.at[b];
 		for (uint32_t i = 0; i < block->preds; i++) {
 			uint32_t p = flow->edge.at[block->pred + i];
 			if (!sw_flow_retreats(p, b))
@@ -34,7 +34,7 @@ static void mark_headers(struct sw_flow *flow)
 static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32_t *seen)
 {
 	uint32_t header = flow->loop.at[loop].header, n = 0;
-	struct sw_block *h = &flow->block.at[header];
+	struct sw_basic_block *h = &flow->block.at[header];
 	flow->loop.at[loop].parent = h->loop;
 	flow->loop.at[loop].depth = h->loop == SW_NO_LOOP ? 1 : flow->loop.at[h->loop].depth + 1;
 	h->loop = loop;
@@ -47,7 +47,7 @@ static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32
 		}
 	}
 	while (n) {
-		struct sw_block *b = &flow->block.at[stack[--n]];
+		struct sw_basic_block *b = &flow->block.at[stack[--n]];
 		b->loop = loop;
 		for (uint32_t i = 0; i < b->preds; i++) {
 			uint32_t p = flow->edge.at[b->pred + i];
@@ -69,7 +69,7 @@ void sw_flow_find_loops(struct sw_flow *flow)
 	uint32_t *stack = sw_alloc((size_t)n * sizeof *stack), *seen = sw_calloc(n, sizeof *seen);
 	mark_headers(flow);
 	for (uint32_t b = 0; b < n; b++) {
-		struct sw_block *block = &flow->block.at[b];
+		struct sw_basic_block *block = &flow->block.at[b];
 		if (block->header && block->loop != SW_NO_LOOP && flow->loop.at[block->loop].depth >= MAX_DEPTH)
 			block->irregular = true;
 		if (!block->header || block->irregular)

@@ -14,17 +14,17 @@
 
 struct finder {
 	struct sw_ssa *ssa;
-	struct sw_guards *guards;
+	struct sw_path_conditions *guards;
 	uint32_t *seen, mark; /* by block */
 };
 
-static uint32_t push(struct sw_guards *guards, uint32_t list, sw_node node)
+static uint32_t push(struct sw_path_conditions *guards, uint32_t list, sw_node node)
 {
-	*sw_vec_push(&guards->guard) = (struct sw_guard){node, list};
+	*sw_vec_push(&guards->guard) = (struct sw_path_condition){node, list};
 	return (uint32_t)guards->guard.n - 1;
 }
 
-uint32_t sw_guards_add(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t list, sw_node condition)
+uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list, sw_node condition)
 {
 	sw_node open[MAX_SPLIT];
 	uint32_t n = 1;
@@ -75,7 +75,7 @@ static bool is_of_data(const struct sw_ssa *ssa, sw_node node)
 
 /* Each way from a SWITCH excludes the others.  Where data do not decide that must not be taken for no condition: of the
    functions that a launch value chooses among one is called, and the others touch nothing. */
-static sw_node chosen(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t from, uint32_t to)
+static sw_node chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to)
 {
 	uint64_t *found = sw_map_put(&guards->chosen, (uint64_t)from << 32 | to);
 	if (!*found) {
@@ -88,14 +88,14 @@ static sw_node chosen(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t fro
 	return (sw_node)(*found - 1);
 }
 
-uint32_t sw_guards_on_edge(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t from, uint32_t to)
+uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to)
 {
-	const struct sw_block *b = &ssa->flow.block.at[from];
+	const struct sw_basic_block *b = &ssa->flow.block.at[from];
 	sw_node condition = ssa->condition[from];
 	uint32_t list = guards->of[from];
 	const struct sw_insn *last = b->end > b->first ? &ssa->body.insn.at[b->end - 1] : NULL;
 	if (last && last->op == SW_OP_SWITCH && b->succs > 1)
-		return sw_guards_add(ssa, guards, list, chosen(ssa, guards, from, to));
+		return sw_path_conditions_add(ssa, guards, list, chosen(ssa, guards, from, to));
 	if (condition == SW_NO_NODE || b->succs > 2)
 		return list;
 	bool jump = last->op == SW_OP_JUMP;
@@ -103,17 +103,18 @@ uint32_t sw_guards_on_edge(struct sw_ssa *ssa, struct sw_guards *guards, uint32_
 		return list; /* both ways lead to the same block */
 	if (jump && ssa->flow.edge.at[b->succ] != to)
 		condition = sw_graph_unary(&ssa->graph, SW_OP_NOT, 1, condition);
-	return sw_guards_add(ssa, guards, list, condition);
+	return sw_path_conditions_add(ssa, guards, list, condition);
 }
 
-uint32_t sw_guards_common(struct sw_guards *guards, uint32_t a, uint32_t b, uint32_t end)
+uint32_t sw_path_conditions_common(struct sw_path_conditions *guards, uint32_t a, uint32_t b, uint32_t end)
 {
 	uint32_t list = end, i = 0;
 	if (a == b)
 		return a;
-	for (; a != end && a != SW_NO_GUARD && i < MAX_COMMON; a = guards->guard.at[a].next, i++) {
+	for (; a != end && a != SW_NO_CONDITION && i < MAX_COMMON; a = guards->guard.at[a].next, i++) {
 		uint32_t k = 0;
-		for (uint32_t q = b; q != end && q != SW_NO_GUARD && k < MAX_COMMON; q = guards->guard.at[q].next, k++)
+		for (uint32_t q = b; q != end && q != SW_NO_CONDITION && k < MAX_COMMON;
+		     q = guards->guard.at[q].next, k++)
 			if (guards->guard.at[q].node == guards->guard.at[a].node) {
 				list = push(guards, list, guards->guard.at[a].node);
 				break;
@@ -134,7 +135,7 @@ static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 	f->mark++;
 	while (n) {
 		uint32_t at = stack[--n];
-		const struct sw_block *b = &flow->block.at[at];
+		const struct sw_basic_block *b = &flow->block.at[at];
 		if (!b->succs && !sw_body_insn_aborts(&f->ssa->body, b->end - 1))
 			return true;
 		for (uint32_t s = 0; s < b->succs; s++) {
@@ -153,11 +154,11 @@ static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 }
 
 /* All that a list says down to `end`, as one condition; SW_NO_NODE: too much. */
-static sw_node conjunction(struct sw_ssa *ssa, const struct sw_guards *guards, uint32_t list, uint32_t end)
+static sw_node conjunction(struct sw_ssa *ssa, const struct sw_path_conditions *guards, uint32_t list, uint32_t end)
 {
 	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
 	uint32_t n = 0;
-	for (; list != end && list != SW_NO_GUARD; list = guards->guard.at[list].next) {
+	for (; list != end && list != SW_NO_CONDITION; list = guards->guard.at[list].next) {
 		if (++n > MAX_SPLIT)
 			return SW_NO_NODE;
 		all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, guards->guard.at[list].node, all);
@@ -170,31 +171,32 @@ static sw_node conjunction(struct sw_ssa *ssa, const struct sw_guards *guards, u
 static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list, uint32_t end)
 {
 	struct sw_ssa *ssa = f->ssa;
-	const struct sw_block *b = &ssa->flow.block.at[block];
+	const struct sw_basic_block *b = &ssa->flow.block.at[block];
 	sw_node any = sw_graph_const(&ssa->graph, 1, 0);
 	for (uint32_t i = 0; i < b->preds && any != SW_NO_NODE; i++) {
 		uint32_t from = ssa->flow.edge.at[b->pred + i];
 		if (sw_flow_retreats(from, block))
 			continue;
-		sw_node way = b->preds > MAX_WAYS ? SW_NO_NODE
-						  : conjunction(ssa, f->guards,
-								sw_guards_on_edge(ssa, f->guards, from, block), end);
+		sw_node way = b->preds > MAX_WAYS
+				      ? SW_NO_NODE
+				      : conjunction(ssa, f->guards,
+						    sw_path_conditions_on_edge(ssa, f->guards, from, block), end);
 		any = way == SW_NO_NODE ? way : sw_graph_binary(&ssa->graph, SW_OP_OR, 1, 0, any, way);
 	}
 	if (any == SW_NO_NODE) {
 		any = sw_graph_range(&ssa->graph, 1, SW_WHY_COMPLEX);
 		*sw_map_put(&ssa->born, any) = block;
 	}
-	return sw_guards_add(ssa, f->guards, list, any);
+	return sw_path_conditions_add(ssa, f->guards, list, any);
 }
 
 /* What all ways into a block say, beside those that close loops: values known before a loop do not change in it. */
 static uint32_t at_join(struct finder *f, uint32_t block)
 {
 	struct sw_ssa *ssa = f->ssa;
-	struct sw_guards *guards = f->guards;
-	const struct sw_block *b = &ssa->flow.block.at[block];
-	uint32_t end = guards->of[b->idom], list = SW_NO_GUARD;
+	struct sw_path_conditions *guards = f->guards;
+	const struct sw_basic_block *b = &ssa->flow.block.at[block];
+	uint32_t end = guards->of[b->idom], list = SW_NO_CONDITION;
 	uint32_t ways = 0;
 	bool first = true;
 	for (uint32_t i = 0; i < b->preds; i++)
@@ -203,8 +205,8 @@ static uint32_t at_join(struct finder *f, uint32_t block)
 		uint32_t from = ssa->flow.edge.at[b->pred + i];
 		if (sw_flow_retreats(from, block))
 			continue;
-		uint32_t edge = sw_guards_on_edge(ssa, guards, from, block);
-		list = first ? edge : sw_guards_common(guards, list, edge, end);
+		uint32_t edge = sw_path_conditions_on_edge(ssa, guards, from, block);
+		list = first ? edge : sw_path_conditions_common(guards, list, edge, end);
 		first = false;
 	}
 	if (first)
@@ -212,22 +214,22 @@ static uint32_t at_join(struct finder *f, uint32_t block)
 	return ways > 1 && may_pass_by(f, b->idom, block) ? add_disjunction(f, block, list, end) : list;
 }
 
-void sw_guards_find(struct sw_ssa *ssa, struct sw_guards *guards)
+void sw_path_conditions_find(struct sw_ssa *ssa, struct sw_path_conditions *guards)
 {
 	uint32_t n = (uint32_t)ssa->flow.block.n;
-	*guards = (struct sw_guards){0};
+	*guards = (struct sw_path_conditions){0};
 	guards->of = sw_alloc((size_t)n * sizeof *guards->of);
-	guards->of[0] = SW_NO_GUARD;
+	guards->of[0] = SW_NO_CONDITION;
 	struct finder f = {ssa, guards, sw_calloc(n, sizeof *f.seen), 0};
 	for (uint32_t b = 1; b < n; b++)
-		guards->of[b] = ssa->flat ? SW_NO_GUARD : at_join(&f, b);
+		guards->of[b] = ssa->flat ? SW_NO_CONDITION : at_join(&f, b);
 	free(f.seen);
 }
 
-void sw_guards_free(struct sw_guards *guards)
+void sw_path_conditions_free(struct sw_path_conditions *guards)
 {
 	free(guards->guard.at);
 	free(guards->of);
 	sw_map_free(&guards->chosen);
-	*guards = (struct sw_guards){0};
+	*guards = (struct sw_path_conditions){0};
 }

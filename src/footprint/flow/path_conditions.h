@@ -11,26 +11,27 @@
 #include "footprint/flow/ssa.h"
 
 /* Facts as a list from the innermost to the outermost; lists share their ends. */
-struct sw_guard {
+struct sw_path_condition {
 	sw_node node; /* is true */
 	uint32_t next;
 };
-#define SW_NO_GUARD UINT32_MAX
+#define SW_NO_CONDITION UINT32_MAX
 
-struct sw_guards {
-	SW_VEC(struct sw_guard) guard;
+struct sw_path_conditions {
+	SW_VEC(struct sw_path_condition) guard;
 	uint32_t *of;	      /* by block: head of the list */
 	struct sw_map chosen; /* edge of a SWITCH -> the condition that it is the one */
 };
 
 /* Adds nodes to the graph (negations). */
-void sw_guards_find(struct sw_ssa *ssa, struct sw_guards *guards);
-void sw_guards_free(struct sw_guards *guards);
+void sw_path_conditions_find(struct sw_ssa *ssa, struct sw_path_conditions *guards);
+void sw_path_conditions_free(struct sw_path_conditions *guards);
 /* The list with what `condition` being true says in front. */
-uint32_t sw_guards_add(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t list, sw_node condition);
+uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list,
+				sw_node condition);
 /* What holds on the edge from block `from` to block `to`. */
-uint32_t sw_guards_on_edge(struct sw_ssa *ssa, struct sw_guards *guards, uint32_t from, uint32_t to);
+uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to);
 /* What both lists say, looking no further than to `end`. */
-uint32_t sw_guards_common(struct sw_guards *guards, uint32_t a, uint32_t b, uint32_t end);
+uint32_t sw_path_conditions_common(struct sw_path_conditions *guards, uint32_t a, uint32_t b, uint32_t end);
 
 #endif

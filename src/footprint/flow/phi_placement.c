@@ -15,7 +15,7 @@ struct chain {
 };
 struct placer {
 	const struct sw_ssa *ssa;
-	const struct sw_frames *frames;
+	const struct sw_stack_frames *frames;
 	uint32_t *defs, *uses; /* by variable: 1 + first of the chain, 0 empty */
 	SW_VEC(struct chain) chain;
 	uint32_t *frontier, *frontier_first;
@@ -24,7 +24,8 @@ struct placer {
 	uint64_t steps;
 };
 
-void sw_effects_of(const struct sw_ssa *ssa, const struct sw_frames *frames, uint32_t insn, struct sw_effects *out)
+void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, uint32_t insn,
+		   struct sw_effects *out)
 {
 	const struct sw_insn *x = &ssa->body.insn.at[insn];
 	uint32_t count = x->op == SW_OP_LOAD && x->count ? x->count : 1;
@@ -67,7 +68,7 @@ static void scan(struct placer *p)
 {
 	struct sw_effects *e = sw_alloc(sizeof *e);
 	for (uint32_t b = 0; b < p->ssa->flow.block.n; b++) {
-		const struct sw_block *block = &p->ssa->flow.block.at[b];
+		const struct sw_basic_block *block = &p->ssa->flow.block.at[b];
 		for (uint32_t i = block->first; i < block->end; i++) {
 			sw_effects_of(p->ssa, p->frames, i, e);
 			for (uint32_t k = 0; k < e->uses; k++)
@@ -110,7 +111,7 @@ static bool find_frontiers(struct placer *p)
 	for (int pass = 0; pass < 2; pass++) {
 		memset(last, 0xff, n * sizeof *last);
 		for (uint32_t b = 0; b < n; b++) {
-			const struct sw_block *block = &flow->block.at[b];
+			const struct sw_basic_block *block = &flow->block.at[b];
 			for (uint32_t i = 0; block->preds > 1 && i < block->preds; i++)
 				for (uint32_t r = flow->edge.at[block->pred + i]; r != block->idom && last[r] != b;
 				     r = flow->block.at[r].idom) {
@@ -144,7 +145,7 @@ static void mark_live(struct placer *p, uint32_t var)
 		*sw_vec_push(&p->stack) = p->chain.at[u - 1].block;
 	}
 	while (p->stack.n) {
-		const struct sw_block *b = &flow->block.at[p->stack.at[--p->stack.n]];
+		const struct sw_basic_block *b = &flow->block.at[p->stack.at[--p->stack.n]];
 		p->steps += b->preds;
 		for (uint32_t i = 0; i < b->preds; i++) {
 			uint32_t q = flow->edge.at[b->pred + i];
@@ -191,7 +192,7 @@ static void sort_by_block(struct sw_places *places, uint32_t blocks)
 	places->phi.room = places->phi.n;
 }
 
-bool sw_places_find(const struct sw_ssa *ssa, const struct sw_frames *frames, struct sw_places *places)
+bool sw_places_find(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, struct sw_places *places)
 {
 	struct placer p = {.ssa = ssa, .frames = frames};
 	uint32_t blocks = (uint32_t)ssa->flow.block.n, vars = frames->vars;

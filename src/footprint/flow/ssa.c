@@ -13,7 +13,7 @@ struct change {
 };
 struct sw_renamer {
 	struct sw_ssa *ssa;
-	struct sw_frames frames;
+	struct sw_stack_frames frames;
 	struct sw_places places;
 	uint8_t *width;	     /* by variable: the widest that is written to it */
 	sw_node *now;	     /* by variable; SW_NO_NODE: never written on any way here */
@@ -71,7 +71,7 @@ struct sw_ssa *sw_renamer_ssa(const struct sw_renamer *r)
  */
 static int side_of(const struct sw_flow *flow, uint32_t at, uint32_t join, uint32_t pred)
 {
-	const struct sw_block *d = &flow->block.at[at];
+	const struct sw_basic_block *d = &flow->block.at[at];
 	for (int s = 0; s < 2; s++) {
 		uint32_t to = flow->edge.at[d->succ + (uint32_t)s];
 		if (pred == at ? to == join
@@ -85,7 +85,7 @@ static int side_of(const struct sw_flow *flow, uint32_t at, uint32_t join, uint3
 static sw_node select_of(struct sw_ssa *ssa, uint32_t join, const sw_node *in)
 {
 	const struct sw_flow *flow = &ssa->flow;
-	const struct sw_block *b = &flow->block.at[join];
+	const struct sw_basic_block *b = &flow->block.at[join];
 	if (b->preds != 2 || ssa->condition[b->idom] == SW_NO_NODE || flow->block.at[b->idom].succs != 2)
 		return SW_NO_NODE;
 	int first = side_of(flow, b->idom, join, flow->edge.at[b->pred]);
@@ -157,10 +157,10 @@ static void open_block(struct sw_renamer *r, uint32_t block)
 static void close_block(struct sw_renamer *r, uint32_t block)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
-	const struct sw_block *b = &flow->block.at[block];
+	const struct sw_basic_block *b = &flow->block.at[block];
 	for (uint32_t s = 0; s < b->succs; s++) {
 		uint32_t to = flow->edge.at[b->succ + s];
-		const struct sw_block *t = &flow->block.at[to];
+		const struct sw_basic_block *t = &flow->block.at[to];
 		uint32_t i = 0;
 		if (r->places.first[to] == r->places.first[to + 1])
 			continue;
@@ -226,7 +226,7 @@ static void prepare(struct sw_renamer *r)
 
 static void walk_block(struct sw_renamer *r, uint32_t block)
 {
-	const struct sw_block *b = &r->ssa->flow.block.at[block];
+	const struct sw_basic_block *b = &r->ssa->flow.block.at[block];
 	open_block(r, block);
 	for (uint32_t i = b->first; i < b->end; i++)
 		sw_lift_insn(r, i, block);
@@ -310,11 +310,11 @@ static void walk_flat(struct sw_renamer *r)
 static void go_flat(struct sw_ssa *ssa)
 {
 	sw_flow_free(&ssa->flow);
-	sw_flow_make_flat(&ssa->body, &ssa->flow);
+	sw_flow_build_flat(&ssa->body, &ssa->flow);
 	ssa->flat = true;
 }
 
-void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa)
+void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 {
 	*ssa = (struct sw_ssa){0};
 	struct sw_renamer r = {.ssa = ssa};
@@ -323,7 +323,7 @@ void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa)
 	if (ssa->body.anywhere)
 		go_flat(ssa);
 	else
-		sw_flow_make(&ssa->body, &ssa->flow);
+		sw_flow_build(&ssa->body, &ssa->flow);
 	sw_frames_find(ssa, &r.frames);
 	if (!ssa->flat && !sw_places_find(ssa, &r.frames, &r.places))
 		go_flat(ssa);

@@ -12,7 +12,7 @@
 #include "footprint/values/value_graph.h"
 
 /* An instruction that touches memory, or calls, with its operands as nodes. */
-struct sw_use {
+struct sw_memory_op {
 	uint32_t insn, block;
 	sw_node guard;		/* what must be true; SW_NO_NODE: always executed */
 	sw_node address;	/* 64 bits, displacement included; SW_NO_NODE: none (calls by name) */
@@ -24,7 +24,7 @@ struct sw_ssa {
 	struct sw_body body;
 	struct sw_flow flow;
 	bool flat;
-	SW_VEC(struct sw_use) use;
+	SW_VEC(struct sw_memory_op) use;
 	SW_VEC(sw_node) operand;
 	sw_node *condition; /* by block: of the branch at its end, true on its first edge; SW_NO_NODE none */
 	sw_node *choice;    /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */
@@ -34,7 +34,7 @@ struct sw_ssa {
 };
 /* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
 
-void sw_ssa_make(const struct sw_program *program, struct sw_ssa *ssa);
+void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa);
 void sw_ssa_free(struct sw_ssa *ssa);
 /* Operands for PHIs of 64 bits that stand for two of 32: whoever makes nodes may bring up more of them, and so may
  * this. */
@@ -45,16 +45,16 @@ uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
 /* ---- stack_frames.c: local variables that nobody takes the address of are registers
  * ----------------------------------- */
 
-struct sw_frames {
+struct sw_stack_frames {
 	uint32_t regs, vars;   /* variables are numbered behind the registers: regs .. vars-1 */
 	struct sw_map element; /* slot << 32 | offset -> 1 + variable */
 	uint64_t *at;	       /* by instruction: slot << 32 | offset of a plain access, SW_NO_PLACE otherwise */
 };
 #define SW_NO_PLACE UINT64_MAX
-void sw_frames_find(const struct sw_ssa *ssa, struct sw_frames *frames);
-void sw_frames_free(struct sw_frames *frames);
+void sw_frames_find(const struct sw_ssa *ssa, struct sw_stack_frames *frames);
+void sw_frames_free(struct sw_stack_frames *frames);
 /* The variable of element k that an access goes to; SW_NO_REG: it goes to memory. */
-uint32_t sw_frames_var(const struct sw_frames *frames, const struct sw_body *body, uint32_t insn, uint32_t k);
+uint32_t sw_frames_var(const struct sw_stack_frames *frames, const struct sw_body *body, uint32_t insn, uint32_t k);
 
 /* ---- phi_placement.c: where PHIs are needed (Cytron et al., pruned by liveness)
  * ------------------------------------------ */
@@ -64,7 +64,8 @@ struct sw_effects {
 	uint32_t def[256], defs; /* a LOAD has up to 255 elements */
 	uint32_t use[SW_MAX_SRC + 256], uses;
 };
-void sw_effects_of(const struct sw_ssa *ssa, const struct sw_frames *frames, uint32_t insn, struct sw_effects *out);
+void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, uint32_t insn,
+		   struct sw_effects *out);
 
 struct sw_phi_place {
 	uint32_t block, var;
@@ -74,7 +75,7 @@ struct sw_places {
 	uint32_t *first;		 /* [blocks + 1] */
 };
 /* false: too many. */
-bool sw_places_find(const struct sw_ssa *ssa, const struct sw_frames *frames, struct sw_places *places);
+bool sw_places_find(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, struct sw_places *places);
 void sw_places_free(struct sw_places *places);
 
 #endif

@@ -80,7 +80,7 @@ static bool is_plain(const struct sw_insn *x)
 	       (x->bytes == 1 || x->bytes == 2 || x->bytes == 4 || x->bytes == 8) && x->count;
 }
 
-static void look_at_uses(struct finder *f, struct sw_frames *frames, uint32_t insn)
+static void look_at_uses(struct finder *f, struct sw_stack_frames *frames, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
 	if (f->frame_of_result != SW_NO_PLACE)
@@ -115,7 +115,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Elements that overlap partly are left in memory. */
-static void number_elements(struct finder *f, struct sw_frames *frames)
+static void number_elements(struct finder *f, struct sw_stack_frames *frames)
 {
 	struct element *e = f->element.at;
 	if (f->element.n)
@@ -173,11 +173,11 @@ static void step(struct finder *f, uint32_t insn)
 	for (uint32_t b = 0; b < (ssa)->flow.block.n; b++)                                                             \
 		for (uint32_t i = (ssa)->flow.block.at[b].first; i < (ssa)->flow.block.at[b].end; i++)
 
-void sw_frames_find(const struct sw_ssa *ssa, struct sw_frames *frames)
+void sw_frames_find(const struct sw_ssa *ssa, struct sw_stack_frames *frames)
 {
 	struct finder f = {.ssa = ssa};
 	uint32_t regs = ssa->body.regs;
-	*frames = (struct sw_frames){.regs = regs, .vars = regs};
+	*frames = (struct sw_stack_frames){.regs = regs, .vars = regs};
 	frames->at = sw_alloc((ssa->body.insn.n + 1) * sizeof *frames->at);
 	memset(frames->at, 0xff, (ssa->body.insn.n + 1) * sizeof *frames->at);
 	f.defs = sw_calloc((size_t)regs + 1, sizeof *f.defs);
@@ -208,7 +208,7 @@ void sw_frames_find(const struct sw_ssa *ssa, struct sw_frames *frames)
 	free(f.element.at);
 }
 
-uint32_t sw_frames_var(const struct sw_frames *frames, const struct sw_body *body, uint32_t insn, uint32_t k)
+uint32_t sw_frames_var(const struct sw_stack_frames *frames, const struct sw_body *body, uint32_t insn, uint32_t k)
 {
 	uint64_t at = frames->at[insn];
 	if (at == SW_NO_PLACE)
@@ -217,9 +217,9 @@ uint32_t sw_frames_var(const struct sw_frames *frames, const struct sw_body *bod
 	return var ? (uint32_t)var - 1 : SW_NO_REG;
 }
 
-void sw_frames_free(struct sw_frames *frames)
+void sw_frames_free(struct sw_stack_frames *frames)
 {
 	sw_map_free(&frames->element);
 	free(frames->at);
-	*frames = (struct sw_frames){0};
+	*frames = (struct sw_stack_frames){0};
 }

@@ -106,8 +106,8 @@ static struct sw_operand any_of(struct sw_ptx_reader *r, const struct sw_ptx_thi
 }
 
 /* Which function: by name, or in src[0]. */
-static void bind_callee(struct sw_ptx_reader *r, const struct sw_ptx_node *callee, uint32_t last, struct sw_call *call,
-			struct sw_insn *insn)
+static void bind_callee(struct sw_ptx_reader *r, const struct sw_ptx_node *callee, uint32_t last,
+			struct sw_program_call *call, struct sw_insn *insn)
 {
 	const struct sw_ptx_node *targets = sw_ptx_at(r, last);
 	call->function = UINT32_MAX;
@@ -130,7 +130,7 @@ static void bind_callee(struct sw_ptx_reader *r, const struct sw_ptx_node *calle
 /* call (results), function, (arguments), prototype; with the parentheses and the prototype left out where empty. */
 void sw_ptx_call(struct sw_ptx_reader *r, int arg)
 {
-	struct sw_call call = {0};
+	struct sw_program_call call = {0};
 	struct sw_insn insn = {.op = SW_OP_CALL};
 	uint32_t i = 0;
 	const struct sw_ptx_node *results = NULL, *node = sw_ptx_at(r, 0);

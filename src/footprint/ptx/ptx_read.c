@@ -205,9 +205,9 @@ static void begin_function(struct sw_ptx_reader *r, const struct sw_ptx_function
 	r->end_is_target = true;
 }
 
-static struct sw_function read_function(struct sw_ptx_reader *r, const struct sw_ptx_function *is)
+static struct sw_program_function read_function(struct sw_ptx_reader *r, const struct sw_ptx_function *is)
 {
-	struct sw_function f = {.name = sw_arena_strndup(&r->program->arena, is->name, strlen(is->name))};
+	struct sw_program_function f = {.name = sw_arena_strndup(&r->program->arena, is->name, strlen(is->name))};
 	begin_function(r, is);
 	sw_ptx_scope_open(r);
 	sw_ptx_declare_formals(r, &f);
@@ -265,12 +265,13 @@ static struct sw_symbol read_symbol(struct sw_ptx_reader *r, const struct sw_ptx
 
 static void read_all(struct sw_ptx_reader *r)
 {
-	SW_VEC(struct sw_function) functions = {0};
+	SW_VEC(struct sw_program_function) functions = {0};
 	SW_VEC(struct sw_symbol) symbols = {0};
 	/* Functions name symbols, whose initialisers name functions. */
 	while (!r->failed && (functions.n < r->order.n || symbols.n < r->variables.n)) {
 		if (functions.n < r->order.n) {
-			struct sw_function f = read_function(r, &r->module->functions.at[r->order.at[functions.n]]);
+			struct sw_program_function f =
+				read_function(r, &r->module->functions.at[r->order.at[functions.n]]);
 			*sw_vec_push(&functions) = f;
 		} else {
 			struct sw_symbol s = read_symbol(r, &r->module->variables.at[r->variables.at[symbols.n]]);

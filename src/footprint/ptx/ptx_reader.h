@@ -129,7 +129,7 @@ struct sw_ptx_reader {
 	uint32_t line;
 	SW_VEC(struct sw_insn) insn;
 	SW_VEC(uint32_t) targets;
-	SW_VEC(struct sw_call) calls;
+	SW_VEC(struct sw_program_call) calls;
 	SW_VEC(uint32_t) callees; /* of .calltargets: functions of the program */
 	const uint32_t *result_slot;
 	uint32_t regs;
@@ -160,7 +160,7 @@ struct sw_ptx_thing sw_ptx_lookup(struct sw_ptx_reader *reader, const char *name
 /* A declaration within a function; the lexer stands on its state space and is left on the semicolon. */
 void sw_ptx_declare(struct sw_ptx_reader *reader);
 /* Parameters and results of the function in hand. */
-void sw_ptx_declare_formals(struct sw_ptx_reader *reader, struct sw_function *function);
+void sw_ptx_declare_formals(struct sw_ptx_reader *reader, struct sw_program_function *function);
 uint32_t sw_ptx_slot(struct sw_ptx_reader *reader);
 struct sw_insn sw_ptx_special(struct sw_ptx_reader *reader, const struct sw_ptx_thing *thing);
 /* The instruction or target list pending.at wants a label that may be declared further down. */

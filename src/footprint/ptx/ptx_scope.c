@@ -327,7 +327,7 @@ static const uint32_t *declare_list(struct sw_ptx_reader *r, uint32_t first, uin
 	return slots;
 }
 
-void sw_ptx_declare_formals(struct sw_ptx_reader *r, struct sw_function *f)
+void sw_ptx_declare_formals(struct sw_ptx_reader *r, struct sw_program_function *f)
 {
 	const struct sw_ptx_function *is = r->function;
 	if (!is->entry) {

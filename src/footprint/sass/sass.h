@@ -134,7 +134,7 @@ struct sw_sass {
 	uint64_t instructions;
 	SW_VEC(struct sw_insn) insn;
 	SW_VEC(uint32_t) target;
-	SW_VEC(struct sw_call) call;
+	SW_VEC(struct sw_program_call) call;
 	SW_VEC(struct sw_symbol) symbol;
 	SW_VEC(uint64_t) variable; /* the cubin's symbol of each */
 	SW_VEC(struct sw_sass_instance) instance;

@@ -204,7 +204,7 @@ void sw_sass_lower_call_absolute(struct sw_sass *s)
 		name = sw_arena_strndup(&s->program->arena, name, strlen(name));
 	else
 		sw_sass_wild(s, "a call of a function that is not known");
-	*sw_vec_push(&s->call) = (struct sw_call){.function = UINT32_MAX, .name = name};
+	*sw_vec_push(&s->call) = (struct sw_program_call){.function = UINT32_MAX, .name = name};
 	struct sw_operand src[SW_MAX_SRC] = {sw_sass_pair(s, ra)};
 	unsigned n = 1;
 	for (sw_reg r = 4; r < 16; r += 2)

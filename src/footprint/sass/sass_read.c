@@ -149,7 +149,7 @@ static void copy_out(struct sw_sass *s, const char *kernel)
 {
 	struct sw_program *p = s->program;
 	struct sw_sass_cubin *c = s->cubin;
-	struct sw_function *f = sw_arena_alloc(&p->arena, sizeof *f);
+	struct sw_program_function *f = sw_arena_alloc(&p->arena, sizeof *f);
 	p->function = f;
 	p->functions = 1;
 	f->name = sw_arena_strndup(&p->arena, kernel, strlen(kernel));

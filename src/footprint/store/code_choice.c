@@ -119,7 +119,7 @@ static struct sw_footprint *analyse(struct sw_units *u, const struct sw_found *f
 	}
 	if (!read_program(found->unit, c, kernel, &program, &arch, error)) {
 		bool ptx = found->unit->entry.kind == SW_IMAGE_PTX;
-		footprint = sw_footprint_make(&program, ptx ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch);
+		footprint = sw_footprint_build(&program, ptx ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch);
 		sw_program_free(&program);
 	}
 	sw_contents_give(u->contents, found->unit);
@@ -139,7 +139,7 @@ static uint32_t wildness(const struct sw_footprint *f)
 struct attempt {
 	struct sw_units *units;
 	const char *kernel;
-	struct sw_chosen *out;
+	struct sw_code_choice *out;
 	uint32_t wildness, attempts;
 	bool machine_code; /* was found for the device */
 	char *why;	   /* the first thing that could not be read */
@@ -189,11 +189,11 @@ static void try(struct attempt *a, const struct choice *choice)
 	a->out->ran = choice->origin == ORIGIN_JIT ? !a->machine_code : choice->origin != ORIGIN_OTHER;
 }
 
-void sw_choose(struct sw_units *u, uint32_t arch, const char *kernel, struct sw_chosen *out)
+void sw_code_choose(struct sw_units *u, uint32_t arch, const char *kernel, struct sw_code_choice *out)
 {
 	struct choice *choice;
 	struct attempt a = {.units = u, .kernel = kernel, .out = out};
-	*out = (struct sw_chosen){0};
+	*out = (struct sw_code_choice){0};
 	size_t n = rank(u, arch ? arch : newest(u), &choice);
 	for (size_t i = 0; i < n && a.attempts < SW_MAX_ATTEMPTS; i++) {
 		try(&a, &choice[i]);

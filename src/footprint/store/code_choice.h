@@ -5,7 +5,7 @@
 
 #include "footprint/store/code_units.h"
 
-struct sw_chosen {
+struct sw_code_choice {
 	struct sw_footprint *footprint; /* NULL: why */
 	char *why;
 	bool ran;
@@ -18,6 +18,6 @@ struct sw_chosen {
  * all are wild, the one with the fewest accesses of unknown roots stays, of equal ones the first.  Thread-safe; `units`
  * must be loaded.  arch 0: that of the newest machine code in the image, else of its newest PTX.
  */
-void sw_choose(struct sw_units *units, uint32_t arch, const char *kernel, struct sw_chosen *out);
+void sw_code_choose(struct sw_units *units, uint32_t arch, const char *kernel, struct sw_code_choice *out);
 
 #endif

@@ -122,11 +122,11 @@ static uint64_t thread_ns(void)
 static void analyse(struct sw_footprint_library *l, struct item *item)
 {
 	struct sw_units *units = &item->image->units;
-	struct sw_chosen chosen = {0};
+	struct sw_code_choice chosen = {0};
 	uint64_t start = thread_ns();
 	bool there = sw_units_load(units, &item->image->named);
 	if (there)
-		sw_choose(units, item->arch, item->kernel, &chosen);
+		sw_code_choose(units, item->arch, item->kernel, &chosen);
 	else
 		chosen.why = sw_strdup(units->why);
 	item->entry = (struct sw_footprint_entry){chosen.footprint, chosen.why, chosen.ran, chosen.arch};

@@ -128,7 +128,7 @@ static const char *root_bad(const struct sw_footprint *f, const struct sw_root *
 	return placed && (uint64_t)r->param + r->span > UINT16_MAX ? "no parameter can lie there" : NULL;
 }
 
-static const char *site_bad(const struct sw_footprint *f, const struct sw_site *s)
+static const char *site_bad(const struct sw_footprint *f, const struct sw_access_site *s)
 {
 	if (!s->role || s->role > (SW_TOUCH_READ | SW_TOUCH_WRITE | SW_TOUCH_ATOMIC) || s->polls > 1)
 		return "no such role";

@@ -66,7 +66,7 @@ static sw_node bit_of(struct sw_graph *g, sw_node node, uint32_t bit, uint32_t d
 	return SW_NO_NODE;
 }
 
-sw_node sw_packed_test(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+sw_node sw_predicate_bit_test(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
 {
 	const struct sw_value v = *sw_graph_at(g, o[0]);
 	int64_t with, mask = 1;

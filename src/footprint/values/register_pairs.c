@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/values/register_pairs.h"
 
-static bool constant(const struct sw_pairs *p, sw_node n, int64_t *imm)
+static bool constant(const struct sw_register_pairs *p, sw_node n, int64_t *imm)
 {
 	return sw_graph_is_const(p->graph, n, imm);
 }
 
-static bool is_constant(const struct sw_pairs *p, sw_node n, int64_t imm)
+static bool is_constant(const struct sw_register_pairs *p, sw_node n, int64_t imm)
 {
 	int64_t v;
 	return constant(p, n, &v) && v == imm;
 }
 
-sw_node sw_pairs_joined(struct sw_pairs *p, sw_node low, sw_node high)
+sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	sw_node n = sw_pairs_join(p, low, high);
+	sw_node n = sw_register_pairs_join(p, low, high);
 	if (n != SW_NO_NODE)
 		return n;
 	return sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_PAIR, .width = 64, .n = 2},
@@ -23,9 +23,9 @@ sw_node sw_pairs_joined(struct sw_pairs *p, sw_node low, sw_node high)
 
 /* ---- leaves ----------------------------------------------------------------------------------------------------- */
 
-static sw_node join_leaves(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join_leaves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	const struct sw_value *l = sw_pairs_at(p, low), *h = sw_pairs_at(p, high);
+	const struct sw_value *l = sw_register_pairs_at(p, low), *h = sw_register_pairs_at(p, high);
 	int64_t a, b;
 	if (constant(p, low, &a) && constant(p, high, &b))
 		return sw_graph_const(p->graph, 64, (int64_t)((uint64_t)b << 32 | (uint32_t)a));
@@ -42,29 +42,30 @@ static sw_node join_leaves(struct sw_pairs *p, sw_node low, sw_node high)
 	return SW_NO_NODE;
 }
 
-static sw_node join_extended(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	if (is_constant(p, high, 0))
 		return sw_graph_extend(p->graph, 64, 32, 0, low);
-	if (sw_pairs_is(p, high, SW_OP_SHR, 32) && sw_pairs_at(p, high)->flags & SW_SIGNED &&
-	    sw_pairs_operand(p, high, 0) == low && is_constant(p, sw_pairs_operand(p, high, 1), 31))
+	if (sw_register_pairs_is(p, high, SW_OP_SHR, 32) && sw_register_pairs_at(p, high)->flags & SW_SIGNED &&
+	    sw_register_pairs_operand(p, high, 0) == low && is_constant(p, sw_register_pairs_operand(p, high, 1), 31))
 		return sw_graph_extend(p->graph, 64, 32, SW_SIGNED, low);
 	return SW_NO_NODE;
 }
 
 /* Both are halves of one value, or one is, and the other what that half comes to. */
-static sw_node join_halves(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	bool l = sw_pairs_is(p, low, SW_OP_LOW, 32), h = sw_pairs_is(p, high, SW_OP_HIGH, 32);
+	bool l = sw_register_pairs_is(p, low, SW_OP_LOW, 32), h = sw_register_pairs_is(p, high, SW_OP_HIGH, 32);
 	sw_node whole;
 	if (h) {
-		whole = sw_pairs_operand(p, high, 0);
-		if ((l && sw_pairs_operand(p, low, 0) == whole) || sw_pairs_half(p, false, whole) == low)
+		whole = sw_register_pairs_operand(p, high, 0);
+		if ((l && sw_register_pairs_operand(p, low, 0) == whole) ||
+		    sw_register_pairs_half(p, false, whole) == low)
 			return whole;
 	}
 	if (l) {
-		whole = sw_pairs_operand(p, low, 0);
-		if (sw_pairs_half(p, true, whole) == high)
+		whole = sw_register_pairs_operand(p, low, 0);
+		if (sw_register_pairs_half(p, true, whole) == high)
 			return whole;
 	}
 	return SW_NO_NODE;
@@ -72,41 +73,45 @@ static sw_node join_halves(struct sw_pairs *p, sw_node low, sw_node high)
 
 /* ---- bits ------------------------------------------------------------------------------------------------------- */
 
-static sw_node not64(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node not64(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	sw_node l = sw_graph_unary(p->graph, SW_OP_NOT, 32, low), h = sw_graph_unary(p->graph, SW_OP_NOT, 32, high);
-	sw_node n = sw_pairs_join(p, l, h);
+	sw_node n = sw_register_pairs_join(p, l, h);
 	return n == SW_NO_NODE ? n : sw_graph_unary(p->graph, SW_OP_NOT, 64, n);
 }
 
-static sw_node join_bits(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	unsigned op = sw_pairs_at(p, low)->op, high_op = sw_pairs_at(p, high)->op;
+	unsigned op = sw_register_pairs_at(p, low)->op, high_op = sw_register_pairs_at(p, high)->op;
 	int64_t mask;
 	if (op == SW_OP_NOT || (high_op == SW_OP_NOT && constant(p, low, &mask)))
 		return not64(p, low, high);
 	if (op == high_op && (op == SW_OP_AND || op == SW_OP_OR || op == SW_OP_XOR)) {
 		for (uint32_t cross = 0; cross < 2; cross++) {
-			sw_node a = sw_pairs_join(p, sw_pairs_operand(p, low, 0), sw_pairs_operand(p, high, cross));
-			sw_node b = a == SW_NO_NODE ? a
-						    : sw_pairs_join(p, sw_pairs_operand(p, low, 1),
-								    sw_pairs_operand(p, high, !cross));
+			sw_node a = sw_register_pairs_join(p, sw_register_pairs_operand(p, low, 0),
+							   sw_register_pairs_operand(p, high, cross));
+			sw_node b = a == SW_NO_NODE
+					    ? a
+					    : sw_register_pairs_join(p, sw_register_pairs_operand(p, low, 1),
+								     sw_register_pairs_operand(p, high, !cross));
 			if (b != SW_NO_NODE)
 				return sw_graph_binary(p->graph, (enum sw_op)op, 64, 0, a, b);
 		}
 	}
 	if (op == SW_OP_AND &&
-	    constant(p, sw_pairs_operand(p, low, 1), &mask)) { /* alignment touches the lower half only */
-		sw_node a = sw_pairs_join(p, sw_pairs_operand(p, low, 0), high);
+	    constant(p, sw_register_pairs_operand(p, low, 1), &mask)) { /* alignment touches the lower half only */
+		sw_node a = sw_register_pairs_join(p, sw_register_pairs_operand(p, low, 0), high);
 		int64_t wide = (int64_t)(UINT64_C(0xffffffff00000000) | (uint32_t)mask);
 		if (a != SW_NO_NODE)
 			return sw_graph_binary(p->graph, SW_OP_AND, 64, 0, a, sw_graph_const(p->graph, 64, wide));
 	}
 	if (op == SW_OP_SELECT && high_op == SW_OP_SELECT &&
-	    sw_pairs_operand(p, low, 0) == sw_pairs_operand(p, high, 0)) {
-		sw_node condition = sw_pairs_operand(p, low, 0);
-		sw_node yes = sw_pairs_joined(p, sw_pairs_operand(p, low, 1), sw_pairs_operand(p, high, 1));
-		sw_node no = sw_pairs_joined(p, sw_pairs_operand(p, low, 2), sw_pairs_operand(p, high, 2));
+	    sw_register_pairs_operand(p, low, 0) == sw_register_pairs_operand(p, high, 0)) {
+		sw_node condition = sw_register_pairs_operand(p, low, 0);
+		sw_node yes = sw_register_pairs_joined(p, sw_register_pairs_operand(p, low, 1),
+						       sw_register_pairs_operand(p, high, 1));
+		sw_node no = sw_register_pairs_joined(p, sw_register_pairs_operand(p, low, 2),
+						      sw_register_pairs_operand(p, high, 2));
 		return sw_graph_select(p->graph, 64, condition, yes, no);
 	}
 	return SW_NO_NODE;
@@ -115,48 +120,49 @@ static sw_node join_bits(struct sw_pairs *p, sw_node low, sw_node high)
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* ~b and a carry in are -b. */
-static sw_node sum64(struct sw_pairs *p, sw_node a, sw_node b, bool carry_in)
+static sw_node sum64(struct sw_register_pairs *p, sw_node a, sw_node b, bool carry_in)
 {
 	if (!carry_in)
 		return sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, a, b);
 	for (int swap = 0; swap < 2; swap++) {
 		sw_node x = swap ? b : a, y = swap ? a : b;
-		if (sw_pairs_is(p, y, SW_OP_NOT, 64))
-			return sw_graph_binary(p->graph, SW_OP_SUB, 64, 0, x, sw_pairs_operand(p, y, 0));
+		if (sw_register_pairs_is(p, y, SW_OP_NOT, 64))
+			return sw_graph_binary(p->graph, SW_OP_SUB, 64, 0, x, sw_register_pairs_operand(p, y, 0));
 	}
 	sw_node sum = sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, a, b);
 	return sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, sum, sw_graph_const(p->graph, 64, 1));
 }
 
 /* {high, low} + {high2, low2} is the same with the upper halves exchanged: whichever makes fewer bare pairs. */
-static sw_node sum_of_pairs(struct sw_pairs *p, sw_node a, sw_node b, sw_node ah, sw_node bh, bool carry_in)
+static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, sw_node ah, sw_node bh, bool carry_in)
 {
-	sw_node straight[2] = {sw_pairs_join(p, a, ah), sw_pairs_join(p, b, bh)};
+	sw_node straight[2] = {sw_register_pairs_join(p, a, ah), sw_register_pairs_join(p, b, bh)};
 	unsigned found = (straight[0] != SW_NO_NODE) + (straight[1] != SW_NO_NODE);
 	if (found < 2) {
-		sw_node crossed[2] = {sw_pairs_join(p, a, bh), sw_pairs_join(p, b, ah)};
+		sw_node crossed[2] = {sw_register_pairs_join(p, a, bh), sw_register_pairs_join(p, b, ah)};
 		unsigned other = (crossed[0] != SW_NO_NODE) + (crossed[1] != SW_NO_NODE);
 		if (other > found)
-			return sum64(p, crossed[0] != SW_NO_NODE ? crossed[0] : sw_pairs_joined(p, a, bh),
-				     crossed[1] != SW_NO_NODE ? crossed[1] : sw_pairs_joined(p, b, ah), carry_in);
+			return sum64(p, crossed[0] != SW_NO_NODE ? crossed[0] : sw_register_pairs_joined(p, a, bh),
+				     crossed[1] != SW_NO_NODE ? crossed[1] : sw_register_pairs_joined(p, b, ah),
+				     carry_in);
 	}
-	return sum64(p, straight[0] != SW_NO_NODE ? straight[0] : sw_pairs_joined(p, a, ah),
-		     straight[1] != SW_NO_NODE ? straight[1] : sw_pairs_joined(p, b, bh), carry_in);
+	return sum64(p, straight[0] != SW_NO_NODE ? straight[0] : sw_register_pairs_joined(p, a, ah),
+		     straight[1] != SW_NO_NODE ? straight[1] : sw_register_pairs_joined(p, b, bh), carry_in);
 }
 
 /* low: a + b; high: ah + bh and what the former carries. */
-static sw_node join_carry(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	if (!sw_pairs_is(p, high, SW_OP_ADDX, 32) || sw_pairs_at(p, high)->n != 3)
+	if (!sw_register_pairs_is(p, high, SW_OP_ADDX, 32) || sw_register_pairs_at(p, high)->n != 3)
 		return SW_NO_NODE;
-	sw_node carry = sw_pairs_operand(p, high, 2);
-	const struct sw_value *c = sw_pairs_at(p, carry);
+	sw_node carry = sw_register_pairs_operand(p, high, 2);
+	const struct sw_value *c = sw_register_pairs_at(p, carry);
 	if (c->op != SW_OP_CARRY || c->n < 2 || c->n > 3)
 		return SW_NO_NODE;
 	bool in = c->n == 3;
-	if (in && !is_constant(p, sw_pairs_operand(p, carry, 2), 1))
+	if (in && !is_constant(p, sw_register_pairs_operand(p, carry, 2), 1))
 		return SW_NO_NODE;
-	sw_node a = sw_pairs_operand(p, carry, 0), b = sw_pairs_operand(p, carry, 1);
+	sw_node a = sw_register_pairs_operand(p, carry, 0), b = sw_register_pairs_operand(p, carry, 1);
 	sw_node sum = sw_graph_binary(p->graph, SW_OP_ADD, 32, 0, a, b);
 	if (in)
 		sum = sw_graph_binary(p->graph, SW_OP_ADD, 32, 0, sum, sw_graph_const(p->graph, 32, 1));
@@ -168,7 +174,7 @@ static sw_node join_carry(struct sw_pairs *p, sw_node low, sw_node high)
 	}
 	if (sum != low)
 		return SW_NO_NODE;
-	return sum_of_pairs(p, a, b, sw_pairs_operand(p, high, 0), sw_pairs_operand(p, high, 1), in);
+	return sum_of_pairs(p, a, b, sw_register_pairs_operand(p, high, 0), sw_register_pairs_operand(p, high, 1), in);
 }
 
 /*
@@ -180,58 +186,60 @@ struct terms {
 	sw_node at[MAX_TERMS];
 	unsigned n;
 };
-static void flatten(struct sw_pairs *p, sw_node n, struct terms *t, unsigned depth)
+static void flatten(struct sw_register_pairs *p, sw_node n, struct terms *t, unsigned depth)
 {
-	if (sw_pairs_is(p, n, SW_OP_ADD, 32) && depth < MAX_TERMS && t->n + 2 <= MAX_TERMS) {
-		flatten(p, sw_pairs_operand(p, n, 0), t, depth + 1);
-		flatten(p, sw_pairs_operand(p, n, 1), t, depth + 1);
+	if (sw_register_pairs_is(p, n, SW_OP_ADD, 32) && depth < MAX_TERMS && t->n + 2 <= MAX_TERMS) {
+		flatten(p, sw_register_pairs_operand(p, n, 0), t, depth + 1);
+		flatten(p, sw_register_pairs_operand(p, n, 1), t, depth + 1);
 	} else if (t->n < MAX_TERMS) {
 		t->at[t->n++] = n;
 	}
 }
 
 /* The other factor if the term is `factor` times something, or shifted as if it were; SW_NO_NODE. */
-static sw_node over(struct sw_pairs *p, sw_node term, sw_node factor)
+static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 {
 	int64_t f, shift;
-	if (sw_pairs_is(p, term, SW_OP_MUL, 32)) {
+	if (sw_register_pairs_is(p, term, SW_OP_MUL, 32)) {
 		for (uint32_t k = 0; k < 2; k++)
-			if (sw_pairs_operand(p, term, k) == factor)
-				return sw_pairs_operand(p, term, !k);
+			if (sw_register_pairs_operand(p, term, k) == factor)
+				return sw_register_pairs_operand(p, term, !k);
 	}
-	if (sw_pairs_is(p, term, SW_OP_SHL, 32) && constant(p, factor, &f) &&
-	    constant(p, sw_pairs_operand(p, term, 1), &shift) && shift >= 0 && shift < 32 &&
+	if (sw_register_pairs_is(p, term, SW_OP_SHL, 32) && constant(p, factor, &f) &&
+	    constant(p, sw_register_pairs_operand(p, term, 1), &shift) && shift >= 0 && shift < 32 &&
 	    (uint32_t)f == UINT32_C(1) << shift)
-		return sw_pairs_operand(p, term, 0);
+		return sw_register_pairs_operand(p, term, 0);
 	return SW_NO_NODE;
 }
 
 /* A factor of 32 bits without a sign in a product of 64. */
-static sw_node narrow(struct sw_pairs *p, sw_node n)
+static sw_node narrow(struct sw_register_pairs *p, sw_node n)
 {
 	int64_t v;
 	if (constant(p, n, &v))
 		return v >= 0 && v <= UINT32_MAX ? sw_graph_const(p->graph, 32, (int32_t)v) : SW_NO_NODE;
-	const struct sw_value *e = sw_pairs_at(p, n);
+	const struct sw_value *e = sw_register_pairs_at(p, n);
 	if (e->op != SW_OP_EXTEND || e->flags & SW_SIGNED || e->imm != 32)
 		return SW_NO_NODE;
-	sw_node inner = sw_pairs_operand(p, n, 0);
-	return sw_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
+	sw_node inner = sw_register_pairs_operand(p, n, 0);
+	return sw_register_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
 }
 
 /* xl * yl as machine code says it, or as the graph has made it; false: it is none. */
-static bool factors_of(struct sw_pairs *p, sw_node wide, sw_node x[2])
+static bool factors_of(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
 {
-	bool multiplies = sw_pairs_is(p, wide, SW_OP_MULWIDE, 64) && !(sw_pairs_at(p, wide)->flags & SW_SIGNED);
-	if (!multiplies && !sw_pairs_is(p, wide, SW_OP_MUL, 64))
+	bool multiplies =
+		sw_register_pairs_is(p, wide, SW_OP_MULWIDE, 64) && !(sw_register_pairs_at(p, wide)->flags & SW_SIGNED);
+	if (!multiplies && !sw_register_pairs_is(p, wide, SW_OP_MUL, 64))
 		return false;
 	for (uint32_t k = 0; k < 2; k++)
-		x[k] = multiplies ? sw_pairs_operand(p, wide, k) : narrow(p, sw_pairs_operand(p, wide, k));
+		x[k] = multiplies ? sw_register_pairs_operand(p, wide, k)
+				  : narrow(p, sw_register_pairs_operand(p, wide, k));
 	return x[0] != SW_NO_NODE && x[1] != SW_NO_NODE;
 }
 
 /* The product of which `wide` is xl * yl, with those terms that belong to it, which are taken out of the list. */
-static sw_node product64(struct sw_pairs *p, sw_node wide, struct terms *t)
+static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
 	sw_node x[2], upper[2] = {SW_NO_NODE, SW_NO_NODE}, factor[2];
 	if (!factors_of(p, wide, x))
@@ -244,17 +252,17 @@ static sw_node product64(struct sw_pairs *p, sw_node wide, struct terms *t)
 		return SW_NO_NODE;
 	for (unsigned k = 0; k < 2; k++)
 		factor[k] = upper[k] == SW_NO_NODE ? sw_graph_extend(p->graph, 64, 32, 0, x[k])
-						   : sw_pairs_joined(p, x[k], upper[k]);
+						   : sw_register_pairs_joined(p, x[k], upper[k]);
 	return sw_graph_binary(p->graph, SW_OP_MUL, 64, 0, factor[0], factor[1]);
 }
 
 /* A sum of 64 bits with its products completed; SW_NO_NODE: no term belongs to one. */
-static sw_node completed(struct sw_pairs *p, sw_node wide, struct terms *t, unsigned depth)
+static sw_node completed(struct sw_register_pairs *p, sw_node wide, struct terms *t, unsigned depth)
 {
 	sw_node n = product64(p, wide, t);
-	if (n != SW_NO_NODE || !sw_pairs_is(p, wide, SW_OP_ADD, 64) || depth == MAX_TERMS)
+	if (n != SW_NO_NODE || !sw_register_pairs_is(p, wide, SW_OP_ADD, 64) || depth == MAX_TERMS)
 		return n;
-	sw_node side[2] = {sw_pairs_operand(p, wide, 0), sw_pairs_operand(p, wide, 1)};
+	sw_node side[2] = {sw_register_pairs_operand(p, wide, 0), sw_register_pairs_operand(p, wide, 1)};
 	bool any = false;
 	for (unsigned k = 0; k < 2 && t->n; k++) {
 		sw_node full = completed(p, side[k], t, depth + 1);
@@ -267,7 +275,7 @@ static sw_node completed(struct sw_pairs *p, sw_node wide, struct terms *t, unsi
 }
 
 /* The sum `wide` with products completed, and what is left of the terms at bit 32. */
-static sw_node with_terms(struct sw_pairs *p, sw_node wide, struct terms *t)
+static sw_node with_terms(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
 	sw_node n = completed(p, wide, t, 0);
 	if (n == SW_NO_NODE)
@@ -280,17 +288,17 @@ static sw_node with_terms(struct sw_pairs *p, sw_node wide, struct terms *t)
 	return n;
 }
 
-static sw_node join_terms(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	struct terms t = {{0}, 0};
-	if (!sw_pairs_is(p, high, SW_OP_ADD, 32))
+	if (!sw_register_pairs_is(p, high, SW_OP_ADD, 32))
 		return SW_NO_NODE;
 	flatten(p, high, &t, 0);
 	for (unsigned i = 0; i < t.n; i++) {
-		unsigned op = sw_pairs_at(p, t.at[i])->op;
+		unsigned op = sw_register_pairs_at(p, t.at[i])->op;
 		if (op != SW_OP_HIGH && op != SW_OP_ADDX)
 			continue;
-		sw_node wide = sw_pairs_join(p, low, t.at[i]);
+		sw_node wide = sw_register_pairs_join(p, low, t.at[i]);
 		if (wide == SW_NO_NODE)
 			continue;
 		t.at[i] = t.at[--t.n];
@@ -299,9 +307,9 @@ static sw_node join_terms(struct sw_pairs *p, sw_node low, sw_node high)
 	return SW_NO_NODE;
 }
 
-static sw_node join(struct sw_pairs *p, sw_node low, sw_node high)
+static sw_node join(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	static sw_node (*const rules[])(struct sw_pairs *, sw_node, sw_node) = {
+	static sw_node (*const rules[])(struct sw_register_pairs *, sw_node, sw_node) = {
 		join_leaves, join_extended, join_halves, join_carry, join_bits, join_terms,
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -315,12 +323,13 @@ static sw_node join(struct sw_pairs *p, sw_node low, sw_node high)
 	return SW_NO_NODE;
 }
 
-sw_node sw_pairs_join(struct sw_pairs *p, sw_node low, sw_node high)
+sw_node sw_register_pairs_join(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	return sw_pairs_remembered(p, SW_PAIRS_KEY_OF_JOIN(low, high), join, low, high);
+	return sw_register_pairs_remembered(p, SW_PAIRS_KEY_OF_JOIN(low, high), join, low, high);
 }
 
-sw_node sw_pairs_remembered(struct sw_pairs *p, uint64_t key, sw_pairs_rule *rule, sw_node a, sw_node b)
+sw_node sw_register_pairs_remembered(struct sw_register_pairs *p, uint64_t key, sw_register_pairs_rule *rule, sw_node a,
+				     sw_node b)
 {
 	const uint64_t *found = sw_map_find(&p->graph->joined, key);
 	if (found)
@@ -337,7 +346,7 @@ sw_node sw_pairs_remembered(struct sw_pairs *p, uint64_t key, sw_pairs_rule *rul
 /* ---- one bit ---------------------------------------------------------------------------------------------------- */
 
 /* Carry out of a sum of which all but one operand are 0. */
-static sw_node carry_of(struct sw_pairs *p, const sw_node *operand, unsigned n)
+static sw_node carry_of(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
 {
 	uint64_t sum = 0;
 	unsigned unknown = 0;
@@ -353,7 +362,7 @@ static sw_node carry_of(struct sw_pairs *p, const sw_node *operand, unsigned n)
 	return unknown == 1 && sum == 0 ? sw_graph_const(p->graph, 1, 0) : SW_NO_NODE;
 }
 
-static sw_node addx_of(struct sw_pairs *p, const sw_node *operand, unsigned n)
+static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
 {
 	int64_t carry;
 	if (n < 2 || !constant(p, operand[n - 1], &carry))
@@ -364,35 +373,36 @@ static sw_node addx_of(struct sw_pairs *p, const sw_node *operand, unsigned n)
 	return sum;
 }
 
-static sw_node simplify(struct sw_pairs p, const struct sw_making *making, const sw_node *operands)
+static sw_node simplify(struct sw_register_pairs p, const struct sw_making *making, const sw_node *operands)
 {
 	switch (making->op) {
 	case SW_OP_PAIR:
-		return sw_pairs_join(&p, operands[0], operands[1]);
+		return sw_register_pairs_join(&p, operands[0], operands[1]);
 	case SW_OP_LOW:
 	case SW_OP_HIGH:
-		return sw_pairs_half(&p, making->op == SW_OP_HIGH, operands[0]);
+		return sw_register_pairs_half(&p, making->op == SW_OP_HIGH, operands[0]);
 	case SW_OP_CARRY:
 		return carry_of(&p, operands, making->n);
 	case SW_OP_ADDX:
 		return addx_of(&p, operands, making->n);
 	case SW_OP_SELECT:
-		return making->width == 1 ? sw_pairs_select(&p, operands[0], operands[1], operands[2]) : SW_NO_NODE;
+		return making->width == 1 ? sw_register_pairs_select(&p, operands[0], operands[1], operands[2])
+					  : SW_NO_NODE;
 	case SW_OP_AND:
-		return making->width == 1 ? sw_pairs_both(&p, operands[0], operands[1]) : SW_NO_NODE;
+		return making->width == 1 ? sw_register_pairs_both(&p, operands[0], operands[1]) : SW_NO_NODE;
 	case SW_OP_OR:
-		return making->width == 1 ? sw_pairs_either(&p, operands[0], operands[1]) : SW_NO_NODE;
+		return making->width == 1 ? sw_register_pairs_either(&p, operands[0], operands[1]) : SW_NO_NODE;
 	default:
 		return SW_NO_NODE;
 	}
 }
 
-sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands)
+sw_node sw_register_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands)
 {
 	unsigned own = SW_PAIRS_BUDGET, *outer = graph->pairs_budget;
 	if (!outer)
 		graph->pairs_budget = &own;
-	sw_node n = simplify((struct sw_pairs){graph, graph->pairs_budget}, making, operands);
+	sw_node n = simplify((struct sw_register_pairs){graph, graph->pairs_budget}, making, operands);
 	graph->pairs_budget = outer;
 	return n;
 }

@@ -2,17 +2,17 @@
 /*
  * Inside of pairs*.c: values of 64 bits put together again from what machine code makes of them.
  *
- * Rules call each other through struct sw_pairs, whose budget ends what hostile code could make of it; where it ends, a
- * value stays in two halves, which costs precision only.  They make nodes, which calls them again: those share the
- * budget of the outermost, and what was found once is remembered.  Without that, selects of selects took twice the time
- * for each level (libcublas's kernel_trsm_l_mul32: no end within minutes).
+ * Rules call each other through struct sw_register_pairs, whose budget ends what hostile code could make of it; where
+ * it ends, a value stays in two halves, which costs precision only.  They make nodes, which calls them again: those
+ * share the budget of the outermost, and what was found once is remembered.  Without that, selects of selects took
+ * twice the time for each level (libcublas's kernel_trsm_l_mul32: no end within minutes).
  */
 #ifndef SW_FOOTPRINT_VALUES_REGISTER_PAIRS_H
 #define SW_FOOTPRINT_VALUES_REGISTER_PAIRS_H
 
 #include "footprint/values/value_graph.h"
 
-struct sw_pairs {
+struct sw_register_pairs {
 	struct sw_graph *graph;
 	unsigned *budget;
 };
@@ -22,31 +22,32 @@ struct sw_pairs {
 #define SW_PAIRS_KEY_OF_JOIN(low, high) ((uint64_t)(low) << 32 | (high))
 #define SW_PAIRS_KEY_OF_HALF(node, upper)                                                                              \
 	((uint64_t)(node) << 32 | (SW_NO_NODE - (upper))) /* no node has such a number */
-typedef sw_node sw_pairs_rule(struct sw_pairs *p, sw_node a, sw_node b);
-sw_node sw_pairs_remembered(struct sw_pairs *p, uint64_t key, sw_pairs_rule *rule, sw_node a, sw_node b);
+typedef sw_node sw_register_pairs_rule(struct sw_register_pairs *p, sw_node a, sw_node b);
+sw_node sw_register_pairs_remembered(struct sw_register_pairs *p, uint64_t key, sw_register_pairs_rule *rule, sw_node a,
+				     sw_node b);
 
 /* The value of 64 bits with these halves, if it is simpler than a PAIR; SW_NO_NODE. */
-sw_node sw_pairs_join(struct sw_pairs *p, sw_node low, sw_node high);
+sw_node sw_register_pairs_join(struct sw_register_pairs *p, sw_node low, sw_node high);
 /* ... a PAIR if it must be. */
-sw_node sw_pairs_joined(struct sw_pairs *p, sw_node low, sw_node high);
+sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_node high);
 /* A half of a value of 64 bits; SW_NO_NODE: no simpler than LOW or HIGH. */
-sw_node sw_pairs_half(struct sw_pairs *p, bool upper, sw_node value);
+sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node value);
 /* One comparison of 64 bits for those of the halves; SW_NO_NODE. */
-sw_node sw_pairs_select(struct sw_pairs *p, sw_node equal, sw_node lower, sw_node strict);
-sw_node sw_pairs_both(struct sw_pairs *p, sw_node a, sw_node b);
-sw_node sw_pairs_either(struct sw_pairs *p, sw_node a, sw_node b);
+sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_node lower, sw_node strict);
+sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b);
+sw_node sw_register_pairs_either(struct sw_register_pairs *p, sw_node a, sw_node b);
 
 /* Of a node. */
-static inline const struct sw_value *sw_pairs_at(const struct sw_pairs *p, sw_node n)
+static inline const struct sw_value *sw_register_pairs_at(const struct sw_register_pairs *p, sw_node n)
 {
 	return sw_graph_at(p->graph, n);
 }
-static inline bool sw_pairs_is(const struct sw_pairs *p, sw_node n, unsigned op, unsigned width)
+static inline bool sw_register_pairs_is(const struct sw_register_pairs *p, sw_node n, unsigned op, unsigned width)
 {
-	const struct sw_value *v = sw_pairs_at(p, n);
+	const struct sw_value *v = sw_register_pairs_at(p, n);
 	return v->op == op && v->width == width;
 }
-static inline sw_node sw_pairs_operand(const struct sw_pairs *p, sw_node n, uint32_t i)
+static inline sw_node sw_register_pairs_operand(const struct sw_register_pairs *p, sw_node n, uint32_t i)
 {
 	return sw_graph_operand(p->graph, n, i);
 }

@@ -8,13 +8,13 @@ struct comparison {
 	sw_node a, b;
 };
 
-static bool compares(const struct sw_pairs *p, sw_node n, struct comparison *c)
+static bool compares(const struct sw_register_pairs *p, sw_node n, struct comparison *c)
 {
-	const struct sw_value *v = sw_pairs_at(p, n);
+	const struct sw_value *v = sw_register_pairs_at(p, n);
 	bool inverted = v->op == SW_OP_NOT && v->width == 1;
 	if (inverted) {
-		n = sw_pairs_operand(p, n, 0);
-		v = sw_pairs_at(p, n);
+		n = sw_register_pairs_operand(p, n, 0);
+		v = sw_register_pairs_at(p, n);
 	}
 	if (v->op != SW_OP_COMPARE || v->imm2 != 32 || v->imm < SW_EQ || v->imm > SW_GE)
 		return false;
@@ -22,8 +22,8 @@ static bool compares(const struct sw_pairs *p, sw_node n, struct comparison *c)
 		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
 	c->condition = inverted ? (enum sw_condition)inverse[v->imm] : (enum sw_condition)v->imm;
 	c->is_signed = v->flags & SW_SIGNED;
-	c->a = sw_pairs_operand(p, n, 0);
-	c->b = sw_pairs_operand(p, n, 1);
+	c->a = sw_register_pairs_operand(p, n, 0);
+	c->b = sw_register_pairs_operand(p, n, 1);
 	return true;
 }
 
@@ -39,7 +39,7 @@ static void swap(struct comparison *c)
 
 /* As the strict comparison of upper halves that are not equal: x <= y - 1 is x < y, and without a sign x > 0 is x != 0.
  */
-static bool strict_of(struct sw_pairs *p, sw_node n, const struct comparison *equal, struct comparison *c)
+static bool strict_of(struct sw_register_pairs *p, sw_node n, const struct comparison *equal, struct comparison *c)
 {
 	int64_t truth;
 	*c = *equal;
@@ -73,7 +73,7 @@ static bool strict_of(struct sw_pairs *p, sw_node n, const struct comparison *eq
 	return c->a == equal->a && c->b == equal->b;
 }
 
-sw_node sw_pairs_select(struct sw_pairs *p, sw_node equal, sw_node lower, sw_node strict)
+sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_node lower, sw_node strict)
 {
 	struct comparison e, l, s;
 	int64_t truth;
@@ -100,18 +100,18 @@ sw_node sw_pairs_select(struct sw_pairs *p, sw_node equal, sw_node lower, sw_nod
 				 : l.condition == SW_GT || l.condition == SW_GE;
 		if (!fits)
 			continue;
-		sw_node a = sw_pairs_join(p, l.a, s.a), b = sw_pairs_join(p, l.b, s.b);
+		sw_node a = sw_register_pairs_join(p, l.a, s.a), b = sw_register_pairs_join(p, l.b, s.b);
 		if (a == SW_NO_NODE && b == SW_NO_NODE)
 			continue;
-		a = a == SW_NO_NODE ? sw_pairs_joined(p, l.a, s.a) : a;
-		b = b == SW_NO_NODE ? sw_pairs_joined(p, l.b, s.b) : b;
+		a = a == SW_NO_NODE ? sw_register_pairs_joined(p, l.a, s.a) : a;
+		b = b == SW_NO_NODE ? sw_register_pairs_joined(p, l.b, s.b) : b;
 		return sw_graph_compare(p->graph, l.condition, 64, flags, a, b);
 	}
 	return SW_NO_NODE;
 }
 
 /* Equality of both halves, where both sides are known to be values of 64 bits: two conditions on their own stay two. */
-static sw_node equality(struct sw_pairs *p, sw_node a, sw_node b, enum sw_condition condition)
+static sw_node equality(struct sw_register_pairs *p, sw_node a, sw_node b, enum sw_condition condition)
 {
 	struct comparison x, y;
 	if (!compares(p, a, &x) || !compares(p, b, &y) || x.condition != condition || y.condition != condition)
@@ -120,23 +120,24 @@ static sw_node equality(struct sw_pairs *p, sw_node a, sw_node b, enum sw_condit
 		if (turn & 1)
 			swap(&y);
 		const struct comparison *l = turn & 2 ? &y : &x, *h = turn & 2 ? &x : &y;
-		sw_node left = sw_pairs_join(p, l->a, h->a);
-		sw_node right = left == SW_NO_NODE ? left : sw_pairs_join(p, l->b, h->b);
-		if (right == SW_NO_NODE || sw_pairs_at(p, left)->op == SW_VALUE_PHI)
+		sw_node left = sw_register_pairs_join(p, l->a, h->a);
+		sw_node right = left == SW_NO_NODE ? left : sw_register_pairs_join(p, l->b, h->b);
+		if (right == SW_NO_NODE || sw_register_pairs_at(p, left)->op == SW_VALUE_PHI)
 			continue; /* any two PHIs make a pair */
-		if (sw_pairs_at(p, left)->op == SW_OP_CONST || sw_pairs_at(p, left)->op == SW_OP_EXTEND)
+		if (sw_register_pairs_at(p, left)->op == SW_OP_CONST ||
+		    sw_register_pairs_at(p, left)->op == SW_OP_EXTEND)
 			continue; /* so does any value with a constant */
 		return sw_graph_compare(p->graph, condition, 64, 0, left, right);
 	}
 	return SW_NO_NODE;
 }
 
-sw_node sw_pairs_both(struct sw_pairs *p, sw_node a, sw_node b)
+sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b)
 {
 	return equality(p, a, b, SW_EQ);
 }
 
-sw_node sw_pairs_either(struct sw_pairs *p, sw_node a, sw_node b)
+sw_node sw_register_pairs_either(struct sw_register_pairs *p, sw_node a, sw_node b)
 {
 	return equality(p, a, b, SW_NE);
 }

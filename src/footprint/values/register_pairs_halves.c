@@ -3,16 +3,16 @@
 #include "footprint/values/register_pairs.h"
 
 /* A half of an operand, or of what it is made of. */
-static sw_node half(struct sw_pairs *p, bool upper, sw_node value)
+static sw_node half(struct sw_register_pairs *p, bool upper, sw_node value)
 {
-	sw_node n = sw_pairs_half(p, upper, value);
+	sw_node n = sw_register_pairs_half(p, upper, value);
 	if (n != SW_NO_NODE)
 		return n;
 	return sw_graph_make(p->graph, (struct sw_making){.op = upper ? SW_OP_HIGH : SW_OP_LOW, .width = 32, .n = 1},
 			     &value);
 }
 
-static sw_node of_leaf(struct sw_pairs *p, bool upper, const struct sw_value *v)
+static sw_node of_leaf(struct sw_register_pairs *p, bool upper, const struct sw_value *v)
 {
 	switch (v->op) {
 	case SW_OP_CONST:
@@ -30,7 +30,7 @@ static sw_node of_leaf(struct sw_pairs *p, bool upper, const struct sw_value *v)
 	}
 }
 
-static sw_node of_extended(struct sw_pairs *p, bool upper, const struct sw_value *v, sw_node a)
+static sw_node of_extended(struct sw_register_pairs *p, bool upper, const struct sw_value *v, sw_node a)
 {
 	struct sw_graph *g = p->graph;
 	uint8_t flags = v->flags & SW_SIGNED;
@@ -43,7 +43,7 @@ static sw_node of_extended(struct sw_pairs *p, bool upper, const struct sw_value
 		     : sw_graph_const(g, 32, 0);
 }
 
-static sw_node of_shift(struct sw_pairs *p, bool upper, const struct sw_value *v, sw_node a, sw_node by)
+static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw_value *v, sw_node a, sw_node by)
 {
 	struct sw_graph *g = p->graph;
 	bool left = v->op == SW_OP_SHL;
@@ -64,29 +64,30 @@ static sw_node of_shift(struct sw_pairs *p, bool upper, const struct sw_value *v
 	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half(p, !upper, a), sw_graph_const(g, 32, n - 32));
 }
 
-static sw_node half_of(struct sw_pairs *p, bool upper, sw_node value)
+static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 {
 	struct sw_graph *g = p->graph;
-	struct sw_value v = *sw_pairs_at(p, value); /* a copy: making nodes moves them */
+	struct sw_value v = *sw_register_pairs_at(p, value); /* a copy: making nodes moves them */
 	sw_node low, high;
 	if (!*p->budget)
 		return SW_NO_NODE;
 	--*p->budget;
 	switch (v.op) {
 	case SW_OP_PAIR:
-		return sw_pairs_operand(p, value, upper);
+		return sw_register_pairs_operand(p, value, upper);
 	case SW_OP_MOV:
-		return half(p, upper, sw_pairs_operand(p, value, 0));
+		return half(p, upper, sw_register_pairs_operand(p, value, 0));
 	case SW_OP_EXTEND:
-		return of_extended(p, upper, &v, sw_pairs_operand(p, value, 0));
+		return of_extended(p, upper, &v, sw_register_pairs_operand(p, value, 0));
 	case SW_OP_SHL:
 	case SW_OP_SHR:
-		return of_shift(p, upper, &v, sw_pairs_operand(p, value, 0), sw_pairs_operand(p, value, 1));
+		return of_shift(p, upper, &v, sw_register_pairs_operand(p, value, 0),
+				sw_register_pairs_operand(p, value, 1));
 	case SW_OP_MULWIDE:
 		if (upper)
 			return SW_NO_NODE;
-		return sw_graph_binary(g, SW_OP_MUL, 32, 0, sw_pairs_operand(p, value, 0),
-				       sw_pairs_operand(p, value, 1));
+		return sw_graph_binary(g, SW_OP_MUL, 32, 0, sw_register_pairs_operand(p, value, 0),
+				       sw_register_pairs_operand(p, value, 1));
 	case SW_OP_ADD:
 	case SW_OP_SUB:
 	case SW_OP_MUL:
@@ -96,20 +97,20 @@ static sw_node half_of(struct sw_pairs *p, bool upper, sw_node value)
 	case SW_OP_AND:
 	case SW_OP_OR:
 	case SW_OP_XOR:
-		low = half(p, upper, sw_pairs_operand(p, value, 0));
-		high = half(p, upper, sw_pairs_operand(p, value, 1));
+		low = half(p, upper, sw_register_pairs_operand(p, value, 0));
+		high = half(p, upper, sw_register_pairs_operand(p, value, 1));
 		return sw_graph_binary(g, (enum sw_op)v.op, 32, 0, low, high);
 	case SW_OP_NEG:
 		if (upper)
 			return SW_NO_NODE;
 		__attribute__((fallthrough)); /* the low half is that of the halves */
 	case SW_OP_NOT:
-		low = half(p, upper, sw_pairs_operand(p, value, 0));
+		low = half(p, upper, sw_register_pairs_operand(p, value, 0));
 		return sw_graph_unary(g, (enum sw_op)v.op, 32, low);
 	case SW_OP_SELECT:
-		low = half(p, upper, sw_pairs_operand(p, value, 1));
-		high = half(p, upper, sw_pairs_operand(p, value, 2));
-		return sw_graph_select(g, 32, sw_pairs_operand(p, value, 0), low, high);
+		low = half(p, upper, sw_register_pairs_operand(p, value, 1));
+		high = half(p, upper, sw_register_pairs_operand(p, value, 2));
+		return sw_graph_select(g, 32, sw_register_pairs_operand(p, value, 0), low, high);
 	case SW_VALUE_PHI:
 		return sw_graph_phi_halves(g, value, &low, &high) ? (upper ? high : low) : SW_NO_NODE;
 	default:
@@ -117,23 +118,24 @@ static sw_node half_of(struct sw_pairs *p, bool upper, sw_node value)
 	}
 }
 
-static sw_node lower_of(struct sw_pairs *p, sw_node value, sw_node unused)
+static sw_node lower_of(struct sw_register_pairs *p, sw_node value, sw_node unused)
 {
 	(void)unused;
 	return half_of(p, false, value);
 }
 
-static sw_node upper_of(struct sw_pairs *p, sw_node value, sw_node unused)
+static sw_node upper_of(struct sw_register_pairs *p, sw_node value, sw_node unused)
 {
 	(void)unused;
 	return half_of(p, true, value);
 }
 
-sw_node sw_pairs_half(struct sw_pairs *p, bool upper, sw_node value)
+sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node value)
 {
-	if (sw_pairs_at(p, value)->width != 64)
+	if (sw_register_pairs_at(p, value)->width != 64)
 		return SW_NO_NODE;
-	return sw_pairs_remembered(p, SW_PAIRS_KEY_OF_HALF(value, upper), upper ? upper_of : lower_of, value, 0);
+	return sw_register_pairs_remembered(p, SW_PAIRS_KEY_OF_HALF(value, upper), upper ? upper_of : lower_of, value,
+					    0);
 }
 
 /* ---- halves that found no whole ---------------------------------------------------------------------------------- */
@@ -143,7 +145,7 @@ static sw_node upper_bits(struct sw_graph *g, sw_node value)
 	return sw_graph_binary(g, SW_OP_SHR, 64, 0, value, sw_graph_const(g, 32, 32));
 }
 
-sw_node sw_pairs_whole(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+sw_node sw_register_pairs_whole(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
 {
 	sw_node sum = sw_graph_const(g, 64, 0), high;
 	switch (m->op) {

@@ -389,7 +389,7 @@ static sw_node compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	if (m->imm2 == 1 && sw_graph_at(g, o[1])->op == SW_OP_CONST && (m->imm == SW_EQ || m->imm == SW_NE))
 		return (m->imm == SW_EQ) == is_number(g, o[1], 1) ? o[0] : sw_graph_unary(g, SW_OP_NOT, 1, o[0]);
 	sw_node choice = compare_choice(g, m, o);
-	return choice != SW_NO_NODE ? choice : sw_packed_test(g, m, o);
+	return choice != SW_NO_NODE ? choice : sw_predicate_bit_test(g, m, o);
 }
 
 sw_node sw_simplify(struct sw_graph *graph, struct sw_making *making, sw_node *operands)

@@ -30,7 +30,7 @@ uint32_t sw_known_bits(const struct sw_graph *graph, sw_node node, uint32_t dept
 bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result);
 
 /* "(register & bit) == 0", where the bit is a predicate that was put there: the predicate, or SW_NO_NODE. */
-sw_node sw_packed_test(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+sw_node sw_predicate_bit_test(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 
 /* A simpler node for what is to be made, SW_NO_NODE if there is none.  May reorder operands and change *making into an
    equal operation. */

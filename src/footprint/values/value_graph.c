@@ -172,9 +172,9 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 	if (simple == SW_NO_NODE)
 		simple = sw_simplify(graph, &making, o);
 	if (simple == SW_NO_NODE)
-		simple = sw_pairs_simplify(graph, &making, o);
+		simple = sw_register_pairs_simplify(graph, &making, o);
 	if (simple == SW_NO_NODE && graph->whole)
-		simple = sw_pairs_whole(graph, &making, o);
+		simple = sw_register_pairs_whole(graph, &making, o);
 	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
 }
 

@@ -96,9 +96,9 @@ bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
 /* What values in two halves are made of (register_pairs.c).  Called for all operations before a node is made of
    `making`: a better node that stands for the same value, or SW_NO_NODE.  It may call sw_graph_make() for what is
    simpler than what it was called for. */
-sw_node sw_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+sw_node sw_register_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* PAIR, LOW, HIGH, ADDX and CARRY as arithmetic on 64 bits; SW_NO_NODE: it is none of these. */
-sw_node sw_pairs_whole(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+sw_node sw_register_pairs_whole(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it;
    SW_NO_NODE: there are too many already. */
 #define SW_GRAPH_MAX_PAIRED (1u << 16)

@@ -144,7 +144,7 @@ static int search_segment(struct dl_phdr_info *info, size_t size, void *with)
 static bool image_file(const struct image *image, char *path, size_t room, uint64_t *offset)
 {
 	struct segment_search search = {.address = (uintptr_t)image->data};
-	struct sw_object object;
+	struct sw_loaded_object object;
 
 	if (dl_iterate_phdr(search_segment, &search) != 1 || !sw_object_of(image->data, &object))
 		return false;

@@ -43,7 +43,7 @@ static const void *packed_params(void **extra, size_t *bytes)
 	return buffer;
 }
 
-static void launch_record(struct sw_call *call, const struct launch *launch, const struct sw_function *function,
+static void launch_record(struct sw_call *call, const struct launch *launch, const struct sw_kernel_entry *function,
 			  const void *block, size_t bytes)
 {
 	bool fresh = false;
@@ -86,8 +86,8 @@ static inline void copy_param(char *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-static inline __attribute__((always_inline)) void copy_params(const struct sw_function *function, void *const *params,
-							      char *block)
+static inline __attribute__((always_inline)) void copy_params(const struct sw_kernel_entry *function,
+							      void *const *params, char *block)
 {
 	/* Bytes between parameters are padding: they must not make equal blocks differ. */
 	if (function->gaps)
@@ -103,13 +103,13 @@ static inline __attribute__((always_inline)) void copy_params(const struct sw_fu
 }
 
 static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
-							 const struct sw_function *function, char *block)
+							 const struct sw_kernel_entry *function, char *block)
 {
 	copy_params(function, launch->params, block);
 	launch_record(call, launch, function, block, function->bytes);
 }
 
-size_t sw_launch_block(const struct sw_function *function, void **params, void **extra, char *block)
+size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block)
 {
 	size_t bytes = 0;
 	const void *packed = extra ? packed_params(extra, &bytes) : NULL;
@@ -125,14 +125,14 @@ size_t sw_launch_block(const struct sw_function *function, void **params, void *
 }
 
 static __attribute__((noinline)) void gather_large(struct sw_call *call, const struct launch *launch,
-						   const struct sw_function *function)
+						   const struct sw_kernel_entry *function)
 {
 	char block[LARGE_BLOCK];
 
 	gather(call, launch, function, block);
 }
 
-static void gather_small(struct sw_call *call, const struct launch *launch, const struct sw_function *function)
+static void gather_small(struct sw_call *call, const struct launch *launch, const struct sw_kernel_entry *function)
 {
 	char block[SMALL_BLOCK];
 
@@ -182,7 +182,7 @@ static void launch_attribute(const struct sw_call *call, struct launch *launch, 
 
 static void launch_begin(struct sw_call *call, struct launch *launch)
 {
-	const struct sw_function *function = sw_function_of(launch->f);
+	const struct sw_kernel_entry *function = sw_function_of(launch->f);
 	const void *packed = NULL;
 	size_t bytes = 0;
 

@@ -12,6 +12,6 @@
 
 /* From kernelParams or, where that is given, the packed buffer of `extra`.  `block` has room for SW_LAUNCH_BLOCK bytes.
    Returns the bytes of the block, 0: no parameters, or their layout is not known. */
-size_t sw_launch_block(const struct sw_function *function, void **params, void **extra, char *block);
+size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block);
 
 #endif

@@ -11,7 +11,7 @@ static size_t kernel_fill(void *room, const void *params)
 {
 	const CUDA_KERNEL_NODE_PARAMS *p = params;
 	struct sw_rec_launch *r = room;
-	const struct sw_function *function = sw_function_of(p->func ? p->func : (CUfunction)p->kern);
+	const struct sw_kernel_entry *function = sw_function_of(p->func ? p->func : (CUfunction)p->kern);
 	const uint32_t grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ};
 	const uint32_t block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
 	size_t bytes;

@@ -55,7 +55,7 @@ bool sw_dlsym_is_ours(const void *address)
 }
 
 /* `name` as the caller's own object and what it was loaded with see it, without us. */
-static void *find_in_object(const struct sw_object *object, const char *name)
+static void *find_in_object(const struct sw_loaded_object *object, const char *name)
 {
 	void *handle = object->path[0] ? dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *found = handle ? sw_dlsym_call(handle, name) : NULL;
@@ -67,7 +67,7 @@ static void *find_in_object(const struct sw_object *object, const char *name)
 
 /* What the global scope would say if this library were not in it.  A failure leaves the loader's error, as the program
    expects of its own look-up: the first one's was lost in the questions that followed. */
-static void *find_without_us(const char *name, const struct sw_object *object)
+static void *find_without_us(const char *name, const struct sw_loaded_object *object)
 {
 	void *found = sw_dlsym_call(RTLD_NEXT, name);
 
@@ -78,7 +78,7 @@ static void *find_without_us(const char *name, const struct sw_object *object)
 
 static struct sw_dlsym_answer decide(void *handle, const char *name, const void *caller)
 {
-	struct sw_object object = {0};
+	struct sw_loaded_object object = {0};
 	void *found;
 
 	if (handle != RTLD_NEXT && handle != RTLD_DEFAULT) {

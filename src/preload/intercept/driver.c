@@ -27,7 +27,7 @@ void *sw_driver_real[SW_ID_COUNT];
 #define PLACES 2048u
 static_assert(PLACES > 2 * SW_ID_COUNT, "at most half full");
 struct identity {
-	struct sw_object object;
+	struct sw_loaded_object object;
 	void *handle;
 	struct {
 		const void *real;
@@ -81,7 +81,7 @@ static bool document_name(const char *symbol, char *name, size_t room, bool *per
 	return true;
 }
 
-static bool within(const struct sw_object *object, const void *address)
+static bool within(const struct sw_loaded_object *object, const void *address)
 {
 	return (uintptr_t)address - object->start < object->end - object->start;
 }
@@ -90,7 +90,7 @@ static bool within(const struct sw_object *object, const void *address)
  * One pointer may have two names (a driver may alias versions that are equal): they do the same, so the first name in
  * the table stands for both, but one that is recorded goes before one that passes through.
  */
-static struct identity *identity_build(const struct sw_object *object, void *handle)
+static struct identity *identity_build(const struct sw_loaded_object *object, void *handle)
 {
 	struct identity *identity = sw_table_memory(sizeof *identity);
 
@@ -144,7 +144,7 @@ static void identity_ask(struct identity *identity)
 static const struct identity *identity_look(const void *real)
 {
 	struct identity *fresh;
-	struct sw_object object;
+	struct sw_loaded_object object;
 	void *handle, *mark;
 
 	if (!sw_object_of(real, &object) || !object.path[0])

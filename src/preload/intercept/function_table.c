@@ -61,7 +61,7 @@ static uint32_t count_params(const struct ask *ask, void *handle, bool *known)
 	return n;
 }
 
-static void function_describe(const struct sw_function *function, uint64_t handle, uint32_t flags, const char *name)
+static void function_describe(const struct sw_kernel_entry *function, uint64_t handle, uint32_t flags, const char *name)
 {
 	const size_t name_bytes = name ? strnlen(name, MAX_NAME) : 0;
 	const size_t layout_bytes = function->params * sizeof *function->layout;
@@ -82,11 +82,11 @@ static void function_describe(const struct sw_function *function, uint64_t handl
 }
 
 /* `library`: where the handle is known to be a CUkernel, else 0. */
-static struct sw_function *function_make(void *handle, uint64_t library)
+static struct sw_kernel_entry *function_make(void *handle, uint64_t library)
 {
 	const bool kernel = library != 0;
 	struct ask ask = kernel ? ask_kernel() : ask_function();
-	struct sw_function *function;
+	struct sw_kernel_entry *function;
 	const char *name = function_name(&ask, handle);
 	void *owner = NULL;
 	uint32_t params;
@@ -124,17 +124,17 @@ static struct sw_function *function_make(void *handle, uint64_t library)
 	return function;
 }
 
-const struct sw_function *sw_function_of(CUfunction handle)
+const struct sw_kernel_entry *sw_function_of(CUfunction handle)
 {
 	struct sw_state *state = sw_state();
 	uint64_t mask;
 	const uint64_t key = (uint64_t)(uintptr_t)handle;
 	uint64_t held = sw_table_get(&state->by_function, key);
-	struct sw_function *made;
+	struct sw_kernel_entry *made;
 	int saved;
 
 	if (__builtin_expect(held != 0, 1))
-		return (const struct sw_function *)(uintptr_t)held;
+		return (const struct sw_kernel_entry *)(uintptr_t)held;
 	if (!handle)
 		return NULL;
 	/* Two threads may both describe it, under two ids; both ids say the same. */
@@ -183,7 +183,7 @@ void sw_functions_module_of(uint64_t module, uint64_t library)
 static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
 {
 	const struct sw_table *by_code = &sw_state()->by_code;
-	const uint64_t owner = ((const struct sw_function *)(uintptr_t)function)->owner;
+	const uint64_t owner = ((const struct sw_kernel_entry *)(uintptr_t)function)->owner;
 	const uint64_t image = sw_table_get(by_code, owner);
 
 	(void)handle;

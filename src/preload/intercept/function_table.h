@@ -13,7 +13,7 @@
 #include "preload/intercept/cuda_types.h"
 #include "syncwatch/format.h"
 
-struct sw_function {
+struct sw_kernel_entry {
 	uint32_t id;	 /* FUNCTION record's */
 	uint32_t params; /* entries in layout */
 	uint32_t bytes;	 /* of the parameter block: end of its last parameter */
@@ -25,7 +25,7 @@ struct sw_function {
 
 /* The function behind a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory, or the driver
    does not know it. */
-const struct sw_function *sw_function_of(CUfunction handle);
+const struct sw_kernel_entry *sw_function_of(CUfunction handle);
 
 /* A CUkernel that the driver handed out, and its library. */
 void sw_function_is_kernel(CUkernel kernel, CUlibrary library);

@@ -42,7 +42,7 @@ struct sw_state {
 	uint32_t images;      /* ids handed out */
 	uint64_t image_bytes; /* copied, or about to be */
 	struct sw_state_context context[SW_STATE_CONTEXTS];
-	struct sw_table by_function; /* CUfunction or CUkernel -> struct sw_function */
+	struct sw_table by_function; /* CUfunction or CUkernel -> struct sw_kernel_entry */
 	struct sw_table by_stream;   /* CUstream -> context id */
 	struct sw_table kernels;     /* handles known to be CUkernel -> CUlibrary */
 	struct sw_table by_code;     /* CUmodule or CUlibrary -> image id */

@@ -13,7 +13,7 @@
 #define RUNTIME_REQUESTS 100
 
 struct requester {
-	struct sw_object object;
+	struct sw_loaded_object object;
 	uint32_t ready; /* the fields above are valid */
 	uint32_t tool;
 	uint32_t link; /* enum sw_cudart_link */
@@ -43,13 +43,13 @@ static bool starts_with(const char *text, const char *start)
 
 struct search {
 	uintptr_t address;
-	struct sw_object *object;
+	struct sw_loaded_object *object;
 };
 
 static int search_object(struct dl_phdr_info *info, size_t size, void *with)
 {
 	struct search *search = with;
-	struct sw_object *object = search->object;
+	struct sw_loaded_object *object = search->object;
 	uintptr_t start = UINTPTR_MAX, end = 0;
 
 	(void)size;
@@ -73,7 +73,7 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *with)
 	return 1;
 }
 
-bool sw_object_of(const void *address, struct sw_object *object)
+bool sw_object_of(const void *address, struct sw_loaded_object *object)
 {
 	struct search search = {(uintptr_t)address, object};
 
@@ -94,7 +94,7 @@ static struct requester *requester_find(uintptr_t address)
 	return NULL;
 }
 
-static void runtime_add(const struct sw_object *object)
+static void runtime_add(const struct sw_loaded_object *object)
 {
 	const uint32_t at = __atomic_fetch_add(&sw_runtimes.taken, 1, __ATOMIC_RELAXED);
 
@@ -104,7 +104,7 @@ static void runtime_add(const struct sw_object *object)
 	__atomic_store_n(&sw_runtimes.at[at].bytes, object->end - object->start, __ATOMIC_RELEASE);
 }
 
-static void runtime_drop(const struct sw_object *object)
+static void runtime_drop(const struct sw_loaded_object *object)
 {
 	for (uint32_t i = 0; i < SW_RUNTIMES; i++) {
 		if (sw_runtimes.at[i].start == object->start)
@@ -124,7 +124,7 @@ static void requesters_refresh(void)
 {
 	static unsigned long long known;
 	unsigned long long unloaded = 0;
-	struct sw_object object;
+	struct sw_loaded_object object;
 
 	dl_iterate_phdr(first_object, &unloaded);
 	if (__atomic_exchange_n(&known, unloaded, __ATOMIC_RELAXED) == unloaded)
@@ -145,7 +145,7 @@ static void requesters_refresh(void)
 static struct requester *requester_add(const void *caller)
 {
 	struct requester *r;
-	struct sw_object object;
+	struct sw_loaded_object object;
 	const char *file;
 	uint32_t at;
 

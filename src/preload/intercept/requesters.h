@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 /* An object that is mapped. */
-struct sw_object {
+struct sw_loaded_object {
 	uintptr_t start, end; /* of its segments */
 	uintptr_t base;	      /* load bias */
 	char path[512];	      /* "" for the program itself */
 };
 /* The object that an address lies in.  False: none. */
-bool sw_object_of(const void *address, struct sw_object *object);
+bool sw_object_of(const void *address, struct sw_loaded_object *object);
 
 /* Counts a request from `caller`.  False: it is the driver, CUPTI or a like tool, whose calls are not the program's. */
 bool sw_requester_count(const void *caller);

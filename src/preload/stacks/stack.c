@@ -106,7 +106,7 @@ static uint64_t slot_of(const struct remembered *m, unsigned i)
 }
 
 /* Which frame of the donor is this one?  Its number of frames when none is. */
-static unsigned find_frame(const struct remembered *donor, const struct sw_frame *f)
+static unsigned find_frame(const struct remembered *donor, const struct sw_unwind_frame *f)
 {
 	unsigned i = 0;
 	while (i < donor->frames && slot_of(donor, i) < f->slot)
@@ -116,7 +116,7 @@ static unsigned find_frame(const struct remembered *donor, const struct sw_frame
 
 /* A frame pointer that an outer frame of the donor depends on may have been saved further in than frame `first`,
    where the stacks differ: then it must be the one that frame has now. */
-static bool same_pointer(const struct remembered *donor, unsigned first, const struct sw_frame *f)
+static bool same_pointer(const struct remembered *donor, unsigned first, const struct sw_unwind_frame *f)
 {
 	for (unsigned i = first + 1; i < donor->frames; i++)
 		if (donor->at[i].base_slot != NONE && donor->at[i].base_slot < donor->at[first].slot &&
@@ -127,7 +127,8 @@ static bool same_pointer(const struct remembered *donor, unsigned first, const s
 
 /* `f` is the last frame of `m`: appends what lies beyond it from `donor`, if the donor has that frame too and a walk
    would find the same. */
-static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_frame *f, uint32_t depth)
+static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_unwind_frame *f,
+		      uint32_t depth)
 {
 	if (!donor || !donor->frame)
 		return false;
@@ -157,7 +158,7 @@ static bool take_over(struct remembered *m, const struct remembered *donor, cons
 }
 
 /* Adds a frame. False: what led to it can't be remembered (a signal frame, another stack). */
-static bool append(struct remembered *m, const struct sw_frame *f)
+static bool append(struct remembered *m, const struct sw_unwind_frame *f)
 {
 	unsigned i = m->frames++;
 	struct place at = {distance(m, f->slot), NONE, 0};
@@ -176,7 +177,7 @@ static bool append(struct remembered *m, const struct sw_frame *f)
 static bool walk(struct remembered *m, const void *frame, uintptr_t top, const struct remembered *donor, uint32_t depth)
 {
 	struct sw_unwind u;
-	struct sw_frame f;
+	struct sw_unwind_frame f;
 	int got = 0;
 	bool keep = true;
 	m->frame = frame;

@@ -89,7 +89,7 @@ static bool led_by(uint64_t rbp, uint64_t sp)
 	return rbp % 8 == 0 && rbp < sp && sp - rbp <= 128;
 }
 
-static int step_cursor(struct sw_unwind *u, struct sw_frame *out)
+static int step_cursor(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	unw_word_t ip, sp, rbp;
 	bool signal = lib.is_signal(&u->cursor) > 0;
@@ -102,7 +102,7 @@ static int step_cursor(struct sw_unwind *u, struct sw_frame *out)
 	if (!ip)
 		return 0;
 	bool led = led_by(u->last.rbp, sp);
-	*out = (struct sw_frame){
+	*out = (struct sw_unwind_frame){
 		.slot = signal ? 0 : sp - 8,
 		.ip = ip + signal, /* where a signal came: no return address, made one that points behind it */
 		.base_slot = led ? u->last.rbp_slot : 0,
@@ -155,12 +155,12 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top)
 }
 
 /* Code without frame pointers leaves anything in the register: go only upwards and only inside the stack. */
-static int follow_pointer(struct sw_unwind *u, struct sw_frame *out)
+static int follow_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	uintptr_t next = u->frame[0];
 	if (next % 8 || next <= (uintptr_t)u->frame || next > u->top - 16 || u->top < 16)
 		return 0;
-	*out = (struct sw_frame){
+	*out = (struct sw_unwind_frame){
 		.slot = next + 8,
 		.ip = ((const uint64_t *)next)[1],
 		.base_slot = (uintptr_t)u->frame,
@@ -172,11 +172,11 @@ static int follow_pointer(struct sw_unwind *u, struct sw_frame *out)
 	return out->ip > 4096 ? 1 : 0;
 }
 
-static int step(struct sw_unwind *u, struct sw_frame *out)
+static int step(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	if (u->first) {
 		u->first = false;
-		*out = (struct sw_frame){
+		*out = (struct sw_unwind_frame){
 			.slot = (uintptr_t)(u->frame + 1),
 			.ip = u->frame[1],
 			.rbp = u->frame[0],
@@ -191,7 +191,7 @@ static int step(struct sw_unwind *u, struct sw_frame *out)
 	return follow_pointer(u, out);
 }
 
-int sw_unwind_next(struct sw_unwind *u, struct sw_frame *out)
+int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	int got = step(u, out);
 	if (got > 0)

@@ -21,7 +21,7 @@
  * A frame, and what the walk read from the stack to find it.  Where the return address lies follows from the code (a
  * fixed distance from the last one) or, in functions that use a frame pointer, from a saved frame pointer as well.
  */
-struct sw_frame {
+struct sw_unwind_frame {
 	uint64_t slot;		/* address of the stack slot that holds the return address; 0: it lies in no slot */
 	uint64_t ip;		/* return address */
 	uint64_t base_slot;	/* address of the slot that held the frame pointer which led here; 0: none did */
@@ -33,7 +33,7 @@ struct sw_unwind {
 	const uint64_t *frame; /* frame pointers: the current frame */
 	uintptr_t top;	       /* end of the thread's stack */
 	bool first;
-	struct sw_frame last;
+	struct sw_unwind_frame last;
 #ifdef HAVE_LIBUNWIND
 	unw_cursor_t cursor;
 	unw_context_t context;
@@ -54,6 +54,6 @@ uintptr_t sw_unwind_stack_top(void);
 void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top);
 
 /* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't go on. */
-int sw_unwind_next(struct sw_unwind *u, struct sw_frame *out);
+int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);
 
 #endif

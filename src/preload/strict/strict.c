@@ -16,7 +16,7 @@ static const struct sw_companion *companion;
 static __thread struct {
 	struct sw_thread *recorder;
 	uint64_t calls; /* of it that the news know of */
-	struct sw_news_thread news;
+	struct sw_sync_thread news;
 } self __attribute__((tls_model("initial-exec")));
 
 /*
@@ -52,13 +52,13 @@ const struct sw_companion *sw_strict_companion(void)
 }
 
 /* Calls of CUDA since the last look are news of the thread's own. */
-struct sw_news_thread *sw_strict_news(void)
+struct sw_sync_thread *sw_strict_filter(void)
 {
 	if (!self.recorder)
 		self.recorder = companion->thread();
 	if (self.recorder->calls != self.calls) {
 		self.calls = self.recorder->calls;
-		sw_news_learn(&self.news);
+		sw_sync_learn(&self.news);
 	}
 	return &self.news;
 }
@@ -74,11 +74,11 @@ void sw_strict_release(enum sw_through kind, const void *object, const void *fra
 	if (!sw_strict_watching(frame))
 		return;
 	const int saved = errno;
-	struct sw_news_thread *news = sw_strict_news();
+	struct sw_sync_thread *news = sw_strict_filter();
 	const uint64_t key = key_of(kind, object);
 
-	if (sw_news_release(news, key) && companion->host_sync(SW_THREAD_RELEASE, kind, (uint64_t)(uintptr_t)object))
-		sw_news_released(news, key);
+	if (sw_sync_release(news, key) && companion->host_sync(SW_THREAD_RELEASE, kind, (uint64_t)(uintptr_t)object))
+		sw_sync_released(news, key);
 	errno = saved;
 }
 
@@ -88,7 +88,7 @@ void sw_strict_acquire(enum sw_through kind, const void *object, const void *fra
 		return;
 	const int saved = errno;
 
-	if (sw_news_acquire(sw_strict_news(), key_of(kind, object)))
+	if (sw_sync_acquire(sw_strict_filter(), key_of(kind, object)))
 		companion->host_sync(SW_THREAD_ACQUIRE, kind, (uint64_t)(uintptr_t)object);
 	errno = saved;
 }

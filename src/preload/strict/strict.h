@@ -63,6 +63,6 @@ bool sw_strict_foreign(const void *caller);
 
 /* The companion's table, NULL: libsyncwatch.so is not there. */
 const struct sw_companion *sw_strict_companion(void);
-struct sw_news_thread *sw_strict_news(void);
+struct sw_sync_thread *sw_strict_filter(void);
 
 #endif

@@ -7,24 +7,24 @@ struct bucket {
 	uint32_t lock;
 	uint32_t open;			/* somebody released what no vector covers */
 	uint64_t owner;			/* key, 0 none */
-	uint32_t held[SW_NEWS_THREADS]; /* by the owner */
-	uint32_t over[SW_NEWS_THREADS]; /* covers what all objects of the bucket hold */
+	uint32_t held[SW_SYNC_THREADS]; /* by the owner */
+	uint32_t over[SW_SYNC_THREADS]; /* covers what all objects of the bucket hold */
 };
 
-static struct bucket buckets[SW_NEWS_BUCKETS];
-static const uint32_t nothing[SW_NEWS_THREADS];
-static uint32_t places; /* given out; may exceed SW_NEWS_THREADS */
+static struct bucket buckets[SW_SYNC_BUCKETS];
+static const uint32_t nothing[SW_SYNC_THREADS];
+static uint32_t places; /* given out; may exceed SW_SYNC_THREADS */
 
 static uint32_t places_used(void)
 {
 	uint32_t used = __atomic_load_n(&places, __ATOMIC_RELAXED);
 
-	return used < SW_NEWS_THREADS ? used : SW_NEWS_THREADS;
+	return used < SW_SYNC_THREADS ? used : SW_SYNC_THREADS;
 }
 
 static struct bucket *bucket_of(uint64_t key)
 {
-	return &buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 51 & (SW_NEWS_BUCKETS - 1)];
+	return &buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 51 & (SW_SYNC_BUCKETS - 1)];
 }
 
 /*
@@ -66,20 +66,20 @@ static void join(uint32_t *into, const uint32_t *from)
 }
 
 /* Before a release: what the thread learnt by itself gets a number.  Numbers that run out are like places that do. */
-static void raise_own(struct sw_news_thread *t)
+static void raise_own(struct sw_sync_thread *t)
 {
 	if (!t->fresh || t->crowded)
 		return;
 	if (!t->place) {
 		t->place = __atomic_fetch_add(&places, 1, __ATOMIC_RELAXED) + 1;
-		t->crowded = t->place > SW_NEWS_THREADS;
+		t->crowded = t->place > SW_SYNC_THREADS;
 	}
 	if (!t->crowded && ++t->known[t->place - 1] == UINT32_MAX)
 		t->crowded = true;
 	t->fresh = t->crowded;
 }
 
-bool sw_news_release(struct sw_news_thread *t, uint64_t key)
+bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
 	bool news = true;
@@ -95,7 +95,7 @@ bool sw_news_release(struct sw_news_thread *t, uint64_t key)
 	return news;
 }
 
-void sw_news_released(const struct sw_news_thread *t, uint64_t key)
+void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
 
@@ -111,7 +111,7 @@ void sw_news_released(const struct sw_news_thread *t, uint64_t key)
 	give(b);
 }
 
-bool sw_news_acquire(struct sw_news_thread *t, uint64_t key)
+bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
 	bool news = true, exact = false;
@@ -132,14 +132,14 @@ bool sw_news_acquire(struct sw_news_thread *t, uint64_t key)
 	return news;
 }
 
-void sw_news_inherit(struct sw_news_thread *child, struct sw_news_thread *creator)
+void sw_sync_inherit(struct sw_sync_thread *child, struct sw_sync_thread *creator)
 {
 	raise_own(creator);
-	*child = (struct sw_news_thread){.fresh = creator->fresh}; /* crowded: what no component stands for */
+	*child = (struct sw_sync_thread){.fresh = creator->fresh}; /* crowded: what no component stands for */
 	memcpy(child->known, creator->known, sizeof child->known);
 }
 
-void sw_news_reset(void)
+void sw_sync_reset(void)
 {
 	memset(buckets, 0, sizeof buckets);
 	places = 0;

@@ -19,10 +19,10 @@
  *
  * Objects share buckets.  The first one that needs a bucket owns it; of the others the bucket keeps only `over`, which
  * covers all of them: enough to leave out an acquire, never a release.  Who acquires such an object learns more than
- * components can tell and raises its own counter.  Threads beyond SW_NEWS_THREADS have no counter: all that they do is
+ * components can tell and raises its own counter.  Threads beyond SW_SYNC_THREADS have no counter: all that they do is
  * recorded, and what they release makes the bucket `open`: nothing covers it any more.
  *
- * tests/preload/test_news.c compares what the records left tell with what all of them would, on random programs.
+ * tests/preload/test_sync_filter.c compares what the records left tell with what all of them would, on random programs.
  */
 #ifndef SW_PRELOAD_STRICT_SYNC_FILTER_H
 #define SW_PRELOAD_STRICT_SYNC_FILTER_H
@@ -30,35 +30,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifndef SW_NEWS_THREADS
-#define SW_NEWS_THREADS 16u /* threads that have made CUDA calls and are told apart */
+#ifndef SW_SYNC_THREADS
+#define SW_SYNC_THREADS 16u /* threads that have made CUDA calls and are told apart */
 #endif
-#ifndef SW_NEWS_BUCKETS
-#define SW_NEWS_BUCKETS 8192u /* a power of two */
+#ifndef SW_SYNC_BUCKETS
+#define SW_SYNC_BUCKETS 8192u /* a power of two */
 #endif
 
-struct sw_news_thread {
-	uint32_t known[SW_NEWS_THREADS];
+struct sw_sync_thread {
+	uint32_t known[SW_SYNC_THREADS];
 	uint32_t place; /* its own component + 1; 0: none yet */
 	bool crowded;	/* there is none left for it */
 	bool fresh;	/* it has learnt something since its counter was last raised */
 };
 
 /* The thread learnt something by itself: it made a CUDA call, or joined a thread. Any thread for itself. */
-static inline void sw_news_learn(struct sw_news_thread *t)
+static inline void sw_sync_learn(struct sw_sync_thread *t)
 {
 	t->fresh = true;
 }
 
-/* Is a release worth a record?  If so, record it, and only then call sw_news_released(). */
-bool sw_news_release(struct sw_news_thread *t, uint64_t key);
-void sw_news_released(const struct sw_news_thread *t, uint64_t key);
+/* Is a release worth a record?  If so, record it, and only then call sw_sync_released(). */
+bool sw_sync_release(struct sw_sync_thread *t, uint64_t key);
+void sw_sync_released(const struct sw_sync_thread *t, uint64_t key);
 /* Is an acquire worth a record?  The thread knows afterwards what the object tells: if so, record it at once. */
-bool sw_news_acquire(struct sw_news_thread *t, uint64_t key);
+bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key);
 /* A thread that is about to be created knows what its creator knows. */
-void sw_news_inherit(struct sw_news_thread *child, struct sw_news_thread *creator);
+void sw_sync_inherit(struct sw_sync_thread *child, struct sw_sync_thread *creator);
 
 /* Forgets everything: for tests. */
-void sw_news_reset(void);
+void sw_sync_reset(void);
 
 #endif

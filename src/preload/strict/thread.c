@@ -24,7 +24,7 @@ struct sw_strict_birth {
 	} start;
 	void *arg;
 	uint64_t id; /* of the CREATE record, 0 none */
-	struct sw_news_thread news;
+	struct sw_sync_thread news;
 	bool driver; /* made inside a call of CUDA: a thread of the driver's own */
 };
 
@@ -98,7 +98,7 @@ struct sw_strict_birth *sw_strict_expect(const void *frame)
 	birth->driver = self.driver || companion->nested(frame) || foreign(frame);
 	if (sw_strict_watching(frame)) {
 		const uint64_t id = __atomic_add_fetch(&births, 1, __ATOMIC_RELAXED);
-		sw_news_inherit(&birth->news, sw_strict_news());
+		sw_sync_inherit(&birth->news, sw_strict_filter());
 		birth->id = companion->host_sync(SW_THREAD_CREATE, SW_THROUGH_THREAD, id) ? id : 0;
 	}
 	errno = saved;
@@ -125,7 +125,7 @@ void sw_strict_born(struct sw_strict_birth *birth)
 		pthread_setspecific(end.key, &self);
 	self.driver = birth->driver;
 	companion->thread()->born = birth->id;
-	*sw_strict_news() = birth->news;
+	*sw_strict_filter() = birth->news;
 	munmap(birth, PAGE);
 }
 
@@ -179,7 +179,7 @@ void sw_strict_joined(pthread_t thread, const void *frame)
 	const int saved = errno;
 
 	if (sw_strict_watching(frame)) {
-		sw_news_learn(sw_strict_news());
+		sw_sync_learn(sw_strict_filter());
 		sw_strict_companion()->host_sync(SW_THREAD_JOIN, SW_THROUGH_THREAD, (uint64_t)thread);
 	}
 	errno = saved;

@@ -35,7 +35,7 @@ static void take_side(struct sw_digest *digest, struct sw_names *names, const st
 	}
 }
 
-static void take_finding(struct sw_digest *digest, struct sw_report *report, const struct sw_told *told)
+static void take_finding(struct sw_digest *digest, struct sw_report *report, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *from = told->finding;
 	struct sw_digest_side *side = sw_arena_alloc(&digest->arena, from->accesses * sizeof *side);

@@ -89,7 +89,7 @@ static void put_analysis(struct sw_json *json, const struct sw_footprint_library
 }
 
 /* Only where a table of calibrate was found. */
-static void put_behaviour(struct sw_json *json, const struct sw_mays *mays)
+static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *mays)
 {
 	if (!mays->used.n && !mays->complaints.n)
 		return;
@@ -99,9 +99,9 @@ static void put_behaviour(struct sw_json *json, const struct sw_mays *mays)
 		sw_json_text(json, NULL, mays->used.at[i]);
 	sw_json_close(json, ']');
 	sw_json_open(json, "differs", '[');
-	for (int i = 0; i < SW_MAYS; i++) {
+	for (int i = 0; i < SW_WAIT_RULES; i++) {
 		bool built_in;
-		const char *text = sw_may_text((enum sw_may)i, &built_in);
+		const char *text = sw_wait_rule_text((enum sw_wait_rule)i, &built_in);
 		if (!(mays->differs >> i & 1))
 			continue;
 		sw_json_open(json, NULL, '{');
@@ -132,7 +132,7 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, '}');
 	sw_json_open(json, "kernels_by_source", '{');
 	for (int i = 0; i < SW_BY_SOURCES; i++)
-		sw_json_number(json, sw_name_source((enum sw_told_by)i), coverage->kernels_by_source[i]);
+		sw_json_number(json, sw_name_source((enum sw_evidence_source_kind)i), coverage->kernels_by_source[i]);
 	sw_json_close(json, '}');
 	sw_json_number(json, "indirect_kernels", coverage->indirect_kernels);
 	sw_json_number(json, "symbol_kernels", coverage->symbol_kernels);
@@ -335,13 +335,13 @@ static void put_range(struct sw_json *json, struct sw_report *report, const stru
 	sw_json_bool(json, "extent_known", access->extent_known);
 	sw_json_number(json, "width", access->width);
 	sw_json_number(json, "pitch", access->pitch);
-	sw_json_text(json, "text", sw_ground_extent(&report->names, access));
+	sw_json_text(json, "text", sw_evidence_extent(&report->names, access));
 	put_allocation(json, report, access->allocation);
 	sw_json_close(json, '}');
 }
 
 /* What the code of a kernel says. */
-static void put_ground(struct sw_json *json, const struct sw_ground *ground)
+static void put_ground(struct sw_json *json, const struct sw_evidence_detail *ground)
 {
 	if (!ground || !ground->source) {
 		sw_json_text(json, "code", NULL);
@@ -405,8 +405,8 @@ static void put_access(struct sw_json *json, struct sw_report *report, const cha
 	sw_json_signed(json, "parameter", access->param);
 	put_range(json, report, access);
 	sw_json_text(json, "evidence", access->ranged ? sw_name_evidence(access->evidence) : NULL);
-	sw_json_text(json, "evidence_text", access->ranged ? sw_ground_evidence(&report->names, access) : NULL);
-	put_ground(json, access->ground);
+	sw_json_text(json, "evidence_text", access->ranged ? sw_evidence_source(&report->names, access) : NULL);
+	put_ground(json, access->evidence_detail);
 	put_nvtx(json, report->judgement, access->nvtx);
 	put_stack(json, &report->names, "stack", access->stack, access->function);
 	sw_json_close(json, '}');
@@ -464,7 +464,7 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_close(json, '}');
 }
 
-static void put_finding(struct sw_json *json, struct sw_report *report, const struct sw_told *told)
+static void put_finding(struct sw_json *json, struct sw_report *report, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	sw_json_open(json, NULL, '{');

@@ -207,7 +207,7 @@ static uint32_t whys_of(const struct sw_footprint *f, uint32_t address)
 	return whys & ~(1u << SW_WHY_NONE);
 }
 
-static void append_whys(const struct sw_footprint *f, const struct sw_site *s, char **text)
+static void append_whys(const struct sw_footprint *f, const struct sw_access_site *s, char **text)
 {
 	uint32_t whys = s->address == SW_NO_TERM ? 0 : whys_of(f, s->address);
 	for (int why = 0; why < SW_WHYS; why++)
@@ -222,7 +222,7 @@ static void append_whys(const struct sw_footprint *f, const struct sw_site *s, c
 static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t room)
 {
 	const struct sw_footprint *f = k->entry->footprint;
-	const struct sw_site *s = &f->site[index];
+	const struct sw_access_site *s = &f->site[index];
 	char address[TEXT_ROOM], facts[TEXT_ROOM], root[TEXT_ROOM] = "";
 	sw_footprint_facts_text(f, index, facts, room);
 	char *bytes = s->size == SW_NO_TERM && s->bytes ? sw_format("%u byte%s", s->bytes, s->bytes == 1 ? "" : "s")
@@ -255,7 +255,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t ro
 static void put_site(struct sw_out *out, const struct sw_kernel_view *k, uint32_t index, const char *text)
 {
 	const struct sw_footprint *f = k->entry->footprint;
-	const struct sw_site *s = &f->site[index];
+	const struct sw_access_site *s = &f->site[index];
 	char *more = sw_format(f->source == SW_SOURCE_PTX ? "line %u, %s: %s %s" : "0x%x, %s: %s %s", s->place,
 			       f->string + s->text, sw_kernel_role(s->role), text);
 	line(out, "", more);

@@ -61,7 +61,7 @@ static void put_through(struct sw_json *json, const struct sw_kernel_view *k)
 static void put_site(struct sw_json *json, const struct sw_kernel_view *k, uint32_t index)
 {
 	const struct sw_footprint *f = k->entry->footprint;
-	const struct sw_site *s = &f->site[index];
+	const struct sw_access_site *s = &f->site[index];
 	char text[TEXT_ROOM];
 	sw_json_open(json, NULL, '{');
 	sw_json_number(json, "place", s->place);

@@ -13,7 +13,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
-struct sw_object {
+struct sw_debug_object {
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: nothing usable */
 };
@@ -28,14 +28,14 @@ static bool same_build_id(Dwfl_Module *module, const struct sw_trace_module *rec
 	return bytes == (int)recorded->build_id_bytes && memcmp(bits, recorded->build_id, (size_t)bytes) == 0;
 }
 
-struct sw_object *sw_object_open(const struct sw_trace_module *recorded, enum sw_object_state *state)
+struct sw_debug_object *sw_object_open(const struct sw_trace_module *recorded, enum sw_object_state *state)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 	};
-	struct sw_object *object = sw_calloc(1, sizeof *object);
+	struct sw_debug_object *object = sw_calloc(1, sizeof *object);
 	/* A report must not talk to the network, nor wait for it: no debuginfod. */
 	unsetenv("DEBUGINFOD_URLS");
 	*state = SW_OBJECT_MISSING;
@@ -53,7 +53,7 @@ struct sw_object *sw_object_open(const struct sw_trace_module *recorded, enum sw
 	return object;
 }
 
-void sw_object_close(struct sw_object *object)
+void sw_object_close(struct sw_debug_object *object)
 {
 	if (object->dwfl)
 		dwfl_end(object->dwfl);
@@ -128,7 +128,7 @@ static void inlined_places(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object
 	free(scopes);
 }
 
-void sw_object_places(struct sw_object *object, uint64_t address,
+void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
 	struct sw_object_place place = {0};
@@ -147,23 +147,23 @@ void sw_object_places(struct sw_object *object, uint64_t address,
 
 #else
 
-struct sw_object {
+struct sw_debug_object {
 	char nothing;
 };
 
-struct sw_object *sw_object_open(const struct sw_trace_module *recorded, enum sw_object_state *state)
+struct sw_debug_object *sw_object_open(const struct sw_trace_module *recorded, enum sw_object_state *state)
 {
 	(void)recorded;
 	*state = SW_OBJECT_USABLE;
-	return sw_calloc(1, sizeof(struct sw_object));
+	return sw_calloc(1, sizeof(struct sw_debug_object));
 }
 
-void sw_object_close(struct sw_object *object)
+void sw_object_close(struct sw_debug_object *object)
 {
 	free(object);
 }
 
-void sw_object_places(struct sw_object *object, uint64_t address,
+void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
 	(void)object, (void)address, (void)each, (void)arg;

@@ -8,13 +8,13 @@
 
 #include "reader/reader.h"
 
-struct sw_object;
+struct sw_debug_object;
 
 enum sw_object_state { SW_OBJECT_USABLE, SW_OBJECT_MISSING, SW_OBJECT_CHANGED };
 
 /* Opens the file of a module as it was mapped. Never NULL; *state says why there may be nothing in it. */
-struct sw_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state);
-void sw_object_close(struct sw_object *object);
+struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state);
+void sw_object_close(struct sw_debug_object *object);
 
 /* One function at an address. Strings live as long as the object. */
 struct sw_object_place {
@@ -25,7 +25,7 @@ struct sw_object_place {
 };
 
 /* Calls back from the innermost inlined function to the real one; `address` is one inside the calling instruction. */
-void sw_object_places(struct sw_object *object, uint64_t address,
+void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg);
 
 #endif

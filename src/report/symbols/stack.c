@@ -31,7 +31,7 @@ static bool nameless_libc(const struct sw_frame *frame)
  * How many frames remain without those that every program starts with, where a stripped C library does not name them:
  * two in libc and the program's own _start around them, or libc's alone around a thread.
  */
-static size_t without_start(const struct sw_frames *frames)
+static size_t without_start(const struct sw_symbol_frames *frames)
 {
 	size_t n = frames->n;
 	if (frames->skipped)
@@ -55,7 +55,7 @@ static bool folds(const struct sw_frame *line, const struct sw_frame *frame)
 
 struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint32_t function)
 {
-	const struct sw_frames *frames = sw_symbols_stack(names->symbols, stack);
+	const struct sw_symbol_frames *frames = sw_symbols_stack(names->symbols, stack);
 	const struct sw_trace_function *info = function ? sw_reader_function(names->reader, function) : NULL;
 	struct sw_stack_view view = {.skipped = frames->skipped};
 	if (frames->n == 0)

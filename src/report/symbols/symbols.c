@@ -20,8 +20,8 @@ struct place {
 struct sw_symbols {
 	const struct sw_reader *reader;
 	struct sw_arena arena;
-	struct sw_map stacks;  /* stack -> struct sw_frames */
-	struct sw_map objects; /* struct sw_trace_module -> struct sw_object */
+	struct sw_map stacks;  /* stack -> struct sw_symbol_frames */
+	struct sw_map objects; /* struct sw_trace_module -> struct sw_debug_object */
 	struct sw_map places;  /* module and address -> struct place */
 	SW_VEC(const char *) complaints;
 };
@@ -39,7 +39,7 @@ void sw_symbols_free(struct sw_symbols *symbols)
 	if (!symbols)
 		return;
 	for (size_t i = 0; (i = sw_map_next(&symbols->objects, i, &slot));)
-		sw_object_close((struct sw_object *)(uintptr_t)slot.value);
+		sw_object_close((struct sw_debug_object *)(uintptr_t)slot.value);
 	sw_map_free(&symbols->stacks);
 	sw_map_free(&symbols->objects);
 	sw_map_free(&symbols->places);
@@ -85,10 +85,10 @@ static enum sw_frame_role role_of(const struct sw_frame *frame)
 	return SW_FRAME_USER;
 }
 
-static struct sw_object *object_of(struct sw_symbols *symbols, const struct sw_trace_module *module)
+static struct sw_debug_object *object_of(struct sw_symbols *symbols, const struct sw_trace_module *module)
 {
 	uint64_t key = (uint64_t)(uintptr_t)module;
-	struct sw_object *object = sw_map_ptr(&symbols->objects, key);
+	struct sw_debug_object *object = sw_map_ptr(&symbols->objects, key);
 	if (object)
 		return object;
 	enum sw_object_state state;
@@ -151,13 +151,13 @@ static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uin
 	return place;
 }
 
-const struct sw_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack)
+const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack)
 {
-	static const struct sw_frames none;
+	static const struct sw_symbol_frames none;
 	const struct sw_trace_stack *recorded = stack ? sw_reader_stack(symbols->reader, stack) : NULL;
 	if (!recorded)
 		return &none;
-	struct sw_frames *frames = sw_map_ptr(&symbols->stacks, stack);
+	struct sw_symbol_frames *frames = sw_map_ptr(&symbols->stacks, stack);
 	if (frames)
 		return frames;
 

@@ -38,7 +38,7 @@ struct sw_frame {
 	bool inlined;
 };
 
-struct sw_frames {
+struct sw_symbol_frames {
 	const struct sw_frame *at; /* innermost first */
 	size_t n;
 	uint32_t skipped; /* frames that the recorder cut off; UINT32_MAX: unknown many */
@@ -50,7 +50,7 @@ struct sw_symbols *sw_symbols_new(const struct sw_reader *reader);
 void sw_symbols_free(struct sw_symbols *symbols);
 
 /* Frames of a recorded stack; an empty one for 0 and for unknown stacks. */
-const struct sw_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack);
+const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack);
 
 /* What could not be used, one line each ("libfoo.so is not the file that ran"); index from 0, NULL ends. */
 const char *sw_symbols_complaint(const struct sw_symbols *symbols, size_t index);

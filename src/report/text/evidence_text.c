@@ -9,7 +9,7 @@
 
 #define SW_WORD(words, index) ((size_t)(index) < sizeof(words) / sizeof((words)[0]) ? (words)[index] : "unknown")
 
-const char *sw_name_source(enum sw_told_by source)
+const char *sw_name_source(enum sw_evidence_source_kind source)
 {
 	static const char *const words[] = {"ptx",     "sass",	  "other_code", "signature",
 					    "assumed", "nothing", "annotation"};
@@ -33,7 +33,7 @@ const char *sw_name_extent(enum sw_extent extent)
 /* Code was read, but it does not say where the access ends. */
 static bool open_by_code(const struct sw_access *access)
 {
-	return !access->extent_known && access->ground && access->ground->source;
+	return !access->extent_known && access->evidence_detail && access->evidence_detail->source;
 }
 
 static const char *bytes_of(struct sw_names *names, const struct sw_access *access)
@@ -53,15 +53,15 @@ static const char *bytes_of(struct sw_names *names, const struct sw_access *acce
 			       from + (access->bytes ? access->bytes - 1 : 0), name);
 }
 
-static const char *because(struct sw_names *names, const char *text, const struct sw_ground *ground)
+static const char *because(struct sw_names *names, const char *text, const struct sw_evidence_detail *ground)
 {
 	const char *why = ground ? sw_why_text(ground->why) : "";
 	return *why ? sw_names_format(names, "%s: %s", text, why) : text;
 }
 
-const char *sw_ground_extent(struct sw_names *names, const struct sw_access *access)
+const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *access)
 {
-	const struct sw_ground *ground = access->ground;
+	const struct sw_evidence_detail *ground = access->evidence_detail;
 	const char *text = bytes_of(names, access);
 	if (open_by_code(access))
 		return because(names, sw_names_format(names, "somewhere %s", text), ground);
@@ -79,7 +79,7 @@ const char *sw_ground_extent(struct sw_names *names, const struct sw_access *acc
 /* "parameter 3", "the texture in parameter 2", "variable counter"; "" when nothing tells. */
 static const char *way_of(struct sw_names *names, const struct sw_access *access)
 {
-	const struct sw_ground *ground = access->ground;
+	const struct sw_evidence_detail *ground = access->evidence_detail;
 	const char *parameter = access->param >= 0 ? sw_names_format(names, "parameter %d", access->param) : "";
 	if (!ground || ground->via == SW_VIA_PARAMETER)
 		return parameter;
@@ -96,7 +96,7 @@ static const char *way_of(struct sw_names *names, const struct sw_access *access
 
 static const char *by_code(struct sw_names *names, const struct sw_access *access)
 {
-	const struct sw_ground *ground = access->ground;
+	const struct sw_evidence_detail *ground = access->evidence_detail;
 	const char *way = way_of(names, access), *mnemonic = ground->mnemonic ? ground->mnemonic : "";
 	const char *via = *way ? sw_names_format(names, "%svia %s", *mnemonic ? " " : "", way) : "";
 	const char *text =
@@ -112,15 +112,16 @@ static const char *by_code(struct sw_names *names, const struct sw_access *acces
 static const char *by_name(struct sw_names *names, const struct sw_access *access, const char *what)
 {
 	const char *way = way_of(names, access);
-	const char *unread = access->ground && access->ground->unread ? access->ground->unread : "";
+	const char *unread =
+		access->evidence_detail && access->evidence_detail->unread ? access->evidence_detail->unread : "";
 	if (!*way && !*unread)
 		return what;
 	return sw_names_format(names, "%s (%s%s%s)", what, unread, *way && *unread ? ", " : "", way);
 }
 
-const char *sw_ground_evidence(struct sw_names *names, const struct sw_access *access)
+const char *sw_evidence_source(struct sw_names *names, const struct sw_access *access)
 {
-	if (access->ground && access->ground->source)
+	if (access->evidence_detail && access->evidence_detail->source)
 		return by_code(names, access);
 	switch (access->evidence) {
 	case SW_EV_ASSUMED:
@@ -133,7 +134,7 @@ const char *sw_ground_evidence(struct sw_names *names, const struct sw_access *a
 	}
 }
 
-const char *sw_ground_coverage(struct sw_names *names, const struct sw_coverage *coverage)
+const char *sw_evidence_coverage(struct sw_names *names, const struct sw_coverage *coverage)
 {
 	static const char *const words[] = {"PTX",	 "SASS",    "code that is not what ran",
 					    "signature", "assumed", "without code and without pointers",

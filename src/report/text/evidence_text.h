@@ -7,18 +7,18 @@
 
 /* "bytes 0 to 4095 of allocation 1, 4 of every 16"; "somewhere from byte 0 of allocation 1 on: the index is loaded from
    memory".  Of accesses that are ranged. */
-const char *sw_ground_extent(struct sw_names *names, const struct sw_access *access);
+const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *access);
 
 /* "PTX sm_90 (st.global via parameter 3)", "const pointer in signature (parameter 0)", "assumed read+write (no code
    image, parameter 0)".  Of accesses that are ranged. */
-const char *sw_ground_evidence(struct sw_names *names, const struct sw_access *access);
+const char *sw_evidence_source(struct sw_names *names, const struct sw_access *access);
 
 /* "380 PTX, 20 signature, 12 assumed; every extent is known of 350"; "" without launches. */
-const char *sw_ground_coverage(struct sw_names *names, const struct sw_coverage *coverage);
+const char *sw_evidence_coverage(struct sw_names *names, const struct sw_coverage *coverage);
 
 /* The vocabulary of JSON. */
-const char *sw_name_source(
-	enum sw_told_by source); /* "ptx", "sass", "other_code", "signature", "assumed", "nothing", "annotation" */
+const char *sw_name_source(enum sw_evidence_source_kind source); /* "ptx", "sass", "other_code", "signature", "assumed",
+								    "nothing", "annotation" */
 const char *sw_name_via(enum sw_via via);	   /* "parameter", "variable", "texture", "surface", "tensor map" */
 const char *sw_name_extent(enum sw_extent extent); /* "box", "hull", "open" */
 

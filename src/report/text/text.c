@@ -124,8 +124,8 @@ static void put_access(struct sw_text *t, const struct sw_access *access, const 
 {
 	sw_out_paragraph(&t->out, 2, "", 0, heading(t, access, when));
 	if (access->ranged) {
-		sw_out_paragraph(&t->out, 4, "", 0, sw_ground_extent(t->names, access));
-		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_ground_evidence(t->names, access));
+		sw_out_paragraph(&t->out, 4, "", 0, sw_evidence_extent(t->names, access));
+		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_evidence_source(t->names, access));
 	}
 	put_nvtx(t, access->nvtx);
 	sw_text_stack(t, access->stack, access->function);
@@ -183,7 +183,7 @@ static const char *sentence(struct sw_text *t, const char *text)
 	return sw_names_format(t->names, "%c%s.", toupper((unsigned char)text[0]), text + 1);
 }
 
-static void put_title(struct sw_text *t, const struct sw_told *told)
+static void put_title(struct sw_text *t, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	const char *severity = sw_name_severity(finding->severity);
@@ -204,7 +204,7 @@ static void put_title(struct sw_text *t, const struct sw_told *told)
 }
 
 /* For filters: names and numbers that do not change when a sentence does. */
-static void put_facts(struct sw_text *t, const struct sw_told *told)
+static void put_facts(struct sw_text *t, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	fprintf(t->out.file,
@@ -215,7 +215,7 @@ static void put_facts(struct sw_text *t, const struct sw_told *told)
 		finding->cost.total_ns, told->fingerprint);
 }
 
-static void put_summary_line(struct sw_text *t, const struct sw_told *told)
+static void put_summary_line(struct sw_text *t, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	const struct sw_frame *site = NULL;
@@ -228,7 +228,7 @@ static void put_summary_line(struct sw_text *t, const struct sw_told *told)
 	putc('\n', t->out.file);
 }
 
-static void put_finding(struct sw_text *t, const struct sw_told *told)
+static void put_finding(struct sw_text *t, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	bool hazard = sw_is_hazard(finding);

@@ -20,7 +20,7 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function);
 const char *sw_text_place(struct sw_text *t, const struct sw_frame *frame);
 
 /* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
-bool sw_text_is_note(const struct sw_text *t, const struct sw_told *told);
+bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *told);
 /* The notes by id, a line each. */
 void sw_text_notes(struct sw_text *t);
 

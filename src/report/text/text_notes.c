@@ -11,20 +11,20 @@
 #define MOST_PLACES 3u /* of one line */
 
 struct line {
-	const struct sw_told *told; /* the first of those that share the line */
+	const struct sw_shown_finding *told; /* the first of those that share the line */
 	const char *what, *where;
 	uint32_t places;
 	uint64_t count, ns;
 };
 typedef SW_VEC(struct line) line_vec;
 
-bool sw_text_is_note(const struct sw_text *t, const struct sw_told *told)
+bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *told)
 {
 	return told->finding->severity == SW_NOTE && !t->report->all;
 }
 
 /* SW3nn and SW4nn say the same of each call but for its name; other messages tell what the ids' titles do not. */
-static const char *what_of(struct sw_text *t, const struct sw_told *told)
+static const char *what_of(struct sw_text *t, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	bool wait = finding->id / 100 == 3 || finding->id / 100 == 4;
@@ -65,7 +65,7 @@ static void add_place(struct sw_text *t, struct line *line, const char *where)
 				      line->places > MOST_PLACES ? "..." : where);
 }
 
-static void add_line(struct sw_text *t, line_vec *lines, const struct sw_told *told)
+static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
 	struct line line = {told, what_of(t, told), where_of(t, finding), 1, finding->count, finding->cost.total_ns};
@@ -96,7 +96,7 @@ static void put_line(struct sw_text *t, const struct line *line)
 /* All lines of the id that lines->at[first] has. */
 static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
 {
-	const struct sw_told *told = lines->at[first].told;
+	const struct sw_shown_finding *told = lines->at[first].told;
 	uint64_t shown = 0, more = 0, ns = 0;
 	sw_out_text(&t->out, "  ");
 	sw_out_coloured(&t->out, SW_BLUE, sw_names_format(t->names, "SW%03d %s", told->finding->id, told->info->kind));

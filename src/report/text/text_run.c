@@ -124,14 +124,14 @@ static void put_gpu(struct sw_text *t)
 /* Where the order of waits that nobody promises comes from, when that is a table of this machine. */
 static void put_behaviour(struct sw_text *t)
 {
-	const struct sw_mays *mays = &t->report->judgement->mays;
+	const struct sw_wait_rules *mays = &t->report->judgement->mays;
 	for (size_t i = 0; i < mays->used.n; i++)
 		sw_text_line(t, "behaviour:",
 			     sw_names_format(t->names, "which calls wait was measured on this machine: %s",
 					     mays->used.at[i]));
-	for (int i = 0; i < SW_MAYS; i++) {
+	for (int i = 0; i < SW_WAIT_RULES; i++) {
 		bool built_in;
-		const char *text = sw_may_text((enum sw_may)i, &built_in);
+		const char *text = sw_wait_rule_text((enum sw_wait_rule)i, &built_in);
 		if (mays->differs >> i & 1)
 			sw_text_line(t, "",
 				     sw_names_format(t->names, "%s: %s here, %s elsewhere", text,
@@ -155,7 +155,7 @@ static void put_coverage(struct sw_text *t)
 				     plural(t, c->sets, "set", "sets"),
 				     plural(t, c->syncs, "synchronisation", "synchronisations"),
 				     sw_name_time(t->names, t->report->judgement->span_ns)));
-	sw_text_line(t, "kernels:", sw_ground_coverage(t->names, c));
+	sw_text_line(t, "kernels:", sw_evidence_coverage(t->names, c));
 	put_gpu(t);
 	put_behaviour(t);
 	put_limits(t);

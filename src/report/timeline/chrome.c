@@ -125,13 +125,13 @@ static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const st
 		return;
 	}
 	sw_chrome_count(c, op->what.stream, op->what.t_ns, 1, 0);
-	sw_lay_push(&c->lay, op->what.stream, &work);
+	sw_slice_layout_push(&c->lay, op->what.stream, &work);
 }
 
 static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns)
 {
 	struct sw_chrome *c = arg;
-	size_t news = sw_lay_done(&c->lay, stream, seq, t_ns);
+	size_t news = sw_slice_layout_done(&c->lay, stream, seq, t_ns);
 	if (news)
 		sw_chrome_count(c, stream, t_ns, 0, news);
 }
@@ -141,7 +141,7 @@ static void host_func_ran(struct sw_chrome *c, const struct sw_operation *op, co
 {
 	const struct sw_rec_host_func *run = (const struct sw_rec_host_func *)(const void *)op->record->rec;
 	for (uint32_t stream = 0; run->enqueued && stream < c->lay.streams.n; stream++) {
-		struct sw_work *work = sw_lay_find(&c->lay, stream, run->enqueued);
+		struct sw_work *work = sw_slice_layout_find(&c->lay, stream, run->enqueued);
 		if (!work || work->seq != run->enqueued)
 			continue;
 		if (work->not_before < op->what.t_ns)
@@ -249,7 +249,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 	c->calls = sw_calloc(REMEMBERED, sizeof *c->calls);
 	c->timed = sw_calloc(REMEMBERED, sizeof *c->timed);
 	c->edges = sw_calloc(EDGES, sizeof *c->edges);
-	c->lay = (struct sw_lay){.draw = draw_work, .arg = c};
+	c->lay = (struct sw_slice_layout){.draw = draw_work, .arg = c};
 	sw_window_init(&c->window, options);
 	sw_labels_init(&c->labels, reader);
 	sw_trace_out_open(&c->events.out, out, options->gzip);
@@ -302,7 +302,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 		draw_operation(c, &open->op, true);
 	}
 	sw_chrome_hazards_end(c);
-	sw_lay_finish(&c->lay, c->end_ns);
+	sw_slice_layout_finish(&c->lay, c->end_ns);
 	sw_chrome_count_end(c);
 	name_host(c);
 	sw_chrome_name_streams(c);
@@ -310,7 +310,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 	if (!c->events.perfetto)
 		write_devices(c);
 	sw_events_end(&c->events);
-	sw_lay_free(&c->lay);
+	sw_slice_layout_free(&c->lay);
 	sw_window_free(&c->window);
 	sw_labels_free(&c->labels);
 	sw_chrome_nvtx_free(c);

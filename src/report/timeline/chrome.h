@@ -96,8 +96,8 @@ struct sw_chrome {
 	struct sw_reader *reader;
 	struct sw_events events;
 	struct sw_labels labels;
-	struct sw_window window;
-	struct sw_lay lay;
+	struct sw_export_window window;
+	struct sw_slice_layout lay;
 	const struct sw_judgement *judgement;
 	SW_VEC(struct thread) threads;
 	SW_VEC(struct stream_track) streams;

@@ -70,7 +70,7 @@ static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 {
 	uint64_t from = w->edge.from_seq;
 	const struct timed *timed = sw_chrome_timed_find(c, from);
-	struct sw_work *work = timed ? NULL : sw_lay_find(&c->lay, w->from_stream, from);
+	struct sw_work *work = timed ? NULL : sw_slice_layout_find(&c->lay, w->from_stream, from);
 	const bool room = call->tid && call->end - call->start > 2;
 	if (room && (timed || (work && !work->released_tid)) && !*released)
 		*released = draw_release(c, seq, call);

@@ -229,7 +229,7 @@ static void draw_lines(struct sw_dot *d)
 		if (drawn(&nodes, m->from, m->to))
 			fprintf(d->out,
 				"n%" PRIu64 " -> n%" PRIu64 " [label=\"SW%d: missing\", style=dashed, color=red, "
-							    "fontcolor=red, constraint=false];\n",
+				"fontcolor=red, constraint=false];\n",
 				m->from, m->to, m->id);
 	}
 	sw_map_free(&nodes);

@@ -6,10 +6,10 @@
 
 enum { MOST = 8192 }; /* work held a stream, about a mebibyte */
 
-static struct sw_lay_stream *stream_at(struct sw_lay *lay, uint32_t stream)
+static struct sw_slice_layout_stream *stream_at(struct sw_slice_layout *lay, uint32_t stream)
 {
 	while (lay->streams.n <= stream)
-		*sw_vec_push(&lay->streams) = (struct sw_lay_stream){0};
+		*sw_vec_push(&lay->streams) = (struct sw_slice_layout_stream){0};
 	return &lay->streams.at[stream];
 }
 
@@ -18,13 +18,13 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static size_t held(const struct sw_lay_stream *s)
+static size_t held(const struct sw_slice_layout_stream *s)
 {
 	return s->work.n - s->first;
 }
 
 /* How many of the held pieces have at most this sequence number. */
-static size_t up_to(const struct sw_lay_stream *s, uint64_t seq)
+static size_t up_to(const struct sw_slice_layout_stream *s, uint64_t seq)
 {
 	size_t low = 0, high = held(s);
 	while (low < high) {
@@ -38,7 +38,7 @@ static size_t up_to(const struct sw_lay_stream *s, uint64_t seq)
 }
 
 /* The oldest n are gone. */
-static void forget(struct sw_lay_stream *s, size_t n)
+static void forget(struct sw_slice_layout_stream *s, size_t n)
 {
 	s->first += n;
 	s->done = 0;
@@ -50,9 +50,9 @@ static void forget(struct sw_lay_stream *s, size_t n)
 }
 
 /* Lays and draws the oldest n pieces, all over by `by`. */
-static void lay_out(struct sw_lay *lay, uint32_t stream, size_t n, uint64_t by, bool known)
+static void lay_out(struct sw_slice_layout *lay, uint32_t stream, size_t n, uint64_t by, bool known)
 {
-	struct sw_lay_stream *s = &lay->streams.at[stream];
+	struct sw_slice_layout_stream *s = &lay->streams.at[stream];
 	if (!n)
 		return;
 	const struct sw_work *work = s->work.at + s->first;
@@ -70,9 +70,9 @@ static void lay_out(struct sw_lay *lay, uint32_t stream, size_t n, uint64_t by, 
 	forget(s, n);
 }
 
-void sw_lay_push(struct sw_lay *lay, uint32_t stream, const struct sw_work *work)
+void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work)
 {
-	struct sw_lay_stream *s = stream_at(lay, stream);
+	struct sw_slice_layout_stream *s = stream_at(lay, stream);
 	if (s->done && work->seq > s->done_seq)
 		lay_out(lay, stream, s->done, s->done_ns, true);
 	if (held(s) >= MOST)
@@ -86,9 +86,9 @@ void sw_lay_push(struct sw_lay *lay, uint32_t stream, const struct sw_work *work
 	s->done += work->seq <= s->done_seq;
 }
 
-size_t sw_lay_done(struct sw_lay *lay, uint32_t stream, uint64_t seq, uint64_t t_ns)
+size_t sw_slice_layout_done(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq, uint64_t t_ns)
 {
-	struct sw_lay_stream *s = stream_at(lay, stream);
+	struct sw_slice_layout_stream *s = stream_at(lay, stream);
 	if (seq <= s->done_seq)
 		return 0;
 	if (s->done && s->done_ns != t_ns)
@@ -100,26 +100,26 @@ size_t sw_lay_done(struct sw_lay *lay, uint32_t stream, uint64_t seq, uint64_t t
 	return s->done - before;
 }
 
-struct sw_work *sw_lay_find(struct sw_lay *lay, uint32_t stream, uint64_t seq)
+struct sw_work *sw_slice_layout_find(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq)
 {
-	struct sw_lay_stream *s = stream_at(lay, stream);
+	struct sw_slice_layout_stream *s = stream_at(lay, stream);
 	size_t n = up_to(s, seq);
 	return n ? &s->work.at[s->first + n - 1] : NULL;
 }
 
-void sw_lay_finish(struct sw_lay *lay, uint64_t end_ns)
+void sw_slice_layout_finish(struct sw_slice_layout *lay, uint64_t end_ns)
 {
 	for (uint32_t i = 0; i < lay->streams.n; i++) {
-		struct sw_lay_stream *s = &lay->streams.at[i];
+		struct sw_slice_layout_stream *s = &lay->streams.at[i];
 		lay_out(lay, i, s->done, s->done_ns, true);
 		lay_out(lay, i, held(s), end_ns, false);
 	}
 }
 
-void sw_lay_free(struct sw_lay *lay)
+void sw_slice_layout_free(struct sw_slice_layout *lay)
 {
 	for (size_t i = 0; i < lay->streams.n; i++)
 		free(lay->streams.at[i].work.at);
 	free(lay->streams.at);
-	*lay = (struct sw_lay){0};
+	*lay = (struct sw_slice_layout){0};
 }

@@ -40,28 +40,28 @@ struct sw_laid {
 	uint32_t part, parts; /* one of so many that this observation covered */
 };
 
-typedef void sw_lay_draw(void *arg, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid);
+typedef void sw_slice_layout_draw(void *arg, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid);
 
-struct sw_lay_stream {
+struct sw_slice_layout_stream {
 	SW_VEC(struct sw_work) work; /* by sequence number, from `first` on */
 	size_t first, done;	     /* so many are known to be done, by done_ns */
 	uint64_t done_ns, done_seq;
 	uint64_t end; /* of what was drawn last */
 };
 
-struct sw_lay {
-	SW_VEC(struct sw_lay_stream) streams;
-	sw_lay_draw *draw;
+struct sw_slice_layout {
+	SW_VEC(struct sw_slice_layout_stream) streams;
+	sw_slice_layout_draw *draw;
 	void *arg;
 };
 
-void sw_lay_push(struct sw_lay *lay, uint32_t stream, const struct sw_work *work);
+void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work);
 /* All work of the stream up to this sequence number is done by then.  Returns how much of it was news. */
-size_t sw_lay_done(struct sw_lay *lay, uint32_t stream, uint64_t seq, uint64_t t_ns);
+size_t sw_slice_layout_done(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq, uint64_t t_ns);
 /* The last work up to this sequence number that has not been drawn yet, NULL none. */
-struct sw_work *sw_lay_find(struct sw_lay *lay, uint32_t stream, uint64_t seq);
+struct sw_work *sw_slice_layout_find(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq);
 /* Draws all that is left; the run ended at end_ns. */
-void sw_lay_finish(struct sw_lay *lay, uint64_t end_ns);
-void sw_lay_free(struct sw_lay *lay);
+void sw_slice_layout_finish(struct sw_slice_layout *lay, uint64_t end_ns);
+void sw_slice_layout_free(struct sw_slice_layout *lay);
 
 #endif

@@ -5,17 +5,17 @@
 
 #include "report/timeline/timeline.h"
 
-struct sw_span {
+struct sw_time_span {
 	uint64_t from, to;
 };
-struct sw_window {
-	struct sw_span whole;
+struct sw_export_window {
+	struct sw_time_span whole;
 	bool around;
-	SW_VEC(struct sw_span) spans; /* in order, apart from each other; meant only with `around` */
+	SW_VEC(struct sw_time_span) spans; /* in order, apart from each other; meant only with `around` */
 };
 
-void sw_window_init(struct sw_window *window, const struct sw_chrome_options *options);
-bool sw_window_shows(const struct sw_window *window, uint64_t from, uint64_t to);
-void sw_window_free(struct sw_window *window);
+void sw_window_init(struct sw_export_window *window, const struct sw_chrome_options *options);
+bool sw_window_shows(const struct sw_export_window *window, uint64_t from, uint64_t to);
+void sw_window_free(struct sw_export_window *window);
 
 #endif

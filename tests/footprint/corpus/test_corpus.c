@@ -122,7 +122,7 @@ static struct sw_footprint *footprint_of(const struct images *images, int code, 
 		verdict->used = (size_t)snprintf(verdict->text, sizeof verdict->text, "\tunreadable: %s\n", error.text);
 		return NULL;
 	}
-	footprint = sw_footprint_make(&program, code == PTX ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch);
+	footprint = sw_footprint_build(&program, code == PTX ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch);
 	sw_program_free(&program);
 	return footprint;
 }

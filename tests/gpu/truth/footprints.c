@@ -113,7 +113,7 @@ static void try_code(struct search *s, const void *code, size_t bytes)
 		return;
 	}
 	*s->entry = (struct sw_footprint_entry){
-		.footprint = sw_footprint_make(&program, ptx ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch),
+		.footprint = sw_footprint_build(&program, ptx ? SW_SOURCE_PTX : SW_SOURCE_SASS, arch),
 		.ran = true,
 		.arch = arch};
 	sw_program_free(&program);
@@ -223,7 +223,7 @@ void footprints_at(struct footprints *f, const struct sw_footprint *footprint, c
 
 /* Is the site, under these of its facts, one that touches nothing? */
 static bool touches_nothing(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
-			    struct sw_site site, uint32_t fact, uint32_t facts)
+			    struct sw_access_site site, uint32_t fact, uint32_t facts)
 {
 	struct sw_footprint alone = *footprint;
 	struct sw_reaches reaches = {0};
@@ -242,13 +242,13 @@ void footprints_ruled_out(struct footprints *f, const struct sw_footprint *footp
 	char text[600];
 	int told = 0;
 	for (uint32_t i = 0; i < footprint->sites && told < 12; i++) {
-		const struct sw_site *site = &footprint->site[i];
+		const struct sw_access_site *site = &footprint->site[i];
 		if (!(site->role & role) || !touches_nothing(f, footprint, launch, *site, site->fact, site->facts))
 			continue;
 		told++;
 		printf("  ruled out: %s at 0x%x", footprint->string + site->text, site->place);
 		for (uint32_t k = 0; k < site->facts; k++) {
-			struct sw_site one = *site;
+			struct sw_access_site one = *site;
 			struct sw_footprint alone = *footprint;
 			one.fact = site->fact + k;
 			one.facts = 1;

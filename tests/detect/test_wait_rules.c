@@ -93,7 +93,7 @@ START_TEST(a_free_that_never_waits_orders_nothing)
 	struct sw_judgement *j = judged_by(order_by_free(), path);
 	ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_ERROR);
 	ck_assert(!only(j, SW_FINDING_RACE_WAW)->measured_order);
-	ck_assert_uint_eq(j->mays.differs, 1u << SW_MAY_FREE);
+	ck_assert_uint_eq(j->mays.differs, 1u << SW_WAIT_RULE_FREE);
 	sw_judgement_free(j);
 }
 END_TEST

@@ -28,7 +28,7 @@ static struct sw_loop loop[] = {{UINT32_MAX, 0, 1, 1, 1}, {0, 0, 2, 0, 0}};
 static struct sw_root root[] = {{.kind = SW_ROOT_PARAM, .span = 8},
 				{.kind = SW_ROOT_SYMBOL, .symbol = 0},
 				{.kind = SW_ROOT_UNKNOWN, .weak = 1}};
-static struct sw_site site[] = {
+static struct sw_access_site site[] = {
 	{.role = SW_TOUCH_WRITE,
 	 .op = SW_OP_STORE,
 	 .bytes = 4,
@@ -144,12 +144,13 @@ END_TEST
 #define SW_DAMAGES(X)                                                                                                  \
 	X(made.source, 3)                                                                                              \
 	X(made.wild, sizeof string)                                                                                    \
-	X(string[sizeof string - 1], 'x') X(string[0], 'x') X(term[2].a, 2) X(term[2].b, UINT32_MAX) X(                \
-		term[2].c, 2) X(term[4].a, 4) X(term[5].b, 5) X(term[10].c, 10) X(term[6].b, 3) X(term[6].b, 0)        \
-		X(term[6].a, UINT32_MAX) X(alternative[1], 6) X(term[0].width, 63) X(term[0].op, SW_OP_LOAD) X(        \
-			term[0].op, SW_OP_PAIR) X(term[0].op, SW_TERM_ELEMENT + 1) X(term[0].imm, -1)                  \
-			X(term[0].imm, 65536) X(term[5].imm, 6) X(term[5].imm2, 65) X(term[5].imm2, 64 + (1ll << 32))  \
-				X(term[4].imm, 65) X(term[7].imm, SW_SPECIALS) X(term[8].a, SW_WHYS) X(term[9].imm, 1) \
+	X(string[sizeof string - 1], 'x')                                                                              \
+	X(string[0], 'x') X(term[2].a, 2) X(term[2].b, UINT32_MAX) X(term[2].c, 2) X(term[4].a, 4) X(term[5].b, 5)     \
+		X(term[10].c, 10) X(term[6].b, 3) X(term[6].b, 0) X(term[6].a, UINT32_MAX) X(alternative[1], 6) X(     \
+			term[0].width, 63) X(term[0].op, SW_OP_LOAD) X(term[0].op, SW_OP_PAIR)                         \
+			X(term[0].op, SW_TERM_ELEMENT + 1) X(term[0].imm, -1) X(term[0].imm, 65536) X(term[5].imm, 6)  \
+				X(term[5].imm2, 65) X(term[5].imm2, 64 + (1ll << 32)) X(term[4].imm, 65) X(            \
+					term[7].imm, SW_SPECIALS) X(term[8].a, SW_WHYS) X(term[9].imm, 1)              \
 					X(fact[0].term, 11) X(fact[0].truth, 2) X(loop[0].parent, 1) X(                \
 						loop[0].parent, 0) X(loop[0].parent, 2) X(loop[0].entries, 3)          \
 						X(loop[1].back, 3) X(root[0].kind, 7) X(root[0].weak, 2) X(            \

@@ -19,7 +19,7 @@ struct known {
 };
 
 struct program {
-	struct sw_news_thread news[THREADS];
+	struct sw_sync_thread news[THREADS];
 	struct known thread[THREADS], object[OBJECTS];
 	unsigned calls;
 	unsigned long recorded, left_out;
@@ -62,21 +62,21 @@ static void call(struct program *p, unsigned t)
 	p->calls++;
 	p->thread[t].truly |= one;
 	p->thread[t].told |= one;
-	sw_news_learn(&p->news[t]);
+	sw_sync_learn(&p->news[t]);
 }
 
 static void release(struct program *p, unsigned t, unsigned o)
 {
-	bool record = sw_news_release(&p->news[t], key_of(o));
+	bool record = sw_sync_release(&p->news[t], key_of(o));
 	learn(&p->object[o], &p->thread[t], record);
 	if (record)
-		sw_news_released(&p->news[t], key_of(o));
+		sw_sync_released(&p->news[t], key_of(o));
 	count(p, record);
 }
 
 static void acquire(struct program *p, unsigned t, unsigned o)
 {
-	bool record = sw_news_acquire(&p->news[t], key_of(o));
+	bool record = sw_sync_acquire(&p->news[t], key_of(o));
 	learn(&p->thread[t], &p->object[o], record);
 	count(p, record);
 }
@@ -86,14 +86,14 @@ static void create(struct program *p, unsigned t, unsigned child)
 {
 	if (t == child)
 		return;
-	sw_news_inherit(&p->news[child], &p->news[t]);
+	sw_sync_inherit(&p->news[child], &p->news[t]);
 	p->thread[child] = p->thread[t];
 }
 
 static void join(struct program *p, unsigned t, unsigned gone)
 {
 	learn(&p->thread[t], &p->thread[gone], true);
-	sw_news_learn(&p->news[t]);
+	sw_sync_learn(&p->news[t]);
 }
 
 static bool same(const struct program *p)
@@ -110,7 +110,7 @@ static bool same(const struct program *p)
 static bool run(struct program *p, uint64_t seed)
 {
 	memset(p, 0, sizeof *p);
-	sw_news_reset();
+	sw_sync_reset();
 	state = seed;
 	unsigned threads = 2 + below(THREADS - 1), objects = 1 + below(OBJECTS), calling = 1 + below(threads);
 	for (unsigned i = 0; i < STEPS; i++) {
@@ -138,7 +138,7 @@ static bool alternating_is_silent(void)
 {
 	static struct program p;
 	memset(&p, 0, sizeof p);
-	sw_news_reset();
+	sw_sync_reset();
 	call(&p, 0);
 	call(&p, 1);
 	for (unsigned i = 0; i < 1000; i++) {

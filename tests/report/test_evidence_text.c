@@ -9,7 +9,7 @@
 static struct sw_judgement judgement;
 static struct sw_names names;
 static struct sw_access access_;
-static struct sw_ground ground;
+static struct sw_evidence_detail ground;
 
 static void start(void)
 {
@@ -17,7 +17,7 @@ static void start(void)
 	judgement = (struct sw_judgement){0};
 	*sw_vec_push(&judgement.allocations) = (struct sw_allocation){.address = 0x7000, .bytes = 65536, .number = 1};
 	sw_names_init(&names, NULL, &judgement);
-	ground = (struct sw_ground){
+	ground = (struct sw_evidence_detail){
 		.source = SW_SOURCE_PTX, .arch = 90, .mnemonic = "st.global", .extent = SW_EXTENT_BOX};
 	access_ = (struct sw_access){.role = SW_WRITE,
 				     .param = 3,
@@ -27,7 +27,7 @@ static void start(void)
 				     .extent_known = true,
 				     .allocation = 1,
 				     .evidence = SW_EV_FOOTPRINT,
-				     .ground = &ground};
+				     .evidence_detail = &ground};
 }
 
 static void stop(void)
@@ -38,8 +38,8 @@ static void stop(void)
 
 static void check(const char *extent, const char *evidence)
 {
-	ck_assert_str_eq(sw_ground_extent(&names, &access_), extent);
-	ck_assert_str_eq(sw_ground_evidence(&names, &access_), evidence);
+	ck_assert_str_eq(sw_evidence_extent(&names, &access_), extent);
+	ck_assert_str_eq(sw_evidence_source(&names, &access_), evidence);
 }
 
 START_TEST(code_that_says_all)
@@ -100,18 +100,18 @@ START_TEST(no_code)
 {
 	access_.extent_known = false;
 	access_.evidence = SW_EV_SIGNATURE;
-	access_.ground = NULL;
+	access_.evidence_detail = NULL;
 	check("bytes 4096 to 8191 of allocation 1 at most", "pointer in signature (parameter 3)");
 	access_.role = SW_READ;
 	check("bytes 4096 to 8191 of allocation 1 at most", "const pointer in signature (parameter 3)");
-	ground = (struct sw_ground){.unread = "no code image"};
-	access_.ground = &ground;
+	ground = (struct sw_evidence_detail){.unread = "no code image"};
+	access_.evidence_detail = &ground;
 	access_.role = SW_READ_WRITE;
 	access_.evidence = SW_EV_ASSUMED;
 	check("bytes 4096 to 8191 of allocation 1 at most", "assumed read+write (no code image, parameter 3)");
 	access_.param = -1;
 	check("bytes 4096 to 8191 of allocation 1 at most", "assumed read+write (no code image)");
-	access_.ground = NULL;
+	access_.evidence_detail = NULL;
 	check("bytes 4096 to 8191 of allocation 1 at most", "assumed read+write");
 	access_.evidence = SW_EV_EXACT;
 	access_.extent_known = true;
@@ -122,16 +122,16 @@ END_TEST
 START_TEST(coverage)
 {
 	struct sw_coverage c = {0};
-	ck_assert_str_eq(sw_ground_coverage(&names, &c), "");
+	ck_assert_str_eq(sw_evidence_coverage(&names, &c), "");
 	c.kernels_by_source[SW_BY_PTX] = 380;
 	c.kernels_by_source[SW_BY_SIGNATURE] = 20;
 	c.kernels_by_source[SW_BY_ASSUMED] = 12;
-	ck_assert_str_eq(sw_ground_coverage(&names, &c), "380 PTX, 20 signature, 12 assumed");
+	ck_assert_str_eq(sw_evidence_coverage(&names, &c), "380 PTX, 20 signature, 12 assumed");
 	c.kernels_by_source[SW_BY_SASS] = 1;
 	c.kernels_by_source[SW_BY_OTHER_CODE] = 2;
 	c.kernels_by_source[SW_BY_NOTHING] = 3;
 	c.kernels_by_evidence[SW_EV_FOOTPRINT] = 300;
-	ck_assert_str_eq(sw_ground_coverage(&names, &c),
+	ck_assert_str_eq(sw_evidence_coverage(&names, &c),
 			 "380 PTX, 1 SASS, 2 code that is not what ran, 20 signature, 12 assumed, 3 without code and "
 			 "without pointers; every extent is known of 300");
 }
