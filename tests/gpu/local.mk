@@ -10,6 +10,16 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 	$(gpu_python)/prefetch.py $(gpu_python)/gradients.py $(gpu_python)/shared_weights.py $(gpu_python)/side_stream.py \
 	$(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
+# What judging costs for real programs.
+gpu_judging = tests/gpu/judging
+TESTS += $(gpu_judging)/test_measure.py
+EXTRA_DIST += $(gpu_judging)/run $(gpu_judging)/measure.py $(gpu_judging)/test_measure.py $(gpu_judging)/common.py \
+	$(gpu_judging)/attention.py $(gpu_judging)/compiled.py $(gpu_judging)/convnet.py $(gpu_judging)/cupy_mix.py \
+	$(gpu_judging)/ddp.py $(gpu_judging)/embedding.py $(gpu_judging)/generate.py $(gpu_judging)/generate_llama.py \
+	$(gpu_judging)/graphs.py $(gpu_judging)/lstm.py $(gpu_judging)/prefetch.py $(gpu_judging)/resnet50.py \
+	$(gpu_judging)/serving.py $(gpu_judging)/train_bert.py $(gpu_judging)/train_gpt2.py $(gpu_judging)/train_jax.py \
+	$(gpu_judging)/unet.py
+
 # The code of the kernels that a trace launched, for a look at it elsewhere.
 check_PROGRAMS += tests/gpu/save_images
 tests_gpu_save_images_SOURCES = tests/gpu/save_images.c tests/gpu/truth/contents.c tests/gpu/truth/contents.h
