@@ -25,6 +25,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Those that take longest to judge come first.
 PROGRAMS = ("generate train_bert train_gpt2 resnet50 ddp compiled generate_llama train_jax cupy_mix attention convnet embedding prefetch"
             " lstm unet graphs serving").split()
+# Those that compile, or read much of large libraries, when they run first: such a run is not measured.
+PREPARED = {"compiled", "cupy_mix", "attention", "train_gpt2"}
 COLUMNS = ("program verdict bare_s recorded_s bare_loop_s recorded_loop_s launches evaluated cold_s warm_s no_footprints_s limit_s"
            " cold_mb warm_mb no_footprints_mb trace_bytes traces errors warnings note").split()
 SKIPPED = 77  # exit status of a program that cannot run on this machine
@@ -118,14 +120,13 @@ class Program:
             environment[cache] = os.path.join(self.work, cache)
         if self.name != "ddp":
             environment["CUDA_VISIBLE_DEVICES"] = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-        if kind != "bare":
+        if kind not in ("prepare", "bare"):
             os.makedirs(os.path.join(self.work, kind))
             environment["SYNCWATCH_OPTIONS"] = f"report=0:quiet:trace={self.work}/{kind}/{self.name}.swt"
             environment["LD_PRELOAD"] = os.path.join(self.options.build, "libsyncwatch.so")
         path = os.path.join(self.work, kind + ".out")
         with open(path, "wb") as output:
-            # Compiles first.
-            limit = self.options.run_limit * (2 if self.name == "compiled" and kind == "bare" else 1)
+            limit = self.options.run_limit * (2 if kind == "prepare" else 1)
             command = [sys.executable, os.path.join(self.options.folder, self.name + ".py"), "--length", str(length)]
             run = Run(command, limit, environment, self.work, output)
         return run, path
@@ -135,6 +136,8 @@ class Program:
 
     def record(self):
         """Both runs; the trace to judge, or None."""
+        if self.name in PREPARED:
+            self.execute("prepare", self.options.length / 10)
         for kind in ("bare", "recorded"):
             run, path = self.execute(kind, self.options.length)
             if run.status == SKIPPED:
