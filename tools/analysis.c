@@ -66,9 +66,9 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 
 	if (options->strict_host && !tells_host_syncs(analysis->reader))
 		sw_complain(SW_EXIT_OK,
-			    "'%s' does not tell how host threads synchronise, so all of them are taken for one: record "
+			    "'%s' does not record how host threads synchronise, so they are treated as one: record "
 			    "it with "
-			    "'syncwatch run --strict-host', or with libsyncwatch-host.so behind libsyncwatch.so in "
+			    "'syncwatch run --strict-host', or with libsyncwatch-host.so after libsyncwatch.so in "
 			    "LD_PRELOAD",
 			    trace);
 	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);

@@ -10,7 +10,7 @@ int sw_cmd_export(const struct sw_options *options)
 	if (!options->chrome && !options->perfetto && !options->dot)
 		return sw_complain_usage("which file? --chrome FILE, --perfetto FILE or --dot FILE");
 	if (options->to && options->to <= options->from)
-		return sw_complain_usage("--to must lie behind --from");
+		return sw_complain_usage("--to must be later than --from");
 	int status = sw_analysis_check(options);
 	return status ? status : sw_draw(options->operands[0], options, NULL);
 }

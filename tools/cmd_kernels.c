@@ -257,7 +257,7 @@ int sw_cmd_kernels(const struct sw_options *options)
 	if (options->format && !json && strcmp(options->format, "text") != 0)
 		return sw_complain_usage("unknown format '%s': text or json", options->format);
 	if (options->arch && !(k.arch = parse_arch(options->arch)))
-		return sw_complain_usage("'%s' is no architecture, such as 90", options->arch);
+		return sw_complain_usage("'%s' is not an architecture, such as 90", options->arch);
 	if (options->json && sw_output_check(options->json, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	const char *path = options->operands[0];

@@ -34,7 +34,7 @@ char *sw_install_find(const char *name, struct sw_error *error)
 		free(places[i]);
 	}
 	if (!found)
-		sw_fail(error, -ENOENT, "%s is neither beside this command in %s nor in ../lib/syncwatch nor in %s",
+		sw_fail(error, -ENOENT, "%s is neither next to this command in %s nor in ../lib/syncwatch nor in %s",
 			name, folder, SW_PKGLIBDIR);
 	return found;
 }

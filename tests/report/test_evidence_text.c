@@ -133,7 +133,7 @@ START_TEST(coverage)
 	c.kernels_by_evidence[SW_EV_FOOTPRINT] = 300;
 	ck_assert_str_eq(sw_evidence_coverage(&names, &c),
 			 "380 PTX, 1 SASS, 2 code that is not what ran, 20 signature, 12 assumed, 3 without code and "
-			 "without pointers; every extent is known of 300");
+			 "without pointers; all extents known for 300");
 }
 END_TEST
 

@@ -135,7 +135,7 @@ void sw_analyse(const char *trace, const char *pass, const char *directory)
 		else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 			sw_say("cannot run %s; the report is had with: syncwatch report %s", c->path, trace);
 	} else {
-		sw_say("the command syncwatch was not found beside the library; the report is had with: syncwatch "
+		sw_say("the command syncwatch was not found next to the library; for the report run: syncwatch "
 		       "report %s",
 		       trace);
 	}

@@ -102,10 +102,10 @@ static void start_rest(void)
 	if (!options->quiet)
 		sw_say("recording; report: syncwatch report %s", sw_trace.path);
 	if (options->guard_host && !sw_companion_hooks)
-		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it behind libsyncwatch.so in "
+		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD");
 	if (strstr(options->pass, "--strict-host\n") && !(sw_trace.header->flags & SW_FILE_HOST_SYNC))
-		sw_say("strict-host does nothing without libsyncwatch-host.so: put it behind libsyncwatch.so in "
+		sw_say("strict-host does nothing without libsyncwatch-host.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD; "
 		       "the report takes all host threads for one");
 	if (options->stacks) {

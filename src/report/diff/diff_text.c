@@ -40,7 +40,7 @@ static const char *place_of(struct writer *w, const struct sw_digest_side *side)
 static const char *cost_of(struct writer *w, const struct sw_digest *digest, const struct sw_digest_finding *f)
 {
 	double share = digest->span_ns ? 100.0 * (double)f->total_ns / (double)digest->span_ns : 0;
-	return sw_names_format(&w->names, "%s in %" PRIu64 " call%s, %s each, %.1f %% of the run, up to %s to win back",
+	return sw_names_format(&w->names, "%s in %" PRIu64 " call%s, %s each, %.1f %% of the run, up to %s recoverable",
 			       sw_name_time(&w->names, f->total_ns), f->calls, f->calls == 1 ? "" : "s",
 			       sw_name_time(&w->names, f->total_ns / f->calls), share,
 			       sw_name_time(&w->names, f->win_ns));

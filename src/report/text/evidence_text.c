@@ -76,7 +76,7 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 
 /* ---- how that is known ------------------------------------------------------------------------------------------- */
 
-/* "parameter 3", "the texture in parameter 2", "variable counter"; "" when nothing tells. */
+/* "parameter 3", "the texture in parameter 2", "variable counter"; "" if unknown. */
 static const char *way_of(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_evidence_detail *ground = access->evidence_detail;
@@ -145,5 +145,5 @@ const char *sw_evidence_coverage(struct sw_names *names, const struct sw_coverag
 			text = sw_names_format(names, "%s%s%" PRIu64 " %s", text, *text ? ", " : "",
 					       coverage->kernels_by_source[i], words[i]);
 	uint64_t bounded = coverage->kernels_by_evidence[SW_EV_FOOTPRINT] + coverage->kernels_by_evidence[SW_EV_EXACT];
-	return bounded ? sw_names_format(names, "%s; every extent is known of %" PRIu64, text, bounded) : text;
+	return bounded ? sw_names_format(names, "%s; all extents known for %" PRIu64, text, bounded) : text;
 }

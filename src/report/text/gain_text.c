@@ -8,36 +8,35 @@
 
 const char *sw_replay_gain(struct sw_names *names, const struct sw_cost *cost)
 {
-	const char *unsure = cost->reliable ? "" : ", but the run can't be replayed well";
+	const char *unsure = cost->reliable ? "" : ", but the replay of this run is inaccurate";
 	if (!cost->replayed)
 		return "";
 	if (cost->win_high_ns < NOTHING_NS)
-		return sw_names_format(names, "; the run would gain nothing%s", unsure);
+		return sw_names_format(names, "; recoverable: nothing%s", unsure);
 	if (cost->win_low_ns < NOTHING_NS)
-		return sw_names_format(names, "; up to %s of the run could be won back%s",
+		return sw_names_format(names, "; recoverable: up to %s%s",
 				       sw_name_time(names, cost->win_high_ns), unsure);
 	/* Both ends alike when they differ by less than a hundredth. */
 	if (cost->win_high_ns - cost->win_low_ns <= cost->win_high_ns / 100)
-		return sw_names_format(names, "; %s of the run could be won back%s",
+		return sw_names_format(names, "; recoverable: %s%s",
 				       sw_name_time(names, cost->win_high_ns), unsure);
-	return sw_names_format(names, "; %s to %s of the run could be won back%s",
+	return sw_names_format(names, "; recoverable: %s to %s%s",
 			       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns), unsure);
 }
 
 const char *sw_replay_assumption(const struct sw_cost *cost, size_t index)
 {
 	static const char *const always[] = {
-		"between its calls each thread does the same work as long as before",
-		"nothing waits for the result before the next wait of that thread",
-		"low: kernels that may not fit on the device together run one after the other; high: all run side by "
-		"side",
-		"copies of one direction run one after the other; all work takes as long as before",
+		"the host spends the same time between calls as before",
+		"nothing needs the result before that thread's next wait",
+		"low: kernels that may not fit on the device together run one after the other; high: all overlap",
+		"copies in one direction are serialised; every operation takes as long as before",
 	};
 	size_t n = sizeof always / sizeof *always;
 	if (index < n)
 		return always[index];
 	if (index == n && !cost->timed)
-		return "how long work took is estimated from the waits that saw it done";
+		return "durations of work are estimated from the waits that saw it complete";
 	if (index == n + !cost->timed && !cost->reliable)
 		return "a replay without any change differs from the run by more than 5 %";
 	return NULL;

@@ -6,7 +6,7 @@
 #include "detect/detect.h"
 #include "report/names.h"
 
-/* "; 1.2 ms to 1.5 ms could be won back", "" when nothing is known.  Lives as long as the names. */
+/* "; 1.2 ms to 1.5 ms of recoverable time", "" when nothing is known.  Lives as long as the names. */
 const char *sw_replay_gain(struct sw_names *names, const struct sw_cost *cost);
 /* What the interval rests on, a sentence each; NULL ends. */
 const char *sw_replay_assumption(const struct sw_cost *cost, size_t index);

@@ -8,7 +8,7 @@
 #include "report/symbols/stack.h"
 #include "report/text/text.h"
 
-#define LABEL_COLUMNS 14 /* "missing edge: " */
+#define LABEL_COLUMNS 15 /* "critical path: " */
 #define LONG_FUNCTION 64
 
 static void rule(struct sw_text *t)

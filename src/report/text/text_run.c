@@ -12,7 +12,7 @@ void sw_text_in_flight(struct sw_text *t)
 	struct sw_report *report = t->report;
 	if (sw_reader_totals(report->reader).closed)
 		return;
-	fputs("The program did not end in order (crash, signal or _exit); everything recorded before that was "
+	fputs("The program did not end normally (crash, signal or _exit); everything recorded until then was "
 	      "judged.\n",
 	      t->out.file);
 	for (size_t i = 0; i < report->in_flight.n; i++) {
@@ -63,12 +63,12 @@ static void put_limits(struct sw_text *t)
 		{coverage->unclassified_calls, "calls of entry points that syncwatch does not know"},
 		{coverage->unknown_streams, "calls on streams whose creation was not seen"},
 		{coverage->edges_for_safety, "places where order was assumed rather than known"},
-		{coverage->unknown_graph_launches, "graph launches of which not all nodes are known"},
+		{coverage->unknown_graph_launches, "graph launches with unknown nodes"},
 		{coverage->indirect_kernels, "launches that also follow pointers in memory, which are not judged"},
 		{coverage->symbol_kernels, "launches that use module variables at addresses that are not known"},
 		{coverage->object_kernels,
-		 "launches that use textures, surfaces or tensor maps whose making was not seen"},
-		{coverage->wild_kernels, "launches of kernels of which some accesses are not understood"},
+		 "launches that use textures, surfaces or tensor maps whose creation was not seen"},
+		{coverage->wild_kernels, "launches of kernels with accesses that are not understood"},
 		{coverage->codeless_kernels, "launches of kernels without a code image"},
 		{coverage->unreadable_kernels,
 		 "launches of kernels whose code cannot be read (syncwatch kernels says why)"},
@@ -100,7 +100,7 @@ static void put_gpu(struct sw_text *t)
 	const char *clock = sw_names_format(t->names, "host and device clocks agree to %s",
 					    sw_name_time(t->names, gpu->clock_error_ns));
 	if (!gpu->clock_bounded)
-		clock = "how far host and device clocks agree is not known: no wait bounds it";
+		clock = "the offset of host and device clocks is not bounded by any wait";
 	sw_text_line(t, "gpu times:",
 		     sw_names_format(t->names, "%" PRIu64 " of %" PRIu64 " calls that put work on a device; %s",
 				     gpu->operations_timed, gpu->operations_timed + gpu->operations_untimed, clock));
@@ -110,10 +110,10 @@ static void put_gpu(struct sw_text *t)
 	} limits[] = {
 		{gpu->lost, "time stamps were lost in CUPTI"},
 		{gpu->unmatched, "time stamps of work whose call was not recorded"},
-		{gpu->untimed, "time stamps that came without times, or while the clock jumped"},
-		{gpu->left_out, "time stamps more than the judge keeps"},
-		{gpu->clock_jumps, "jumps of the clock of the time stamps"},
-		{!gpu->complete, "fetch of time stamps, the last one, is missing: the program did not reach its end"},
+		{gpu->untimed, "time stamps without times, or taken while the clock jumped"},
+		{gpu->left_out, "time stamps over the limit"},
+		{gpu->clock_jumps, "jumps of the device clock"},
+		{!gpu->complete, "last batch of time stamps is missing: the program did not end normally"},
 	};
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
 		if (limits[i].n)
@@ -203,9 +203,8 @@ static void put_replay(struct sw_text *t)
 		return;
 	sw_text_line(t, "the run:",
 		     sw_names_format(t->names,
-				     "host blocked %s; devices busy %s, idle %s, of that %s while the host was "
-				     "blocked; copies beside "
-				     "kernels %s of %s possible",
+				     "host blocked %s; devices busy %s, idle %s (%s of it while the host was "
+				     "blocked); copies overlapped kernels for %s of %s possible",
 				     sw_name_time(t->names, sums->blocked_ns), sw_name_time(t->names, sums->busy_ns),
 				     sw_name_time(t->names, sums->idle_ns),
 				     sw_name_time(t->names, sums->idle_blocked_ns),
@@ -222,12 +221,12 @@ static void put_replay(struct sw_text *t)
 			path = sw_names_format(t->names, "%s%s%s %s", path, *path ? ", " : "",
 					       sw_replay_stretch(SW_STRETCH_WORK, (enum sw_work_kind)i),
 					       sw_name_time(t->names, sums->path_work_ns[i]));
-	sw_text_line(t, "its length:", path);
+	sw_text_line(t, "critical path:", path);
 	const struct sw_judgement *j = t->report->judgement;
 	const struct sw_together *all = j->togethers ? &j->together[j->togethers - 1] : NULL;
 	if (all && all->high_ns > facts->run_ns / 1000)
-		sw_text_line(t, "to win:",
-			     sw_names_format(t->names, "%s to %s, if all that is advised against waits were done",
+		sw_text_line(t, "recoverable:",
+			     sw_names_format(t->names, "%s to %s if all the advice on waits is followed",
 					     sw_name_time(t->names, all->low_ns),
 					     sw_name_time(t->names, all->high_ns)));
 	sw_text_line(t, "basis:", basis);
@@ -255,13 +254,13 @@ static void put_waits(struct sw_text *t)
 	const struct sw_judgement *judgement = t->report->judgement;
 	if (judgement->host_wait_ns)
 		sw_text_line(t, "host waits:",
-			     sw_names_format(t->names, "%s in all", sw_name_time(t->names, judgement->host_wait_ns)));
-	sw_text_line(t, "held by:", by_kind(t));
+			     sw_names_format(t->names, "%s in total", sw_name_time(t->names, judgement->host_wait_ns)));
+	sw_text_line(t, "by kind:", by_kind(t));
 	put_replay(t);
 	if (judgement->folded_waits && !t->report->all)
 		sw_text_line(t, "",
 			     sw_names_format(t->names,
-					     "%s, %s together, not shown: too cheap to matter (--all shows them)",
+					     "%s, %s in total, below the cost threshold (--all shows them)",
 					     plural(t, judgement->folded_waits, "wait", "waits"),
 					     sw_name_time(t->names, judgement->folded_wait_ns)));
 	if (t->report->totals.suppressed)
@@ -274,7 +273,7 @@ static void put_host(struct sw_text *t)
 	if (judgement->strict_host)
 		sw_text_line(t, "host:",
 			     sw_names_format(
-				     t->names, "a lane for each thread, ordered by %s; atomic variables are not seen",
+				     t->names, "a lane for each thread, ordered by %s; atomics are not seen",
 				     plural(t, judgement->coverage.host_syncs, "synchronisation", "synchronisations")));
 }
 

@@ -8,8 +8,6 @@
 
 #include "report/text/gain_text.h"
 
-#include "report/text/gain_text.h"
-
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 enum { ROLE_ANY = -1, ROLE_FREE = SW_FREE, ROLE_READ = SW_READ };
@@ -133,7 +131,7 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 					      sw_name_stream(names, need->to), stream,
 					      fact_function(names, finding, "StreamWaitEvent"));
 		else if (need->seq)
-			one = sw_names_format(names, "the host waits for %s up to call %llu (%s on an event behind it)",
+			one = sw_names_format(names, "the host waits for %s up to call %llu (%s on an event after it)",
 					      stream, (unsigned long long)need->seq,
 					      fact_function(names, finding, "EventSynchronize"));
 		else
@@ -255,15 +253,13 @@ static const char *ordered_by(const struct facts *facts)
 	const char *from = sw_name_stream(names, finding->access[0].stream);
 	const char *to = sw_name_stream(names, finding->access[1].stream);
 	if (finding->measured_order && names->judgement->mays.used.n)
-		return "only by a wait that no CUDA document promises; it was measured on this machine: another driver "
-		       "may not "
+		return "only by a wait that no CUDA document promises; measured on this machine; another driver may not "
 		       "wait here";
 	if (finding->measured_order)
 		return "only by a wait that no CUDA document promises: another driver may not wait here";
 	if (finding->host_order)
-		return "only by the order in which the host threads happened to run: no lock, condition or join that "
-		       "was "
-		       "seen made them (atomic variables are not seen)";
+		return "only by the order in which the host threads happened to run: no recorded lock, condition "
+		       "or join orders them (atomics are not seen)";
 	if (finding->id == SW_FINDING_GRAPH_BRANCH_RACE)
 		return "nothing: no path of dependencies leads from one node to the other";
 	if (finding->last.tick == 0)
@@ -299,14 +295,13 @@ static const char *held_of(const struct facts *facts)
 	const struct sw_held *held = &facts->finding->held;
 	struct sw_names *names = facts->names;
 	if (!held->timed)
-		return held->untimed ? "how long work was held back is not known without times of the device "
-				       "(--gpu-timeline)"
+		return held->untimed ? "the delay is unknown without device times (--gpu-timeline)"
 				     : "";
-	const char *text = sw_names_format(names, "%llu piece%s of work held back, for %s in all at most",
+	const char *text = sw_names_format(names, "%llu operation%s delayed, by at most %s in total",
 					   (unsigned long long)held->timed, held->timed == 1 ? "" : "s",
 					   sw_name_time(names, held->ns));
 	if (held->untimed)
-		text = sw_names_format(names, "%s; of %llu more it is not known", text,
+		text = sw_names_format(names, "%s; for %llu more the delay is unknown", text,
 				       (unsigned long long)held->untimed);
 	return text;
 }
@@ -322,10 +317,11 @@ static const char *storm_of(struct sw_names *names, const struct sw_finding *fin
 	double rate = (double)(calls - 1) * 1e9 / (double)ns;
 	if (rate < STORM_PER_SECOND)
 		return "";
-	return sw_names_format(names, "; from this place alone %.0f calls a second while it lasted, %s each on average",
+	return sw_names_format(names, "; this call site made %.0f calls a second, %s each on average",
 			       rate, sw_name_bytes(names, finding->pinned / calls));
 }
 
+#define LEAST_FOR_P99 100u /* of fewer calls the 99th percentile is the longest, or a guess */
 static const char *cost_of(const struct facts *facts)
 {
 	const struct sw_cost *cost = &facts->finding->cost;
@@ -339,8 +335,9 @@ static const char *cost_of(const struct facts *facts)
 					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
 					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
 	if (cost->calls > 1)
-		text = sw_names_format(names, "%s, half of them under %s, 99 of 100 under %s", text,
-				       sw_name_time(names, cost->p50_ns), sw_name_time(names, cost->p99_ns));
+		text = sw_names_format(names, "%s, median %s", text, sw_name_time(names, cost->p50_ns));
+	if (cost->calls >= LEAST_FOR_P99)
+		text = sw_names_format(names, "%s, p99 %s", text, sw_name_time(names, cost->p99_ns));
 	if (cost->share_ppm >= 1000)
 		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
 				       cost->share_ppm / 1000 % 10);
@@ -349,7 +346,7 @@ static const char *cost_of(const struct facts *facts)
 	if (cost->core_high_ns)
 		text = sw_names_format(
 			names,
-			"%s; a processor was kept busy for %s (inside the queries) to %s (if the loop did "
+			"%s; a core was busy for %s (inside the queries) to %s (if the loop did "
 			"nothing else)",
 			text, sw_name_time(names, cost->core_low_ns), sw_name_time(names, cost->core_high_ns));
 	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
@@ -370,7 +367,7 @@ static const char *basis_of(const struct sw_finding *finding)
 	case SW_BASIS_MAY:
 		return "CUDA's documents leave open whether this call waits";
 	case SW_BASIS_MEASURED:
-		return "no CUDA document says so, but this very call was seen to wait";
+		return "no CUDA document says so, but this call was measured to wait";
 	}
 	return "";
 }
@@ -383,7 +380,7 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	out->fix = fix_of(&facts);
 	out->cost = cost_of(&facts);
 	out->basis = basis_of(finding);
-	/* What was freed first is gone: no order would mend that. */
+	/* What was freed first is gone: no order would fix that. */
 	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
 		out->missing_edge = expand(&facts, "{op0}  ->  {op1}");
