@@ -171,7 +171,7 @@ class Report(Case):
     def test_a_run_that_did_not_end_says_what_was_in_flight(self):
         result = self.call("report", self.trace("crashed"))
         self.assertEqual(result.returncode, OK)
-        self.assertIn("did not end in order", result.stdout)
+        self.assertIn("did not end normally", result.stdout)
         self.assertIn("was inside", result.stdout)
 
     def on_a_terminal(self, *arguments, **environment):
@@ -672,7 +672,7 @@ class Simulation(Case):
         self.assertEqual(result.returncode, 128 + signal.SIGABRT)
         self.assertIn("ended by signal 6", result.stderr)
         self.assertIn("SW103", result.stderr)
-        self.assertIn("did not end in order", result.stderr)
+        self.assertIn("did not end normally", result.stderr)
 
     def test_traces_of_children_are_listed(self):
         result = self.run_program("fork", "-o", "t.swt")
@@ -789,7 +789,7 @@ class Kernels(Case):
         self.refused(USAGE, "one file and one name", "kernels", "a", "b", "c")
         self.refused(USAGE, "unknown format 'xml'", "kernels", "--format", "xml", "a")
         for arch in ("x", "sm_", "0", "-1", "9999", "90b"):
-            self.refused(USAGE, "is no architecture", "kernels", "--arch", arch, "a")
+            self.refused(USAGE, "is not an architecture", "kernels", "--arch", arch, "a")
         self.refused(INPUT, "cannot open '/nonexistent'", "kernels", "/nonexistent")
         self.refused(INPUT, "not a plain file", "kernels", self.dir)
         self.refused(INPUT, "'idle.ptx' has no kernel whose name contains 'x y'".replace("idle.ptx", self.ptx()),
