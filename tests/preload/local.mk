@@ -9,3 +9,5 @@ TESTS += tests/preload/strict.sh
 EXTRA_DIST += tests/preload/strict.sh
 TESTS += tests/preload/nvtx.sh
 EXTRA_DIST += tests/preload/nvtx.sh tests/preload/nvtx/program.c
+TESTS += tests/preload/awkward.sh
+EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/preload/awkward/driver.c

@@ -2,6 +2,7 @@
 /* The hooks' hash table: against a plain array, and with readers that run while it grows. */
 #include <check.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "preload/intercept/identity_table.h"
@@ -70,6 +71,41 @@ START_TEST(churn_does_not_grow)
 }
 END_TEST
 
+/* Memory of the process, in pages. */
+static unsigned long resident(void)
+{
+	unsigned long size, pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%lu %lu", &size, &pages) != 2)
+		ck_abort_msg("statm");
+	fclose(f);
+	return pages;
+}
+
+/* Two million handles, of which a thousand live at a time, each under a new address. */
+START_TEST(memory_follows_what_lives)
+{
+	struct sw_table table = {0};
+	const unsigned long before = resident();
+
+	for (uint64_t i = 0; i < 2000000; i++) {
+		ck_assert(sw_table_put(&table, key_of(i), 1));
+		if (i >= 1000)
+			sw_table_delete(&table, key_of(i - 1000));
+	}
+	ck_assert_uint_lt(resident() - before, 512);
+	for (uint64_t i = 0; i < 300000; i++)
+		ck_assert(sw_table_put(&table, key_of(i), i + 1));
+	ck_assert_uint_gt(resident() - before, 1000);
+	for (uint64_t i = 10; i < 300000; i++)
+		sw_table_delete(&table, key_of(i));
+	ck_assert_uint_lt(resident() - before, 512); /* the spare's pages were given up, but for what libc holds */
+	for (uint64_t i = 0; i < 10; i++)
+		ck_assert_uint_eq(sw_table_get(&table, key_of(i)), i + 1);
+}
+END_TEST
+
 static bool is_even(uint64_t key, uint64_t value, uint64_t with)
 {
 	(void)key;
@@ -123,6 +159,47 @@ START_TEST(readers_while_it_grows)
 }
 END_TEST
 
+static bool stop;
+
+/* Key 0 always has its value, the others have theirs or none. */
+static void *churn_reader(void *data)
+{
+	uint64_t *wrong = data;
+
+	for (uint64_t n = 0; !__atomic_load_n(&stop, __ATOMIC_ACQUIRE) || n < 1000; n++) {
+		const uint64_t i = 1 + n % 3000, got = sw_table_get(&shared, key_of(i));
+
+		*wrong += got != 0 && got != i + 1;
+		*wrong += sw_table_get(&shared, key_of(0)) != 1;
+	}
+	return NULL;
+}
+
+/* Slots are used again for other keys, grow, shrink and change places under the readers. */
+START_TEST(readers_while_keys_go)
+{
+	pthread_t threads[3];
+	uint64_t wrong[3] = {0};
+
+	ck_assert(sw_table_put(&shared, key_of(0), 1));
+	for (int t = 0; t < 3; t++)
+		ck_assert_int_eq(pthread_create(&threads[t], NULL, churn_reader, &wrong[t]), 0);
+	for (int round = 0; round < 200; round++) {
+		const uint64_t most = round % 2 ? 3000 : 40;
+
+		for (uint64_t i = 1; i <= most; i++)
+			ck_assert(sw_table_put(&shared, key_of(i), i + 1));
+		for (uint64_t i = 1; i <= most; i++)
+			sw_table_delete(&shared, key_of(i));
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	for (int t = 0; t < 3; t++) {
+		pthread_join(threads[t], NULL);
+		ck_assert_uint_eq(wrong[t], 0);
+	}
+}
+END_TEST
+
 static void *taker(void *data)
 {
 	uint64_t **taken = data;
@@ -166,8 +243,10 @@ int main(void)
 	tcase_add_test(tests, absent);
 	tcase_add_test(tests, like_an_array);
 	tcase_add_test(tests, churn_does_not_grow);
+	tcase_add_test(tests, memory_follows_what_lives);
 	tcase_add_test(tests, sweep);
 	tcase_add_test(tests, readers_while_it_grows);
+	tcase_add_test(tests, readers_while_keys_go);
 	tcase_add_test(tests, memory_has_one_owner);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

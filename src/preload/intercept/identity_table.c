@@ -2,6 +2,7 @@
 #include "preload/intercept/identity_table.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/hash.h"
@@ -10,13 +11,8 @@ struct slot {
 	uint64_t key, value; /* value 0: deleted, or not there yet */
 };
 
-struct sw_table_slots {
-	uint32_t room;	/* power of two */
-	uint32_t taken; /* keys, deleted ones included */
-	struct slot at[];
-};
-
-#define FIRST_ROOM 64u
+#define FIRST_LOG 8u /* a page */
+#define LOG_MASK  63u
 
 static void *map_pages(size_t bytes)
 {
@@ -27,46 +23,134 @@ static void *map_pages(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* The slot of `key`, or the free one where it belongs. */
-static inline __attribute__((always_inline)) struct slot *slot_of(struct sw_table_slots *slots, uint64_t key)
+/* Without memory behind it, and zero. */
+static void empty_pages(void *at, size_t bytes)
 {
-	for (uint64_t i = sw_hash_u64(key);; i++) {
-		struct slot *slot = &slots->at[i & (slots->room - 1)];
+	const int saved = errno;
+
+	if (madvise(at, bytes, MADV_DONTNEED))
+		memset(at, 0, bytes); /* mlockall() */
+	errno = saved;
+}
+
+static inline struct slot *slots_of(uint64_t word)
+{
+	return (struct slot *)(uintptr_t)(word & ~(uint64_t)LOG_MASK);
+}
+
+static inline uint64_t room_of(uint64_t word)
+{
+	return word ? UINT64_C(1) << (word & LOG_MASK) : 0;
+}
+
+static inline uint64_t word_of(const struct slot *slots, uint32_t log)
+{
+	return (uint64_t)(uintptr_t)slots | log;
+}
+
+/* A reader that is in slots which became others may find no free one among them, nor what it looks for. */
+static inline __attribute__((always_inline)) uint64_t find(uint64_t word, uint64_t key)
+{
+	const struct slot *slots = slots_of(word);
+	const uint64_t room = room_of(word), first = sw_hash_u64(key);
+
+	for (uint64_t i = 0; i < room; i++) {
+		const struct slot *slot = &slots[(first + i) & (room - 1)];
 		const uint64_t held = __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE);
 
-		if (held == key || held == 0)
-			return slot;
+		if (held == key)
+			return __atomic_load_n(&slot->value, __ATOMIC_ACQUIRE);
+		if (held == 0)
+			break;
 	}
+	return 0;
 }
 
 uint64_t sw_table_get(const struct sw_table *table, uint64_t key)
 {
-	struct sw_table_slots *slots = __atomic_load_n(&table->slots, __ATOMIC_ACQUIRE);
+	uint32_t version;
+	uint64_t value;
 
-	if (!slots || !key)
+	if (!key)
 		return 0;
-	/* A free slot has value 0 until after its key was stored, so a reader that loses that race sees "absent". */
-	return __atomic_load_n(&slot_of(slots, key)->value, __ATOMIC_ACQUIRE);
+	do {
+		version = __atomic_load_n(&table->version, __ATOMIC_ACQUIRE);
+		value = find(__atomic_load_n(&table->slots, __ATOMIC_ACQUIRE), key);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (__builtin_expect(version != __atomic_load_n(&table->version, __ATOMIC_RELAXED), 0));
+	return value;
 }
 
-static bool table_grow(struct sw_table *table)
-{
-	struct sw_table_slots *old = table->slots, *slots;
-	uint32_t room = FIRST_ROOM;
+/* ---- the writer -------------------------------------------------------------------------------------------------- */
 
-	while (room < 4 * (table->live + 1))
-		room *= 2;
-	slots = map_pages(sizeof *slots + room * sizeof(struct slot));
+static void next_version(struct sw_table *table)
+{
+	__atomic_store_n(&table->version, table->version + 1, __ATOMIC_SEQ_CST);
+}
+
+/* The slot of the key; else the first that it could have: a deleted one, or the free one at the end. */
+static struct slot *place_of(uint64_t word, uint64_t key)
+{
+	struct slot *slots = slots_of(word), *deleted = NULL;
+	const uint64_t room = room_of(word);
+
+	for (uint64_t i = sw_hash_u64(key);; i++) {
+		struct slot *slot = &slots[i & (room - 1)];
+
+		if (slot->key == key)
+			return slot;
+		if (slot->key == 0)
+			return deleted ? deleted : slot;
+		if (!deleted && slot->value == 0)
+			deleted = slot;
+	}
+}
+
+/* Slots for `room` keys: those that were left before, where they are large enough. */
+static struct slot *take_slots(struct sw_table *table, uint32_t log, uint32_t *mapped)
+{
+	struct slot *slots;
+
+	if (table->spare && (table->spare & LOG_MASK) >= log) {
+		*mapped = table->spare & LOG_MASK;
+		slots = slots_of(table->spare);
+		table->spare = 0;
+		return slots;
+	}
+	*mapped = log;
+	return map_pages(sizeof(struct slot) << log);
+}
+
+/* Copies what lives into slots of the right number.  Smaller ones that were left before stay mapped, without memory:
+   all of them together are no larger than the newest. */
+static bool resize(struct sw_table *table)
+{
+	const uint64_t old = table->slots;
+	uint32_t log = FIRST_LOG, mapped, taken = 0;
+	struct slot *slots;
+
+	while (UINT64_C(1) << log < 4 * ((uint64_t)table->live + 1))
+		log++;
+	slots = take_slots(table, log, &mapped);
 	if (!slots)
 		return false;
-	slots->room = room;
-	for (uint32_t i = 0; old && i < old->room; i++) {
-		if (old->at[i].value) {
-			*slot_of(slots, old->at[i].key) = old->at[i];
-			slots->taken++;
+	for (uint64_t i = 0; i < room_of(old); i++) {
+		const struct slot *from = &slots_of(old)[i];
+
+		if (from->value) {
+			*place_of(word_of(slots, log), from->key) = *from;
+			taken++;
 		}
 	}
-	__atomic_store_n(&table->slots, slots, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->slots, word_of(slots, log), __ATOMIC_RELEASE);
+	next_version(table); /* before the old slots change */
+	if (old) {
+		empty_pages(slots_of(old), sizeof(struct slot) << (old & LOG_MASK));
+		if (!table->spare || (table->spare & LOG_MASK) < table->mapped)
+			table->spare = word_of(slots_of(old), table->mapped);
+	}
+	table->mapped = mapped;
+	table->taken = taken;
 	return true;
 }
 
@@ -74,39 +158,67 @@ bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 {
 	struct slot *slot;
 
-	if (!table->slots || table->slots->taken * 2 >= table->slots->room) {
-		if (!table_grow(table))
-			return false;
-	}
-	slot = slot_of(table->slots, key);
-	if (slot->key == 0) {
-		table->slots->taken++;
+	if ((!table->slots || table->taken * 2ull >= room_of(table->slots)) && !resize(table))
+		return false;
+	slot = place_of(table->slots, key);
+	if (slot->key != key) {
+		table->taken += slot->key == 0;
 		__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
+		/* Before the value: a reader that found the key of before must not take it for that one's. */
+		next_version(table);
 	}
-	if (slot->value == 0)
-		table->live++;
+	table->live += slot->value == 0;
 	__atomic_store_n(&slot->value, value, __ATOMIC_RELEASE);
 	return true;
 }
 
-void sw_table_delete(struct sw_table *table, uint64_t key)
+/* A deleted key whose search goes on to a free slot holds nobody's way: its slot is free again, too. */
+static void clean(struct sw_table *table, uint64_t at)
 {
-	struct slot *slot = table->slots && key ? slot_of(table->slots, key) : NULL;
+	struct slot *slots = slots_of(table->slots);
+	const uint64_t mask = room_of(table->slots) - 1;
 
-	if (!slot || !slot->value)
+	if (slots[(at + 1) & mask].key)
+		return;
+	for (; slots[at & mask].key && !slots[at & mask].value; at--) {
+		__atomic_store_n(&slots[at & mask].key, 0, __ATOMIC_RELEASE);
+		table->taken--;
+	}
+}
+
+static void delete (struct sw_table *table, uint64_t key)
+{
+	struct slot *slot = table->slots && key ? place_of(table->slots, key) : NULL;
+
+	if (!slot || slot->key != key || !slot->value)
 		return;
 	__atomic_store_n(&slot->value, 0, __ATOMIC_RELEASE);
 	table->live--;
+	clean(table, (uint64_t)(slot - slots_of(table->slots)));
+}
+
+/* Most of it is not needed any more. */
+static void shrink(struct sw_table *table)
+{
+	if (table->live * 32ull < room_of(table->slots) && (table->slots & LOG_MASK) > FIRST_LOG)
+		resize(table);
+}
+
+void sw_table_delete(struct sw_table *table, uint64_t key)
+{
+	delete (table, key);
+	shrink(table);
 }
 
 void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
 {
-	for (uint32_t i = 0; table->slots && i < table->slots->room; i++) {
-		const struct slot *slot = &table->slots->at[i];
+	for (uint64_t i = 0; i < room_of(table->slots); i++) {
+		const struct slot *slot = &slots_of(table->slots)[i];
 
 		if (slot->value && gone(slot->key, slot->value, with))
-			sw_table_delete(table, slot->key);
+			delete (table, slot->key);
 	}
+	shrink(table);
 }
 
 #define BLOCK_BYTES (64u << 10)

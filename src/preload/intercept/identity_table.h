@@ -2,21 +2,25 @@
 /*
  * Hash table from a handle to a word, read without a lock.
  *
- * One writer at a time (the caller holds a lock); any number of readers.  Grows by publishing a copy; old copies are
- * kept, since a reader may still be in them: all of them together are no larger than the newest.
+ * One writer at a time (the caller holds a lock); any number of readers.  Memory follows the live keys: what is too
+ * large or too small is copied into other slots, and the old ones are emptied.  They stay mapped, since a reader may
+ * still be in them: it finds out by the version, and looks again.
  * Keys and values are never 0.  Memory comes from mmap, never from the program's allocator.
  */
-#ifndef SW_PRELOAD_INTERCEPT_IDENTITY_TABLE_H
-#define SW_PRELOAD_INTERCEPT_IDENTITY_TABLE_H
+#ifndef SW_PRELOAD_TABLE_H
+#define SW_PRELOAD_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct sw_table_slots;
 struct sw_table {
-	struct sw_table_slots *slots; /* NULL: empty */
-	uint32_t live;		      /* keys with a value */
+	uint64_t slots;	  /* address, with the logarithm of their number in its lowest bits; 0: empty */
+	uint64_t spare;	  /* slots of an earlier size, without memory; the logarithm is that of what is mapped */
+	uint32_t mapped;  /* logarithm of the slots that are mapped at `slots` */
+	uint32_t live;	  /* keys with a value */
+	uint32_t taken;	  /* slots with a key, deleted ones included */
+	uint32_t version; /* grows when a slot may mean something else */
 };
 
 /* 0: absent. */

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* One system call: its result, or -errno, with errno as it was. */
@@ -52,6 +55,30 @@ long sw_sys_write(int fd, const void *data, size_t bytes)
 	return call(SYS_write, fd, (long)data, (long)bytes, 0, 0, 0);
 }
 
+long sw_sys_write_now(int fd, const void *data, size_t bytes)
+{
+	const struct iovec all = {(void *)(uintptr_t)data, bytes};
+	return call(SYS_pwritev2, fd, (long)&all, 1, -1, -1, RWF_NOWAIT);
+}
+
+long sw_sys_send(int fd, const void *data, size_t bytes)
+{
+	return call(SYS_sendto, fd, (long)data, (long)bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+}
+
+bool sw_sys_writable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	const struct timespec now = {0};
+	return call(SYS_ppoll, (long)&p, 1, (long)&now, 0, 0, 0) == 1 && p.revents & POLLOUT;
+}
+
+bool sw_sys_terminal(int fd)
+{
+	char unused[256]; /* struct termios of the kernel, which is smaller than libc's */
+	return call(SYS_ioctl, fd, TCGETS, (long)unused, 0, 0, 0) == 0;
+}
+
 int sw_sys_truncate(int fd, uint64_t bytes)
 {
 	return (int)call(SYS_ftruncate, fd, (long)bytes, 0, 0, 0, 0);
@@ -78,7 +105,7 @@ static int allocate_by_writing(int fd, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
+static int allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	long got;
 	do
@@ -87,6 +114,17 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 	if (got == -EOPNOTSUPP || got == -ENOSYS)
 		return allocate_by_writing(fd, offset, bytes);
 	return (int)got;
+}
+
+int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
+{
+	const uint64_t raised = SW_SYS_SIGNAL(SIGXFSZ), mask = sw_sys_block_signals();
+	const uint64_t before = sw_sys_signals_before(mask, raised);
+	int got = allocate(fd, offset, bytes);
+	if (got == -EFBIG)
+		sw_sys_drop_signals(raised, before);
+	sw_sys_set_signals(mask);
+	return got;
 }
 
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
@@ -130,6 +168,27 @@ uint64_t sw_sys_block_signals(void)
 void sw_sys_set_signals(uint64_t mask)
 {
 	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+uint64_t sw_sys_signals_before(uint64_t mask, uint64_t raised)
+{
+	uint64_t pending = 0;
+	if (mask & raised) /* one that the program does not block can't be waiting */
+		call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0, 0, 0);
+	return pending;
+}
+
+void sw_sys_drop_signals(uint64_t raised, uint64_t before)
+{
+	const struct timespec now = {0};
+	raised &= ~before;
+	while (raised && call(SYS_rt_sigtimedwait, (long)&raised, 0, (long)&now, sizeof raised, 0, 0) > 0)
+		;
+}
+
+bool sw_sys_thread_lives(int process, int thread)
+{
+	return call(SYS_tgkill, process, thread, 0, 0, 0, 0) != -ESRCH;
 }
 
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)

@@ -8,6 +8,7 @@
 #ifndef SW_PRELOAD_PLATFORM_SYS_H
 #define SW_PRELOAD_PLATFORM_SYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -19,10 +20,18 @@ int sw_sys_unlink(const char *path);
 int sw_sys_fstat(int fd, struct stat *out);
 long sw_sys_read(int fd, void *data, size_t bytes);
 long sw_sys_write(int fd, const void *data, size_t bytes);
+/* The same where it need not wait; -EAGAIN where it would, -EOPNOTSUPP or others where nobody can tell. */
+long sw_sys_write_now(int fd, const void *data, size_t bytes);
+/* To a socket: without waiting, without SIGPIPE. */
+long sw_sys_send(int fd, const void *data, size_t bytes);
+/* Can something be written without waiting? */
+bool sw_sys_writable(int fd);
+bool sw_sys_terminal(int fd);
 int sw_sys_truncate(int fd, uint64_t bytes);
 int sw_sys_fcntl(int fd, int command, long argument);
 
-/* Blocks for [offset, offset + bytes) of the file, so that no store into a mapping of it can raise SIGBUS. */
+/* Blocks for [offset, offset + bytes) of the file, so that no store into a mapping of it can raise SIGBUS.  Above
+   RLIMIT_FSIZE it fails without the signal. */
 int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes);
 
 /* A shared, writable mapping of a file; fd < 0: private anonymous memory. NULL when out of memory or of mappings;
@@ -38,6 +47,17 @@ void sw_sys_wake(const uint32_t *word, int threads);
 /* Blocks every signal, those of glibc's thread cancellation included; gives back the old mask. */
 uint64_t sw_sys_block_signals(void);
 void sw_sys_set_signals(uint64_t mask);
+
+/*
+ * Around a call that may raise signals of `raised` in this thread, with all of them blocked: tells which of them wait
+ * already, then takes away the others.  `mask`: the thread's own.
+ */
+uint64_t sw_sys_signals_before(uint64_t mask, uint64_t raised);
+void sw_sys_drop_signals(uint64_t raised, uint64_t before);
+#define SW_SYS_SIGNAL(number) (1ull << ((number)-1))
+
+/* False: there is no such thread in this process any more. */
+bool sw_sys_thread_lives(int process, int thread);
 
 /* Creates the helper thread. 0 or -errno. */
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes);

@@ -88,6 +88,8 @@ static int map_header(void)
 	struct stat s;
 	int error = sw_sys_fstat(sw_trace.fd, &s);
 	if (!error)
+		error = sw_trace_over_file_limit(SW_FORMAT_HEADER_BYTES) ? -EFBIG : 0;
+	if (!error)
 		error = sw_sys_allocate(sw_trace.fd, 0, SW_FORMAT_HEADER_BYTES);
 	if (error)
 		return error;

@@ -258,6 +258,8 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 	if (__builtin_expect(sw_companion_hooks != NULL, 0))
 		sw_companion_hooks->left(status);
 	t->guard = NULL;
+	if (__builtin_expect(t->ending, 0))
+		sw_writer_release(t);
 	busy(t, 0);
 }
 
@@ -332,6 +334,8 @@ void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 			r->ctx = t->ctx;
 		else
 			sw_writer_lost(t->writer, (uint32_t)bytes, sw_process_loss());
+		if (__builtin_expect(t->ending, 0) && !r && !t->guard)
+			sw_writer_release(t);
 	}
 	busy(t, 0);
 	return r;
@@ -347,6 +351,11 @@ void sw_describe_done(void *rec)
 	busy(t, 0);
 	if (__builtin_expect(sw_companion_hooks != NULL, 0))
 		sw_companion_hooks->published(rec);
+	if (__builtin_expect(t->ending, 0) && !t->guard) {
+		busy(t, 1);
+		sw_writer_release(t);
+		busy(t, 0);
+	}
 }
 
 uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh)

@@ -44,8 +44,7 @@ static int descriptor(void)
 	return -ENOENT; /* the file was replaced */
 }
 
-/* Above RLIMIT_FSIZE the kernel would not only refuse but send SIGXFSZ, which ends the program. */
-static bool over_file_limit(uint64_t bytes)
+bool sw_trace_over_file_limit(uint64_t bytes)
 {
 	struct rlimit limit;
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
@@ -66,7 +65,7 @@ static int prepare_one(enum sw_loss_why *why)
 	uint64_t number = sw_trace.prepared;
 	uint64_t offset = chunk_offset(number);
 	*why = SW_LOSS_SIZE_LIMIT;
-	if (number >= sw_trace.max_chunks || over_file_limit(offset + SW_CHUNK_BYTES))
+	if (number >= sw_trace.max_chunks || sw_trace_over_file_limit(offset + SW_CHUNK_BYTES))
 		return -EFBIG;
 	*why = SW_LOSS_NO_SPACE;
 	int error = descriptor();

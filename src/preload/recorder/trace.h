@@ -61,6 +61,9 @@ void sw_trace_retire(uint8_t *chunk);
 uint64_t sw_trace_prepare(uint64_t ahead);
 void sw_trace_close_retired(void);
 
+/* Above RLIMIT_FSIZE the kernel would not only refuse but send SIGXFSZ, which ends the program. */
+bool sw_trace_over_file_limit(uint64_t bytes);
+
 /* Updates the header's clock pair and rate. */
 void sw_trace_update_clock(void);
 

@@ -17,6 +17,7 @@ static struct {
 	struct sw_lock lock;
 	struct sw_writer *free, *all;
 	uint32_t writers, threads;
+	uint32_t look_again; /* with so many writers: some of their threads may have ended unseen */
 	pthread_key_t key;
 	bool key_made;
 	_Atomic uint64_t missed, missed_seq; /* records of threads that got no writer, and since when */
@@ -253,7 +254,7 @@ static void write_thread(struct sw_writer *w, uint32_t number)
 {
 	char name[16] = "";
 	prctl(PR_GET_NAME, name);
-	uint32_t tid = (uint32_t)syscall(SYS_gettid), length = (uint32_t)strnlen(name, sizeof name);
+	uint32_t tid = w->tid, length = (uint32_t)strnlen(name, sizeof name);
 	struct sw_rec_thread *r =
 		(struct sw_rec_thread *)sw_writer_describe(w, SW_REC_THREAD, sizeof *r + length, true);
 	if (!r)
@@ -281,14 +282,48 @@ static void write_start(struct sw_writer *w, struct sw_thread *thread)
 	sw_writer_commit(w);
 }
 
+/* Under the lock. */
+static void put_free(struct sw_writer *w)
+{
+	w->tid = 0;
+	w->next_free = pool.free;
+	pool.free = w;
+}
+
+/*
+ * Takes back the writers of threads that ended without a word: no key was left for us, the program jumped out of its
+ * last destructor, or it makes threads past pthreads.  A number that another thread has by now keeps a writer for
+ * longer. Under the lock; costs one system call a writer each time that there are twice as many.
+ */
+static void look_for_ended(void)
+{
+	const pid_t pid = getpid();
+	uint32_t live = 0;
+	for (struct sw_writer *w = pool.all; w; w = w->next) {
+		const uint32_t tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE);
+		if (!tid || sw_sys_thread_lives(pid, (pid_t)tid)) {
+			live++;
+			continue;
+		}
+		sw_writer_abandon(w);
+		put_free(w);
+	}
+	pool.look_again = 2 * live + 16;
+}
+
 static struct sw_writer *take_writer(uint32_t *number)
 {
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	uint64_t mask = sw_lock_enter(&pool.lock);
+	if (!pool.free && pool.writers >= (pool.look_again ? pool.look_again : 16))
+		look_for_ended();
 	struct sw_writer *w = pool.free;
 	if (w)
 		pool.free = w->next_free;
 	else
 		w = make_writer();
+	if (w)
+		__atomic_store_n(&w->tid, tid, __ATOMIC_RELEASE);
 	if (w && !*number)
 		*number = ++pool.threads;
 	sw_lock_leave(&pool.lock, mask);
@@ -328,30 +363,36 @@ bool sw_writer_attach(struct sw_thread *thread)
 	return w != NULL;
 }
 
-/*
- * Runs when a thread ends.  A pthread key rather than a C++ thread_local destructor: keys run after those, and one
- * that is set again by a CUDA call in a later destructor of the program runs again.
- */
-static void thread_ended(void *value)
+void sw_writer_release(struct sw_thread *thread)
 {
-	struct sw_writer *w = value;
-	if (sw_thread.writer != w) /* inherited over a fork */
-		return;
-	sw_thread.writer = NULL;
-	sw_thread.guard = NULL;
-	if (sw_process_state() == SW_STATE_FRESH)
+	struct sw_writer *w = thread->writer;
+	thread->writer = NULL;
+	thread->guard = NULL;
+	if (!w || sw_process_state() == SW_STATE_FRESH)
 		return;
 	sw_writer_abandon(w);
 	sw_writer_tell_missed(w);
 	uint64_t mask = sw_lock_enter(&pool.lock);
-	w->next_free = pool.free;
-	pool.free = w;
+	put_free(w);
 	sw_lock_leave(&pool.lock, mask);
+}
+
+/*
+ * Runs when a thread ends.  A pthread key rather than a C++ thread_local destructor: keys run after those.  Destructors
+ * of other keys may call CUDA after it, in this round or in any later one: such a call takes a writer and releases it
+ * itself.
+ */
+static void thread_ended(void *value)
+{
+	if (sw_thread.writer != value) /* inherited over a fork, or released meanwhile */
+		return;
+	sw_thread.ending = 1;
+	sw_writer_release(&sw_thread);
 }
 
 void sw_writer_start(void)
 {
-	/* Without a key (1024 are taken) writers are not inherited: the trace grows by one chunk a thread. */
+	/* Without a key (1024 are taken) look_for_ended() finds the writers that threads left. */
 	if (!pool.key_made)
 		pool.key_made = pthread_key_create(&pool.key, thread_ended) == 0;
 }
@@ -369,7 +410,8 @@ void sw_writer_forget(void)
 	pool.free = pool.all = NULL;
 	pool.writers = pool.threads = 0;
 	atomic_store(&pool.missed, 0);
-	sw_thread = (struct sw_thread){.calls = sw_thread.calls + 1};
+	pool.look_again = 0;
+	sw_thread = (struct sw_thread){.calls = sw_thread.calls + 1, .ending = sw_thread.ending};
 	if (pool.key_made)
 		pthread_setspecific(pool.key, NULL);
 }

@@ -35,6 +35,7 @@ struct sw_writer {
 	uint64_t missed_seq;	  /* since when */
 	struct sw_rec_loss *loss; /* written when the trace became full */
 	uint32_t id;
+	uint32_t tid;		     /* of the thread that uses it, 0: none */
 	uint32_t modules;	     /* generation of the module map that the stacks below were interned under */
 	struct sw_writer *next_free; /* list of writers without a thread */
 	struct sw_writer *next;	     /* list of all writers */
@@ -52,6 +53,7 @@ struct sw_thread {
 	volatile uint8_t busy; /* the writer is being changed: a signal handler must keep off */
 	uint8_t ctx;	       /* sw_thread_context() */
 	uint8_t functions; /* host functions of the program that run on it: its calls are not nested in one of CUDA */
+	uint8_t ending;	   /* its destructors run: a writer that it takes now is released after each call */
 	uint32_t number;   /* in the trace, 0: none yet; kept by a thread that gets another writer */
 	uint64_t calls;	   /* recorded calls begun */
 	uint64_t born;	   /* the creation that it came from (SW_THREAD_CREATE), until it has told of it; 0: unknown */
@@ -62,6 +64,9 @@ _Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
 
 /* Gives the calling thread a writer and announces the thread. False: no memory or no chunk (counted). */
 bool sw_writer_attach(struct sw_thread *thread);
+
+/* A thread that is ending has made its call: the next thread may have its writer. */
+void sw_writer_release(struct sw_thread *thread);
 
 /* Makes thread ends known (pthread key). Once a process. */
 void sw_writer_start(void);

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Processes that close their descriptors, limit their files, lose their stderr, end their threads late: under the recorder
+# each prints what it prints without it, ends as it does, and leaves what it should.  No wall-clock limits but the one
+# that turns a hang into a failure.
+set -uo pipefail
+export LC_ALL=C
+here=$(cd "${top_srcdir:-.}/tests/preload/awkward" && pwd) || exit 2
+build=$(cd "${top_builddir:-.}" && pwd)
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+ulimit -c 0
+passed=0 failed=0
+cc="${CC:-cc} -D_GNU_SOURCE -isystem $CUDA_HOME/include -O1 -g -pthread"
+$cc -shared -fPIC -fexceptions -o libcuda.so.1 -Wl,-soname,libcuda.so.1 "$here/driver.c" || exit 2
+$cc -o awkward "$here/awkward.c" ./libcuda.so.1 || exit 2
+
+result() { # result STATUS WHAT
+	if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else
+		failed=$((failed + 1))
+		echo "FAIL: $2"
+	fi
+}
+watched() { # watched MODE [N]: with the recorder, and what of its companions is in `also`; the trace is t.swt
+	rm -f t*.swt
+	LD_LIBRARY_PATH=$work LD_PRELOAD="$build/libsyncwatch.so${also:+ $also}" \
+		SYNCWATCH_OPTIONS="trace=$work/t.swt:report=0${option:+:$option}" timeout -s KILL 300 ./awkward "$@" 2>err | cat >out
+	status=${PIPESTATUS[0]}
+}
+same() { # same MODE: ends and prints as without the recorder
+	local bare
+	LD_LIBRARY_PATH=$work timeout -s KILL 300 ./awkward "$1" 2>bare.err | cat >bare
+	bare=${PIPESTATUS[0]}
+	watched "$1"
+	[ "$status" -eq "$bare" ] && cmp -s bare out
+	result $? "$1: ends with $status, bare with $bare; $(diff bare out | tr '\n' ' ')"
+}
+whole() { # the trace can be read to its end
+	"$build/syncwatch" dump t.swt >dump 2>dump.err
+	result $? "$1: the trace: $(head -n 1 dump.err)"
+}
+
+for mode in closed_pipe closed_pipe_blocked closed_pipe_waiting full_pipe full_socket closed_socket full_device; do
+	same $mode
+	whole $mode
+done
+for mode in no_file small_file stderr_is_a_file; do
+	same $mode
+	[ ! -e t.swt ]
+	result $? "$mode: an empty trace is left"
+done
+same file_ends
+whole file_ends
+
+# What stays of each thread and of each handle: next to nothing.  The same program with many more of them needs as much memory,
+# and its trace grows by what was recorded.
+grows() { # grows MODE FEW MANY BYTES: most bytes of trace for each one more
+	local few_kb few_trace kb trace
+	watched "$1" "$2"
+	few_kb=$(awk '$1 == "maxrss" { print $2 }' err) few_trace=$(stat -c %s t.swt)
+	watched "$1" "$3"
+	kb=$(awk '$1 == "maxrss" { print $2 }' err) trace=$(stat -c %s t.swt)
+	[ "$status" -eq 0 ] && [ "$kb" -lt $((few_kb + 12288)) ]
+	result $? "$1${also:+ with ${also##*/}}: $few_kb KB with $2 of them, $kb KB with $3"
+	[ "$trace" -lt $((few_trace + 524288 + ($3 - $2) * $4)) ]
+	result $? "$1${also:+ with ${also##*/}}: a trace of $few_trace bytes with $2 of them, $trace with $3"
+}
+for also in "" "$build/libsyncwatch-host.so"; do
+	grows many_threads 100 4000 700
+	grows late_destructors 100 4000 1000
+	grows all_keys_taken 100 4000 700
+done
+also=
+grows many_handles 1000 300000 200
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
