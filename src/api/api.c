@@ -7,10 +7,10 @@
 
 static const struct sw_api_info entries[] = {
 	{"", "", "", SW_API_PASS, false},
-#define SW_CU(symbol, name, runtime, since, cls, thread, form, where, record, fill, signature)                         \
+#define SW_CU_SYMBOL(symbol, name, runtime, since, cls, thread, form, where, record, fill, signature)                  \
 	{#symbol, name, runtime, SW_API_##cls, SW_API_THREAD_##thread},
-#define SW_CU_PASS(symbol, name, thread) {#symbol, name, "", SW_API_PASS, SW_API_THREAD_##thread},
-#define SW_CU_WAY(symbol, name, since)	 {#symbol, name, "", SW_API_PASS, false},
+#define SW_CU_PASS_SYMBOL(symbol, name, since, thread) {#symbol, name, "", SW_API_PASS, SW_API_THREAD_##thread},
+#define SW_CU_WAY(symbol, name, since)		       {#symbol, name, "", SW_API_PASS, false},
 #include "api/cuda.def"
 };
 

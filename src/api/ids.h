@@ -5,9 +5,9 @@
 
 enum sw_api_id {
 	SW_ID_NONE,
-#define SW_CU(symbol, ...)	SW_ID_##symbol,
-#define SW_CU_PASS(symbol, ...) SW_ID_##symbol,
-#define SW_CU_WAY(symbol, ...)	SW_ID_##symbol,
+#define SW_CU_SYMBOL(symbol, ...)      SW_ID_##symbol,
+#define SW_CU_PASS_SYMBOL(symbol, ...) SW_ID_##symbol,
+#define SW_CU_WAY(symbol, ...)	       SW_ID_##symbol,
 #include "api/cuda.def"
 	SW_ID_COUNT
 };

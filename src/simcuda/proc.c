@@ -8,10 +8,8 @@
 #include "simcuda/proc.h"
 
 /* Only addresses are needed here; the prototypes differ, so they are declared as objects. */
-#define SW_SIM_ENTRY(name, version, symbol)	   extern const char symbol[];
-#define SW_SIM_TWIN(name, version, symbol, suffix) extern const char symbol[], symbol##suffix[];
-#define SW_SIM_NONE				   SW_SIM_ENTRY
-#define SW_SIM_NONE_TWIN			   SW_SIM_TWIN
+#define SW_SIM_ENTRY(symbol, name, since)	      extern const char symbol[];
+#define SW_SIM_TWIN(symbol, name, since, suffix, ...) extern const char symbol[], symbol##suffix[];
 #include "simcuda/driver.def"
 
 static const struct entry {
@@ -19,10 +17,8 @@ static const struct entry {
 	int version;
 	const char *address, *per_thread;
 } entries[] = {
-#define SW_SIM_ENTRY(name, version, symbol)	   {#name, version, symbol, NULL},
-#define SW_SIM_TWIN(name, version, symbol, suffix) {#name, version, symbol, symbol##suffix},
-#define SW_SIM_NONE				   SW_SIM_ENTRY
-#define SW_SIM_NONE_TWIN			   SW_SIM_TWIN
+#define SW_SIM_ENTRY(symbol, name, since)	      {name, since, symbol, NULL},
+#define SW_SIM_TWIN(symbol, name, since, suffix, ...) {name, since, symbol, symbol##suffix},
 #include "simcuda/driver.def"
 };
 

@@ -2,15 +2,21 @@
 /* The per-thread variants (_ptsz, _ptds): the same calls with another meaning of stream 0. */
 #include "simcuda/sim.h"
 
+#include "api/signature.h"
+
 __thread CUstream sw_sim_default_stream = CU_STREAM_LEGACY;
 
-#define TWIN(name, suffix, params, args)                                                                               \
-	extern __typeof__(name) name##suffix;                                                                          \
-	CUresult name##suffix params                                                                                   \
+/* Entry points that are deprecated have variants too. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define SW_SIM_ENTRY(symbol, name, since)
+#define SW_SIM_TWIN(symbol, name, since, suffix, signature)                                                            \
+	extern __typeof__(symbol) symbol##suffix;                                                                      \
+	CUresult symbol##suffix(SW_PARAMS signature)                                                                   \
 	{                                                                                                              \
 		sw_sim_default_stream = CU_STREAM_PER_THREAD;                                                          \
-		CUresult result = name args;                                                                           \
+		CUresult result = symbol(SW_ARGS signature);                                                           \
 		sw_sim_default_stream = CU_STREAM_LEGACY;                                                              \
 		return result;                                                                                         \
 	}
-#include "simcuda/twins.def"
+#include "simcuda/driver.def"

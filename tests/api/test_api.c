@@ -7,11 +7,51 @@
 #include "api/api.h"
 #include "api/ids.h"
 
+/* As the table's head says: '_' before all others. */
+static void sort_key(const char *symbol, char *key, size_t room)
+{
+	size_t i = 0;
+
+	ck_assert_uint_lt(strlen(symbol), room);
+	do
+		key[i] = symbol[i] == '_' ? '\1' : symbol[i];
+	while (symbol[i++]);
+}
+
 START_TEST(sorted_by_symbol)
 {
-	for (size_t i = 2; i < sw_api_count(); i++)
-		ck_assert_msg(strcmp(sw_api_at(i - 1)->symbol, sw_api_at(i)->symbol) < 0, "%s stands before %s",
-			      sw_api_at(i - 1)->symbol, sw_api_at(i)->symbol);
+	char before[80], after[80];
+
+	for (size_t i = 2; i < sw_api_count(); i++) {
+		sort_key(sw_api_at(i - 1)->symbol, before, sizeof before);
+		sort_key(sw_api_at(i)->symbol, after, sizeof after);
+		ck_assert_msg(strcmp(before, after) < 0, "%s stands before %s", sw_api_at(i - 1)->symbol,
+			      sw_api_at(i)->symbol);
+	}
+}
+END_TEST
+
+/* Each symbol with a suffix comes from the row of the one without. */
+START_TEST(twins_follow_their_row)
+{
+	size_t twins = 0;
+
+	for (size_t i = 2; i < sw_api_count(); i++) {
+		const struct sw_api_info *row = sw_api_at(i - 1), *twin = sw_api_at(i);
+		const size_t bytes = strlen(row->symbol);
+
+		if (!twin->per_thread)
+			continue;
+		twins++;
+		ck_assert_msg(strncmp(row->symbol, twin->symbol, bytes) == 0 &&
+				      (strcmp(twin->symbol + bytes, "_ptsz") == 0 ||
+				       strcmp(twin->symbol + bytes, "_ptds") == 0),
+			      "%s follows %s", twin->symbol, row->symbol);
+		ck_assert(!row->per_thread);
+		ck_assert_int_eq(row->cls, twin->cls);
+		ck_assert_str_eq(row->runtime, twin->runtime);
+	}
+	ck_assert_uint_gt(twins, 50);
 }
 END_TEST
 
@@ -97,6 +137,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tests, sorted_by_symbol);
+	tcase_add_test(tests, twins_follow_their_row);
 	tcase_add_test(tests, found_by_symbol);
 	tcase_add_test(tests, both_tables_agree);
 	tcase_add_test(tests, out_of_range_is_entry_0);

@@ -11,7 +11,7 @@
 
 #include "preload/calls/fill.h"
 #include "preload/calls/custom.h"
-#include "preload/calls/signature.h"
+#include "api/signature.h"
 #include "preload/intercept/wrappers.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -135,16 +135,16 @@
 /* Rows of old ABI versions are deprecated; they are wrapped all the same. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-#define SW_CU(symbol, name, runtime, since, cls, thread, form, where, record, fill, sig)                               \
+#define SW_CU_SYMBOL(symbol, name, runtime, since, cls, thread, form, where, record, fill, sig)                        \
 	FORM_##form(symbol, thread, where, record, fill, sig)
 #include "api/cuda.def"
 
 #pragma GCC diagnostic pop
 
 /* In the order of enum sw_api_id.  C has no constants for distances between functions. */
-#define SW_CU(symbol, ...)	".long " #symbol " - sw_wrapper_distances\n"
-#define SW_CU_WAY(symbol, ...)	".long " #symbol " - sw_wrapper_distances\n"
-#define SW_CU_PASS(symbol, ...) ".long 0\n"
+#define SW_CU_SYMBOL(symbol, ...)      ".long " #symbol " - sw_wrapper_distances\n"
+#define SW_CU_WAY(symbol, ...)	       ".long " #symbol " - sw_wrapper_distances\n"
+#define SW_CU_PASS_SYMBOL(symbol, ...) ".long 0\n"
 __asm__(".pushsection .rodata\n"
 	".balign 4\n"
 	".globl sw_wrapper_distances\n"

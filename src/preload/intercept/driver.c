@@ -58,8 +58,8 @@ static void identity_add(struct identity *identity, const void *real, uint16_t i
 
 /* The CUDA version in which cuGetProcAddress knows a recorded entry point; 0: it does not. */
 static const uint16_t since[SW_ID_COUNT] = {
-#define SW_CU(symbol, name, runtime, version, ...) [SW_ID_##symbol] = version,
-#define SW_CU_WAY(symbol, name, version)	   [SW_ID_##symbol] = version,
+#define SW_CU_SYMBOL(symbol, name, runtime, version, ...) [SW_ID_##symbol] = version,
+#define SW_CU_WAY(symbol, name, version)		  [SW_ID_##symbol] = version,
 #include "api/cuda.def"
 };
 

@@ -22,7 +22,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/calls/launch.c src/preload/calls/launch.h \
 	src/preload/intercept/procaddress.c \
 	src/preload/intercept/requesters.c src/preload/intercept/requesters.h \
-	src/preload/calls/signature.h \
+	src/api/signature.h \
 	src/preload/intercept/hook_state.c src/preload/intercept/hook_state.h \
 	src/preload/intercept/identity_table.c src/preload/intercept/identity_table.h \
 	src/preload/intercept/trampoline.c src/preload/intercept/trampoline.h \

@@ -6,7 +6,7 @@
  */
 #define EXPORT __attribute__((visibility("default"), weak))
 
-#define SW_CU(symbol, ...)                                                                                             \
+#define SW_CU_SYMBOL(symbol, ...)                                                                                      \
 	EXPORT int symbol(void);                                                                                       \
 	int symbol(void)                                                                                               \
 	{                                                                                                              \
@@ -18,9 +18,9 @@ int cuInit(unsigned int flags)
 {
 	return (int)flags;
 }
-#define SW_CU_PASS(symbol, ...)
+#define SW_CU_PASS_SYMBOL(symbol, ...)
 #else
-#define SW_CU_PASS(symbol, ...)                                                                                        \
+#define SW_CU_PASS_SYMBOL(symbol, ...)                                                                                 \
 	EXPORT int symbol(void);                                                                                       \
 	int symbol(void)                                                                                               \
 	{                                                                                                              \

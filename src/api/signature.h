@@ -3,8 +3,8 @@
  * Signatures as the table of entry points writes them, (type, name, type, name ...), turned into C:
  * SW_PARAMS(sig) declares, SW_ARGS(sig) passes on.
  */
-#ifndef SW_PRELOAD_CALLS_SIGNATURE_H
-#define SW_PRELOAD_CALLS_SIGNATURE_H
+#ifndef SW_API_SIGNATURE_H
+#define SW_API_SIGNATURE_H
 
 #define SW_COUNT(...)                                                                                                  \
 	SW_COUNT_AT(_ __VA_OPT__(, ) __VA_ARGS__, 16, 0, 15, 0, 14, 0, 13, 0, 12, 0, 11, 0, 10, 0, 9, 0, 8, 0, 7, 0,   \
