@@ -123,17 +123,19 @@ static void callback(cudaStream_t stream, cudaError_t error, void *arg)
 
 static void creation(void)
 {
-	STEP(cudaMalloc(&d, 1 << 20));
-	STEP(cudaMalloc(&d2, 1 << 20));
-	STEP(cudaMallocHost(&p, 1 << 20));
+	/* The text of each call is its row in driver-calls.tsv, as it was measured. */
+	/* clang-format off */
+	STEP(cudaMalloc(&d,1<<20));
+	STEP(cudaMalloc(&d2,1<<20));
+	STEP(cudaMallocHost(&p,1<<20));
 	STEP_AS("cudaMallocManaged(&m,4096)", cudaMallocManaged(&m, 4096, cudaMemAttachGlobal));
 	STEP(cudaStreamCreate(&s));
-	STEP(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+	STEP(cudaStreamCreateWithFlags(&t,cudaStreamNonBlocking));
 	CHECK(cudaStreamDestroy(t));
 	reset();
-	STEP(cudaStreamCreateWithPriority(&t, cudaStreamNonBlocking, -1));
+	STEP(cudaStreamCreateWithPriority(&t,cudaStreamNonBlocking,-1));
 	STEP(cudaEventCreate(&e));
-	STEP(cudaEventCreateWithFlags(&e2, cudaEventDisableTiming));
+	STEP(cudaEventCreateWithFlags(&e2,cudaEventDisableTiming));
 }
 
 static void launches(void)
@@ -147,7 +149,7 @@ static void launches(void)
 	STEP_AS("launch perthread", cudaLaunchKernel(tiny, one, one, a, 0, cudaStreamPerThread));
 	STEP_AS("launch struct", cudaLaunchKernel(struct_stub, one, one, struct_args, 0, s));
 	cudaLaunchConfig_t c = {one, one, 0, s, NULL, 0};
-	STEP(cudaLaunchKernelExC(&c, (const void *)tiny, a));
+	STEP(cudaLaunchKernelExC(&c,(const void*)tiny,a));
 	STEP_AS("cudaLaunchCooperativeKernel((const void*)tiny,1,1,a,0,s)",
 		cudaLaunchCooperativeKernel(tiny, one, one, a, 0, s));
 }
@@ -157,9 +159,9 @@ static void ordering(void)
 	float ms;
 	CHECK(cudaEventCreate(&e));
 	reset();
-	STEP(cudaEventRecord(e, s));
-	STEP(cudaEventRecordWithFlags(e, s, 0));
-	STEP(cudaStreamWaitEvent(t, e, 0));
+	STEP(cudaEventRecord(e,s));
+	STEP(cudaEventRecordWithFlags(e,s,0));
+	STEP(cudaStreamWaitEvent(t,e,0));
 	CHECK(cudaDeviceSynchronize());
 	reset();
 	STEP(cudaEventQuery(e));
@@ -168,37 +170,37 @@ static void ordering(void)
 	STEP(cudaStreamSynchronize(s));
 	STEP(cudaStreamSynchronize(0));
 	STEP(cudaDeviceSynchronize());
-	STEP(cudaEventElapsedTime(&ms, e, e));
+	STEP(cudaEventElapsedTime(&ms,e,e));
 }
 
 static void copies(void)
 {
 	const void *sym = symbol;
-	STEP(cudaMemcpy(d, q, 1024, cudaMemcpyHostToDevice));
-	STEP(cudaMemcpy(q, d, 1024, cudaMemcpyDeviceToHost));
-	STEP(cudaMemcpy(d, d2, 1024, cudaMemcpyDeviceToDevice));
-	STEP(cudaMemcpy(q, p, 1024, cudaMemcpyHostToHost));
-	STEP(cudaMemcpy(d, q, 1024, cudaMemcpyDefault));
-	STEP(cudaMemcpyAsync(d, p, 1024, cudaMemcpyHostToDevice, s));
-	STEP(cudaMemcpyAsync(p, d, 1024, cudaMemcpyDeviceToHost, s));
-	STEP(cudaMemcpyAsync(d, d2, 1024, cudaMemcpyDeviceToDevice, s));
-	STEP(cudaMemcpyAsync(d, p, 1024, cudaMemcpyDefault, s));
-	STEP(cudaMemcpyAsync(d, q, 1024, cudaMemcpyHostToDevice, 0));
-	STEP(cudaMemcpy2D(d, 256, q, 256, 128, 8, cudaMemcpyHostToDevice));
-	STEP(cudaMemcpy2DAsync(d, 256, p, 256, 128, 8, cudaMemcpyHostToDevice, s));
+	STEP(cudaMemcpy(d,q,1024,cudaMemcpyHostToDevice));
+	STEP(cudaMemcpy(q,d,1024,cudaMemcpyDeviceToHost));
+	STEP(cudaMemcpy(d,d2,1024,cudaMemcpyDeviceToDevice));
+	STEP(cudaMemcpy(q,p,1024,cudaMemcpyHostToHost));
+	STEP(cudaMemcpy(d,q,1024,cudaMemcpyDefault));
+	STEP(cudaMemcpyAsync(d,p,1024,cudaMemcpyHostToDevice,s));
+	STEP(cudaMemcpyAsync(p,d,1024,cudaMemcpyDeviceToHost,s));
+	STEP(cudaMemcpyAsync(d,d2,1024,cudaMemcpyDeviceToDevice,s));
+	STEP(cudaMemcpyAsync(d,p,1024,cudaMemcpyDefault,s));
+	STEP(cudaMemcpyAsync(d,q,1024,cudaMemcpyHostToDevice,0));
+	STEP(cudaMemcpy2D(d,256,q,256,128,8,cudaMemcpyHostToDevice));
+	STEP(cudaMemcpy2DAsync(d,256,p,256,128,8,cudaMemcpyHostToDevice,s));
 	no_variant = true;
-	STEP(cudaMemcpyPeer(d, 0, d2, 0, 1024));
-	STEP(cudaMemcpyPeerAsync(d, 0, d2, 0, 1024, s));
+	STEP(cudaMemcpyPeer(d,0,d2,0,1024));
+	STEP(cudaMemcpyPeerAsync(d,0,d2,0,1024,s));
 	no_variant = false;
 	STEP_AS("cudaMemcpyToSymbol(sym,q,1024)", cudaMemcpyToSymbol(sym, q, 1024, 0, cudaMemcpyHostToDevice));
 	STEP_AS("cudaMemcpyFromSymbol(q,sym,1024)", cudaMemcpyFromSymbol(q, sym, 1024, 0, cudaMemcpyDeviceToHost));
-	STEP(cudaMemcpyToSymbolAsync(sym, p, 1024, 0, cudaMemcpyHostToDevice, s));
+	STEP(cudaMemcpyToSymbolAsync(sym,p,1024,0,cudaMemcpyHostToDevice,s));
 	void *address;
 	STEP_AS("cudaGetSymbolAddress(&a,sym)", cudaGetSymbolAddress(&address, sym));
-	STEP(cudaMemset(d, 0, 1024));
-	STEP(cudaMemsetAsync(d, 0, 1024, s));
-	STEP(cudaMemset2D(d, 256, 0, 128, 8));
-	STEP(cudaMemset2DAsync(d, 256, 0, 128, 8, s));
+	STEP(cudaMemset(d,0,1024));
+	STEP(cudaMemsetAsync(d,0,1024,s));
+	STEP(cudaMemset2D(d,256,0,128,8));
+	STEP(cudaMemset2DAsync(d,256,0,128,8,s));
 }
 
 static void memory(void)
@@ -208,18 +210,18 @@ static void memory(void)
 					   .location = {cudaMemLocationTypeDevice, 0}};
 	struct cudaMemPoolProps *pp_ = &pool_of;
 	size_t pt;
-	STEP(cudaMallocAsync(&am, 4096, s));
-	STEP(cudaFreeAsync(am, s));
+	STEP(cudaMallocAsync(&am,4096,s));
+	STEP(cudaFreeAsync(am,s));
 	STEP_AS("cudaMemPoolCreate(&pl,&pp)", cudaMemPoolCreate(&pl, pp_));
-	STEP(cudaMallocFromPoolAsync(&am, 4096, pl, s));
+	STEP(cudaMallocFromPoolAsync(&am,4096,pl,s));
 	STEP(cudaFree(am));
 	STEP(cudaMemPoolDestroy(pl));
-	STEP(cudaHostAlloc(&h2, 4096, cudaHostAllocMapped));
-	STEP(cudaHostGetDevicePointer(&am, h2, 0));
+	STEP(cudaHostAlloc(&h2,4096,cudaHostAllocMapped));
+	STEP(cudaHostGetDevicePointer(&am,h2,0));
 	STEP(cudaFreeHost(h2));
-	STEP(cudaHostRegister(q, 1 << 16, 0));
+	STEP(cudaHostRegister(q,1<<16,0));
 	STEP(cudaHostUnregister(q));
-	STEP(cudaMallocPitch(&pd, &pt, 100, 10));
+	STEP(cudaMallocPitch(&pd,&pt,100,10));
 	STEP(cudaFree(pd));
 }
 
@@ -227,19 +229,19 @@ static void volumes(void)
 {
 	struct cudaPitchedPtr pp;
 	struct cudaExtent ex = {64, 4, 2};
-	STEP(cudaMalloc3D(&pp, ex));
-	STEP(cudaMemset3D(pp, 0, ex));
+	STEP(cudaMalloc3D(&pp,ex));
+	STEP(cudaMemset3D(pp,0,ex));
 	struct cudaMemcpy3DParms c3 = {
 		.srcPtr = {q, 64, 64, 4}, .dstPtr = pp, .extent = ex, .kind = cudaMemcpyHostToDevice};
 	STEP(cudaMemcpy3D(&c3));
 	c3.srcPtr.ptr = p;
-	STEP(cudaMemcpy3DAsync(&c3, s));
+	STEP(cudaMemcpy3DAsync(&c3,s));
 	STEP_AS("cudaLaunchHostFunc(s,[](void*){},nullptr)", cudaLaunchHostFunc(s, nothing, NULL));
 	STEP_AS("cudaStreamAddCallback(s,[](cudaStream_t,cudaError_t,void*){},nullptr,0)",
 		cudaStreamAddCallback(s, callback, NULL, 0));
 	struct cudaMemLocation l = {cudaMemLocationTypeDevice, 0};
-	STEP(cudaMemPrefetchAsync(m, 4096, l, 0, s));
-	STEP(cudaStreamAttachMemAsync(s, m, 0, cudaMemAttachSingle));
+	STEP(cudaMemPrefetchAsync(m,4096,l,0,s));
+	STEP(cudaStreamAttachMemAsync(s,m,0,cudaMemAttachSingle));
 }
 
 static void graphs(void)
@@ -249,28 +251,28 @@ static void graphs(void)
 	enum cudaStreamCaptureStatus cs;
 	size_t n;
 	cudaGraphNode_t n1, n2;
-	STEP(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+	STEP(cudaStreamBeginCapture(s,cudaStreamCaptureModeGlobal));
 	STEP_AS("captured launch", cudaLaunchKernel(quick_stub, one, one, a, 0, s));
-	STEP(cudaEventRecord(e, s));
-	STEP(cudaStreamWaitEvent(t, e, 0));
-	STEP(cudaEventRecord(e2, t));
-	STEP(cudaStreamWaitEvent(s, e2, 0));
-	STEP(cudaMemcpyAsync(d, d2, 64, cudaMemcpyDeviceToDevice, s));
-	STEP(cudaStreamIsCapturing(s, &cs));
-	STEP(cudaStreamEndCapture(s, &g));
-	STEP(cudaGraphInstantiate(&x, g, 0));
-	STEP(cudaGraphUpload(x, s));
-	STEP(cudaGraphLaunch(x, s));
+	STEP(cudaEventRecord(e,s));
+	STEP(cudaStreamWaitEvent(t,e,0));
+	STEP(cudaEventRecord(e2,t));
+	STEP(cudaStreamWaitEvent(s,e2,0));
+	STEP(cudaMemcpyAsync(d,d2,64,cudaMemcpyDeviceToDevice,s));
+	STEP(cudaStreamIsCapturing(s,&cs));
+	STEP(cudaStreamEndCapture(s,&g));
+	STEP(cudaGraphInstantiate(&x,g,0));
+	STEP(cudaGraphUpload(x,s));
+	STEP(cudaGraphLaunch(x,s));
 	STEP_AS("cudaGraphGetNodes(g,nullptr,&n)", cudaGraphGetNodes(g, NULL, &n));
 	STEP(cudaGraphExecDestroy(x));
 	STEP(cudaGraphDestroy(g));
-	STEP(cudaGraphCreate(&g2, 0));
+	STEP(cudaGraphCreate(&g2,0));
 	struct cudaMemsetParams mp = {.dst = d, .value = 0, .elementSize = 1, .width = 64, .height = 1};
 	struct cudaKernelNodeParams kp = {.func = quick_stub, .gridDim = one, .blockDim = one, .kernelParams = a};
 	STEP_AS("cudaGraphAddMemsetNode(&n1,g2,nullptr,0,&mp)", cudaGraphAddMemsetNode(&n1, g2, NULL, 0, &mp));
-	STEP(cudaGraphAddKernelNode(&n2, g2, &n1, 1, &kp));
-	STEP(cudaGraphInstantiate(&x, g2, 0));
-	STEP(cudaGraphLaunch(x, s));
+	STEP(cudaGraphAddKernelNode(&n2,g2,&n1,1,&kp));
+	STEP(cudaGraphInstantiate(&x,g2,0));
+	STEP(cudaGraphLaunch(x,s));
 }
 
 static void functions_and_end(void)
@@ -281,10 +283,10 @@ static void functions_and_end(void)
 	void *fp;
 	int nb;
 	no_variant = true;
-	STEP(cudaFuncSetAttribute(tiny, cudaFuncAttributePreferredSharedMemoryCarveout, 0));
+	STEP(cudaFuncSetAttribute(tiny,cudaFuncAttributePreferredSharedMemoryCarveout,0));
 	no_variant = false;
-	STEP(cudaFuncGetAttributes(&fa, tiny));
-	STEP(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nb, tiny, 32, 0));
+	STEP(cudaFuncGetAttributes(&fa,tiny));
+	STEP(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nb,tiny,32,0));
 	STEP_AS("cudaGetDriverEntryPointByVersion(\"cuStreamSynchronize\",&fp,12000,cudaEnableDefault,&qr)",
 		cudaGetDriverEntryPointByVersion("cuStreamSynchronize", &fp, 12000, cudaEnableDefault, &qr));
 	STEP(cudaStreamDestroy(t));
@@ -292,6 +294,7 @@ static void functions_and_end(void)
 	STEP(cudaFree(d));
 	STEP(cudaSetDevice(0));
 	STEP(cudaDeviceReset());
+	/* clang-format on */
 }
 
 int main(void)

@@ -72,7 +72,7 @@ class Usage(Case):
     def test_strict_host_needs_a_trace_that_tells_of_it(self):
         trace = self.trace("race")
         plain, strict = self.call("report", trace), self.call("report", "--strict-host", trace)
-        self.assertIn("does not tell how host threads synchronise, so all of them are taken for one", strict.stderr)
+        self.assertIn("does not record how host threads synchronise, so they are treated as one", strict.stderr)
         self.assertEqual((plain.returncode, plain.stdout), (strict.returncode, strict.stdout))
 
     def test_an_optional_value(self):
@@ -482,7 +482,7 @@ class Export(Case):
         trace = self.trace("race")
         self.refused(USAGE, "--chrome FILE, --perfetto FILE or --dot FILE", "export", trace)
         self.refused(USAGE, "which trace?", "export", "--dot", "g.dot")
-        self.refused(USAGE, "behind --from", "export", "--chrome", "t.json", "--from", "5", "--to", "4", trace)
+        self.refused(USAGE, "later than --from", "export", "--chrome", "t.json", "--from", "5", "--to", "4", trace)
         for value in ("0", "-1", "x", "1e99", "nan"):
             self.refused(USAGE, "milliseconds above 0", "export", "--chrome", "t.json", "--to", value, trace)
         self.refused(OUTPUT, "/nonexistent/g.dot", "export", "--dot", "/nonexistent/g.dot", trace)
