@@ -277,26 +277,12 @@ enum sw_evidence_source_kind {
 	SW_BY_SOURCES
 };
 
+/* What the judgement stands on, and what it could not see: src/detect/coverage.def. */
 struct sw_coverage {
-	uint64_t driver_calls, runtime_calls;
+#define SW_COVERAGE(member, key, limit, words, meaning) uint64_t member;
+#include "detect/coverage.def"
 	uint64_t kernels_by_evidence[5]; /* launches, by the weakest evidence of a pointer that they touch */
 	uint64_t kernels_by_source[SW_BY_SOURCES];
-	/* Launches of kernels that reach memory through pointers in memory, that use module variables at addresses that
-	   nobody asked for, textures, surfaces or tensor maps that were not seen to be made, and of those of which some
-	   accesses are not known (unknown instructions, calls of code that is not there).  Each may be counted in
-	   several. */
-	uint64_t indirect_kernels, symbol_kernels, object_kernels, wild_kernels;
-	/* Launches of which there is no code, and of which the code can't be read. */
-	uint64_t codeless_kernels, unreadable_kernels;
-	uint64_t launches, copies, sets, syncs;
-	uint64_t bytes_copied;
-	uint64_t unclassified_calls, records_lost, straddling_dropped;
-	uint64_t host_accesses; /* that the guard saw */
-	uint64_t edges_for_safety, unknown_streams;
-	uint64_t host_syncs; /* strict host: records of how threads ordered each other */
-	/* Kernel nodes are counted in `launches` and the counts of kernels once a description, not a launch. */
-	uint64_t graph_launches, unknown_graph_launches;
-	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
 };
 
 /* Time stamps of the devices (--gpu-timeline). */
