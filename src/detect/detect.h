@@ -25,20 +25,51 @@ enum sw_severity { SW_NOTE, SW_WARNING, SW_ERROR };
 enum sw_confidence { SW_POSSIBLE, SW_LIKELY, SW_CERTAIN };
 enum sw_basis { SW_BASIS_DOCUMENTED, SW_BASIS_MAY, SW_BASIS_MEASURED };
 
-/* src/detect/findings.def: X(NAME, number, "kind", "one line", "explanation...") */
+/* src/detect/findings.def */
 enum sw_finding_id {
-#define SW_FINDING(name, number, kind, title, text) SW_FINDING_##name = number,
+#define SW_FINDING(name, number, ...) SW_FINDING_##name = number,
 #include "detect/findings.def"
 #undef SW_FINDING
 };
+enum sw_finding_family {
+	SW_FAMILY_HAZARD,   /* two sides that nothing orders */
+	SW_FAMILY_MISUSE,   /* calls that order nothing, or are refused */
+	SW_FAMILY_WAIT,	    /* calls that wait, or hold others back, beside what they are for */
+	SW_FAMILY_NEEDLESS, /* waits that ask for more than is needed */
+	SW_FAMILY_RECORDING /* what the recording lacks */
+};
+/* How the severity of a finding is settled once all is seen. */
+enum sw_finding_severity {
+	SW_SEVERITY_AS_FOUND,	/* as each was found, never folded */
+	SW_SEVERITY_BY_WAIT,	/* a warning by the host time of the calls that waited for other work */
+	SW_SEVERITY_BY_TOTAL,	/* by the host time of all calls: each of them is lost */
+	SW_SEVERITY_NEVER_WARNS /* a note, folded by its total */
+};
+/* The member of struct sw_finding's union that says more of it. */
+enum sw_finding_facts {
+	SW_FACTS_NONE,
+	SW_FACTS_MISSED,
+	SW_FACTS_REFUSED,
+	SW_FACTS_BLOCKER,
+	SW_FACTS_QUEUED,
+	SW_FACTS_COVERED,
+	SW_FACTS_POLLS,
+	SW_FACTS_LOST
+};
 struct sw_finding_info {
-	int number;	  /* 101 for SW101 */
+	int number; /* 101 for SW101 */
+	enum sw_finding_family family;
+	enum sw_finding_severity severity;
+	enum sw_finding_facts facts;
 	const char *kind; /* "race-read-after-write" */
 	const char *title;
 	const char *text; /* for `syncwatch explain` */
 };
 const struct sw_finding_info *sw_finding_info(int number);	/* NULL unknown */
 const struct sw_finding_info *sw_finding_info_at(size_t index); /* NULL ends */
+bool sw_finding_is(int number, enum sw_finding_family family);
+/* Of family WAIT or NEEDLESS: host time is what it costs. */
+bool sw_finding_is_wait(int number);
 
 /* Calls that held a host thread, by what they are for. */
 enum sw_host_wait_kind {
@@ -212,8 +243,22 @@ struct sw_finding {
 	uint64_t pinned, last_ns; /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
 	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
-	uint32_t detail;      /* meaning depends on id: see findings.def */
-	uint64_t value;	      /* likewise */
+	/* Which one is meant depends on the id: FACTS of findings.def. */
+	union {
+		struct {
+			int hazard;   /* the hazard that it should have prevented, 0 none */
+			uint64_t seq; /* the work that was missed */
+		} missed;
+		uint32_t refused; /* CUresult */
+		struct {
+			uint32_t stream; /* whose work held the later stream back */
+			uint64_t seq;	 /* that work */
+		} blocker;
+		uint64_t queued;  /* earlier calls of the stream, not known to be complete */
+		uint64_t covered; /* lanes with work pending when the call began */
+		uint64_t polls;	  /* queries in a row */
+		uint64_t lost;	  /* records */
+	};
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
 	bool suppressed;
 	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
@@ -232,26 +277,12 @@ enum sw_evidence_source_kind {
 	SW_BY_SOURCES
 };
 
+/* What the judgement stands on, and what it could not see: src/detect/coverage.def. */
 struct sw_coverage {
-	uint64_t driver_calls, runtime_calls;
+#define SW_COVERAGE(member, key, limit, words, meaning) uint64_t member;
+#include "detect/coverage.def"
 	uint64_t kernels_by_evidence[5]; /* launches, by the weakest evidence of a pointer that they touch */
 	uint64_t kernels_by_source[SW_BY_SOURCES];
-	/* Launches of kernels that reach memory through pointers in memory, that use module variables at addresses that
-	   nobody asked for, textures, surfaces or tensor maps that were not seen to be made, and of those of which some
-	   accesses are not known (unknown instructions, calls of code that is not there).  Each may be counted in
-	   several. */
-	uint64_t indirect_kernels, symbol_kernels, object_kernels, wild_kernels;
-	/* Launches of which there is no code, and of which the code can't be read. */
-	uint64_t codeless_kernels, unreadable_kernels;
-	uint64_t launches, copies, sets, syncs;
-	uint64_t bytes_copied;
-	uint64_t unclassified_calls, records_lost, straddling_dropped;
-	uint64_t host_accesses; /* that the guard saw */
-	uint64_t edges_for_safety, unknown_streams;
-	uint64_t host_syncs; /* strict host: records of how threads ordered each other */
-	/* Kernel nodes are counted in `launches` and the counts of kernels once a description, not a launch. */
-	uint64_t graph_launches, unknown_graph_launches;
-	uint64_t sticky_error_seq; /* judgement ended there; 0: it did not */
 };
 
 /* Time stamps of the devices (--gpu-timeline). */

@@ -2,7 +2,8 @@
 #include "detect/detect.h"
 
 static const struct sw_finding_info infos[] = {
-#define SW_FINDING(name, number, kind, title, text) {number, kind, title, text},
+#define SW_FINDING(name, number, family, severity, facts, kind, title, text)                                           \
+	{number, SW_FAMILY_##family, SW_SEVERITY_##severity, SW_FACTS_##facts, kind, title, text},
 #include "detect/findings.def"
 #undef SW_FINDING
 };
@@ -18,4 +19,15 @@ const struct sw_finding_info *sw_finding_info(int number)
 		if (infos[i].number == number)
 			return &infos[i];
 	return NULL;
+}
+
+bool sw_finding_is(int number, enum sw_finding_family family)
+{
+	const struct sw_finding_info *info = sw_finding_info(number);
+	return info && info->family == family;
+}
+
+bool sw_finding_is_wait(int number)
+{
+	return sw_finding_is(number, SW_FAMILY_WAIT) || sw_finding_is(number, SW_FAMILY_NEEDLESS);
 }

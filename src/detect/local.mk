@@ -1,7 +1,7 @@
 # detect: what each record does to order and memory, hazards, waits. Includes base, reader, hb, image, footprint.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/detect.h src/detect/findings.def src/detect/host_waits.def src/detect/findings.c \
+	src/detect/detect.h src/detect/findings.def src/detect/coverage.def src/detect/host_waits.def src/detect/findings.c \
 	src/detect/memory/intervals.c src/detect/memory/intervals.h \
 	src/detect/memory/access.c src/detect/memory/access.h \
 	src/detect/memory/shadow.c src/detect/memory/shadow.h \

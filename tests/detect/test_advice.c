@@ -146,7 +146,7 @@ static size_t hazards(const struct sw_judgement *j)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < j->findings.n; i++)
-		n += j->findings.at[i].id / 100 == 1;
+		n += sw_finding_is(j->findings.at[i].id, SW_FAMILY_HAZARD);
 	return n;
 }
 

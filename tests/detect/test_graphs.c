@@ -305,9 +305,9 @@ START_TEST(refused)
 		const struct sw_finding *f = only(j, 204);
 		ck_assert_int_eq(f->severity, SW_WARNING);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
-		ck_assert_uint_eq(f->detail, refusals[_i].status);
+		ck_assert_uint_eq(f->refused, refusals[_i].status);
 		/* An unjoined stream is named with what came last on it. */
-		ck_assert_uint_eq(f->accesses, f->detail == 904 ? 2 : 1);
+		ck_assert_uint_eq(f->accesses, f->refused == 904 ? 2 : 1);
 	}
 	/* The capture is over unless it was ended on the wrong stream. */
 	ck_assert_uint_eq(j->coverage.sets, refusals[_i].status == 903 ? 0 : 1);

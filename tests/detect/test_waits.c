@@ -244,7 +244,7 @@ START_TEST(legacy_serialisation)
 		ck_assert_int_eq(f->fix, SW_FIX_NONBLOCKING);
 		ck_assert_int_eq(j->streams.at[f->access[0].stream].kind, SW_LANE_LEGACY);
 		ck_assert_uint_eq(j->streams.at[f->access[1].stream].handle, 0xd0);
-		ck_assert_uint_eq(j->streams.at[f->detail].handle, S3);
+		ck_assert_uint_eq(j->streams.at[f->blocker.stream].handle, S3);
 	}
 	sw_judgement_free(j);
 }
@@ -494,7 +494,7 @@ START_TEST(full_queues)
 		ck_assert_uint_eq(count_of(j, 311), 0);
 	} else {
 		ck_assert_uint_eq(only(j, 311)->count, 50);
-		ck_assert_uint_ge(only(j, 311)->value, 1000);
+		ck_assert_uint_ge(only(j, 311)->queued, 1000);
 		adds_up(only(j, 311));
 	}
 	sw_judgement_free(j);
@@ -547,7 +547,7 @@ START_TEST(wide_waits)
 		ck_assert_uint_eq(f->needs, 1);
 		ck_assert_uint_eq(f->need[0].to, 0);
 		ck_assert_uint_eq(f->need[0].seq, 0);
-		ck_assert_uint_eq(f->value, 2);
+		ck_assert_uint_eq(f->covered, 2);
 	}
 	sw_judgement_free(j);
 }
@@ -691,7 +691,7 @@ START_TEST(query_loops)
 		ck_assert_uint_eq(count_of(j, 403), 0);
 	} else {
 		ck_assert_int_eq(only(j, 403)->severity, SW_WARNING);
-		ck_assert_uint_eq(only(j, 403)->value, 1001);
+		ck_assert_uint_eq(only(j, 403)->polls, 1001);
 		ck_assert_uint_eq(only(j, 403)->cost.core_low_ns, 1001 * 1000);
 		ck_assert_uint_eq(only(j, 403)->cost.core_high_ns, only(j, 403)->cost.total_ns);
 	}

@@ -142,7 +142,7 @@ static void add_poll(void)
 	poll->accesses = 1;
 	poll->access[0] = call(SW_WAIT, SW_REC_QUERY, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
 	poll->basis = SW_BASIS_MEASURED;
-	poll->value = 1001;
+	poll->polls = 1001;
 	poll->cost = (struct sw_cost){.calls = 1,
 				      .waited_calls = 1,
 				      .total_ns = 5000000,
@@ -160,7 +160,7 @@ static void add_held(void)
 	legacy->count = 80;
 	legacy->access[0] = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
 	legacy->access[1] = launch(SW_CALL, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
-	legacy->detail = 1;
+	legacy->blocker.stream = 1;
 	legacy->held = (struct sw_held){.timed = 78, .untimed = 2, .ns = 241000000};
 }
 
@@ -172,7 +172,7 @@ static void add_event(void)
 	early->access[0] = call(SW_RECORD, SW_REC_EVENT_RECORD, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
 	early->access[1] = call(SW_WAIT, SW_REC_STREAM_WAIT, FAKE_API_WAIT, 2, FAKE_AT_NOWHERE);
 	early->access[2] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
-	early->detail = 101;
+	early->missed.hazard = 101;
 	early->fix = SW_FIX_MOVE_RECORD;
 	early->fix_seq = 90;
 }
@@ -315,7 +315,7 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 		for (int role = SW_READ; role <= SW_ATOMIC; role++) {
 			struct sw_wording words;
 			struct sw_finding finding = {.id = info->number, .accesses = 1 + (uint32_t)role % 3};
-			if (info->number / 100 == 1)
+			if (info->family == SW_FAMILY_HAZARD)
 				finding.accesses = 2;
 			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
 			finding.access[1] = launch((enum sw_role)role, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);

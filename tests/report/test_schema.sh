@@ -11,6 +11,20 @@ for report in "$here"/golden/*.json; do
 	*) "$PYTHON3" "$here/check_schema.py" "$schema" "$report" ;;
 	esac
 done
+# The counters of coverage.def and those of the schema are the same, with the same descriptions.
+"$PYTHON3" - "$schema" "$top_srcdir/src/detect/coverage.def" <<'END'
+import json, re, sys
+table = re.sub(r"/\*.*?\*/", "", open(sys.argv[2], encoding="utf-8").read(), flags=re.S)
+rows = re.findall(r'SW_COVERAGE\(\w+,\s*"(\w*)",\s*\d+,\s*"([^"]*)",\s*"([^"]*)"\)', table)
+assert len(rows) == len(re.findall(r"^SW_COVERAGE\(", table, re.M)), "a row that this test cannot read"
+known = {key: meaning for key, words, meaning in rows if key}
+described = {key: value.get("description", "") for key, value in
+             json.load(open(sys.argv[1], encoding="utf-8"))["properties"]["coverage"]["properties"].items()
+             if value.get("$ref") == "#/$defs/count"}
+for key in sorted(known.keys() | described.keys()):
+    if known.get(key) != described.get(key):
+        sys.exit(f"{key}: coverage.def says {known.get(key)!r}, the schema {described.get(key)!r}")
+END
 broken=$(mktemp)
 trap 'rm -f "$broken"' EXIT
 sed 's/"severity": "error"/"severity": "fatal"/' "$here/golden/race.json" >"$broken"

@@ -165,7 +165,6 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 		.accesses = 2,
 		.access = {a->use->access, b->use->access},
 		.fix = SW_FIX_DEPEND,
-		.detail = (uint32_t)sw_contact_of(&a->use->range, &b->use->range),
 	};
 	/* Nodes of a capture come with the streams that they were captured on. */
 	if (seen.access[0].stream && seen.access[1].stream && seen.access[0].stream != seen.access[1].stream) {

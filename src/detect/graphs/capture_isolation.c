@@ -57,7 +57,7 @@ void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const st
 			.basis = SW_BASIS_DOCUMENTED,
 			.accesses = 1,
 			.access[0] = *call,
-			.detail = r->rec->status,
+			.refused = r->rec->status,
 		};
 		if (r->rec->kind == SW_REC_CAPTURE && r->rec->status == SW_UNJOINED)
 			add_unjoined(m, r, &seen);

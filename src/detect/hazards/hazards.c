@@ -106,7 +106,6 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		.fix = later->host || later->range.role == SW_FREE ? SW_FIX_HOST_SYNC : SW_FIX_EVENT,
 		.fix_stream = earlier->access.stream,
 		.fix_seq = earlier->access.seq,
-		.detail = (uint32_t)sw_contact_of(&earlier->range, &later->range),
 		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),
 	};
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
@@ -133,7 +132,6 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 		.confidence = verdict.confidence,
 		.accesses = 2,
 		.access = {freed->gone, later->access},
-		.detail = (uint32_t)sw_contact_of(&whole, &later->range),
 	};
 	emit(m, &seen, freed);
 }
@@ -150,7 +148,6 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 		.id = SW_FINDING_USE_AFTER_FREE,
 		.accesses = 2,
 		.access = {freed->gone, *born},
-		.detail = SW_CONTACT_BYTES,
 		.fix = SW_FIX_EVENT,
 		.fix_stream = freed->gone.stream,
 		.fix_seq = freed->gone.seq,

@@ -111,8 +111,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 				  .basis = hazard->basis,
 				  .fix = told[miss].fix,
 				  .fix_stream = earlier->stream,
-				  .detail = (uint32_t)hazard->id,
-				  .value = earlier->seq};
+				  .missed = {hazard->id, earlier->seq}};
 	if (miss == NEVER) {
 		seen.accesses = 2;
 		seen.access[0] = tie->wait;

@@ -136,33 +136,6 @@ static void take_out_dropped(struct sw_collect *collect)
 	j->findings.n = collect->waited.n = collect->spread.n = kept;
 }
 
-/* How the severity of a finding is settled once all is seen. */
-enum weigh {
-	AS_FOUND,    /* severity as given, never folded */
-	BY_WAIT,     /* host time of the calls that waited for other work */
-	BY_TOTAL,    /* host time of all calls: each of them is lost */
-	NEVER_WARNS, /* a note, folded by its total */
-};
-static const struct {
-	int id;
-	enum weigh weigh;
-} weights[] = {
-	{SW_FINDING_SYNC_COPY, BY_WAIT},      {SW_FINDING_PAGEABLE_ASYNC_COPY, BY_TOTAL},
-	{SW_FINDING_SYNC_MEMSET, BY_WAIT},    {SW_FINDING_HOST_PIN, BY_TOTAL},
-	{SW_FINDING_DEVICE_FREE, BY_WAIT},    {SW_FINDING_DEVICE_CONFIG, BY_WAIT},
-	{SW_FINDING_OVER_WIDE_SYNC, BY_WAIT}, {SW_FINDING_REDUNDANT_SYNC, NEVER_WARNS},
-	{SW_FINDING_BUSY_POLL, BY_TOTAL},     {SW_FINDING_DRIVER_LOCK, BY_TOTAL},
-	{SW_FINDING_QUEUE_FULL, BY_TOTAL},
-};
-
-static enum weigh weigh_of(int id)
-{
-	for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-		if (weights[i].id == id)
-			return weights[i].weigh;
-	return AS_FOUND;
-}
-
 /* The longest call is known exactly, so nothing is told to be longer. */
 static uint64_t quantile(const struct sw_histogram *spread, unsigned percent, uint64_t worst_ns)
 {
@@ -182,28 +155,23 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
-	enum weigh weigh = weigh_of(f->id);
+	const struct sw_finding_info *info = sw_finding_info(f->id);
+	enum sw_finding_severity by = info ? info->severity : SW_SEVERITY_AS_FOUND;
 	f->hidden = f->confidence == SW_POSSIBLE;
-	if (weigh == AS_FOUND)
+	if (by == SW_SEVERITY_AS_FOUND)
 		return;
-	uint64_t ns = weigh == BY_WAIT ? waited : f->cost.total_ns;
+	uint64_t ns = by == SW_SEVERITY_BY_WAIT ? waited : f->cost.total_ns;
 	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
 	 * as long. */
 	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && f->cost.win_high_ns < ns)
 		ns = f->cost.win_high_ns;
-	if (weigh != NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
+	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
 	if (f->severity == SW_NOTE && f->cost.total_ns < fold_below_ns) {
 		f->hidden = true;
 		j->folded_waits += f->cost.calls;
 		j->folded_wait_ns += f->cost.total_ns;
 	}
-}
-
-/* SW3nn and SW4nn. */
-static bool is_wait(const struct sw_finding *f)
-{
-	return f->id / 100 == 3 || f->id / 100 == 4;
 }
 
 /* What there is to win: the middle of the interval. */
@@ -218,8 +186,8 @@ static int order(const void *x, const void *y)
 	if (a->severity != b->severity)
 		return a->severity < b->severity ? 1 : -1;
 	/* Among equals what can go wrong comes before what waits. */
-	if (is_wait(a) != is_wait(b))
-		return is_wait(a) ? 1 : -1;
+	if (sw_finding_is_wait(a->id) != sw_finding_is_wait(b->id))
+		return sw_finding_is_wait(a->id) ? 1 : -1;
 	if (gain(a) != gain(b))
 		return gain(a) < gain(b) ? 1 : -1;
 	if (a->cost.total_ns != b->cost.total_ns)

@@ -133,7 +133,6 @@ struct sw_wait {
 	struct sw_access read_back;  /* synchronisations: the copy of a value right before it, seq 0 none */
 	bool staged;		     /* a copy from or to pageable memory */
 	struct sw_range host_range;  /* what the host itself touches inside the call; width 0 nothing */
-	uint32_t detail;
 	struct sw_wait *next;
 };
 

@@ -78,8 +78,7 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 			.access = {site->call, m->wait->what},
 			.fix = SW_FIX_NONBLOCKING,
 			.fix_seq = site->call.seq,
-			.detail = sw_model_lane_state(m, site->from[i].lane)->stream,
-			.value = site->from[i].seq,
+			.blocker = {sw_model_lane_state(m, site->from[i].lane)->stream, site->from[i].seq},
 		};
 		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 		if (f)

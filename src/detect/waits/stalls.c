@@ -93,7 +93,7 @@ static void look_for_queue(struct sw_model *m, const struct sw_wait *w)
 				  .accesses = 1,
 				  .access[0] = w->what,
 				  .fix = SW_FIX_FEWER,
-				  .value = pending};
+				  .queued = pending};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 	if (f)
 		sw_collect_cost(

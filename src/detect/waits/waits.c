@@ -184,8 +184,7 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 		.accesses = 1,
 		.access[0] = w->what,
 		.fix = w->fix,
-		.detail = w->detail,
-		.value = w->covered.n,
+		.covered = w->covered.n,
 	};
 	if (w->read_back.seq) {
 		seen.accesses = 2;

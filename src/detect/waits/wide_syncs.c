@@ -283,8 +283,7 @@ static void advise(struct sw_finding *f, const struct sw_sync_site *site)
 			add_need(f, (struct sw_need){need->stream, need->to[k], 0});
 	}
 	f->fix = f->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
-	f->detail = f->needs;
-	f->value = site->n;
+	f->covered = site->n;
 }
 
 static uint32_t needs_of(const struct sw_sync_site *site)

@@ -49,7 +49,7 @@ static void put_devices(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, ']');
 }
 
-static void put_cudarts(struct sw_json *json, const struct sw_report *report)
+static void put_runtimes(struct sw_json *json, const struct sw_report *report)
 {
 	static const char *const links[] = {
 		[SW_CUDART_SHARED] = "shared", [SW_CUDART_STATIC] = "static", [SW_CUDART_OTHER] = "driver"};
@@ -76,8 +76,9 @@ static void put_lines(struct sw_json *json, const char *key,
 	sw_json_close(json, ']');
 }
 
-static void put_analysis(struct sw_json *json, const struct sw_footprint_library_totals *analysed)
+static void put_analysis(struct sw_json *json, const struct sw_report *report)
 {
+	const struct sw_footprint_library_totals *analysed = &report->judgement->analysed;
 	sw_json_open(json, "analysis", '{');
 	sw_json_number(json, "kernels", analysed->asked);
 	sw_json_number(json, "cached", analysed->cached);
@@ -117,43 +118,34 @@ static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *mays
 	sw_json_close(json, '}');
 }
 
+static void put_kernels_by_evidence(struct sw_json *json, const struct sw_report *report)
+{
+	sw_json_open(json, "kernels_by_evidence", '{');
+	for (int i = 0; i <= SW_EV_EXACT; i++)
+		sw_json_number(json, sw_name_evidence((enum sw_evidence)i),
+			       report->judgement->coverage.kernels_by_evidence[i]);
+	sw_json_close(json, '}');
+}
+
+static void put_kernels_by_source(struct sw_json *json, const struct sw_report *report)
+{
+	sw_json_open(json, "kernels_by_source", '{');
+	for (int i = 0; i < SW_BY_SOURCES; i++)
+		sw_json_number(json, sw_name_source((enum sw_evidence_source_kind)i),
+			       report->judgement->coverage.kernels_by_source[i]);
+	sw_json_close(json, '}');
+}
+
 static void put_coverage(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_coverage *coverage = &report->judgement->coverage;
 	const char *line;
 	sw_json_open(json, "coverage", '{');
-	sw_json_number(json, "driver_calls", coverage->driver_calls);
-	sw_json_number(json, "runtime_calls", coverage->runtime_calls);
-	put_cudarts(json, report);
-	sw_json_number(json, "launches", coverage->launches);
-	sw_json_open(json, "kernels_by_evidence", '{');
-	for (int i = 0; i <= SW_EV_EXACT; i++)
-		sw_json_number(json, sw_name_evidence((enum sw_evidence)i), coverage->kernels_by_evidence[i]);
-	sw_json_close(json, '}');
-	sw_json_open(json, "kernels_by_source", '{');
-	for (int i = 0; i < SW_BY_SOURCES; i++)
-		sw_json_number(json, sw_name_source((enum sw_evidence_source_kind)i), coverage->kernels_by_source[i]);
-	sw_json_close(json, '}');
-	sw_json_number(json, "indirect_kernels", coverage->indirect_kernels);
-	sw_json_number(json, "symbol_kernels", coverage->symbol_kernels);
-	sw_json_number(json, "object_kernels", coverage->object_kernels);
-	sw_json_number(json, "wild_kernels", coverage->wild_kernels);
-	sw_json_number(json, "codeless_kernels", coverage->codeless_kernels);
-	sw_json_number(json, "unreadable_kernels", coverage->unreadable_kernels);
-	put_analysis(json, &report->judgement->analysed);
-	sw_json_number(json, "graph_launches", coverage->graph_launches);
-	sw_json_number(json, "unknown_graph_launches", coverage->unknown_graph_launches);
-	sw_json_number(json, "copies", coverage->copies);
-	sw_json_number(json, "bytes_copied", coverage->bytes_copied);
-	sw_json_number(json, "sets", coverage->sets);
-	sw_json_number(json, "syncs", coverage->syncs);
-	sw_json_number(json, "unclassified_calls", coverage->unclassified_calls);
-	sw_json_number(json, "records_lost", coverage->records_lost);
-	sw_json_number(json, "findings_dropped_at_losses", coverage->straddling_dropped);
-	sw_json_number(json, "edges_for_safety", coverage->edges_for_safety);
-	sw_json_number(json, "unknown_streams", coverage->unknown_streams);
-	sw_json_number(json, "host_syncs", coverage->host_syncs);
-	sw_json_number(json, "judged_until_call", coverage->sticky_error_seq);
+#define SW_COVERAGE_PART(key) put_##key(json, report);
+#define SW_COVERAGE(member, key, limit, words, meaning)                                                                \
+	if (*(key))                                                                                                    \
+		sw_json_number(json, key, coverage->member);
+#include "detect/coverage.def"
 	put_behaviour(json, &report->judgement->mays);
 	put_lines(json, "notices", sw_reader_notice, report->reader);
 	put_lines(json, "damage", sw_reader_damage, report->reader);

@@ -27,8 +27,9 @@ bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *tol
 static const char *what_of(struct sw_text *t, const struct sw_shown_finding *told)
 {
 	const struct sw_finding *finding = told->finding;
-	bool wait = finding->id / 100 == 3 || finding->id / 100 == 4;
-	return wait && finding->accesses == 1 ? sw_name_operation(t->names, &finding->access[0]) : told->words.message;
+	return sw_finding_is_wait(finding->id) && finding->accesses == 1
+		       ? sw_name_operation(t->names, &finding->access[0])
+		       : told->words.message;
 }
 
 /* "at /src/race.cu:33 in main", "in libcublas.so.13", "". */

@@ -56,27 +56,19 @@ static void put_limits(struct sw_text *t)
 	const char *text;
 	const struct {
 		uint64_t n;
+		unsigned place;
 		const char *what;
-	} limits[] = {
-		{coverage->records_lost, "records were lost"},
-		{coverage->straddling_dropped, "findings across a loss were dropped"},
-		{coverage->unclassified_calls, "calls of entry points that syncwatch does not know"},
-		{coverage->unknown_streams, "calls on streams whose creation was not seen"},
-		{coverage->edges_for_safety, "places where order was assumed rather than known"},
-		{coverage->unknown_graph_launches, "graph launches with unknown nodes"},
-		{coverage->indirect_kernels, "launches that also follow pointers in memory, which are not judged"},
-		{coverage->symbol_kernels, "launches that use module variables at addresses that are not known"},
-		{coverage->object_kernels,
-		 "launches that use textures, surfaces or tensor maps whose creation was not seen"},
-		{coverage->wild_kernels, "launches of kernels with accesses that are not understood"},
-		{coverage->codeless_kernels, "launches of kernels without a code image"},
-		{coverage->unreadable_kernels,
-		 "launches of kernels whose code cannot be read (syncwatch kernels says why)"},
+	} counters[] = {
+#define SW_COVERAGE(member, key, limit, words, meaning) {coverage->member, limit, words},
+#include "detect/coverage.def"
 	};
-	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-		if (limits[i].n)
-			sw_text_line(
-				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
+	const size_t all = sizeof counters / sizeof counters[0];
+	for (unsigned place = 1; place <= all; place++)
+		for (size_t i = 0; i < all; i++)
+			if (counters[i].place == place && counters[i].n)
+				sw_text_line(
+					t, "limits:",
+					sw_names_format(t->names, "%" PRIu64 " %s", counters[i].n, counters[i].what));
 	if (coverage->sticky_error_seq)
 		sw_text_line(t, "limits:",
 			     sw_names_format(t->names, "a CUDA error ended the judgement at call %" PRIu64,
@@ -259,8 +251,7 @@ static void put_waits(struct sw_text *t)
 	put_replay(t);
 	if (judgement->folded_waits && !t->report->all)
 		sw_text_line(t, "",
-			     sw_names_format(t->names,
-					     "%s, %s in total, below the cost threshold (--all shows them)",
+			     sw_names_format(t->names, "%s, %s in total, below the cost threshold (--all shows them)",
 					     plural(t, judgement->folded_waits, "wait", "waits"),
 					     sw_name_time(t->names, judgement->folded_wait_ns)));
 	if (t->report->totals.suppressed)

@@ -54,7 +54,7 @@ const char *sw_wording_heading(enum sw_role role)
 
 bool sw_is_hazard(const struct sw_finding *finding)
 {
-	return finding->id / 100 == 1 && finding->accesses >= 2;
+	return sw_finding_is(finding->id, SW_FAMILY_HAZARD) && finding->accesses >= 2;
 }
 
 /* ---- facts in braces --------------------------------------------------------------------------------------------- */
@@ -142,6 +142,29 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 	return text;
 }
 
+/* What findings of this id say alone (FACTS of findings.def); NULL: no such fact. */
+static const char *fact_of_id(struct sw_names *names, const struct sw_finding *finding, const char *key)
+{
+	const struct sw_finding_info *info = sw_finding_info(finding->id);
+	switch (info ? info->facts : SW_FACTS_NONE) {
+	case SW_FACTS_MISSED:
+		return strcmp(key, "hazard") == 0 ? sw_names_format(names, "SW%03d", finding->missed.hazard) : NULL;
+	case SW_FACTS_REFUSED:
+		return strcmp(key, "refused") == 0 ? fact_refused(finding->refused) : NULL;
+	case SW_FACTS_BLOCKER:
+		return strcmp(key, "blocker") == 0 ? sw_name_stream(names, finding->blocker.stream) : NULL;
+	case SW_FACTS_QUEUED:
+		return strcmp(key, "queued") == 0 ? fact_number(names, finding->queued) : NULL;
+	case SW_FACTS_LOST:
+		return strcmp(key, "lost") == 0 ? fact_number(names, finding->lost) : NULL;
+	case SW_FACTS_NONE:
+	case SW_FACTS_COVERED:
+	case SW_FACTS_POLLS:
+		break;
+	}
+	return NULL;
+}
+
 /* About the finding as a whole; NULL: no such fact. */
 static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -153,21 +176,13 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return sw_name_stream(names, finding->fix_stream);
 	if (strcmp(key, "fixseq") == 0)
 		return fact_number(names, finding->fix_seq);
-	if (strcmp(key, "value") == 0)
-		return fact_number(names, finding->value);
-	if (strcmp(key, "detailstream") == 0)
-		return sw_name_stream(names, finding->detail);
 	if (strcmp(key, "needs") == 0)
 		return fact_needs(names, finding);
-	if (strcmp(key, "refused") == 0)
-		return fact_refused(finding->detail);
-	if (strcmp(key, "hazard") == 0)
-		return sw_names_format(names, "SW%03u", finding->detail);
 	if (strcmp(key, "subject") == 0)
 		return fact_subject(names, finding);
 	if (strcmp(key, "work") == 0 && finding->accesses)
 		return fact_operation(names, &finding->access[sw_is_hazard(finding) ? 0 : finding->accesses - 1]);
-	return NULL;
+	return fact_of_id(names, finding, key);
 }
 
 /* NULL: the table asks for something that does not exist (a test expands every row). */
@@ -253,7 +268,8 @@ static const char *ordered_by(const struct facts *facts)
 	const char *from = sw_name_stream(names, finding->access[0].stream);
 	const char *to = sw_name_stream(names, finding->access[1].stream);
 	if (finding->measured_order && names->judgement->mays.used.n)
-		return "only by a wait that no CUDA document promises; measured on this machine; another driver may not "
+		return "only by a wait that no CUDA document promises; measured on this machine; another driver may "
+		       "not "
 		       "wait here";
 	if (finding->measured_order)
 		return "only by a wait that no CUDA document promises: another driver may not wait here";
@@ -295,8 +311,7 @@ static const char *held_of(const struct facts *facts)
 	const struct sw_held *held = &facts->finding->held;
 	struct sw_names *names = facts->names;
 	if (!held->timed)
-		return held->untimed ? "the delay is unknown without device times (--gpu-timeline)"
-				     : "";
+		return held->untimed ? "the delay is unknown without device times (--gpu-timeline)" : "";
 	const char *text = sw_names_format(names, "%llu operation%s delayed, by at most %s in total",
 					   (unsigned long long)held->timed, held->timed == 1 ? "" : "s",
 					   sw_name_time(names, held->ns));
@@ -317,8 +332,8 @@ static const char *storm_of(struct sw_names *names, const struct sw_finding *fin
 	double rate = (double)(calls - 1) * 1e9 / (double)ns;
 	if (rate < STORM_PER_SECOND)
 		return "";
-	return sw_names_format(names, "; this call site made %.0f calls a second, %s each on average",
-			       rate, sw_name_bytes(names, finding->pinned / calls));
+	return sw_names_format(names, "; this call site made %.0f calls a second, %s each on average", rate,
+			       sw_name_bytes(names, finding->pinned / calls));
 }
 
 #define LEAST_FOR_P99 100u /* of fewer calls the 99th percentile is the longest, or a guess */
@@ -344,11 +359,11 @@ static const char *cost_of(const struct facts *facts)
 	text = parts_of(names, &cost->parts, text);
 	text = sw_names_format(names, "%s%s", text, storm_of(names, facts->finding));
 	if (cost->core_high_ns)
-		text = sw_names_format(
-			names,
-			"%s; a core was busy for %s (inside the queries) to %s (if the loop did "
-			"nothing else)",
-			text, sw_name_time(names, cost->core_low_ns), sw_name_time(names, cost->core_high_ns));
+		text = sw_names_format(names,
+				       "%s; a core was busy for %s (inside the queries) to %s (if the loop did "
+				       "nothing else)",
+				       text, sw_name_time(names, cost->core_low_ns),
+				       sw_name_time(names, cost->core_high_ns));
 	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
 	return text;
 }
@@ -359,7 +374,7 @@ static const char *basis_of(const struct sw_finding *finding)
 		return "CUDA's documents promise a wait here that did not happen in this run";
 	/* Only of calls that wait by themselves: the default stream's rules and polling are no question of documents.
 	 */
-	if (finding->id / 100 != 3 || finding->id == SW_FINDING_LEGACY_SERIALISATION)
+	if (!sw_finding_is(finding->id, SW_FAMILY_WAIT) || finding->id == SW_FINDING_LEGACY_SERIALISATION)
 		return "";
 	switch (finding->basis) {
 	case SW_BASIS_DOCUMENTED:
