@@ -3,7 +3,7 @@ EXTRA_DIST += tools/deps tools/check tools/demo .ci/run
 bin_PROGRAMS += syncwatch
 syncwatch_SOURCES = \
 	tools/syncwatch.c tools/command.h \
-	tools/options.c tools/options.h tools/options.def \
+	tools/options.c tools/options.h tools/options.def tools/exits.def \
 	tools/analysis.c tools/analysis.h tools/output.c tools/output.h tools/terminal.c tools/terminal.h \
 	tools/install.c tools/install.h \
 	tools/run/cmd_run.c tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \

@@ -84,6 +84,12 @@ static int print_help(const struct command *command)
 {
 	printf("Usage: syncwatch %s [options] %s\n%s\n\nOptions:\n", command->name, command->operands, command->text);
 	sw_options_help(stdout, command->bit);
+	puts("\nExit status:");
+#define SW_EXIT_ROW(commands, status, when)                                                                            \
+	if ((commands)&command->bit)                                                                                   \
+		printf("  %-10s %s\n", status, when);
+#include "exits.def"
+#undef SW_EXIT_ROW
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 

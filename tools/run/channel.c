@@ -185,8 +185,10 @@ static bool receive(struct sw_channel *channel, int connection)
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct msghdr header = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+	struct msghdr header = {.msg_iov = &part,
+				.msg_iovlen = 1,
+				.msg_control = control.bytes,
+				.msg_controllen = sizeof control.bytes};
 	const ssize_t n = recvmsg(connection, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;

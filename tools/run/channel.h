@@ -36,8 +36,8 @@ struct sw_channel {
 	bool linked;
 };
 
-/* Makes the folder and listens.  `preload`: the objects that LD_PRELOAD will name, with colons between them.  0 or -errno
-   with error filled. */
+/* Makes the folder and listens.  `preload`: the objects that LD_PRELOAD will name, with colons between them.  0 or
+   -errno with error filled. */
 int sw_channel_open(struct sw_channel *channel, struct sw_error *error);
 void sw_channel_expect(struct sw_channel *channel, const char *preload);
 

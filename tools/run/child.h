@@ -21,8 +21,8 @@ struct sw_child {
 
 /*
  * Starts the program and waits for its end; *status is what waitpid() says, *pid its process.  Signals that somebody
- * sends to us alone are passed on; those of the terminal, and those sent to our process group, reach the program anyway.
- * 0, or -errno with error filled if the program could not be started (-ENOENT: not found).
+ * sends to us alone are passed on; those of the terminal, and those sent to our process group, reach the program
+ * anyway. 0, or -errno with error filled if the program could not be started (-ENOENT: not found).
  */
 int sw_child_run(const struct sw_child *child, pid_t *pid, int *status, struct sw_error *error);
 

@@ -120,8 +120,8 @@ static int check_folder(const struct run *run)
 	return rc ? SW_EXIT_OUTPUT : SW_EXIT_OK;
 }
 
-/* LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands $ORIGIN and its like: an installation in a folder whose
-   name it would take apart is named by a link in our private folder. */
+/* LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands $ORIGIN and its like: an installation in a folder
+   whose name it would take apart is named by a link in our private folder. */
 static char *loadable(struct run *run, char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -251,7 +251,8 @@ static int exit_status(const struct run *run, const struct sw_judged *judged, in
 static int finish(struct run *run, int program_status)
 {
 	struct sw_judged judged;
-	sw_session_wait(&run->session, &run->channel, OUTLIVE_MS);
+	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
+	sw_session_wait(&run->session, &run->channel, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
 	sw_session_end(&run->session, &run->channel);
 	sw_channel_close(&run->channel);
 	sw_judged_make(&judged, run->options, &run->session);

@@ -130,9 +130,9 @@ static void find_gaps(struct sw_session *session, pid_t pid, const struct sw_ana
 	if (damage)
 		sw_session_gap(session, pid, sw_format("its trace is damaged: %s", damage));
 	if (coverage->sticky_error_seq)
-		sw_session_gap(session, pid,
-			       sw_format("a CUDA error ended its judgement at call %" PRIu64,
-					 coverage->sticky_error_seq));
+		sw_session_gap(
+			session, pid,
+			sw_format("a CUDA error ended its judgement at call %" PRIu64, coverage->sticky_error_seq));
 }
 
 static void add_process(struct sw_judged *judged, struct sw_session *session, pid_t pid, const char *trace,
@@ -172,7 +172,8 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 	if (status || !analysis.report)
 		sw_session_gap(session, trace->pid, sw_strdup("its trace could not be judged to its end"));
 	if (!kept)
-		sw_complain(status, "%s was removed or replaced while the program ran: judged, and not kept", trace->path);
+		sw_complain(status, "%s was removed or replaced while the program ran: judged, and not kept",
+			    trace->path);
 	if (!status && draw)
 		status = sw_draw(path, judged->options, analysis.judgement);
 	if (status && !judged->status)

@@ -16,8 +16,8 @@ struct sw_judged_finding {
 	uint64_t fingerprint;
 	enum sw_severity severity;
 	bool suppressed;
-	char *text; /* NULL: a note, which the process's own part tells */
-	char *json; /* NULL: not asked for */
+	char *text;	   /* NULL: a note, which the process's own part tells */
+	char *json;	   /* NULL: not asked for */
 	SW_VEC(size_t) in; /* processes, by index */
 };
 

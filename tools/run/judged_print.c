@@ -87,7 +87,8 @@ static void put_gaps(FILE *out, const struct sw_session *session)
 		put_gap(out, &session->gaps.at[i]);
 	if (session->known.n)
 		fprintf(out,
-			"syncwatch: %zu program%s ran without the recorder, which cannot load the CUDA driver (static, or "
+			"syncwatch: %zu program%s ran without the recorder, which cannot load the CUDA driver (static, "
+			"or "
 			"not 64-bit)\n",
 			session->known.n, session->known.n == 1 ? "" : "s");
 }

@@ -104,16 +104,14 @@ static const char *refusal(int fd, const struct sw_heard *heard)
 	if (s.st_uid != heard->peer.uid && s.st_uid != geteuid())
 		return "belongs to another user";
 	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-	    memcmp(header.magic, SW_FORMAT_MAGIC, sizeof header.magic) ||
-	    header.pid != (uint32_t)heard->message->pid)
+	    memcmp(header.magic, SW_FORMAT_MAGIC, sizeof header.magic) || header.pid != (uint32_t)heard->message->pid)
 		return "is not the trace of that process";
 	return NULL;
 }
 
 static void trace(struct sw_session *session, const struct sw_heard *heard)
 {
-	const int fd =
-		heard->fd >= 0 ? heard->fd : open(heard->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const int fd = heard->fd >= 0 ? heard->fd : open(heard->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	const char *why = refusal(fd, heard);
 	if (why) {
 		sw_session_gap(session, heard->peer.pid, sw_format("its trace %s %s", heard->text, why));
@@ -242,14 +240,14 @@ static void explain_all(struct sw_session *session)
 void sw_session_end(struct sw_session *session, const struct sw_channel *channel)
 {
 	explain_all(session);
-	bool told = false;
+	bool named = false;
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (runs(&session->traces.at[i])) {
 			sw_session_gap(session, session->traces.at[i].pid,
 				       sw_strdup("uses CUDA and still runs: judged up to now"));
-			told = true;
+			named = true;
 		}
-	if (session->outlived && !told)
+	if (session->outlived && !named)
 		sw_session_gap(session, 0, sw_strdup("a process that it started still runs, and may use CUDA later"));
 	const uint32_t cuda = sw_channel_cuda(channel), undelivered = sw_channel_undelivered(channel);
 	const size_t told = session->traces.n + session->failed + session->refused;
@@ -258,8 +256,9 @@ void sw_session_end(struct sw_session *session, const struct sw_channel *channel
 			       sw_format("%zu of %u processes that use CUDA could not say where their traces are",
 					 cuda - told, cuda));
 	if (undelivered && cuda <= told)
-		sw_session_gap(session, 0,
-			       sw_format("%u messages of programs that were started did not come through", undelivered));
+		sw_session_gap(
+			session, 0,
+			sw_format("%u messages of programs that were started did not come through", undelivered));
 	if (channel->overflow)
 		sw_session_gap(session, 0, sw_strdup("there were no descriptors left to hear of more processes"));
 }

@@ -25,7 +25,7 @@ struct sw_session_trace {
 
 /* An image that was to begin and has not said hello. */
 struct sw_session_image {
-	pid_t pid; /* 0: unknown */
+	pid_t pid;	/* 0: unknown */
 	uint32_t flags; /* SW_ANNOUNCE_* */
 	char *file;
 };
@@ -39,12 +39,12 @@ struct sw_session {
 	pid_t main;
 	SW_VEC(struct sw_session_trace) traces;
 	SW_VEC(struct sw_session_image) expected;
-	SW_VEC(pid_t) early; /* said hello before posix_spawn told of them */
-	SW_VEC(struct sw_session_gap) gaps;   /* what keeps a clean report from being a proof */
-	SW_VEC(struct sw_session_gap) known;  /* images without the recorder that cannot use CUDA */
-	bool outlived;			      /* something of the run still runs */
-	uint32_t failed;		      /* processes that use CUDA and said that they run unrecorded */
-	uint32_t refused;		      /* traces that were announced and are not what they should be */
+	SW_VEC(pid_t) early;		     /* said hello before posix_spawn told of them */
+	SW_VEC(struct sw_session_gap) gaps;  /* what keeps a clean report from being a proof */
+	SW_VEC(struct sw_session_gap) known; /* images without the recorder that cannot use CUDA */
+	bool outlived;			     /* something of the run still runs */
+	uint32_t failed;		     /* processes that use CUDA and said that they run unrecorded */
+	uint32_t refused;		     /* traces that were announced and are not what they should be */
 };
 
 /* The program that the command itself starts. */
@@ -53,8 +53,8 @@ void sw_session_start(struct sw_session *session, pid_t pid, const char *file);
 /* For the channel: `session` is its argument. */
 void sw_session_heard(void *session, const struct sw_heard *heard);
 
-/* Waits for what outlives the program, at most `most_ms`; serves the channel meanwhile.  Orphans must become our children
-   (PR_SET_CHILD_SUBREAPER): that none is left is how we know that nothing of the run can still use CUDA. */
+/* Waits for what outlives the program, at most `most_ms`; serves the channel meanwhile.  Orphans must become our
+   children (PR_SET_CHILD_SUBREAPER): that none is left is how we know that nothing of the run can still use CUDA. */
 void sw_session_wait(struct sw_session *session, struct sw_channel *channel, int most_ms);
 
 /* Does the path of a trace still name the file that was announced? */
