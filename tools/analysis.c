@@ -55,7 +55,8 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options, cons
 												: options->behaviour};
 }
 
-int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden)
+int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
+			   bool hidden)
 {
 	struct sw_error error;
 	*analysis = (struct sw_analysis){0};
@@ -82,7 +83,13 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &report);
 	if (sw_in_flight_find(analysis->report, &error))
 		sw_complain(SW_EXIT_OK, "%s", error.text);
-	int written = options->json ? write_json(analysis->report, options->json) : SW_EXIT_OK;
+	return status;
+}
+
+int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden)
+{
+	int status = sw_analysis_judge_only(analysis, trace, options, hidden);
+	int written = options->json && analysis->report ? write_json(analysis->report, options->json) : SW_EXIT_OK;
 	return written ? written : status;
 }
 

@@ -20,6 +20,10 @@ int sw_analysis_check(const struct sw_options *options);
 /* How the options want a trace to be judged: strictly only if it tells of host threads what that needs. */
 struct sw_judge_options sw_analysis_judge(const struct sw_options *options, const struct sw_reader *reader);
 
+/* Judges a trace.  As below, but writes nothing. */
+int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
+			   bool hidden);
+
 /* Judges a trace and writes the files of the options.  `hidden`: the report holds cheap waits and what is suppressed,
    too. SW_EXIT_OK, or a status after one line; free it in any case. */
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden);

@@ -14,6 +14,7 @@ enum {
 	SW_EXIT_INPUT = 3,  /* a trace, a suppression file or a program that cannot be used */
 	SW_EXIT_OUTPUT = 4, /* a file that cannot be written */
 	/* SW_EXIT_MEMORY = 5: base/memory.h */
+	SW_EXIT_UNPROVEN = 6, /* run --error-exitcode: no errors, but not all of the run was watched and judged */
 	SW_EXIT_NOT_EXECUTABLE = 126,
 	SW_EXIT_NOT_FOUND = 127
 };

@@ -3,12 +3,15 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -65,24 +68,88 @@ static bool probe(const struct image *image)
 	return device_code;
 }
 
+/* Maps a regular file.  False: cannot be had. */
+static bool open_image(const char *path, struct image *image, struct stat *s)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	void *map = MAP_FAILED;
+	if (fd < 0)
+		return false;
+	if (fstat(fd, s) == 0 && S_ISREG(s->st_mode) && s->st_size > 0)
+		map = mmap(NULL, (size_t)s->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	*image = (struct image){.bytes = map, .size = (size_t)s->st_size};
+	return map != MAP_FAILED;
+}
+
+static void close_image(const struct image *image)
+{
+	munmap((void *)image->bytes, image->size);
+}
+
 bool sw_elf_static_cudart(const char *path)
 {
 	struct stat s;
-	bool result = false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	struct image image;
+	if (!open_image(path, &image, &s))
 		return false;
-	if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0) {
-		struct image image = {.size = (size_t)s.st_size};
-		void *map = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map != MAP_FAILED) {
-			image.bytes = map;
-			result = probe(&image);
-			munmap(map, image.size);
-		}
-	}
-	close(fd);
+	const bool result = probe(&image);
+	close_image(&image);
 	return result;
+}
+
+/* "#!/bin/sh -e": the interpreter into `out`. */
+static bool interpreter(const struct image *image, char *out, size_t room)
+{
+	if (image->size < 4 || memcmp(image->bytes, "#!", 2) != 0)
+		return false;
+	const char *at = (const char *)image->bytes + 2, *end = (const char *)image->bytes + image->size;
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	size_t n = 0;
+	while (at + n < end && n + 1 < room && !strchr(" \t\n", at[n]))
+		n++;
+	memcpy(out, at, n);
+	out[n] = 0;
+	return n > 0;
+}
+
+static enum sw_elf_kind kind_of(const struct image *image)
+{
+	const Elf64_Ehdr *header = range(image, 0, sizeof *header);
+	if (image->size < EI_NIDENT || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
+		return SW_ELF_UNKNOWN;
+	if (image->bytes[EI_CLASS] != ELFCLASS64)
+		return SW_ELF_FOREIGN;
+	const Elf64_Phdr *segments =
+		header ? range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments) : NULL;
+	if (!segments || header->e_phentsize != sizeof *segments || header->e_phoff % 8)
+		return SW_ELF_UNKNOWN;
+	for (unsigned i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type == PT_INTERP)
+			return SW_ELF_DYNAMIC;
+	return SW_ELF_STATIC;
+}
+
+enum sw_elf_kind sw_elf_kind(const char *path)
+{
+	char name[PATH_MAX];
+	snprintf(name, sizeof name, "%s", path);
+	for (int depth = 0; depth < 4; depth++) {
+		struct stat s;
+		struct image image;
+		if (!open_image(name, &image, &s))
+			return SW_ELF_UNKNOWN;
+		const bool script = interpreter(&image, name, sizeof name);
+		enum sw_elf_kind kind = script ? SW_ELF_UNKNOWN : kind_of(&image);
+		close_image(&image);
+		/* For scripts neither counts. */
+		if (!script && (s.st_mode & (S_ISUID | S_ISGID) || getxattr(name, "security.capability", NULL, 0) > 0))
+			kind = SW_ELF_PRIVILEGED;
+		if (!script)
+			return kind;
+	}
+	return SW_ELF_UNKNOWN;
 }
 
 char *sw_elf_find_program(const char *name)

@@ -11,6 +11,18 @@
  */
 bool sw_elf_static_cudart(const char *path);
 
+/* Can the loader preload an object of ours into this program? */
+enum sw_elf_kind {
+	SW_ELF_UNKNOWN,	   /* cannot be read, or no program that we know */
+	SW_ELF_DYNAMIC,	   /* yes */
+	SW_ELF_STATIC,	   /* has no loader */
+	SW_ELF_FOREIGN,	   /* of another word size or machine */
+	SW_ELF_PRIVILEGED, /* set-user-id, set-group-id or with capabilities: the loader ignores our paths */
+};
+
+/* Of a script it is the interpreter that counts. */
+enum sw_elf_kind sw_elf_kind(const char *path);
+
 /* Where execvp() would find the program, malloc'ed; NULL: nowhere. */
 char *sw_elf_find_program(const char *name);
 

@@ -3,12 +3,15 @@ EXTRA_DIST += tools/deps tools/check tools/demo .ci/run
 bin_PROGRAMS += syncwatch
 syncwatch_SOURCES = \
 	tools/syncwatch.c tools/command.h \
-	tools/options.c tools/options.h tools/options.def \
-	tools/analysis.c tools/analysis.h tools/output.c tools/output.h tools/terminal.h \
-	tools/child.c tools/child.h tools/install.c tools/install.h tools/traces.c tools/traces.h \
+	tools/options.c tools/options.h tools/options.def tools/exits.def \
+	tools/analysis.c tools/analysis.h tools/output.c tools/output.h tools/terminal.c tools/terminal.h \
+	tools/install.c tools/install.h \
+	tools/run/cmd_run.c tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
+	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/session.c tools/run/session.h \
+	tools/run/witness.c tools/run/witness.h \
 	tools/elf_probe.c tools/elf_probe.h \
 	tools/draw.c tools/draw.h \
-	tools/cmd_run.c tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
+	tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
 	tools/cmd_kernels.c tools/code_files.c tools/code_files.h \
 	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
 	tools/calibrate/bench.c tools/calibrate/bench.h tools/calibrate/rows.c tools/calibrate/rows.h tools/calibrate/rows.def \

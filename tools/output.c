@@ -29,14 +29,6 @@ static bool in_place(const char *path)
 	return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 
-/* What fopen() would have given the file: mkstemp() makes it private. */
-static void usual_mode(int fd)
-{
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask);
-}
-
 static int open_temporary(struct sw_output *output, struct sw_error *error)
 {
 	struct stat s;
@@ -50,7 +42,6 @@ static int open_temporary(struct sw_output *output, struct sw_error *error)
 		output->temporary = NULL;
 		return fail(output->path, code, error);
 	}
-	usual_mode(fd);
 	output->file = fdopen(fd, "w");
 	if (output->file)
 		return 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "terminal.h"
 
 struct command {
 	const char *name;
@@ -25,10 +26,13 @@ static const struct command commands[] = {
 
 static const struct command *current;
 
+/* Names of files and programs stand in what is said: none of them speaks to the terminal. */
 static void __attribute__((format(printf, 1, 0))) complain(const char *format, va_list ap)
 {
+	char text[4096];
 	fprintf(stderr, "syncwatch%s%s: ", current ? " " : "", current ? current->name : "");
-	vfprintf(stderr, format, ap);
+	vsnprintf(text, sizeof text, format, ap);
+	sw_put_plain(stderr, text);
 }
 
 int sw_complain(int status, const char *format, ...)
@@ -80,6 +84,12 @@ static int print_help(const struct command *command)
 {
 	printf("Usage: syncwatch %s [options] %s\n%s\n\nOptions:\n", command->name, command->operands, command->text);
 	sw_options_help(stdout, command->bit);
+	puts("\nExit status:");
+#define SW_EXIT_ROW(commands, status, when)                                                                            \
+	if ((commands)&command->bit)                                                                                   \
+		printf("  %-10s %s\n", status, when);
+#include "exits.def"
+#undef SW_EXIT_ROW
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 

@@ -11,6 +11,7 @@ libsyncwatch_so_LDADD =
 include src/preload/intercept/local.mk
 include src/preload/recorder/local.mk
 include src/preload/strict/local.mk
+include src/preload/session/local.mk
 
 # Companion objects: what is off by default.
 include src/preload/gpu/local.mk

@@ -20,7 +20,7 @@ newest=$(objdump -T "$object" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 # The companions that are preloaded with it keep the same rules.
 nvtx=${top_builddir:-.}/libsyncwatch-nvtx.so
 [ -f "$nvtx" ] || nvtx=
-for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" ${nvtx:+"$nvtx"}; do
+for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" ${nvtx:+"$nvtx"}; do
 	new=$(objdump -T "$each" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 	[ "$(printf '%s\n' "$new" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$each: $new is needed"
 	others=$(objdump -p "$each" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')
@@ -32,6 +32,11 @@ done
 wrapped=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-host.so" | awk '$2 == "T" { print $3 }' | sort)
 table=$(sed -n 's/^STRICT([a-z]*, \([a-z0-9_]*\),.*/\1/p' "$top_srcdir/src/preload/strict/functions.def" | sort)
 [ -n "$table" ] && [ "$wrapped" = "$table" ] || fail "libsyncwatch-host.so exports: $(diff <(echo "$table") <(echo "$wrapped") | tr '\n' ' ')"
+
+# What starts another image, and nothing else.
+started=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-run.so" | awk '$2 == "T" { print $3 }' | sort | tr '\n' ' ')
+[ "$started" = "execl execle execlp execv execve execveat execvp execvpe fexecve popen posix_spawn posix_spawnp system " ] ||
+	fail "libsyncwatch-run.so exports: $started"
 
 # The guard stands in for functions of libc, and exports no other name.
 libc=$(ldd "$object" | awk '$1 == "libc.so.6" { print $3 }')

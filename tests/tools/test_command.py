@@ -546,7 +546,8 @@ class Run(Case):
         result = self.run_with({"SYNCWATCH_OPTIONS": "depth=9", "LD_PRELOAD": "libm.so.6"}, "-o", "a:b.swt", "sh", "-c",
                                'echo "$LD_PRELOAD"; echo "$SYNCWATCH_OPTIONS"')
         preload, options = result.stdout.splitlines()
-        self.assertEqual(preload, os.path.join(BUILD, "libsyncwatch.so") + ":libm.so.6")
+        ours = [os.path.join(BUILD, name) for name in ("libsyncwatch.so", "libsyncwatch-run.so")]
+        self.assertEqual(preload, ":".join((*ours, "libm.so.6")))
         self.assertTrue(options.startswith("depth=9:"), options)
         self.assertTrue(options.endswith("/a\\:b.swt"), options)
 
@@ -597,9 +598,12 @@ class Run(Case):
         os.makedirs(self.path("p/bin"))
         os.makedirs(self.path("p/lib/syncwatch"))
         shutil.copy(COMMAND, self.path("p/bin"))
-        shutil.copy(os.path.join(BUILD, "libsyncwatch.so"), self.path("p/lib/syncwatch"))
+        names = ("libsyncwatch.so", "libsyncwatch-run.so")
+        for name in names:
+            shutil.copy(os.path.join(BUILD, name), self.path("p/lib/syncwatch"))
         result = self.call("run", "sh", "-c", 'echo "$LD_PRELOAD"', command=self.path("p/bin/syncwatch"))
-        self.assertEqual(result.stdout, os.path.realpath(self.path("p/lib/syncwatch/libsyncwatch.so")) + "\n")
+        paths = [os.path.realpath(self.path(os.path.join("p/lib/syncwatch", name))) for name in names]
+        self.assertEqual(result.stdout, ":".join(paths) + "\n")
 
     def test_an_installation_without_the_library_says_so(self):
         shutil.copy(COMMAND, self.path("syncwatch"))
@@ -674,13 +678,13 @@ class Simulation(Case):
         self.assertIn("SW103", result.stderr)
         self.assertIn("did not end normally", result.stderr)
 
-    def test_traces_of_children_are_listed(self):
+    def test_traces_of_children_are_judged(self):
         result = self.run_program("fork", "-o", "t.swt")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(len(self.traces()), 2)
-        self.assertIn("other processes left traces", result.stderr)
+        self.assertIn("in all 2 processes that used CUDA", result.stderr)
 
-    def test_of_a_program_that_execs_the_last_is_judged(self):
+    def test_of_a_program_that_execs_both_are_judged(self):
         result = self.run_program("exec", "-o", "t.swt")
         self.assertEqual(len(self.traces()), 2)
         self.assertIn("SW103", result.stderr)
@@ -813,8 +817,20 @@ class Table(unittest.TestCase):
             self.assertIn(f"syncwatch {command}", manual)
             text = subprocess.run([COMMAND, command, "--help"], capture_output=True, text=True).stdout
             for word in text.split():
-                if word.startswith("--") and word[2:]:
+                if word.startswith("--") and word[2:] and text.index(word) < text.index("Exit status:"):
                     self.assertIn(word.rstrip(","), manual, f"{command} {word}")
+
+    def test_manual_has_the_exit_statuses_of_the_help(self):
+        with open(os.path.join(SOURCE, "doc", "syncwatch.1"), encoding="utf-8") as file:
+            table = file.read().replace("\\-", "-").split("tab(;);", 1)[1].split(".TE")[0]
+        wanted = {tuple(part.replace("\\fBrun\\fR: ", "") for part in line.split(";", 1))
+                  for line in table.splitlines() if ";" in line}
+        found = set()
+        for command in ("run", "report", "diff"):
+            text = subprocess.run([COMMAND, command, "--help"], capture_output=True, text=True).stdout
+            for line in text.split("Exit status:\n")[1].splitlines():
+                found.add((line[2:12].strip(), line[13:]))
+        self.assertEqual(found, wanted)
 
 
 unittest.main(argv=sys.argv[:1], verbosity=1)

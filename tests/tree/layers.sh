@@ -21,7 +21,8 @@ declare -A may=(
 
 	[preload/platform]="preload/platform base"
 	[preload/stacks]="preload/stacks preload/recorder preload/platform base syncwatch"
-	[preload/recorder]="preload/recorder preload/stacks preload/handoff preload/platform base syncwatch"
+	[preload/recorder]="preload/recorder preload/stacks preload/handoff preload/session preload/platform base syncwatch"
+	[preload/session]="preload/session"
 	[preload/handoff]="preload/handoff preload/stacks preload/platform syncwatch"
 	[preload/intercept]="preload/intercept preload/recorder preload/platform api base syncwatch"
 	[preload/calls]="preload/calls preload/intercept preload/recorder preload/platform api base syncwatch"

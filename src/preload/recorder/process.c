@@ -14,6 +14,7 @@
 #include "preload/stacks/modules.h"
 #include "preload/recorder/options.h"
 #include "preload/platform/say.h"
+#include "preload/session/announce.h"
 #include "preload/stacks/stack.h"
 #include "preload/recorder/trace.h"
 #include "preload/stacks/unwind.h"
@@ -34,6 +35,7 @@ __attribute__((constructor)) static void prepare(void)
 	if (!getcwd(directory, sizeof directory))
 		directory[0] = 0;
 	sw_options_start();
+	sw_announce_start();
 	errno = saved;
 }
 
@@ -69,21 +71,25 @@ static bool start(void)
 	atomic_store(&warned, false);
 	if (secure())
 		return set_state(SW_STATE_OFF);
+	sw_announce_begin();
 	int on = sw_fork_page();
 	const struct sw_preload_options *options = sw_preload_options();
 	int error = sw_trace_open(options->trace, directory, options->max_bytes);
 	if (error) {
 		sw_say("cannot create %s: %s; this program runs unrecorded",
 		       sw_trace.path[0] ? sw_trace.path : "the trace", why_not(error));
+		sw_announce_failed(why_not(error));
 		return set_state(SW_STATE_OFF);
 	}
 	sw_writer_start();
 	sw_cost_measure();
 	if (!sw_writer_attach(&sw_thread)) {
 		sw_say("out of memory; this program runs unrecorded");
+		sw_announce_failed("out of memory");
 		sw_trace_discard();
 		return set_state(SW_STATE_OFF);
 	}
+	sw_announce_trace(sw_trace.fd, sw_trace.device, sw_trace.inode, sw_trace.path);
 	if (sw_process_state() == SW_STATE_FULL)
 		return set_state(SW_STATE_FULL);
 	sw_describe_process(sw_thread.writer, directory);

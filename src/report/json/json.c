@@ -4,6 +4,7 @@
 
 #include "report/text/evidence_text.h"
 #include "report/json/json_out.h"
+#include "report/json/report_parts.h"
 #include "report/report.h"
 #include "report/text/gain_text.h"
 #include "report/symbols/stack.h"
@@ -456,8 +457,9 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_close(json, '}');
 }
 
-static void put_finding(struct sw_json *json, struct sw_report *report, const struct sw_shown_finding *told)
+void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index)
 {
+	const struct sw_shown_finding *told = &report->told.at[index];
 	const struct sw_finding *finding = told->finding;
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", finding->id));
@@ -503,7 +505,6 @@ static void put_finding(struct sw_json *json, struct sw_report *report, const st
 		sw_json_close(json, '}');
 	}
 	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
-	sw_json_close(json, '}');
 }
 
 static void put_in_flight(struct sw_json *json, struct sw_report *report)
@@ -522,25 +523,42 @@ static void put_in_flight(struct sw_json *json, struct sw_report *report)
 	sw_json_close(json, ']');
 }
 
+void sw_report_json_head(struct sw_json *json, struct sw_report *report)
+{
+	sw_json_text(json, "schema", "syncwatch-report/1");
+	put_program(json, report);
+	put_devices(json, report);
+}
+
+void sw_report_json_tail(struct sw_json *json, struct sw_report *report)
+{
+	const char *line;
+	put_in_flight(json, report);
+	sw_json_open(json, "unused_suppressions", '[');
+	for (size_t i = 0; (line = sw_suppress_unused(report->suppressions, i)); i++)
+		sw_json_text(json, NULL, line);
+	sw_json_close(json, ']');
+	/* Last: only now is it known which symbols could not be used. */
+	put_coverage(json, report);
+}
+
+void sw_report_json_members(struct sw_json *json, struct sw_report *report)
+{
+	sw_report_json_head(json, report);
+	sw_json_open(json, "findings", '[');
+	for (size_t i = 0; i < report->told.n; i++) {
+		sw_report_json_finding(json, report, i);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	put_summary(json, report);
+	sw_report_json_tail(json, report);
+}
+
 void sw_report_json(struct sw_report *report, FILE *out)
 {
 	struct sw_json json = {.out = out};
-	const char *line;
 	sw_json_open(&json, NULL, '{');
-	sw_json_text(&json, "schema", "syncwatch-report/1");
-	put_program(&json, report);
-	put_devices(&json, report);
-	sw_json_open(&json, "findings", '[');
-	for (size_t i = 0; i < report->told.n; i++)
-		put_finding(&json, report, &report->told.at[i]);
-	sw_json_close(&json, ']');
-	put_in_flight(&json, report);
-	sw_json_open(&json, "unused_suppressions", '[');
-	for (size_t i = 0; (line = sw_suppress_unused(report->suppressions, i)); i++)
-		sw_json_text(&json, NULL, line);
-	sw_json_close(&json, ']');
-	put_summary(&json, report);
-	/* Last: only now is it known which symbols could not be used. */
-	put_coverage(&json, report);
+	sw_report_json_members(&json, report);
 	sw_json_close(&json, '}');
 }

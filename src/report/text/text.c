@@ -264,13 +264,26 @@ static void put_finding(struct sw_text *t, const struct sw_shown_finding *told)
 	putc('\n', t->out.file);
 }
 
-void sw_report_text(struct sw_report *report, FILE *out, bool colour)
+bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour)
 {
 	struct sw_text t = {report, &report->names, {out, colour}};
-	for (size_t i = 0; i < report->told.n; i++)
-		if (!sw_text_is_note(&t, &report->told.at[i]))
-			put_finding(&t, &report->told.at[i]);
+	if (sw_text_is_note(&t, &report->told.at[index]))
+		return false;
+	put_finding(&t, &report->told.at[index]);
+	return true;
+}
+
+void sw_report_text_rest(struct sw_report *report, FILE *out, bool colour)
+{
+	struct sw_text t = {report, &report->names, {out, colour}};
 	sw_text_notes(&t);
 	sw_text_in_flight(&t);
 	sw_text_run(&t);
+}
+
+void sw_report_text(struct sw_report *report, FILE *out, bool colour)
+{
+	for (size_t i = 0; i < report->told.n; i++)
+		sw_report_text_finding(report, i, out, colour);
+	sw_report_text_rest(report, out, colour);
 }

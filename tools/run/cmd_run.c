@@ -7,16 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "analysis.h"
-#include "child.h"
-#include "draw.h"
 #include "elf_probe.h"
 #include "install.h"
-#include "terminal.h"
-#include "traces.h"
+#include "run/channel.h"
+#include "run/child.h"
+#include "run/judged.h"
+#include "run/session.h"
+
+/* How long processes that made a trace may outlive the program before they are judged as they stand. */
+#define OUTLIVE_MS 10000
 
 struct run {
 	const struct sw_options *options;
@@ -24,6 +28,9 @@ struct run {
 	char *nvtx;	  /* what NVTX loads, NULL: not installed */
 	char *simulation; /* folder, NULL: the real CUDA */
 	char *folder;	  /* where we were started: the program may go elsewhere */
+	struct sw_channel channel;
+	struct sw_session session;
+	struct rlimit descriptors; /* of the program; ours are raised, as we hold one for each trace */
 };
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
@@ -88,6 +95,8 @@ static void prepare(void *arg, pid_t pid)
 				  gpu ? ":" : "", escaped);
 	setenv("SYNCWATCH_OPTIONS", options, 1);
 	prepend("LD_PRELOAD", run->preload);
+	setenv(SW_ANNOUNCE_VARIABLE, run->channel.variable, 1);
+	setrlimit(RLIMIT_NOFILE, &run->descriptors);
 	/* Whoever has set it wants another tool to hear what the program says. */
 	if (run->nvtx)
 		setenv("NVTX_INJECTION64_PATH", run->nvtx, 0);
@@ -111,6 +120,28 @@ static int check_folder(const struct run *run)
 	return rc ? SW_EXIT_OUTPUT : SW_EXIT_OK;
 }
 
+/* LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands $ORIGIN and its like: an installation in a folder
+   whose name it would take apart is named by a link in our private folder. */
+static char *loadable(struct run *run, char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (!path[strcspn(path, " :;$\t\n")])
+		return path;
+	*slash = 0;
+	char *link = sw_channel_link(&run->channel, path);
+	*slash = '/';
+	char *other = link ? sw_format("%s%s", link, slash) : NULL;
+	free(link);
+	if (other && access(other, R_OK)) {
+		free(other);
+		other = NULL;
+	}
+	if (!other)
+		sw_complain(SW_EXIT_INPUT, "no name for '%s' that the loader would accept", path);
+	free(path);
+	return other;
+}
+
 static int find_simulation(struct run *run)
 {
 	struct sw_error error;
@@ -127,21 +158,45 @@ static int find_simulation(struct run *run)
 	if (!run->simulation)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	*strrchr(run->simulation, '/') = 0;
-	return SW_EXIT_OK;
+	run->simulation = loadable(run, run->simulation);
+	return run->simulation ? SW_EXIT_OK : SW_EXIT_INPUT;
 }
 
-/* An object that stands behind the recorder: LD_PRELOAD is a list. */
-static int add_companion(struct run *run, const char *name)
+/* An object beside the command, added to what is preloaded. */
+static int add_object(struct run *run, const char *name)
 {
 	struct sw_error error;
 	char *path = sw_install_find(name, &error);
 	if (!path)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-	char *both = sw_format("%s:%s", run->preload, path);
+	path = loadable(run, path);
+	if (!path)
+		return SW_EXIT_INPUT;
+	char *both = run->preload ? sw_format("%s:%s", run->preload, path) : sw_strdup(path);
 	free(run->preload);
 	free(path);
 	run->preload = both;
 	return SW_EXIT_OK;
+}
+
+static int add_objects(struct run *run)
+{
+	const struct {
+		bool wanted;
+		const char *name;
+	} objects[] = {
+		{true, "libsyncwatch.so"},
+		{run->options->guard_host, "libsyncwatch-guard.so"},
+		{run->options->strict_host, "libsyncwatch-host.so"},
+		{true, "libsyncwatch-run.so"},
+	};
+	int status = SW_EXIT_OK;
+	for (size_t i = 0; !status && i < sizeof objects / sizeof objects[0]; i++)
+		if (objects[i].wanted)
+			status = add_object(run, objects[i].name);
+	if (!status)
+		sw_channel_expect(&run->channel, run->preload);
+	return status;
 }
 
 static int set_up(struct run *run)
@@ -160,105 +215,97 @@ static int set_up(struct run *run)
 		status = check_folder(run);
 	if (status)
 		return status;
-	run->preload = sw_install_find("libsyncwatch.so", &error);
-	if (!run->preload)
-		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	if (sw_channel_open(&run->channel, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	status = add_objects(run);
+	if (status)
+		return status;
 	run->nvtx = sw_install_find("libsyncwatch-nvtx.so", &error); /* without it, names and ranges are missing */
-	status = run->options->guard_host ? add_companion(run, "libsyncwatch-guard.so") : SW_EXIT_OK;
-	if (status)
-		return status;
-	status = run->options->strict_host ? add_companion(run, "libsyncwatch-host.so") : SW_EXIT_OK;
-	if (status)
-		return status;
 	return run->options->sim ? find_simulation(run) : SW_EXIT_OK;
 }
 
 /* ---- after ------------------------------------------------------------------------------------------------------- */
 
-/* Of the program itself; a program that execs another leaves several, the last is the one that did the work. */
-static const struct sw_made_trace *main_trace(const struct sw_made_traces *traces, pid_t pid)
+static void started(void *arg, pid_t pid)
 {
-	const struct sw_made_trace *best = NULL;
-	for (size_t i = 0; i < traces->at.n; i++)
-		if (traces->at.at[i].pid == (uint32_t)pid)
-			best = &traces->at.at[i];
-	return best ? best : traces->at.n ? &traces->at.at[0] : NULL;
+	struct run *run = arg;
+	sw_session_start(&run->session, pid, run->options->operands[0]);
 }
 
-static void list_others(const struct sw_made_traces *traces, const struct sw_made_trace *judged)
+static void serve(void *arg)
 {
-	if (traces->at.n < 2)
-		return;
-	fprintf(stderr, "syncwatch: other processes left traces of their own:\n");
-	for (size_t i = 0; i < traces->at.n; i++)
-		if (&traces->at.at[i] != judged)
-			fprintf(stderr, "  syncwatch report %s    (process %u)\n", traces->at.at[i].path,
-				traces->at.at[i].pid);
+	struct run *run = arg;
+	sw_channel_serve(&run->channel);
 }
 
-/* Prints the report; *errors is how many findings are errors.  SW_EXIT_OK or what went wrong. */
-static int judge(const struct run *run, const char *trace, uint32_t *errors)
+/* Under --error-exitcode 0 is a proof: no findings of severity error, in all that the program did. */
+static int exit_status(const struct run *run, const struct sw_judged *judged, int program_status)
 {
-	struct sw_analysis analysis;
-	int status = sw_analysis_make(&analysis, trace, run->options, run->options->all);
-	if (analysis.report) {
-		*errors = analysis.report->totals.errors;
-		sw_report_text(analysis.report, stderr, sw_terminal_colour(STDERR_FILENO));
-		fprintf(stderr, "  %-14s%s\n", "trace:", trace);
-	}
-	if (!status)
-		status = sw_draw(trace, run->options, analysis.judgement);
-	sw_analysis_free(&analysis);
+	if (run->options->error_exitcode && judged->totals.errors)
+		return run->options->error_exitcode;
+	if (run->options->error_exitcode && !program_status && run->session.gaps.n)
+		return SW_EXIT_UNPROVEN;
+	return program_status;
+}
+
+static int finish(struct run *run, int program_status)
+{
+	struct sw_judged judged;
+	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
+	sw_session_wait(&run->session, &run->channel, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
+	sw_session_end(&run->session, &run->channel);
+	sw_channel_close(&run->channel);
+	sw_judged_make(&judged, run->options, &run->session);
+	sw_judged_print(&judged, &run->session);
+	int written = sw_judged_json(&judged, &run->session);
+	if (written)
+		sw_session_gap(&run->session, 0, sw_strdup("the report could not be written"));
+	int status = exit_status(run, &judged, program_status);
+	sw_judged_free(&judged);
 	return status;
 }
 
-static int finish(const struct run *run, pid_t pid, int program_status, uint64_t since_ns)
+static void raise_descriptors(struct run *run)
 {
-	struct sw_made_traces traces;
-	char *path = trace_path(run, pid);
-	uint32_t errors = 0;
-	sw_traces_find(&traces, path, since_ns);
-	const struct sw_made_trace *trace = main_trace(&traces, pid);
-	if (trace) {
-		judge(run, trace->path, &errors);
-		list_others(&traces, trace);
-	} else {
-		fprintf(stderr, "syncwatch: no CUDA call was seen, so there is nothing to judge\n");
-	}
-	sw_traces_free(&traces);
-	free(path);
-	return errors && run->options->error_exitcode ? run->options->error_exitcode : program_status;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (getrlimit(RLIMIT_NOFILE, &run->descriptors))
+		return;
+	struct rlimit all = run->descriptors;
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
 }
 
 static int run_program(struct run *run)
 {
-	struct sw_child child = {run->options->operands, prepare, run};
+	struct sw_child child = {.argv = run->options->operands,
+				 .prepare = prepare,
+				 .started = started,
+				 .serve = serve,
+				 .fd = run->channel.poll,
+				 .arg = run};
 	struct sw_error error;
-	uint64_t since_ns = now_ns();
 	pid_t pid;
 	int status;
+	run->channel.heard = sw_session_heard;
+	run->channel.arg = &run->session;
+	raise_descriptors(run);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	int rc = sw_child_run(&child, &pid, &status, &error);
 	if (rc)
 		return sw_complain(rc == -ENOENT ? SW_EXIT_NOT_FOUND : SW_EXIT_NOT_EXECUTABLE, "%s", error.text);
 	if (WIFSIGNALED(status))
 		fprintf(stderr, "syncwatch: the program was ended by signal %d (%s)\n", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
-	return finish(run, pid, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), since_ns);
+	return finish(run, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 int sw_cmd_run(const struct sw_options *options)
 {
-	struct run run = {.options = options};
+	struct run run = {.options = options, .channel = {.poll = -1, .listener = {-1, -1}}};
 	int status = set_up(&run);
 	if (!status)
 		status = run_program(&run);
+	sw_channel_close(&run.channel);
+	sw_session_free(&run.session);
 	free(run.preload);
 	free(run.nvtx);
 	free(run.simulation);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/session/announce.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRIES	 3
+#define PAUSE_NS 1000000
+
+static struct {
+	const char *value; /* of SYNCWATCH_RUN; NULL: no run listens.  A copy: the program may change its environment */
+	const char *folder;
+	uint8_t nonce[SW_ANNOUNCE_NONCE];
+	struct sw_announce_board *board; /* NULL: could not be mapped */
+} run;
+static char value[2 + 2 * SW_ANNOUNCE_NONCE + 1 + SW_ANNOUNCE_FOLDER + 1];
+static bool started;
+
+/* One system call: its result, or -errno, with errno as it was. */
+static long call(long number, long a, long b, long c, long d, long e, long f)
+{
+	const int saved = errno;
+	long got = syscall(number, a, b, c, d, e, f);
+	if (got == -1)
+		got = -errno;
+	errno = saved;
+	return got;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "1:NONCE:/FOLDER" into `run`.  False: something else. */
+static bool parse(const char *text)
+{
+	const char *p = text + 2;
+	if (text[0] != SW_ANNOUNCE_VERSION || text[1] != ':')
+		return false;
+	for (unsigned i = 0; i < SW_ANNOUNCE_NONCE; i++, p += 2) {
+		if (digit(p[0]) < 0 || digit(p[1]) < 0)
+			return false;
+		run.nonce[i] = (uint8_t)(digit(p[0]) << 4 | digit(p[1]));
+	}
+	if (p[0] != ':' || p[1] != '/')
+		return false;
+	run.folder = p + 1;
+	return true;
+}
+
+/* Descriptors of the program's standard streams are not ours, not even for a moment more than it takes. */
+static long high(long fd)
+{
+	if (fd < 0 || fd > 2)
+		return fd;
+	long moved = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
+	call(SYS_close, fd, 0, 0, 0, 0, 0);
+	return moved;
+}
+
+static struct sw_announce_board *map_board(void)
+{
+	char path[SW_ANNOUNCE_FOLDER + 16];
+	stpcpy(stpcpy(path, run.folder), "/" SW_ANNOUNCE_BOARD);
+	long fd = high(call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0));
+	if (fd < 0)
+		return NULL;
+	long at = call(SYS_mmap, 0, sizeof *run.board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	call(SYS_close, fd, 0, 0, 0, 0, 0);
+	if (at < 0 && at > -4096)
+		return NULL;
+	struct sw_announce_board *board = (struct sw_announce_board *)at; /* NOLINT: the kernel's word */
+	return memcmp(board->magic, SW_ANNOUNCE_MAGIC, sizeof board->magic) ? NULL : board;
+}
+
+void sw_announce_start(void)
+{
+	if (started)
+		return;
+	started = true;
+	/* Set-user-id programs: the environment is not to be trusted. */
+	const char *text = getauxval(AT_SECURE) ? NULL : getenv(SW_ANNOUNCE_VARIABLE);
+	if (!text || strlen(text) >= sizeof value)
+		return;
+	strcpy(value, text);
+	if (!parse(value))
+		return;
+	run.board = map_board();
+	run.value = value;
+}
+
+bool sw_announce_wanted(void)
+{
+	return run.value != NULL;
+}
+
+static socklen_t address_of(struct sockaddr_un *address, bool abstract)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	char *end = address->sun_path;
+	if (abstract) {
+		const char *slash = strrchr(run.folder, '/');
+		end = stpcpy(stpcpy(end + 1, SW_ANNOUNCE_ABSTRACT), slash + 1);
+	} else {
+		end = stpcpy(stpcpy(end, run.folder), "/" SW_ANNOUNCE_SOCKET) + 1;
+	}
+	return (socklen_t)(end - (char *)address);
+}
+
+/* A server that is stopped, or that thousands of processes tell at once, makes nobody wait for long. */
+static long connect_to(long fd, bool abstract)
+{
+	struct sockaddr_un address;
+	const socklen_t bytes = address_of(&address, abstract);
+	long rc = -EAGAIN;
+	for (int i = 0; i < TRIES && rc == -EAGAIN; i++) {
+		const struct timespec pause = {.tv_nsec = PAUSE_NS};
+		if (i)
+			call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+		rc = call(SYS_connect, fd, (long)&address, (long)bytes, 0, 0, 0);
+	}
+	return rc;
+}
+
+/* When the run is over, anybody may take its names: what we send is for our own user, or for root. */
+static bool is_ours(long fd)
+{
+	struct ucred server = {0};
+	socklen_t bytes = sizeof server;
+	if (call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&server, (long)&bytes, 0))
+		return false;
+	return server.uid == 0 || server.uid == (uid_t)call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+static long send_message(long fd, struct sw_announce_message *message, int passed)
+{
+	struct iovec part = {message, offsetof(struct sw_announce_message, text) + message->text_bytes};
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+	if (passed >= 0) {
+		header.msg_control = control.bytes;
+		header.msg_controllen = sizeof control.bytes;
+		struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof passed);
+		memcpy(CMSG_DATA(c), &passed, sizeof passed);
+	}
+	long rc = call(SYS_sendmsg, fd, (long)&header, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0, 0);
+	/* Where the kernel does not pass a descriptor the path has to do. */
+	return rc < 0 && passed >= 0 ? send_message(fd, message, -1) : rc;
+}
+
+static void deliver(struct sw_announce_message *message, int passed)
+{
+	long fd = high(call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0));
+	long rc = fd;
+	if (fd >= 0) {
+		rc = connect_to(fd, false);
+		if (rc < 0 && rc != -ECONNREFUSED && rc != -EAGAIN)
+			rc = connect_to(fd, true);
+		if (!rc)
+			rc = is_ours(fd) ? send_message(fd, message, passed) : -EPERM;
+		call(SYS_close, fd, 0, 0, 0, 0, 0);
+	}
+	if (rc < 0 && run.board)
+		atomic_fetch_add(&run.board->undelivered, 1);
+}
+
+static void announce(struct sw_announce_message *message, int passed, const char *text)
+{
+	const size_t n = strnlen(text, SW_ANNOUNCE_TEXT);
+	memcpy(message->magic, SW_ANNOUNCE_MAGIC, sizeof message->magic);
+	memcpy(message->nonce, run.nonce, sizeof message->nonce);
+	memcpy(message->text, text, n);
+	message->text_bytes = (uint32_t)n;
+	message->pid = (int32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	deliver(message, passed);
+}
+
+void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, const char *text)
+{
+	if (!run.value)
+		return;
+	struct sw_announce_message message;
+	memset(&message, 0, offsetof(struct sw_announce_message, text));
+	message.kind = kind;
+	message.flags = flags;
+	message.number = number;
+	announce(&message, -1, text);
+}
+
+void sw_announce_begin(void)
+{
+	if (run.board)
+		atomic_fetch_add(&run.board->cuda, 1);
+}
+
+void sw_announce_trace(int fd, uint64_t device, uint64_t inode, const char *path)
+{
+	if (!run.value)
+		return;
+	struct sw_announce_message message;
+	memset(&message, 0, offsetof(struct sw_announce_message, text));
+	message.kind = SW_ANNOUNCE_TRACE;
+	message.device = device;
+	message.inode = inode;
+	announce(&message, fd, path);
+}
+
+void sw_announce_failed(const char *why)
+{
+	sw_announce(SW_ANNOUNCE_FAILED, 0, 0, why);
+}
+
+/* ---- environments ------------------------------------------------------------------------------------------------ */
+
+static const char *find(char *const environment[], const char *name)
+{
+	const size_t n = strlen(name);
+	for (size_t i = 0; environment && environment[i]; i++)
+		if (strncmp(environment[i], name, n) == 0 && environment[i][n] == '=')
+			return environment[i] + n + 1;
+	return NULL;
+}
+
+/* Is `object` one of the words of LD_PRELOAD? */
+static bool preloads(const char *list, const char *object, size_t bytes)
+{
+	while (*list) {
+		const size_t n = strcspn(list, ": ");
+		if (n == bytes && memcmp(list, object, bytes) == 0)
+			return true;
+		list += n;
+		list += *list != 0;
+	}
+	return false;
+}
+
+uint32_t sw_announce_lost(char *const environment[])
+{
+	const char *list = find(environment, "LD_PRELOAD"), *named = find(environment, SW_ANNOUNCE_VARIABLE);
+	uint32_t lost = !named || strcmp(named, run.value) ? SW_ANNOUNCE_LOST_RUN : 0;
+	for (const char *at = run.board ? run.board->preload : ""; *at;) {
+		const size_t n = strcspn(at, "\n");
+		if (!list || !preloads(list, at, n))
+			lost |= SW_ANNOUNCE_LOST_PRELOAD;
+		at += n;
+		at += *at != 0;
+	}
+	return lost;
+}

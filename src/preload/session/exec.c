@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libsyncwatch-run.so: tells `syncwatch run` which images begin, and which are started without the recorder.
+ *
+ * The wrappers of exec run in children of vfork, which share the memory of a suspended parent: they only read what the
+ * constructor wrote, keep everything else on the stack and make nothing but system calls.  execl() and its relatives
+ * end in execv() and execve(), as in libc.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/session/announce.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+static struct {
+#define REAL(result, name, parameters) result(*name) parameters;
+#include "preload/session/functions.def"
+#undef REAL
+} real;
+
+static void find_real(void)
+{
+	const int saved = errno;
+#define REAL(result, name, parameters) *(void **)&real.name = dlsym(RTLD_NEXT, #name);
+#include "preload/session/functions.def"
+#undef REAL
+	errno = saved;
+}
+
+/* A constructor of another library may come here before ours. */
+static void ready(void)
+{
+	if (real.popen)
+		return;
+	sw_announce_start();
+	find_real();
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	char file[SW_ANNOUNCE_TEXT];
+	const int saved = errno;
+	ready();
+	if (sw_announce_wanted()) {
+		const ssize_t n = readlink("/proc/self/exe", file, sizeof file - 1);
+		file[n > 0 ? n : 0] = 0;
+		sw_announce(SW_ANNOUNCE_HELLO, dlsym(RTLD_DEFAULT, "syncwatch_companion") ? SW_ANNOUNCE_RECORDER : 0, 0,
+			    file);
+	}
+	errno = saved;
+}
+
+/* Where a relative path starts is known here alone: makes it absolute if there is room. */
+static void tell(enum sw_announce_kind kind, uint32_t flags, pid_t pid, const char *file, char *const environment[])
+{
+	char path[SW_ANNOUNCE_TEXT];
+	const int saved = errno;
+	const bool search = (flags & SW_ANNOUNCE_SEARCH) && file && !strchr(file, '/');
+	if (!search)
+		flags &= ~(uint32_t)SW_ANNOUNCE_SEARCH;
+	if (file && file[0] != '/' && !search) {
+		const long n = syscall(SYS_getcwd, path, sizeof path);
+		if (n > 0 && (size_t)n + strlen(file) + 1 < sizeof path) {
+			stpcpy(stpcpy(path + n - 1, "/"), file);
+			file = path;
+		}
+	}
+	sw_announce(kind, flags | sw_announce_lost(environment), (uint64_t)pid, file ? file : "");
+	errno = saved;
+}
+
+static void tell_exec(uint32_t flags, const char *file, char *const environment[])
+{
+	if (sw_announce_wanted())
+		tell(SW_ANNOUNCE_EXEC, flags, 0, file, environment);
+}
+
+static int tell_failed(int result)
+{
+	sw_announce(SW_ANNOUNCE_EXEC_FAILED, 0, 0, "");
+	return result;
+}
+
+PUBLIC int execve(const char *file, char *const arguments[], char *const environment[])
+{
+	ready();
+	tell_exec(0, file, environment);
+	return tell_failed(real.execve(file, arguments, environment));
+}
+
+PUBLIC int execv(const char *file, char *const arguments[])
+{
+	ready();
+	tell_exec(0, file, environ);
+	return tell_failed(real.execv(file, arguments));
+}
+
+PUBLIC int execvp(const char *file, char *const arguments[])
+{
+	ready();
+	tell_exec(SW_ANNOUNCE_SEARCH, file, environ);
+	return tell_failed(real.execvp(file, arguments));
+}
+
+PUBLIC int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+	ready();
+	tell_exec(SW_ANNOUNCE_SEARCH, file, environment);
+	return tell_failed(real.execvpe(file, arguments, environment));
+}
+
+static void tell_descriptor(int fd, char *const environment[])
+{
+	char link[32], path[SW_ANNOUNCE_TEXT];
+	if (!sw_announce_wanted())
+		return;
+	const int saved = errno;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	const ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = 0;
+	tell_exec(0, path, environment);
+	errno = saved;
+}
+
+PUBLIC int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+	ready();
+	tell_descriptor(fd, environment);
+	return tell_failed(real.fexecve(fd, arguments, environment));
+}
+
+PUBLIC int execveat(int fd, const char *file, char *const arguments[], char *const environment[], int flags)
+{
+	ready();
+	if (!*file)
+		tell_descriptor(fd, environment);
+	else
+		tell_exec(0, file, environment);
+	return tell_failed(real.execveat(fd, file, arguments, environment, flags));
+}
+
+/* How many words execl() was given, the program's own name and the NULL included: never none, as in libc. */
+static size_t count_words(va_list ap)
+{
+	size_t n = 2;
+	while (va_arg(ap, char *))
+		n++;
+	return n;
+}
+
+static void collect_words(char **out, const char *first, va_list ap)
+{
+	*out++ = (char *)first;
+	while ((*out++ = va_arg(ap, char *)))
+		;
+}
+
+/* On the stack, as libc does: nothing may be allocated in a child of vfork. */
+#define WORDS(first)                                                                                                   \
+	va_list ap, again;                                                                                             \
+	va_start(ap, first);                                                                                           \
+	va_copy(again, ap);                                                                                            \
+	char **words = __builtin_alloca(count_words(ap) * sizeof *words);                                              \
+	va_end(ap);                                                                                                    \
+	va_start(ap, first);                                                                                           \
+	collect_words(words, first, again);                                                                            \
+	va_end(again)
+
+PUBLIC int execl(const char *file, const char *first, ...)
+{
+	WORDS(first);
+	va_end(ap);
+	return execv(file, words);
+}
+
+PUBLIC int execlp(const char *file, const char *first, ...)
+{
+	WORDS(first);
+	va_end(ap);
+	return execvp(file, words);
+}
+
+PUBLIC int execle(const char *file, const char *first, ...)
+{
+	WORDS(first);
+	while (va_arg(ap, char *))
+		;
+	char **environment = va_arg(ap, char **);
+	va_end(ap);
+	return execve(file, words, environment);
+}
+
+PUBLIC int posix_spawn(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
+{
+	pid_t child = 0;
+	ready();
+	const int rc = real.posix_spawn(&child, file, actions, attributes, arguments, environment);
+	if (!rc && pid)
+		*pid = child;
+	if (!rc && sw_announce_wanted())
+		tell(SW_ANNOUNCE_SPAWNED, 0, child, file, environment);
+	return rc;
+}
+
+PUBLIC int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
+{
+	pid_t child = 0;
+	ready();
+	const int rc = real.posix_spawnp(&child, file, actions, attributes, arguments, environment);
+	if (!rc && pid)
+		*pid = child;
+	if (!rc && sw_announce_wanted())
+		tell(SW_ANNOUNCE_SPAWNED, SW_ANNOUNCE_SEARCH, child, file, environment);
+	return rc;
+}
+
+/* The shell says hello itself unless the program has taken the recorder out of its environment. */
+static void tell_shell(const char *command)
+{
+	if (command && sw_announce_wanted() && sw_announce_lost(environ))
+		tell(SW_ANNOUNCE_SPAWNED, SW_ANNOUNCE_SHELL, 0, "/bin/sh", environ);
+}
+
+PUBLIC int system(const char *command)
+{
+	ready();
+	tell_shell(command);
+	return real.system(command);
+}
+
+PUBLIC FILE *popen(const char *command, const char *mode)
+{
+	ready();
+	tell_shell(command);
+	return real.popen(command, mode);
+}

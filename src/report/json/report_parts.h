@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of a report in JSON one by one, for files that hold the reports of several processes. */
+#ifndef SW_REPORT_JSON_REPORT_PARTS_H
+#define SW_REPORT_JSON_REPORT_PARTS_H
+
+#include <stddef.h>
+
+#include "report/json/json_out.h"
+#include "report/report.h"
+
+/* All members of a report; the caller opens and closes the object. */
+void sw_report_json_members(struct sw_json *json, struct sw_report *report);
+
+/* Those before the findings, one finding (whose object the caller closes), and those after findings and summary. */
+void sw_report_json_head(struct sw_json *json, struct sw_report *report);
+void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index);
+void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * awkward STEP...: a process that does its steps in order, some of which make it hard to watch.
+ *
+ *   race, fixed   two sets of the same memory on two streams, unordered and ordered (loads the driver by itself)
+ *   closeall      closes every descriptor above 2       closeall0  those below, too
+ *   nofile        allows no further descriptor          drop       becomes user 65534
+ *   fork          goes on in a child, waits for it and passes its status on
+ *   detach        goes on in a child that nobody waits for
+ *   load          loads the driver and does not use it
+ *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
+ *   term          counts SIGTERM until SIGWINCH comes, then prints how many came
+ *   spawn=PROGRAM exec=PROGRAM system=COMMAND  popen=COMMAND  cleared=PROGRAM (exec with an empty environment)
+ */
+#include <cuda.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(70);
+}
+
+#define CALL(name, types, ...)                                                                                         \
+	do {                                                                                                           \
+		CUresult(*function) types;                                                                             \
+		*(void **)&function = dlsym(driver, #name);                                                            \
+		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS)                                                \
+			die(#name);                                                                                    \
+	} while (0)
+
+static void work(int ordered)
+{
+	CUcontext context;
+	CUstream a, b;
+	CUevent event;
+	CUdeviceptr p;
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!driver)
+		die("libcuda.so.1");
+	CALL(cuInit, (unsigned), 0);
+	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+	CALL(cuCtxSetCurrent, (CUcontext), context);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 1 << 20);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &a, CU_STREAM_NON_BLOCKING);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &b, CU_STREAM_NON_BLOCKING);
+	CALL(cuEventCreate, (CUevent *, unsigned), &event, CU_EVENT_DISABLE_TIMING);
+	CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 1, 1 << 20, a);
+	if (ordered) {
+		CALL(cuEventRecord, (CUevent, CUstream), event, a);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+	}
+	CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 2, 1 << 20, b);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	while (nanosleep(&t, &t) && errno == EINTR)
+		continue;
+}
+
+static volatile sig_atomic_t terms, done;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGTERM)
+		terms++;
+	else
+		done = 1;
+}
+
+static void count_terms(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigset_t both, before;
+	sigemptyset(&both);
+	sigaddset(&both, SIGTERM);
+	sigaddset(&both, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &both, &before);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGWINCH, &action, NULL);
+	puts("ready");
+	fflush(stdout);
+	while (!done)
+		sigsuspend(&before);
+	printf("%d\n", (int)terms);
+}
+
+static void go_on_in_child(int waits)
+{
+	int status;
+	pid_t pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (pid && !waits)
+		exit(0);
+	if (pid) {
+		waitpid(pid, &status, 0);
+		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	}
+}
+
+static void start(const char *how, const char *program)
+{
+	char *const nothing[] = {NULL};
+	char *const words[] = {(char *)program, NULL};
+	int status;
+	pid_t pid;
+	if (strcmp(how, "exec") == 0)
+		execlp(program, program, (char *)NULL);
+	else if (strcmp(how, "cleared") == 0)
+		execve(program, words, nothing);
+	else if (posix_spawnp(&pid, program, NULL, NULL, words, environ) == 0 && waitpid(pid, &status, 0) == pid)
+		return;
+	die(program);
+}
+
+static void step_with(const char *name, char *value)
+{
+	if (strcmp(name, "unsetenv") == 0)
+		unsetenv(value);
+	else if (strcmp(name, "chroot") == 0 && (chroot(value) || chdir("/")))
+		die(value);
+	else if (strcmp(name, "sleep") == 0)
+		pause_ms(atol(value));
+	else if (strcmp(name, "touch") == 0)
+		close(open(value, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	else if (strcmp(name, "system") == 0 && system(value))
+		die(value);
+	else if (strcmp(name, "popen") == 0 && pclose(popen(value, "r")))
+		die(value);
+	else if (strcmp(name, "spawn") == 0 || strcmp(name, "exec") == 0 || strcmp(name, "cleared") == 0)
+		start(name, value);
+	while (strcmp(name, "wait") == 0 && access(value, F_OK))
+		pause_ms(5);
+}
+
+static void step(const char *name)
+{
+	struct rlimit none = {3, 3};
+	if (strcmp(name, "race") == 0 || strcmp(name, "fixed") == 0)
+		work(name[0] == 'f');
+	else if (strcmp(name, "closeall") == 0)
+		closefrom(3);
+	else if (strcmp(name, "closeall0") == 0)
+		closefrom(0);
+	else if (strcmp(name, "nofile") == 0)
+		setrlimit(RLIMIT_NOFILE, &none);
+	else if (strcmp(name, "drop") == 0 && (setgid(65534) || setuid(65534)))
+		die("setuid");
+	else if (strcmp(name, "fork") == 0 || strcmp(name, "detach") == 0)
+		go_on_in_child(name[0] == 'f');
+	else if (strcmp(name, "load") == 0 && !dlopen("libcuda.so.1", RTLD_NOW))
+		die("libcuda.so.1");
+	else if (strcmp(name, "term") == 0)
+		count_terms();
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		char *value = strchr(argv[i], '=');
+		if (value) {
+			*value++ = 0;
+			step_with(argv[i], value);
+		} else {
+			step(argv[i]);
+		}
+	}
+	return 0;
+}

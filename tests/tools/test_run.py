@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every process of a run is found and judged, or named: `run --error-exitcode` ends with 0 for no other reason.
+
+usage: test_run.py BUILD_DIR SOURCE_DIR
+"""
+import json
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+COMMAND = os.path.join(BUILD, "syncwatch")
+AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
+STATIC = os.path.join(BUILD, "tests", "tools", "awkward_static")
+CLOCK = os.path.join(BUILD, "tests", "tools", "clock_step.so")
+ERRORS, UNPROVEN = 9, 6
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}
+ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
+
+
+LONG = 240  # seconds: no run of these takes a second on an idle machine
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def traces(self):
+        return sorted(name for name in os.listdir(self.dir) if name.endswith(".swt"))
+
+    def call(self, *arguments, command=COMMAND, environment=None, cwd=None):
+        return subprocess.run([command, "run", "--sim", "--error-exitcode", str(ERRORS), *arguments],
+                              cwd=cwd or self.dir, env=dict(ENVIRONMENT, **(environment or {})), capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=LONG)
+
+    def ends(self, status, *arguments, **others):
+        result = self.call(*arguments, **others)
+        self.assertEqual(result.returncode, status, result.stderr)
+        if status == UNPROVEN:
+            self.assertIn("not all of this run was watched or judged", result.stderr)
+        elif status == 0:
+            self.assertNotIn("not all of this run", result.stderr)
+        return result.stderr
+
+    def shell(self, status, text, **others):
+        text = text.replace("GOOD", f"'{AWKWARD}' fixed").replace("BAD", f"'{AWKWARD}' race")
+        return self.ends(status, "sh", "-c", text, **others)
+
+
+class Processes(Case):
+    def test_each_counts_whatever_the_order(self):
+        self.shell(ERRORS, "GOOD; BAD")
+        self.shell(ERRORS, "BAD; GOOD")
+        self.shell(ERRORS, "true; BAD & wait; GOOD")
+        report = self.shell(0, "GOOD; GOOD")
+        self.assertIn("in all 2 processes that used CUDA: 0 errors", report)
+        self.shell(0, "true")
+
+    def test_the_programs_own_failure_is_passed_on(self):
+        self.shell(3, "GOOD; exit 3")
+        self.shell(ERRORS, "BAD; exit 3")
+        result = self.call("sh", "-c", "exit 3")
+        self.assertEqual(result.returncode, 3)
+
+    def test_what_processes_share_is_one_finding(self):
+        options = ("--json", self.path("r.json"))
+        report = self.ends(ERRORS, *options, "sh", "-c", f"'{AWKWARD}' race; '{AWKWARD}' race; '{AWKWARD}' fixed")
+        self.assertEqual(report.count("ERROR: syncwatch: SW103"), 1, report)
+        self.assertIn(": 2 of 3 processes", report)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            merged = json.load(file)
+        self.assertEqual(merged["summary"]["errors"], 1)
+        self.assertEqual([len(f["processes"]) for f in merged["findings"] if f["severity"] == "error"], [2])
+        self.assertEqual([p["summary"]["errors"] for p in merged["processes"]], [1, 1, 0])
+        self.assertEqual(merged["run"], {"processes": 3, "complete": True, "gaps": [], "without_recorder": []})
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+
+    def test_one_process_keeps_the_shape_of_a_report(self):
+        self.ends(ERRORS, "--json", self.path("run.json"), "-o", "t.swt", AWKWARD, "race")
+        subprocess.run([COMMAND, "report", "--json", self.path("report.json"), self.path("t.swt")], check=True,
+                       stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+        with open(self.path("run.json")) as run, open(self.path("report.json")) as report:
+            run, report = json.load(run), json.load(report)
+        whole = run["processes"][0]
+        self.assertEqual(whole.keys(), report.keys())
+        self.assertEqual(run["findings"][0].pop("processes"), [run["program"]["pid"]])
+        for name in ("schema", "program", "devices", "findings", "in_flight"):
+            self.assertEqual(run[name], report[name])
+
+    def test_children_of_python_which_close_everything(self):
+        for first, second, status in (("race", "fixed", ERRORS), ("fixed", "race", ERRORS), ("fixed", "fixed", 0)):
+            program = f"import subprocess\nfor mode in '{first}', '{second}': subprocess.run(['{AWKWARD}', mode])"
+            self.ends(status, sys.executable, "-c", program)
+
+    def test_closed_descriptors(self):
+        for close in ("closeall", "closeall0"):
+            self.ends(ERRORS, AWKWARD, close, "race")
+            self.ends(ERRORS, AWKWARD, "fork", close, "race")
+            self.ends(0, AWKWARD, "fork", close, "fixed")
+
+    def test_forks(self):
+        self.ends(ERRORS, AWKWARD, "fork", "fork", "race")
+        self.ends(0, AWKWARD, "fork", "fork", "fixed")
+
+    def test_execs(self):
+        self.ends(ERRORS, "env", AWKWARD, "race")
+        self.ends(ERRORS, AWKWARD, "race", f"exec={AWKWARD}")
+        self.ends(0, AWKWARD, "fixed", f"spawn={AWKWARD}", f"system={AWKWARD} fixed", f"popen={AWKWARD} fixed")
+        self.ends(ERRORS, AWKWARD, "fixed", f"system={AWKWARD} race")
+
+    def test_many_processes(self):
+        report = self.shell(ERRORS, "for i in $(seq 30); do GOOD & done; BAD; wait")
+        self.assertIn("in all 31 processes that used CUDA: 1 errors", report)
+
+    def test_a_process_that_outlives_the_program_is_waited_for(self):
+        self.ends(ERRORS, AWKWARD, "detach", "sleep=300", "race")
+        self.ends(0, AWKWARD, "detach", "sleep=300", "fixed")
+
+    def test_but_not_for_ever(self):
+        ready, done = self.path("ready"), self.path("done")
+        report = self.ends(UNPROVEN, "--wait", "50", "sh", "-c",
+                           f"'{AWKWARD}' fixed touch={ready} wait={done} >/dev/null 2>&1 & while [ ! -e {ready} ]; do sleep 0.01; done")
+        self.assertIn("uses CUDA and still runs", report)
+        report = self.ends(UNPROVEN, "--wait", "50", "sh", "-c", f"'{AWKWARD}' wait={done} >/dev/null 2>&1 &")
+        self.assertIn("still runs, and may use CUDA later", report)
+        open(done, "w").close()
+
+
+class Believed(Case):
+    """Neither a clock nor a folder is believed."""
+
+    def test_a_clock_that_steps_back(self):
+        self.shell(ERRORS, f'LD_PRELOAD="$LD_PRELOAD:{CLOCK}" BAD')
+        self.shell(0, f'LD_PRELOAD="$LD_PRELOAD:{CLOCK}" GOOD')
+
+    def test_a_trace_that_was_removed_or_moved(self):
+        self.assertIn("judged, and not kept", self.shell(ERRORS, "BAD; rm *.swt"))
+        self.assertIn("judged, and not kept", self.shell(0, "GOOD; rm *.swt"))
+        self.shell(ERRORS, "BAD; mkdir x; mv *.swt x")
+
+    def test_a_planted_trace_is_none_of_the_run(self):
+        self.ends(0, "-o", "t.swt", AWKWARD, "fixed")
+        self.ends(ERRORS, "-o", "other.swt", AWKWARD, "race")
+        # The good one under the name of the bad, and the other way round, each newer than the run.
+        self.ends(ERRORS, "-o", "t.swt", "sh", "-c",
+                  f"'{AWKWARD}' race; mv t-2.swt away; cp t.swt t-2.swt; cp t.swt t-3.swt")
+        self.ends(0, "-o", "u.swt", "sh", "-c", f"'{AWKWARD}' fixed; mv u.swt away; cp other.swt u.swt")
+
+    def test_a_trace_that_was_cut(self):
+        report = self.shell(UNPROVEN, "GOOD; truncate -s 8000 *.swt")
+        self.assertIn("its trace", report)
+
+    def test_messages_without_the_nonce_do_not_count(self):
+        program = ("import os, socket\n"
+                   "version, nonce, folder = os.environ['SYNCWATCH_RUN'].split(':')\n"
+                   "for text in b'x', b'SWRUN\\r\\n\\1' + bytes(64) + b'y', b'':\n"
+                   "    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+                   "    s.connect(folder + '/sock'); s.send(text); s.close()\n")
+        self.ends(0, sys.executable, "-c", program)
+
+    def test_nothing_is_left(self):
+        private = self.path("private")
+        os.mkdir(private)
+        environment = {"TMPDIR": private, "XDG_RUNTIME_DIR": private}
+        self.ends(0, "sh", "-c", 'test -S "${SYNCWATCH_RUN##*:}/sock" && test "$(stat -c %a "${SYNCWATCH_RUN##*:}")" = 700',
+                  environment=environment)
+        self.ends(0, AWKWARD, "fixed", environment=environment)
+        result = self.call("/nonexistent/program", environment=environment)
+        self.assertEqual((result.returncode, os.listdir(private)), (127, []))
+
+
+class Unwatched(Case):
+    """What keeps the recorder out is named, and is no success."""
+
+    def test_an_environment_without_it(self):
+        for text in ("env -i GOOD || true", "env -u LD_PRELOAD GOOD", "LD_PRELOAD=libm.so.6 BAD", "unset LD_PRELOAD; BAD"):
+            report = self.shell(UNPROVEN, text)
+            self.assertIn("the LD_PRELOAD that it was started with lacks the recorder", report)
+        report = self.shell(UNPROVEN, "env -u SYNCWATCH_RUN GOOD")
+        self.assertIn("without the SYNCWATCH_RUN of this run", report)
+        self.shell(0, "env -u HOME GOOD")
+
+    def test_by_whatever_call(self):
+        for step in ("cleared=/bin/true", "fork cleared=/bin/true", "unsetenv=LD_PRELOAD exec=true",
+                     "unsetenv=LD_PRELOAD spawn=true", "unsetenv=LD_PRELOAD system=true",
+                     "unsetenv=LD_PRELOAD popen=true", "unsetenv=SYNCWATCH_RUN spawn=true"):
+            self.ends(UNPROVEN, AWKWARD, *step.split())
+        for step in ("exec=true", "spawn=true", "system=true", "popen=true"):
+            self.ends(0, AWKWARD, step)
+
+    def test_without_an_error_exitcode_the_program_speaks(self):
+        result = subprocess.run([COMMAND, "run", "--sim", "env", "-i", "true"], cwd=self.dir, env=ENVIRONMENT,
+                                capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("not all of this run was watched", result.stderr)
+
+    def test_static_programs(self):
+        report = self.shell(0, f"'{STATIC}'; GOOD")
+        self.assertIn("1 program ran without the recorder, which cannot load the CUDA driver", report)
+        self.assertIn("statically linked", self.ends(UNPROVEN, STATIC))
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_another_users_program(self):
+        program = self.path("setuid")
+        shutil.copy("/bin/true", program)
+        os.chmod(self.dir, 0o755)
+        os.chown(program, pwd.getpwnam("nobody").pw_uid, 0)
+        os.chmod(program, 0o4755)
+        self.assertIn("set-user-id", self.shell(UNPROVEN, "./setuid"))
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_another_user_and_root(self):
+        os.chmod(self.dir, 0o777)
+        os.mkdir(self.path("jail"))
+        probe = subprocess.run([AWKWARD, "drop", "load"], env=dict(ENVIRONMENT, LD_LIBRARY_PATH=os.path.join(BUILD, "sim")))
+        if probe.returncode == 0:  # else other users may not read the build folder
+            self.ends(ERRORS, AWKWARD, "drop", "race")
+            self.ends(0, AWKWARD, "drop", "fixed")
+        self.ends(UNPROVEN, AWKWARD, "load", f"chroot={self.path('jail')}", "fixed")
+
+    def test_a_process_that_can_make_no_trace(self):
+        self.assertIn("uses CUDA and ran unrecorded", self.ends(UNPROVEN, "-o", "t.swt", "sh", "-c",
+                                                                f"SYNCWATCH_OPTIONS=trace=/nonexistent/t '{AWKWARD}' fixed"))
+
+    def test_a_process_that_can_tell_nothing(self):
+        self.assertIn("could not say where their traces are", self.ends(UNPROVEN, AWKWARD, "load", "nofile", "fixed"))
+
+    def test_losses(self):
+        report = self.ends(UNPROVEN, AWKWARD, "fixed", environment={"SYNCWATCH_OPTIONS": "max-size=4K"})
+        self.assertIn("process ", report)
+
+
+class Installation(Case):
+    def install(self, name):
+        folder = self.path(name)
+        os.makedirs(os.path.join(folder, "sim"))
+        shutil.copy(COMMAND, folder)
+        for file in ("libsyncwatch.so", "libsyncwatch-run.so"):
+            shutil.copy(os.path.join(BUILD, file), folder)
+        for file in os.listdir(os.path.join(BUILD, "sim")):
+            if file.startswith("lib"):
+                shutil.copy(os.path.join(BUILD, "sim", file), os.path.join(folder, "sim"))
+        return os.path.join(folder, "syncwatch")
+
+    def test_names_that_the_loader_takes_apart(self):
+        for name in ("plain", "in stalled", "a:b", "c;d", "$LIB", "tab\there"):
+            command = self.install(name)
+            self.ends(ERRORS, AWKWARD, "race", command=command)
+            self.ends(0, AWKWARD, "fixed", command=command)
+
+    def test_a_recorder_that_does_not_load(self):
+        command = self.install("broken")
+        with open(os.path.join(self.dir, "broken", "libsyncwatch.so"), "wb") as file:
+            file.write(b"no object")
+        self.assertIn("libsyncwatch.so could not be loaded", self.ends(UNPROVEN, AWKWARD, "fixed", command=command))
+        with open(os.path.join(self.dir, "broken", "libsyncwatch-run.so"), "wb") as file:
+            file.write(b"no object")
+        self.assertIn("the recorder did not load into it", self.ends(UNPROVEN, AWKWARD, "fixed", command=command))
+
+
+class Signals(Case):
+    def count(self, send):
+        """How many SIGTERM the program got.  SIGWINCH is passed on behind it, so that the program knows when it has all."""
+        with subprocess.Popen([COMMAND, "run", "--sim", AWKWARD, "term"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, start_new_session=True, cwd=self.dir,
+                              env=ENVIRONMENT) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            send(process)
+            process.send_signal(signal.SIGWINCH)
+            count = process.stdout.read()
+            self.assertEqual(process.wait(), 0)
+            return int(count)
+
+    def test_one_signal_to_the_group_arrives_once(self):
+        self.assertEqual(self.count(lambda process: os.killpg(process.pid, signal.SIGTERM)), 1)
+
+    def test_one_signal_to_the_command_arrives_once(self):
+        self.assertEqual(self.count(lambda process: process.send_signal(signal.SIGTERM)), 1)
+
+    def test_none_arrives_by_itself(self):
+        self.assertEqual(self.count(lambda process: None), 0)
+
+
+class Terminal(Case):
+    def test_names_do_not_speak_to_the_terminal(self):
+        folder = self.path("e\033]0;owned\007\033[31m")
+        os.mkdir(folder)
+        result = self.call(AWKWARD, "race", cwd=folder)
+        self.assertEqual(result.returncode, ERRORS, result.stderr)
+        self.assertNotIn("\033", result.stderr)
+        self.assertNotIn("\007", result.stderr)
+        trace, = (os.path.join(folder, name) for name in os.listdir(folder))
+        for arguments in (("report", trace), ("stat", trace), ("dump", trace), ("report", trace + "x"),
+                          ("kernels", trace), ("export", "--dot", "/nonexistent/\033", trace), ("\033",)):
+            result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+            self.assertNotIn("\033", result.stdout + result.stderr, arguments[0])
+
+    def test_reports_are_private(self):
+        self.ends(ERRORS, "--json", self.path("r.json"), "--chrome", self.path("c.json"), "--dot", self.path("g.dot"),
+                  AWKWARD, "race")
+        for name in ("r.json", "c.json", "g.dot", *self.traces()):
+            self.assertEqual(stat.S_IMODE(os.stat(self.path(name)).st_mode), 0o600, name)
+
+
+unittest.main(argv=sys.argv[:1], verbosity=1)

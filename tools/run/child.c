@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/witness.h"
+
+/* What a user, a shell or a batch system may send to end or steer a program. */
+static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
+
+static void watched_set(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+		sigaddset(set, passed_on[i]);
+}
+
+/* In the child: never returns. */
+static void start(const struct sw_child *child, const sigset_t *mask, const struct sigaction *sigchld, int report)
+{
+	sigaction(SIGCHLD, sigchld, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	child->prepare(child->arg, getpid());
+	execvp(child->argv[0], child->argv);
+	int code = errno;
+	while (write(report, &code, sizeof code) < 0 && errno == EINTR)
+		continue;
+	_exit(127);
+}
+
+/* errno of the exec that failed, 0 once the program runs (the pipe closes on exec). */
+static int exec_result(int fd)
+{
+	int code = 0;
+	ssize_t n;
+	while ((n = read(fd, &code, sizeof code)) < 0 && errno == EINTR)
+		continue;
+	return n == sizeof code ? code : 0;
+}
+
+static void take_signal(int fd, pid_t pid, struct sw_witness *witness)
+{
+	struct signalfd_siginfo info;
+	if (read(fd, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD)
+		return;
+	/* Asked in any case, so that the signal does not stay pending there.  A code above 0 is the kernel's: the
+	   terminal has told the program too. */
+	const bool group = sw_witness_saw(witness, (int)info.ssi_signo);
+	if (!group && info.ssi_code <= 0)
+		kill(pid, (int)info.ssi_signo);
+}
+
+/* Buries whatever has ended: orphans of the program are our children.  True: the program has. */
+static bool reap(pid_t pid, struct sw_witness *witness, int *status)
+{
+	pid_t ended;
+	int how;
+	while ((ended = waitpid(-1, &how, WNOHANG)) > 0) {
+		if (ended == witness->pid)
+			witness->pid = -1;
+		if (ended == pid) {
+			*status = how;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void wait_for(const struct sw_child *child, pid_t pid, int signals, struct sw_witness *witness, int *status)
+{
+	struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = child->fd, .events = POLLIN}};
+	while (!reap(pid, witness, status)) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents)
+			child->serve(child->arg);
+		if (fds[0].revents)
+			take_signal(signals, pid, witness);
+	}
+}
+
+/* The program's life, with every watched signal blocked. */
+static int live(const struct sw_child *child, const sigset_t *watched, const sigset_t *before,
+		const struct sigaction *sigchld, pid_t *pid, int *status, struct sw_error *error)
+{
+	int report[2], code = 0;
+	const int signals = signalfd(-1, watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0 || pipe2(report, O_CLOEXEC)) {
+		code = sw_fail(error, -errno, "cannot make a pipe: %s", strerror(errno));
+		if (signals >= 0)
+			close(signals);
+		return code;
+	}
+	struct sw_witness witness;
+	sw_witness_start(&witness);
+	*pid = fork();
+	if (*pid == 0)
+		start(child, before, sigchld, report[1]);
+	if (*pid < 0)
+		code = sw_fail(error, -errno, "cannot start a process: %s", strerror(errno));
+	close(report[1]);
+	if (*pid > 0) {
+		child->started(child->arg, *pid);
+		int failed = exec_result(report[0]);
+		wait_for(child, *pid, signals, &witness, status);
+		if (failed)
+			code = sw_fail(error, -failed, "cannot run '%s': %s", child->argv[0], strerror(failed));
+	}
+	sw_witness_end(&witness);
+	close(report[0]);
+	close(signals);
+	return code;
+}
+
+int sw_child_run(const struct sw_child *child, pid_t *pid, int *status, struct sw_error *error)
+{
+	sigset_t watched, before;
+	struct sigaction plain = {.sa_handler = SIG_DFL}, sigchld;
+	/* Blocked before the fork, so that no signal falls between it and the wait.  An inherited SIG_IGN for SIGCHLD
+	   would reap the program behind our back. */
+	watched_set(&watched);
+	sigprocmask(SIG_BLOCK, &watched, &before);
+	sigaction(SIGCHLD, &plain, &sigchld);
+	int code = live(child, &watched, &before, &sigchld, pid, status, error);
+	sigaction(SIGCHLD, &sigchld, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return code;
+}

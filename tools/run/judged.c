@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/judged.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "draw.h"
+#include "report/json/report_parts.h"
+#include "terminal.h"
+
+/* A stream into memory. */
+struct buffer {
+	char *text;
+	size_t bytes;
+	FILE *file;
+};
+
+static FILE *buffer_open(struct buffer *buffer)
+{
+	buffer->file = open_memstream(&buffer->text, &buffer->bytes);
+	if (!buffer->file) {
+		sw_complain(SW_EXIT_MEMORY, "out of memory");
+		exit(SW_EXIT_MEMORY);
+	}
+	return buffer->file;
+}
+
+static char *buffer_close(struct buffer *buffer)
+{
+	if (fclose(buffer->file)) {
+		sw_complain(SW_EXIT_MEMORY, "out of memory");
+		exit(SW_EXIT_MEMORY);
+	}
+	return buffer->text;
+}
+
+/* ---- one process ------------------------------------------------------------------------------------------------- */
+
+/* JSON as it will stand `depth` levels deep in the file. */
+static char *json_of(struct sw_report *report, int depth, void (*put)(struct sw_json *json, struct sw_report *report))
+{
+	struct buffer buffer;
+	struct sw_json json = {.out = buffer_open(&buffer), .depth = depth, .first = true};
+	put(&json, report);
+	return buffer_close(&buffer);
+}
+
+static void put_whole(struct sw_json *json, struct sw_report *report)
+{
+	sw_json_open(json, NULL, '{');
+	sw_report_json_members(json, report);
+	sw_json_close(json, '}');
+}
+
+static char *finding_json(struct sw_report *report, size_t index)
+{
+	struct buffer buffer;
+	struct sw_json json = {.out = buffer_open(&buffer), .depth = 2, .first = true};
+	sw_report_json_finding(&json, report, index);
+	return buffer_close(&buffer);
+}
+
+static char *finding_text(struct sw_report *report, size_t index, bool colour)
+{
+	struct buffer buffer;
+	FILE *out = buffer_open(&buffer);
+	bool printed = sw_report_text_finding(report, index, out, colour);
+	char *text = buffer_close(&buffer);
+	if (printed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static struct sw_judged_finding *find_finding(struct sw_judged *judged, const struct sw_shown_finding *told)
+{
+	for (size_t i = 0; i < judged->findings.n; i++) {
+		struct sw_judged_finding *f = &judged->findings.at[i];
+		if (f->fingerprint == told->fingerprint && f->severity == told->finding->severity &&
+		    f->suppressed == told->suppressed)
+			return f;
+	}
+	return NULL;
+}
+
+static void add_finding(struct sw_judged *judged, struct sw_report *report, size_t index)
+{
+	const struct sw_shown_finding *told = &report->told.at[index];
+	struct sw_judged_finding *f = find_finding(judged, told);
+	const size_t process = judged->processes.n - 1;
+	if (!f) {
+		f = sw_vec_push(&judged->findings);
+		*f = (struct sw_judged_finding){.fingerprint = told->fingerprint,
+						.severity = told->finding->severity,
+						.suppressed = told->suppressed,
+						.text = finding_text(report, index, judged->colour),
+						.json = judged->options->json ? finding_json(report, index) : NULL};
+		struct sw_report_totals *totals = &judged->totals;
+		if (!told->suppressed)
+			++*(f->severity == SW_ERROR	? &totals->errors
+			    : f->severity == SW_WARNING ? &totals->warnings
+							: &totals->notes);
+	}
+	if (!f->in.n || f->in.at[f->in.n - 1] != process)
+		*sw_vec_push(&f->in) = process;
+}
+
+static char *name_of(const struct sw_reader *reader)
+{
+	const struct sw_trace_process *process = sw_reader_process(reader);
+	const char *slash = process ? strrchr(process->exe, '/') : NULL;
+	return sw_strdup(!process ? "a program" : slash ? slash + 1 : process->exe);
+}
+
+/* What keeps a report from being a proof, in the order in which it would be mended. */
+static void find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis)
+{
+	const struct sw_coverage *coverage = &analysis->judgement->coverage;
+	const uint64_t lost = coverage->records_lost > sw_reader_totals(analysis->reader).lost
+				      ? coverage->records_lost
+				      : sw_reader_totals(analysis->reader).lost;
+	const char *damage = sw_reader_damage(analysis->reader, 0);
+	if (!sw_reader_process(analysis->reader))
+		sw_session_gap(session, pid, sw_strdup("its trace holds no record: it ran unrecorded"));
+	if (lost)
+		sw_session_gap(session, pid, sw_format("%" PRIu64 " of its records were lost", lost));
+	if (damage)
+		sw_session_gap(session, pid, sw_format("its trace is damaged: %s", damage));
+	if (coverage->sticky_error_seq)
+		sw_session_gap(
+			session, pid,
+			sw_format("a CUDA error ended its judgement at call %" PRIu64, coverage->sticky_error_seq));
+}
+
+static void add_process(struct sw_judged *judged, struct sw_session *session, pid_t pid, const char *trace,
+			struct sw_analysis *analysis)
+{
+	struct sw_report *report = analysis->report;
+	struct sw_judged_process *p = sw_vec_push(&judged->processes);
+	struct buffer buffer;
+	*p = (struct sw_judged_process){.pid = pid, .name = name_of(analysis->reader), .trace = sw_strdup(trace)};
+	p->totals = report->totals;
+	p->host_wait_ns = analysis->judgement->host_wait_ns;
+	p->folded_wait_ns = analysis->judgement->folded_wait_ns;
+	p->folded_waits = analysis->judgement->folded_waits;
+	judged->totals.suppressed += report->totals.suppressed;
+	judged->totals.hidden += report->totals.hidden;
+	for (size_t i = 0; i < report->told.n; i++)
+		add_finding(judged, report, i);
+	sw_report_text_rest(report, buffer_open(&buffer), judged->colour);
+	p->rest = buffer_close(&buffer);
+	if (judged->options->json) {
+		p->head = json_of(report, 1, sw_report_json_head);
+		p->json = json_of(report, 2, put_whole);
+		p->tail = json_of(report, 1, sw_report_json_tail);
+	}
+	find_gaps(session, pid, analysis);
+}
+
+static void judge(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace, bool draw)
+{
+	struct sw_analysis analysis;
+	char *held = sw_format("/proc/self/fd/%d", trace->fd);
+	const bool kept = sw_session_in_place(trace);
+	const char *path = kept ? trace->path : held;
+	int status = sw_analysis_judge_only(&analysis, path, judged->options, judged->options->all);
+	if (analysis.report)
+		add_process(judged, session, trace->pid, trace->path, &analysis);
+	if (status || !analysis.report)
+		sw_session_gap(session, trace->pid, sw_strdup("its trace could not be judged to its end"));
+	if (!kept)
+		sw_complain(status, "%s was removed or replaced while the program ran: judged, and not kept",
+			    trace->path);
+	if (!status && draw)
+		status = sw_draw(path, judged->options, analysis.judgement);
+	if (status && !judged->status)
+		judged->status = status;
+	sw_analysis_free(&analysis);
+	free(held);
+}
+
+/* Of the program itself; one that execs another leaves several, the last of which did the work. */
+static size_t main_trace(const struct sw_session *session)
+{
+	size_t best = 0;
+	for (size_t i = 0; i < session->traces.n; i++)
+		if (session->traces.at[i].pid == session->main)
+			best = i;
+	return best;
+}
+
+void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session)
+{
+	const size_t first = main_trace(session);
+	*judged = (struct sw_judged){.options = options, .colour = sw_terminal_colour(STDERR_FILENO)};
+	if (session->traces.n)
+		judge(judged, session, &session->traces.at[first], true);
+	for (size_t i = 0; i < session->traces.n; i++)
+		if (i != first)
+			judge(judged, session, &session->traces.at[i], false);
+}
+
+void sw_judged_free(struct sw_judged *judged)
+{
+	for (size_t i = 0; i < judged->processes.n; i++) {
+		struct sw_judged_process *p = &judged->processes.at[i];
+		char *texts[] = {p->name, p->trace, p->rest, p->json, p->head, p->tail};
+		for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+			free(texts[k]);
+	}
+	for (size_t i = 0; i < judged->findings.n; i++) {
+		free(judged->findings.at[i].text);
+		free(judged->findings.at[i].json);
+		free(judged->findings.at[i].in.at);
+	}
+	free(judged->processes.at);
+	free(judged->findings.at);
+	*judged = (struct sw_judged){0};
+}

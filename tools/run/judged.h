@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes of a run, judged one after the other, and the report over all of them.
+ *
+ * A process is judged and turned into text at once, so that the memory of one judgement is needed at a time.  A finding
+ * that several processes share (by fingerprint) is printed once and names them.
+ */
+#ifndef SW_TOOLS_RUN_JUDGED_H
+#define SW_TOOLS_RUN_JUDGED_H
+
+#include "command.h"
+#include "report/report.h"
+#include "run/session.h"
+
+struct sw_judged_finding {
+	uint64_t fingerprint;
+	enum sw_severity severity;
+	bool suppressed;
+	char *text;	   /* NULL: a note, which the process's own part tells */
+	char *json;	   /* NULL: not asked for */
+	SW_VEC(size_t) in; /* processes, by index */
+};
+
+struct sw_judged_process {
+	pid_t pid;
+	char *name, *trace;
+	char *rest; /* notes, coverage and what else the text ends with */
+	char *json, *head, *tail;
+	struct sw_report_totals totals;
+	uint64_t host_wait_ns, folded_wait_ns, folded_waits;
+};
+
+struct sw_judged {
+	const struct sw_options *options;
+	SW_VEC(struct sw_judged_process) processes;
+	SW_VEC(struct sw_judged_finding) findings;
+	struct sw_report_totals totals; /* each finding once */
+	int status;			/* the first that was not SW_EXIT_OK */
+	bool colour;
+};
+
+/* Judges the traces of a session, the main process first; what a trace lacks becomes a gap of the session. */
+void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session);
+
+/* Prints the report on stderr and writes the JSON, if asked for. */
+void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session);
+int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
+
+void sw_judged_free(struct sw_judged *judged);
+
+#endif

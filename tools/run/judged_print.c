@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report over all processes of a run, as text and as JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "output.h"
+#include "report/json/json_out.h"
+#include "run/judged.h"
+#include "terminal.h"
+
+#define WHOLE_PARTS 8 /* processes whose coverage is printed in full; the others get a line each */
+#define NAMED_MANY  8 /* processes that a finding names */
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void put_name(FILE *out, const struct sw_judged_process *p)
+{
+	sw_put_plain(out, p->name);
+	fprintf(out, " (process %d)", (int)p->pid);
+}
+
+static void put_where(FILE *out, const struct sw_judged *judged, const struct sw_judged_finding *finding)
+{
+	fputs("In ", out);
+	for (size_t i = 0; i < finding->in.n && i < NAMED_MANY; i++) {
+		if (i)
+			fputs(", ", out);
+		put_name(out, &judged->processes.at[finding->in.at[i]]);
+	}
+	if (finding->in.n > NAMED_MANY)
+		fprintf(out, " and %zu more", finding->in.n - NAMED_MANY);
+	fprintf(out, ": %zu of %zu processes\n", finding->in.n, judged->processes.n);
+}
+
+static void put_findings(FILE *out, const struct sw_judged *judged)
+{
+	for (size_t i = 0; i < judged->findings.n; i++) {
+		const struct sw_judged_finding *finding = &judged->findings.at[i];
+		if (!finding->text)
+			continue;
+		if (judged->processes.n > 1)
+			put_where(out, judged, finding);
+		fputs(finding->text, out);
+	}
+}
+
+static void put_trace(FILE *out, const struct sw_judged_process *p)
+{
+	fprintf(out, "  %-14s", "trace:");
+	sw_put_plain(out, p->trace);
+	putc('\n', out);
+}
+
+static void put_process(FILE *out, const struct sw_judged *judged, size_t index)
+{
+	const struct sw_judged_process *p = &judged->processes.at[index];
+	if (judged->processes.n > 1) {
+		fputs("---- ", out);
+		put_name(out, p);
+		if (index >= WHOLE_PARTS) {
+			fprintf(out, ": %u errors, %u warnings, %u notes; trace: ", p->totals.errors,
+				p->totals.warnings, p->totals.notes);
+			sw_put_plain(out, p->trace);
+			putc('\n', out);
+			return;
+		}
+		putc('\n', out);
+	}
+	fputs(p->rest, out);
+	put_trace(out, p);
+}
+
+static void put_gap(FILE *out, const struct sw_session_gap *gap)
+{
+	fputs("  ", out);
+	if (gap->pid > 0)
+		fprintf(out, "process %d: ", (int)gap->pid);
+	sw_put_plain(out, gap->text);
+	putc('\n', out);
+}
+
+static void put_gaps(FILE *out, const struct sw_session *session)
+{
+	if (session->gaps.n)
+		fputs("syncwatch: not all of this run was watched or judged, so it may hold more:\n", out);
+	for (size_t i = 0; i < session->gaps.n; i++)
+		put_gap(out, &session->gaps.at[i]);
+	if (session->known.n)
+		fprintf(out,
+			"syncwatch: %zu program%s ran without the recorder, which cannot load the CUDA driver (static, "
+			"or "
+			"not 64-bit)\n",
+			session->known.n, session->known.n == 1 ? "" : "s");
+}
+
+void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session)
+{
+	FILE *out = stderr;
+	put_findings(out, judged);
+	for (size_t i = 0; i < judged->processes.n; i++)
+		put_process(out, judged, i);
+	if (judged->processes.n > 1)
+		fprintf(out, "syncwatch: in all %zu processes that used CUDA: %u errors, %u warnings, %u notes\n",
+			judged->processes.n, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
+	if (!judged->processes.n && !session->traces.n && !session->gaps.n)
+		fputs("syncwatch: no CUDA call was seen, so there is nothing to judge\n", out);
+	put_gaps(out, session);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void put_raw(struct sw_json *json, const char *members)
+{
+	if (!json->first)
+		putc(',', json->out);
+	fputs(members, json->out);
+	json->first = false;
+}
+
+static void put_json_findings(struct sw_json *json, const struct sw_judged *judged)
+{
+	sw_json_open(json, "findings", '[');
+	for (size_t i = 0; i < judged->findings.n; i++) {
+		const struct sw_judged_finding *finding = &judged->findings.at[i];
+		put_raw(json, finding->json);
+		json->depth++;
+		sw_json_open(json, "processes", '[');
+		for (size_t k = 0; k < finding->in.n; k++)
+			sw_json_number(json, NULL, (uint64_t)judged->processes.at[finding->in.at[k]].pid);
+		sw_json_close(json, ']');
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_json_summary(struct sw_json *json, const struct sw_judged *judged)
+{
+	uint64_t wait_ns = 0, folded_ns = 0, folded = 0;
+	for (size_t i = 0; i < judged->processes.n; i++) {
+		wait_ns += judged->processes.at[i].host_wait_ns;
+		folded_ns += judged->processes.at[i].folded_wait_ns;
+		folded += judged->processes.at[i].folded_waits;
+	}
+	sw_json_open(json, "summary", '{');
+	sw_json_number(json, "errors", judged->totals.errors);
+	sw_json_number(json, "warnings", judged->totals.warnings);
+	sw_json_number(json, "notes", judged->totals.notes);
+	sw_json_number(json, "suppressed", judged->totals.suppressed);
+	sw_json_number(json, "hidden", judged->totals.hidden);
+	sw_json_ms(json, "host_wait_ms", wait_ns);
+	sw_json_number(json, "folded_waits", folded);
+	sw_json_ms(json, "folded_wait_ms", folded_ns);
+	sw_json_close(json, '}');
+}
+
+static void put_json_gaps(struct sw_json *json, const char *key, const struct sw_session_gap *gaps, size_t n)
+{
+	sw_json_open(json, key, '[');
+	for (size_t i = 0; i < n; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_number(json, "pid", gaps[i].pid > 0 ? (uint64_t)gaps[i].pid : 0);
+		sw_json_text(json, "text", gaps[i].text);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_json(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
+{
+	const struct sw_judged_process *first = &judged->processes.at[0];
+	sw_json_open(json, NULL, '{');
+	put_raw(json, first->head);
+	put_json_findings(json, judged);
+	put_json_summary(json, judged);
+	put_raw(json, first->tail);
+	sw_json_open(json, "processes", '[');
+	for (size_t i = 0; i < judged->processes.n; i++)
+		put_raw(json, judged->processes.at[i].json);
+	sw_json_close(json, ']');
+	sw_json_open(json, "run", '{');
+	sw_json_number(json, "processes", judged->processes.n);
+	sw_json_bool(json, "complete", session->gaps.n == 0);
+	put_json_gaps(json, "gaps", session->gaps.at, session->gaps.n);
+	put_json_gaps(json, "without_recorder", session->known.at, session->known.n);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+}
+
+int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (!judged->options->json || !judged->processes.n)
+		return SW_EXIT_OK;
+	if (sw_output_open(&output, judged->options->json, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	struct sw_json json = {.out = output.file};
+	put_json(&json, judged, session);
+	if (sw_output_close(&output, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	return SW_EXIT_OK;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "elf_probe.h"
+#include "syncwatch/format.h"
+
+#define REAP_MS	    5
+#define PATIENCE_MS 1000
+
+void sw_session_gap(struct sw_session *session, pid_t pid, char *text)
+{
+	*sw_vec_push(&session->gaps) = (struct sw_session_gap){pid, text};
+}
+
+static void expect(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
+{
+	*sw_vec_push(&session->expected) = (struct sw_session_image){pid, flags, sw_strdup(file)};
+}
+
+void sw_session_start(struct sw_session *session, pid_t pid, const char *file)
+{
+	session->main = pid;
+	expect(session, pid, SW_ANNOUNCE_SEARCH, file);
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+/* Forgets the image that this process announced last.  False: it had announced none. */
+static bool forget_last(struct sw_session *session, pid_t pid)
+{
+	for (size_t i = session->expected.n; pid && i-- > 0;) {
+		struct sw_session_image *image = &session->expected.at[i];
+		if (image->pid != pid)
+			continue;
+		free(image->file);
+		memmove(image, image + 1, (--session->expected.n - i) * sizeof *image);
+		return true;
+	}
+	return false;
+}
+
+static bool take_early(struct sw_session *session, pid_t pid)
+{
+	for (size_t i = 0; i < session->early.n; i++)
+		if (session->early.at[i] == pid) {
+			session->early.at[i] = session->early.at[--session->early.n];
+			return true;
+		}
+	return false;
+}
+
+static void hello(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
+{
+	if (!forget_last(session, pid))
+		*sw_vec_push(&session->early) = pid;
+	if (!(flags & SW_ANNOUNCE_RECORDER))
+		sw_session_gap(session, pid, sw_format("%s: libsyncwatch.so could not be loaded into it", file));
+}
+
+/* The pid of posix_spawn is of the sender's namespace: only where that is ours does it name a process to us. */
+static void spawned(struct sw_session *session, const struct sw_heard *heard)
+{
+	const struct sw_announce_message *m = heard->message;
+	const bool ours = m->pid == heard->peer.pid && m->number > 0 && m->number <= INT32_MAX;
+	const pid_t pid = ours ? (pid_t)m->number : 0;
+	const uint32_t lost = SW_ANNOUNCE_LOST_PRELOAD | SW_ANNOUNCE_LOST_RUN;
+	if (pid && take_early(session, pid))
+		return;
+	if (pid || m->flags & lost)
+		expect(session, pid, m->flags, heard->text);
+}
+
+/* ---- traces ------------------------------------------------------------------------------------------------------ */
+
+bool sw_session_in_place(const struct sw_session_trace *trace)
+{
+	struct stat s;
+	return lstat(trace->path, &s) == 0 && s.st_dev == trace->device && s.st_ino == trace->inode;
+}
+
+/* Why the file is none that this process made; NULL: it is. */
+static const char *refusal(int fd, const struct sw_heard *heard)
+{
+	struct stat s;
+	struct sw_file_header header;
+	if (fd < 0)
+		return "is not there";
+	if (fstat(fd, &s) || !S_ISREG(s.st_mode))
+		return "is no regular file";
+	if (s.st_dev != heard->message->device || s.st_ino != heard->message->inode)
+		return "is not the file that the process made";
+	if (s.st_uid != heard->peer.uid && s.st_uid != geteuid())
+		return "belongs to another user";
+	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+	    memcmp(header.magic, SW_FORMAT_MAGIC, sizeof header.magic) || header.pid != (uint32_t)heard->message->pid)
+		return "is not the trace of that process";
+	return NULL;
+}
+
+static void trace(struct sw_session *session, const struct sw_heard *heard)
+{
+	const int fd = heard->fd >= 0 ? heard->fd : open(heard->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const char *why = refusal(fd, heard);
+	if (why) {
+		sw_session_gap(session, heard->peer.pid, sw_format("its trace %s %s", heard->text, why));
+		session->refused++;
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	const pid_t pid = heard->peer.pid ? heard->peer.pid : heard->message->pid;
+	*sw_vec_push(&session->traces) = (struct sw_session_trace){
+		.path = sw_strdup(heard->text),
+		.pid = pid,
+		.fd = fd,
+		.pidfd = heard->peer.pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
+		.device = heard->message->device,
+		.inode = heard->message->inode,
+	};
+}
+
+void sw_session_heard(void *arg, const struct sw_heard *heard)
+{
+	struct sw_session *session = arg;
+	const pid_t pid = heard->peer.pid;
+	if (heard->fd >= 0 && heard->message->kind != SW_ANNOUNCE_TRACE)
+		close(heard->fd);
+	switch (heard->message->kind) {
+	case SW_ANNOUNCE_HELLO:
+		hello(session, pid, heard->message->flags, heard->text);
+		break;
+	case SW_ANNOUNCE_TRACE:
+		trace(session, heard);
+		break;
+	case SW_ANNOUNCE_FAILED:
+		session->failed++;
+		sw_session_gap(session, pid, sw_format("uses CUDA and ran unrecorded: %s", heard->text));
+		break;
+	case SW_ANNOUNCE_EXEC:
+		expect(session, pid, heard->message->flags, heard->text);
+		break;
+	case SW_ANNOUNCE_EXEC_FAILED:
+		forget_last(session, pid);
+		break;
+	case SW_ANNOUNCE_SPAWNED:
+		spawned(session, heard);
+		break;
+	}
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static bool runs(const struct sw_session_trace *trace)
+{
+	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
+	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Buries what has ended.  False: nothing of the run is left. */
+static bool reap(void)
+{
+	pid_t pid;
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		continue;
+	return pid == 0 || errno == EINTR;
+}
+
+void sw_session_wait(struct sw_session *session, struct sw_channel *channel, int most_ms)
+{
+	const int64_t start = now_ms();
+	bool told = false;
+	while ((session->outlived = reap()) && now_ms() - start < most_ms) {
+		struct pollfd news = {.fd = channel->poll, .events = POLLIN};
+		poll(&news, 1, REAP_MS);
+		sw_channel_serve(channel);
+		if (!told && now_ms() - start > PATIENCE_MS) {
+			fputs("syncwatch: the program has ended; waiting for processes of it that still run (--wait)\n",
+			      stderr);
+			told = true;
+		}
+	}
+	sw_channel_serve(channel);
+}
+
+/* Why an image has no recorder, as far as its file and its start tell.  *harmless: it cannot load the CUDA driver. */
+static char *explain(const struct sw_session_image *image, bool *harmless)
+{
+	char *found = image->flags & SW_ANNOUNCE_SEARCH ? sw_elf_find_program(image->file) : NULL;
+	const char *file = found ? found : image->file[0] ? image->file : "a program";
+	const enum sw_elf_kind kind = sw_elf_kind(file);
+	const char *why = "the recorder did not load into it";
+	*harmless = kind == SW_ELF_STATIC || kind == SW_ELF_FOREIGN;
+	if (kind == SW_ELF_STATIC)
+		why = "statically linked: nothing can be preloaded";
+	else if (kind == SW_ELF_FOREIGN)
+		why = "not a 64-bit program of this machine";
+	else if (kind == SW_ELF_PRIVILEGED)
+		why = "set-user-id, or with capabilities: nothing of ours is preloaded";
+	else if (image->flags & SW_ANNOUNCE_LOST_PRELOAD)
+		why = "the LD_PRELOAD that it was started with lacks the recorder";
+	else if (image->flags & SW_ANNOUNCE_LOST_RUN)
+		why = "it was started without the SYNCWATCH_RUN of this run";
+	char *text = sw_format("%s: %s", file, why);
+	free(found);
+	return text;
+}
+
+static void explain_all(struct sw_session *session)
+{
+	for (size_t i = 0; i < session->expected.n; i++) {
+		const struct sw_session_image *image = &session->expected.at[i];
+		bool harmless;
+		char *text = explain(image, &harmless);
+		if (harmless && image->pid != session->main)
+			*sw_vec_push(&session->known) = (struct sw_session_gap){image->pid, text};
+		else
+			sw_session_gap(session, image->pid, text);
+	}
+}
+
+void sw_session_end(struct sw_session *session, const struct sw_channel *channel)
+{
+	explain_all(session);
+	bool named = false;
+	for (size_t i = 0; i < session->traces.n; i++)
+		if (runs(&session->traces.at[i])) {
+			sw_session_gap(session, session->traces.at[i].pid,
+				       sw_strdup("uses CUDA and still runs: judged up to now"));
+			named = true;
+		}
+	if (session->outlived && !named)
+		sw_session_gap(session, 0, sw_strdup("a process that it started still runs, and may use CUDA later"));
+	const uint32_t cuda = sw_channel_cuda(channel), undelivered = sw_channel_undelivered(channel);
+	const size_t told = session->traces.n + session->failed + session->refused;
+	if (cuda > told)
+		sw_session_gap(session, 0,
+			       sw_format("%zu of %u processes that use CUDA could not say where their traces are",
+					 cuda - told, cuda));
+	if (undelivered && cuda <= told)
+		sw_session_gap(
+			session, 0,
+			sw_format("%u messages of programs that were started did not come through", undelivered));
+	if (channel->overflow)
+		sw_session_gap(session, 0, sw_strdup("there were no descriptors left to hear of more processes"));
+}
+
+void sw_session_free(struct sw_session *session)
+{
+	for (size_t i = 0; i < session->traces.n; i++) {
+		struct sw_session_trace *trace = &session->traces.at[i];
+		free(trace->path);
+		close(trace->fd);
+		if (trace->pidfd >= 0)
+			close(trace->pidfd);
+	}
+	for (size_t i = 0; i < session->expected.n; i++)
+		free(session->expected.at[i].file);
+	for (size_t i = 0; i < session->gaps.n; i++)
+		free(session->gaps.at[i].text);
+	for (size_t i = 0; i < session->known.n; i++)
+		free(session->known.at[i].text);
+	free(session->traces.at);
+	free(session->expected.at);
+	free(session->early.at);
+	free(session->gaps.at);
+	free(session->known.at);
+	*session = (struct sw_session){0};
+}
