@@ -190,8 +190,9 @@ const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, con
 {
 	const struct sw_trace_names *names =
 		sw_map_ptr(&packed->files, file_key(module->path, module->build_id, module->build_id_bytes));
-	bool same = names && !strcmp(names->path, module->path) && names->build_id_bytes == module->build_id_bytes &&
-		    !memcmp(names->build_id, module->build_id, module->build_id_bytes);
+	uint32_t bytes = module->build_id_bytes;
+	bool same = names && !strcmp(names->path, module->path) && names->build_id_bytes == bytes &&
+		    (!bytes || !memcmp(names->build_id, module->build_id, bytes));
 	return same ? names : NULL;
 }
 

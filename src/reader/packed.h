@@ -10,8 +10,8 @@
 struct sw_packed_code;
 
 struct sw_packed {
-	struct sw_map codes;  /* image's id -> struct sw_packed_code */
-	struct sw_map hashes; /* content -> the first struct sw_packed_code with it */
+	struct sw_map codes;   /* image's id -> struct sw_packed_code */
+	struct sw_map hashes;  /* content -> the first struct sw_packed_code with it */
 	struct sw_map modules; /* number -> struct sw_trace_names */
 	struct sw_map files;   /* hash of path and build id -> struct sw_trace_names */
 	const char *version;   /* NULL: not packed */

@@ -213,6 +213,11 @@ const struct sw_file_header *sw_reader_header(const struct sw_reader *r)
 	return &r->source.header;
 }
 
+const struct sw_source *sw_reader_source(const struct sw_reader *r)
+{
+	return &r->source;
+}
+
 const char *sw_reader_path(const struct sw_reader *r)
 {
 	return r->source.path;

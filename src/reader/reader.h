@@ -93,8 +93,9 @@ struct sw_trace_image {
 	uint64_t bytes, hash, file_offset, handle;
 	const char *path; /* "" anonymous */
 	const void *data; /* whole content, once its last piece was read and its hash is right, else NULL */
-	/* Of a packed trace: the code of the kernels that were launched, in place of path and data.  NULL: none, code_why
-	   tells then what was wrong with the file where the trace was packed ("" or NULL: nothing is known). */
+	/* Of a packed trace: the code of the kernels that were launched, in place of path and data.  NULL: none,
+	   code_why tells then what was wrong with the file where the trace was packed ("" or NULL: nothing is known).
+	 */
 	const void *code;
 	uint64_t code_bytes, code_hash;
 	uint32_t code_state; /* enum sw_pack_state */
@@ -132,7 +133,8 @@ const struct sw_trace_process *sw_reader_process(const struct sw_reader *r);
 /* The module that held address ip when record seq was made. */
 const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq);
 
-/* What was packed of this object; NULL: nothing.  Innermost first; NULL: no frame at this offset of a return address. */
+/* What was packed of this object; NULL: nothing.  Innermost first; NULL: no frame at this offset of a return address.
+ */
 const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module);
 const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset);
 /* Version of the syncwatch that packed the trace; NULL: it is not packed. */

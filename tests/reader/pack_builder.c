@@ -65,8 +65,7 @@ struct sw_rec_pack_module *tb_pack_module(struct tb *tb, uint32_t module, enum s
 struct sw_rec_pack_frame *tb_pack_frame(struct tb *tb, uint32_t module, uint64_t offset, const char *symbol,
 					const char *file, uint32_t line)
 {
-	struct sw_rec_pack_frame *r =
-		tb_add(tb, SW_REC_PACK_FRAME, sizeof *r + strlen(symbol) + strlen(file), false);
+	struct sw_rec_pack_frame *r = tb_add(tb, SW_REC_PACK_FRAME, sizeof *r + strlen(symbol) + strlen(file), false);
 	r->module = module;
 	r->offset = offset;
 	r->line = line;

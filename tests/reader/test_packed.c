@@ -229,12 +229,12 @@ START_TEST(damaged_records_are_told_and_change_nothing)
 	uint32_t other = tb_image(tb, SW_IMAGE_FATBIN, "/lib/other.so", NULL, 0);
 	tb_pack(tb, "1")->version_bytes = 1 << 20;
 	tb_pack_code(tb, id, code, sizeof code, SW_PACKED_WHOLE, "");
-	tb_pack_code(tb, id, code, sizeof code, SW_PACKED_WHOLE, "");	    /* twice */
-	tb_pack_data(tb, id, 5, code, 5);				    /* a gap */
-	tb_pack_data(tb, id, 0, code, 8)->bytes = UINT32_MAX;		    /* longer than the record */
-	tb_pack_data(tb, 99, 0, code, 8);				    /* of nothing */
+	tb_pack_code(tb, id, code, sizeof code, SW_PACKED_WHOLE, ""); /* twice */
+	tb_pack_data(tb, id, 5, code, 5);			      /* a gap */
+	tb_pack_data(tb, id, 0, code, 8)->bytes = UINT32_MAX;	      /* longer than the record */
+	tb_pack_data(tb, 99, 0, code, 8);			      /* of nothing */
 	tb_pack_code(tb, other, code, 4, SW_PACKED_WHOLE, "");
-	tb_pack_data(tb, other, 0, code, 8);				    /* more than was said */
+	tb_pack_data(tb, other, 0, code, 8); /* more than was said */
 	tb_pack_left_out(tb, 99, 0, 8);
 	tb_pack_frame(tb, 3, 0, "nobody's", "", 0);
 	tb_pack_module(tb, 1, SW_PACKED_WHOLE, "/a")->path_bytes = UINT32_MAX;
