@@ -12,6 +12,7 @@
 #include "detect/kernels/kernel_code.h"
 #include "image/image.h"
 #include "output.h"
+#include "reader/expand.h"
 #include "report/symbols/demangle.h"
 #include "report/listing/kernel_listing.h"
 
@@ -229,8 +230,8 @@ static bool is_trace(const char *path)
 {
 	char magic[sizeof SW_FORMAT_MAGIC - 1] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
-		  memcmp(magic, SW_FORMAT_MAGIC, sizeof magic) == 0;
+	bool is = fd >= 0 && (sw_expand_wanted(fd) || (read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+						       memcmp(magic, SW_FORMAT_MAGIC, sizeof magic) == 0));
 	if (fd >= 0)
 		close(fd);
 	return is;

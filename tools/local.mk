@@ -11,13 +11,13 @@ syncwatch_SOURCES = \
 	tools/run/witness.c tools/run/witness.h \
 	tools/elf_probe.c tools/elf_probe.h \
 	tools/draw.c tools/draw.h \
-	tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
+	tools/cmd_pack.c tools/pack_file.c tools/pack_file.h tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
 	tools/cmd_kernels.c tools/code_files.c tools/code_files.h \
 	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
 	tools/calibrate/bench.c tools/calibrate/bench.h tools/calibrate/rows.c tools/calibrate/rows.h tools/calibrate/rows.def \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
 	tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"'
-syncwatch_LDADD = libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
+syncwatch_LDADD = libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
 	$(DEMANGLE_LIBS) $(JANSSON_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7

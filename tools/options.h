@@ -15,6 +15,7 @@
 	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
 	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
+	X(pack, PACK, "TRACE", "put all that judging a trace needs into one file, for other machines")                 \
 	X(calibrate, CALIBRATE, "[--show [FILE]]", "measure which calls wait for whom, on this GPU")                   \
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "print what a trace covers: calls, kernels, bytes, losses")                             \

@@ -21,9 +21,8 @@
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
- * ACTIVITY */
-#define SW_FORMAT_MINOR                                                                                                \
-	3 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: from HOST_ACCESS on, bytes of unmapped ranges */
+ * ACTIVITY; 4: PACK and what belongs to it */
+#define SW_FORMAT_MINOR 4
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -105,6 +104,12 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(END, 18, "orderly end of the trace")                                                                         \
 	X(GRAPH_NODE, 19, "what an executable graph consists of")                                                      \
 	X(GPU_CLOCK, 20, "ticks and the clock of GPU time stamps read together")                                       \
+	X(PACK, 32, "the trace was packed: what judging it needs of other files follows")                              \
+	X(PACK_CODE, 33, "code of the launched kernels of an image")                                                   \
+	X(PACK_DATA, 34, "bytes of such code")                                                                         \
+	X(PACK_LEFT_OUT, 35, "an IMAGE_DATA whose bytes were left out for the code above")                             \
+	X(PACK_MODULE, 36, "a shared object whose functions and lines follow")                                         \
+	X(PACK_FRAME, 37, "function, file and line at an address of a shared object")                                  \
 	X(LAUNCH, 64, "kernel launch")                                                                                 \
 	X(COPY, 65, "copy of consecutive bytes")                                                                       \
 	X(COPY_ND, 66, "copy of a 2D or 3D box")                                                                       \
@@ -354,6 +359,51 @@ struct sw_rec_counts {
 	uint32_t entries; /* then struct sw_count each */
 	uint32_t reserved;
 };
+
+/* ---- packing ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * What `syncwatch pack` adds so that a trace can be judged where the files that it refers to are missing.  These records
+ * are a writer of their own, have no sequence number and come first; only PACK_LEFT_OUT stands in the place of the
+ * IMAGE_DATA that it was.
+ */
+struct sw_rec_pack {
+	struct sw_rec h;
+	uint32_t flags; /* SW_PACK_* */
+	uint32_t version_bytes; /* then version of the syncwatch that packed */
+};
+enum { SW_PACK_NO_NAMES = 1 /* that syncwatch could not read symbols */ };
+
+/* What became of a file, where the trace was packed. */
+enum sw_pack_state { SW_PACKED_WHOLE, SW_PACKED_MISSING, SW_PACKED_CHANGED /* not what the program had loaded */ };
+
+struct sw_rec_pack_code {
+	struct sw_rec h;
+	uint32_t image; /* IMAGE record's id */
+	uint32_t state; /* enum sw_pack_state */
+	uint64_t bytes, hash; /* of the code: sw_hash_words(); 0 where there is none */
+	uint32_t data; /* 1: PACK_DATA records follow; 2: the same code as an earlier PACK_CODE with this hash; 0: none */
+	uint32_t why_bytes; /* then why there is none */
+};
+/* PACK_DATA, PACK_LEFT_OUT: struct sw_rec_image_data; the bytes of PACK_LEFT_OUT are zero. */
+
+struct sw_rec_pack_module {
+	struct sw_rec h;
+	uint32_t module; /* for PACK_FRAME: numbered from 1 */
+	uint32_t state; /* enum sw_pack_state */
+	uint32_t build_id_bytes, path_bytes; /* then build id (padded to 8), path: as in MODULE */
+};
+/* Several for one address where functions are inlined, innermost first. */
+struct sw_rec_pack_frame {
+	struct sw_rec h;
+	uint64_t offset; /* of a return address from the module's base */
+	uint32_t module;
+	uint32_t line; /* 0 unknown */
+	uint32_t symbol_bytes, file_bytes; /* then symbol (mangled), file; 0 unknown */
+	uint32_t flags; /* SW_PACK_INLINED */
+	uint32_t reserved;
+};
+enum { SW_PACK_INLINED = 1 /* into the function of the next record */ };
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "reader/clock.h"
+#include "reader/packed.h"
 #include "reader/reader.h"
 #include "reader/writer.h"
 
@@ -29,6 +30,7 @@ struct sw_dictionary {
 	SW_VEC(struct sw_trace_device *) devices;
 	SW_VEC(char *) notices;
 	SW_VEC(uint64_t) calls; /* by entry point, from COUNTS */
+	struct sw_packed packed;
 	struct sw_trace_clock clock;
 	uint32_t pid;
 };
@@ -76,7 +78,13 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 	X(CLOCK, clock)                                                                                                \
 	X(NOTICE, notice)                                                                                              \
 	X(COUNTS, counts)                                                                                              \
-	X(LAUNCH, launch)
+	X(LAUNCH, launch)                                                                                              \
+	X(PACK, pack)                                                                                                  \
+	X(PACK_CODE, pack_code)                                                                                        \
+	X(PACK_DATA, pack_data)                                                                                        \
+	X(PACK_LEFT_OUT, pack_left_out)                                                                                \
+	X(PACK_MODULE, pack_module)                                                                                    \
+	X(PACK_FRAME, pack_frame)
 #define SW_READER_TAKER(kind, name)                                                                                    \
 	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
 SW_READER_TAKERS(SW_READER_TAKER)

@@ -7,6 +7,12 @@
 #include "base/hash.h"
 #include "reader/dictionary.h"
 
+void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *e)
+{
+	if (!e->recorded || e->have == e->image.bytes)
+		sw_packed_find(&d->packed, &e->image);
+}
+
 const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image *r = (const void *)rec;
@@ -30,7 +36,9 @@ const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, c
 	const struct sw_image_entry *twin = r->hash ? sw_map_ptr(&d->image_hashes, r->hash) : NULL;
 	if (twin && twin->image.bytes == r->bytes)
 		e->image.data = twin->image.data;
+	e->recorded = r->data == 1;
 	sw_map_put_ptr(&d->images, r->id, e);
+	sw_image_found(d, e);
 	return NULL;
 }
 
@@ -63,7 +71,7 @@ const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor 
 		return "a piece of an image that was not described";
 	if (e->image.data)
 		return NULL;
-	if (r->offset != e->have || r->bytes > e->image.bytes - e->have)
+	if (r->offset != e->have || r->bytes > e->image.bytes - e->have || (e->have && !e->data))
 		return "the piece of the image does not follow the one before it";
 	if (e->have + r->bytes > e->room) {
 		e->room = 2 * (e->have + r->bytes);
@@ -79,6 +87,21 @@ const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* Counted as if the bytes were there: the image is known neither earlier nor later than it was before packing. */
+const char *sw_take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_image_data *r = (const void *)rec;
+	struct sw_image_entry *e = sw_map_ptr(&d->images, r->id);
+	(void)w;
+	if (!e)
+		return "a piece of an image that was not described";
+	if (e->data || r->offset != e->have || r->bytes > e->image.bytes - e->have)
+		return "the piece of the image does not follow the one before it";
+	e->have += r->bytes;
+	sw_image_found(d, e);
+	return NULL;
+}
+
 static void free_images(struct sw_dictionary *d)
 {
 	struct sw_map_slot slot;
@@ -90,6 +113,7 @@ static void free_images(struct sw_dictionary *d)
 void sw_dictionary_free(struct sw_dictionary *d)
 {
 	free_images(d);
+	sw_packed_free(&d->packed);
 	sw_map_free(&d->image_hashes);
 	sw_map_free(&d->threads);
 	sw_map_free(&d->tids);

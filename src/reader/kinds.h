@@ -14,6 +14,12 @@ static inline bool sw_kind_is_operation(uint8_t kind)
 	return kind >= SW_REC_LAUNCH && kind != SW_REC_ACTIVITY;
 }
 
+/* Written by `syncwatch pack` besides what was recorded. */
+static inline bool sw_kind_is_packed(uint8_t kind)
+{
+	return kind >= SW_REC_PACK && kind <= SW_REC_PACK_FRAME && kind != SW_REC_PACK_LEFT_OUT;
+}
+
 /* Bytes that a record must have at least; 0: kind unknown. */
 size_t sw_kind_bytes(const struct sw_rec *rec);
 

@@ -11,5 +11,5 @@ libswreader_a_SOURCES = \
 	src/reader/damage.c src/reader/damage.h \
 	src/reader/dictionary.c src/reader/dictionary.h \
 	src/reader/stacks.c src/reader/modules.c \
-	src/reader/images.c src/reader/images.h
+	src/reader/images.c src/reader/images.h src/reader/packed.c src/reader/packed.h
 libswreader_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZSTD_CFLAGS)

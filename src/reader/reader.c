@@ -117,6 +117,8 @@ static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *
 
 static void count(struct sw_reader *r, const struct sw_rec *rec)
 {
+	if (sw_kind_is_packed(rec->kind))
+		return; /* of the packing, not of the run */
 	r->totals.records++;
 	if (rec->kind == SW_REC_END)
 		r->totals.closed = true;
@@ -211,6 +213,11 @@ const struct sw_file_header *sw_reader_header(const struct sw_reader *r)
 	return &r->source.header;
 }
 
+const struct sw_source *sw_reader_source(const struct sw_reader *r)
+{
+	return &r->source;
+}
+
 const char *sw_reader_path(const struct sw_reader *r)
 {
 	return r->source.path;
@@ -283,6 +290,16 @@ const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64
 			return m;
 	}
 	return NULL;
+}
+
+const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module)
+{
+	return sw_packed_names(&r->dictionary.packed, module);
+}
+
+const char *sw_reader_packer(const struct sw_reader *r)
+{
+	return r->dictionary.packed.version;
 }
 
 const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index)

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "syncwatch/format.h"
 
+struct sw_map;
 struct sw_reader;
 
 /* One record in the order of the process.  Valid until the next call of sw_reader_next. */
@@ -92,6 +93,27 @@ struct sw_trace_image {
 	uint64_t bytes, hash, file_offset, handle;
 	const char *path; /* "" anonymous */
 	const void *data; /* whole content, once its last piece was read and its hash is right, else NULL */
+	/* Of a packed trace: the code of the kernels that were launched, in place of path and data.  NULL: none,
+	   code_why tells then what was wrong with the file where the trace was packed ("" or NULL: nothing is known).
+	 */
+	const void *code;
+	uint64_t code_bytes, code_hash;
+	uint32_t code_state; /* enum sw_pack_state */
+	const char *code_why;
+};
+/* What a packed trace knows of a shared object. */
+struct sw_trace_frame {
+	const char *symbol, *file; /* NULL unknown */
+	uint32_t line;		   /* 0 unknown */
+	bool inlined;		   /* into the next one */
+	struct sw_trace_frame *next;
+};
+struct sw_trace_names {
+	uint32_t state; /* enum sw_pack_state */
+	const char *path;
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	struct sw_map *places; /* offset -> frames */
 };
 struct sw_trace_process {
 	const char *exe, *cwd;
@@ -110,6 +132,13 @@ const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r);
 /* The module that held address ip when record seq was made. */
 const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq);
+
+/* What was packed of this object; NULL: nothing.  Innermost first; NULL: no frame at this offset of a return address.
+ */
+const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module);
+const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset);
+/* Version of the syncwatch that packed the trace; NULL: it is not packed. */
+const char *sw_reader_packer(const struct sw_reader *r);
 
 /* Iterate: index from 0; NULL ends. */
 const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index);

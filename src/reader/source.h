@@ -29,4 +29,8 @@ void sw_source_close(struct sw_source *source);
 int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, size_t bytes, size_t *got,
 		   struct sw_error *error);
 
+/* The file of a trace that is being read. */
+struct sw_reader;
+const struct sw_source *sw_reader_source(const struct sw_reader *reader);
+
 #endif

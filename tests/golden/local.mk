@@ -1,9 +1,7 @@
 # tests of golden: recorded traces and what is expected of them
 check_PROGRAMS += tests/golden/pack_trace
-tests_golden_pack_trace_SOURCES = tests/golden/pack_trace.c tests/golden/code.c tests/golden/code.h \
-	tests/gpu/truth/contents.c tests/gpu/truth/contents.h
-tests_golden_pack_trace_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu $(ZSTD_CFLAGS)
-tests_golden_pack_trace_LDADD = libswreader.a $(SW_IMAGE_LIBS)
+tests_golden_pack_trace_SOURCES = tests/golden/pack_trace.c
+tests_golden_pack_trace_LDADD = libswpack.a libswreport.a libswdetect.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(DEMANGLE_LIBS)
 check_PROGRAMS += tests/golden/test_format
 tests_golden_test_format_SOURCES = tests/golden/test_format.c tests/golden/format.def
 tests_golden_test_format_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests

@@ -4,7 +4,7 @@
  *
  * The same records of each writer in the same order, in chunks that are small and full.  --no-images leaves out the
  * content of code images (most of a PyTorch trace); their IMAGE records then say that no content follows.  --code puts
- * in its place what replaying needs of the images of launched kernels, those in files as well (code.c); --machine-code
+ * in its place what `syncwatch pack` takes of the images of launched kernels, those in files as well; --machine-code
  * the same without PTX.  The number that identifies the very GPU is left out in any case.
  */
 #include <errno.h>
@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "code.h"
+#include "image/image.h"
+#include "pack/gather.h"
 #include "syncwatch/format.h"
 
 #define PAGE 4096u
@@ -28,7 +29,7 @@ struct trace {
 /* What becomes of the images: all content stays, or goes, or comes from `code`. */
 struct images {
 	bool stay;
-	const struct code *code; /* NULL: none */
+	const struct sw_gather *code; /* NULL: none */
 };
 
 /* The chunk being filled: one for all, as writers are packed one after the other. */
@@ -51,6 +52,15 @@ static void put(struct packed *out, const void *data, size_t bytes)
 {
 	if (fwrite(data, 1, bytes, out->file) != bytes)
 		die(out->path, strerror(errno));
+}
+
+static const struct sw_gathered_code *code_of(const struct sw_gather *gather, uint32_t image)
+{
+	for (size_t i = 0; i < gather->images.n; i++)
+		if (gather->images.at[i].id == image)
+			return gather->images.at[i].code && gather->images.at[i].code->bytes ? gather->images.at[i].code
+											     : NULL;
+	return NULL;
 }
 
 static struct sw_chunk_header *chunk_at(const struct trace *t, uint64_t number)
@@ -95,12 +105,12 @@ static void redact(struct sw_rec *r, uint32_t bytes, const struct images *images
 {
 	struct sw_rec_image *image = (struct sw_rec_image *)r;
 	if (r->kind == SW_REC_IMAGE && bytes >= sizeof *image && !images->stay) {
-		const struct code_image *code = images->code ? code_of(images->code, image->id) : NULL;
+		const struct sw_gathered_code *code = images->code ? code_of(images->code, image->id) : NULL;
 		image->data = code != NULL;
 		if (code) {
-			image->kind = code->kind;
-			image->bytes = code->size;
-			image->hash = sw_hash_words(code->bytes, code->size);
+			image->kind = sw_image_kind_of(code->bytes, code->n);
+			image->bytes = code->n;
+			image->hash = code->hash;
 		}
 	}
 	if (r->kind == SW_REC_DEVICE && bytes >= sizeof(struct sw_rec_device))
@@ -165,10 +175,10 @@ static void append(void *arg, const struct sw_chunk_header *from, const struct s
 /* The content of an image, in pieces that fit into the chunks. */
 static void append_code(struct packed *out, const struct sw_chunk_header *from, const struct sw_rec_image *image)
 {
-	const struct code_image *code = code_of(out->images.code, image->id);
+	const struct sw_gathered_code *code = code_of(out->images.code, image->id);
 	size_t most = (out->header.chunk_bytes - sizeof out->chunk - sizeof(struct sw_rec_image_data)) & ~7u;
-	for (size_t at = 0; code && at < code->size; at += most) {
-		size_t bytes = code->size - at < most ? code->size - at : most;
+	for (size_t at = 0; code && at < code->n; at += most) {
+		size_t bytes = code->n - at < most ? code->n - at : most;
 		size_t whole = (sizeof(struct sw_rec_image_data) + bytes + 7) & ~(size_t)7;
 		struct sw_rec_image_data *r = sw_calloc(1, whole);
 		r->h = image->h;
@@ -229,6 +239,15 @@ static void pack(struct packed *out, const struct trace *in)
 	free(out->payload);
 }
 
+/* Committed once, read for ever: as small as zstd makes it. */
+static void gather(struct sw_gather *code, bool machine)
+{
+	sw_gather_code(code, machine, 19);
+	for (size_t i = 0; i < code->all.n; i++)
+		if (code->all.at[i]->why)
+			fprintf(stderr, "pack_trace: %s\n", code->all.at[i]->why);
+}
+
 int main(int argc, char **argv)
 {
 	const char *option = argc == 4 ? argv[1] : "", *path = argv[argc - 2];
@@ -238,10 +257,13 @@ int main(int argc, char **argv)
 		fputs("usage: pack_trace [--no-images | --code | --machine-code] IN OUT\n", stderr);
 		return 2;
 	}
-	struct code code = {0};
+	struct sw_gather code = {0};
+	struct sw_error error;
 	struct trace in = load(path);
-	if (with_code && code_open(&code, path, !machine))
-		die(path, "the code can't be read");
+	if (with_code && sw_gather_open(&code, path, &error))
+		die(path, error.text);
+	if (with_code)
+		gather(&code, machine);
 	struct packed out = {.file = fopen(argv[argc - 1], "wb"),
 			     .path = argv[argc - 1],
 			     .images = {.stay = !none && !with_code, .code = with_code ? &code : NULL}};
@@ -249,6 +271,7 @@ int main(int argc, char **argv)
 		die(out.path, strerror(errno));
 	pack(&out, &in);
 	free(in.data);
-	code_close(&code);
+	if (with_code)
+		sw_gather_close(&code);
 	return fclose(out.file) != 0;
 }

@@ -29,7 +29,8 @@ sys.exit(not eval(sys.argv[2]))
 PY
 }
 
-"$CC" -std=gnu17 -isystem "$CUDA_HOME/include" -o program "$source/tests/preload/nvtx/program.c" "$build/sim/libcuda.so.1" -ldl -pthread || exit 99
+# shellcheck disable=SC2086 # the compiler may be two words
+$CC -std=gnu17 -isystem "$CUDA_HOME/include" -o program "$source/tests/preload/nvtx/program.c" "$build/sim/libcuda.so.1" -ldl -pthread || exit 99
 
 LD_LIBRARY_PATH=$build/sim ./program >bare.out
 [ $? -eq 3 ] || fail "the program itself"

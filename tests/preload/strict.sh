@@ -34,7 +34,7 @@ LD_PRELOAD=$build/libsyncwatch-host.so LD_LIBRARY_PATH=$build/sim "$program" >"$
 SYNCWATCH_OPTIONS=trace=$work/lone.swt:strict-host LD_PRELOAD=$build/libsyncwatch.so LD_LIBRARY_PATH=$build/sim "$program" >"$work/lone" 2>"$work/lone.err"
 [ $? -eq 5 ] && cmp -s "$work/bare" "$work/lone" || fail "option without the object"
 [ "$(grep -c 'strict-host does nothing without libsyncwatch-host.so' "$work/lone.err")" -eq 1 ] || fail "nothing was said at the start"
-grep -q 'all of them are taken for one' "$work/lone.err" && grep -q '200 synchronisations in' "$work/lone.err" || fail "no report: $(tail -n 5 "$work/lone.err")"
+grep -q 'they are treated as one' "$work/lone.err" && grep -q '200 synchronisations in' "$work/lone.err" || fail "no report: $(tail -n 5 "$work/lone.err")"
 
 echo "$failed failed"
 [ "$failed" -eq 0 ]

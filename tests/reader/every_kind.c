@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/every_kind.h"
 
-#include "reader/trace_builder.h"
+#include "reader/pack_builder.h"
 
 void tb_every_kind(const char *path, bool ended)
 {
@@ -9,6 +9,7 @@ void tb_every_kind(const char *path, bool ended)
 	tb_module(tb, 0x400000, 0x500000, "/usr/bin/a \"quoted\" name");
 	tb_cudart(tb, 0x400000, SW_CUDART_STATIC, "/usr/bin/app");
 	uint32_t image = tb_image(tb, SW_IMAGE_PTX, NULL, ".version 8.0", 12);
+	tb_pack_left_out(tb, tb_image(tb, SW_IMAGE_PTX, NULL, NULL, 12), 0, 12);
 	uint32_t f = tb_function(tb, "_Z4stepPf", 2, 8, 4);
 	tb_name(tb, SW_NAME_STREAM, 0xa, 0, "copy\n");
 	tb_notice(tb, "libunwind was not found.");
@@ -59,5 +60,11 @@ void tb_every_kind(const char *path, bool ended)
 	tb_code(tb, SW_REC_CODE_UNLOAD, 0x7001, image);
 	tb_module_gone(tb, 0x400000);
 	tb_sync_begin(tb, SW_SYNC_CONTEXT, 0);
+	tb_pack(tb, "1.0");
+	tb_pack_code(tb, image, ".version 8.1", 12, SW_PACKED_WHOLE, "");
+	tb_pack_data(tb, image, 0, ".version 8.1", 12);
+	tb_pack_module(tb, 1, SW_PACKED_WHOLE, "/usr/bin/app");
+	tb_pack_frame(tb, 1, 0x1000, "main", "app.c", 7);
+	tb_thread(tb, 1);
 	tb_close(tb, ended);
 }

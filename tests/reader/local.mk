@@ -5,7 +5,7 @@ tests_reader_make_traces_SOURCES = tests/reader/make_traces.c
 tests_reader_make_traces_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_reader_make_traces_LDADD = tests/reader/libtracebuilder.a libswbase.a
 tests_reader_libtracebuilder_a_SOURCES = tests/reader/trace_builder.c tests/reader/trace_builder.h \
-	tests/reader/every_kind.c tests/reader/every_kind.h
+	tests/reader/every_kind.c tests/reader/every_kind.h tests/reader/pack_builder.c tests/reader/pack_builder.h
 tests_reader_libtracebuilder_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 if HAVE_CHECK
@@ -15,6 +15,15 @@ tests_reader_test_reader_SOURCES = tests/reader/test_reader.c
 tests_reader_test_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_reader_test_reader_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_reader_test_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS) $(CHECK_LIBS)
+endif
+
+if HAVE_CHECK
+check_PROGRAMS += tests/reader/test_packed
+TESTS += tests/reader/test_packed
+tests_reader_test_packed_SOURCES = tests/reader/test_packed.c
+tests_reader_test_packed_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_reader_test_packed_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_reader_test_packed_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS) $(CHECK_LIBS)
 endif
 
 if HAVE_CHECK

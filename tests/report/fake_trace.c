@@ -58,6 +58,18 @@ void sw_object_places(struct sw_debug_object *object, uint64_t address,
 			each(arg, &places[i].place);
 }
 
+const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module)
+{
+	(void)r, (void)module;
+	return NULL;
+}
+
+const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset)
+{
+	(void)names, (void)offset;
+	return NULL;
+}
+
 /* ---- the trace --------------------------------------------------------------------------------------------------- */
 
 static const struct sw_trace_module modules[] = {

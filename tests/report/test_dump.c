@@ -82,7 +82,7 @@ START_TEST(every_record_is_one_line_with_its_fields)
 #include "reader/kinds.def"
 #undef X
 	ck_assert_uint_eq(count(text, "\n"), records + 1);
-	ck_assert(!strncmp(text, "TRACE version=1.3 flags=CLOSED|GPU pid=1000 ", 44));
+	ck_assert(!strncmp(text, "TRACE version=1.4 flags=CLOSED|GPU pid=1000 ", 44));
 	ck_assert(holds(text, "\nMODULE seq="));
 	ck_assert(holds(
 		text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
@@ -168,6 +168,7 @@ START_TEST(the_table_of_fields_covers_the_structs)
 		R(HOST_ACCESS, sw_rec_host_access, reserved),
 		R(HOST_FUNC, sw_rec_host_func, reserved),
 		R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
+		R(PACK_FRAME, sw_rec_pack_frame, reserved),
 		/* MODULE_GONE has the base only. */
 		{SW_REC_MODULE_GONE, sizeof(struct sw_rec) + 8, sizeof(struct sw_rec_module)},
 #undef R

@@ -6,6 +6,7 @@
  *   race, fixed   two sets of the same memory on two streams, unordered and ordered
  *   abort         as race, then abort()
  *   fork          the child does what the parent does, each with CUDA of its own
+ *   load FILE     two kernels fill() of the code in FILE write the same memory on two streams, unordered
  *   exec          as fixed, then replaces itself by "cuda_program race"
  */
 #include <cuda.h>
@@ -54,12 +55,43 @@ static void work(int ordered)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void load(const char *file)
+{
+	CUcontext context;
+	CUmodule module;
+	CUfunction fill;
+	CUstream a, b;
+	CUdeviceptr p;
+	void *params[] = {&p};
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!driver)
+		exit(71);
+	CALL(cuInit, (unsigned), 0);
+	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+	CALL(cuCtxSetCurrent, (CUcontext), context);
+	CALL(cuModuleLoad, (CUmodule *, const char *), &module, file);
+	CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &fill, module, "_Z4fillPf");
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4096);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &a, CU_STREAM_NON_BLOCKING);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &b, CU_STREAM_NON_BLOCKING);
+	for (CUstream *s = &a; s; s = s == &a ? &b : NULL)
+		CALL(cuLaunchKernel,
+		     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+		      void **, void **),
+		     fill, 1, 1, 1, 1, 1, 1, 0, *s, params, NULL);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 	int status = 0;
 	if (strcmp(mode, "fork") == 0 && fork() == 0) {
 		work(1);
+		return 0;
+	}
+	if (strcmp(mode, "load") == 0 && argc > 2) {
+		load(argv[2]);
 		return 0;
 	}
 	work(strcmp(mode, "race") != 0 && strcmp(mode, "abort") != 0);

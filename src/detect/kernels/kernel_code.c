@@ -20,7 +20,9 @@ struct sw_code {
 	struct sw_footprint_image image; /* first: this is what is given out */
 	const void *data;		 /* in the trace; NULL: in the file */
 	uint64_t bytes;			 /* 0: the rest of the file */
-	const char *path;		 /* absolute */
+	const char *path;		 /* absolute; NULL: in the trace */
+	const char *packed_why;		 /* why it was not packed; "" unknown */
+	enum sw_pack_state state;	 /* of the file, once it was asked for */
 	uint64_t offset;
 	const uint8_t *build_id; /* of the file as it was mapped; NULL: only its age tells */
 	uint32_t build_id_bytes;
@@ -122,18 +124,28 @@ static int map_file(struct sw_code *code, int fd, struct sw_error *error)
 	return 0;
 }
 
+static int read_file(struct sw_code *code, struct sw_error *error)
+{
+	int fd = open_file(code, error);
+	if (fd < 0)
+		return fd;
+	int failed = map_file(code, fd, error);
+	close(fd);
+	if (!failed)
+		code->data = (const char *)code->map + code->offset;
+	return failed;
+}
+
 static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 {
 	struct sw_code *code = arg;
-	if (!code->data) {
-		int fd = open_file(code, error);
-		if (fd < 0)
-			return NULL;
-		int failed = map_file(code, fd, error);
-		close(fd);
-		if (failed)
-			return NULL;
-		code->data = (const char *)code->map + code->offset;
+	if (!code->data && read_file(code, error)) {
+		/* What was wrong where the trace was packed is what there is to fix, and the same on every machine. */
+		if (*code->packed_why)
+			sw_fail(error, code->state == SW_PACKED_CHANGED ? SW_E_FORMAT : -ENOENT, "%s",
+				code->packed_why);
+		code->state = error->code == SW_E_FORMAT ? SW_PACKED_CHANGED : SW_PACKED_MISSING;
+		return NULL;
 	}
 	*size = code->bytes;
 	return code->data;
@@ -171,10 +183,13 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, uint64_t t_ns)
 {
 	struct sw_code *code = sw_calloc(1, sizeof *code);
-	code->image = (struct sw_footprint_image){
-		.id = image->id, .hash = image->data ? image->hash : 0, .bytes = bytes_of, .arg = code};
-	code->data = image->data;
-	code->bytes = image->bytes;
+	code->image = (struct sw_footprint_image){.id = image->id, .bytes = bytes_of, .arg = code};
+	code->data = image->code ? image->code : image->data;
+	code->bytes = image->code ? image->code_bytes : image->bytes;
+	if (code->data)
+		code->image.hash = image->code ? image->code_hash : image->hash;
+	code->packed_why = image->code_why ? image->code_why : "";
+	code->state = image->code_state;
 	code->offset = image->file_offset;
 	code->loaded_ns = sw_reader_header(codes->reader)->start_realtime_ns + t_ns;
 	if (!code->data) {
@@ -198,8 +213,10 @@ const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t 
 	if (code)
 		return &code->image;
 	const struct sw_trace_image *image = id ? sw_reader_image(codes->reader, id) : NULL;
-	*why = image ? "the code was not recorded" : "no code image";
-	if (!image || (!image->data && !image->path[0]))
+	*why = !image				     ? "no code image"
+	       : image->code_why && *image->code_why ? image->code_why
+						     : "the code was not recorded";
+	if (!image || (!image->data && !image->code && !image->path[0]))
 		return NULL;
 	code = make(codes, image, t_ns);
 	struct sw_code *twin = code->image.hash ? sw_map_ptr(&codes->by_hash, code->image.hash) : NULL;

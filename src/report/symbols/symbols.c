@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "report/symbols/demangle.h"
-#include "report/symbols/debug_objects.h"
+#include "report/symbols/module_names.h"
 
 /* The frames at one address: one, or more where functions are inlined. */
 struct place {
@@ -20,29 +20,30 @@ struct place {
 struct sw_symbols {
 	const struct sw_reader *reader;
 	struct sw_arena arena;
-	struct sw_map stacks;  /* stack -> struct sw_symbol_frames */
-	struct sw_map objects; /* struct sw_trace_module -> struct sw_debug_object */
-	struct sw_map places;  /* module and address -> struct place */
+	struct sw_map stacks; /* stack -> struct sw_symbol_frames */
+	struct sw_map places; /* module and address -> struct place */
+	struct sw_module_names names;
+	struct sw_map asked; /* struct sw_named_file -> 1 */
+	SW_VEC(const struct sw_named_file *) unusable;
 	SW_VEC(const char *) complaints;
 };
 
 struct sw_symbols *sw_symbols_new(const struct sw_reader *reader)
 {
 	struct sw_symbols *symbols = sw_calloc(1, sizeof *symbols);
-	symbols->reader = reader;
+	symbols->reader = symbols->names.reader = reader;
 	return symbols;
 }
 
 void sw_symbols_free(struct sw_symbols *symbols)
 {
-	struct sw_map_slot slot;
 	if (!symbols)
 		return;
-	for (size_t i = 0; (i = sw_map_next(&symbols->objects, i, &slot));)
-		sw_object_close((struct sw_debug_object *)(uintptr_t)slot.value);
+	sw_module_names_free(&symbols->names);
 	sw_map_free(&symbols->stacks);
-	sw_map_free(&symbols->objects);
 	sw_map_free(&symbols->places);
+	sw_map_free(&symbols->asked);
+	free(symbols->unusable.at);
 	sw_arena_free(&symbols->arena);
 	free(symbols->complaints.at);
 	free(symbols);
@@ -51,6 +52,11 @@ void sw_symbols_free(struct sw_symbols *symbols)
 const char *sw_symbols_complaint(const struct sw_symbols *symbols, size_t index)
 {
 	return index < symbols->complaints.n ? symbols->complaints.at[index] : NULL;
+}
+
+const struct sw_named_file *sw_symbols_unusable(const struct sw_symbols *symbols, size_t index)
+{
+	return index < symbols->unusable.n ? symbols->unusable.at[index] : NULL;
 }
 
 static const char *file_name(const char *path)
@@ -85,20 +91,25 @@ static enum sw_frame_role role_of(const struct sw_frame *frame)
 	return SW_FRAME_USER;
 }
 
-static struct sw_debug_object *object_of(struct sw_symbols *symbols, const struct sw_trace_module *module)
+/* What the kernel maps into every process ("linux-vdso.so.1", "[vdso]") is no file that could be missing. */
+static bool is_file(const struct sw_trace_module *module)
 {
-	uint64_t key = (uint64_t)(uintptr_t)module;
-	struct sw_debug_object *object = sw_map_ptr(&symbols->objects, key);
-	if (object)
-		return object;
-	enum sw_object_state state;
-	object = sw_object_open(module, &state);
-	sw_map_put_ptr(&symbols->objects, key, object);
-	if (state == SW_OBJECT_CHANGED)
+	return module->path[0] == '/';
+}
+
+static void note_file(struct sw_symbols *symbols, const struct sw_trace_module *module)
+{
+	const struct sw_named_file *file = sw_module_names_file(&symbols->names, module);
+	uint64_t *asked = sw_map_put(&symbols->asked, (uint64_t)(uintptr_t)file);
+	if (*asked || file->state == SW_OBJECT_USABLE)
+		return;
+	*asked = 1;
+	if (is_file(module))
+		*sw_vec_push(&symbols->unusable) = file;
+	if (file->state == SW_OBJECT_CHANGED)
 		*sw_vec_push(&symbols->complaints) = keep(
 			symbols, sw_format("%s was changed since the run (other build-id): its frames have no names",
 					   module->path));
-	return object;
 }
 
 struct collect {
@@ -129,10 +140,10 @@ static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uin
 		return place;
 
 	struct collect c = {.symbols = symbols};
-	/* A return address may be the first byte of the next line, or even of the next function: look one byte before.
-	 */
-	if (module)
-		sw_object_places(object_of(symbols, module), ip - 1, collect_place, &c);
+	if (module) {
+		note_file(symbols, module);
+		sw_module_names_at(&symbols->names, module, ip, collect_place, &c);
+	}
 	if (c.frames.n == 0)
 		*sw_vec_push(&c.frames) = (struct sw_frame){0};
 	place = sw_arena_alloc(&symbols->arena, sizeof *place);

@@ -52,6 +52,10 @@ void sw_symbols_free(struct sw_symbols *symbols);
 /* Frames of a recorded stack; an empty one for 0 and for unknown stacks. */
 const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack);
 
+/* Files that frames asked for so far are in, and that are missing or not what ran; index from 0, NULL ends. */
+struct sw_named_file;
+const struct sw_named_file *sw_symbols_unusable(const struct sw_symbols *symbols, size_t index);
+
 /* What could not be used, one line each ("libfoo.so is not the file that ran"); index from 0, NULL ends. */
 const char *sw_symbols_complaint(const struct sw_symbols *symbols, size_t index);
 

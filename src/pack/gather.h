@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What judging a trace needs of other files: code of the kernels that it launched, names of the frames of its stacks.
+ */
+#ifndef SW_PACK_GATHER_H
+#define SW_PACK_GATHER_H
+
+#include "base/memory.h"
+#include "pack/reduce.h"
+#include "report/symbols/module_names.h"
+
+struct sw_codes;
+struct sw_footprint_image;
+
+/* The code that one or more images have. */
+struct sw_gathered_code {
+	const struct sw_footprint_image *image;
+	struct sw_map launched; /* as struct sw_reduce wants it */
+	void *bytes;		/* owned, NULL: `why` tells */
+	size_t n;
+	uint64_t hash;
+	enum sw_pack_state state;
+	char *why;
+	bool written; /* for whoever writes it */
+};
+
+struct sw_gathered_image {
+	uint32_t id;
+	uint64_t t_ns;		       /* when a kernel of it was described first */
+	struct sw_gathered_code *code; /* NULL: the trace does not know where it was */
+};
+
+/* A return address whose names are to be looked up. */
+struct sw_gathered_frame {
+	const struct sw_trace_module *module;
+	const struct sw_named_file *file;
+	uint64_t offset;
+};
+
+struct sw_gather {
+	struct sw_reader *reader; /* read to its end */
+	struct sw_codes *codes;
+	struct sw_module_names names;
+	SW_VEC(struct sw_gathered_image) images; /* in the order of the trace */
+	SW_VEC(struct sw_gathered_frame) frames; /* each file and offset once, in the order of the stacks */
+	SW_VEC(struct sw_gathered_code *) all;
+	SW_VEC(uint32_t) archs;
+	uint64_t kernels;
+};
+
+/* Reads the trace; 0 or <0 with error filled.  A damaged trace is gathered from as far as it goes.  Free it in any
+ * case. */
+int sw_gather_open(struct sw_gather *gather, const char *trace, struct sw_error *error);
+/* Makes the code of gather->images; `level` is that of zstd. */
+void sw_gather_code(struct sw_gather *gather, bool no_ptx, int level);
+/* Lists gather->frames. */
+void sw_gather_frames(struct sw_gather *gather);
+void sw_gather_close(struct sw_gather *gather);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A code image reduced to the kernels that a run launched: whatever footprints are made of stays, the rest is gone or
+ * zero.
+ *
+ * Of a fatbin the entries stay that hold such a kernel, for the architectures of the run's devices: machine code and
+ * all PTX, since PTX of another architecture is read where the machine code is not understood.  In machine code and PTX
+ * all other kernels are blanked, in their place, so that offsets and lines are what they were.
+ */
+#ifndef SW_PACK_REDUCE_H
+#define SW_PACK_REDUCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/map.h"
+
+struct sw_reduce {
+	const struct sw_map *launched; /* sw_reduce_name() of each kernel -> not 0 */
+	const uint32_t *arch;	       /* of the devices; none: the newest machine code of a fatbin */
+	size_t archs;
+	bool no_ptx; /* machine code alone */
+	int level;   /* of zstd */
+};
+
+static inline uint64_t sw_reduce_name(const char *kernel, size_t bytes)
+{
+	return sw_hash_bytes(SW_FNV_START, kernel, bytes);
+}
+
+/* malloc'ed; never fails: what can't be read stays as it is.  *out_bytes is 0 only if nothing of it is of use. */
+void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t bytes, size_t *out_bytes);
+
+/* In place.  What is damaged is left as it is. */
+void sw_reduce_cubin(const struct sw_map *launched, unsigned char *cubin, size_t bytes);
+void sw_reduce_ptx(const struct sw_map *launched, char *text, size_t bytes);
+
+#endif

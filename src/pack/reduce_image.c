@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "pack/reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "image/formats.h"
+#include "image/image.h"
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+/* Of what is no code only the reason counts, which the first bytes tell. */
+#define NO_CODE_BYTES 64u
+
+/* Entries between which the analysis does not distinguish when it chooses. */
+struct sort {
+	uint32_t arch;
+	enum sw_image_kind kind;
+	uint64_t flags;
+	struct sw_map found; /* launched kernels that an entry of this sort holds */
+	uint32_t kept;
+	bool any;
+	struct sw_fatbin_entry first; /* without a launched kernel */
+};
+
+struct fatbin {
+	const struct sw_reduce *what;
+	const unsigned char *from;
+	uint32_t newest; /* machine code */
+	bool lto;
+	SW_VEC(struct sort) sorts;
+	SW_VEC(unsigned char) out;
+};
+
+/* ---- writing entries --------------------------------------------------------------------------------------------- */
+
+static void append(struct fatbin *f, const void *bytes, size_t size)
+{
+	size_t padded = (size + 7) & ~(size_t)7;
+	sw_vec_reserve(&f->out, f->out.n + padded);
+	if (size)
+		memcpy(f->out.at + f->out.n, bytes, size);
+	memset(f->out.at + f->out.n + size, 0, padded - size);
+	f->out.n += padded;
+}
+
+/* The content as it is stored: compressed where we can.  malloc'ed. */
+static void *store(const struct fatbin *f, const void *bytes, size_t size, size_t *stored, bool *compressed)
+{
+#ifdef HAVE_ZSTD
+	size_t room = ZSTD_compressBound(size);
+	void *out = sw_alloc(room);
+	*stored = ZSTD_compress(out, room, bytes, size, f->what->level);
+	*compressed = !ZSTD_isError(*stored) && *stored < size;
+	if (*compressed)
+		return out;
+	free(out);
+#else
+	(void)f;
+#endif
+	*compressed = false;
+	*stored = size;
+	return memcpy(sw_alloc(size + 1), bytes, size);
+}
+
+static size_t header_bytes(const struct fatbin *f, const struct sw_fatbin_entry *e)
+{
+	return (size_t)((const unsigned char *)e->payload - f->from) - e->offset;
+}
+
+/* The name of an entry is that of a source file: where it lay is nobody's business. */
+static void forget_name(unsigned char *head, size_t header)
+{
+	uint32_t at, n;
+	if (header < 40)
+		return;
+	memcpy(&at, head + 32, sizeof at);
+	memcpy(&n, head + 36, sizeof n);
+	if (at >= SW_FATBIN_ENTRY_BYTES && at <= header && n <= header - at)
+		memset(head + at, 0, n);
+}
+
+/* The entry's own header, with what is different now. */
+static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const void *bytes, size_t size)
+{
+	size_t stored, header = header_bytes(f, e);
+	bool compressed;
+	void *payload = store(f, bytes, size, &stored, &compressed);
+	uint64_t flags = (e->flags & ~(uint64_t)(SW_FATBIN_LZ4 | SW_FATBIN_ZSTD)) | (compressed ? SW_FATBIN_ZSTD : 0);
+	uint64_t room = (stored + 7) & ~7ull, plain = compressed ? size : 0;
+	uint32_t packed = compressed ? (uint32_t)stored : 0;
+	unsigned char *head = memcpy(sw_alloc(header), f->from + e->offset, header);
+	memcpy(head + 8, &room, sizeof room);
+	memcpy(head + 16, &packed, sizeof packed);
+	memcpy(head + 40, &flags, sizeof flags);
+	memcpy(head + 56, &plain, sizeof plain);
+	forget_name(head, header);
+	append(f, head, header);
+	append(f, payload, stored);
+	free(head);
+	free(payload);
+}
+
+/* As it is: what cannot be read says why, there as here. */
+static void put_unread(struct fatbin *f, const struct sw_fatbin_entry *e)
+{
+	uint64_t payload;
+	memcpy(&payload, f->from + e->offset + 8, sizeof payload);
+	append(f, f->from + e->offset, header_bytes(f, e) + (size_t)payload);
+}
+
+/* ---- which entries ----------------------------------------------------------------------------------------------- */
+
+static bool wanted(const struct fatbin *f, const struct sw_fatbin_entry *e)
+{
+	const struct sw_reduce *what = f->what;
+	bool runs = !what->archs && e->arch == f->newest;
+	if (e->kind == SW_IMAGE_PTX)
+		return !what->no_ptx;
+	for (size_t i = 0; i < what->archs; i++)
+		runs |= e->arch / 10 == what->arch[i] / 10 && e->arch <= what->arch[i];
+	return e->kind == SW_IMAGE_ELF && runs;
+}
+
+static struct sort *sort_of(struct fatbin *f, const struct sw_fatbin_entry *e)
+{
+	uint64_t flags = e->flags & ~(uint64_t)(SW_FATBIN_LZ4 | SW_FATBIN_ZSTD);
+	for (size_t i = 0; i < f->sorts.n; i++) {
+		struct sort *s = &f->sorts.at[i];
+		if (s->kind == e->kind && s->arch == e->arch && s->flags == flags)
+			return s;
+	}
+	struct sort *s = sw_vec_push(&f->sorts);
+	*s = (struct sort){.kind = e->kind, .arch = e->arch, .flags = flags};
+	return s;
+}
+
+struct search {
+	const struct sw_map *launched;
+	struct sw_map *found;
+	bool any;
+};
+
+static int on_kernel(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	struct search *s = arg;
+	uint64_t name = sw_reduce_name(kernel->name, strlen(kernel->name));
+	if (!sw_map_get(s->launched, name))
+		return 0;
+	s->any = true;
+	*sw_map_put(s->found, name) = 1;
+	return 0;
+}
+
+static bool holds_launched(const struct fatbin *f, struct sort *sort, const void *bytes, size_t size)
+{
+	struct search s = {f->what->launched, &sort->found, false};
+	struct sw_error error;
+	if (sort->kind == SW_IMAGE_ELF)
+		sw_cubin_walk(bytes, size, NULL, on_kernel, &s, &error);
+	else
+		sw_ptx_walk(bytes, size, on_kernel, &s, &error);
+	return s.any;
+}
+
+static void put_reduced(struct fatbin *f, const struct sw_fatbin_entry *e, void *content, size_t size)
+{
+	bool ptx = e->kind == SW_IMAGE_PTX;
+	if (ptx)
+		sw_reduce_ptx(f->what->launched, content, size);
+	else
+		sw_reduce_cubin(f->what->launched, content, size);
+	put_entry(f, e, content, size + ptx); /* with its NUL */
+}
+
+static int look(void *arg, const struct sw_fatbin_entry *e)
+{
+	struct fatbin *f = arg;
+	if (e->kind == SW_IMAGE_ELF && e->arch > f->newest)
+		f->newest = e->arch;
+	return 0;
+}
+
+static int take(void *arg, const struct sw_fatbin_entry *e)
+{
+	struct fatbin *f = arg;
+	struct sw_error error;
+	void *content;
+	size_t size;
+	if (e->kind == SW_IMAGE_LTOIR && !f->lto) {
+		f->lto = true; /* that there is some says why machine code is missing */
+		put_entry(f, e, "", 0);
+	}
+	if (!wanted(f, e))
+		return 0;
+	struct sort *s = sort_of(f, e);
+	if (s->found.n == f->what->launched->n)
+		return 0;
+	if (sw_fatbin_extract(e, &content, &size, &error)) {
+		s->kept++;
+		put_unread(f, e);
+		return 0;
+	}
+	if (holds_launched(f, s, content, size)) {
+		s->kept++;
+		put_reduced(f, e, content, size);
+	} else if (!s->any) {
+		s->any = true;
+		s->first = *e;
+	}
+	free(content);
+	return 0;
+}
+
+/* That there is code for an architecture is told by one entry at least, launched kernels or not. */
+static void stand_in(struct fatbin *f, const struct sort *s)
+{
+	struct sw_error error;
+	void *content;
+	size_t size;
+	if (s->kept || !s->any || sw_fatbin_extract(&s->first, &content, &size, &error))
+		return;
+	put_reduced(f, &s->first, content, size);
+	free(content);
+}
+
+static void *reduce_fatbin(const struct sw_reduce *what, const void *bytes, size_t size, size_t *out_bytes)
+{
+	struct fatbin f = {.what = what, .from = bytes};
+	struct sw_error error;
+	uint64_t header = SW_FATBIN_MAGIC | 1ull << 32 | (uint64_t)SW_FATBIN_HEADER_BYTES << 48, none = 0;
+	append(&f, &header, sizeof header);
+	append(&f, &none, sizeof none);
+	sw_fatbin_walk(bytes, size, look, &f, &error);
+	sw_fatbin_walk(bytes, size, take, &f, &error);
+	for (size_t i = 0; i < f.sorts.n; i++)
+		stand_in(&f, &f.sorts.at[i]);
+	uint64_t entries = f.out.n - SW_FATBIN_HEADER_BYTES;
+	memcpy(f.out.at + 8, &entries, sizeof entries);
+	for (size_t i = 0; i < f.sorts.n; i++)
+		sw_map_free(&f.sorts.at[i].found);
+	free(f.sorts.at);
+	*out_bytes = f.out.n;
+	return f.out.at;
+}
+
+void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t bytes, size_t *out_bytes)
+{
+	enum sw_image_kind kind = sw_image_kind_of(image, bytes);
+	if (kind == SW_IMAGE_FATBIN)
+		return reduce_fatbin(what, image, bytes, out_bytes);
+	bool code = kind == SW_IMAGE_ELF || kind == SW_IMAGE_PTX;
+	*out_bytes = code || bytes < NO_CODE_BYTES ? bytes : NO_CODE_BYTES;
+	char *copy = memcpy(sw_alloc(*out_bytes + 1), image, *out_bytes);
+	copy[*out_bytes] = 0;
+	if (kind == SW_IMAGE_ELF)
+		sw_reduce_cubin(what->launched, (unsigned char *)copy, bytes);
+	else if (kind == SW_IMAGE_PTX)
+		sw_reduce_ptx(what->launched, copy, bytes);
+	return copy;
+}

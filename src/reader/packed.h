@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `syncwatch pack` added to the trace: code of launched kernels, functions and lines. */
+#ifndef SW_READER_PACKED_H
+#define SW_READER_PACKED_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "reader/reader.h"
+
+struct sw_packed_code;
+
+struct sw_packed {
+	struct sw_map codes;   /* image's id -> struct sw_packed_code */
+	struct sw_map hashes;  /* content -> the first struct sw_packed_code with it */
+	struct sw_map modules; /* number -> struct sw_trace_names */
+	struct sw_map files;   /* hash of path and build id -> struct sw_trace_names */
+	const char *version;   /* NULL: not packed */
+};
+
+/* Code for an image that was described, and whose content is complete or lies in a file: fills in what there is. */
+void sw_packed_find(const struct sw_packed *packed, struct sw_trace_image *image);
+const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, const struct sw_trace_module *module);
+void sw_packed_free(struct sw_packed *packed);
+
+#endif

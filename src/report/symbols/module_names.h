@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions and lines of the objects that a program had mapped: from the packed trace, or from the files on this
+ * machine.
+ *
+ * A file is opened once, wherever and however often it was mapped.  Strings live as long as the struct.  Not
+ * thread-safe.
+ */
+#ifndef SW_REPORT_SYMBOLS_MODULE_NAMES_H
+#define SW_REPORT_SYMBOLS_MODULE_NAMES_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "report/symbols/debug_objects.h"
+
+struct sw_module_names {
+	const struct sw_reader *reader;
+	struct sw_map modules; /* struct sw_trace_module -> struct sw_named_module */
+	struct sw_map files;   /* hash of path and build id -> struct sw_named_file */
+	SW_VEC(struct sw_named_file *) all;
+};
+
+/* Where the names of a module come from. */
+struct sw_named_file {
+	const char *path;
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	const struct sw_trace_names *packed; /* NULL: not packed */
+	struct sw_debug_object *object;	     /* NULL: not opened, as what was packed is whole */
+	uint64_t base;			     /* that the object was opened for */
+	enum sw_object_state state;
+};
+
+void sw_module_names_free(struct sw_module_names *names);
+
+/* Never NULL; the first call for a file opens it. */
+const struct sw_named_file *sw_module_names_file(struct sw_module_names *names, const struct sw_trace_module *module);
+
+/* Calls back from the innermost inlined function to the real one; `ip` is a return address in the module. */
+void sw_module_names_at(struct sw_module_names *names, const struct sw_trace_module *module, uint64_t ip,
+			void (*each)(void *arg, const struct sw_object_place *place), void *arg);
+
+#endif

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A packed trace is judged alike wherever it is; one without its files, or with others, is judged weaker and says so.
+
+usage: test_pack.py BUILD_DIR
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = os.path.abspath(sys.argv[1])
+COMMAND = os.path.join(BUILD, "syncwatch")
+CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
+MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
+USAGE, INPUT, OUTPUT = 2, 3, 4
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
+ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
+
+PTX = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _Z5otherPf(.param .u64 p) {
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [p];
+st.global.u32 [%rd1+64], 0;
+ret;
+}
+.visible .entry _Z4fillPf(.param .u64 p) {
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [p];
+st.global.u32 [%rd1+OFFSET], 0;
+ret;
+}
+"""
+
+
+def without_times(value):
+    """What a report says, less the path it was given and what judging cost."""
+    if isinstance(value, dict):
+        return {name: without_times(v) for name, v in value.items() if name not in ("trace", "cpu_ms", "code_bytes")}
+    return [without_times(v) for v in value] if isinstance(value, list) else value
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="syncwatch-pack-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def call(self, *arguments, status=0):
+        result = subprocess.run([COMMAND, *arguments], cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True,
+                                timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def refused(self, status, part, *arguments):
+        result = self.call(*arguments, status=status)
+        self.assertEqual((result.stdout, result.stderr.count("\n")), ("", 1), result.stderr)
+        self.assertIn(part, result.stderr)
+
+    def write_code(self, offset=8):
+        with open(self.path("fill.ptx"), "w") as file:
+            file.write(PTX.replace("OFFSET", str(offset)))
+
+    def record(self, *options):
+        """app.swt: a certain race of two kernels, of a program and code that are files of their own."""
+        self.write_code()
+        shutil.copy(CUDA_PROGRAM, self.path("app"))
+        return self.call("run", "--sim", *options, "-o", "app.swt", "./app", "load", "fill.ptx")
+
+    def report(self, trace):
+        return without_times(json.loads(self.call("report", "--all", "--format", "json", trace).stdout))
+
+    def move_files_away(self):
+        os.remove(self.path("app"))
+        os.remove(self.path("fill.ptx"))
+
+    @staticmethod
+    def certain(report):
+        return [f["id"] for f in report["findings"] if f["confidence"] == "certain"]
+
+
+class Packed(Case):
+    def test_every_command_says_the_same_without_the_files(self):
+        self.record()
+        commands = (("report", "--all"), ("kernels",), ("kernels", "--format", "json"))
+        before = self.report("app.swt")
+        printed = [self.call(*command, "app.swt").stdout.replace("app.swt", "TRACE") for command in commands]
+        self.assertEqual(self.certain(before), ["SW103"])
+        self.assertIn('"load"', json.dumps(before))
+        packed = self.call("pack", "app.swt").stderr
+        self.assertIn("packed into app.swt.zst", packed)
+        self.assertNotIn("not packed", packed)
+        self.move_files_away()
+        self.assertEqual(self.report("app.swt.zst"), before)
+        for command, text in zip(commands, printed):
+            self.assertEqual(self.call(*command, "app.swt.zst").stdout.replace("app.swt.zst", "TRACE"), text)
+        self.call("export", "app.swt.zst", "--chrome", "t.json", "--dot", "t.dot")
+        self.assertIn("PACK_CODE", self.call("dump", "app.swt.zst").stdout)
+        self.assertIn("cuLaunchKernel", self.call("stat", "app.swt.zst").stdout)
+        with open(self.path("before.json"), "w") as file:
+            json.dump({**before, "schema": "syncwatch-report/1"}, file)
+        self.assertIn("0 new", self.call("diff", "before.json", "app.swt.zst").stdout)
+
+    def test_only_the_code_of_launched_kernels_is_packed(self):
+        self.record()
+        self.call("pack", "-o", "plain.swt", "app.swt")
+        with open(self.path("plain.swt"), "rb") as file:
+            content = file.read()
+        self.assertIn(b"_Z4fillPf(", content)
+        self.assertNotIn(b"_Z5otherPf", content)
+
+    def test_code_in_the_trace_is_reduced_too(self):
+        subprocess.run([MAKE_TRACE, "kernels", self.path("k.swt")], check=True)
+        before = self.report("k.swt")
+        self.call("pack", "-o", "p.swt", "k.swt")
+        self.assertEqual(self.report("p.swt"), before)
+        self.assertNotIn("\nIMAGE_DATA ", self.call("dump", "p.swt").stdout)
+
+    def test_packing_twice_changes_nothing(self):
+        self.record()
+        self.call("pack", "app.swt")
+        self.move_files_away()
+        self.call("pack", "-o", "again.zst", "app.swt.zst")
+        with open(self.path("app.swt.zst"), "rb") as one, open(self.path("again.zst"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_a_program_that_crashed(self):
+        subprocess.run([MAKE_TRACE, "crashed", self.path("c.swt")], check=True)
+        before = self.report("c.swt")
+        self.call("pack", "c.swt")
+        self.assertEqual(self.report("c.swt.zst"), before)
+
+
+class Unusable(Case):
+    """Never a wrong `certain`."""
+
+    def test_replaced_code_is_not_packed_and_not_believed(self):
+        self.record()
+        self.write_code(offset=1024)
+        later = time.time() + 60
+        os.utime(self.path("fill.ptx"), (later, later))
+        packed = self.call("pack", "app.swt").stderr
+        self.assertIn("not packed: unreadable: " + self.path("fill.ptx") + " is not the file that was loaded", packed)
+        report = self.report("app.swt.zst")
+        self.assertEqual(report, self.report("app.swt"))
+        self.assertEqual(self.certain(report), [])
+        # Nor is it where another file has come to lie in its place.
+        self.write_code(offset=512)
+        os.utime(self.path("fill.ptx"), (later, later))
+        self.assertEqual(self.report("app.swt.zst"), report)
+
+    def test_a_pack_wins_over_the_files_of_the_machine(self):
+        self.record()
+        before = self.report("app.swt")
+        self.call("pack", "app.swt")
+        self.write_code(offset=1024)
+        shutil.copy("/bin/true", self.path("app"))
+        self.assertEqual(self.report("app.swt.zst"), before)
+
+    def test_damaged_code_is_no_code(self):
+        self.record()
+        self.call("pack", "-o", "plain.swt", "app.swt")
+        with open(self.path("plain.swt"), "r+b") as file:
+            content = bytearray(file.read())
+            at = content.index(b"st.global.u32 [%rd1+8]") + len(b"st.global.u32 [%rd1+")
+            content[at:at + 1] = b"9"
+            # The checksum of the chunk would tell of it: the hash of the code has to.
+            content[4096 + 16:4096 + 24] = bytes(8)
+            file.seek(0)
+            file.write(content)
+        self.move_files_away()
+        report = self.report("plain.swt")
+        self.assertEqual(self.certain(report), [])
+        self.assertIn("the packed code is damaged", json.dumps(report))
+
+    def test_a_pack_that_was_cut_short(self):
+        self.record()
+        self.call("pack", "app.swt")
+        size = os.path.getsize(self.path("app.swt.zst"))
+        for left in (1, 3, 4, 5, 100, size // 2, size - 1):
+            with open(self.path("app.swt.zst"), "rb") as whole, open(self.path("cut.zst"), "wb") as cut:
+                cut.write(whole.read(left))
+            result = subprocess.run([COMMAND, "report", "cut.zst"], cwd=self.dir, env=ENVIRONMENT, capture_output=True,
+                                    text=True, timeout=60)
+            self.assertIn(result.returncode, (0, INPUT), result.stderr)
+            self.assertLessEqual(result.stderr.count("\n"), 1, result.stderr)
+
+    def test_bad_input_and_output(self):
+        self.record()
+        self.refused(USAGE, "which trace?", "pack")
+        self.refused(USAGE, "one trace at a time", "pack", "a", "b")
+        self.refused(INPUT, "cannot open", "pack", "missing.swt")
+        self.refused(INPUT, "not a syncwatch trace", "pack", "fill.ptx")
+        self.refused(OUTPUT, "cannot write", "pack", "-o", "no/such/folder/x.zst", "app.swt")
+        self.refused(OUTPUT, "is the trace itself", "pack", "-o", "app.swt", "app.swt")
+        self.refused(OUTPUT, "cannot write", "pack", "-o", "/dev/full", "app.swt")
+        self.assertFalse([name for name in os.listdir(self.dir) if name not in ("app", "fill.ptx", "app.swt")])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

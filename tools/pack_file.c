@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "pack_file.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "output.h"
+#include "pack/pack.h"
+
+char *sw_pack_default(const char *trace)
+{
+	size_t n = strlen(trace);
+	if (fnmatch("*.zst", trace, 0) == 0)
+		n -= 4;
+	if (sw_pack_can_compress())
+		return sw_format("%.*s.%s", (int)n, trace, trace[n] ? "packed.zst" : "zst");
+	n -= n > 4 && !strncmp(trace + n - 4, ".swt", 4) ? 4 : 0;
+	return sw_format("%.*s.packed.swt", (int)n, trace);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static void tell(const char *file, const struct sw_pack_sums *sums)
+{
+	struct stat st;
+	double bytes = stat(file, &st) ? 0 : (double)st.st_size;
+	fprintf(stderr,
+		"syncwatch: packed into %s (%.1f KiB): code of %" PRIu64 " kernels, names of %" PRIu64
+		" call sites in %" PRIu64 " objects\n",
+		file, bytes / 1024, sums->kernels, sums->frames, sums->modules);
+	for (size_t i = 0; i < sums->unusable.n; i++)
+		fprintf(stderr, "syncwatch: not packed: %s\n", sums->unusable.at[i]);
+}
+
+int sw_pack_file(const char *trace, const char *file)
+{
+	struct sw_pack_options options = {.version = PACKAGE_VERSION, .compress = fnmatch("*.swt", file, 0) != 0};
+	struct sw_pack_sums sums;
+	struct sw_output output;
+	struct sw_error error;
+	if (same_file(trace, file))
+		return sw_complain(SW_EXIT_OUTPUT, "'%s' is the trace itself: choose another name with --output", file);
+	if (options.compress && !sw_pack_can_compress())
+		return sw_complain_usage("this build cannot compress: choose a name that ends with .swt, not '%s'",
+					 file);
+	if (sw_output_open(&output, file, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	int status = SW_EXIT_OK;
+	if (sw_pack(trace, &options, output.file, &sums, &error)) {
+		sw_output_drop(&output);
+		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	} else if (sw_output_close(&output, &error)) {
+		status = sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	} else {
+		tell(file, &sums);
+	}
+	sw_pack_sums_free(&sums);
+	return status;
+}
