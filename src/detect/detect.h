@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "detect/waits/wait_rules.h"
+#include "detect/behaviour/wait_rules.h"
 #include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"

@@ -1,30 +1,46 @@
 # detect: what each record does to order and memory, hazards, waits. Includes base, reader, hb, image, footprint.
+# A folder includes those above it in this list; tests/tree/layers.sh checks it.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/detect.h src/detect/findings.def src/detect/coverage.def src/detect/host_waits.def src/detect/findings.c \
-	src/detect/memory/intervals.c src/detect/memory/intervals.h \
-	src/detect/memory/access.c src/detect/memory/access.h \
-	src/detect/memory/shadow.c src/detect/memory/shadow.h \
-	src/detect/memory/address_space.c src/detect/memory/address_space.h src/detect/memory/reservations.c \
-	src/detect/hazards/confidence.c src/detect/hazards/confidence.h \
-	src/detect/model/collect.c src/detect/model/collect.h \
-	src/detect/model/model.c src/detect/model/model.h \
-	src/detect/model/streams.c src/detect/model/threads.c src/detect/memory/copies.c src/detect/kernels/launches.c \
-	src/detect/kernels/kernels.c \
-	src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h \
-	src/detect/kernels/range_placement.c \
-	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h \
+	src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
+	src/detect/behaviour/wait_rules.c src/detect/behaviour/wait_rules.h \
+	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
+	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
-	src/detect/kernels/texture_handles.c src/detect/kernels/texture_handles.h \
-	src/detect/graphs/graphs.c src/detect/graphs/graphs.h src/detect/graphs/graph_launches.c src/detect/graphs/node_order.c src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
-	src/detect/hazards/host_access.c \
-	src/detect/model/nvtx.c src/detect/model/nvtx.h \
-	src/detect/memory/allocations.c src/detect/memory/pools.c src/detect/memory/stream_values.c src/detect/model/annotations.c src/detect/waits/syncs.c \
-	src/detect/waits/schedule_feed.c src/detect/waits/schedule_feed.h src/detect/waits/gains.c \
-	src/detect/model/device.c src/detect/model/unmodelled.c src/detect/waits/polls.c \
-	src/detect/waits/stalls.c src/detect/waits/duration_histogram.c src/detect/waits/duration_histogram.h \
-	src/detect/waits/waits.c src/detect/hazards/hazards.c src/detect/hazards/intended_order.c src/detect/waits/legacy_stream.c src/detect/waits/wide_syncs.c \
-	src/detect/waits/behaviour.c src/detect/waits/behaviour.h src/detect/waits/behaviour.def src/detect/waits/wait_rules.c src/detect/waits/wait_rules.h \
-	src/detect/waits/device_times.c src/detect/waits/device_times.h src/detect/waits/device_times_clock.c src/detect/waits/device_times_join.c \
-	src/detect/model/judge.c
+	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h \
+	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
+	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/contexts.c \
+	src/detect/model/contexts.h src/detect/model/duration_histogram.c src/detect/model/duration_histogram.h \
+	src/detect/model/events.c src/detect/model/events.h src/detect/model/handlers.h src/detect/model/lanes.c \
+	src/detect/model/lanes.h src/detect/model/lanes_state.h src/detect/model/model.c \
+	src/detect/model/model.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
+	src/detect/waits/device_times.c src/detect/waits/device_times.h src/detect/waits/device_times_clock.c \
+	src/detect/waits/device_times_join.c src/detect/waits/gains.c src/detect/waits/legacy_stream.c \
+	src/detect/waits/legacy_stream.h src/detect/waits/polls.c src/detect/waits/polls.h \
+	src/detect/waits/schedule_feed.c src/detect/waits/schedule_feed.h src/detect/waits/stalls.c \
+	src/detect/waits/stalls.h src/detect/waits/waits.c src/detect/waits/waits.h \
+	src/detect/waits/wide_syncs.c src/detect/waits/wide_syncs.h \
+	src/detect/hazards/confidence.c src/detect/hazards/confidence.h src/detect/hazards/hazards.c \
+	src/detect/hazards/hazards.h src/detect/hazards/host_knowledge.c src/detect/hazards/host_knowledge.h \
+	src/detect/hazards/ignored_ranges.c src/detect/hazards/ignored_ranges.h \
+	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/listing.c \
+	src/detect/hazards/listing.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
+	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
+	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
+	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h \
+	src/detect/kernels/launches.c src/detect/kernels/launches.h src/detect/kernels/range_placement.c \
+	src/detect/kernels/range_placement.h src/detect/kernels/texture_handles.c \
+	src/detect/kernels/texture_handles.h \
+	src/detect/calls/allocations.c src/detect/calls/allocations.h src/detect/calls/annotations.c \
+	src/detect/calls/copies.c src/detect/calls/device.c src/detect/calls/host_access.c \
+	src/detect/calls/pools.c src/detect/calls/pools.h src/detect/calls/stream_values.c \
+	src/detect/calls/stream_values.h src/detect/calls/streams.c src/detect/calls/streams.h \
+	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/threads.c src/detect/calls/threads.h \
+	src/detect/calls/unmodelled.c \
+	src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
+	src/detect/graphs/capture_isolation.h src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \
+	src/detect/graphs/graphs.h src/detect/graphs/node_order.c \
+	src/detect/call_end.c src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \
+	src/detect/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c \
+	src/detect/record_loss.c
 EXTRA_DIST += doc/findings.md doc/waits.md

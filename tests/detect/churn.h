@@ -8,7 +8,9 @@
 
 #include <stdint.h>
 
+#include "detect/dispatch.h"
 #include "detect/model/model.h"
+#include "detect/waits/device_times.h"
 
 struct churn {
 	struct sw_model *model;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/waits/behaviour.h"
+#include "detect/behaviour/behaviour.h"
 
 static struct sw_behaviour table;
 

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "detect/judge.h"
 #include "detect/hazards/confidence.h"
-#include "detect/waits/duration_histogram.h"
+#include "detect/model/duration_histogram.h"
 #include "detect/memory/address_space.h"
 
 static uint64_t random_state;

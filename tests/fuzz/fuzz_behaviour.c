@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/waits/behaviour.h"
+#include "detect/behaviour/behaviour.h"
 #include "fuzz.h"
 
 static int read_bytes(struct sw_behaviour *table, const void *data, size_t size)

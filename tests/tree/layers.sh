@@ -31,6 +31,15 @@ declare -A may=(
 	[preload/nvtx]="preload/nvtx preload/recorder/companion.h preload/platform syncwatch"
 	[preload/strict]="preload/strict preload/recorder syncwatch"
 
+	[detect/behaviour]="detect/behaviour base"
+	[detect/memory]="detect/memory detect/detect.h hb reader base syncwatch"
+	[detect/model]="detect/model detect/memory detect/detect.h detect/behaviour hb reader base syncwatch"
+	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
+	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
+	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h image hb reader base syncwatch"
+	[detect/calls]="detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
+	[detect/graphs]="detect/graphs detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
+
 	[footprint/ptx]="footprint/ptx footprint/code.h image base"
 	[footprint/sass]="footprint/sass footprint/code.h image base"
 	[footprint/values]="footprint/values footprint/footprint.h base"

@@ -4,7 +4,7 @@
 #define SW_CALIBRATE_CELL_H
 
 #include "calibrate/rows.h"
-#include "detect/waits/behaviour.h"
+#include "detect/behaviour/behaviour.h"
 
 /* Time of the call with nothing pending. */
 CUresult sw_cell_idle(struct sw_bench *bench, const struct sw_row *row, uint64_t *ns);

@@ -4,7 +4,7 @@
 #define SW_CALIBRATE_MEASURE_H
 
 #include "calibrate/rows.h"
-#include "detect/waits/behaviour.h"
+#include "detect/behaviour/behaviour.h"
 
 #define SW_CALIBRATE_REPETITIONS 3
 #define SW_CALIBRATE_LIMIT_S	 30 /* a group: far above what its rows take on any GPU */

@@ -11,6 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/graphs/graphs.h"
+#include "detect/hazards/confidence.h"
+#include "detect/hazards/listing.h"
+#include "detect/hazards/touch.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/collect.h"
+#include "detect/model/contexts.h"
+
 /* Beyond these, branches are not compared (128 MiB of bits), or not all of them. */
 #define SW_MAX_BRANCH_NODES 32768u
 #define SW_MAX_BRANCH_PAIRS (1u << 22)

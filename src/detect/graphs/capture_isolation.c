@@ -3,6 +3,11 @@
  * SW204: a capture stands apart from all other work, and the driver says so by an error; most of them also spoil the
  * capture, so that the error that the author sees is that of cuStreamEndCapture.
  */
+#include "detect/graphs/capture_isolation.h"
+
+#include "detect/model/captures.h"
+#include "detect/model/collect.h"
+#include "detect/model/lanes.h"
 #include "detect/model/model.h"
 
 #define SW_UNJOINED 904
@@ -18,21 +23,6 @@ static const uint16_t statuses[] = {
 	907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */,
 };
 
-/* The one stream beside that of the call that is part of its capture; 0: none, or several. */
-static uint32_t left_over(const struct sw_model *m, const struct sw_lane_state *books)
-{
-	uint32_t other = 0;
-	for (size_t i = 0; books->capture && i < m->lanes.n; i++) {
-		const struct sw_lane_state *lane = &m->lanes.at[i];
-		if (lane == books || lane->capture != books->capture)
-			continue;
-		if (other)
-			return 0;
-		other = lane->stream;
-	}
-	return other;
-}
-
 static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
@@ -40,7 +30,7 @@ static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct s
 	uint32_t lane;
 	const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	seen->access[0].stream = books->stream;
-	const struct sw_access *last = sw_origin_last(m, left_over(m, books));
+	const struct sw_access *last = sw_origin_last(m, sw_capture_other_stream(m, books));
 	if (last)
 		seen->access[seen->accesses++] = *last;
 }

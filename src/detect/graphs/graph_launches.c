@@ -3,7 +3,23 @@
  * Launches of executable graphs.  What the nodes touch is listed at the first launch behind a description; a launch
  * then plays the list as work of its stream.
  */
+#include "detect/model/handlers.h"
+
+#include "detect/calls/allocations.h"
+#include "detect/calls/stream_values.h"
+#include "detect/calls/streams.h"
+#include "detect/graphs/graphs.h"
+#include "detect/hazards/host_knowledge.h"
+#include "detect/hazards/listing.h"
+#include "detect/hazards/touch.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/call.h"
+#include "detect/model/events.h"
+#include "detect/model/lanes.h"
 #include "detect/model/model.h"
+#include "detect/waits/wide_syncs.h"
 
 /* CUgraphNodeType of cuda.h, of nodes that have no work of their own. */
 enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9, TYPE_CONDITIONAL = 13 };
@@ -13,24 +29,6 @@ enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE
 #define SW_AUTO_FREE 1u
 
 /* ---- what nodes touch -------------------------------------------------------------------------------------------- */
-
-void sw_listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-		    const struct sw_touch *how, struct sw_shadow_use *use)
-{
-	struct sw_listed *listed = sw_vec_push(&m->listing->at);
-	*listed = (struct sw_listed){
-		.node = m->listing->node,
-		.what = *what,
-		.range = *range,
-		.array = how->array,
-		.guess = how->guess,
-		.handle = how->handle,
-		.use = use,
-	};
-	listed->range.perhaps = m->listing->perhaps;
-	if (use)
-		use->range.perhaps = m->listing->perhaps;
-}
 
 static sw_handler *const touches[256] = {
 	[SW_REC_LAUNCH] = sw_launch_touches,
@@ -173,7 +171,7 @@ static void record_event(struct run *run, const struct sw_graph_node *node)
 	struct sw_access what = m->wait->what;
 	what.role = SW_RECORD;
 	sw_event_recorded(m, &what, &run->at, e->event, 0);
-	((struct sw_event_state *)sw_map_ptr(&m->events, e->event))->in_graph = false;
+	((struct sw_event_state *)sw_event_find(m, e->event))->in_graph = false;
 	run->open = false;
 }
 
@@ -248,7 +246,7 @@ static void values(struct run *run, const struct sw_graph_node *node, bool waits
 			sw_value_written(m, &run->at, m->wait->what.point, &o[i]);
 			run->open = false;
 		}
-	m->wide.poisoned = true;
+	sw_wide_poison(m);
 }
 
 static void values_waited(struct run *run, const struct sw_graph_node *node)
@@ -346,7 +344,7 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	m->j->coverage.edges_for_safety += x->bound;
 	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected) {
 		sw_model_lane_state(m, w->what.point.lane)->unknown = w->what.point.tick;
-		m->wide.poisoned = true;
+		sw_wide_poison(m);
 		m->j->coverage.unknown_graph_launches++;
 	}
 	sw_hb_event_record(m->hb, sw_exec_node_order(x), &run.at, 0, NULL);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/model/model.h"
+#include "detect/graphs/graphs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/memory/shadow.h"
+#include "detect/model/call.h"
+#include "detect/model/captures.h"
+#include "detect/model/collect.h"
+#include "detect/model/handlers.h"
+#include "detect/model/model.h"
 #include "reader/kinds.h"
-
-/* Calls that became nodes and may still be named by a description. */
-#define SW_MAX_ORIGINS 65536u
 
 /* CUgraphNodeType of cuda.h. */
 enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9 };
@@ -15,38 +18,9 @@ enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE
 /* CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH */
 #define SW_LAUNCHED_BY_KERNELS 4u
 
-/* ---- where nodes come from --------------------------------------------------------------------------------------- */
-
-void sw_origin_remember(struct sw_model *m, const struct sw_access *what)
-{
-	struct sw_graphs *g = &m->graphs;
-	size_t place = g->next;
-	if (g->origin.n < SW_MAX_ORIGINS)
-		sw_vec_push(&g->origin);
-	else
-		sw_map_delete(&g->origins, g->origin.at[place].seq);
-	g->origin.at[place] = *what;
-	*sw_map_put(&g->origins, what->seq) = place + 1;
-	g->next = (place + 1) % SW_MAX_ORIGINS;
-}
-
-const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream)
-{
-	const struct sw_graphs *g = &m->graphs;
-	for (size_t n = 0; stream && n < g->origin.n; n++) {
-		const struct sw_access *at = &g->origin.at[(g->next + g->origin.n - 1 - n) % g->origin.n];
-		if (at->stream == stream)
-			return at;
-	}
-	return NULL;
-}
-
-static void origin_of(const struct sw_model *m, uint64_t seq, struct sw_access *made)
-{
-	size_t place = seq ? sw_map_get(&m->graphs.origins, seq) : 0;
-	if (place)
-		*made = m->graphs.origin.at[place - 1];
-}
+struct sw_graphs {
+	struct sw_map execs; /* handle -> struct sw_exec */
+};
 
 /* ---- the books --------------------------------------------------------------------------------------------------- */
 
@@ -79,25 +53,33 @@ static void exec_free(struct sw_model *m, struct sw_exec *x)
 	free(x);
 }
 
+struct sw_graphs *sw_graphs_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_graphs));
+}
+
 void sw_graphs_free(struct sw_model *m)
 {
+	sw_graphs_forget(m);
+	free(m->graphs);
+}
+
+void sw_graphs_forget(struct sw_model *m)
+{
 	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&m->graphs.execs, i, &slot));)
+	for (size_t i = 0; (i = sw_map_next(&m->graphs->execs, i, &slot));)
 		exec_free(m, (struct sw_exec *)(uintptr_t)slot.value);
-	sw_map_free(&m->graphs.execs);
-	sw_map_free(&m->graphs.origins);
-	free(m->graphs.origin.at);
-	m->graphs = (struct sw_graphs){0};
+	sw_map_free(&m->graphs->execs);
 }
 
 struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle)
 {
-	struct sw_exec *x = sw_map_ptr(&m->graphs.execs, handle);
+	struct sw_exec *x = sw_map_ptr(&m->graphs->execs, handle);
 	if (!x) {
 		x = sw_calloc(1, sizeof *x);
 		x->handle = handle;
 		x->unknown = true; /* until it is described */
-		sw_map_put_ptr(&m->graphs.execs, handle, x);
+		sw_map_put_ptr(&m->graphs->execs, handle, x);
 	}
 	return x;
 }
@@ -124,12 +106,12 @@ static void instantiated(struct sw_model *m, const struct sw_rec_graph *g, const
 void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph *g = (const struct sw_rec_graph *)(const void *)r->rec;
-	struct sw_exec *x = sw_map_ptr(&m->graphs.execs, g->exec);
+	struct sw_exec *x = sw_map_ptr(&m->graphs->execs, g->exec);
 	if (g->op == SW_GRAPH_ADD_NODE) {
 		sw_origin_remember(m, &w->what);
 	} else if (g->op == SW_GRAPH_EXEC_DESTROY && x) {
 		sw_hb_event_destroy(m->hb, sw_exec_node_order(x));
-		sw_map_delete(&m->graphs.execs, g->exec);
+		sw_map_delete(&m->graphs->execs, g->exec);
 		exec_free(m, x);
 	} else if (g->op == SW_GRAPH_INSTANTIATE || g->op == SW_GRAPH_EXEC_UPDATE) {
 		instantiated(m, g, &w->what);
@@ -186,7 +168,9 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 	node.before = edges ? sw_alloc(edges) : NULL;
 	if (edges)
 		memcpy(node.before, n + 1, edges);
-	origin_of(m, n->origin, &node.made);
+	const struct sw_access *origin = sw_origin_find(m, n->origin);
+	if (origin)
+		node.made = *origin;
 	name_kernel(m, &node);
 	/* A child's nodes were copied into the graph by the call that added the child. */
 	size_t parent = sw_map_get(&x->index, n->parent);

@@ -9,24 +9,10 @@
 #define SW_DETECT_GRAPHS_GRAPHS_H
 
 #include "base/map.h"
-#include "detect/memory/shadow.h"
+#include "detect/hazards/listing.h"
 
-/* One access of a node. */
-struct sw_listed {
-	uint32_t node; /* index in the exec */
-	struct sw_access what;
-	struct sw_range range;
-	bool array, guess;
-	uint64_t handle;
-	struct sw_shadow_use
-		*use; /* where it lay when it was listed; only until the nodes were compared, NULL: memory that ended */
-};
-struct sw_listing {
-	SW_VEC(struct sw_listed) at;
-	uint32_t node;
-	bool perhaps; /* the node may not run */
-	bool unknown; /* some node touches what is not known */
-};
+struct sw_model;
+struct sw_graphs;
 
 struct sw_graph_node {
 	uint64_t handle;
@@ -74,11 +60,29 @@ static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_
 	return p->before[b * p->words + a / 64] >> (a % 64) & 1;
 }
 
-struct sw_graphs {
-	struct sw_map execs;		 /* handle -> struct sw_exec */
-	struct sw_map origins;		 /* record of a captured call -> place in `origin` + 1 */
-	SW_VEC(struct sw_access) origin; /* the last of them: a ring */
-	size_t next;
-};
+/* ---- graphs.c ---- */
+struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* made on the spot */
+/* The books on what the nodes touch are void. */
+void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
+/* Records were lost: no graph is known any more. */
+void sw_graphs_forget(struct sw_model *m);
+struct sw_graphs *sw_graphs_new(void);
+void sw_graphs_free(struct sw_model *m);
+
+/* ---- branch_races.c ---- */
+/* False: there are too many nodes, a circle, or a dependency on a node that is not there. */
+bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths);
+void sw_paths_free(struct sw_paths *paths);
+/* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
+void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
+		       const struct sw_listing *listing);
+
+/* ---- node_order.c ---- */
+/* Fills exec->node_order; paths NULL: which node comes before which is not known. */
+void sw_node_order_make(struct sw_exec *exec, const struct sw_paths *paths);
+
+/* ---- graph_launches.c ---- */
+/* Launches of one exec follow each other: an event of ours stands for the last. */
+uint64_t sw_exec_node_order(const struct sw_exec *exec);
 
 #endif

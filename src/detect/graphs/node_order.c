@@ -7,7 +7,7 @@
  * that it depends on, and should for as little else as can be; likewise what follows a wait.  What an order cannot
  * avoid is order that is not there: it is counted.
  */
-#include "detect/model/model.h"
+#include "detect/graphs/graphs.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/hazards/confidence.h"
 
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+
 static const struct sw_verdict error = {SW_ERROR, SW_CERTAIN};
 static const struct sw_verdict warning = {SW_WARNING, SW_LIKELY};
 static const struct sw_verdict possible = {SW_NOTE, SW_POSSIBLE};

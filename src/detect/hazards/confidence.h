@@ -3,7 +3,7 @@
 #ifndef SW_DETECT_HAZARDS_CONFIDENCE_H
 #define SW_DETECT_HAZARDS_CONFIDENCE_H
 
-#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
 
 /* How two accesses come to share memory. */
 enum sw_contact {
@@ -21,10 +21,6 @@ struct sw_verdict {
 
 /* Of two ranges in one allocation that are known to touch. */
 enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b);
-
-/* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nobody
-   described. */
-enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
 
 struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants);
 

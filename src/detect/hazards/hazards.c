@@ -1,9 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/hazards/hazards.h"
+
+#include <stdlib.h>
+
+#include "detect/hazards/confidence.h"
+#include "detect/hazards/host_knowledge.h"
+#include "detect/hazards/intended_order.h"
+#include "detect/hazards/touch.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/call.h"
+#include "detect/model/collect.h"
+#include "detect/model/contexts.h"
 #include "detect/model/model.h"
+#include "detect/waits/wide_syncs.h"
 
 /* Each occurrence of a hazard is told to the observer up to this many times a pair of call sites: markers in a
  * timeline. */
 #define SW_MAX_OBSERVED 64u
+
+struct sw_hazards {
+	uint64_t unordered;		   /* uses that met an earlier one which no document orders before them */
+	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
+};
+
+struct sw_hazards *sw_hazards_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_hazards));
+}
+
+void sw_hazards_free(struct sw_hazards *hazards)
+{
+	free(hazards);
+}
+
+uint64_t sw_hazards_unordered(const struct sw_model *m)
+{
+	return m->hazards->unordered;
+}
+
+void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers)
+{
+	m->hazards->free_covers = covers;
+}
 
 static int hazard_id(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
@@ -71,9 +111,10 @@ static void judge(struct sw_finding *seen, struct sw_verdict verdict, bool measu
 /* A release that waits by measurement: does its wait cover the use? */
 static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 {
-	if (m->free_covers)
-		for (size_t i = 0; i < m->free_covers->n; i++)
-			if (m->free_covers->at[i].lane == point.lane && m->free_covers->at[i].covered >= point.tick)
+	if (m->hazards->free_covers)
+		for (size_t i = 0; i < m->hazards->free_covers->n; i++)
+			if (m->hazards->free_covers->at[i].lane == point.lane &&
+			    m->hazards->free_covers->at[i].covered >= point.tick)
 				return true;
 	return false;
 }
@@ -84,11 +125,11 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	uint32_t lane = later->access.point.lane;
 	enum sw_order order = sw_hb_ordered(m->hb, earlier->access.point, lane);
 	if (order == SW_ORDER_DOCUMENTED) {
-		if (m->wide.lanes.n)
+		if (sw_wide_watches(m))
 			sw_wide_need(m, earlier, later);
 		return;
 	}
-	m->unordered++;
+	m->hazards->unordered++;
 	if (m->context[earlier->ctx].over)
 		return;
 	struct sw_block *block = later->block;

@@ -4,9 +4,25 @@
  * records that nobody waits for occur in correct programs (first iterations, event pools): alone they are notes.  When
  * a hazard is found, the last waits of its later side tell which of them should have ordered it.
  */
-#include "detect/model/model.h"
+#include "detect/hazards/intended_order.h"
 
 #include <stdlib.h>
+
+#include "detect/hazards/touch.h"
+#include "detect/memory/address_space.h"
+#include "detect/model/collect.h"
+#include "detect/model/events.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+
+/* A wait of a stream (or the host) for an event, as hazards look back on it. */
+struct sw_event_wait {
+	struct sw_access wait, record, replaced;
+	bool recorded;
+	bool useless; /* the record covered no work that the waiting side did not know of */
+};
+
+#define SW_EVENT_WAITS 8u
 
 bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane)
 {

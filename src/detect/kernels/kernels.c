@@ -1,14 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a kernel: its name, its code, and what that says. */
+#include "detect/kernels/kernels.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/kernels/kernel_code.h"
+#include "detect/kernels/texture_handles.h"
+#include "detect/model/call.h"
+#include "detect/model/contexts.h"
+#include "detect/model/handlers.h"
 #include "detect/model/model.h"
 
 /* Ids are given out one by one by the recorder; a hostile trace must not make us allocate by them. */
 #define SW_MAX_FUNCTIONS (1u << 20)
 /* "32,764 bytes" (CUDA C++ Programming Guide, 12.1 and newer). */
 #define SW_MAX_PARAM_BYTES (1u << 16)
+
+struct sw_kernels {
+	SW_VEC(struct sw_kernel) by_id; /* of the function */
+	struct sw_codes codes;
+};
+
+struct sw_kernels *sw_kernels_new(struct sw_reader *reader)
+{
+	struct sw_kernels *kernels = sw_calloc(1, sizeof *kernels);
+	kernels->codes.reader = reader;
+	return kernels;
+}
+
+void sw_kernels_free(struct sw_kernels *kernels)
+{
+	sw_codes_free(&kernels->codes);
+	for (size_t i = 0; i < kernels->by_id.n; i++) {
+		free(kernels->by_id.at[i].signature);
+		sw_map_free(&kernels->by_id.at[i].evidence_details);
+	}
+	free(kernels->by_id.at);
+	free(kernels);
+}
 
 static void read_name(struct sw_kernel *kernel, const struct sw_trace_function *function)
 {
@@ -83,7 +113,7 @@ static void read_code(struct sw_model *m, struct sw_kernel *kernel, const struct
 		return;
 	}
 	const struct sw_footprint_image *image =
-		sw_codes_find(&m->codes, function->image, m->record->t_ns, &kernel->unread);
+		sw_codes_find(&m->kernels->codes, function->image, m->record->t_ns, &kernel->unread);
 	if (image)
 		take_entry(kernel, function, sw_footprint_library_get(m->library, image, arch, function->name));
 }
@@ -92,9 +122,9 @@ struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_functio
 {
 	if (function->id >= SW_MAX_FUNCTIONS)
 		return NULL;
-	while (m->kernels.n <= function->id)
-		*sw_vec_push(&m->kernels) = (struct sw_kernel){0};
-	struct sw_kernel *kernel = &m->kernels.at[function->id];
+	while (m->kernels->by_id.n <= function->id)
+		*sw_vec_push(&m->kernels->by_id) = (struct sw_kernel){0};
+	struct sw_kernel *kernel = &m->kernels->by_id.at[function->id];
 	read_name(kernel, function);
 	read_code(m, kernel, function, arch_of(m, m->record->rec->ctx));
 	return kernel;
@@ -110,7 +140,7 @@ void sw_on_function(struct sw_model *m, const struct sw_record *r, struct sw_wai
 	(void)w;
 	if (!m->library || !function || !function->name[0] || !arch)
 		return;
-	const struct sw_footprint_image *image = sw_codes_find(&m->codes, function->image, r->t_ns, &why);
+	const struct sw_footprint_image *image = sw_codes_find(&m->kernels->codes, function->image, r->t_ns, &why);
 	if (image)
 		sw_footprint_library_expect(m->library, image, arch, function->name);
 }
@@ -193,13 +223,4 @@ bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_fu
 			return true;
 	}
 	return false;
-}
-
-void sw_kernels_free(struct sw_model *m)
-{
-	for (size_t i = 0; i < m->kernels.n; i++) {
-		free(m->kernels.at[i].signature);
-		sw_map_free(&m->kernels.at[i].evidence_details);
-	}
-	free(m->kernels.at);
 }

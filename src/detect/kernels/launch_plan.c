@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "detect/kernels/kernels.h"
+#include "detect/kernels/texture_handles.h"
+#include "detect/memory/access.h"
+#include "detect/memory/module_variables.h"
 #include "detect/model/model.h"
 
 /* Bytes of plans kept: a training step launches some thousand kernels, of a few hundred bytes each. */
@@ -24,6 +28,19 @@ struct kept {
 	const void *params;
 };
 
+struct sw_plans {
+	struct sw_map by_hash;
+	struct sw_arena arena;	   /* of all plans: dropped together when they are many */
+	struct sw_reaches reaches; /* of the launch in hand */
+	SW_VEC(struct sw_plan_touch) touches;
+	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
+};
+
+struct sw_plans *sw_plans_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_plans));
+}
+
 void sw_plans_free(struct sw_plans *plans)
 {
 	sw_map_free(&plans->by_hash);
@@ -31,6 +48,7 @@ void sw_plans_free(struct sw_plans *plans)
 	free(plans->reaches.at);
 	free(plans->touches.at);
 	free(plans->block.at);
+	free(plans);
 }
 
 /* ---- from reaches to ranges ---------------------------------------------------------------------------------------
@@ -90,7 +108,7 @@ static void push(struct making *k, const struct sw_reach *reach, enum sw_via via
 	uint32_t roles = roles_of(reach->role, role);
 	const struct sw_evidence_detail *evidence_detail = sw_kernel_evidence(k->m, k->kernel, reach, via);
 	for (uint32_t i = 0; i < roles; i++) {
-		struct sw_plan_touch *touch = sw_vec_push(&k->m->plans.touches);
+		struct sw_plan_touch *touch = sw_vec_push(&k->m->plans->touches);
 		*touch = *like;
 		touch->range.role = role[i];
 		touch->range.polls = k->polls;
@@ -183,10 +201,10 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	}
 	/* A tensor map that lies in memory can't be looked at: only its address is known. */
 	if (via != SW_VIA_TENSOR_MAP)
-		found = sw_handles_find(&k->m->handles, via == SW_VIA_TEXTURE ? SW_OBJECT_TEXTURE : SW_OBJECT_SURFACE,
+		found = sw_handles_find(k->m->handles, via == SW_VIA_TEXTURE ? SW_OBJECT_TEXTURE : SW_OBJECT_SURFACE,
 					word, &touch.range, &touch.array);
 	else if (reach->root.kind == SW_ROOT_MAP && k->bytes - reach->root.param >= SW_TENSOR_MAP_BYTES)
-		found = sw_handles_find_map(&k->m->handles, k->block + reach->root.param, &touch.range);
+		found = sw_handles_find_map(k->m->handles, k->block + reach->root.param, &touch.range);
 	if (found) {
 		touch.range.param = param_of(k, reach->root.param);
 		touch.guess = !k->kernel->ran;
@@ -252,10 +270,10 @@ static void place_params(struct making *k)
 	k->plan.whole = k->bytes >= f->param_bytes;
 	if (!k->kernel->moved)
 		return;
-	k->m->plans.block.n = 0;
-	sw_vec_reserve(&k->m->plans.block, f->param_bytes + 1);
-	k->block = k->m->plans.block.at;
-	k->plan.whole = sw_footprint_place_params(f, k->function->param, r->params, k->bytes, k->m->plans.block.at);
+	k->m->plans->block.n = 0;
+	sw_vec_reserve(&k->m->plans->block, f->param_bytes + 1);
+	k->block = k->m->plans->block.at;
+	k->plan.whole = sw_footprint_place_params(f, k->function->param, r->params, k->bytes, k->m->plans->block.at);
 	k->bytes = f->param_bytes;
 }
 
@@ -306,8 +324,8 @@ static void evaluate(struct making *k)
 {
 	const struct sw_record *r = k->m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	struct sw_reaches *reaches = &k->m->plans.reaches;
-	struct asking asking = {&k->m->variables, k->function->image, r->rec->ctx};
+	struct sw_reaches *reaches = &k->m->plans->reaches;
+	struct asking asking = {k->m->variables, k->function->image, r->rec->ctx};
 	struct sw_geometry geometry = {
 		.grid = {l->grid[0], l->grid[1], l->grid[2]},
 		.block = {l->block[0], l->block[1], l->block[2]},
@@ -319,7 +337,7 @@ static void evaluate(struct making *k)
 		.arg = &asking,
 	};
 	reaches->n = 0;
-	k->m->plans.touches.n = 0;
+	k->m->plans->touches.n = 0;
 	sw_footprint_evaluate(k->kernel->footprint, &geometry, reaches);
 	look_for_flags(k, reaches);
 	for (size_t i = 0; i < reaches->n; i++)
@@ -350,10 +368,10 @@ static void make(struct sw_model *m, struct kept *kept, const struct sw_trace_fu
 	struct making k = {.m = m, .function = function, .kernel = kernel};
 	place_params(&k);
 	evaluate(&k);
-	size_t n = m->plans.touches.n;
-	struct sw_plan_touch *touch = sw_arena_alloc(&m->plans.arena, n * sizeof *touch + 1);
+	size_t n = m->plans->touches.n;
+	struct sw_plan_touch *touch = sw_arena_alloc(&m->plans->arena, n * sizeof *touch + 1);
 	if (n)
-		memcpy(touch, m->plans.touches.at, n * sizeof *touch);
+		memcpy(touch, m->plans->touches.at, n * sizeof *touch);
 	kept->plan = k.plan;
 	kept->plan.touches = (uint32_t)n;
 	kept->plan.touch = touch;
@@ -370,9 +388,9 @@ const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_fu
 {
 	const struct sw_record *r = m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	struct sw_plans *plans = &m->plans;
+	struct sw_plans *plans = m->plans;
 	struct key key = {
-		.epoch = m->variables.epoch + m->handles.epoch,
+		.epoch = sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
 		.function = function->id,
 		.arch = kernel->arch,
 		.grid = {l->grid[0], l->grid[1], l->grid[2]},

@@ -13,6 +13,7 @@
 
 struct sw_model;
 struct sw_kernel;
+struct sw_plans;
 
 struct sw_plan_touch {
 	struct sw_range range;
@@ -30,13 +31,7 @@ struct sw_plan {
 	const struct sw_plan_touch *touch;
 };
 
-struct sw_plans {
-	struct sw_map by_hash;
-	struct sw_arena arena;	   /* of all plans: dropped together when they are many */
-	struct sw_reaches reaches; /* of the launch in hand */
-	SW_VEC(struct sw_plan_touch) touches;
-	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
-};
+struct sw_plans *sw_plans_new(void);
 void sw_plans_free(struct sw_plans *plans);
 
 /* Of the launch in hand (m->record), whose kernel has a footprint.  Valid until the next call. */

@@ -3,9 +3,25 @@
  * Kernels: from the parameter block to ranges.  The code tells (launch_plan.c) as far as it is known; of the words that
  * it says nothing of, the mangled name tells what a pointer is for, else what points into memory is taken as used.
  */
-#include "detect/model/model.h"
+#include "detect/kernels/launches.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "detect/hazards/listing.h"
+#include "detect/hazards/touch.h"
+#include "detect/kernels/annotated_launches.h"
+#include "detect/kernels/kernels.h"
+#include "detect/kernels/launch_plan.h"
+#include "detect/kernels/range_placement.h"
+#include "detect/memory/access.h"
+#include "detect/memory/module_variables.h"
+#include "detect/model/call.h"
+#include "detect/model/handlers.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+#include "detect/waits/waits.h"
+#include "detect/waits/wide_syncs.h"
 
 struct walk {
 	struct sw_model *m;
@@ -128,7 +144,7 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 		m->listing->unknown = true;
 	} else if (!known) {
 		sw_model_lane_state(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
-		m->wide.poisoned = true;
+		sw_wide_poison(m);
 	}
 }
 
@@ -140,11 +156,26 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
  */
 #define SW_LOAD_NS 30000u
 
+struct sw_first_uses {
+	struct sw_map seen; /* function handles whose code is known to be loaded */
+};
+
+struct sw_first_uses *sw_first_uses_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_first_uses));
+}
+
+void sw_first_uses_free(struct sw_first_uses *uses)
+{
+	sw_map_free(&uses->seen);
+	free(uses);
+}
+
 /* The code of a kernel is loaded when it is first used, which may hold back other streams (CUDA programming guide,
    "Lazy loading": loading may need the context to be idle). */
 static void first_use(struct sw_model *m, struct sw_wait *w, uint64_t handle, uint8_t ctx, uint32_t own_lane)
 {
-	uint64_t *seen = sw_map_put(&m->touched, handle);
+	uint64_t *seen = sw_map_put(&m->first_uses->seen, handle);
 	if (*seen)
 		return;
 	*seen = 1;
@@ -176,7 +207,7 @@ void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wa
 {
 	const struct sw_rec_code *c = (const struct sw_rec_code *)(const void *)r->rec;
 	if (r->rec->kind == SW_REC_CODE_LOAD)
-		sw_variables_loaded(&m->variables, c->handle, c->image);
+		sw_variables_loaded(m->variables, c->handle, c->image);
 	if (r->rec->kind == SW_REC_CODE_TOUCH && needs_code(sw_reader_api(m->reader, r->rec->api)))
 		first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
 }

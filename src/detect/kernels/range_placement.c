@@ -6,6 +6,12 @@
  * allocation, so a guard was not understood.  What is left of it inside the allocation of its pointer is loose then;
  * one that sticks out on both sides says no more than the pointer.
  */
+#include "detect/kernels/range_placement.h"
+
+#include "detect/hazards/touch.h"
+#include "detect/kernels/launch_plan.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
 #include "detect/model/model.h"
 
 /* Allocations that one range of an unknown pointer is spread over. */

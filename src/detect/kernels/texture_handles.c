@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "detect/memory/access.h"
 
 /* Objects of each of two generations.  Those that are used move to the new one; the old one goes when that is full, so
    that programs that make an object for each launch do not fill the books. */
@@ -13,6 +14,16 @@ struct object {
 	struct sw_range range;
 	uint64_t array;
 };
+
+struct sw_handles {
+	struct sw_map recent, older; /* kind and handle -> object; a tensor map's handle is a hash of its bytes */
+	uint64_t epoch;
+};
+
+struct sw_handles *sw_handles_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_handles));
+}
 
 static void generation_free(struct sw_map *map)
 {
@@ -135,4 +146,10 @@ void sw_handles_free(struct sw_handles *handles)
 {
 	generation_free(&handles->recent);
 	generation_free(&handles->older);
+	free(handles);
+}
+
+uint64_t sw_handles_epoch(const struct sw_handles *handles)
+{
+	return handles->epoch;
 }

@@ -11,11 +11,11 @@
 
 #define SW_TENSOR_MAP_BYTES 128u /* CUtensorMap, cuda.h of CUDA 12.0 to 13.0 */
 
-struct sw_handles {
-	struct sw_map recent, older; /* kind and handle -> object; a tensor map's handle is a hash of its bytes */
-	uint64_t epoch;
-};
+struct sw_handles;
+struct sw_handles *sw_handles_new(void);
 void sw_handles_free(struct sw_handles *handles);
+/* Grows with what is known. */
+uint64_t sw_handles_epoch(const struct sw_handles *handles);
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record);
 
 /* All memory that is behind the object, as a loose range (READ; the caller sets the role); *array: handle of the array

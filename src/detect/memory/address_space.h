@@ -10,8 +10,11 @@
 #define SW_DETECT_MEMORY_ADDRESS_SPACE_H
 
 #include "base/map.h"
-#include "detect/hazards/confidence.h"
 #include "detect/memory/shadow.h"
+
+/* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nobody
+   described. */
+enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
 
 struct sw_view; /* an address interval that shows a block */
 struct sw_mapping;

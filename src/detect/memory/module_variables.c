@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/memory/module_variables.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
+
+struct sw_variables {
+	struct sw_map images;	 /* module or library -> image */
+	struct sw_map addresses; /* context, image and name -> address */
+	uint64_t epoch;		 /* grows with what is known */
+};
+
+struct sw_variables *sw_variables_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_variables));
+}
 
 static uint64_t key_of(uint8_t ctx, uint64_t image, const char *name, size_t bytes)
 {
@@ -36,4 +49,10 @@ void sw_variables_free(struct sw_variables *variables)
 {
 	sw_map_free(&variables->images);
 	sw_map_free(&variables->addresses);
+	free(variables);
+}
+
+uint64_t sw_variables_epoch(const struct sw_variables *variables)
+{
+	return variables->epoch;
 }

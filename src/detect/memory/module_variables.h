@@ -8,12 +8,11 @@
 
 #include "base/map.h"
 
-struct sw_variables {
-	struct sw_map images;	 /* module or library -> image */
-	struct sw_map addresses; /* context, image and name -> address */
-	uint64_t epoch;		 /* grows with what is known */
-};
+struct sw_variables;
+struct sw_variables *sw_variables_new(void);
 void sw_variables_free(struct sw_variables *variables);
+/* Grows with what is known. */
+uint64_t sw_variables_epoch(const struct sw_variables *variables);
 void sw_variables_loaded(struct sw_variables *variables, uint64_t module, uint32_t image);
 /* `name`: mangled, `bytes` long. */
 void sw_variables_add(struct sw_variables *variables, uint8_t ctx, uint64_t module, const char *name, size_t bytes,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "detect/model/duration_histogram.h"
 
 /* A wait is worth a warning when its host time exceeds both. */
 #define SW_WAIT_WARNING_NS    1000000u

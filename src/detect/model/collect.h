@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "detect/detect.h"
-#include "detect/waits/duration_histogram.h"
+#include "detect/model/duration_histogram.h"
 
 struct sw_collect {
 	struct sw_judgement *judgement;

@@ -25,6 +25,17 @@ struct sw_nvtx_stack {
 	uint32_t thread;
 };
 
+struct sw_nvtx_state {
+	struct sw_map threads; /* thread, or the kernel's id of one that has made no call -> struct sw_nvtx_stack */
+	struct sw_map started; /* id -> struct sw_nvtx_stack */
+	struct sw_map alike;   /* name, domain and range around -> index in judgement.nvtx + 1 */
+};
+
+struct sw_nvtx_state *sw_nvtx_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_nvtx_state));
+}
+
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t waiting_key(uint32_t tid)
@@ -35,35 +46,35 @@ static uint64_t waiting_key(uint32_t tid)
 /* A thread whose ranges were told before its first call brings them with it. */
 static struct sw_nvtx_stack *stack_of(struct sw_model *m, uint32_t thread, bool make)
 {
-	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx.threads, thread);
+	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx->threads, thread);
 	if (stack)
 		return stack;
 	const struct sw_trace_thread *info = sw_reader_thread(m->reader, thread);
-	stack = info ? sw_map_ptr(&m->nvtx.threads, waiting_key(info->tid)) : NULL;
+	stack = info ? sw_map_ptr(&m->nvtx->threads, waiting_key(info->tid)) : NULL;
 	if (!stack && !make)
 		return NULL;
 	if (stack)
-		sw_map_delete(&m->nvtx.threads, waiting_key(info->tid));
+		sw_map_delete(&m->nvtx->threads, waiting_key(info->tid));
 	else
 		stack = sw_calloc(1, sizeof *stack);
 	stack->thread = thread;
-	sw_map_put_ptr(&m->nvtx.threads, thread, stack);
+	sw_map_put_ptr(&m->nvtx->threads, thread, stack);
 	return stack;
 }
 
 static struct sw_nvtx_stack *stack_of_tid(struct sw_model *m, uint32_t tid)
 {
-	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx.threads, waiting_key(tid));
+	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx->threads, waiting_key(tid));
 	if (!stack) {
 		stack = sw_calloc(1, sizeof *stack);
-		sw_map_put_ptr(&m->nvtx.threads, waiting_key(tid), stack);
+		sw_map_put_ptr(&m->nvtx->threads, waiting_key(tid), stack);
 	}
 	return stack;
 }
 
 uint32_t sw_nvtx_of(struct sw_model *m, uint32_t thread)
 {
-	if (!m->nvtx.threads.n)
+	if (!m->nvtx->threads.n)
 		return 0;
 	const struct sw_nvtx_stack *stack = stack_of(m, thread, false);
 	return stack && stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0;
@@ -76,14 +87,14 @@ static uint32_t describe(struct sw_model *m, const struct open_range *range, uin
 	const size_t n = strlen(range->name), d = strlen(range->domain_name);
 	uint64_t key = sw_hash_bytes(sw_hash_u64(within), range->name, n + 1);
 	key = sw_hash_bytes(key, range->domain_name, d);
-	const uint64_t *index = sw_map_find(&m->nvtx.alike, key);
+	const uint64_t *index = sw_map_find(&m->nvtx->alike, key);
 	if (index)
 		return (uint32_t)*index;
 	if (m->j->nvtx.n >= MAX_KINDS)
 		return within;
 	*sw_vec_push(&m->j->nvtx) =
 		(struct sw_nvtx){sw_model_name(m, range->name, n), sw_model_name(m, range->domain_name, d), within};
-	*sw_map_put(&m->nvtx.alike, key) = m->j->nvtx.n;
+	*sw_map_put(&m->nvtx->alike, key) = m->j->nvtx.n;
 	return (uint32_t)m->j->nvtx.n;
 }
 
@@ -94,7 +105,7 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 	const uint64_t room = range->h.words * 8u - sizeof *range;
 	if ((uint64_t)range->name_bytes + range->domain_bytes > room)
 		return; /* a damaged record: its end will find nothing */
-	if (stack->open.n >= MAX_OPEN || m->nvtx.started.n >= MAX_KINDS) {
+	if (stack->open.n >= MAX_OPEN || m->nvtx->started.n >= MAX_KINDS) {
 		stack->over += range->op == SW_RANGE_PUSH;
 		return;
 	}
@@ -104,7 +115,7 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 	open.nvtx = describe(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
 	*sw_vec_push(&stack->open) = open;
 	if (range->op == SW_RANGE_START)
-		sw_map_put_ptr(&m->nvtx.started, range->id, stack);
+		sw_map_put_ptr(&m->nvtx->started, range->id, stack);
 }
 
 static void tell(struct sw_model *m, const struct sw_nvtx_stack *stack, const struct open_range *range, uint64_t end_ns,
@@ -161,10 +172,10 @@ void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
 			end(m, stack, range->domain, 0, r->t_ns);
 		break;
 	case SW_RANGE_END:
-		stack = sw_map_ptr(&m->nvtx.started, range->id);
+		stack = sw_map_ptr(&m->nvtx->started, range->id);
 		if (stack)
 			end(m, stack, range->domain, range->id, r->t_ns);
-		sw_map_delete(&m->nvtx.started, range->id);
+		sw_map_delete(&m->nvtx->started, range->id);
 		break;
 	default: /* of a newer recorder */
 		break;
@@ -181,24 +192,25 @@ static uint64_t later(uint64_t a, uint64_t b)
 void sw_nvtx_finish(struct sw_model *m)
 {
 	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&m->nvtx.threads, i, &slot));) {
+	for (size_t i = 0; (i = sw_map_next(&m->nvtx->threads, i, &slot));) {
 		const struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
 		for (size_t k = stack->open.n; k--;)
 			tell(m, stack, &stack->open.at[k], later(m->last_ns, stack->open.at[k].t_ns), true);
 	}
 }
 
-void sw_nvtx_free(struct sw_model *m)
+void sw_nvtx_free(struct sw_nvtx_state *nvtx)
 {
 	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&m->nvtx.threads, i, &slot));) {
+	for (size_t i = 0; (i = sw_map_next(&nvtx->threads, i, &slot));) {
 		struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
 		for (size_t k = 0; k < stack->open.n; k++)
 			drop(&stack->open.at[k]);
 		free(stack->open.at);
 		free(stack);
 	}
-	sw_map_free(&m->nvtx.threads);
-	sw_map_free(&m->nvtx.started);
-	sw_map_free(&m->nvtx.alike);
+	sw_map_free(&nvtx->threads);
+	sw_map_free(&nvtx->started);
+	sw_map_free(&nvtx->alike);
+	free(nvtx);
 }

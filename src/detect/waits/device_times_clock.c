@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "detect/waits/device_times.h"
+
+#include <stdlib.h>
 
 /* What a clock may deviate between two readings before it is said to have jumped: crystals are a hundred times better.
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each finding's fix would gain: one change of the schedule each. */
+#include "detect/model/model.h"
+
 #include <stdlib.h>
 
 #include "detect/waits/schedule_feed.h"

@@ -6,7 +6,39 @@
  *
  * The order engine tells of an edge only when it adds order, so what arrives here nothing else had ordered.
  */
+#include "detect/waits/legacy_stream.h"
+
+#include <stdlib.h>
+
+#include "detect/model/collect.h"
+#include "detect/model/lanes.h"
 #include "detect/model/model.h"
+#include "detect/waits/device_times.h"
+
+struct sw_legacy_site {
+	uint32_t lane, serial;
+	struct sw_access call;
+	uint32_t n;
+	struct {
+		uint32_t lane;
+		uint64_t seq;
+	} from[8];
+};
+
+struct sw_legacy {
+	SW_VEC(struct sw_legacy_site) sites;
+};
+
+struct sw_legacy *sw_legacy_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_legacy));
+}
+
+void sw_legacy_free(struct sw_legacy *legacy)
+{
+	free(legacy->sites.at);
+	free(legacy);
+}
 
 static bool is_work(uint8_t kind)
 {
@@ -17,13 +49,13 @@ static bool is_work(uint8_t kind)
 static struct sw_legacy_site *site_of(struct sw_model *m, uint32_t lane)
 {
 	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
-	for (size_t i = 0; i < m->legacy.n; i++)
-		if (m->legacy.at[i].lane == lane) {
-			if (m->legacy.at[i].serial != serial)
-				m->legacy.at[i] = (struct sw_legacy_site){.lane = lane, .serial = serial};
-			return &m->legacy.at[i];
+	for (size_t i = 0; i < m->legacy->sites.n; i++)
+		if (m->legacy->sites.at[i].lane == lane) {
+			if (m->legacy->sites.at[i].serial != serial)
+				m->legacy->sites.at[i] = (struct sw_legacy_site){.lane = lane, .serial = serial};
+			return &m->legacy->sites.at[i];
 		}
-	struct sw_legacy_site *site = sw_vec_push(&m->legacy);
+	struct sw_legacy_site *site = sw_vec_push(&m->legacy->sites);
 	*site = (struct sw_legacy_site){.lane = lane, .serial = serial};
 	return site;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SW403: loops of queries. */
-#include "detect/model/model.h"
+#include "detect/waits/polls.h"
 
 #include <stdlib.h>
+
+#include "detect/model/collect.h"
+#include "detect/model/model.h"
 
 /* As many unsuccessful calls in a row from one place on one thread, over at least this time and this close to each
    other: a loop that burns a core (a query takes 3 to 6 us: "cudaEventQuery", measured on H200 with driver 580). */
@@ -14,6 +17,24 @@ struct poll {
 	uint64_t calls, since_ns;
 	uint64_t asking_ns; /* inside the calls */
 };
+
+struct sw_polls {
+	struct sw_map by_site; /* call site of a query loop, and thread -> struct poll */
+};
+
+struct sw_polls *sw_polls_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_polls));
+}
+
+void sw_polls_free(struct sw_polls *polls)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&polls->by_site, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(&polls->by_site);
+	free(polls);
+}
 
 static void tell(struct sw_model *m, const struct poll *poll, const struct sw_access *what, uint64_t ns)
 {
@@ -38,12 +59,12 @@ static void tell(struct sw_model *m, const struct poll *poll, const struct sw_ac
 void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done)
 {
 	uint64_t key = (uint64_t)r->stack << 32 | (uint64_t)r->rec->api << 16 | (r->thread & 0xffff);
-	struct poll *poll = sw_map_ptr(&m->polls, key);
+	struct poll *poll = sw_map_ptr(&m->polls->by_site, key);
 	if (!poll && done)
 		return;
 	if (!poll) {
 		poll = sw_calloc(1, sizeof *poll);
-		sw_map_put_ptr(&m->polls, key, poll);
+		sw_map_put_ptr(&m->polls->by_site, key, poll);
 	}
 	if (!poll->calls++)
 		poll->since_ns = r->t_ns;

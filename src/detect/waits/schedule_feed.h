@@ -3,7 +3,10 @@
 #ifndef SW_DETECT_WAITS_SCHEDULE_FEED_H
 #define SW_DETECT_WAITS_SCHEDULE_FEED_H
 
-#include "detect/model/model.h"
+#include "detect/model/call.h"
+
+struct sw_model;
+struct sw_schedule_feed;
 
 /* The place in the program that a call came from, as the schedule knows it: what a finding's calls share. */
 uint64_t sw_timing_site(const struct sw_access *call);
@@ -12,6 +15,9 @@ uint64_t sw_timing_site(const struct sw_access *call);
 void sw_timing_call(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w);
 /* The second of two. */
 void sw_timing_return(struct sw_model *m, const struct sw_record *begin, uint64_t dur_ns);
+
+struct sw_schedule_feed *sw_schedule_feed_new(void);
+void sw_schedule_feed_free(struct sw_schedule_feed *feed);
 
 /* ---- gains.c ---- */
 

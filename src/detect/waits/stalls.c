@@ -6,6 +6,12 @@
  * Neither is documented, and neither is told by CUDA: what is known is how long the call took, what other threads were
  * doing in all that time, and how much of the stream's work nobody had seen finished.
  */
+#include "detect/waits/stalls.h"
+
+#include <stdlib.h>
+
+#include "detect/model/call.h"
+#include "detect/model/collect.h"
 #include "detect/model/model.h"
 
 /* Handing work over takes 2 to 12 us where nothing is in the way (H200, driver 580: launches and asynchronous copies
@@ -15,6 +21,28 @@
 #define SW_FULL_NS 15000u
 /* Launches that may be pending on a stream: about a thousand on every GPU so far, which no document says. */
 #define SW_FULL_QUEUE 1000u
+
+/* Calls that took long, the last ones of each kind: a ring. */
+#define SW_STALLS 64u
+
+struct ring {
+	struct sw_access at[SW_STALLS];
+	uint32_t made;
+};
+
+struct sw_stalls {
+	struct ring stalled, holders;
+};
+
+struct sw_stalls *sw_stalls_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_stalls));
+}
+
+void sw_stalls_free(struct sw_stalls *stalls)
+{
+	free(stalls);
+}
 
 static bool hands_over(uint8_t kind)
 {
@@ -38,7 +66,7 @@ static bool all_the_time(const struct sw_access *holder, const struct sw_access 
 	       holder->t_ns + holder->dur_ns + slack >= stalled->t_ns + stalled->dur_ns;
 }
 
-static void remember(struct sw_stalls *stalls, const struct sw_access *what)
+static void remember(struct ring *stalls, const struct sw_access *what)
 {
 	stalls->at[stalls->made++ % SW_STALLS] = *what;
 }
@@ -66,7 +94,8 @@ static void tell_lock(struct sw_model *m, const struct sw_access *stalled, const
 static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 {
 	bool holder = holds(what->kind);
-	struct sw_stalls *own = holder ? &m->holders : &m->stalled, *other = holder ? &m->stalled : &m->holders;
+	struct ring *own = holder ? &m->stalls->holders : &m->stalls->stalled,
+		    *other = holder ? &m->stalls->stalled : &m->stalls->holders;
 	remember(own, what);
 	for (uint32_t i = 0; i < SW_STALLS; i++) {
 		struct sw_access *met = &other->at[i];

@@ -1,13 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/model/model.h"
+#include "detect/waits/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Work remembered per stream for telling when it was known to be done; a stream nobody waits for forgets the oldest. */
-#define SW_MAX_PENDING 65536u
+#include "detect/behaviour/behaviour.h"
+#include "detect/model/call.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+#include "detect/waits/device_times.h"
+
 /* Calls in flight at once, one a thread: more means that their ends were lost. */
 #define SW_MAX_OPEN 65536u
+
+struct sw_call_waits {
+	struct sw_map open;	/* sequence number of BEGIN -> struct sw_wait */
+	struct sw_wait *spare;	/* of calls that are over */
+	struct sw_wait single;	/* the call in hand, when it is of one record */
+	sw_covered_vec scratch; /* what the call that ends covered */
+};
+
+struct sw_call_waits *sw_call_waits_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_call_waits));
+}
+
+void sw_call_waits_free(struct sw_call_waits *waits)
+{
+	for (struct sw_wait *w; (w = waits->spare);) {
+		waits->spare = w->next;
+		free(w->covered.at);
+		free(w->copy);
+		free(w);
+	}
+	sw_map_free(&waits->open);
+	free(waits->single.covered.at);
+	free(waits->scratch.at);
+	free(waits);
+}
 
 /*
  * Host time that a call plausibly spends on its own work.  Deliberately generous, several times what was measured on
@@ -44,11 +74,11 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_wait *w;
 	size_t bytes = r->rec->words * 8u;
-	if (m->open.n >= SW_MAX_OPEN)
+	if (m->waits->open.n >= SW_MAX_OPEN)
 		sw_wait_forget(m);
-	w = m->spare;
+	w = m->waits->spare;
 	if (w)
-		m->spare = w->next;
+		m->waits->spare = w->next;
 	else
 		w = sw_calloc(1, sizeof *w);
 	sw_wait_reset(w);
@@ -57,8 +87,37 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 	w->record = *r;
 	w->record.rec = w->copy;
 	w->record.params = NULL;
-	sw_map_put_ptr(&m->open, r->seq, w);
+	sw_map_put_ptr(&m->waits->open, r->seq, w);
 	return w;
+}
+
+struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r)
+{
+	struct sw_wait *w = &m->waits->single;
+	sw_wait_reset(w);
+	w->record = *r;
+	return w;
+}
+
+struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq)
+{
+	struct sw_wait *w = sw_map_ptr(&m->waits->open, begin_seq);
+	if (w)
+		sw_map_delete(&m->waits->open, begin_seq);
+	return w;
+}
+
+void sw_wait_recycle(struct sw_model *m, struct sw_wait *w)
+{
+	sw_wait_reset(w);
+	w->next = m->waits->spare;
+	m->waits->spare = w;
+}
+
+sw_covered_vec *sw_wait_scratch(struct sw_model *m)
+{
+	m->waits->scratch.n = 0;
+	return &m->waits->scratch;
 }
 
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order)
@@ -73,7 +132,7 @@ void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum 
 	w->order[w->tokens++] = order;
 }
 
-static void covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
+void sw_wait_covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 {
 	sw_covered_vec *list = arg;
 	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
@@ -95,7 +154,7 @@ static void look_for_work(struct sw_model *m, struct sw_wait *w)
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token)
 {
 	w->covered.n = 0;
-	sw_hb_wait_lanes(m->hb, token, w->record.thread, SW_ORDER_DOCUMENTED, covers, &w->covered);
+	sw_hb_wait_lanes(m->hb, token, w->record.thread, SW_ORDER_DOCUMENTED, sw_wait_covers, &w->covered);
 	w->pending = w->covered.n > 0;
 	look_for_work(m, w);
 }
@@ -108,102 +167,13 @@ void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token)
 
 /* ---- work that is not known to be done --------------------------------------------------------------------------- */
 
-void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick)
-{
-	if (!m->observer->completed)
-		return;
-	if (lane->pending_n) { /* a launch of a graph may take several steps: it is done with the last */
-		struct sw_pending *last =
-			&lane->pending[(lane->pending_first + lane->pending_n - 1) % lane->pending_room];
-		if (last->seq == seq) {
-			last->tick = tick;
-			return;
-		}
-	}
-	if (lane->pending_n == lane->pending_room && lane->pending_room < SW_MAX_PENDING) {
-		uint32_t room = lane->pending_room ? 2 * lane->pending_room : 16;
-		struct sw_pending *more = sw_alloc(room * sizeof *more);
-		for (uint32_t i = 0; i < lane->pending_n; i++)
-			more[i] = lane->pending[(lane->pending_first + i) % lane->pending_room];
-		free(lane->pending);
-		lane->pending = more;
-		lane->pending_room = room;
-		lane->pending_first = 0;
-	}
-	if (lane->pending_n == lane->pending_room) {
-		lane->pending_first = (lane->pending_first + 1) % lane->pending_room;
-		lane->pending_n--;
-	}
-	lane->pending[(lane->pending_first + lane->pending_n++) % lane->pending_room] = (struct sw_pending){seq, tick};
-}
-
-static void tell_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns)
-{
-	for (size_t i = 0; i < done->n; i++) {
-		struct sw_lane_state *lane = sw_model_lane_state(m, done->at[i].lane);
-		while (lane->pending_n && lane->pending[lane->pending_first].tick <= done->at[i].covered) {
-			m->observer->completed(m->observer->arg, lane->pending[lane->pending_first].seq, lane->stream,
-					       t_ns);
-			lane->pending_first = (lane->pending_first + 1) % lane->pending_room;
-			lane->pending_n--;
-		}
-	}
-}
-
 /* ---- the end of a call ------------------------------------------------------------------------------------------- */
 
-static void drop(struct sw_model *m, struct sw_wait *w)
+void sw_wait_drop(struct sw_model *m, struct sw_wait *w)
 {
 	for (uint32_t i = 0; i < w->tokens; i++)
 		sw_hb_wait_drop(m->hb, w->token[i]);
 	w->tokens = 0;
-}
-
-/* What a copy or set of a few bytes takes (H200, driver 580: 11 to 44 us for 1 KiB). */
-#define SW_DRIVER_NS 20000u
-
-static void split(const struct sw_wait *w, struct sw_wait_cost *cost)
-{
-	uint8_t kind = w->what.kind;
-	bool moves = kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET;
-	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
-	cost->parts.work_ns = cost->ns - own;
-	cost->parts.driver_ns = moves && own > SW_DRIVER_NS ? SW_DRIVER_NS : own;
-	cost->parts.transfer_ns = own - cost->parts.driver_ns;
-}
-
-static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost)
-{
-	if (!w->id || (w->only_waited && !cost->waited) || (!w->always && !w->pending))
-		return;
-	struct sw_finding seen = {
-		.id = w->id,
-		.severity = SW_NOTE,
-		.confidence = SW_CERTAIN,
-		.basis = w->basis,
-		.accesses = 1,
-		.access[0] = w->what,
-		.fix = w->fix,
-		.covered = w->covered.n,
-	};
-	if (w->read_back.seq) {
-		seen.accesses = 2;
-		seen.access[1] = w->read_back;
-	}
-	if (w->basis == SW_BASIS_MAY && cost->waited && w->id != SW_FINDING_DEVICE_ALLOC)
-		seen.basis = SW_BASIS_MEASURED;
-	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
-	if (!f)
-		return;
-	sw_collect_cost(&m->collect, f, cost);
-	f->pinned += w->pinned;
-	f->last_ns = w->what.t_ns > f->last_ns ? w->what.t_ns : f->last_ns;
-	if (cost->waited && cost->ns >= f->cost.worst_ns)
-		f->waited_for = w->waited_for;
-	/* A promise is unkept only while no call at this place kept it. */
-	f->not_waited = w->promised && !f->cost.waited_calls && (f->not_waited || w->pending);
-	if (seen.basis == SW_BASIS_MEASURED)
-		f->basis = SW_BASIS_MEASURED;
 }
 
 /* Kinds of which CUPTI tells when they ran; the others put something on a stream that takes no time of its own. */
@@ -227,7 +197,7 @@ static void add_times(struct sw_model *m, struct sw_operation *op)
 	gpu->operations_untimed += t == NULL;
 }
 
-static void tell(struct sw_model *m, struct sw_wait *w, bool blocks)
+void sw_wait_tell(struct sw_model *m, struct sw_wait *w, bool blocks)
 {
 	struct sw_operation op = {.what = w->what, .enqueues = w->enqueues, .blocks = blocks, .record = &w->record};
 	add_times(m, &op);
@@ -235,98 +205,15 @@ static void tell(struct sw_model *m, struct sw_wait *w, bool blocks)
 		m->observer->operation(m->observer->arg, &op);
 }
 
-static void touch_by_host(struct sw_model *m, struct sw_wait *w, uint64_t seq)
-{
-	struct sw_access what = w->what;
-	if (!w->host_range.width)
-		return;
-	what.stream = 0;
-	what.point = sw_hb_host_step(m->hb, w->record.thread, seq);
-	sw_model_touch(m, &what, &w->host_range, &(struct sw_touch){.host = true});
-}
-
-static enum sw_host_wait_kind held_by(uint8_t kind)
-{
-	static const struct {
-		uint8_t kind;
-		enum sw_host_wait_kind held;
-	} kinds[] = {
-		{SW_REC_SYNC, SW_HOST_WAIT_SYNC},	{SW_REC_COPY, SW_HOST_WAIT_COPY},
-		{SW_REC_COPY_ND, SW_HOST_WAIT_COPY},	{SW_REC_SET, SW_HOST_WAIT_SET},
-		{SW_REC_FREE, SW_HOST_WAIT_FREE},	{SW_REC_ALLOC, SW_HOST_WAIT_ALLOC},
-		{SW_REC_LAUNCH, SW_HOST_WAIT_LOAD},	{SW_REC_CODE_LOAD, SW_HOST_WAIT_LOAD},
-		{SW_REC_CODE_TOUCH, SW_HOST_WAIT_LOAD}, {SW_REC_CONFIG, SW_HOST_WAIT_CONFIG},
-	};
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (kinds[i].kind == kind)
-			return kinds[i].held;
-	return SW_HOST_WAIT_OTHER;
-}
-
-/* Of pinning and of loading code all time is lost, whatever part of it was waiting. */
-static bool held_up(const struct sw_wait *w, bool waited)
-{
-	bool lost = w->id == SW_FINDING_HOST_PIN || w->id == SW_FINDING_MODULE_LOAD;
-	return waited || (w->tokens && w->promised) || (lost && w->pending);
-}
-
-/* Queries hold nobody: loops of them are counted as a whole (polls.c). */
-static void count_by_kind(struct sw_model *m, const struct sw_wait *w, uint64_t ns)
-{
-	struct sw_host_wait *held = &m->j->host_waits[held_by(w->what.kind)];
-	if (w->what.kind == SW_REC_QUERY)
-		return;
-	held->calls++;
-	held->ns += ns;
-}
-
-void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed)
-{
-	struct sw_wait_cost cost = {.ns = dur_ns, .own_ns = dur_ns};
-	w->what.dur_ns = w->record.dur_ns = dur_ns;
-	if (failed) {
-		drop(m, w);
-		tell(m, w, false);
-		return;
-	}
-	m->scratch_covered.n = 0;
-	for (uint32_t i = 0; i < w->tokens; i++) {
-		struct sw_hb_waited waited;
-		if (m->observer->completed)
-			sw_hb_wait_lanes(m->hb, w->token[i], w->record.thread, SW_ORDER_MEASURED, covers,
-					 &m->scratch_covered);
-		sw_hb_wait_end(m->hb, w->token[i], w->record.thread, seq, w->order[i], &waited);
-	}
-	cost.waited = w->pending && dur_ns > w->own_ns;
-	if (cost.waited)
-		cost.own_ns = w->own_ns / SW_OWN_MARGIN;
-	split(w, &cost);
-	if (w->tokens && (cost.waited || w->promised))
-		m->j->host_wait_ns += dur_ns;
-	if (held_up(w, cost.waited))
-		count_by_kind(m, w, dur_ns);
-	bool documented = w->tokens && w->order[0] == SW_ORDER_DOCUMENTED;
-	w->tokens = 0;
-	tell(m, w, cost.waited);
-	if (m->scratch_covered.n)
-		tell_completed(m, &m->scratch_covered, t_ns);
-	touch_by_host(m, w, seq);
-	report(m, w, &cost);
-	sw_stall_done(m, w);
-	sw_wide_over(m, w, &cost, documented);
-}
-
 /* The trace ends, or records were lost: calls that never came to their end stay in flight. */
 void sw_wait_forget(struct sw_model *m)
 {
 	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&m->open, i, &slot));) {
+	for (size_t i = 0; (i = sw_map_next(&m->waits->open, i, &slot));) {
 		struct sw_wait *w = (struct sw_wait *)(uintptr_t)slot.value;
-		drop(m, w);
-		tell(m, w, false);
-		sw_wait_reset(w);
-		w->next = m->spare;
-		m->spare = w;
+		sw_wait_drop(m, w);
+		sw_wait_tell(m, w, false);
+		sw_wait_recycle(m, w);
 	}
-	sw_map_free(&m->open);
+	sw_map_free(&m->waits->open);
 }

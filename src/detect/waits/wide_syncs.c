@@ -12,30 +12,77 @@
  * (calls that are not modelled, kernels whose accesses are not known, lost records) takes the site out: this is never a
  * guess.
  */
-#include "detect/model/model.h"
+#include "detect/waits/wide_syncs.h"
 
 #include <stdlib.h>
+
+#include "detect/memory/shadow.h"
+#include "detect/model/call.h"
+#include "detect/model/collect.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
 
 /* Work that nobody needed is watched for so many records: the books that it keeps alive must not grow with the run. */
 #define SW_WATCHED 8192u
 
+#define SW_MAX_READERS 4u
+
+/* What the waits of one call site were needed for. */
+struct sw_sync_site {
+	struct sw_access call;
+	uint64_t busy;	/* calls for which something was pending */
+	uint64_t moved; /* of them, those behind which nothing came before a wait that found nothing pending */
+	bool kept;	/* it is not known, or too much: nothing is said of it */
+	uint32_t n;	/* streams that it waited for */
+	struct sw_sync_need {
+		uint32_t stream;
+		bool host, whole;		  /* by the host, and once at least all of it */
+		uint64_t seq;			  /* the last step that the host needed */
+		uint32_t tos, to[SW_MAX_READERS]; /* by other streams */
+	} need[SW_MAX_NEEDS];
+};
+
+/* A lane that a wait covered. */
+struct sw_wide_lane {
+	uint32_t lane, serial, stream;
+	uint64_t lean;		 /* the host knows up to here, whatever becomes of the waits that are asked about */
+	uint64_t covered;	 /* and up to here by the wait */
+	uint64_t work;		 /* last step of work in it */
+	uint64_t host, host_seq; /* needed by the host up to here, 0 not */
+	uint64_t since;		 /* record of the first step that is watched */
+	struct sw_sync_site *site;
+};
+
+struct sw_wide_syncs {
+	bool poisoned;		   /* since the last wait something was done that is not known */
+	uint64_t to;		   /* record of the last wait */
+	struct sw_sync_site *last; /* of the last wait, if something was pending */
+	struct sw_map sites;
+	SW_VEC(struct sw_wide_lane) lanes;
+};
+
+struct sw_wide_syncs *sw_wide_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_wide_syncs));
+}
+
 static struct sw_sync_site *site_of(struct sw_model *m, const struct sw_access *call)
 {
 	uint64_t key = sw_collect_site(call);
-	struct sw_sync_site *site = sw_map_ptr(&m->wide.sites, key);
+	struct sw_sync_site *site = sw_map_ptr(&m->wide->sites, key);
 	if (site)
 		return site;
 	site = sw_calloc(1, sizeof *site);
 	site->call = *call;
-	sw_map_put_ptr(&m->wide.sites, key, site);
+	sw_map_put_ptr(&m->wide->sites, key, site);
 	return site;
 }
 
 static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
 {
-	for (size_t i = 0; i < m->wide.lanes.n; i++)
-		if (m->wide.lanes.at[i].lane == lane)
-			return &m->wide.lanes.at[i];
+	for (size_t i = 0; i < m->wide->lanes.n; i++)
+		if (m->wide->lanes.at[i].lane == lane)
+			return &m->wide->lanes.at[i];
 	return NULL;
 }
 
@@ -78,21 +125,21 @@ static void close_lane(struct sw_model *m, const struct sw_wide_lane *lane)
 
 static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 {
-	*lane = m->wide.lanes.at[--m->wide.lanes.n];
+	*lane = m->wide->lanes.at[--m->wide->lanes.n];
 }
 
 /* Nobody knows what it may be needed for: the waits stay as they are. */
 static void keep_all(struct sw_model *m)
 {
-	for (size_t i = 0; i < m->wide.lanes.n; i++)
-		m->wide.lanes.at[i].site->kept = true;
-	m->wide.lanes.n = 0;
+	for (size_t i = 0; i < m->wide->lanes.n; i++)
+		m->wide->lanes.at[i].site->kept = true;
+	m->wide->lanes.n = 0;
 }
 
 static void keep_old(struct sw_model *m, uint64_t seq)
 {
-	for (size_t i = m->wide.lanes.n; i-- > 0;) {
-		struct sw_wide_lane *lane = &m->wide.lanes.at[i];
+	for (size_t i = m->wide->lanes.n; i-- > 0;) {
+		struct sw_wide_lane *lane = &m->wide->lanes.at[i];
 		if (seq - lane->since <= SW_WATCHED && lane->serial == sw_hb_lane_serial(m->hb, lane->lane))
 			continue;
 		lane->site->kept = true;
@@ -128,7 +175,7 @@ static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw
 		lane.lean = old->host > old->lean ? old->host : old->lean;
 		lane.since = old->since;
 	} else {
-		old = sw_vec_push(&m->wide.lanes);
+		old = sw_vec_push(&m->wide->lanes);
 	}
 	books->since = 0;
 	if (books->visible > lane.lean)
@@ -145,8 +192,8 @@ static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw
 static void watch_again(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
 	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
-	for (size_t i = 0; i < m->wide.lanes.n; i++) {
-		const struct sw_wide_lane *lane = &m->wide.lanes.at[i];
+	for (size_t i = 0; i < m->wide->lanes.n; i++) {
+		const struct sw_wide_lane *lane = &m->wide->lanes.at[i];
 		bool covers = sync->what == SW_SYNC_CONTEXT ? m->j->streams.at[lane->stream].ctx == w->record.rec->ctx
 							    : lane->stream == w->what.stream;
 		if (covers)
@@ -156,17 +203,17 @@ static void watch_again(struct sw_model *m, struct sw_sync_site *site, const str
 
 static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
-	if (m->wide.last)
-		m->wide.last->moved += !w->pending;
-	m->wide.last = w->pending ? site : NULL;
-	if (m->wide.poisoned)
+	if (m->wide->last)
+		m->wide->last->moved += !w->pending;
+	m->wide->last = w->pending ? site : NULL;
+	if (m->wide->poisoned)
 		keep_all(m);
-	m->wide.poisoned = false;
+	m->wide->poisoned = false;
 	keep_old(m, w->record.seq);
 	watch_again(m, site, w);
 	for (size_t i = 0; i < w->covered.n; i++)
 		watch(m, site, &w->covered.at[i]);
-	m->wide.to = w->record.seq;
+	m->wide->to = w->record.seq;
 }
 
 /* For now; whether it is so is known at the end. */
@@ -239,13 +286,29 @@ void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq)
 		keep_all(m);
 }
 
-uint64_t sw_wide_since(const struct sw_model *m)
+static uint64_t since_of(const struct sw_model *m)
 {
 	uint64_t since = UINT64_MAX;
-	for (size_t i = 0; i < m->wide.lanes.n; i++)
-		if (m->wide.lanes.at[i].since < since)
-			since = m->wide.lanes.at[i].since;
+	for (size_t i = 0; i < m->wide->lanes.n; i++)
+		if (m->wide->lanes.at[i].since < since)
+			since = m->wide->lanes.at[i].since;
 	return since;
+}
+
+void sw_wide_keep(const struct sw_model *m, uint64_t *from, uint64_t *to)
+{
+	*from = m->wide->lanes.n ? since_of(m) : 1;
+	*to = m->wide->lanes.n ? m->wide->to : 0;
+}
+
+bool sw_wide_watches(const struct sw_model *m)
+{
+	return m->wide->lanes.n;
+}
+
+void sw_wide_poison(struct sw_model *m)
+{
+	m->wide->poisoned = true;
 }
 
 void sw_wide_forget(struct sw_model *m)
@@ -322,27 +385,28 @@ static void finish_redundant(struct sw_model *m, const struct sw_sync_site *site
 void sw_wide_finish(struct sw_model *m)
 {
 	struct sw_map_slot slot;
-	if (m->wide.poisoned)
+	if (m->wide->poisoned)
 		keep_all(m);
-	for (size_t i = 0; i < m->wide.lanes.n; i++) {
-		struct sw_wide_lane *lane = &m->wide.lanes.at[i];
+	for (size_t i = 0; i < m->wide->lanes.n; i++) {
+		struct sw_wide_lane *lane = &m->wide->lanes.at[i];
 		close_lane(m, lane);
 		/* The last wait of a program, made once: what would end early without it is not seen. */
 		lane->site->kept |= lane->site->busy == 1;
 	}
-	m->wide.lanes.n = 0;
+	m->wide->lanes.n = 0;
 	bool narrower = false;
-	for (size_t i = 0; (i = sw_map_next(&m->wide.sites, i, &slot));)
+	for (size_t i = 0; (i = sw_map_next(&m->wide->sites, i, &slot));)
 		narrower |= finish_wide(m, (const struct sw_sync_site *)(uintptr_t)slot.value);
-	for (size_t i = 0; (i = sw_map_next(&m->wide.sites, i, &slot));)
+	for (size_t i = 0; (i = sw_map_next(&m->wide->sites, i, &slot));)
 		finish_redundant(m, (const struct sw_sync_site *)(uintptr_t)slot.value, narrower);
 }
 
-void sw_wide_free(struct sw_model *m)
+void sw_wide_free(struct sw_wide_syncs *wide)
 {
 	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&m->wide.sites, i, &slot));)
+	for (size_t i = 0; (i = sw_map_next(&wide->sites, i, &slot));)
 		free((void *)(uintptr_t)slot.value);
-	sw_map_free(&m->wide.sites);
-	free(m->wide.lanes.at);
+	sw_map_free(&wide->sites);
+	free(wide->lanes.at);
+	free(wide);
 }

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/behaviour/behaviour.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+static const char magic[] = "syncwatch-behaviour";
+static const char header[] = "call\tidle_us\tnb_blocks\tnb_next\tnb_own\tnb_us\tblk_blocks\tblk_next\tblk_own\tblk_us\t"
+			     "leg_blocks\tleg_next\tleg_own\tleg_us\n";
+
+static void put_us(FILE *out, uint64_t ns)
+{
+	fprintf(out, "\t%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+}
+
+void sw_behaviour_write(const struct sw_behaviour *table, FILE *out)
+{
+	fprintf(out, "%s\t%d\n", magic, SW_BEHAVIOUR_VERSION);
+	fprintf(out, "gpu\t%s\ndriver\t%" PRIu32 "\t%s\nsimulated\t%d\n", table->gpu, table->driver, table->driver_text,
+		table->simulated);
+	fputs(header, out);
+	for (size_t i = 0; i < table->rows.n; i++) {
+		const struct sw_behaviour_row *row = &table->rows.at[i];
+		fputs(row->name, out);
+		put_us(out, row->idle_ns);
+		for (int s = 0; s < SW_SPINNERS; s++) {
+			const struct sw_waits *waits = &row->waits[s];
+			fprintf(out, "\t%c\t%c\t%c", waits->blocks, waits->next, waits->own);
+			put_us(out, waits->ns);
+		}
+		putc('\n', out);
+	}
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+#define COLUMNS	 (2 + 4 * SW_SPINNERS)
+#define MAX_ROWS 1000u /* far above what any version measures */
+#define MAX_LINE 1024u
+
+struct lines {
+	FILE *in;
+	const char *path;
+	size_t number;
+	char text[MAX_LINE];
+	struct sw_error *error;
+};
+
+static int wrong(struct lines *l, const char *what)
+{
+	return sw_fail(l->error, SW_E_FORMAT, "%s:%zu: %s", l->path, l->number, what);
+}
+
+/* 1 a line is there, 0 the file is over, <0 an error. */
+static int next_line(struct lines *l)
+{
+	size_t n = 0;
+	int byte;
+	l->number++;
+	while ((byte = getc(l->in)) != EOF && byte != '\n') {
+		if (n + 1 >= MAX_LINE)
+			return wrong(l, "the line is too long");
+		/* Names are printed: nothing that a terminal obeys. */
+		if (byte != '\t' && (byte < 0x20 || byte > 0x7e))
+			return wrong(l, "not plain text");
+		l->text[n++] = (char)byte;
+	}
+	l->text[n] = 0;
+	if (byte == EOF && n)
+		return wrong(l, "the last line is not whole");
+	return byte != EOF;
+}
+
+/* Splits the line at tabs, in place; how many words it has, at most `room`. */
+static size_t split(struct lines *l, char **words, size_t room)
+{
+	size_t n = 0;
+	for (char *at = l->text; at && n < room; n++)
+		words[n] = strsep(&at, "\t");
+	return n;
+}
+
+static bool number(const char *text, uint64_t most, uint64_t *out)
+{
+	char *end;
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return !errno && !*end && *out <= most;
+}
+
+/* Microseconds with three decimals. */
+static bool time_of(const char *text, uint64_t *ns)
+{
+	uint64_t whole, part;
+	const char *point = strchr(text, '.');
+	char digits[24];
+	if (!point || (size_t)(point - text) >= sizeof digits || strlen(point + 1) != 3)
+		return false;
+	memcpy(digits, text, (size_t)(point - text));
+	digits[point - text] = 0;
+	if (!number(digits, UINT32_MAX, &whole) || !number(point + 1, 999, &part))
+		return false;
+	*ns = whole * 1000 + part;
+	return true;
+}
+
+static bool verdict(const char *text, char *out)
+{
+	if (!*text || text[1] || !strchr("01?-", *text))
+		return false;
+	*out = *text;
+	return true;
+}
+
+static int read_row(struct sw_behaviour *table, struct lines *l)
+{
+	char *words[COLUMNS + 1];
+	struct sw_behaviour_row row = {0};
+	if (split(l, words, COLUMNS + 1) != COLUMNS)
+		return wrong(l, "a row has 14 columns");
+	if (!*words[0] || strlen(words[0]) >= sizeof row.name || sw_behaviour_find(table, words[0]))
+		return wrong(l, "the name of the call is empty, too long, or stands twice");
+	strcpy(row.name, words[0]);
+	bool sound = time_of(words[1], &row.idle_ns);
+	for (int s = 0; s < SW_SPINNERS; s++) {
+		char **at = words + 2 + 4 * s;
+		struct sw_waits *waits = &row.waits[s];
+		sound = sound && verdict(at[0], &waits->blocks) && verdict(at[1], &waits->next) &&
+			verdict(at[2], &waits->own) && time_of(at[3], &waits->ns);
+	}
+	if (!sound)
+		return wrong(l, "a verdict is one of 0 1 ? -, a time microseconds with three decimals");
+	if (table->rows.n >= MAX_ROWS)
+		return wrong(l, "too many rows");
+	*sw_vec_push(&table->rows) = row;
+	return 0;
+}
+
+/* One line of the head: its first word is `key`. */
+static int head_line(struct lines *l, const char *key, char **words, size_t wanted)
+{
+	int rc = next_line(l);
+	if (rc < 0)
+		return rc;
+	if (!rc || split(l, words, wanted) != wanted || strcmp(words[0], key) != 0)
+		return sw_fail(l->error, SW_E_FORMAT, "%s:%zu: no table of syncwatch calibrate: '%s' is missing",
+			       l->path, l->number, key);
+	return 0;
+}
+
+static int read_head(struct sw_behaviour *table, struct lines *l)
+{
+	char *words[COLUMNS];
+	uint64_t value;
+	int rc = head_line(l, magic, words, 2);
+	if (!rc && (!number(words[1], UINT32_MAX, &value) || value != SW_BEHAVIOUR_VERSION))
+		return sw_fail(l->error, SW_E_VERSION,
+			       "%s: a table of version '%.20s', of which this syncwatch knows %d: calibrate again",
+			       l->path, words[1], SW_BEHAVIOUR_VERSION);
+	if (!rc)
+		rc = head_line(l, "gpu", words, 2);
+	if (!rc && (!*words[1] || strlen(words[1]) >= sizeof table->gpu))
+		return wrong(l, "the name of the GPU is empty or too long");
+	if (!rc)
+		strcpy(table->gpu, words[1]);
+	if (!rc)
+		rc = head_line(l, "driver", words, 3);
+	if (!rc && (!number(words[1], 1000000, &value) || strlen(words[2]) >= sizeof table->driver_text))
+		return wrong(l, "the version of the driver is no number");
+	if (!rc) {
+		table->driver = (uint32_t)value;
+		strcpy(table->driver_text, words[2]);
+		rc = head_line(l, "simulated", words, 2);
+	}
+	if (!rc && !number(words[1], 1, &value))
+		return wrong(l, "simulated is 0 or 1");
+	table->simulated = !rc && value;
+	return rc ? rc : head_line(l, "call", words, COLUMNS);
+}
+
+int sw_behaviour_read(struct sw_behaviour *table, FILE *in, const char *path, struct sw_error *error)
+{
+	struct lines l = {.in = in, .path = path, .error = error};
+	*table = (struct sw_behaviour){0};
+	int rc = read_head(table, &l);
+	while (!rc && (rc = next_line(&l)) == 1)
+		rc = read_row(table, &l);
+	if (rc)
+		sw_behaviour_free(table);
+	return rc;
+}
+
+void sw_behaviour_free(struct sw_behaviour *table)
+{
+	free(table->rows.at);
+	*table = (struct sw_behaviour){0};
+}
+
+/* ---- looking up -------------------------------------------------------------------------------------------------- */
+
+const struct sw_behaviour_row *sw_behaviour_find(const struct sw_behaviour *table, const char *name)
+{
+	for (size_t i = 0; i < table->rows.n; i++)
+		if (strcmp(table->rows.at[i].name, name) == 0)
+			return &table->rows.at[i];
+	return NULL;
+}
+
+char *sw_behaviour_folder(void)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	/* Paths that are not absolute are to be ignored (XDG Base Directory Specification, "Basics"). */
+	if (data && *data == '/')
+		return sw_format("%s/syncwatch", data);
+	return home && *home == '/' ? sw_format("%s/.local/share/syncwatch", home) : NULL;
+}
+
+char *sw_behaviour_path(const char *gpu, uint32_t driver)
+{
+	char *folder = sw_behaviour_folder(), *name = sw_strdup(gpu), *path = NULL;
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '-')
+			*p = '_';
+	if (folder)
+		path = sw_format("%s/behaviour-%d-%s-%" PRIu32 ".tsv", folder, SW_BEHAVIOUR_VERSION, name, driver);
+	free(name);
+	free(folder);
+	return path;
+}
+
+static const struct sw_behaviour_known known[] = {
+#define SW_BEHAVIOUR(name, blocks, next, own, documented, source) {name, blocks, next, own, documented, source},
+#include "detect/behaviour/behaviour.def"
+};
+
+const struct sw_behaviour_known *sw_behaviour_known_at(size_t index)
+{
+	return index < sizeof known / sizeof known[0] ? &known[index] : NULL;
+}
+
+const struct sw_behaviour_known *sw_behaviour_known(const char *name)
+{
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i].name, name) == 0)
+			return &known[i];
+	return NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which calls wait for whom, as measured: the table that `syncwatch calibrate` writes, and the one that was measured on
+ * an H200 and is built in.
+ *
+ * A call is made while a kernel spins on a stream created with cudaStreamNonBlocking, on one created without, or on the
+ * legacy default stream.  Not thread-safe.
+ */
+#ifndef SW_DETECT_BEHAVIOUR_BEHAVIOUR_H
+#define SW_DETECT_BEHAVIOUR_BEHAVIOUR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum sw_spinner { SW_SPIN_NONBLOCKING, SW_SPIN_BLOCKING, SW_SPIN_LEGACY, SW_SPINNERS };
+
+/* Each '0' in no repetition, '1' in all, '?' they disagree, '-' not measured. */
+struct sw_waits {
+	char blocks; /* the call returned when the kernel had ended, not before */
+	char next;   /* work issued next on an unrelated non-blocking stream stood behind the kernel */
+	char own;    /* the stream that the call was given was done when the kernel was, not before */
+	uint64_t ns; /* median time in the call */
+};
+
+struct sw_behaviour_row {
+	char name[64];
+	uint64_t idle_ns; /* the call with nothing pending */
+	struct sw_waits waits[SW_SPINNERS];
+};
+
+struct sw_behaviour {
+	char gpu[256];
+	uint32_t driver;       /* as cuDriverGetVersion says, e.g. 13000 */
+	char driver_text[128]; /* e.g. "580.159.04", "" unknown */
+	bool simulated;
+	SW_VEC(struct sw_behaviour_row) rows;
+};
+
+#define SW_BEHAVIOUR_VERSION 1
+
+void sw_behaviour_write(const struct sw_behaviour *table, FILE *out);
+/* 0, or SW_E_FORMAT / SW_E_VERSION with error filled ("path:line: what is wrong"); nothing to free then. */
+int sw_behaviour_read(struct sw_behaviour *table, FILE *in, const char *path, struct sw_error *error);
+void sw_behaviour_free(struct sw_behaviour *table);
+
+/* NULL: not measured. */
+const struct sw_behaviour_row *sw_behaviour_find(const struct sw_behaviour *table, const char *name);
+
+/* Where tables are kept: $XDG_DATA_HOME/syncwatch, else ~/.local/share/syncwatch; and the table of a GPU and driver in
+   it. malloc'ed; NULL: neither variable names a folder. */
+char *sw_behaviour_folder(void);
+char *sw_behaviour_path(const char *gpu, uint32_t driver);
+
+/* What the documents say, and what was measured on H200 with driver 580: src/detect/behaviour/behaviour.def. */
+struct sw_behaviour_known {
+	const char *name;
+	const char *blocks, *next, *own; /* a character for each spinner, as in struct sw_waits */
+	const char *documented;		 /* likewise: '1' waits, '0' does not, '?' left open */
+	const char *source;		 /* of `documented` */
+};
+const struct sw_behaviour_known *sw_behaviour_known_at(size_t index);  /* NULL ends */
+const struct sw_behaviour_known *sw_behaviour_known(const char *name); /* NULL none */
+
+#endif

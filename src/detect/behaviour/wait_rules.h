@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waits that no document decides: what the rules take for granted where nothing else is known (measured on H200, driver
+ * 580), and what `syncwatch calibrate` found on the GPU and driver of a trace.
+ *
+ * Such a wait is order in the as-measured clock alone.  A table that says that a call waits adds that order, so that
+ * what would be a hazard is a note; one that says that it never does takes it away.  Where the repetitions disagree, or
+ * the rows of a rule do, the rule stays as built in.
+ */
+#ifndef SW_DETECT_BEHAVIOUR_WAIT_RULES_H
+#define SW_DETECT_BEHAVIOUR_WAIT_RULES_H
+
+#include "detect/behaviour/behaviour.h"
+
+/* The rules, with the rows that decide each: SW_MAY in src/detect/behaviour/behaviour.def. */
+enum sw_wait_rule {
+#define SW_MAY(name, built_in, kernels, text, first, second) SW_WAIT_RULE_##name,
+#include "detect/behaviour/behaviour.def"
+	SW_WAIT_RULES
+};
+
+/* What holds on one kind of GPU. */
+struct sw_wait_rule_set {
+	char gpu[sizeof((struct sw_behaviour *)0)->gpu];
+	bool waits[SW_WAIT_RULES];
+};
+
+/* The sets of a judgement; zero-initialise it. */
+struct sw_wait_rules {
+	const char *source; /* NULL: built in only; "": the folder of sw_behaviour_folder(); else one table */
+	SW_VEC(struct sw_wait_rule_set *) sets;
+	/* For the report. */
+	SW_VEC(char *) used;	   /* tables */
+	SW_VEC(char *) complaints; /* tables that are there but cannot be used, and why */
+	uint32_t differs;	   /* bit i: some table says otherwise than what is built in of rule i */
+};
+
+/* The set of a GPU and driver; a table that fits is read at the first question. */
+const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver);
+/* What is built in. */
+const struct sw_wait_rule_set *sw_wait_rules_built_in(void);
+void sw_wait_rules_free(struct sw_wait_rules *mays);
+
+/* "cudaFree waits for the device", and whether that is built in as true. */
+const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/calls/allocations.h"
+
+#include <stdlib.h>
+
+#include "detect/behaviour/wait_rules.h"
+#include "detect/calls/pools.h"
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/touch.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/call.h"
+#include "detect/model/contexts.h"
+#include "detect/model/handlers.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+#include "detect/waits/waits.h"
+
+static bool is_host(enum sw_memory memory)
+{
+	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
+}
+
+/* ---- allocation -------------------------------------------------------------------------------------------------- */
+
+static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
+{
+	bool host = is_host(a->memory);
+	if (!host && a->memory != SW_MEM_DEVICE && a->memory != SW_MEM_MANAGED && a->memory != SW_MEM_ARRAY)
+		return;
+	sw_hb_token token = sw_hb_wait_context(m->hb, r->rec->ctx);
+	sw_wait_look(m, w, token);
+	if ((a->memory == SW_MEM_DEVICE && sw_model_wait_rule(m, r->rec->ctx, SW_WAIT_RULE_ALLOC)) ||
+	    (a->memory == SW_MEM_PINNED && sw_model_wait_rule(m, r->rec->ctx, SW_WAIT_RULE_ALLOC_HOST)))
+		sw_wait_add(m, w, token, SW_ORDER_MEASURED);
+	else
+		sw_hb_wait_drop(m->hb, token);
+	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_ALLOC;
+	w->basis = SW_BASIS_MAY;
+	w->fix = SW_FIX_REUSE;
+	w->own_ns = sw_wait_own(host ? SW_OWN_PIN : SW_OWN_ALLOC, a->bytes);
+	w->pinned = host ? a->bytes : 0;
+}
+
+void sw_block_born(struct sw_block *block, const struct sw_access *call)
+{
+	block->born = *call;
+	block->born.ranged = true;
+	block->born.address = block->address;
+	block->born.bytes = block->bytes;
+	block->born.evidence = SW_EV_EXACT;
+	block->born.extent_known = true;
+}
+
+static void belongs(const struct sw_model *m, const struct sw_record *r, struct sw_block *block)
+{
+	uint8_t whole = m->context[r->rec->ctx].whole;
+	block->ctx = whole ? whole : r->rec->ctx;
+	block->device = m->context[r->rec->ctx].device;
+}
+
+/* A part of reserved addresses becomes memory.  False: the reservation was not seen. */
+static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
+{
+	struct sw_block *block = sw_space_reservation(&m->space, a->address, a->bytes);
+	if (!block)
+		return false;
+	uint64_t lo = a->address - block->address;
+	if (!sw_block_reach(block))
+		sw_block_born(block, &w->what);
+	belongs(m, r, block);
+	sw_block_map(block, lo, lo + a->bytes);
+	return true;
+}
+
+void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born)
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find_outer(&m->space, a->address, &offset);
+	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL &&
+	    block->bytes == a->bytes)
+		return; /* asked for once more */
+	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
+	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
+	belongs(m, m->record, block);
+	sw_block_born(block, born);
+}
+
+void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, a->stream);
+	w->what.role = SW_ALLOC;
+	if (a->memory == SW_MEM_ASYNC) {
+		/* In a capture it becomes a node of the graph: this memory is not there yet. */
+		if (sw_model_captured(m, &at))
+			return;
+		sw_pool_reuse(m, &at, a->address, a->bytes);
+		if (!sw_model_enqueue(m, r, a->stream))
+			return;
+	} else {
+		alloc_cost(m, r, w, a);
+	}
+	if (a->memory != SW_MEM_MAPPED || !map(m, r, w, a))
+		sw_block_made(m, a, &w->what);
+}
+
+/* ---- release ----------------------------------------------------------------------------------------------------- */
+
+static struct sw_access release(struct sw_model *m, const struct sw_access *what, struct sw_block *block, uint64_t lo,
+				uint64_t bytes)
+{
+	struct sw_range range = sw_range_bytes(lo, bytes, SW_FREE, SW_EV_EXACT);
+	struct sw_shadow_use *use = sw_model_use(m, what, &range, block, block->address + lo);
+	struct sw_shadow_env env;
+	uint64_t unordered = sw_hazards_unordered(m);
+	use->host = !what->stream;
+	sw_model_env(m, &env);
+	sw_shadow_probe(&block->shadow, &env, use);
+	/* CUDA C++ Programming Guide, "Stream Ordered Memory Allocator": the free must happen after the allocation and
+	   all uses of it.  Where a use is not, that says enough. */
+	if (!block->born_passed && !use->host && unordered == sw_hazards_unordered(m))
+		sw_hazard_unborn(m, block, use);
+	struct sw_access gone = use->access;
+	sw_use_drop(&m->space.uses, use);
+	return gone;
+}
+
+struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block)
+{
+	uint64_t end = block->address + block->bytes;
+	struct sw_block *inner = block->blocks ? sw_space_inner_from(&m->space, block->address) : NULL;
+	for (; inner && inner->address < end; inner = sw_space_inner_from(&m->space, inner->address + inner->bytes))
+		release(m, what, inner, 0, inner->bytes);
+	return release(m, what, block, 0, block->bytes);
+}
+
+void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what)
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find_outer(&m->space, address, &offset);
+	if (!block || offset)
+		return;
+	struct sw_access gone = sw_block_release(m, what, block);
+	sw_space_remove(&m->space, block, &gone);
+}
+
+void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what)
+{
+	for (struct sw_block *block = sw_space_next(&m->space, NULL), *next; block; block = next) {
+		next = sw_space_next(&m->space, block);
+		if (block->ctx != ctx || block->memory == SW_MEM_ASYNC || block->memory == SW_MEM_MAPPED)
+			continue;
+		struct sw_access gone = sw_block_release(m, what, block);
+		sw_space_remove(&m->space, block, &gone);
+	}
+}
+
+static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
+		       struct sw_block *block)
+{
+	struct sw_hb_at at = sw_model_at(m, r, f->stream);
+	if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, f->stream) || !block)
+		return;
+	struct sw_access gone = sw_block_release(m, &w->what, block);
+	sw_pool_freed(m, &at, block);
+	sw_space_remove(&m->space, block, &gone);
+}
+
+/* CUDA Driver API, cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do
+   not appear to synchronize in all cases".) */
+static void unmap(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
+		  struct sw_block *block)
+{
+	uint64_t lo = f->address - block->address;
+	uint64_t end = f->bytes ? lo + f->bytes : sw_block_mapped(block, lo);
+	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	while (lo < end) {
+		uint64_t mapped = sw_block_mapped(block, lo), hi = mapped < end ? mapped : end;
+		if (hi <= lo)
+			return;
+		struct sw_access gone = release(m, &w->what, block, lo, hi - lo);
+		sw_block_unmap(&m->space, block, lo, hi, &gone);
+		lo = hi;
+	}
+}
+
+static void free_cost(struct sw_wait *w, const struct sw_block *block)
+{
+	bool host = is_host(block->memory);
+	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_FREE;
+	w->basis = SW_BASIS_MAY;
+	w->fix = SW_FIX_REUSE;
+	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
+	w->pinned = host ? block->bytes : 0;
+}
+
+static enum sw_wait_rule release_of(enum sw_memory memory)
+{
+	switch (memory) {
+	case SW_MEM_PINNED:
+		return SW_WAIT_RULE_FREE_HOST;
+	case SW_MEM_REGISTERED:
+		return SW_WAIT_RULE_UNREGISTER;
+	case SW_MEM_MANAGED:
+		return SW_WAIT_RULE_FREE_MANAGED;
+	default:
+		return SW_WAIT_RULE_FREE;
+	}
+}
+
+void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)r->rec;
+	uint64_t offset = 0;
+	struct sw_block *block = sw_space_find_array(&m->space, f->address);
+	if (!block)
+		block = sw_space_find_outer(&m->space, f->address, &offset);
+	w->what.role = SW_FREE;
+	if (f->memory == SW_MEM_MAPPED && block && block->mapping) {
+		unmap(m, r, w, f, block);
+		return;
+	}
+	if (f->memory == SW_MEM_ASYNC) {
+		free_async(m, r, w, f, offset ? NULL : block);
+		return;
+	}
+	if (!block || offset)
+		return;
+	/* No document promises that a release waits; on H200 with driver 580 all did but for pool memory ("cudaFree of
+	   async ptr"), for the context that owns the memory: on another device ("cudaFree of device-1 memory",
+	   "cudaFreeHost of memory pinned with device 1 current"), not for other contexts of its own ("cuMemFree of the
+	   primary context's memory behind its own kernel").  Where calibrate measured that it never waits, it orders
+	   nothing. */
+	sw_covered_vec covers = {0};
+	if (block->memory != SW_MEM_ASYNC && block->memory != SW_MEM_SYMBOL && block->memory != SW_MEM_MAPPED) {
+		sw_hb_token token =
+			block->ctx ? sw_hb_wait_context(m->hb, block->ctx) : sw_hb_wait_device(m->hb, block->device);
+		sw_wait_look(m, w, token);
+		if (sw_model_wait_rule(m, block->ctx, release_of(block->memory))) {
+			sw_hb_wait_lanes(m->hb, token, r->thread, SW_ORDER_MEASURED, sw_wait_covers, &covers);
+			sw_wait_add(m, w, token, SW_ORDER_MEASURED);
+		} else {
+			sw_hb_wait_drop(m->hb, token);
+		}
+		free_cost(w, block);
+	}
+	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	sw_hazards_released(m, &covers);
+	struct sw_access gone = sw_block_release(m, &w->what, block);
+	sw_hazards_released(m, NULL);
+	free(covers.at);
+	sw_space_remove(&m->space, block, &gone);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies and sets: which memory they touch, and whom they make wait.
+ *
+ * Source of the rules: CUDA driver API, "API synchronization behavior" (memcpy and memset); of copies between devices
+ * at others_of().
+ */
+#include "detect/model/handlers.h"
+
+#include "detect/calls/syncs.h"
+#include "detect/hazards/touch.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+#include "detect/model/call.h"
+#include "detect/model/contexts.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+#include "detect/waits/waits.h"
+
+enum place { PAGEABLE, PINNED, MANAGED, DEVICE };
+
+/* How the host joins a copy. */
+enum join {
+	NO,	/* it goes on at once */
+	FULL,	/* documented: it returns when the copy is done */
+	BEFORE, /* documented for what preceded; the transfer itself may still be in flight */
+	MAY,	/* the documents leave it open */
+};
+
+/* [asynchronous][source][destination].  Managed memory may lie on either side of the bus: where that leaves two
+   readings of the order, the one with more order is taken. */
+static const enum join joins[2][4][4] = {
+	{
+		/*            PAGEABLE PINNED MANAGED DEVICE */
+		[PAGEABLE] = {FULL, FULL, BEFORE, BEFORE},
+		[PINNED] = {FULL, FULL, FULL, FULL},
+		[MANAGED] = {FULL, FULL, FULL, FULL},
+		[DEVICE] = {FULL, FULL, FULL, NO},
+	},
+	{
+		[PAGEABLE] = {FULL, FULL, MAY, MAY},
+		[PINNED] = {FULL, FULL, NO, NO},
+		[MANAGED] = {MAY, NO, NO, NO},
+		[DEVICE] = {MAY, NO, NO, NO},
+	},
+};
+
+struct side {
+	enum place place;
+	const struct sw_block *block;
+	struct sw_range range;
+	struct sw_touch how;
+};
+
+static enum place place_of(const struct sw_block *block, uint8_t said)
+{
+	static const enum place places[] = {
+		[SW_MEM_UNKNOWN] = DEVICE,  [SW_MEM_DEVICE] = DEVICE,	  [SW_MEM_ASYNC] = DEVICE,
+		[SW_MEM_MANAGED] = MANAGED, [SW_MEM_PINNED] = PINNED,	  [SW_MEM_REGISTERED] = PINNED,
+		[SW_MEM_ARRAY] = DEVICE,    [SW_MEM_MAPPED] = DEVICE,	  [SW_MEM_IPC] = DEVICE,
+		[SW_MEM_SYMBOL] = DEVICE,   [SW_MEM_PAGEABLE] = PAGEABLE,
+	};
+	if (block && (unsigned)block->memory < sizeof places / sizeof *places)
+		return places[block->memory];
+	return said == SW_SIDE_DEVICE || said == SW_SIDE_ARRAY ? DEVICE : PAGEABLE;
+}
+
+/* ---- what is touched --------------------------------------------------------------------------------------------- */
+
+/* An array's texels are addressed by (x, y, z); rows and slices are laid out far enough apart that none runs into the
+   next: widths stay under 4 MiB, heights under 2^18 (CUDA programming guide, "Maximum ... for an array"). */
+#define SW_ARRAY_PITCH (1ull << 22)
+#define SW_ARRAY_SLICE (1ull << 40)
+#define SW_ARRAY_MAX_Z 16384u
+
+static struct side side_of(struct sw_model *m, uint64_t address, uint8_t said, uint64_t bytes, enum sw_role role)
+{
+	struct side side = {.range = sw_range_bytes(address, bytes, role, SW_EV_EXACT)};
+	uint64_t offset;
+	if (said == SW_SIDE_ARRAY) {
+		side.block = sw_space_find_array(&m->space, address);
+		side.how = (struct sw_touch){.array = true, .handle = address};
+		side.range = sw_range_open(0, role, SW_EV_EXACT, -1);
+	} else {
+		side.block = sw_space_find(&m->space, address, &offset);
+	}
+	side.place = place_of(side.block, said);
+	return side;
+}
+
+static struct side side_of_box(struct sw_model *m, const struct sw_box *box, const struct sw_rec_copy_nd *copy,
+			       enum sw_role role)
+{
+	const uint64_t size[3] = {copy->width, copy->height, copy->depth};
+	uint64_t slice, at;
+	struct side side = side_of(m, box->base, box->side, copy->width, role);
+	if (box->side == SW_SIDE_ARRAY) {
+		if (box->x >= SW_ARRAY_PITCH || box->y >= SW_ARRAY_SLICE / SW_ARRAY_PITCH || box->z >= SW_ARRAY_MAX_Z)
+			return side;
+		at = box->z * SW_ARRAY_SLICE + box->y * SW_ARRAY_PITCH + box->x;
+		side.range = sw_range_box(at, size, SW_ARRAY_PITCH, SW_ARRAY_SLICE, role, SW_EV_EXACT);
+		return side;
+	}
+	if (__builtin_mul_overflow(box->pitch, box->slice_rows, &slice))
+		slice = UINT64_MAX;
+	side.range = sw_range_box(box->base, size, box->pitch, slice, role, SW_EV_EXACT);
+	return side;
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+/* The context of the device memory on this side where it is not `ctx`, else 0. */
+static uint8_t elsewhere(const struct sw_model *m, const struct side *side, uint8_t ctx)
+{
+	if (side->place != DEVICE || !side->block || !side->block->ctx || side->block->ctx == ctx ||
+	    side->block->device == m->context[ctx].device)
+		return 0;
+	return side->block->ctx;
+}
+
+/*
+ * What a copy takes part in beside its own stream.
+ *
+ * CUDA Runtime API, cudaMemcpyPeer: "serialized with respect all pending and future asynchronous work in to the current
+ * device, srcDevice, and dstDevice (use cudaMemcpyPeerAsync to avoid this synchronization)".  CUDA C++ Programming
+ * Guide, "Peer-to-Peer Memory Copy": "a copy (in the implicit NULL stream) between the memories of two different
+ * devices does not start until all commands previously issued to either device have completed and runs to completion
+ * before any commands issued after the copy to either device can start".  (Measured on two H200, driver 580: it waits
+ * for the blocking streams of both and for no others.)  Of an asynchronous copy on the default stream the two say
+ * different things: the order that the one promises is kept, and counted.
+ *
+ * Of other copies on the default stream with memory of another device no document says more than that each device has a
+ * default stream of its own.  Measured there: they wait for both ("cudaMemcpy D2H of device-1 memory", "cudaMemcpy H2D
+ * pinned to device-1 memory", "cudaMemcpy D2D within device 1").
+ */
+static struct sw_others others_of(struct sw_model *m, const struct sw_record *r, const struct sw_hb_at *at,
+				  const struct side *dst, const struct side *src, uint32_t flags, const uint8_t peer[2])
+{
+	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS, asked = flags & SW_COPY_PEER;
+	enum sw_lane_kind kind = sw_hb_lane_kind(m->hb, sw_hb_lane(m->hb, at));
+	bool crosses = dst->place == DEVICE && src->place == DEVICE && dst->block && src->block &&
+		       dst->block->device != src->block->device;
+	if (!synchronous && kind != SW_LANE_LEGACY)
+		return (struct sw_others){0};
+	if (crosses || (asked && synchronous)) {
+		m->j->coverage.edges_for_safety += !synchronous;
+		return (struct sw_others){true,
+					  3,
+					  {at->ctx,
+					   asked && peer[0] ? peer[0]
+					   : crosses	    ? dst->block->ctx
+							    : at->ctx,
+					   asked && peer[1] ? peer[1]
+					   : crosses	    ? src->block->ctx
+							    : at->ctx}};
+	}
+	uint8_t other = elsewhere(m, dst, at->ctx);
+	if (!other)
+		other = elsewhere(m, src, at->ctx);
+	return (struct sw_others){false, other != 0, {other}};
+}
+
+static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
+{
+	if (join == FULL)
+		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_DOCUMENTED);
+	else if (join == BEFORE || join == MAY)
+		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_MEASURED);
+}
+
+static enum join join_of(const struct sw_record *r, const struct side *dst, const struct side *src)
+{
+	if ((dst->block && dst->block->sync_memops) || (src->block && src->block->sync_memops))
+		return FULL;
+	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][src->place][dst->place];
+}
+
+/* No document decides whether an asynchronous copy with pageable memory waits. */
+static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum join join, const struct side *src,
+		     uint64_t bytes)
+{
+	if (join != MAY)
+		return true;
+	if (src->place != PAGEABLE)
+		return sw_model_wait_rule(m, r->rec->ctx, SW_WAIT_RULE_D2H_ASYNC);
+	return sw_model_wait_rule(m, r->rec->ctx,
+				  bytes <= 65536 ? SW_WAIT_RULE_H2D_ASYNC_SMALL : SW_WAIT_RULE_H2D_ASYNC_LARGE);
+}
+
+static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
+{
+	w->own_ns = sw_wait_own(pageable ? SW_OWN_PAGEABLE_COPY : SW_OWN_COPY, bytes);
+	if (synchronous && join != NO) {
+		w->id = SW_FINDING_SYNC_COPY;
+		w->fix = SW_FIX_ASYNC;
+		w->basis = SW_BASIS_DOCUMENTED;
+		w->promised = w->always = true;
+	} else if (!synchronous && pageable) {
+		w->id = SW_FINDING_PAGEABLE_ASYNC_COPY;
+		w->fix = SW_FIX_PIN;
+		w->basis = join == FULL ? SW_BASIS_DOCUMENTED : SW_BASIS_MAY;
+		w->promised = join == FULL;
+		w->always = true;
+	}
+}
+
+/* A synchronous copy out of pageable memory reads it inside the call; all else is read and written by the stream. */
+static void touch(struct sw_model *m, struct sw_wait *w, const struct side *side, enum join join, bool synchronous)
+{
+	struct sw_touch how = side->how;
+	if (side->range.role == SW_READ && side->place == PAGEABLE && synchronous && join == BEFORE) {
+		w->host_range = side->range;
+		return;
+	}
+	how.may_wait = join == BEFORE || join == MAY;
+	sw_model_touch(m, &w->what, &side->range, &how);
+}
+
+static enum sw_copy_way moves_of(const struct side *dst, const struct side *src)
+{
+	bool to = dst->place == DEVICE, from = src->place == DEVICE;
+	if (to && from)
+		return SW_MOVES_WITHIN;
+	return to ? SW_MOVES_UP : from ? SW_MOVES_DOWN : SW_MOVES_OTHER;
+}
+
+#define SW_VALUE_BYTES 64u
+
+static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
+		 struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
+{
+	struct sw_hb_at at = sw_model_at(m, r, stream);
+	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS;
+	bool pageable = dst->place == PAGEABLE || src->place == PAGEABLE;
+	struct sw_others others = others_of(m, r, &at, dst, src, flags, ctx);
+	enum join join = join_of(r, dst, src);
+	w->moves = moves_of(dst, src);
+	w->staged = pageable;
+	sw_hb_token before = join != NO || pageable ? sw_hb_wait_stream(m->hb, &at) : 0;
+	sw_wait_look(m, w, before);
+	if (join == BEFORE)
+		sw_wait_add(m, w, before, SW_ORDER_DOCUMENTED);
+	else
+		sw_hb_wait_drop(m->hb, before);
+	if (!sw_model_enqueue_with(m, r, stream, &others))
+		return;
+	m->j->coverage.copies++;
+	m->j->coverage.bytes_copied += bytes;
+	if (may_wait(m, r, join, src, bytes))
+		join_host(m, w, join);
+	expect(w, join, synchronous, pageable, bytes);
+	/* A value that the host asks for (tensor.item()): no other kind of memory makes that faster. */
+	if (dst->place != DEVICE && src->place == DEVICE && bytes <= SW_VALUE_BYTES) {
+		w->fix = w->id ? SW_FIX_VALUE : w->fix;
+		*sw_model_value(m, r->thread) = w->what;
+	}
+	touch(m, w, src, join, synchronous);
+	touch(m, w, dst, join, synchronous);
+}
+
+void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)r->rec;
+	struct side dst = side_of(m, c->dst, c->dst_side, c->bytes, SW_WRITE);
+	struct side src = side_of(m, c->src, c->src_side, c->bytes, SW_READ);
+	if (!c->bytes)
+		return;
+	copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes);
+}
+
+void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
+	struct side dst = side_of_box(m, &c->dst, c, SW_WRITE), src = side_of_box(m, &c->src, c, SW_READ);
+	struct sw_range dense =
+		sw_range_box(0, (uint64_t[]){c->width, c->height, c->depth}, c->width, 0, SW_READ, SW_EV_EXACT);
+	uint64_t bytes = dense.width * dense.slices;
+	if (!c->width)
+		return;
+	copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
+}
+
+void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	struct side dst = side_of(m, s->dst, SW_SIDE_DEVICE, s->width, SW_WRITE);
+	bool waits =
+		r->rec->flags & SW_RF_SYNCHRONOUS && (dst.place != DEVICE || (dst.block && dst.block->sync_memops));
+	if (!s->width)
+		return;
+	dst.range = sw_range_box(s->dst, (uint64_t[]){s->width, s->height, 1}, s->pitch, 0, SW_WRITE, SW_EV_EXACT);
+	if (waits)
+		sw_wait_peek(m, w, sw_hb_wait_stream(m->hb, &at));
+	if (!sw_model_enqueue(m, r, s->stream))
+		return;
+	m->j->coverage.sets++;
+	if (waits) {
+		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_DOCUMENTED);
+		w->id = SW_FINDING_SYNC_MEMSET;
+		w->fix = SW_FIX_ASYNC;
+		w->promised = w->always = true;
+		w->own_ns = sw_wait_own(SW_OWN_SET, sw_range_span(&dst.range));
+	}
+	sw_model_touch(m, &w->what, &dst.range, &dst.how);
+}
+
+/* ---- as nodes of a graph: what they touch, apart from who waits -------------------------------------------------- */
+
+void sw_copy_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
+	struct side dst = side_of_box(m, &c->dst, c, SW_WRITE), src = side_of_box(m, &c->src, c, SW_READ);
+	if (!c->width)
+		return;
+	sw_model_touch(m, &w->what, &src.range, &src.how);
+	sw_model_touch(m, &w->what, &dst.range, &dst.how);
+}
+
+void sw_set_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;
+	struct sw_range range =
+		sw_range_box(s->dst, (uint64_t[]){s->width, s->height, 1}, s->pitch, 0, SW_WRITE, SW_EV_EXACT);
+	if (s->width)
+		sw_model_touch(m, &w->what, &range, &(struct sw_touch){0});
+}

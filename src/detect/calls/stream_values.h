@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams that signal each other through memory. */
+#ifndef SW_DETECT_CALLS_STREAM_VALUES_H
+#define SW_DETECT_CALLS_STREAM_VALUES_H
+
+#include "hb/hb.h"
+
+struct sw_model;
+struct sw_stream_values;
+struct sw_access;
+struct sw_rec_mem_op;
+
+/* The call in hand writes a value, as work at `point`, or waits for one. */
+void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_point point,
+		      const struct sw_rec_mem_op *o);
+void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o);
+/* The call orders work in a way that is not followed: nothing that is found in its context from here on is more than
+   possible. */
+void sw_value_not_followed(struct sw_model *m, const struct sw_access *call);
+struct sw_stream_values *sw_stream_values_new(void);
+void sw_stream_values_free(struct sw_model *m);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/calls/streams.h"
+
+#include <stdlib.h>
+
+#include "detect/hazards/intended_order.h"
+#include "detect/model/call.h"
+#include "detect/model/captures.h"
+#include "detect/model/events.h"
+#include "detect/model/handlers.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+
+void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	uint32_t lane;
+	sw_hb_stream_create(m->hb, r->rec->ctx, s->stream, s->flags & 1);
+	w->what.stream = sw_model_lane(m, &at, &lane)->stream;
+	struct sw_stream_info *info = &m->j->streams.at[w->what.stream];
+	info->create_stack = r->stack;
+	if (!info->create_seq)
+		info->create_seq = r->seq;
+}
+
+void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	uint32_t lane;
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	sw_capture_leave(m, books);
+	sw_hb_stream_destroy(m->hb, s->stream);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
+	(void)w;
+	sw_event_forget(m, e->event);
+	sw_hb_event_create(m->hb, e->event);
+}
+
+void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
+	(void)w;
+	sw_event_forget(m, e->event);
+	sw_hb_event_destroy(m->hb, e->event);
+}
+
+static unsigned record_flags(uint32_t flags)
+{
+	return (flags & SW_EVENT_RECORD_CONTEXT ? SW_HB_CONTEXT : 0u) |
+	       (flags & SW_EVENT_RECORD_EARLY ? SW_HB_EARLY : 0u);
+}
+
+void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
+		       unsigned flags)
+{
+	struct sw_event_state *event = sw_event_of(m, handle);
+	struct sw_hb_event_state before, now;
+	sw_hb_event_record(m->hb, handle, at, flags, &before);
+	bool unwaited = before.recorded && !before.waits && !event->capture;
+	event->replaced = (struct sw_access){0};
+	if (unwaited)
+		event->replaced = event->record;
+	sw_hb_event_state(m->hb, handle, &now);
+	what->point = now.record;
+	event->record = *what;
+	event->work = now.context_wide ? UINT64_MAX : sw_model_lane_state(m, now.record.lane)->work;
+	event->last = now.context_wide ? (struct sw_access){0} : sw_model_lane_state(m, now.record.lane)->last;
+	event->capture = 0;
+	if (unwaited && event->ordering)
+		sw_event_wait_replaced(m, event);
+}
+
+void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, e->stream);
+	struct sw_event_state *event = sw_event_of(m, e->event);
+	uint32_t lane;
+	uint64_t capture = 0;
+	w->what.role = SW_RECORD;
+	if (!(e->flags & SW_EVENT_RECORD_CONTEXT)) {
+		const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
+		w->what.stream = books->stream;
+		capture = books->capture;
+	}
+	if (capture) {
+		if (e->flags & SW_EVENT_RECORD_EXTERNAL)
+			event->in_graph = true;
+		else
+			event->capture = capture;
+		return;
+	}
+	sw_event_recorded(m, &w->what, &at, e->event, record_flags(e->flags));
+}
+
+/* A graph records the event when it runs: somewhere among the work given out so far. */
+static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsigned flags)
+{
+	struct sw_hb_event_state state;
+	sw_hb_event_record(m->hb, SW_SAFETY_EVENT, at, SW_HB_CONTEXT, NULL);
+	sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, flags, &state);
+	sw_hb_event_destroy(m->hb, SW_SAFETY_EVENT);
+	m->j->coverage.edges_for_safety++;
+}
+
+void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, s->stream);
+	struct sw_event_state *event = sw_event_of(m, s->event);
+	struct sw_hb_event_state state;
+	bool all = s->flags & 2;
+	uint32_t lane;
+	w->what.role = SW_WAIT;
+	struct sw_lane_state *books = all ? NULL : sw_model_lane(m, &at, &lane);
+	if (books)
+		w->what.stream = books->stream;
+	if (books && sw_capture_lives(m, event->capture)) {
+		sw_capture_join(m, books, event->capture);
+		return;
+	}
+	if (event->capture || (books && books->capture))
+		return;
+	if (event->in_graph) {
+		wait_for_graph(m, &at, all ? SW_HB_CONTEXT : 0);
+		return;
+	}
+	bool useless = books && sw_event_wait_useless(m, event, lane);
+	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
+	event->ordering = true;
+	if (books)
+		sw_event_wait_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
+}
+
+/* ---- captures ---------------------------------------------------------------------------------------------------- */
+
+void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, c->stream);
+	uint32_t lane;
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	if (c->op != SW_CAPTURE_END) {
+		if (!r->failed)
+			sw_capture_join(m, books, r->seq);
+		return;
+	}
+	/* It goes on, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
+	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
+		return;
+	sw_capture_end(m, books->capture);
+}
+
+/* ---- host functions ---------------------------------------------------------------------------------------------- */
+
+#define SW_HOST_FUNC_UNSEEN 2u
+
+struct sw_host_funcs {
+	struct sw_map tokens; /* record of HOST_FUNC -> token */
+};
+
+struct sw_host_funcs *sw_host_funcs_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_host_funcs));
+}
+
+void sw_host_funcs_free(struct sw_host_funcs *funcs)
+{
+	sw_map_free(&funcs->tokens);
+	free(funcs);
+}
+
+void sw_host_funcs_forget(struct sw_model *m)
+{
+	sw_map_free(&m->host_funcs->tokens);
+}
+
+void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, f->stream);
+	uint32_t lane;
+	sw_hb_token token;
+	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
+	w->what.stream = books->stream;
+	if (books->capture)
+		return;
+	w->what.point = sw_hb_host_func(m->hb, &at, &token);
+	w->enqueues = true;
+	books = sw_model_lane_state(m, w->what.point.lane);
+	books->work = books->visible = w->what.point.tick;
+	books->last = w->what;
+	if (!books->since)
+		books->since = r->seq;
+	books->visible_seq = r->seq;
+	sw_pending_push(m, books, r->seq, w->what.point.tick);
+	if (f->flags & SW_HOST_FUNC_UNSEEN)
+		sw_hb_wait_drop(m->hb, token);
+	else
+		*sw_map_put(&m->host_funcs->tokens, r->seq) = token;
+}
+
+/* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it
+   signals a condition variable, the waiting thread is faster than the return). */
+void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
+	sw_hb_token token = (sw_hb_token)sw_map_get(&m->host_funcs->tokens, f->enqueued);
+	(void)w;
+	sw_hb_host_func_end(m->hb, token, r->thread, r->seq);
+	sw_map_delete(&m->host_funcs->tokens, f->enqueued);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judging a trace record by record: what sw_judge() does, for who wants to do it piece by piece.  Not thread-safe.
+ *
+ *     judge.c        the state of a run, its begin and end
+ *     dispatch.c     one table: record kind -> handler
+ *     call_end.c     the end of a call: what it waited for is known, and judged
+ *     record_loss.c  what is known after records were lost
+ *
+ * The folders, each of which includes only those above it:
+ *
+ *     behaviour/  which calls of the driver wait, as measured
+ *     memory/     ranges, allocations, and who used each part of them last
+ *     model/      the state of a run: lanes, contexts, events, captures, calls in progress, findings
+ *     waits/      what a call waited for, what that cost, and whether it was needed
+ *     hazards/    an access meets earlier ones
+ *     kernels/    what a launch touches
+ *     calls/      what each other kind of call does
+ *     graphs/     executable graphs and their launches
+ */
+#ifndef SW_DETECT_DISPATCH_H
+#define SW_DETECT_DISPATCH_H
+
+#include "detect/detect.h"
+
+struct sw_model;
+struct sw_wait;
+
+void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
+		   struct sw_judgement *judgement, struct sw_arena *arena);
+void sw_model_free(struct sw_model *m);
+void sw_model_step(struct sw_model *m, const struct sw_record *record);
+void sw_model_finish(struct sw_model *m);
+
+/* ---- call_end.c ---- */
+void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two accesses that met: is it a hazard, and which. */
+#ifndef SW_DETECT_HAZARDS_HAZARDS_H
+#define SW_DETECT_HAZARDS_HAZARDS_H
+
+#include "detect/model/call.h"
+
+struct sw_model;
+struct sw_hazards;
+struct sw_block;
+struct sw_shadow_use;
+
+void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
+void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
+/* A suballocator hands out what it took back. */
+void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
+void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);
+
+/* Uses so far that met an earlier one which no document orders before them. */
+uint64_t sw_hazards_unordered(const struct sw_model *m);
+/* A release is judged from here on, whose wait covers this; NULL: it is over. */
+void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers);
+struct sw_hazards *sw_hazards_new(void);
+void sw_hazards_free(struct sw_hazards *hazards);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host may have learnt through memory, beside what its calls told it. */
+#ifndef SW_DETECT_HAZARDS_HOST_KNOWLEDGE_H
+#define SW_DETECT_HAZARDS_HOST_KNOWLEDGE_H
+
+#include "hb/hb.h"
+
+struct sw_model;
+
+/* A step of a stream that the host may see in memory when it is done. */
+void sw_host_signalled(struct sw_model *m, struct sw_point by);
+/* May the host have learnt through memory that this step is done? */
+bool sw_host_may_know(struct sw_model *m, struct sw_point work);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of which the program wants nothing said (syncwatch.h).  Not thread-safe. */
+#ifndef SW_DETECT_HAZARDS_IGNORED_RANGES_H
+#define SW_DETECT_HAZARDS_IGNORED_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sw_model;
+struct sw_intervals;
+struct sw_range;
+
+void sw_ignore_range(struct sw_model *m, uint64_t lo, uint64_t hi);
+void sw_judge_range_again(struct sw_model *m, uint64_t lo, uint64_t hi);
+bool sw_note_ignored(const struct sw_model *m, const struct sw_range *range);
+struct sw_intervals *sw_ignored_new(void);
+void sw_ignored_free(struct sw_model *m);
+
+#endif

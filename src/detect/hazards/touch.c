@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/hazards/touch.h"
+
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/host_knowledge.h"
+#include "detect/hazards/ignored_ranges.h"
+#include "detect/hazards/listing.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+#include "detect/waits/wide_syncs.h"
+
+uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
+{
+	if (block->mention || block->memory == SW_MEM_PAGEABLE)
+		return block->mention;
+	*sw_vec_push(&m->j->allocations) = (struct sw_allocation){
+		.address = block->address,
+		.bytes = sw_block_reach(block),
+		.memory = block->memory,
+		.device = block->device,
+		.number = block->number,
+		.api = block->born.api,
+		.flags = block->born.flags,
+		.stack = block->born.stack,
+		.thread = block->born.thread,
+		.seq = block->born.seq,
+		.name = block->name,
+	};
+	return block->mention = (uint32_t)m->j->allocations.n;
+}
+
+void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
+{
+	*env = (struct sw_shadow_env){
+		.pool = &m->space.uses, .hb = m->hb, .serial = ++m->serial, .meet = sw_hazard_meet, .arg = m};
+	sw_wide_keep(m, &env->keep_from, &env->keep_to);
+}
+
+struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+				   struct sw_block *block, uint64_t address)
+{
+	struct sw_shadow_use *use = sw_use_new(&m->space.uses);
+	uint64_t span = sw_range_span(range);
+	use->range = *range;
+	use->block = block;
+	use->ctx = m->record->rec->ctx;
+	if (!range->bounded)
+		use->end = sw_block_extent(block, range->base);
+	else
+		use->end = span > block->bytes - range->address ? block->bytes : range->address + span;
+	use->access = *what;
+	use->access.role = range->role;
+	use->access.param = range->param;
+	use->access.evidence = range->evidence;
+	use->access.evidence_detail = range->evidence_detail;
+	use->access.extent_known = range->bounded;
+	use->access.ranged = true;
+	use->access.address = address;
+	use->access.bytes = use->end - (range->bounded ? range->address : range->base);
+	if (range->bounded && !sw_range_dense(range)) {
+		use->access.width = range->width;
+		use->access.pitch = range->rows > 1 ? range->pitch : range->slice;
+	}
+	return use;
+}
+
+static bool host_sees(enum sw_memory memory)
+{
+	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED || memory == SW_MEM_MANAGED ||
+	       memory == SW_MEM_PAGEABLE;
+}
+
+static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			const struct sw_touch *how, struct sw_block *block, uint64_t address, bool freed)
+{
+	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
+	struct sw_shadow_env env;
+	use->host = how->host;
+	use->may_wait = how->may_wait;
+	if (freed) {
+		sw_hazard_freed(m, block, use);
+	} else {
+		if (!block->born_passed)
+			sw_hazard_unborn(m, block, use);
+		if (host_sees(block->memory)) {
+			struct sw_lane_state *books = sw_model_lane_state(m, what->point.lane);
+			books->visible = what->point.tick;
+			books->visible_seq = what->seq;
+		}
+		if (range->polls && host_sees(block->memory))
+			sw_host_signalled(m, what->point);
+		sw_model_env(m, &env);
+		sw_shadow_enter(&block->shadow, &env, use);
+		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
+		   the host came by. */
+		if (what->kind != SW_REC_HOST_ACCESS && (range->evidence == SW_EV_EXACT || range->param >= 0) &&
+		    range->base < block->bytes)
+			sw_block_start(block, range->base);
+	}
+	sw_use_drop(&m->space.uses, use);
+}
+
+static bool touch_one(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		      const struct sw_touch *how)
+{
+	struct sw_range inside = *range;
+	struct sw_block *block;
+	bool freed = false;
+	uint64_t address = how->array ? how->handle : range->address;
+	if (how->array)
+		block = sw_space_find_array(&m->space, how->handle);
+	else
+		block = sw_space_find(&m->space, range->address, &inside.address);
+	/* What a suballocator took back lies in an allocation that lives on. */
+	if ((!block || block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
+		uint64_t offset;
+		struct sw_block *gone = sw_space_find_freed(&m->space, range->address, &offset);
+		freed = gone;
+		block = gone ? gone : block;
+		inside.address = gone ? offset : inside.address;
+	}
+	if (!block && !how->array && range->evidence == SW_EV_EXACT)
+		block = &m->space.pageable;
+	if (block)
+		inside.base = range->base - (range->address - inside.address);
+	if (block && !range->bounded && range->below)
+		inside.address = sw_block_floor(block, inside.address);
+	if (block && m->listing)
+		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
+	else if (block)
+		touch_block(m, what, &inside, how, block, address, freed);
+	return block;
+}
+
+bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how)
+{
+	if (range->bounded && !range->width)
+		return false;
+	if (!how->array && sw_note_ignored(m, range))
+		return true;
+	if (how->array || !m->space.inner.n || !range->bounded || !sw_range_dense(range))
+		return touch_one(m, what, range, how);
+	uint64_t lo = range->address, hi = range->width > UINT64_MAX - lo ? UINT64_MAX : lo + range->width;
+	bool any = false;
+	while (lo < hi) {
+		uint64_t end = sw_space_cut(&m->space, lo, hi);
+		struct sw_range part = sw_range_bytes(lo, end - lo, range->role, range->evidence);
+		part.base = range->base;
+		part.param = range->param;
+		part.evidence_detail = range->evidence_detail;
+		part.loose = range->loose;
+		part.polls = range->polls;
+		any |= touch_one(m, what, &part, how);
+		lo = end;
+	}
+	return any;
+}

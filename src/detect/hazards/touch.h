@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The call in hand touches memory: that meets what was done there before, and is remembered.  Not thread-safe.
+ */
+#ifndef SW_DETECT_HAZARDS_TOUCH_H
+#define SW_DETECT_HAZARDS_TOUCH_H
+
+#include "detect/memory/address_space.h"
+
+struct sw_model;
+
+/* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered.  False: nothing
+   that we know of lies there; exact accesses count as host memory then, others are dropped.  What is only assumed to be
+   a pointer is no use after free either. */
+struct sw_touch {
+	bool host;     /* by the host itself */
+	bool may_wait; /* the documents leave open whether the call waited for it */
+	bool array;    /* address is an offset in this array */
+	bool guess;    /* perhaps no pointer at all: nothing is concluded where it points to what was freed */
+	uint64_t handle;
+};
+bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		    const struct sw_touch *how);
+/* A use of [range] in a block; end and access are filled, one reference belongs to the caller. */
+struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+				   struct sw_block *block, uint64_t address);
+void sw_model_env(struct sw_model *m, struct sw_shadow_env *env);
+/* Mentions a block in the judgement: index + 1. */
+uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
+
+#endif

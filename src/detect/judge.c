@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/dispatch.h"
+
+#include <stdlib.h>
+
+#include "detect/behaviour/wait_rules.h"
+#include "detect/calls/pools.h"
+#include "detect/calls/stream_values.h"
+#include "detect/calls/streams.h"
+#include "detect/calls/syncs.h"
+#include "detect/graphs/graphs.h"
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/ignored_ranges.h"
+#include "detect/kernels/annotated_launches.h"
+#include "detect/kernels/kernels.h"
+#include "detect/kernels/launch_plan.h"
+#include "detect/kernels/launches.h"
+#include "detect/kernels/texture_handles.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/module_variables.h"
+#include "detect/model/captures.h"
+#include "detect/model/collect.h"
+#include "detect/model/contexts.h"
+#include "detect/model/events.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+#include "detect/model/nvtx.h"
+#include "detect/waits/device_times.h"
+#include "detect/waits/legacy_stream.h"
+#include "detect/waits/polls.h"
+#include "detect/waits/schedule_feed.h"
+#include "detect/waits/stalls.h"
+#include "detect/waits/waits.h"
+#include "detect/waits/wide_syncs.h"
+
+/* What a judgement owns beside what it shows. */
+struct judged {
+	struct sw_judgement judgement;
+	struct sw_arena arena;
+	struct sw_times times;
+};
+
+static const struct sw_judge_options defaults = {.fold_below_ns = 100000};
+
+static void on_edge(void *arg, const struct sw_hb_edge *edge)
+{
+	struct sw_model *m = arg;
+	if (edge->kind == SW_EDGE_LEGACY)
+		sw_legacy_edge(m, edge);
+	if (m->observer->edge)
+		m->observer->edge(m->observer->arg, edge, sw_model_lane_state(m, edge->from.lane)->stream,
+				  sw_model_lane_state(m, edge->to_lane)->stream);
+}
+
+static void make_state(struct sw_model *m)
+{
+	m->names = sw_name_store_new();
+	m->lanes = sw_lanes_new();
+	m->context = sw_calloc(SW_CONTEXTS, sizeof *m->context);
+	m->events = sw_event_table_new();
+	m->captures = sw_captures_new();
+	m->nvtx = sw_nvtx_new();
+	m->waits = sw_call_waits_new();
+	m->wide = sw_wide_new();
+	m->legacy = sw_legacy_new();
+	m->stalls = sw_stalls_new();
+	m->polls = sw_polls_new();
+	m->feed = sw_schedule_feed_new();
+	m->hazards = sw_hazards_new();
+	m->ignored = sw_ignored_new();
+	m->kernels = sw_kernels_new(m->reader);
+	m->plans = sw_plans_new();
+	m->variables = sw_variables_new();
+	m->handles = sw_handles_new();
+	m->first_uses = sw_first_uses_new();
+	m->annotated = sw_annotated_new();
+	m->host_funcs = sw_host_funcs_new();
+	m->value_copies = sw_value_copies_new();
+	m->values = sw_stream_values_new();
+	m->graphs = sw_graphs_new();
+}
+
+void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
+		   struct sw_judgement *judgement, struct sw_arena *arena)
+{
+	static const struct sw_observer nobody = {0};
+	*m = (struct sw_model){.reader = reader, .options = options, .j = judgement, .arena = arena};
+	make_state(m);
+	m->observer = options->observer ? options->observer : &nobody;
+	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
+	sw_space_init(&m->space);
+	sw_pool_init(m);
+	sw_collect_init(&m->collect, judgement, options->keep_possible);
+	if (!options->no_schedule)
+		m->schedule = sw_schedule_new(NULL);
+	if (!options->no_footprints)
+		m->library = sw_footprint_library_open(options->cache, options->threads);
+	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};
+}
+
+void sw_model_free(struct sw_model *m)
+{
+	sw_wait_forget(m);
+	sw_footprint_library_close(m->library);
+	sw_kernels_free(m->kernels);
+	sw_plans_free(m->plans);
+	sw_variables_free(m->variables);
+	sw_handles_free(m->handles);
+	sw_first_uses_free(m->first_uses);
+	sw_annotated_free(m->annotated);
+	sw_graphs_free(m);
+	sw_stream_values_free(m);
+	sw_value_copies_free(m->value_copies);
+	sw_host_funcs_free(m->host_funcs);
+	sw_ignored_free(m);
+	sw_hazards_free(m->hazards);
+	sw_schedule_feed_free(m->feed);
+	sw_polls_free(m->polls);
+	sw_stalls_free(m->stalls);
+	sw_legacy_free(m->legacy);
+	sw_wide_free(m->wide);
+	sw_call_waits_free(m->waits);
+	sw_nvtx_free(m->nvtx);
+	sw_captures_free(m->captures);
+	sw_event_table_free(m->events);
+	free(m->context);
+	sw_lanes_free(m->lanes);
+	sw_name_store_free(m->names);
+	sw_space_free(&m->space);
+	sw_collect_free(&m->collect);
+	sw_schedule_free(m->schedule);
+	sw_hb_free(m->hb);
+}
+
+/* A program that asked for the driver and of which no call was seen. */
+static void nothing_intercepted(struct sw_model *m)
+{
+	struct sw_finding seen = {
+		.id = SW_FINDING_NOTHING_INTERCEPTED, .severity = SW_WARNING, .confidence = SW_CERTAIN};
+	if (!m->j->coverage.driver_calls && sw_reader_device(m->reader, 0))
+		sw_collect_add(&m->collect, &seen, NULL);
+}
+
+/* How many is known only at the end: holes between sequence numbers and LOSS records tell of the same losses. */
+static void records_lost(struct sw_model *m)
+{
+	uint64_t lost = sw_reader_totals(m->reader).lost;
+	struct sw_finding seen = {
+		.id = SW_FINDING_RECORDS_LOST, .severity = SW_WARNING, .confidence = SW_CERTAIN, .lost = lost};
+	m->j->coverage.records_lost = lost;
+	if (lost)
+		sw_collect_add(&m->collect, &seen, NULL);
+}
+
+void sw_model_finish(struct sw_model *m)
+{
+	struct sw_hb_stats stats = sw_hb_stats(m->hb);
+	struct sw_coverage *c = &m->j->coverage;
+	sw_wait_forget(m);
+	sw_nvtx_finish(m);
+	sw_wide_finish(m);
+	nothing_intercepted(m);
+	records_lost(m);
+	c->edges_for_safety += stats.edges_for_safety;
+	c->unknown_streams += stats.unknown_streams;
+	if (m->library)
+		m->j->analysed = sw_footprint_library_totals(m->library);
+	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
+	m->j->strict_host = m->options->strict_host;
+	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
+	sw_gains_judge(m);
+	sw_collect_finish(&m->collect, m->options->fold_below_ns);
+}
+
+int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, struct sw_judgement **out,
+	     struct sw_error *error)
+{
+	struct judged *judged = sw_calloc(1, sizeof *judged);
+	struct sw_model *m = sw_alloc(sizeof *m);
+	struct sw_record record;
+	int got = sw_times_load(sw_reader_path(reader), &judged->times, error);
+	judged->judgement.gpu = judged->times.summary;
+	judged->judgement.mays.source = options ? options->behaviour : NULL;
+	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
+	m->times = &judged->times;
+	if (m->observer->begin)
+		m->observer->begin(m->observer->arg, &judged->judgement);
+	while ((got = sw_reader_next(reader, &record, error)) > 0)
+		sw_model_step(m, &record);
+	sw_model_finish(m);
+	sw_model_free(m);
+	free(m);
+	*out = &judged->judgement;
+	return got;
+}
+
+bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint64_t *start_ns, uint64_t *end_ns)
+{
+	const struct judged *judged = (const struct judged *)judgement;
+	const struct sw_time *t = sw_times_find(&judged->times, seq);
+	if (!t)
+		return false;
+	*start_ns = t->start;
+	*end_ns = t->end;
+	return true;
+}
+
+void sw_judgement_free(struct sw_judgement *judgement)
+{
+	struct judged *judged = (struct judged *)judgement;
+	if (!judged)
+		return;
+	free(judgement->streams.at);
+	free(judgement->allocations.at);
+	free(judgement->findings.at);
+	free(judgement->nvtx.at);
+	sw_times_free(&judged->times);
+	sw_wait_rules_free(&judgement->mays);
+	sw_arena_free(&judged->arena);
+	free(judged);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the program said of the next launch on a stream (syncwatch.h). */
+#ifndef SW_DETECT_KERNELS_ANNOTATED_LAUNCHES_H
+#define SW_DETECT_KERNELS_ANNOTATED_LAUNCHES_H
+
+#include <stdbool.h>
+
+struct sw_model;
+struct sw_annotated;
+struct sw_record;
+struct sw_wait;
+struct sw_rec_annotation;
+
+/* The next launch reads or writes a range. */
+void sw_note_range(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a);
+/* The launch in hand touches what the program said of it; false: it said nothing. */
+bool sw_note_launch(struct sw_model *m, struct sw_wait *w);
+struct sw_annotated *sw_annotated_new(void);
+void sw_annotated_free(struct sw_annotated *annotated);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a kernel: its name, its code, and what that says.  Not thread-safe. */
+#ifndef SW_DETECT_KERNELS_KERNELS_H
+#define SW_DETECT_KERNELS_KERNELS_H
+
+#include "base/map.h"
+#include "detect/detect.h"
+#include "image/image.h"
+
+struct sw_model;
+struct sw_kernels;
+
+/* A kernel, as far as its name and its code tell. */
+struct sw_kernel {
+	bool ready, signed_;
+	enum sw_signature *signature;
+	uint32_t arch;			      /* that the code was looked for, 0 not yet */
+	const struct sw_footprint *footprint; /* NULL: none that can be used */
+	bool ran;			      /* of the code that ran */
+	bool moved;			      /* its parameters lie elsewhere than the driver puts them */
+	bool wild;			      /* some of what it does is not known */
+	bool unreadable;		      /* there is code, but it says nothing */
+	const char *unread;		      /* why not, or why not all */
+	struct sw_map evidence_details;	      /* what a reach rests on -> struct sw_evidence_detail */
+};
+
+/* NULL: more of them than a program has.  Valid until the next call. */
+struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
+/* What an access of the kernel rests on; lives as long as the judgement. */
+const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
+						    const struct sw_reach *reach, enum sw_via via);
+/* The same where the code does not tell: why; NULL when nobody looked. */
+const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
+/* Does the footprint speak of the word at this offset of the parameter block? */
+bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
+struct sw_kernels *sw_kernels_new(struct sw_reader *reader);
+/* Close the library of footprints first: it looks at the code of kernels. */
+void sw_kernels_free(struct sw_kernels *kernels);
+
+#endif

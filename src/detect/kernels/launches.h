@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels whose code was used already: a first use may load it (SW308). */
+#ifndef SW_DETECT_KERNELS_LAUNCHES_H
+#define SW_DETECT_KERNELS_LAUNCHES_H
+
+struct sw_first_uses;
+struct sw_first_uses *sw_first_uses_new(void);
+void sw_first_uses_free(struct sw_first_uses *uses);
+
+#endif

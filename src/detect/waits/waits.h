@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a call waits for: what it covers that the host does not know to be done, and how long its own work may take.
+ * Not thread-safe.
+ */
+#ifndef SW_DETECT_WAITS_WAITS_H
+#define SW_DETECT_WAITS_WAITS_H
+
+#include "detect/model/call.h"
+
+struct sw_model;
+struct sw_call_waits;
+
+/* How long a call's own work plausibly takes: more than this, while something was pending, counts as waiting. */
+enum sw_own {
+	SW_OWN_SYNC,
+	SW_OWN_COPY,
+	SW_OWN_PAGEABLE_COPY,
+	SW_OWN_SET,
+	SW_OWN_FREE,
+	SW_OWN_ALLOC,
+	SW_OWN_PIN,
+	SW_OWN_UNPIN,
+	SW_OWN_CONFIG,
+	SW_OWN_LOAD,
+};
+
+/* What is told as a call's own work when it did wait: the typical, this part of the utmost. */
+#define SW_OWN_MARGIN 4u
+
+/* A call begins: of two records, or of one. */
+struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
+struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
+/* The call whose BEGIN this was: no longer open; NULL none. */
+struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
+void sw_wait_reset(struct sw_wait *w);
+/* A call of two records is over: its state may be used for another. */
+void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
+void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
+/* Looks at what the token covers that the host does not know to be done; sets w->pending, w->covered. */
+void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
+/* The same, and drops the token. */
+void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
+/* Drops all tokens of the call. */
+void sw_wait_drop(struct sw_model *m, struct sw_wait *w);
+/* For sw_hb_wait_lanes(): gathers what a wait covers in a sw_covered_vec. */
+void sw_wait_covers(void *list, uint32_t lane, uint64_t known, uint64_t covered);
+uint64_t sw_wait_own(enum sw_own what, uint64_t bytes);
+/* Tells the observer of the call, when it is over. */
+void sw_wait_tell(struct sw_model *m, struct sw_wait *w, bool blocks);
+/* The trace ends, or records were lost: calls that never came to their end stay in flight. */
+void sw_wait_forget(struct sw_model *m);
+/* An empty list, for the call that ends. */
+sw_covered_vec *sw_wait_scratch(struct sw_model *m);
+struct sw_call_waits *sw_call_waits_new(void);
+void sw_call_waits_free(struct sw_call_waits *waits);
+
+#endif
