@@ -22,7 +22,7 @@
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
  * ACTIVITY; 4: PACK and what belongs to it */
-#define SW_FORMAT_MINOR 4
+#define SW_FORMAT_MINOR	       4
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -77,75 +77,76 @@ struct sw_chunk_header {
 static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 
 /*
- * Record kinds: X(NAME, value, "what it says").
+ * Record kinds: X(NAME, value, struct, "what it says").
  *
+ * The struct is what a record of that kind starts with; several kinds may share one, sw_rec is the header alone.
  * Values never change and are never reused.
  * Below 64: descriptions (metadata).  From 64 on: operations of the program, of which each has a struct below.
  */
 #define SW_RECORDS(X)                                                                                                  \
-	X(PAD, 0, "filler up to the end of the chunk")                                                                 \
-	X(PROCESS, 1, "program, arguments, environment facts")                                                         \
-	X(THREAD, 2, "the records that follow are of this thread")                                                     \
-	X(API, 3, "name of a driver entry point and of the runtime function it stands for")                            \
-	X(STACK, 4, "a call stack, interned by its writer")                                                            \
-	X(MODULE, 5, "a shared object was mapped")                                                                     \
-	X(MODULE_GONE, 6, "a shared object was unmapped")                                                              \
-	X(CUDART, 7, "a module asked the driver for its entry points")                                                 \
-	X(DEVICE, 8, "a GPU")                                                                                          \
-	X(CONTEXT, 9, "a context and its device")                                                                      \
-	X(FUNCTION, 10, "a kernel: handle, name, parameter layout")                                                    \
-	X(IMAGE, 11, "a code image: where it is, or how many IMAGE_DATA follow")                                       \
-	X(IMAGE_DATA, 12, "bytes of an image")                                                                         \
-	X(NAME, 13, "a name given to a stream, event or buffer")                                                       \
-	X(LOSS, 14, "records were lost between two sequence numbers")                                                  \
-	X(CLOCK, 15, "ticks and CLOCK_MONOTONIC read together")                                                        \
-	X(NOTICE, 16, "something the user should know about the recording")                                            \
-	X(COUNTS, 17, "calls per entry point, at the end")                                                             \
-	X(END, 18, "orderly end of the trace")                                                                         \
-	X(GRAPH_NODE, 19, "what an executable graph consists of")                                                      \
-	X(GPU_CLOCK, 20, "ticks and the clock of GPU time stamps read together")                                       \
-	X(PACK, 32, "the trace was packed: what judging it needs of other files follows")                              \
-	X(PACK_CODE, 33, "code of the launched kernels of an image")                                                   \
-	X(PACK_DATA, 34, "bytes of such code")                                                                         \
-	X(PACK_LEFT_OUT, 35, "an IMAGE_DATA whose bytes were left out for the code above")                             \
-	X(PACK_MODULE, 36, "a shared object whose functions and lines follow")                                         \
-	X(PACK_FRAME, 37, "function, file and line at an address of a shared object")                                  \
-	X(LAUNCH, 64, "kernel launch")                                                                                 \
-	X(COPY, 65, "copy of consecutive bytes")                                                                       \
-	X(COPY_ND, 66, "copy of a 2D or 3D box")                                                                       \
-	X(SET, 67, "memory set, 1D or 2D")                                                                             \
-	X(ALLOC, 68, "memory began to exist or was registered")                                                        \
-	X(FREE, 69, "memory ended or was unregistered")                                                                \
-	X(STREAM_CREATE, 70, "stream created")                                                                         \
-	X(STREAM_DESTROY, 71, "stream destroyed")                                                                      \
-	X(EVENT_CREATE, 72, "event created")                                                                           \
-	X(EVENT_DESTROY, 73, "event destroyed")                                                                        \
-	X(EVENT_RECORD, 74, "event recorded on a stream")                                                              \
-	X(STREAM_WAIT, 75, "stream waits for an event")                                                                \
-	X(SYNC, 76, "host waits for an event, a stream or a context")                                                  \
-	X(QUERY, 77, "event or stream queried")                                                                        \
-	X(HOST_FUNC, 78, "host function enqueued on a stream")                                                         \
-	X(HOST_FUNC_RUN, 79, "host function ran (begin and end)")                                                      \
-	X(CONTEXT_OP, 80, "context created, destroyed, reset, made current")                                           \
-	X(CODE_LOAD, 81, "module or library loaded")                                                                   \
-	X(CODE_UNLOAD, 82, "module or library unloaded")                                                               \
-	X(CAPTURE, 83, "stream capture began, ended or changed")                                                       \
-	X(GRAPH, 84, "graph or executable graph made, changed, destroyed")                                             \
-	X(GRAPH_LAUNCH, 85, "executable graph launched")                                                               \
-	X(MEM_OP, 86, "prefetch, advise, attach, stream memory operation")                                             \
-	X(CONFIG, 87, "a call that reconfigures the device")                                                           \
-	X(OTHER, 88, "another classified call, up to six argument words")                                              \
-	X(UNCLASSIFIED, 89, "a call of an ordering entry point that the recorder does not model")                      \
-	X(CODE_TOUCH, 90, "a call that may load a kernel lazily (function attributes, get function)")                  \
-	X(OBJECT, 91, "a texture, surface or tensor map was made")                                                     \
-	X(HOST_ACCESS, 92, "the host touched a buffer that work in flight uses")                                       \
-	X(ACTIVITY, 94, "time stamps of work on a device, or of the driver call that put it there")                    \
-	X(HOST_SYNC, 93, "host threads ordered each other: a lock, a condition, creation, join ...")                   \
-	X(RANGE, 95, "a range of NVTX begins or ends")                                                                 \
-	X(ANNOTATION, 96, "what the program says of itself (syncwatch.h)")
+	X(PAD, 0, sw_rec, "filler up to the end of the chunk")                                                         \
+	X(PROCESS, 1, sw_rec_process, "program, arguments, environment facts")                                         \
+	X(THREAD, 2, sw_rec_thread, "the records that follow are of this thread")                                      \
+	X(API, 3, sw_rec_api, "name of a driver entry point and of the runtime function it stands for")                \
+	X(STACK, 4, sw_rec_stack, "a call stack, interned by its writer")                                              \
+	X(MODULE, 5, sw_rec_module, "a shared object was mapped")                                                      \
+	X(MODULE_GONE, 6, sw_rec_module, "a shared object was unmapped")                                               \
+	X(CUDART, 7, sw_rec_cudart, "a module asked the driver for its entry points")                                  \
+	X(DEVICE, 8, sw_rec_device, "a GPU")                                                                           \
+	X(CONTEXT, 9, sw_rec_context, "a context and its device")                                                      \
+	X(FUNCTION, 10, sw_rec_function, "a kernel: handle, name, parameter layout")                                   \
+	X(IMAGE, 11, sw_rec_image, "a code image: where it is, or how many IMAGE_DATA follow")                         \
+	X(IMAGE_DATA, 12, sw_rec_image_data, "bytes of an image")                                                      \
+	X(NAME, 13, sw_rec_name, "a name given to a stream, event or buffer")                                          \
+	X(LOSS, 14, sw_rec_loss, "records were lost between two sequence numbers")                                     \
+	X(CLOCK, 15, sw_rec_clock, "ticks and CLOCK_MONOTONIC read together")                                          \
+	X(NOTICE, 16, sw_rec_notice, "something the user should know about the recording")                             \
+	X(COUNTS, 17, sw_rec_counts, "calls per entry point, at the end")                                              \
+	X(END, 18, sw_rec, "orderly end of the trace")                                                                 \
+	X(GRAPH_NODE, 19, sw_rec_graph_node, "what an executable graph consists of")                                   \
+	X(GPU_CLOCK, 20, sw_rec_gpu_clock, "ticks and the clock of GPU time stamps read together")                     \
+	X(PACK, 32, sw_rec_pack, "the trace was packed: what judging it needs of other files follows")                 \
+	X(PACK_CODE, 33, sw_rec_pack_code, "code of the launched kernels of an image")                                 \
+	X(PACK_DATA, 34, sw_rec_image_data, "bytes of such code")                                                      \
+	X(PACK_LEFT_OUT, 35, sw_rec_image_data, "an IMAGE_DATA whose bytes were left out for the code above")          \
+	X(PACK_MODULE, 36, sw_rec_pack_module, "a shared object whose functions and lines follow")                     \
+	X(PACK_FRAME, 37, sw_rec_pack_frame, "function, file and line at an address of a shared object")               \
+	X(LAUNCH, 64, sw_rec_launch, "kernel launch")                                                                  \
+	X(COPY, 65, sw_rec_copy, "copy of consecutive bytes")                                                          \
+	X(COPY_ND, 66, sw_rec_copy_nd, "copy of a 2D or 3D box")                                                       \
+	X(SET, 67, sw_rec_set, "memory set, 1D or 2D")                                                                 \
+	X(ALLOC, 68, sw_rec_alloc, "memory began to exist or was registered")                                          \
+	X(FREE, 69, sw_rec_free, "memory ended or was unregistered")                                                   \
+	X(STREAM_CREATE, 70, sw_rec_stream, "stream created")                                                          \
+	X(STREAM_DESTROY, 71, sw_rec_stream, "stream destroyed")                                                       \
+	X(EVENT_CREATE, 72, sw_rec_event, "event created")                                                             \
+	X(EVENT_DESTROY, 73, sw_rec_event, "event destroyed")                                                          \
+	X(EVENT_RECORD, 74, sw_rec_event_record, "event recorded on a stream")                                         \
+	X(STREAM_WAIT, 75, sw_rec_stream_wait, "stream waits for an event")                                            \
+	X(SYNC, 76, sw_rec_sync, "host waits for an event, a stream or a context")                                     \
+	X(QUERY, 77, sw_rec_sync, "event or stream queried")                                                           \
+	X(HOST_FUNC, 78, sw_rec_host_func, "host function enqueued on a stream")                                       \
+	X(HOST_FUNC_RUN, 79, sw_rec_host_func, "host function ran (begin and end)")                                    \
+	X(CONTEXT_OP, 80, sw_rec_context_op, "context created, destroyed, reset, made current")                        \
+	X(CODE_LOAD, 81, sw_rec_code, "module or library loaded")                                                      \
+	X(CODE_UNLOAD, 82, sw_rec_code, "module or library unloaded")                                                  \
+	X(CAPTURE, 83, sw_rec_capture, "stream capture began, ended or changed")                                       \
+	X(GRAPH, 84, sw_rec_graph, "graph or executable graph made, changed, destroyed")                               \
+	X(GRAPH_LAUNCH, 85, sw_rec_graph_launch, "executable graph launched")                                          \
+	X(MEM_OP, 86, sw_rec_mem_op, "prefetch, advise, attach, stream memory operation")                              \
+	X(CONFIG, 87, sw_rec_config, "a call that reconfigures the device")                                            \
+	X(OTHER, 88, sw_rec_other, "another classified call, up to six argument words")                                \
+	X(UNCLASSIFIED, 89, sw_rec_other, "a call of an ordering entry point that the recorder does not model")        \
+	X(CODE_TOUCH, 90, sw_rec_code, "a call that may load a kernel lazily (function attributes, get function)")     \
+	X(OBJECT, 91, sw_rec_object, "a texture, surface or tensor map was made")                                      \
+	X(HOST_ACCESS, 92, sw_rec_host_access, "the host touched a buffer that work in flight uses")                   \
+	X(ACTIVITY, 94, sw_rec_activity, "time stamps of work on a device, or of the driver call that put it there")   \
+	X(HOST_SYNC, 93, sw_rec_host_sync, "host threads ordered each other: a lock, a condition, creation, join ...") \
+	X(RANGE, 95, sw_rec_range, "a range of NVTX begins or ends")                                                   \
+	X(ANNOTATION, 96, sw_rec_annotation, "what the program says of itself (syncwatch.h)")
 
 enum sw_rec_kind {
-#define SW_REC_ENUM(name, value, text) SW_REC_##name = value,
+#define SW_REC_ENUM(name, value, type, text) SW_REC_##name = value,
 	SW_RECORDS(SW_REC_ENUM)
 #undef SW_REC_ENUM
 };
@@ -363,13 +364,13 @@ struct sw_rec_counts {
 /* ---- packing ----------------------------------------------------------------------------------------------------- */
 
 /*
- * What `syncwatch pack` adds so that a trace can be judged where the files that it refers to are missing.  These records
- * are a writer of their own, have no sequence number and come first; only PACK_LEFT_OUT stands in the place of the
- * IMAGE_DATA that it was.
+ * What `syncwatch pack` adds so that a trace can be judged where the files that it refers to are missing.  These
+ * records are a writer of their own, have no sequence number and come first; only PACK_LEFT_OUT stands in the place of
+ * the IMAGE_DATA that it was.
  */
 struct sw_rec_pack {
 	struct sw_rec h;
-	uint32_t flags; /* SW_PACK_* */
+	uint32_t flags;		/* SW_PACK_* */
 	uint32_t version_bytes; /* then version of the syncwatch that packed */
 };
 enum { SW_PACK_NO_NAMES = 1 /* that syncwatch could not read symbols */ };
@@ -379,18 +380,19 @@ enum sw_pack_state { SW_PACKED_WHOLE, SW_PACKED_MISSING, SW_PACKED_CHANGED /* no
 
 struct sw_rec_pack_code {
 	struct sw_rec h;
-	uint32_t image; /* IMAGE record's id */
-	uint32_t state; /* enum sw_pack_state */
+	uint32_t image;	      /* IMAGE record's id */
+	uint32_t state;	      /* enum sw_pack_state */
 	uint64_t bytes, hash; /* of the code: sw_hash_words(); 0 where there is none */
-	uint32_t data; /* 1: PACK_DATA records follow; 2: the same code as an earlier PACK_CODE with this hash; 0: none */
+	uint32_t data; /* 1: PACK_DATA records follow; 2: the same code as an earlier PACK_CODE with this hash; 0: none
+			*/
 	uint32_t why_bytes; /* then why there is none */
 };
 /* PACK_DATA, PACK_LEFT_OUT: struct sw_rec_image_data; the bytes of PACK_LEFT_OUT are zero. */
 
 struct sw_rec_pack_module {
 	struct sw_rec h;
-	uint32_t module; /* for PACK_FRAME: numbered from 1 */
-	uint32_t state; /* enum sw_pack_state */
+	uint32_t module;		     /* for PACK_FRAME: numbered from 1 */
+	uint32_t state;			     /* enum sw_pack_state */
 	uint32_t build_id_bytes, path_bytes; /* then build id (padded to 8), path: as in MODULE */
 };
 /* Several for one address where functions are inlined, innermost first. */
@@ -398,9 +400,9 @@ struct sw_rec_pack_frame {
 	struct sw_rec h;
 	uint64_t offset; /* of a return address from the module's base */
 	uint32_t module;
-	uint32_t line; /* 0 unknown */
+	uint32_t line;			   /* 0 unknown */
 	uint32_t symbol_bytes, file_bytes; /* then symbol (mangled), file; 0 unknown */
-	uint32_t flags; /* SW_PACK_INLINED */
+	uint32_t flags;			   /* SW_PACK_INLINED */
 	uint32_t reserved;
 };
 enum { SW_PACK_INLINED = 1 /* into the function of the next record */ };

@@ -4,15 +4,13 @@
 #include "reader/reader.h"
 
 static const uint16_t least[256] = {
-#define X(kind, type) [SW_REC_##kind] = sizeof(struct type),
-#include "reader/kinds.def"
-#undef X
-	[SW_REC_PAD] = sizeof(struct sw_rec),
-	[SW_REC_END] = sizeof(struct sw_rec),
+#define SW_REC_LEAST(name, value, type, text) [value] = sizeof(struct type),
+	SW_RECORDS(SW_REC_LEAST)
+#undef SW_REC_LEAST
 };
 
 static const char *const names[256] = {
-#define SW_REC_TEXT(name, value, text) [value] = #name,
+#define SW_REC_TEXT(name, value, type, text) [value] = #name,
 	SW_RECORDS(SW_REC_TEXT)
 #undef SW_REC_TEXT
 };

@@ -6,7 +6,7 @@ libswreader_a_SOURCES = \
 	src/reader/expand.c src/reader/expand.h \
 	src/reader/writer.c src/reader/writer.h \
 	src/reader/merge.c src/reader/merge.h \
-	src/reader/kinds.c src/reader/kinds.h src/reader/kinds.def \
+	src/reader/kinds.c src/reader/kinds.h \
 	src/reader/clock.c src/reader/clock.h \
 	src/reader/damage.c src/reader/damage.h \
 	src/reader/dictionary.c src/reader/dictionary.h \

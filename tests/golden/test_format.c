@@ -33,7 +33,7 @@ static void kinds(void)
 #undef KIND
 #undef STRUCT
 #undef MEMBER
-#define COUNT(name, value, text) there++;
+#define COUNT(name, value, type, text) there++;
 	SW_RECORDS(COUNT)
 #undef COUNT
 	expect("number of", "kinds", there, listed);

@@ -204,7 +204,7 @@ static void print_fields(const struct sw_rec *r)
 static const char *kind_name(uint8_t kind)
 {
 	switch (kind) {
-#define SW_KIND_NAME(name, value, text)                                                                                \
+#define SW_KIND_NAME(name, value, type, text)                                                                          \
 	case value:                                                                                                    \
 		return #name;
 		SW_RECORDS(SW_KIND_NAME)

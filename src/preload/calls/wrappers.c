@@ -45,7 +45,7 @@
 #define RECORD(where, record, fill)                                                                                    \
 	do {                                                                                                           \
 		sw_call_context(&sw_call, WHERE_##where);                                                              \
-		SW_STRUCT_##record *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                   \
+		SW_STRUCT(record) *sw_r = sw_call_record(&sw_call, SW_KIND_##record, sizeof *sw_r);                    \
 		if (sw_r)                                                                                              \
 			SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                             \
 		sw_call_publish(&sw_call);                                                                             \
@@ -82,7 +82,7 @@
 		sw_status = sw_real(SW_ARGS sig);                                                                      \
 		if (sw_on) {                                                                                           \
 			sw_call_context(&sw_call, WHERE_##where);                                                      \
-			SW_STRUCT_##record *sw_r =                                                                     \
+			SW_STRUCT(record) *sw_r =                                                                      \
 				sw_call_record_after(&sw_call, SW_KIND_##record, sizeof *sw_r, sw_status);             \
 			if (sw_r && (worth))                                                                           \
 				SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                     \

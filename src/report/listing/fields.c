@@ -72,15 +72,19 @@ static const struct {
 	[ACTIVITY_WHAT - ENUMS] = {{NULL, "CALL", "KERNEL", "COPY", "SET", "GRAPH", "OVERHEAD"}},
 };
 
+/* rec_LAUNCH is struct sw_rec_launch, and so on. */
+#define REC_TYPE(name, value, type, text) typedef struct type rec_##name;
+SW_RECORDS(REC_TYPE)
+#undef REC_TYPE
+
 static const struct field {
 	uint8_t kind, how;
 	uint16_t offset, size; /* of the member; of a tail: the member that counts it */
 	uint16_t fixed;	       /* bytes of the struct */
 	const char *name;
 } fields[] = {
-#define FIELD(kind, type, member, name, how)                                                                           \
-	{SW_REC_##kind,	      how, offsetof(struct type, member), sizeof((struct type *)0)->member,                    \
-	 sizeof(struct type), name},
+#define FIELD(kind, member, name, how)                                                                                 \
+	{SW_REC_##kind, how, offsetof(rec_##kind, member), sizeof((rec_##kind *)0)->member, sizeof(rec_##kind), name},
 #define TAIL FIELD
 #include "report/listing/fields.def"
 #undef TAIL
