@@ -308,6 +308,13 @@ struct sw_together {
 	uint64_t findings, low_ns, high_ns;
 };
 
+/* A file with code of launched kernels that could not be used. */
+struct sw_unusable_code {
+	const char *path;
+	bool changed;	  /* it is not what was loaded; else it is missing */
+	uint64_t kernels; /* whose code is in it */
+};
+
 struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
@@ -328,6 +335,7 @@ struct sw_judgement {
 	uint32_t errors, warnings, notes; /* neither hidden nor suppressed */
 	bool simulated;
 	bool strict_host;			     /* each host thread had a lane of its own */
+	SW_VEC(struct sw_unusable_code) unusable_code;
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;
 	struct sw_wait_rules mays; /* tables of calibrate that were used */

@@ -165,6 +165,7 @@ void sw_model_finish(struct sw_model *m)
 	c->unknown_streams += stats.unknown_streams;
 	if (m->library)
 		m->j->analysed = sw_footprint_library_totals(m->library);
+	sw_kernels_list_unusable(m);
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
 	m->j->strict_host = m->options->strict_host;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
@@ -214,6 +215,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->allocations.at);
 	free(judgement->findings.at);
 	free(judgement->nvtx.at);
+	free(judgement->unusable_code.at);
 	sw_times_free(&judged->times);
 	sw_wait_rules_free(&judgement->mays);
 	sw_arena_free(&judged->arena);

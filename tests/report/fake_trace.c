@@ -58,6 +58,12 @@ void sw_object_places(struct sw_debug_object *object, uint64_t address,
 			each(arg, &places[i].place);
 }
 
+const char *sw_reader_packer(const struct sw_reader *r)
+{
+	(void)r;
+	return fake_trace.packed ? "1.0" : NULL;
+}
+
 const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module)
 {
 	(void)r, (void)module;

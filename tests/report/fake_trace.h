@@ -14,7 +14,7 @@
 
 /* What differs from test to test; zero is a run that ended in order. */
 struct fake_trace {
-	bool crashed, torch, changed;
+	bool crashed, torch, changed, packed;
 	const char *notice, *damage;
 };
 extern struct fake_trace fake_trace;

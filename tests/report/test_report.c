@@ -752,6 +752,33 @@ START_TEST(changed_modules_give_offsets_and_a_complaint)
 }
 END_TEST
 
+START_TEST(missing_files_are_told_first_with_what_helps)
+{
+	static struct sw_unusable_code code[2] = {{"/lib/libtorch_cuda.so", false, 3}, {"/lib/libcublas.so", true, 1}};
+	add_race();
+	make(NULL);
+	char *text = text_of(false);
+	ck_assert_ptr_null(strstr(text, "syncwatch pack"));
+	free(text);
+	judgement.unusable_code.at = code;
+	judgement.unusable_code.n = 2;
+	text = text_of(false);
+	static const char first[] =
+		"syncwatch: 2 files of the run are missing here or changed: findings rest on weaker evidence\n"
+		"  missing:       /lib/libtorch_cuda.so (code of 3 kernels)\n"
+		"  changed:       /lib/libcublas.so (code of 1 kernel)\n"
+		"  fix:           run 'syncwatch pack ";
+	ck_assert_msg(!strncmp(text, first, sizeof first - 1), "%.400s", text);
+	free(text);
+	fake_trace.packed = true;
+	text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "pack it again where it was recorded"));
+	free(text);
+	judgement.unusable_code.at = NULL;
+	judgement.unusable_code.n = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report");
@@ -786,6 +813,7 @@ int main(void)
 	tcase_add_loop_test(c, storms_of_pinning_are_told, 0, 3);
 	tcase_add_test(c, unused_lines_are_reported);
 	tcase_add_test(c, changed_modules_give_offsets_and_a_complaint);
+	tcase_add_test(c, missing_files_are_told_first_with_what_helps);
 	suite_add_tcase(suite, c);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -42,7 +42,7 @@ ret;
 def without_times(value):
     """What a report says, less the path it was given and what judging cost."""
     if isinstance(value, dict):
-        return {name: without_times(v) for name, v in value.items() if name not in ("trace", "cpu_ms", "code_bytes")}
+        return {name: without_times(v) for name, v in value.items() if name not in ("trace", "cpu_ms", "code_bytes", "fix")}
     return [without_times(v) for v in value] if isinstance(value, list) else value
 
 
@@ -141,6 +141,33 @@ class Packed(Case):
 
 class Unusable(Case):
     """Never a wrong `certain`."""
+
+    def first_lines(self, trace):
+        return self.call("report", trace).stdout.splitlines()[:8]
+
+    def test_the_first_lines_say_what_is_missing_and_what_helps(self):
+        self.record()
+        self.assertIn("===", self.first_lines("app.swt")[0])
+        self.call("pack", "app.swt")
+        self.move_files_away()
+        lines = " ".join(" ".join(self.first_lines("app.swt")).split())
+        self.assertTrue(lines.startswith("syncwatch: 2 files of the run are missing here or changed: findings rest on "
+                                         "weaker evidence"), lines)
+        self.assertIn(f"missing: {self.path('fill.ptx')} (code of 1 kernel)", lines)
+        self.assertIn(f"missing: {self.path('app')} (names of call stacks)", lines)
+        self.assertIn("syncwatch pack app.swt", lines)
+        self.assertEqual(self.certain(self.report("app.swt")), [])
+        self.assertEqual([(f["state"], f["kernels"], f["names"]) for f in
+                          self.report("app.swt")["coverage"]["unusable_files"]], [("missing", 1, False), ("missing", 0, True)])
+        self.assertIn("===", self.first_lines("app.swt.zst")[0])
+
+    def test_a_pack_that_lacks_files_says_so_in_its_first_lines(self):
+        self.record()
+        os.remove(self.path("fill.ptx"))
+        self.assertIn("not packed: unreadable", self.call("pack", "app.swt").stderr)
+        lines = " ".join(" ".join(self.first_lines("app.swt.zst")).split())
+        self.assertIn("1 file of the run is missing here or changed", lines)
+        self.assertIn("the trace was packed without them: pack it again", lines)
 
     def test_replaced_code_is_not_packed_and_not_believed(self):
         self.record()

@@ -150,7 +150,9 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	judged->totals.hidden += report->totals.hidden;
 	for (size_t i = 0; i < report->told.n; i++)
 		add_finding(judged, report, i);
-	sw_report_text_rest(report, buffer_open(&buffer), judged->colour);
+	FILE *rest = buffer_open(&buffer);
+	sw_report_text_files(report, rest, judged->colour);
+	sw_report_text_rest(report, rest, judged->colour);
 	p->rest = buffer_close(&buffer);
 	if (judged->options->json) {
 		p->head = json_of(report, 1, sw_report_json_head);

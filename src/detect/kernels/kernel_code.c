@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "detect/detect.h"
 #include "image/image.h"
 
 struct sw_code {
@@ -23,6 +24,7 @@ struct sw_code {
 	const char *path;		 /* absolute; NULL: in the trace */
 	const char *packed_why;		 /* why it was not packed; "" unknown */
 	enum sw_pack_state state;	 /* of the file, once it was asked for */
+	uint64_t lost;			 /* kernels that could not be analysed, as it is not WHOLE */
 	uint64_t offset;
 	const uint8_t *build_id; /* of the file as it was mapped; NULL: only its age tells */
 	uint32_t build_id_bytes;
@@ -230,6 +232,20 @@ const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t 
 	}
 	sw_map_put_ptr(&codes->by_id, id, code);
 	return &code->image;
+}
+
+void sw_codes_lost_kernel(const struct sw_footprint_image *image)
+{
+	struct sw_code *code = image->arg;
+	code->lost += code->path && code->state != SW_PACKED_WHOLE;
+}
+
+bool sw_codes_unusable(const struct sw_codes *codes, size_t index, struct sw_unusable_code *out)
+{
+	const struct sw_code *code = index < codes->all.n ? codes->all.at[index] : NULL;
+	if (code)
+		*out = (struct sw_unusable_code){code->path, code->state == SW_PACKED_CHANGED, code->lost};
+	return code;
 }
 
 void sw_codes_free(struct sw_codes *codes)

@@ -29,6 +29,13 @@ void sw_codes_free(struct sw_codes *codes);
    says so. */
 const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t id, uint64_t t_ns, const char **why);
 
+/* A kernel of the image could not be analysed: it counts against the file, if that is why. */
+void sw_codes_lost_kernel(const struct sw_footprint_image *image);
+/* Index from 0; false: there are no more.  `kernels` is 0 for code that could be used.  The path lives as long as
+ * `codes`. */
+struct sw_unusable_code;
+bool sw_codes_unusable(const struct sw_codes *codes, size_t index, struct sw_unusable_code *out);
+
 /* The build id in an ELF file of `bytes` bytes (untrusted); NULL none. */
 const uint8_t *sw_code_build_id(const void *file, size_t bytes, uint32_t *id_bytes);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "detect/kernels/kernel_code.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/model/call.h"
@@ -27,6 +28,25 @@ struct sw_kernels *sw_kernels_new(struct sw_reader *reader)
 	struct sw_kernels *kernels = sw_calloc(1, sizeof *kernels);
 	kernels->codes.reader = reader;
 	return kernels;
+}
+
+void sw_kernels_list_unusable(struct sw_model *m)
+{
+	struct sw_map by_path = {0};
+	struct sw_unusable_code lost;
+	for (size_t i = 0; sw_codes_unusable(&m->kernels->codes, i, &lost); i++) {
+		if (!lost.kernels)
+			continue;
+		uint64_t *at = sw_map_put(&by_path, sw_hash_bytes(SW_FNV_START, lost.path, strlen(lost.path)));
+		if (*at) {
+			m->j->unusable_code.at[*at - 1].kernels += lost.kernels;
+			continue;
+		}
+		lost.path = sw_arena_strndup(m->arena, lost.path, strlen(lost.path));
+		*sw_vec_push(&m->j->unusable_code) = lost;
+		*at = m->j->unusable_code.n;
+	}
+	sw_map_free(&by_path);
 }
 
 void sw_kernels_free(struct sw_kernels *kernels)
@@ -114,8 +134,11 @@ static void read_code(struct sw_model *m, struct sw_kernel *kernel, const struct
 	}
 	const struct sw_footprint_image *image =
 		sw_codes_find(&m->kernels->codes, function->image, m->record->t_ns, &kernel->unread);
-	if (image)
-		take_entry(kernel, function, sw_footprint_library_get(m->library, image, arch, function->name));
+	if (!image)
+		return;
+	take_entry(kernel, function, sw_footprint_library_get(m->library, image, arch, function->name));
+	if (kernel->unreadable)
+		sw_codes_lost_kernel(image);
 }
 
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function)

@@ -34,6 +34,8 @@ const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struc
 /* Does the footprint speak of the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
 struct sw_kernels *sw_kernels_new(struct sw_reader *reader);
+/* At the end: files whose code could not be used, for the judgement. */
+void sw_kernels_list_unusable(struct sw_model *m);
 /* Close the library of footprints first: it looks at the code of kernels. */
 void sw_kernels_free(struct sw_kernels *kernels);
 

@@ -6,6 +6,7 @@
 #include "report/json/json_out.h"
 #include "report/json/report_parts.h"
 #include "report/report.h"
+#include "report/unusable_files.h"
 #include "report/text/gain_text.h"
 #include "report/symbols/stack.h"
 
@@ -137,7 +138,7 @@ static void put_kernels_by_source(struct sw_json *json, const struct sw_report *
 	sw_json_close(json, '}');
 }
 
-static void put_coverage(struct sw_json *json, const struct sw_report *report)
+static void put_coverage(struct sw_json *json, struct sw_report *report)
 {
 	const struct sw_coverage *coverage = &report->judgement->coverage;
 	const char *line;
@@ -154,6 +155,7 @@ static void put_coverage(struct sw_json *json, const struct sw_report *report)
 	for (size_t i = 0; (line = sw_symbols_complaint(report->names.symbols, i)); i++)
 		sw_json_text(json, NULL, line);
 	sw_json_close(json, ']');
+	sw_json_unusable_files(json, report);
 	sw_json_close(json, '}');
 }
 

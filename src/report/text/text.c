@@ -264,6 +264,12 @@ static void put_finding(struct sw_text *t, const struct sw_shown_finding *told)
 	putc('\n', t->out.file);
 }
 
+void sw_report_text_files(struct sw_report *report, FILE *out, bool colour)
+{
+	struct sw_text t = {report, &report->names, {out, colour}};
+	sw_text_files(&t);
+}
+
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour)
 {
 	struct sw_text t = {report, &report->names, {out, colour}};
@@ -283,6 +289,7 @@ void sw_report_text_rest(struct sw_report *report, FILE *out, bool colour)
 
 void sw_report_text(struct sw_report *report, FILE *out, bool colour)
 {
+	sw_report_text_files(report, out, colour);
 	for (size_t i = 0; i < report->told.n; i++)
 		sw_report_text_finding(report, i, out, colour);
 	sw_report_text_rest(report, out, colour);

@@ -19,6 +19,9 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function);
 /* "/src/race.cu:33", "(libcublas.so.13+0x1911817)". */
 const char *sw_text_place(struct sw_text *t, const struct sw_frame *frame);
 
+/* Files of the run that are missing here, first of all; nothing when none is. */
+void sw_text_files(struct sw_text *t);
+
 /* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
 bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *told);
 /* The notes by id, a line each. */
