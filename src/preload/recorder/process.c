@@ -74,6 +74,7 @@ static bool start(void)
 	sw_announce_begin();
 	int on = sw_fork_page();
 	const struct sw_preload_options *options = sw_preload_options();
+	sw_helper_begin();
 	int error = sw_trace_open(options->trace, directory, options->max_bytes);
 	if (error) {
 		sw_say("cannot create %s: %s; this program runs unrecorded",
@@ -101,7 +102,7 @@ static bool start(void)
 static void start_rest(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();
-	sw_helper_start();
+	sw_helper_load();
 	bool simulated = sw_helper_simulated();
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
