@@ -2,6 +2,9 @@
 #include "base/hash.h"
 
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 /* Slicing by four bits keeps the table at 64 bytes: it serves only processors without the instruction. */
 static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t bytes)
@@ -32,10 +35,17 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, c
 	return crc;
 }
 
+/* Not __builtin_cpu_supports(): it brings a table of all processors.  Asked once: CPUID leaves a virtual machine. */
 static int has_instruction(void)
 {
-	__builtin_cpu_init(); /* may run before constructors */
-	return __builtin_cpu_supports("sse4.2");
+	static int known; /* 1 no, 2 yes */
+	int now = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	unsigned a, b, c, d;
+	if (!now) {
+		now = __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_2 ? 2 : 1;
+		__atomic_store_n(&known, now, __ATOMIC_RELAXED);
+	}
+	return now == 2;
 }
 #else
 #define has_instruction() 0

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real file, its functions under other names ... */
-#define sw_sys_open	real_open
-#define sw_sys_allocate real_allocate
-#define sw_sys_map	real_map
-#define sw_sys_madvise	real_madvise
-#define sw_sys_thread	real_thread
-#define sw_sys_fstat	real_fstat
+#define sw_sys_open	       real_open
+#define sw_sys_allocate	       real_allocate
+#define sw_sys_map	       real_map
+#define sw_sys_madvise	       real_madvise
+#define sw_sys_thread	       real_thread
+#define sw_sys_fstat	       real_fstat
+#define sw_sys_clone	       real_clone
+#define sw_sys_own_descriptors real_own_descriptors
+#define sw_sys_write	       real_write
+#define sw_sys_write_now       real_write_now
+#define sw_sys_fcntl	       real_fcntl
+#define sw_sys_reserve	       real_reserve
+#define sw_sys_resize	       real_resize
+#define sw_sys_read	       real_read
+#define sw_sys_truncate	       real_truncate
 #include "preload/platform/sys.c"
 #undef sw_sys_open
 #undef sw_sys_allocate
@@ -13,6 +22,15 @@
 #undef sw_sys_madvise
 #undef sw_sys_thread
 #undef sw_sys_fstat
+#undef sw_sys_clone
+#undef sw_sys_own_descriptors
+#undef sw_sys_write
+#undef sw_sys_write_now
+#undef sw_sys_fcntl
+#undef sw_sys_reserve
+#undef sw_sys_resize
+#undef sw_sys_read
+#undef sw_sys_truncate
 
 /* ... and functions of the right names that may fail first. */
 #include "faulty_sys.h"
@@ -25,6 +43,15 @@ void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error);
 int sw_sys_madvise(void *at, size_t bytes, int advice);
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes);
 int sw_sys_fstat(int fd, struct stat *out);
+int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uint32_t *thread);
+int sw_sys_own_descriptors(void);
+long sw_sys_write(int fd, const void *data, size_t bytes);
+long sw_sys_write_now(int fd, const void *data, size_t bytes);
+int sw_sys_fcntl(int fd, int command, long argument);
+int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes);
+int sw_sys_resize(const char *path, uint64_t bytes);
+long sw_sys_read(int fd, void *data, size_t bytes);
+int sw_sys_truncate(int fd, uint64_t bytes);
 
 static _Atomic unsigned calls[FAULTS];
 static unsigned wanted[FAULTS];
@@ -81,4 +108,49 @@ int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)
 int sw_sys_fstat(int fd, struct stat *out)
 {
 	return fails(FAULT_FSTAT) ? -errors[FAULT_FSTAT] : real_fstat(fd, out);
+}
+
+int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uint32_t *thread)
+{
+	return fails(FAULT_CLONE) ? -errors[FAULT_CLONE] : real_clone(body, stack_top, thread_pointer, thread);
+}
+
+int sw_sys_own_descriptors(void)
+{
+	return fails(FAULT_OWN_DESCRIPTORS) ? -errors[FAULT_OWN_DESCRIPTORS] : real_own_descriptors();
+}
+
+long sw_sys_write(int fd, const void *data, size_t bytes)
+{
+	return fails(FAULT_WRITE) ? -errors[FAULT_WRITE] : real_write(fd, data, bytes);
+}
+
+long sw_sys_write_now(int fd, const void *data, size_t bytes)
+{
+	return fails(FAULT_WRITE) ? -errors[FAULT_WRITE] : real_write_now(fd, data, bytes);
+}
+
+int sw_sys_fcntl(int fd, int command, long argument)
+{
+	return fails(FAULT_FCNTL) ? -errors[FAULT_FCNTL] : real_fcntl(fd, command, argument);
+}
+
+int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes)
+{
+	return fails(FAULT_RESERVE) ? -errors[FAULT_RESERVE] : real_reserve(fd, offset, bytes);
+}
+
+int sw_sys_resize(const char *path, uint64_t bytes)
+{
+	return fails(FAULT_RESIZE) ? -errors[FAULT_RESIZE] : real_resize(path, bytes);
+}
+
+long sw_sys_read(int fd, void *data, size_t bytes)
+{
+	return fails(FAULT_READ) ? -errors[FAULT_READ] : real_read(fd, data, bytes);
+}
+
+int sw_sys_truncate(int fd, uint64_t bytes)
+{
+	return fails(FAULT_TRUNCATE) ? -errors[FAULT_TRUNCATE] : real_truncate(fd, bytes);
 }

@@ -5,7 +5,23 @@
 
 #include <stdbool.h>
 
-enum fault { FAULT_OPEN, FAULT_ALLOCATE, FAULT_MAP, FAULT_MADVISE, FAULT_THREAD, FAULT_FSTAT, FAULTS };
+enum fault {
+	FAULT_OPEN,
+	FAULT_ALLOCATE,
+	FAULT_MAP,
+	FAULT_MADVISE,
+	FAULT_THREAD,
+	FAULT_FSTAT,
+	FAULT_CLONE,
+	FAULT_OWN_DESCRIPTORS,
+	FAULT_WRITE,
+	FAULT_FCNTL,
+	FAULT_RESERVE,
+	FAULT_RESIZE,
+	FAULT_READ,
+	FAULT_TRUNCATE,
+	FAULTS
+};
 
 /* From now on the n-th call (1-based) of that kind fails with -error; `for_ever`: and so do all after it. 0: none. */
 void fault_set(enum fault kind, unsigned n, int error, bool for_ever);

@@ -26,15 +26,28 @@ static const struct {
 	enum fault kind;
 	int error;
 	const char *name;
+	bool alone; /* no thread apart: what it does is done on the program's threads */
 } faults[] = {
-	{FAULT_OPEN, EMFILE, "open EMFILE"},
-	{FAULT_OPEN, EACCES, "open EACCES"},
-	{FAULT_ALLOCATE, ENOSPC, "allocate ENOSPC"},
-	{FAULT_ALLOCATE, EIO, "allocate EIO"},
-	{FAULT_MAP, ENOMEM, "map ENOMEM"},
-	{FAULT_MADVISE, EINVAL, "madvise EINVAL"}, /* no MADV_WIPEONFORK, no MADV_POPULATE_WRITE */
-	{FAULT_THREAD, EAGAIN, "thread EAGAIN"},
-	{FAULT_FSTAT, EIO, "fstat EIO"},
+	{FAULT_OPEN, EMFILE, "open EMFILE", false},
+	{FAULT_OPEN, EACCES, "open EACCES", false},
+	{FAULT_ALLOCATE, ENOSPC, "allocate ENOSPC", false},
+	{FAULT_ALLOCATE, EIO, "allocate EIO", false},
+	{FAULT_MAP, ENOMEM, "map ENOMEM", false},
+	{FAULT_MADVISE, EINVAL, "madvise EINVAL", false}, /* no MADV_WIPEONFORK, no MADV_POPULATE_WRITE */
+	{FAULT_THREAD, EAGAIN, "thread EAGAIN", false},
+	{FAULT_FSTAT, EIO, "fstat EIO", false},
+	{FAULT_CLONE, EAGAIN, "clone EAGAIN", false},
+	{FAULT_OWN_DESCRIPTORS, EPERM, "close_range EPERM", false},
+	{FAULT_WRITE, EIO, "write EIO", false},
+	{FAULT_READ, EIO, "read EIO", false},
+	{FAULT_TRUNCATE, EIO, "truncate EIO", false},
+	{FAULT_OPEN, EMFILE, "open EMFILE, alone", true},
+	{FAULT_FSTAT, EIO, "fstat EIO, alone", true},
+	{FAULT_MAP, ENOMEM, "map ENOMEM, alone", true},
+	{FAULT_FCNTL, EMFILE, "dup EMFILE, alone", true},
+	{FAULT_RESERVE, ENOSPC, "allocate ENOSPC, alone", true},
+	{FAULT_RESERVE, EOPNOTSUPP, "allocate EOPNOTSUPP, alone", true},
+	{FAULT_RESIZE, ENOENT, "truncate ENOENT, alone", true},
 };
 
 static unsigned row, nth;
@@ -54,6 +67,8 @@ static void *some_calls(void *unused)
 static void threads_call(void)
 {
 	pthread_t threads[THREADS];
+	if (faults[row].alone)
+		fault_set(FAULT_CLONE, 1, EAGAIN, true);
 	fault_set(faults[row].kind, nth, faults[row].error, lasting);
 	for (unsigned i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, some_calls, NULL))

@@ -10,4 +10,5 @@ EXTRA_DIST += tests/preload/strict.sh
 TESTS += tests/preload/nvtx.sh
 EXTRA_DIST += tests/preload/nvtx.sh tests/preload/nvtx/program.c
 TESTS += tests/preload/awkward.sh
-EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/preload/awkward/driver.c
+EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/preload/awkward/driver.c \
+	tests/preload/awkward/no_cfi.c

@@ -13,9 +13,13 @@ struct sw_clock_pair sw_clock_read(void)
 {
 	struct sw_clock_pair best = {0};
 	uint64_t width = UINT64_MAX;
+	if (!sw_clock_is_tsc) {
+		uint64_t ns = sw_sys_monotonic();
+		return (struct sw_clock_pair){ns, ns};
+	}
 	for (int i = 0; i < 4; i++) { /* the tightest of four: an interrupt may fall between the two readings */
 		uint64_t before = sw_clock_ticks();
-		uint64_t ns = sw_clock_ns(CLOCK_MONOTONIC);
+		uint64_t ns = sw_sys_monotonic();
 		uint64_t after = sw_clock_ticks();
 		if (after - before < width) {
 			width = after - before;

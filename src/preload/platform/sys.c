@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -92,7 +94,7 @@ int sw_sys_fcntl(int fd, int command, long argument)
 /* File systems without fallocate (NFS 3): blocks exist once something was written into them. */
 static int allocate_by_writing(int fd, uint64_t offset, uint64_t bytes)
 {
-	static const char zeros[4096];
+	static char zeros[4096];
 	while (bytes) {
 		long got = call(SYS_pwrite64, fd, (long)zeros, (long)(bytes < 4096 ? bytes : 4096), (long)offset, 0, 0);
 		if (got == -EINTR)
@@ -127,6 +129,16 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 	return got;
 }
 
+int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes)
+{
+	return (int)call(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, (long)offset, (long)bytes, 0, 0);
+}
+
+int sw_sys_resize(const char *path, uint64_t bytes)
+{
+	return (int)call(SYS_truncate, (long)path, (long)bytes, 0, 0, 0, 0);
+}
+
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
@@ -146,6 +158,12 @@ void sw_sys_unmap(void *at, size_t bytes)
 int sw_sys_madvise(void *at, size_t bytes, int advice)
 {
 	return (int)call(SYS_madvise, (long)at, (long)bytes, advice, 0, 0, 0);
+}
+
+bool sw_sys_readable(const void *at)
+{
+	/* The new mask is read before it turns out that there is no such way to set it. */
+	return call(SYS_rt_sigprocmask, -1, (long)at & -8l, 0, 8, 0, 0) == -EINVAL;
 }
 
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout)
@@ -189,6 +207,38 @@ void sw_sys_drop_signals(uint64_t raised, uint64_t before)
 bool sw_sys_thread_lives(int process, int thread)
 {
 	return call(SYS_tgkill, process, thread, 0, 0, 0, 0) != -ESRCH;
+}
+
+int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uint32_t *thread)
+{
+	/* Descriptors are shared at first: Valgrind knows threads of no other kind. */
+	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+			  CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	const int saved = errno;
+	uint64_t mask = sw_sys_block_signals();
+	int got = clone(body, stack_top, flags, NULL, thread, thread_pointer, thread);
+	int error = got < 0 ? -errno : 0;
+	sw_sys_set_signals(mask);
+	errno = saved;
+	return error;
+}
+
+int sw_sys_own_descriptors(void)
+{
+	/* Linux 5.9; nothing is copied, and no other thread sees any of it closed. */
+	return (int)call(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE, 0, 0, 0);
+}
+
+int sw_sys_effective_user(void)
+{
+	return (int)call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+uint64_t sw_sys_monotonic(void)
+{
+	struct timespec t = {0};
+	call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)

@@ -34,11 +34,18 @@ int sw_sys_fcntl(int fd, int command, long argument);
    RLIMIT_FSIZE it fails without the signal. */
 int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes);
 
+/* The same beyond the end of the file, whose size stays: harmless to a file that is not ours. -EOPNOTSUPP: not here. */
+int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes);
+int sw_sys_resize(const char *path, uint64_t bytes);
+
 /* A shared, writable mapping of a file; fd < 0: private anonymous memory. NULL when out of memory or of mappings;
    then *error is -errno. */
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error);
 void sw_sys_unmap(void *at, size_t bytes);
 int sw_sys_madvise(void *at, size_t bytes, int advice);
+
+/* Can a word be read there? */
+bool sw_sys_readable(const void *at);
 
 /* Waits while *word == value, at most until the timeout (relative; NULL: for ever). Wakes are process-private. */
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout);
@@ -59,7 +66,19 @@ void sw_sys_drop_signals(uint64_t raised, uint64_t before);
 /* False: there is no such thread in this process any more. */
 bool sw_sys_thread_lives(int process, int thread);
 
-/* Creates the helper thread. 0 or -errno. */
+/* A thread that libc does not know of, with all signals blocked; the kernel clears *thread when it has ended. 0 or
+ * -errno. */
+int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uint32_t *thread);
+/* The calling thread gets a descriptor table of its own, and an empty one. 0 or -errno. */
+int sw_sys_own_descriptors(void);
+
+/* Of the calling thread, whatever libc believes. */
+int sw_sys_effective_user(void);
+
+/* Nanoseconds of CLOCK_MONOTONIC, from the kernel whatever stands in front of clock_gettime(). */
+uint64_t sw_sys_monotonic(void);
+
+/* Creates a thread of libc's. 0 or -errno. */
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes);
 
 #endif

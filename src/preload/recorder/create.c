@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/recorder/recorder.h"
+#include "preload/platform/apart.h"
 #include "preload/platform/sys.h"
+#include "preload/recorder/recorder.h"
 #include "config.h"
 
 #define SW_NAME_TRIES 1000
@@ -35,23 +36,6 @@ static int name_try(char *out, size_t room, const char *path, unsigned try)
 	int got = try == 1 ? snprintf(out, room, "%s", path)
 			   : snprintf(out, room, "%.*s-%u%s", (int)stem, path, try, path + stem);
 	return got > 0 && (size_t)got < room ? 0 : -ENAMETOOLONG;
-}
-
-static int create(const char *path)
-{
-	int fd = -EEXIST;
-	for (unsigned try = 1; try <= SW_NAME_TRIES && fd == -EEXIST; try++) {
-		int error = name_try(sw_trace.path, sizeof sw_trace.path, path, try);
-		if (error)
-			return error;
-		fd = sw_sys_open(sw_trace.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	}
-	if (fd < 0 || fd >= 3)
-		return fd;
-	/* A program that closed its standard streams must not find our file behind one of their numbers. */
-	int high = sw_sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	sw_sys_close(fd);
-	return high;
 }
 
 static bool host_sync;
@@ -83,27 +67,57 @@ static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
 	strncpy(h->recorder_version, PACKAGE_VERSION, sizeof h->recorder_version - 1);
 }
 
-static int map_header(void)
+/* The file and its first page. -EEXIST: the name is taken. */
+static int create(void)
 {
 	struct stat s;
-	int error = sw_sys_fstat(sw_trace.fd, &s);
+	int fd = sw_apart_open(sw_trace.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fd;
+	int error = sw_sys_fstat(fd, &s);
 	if (!error)
 		error = sw_trace_over_file_limit(SW_FORMAT_HEADER_BYTES) ? -EFBIG : 0;
 	if (!error)
-		error = sw_sys_allocate(sw_trace.fd, 0, SW_FORMAT_HEADER_BYTES);
+		error = sw_sys_allocate(fd, 0, SW_FORMAT_HEADER_BYTES);
+	if (!error)
+		sw_trace.header = sw_sys_map(fd, 0, SW_FORMAT_HEADER_BYTES, &error);
 	if (error)
-		return error;
-	sw_trace.device = s.st_dev;
-	sw_trace.inode = s.st_ino;
-	sw_trace.header = sw_sys_map(sw_trace.fd, 0, SW_FORMAT_HEADER_BYTES, &error);
+		sw_sys_unlink(sw_trace.path); /* an empty file would help nobody */
+	sw_trace.device = error ? 0 : s.st_dev;
+	sw_trace.inode = error ? 0 : s.st_ino;
+	if (!error && sw_apart_here())
+		sw_trace.fd = fd;
+	else
+		sw_sys_close(fd);
 	return error;
+}
+
+static void create_apart(void *error)
+{
+	*(int *)error = create();
+}
+
+static int create_some(const char *path)
+{
+	int error = -EEXIST;
+	for (unsigned try = 1; try <= SW_NAME_TRIES && error == -EEXIST; try++) {
+		error = name_try(sw_trace.path, sizeof sw_trace.path, path, try);
+		if (!error)
+			sw_apart_run(create_apart, &error);
+	}
+	return error;
+}
+
+static void discard(void *unused)
+{
+	(void)unused;
+	sw_sys_unlink(sw_trace.path);
+	atomic_store(&sw_trace.ended, true);
 }
 
 void sw_trace_discard(void)
 {
-	sw_sys_unlink(sw_trace.path); /* an empty file would help nobody */
-	sw_sys_close(sw_trace.fd);
-	sw_trace.fd = -1;
+	sw_apart_run(discard, NULL);
 }
 
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
@@ -119,15 +133,11 @@ int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 	uint64_t rate = sw_clock_start();
 	sw_trace.max_chunks =
 		max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
-	int fd = create(path);
-	if (fd < 0)
-		return fd;
-	sw_trace.fd = fd;
-	int error = map_header();
-	if (error) {
-		sw_trace_discard();
-		return error;
-	}
-	fill(sw_trace.header, rate);
-	return 0;
+	sw_trace.fd = -1;
+	int error = create_some(path);
+	if (error)
+		atomic_store(&sw_trace.ended, true);
+	else
+		fill(sw_trace.header, rate);
+	return error;
 }

@@ -56,8 +56,6 @@ void sw_fork_forget(void)
 {
 	if (!owner || sw_process_is_owner())
 		return;
-	if (sw_trace.fd >= 0)
-		sw_sys_close(sw_trace.fd);
 	memset(&sw_trace, 0, sizeof sw_trace);
 	sw_trace.fd = -1;
 	atomic_store(&sw_sequence.last, 0);

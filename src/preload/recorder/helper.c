@@ -2,12 +2,13 @@
 #include "preload/recorder/helper.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 
+#include "preload/platform/apart.h"
 #include "preload/recorder/companion.h"
 #include "preload/stacks/modules.h"
 #include "preload/recorder/process.h"
@@ -21,7 +22,7 @@
 #define GPU_SECONDS    5	  /* the same, where CUPTI is loaded too */
 #define ACTIVE_NS      2000000u
 #define IDLE_NS	       100000000u
-#define CLOCK_EVERY_NS 500000000ull
+#define CLOCK_EVERY_NS 200000000ull
 
 static _Atomic uint32_t loader_done;
 static bool simulated;
@@ -60,50 +61,78 @@ static void use_loader(void)
 	sw_sys_wake((const uint32_t *)&loader_done, 1);
 }
 
-static void pause_ns(uint64_t ns)
+static void *load(void *unused)
 {
-	static const uint32_t never = 0;
-	struct timespec t = {.tv_nsec = (long)ns};
-	sw_sys_wait(&never, 0, &t);
+	use_loader();
+	return unused;
+}
+
+/*
+ * Has the program given up root?  setuid() tells libc's threads only, and ours must not keep rights that the program
+ * has given up.  Who is not root has nothing to give up.
+ */
+static bool gave_up_rights(void)
+{
+	char text[1024];
+	const int own = sw_sys_effective_user(),
+		  fd = own ? -1 : sw_sys_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+	bool gone = false;
+	if (fd < 0)
+		return false;
+	long got = sw_sys_read(fd, text, sizeof text);
+	sw_sys_close(fd);
+	for (long i = 0; i + 16 < got; i++)
+		if (text[i] == '\n' && text[i + 1] == 'U' && text[i + 2] == 'i' && text[i + 3] == 'd') {
+			for (i += 6; text[i] != '\t' && i + 2 < got; i++)
+				; /* the real one */
+			gone = text[i + 1] != '0';
+			break;
+		}
+	return gone;
 }
 
 /*
  * Prepares as many chunks as two of the last periods took.  While chunks are taken it looks every 2 ms, else ten
- * times a second: writers never make a system call to wake it.
+ * times a second: writers make no system call to wake it, but where they find no chunk.
  */
-static void *help(void *unused)
+static void help(void)
 {
 	uint64_t seen = 0, ahead = 2, clock_at = 0;
-	prctl(PR_SET_NAME, "syncwatch");
-	use_loader();
-	while (sw_recording()) {
-		uint64_t taken = sw_trace_prepare(ahead), used = taken - seen;
-		sw_trace_close_retired();
-		uint64_t now = sw_clock_ns(CLOCK_MONOTONIC);
-		if (now - clock_at > CLOCK_EVERY_NS) {
-			sw_trace_update_clock();
-			clock_at = now;
+	while (!sw_trace_ended()) {
+		uint64_t used = 0;
+		if (sw_recording()) {
+			uint64_t taken = sw_trace_prepare(ahead), now = sw_sys_monotonic();
+			used = taken - seen;
+			seen = taken;
+			sw_trace_close_retired();
+			if (now - clock_at > CLOCK_EVERY_NS) {
+				if (gave_up_rights())
+					return;
+				sw_trace_update_clock();
+				clock_at = now;
+			}
+			ahead = used * 2 > ahead ? used * 2 : ahead - (ahead > 2);
+			ahead = ahead > SW_CHUNK_RING - 2 ? SW_CHUNK_RING - 2 : ahead;
 		}
-		ahead = used * 2 > ahead ? used * 2 : ahead - (ahead > 2);
-		ahead = ahead > SW_CHUNK_RING - 2 ? SW_CHUNK_RING - 2 : ahead;
-		seen = taken;
-		pause_ns(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
+		sw_apart_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
 	}
-	return unused;
 }
 
-int sw_helper_start(void)
+int sw_helper_begin(void)
 {
-	int error = sw_sys_thread(help, STACK_BYTES);
-	if (error)
-		return error;
+	return sw_apart_start(help);
+}
+
+void sw_helper_load(void)
+{
+	if (sw_sys_thread(load, STACK_BYTES))
+		return;
 	struct timespec most = {.tv_nsec = LOADER_NS};
 	if (sw_preload_options()->gpu_timeline)
 		most = (struct timespec){.tv_sec = GPU_SECONDS};
 	while (!atomic_load_explicit(&loader_done, memory_order_acquire))
 		if (sw_sys_wait((const uint32_t *)&loader_done, 0, &most) < 0)
 			break;
-	return 0;
 }
 
 bool sw_helper_simulated(void)
@@ -114,4 +143,5 @@ bool sw_helper_simulated(void)
 void sw_helper_forget(void)
 {
 	atomic_store(&loader_done, 0);
+	sw_apart_forget();
 }

@@ -2,6 +2,7 @@
 recorder_sources = \
 	src/preload/recorder/recorder.h src/preload/recorder/recorder.c \
 	src/preload/handoff/analyse.c src/preload/handoff/analyse.h \
+	src/preload/platform/apart.c src/preload/platform/apart.h \
 	src/preload/platform/bypass.c src/preload/platform/bypass.h \
 	src/preload/platform/clock.c src/preload/platform/clock.h \
 	src/preload/recorder/companion.c src/preload/recorder/companion.h \
@@ -21,6 +22,7 @@ recorder_sources = \
 	src/preload/stacks/stack.c src/preload/stacks/stack.h \
 	src/preload/recorder/trace.c src/preload/recorder/trace.h \
 	src/preload/stacks/unwind.c src/preload/stacks/unwind.h \
+	src/preload/stacks/unwind_pipe.c \
 	src/preload/recorder/writer.c src/preload/recorder/writer.h
 libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
 

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "preload/platform/apart.h"
 #include "preload/recorder/companion.h"
 #include "preload/recorder/record_cost.h"
 #include "preload/recorder/describe.h"
@@ -64,6 +65,16 @@ static const char *why_not(int error)
 	return strerrordesc_np(-error) ? strerrordesc_np(-error) : "unknown error";
 }
 
+/* Passes a descriptor of the trace, which is one of the thread apart. */
+static void announce_trace(void *unused)
+{
+	(void)unused;
+	int fd = sw_trace_borrow();
+	sw_announce_trace(fd, sw_trace.device, sw_trace.inode, sw_trace.path);
+	if (fd >= 0)
+		sw_trace_return(fd);
+}
+
 static bool start(void)
 {
 	prepare();
@@ -74,6 +85,7 @@ static bool start(void)
 	sw_announce_begin();
 	int on = sw_fork_page();
 	const struct sw_preload_options *options = sw_preload_options();
+	sw_helper_begin();
 	int error = sw_trace_open(options->trace, directory, options->max_bytes);
 	if (error) {
 		sw_say("cannot create %s: %s; this program runs unrecorded",
@@ -89,7 +101,8 @@ static bool start(void)
 		sw_trace_discard();
 		return set_state(SW_STATE_OFF);
 	}
-	sw_announce_trace(sw_trace.fd, sw_trace.device, sw_trace.inode, sw_trace.path);
+	if (sw_announce_wanted())
+		sw_apart_run(announce_trace, NULL);
 	if (sw_process_state() == SW_STATE_FULL)
 		return set_state(SW_STATE_FULL);
 	sw_describe_process(sw_thread.writer, directory);
@@ -101,7 +114,7 @@ static bool start(void)
 static void start_rest(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();
-	sw_helper_start();
+	sw_helper_load();
 	bool simulated = sw_helper_simulated();
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);

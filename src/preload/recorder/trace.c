@@ -7,41 +7,80 @@
 #include <sys/resource.h>
 
 #include "base/hash.h"
+#include "preload/platform/apart.h"
 #include "preload/platform/sys.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-struct sw_trace sw_trace = {.fd = -1};
+struct sw_trace sw_trace;
 
 static uint64_t chunk_offset(uint64_t number)
 {
 	return SW_FORMAT_HEADER_BYTES + number * SW_CHUNK_BYTES;
 }
 
-/* Is the descriptor still our file?  Daemons close every descriptor they don't know, and its number is used again:
-   growing somebody else's file would damage it. */
-static bool descriptor_is_ours(void)
+bool sw_trace_is(int fd)
 {
 	struct stat s;
-	return sw_trace.fd >= 0 && sw_sys_fstat(sw_trace.fd, &s) == 0 && s.st_dev == sw_trace.device &&
-	       s.st_ino == sw_trace.inode;
+	return sw_sys_fstat(fd, &s) == 0 && s.st_dev == sw_trace.device && s.st_ino == sw_trace.inode;
 }
 
-static int descriptor(void)
+int sw_trace_borrow(void)
 {
-	if (descriptor_is_ours())
-		return 0;
-	int fd = sw_sys_open(sw_trace.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (sw_trace.fd >= 0 && sw_apart_here())
+		return sw_trace.fd;
+	int fd = sw_apart_open(sw_trace.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
-	sw_trace.fd = fd;
-	if (descriptor_is_ours())
-		return 0;
-	sw_sys_close(fd);
-	sw_trace.fd = -1;
-	return -ENOENT; /* the file was replaced */
+	if (!sw_trace_is(fd)) {
+		sw_sys_close(fd);
+		return -ENOENT; /* the file was replaced */
+	}
+	if (sw_apart_here())
+		sw_trace.fd = fd;
+	return fd;
+}
+
+void sw_trace_return(int fd)
+{
+	if (!sw_apart_here() && sw_trace_is(fd))
+		sw_sys_close(fd);
+}
+
+/*
+ * Blocks for the chunk.  On a thread of the program the file behind the descriptor may be another one at any moment:
+ * nothing is done to it that could be seen in a foreign file, and the trace grows by its name.
+ */
+static int grow(int fd, uint64_t offset)
+{
+	if (sw_apart_here())
+		return sw_sys_allocate(fd, offset, SW_CHUNK_BYTES);
+	int error = sw_sys_reserve(fd, offset, SW_CHUNK_BYTES);
+	if (error == -EOPNOTSUPP || error == -ENOSYS)
+		return sw_trace_is(fd) ? sw_sys_allocate(fd, offset, SW_CHUNK_BYTES) : -EBADF;
+	return error ? error : sw_sys_resize(sw_trace.path, offset + SW_CHUNK_BYTES);
+}
+
+static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
+{
+	*why = SW_LOSS_NO_SPACE;
+	int fd = sw_trace_borrow();
+	*error = fd < 0 ? fd : grow(fd, offset);
+	uint8_t *base = NULL;
+	if (!*error) {
+		*why = SW_LOSS_NO_MEMORY;
+		base = sw_sys_map(fd, offset, SW_CHUNK_BYTES, error);
+	}
+	if (base && !sw_apart_here() && !sw_trace_is(fd)) {
+		sw_sys_unmap(base, SW_CHUNK_BYTES);
+		*error = -EBADF;
+		base = NULL;
+	}
+	if (fd >= 0)
+		sw_trace_return(fd);
+	return base;
 }
 
 bool sw_trace_over_file_limit(uint64_t bytes)
@@ -67,14 +106,8 @@ static int prepare_one(enum sw_loss_why *why)
 	*why = SW_LOSS_SIZE_LIMIT;
 	if (number >= sw_trace.max_chunks || sw_trace_over_file_limit(offset + SW_CHUNK_BYTES))
 		return -EFBIG;
-	*why = SW_LOSS_NO_SPACE;
-	int error = descriptor();
-	if (!error)
-		error = sw_sys_allocate(sw_trace.fd, offset, SW_CHUNK_BYTES);
-	if (error)
-		return error;
-	*why = SW_LOSS_NO_MEMORY;
-	uint8_t *base = sw_sys_map(sw_trace.fd, offset, SW_CHUNK_BYTES, &error);
+	int error = 0;
+	uint8_t *base = map_chunk(offset, why, &error);
 	if (!base)
 		return error;
 	fault_in(base);
@@ -110,21 +143,34 @@ static uint8_t *take_prepared(void)
 	}
 }
 
+struct wanted {
+	enum sw_loss_why *why;
+	int error;
+};
+
+/* Where it runs there is no other lock. */
+static void prepare_for(void *with)
+{
+	struct wanted *wanted = with;
+	uint64_t mask = sw_lock_enter(&sw_trace.lock);
+	if (sw_trace.ended)
+		wanted->error = -ESHUTDOWN;
+	else if (sw_trace.prepared <= atomic_load(&sw_trace.taken)) /* another thread may have been here first */
+		wanted->error = prepare_one(wanted->why);
+	sw_lock_leave(&sw_trace.lock, mask);
+}
+
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error)
 {
 	uint8_t *chunk = take_prepared();
-	*error = 0;
-	while (!chunk && !*error) {
-		uint64_t mask = sw_lock_enter(&sw_trace.lock);
-		chunk = take_prepared(); /* another thread may have been here first */
-		if (!chunk) {
-			*error = sw_trace.ended ? -ESHUTDOWN : prepare_one(why);
-			atomic_fetch_add_explicit(&sw_trace.late, 1, memory_order_relaxed);
-			if (!*error)
-				chunk = take_prepared();
-		}
-		sw_lock_leave(&sw_trace.lock, mask);
+	struct wanted wanted = {why, 0};
+	while (!chunk && !wanted.error) {
+		sw_apart_run(prepare_for, &wanted);
+		atomic_fetch_add_explicit(&sw_trace.late, 1, memory_order_relaxed);
+		if (!wanted.error)
+			chunk = take_prepared();
 	}
+	*error = wanted.error;
 	return chunk;
 }
 
@@ -181,15 +227,32 @@ void sw_trace_update_clock(void)
 	__atomic_store_n(&h->last_monotonic_ns, now.monotonic_ns, __ATOMIC_RELEASE);
 }
 
-void sw_trace_end(void)
+bool sw_trace_ended(void)
 {
+	return atomic_load(&sw_trace.ended);
+}
+
+static void cut(void *unused)
+{
+	(void)unused;
 	uint64_t mask = sw_lock_enter(&sw_trace.lock);
-	sw_trace.ended = true;
 	/* A writer takes either before this point or, finding the ring empty, not at all. */
 	uint64_t taken = atomic_exchange(&sw_trace.taken, UINT64_MAX / 2);
-	if (descriptor_is_ours())
-		sw_sys_truncate(sw_trace.fd, chunk_offset(taken));
+	int fd = sw_trace_borrow();
+	if (fd >= 0) {
+		if (sw_apart_here())
+			sw_sys_truncate(fd, chunk_offset(taken));
+		else
+			sw_sys_resize(sw_trace.path, chunk_offset(taken));
+		sw_trace_return(fd);
+	}
+	atomic_store(&sw_trace.ended, true);
 	sw_lock_leave(&sw_trace.lock, mask);
+}
+
+void sw_trace_end(void)
+{
+	sw_apart_run(cut, NULL);
 	sw_trace_close_retired();
 	__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_CLOSED, __ATOMIC_RELEASE);
 }

@@ -3,7 +3,7 @@
  * The trace file of this process: its header, and the chunks that writers take from it.
  *
  * Chunks are prepared ahead (allocated, mapped, faulted in) by the helper thread and stand in a ring; taking one is
- * lock-free and makes no system call.  When the ring is empty the taker prepares one itself.
+ * lock-free and makes no system call.  When the ring is empty the taker has one prepared, and waits.
  */
 #ifndef SW_PRELOAD_RECORDER_TRACE_H
 #define SW_PRELOAD_RECORDER_TRACE_H
@@ -24,21 +24,21 @@
 struct sw_trace {
 	struct sw_file_header *header; /* mapped; NULL: no file */
 	char path[1280];	       /* absolute where the current directory is known */
-	int fd;
-	uint64_t device, inode; /* of the file: the program may close our descriptor and use its number */
+	int fd; /* in the table of the thread apart, -1 none; other threads open the file for each use */
+	uint64_t device, inode;
 	uint64_t max_chunks;
 	struct sw_clock_pair start;
 
 	struct sw_lock lock;	/* guards preparing; never held while the program's code runs */
 	uint64_t prepared;	/* chunks prepared so far; under the lock */
-	bool ended;		/* under the lock: no more preparing */
+	_Atomic bool ended;	/* set under the lock: no more preparing */
 	_Atomic uint64_t taken; /* chunks handed out so far */
 	struct {
 		_Atomic uint64_t number; /* chunk number + 1 when `base` is that chunk, prepared */
 		uint8_t *base;
 	} ring[SW_CHUNK_RING];
 	_Atomic(uint8_t *) retired[2 * SW_CHUNK_RING]; /* full chunks, for the helper to close */
-	_Atomic uint64_t late; /* chunks that a writer had to prepare itself (tests/bench shows it) */
+	_Atomic uint64_t late;			       /* chunks that a writer had to wait for (tests/bench shows it) */
 };
 extern struct sw_trace sw_trace;
 
@@ -69,6 +69,18 @@ void sw_trace_update_clock(void);
 
 /* Marks a chunk closed with its CRC. The mapping stays. */
 void sw_trace_close_chunk(uint8_t *chunk);
+
+/* Is there nothing left to do for the helper? */
+bool sw_trace_ended(void);
+
+/*
+ * For create.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
+ * any thread but the one apart the program may put another file behind the number at any time.
+ */
+int sw_trace_borrow(void);
+void sw_trace_return(int fd);
+/* Is the file behind the descriptor the trace? */
+bool sw_trace_is(int fd);
 
 /* The end: cuts off chunks that nobody took, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
 void sw_trace_end(void);

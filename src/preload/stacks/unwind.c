@@ -45,6 +45,7 @@ bool sw_unwind_load(void)
 		dlclose(handle);
 		return false;
 	}
+	sw_unwind_without_pipe((const void *)lib.init);
 	lib.policy(*lib.space, UNW_CACHE_PER_THREAD);
 	__atomic_store_n(&lib.loaded, true, __ATOMIC_RELEASE);
 	return true;

@@ -56,4 +56,7 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top);
 /* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't go on. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);
 
+/* Keeps libunwind, of which an address is given, from opening descriptors.  Before its first use. */
+void sw_unwind_without_pipe(const void *inside);
+
 #endif

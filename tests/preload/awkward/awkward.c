@@ -161,6 +161,173 @@ static void file_ends(void)
 	calls(SEVERAL_CHUNKS);
 }
 
+/* ---- descriptors ------------------------------------------------------------------------------------------------- */
+
+static void show_descriptors(const char *when)
+{
+	struct stat st;
+	printf("%s:", when);
+	for (int fd = 0; fd < 4096; fd++)
+		if (!fstat(fd, &st))
+			printf(" %d", fd);
+	int fd = open("/dev/null", O_RDONLY);
+	printf(", the next is %d\n", fd);
+	close(fd);
+}
+
+static void descriptors(void)
+{
+	show_descriptors("before");
+	first_call();
+	show_descriptors("after the first call");
+	calls(SEVERAL_CHUNKS);
+	show_descriptors("after several chunks");
+}
+
+/* As a daemon does it; what it then writes to the closed ones must not land in a file of ours. */
+static void closed_descriptors(void)
+{
+	first_call();
+	int log = fcntl(1, F_DUPFD_CLOEXEC, 100);
+	for (int i = 0; i < 100; i++)
+		close(i);
+	open("/dev/null", O_RDWR);
+	calls(SEVERAL_CHUNKS);
+	int wrote = (int)write(1, "text for a closed standard output\n", 34), error = errno;
+	int read_too = (int)read(2, bytes, 8);
+	dprintf(log, "write: %d, errno %d; read: %d; next %d\n", wrote, error, read_too, open("/dev/null", O_RDONLY));
+}
+
+/* All closed before the first call. */
+static void closed_before(void)
+{
+	int log = fcntl(1, F_DUPFD_CLOEXEC, 3000);
+	closefrom(3001);
+	for (int i = 0; i < 100; i++)
+		close(i);
+	first_call();
+	calls(SEVERAL_CHUNKS);
+	dprintf(log, "next %d\n", open("/dev/null", O_RDONLY));
+}
+
+static void no_descriptor_left(void)
+{
+	struct rlimit r = {3, 3};
+	setrlimit(RLIMIT_NOFILE, &r);
+	first_call();
+	calls(SEVERAL_CHUNKS);
+}
+
+void without_cfi(void (*function)(void));
+
+static void call_once(void)
+{
+	calls(1);
+}
+
+static void *calls_without_cfi(void *unused)
+{
+	for (int i = 0; i < 20; i++)
+		without_cfi(call_once);
+	return unused;
+}
+
+/* A socket of the program's own under the numbers that libraries had before it closed them all: nobody reads from it,
+   writes to it or closes it. */
+static void reused_numbers(void)
+{
+	char text[64] = "";
+	int s[2], there = 0;
+	pthread_t t;
+	first_call();
+	calls_without_cfi(NULL);
+	closefrom(3);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, s))
+		return;
+	int peer = fcntl(s[1], F_DUPFD, 50);
+	for (int fd = 4; fd < 20; fd++)
+		dup2(s[0], fd);
+	/* The stack of a new thread is memory that no walk has seen. */
+	if (write(peer, "0123456789", 10) != 10 || pthread_create(&t, NULL, calls_without_cfi, NULL))
+		return;
+	pthread_join(t, NULL);
+	for (int fd = 3; fd < 20; fd++)
+		there += fcntl(fd, F_GETFD) >= 0;
+	ssize_t got = recv(s[0], text, sizeof text - 1, MSG_DONTWAIT);
+	printf("%d descriptors, %zd bytes: %s; ", there, got, text);
+	printf("sent: %zd\n", recv(peer, text, sizeof text - 1, MSG_DONTWAIT));
+}
+
+static _Atomic int stop;
+
+/* Puts a file of the program behind every number, again and again, and closes it. */
+static void *replace(void *file)
+{
+	while (!stop)
+		for (int fd = 10; fd < 1100 && !stop; fd++)
+			dup2(*(int *)file, fd);
+	return NULL;
+}
+
+static void replaced_descriptors(void)
+{
+	pthread_t t[2];
+	struct stat st;
+	struct rlimit r = {2000, 2000};
+	setrlimit(RLIMIT_NOFILE, &r);
+	int file = open("own-file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, replace, &file);
+	first_call();
+	calls(20 * SEVERAL_CHUNKS);
+	stop = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	printf("%d, %ld bytes in %ld blocks\n", fstat(file, &st), (long)st.st_size, (long)st.st_blocks);
+}
+
+/* ---- rights, places ---------------------------------------------------------------------------------------------- */
+
+/* Who gives up root keeps nothing: no thread of the process has the old rights. */
+static void other_user(void)
+{
+	char path[64], text[2048] = "", *uid;
+	first_call();
+	calls(SEVERAL_CHUNKS);
+	if (setgid(65534) || setuid(65534))
+		puts("not allowed");
+	calls(SEVERAL_CHUNKS);
+	for (int wait = 0; wait < 600; wait++) { /* until a thread that would keep them has had its time */
+		int old = 0;
+		for (int tid = getpid(); tid < getpid() + 50; tid++) {
+			snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
+			int fd = open(path, O_RDONLY);
+			if (fd < 0)
+				continue;
+			text[read(fd, text, sizeof text - 1) > 0 ? sizeof text - 1 : 0] = 0;
+			close(fd);
+			uid = strstr(text, "\nUid:");
+			old += uid && uid[6] == '0';
+		}
+		if (!old)
+			break;
+		usleep(50000);
+	}
+	int old = strstr(text, "\nUid:\t0") != NULL;
+	calls(SEVERAL_CHUNKS);
+	printf("user %d, threads of root: %d\n", (int)getuid(), old);
+}
+
+static void other_root(void)
+{
+	first_call();
+	mkdir("jail", 0700);
+	if (chroot("jail") || chdir("/"))
+		puts("not allowed");
+	closefrom(3);
+	calls(SEVERAL_CHUNKS);
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 static void *one_call(void *unused)
@@ -228,6 +395,56 @@ static void all_keys_taken(void)
 	report_memory();
 }
 
+/* The last thread leaves by pthread_exit: the process ends, with what atexit() was given. */
+static void say_goodbye(void)
+{
+	puts("goodbye");
+}
+
+static void last_thread(void)
+{
+	atexit(say_goodbye);
+	first_call();
+	calls(SEVERAL_CHUNKS);
+	puts("main leaves");
+	pthread_exit(NULL);
+}
+
+static void *leave_last(void *main_thread)
+{
+	pthread_join(*(pthread_t *)main_thread, NULL);
+	calls(SEVERAL_CHUNKS);
+	puts("the other leaves");
+	return NULL;
+}
+
+static void last_is_another(void)
+{
+	static pthread_t self;
+	pthread_t t;
+	self = pthread_self();
+	atexit(say_goodbye);
+	first_call();
+	pthread_create(&t, NULL, leave_last, &self);
+	pthread_exit(NULL);
+}
+
+/* A child of fork leaves the same way. */
+static void last_thread_of_a_child(void)
+{
+	first_call();
+	fflush(stdout);
+	pid_t child = fork();
+	if (!child) {
+		first_call();
+		calls(10);
+		pthread_exit(NULL);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	printf("child ended with %d\n", status);
+}
+
 static void many_handles(void)
 {
 	for (long i = 0; i < count; i++) {
@@ -255,6 +472,17 @@ static const struct {
 	{"small_file", small_file},
 	{"stderr_is_a_file", stderr_is_a_file},
 	{"file_ends", file_ends},
+	{"descriptors", descriptors},
+	{"closed_descriptors", closed_descriptors},
+	{"closed_before", closed_before},
+	{"reused_numbers", reused_numbers},
+	{"no_descriptor_left", no_descriptor_left},
+	{"replaced_descriptors", replaced_descriptors},
+	{"other_user", other_user},
+	{"other_root", other_root},
+	{"last_thread", last_thread},
+	{"last_is_another", last_is_another},
+	{"last_thread_of_a_child", last_thread_of_a_child},
 	{"many_threads", many_threads},
 	{"late_destructors", late_destructors},
 	{"all_keys_taken", all_keys_taken},

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread of ours that stands apart from the program.
+ *
+ * It has descriptors of its own: the program may close, replace or use up all of its descriptors and never meets one of
+ * ours, nor does it see one in /proc/self/fd.  Signals that a call raises stay with it, blocked.  libc does not know it
+ * (clone, not pthread_create), so it does not keep a process alive whose last thread has left by pthread_exit.
+ *
+ * Hence what runs on it may call sw_sys_* and nothing else: no other function of libc, no thread-local variable.
+ */
+#ifndef SW_PRELOAD_APART_H
+#define SW_PRELOAD_APART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Starts the thread, which ends when `body` returns. 0 or -errno. */
+int sw_apart_start(void (*body)(void));
+
+/*
+ * Runs a job there and waits for its end.  Where there is no such thread, or it does not begin within 10 ms (the
+ * program's threads may have all processors for themselves), the job runs on the calling thread.
+ */
+void sw_apart_run(void (*job)(void *), void *with);
+
+/* For the body: waits so long, less than a second, for a job, and runs it. */
+void sw_apart_serve(uint64_t ns);
+
+/* Is the calling thread the one apart, with descriptors that nobody else can touch? */
+bool sw_apart_here(void);
+
+/* Opens a file; on a thread of the program with a descriptor as high as may be, so that nobody finds it behind the
+   number of one that the program closed. */
+int sw_apart_open(const char *path, int flags, unsigned mode);
+
+/* The thread does not exist in a fork child. */
+void sw_apart_forget(void);
+
+#endif
