@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
@@ -22,6 +23,32 @@ char *sw_pack_default(const char *trace)
 		return sw_format("%.*s.%s", (int)n, trace, trace[n] ? "packed.zst" : "zst");
 	n -= n > 4 && !strncmp(trace + n - 4, ".swt", 4) ? 4 : 0;
 	return sw_format("%.*s.packed.swt", (int)n, trace);
+}
+
+/* Traces are never overwritten, so neither is what they become.  malloc'ed. */
+static char *free_name(const char *trace)
+{
+	char *name = sw_pack_default(trace);
+	const char *slash = strrchr(trace, '/'), *dot = strchr(slash ? slash : trace, '.');
+	size_t stem = dot ? (size_t)(dot - trace) : strlen(trace);
+	for (unsigned i = 2; access(name, F_OK) == 0; i++) {
+		char *numbered = sw_format("%.*s-%u%s", (int)stem, trace, i, trace + stem);
+		free(name);
+		name = sw_pack_default(numbered);
+		free(numbered);
+	}
+	return name;
+}
+
+char *sw_pack_replace(const char *trace)
+{
+	char *file = free_name(trace);
+	if (sw_pack_file(trace, file, false)) {
+		free(file);
+		return NULL;
+	}
+	unlink(trace);
+	return file;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -42,7 +69,7 @@ static void tell(const char *file, const struct sw_pack_sums *sums)
 		fprintf(stderr, "syncwatch: not packed: %s\n", sums->unusable.at[i]);
 }
 
-int sw_pack_file(const char *trace, const char *file)
+int sw_pack_file(const char *trace, const char *file, bool told)
 {
 	struct sw_pack_options options = {.version = PACKAGE_VERSION, .compress = fnmatch("*.swt", file, 0) != 0};
 	struct sw_pack_sums sums;
@@ -61,7 +88,7 @@ int sw_pack_file(const char *trace, const char *file)
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	} else if (sw_output_close(&output, &error)) {
 		status = sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	} else {
+	} else if (told) {
 		tell(file, &sums);
 	}
 	sw_pack_sums_free(&sums);

@@ -3,10 +3,16 @@
 #ifndef SW_TOOLS_PACK_FILE_H
 #define SW_TOOLS_PACK_FILE_H
 
+#include <stdbool.h>
+
 /* "TRACE.zst", or TRACE itself with ".packed" before ".swt" in a build that cannot compress.  malloc'ed. */
 char *sw_pack_default(const char *trace);
 
-/* Prints what was packed, and what could not be, on stderr.  SW_EXIT_OK or a status after one line. */
-int sw_pack_file(const char *trace, const char *file);
+/* SW_EXIT_OK, or a status after one line.  `told`: prints what was packed, and what could not be, on stderr. */
+int sw_pack_file(const char *trace, const char *file, bool told);
+
+/* Packs a trace that nobody writes any more into a file of its own, which replaces it.  Its name, malloc'ed; NULL after
+   one line: the trace is as it was. */
+char *sw_pack_replace(const char *trace);
 
 #endif

@@ -132,6 +132,25 @@ class Packed(Case):
         with open(self.path("app.swt.zst"), "rb") as one, open(self.path("again.zst"), "rb") as two:
             self.assertEqual(one.read(), two.read())
 
+    def test_run_leaves_packed_traces(self):
+        shown = self.record("--pack", "--json", "r.json").stderr
+        with open(self.path("r.json")) as file:
+            self.assertEqual(json.load(file)["program"]["trace"], self.path("app.swt.zst"))
+        os.remove(self.path("r.json"))
+        self.assertEqual(sorted(os.listdir(self.dir)), ["app", "app.swt.zst", "fill.ptx"])
+        self.assertIn("app.swt.zst\n", shown)
+        self.assertNotIn("app.swt\n", shown)
+        # What an earlier run left stays.
+        again = self.call("run", "--sim", "--pack", "-o", "app.swt.zst", "./app", "load", "fill.ptx").stderr
+        self.assertIn("app-2.swt.zst\n", again)
+        self.move_files_away()
+        for trace in ("app.swt.zst", "app-2.swt.zst"):
+            self.assertEqual(self.certain(self.report(trace)), ["SW103"])
+
+    def test_run_packs_the_trace_of_each_process(self):
+        self.call("run", "--sim", "--pack", "-o", "f.swt", CUDA_PROGRAM, "fork")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["f-2.swt.zst", "f.swt.zst"])
+
     def test_a_program_that_crashed(self):
         subprocess.run([MAKE_TRACE, "crashed", self.path("c.swt")], check=True)
         before = self.report("c.swt")

@@ -2,6 +2,7 @@
 /* syncwatch run: runs a program with the recorder preloaded and judges what it did. */
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,10 +60,13 @@ static char *plain_name(const char *program)
 static char *trace_path(const struct run *run, pid_t pid)
 {
 	const char *path = run->options->trace;
+	/* Of a name for the packed trace, the name that packing adds to. */
+	const bool packed = path && run->options->pack && fnmatch("*?.zst", path, 0) == 0;
+	const int bytes = path ? (int)(strlen(path) - (packed ? strlen(".zst") : 0)) : 0;
 	if (path && path[0] == '/')
-		return sw_strdup(path);
+		return sw_strndup(path, (size_t)bytes);
 	if (path)
-		return sw_format("%s/%s", run->folder, path);
+		return sw_format("%s/%.*s", run->folder, bytes, path);
 	char *name = plain_name(run->options->operands[0]);
 	char *full = sw_format("%s/syncwatch-%s-%d.swt", run->folder, name, (int)pid);
 	free(name);

@@ -2,12 +2,14 @@
 #include "run/judged.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis.h"
 #include "draw.h"
+#include "pack_file.h"
 #include "report/json/report_parts.h"
 #include "terminal.h"
 
@@ -162,15 +164,23 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	find_gaps(session, pid, analysis);
 }
 
+/* A process that outlived the run writes its trace to the end. */
+static bool is_written(const struct sw_session_trace *trace)
+{
+	struct pollfd process = {.fd = trace->pidfd, .events = POLLIN};
+	return trace->pidfd >= 0 && poll(&process, 1, 0) == 0;
+}
+
 static void judge(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace, bool draw)
 {
 	struct sw_analysis analysis;
 	char *held = sw_format("/proc/self/fd/%d", trace->fd);
 	const bool kept = sw_session_in_place(trace);
-	const char *path = kept ? trace->path : held;
+	char *packed = judged->options->pack && kept && !is_written(trace) ? sw_pack_replace(trace->path) : NULL;
+	const char *path = packed ? packed : kept ? trace->path : held;
 	int status = sw_analysis_judge_only(&analysis, path, judged->options, judged->options->all);
 	if (analysis.report)
-		add_process(judged, session, trace->pid, trace->path, &analysis);
+		add_process(judged, session, trace->pid, kept ? path : trace->path, &analysis);
 	if (status || !analysis.report)
 		sw_session_gap(session, trace->pid, sw_strdup("its trace could not be judged to its end"));
 	if (!kept)
@@ -182,6 +192,7 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 		judged->status = status;
 	sw_analysis_free(&analysis);
 	free(held);
+	free(packed);
 }
 
 /* Of the program itself; one that execs another leaves several, the last of which did the work. */
