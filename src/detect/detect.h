@@ -29,7 +29,6 @@ enum sw_basis { SW_BASIS_DOCUMENTED, SW_BASIS_MAY, SW_BASIS_MEASURED };
 enum sw_finding_id {
 #define SW_FINDING(name, number, ...) SW_FINDING_##name = number,
 #include "detect/findings.def"
-#undef SW_FINDING
 };
 enum sw_finding_family {
 	SW_FAMILY_HAZARD,   /* two sides that nothing orders */
@@ -164,25 +163,11 @@ struct sw_access {
 	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL none */
 };
 
-/* A cheap fix, as facts. */
+/* A cheap fix, as facts: the rows SW_FIX of src/detect/findings.def. */
 enum sw_fix {
 	SW_FIX_NONE,
-	SW_FIX_EVENT,	     /* record on access[0]'s stream after it, wait on access[1]'s stream before it */
-	SW_FIX_MOVE_RECORD,  /* the event that is waited for was recorded too early: `seq` */
-	SW_FIX_HOST_SYNC,    /* synchronise access[0]'s stream before the host touches the buffer */
-	SW_FIX_PIN,	     /* allocate or register the host buffer as pinned */
-	SW_FIX_ASYNC,	     /* use the asynchronous form on a stream */
-	SW_FIX_NONBLOCKING,  /* use streams created with cudaStreamNonBlocking, or per-thread default streams */
-	SW_FIX_REUSE,	     /* allocate once, outside the loop; or a pool */
-	SW_FIX_LATER,	     /* move the call to where nothing is pending */
-	SW_FIX_REMOVE,	     /* the call waits for nothing */
-	SW_FIX_NARROW,	     /* wait for one stream or event instead: `stream`, `seq` of the last step needed */
-	SW_FIX_RECORD_FIRST, /* record the event before waiting for it */
-	SW_FIX_PRELOAD,	     /* load the kernel at start-up */
-	SW_FIX_DEPEND,	     /* make one node of a graph depend on the other */
-	SW_FIX_FEWER,	     /* launch less often */
-	SW_FIX_VALUE,	     /* fetch a value less often, or later: whoever reads it needs the wait */
-	SW_FIX_UNNEEDED	     /* nothing of what the wait covers is needed before the next wait */
+#define SW_FIX(name, text, torch) SW_FIX_##name,
+#include "detect/findings.def"
 };
 
 /* What the host time of calls went into.  Estimated, but for lock_ns. */
@@ -334,7 +319,7 @@ struct sw_judgement {
 	uint32_t togethers;
 	uint32_t errors, warnings, notes; /* neither hidden nor suppressed */
 	bool simulated;
-	bool strict_host;			     /* each host thread had a lane of its own */
+	bool strict_host; /* each host thread had a lane of its own */
 	SW_VEC(struct sw_unusable_code) unusable_code;
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;

@@ -5,7 +5,6 @@ static const struct sw_finding_info infos[] = {
 #define SW_FINDING(name, number, family, severity, facts, kind, title, text)                                           \
 	{number, SW_FAMILY_##family, SW_SEVERITY_##severity, SW_FACTS_##facts, kind, title, text},
 #include "detect/findings.def"
-#undef SW_FINDING
 };
 
 const struct sw_finding_info *sw_finding_info_at(size_t index)

@@ -18,15 +18,15 @@ static const struct {
 	int role;
 	const char *text;
 } messages[] = {
-#define SW_MESSAGE(id, accesses, role, text) {id, accesses, ROLE_##role, text},
-#include "report/text/wording.def"
+#define SW_MESSAGE(name, accesses, role, text) {SW_FINDING_##name, accesses, ROLE_##role, text},
+#include "detect/findings.def"
 };
 
 static const struct {
 	const char *text, *torch;
 } fixes[] = {
-#define SW_FIX_TEXT(fix, text, torch) [SW_FIX_##fix] = {text, torch},
-#include "report/text/wording.def"
+#define SW_FIX(name, text, torch) [SW_FIX_##name] = {text, torch},
+#include "detect/findings.def"
 };
 
 /* From CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of a finding into sentences. All words are in wording.def; strings live as long as the names. */
+/* Facts of a finding into sentences. All words are in detect/findings.def and wording.def; strings live as long as the names. */
 #ifndef SW_REPORT_TEXT_WORDING_H
 #define SW_REPORT_TEXT_WORDING_H
 
