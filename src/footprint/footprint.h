@@ -28,10 +28,15 @@ const char *sw_why_text(enum sw_why why);
  * 1: alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
  *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended
  * to `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms RANGE with a:
- * enum sw_why tells where it comes from; b 1: nothing is loaded before, so no data goes into it Operands a, b, c are
- * terms with smaller numbers.  PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
+ * enum sw_why tells where it comes from; b: enum sw_range_from.  Operands a, b, c are terms with smaller numbers.
+ * PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */
 enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT };
+enum sw_range_from {
+	SW_FROM_DATA,	 /* what was loaded, and computed from it */
+	SW_NO_DATA,	 /* known before anything is loaded, and in no loop */
+	SW_FROM_ANYTHING /* an instruction or a way of computing that is not understood, whatever goes into it */
+};
 struct sw_term {
 	uint8_t op, width, flags, reserved;
 	uint32_t a, b, c;

@@ -164,7 +164,7 @@ START_TEST(flow_without_loops_of_a_shape_has_no_steps)
 			  "two: add.s32 %r1, %r1, 2; mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4; "
 			  "st.global.u32 [%rd1], %r1;"
 			  "setp.lt.s32 %p2, %r1, %r9; @%p2 bra one; ret;",
-	       "write 4 param:0 at ((s64_32((any32#3 + 2)) * 4) + p0.64)\n");
+	       "write 4 param:0 at ((s64_32((any32#3 + 2)) * 4) + p0.64) if any1#8\n");
 }
 END_TEST
 
@@ -410,7 +410,7 @@ START_TEST(a_jump_to_anywhere_keeps_directions)
 	code[3].src[code[3].n++] = sw_operand_imm(0);
 	code[3].space = SW_GLOBAL;
 	char *text = dump_of_insns(code, 5, 1);
-	ck_assert_str_eq(text, "write 4 param:0 param:8 at any64#0\n");
+	ck_assert_str_eq(text, "write 4 param:0 param:8 at any64#0 if any1#1\n");
 	free(text);
 }
 END_TEST

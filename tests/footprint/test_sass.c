@@ -67,6 +67,13 @@ static const struct {
 	 "r528.64 = pair r2, r3; r529.64 = select r512, r528, 2; r2.32 = low r529; r3.32 = high r529"},
 	/* ATOMS.CAST.SPIN P0, [R5], R10, R11: no register is written */
 	{100, 0x0000000a0500758d, 0x000e24000180000b, "r512.1 = range 0 1"},
+	/* P2R R6, PR, RZ, 0x5 and R2P PR, R2, 0x5; with another byte of the register nobody knows */
+	{90, 0x00000005ff067803, 0x000fe20000000000,
+	 "r528.32 = or 0, 1; r529.32 = select r512, r528, 0; r530.32 = or r529, 4; r6.32 = select r514, r530, r529"},
+	{90, 0x0000000502007804, 0x000fe20000000000,
+	 "r528.32 = and r2, 1; r512.1 = compare.ne.32 r528, 0; r530.32 = and r2, 4; r514.1 = compare.ne.32 r530, 0"},
+	{90, 0x0000000502007804, 0x000fe20000001000, "r512.1 = range 0 1; r514.1 = range 0 1"},
+	{90, 0x0000000504067803, 0x000fe20000000000, "r6.32 = range 0 4294967295"},
 	/* VIMNMX3 R12, R4, R13, R12, !PT */
 	{90, 0x0000000d040c720f, 0x004fe4000780010c, "r528.32 = max.signed r4, r13; r12.32 = max.signed r528, r12"},
 	/* HFMA2.MMA R4, -RZ, RZ, 0, 2.384185791015625e-07: the integer 4 */
@@ -93,9 +100,9 @@ static const struct {
 	 */
 	{75, 0x000060081004738a, 0x000ea200001145ff,
 	 "r528.64 = pair r16, r17; r530.64 = pair r8, r9; r529.64 = atomic 1x8 [r528+96], r530; r4.32 = low r529; "
-	 "r5.32 = high r529; r512.1 = range 0 1"},
+	 "r5.32 = high r529; r512.1 = mix"},
 	{75, 0x0000000604ff738a, 0x004ea400011165ff,
-	 "r528.64 = pair r4, r5; r530.64 = pair r6, r7; atomic.volatile 1x8 [r528], r530; r512.1 = range 0 1"},
+	 "r528.64 = pair r4, r5; r530.64 = pair r6, r7; atomic.volatile 1x8 [r528], r530; r512.1 = mix"},
 	/* STG.E.U16 desc[UR12][R4.64], R9 */
 	{90, 0x0000000904007986, 0x004fe2000c10150c, "r528.64 = pair r4, r5; store.global 1x2 [r528], r9"},
 	/* LDGSTS.E.BYPASS.128 [R5], desc[UR4][R2.64-0x10] */

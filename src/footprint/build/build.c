@@ -205,6 +205,8 @@ static void describe(struct maker *m, struct sw_access_site *site, const struct 
 	struct sw_emit *e = &m->emit;
 	uint32_t list = e->guards.of[use->block];
 	sw_node condition = SW_NO_NODE, address = global_part(m, use->address, 4, &condition);
+	if (e->ssa->flat) /* conditions are not looked at: there may be some */
+		list = sw_path_conditions_unknown(e->ssa, &e->guards, list);
 	if (use->guard != SW_NO_NODE && !e->ssa->flat)
 		list = sw_path_conditions_add(e->ssa, &e->guards, list, use->guard);
 	if (condition != SW_NO_NODE && !e->ssa->flat)

@@ -59,7 +59,7 @@ static void put(struct sw_emit *e, sw_node node)
 		t.imm2 = 0;
 	} else if (v->op == SW_OP_RANGE) {
 		t.a = v->why;
-		t.b = v->space == SW_NO_DATA;
+		t.b = v->space;
 	} else if (v->op == SW_OP_SYMBOL_ADDRESS) {
 		t.imm = sw_emit_symbol(e, (uint32_t)v->imm);
 	}
@@ -98,6 +98,17 @@ uint32_t sw_emit_term(struct sw_emit *e, sw_node node)
 
 /* ---- facts and loops --------------------------------------------------------------------------------------------- */
 
+/* Stands for the facts that are not kept.  Not counted against the most terms: it is needed when there are too many. */
+static struct sw_fact unknown_fact(struct sw_emit *e)
+{
+	if (!e->unknown) {
+		*sw_vec_push(&e->term) = (struct sw_term){
+			.op = SW_OP_RANGE, .width = 1, .a = SW_WHY_COMPLEX, .b = SW_FROM_ANYTHING, .imm2 = 1};
+		e->unknown = (uint32_t)e->term.n;
+	}
+	return (struct sw_fact){e->unknown - 1, true};
+}
+
 struct sw_array_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t end)
 {
 	struct sw_array_span span = {(uint32_t)e->fact.n, 0};
@@ -107,7 +118,8 @@ struct sw_array_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t en
 		return (struct sw_array_span){0};
 	if (found)
 		return (struct sw_array_span){(uint32_t)*found, (uint32_t)(*found >> 32)};
-	for (uint32_t g = list; g != end && g != SW_NO_CONDITION && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
+	uint32_t g = list;
+	for (; g != end && g != SW_NO_CONDITION && span.n < MAX_FACTS_OF_SITE && e->fact.n < MAX_FACTS;
 	     g = e->guards.guard.at[g].next) {
 		sw_node term = sw_terms_of(&e->terms, e->guards.guard.at[g].node);
 		const struct sw_value *v = sw_graph_at(&e->terms.graph, term);
@@ -118,6 +130,10 @@ struct sw_array_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t en
 		if (number == SW_NO_TERM)
 			break;
 		*sw_vec_push(&e->fact) = (struct sw_fact){number, truth};
+		span.n++;
+	}
+	if (g != end && g != SW_NO_CONDITION) {
+		*sw_vec_push(&e->fact) = unknown_fact(e);
 		span.n++;
 	}
 	*sw_map_put(&e->list_of, key) = (uint64_t)span.n << 32 | span.first;
@@ -137,7 +153,8 @@ static uint32_t on_edges(struct sw_emit *e, uint32_t header, bool back)
 			continue;
 		uint32_t edge = sw_path_conditions_on_edge(e->ssa, &e->guards, from, header);
 		list = first ? edge
-			     : sw_path_conditions_common(&e->guards, list, edge, e->guards.of[back ? header : b->idom]);
+			     : sw_path_conditions_common(e->ssa, &e->guards, list, edge,
+							 e->guards.of[back ? header : b->idom]);
 		first = false;
 	}
 	return list;

@@ -222,12 +222,31 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 
 /* ---- making terms ------------------------------------------------------------------------------------------------ */
 
-static sw_node cut(struct sw_terms *t, const struct sw_value *v, enum sw_why why)
+/* A variable in constant memory, not an element of a table there. */
+static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
+{
+	if (v->op != SW_VALUE_LOADED || v->space != SW_CONSTANT)
+		return v->op == SW_VALUE_LOADED && v->space == SW_LOCAL && v->bytes == 8; /* a pointer, no mask */
+	const struct sw_value *at = sw_graph_at(&t->ssa->graph, t->ssa->use.at[v->imm].address);
+	return at->op == SW_OP_CONST || at->op == SW_OP_SYMBOL_ADDRESS;
+}
+
+/* Is what nobody knows known to be data?  A MIX of nothing is a number of the hardware's that some thread has.  Tables
+   in constant memory and what was kept in local memory may well be masks. */
+static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct sw_value *v)
+{
+	bool data = (v->op == SW_OP_MIX && !v->n) || is_setting(t, v) || sw_path_conditions_are_data(t->ssa, node);
+	return data ? SW_FROM_DATA : SW_FROM_ANYTHING;
+}
+
+static sw_node cut(struct sw_terms *t, sw_node node, const struct sw_value *v, enum sw_why why)
 {
 	struct sw_making m = {.op = SW_OP_RANGE, .width = v->width, .why = (uint8_t)why};
 	uint32_t bits = v->bytes * 8u;
+	m.space = range_from(t, node, v);
+	m.imm2 = v->width >= 64 ? -1 : (int64_t)((1ull << v->width) - 1);
 	if (v->op != SW_VALUE_LOADED || !bits || bits >= v->width)
-		return sw_graph_range(&t->graph, v->width, why);
+		return sw_graph_make(&t->graph, m, NULL);
 	m.flags = v->flags & SW_SIGNED;
 	m.imm = m.flags ? -(1ll << (bits - 1)) : 0;
 	m.imm2 = m.flags ? (1ll << (bits - 1)) - 1 : (int64_t)((1ull << bits) - 1);
@@ -323,7 +342,9 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 	if (v->op == SW_OP_RANGE) {
 		/* Made before anything is loaded, and in no loop, there is no data that could go into it. */
 		uint32_t block = sw_ssa_block_of(t->ssa, node);
-		m.space = v->space;
+		bool data = v->why == SW_WHY_FLOAT || v->why == SW_WHY_LOADED || v->why == SW_WHY_SHARED ||
+			    v->why == SW_WHY_CALL;
+		m.space = data ? SW_FROM_DATA : SW_FROM_ANYTHING;
 		if (block < t->first_load && t->ssa->flow.block.at[block].loop == SW_NO_LOOP)
 			m.space = SW_NO_DATA;
 	}
@@ -338,7 +359,7 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);
 	sw_node o[2 * SW_TERMS_ALTERNATIVES];
 	if (r->form == CUT)
-		return cut(t, &v, r->why);
+		return cut(t, node, &v, r->why);
 	for (uint32_t i = 0; i < r->n; i++)
 		o[i] = t->of.at[r->need[i]];
 	if (r->form == EITHER)

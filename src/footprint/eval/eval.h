@@ -27,9 +27,18 @@
 /* Which things a value depends on, one bit each; loops share bits when there are many. */
 #define SW_DEPEND_TID(axis)   (UINT64_C(1) << (axis))
 #define SW_DEPEND_CTAID(axis) (UINT64_C(1) << (3 + (axis)))
-#define SW_DEPEND_LOOP(loop)  (UINT64_C(1) << (6 + (loop) % 56))
+#define SW_DEPEND_LOOP(loop)  (UINT64_C(1) << (6 + (loop) % 55))
+#define SW_DEPEND_VARIES      (UINT64_C(1) << 61) /* not understood: perhaps another number each time */
 #define SW_DEPEND_OTHER	      (UINT64_C(1) << 62)
 #define SW_DEPEND_DATA	      (UINT64_C(1) << 63)
+/* Perhaps another number each time it is computed. */
+#define SW_DEPEND_ANEW (SW_DEPEND_VARIES | SW_DEPEND_DATA)
+/* Because of data and nothing else: what such a condition guards may well be touched.  Any other condition that is not
+   understood may hold for no thread at all. */
+static inline bool sw_depends_on_data_only(uint64_t depends)
+{
+	return (depends & SW_DEPEND_ANEW) == SW_DEPEND_DATA;
+}
 
 struct sw_variable {
 	sw_wide lo, hi;		  /* in this case */
@@ -229,8 +238,9 @@ struct sw_comparison {
 /* false: the operands do not compare as forms. */
 bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out);
 
-/* Calls back with every comparison or other 1-bit term that must be true (false) for `term` to be. */
-void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
+/* Calls back with every comparison or other 1-bit term that must be true (false) for `term` to be; false: with some of
+   them, there are too many. */
+bool sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 		   void (*atom)(struct sw_eval *e, uint32_t term, bool truth, void *arg), void *arg);
 /* condition on a number and 0, as inequalities: 1 or 2 forms that are >= 0; 0 for NE. */
 uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2]);

@@ -2,7 +2,7 @@
 /* Facts to inequalities. */
 #include "footprint/eval/eval.h"
 
-#define MAX_ATOMS 64 /* of one fact; the rest says nothing */
+#define MAX_ATOMS 64 /* of one fact */
 
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 {
@@ -16,7 +16,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 	/* What is computed in unknown ways may in truth never satisfy the fact. */
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
-		e->blind |= v->why && !v->quotient && !(v->depends & SW_DEPEND_DATA);
+		e->blind |= v->why && !v->quotient && !sw_depends_on_data_only(v->depends);
 	}
 	if (form->n == 1) {
 		sw_wide by = form->by[0];
@@ -83,7 +83,7 @@ uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2
 	return c->condition == SW_EQ ? 2 : 1;
 }
 
-void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
+bool sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 		   void (*atom)(struct sw_eval *e, uint32_t term, bool truth, void *arg), void *arg)
 {
 	struct {
@@ -91,13 +91,16 @@ void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 		bool truth;
 	} todo[MAX_ATOMS] = {{term, truth}};
 	uint32_t n = 1, seen = 0;
+	bool all = true;
 	while (n && seen++ < MAX_ATOMS) {
 		uint32_t at = todo[--n].term;
 		bool want = todo[n].truth;
 		const struct sw_term *t = &e->f->term[at];
 		bool both = (t->op == SW_OP_AND && want) || (t->op == SW_OP_OR && !want);
-		bool bit = t->width == 1 && n + 2 <= MAX_ATOMS;
-		if (bit && both) {
+		bool bit = t->width == 1;
+		if (bit && both && n + 2 > MAX_ATOMS) {
+			all = false;
+		} else if (bit && both) {
 			todo[n].term = t->b;
 			todo[n++].truth = want;
 			todo[n].term = t->a;
@@ -109,6 +112,7 @@ void sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 			atom(e, at, want, arg);
 		}
 	}
+	return all && !n;
 }
 
 static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *difference)
@@ -123,7 +127,7 @@ static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *differ
 	}
 	if (!sw_form_sum(&above, &one, difference, 1, 0) || !sw_form_sum(&below, &one, difference, -1, 0))
 		return;
-	bool data = sw_eval_depends(e, difference) & SW_DEPEND_DATA;
+	bool data = sw_depends_on_data_only(sw_eval_depends(e, difference));
 	uint32_t choice = range.lo == 0 ? 0 : range.hi == 0 ? 1 : SW_NONE;
 	if (choice == SW_NONE && !data)
 		choice = sw_eval_case_choose(e, term | UINT64_C(1) << 32, 2);
@@ -142,8 +146,7 @@ static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, boo
 	uint32_t choice = left >= 0 ? 1 : right >= 0 ? 0 : sw_eval_case_choose(e, term | UINT64_C(1) << 32, 2);
 	if (choice == SW_NONE) {
 		struct sw_form x = sw_eval_term(e, a, 1), y = sw_eval_term(e, b, 1);
-		uint64_t depends = sw_eval_depends(e, &x) | sw_eval_depends(e, &y);
-		e->blind |= !(depends & SW_DEPEND_DATA);
+		e->blind |= !sw_depends_on_data_only(sw_eval_depends(e, &x) | sw_eval_depends(e, &y));
 		return;
 	}
 	if (want) /* which of several ways was taken: its loops were entered */
@@ -197,13 +200,12 @@ static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 		either(e, term, t->a, t->b, truth);
 		--*depth;
 	} else {
-		uint64_t depends = sw_eval_depends(e, &form);
-		e->blind |= !(depends & SW_DEPEND_DATA);
+		e->blind |= !sw_depends_on_data_only(sw_eval_depends(e, &form));
 	}
 	sw_eval_settle(e, term, truth);
 }
 
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth)
 {
-	sw_eval_atoms(e, term, truth, hold_atom, &e->depth);
+	e->blind |= !sw_eval_atoms(e, term, truth, hold_atom, &e->depth);
 }

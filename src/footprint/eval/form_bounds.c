@@ -113,7 +113,7 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 {
 	for (size_t i = 0; i < e->holds.n; i++) {
-		if (!(sw_eval_depends(e, &e->holds.at[i]) & SW_DEPEND_DATA))
+		if (!sw_depends_on_data_only(sw_eval_depends(e, &e->holds.at[i])))
 			system_add(e, s, &e->holds.at[i]);
 	}
 	system_close(e, s);

@@ -26,7 +26,7 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop)
 	for (int i = 0; i < MAX_NEST && at < e->f->loops; i++, at = e->f->loop[at].parent)
 		info->depends |= SW_DEPEND_LOOP(at);
 	if (at < e->f->loops)
-		info->depends |= SW_DEPEND_DATA; /* deeper than anything sensible: it may vary in any loop */
+		info->depends |= SW_DEPEND_VARIES; /* deeper than anything sensible: it may vary in any loop */
 	info->counter = sw_eval_variable(e, 0, SW_INFINITE, info->depends, SW_WHY_NONE);
 	e->variable.at[info->counter].counter = true;
 	e->variable.at[info->counter].of = loop;
@@ -158,9 +158,9 @@ static bool freeze(const struct sw_eval *e, const struct back *b, struct sw_form
 {
 	for (uint32_t i = form->n; i-- > 0;) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
-		if (form->var[i] == b->counter || !(v->depends & (b->bit | SW_DEPEND_DATA)))
+		if (form->var[i] == b->counter || !(v->depends & (b->bit | SW_DEPEND_ANEW)))
 			continue;
-		b->info->vague |= !(v->depends & SW_DEPEND_DATA);
+		b->info->vague |= !sw_depends_on_data_only(v->depends);
 		sw_wide most = sw_wide_mul(form->by[i] > 0 ? v->hi_ever : v->lo_ever, form->by[i]);
 		form->constant = sw_wide_add(form->constant, most);
 		sw_form_take(form, form->var[i]);
@@ -223,7 +223,7 @@ static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_t
 	out->type = sw_type_range(width, is_signed);
 	struct sw_form start = out->moving;
 	sw_form_take(&start, b->counter);
-	if (sw_eval_depends(e, &start) & (b->bit | SW_DEPEND_DATA))
+	if (sw_eval_depends(e, &start) & (b->bit | SW_DEPEND_ANEW))
 		return false;
 	/* The start must lie in the type's range, perhaps after a turn. */
 	struct sw_bounds range = sw_bound(e, &start);
@@ -258,7 +258,7 @@ static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
 {
 	struct sw_form ahead;
 	sw_wide below = 0; /* moving <= limit - below while the loop goes on */
-	bool varies = sw_eval_depends(e, &r->limit) & (b->bit | SW_DEPEND_DATA);
+	bool varies = sw_eval_depends(e, &r->limit) & (b->bit | SW_DEPEND_ANEW);
 	if (r->condition == SW_NE && !varies && meets(e, b, r))
 		below = r->step;
 	else if (r->condition == SW_LT || r->condition == SW_LE)
@@ -285,7 +285,7 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 	struct race race;
 	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64) {
 		struct sw_form bit = sw_eval_term(e, term, 1);
-		b->info->vague |= !(sw_eval_depends(e, &bit) & SW_DEPEND_DATA);
+		b->info->vague |= !sw_depends_on_data_only(sw_eval_depends(e, &bit));
 		return;
 	}
 	bool is_signed = t->flags & SW_SIGNED, either_way = t->imm == SW_EQ || t->imm == SW_NE;
@@ -295,7 +295,7 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 	}
 	bool compared = sw_eval_compare(e, term, truth, &c);
 	uint32_t n = compared ? sw_comparison_forms(&c, forms) : 0;
-	b->info->vague |= !n && !(compared && sw_eval_depends(e, &c.difference) & SW_DEPEND_DATA);
+	b->info->vague |= !n && !(compared && sw_depends_on_data_only(sw_eval_depends(e, &c.difference)));
 	for (uint32_t i = 0; i < n; i++) {
 		forms[i].constant -= sw_form_by(&forms[i], b->counter); /* k - 1 for k */
 		if (freeze(e, b, &forms[i]))
@@ -356,7 +356,7 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 				sw_eval_hold(e, &b.always.at[i]);
 			for (uint32_t i = 0; i < loop->backs; i++) {
 				const struct sw_fact *fact = &e->f->fact[loop->back + i];
-				sw_eval_atoms(e, fact->term, fact->truth, back_atom, &b);
+				info->vague |= !sw_eval_atoms(e, fact->term, fact->truth, back_atom, &b);
 			}
 		}
 		sw_eval_case_end(e);

@@ -77,14 +77,25 @@ static bool is_sound(const struct sw_insn *x)
 	return true;
 }
 
-/* "cvt.rzi.s32.f32", "F2I.TRUNC": a number that was a floating-point number before. */
+/* "cvt.rzi.s32.f32", "F2I.TRUNC", "FSETP": made of a floating-point number. */
 static bool is_float(const char *text)
 {
-	static const char *const kinds[] = {".f16", ".f32", ".f64", ".bf16", "F2I"};
+	static const char *const kinds[] = {".f16",  ".f32",   ".f64", ".bf16", "F2I",	"FSETP",
+					    "DSETP", "HSETP2", "FSET", "HSET2", "FCHK", "MUFU"};
 	for (size_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++)
 		if (strstr(text, kinds[i]))
 			return true;
 	return false;
+}
+
+static bool is_signal(const char *text)
+{
+	return text && strstr(text, "mbarrier");
+}
+
+static enum sw_why why_anything(const char *text)
+{
+	return is_float(text) ? SW_WHY_FLOAT : is_signal(text) ? SW_WHY_SHARED : SW_WHY_COMPUTED;
 }
 
 static void compute(const struct working *w)
@@ -105,7 +116,7 @@ static void compute(const struct working *w)
 	if (m.op == SW_OP_LOCAL_ADDRESS)
 		m.imm = sw_body_slot(&w->ssa->body, (uint32_t)x->imm);
 	if (m.op == SW_OP_RANGE)
-		m.why = is_float(x->text) ? SW_WHY_FLOAT : SW_WHY_COMPUTED;
+		m.why = why_anything(x->text);
 	sw_node node = sw_graph_make(&w->ssa->graph, m, o);
 	if (m.op == SW_OP_RANGE || m.op == SW_OP_MIX)
 		*sw_map_put(&w->ssa->born, node) = w->block;

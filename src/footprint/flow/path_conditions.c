@@ -49,8 +49,7 @@ uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *g
 	return list;
 }
 
-/* Is the node made of what was loaded?  Tables in constant memory are code, as it were; what selects in them counts. */
-static bool is_of_data(const struct sw_ssa *ssa, sw_node node)
+bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node)
 {
 	sw_node seen[MAX_MADE_OF];
 	uint32_t n = 0, done = 0;
@@ -60,6 +59,8 @@ static bool is_of_data(const struct sw_ssa *ssa, sw_node node)
 		const struct sw_value *v = sw_graph_at(&ssa->graph, seen[done]);
 		if (v->op == SW_VALUE_LOADED && v->space != SW_CONSTANT && v->space != SW_PARAM_SPACE &&
 		    v->space != SW_LOCAL)
+			return true;
+		if (v->op == SW_OP_RANGE && v->why == SW_WHY_FLOAT)
 			return true;
 		for (uint32_t i = 0; i < v->n && n < MAX_MADE_OF; i++) {
 			uint32_t k = 0;
@@ -79,8 +80,9 @@ static sw_node chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uin
 {
 	uint64_t *found = sw_map_put(&guards->chosen, (uint64_t)from << 32 | to);
 	if (!*found) {
-		struct sw_making m = {.op = SW_OP_RANGE, .width = 1, .why = SW_WHY_COMPUTED, .imm2 = 1};
-		m.space = is_of_data(ssa, ssa->choice[from]) ? 0 : SW_NO_DATA;
+		bool data = sw_path_conditions_are_data(ssa, ssa->choice[from]);
+		struct sw_making m = {.op = SW_OP_RANGE, .width = 1, .imm2 = 1};
+		m.why = data ? SW_WHY_LOADED : SW_WHY_COMPUTED;
 		sw_node node = sw_graph_make(&ssa->graph, m, NULL);
 		*sw_map_put(&ssa->born, node) = from;
 		*found = node + 1ull;
@@ -106,11 +108,28 @@ uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_condition
 	return sw_path_conditions_add(ssa, guards, list, condition);
 }
 
-uint32_t sw_path_conditions_common(struct sw_path_conditions *guards, uint32_t a, uint32_t b, uint32_t end)
+uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list)
+{
+	if (!guards->unknown)
+		guards->unknown = sw_graph_range(&ssa->graph, 1, SW_WHY_COMPLEX) + 1;
+	return push(guards, list, guards->unknown - 1);
+}
+
+static bool is_longer(const struct sw_path_conditions *guards, uint32_t list, uint32_t end, uint32_t most)
+{
+	for (; list != end && list != SW_NO_CONDITION && most; most--)
+		list = guards->guard.at[list].next;
+	return list != end && list != SW_NO_CONDITION;
+}
+
+uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t a, uint32_t b,
+				   uint32_t end)
 {
 	uint32_t list = end, i = 0;
 	if (a == b)
 		return a;
+	if (is_longer(guards, a, end, MAX_COMMON) || is_longer(guards, b, end, MAX_COMMON))
+		list = sw_path_conditions_unknown(ssa, guards, list);
 	for (; a != end && a != SW_NO_CONDITION && i < MAX_COMMON; a = guards->guard.at[a].next, i++) {
 		uint32_t k = 0;
 		for (uint32_t q = b; q != end && q != SW_NO_CONDITION && k < MAX_COMMON;
@@ -183,11 +202,8 @@ static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list,
 						    sw_path_conditions_on_edge(ssa, f->guards, from, block), end);
 		any = way == SW_NO_NODE ? way : sw_graph_binary(&ssa->graph, SW_OP_OR, 1, 0, any, way);
 	}
-	if (any == SW_NO_NODE) {
-		any = sw_graph_range(&ssa->graph, 1, SW_WHY_COMPLEX);
-		*sw_map_put(&ssa->born, any) = block;
-	}
-	return sw_path_conditions_add(ssa, f->guards, list, any);
+	return any == SW_NO_NODE ? sw_path_conditions_unknown(ssa, f->guards, list)
+				 : sw_path_conditions_add(ssa, f->guards, list, any);
 }
 
 /* What all ways into a block say, beside those that close loops: values known before a loop do not change in it. */
@@ -201,12 +217,14 @@ static uint32_t at_join(struct finder *f, uint32_t block)
 	bool first = true;
 	for (uint32_t i = 0; i < b->preds; i++)
 		ways += !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], block);
-	for (uint32_t i = 0; i < b->preds && ways <= MAX_COMMON && !b->irregular; i++) {
+	if (b->irregular || ways > MAX_COMMON)
+		return sw_path_conditions_unknown(ssa, guards, end);
+	for (uint32_t i = 0; i < b->preds; i++) {
 		uint32_t from = ssa->flow.edge.at[b->pred + i];
 		if (sw_flow_retreats(from, block))
 			continue;
 		uint32_t edge = sw_path_conditions_on_edge(ssa, guards, from, block);
-		list = first ? edge : sw_path_conditions_common(guards, list, edge, end);
+		list = first ? edge : sw_path_conditions_common(ssa, guards, list, edge, end);
 		first = false;
 	}
 	if (first)

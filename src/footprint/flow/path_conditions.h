@@ -21,6 +21,7 @@ struct sw_path_conditions {
 	SW_VEC(struct sw_path_condition) guard;
 	uint32_t *of;	      /* by block: head of the list */
 	struct sw_map chosen; /* edge of a SWITCH -> the condition that it is the one */
+	sw_node unknown;      /* condition that stands for those that are not kept, + 1 */
 };
 
 /* Adds nodes to the graph (negations). */
@@ -32,6 +33,11 @@ uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *g
 /* What holds on the edge from block `from` to block `to`. */
 uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to);
 /* What both lists say, looking no further than to `end`. */
-uint32_t sw_path_conditions_common(struct sw_path_conditions *guards, uint32_t a, uint32_t b, uint32_t end);
+uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t a, uint32_t b,
+				   uint32_t end);
+/* The list, and something that is not known: a condition that was dropped must not be taken for none. */
+uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list);
+/* Is the node made of what was loaded?  Tables in constant memory are code, as it were; what selects in them counts. */
+bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node);
 
 #endif

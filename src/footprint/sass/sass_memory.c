@@ -36,7 +36,7 @@ struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width
 void sw_sass_give_predicate(struct sw_sass *s)
 {
 	if (s->op->flags & SW_PREDICATE && sw_sass_predicate_out(s, 81) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_anything(s, 1));
+		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
 }
 
 struct sw_operand sw_sass_or_zero(sw_reg reg)

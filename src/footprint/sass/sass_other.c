@@ -7,10 +7,15 @@ void sw_sass_lower_nothing(struct sw_sass *s)
 	(void)s;
 }
 
+#define QSPC 0x1aa
+
 static void predicates(struct sw_sass *s)
 {
+	/* Which space an address lies in: an access to global memory is made where it lies there. */
+	bool holds = (s->low & 0x1ff) == QSPC;
 	if (s->op->flags & (SW_PREDICATE | SW_PREDICATES) && sw_sass_predicate_out(s, 81) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_anything(s, 1));
+		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1,
+			    holds ? sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL) : sw_sass_anything(s, 1));
 	if (s->op->flags & SW_PREDICATES && sw_sass_predicate_out(s, 84) != SW_NO_REG)
 		sw_sass_set(s, sw_sass_predicate_out(s, 84), 1, sw_sass_anything(s, 1));
 }
@@ -133,13 +138,50 @@ void sw_sass_lower_r2ur(struct sw_sass *s)
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, from == SW_NO_REG ? sw_operand_imm(0) : sw_operand_reg(from));
 }
 
+/* Bits 72-104 choose a byte of the register (.B1, .B2, .B3) and more that was not seen: 0 is the plain form. */
+static bool moves_low_byte(const struct sw_sass *s)
+{
+	return !sw_sass_bits(s, 72, 32);
+}
+
+/* P0 to P6 as bits 0 to 6, those that the mask names.  Seen with RZ for the rest of the bits; what another register
+   would leave there is not known. */
+void sw_sass_lower_p2r(struct sw_sass *s)
+{
+	struct sw_operand mask = sw_sass_plain(s, SW_SASS_B), v = sw_operand_imm(0);
+	if (mask.reg != SW_NO_REG || mask.imm & ~INT64_C(0x7f) || sw_sass_reg(s, 24, false) != SW_NO_REG ||
+	    !moves_low_byte(s)) {
+		sw_sass_result(s, sw_sass_anything(s, 32));
+		return;
+	}
+	for (uint32_t p = 0; p < 7; p++) {
+		if (!(mask.imm >> p & 1))
+			continue;
+		struct sw_operand more[2] = {v, sw_operand_imm(1 << p)};
+		struct sw_operand either[3] = {sw_operand_reg(SW_SASS_P + p),
+					       sw_sass_value(s, SW_OP_OR, 32, 0, 2, more), v};
+		v = sw_sass_value(s, SW_OP_SELECT, 32, 0, 3, either);
+	}
+	sw_sass_result(s, v);
+}
+
+static struct sw_operand has_bit(struct sw_sass *s, struct sw_operand v, uint32_t bit)
+{
+	struct sw_operand masked = sw_sass_binary(s, SW_OP_AND, 32, v, sw_operand_imm(1 << bit));
+	return sw_sass_compare(s, SW_NE, 32, false, masked, sw_operand_imm(0));
+}
+
 /* Predicates from bits of a register, those that the mask names. */
 void sw_sass_lower_r2p(struct sw_sass *s)
 {
-	struct sw_operand mask = sw_sass_plain(s, SW_SASS_B);
-	for (uint32_t p = 0; p < 7; p++)
-		if (mask.reg != SW_NO_REG || mask.imm >> p & 1)
-			sw_sass_set(s, p + (sw_sass_uniform(s) ? SW_SASS_UP : SW_SASS_P), 1, sw_sass_anything(s, 1));
+	struct sw_operand mask = sw_sass_plain(s, SW_SASS_B), from = sw_sass_or_zero(sw_sass_reg(s, 24, false));
+	bool known = mask.reg == SW_NO_REG && !sw_sass_uniform(s) && moves_low_byte(s) && s->guard == SW_NO_REG;
+	for (uint32_t p = 0; p < 7; p++) {
+		if (mask.reg == SW_NO_REG && !(mask.imm >> p & 1))
+			continue;
+		sw_sass_set(s, p + (sw_sass_uniform(s) ? SW_SASS_UP : SW_SASS_P), 1,
+			    known ? has_bit(s, from, p) : sw_sass_anything(s, 1));
+	}
 }
 
 /* Bits 72-79.  Of the rest of the special registers none tells anything of addresses. */

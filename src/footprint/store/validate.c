@@ -34,7 +34,7 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 	case SW_OP_SPECIAL:
 		return t->imm < 0 || t->imm >= SW_SPECIALS ? "no such special value" : NULL;
 	case SW_OP_RANGE:
-		return t->a >= SW_WHYS ? "no such reason" : t->b > 1 ? "no such unknown" : NULL;
+		return t->a >= SW_WHYS ? "no such reason" : t->b > SW_FROM_ANYTHING ? "no such unknown" : NULL;
 	case SW_OP_SYMBOL_ADDRESS:
 		return t->imm < 0 || t->imm >= f->symbols ? "no such symbol" : NULL;
 	case SW_OP_PARAM:

@@ -30,13 +30,11 @@ enum {
 struct sw_value {
 	uint8_t op, width, flags; /* flags: SW_SIGNED only */
 	uint8_t why;		  /* enum sw_why of a RANGE */
-	uint8_t space, bytes;	  /* LOADED: enum sw_space, size in memory; RANGE: SW_NO_DATA or 0 */
+	uint8_t space, bytes;	  /* LOADED: enum sw_space, size in memory; RANGE: enum sw_range_from */
 	uint32_t n;		  /* operands */
 	uint32_t operand[3];	  /* n > 3: operand[0] is where they start in the graph's list */
 	int64_t imm, imm2;
 };
-
-#define SW_NO_DATA 1 /* no loaded data goes into it, as far as that matters: what it guards is not certain */
 
 struct sw_graph {
 	SW_VEC(struct sw_value) value;

@@ -93,3 +93,61 @@ extern "C" __global__ void texture_in_struct(struct with_texture s)
 {
 	s.out[threadIdx.x] = tex1Dfetch<float>(s.texture, threadIdx.x);
 }
+
+static __device__ void copy_if(float *to, const float *from, int valid)
+{
+	asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 4; }" ::"r"(
+			     (unsigned)__cvta_generic_to_shared(to)),
+		     "l"(from), "r"(valid)
+		     : "memory");
+}
+
+/* Rows beyond the last are masked, as in the matrix products of CUTLASS: a bit for each row of a thread, in registers
+   or as many predicates as there are.  128 threads, 64 rows a block. */
+static __device__ unsigned rows_mask(int row, int rows)
+{
+	unsigned mask = 0;
+	for (int i = 0; i < 4; i++)
+		mask |= (unsigned)(row + 16 * i < rows) << i;
+	return mask;
+}
+
+static __device__ void copy_rows(float *tile, const float *from, int pitch, unsigned mask)
+{
+	for (int i = 0; i < 4; i++)
+		copy_if(tile + 128 * i, from + 16 * i * pitch, mask & 1u << i);
+}
+
+extern "C" __global__ void masked_tile(const float *a, const float *b, float *out, int rows_a, int rows_b, int pitch)
+{
+	__shared__ float tile[4][512];
+	int row = blockIdx.x * 64 + threadIdx.x / 8, column = threadIdx.x % 8;
+	unsigned in_a = rows_mask(row, rows_a), in_b = rows_mask(row, rows_b);
+	for (int i = 0; i < 2; i++) {
+		copy_rows(tile[i] + threadIdx.x, a + row * pitch + column + 8 * i, pitch, in_a);
+		copy_rows(tile[2 + i] + threadIdx.x, b + row * pitch + column + 8 * i, pitch, in_b);
+	}
+	asm volatile("cp.async.wait_all;" ::: "memory");
+	__syncthreads();
+	out[blockIdx.x * 128 + threadIdx.x] = tile[threadIdx.x % 4][threadIdx.x ^ 1];
+}
+
+/* The mask is cleared after the last tile, so that what is prefetched too early is not read. */
+extern "C" __global__ void masked_tiles(const float *in, float *out, int rows, int columns)
+{
+	__shared__ float tile[512];
+	int row = blockIdx.x * 64 + threadIdx.x / 8, column = threadIdx.x % 8;
+	unsigned mask = rows_mask(row, rows);
+	const float *at = in + row * columns + column;
+	float sum = 0;
+	for (int left = columns; left > -16; left -= 8, at += 8) {
+		if (left <= column)
+			mask = 0;
+		copy_rows(tile + threadIdx.x, at, columns, mask);
+		asm volatile("cp.async.wait_all;" ::: "memory");
+		__syncthreads();
+		sum += tile[threadIdx.x ^ 1];
+		__syncthreads();
+	}
+	out[blockIdx.x * 128 + threadIdx.x] = sum;
+}
