@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "syncwatch/format.h"
 
 bool sw_expand_wanted(int fd)
 {
@@ -24,7 +25,10 @@ bool sw_expand_wanted(int fd)
 #include <zstd.h>
 
 /* A trace is seldom above 10 GB; a hostile frame expands without end. */
-#define EXPANDED_MAX (256ull << 30)
+#define EXPANDED_MAX	 (256ull << 30)
+#define SOURCE_CHUNK_MAX (64ull << 20) /* as in source.c */
+#define CHUNKS_AHEAD	 64u	       /* prepared and not yet counted: a recorder has 32 at most */
+#define ZEROS_MAX	 (512ull << 20)
 
 struct stream {
 	const char *path;
@@ -33,6 +37,8 @@ struct stream {
 	void *input, *output;
 	size_t input_room, output_room;
 	uint64_t taken, made;
+	uint64_t zeros; /* at the end of what was made */
+	uint64_t most;	/* bytes that a reader can use; 0: not known yet */
 	struct sw_error *error;
 };
 
@@ -54,21 +60,60 @@ static int temporary(const char *path, struct sw_error *error)
 	return fd < 0 ? -1 : fd;
 }
 
-static int put(struct stream *s, size_t bytes)
+/* What the header announces, once it came out: whatever follows is of no use to a reader. */
+static void read_header(struct stream *s)
 {
-	for (size_t done = 0; done < bytes;) {
-		ssize_t n = write(s->out, (const char *)s->output + done, bytes - done);
-		if (n < 0 && errno == EINTR)
+	struct sw_file_header h;
+	s->most = s->made; /* no trace: what came out says so as well as the rest would */
+	if (pread(s->out, &h, sizeof h, 0) != (ssize_t)sizeof h || memcmp(h.magic, SW_FORMAT_MAGIC, sizeof h.magic) ||
+	    h.chunk_bytes > SOURCE_CHUNK_MAX || h.header_bytes > SOURCE_CHUNK_MAX)
+		return;
+	s->most = h.chunks > EXPANDED_MAX / 4096 ? EXPANDED_MAX
+						 : h.header_bytes + (h.chunks + CHUNKS_AHEAD) * h.chunk_bytes;
+}
+
+static bool all_zero(const char *bytes, size_t n)
+{
+	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+static int write_all(struct stream *s, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t written = pwrite(s->out, bytes, n, (off_t)s->made);
+		if (written < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
+		if (written < 0)
 			return sw_fail(s->error, -errno, "%s: cannot write what it expands to: %s", s->path,
 				       strerror(errno));
-		done += (size_t)n;
+		bytes += written;
+		n -= (size_t)written;
+		s->made += (uint64_t)written;
 	}
-	s->made += bytes;
+	return 0;
+}
+
+/* Zeros stay a hole, and too many in a row end it: a recorder leaves far fewer. */
+static int put(struct stream *s, size_t bytes)
+{
+	int rc = 0;
+	if (all_zero(s->output, bytes)) {
+		s->made += bytes;
+		s->zeros += bytes;
+	} else {
+		rc = write_all(s, s->output, bytes);
+		s->zeros = 0;
+	}
+	if (!rc && !s->most && s->made >= sizeof(struct sw_file_header))
+		read_header(s);
 	if (s->made > EXPANDED_MAX)
 		return sw_fail(s->error, SW_E_FORMAT, "%s: expands to more than %llu GiB", s->path, EXPANDED_MAX >> 30);
-	return 0;
+	return rc;
+}
+
+static bool enough(const struct stream *s)
+{
+	return s->zeros > ZEROS_MAX || (s->most && s->made >= s->most);
 }
 
 /* One piece of input; *left: zstd expects more before its frame ends. */
@@ -85,7 +130,7 @@ static int piece(struct stream *s, size_t bytes, size_t *left)
 		int rc = put(s, out.pos);
 		if (rc)
 			return rc;
-	} while (in.pos < in.size || out.pos == out.size);
+	} while (!enough(s) && (in.pos < in.size || out.pos == out.size));
 	s->taken += bytes;
 	return 0;
 }
@@ -100,7 +145,7 @@ static int run(struct stream *s)
 		if (n < 0)
 			return sw_fail(s->error, -errno, "%s: offset %" PRIu64 ": cannot read: %s", s->path, s->taken,
 				       strerror(errno));
-		if (!n)
+		if (!n || enough(s))
 			return 0;
 		int rc = piece(s, (size_t)n, &left);
 		if (rc)
@@ -126,6 +171,8 @@ int sw_expand(int fd, const char *path, struct sw_error *error)
 	ZSTD_freeDStream(s.zstd);
 	free(s.input);
 	free(s.output);
+	if (!rc && ftruncate(out, (off_t)s.made))
+		rc = sw_fail(error, -errno, "%s: cannot write what it expands to: %s", path, strerror(errno));
 	if (!rc)
 		return out;
 	close(out);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/merge.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool before(const struct sw_writer_cursor *a, const struct sw_writer_cursor *b)
 {
@@ -70,6 +72,16 @@ static void add_chunk(struct sw_merge *m, struct sw_map *by_id, const struct sw_
 	*sw_vec_push(&writer_of(m, by_id, c->writer)->chunks) = ref;
 }
 
+/* The next chunk that has any bytes on disk: a sparse file of terabytes costs what is in it. */
+static uint64_t past_hole(const struct sw_source *s, uint64_t number)
+{
+	const uint64_t header = s->header.header_bytes, offset = header + number * s->header.chunk_bytes;
+	const off_t data = lseek(s->fd, (off_t)offset, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? (s->bytes - header) / s->header.chunk_bytes : number;
+	return ((uint64_t)data - header) / s->header.chunk_bytes;
+}
+
 static int find_chunks(struct sw_merge *m, const struct sw_source *s, struct sw_damage *damage, struct sw_error *error)
 {
 	struct sw_map by_id = {0};
@@ -86,6 +98,8 @@ static int find_chunks(struct sw_merge *m, const struct sw_source *s, struct sw_
 		if (got < sizeof c)
 			break;
 		add_chunk(m, &by_id, s, number, &c, damage);
+		if (!c.magic)
+			number = past_hole(s, number);
 	}
 	sw_map_free(&by_id);
 	if (!rc && number < s->header.chunks)

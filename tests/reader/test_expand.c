@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "reader/expand.h"
 #include "reader/reader.h"
 #include "reader/trace_builder.h"
 
@@ -113,6 +114,100 @@ START_TEST(a_frame_cut_short_yields_what_is_whole)
 }
 END_TEST
 
+/* Compresses a trace header and `zeros` bytes after it; header NULL: zeros only. */
+static void bomb(const void *header, size_t header_bytes, uint64_t zeros)
+{
+	static const char block[1 << 20];
+	static char packed[1 << 16];
+	int fd = open(path, O_WRONLY | O_TRUNC);
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_inBuffer in = {header, header_bytes, 0};
+	while (in.pos < in.size || zeros) {
+		if (in.pos == in.size) {
+			in = (ZSTD_inBuffer){block, zeros < sizeof block ? zeros : sizeof block, 0};
+			zeros -= in.size;
+		}
+		ZSTD_outBuffer out = {packed, sizeof packed, 0};
+		ck_assert(!ZSTD_isError(ZSTD_compressStream2(context, &out, &in, ZSTD_e_continue)));
+		ck_assert_int_eq(write(fd, packed, out.pos), (ssize_t)out.pos);
+	}
+	size_t left;
+	do {
+		ZSTD_outBuffer out = {packed, sizeof packed, 0};
+		left = ZSTD_compressStream2(context, &out, &in, ZSTD_e_end);
+		ck_assert_int_eq(write(fd, packed, out.pos), (ssize_t)out.pos);
+	} while (left);
+	ZSTD_freeCCtx(context);
+	close(fd);
+}
+
+/* How far the file at `path` is expanded, and what that takes on disk. */
+static struct stat expanded(void)
+{
+	struct sw_error error;
+	struct stat s;
+	int fd = open(path, O_RDONLY), out = sw_expand(fd, path, &error);
+	ck_assert_msg(out >= 0, "%s", error.text);
+	ck_assert(!fstat(out, &s));
+	close(out);
+	close(fd);
+	return s;
+}
+
+/* The work is bounded by what a reader could use, however much would come out. */
+START_TEST(a_bomb_costs_little)
+{
+	size_t n;
+	struct sw_error error;
+	struct sw_reader *r;
+	struct sw_file_header *header = plain(&n);
+	bomb(NULL, 0, 8ull << 30);
+	ck_assert_int_lt(expanded().st_size, 8 << 20);
+	ck_assert_int_eq(sw_reader_open(path, &r, &error), SW_E_FORMAT);
+	/* a trace that announces few chunks, and one that announces all that there is */
+	header->chunks = 2;
+	bomb(header, header->header_bytes, 8ull << 30);
+	ck_assert_int_lt(expanded().st_size,
+			 (off_t)(header->header_bytes + 64ull * header->chunk_bytes + (512u << 10)));
+	header->chunks = UINT64_MAX;
+	bomb(header, header->header_bytes, 8ull << 30);
+	struct stat s = expanded();
+	ck_assert_int_lt(s.st_size, 600 << 20);
+	ck_assert_int_lt(s.st_blocks * 512, 1 << 20);
+	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
+	ck_assert_uint_eq(copies(r), 0);
+	ck_assert_ptr_nonnull(sw_reader_damage(r, 0));
+	sw_reader_close(r);
+	unlink(path);
+	free(header);
+}
+END_TEST
+
+/* A chunk of the trace far out in a file of holes is found, and no time is spent on the way. */
+START_TEST(holes_cost_nothing)
+{
+	size_t n;
+	struct sw_error error;
+	struct sw_reader *r;
+	struct sw_file_header *header = plain(&n);
+	const uint64_t far = header->header_bytes + (1ull << 24) * header->chunk_bytes;
+	put(header, n);
+	int fd = open(path, O_WRONLY);
+	if (ftruncate(fd, (off_t)far)) { /* file systems with smaller files */
+		close(fd);
+		unlink(path);
+		free(header);
+		return;
+	}
+	close(fd);
+	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
+	ck_assert_uint_eq(copies(r), CALLS);
+	sw_reader_close(r);
+	unlink(path);
+	free(header);
+}
+END_TEST
+
 START_TEST(a_damaged_frame_is_told_with_its_place)
 {
 	size_t n;
@@ -151,6 +246,8 @@ int main(void)
 	Suite *s = suite_create("expand");
 	TCase *t = tcase_create("expand");
 	tcase_add_test(t, a_compressed_trace_reads_as_the_plain_one);
+	tcase_add_test(t, a_bomb_costs_little);
+	tcase_add_test(t, holes_cost_nothing);
 	tcase_add_test(t, a_frame_cut_short_yields_what_is_whole);
 	tcase_add_test(t, a_damaged_frame_is_told_with_its_place);
 	tcase_add_test(t, something_else_compressed_is_no_trace);
