@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum option_type { FLAG, TEXT, MAYBE, STATUS, TIME };
+enum option_type { FLAG, TEXT, MAYBE, STATUS, TIME, SECONDS, SIZE };
 
 struct option_row {
 	enum option_type type;
@@ -65,13 +65,30 @@ static int set_status(int *out, const char *value, const char *argument, struct 
 	return 0;
 }
 
-static int set_time(uint64_t *out, const char *value, const char *argument, struct sw_error *error)
+static int set_time(uint64_t *out, const char *value, const char *argument, bool seconds, struct sw_error *error)
 {
 	char *end;
-	double ms = strtod(value, &end);
-	if (end == value || *end || !(ms > 0 && ms < 1e12))
-		return sw_fail(error, SW_E_USAGE, "'%s' needs milliseconds above 0, not '%s'", argument, value);
-	*out = (uint64_t)(ms * 1e6);
+	double given = strtod(value, &end);
+	if (end == value || *end || !(given > 0 && given < 1e9))
+		return sw_fail(error, SW_E_USAGE, "'%s' needs %s above 0, not '%s'", argument,
+			       seconds ? "seconds" : "milliseconds", value);
+	const double ns = given * (seconds ? 1e9 : 1e6);
+	*out = ns < 1e3 ? 1000 : (uint64_t)ns;
+	return 0;
+}
+
+static int set_size(uint64_t *out, const char *value, const char *argument, struct sw_error *error)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	if (errno || *value < '0' || *value > '9' || (*end && !unit) || (unit && end[1]) || !number ||
+	    number > (UINT64_MAX >> 2) >> shift)
+		return sw_fail(error, SW_E_USAGE, "'%s' needs bytes above 0, such as 512M, not '%s'", argument, value);
+	*out = (uint64_t)number << shift;
 	return 0;
 }
 
@@ -104,8 +121,10 @@ static int take_option(struct sw_options *options, int command, int left, char *
 	int rc = 0;
 	if (row->type == STATUS)
 		rc = set_status(field, value, at[0], error);
-	else if (row->type == TIME)
-		rc = set_time(field, value, at[0], error);
+	else if (row->type == TIME || row->type == SECONDS)
+		rc = set_time(field, value, at[0], row->type == SECONDS, error);
+	else if (row->type == SIZE)
+		rc = set_size(field, value, at[0], error);
 	else
 		*(const char **)field = value;
 	return rc ? rc : taken;

@@ -39,6 +39,8 @@ typedef const char *sw_option_TEXT;
 typedef const char *sw_option_MAYBE; /* NULL: not given; "": without a value */
 typedef int sw_option_STATUS;	     /* 0: not given */
 typedef uint64_t sw_option_TIME;     /* ns, 0: not given */
+typedef uint64_t sw_option_SECONDS;  /* the same, given in seconds */
+typedef uint64_t sw_option_SIZE;     /* bytes, 0: not given */
 
 /* What was given; texts point into argv. */
 struct sw_options {

@@ -11,6 +11,34 @@
 
 #include "base/memory.h"
 
+#define OPEN_MOST 8
+
+/* Temporary files that exist: a signal handler may have to remove them. */
+static char *volatile temporaries[OPEN_MOST];
+
+static void remember(char *temporary)
+{
+	for (size_t i = 0; i < OPEN_MOST; i++)
+		if (!temporaries[i]) {
+			temporaries[i] = temporary;
+			return;
+		}
+}
+
+static void forget(const char *temporary)
+{
+	for (size_t i = 0; temporary && i < OPEN_MOST; i++)
+		if (temporaries[i] == temporary)
+			temporaries[i] = NULL;
+}
+
+void sw_output_drop_all(void)
+{
+	for (size_t i = 0; i < OPEN_MOST; i++)
+		if (temporaries[i])
+			unlink(temporaries[i]);
+}
+
 static int fail(const char *path, int code, struct sw_error *error)
 {
 	return sw_fail(error, -code, "cannot write '%s': %s", path, strerror(code));
@@ -42,6 +70,7 @@ static int open_temporary(struct sw_output *output, struct sw_error *error)
 		output->temporary = NULL;
 		return fail(output->path, code, error);
 	}
+	remember(output->temporary);
 	output->file = fdopen(fd, "w");
 	if (output->file)
 		return 0;
@@ -69,6 +98,7 @@ void sw_output_drop(struct sw_output *output)
 		fclose(output->file);
 	if (output->temporary)
 		unlink(output->temporary);
+	forget(output->temporary);
 	free(output->temporary);
 	free(output->path);
 	*output = (struct sw_output){0};
@@ -84,6 +114,7 @@ int sw_output_close(struct sw_output *output, struct sw_error *error)
 		bad = rename(output->temporary, output->path) != 0;
 	int rc = bad ? fail(output->path, errno ? errno : EIO, error) : 0;
 	if (!bad) {
+		forget(output->temporary);
 		free(output->temporary);
 		output->temporary = NULL;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that the command writes: they appear whole or not at all, readable by their owner alone, as traces are: they hold
-   command lines. */
+/* Files that the command writes: they appear whole or not at all, readable by their owner alone, as traces are: they
+   hold command lines. */
 #ifndef SW_TOOLS_OUTPUT_H
 #define SW_TOOLS_OUTPUT_H
 
@@ -23,5 +23,7 @@ int sw_output_open(struct sw_output *output, const char *path, struct sw_error *
 int sw_output_close(struct sw_output *output, struct sw_error *error);
 /* Gives up: nothing is left. */
 void sw_output_drop(struct sw_output *output);
+/* Gives up whatever is open, from a signal handler: the process must end at once. */
+void sw_output_drop_all(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "budget.h"
 #include "command.h"
 #include "terminal.h"
 
@@ -124,5 +125,7 @@ int main(int argc, char **argv)
 		return print_help(command);
 	if (options.version)
 		return print_version();
-	return command->main(&options);
+	/* The program that `run` runs has no limits of ours. */
+	int status = command->bit == SW_FOR_RUN ? SW_EXIT_OK : sw_budget_start(&options);
+	return status ? status : command->main(&options);
 }

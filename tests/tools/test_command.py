@@ -23,7 +23,7 @@ BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 COMMAND = os.path.join(BUILD, "syncwatch")
 CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
 MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
-OK, USAGE, INPUT, OUTPUT = 0, 2, 3, 4
+OK, USAGE, INPUT, OUTPUT, LIMIT = 0, 2, 3, 4, 5
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
 ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
 
@@ -114,6 +114,39 @@ class Usage(Case):
             result = subprocess.run([COMMAND, "explain"], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, OUTPUT)
         self.assertIn("No space left", result.stderr)
+
+
+class Limits(Case):
+    def test_values(self):
+        for value in ("0", "-1", "x", "1Q", "1KB", "99999999999999999999"):
+            self.refused(USAGE, "bytes above 0", "report", "--max-memory", value, "x.swt")
+        for value in ("0", "-1", "x", "1e99", "nan"):
+            self.refused(USAGE, "seconds above 0", "report", "--max-time", value, "x.swt")
+
+    def test_enough_is_enough(self):
+        trace = self.trace("race")
+        plain = self.call("report", trace)
+        limited = self.call("report", "--max-memory", "2G", "--max-time", "500", trace)
+        self.assertEqual((limited.returncode, limited.stderr), (OK, ""))
+        self.assertEqual(plain.stdout.count("ERROR"), limited.stdout.count("ERROR"))
+
+    def test_memory(self):
+        trace = self.trace("race")
+        result = self.call("report", "--json", self.path("r.json"), "--max-memory", "16K", trace)
+        self.assertEqual((result.returncode, result.stdout), (LIMIT, ""))
+        self.assertEqual(os.listdir(self.dir), ["race.swt"])
+
+    def test_time(self):
+        trace = self.trace("race")
+        os.mkfifo(self.path("pipe"))  # nobody reads it: the report would wait for ever
+        result = self.call("report", "--max-time", "0.2", "--json", self.path("pipe"), trace)
+        self.assertEqual((result.returncode, result.stdout), (LIMIT, ""))
+        self.assertIn("--max-time is reached", result.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["pipe", "race.swt"])
+
+    def test_the_program_of_a_run_has_no_limits(self):
+        result = self.call("run", "--max-time", "0.05", "--max-memory", "1K", "sh", "-c", "sleep 0.3; ulimit -d")
+        self.assertEqual(result.stdout, "unlimited\n", result.stderr)
 
 
 class Explain(Case):

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "budget.h"
 #include "elf_probe.h"
 #include "install.h"
 #include "run/channel.h"
@@ -259,6 +260,9 @@ static int finish(struct run *run, int program_status)
 	sw_session_wait(&run->session, &run->channel, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
 	sw_session_end(&run->session, &run->channel);
 	sw_channel_close(&run->channel);
+	int limited = sw_budget_start(run->options);
+	if (limited)
+		return limited;
 	sw_judged_make(&judged, run->options, &run->session);
 	sw_judged_print(&judged, &run->session);
 	int written = sw_judged_json(&judged, &run->session);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "budget.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "output.h"
+
+static void out_of_time(int sig)
+{
+	static const char text[] = "syncwatch: --max-time is reached; the trace is untouched\n";
+	(void)sig;
+	sw_output_drop_all();
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(SW_EXIT_MEMORY);
+	_exit(SW_EXIT_MEMORY);
+}
+
+/* Bytes of private, writable memory, as RLIMIT_DATA counts them. */
+static uint64_t in_use(void)
+{
+	unsigned long long kilobytes = 0;
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "re");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "VmData: %llu kB", &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes << 10;
+}
+
+static int limit_memory(uint64_t bytes)
+{
+	struct rlimit limit;
+	const uint64_t most = in_use() + bytes;
+	if (getrlimit(RLIMIT_DATA, &limit))
+		return sw_complain(SW_EXIT_INPUT, "--max-memory: %s", strerror(errno));
+	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < most)
+		return SW_EXIT_OK; /* the system's own limit is lower */
+	limit.rlim_cur = most;
+	if (setrlimit(RLIMIT_DATA, &limit))
+		return sw_complain(SW_EXIT_INPUT, "--max-memory: %s", strerror(errno));
+	return SW_EXIT_OK;
+}
+
+int sw_budget_start(const struct sw_options *options)
+{
+	if (options->max_time) {
+		struct sigaction action = {.sa_handler = out_of_time};
+		struct itimerval timer = {
+			.it_value = {.tv_sec = (time_t)(options->max_time / 1000000000),
+				     .tv_usec = (suseconds_t)(options->max_time % 1000000000 / 1000)}};
+		sigset_t alarm;
+		sigemptyset(&alarm);
+		sigaddset(&alarm, SIGALRM);
+		sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+		if (sigaction(SIGALRM, &action, NULL) || setitimer(ITIMER_REAL, &timer, NULL))
+			return sw_complain(SW_EXIT_INPUT, "--max-time: %s", strerror(errno));
+	}
+	return options->max_memory ? limit_memory(options->max_memory) : SW_EXIT_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --max-memory and --max-time: no input makes the command take more than its user allows. */
+#ifndef SW_TOOLS_BUDGET_H
+#define SW_TOOLS_BUDGET_H
+
+#include "command.h"
+
+/*
+ * From now on: memory beyond what is in use already, and time.  Reaching one ends the command with a line and
+ * SW_EXIT_MEMORY; files that it was writing do not appear.  SW_EXIT_OK, or a status after one line.
+ */
+int sw_budget_start(const struct sw_options *options);
+
+#endif
