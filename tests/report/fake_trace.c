@@ -49,6 +49,12 @@ void sw_object_close(struct sw_debug_object *object)
 	free(object);
 }
 
+const char *sw_object_trouble(const struct sw_debug_object *object)
+{
+	(void)object;
+	return NULL;
+}
+
 void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {

@@ -15,6 +15,11 @@ TESTS += tests/report/test_evidence_text
 tests_report_test_evidence_text_SOURCES = tests/report/test_evidence_text.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_evidence_text_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_evidence_text_LDADD = $(tests_report_test_report_LDADD)
+check_PROGRAMS += tests/report/test_symbol_worker
+TESTS += tests/report/test_symbol_worker
+tests_report_test_symbol_worker_SOURCES = tests/report/test_symbol_worker.c
+tests_report_test_symbol_worker_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_symbol_worker_LDADD = libswreport.a libswbase.a $(CHECK_LIBS)
 if HAVE_LIBDW
 check_PROGRAMS += tests/report/test_symbols
 TESTS += tests/report/test_symbols

@@ -298,6 +298,48 @@ class Signals(Case):
         self.assertEqual(self.count(lambda process: None), 0)
 
 
+class Files(Case):
+    """A trace names the files that its program had mapped; what lies there by now may be anything."""
+
+    def test_files_that_are_none(self):
+        program = self.path("program")
+        shutil.copy(AWKWARD, program)
+        self.ends(ERRORS, "-o", "t.swt", program, "race")
+        trace = self.path("t.swt")
+
+        def report():
+            result = subprocess.run([COMMAND, "report", "--no-cache", trace], capture_output=True, text=True,
+                                    env=ENVIRONMENT, timeout=LONG)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("SW103", result.stdout)
+            return result.stdout
+
+        self.assertIn("awkward.c", report())
+
+        def huge():
+            with open(program, "wb") as file:
+                file.truncate(1 << 42)
+
+        def damaged():
+            with open(AWKWARD, "rb") as file:
+                content = bytearray(file.read())
+            for at in range(len(content) // 2, len(content)):
+                content[at] ^= 0x55
+            with open(program, "wb") as file:
+                file.write(content)
+
+        for replace in (lambda: os.mkfifo(program), lambda: os.symlink("/dev/zero", program), huge, damaged,
+                        lambda: os.mkdir(program)):
+            if os.path.lexists(program):
+                os.unlink(program)
+            try:
+                replace()
+            except OSError as error:  # a file system that has no such files
+                print("skipped:", error)
+                continue
+            self.assertNotIn("awkward.c", report())
+
+
 class Terminal(Case):
     def test_names_do_not_speak_to_the_terminal(self):
         folder = self.path("e\033]0;owned\007\033[31m")

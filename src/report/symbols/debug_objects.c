@@ -1,171 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "report/symbols/debug_objects.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "report/symbols/symbol_worker.h"
 
-#ifdef HAVE_LIBDW
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
+#define SECONDS	   60		/* processor time of one question: gigabytes of debug information take some */
+#define BYTES	   (8ull << 30) /* memory above what the report itself has */
+#define BLOCKED_MS 120000	/* a worker that does not even compute waits for something that will not come */
+#define DEATHS	   8		/* workers that may end before names are given up altogether */
 
 struct sw_debug_object {
-	Dwfl *dwfl;
-	Dwfl_Module *module; /* NULL: nothing usable */
+	const struct sw_trace_module *module;
+	uint32_t number;
+	uint64_t told; /* generation of the worker that knows it */
+	char *trouble;
 };
 
-static bool same_build_id(Dwfl_Module *module, const struct sw_trace_module *recorded)
+static struct {
+	pid_t pid; /* 0: none runs */
+	int fd;
+	uint64_t generation;
+	unsigned deaths, objects;
+	uint32_t numbers;
+	unsigned seconds;
+	uint64_t bytes;
+} worker = {.seconds = SECONDS, .bytes = BYTES};
+
+void sw_object_limits(unsigned seconds, uint64_t bytes)
 {
-	const unsigned char *bits;
-	GElf_Addr address;
-	if (recorded->build_id_bytes == 0)
-		return true;
-	int bytes = dwfl_module_build_id(module, &bits, &address);
-	return bytes == (int)recorded->build_id_bytes && memcmp(bits, recorded->build_id, (size_t)bytes) == 0;
+	worker.seconds = seconds;
+	worker.bytes = bytes;
 }
 
-struct sw_debug_object *sw_object_open(const struct sw_trace_module *recorded, enum sw_object_state *state)
+static bool start(void)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-	};
+	int pair[2];
+	if (worker.pid)
+		return true;
+	if (worker.deaths >= DEATHS || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return false;
+	const pid_t pid = fork();
+	if (pid == 0)
+		sw_worker_serve(pair[1], worker.seconds, worker.bytes);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return false;
+	}
+	worker.pid = pid;
+	worker.fd = pair[0];
+	worker.generation++;
+	worker.numbers = 0;
+	return true;
+}
+
+/* Ends the worker; how it ended by itself, malloc'ed. */
+static char *stop(bool by_force)
+{
+	int status = 0;
+	close(worker.fd);
+	if (by_force)
+		kill(worker.pid, SIGKILL);
+	while (waitpid(worker.pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	worker.pid = 0;
+	if (by_force)
+		return sw_strdup("it took too long");
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		return sw_strdup("it took too long");
+	if (WIFSIGNALED(status))
+		return sw_format("its reader was ended by signal %d", WTERMSIG(status));
+	return sw_format("its reader ended with status %d", WEXITSTATUS(status));
+}
+
+static void give_up(struct sw_debug_object *object, bool by_force)
+{
+	free(object->trouble);
+	object->trouble = stop(by_force);
+	worker.deaths++;
+}
+
+/* A worker that ended, or says something, although nobody asked: whose file did it is not known. */
+static void bury_stray(void)
+{
+	struct pollfd news = {.fd = worker.fd, .events = POLLIN};
+	if (worker.pid && poll(&news, 1, 0)) {
+		free(stop(true));
+		worker.deaths++;
+	}
+}
+
+static bool send_question(struct sw_debug_object *object, uint64_t address)
+{
+	const struct sw_trace_module *m = object->module;
+	struct sw_worker_question q = {.address = address, .base = m->base};
+	const bool first = object->told != worker.generation;
+	if (first) {
+		object->number = worker.numbers++;
+		object->told = worker.generation;
+		q.path_bytes = (uint32_t)strlen(m->path);
+		q.build_id_bytes = m->build_id_bytes;
+	}
+	q.number = object->number;
+	return sw_worker_write(worker.fd, &q, sizeof q) && sw_worker_write(worker.fd, m->path, q.path_bytes) &&
+	       sw_worker_write(worker.fd, m->build_id, q.build_id_bytes);
+}
+
+/* Asks of an object; the places that follow the answer are in *text, malloc'ed.  False: nothing is known. */
+static bool ask(struct sw_debug_object *object, uint64_t address, struct sw_worker_answer *answer, char **text)
+{
+	if (object->trouble || !*object->module->path || strlen(object->module->path) > 4096)
+		return false;
+	bury_stray();
+	if (!start()) {
+		object->trouble = sw_strdup("no process could be started to read it");
+		return false;
+	}
+	struct pollfd news = {.fd = worker.fd, .events = POLLIN};
+	if (!send_question(object, address)) {
+		give_up(object, false);
+		return false;
+	}
+	if (poll(&news, 1, BLOCKED_MS) == 0) {
+		give_up(object, true);
+		return false;
+	}
+	if (!sw_worker_read(worker.fd, answer, sizeof *answer) || answer->bytes > SW_WORKER_ANSWER_MAX) {
+		give_up(object, false);
+		return false;
+	}
+	*text = sw_alloc(answer->bytes + 1);
+	if (sw_worker_read(worker.fd, *text, answer->bytes))
+		return true;
+	free(*text);
+	give_up(object, false);
+	return false;
+}
+
+struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state)
+{
 	struct sw_debug_object *object = sw_calloc(1, sizeof *object);
-	/* A report must not talk to the network, nor wait for it: no debuginfod. */
-	unsetenv("DEBUGINFOD_URLS");
+	struct sw_worker_answer answer;
+	char *text;
+	object->module = module;
+	worker.objects++;
 	*state = SW_OBJECT_MISSING;
-	object->dwfl = dwfl_begin(&callbacks);
-	if (!object->dwfl)
-		return object;
-	dwfl_report_begin(object->dwfl);
-	Dwfl_Module *module = dwfl_report_elf(object->dwfl, recorded->path, recorded->path, -1, recorded->base, true);
-	dwfl_report_end(object->dwfl, NULL, NULL);
-	if (!module)
-		return object;
-	*state = same_build_id(module, recorded) ? SW_OBJECT_USABLE : SW_OBJECT_CHANGED;
-	if (*state == SW_OBJECT_USABLE)
-		object->module = module;
+	if (ask(object, 0, &answer, &text)) {
+		*state = answer.state <= SW_OBJECT_CHANGED ? (enum sw_object_state)answer.state : SW_OBJECT_MISSING;
+		free(text);
+	}
 	return object;
 }
 
 void sw_object_close(struct sw_debug_object *object)
 {
-	if (object->dwfl)
-		dwfl_end(object->dwfl);
+	free(object->trouble);
 	free(object);
-}
-
-static const char *die_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute attribute;
-	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) &&
-	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		return dwarf_diename(die);
-	return dwarf_formstring(&attribute);
-}
-
-/* Where an inlined function was called. */
-static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, int *line)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word number;
-	Dwarf_Files *files;
-	size_t n;
-	*file = NULL;
-	*line = 0;
-	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &number) == 0 &&
-	    dwarf_getsrcfiles(unit, &files, &n) == 0 && number < n)
-		*file = dwarf_filesrc(files, number, NULL, NULL);
-	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &number) == 0)
-		*line = (int)number;
-}
-
-/*
- * The compilation unit of an address.  Clang leaves out the index (.debug_aranges) that libdw relies on: then each unit
- * is asked for its ranges.
- */
-static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
-	if (unit)
-		return unit;
-	while ((unit = dwfl_module_nextcu(module, unit, bias)))
-		if (dwarf_haspc(unit, address - *bias) == 1)
-			return unit;
-	return NULL;
-}
-
-static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_place *place)
-{
-	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
-	if (!line)
+	if (--worker.objects)
 		return;
-	place->file = dwarf_linesrc(line, NULL, NULL);
-	dwarf_lineno(line, &place->line);
+	if (worker.pid)
+		free(stop(false));
+	worker.deaths = 0;
 }
 
-/* Inlined functions around the address, innermost first; *place leaves as the call site in the real function. */
-static void inlined_places(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_place *place,
-			   void (*each)(void *arg, const struct sw_object_place *place), void *arg)
+const char *sw_object_trouble(const struct sw_debug_object *object)
 {
-	Dwarf_Die *scopes = NULL;
-	int n = dwarf_getscopes(unit, address, &scopes);
-	for (int i = 0; i < n; i++) {
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+	return object->trouble;
+}
+
+/* Takes a string of an answer and moves on; false: the answer is no answer. */
+static bool take(const char **at, const char *end, uint32_t bytes, char **out)
+{
+	*out = NULL;
+	if (bytes == UINT32_MAX)
+		return true;
+	if (bytes > (size_t)(end - *at))
+		return false;
+	*out = sw_strndup(*at, bytes);
+	*at += bytes;
+	return true;
+}
+
+void sw_object_places(struct sw_debug_object *object, uint64_t address,
+		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
+{
+	struct sw_worker_answer answer;
+	struct sw_worker_place head;
+	char *text, *symbol, *file;
+	if (!address || !ask(object, address, &answer, &text))
+		return;
+	const char *at = text, *end = text + answer.bytes;
+	while ((size_t)(end - at) >= sizeof head) {
+		memcpy(&head, at, sizeof head);
+		at += sizeof head;
+		bool sound = take(&at, end, head.symbol_bytes, &symbol);
+		file = NULL;
+		sound = sound && take(&at, end, head.file_bytes, &file);
+		if (sound)
+			each(arg, &(struct sw_object_place){symbol, file, head.line, head.inlined != 0});
+		free(symbol);
+		free(file);
+		if (!sound) {
+			give_up(object, true);
 			break;
-		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
-			continue;
-		place->symbol = die_name(&scopes[i]);
-		place->inlined = true;
-		each(arg, place);
-		call_site(unit, &scopes[i], &place->file, &place->line);
+		}
 	}
-	free(scopes);
+	free(text);
 }
-
-void sw_object_places(struct sw_debug_object *object, uint64_t address,
-		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
-{
-	struct sw_object_place place = {0};
-	Dwarf_Addr bias = 0;
-	if (!object->module)
-		return;
-	Dwarf_Die *unit = unit_of(object->module, address, &bias);
-	if (unit) {
-		find_line(unit, address - bias, &place);
-		inlined_places(unit, address - bias, &place, each, arg);
-	}
-	place.symbol = dwfl_module_addrname(object->module, address);
-	place.inlined = false;
-	each(arg, &place);
-}
-
-#else
-
-struct sw_debug_object {
-	char nothing;
-};
-
-struct sw_debug_object *sw_object_open(const struct sw_trace_module *recorded, enum sw_object_state *state)
-{
-	(void)recorded;
-	*state = SW_OBJECT_USABLE;
-	return sw_calloc(1, sizeof(struct sw_debug_object));
-}
-
-void sw_object_close(struct sw_debug_object *object)
-{
-	free(object);
-}
-
-void sw_object_places(struct sw_debug_object *object, uint64_t address,
-		      void (*each)(void *arg, const struct sw_object_place *place), void *arg)
-{
-	(void)object, (void)address, (void)each, (void)arg;
-}
-#endif

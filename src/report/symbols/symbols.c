@@ -112,6 +112,20 @@ static void note_file(struct sw_symbols *symbols, const struct sw_trace_module *
 					   module->path));
 }
 
+/* Reading the file was given up: damaged, or made to harm. */
+static void note_trouble(struct sw_symbols *symbols, const struct sw_trace_module *module)
+{
+	const struct sw_named_file *file = sw_module_names_file(&symbols->names, module);
+	const char *trouble = file->object ? sw_object_trouble(file->object) : NULL;
+	if (!trouble)
+		return;
+	uint64_t *asked = sw_map_put(&symbols->asked, (uint64_t)(uintptr_t)file | 1);
+	if (!*asked)
+		*sw_vec_push(&symbols->complaints) =
+			keep(symbols, sw_format("%s: its names cannot be read: %s", module->path, trouble));
+	*asked = 1;
+}
+
 struct collect {
 	struct sw_symbols *symbols;
 	SW_VEC(struct sw_frame) frames;
@@ -143,6 +157,7 @@ static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uin
 	if (module) {
 		note_file(symbols, module);
 		sw_module_names_at(&symbols->names, module, ip, collect_place, &c);
+		note_trouble(symbols, module);
 	}
 	if (c.frames.n == 0)
 		*sw_vec_push(&c.frames) = (struct sw_frame){0};
