@@ -30,3 +30,9 @@ tests_bench_guard_copies_SOURCES = tests/bench/guard_copies.c
 tests_bench_guard_copies_CPPFLAGS = $(simcuda_test_cppflags)
 tests_bench_guard_copies_CFLAGS = $(SW_CFLAGS)
 tests_bench_guard_copies_LDADD = sim/libcudart.so.13
+
+check_PROGRAMS += tests/bench/bench_evaluate
+tests_bench_bench_evaluate_SOURCES = tests/bench/bench_evaluate.c tests/bench/ordinary.c tests/bench/ordinary.h tools/code_files.c tools/code_files.h
+tests_bench_bench_evaluate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tests/bench
+tests_bench_bench_evaluate_LDADD = $(SW_FOOTPRINT_LIBS)
+EXTRA_DIST += tests/bench/ordinary.cu tests/bench/ordinary.fatbin
