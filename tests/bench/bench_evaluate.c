@@ -5,6 +5,7 @@
  *     bench_evaluate IMAGE [LAUNCHES]              the kernels of ordinary.cu, with new arguments at each launch
  *     bench_evaluate --made-up FILE ARCH [EACH]    all kernels of any file, each with EACH made-up blocks of parameters
  *     bench_evaluate --digest ...                  a hash of all results as well: the same for every version
+ *     bench_evaluate --all ...                     all results as well
  *
  * Made up: half of the words are pointers, half are small numbers, the grid has 1000 x 4 blocks: harsher than programs
  * are.  Time is processor time of this thread: other load does not count.
@@ -29,6 +30,7 @@ struct bench {
 	struct sw_footprint_library *library;
 	uint32_t arch;
 	bool digest;
+	bool all; /* prints all results */
 	uint64_t hash;
 	struct sw_reaches reaches;
 };
@@ -59,20 +61,32 @@ static void print_times(const char *what, struct times *t)
 	       1e6 * (double)t->us.n / sum);
 }
 
+static void print_reaches(const struct bench *b, const char *kernel)
+{
+	for (size_t i = 0; i < b->reaches.n; i++) {
+		const struct sw_reach *r = &b->reaches.at[i];
+		printf("%s %zu: role %u extent %u polls %u why %u site %u root %u/%u/%u+%u/%u at %" PRIx64
+		       " width %" PRIu64 " rows %" PRIu64 "/%" PRIu64 " slices %" PRIu64 "/%" PRIu64 " below %d\n",
+		       kernel, i, r->role, r->extent, r->polls, r->why, r->site, r->root.kind, r->root.weak,
+		       r->root.param, r->root.span, r->root.symbol, r->address, r->width, r->rows, r->pitch, r->slices,
+		       r->slice, r->below);
+	}
+}
+
 static void add_hash(struct bench *b)
 {
 	for (size_t i = 0; i < b->reaches.n; i++) {
 		const struct sw_reach *r = &b->reaches.at[i];
-		const uint64_t part[] = {r->role,	  r->extent,	  r->polls,	 r->why,
-					 r->site,	  r->root.kind,	  r->root.weak,	 r->root.param,
-					 r->root.span,	  r->root.symbol, r->address,	 r->width,
-					 r->pitch,	  r->rows,	  r->slice,	 r->slices,
-					 r->below};
+		const uint64_t part[] = {r->role,      r->extent,    r->polls,	    r->why,	  r->site,
+					 r->root.kind, r->root.weak, r->root.param, r->root.span, r->root.symbol,
+					 r->address,   r->width,     r->pitch,	    r->rows,	  r->slice,
+					 r->slices,    r->below};
 		b->hash = sw_hash_u64(b->hash ^ sw_hash_words(part, sizeof part));
 	}
 }
 
-static void evaluate(struct bench *b, const struct sw_footprint *f, const struct sw_geometry *g, struct times *t)
+static void evaluate(struct bench *b, const char *kernel, const struct sw_footprint *f, const struct sw_geometry *g,
+		     struct times *t)
 {
 	b->reaches.n = 0;
 	double start = now();
@@ -80,6 +94,8 @@ static void evaluate(struct bench *b, const struct sw_footprint *f, const struct
 	*sw_vec_push(&t->us) = now() - start;
 	if (b->digest)
 		add_hash(b);
+	if (b->all)
+		print_reaches(b, kernel);
 }
 
 /* ---- ordinary kernels */
@@ -108,14 +124,14 @@ static void one_ordinary(struct bench *b, const struct ordinary_kernel *k, uint3
 					.block = {l.block[0], l.block[1], l.block[2]},
 					.params = l.params,
 					.param_bytes = f->param_bytes};
-		evaluate(b, f, &g, &t);
+		evaluate(b, k->name, f, &g, &t);
 		for (size_t j = 0; j < b->reaches.n; j++)
 			kinds[b->reaches.at[j].extent]++;
 		*sw_vec_push(&all->us) = t.us.at[t.us.n - 1];
 	}
 	print_times(k->name, &t);
-	printf("    %u terms, %u sites, %u facts, %u loops; boxes %u, hulls %u, open %u\n", f->terms, f->sites, f->facts,
-	       f->loops, kinds[0], kinds[1], kinds[2]);
+	printf("    %u terms, %u sites, %u facts, %u loops; boxes %u, hulls %u, open %u\n", f->terms, f->sites,
+	       f->facts, f->loops, kinds[0], kinds[1], kinds[2]);
 	free(t.us.at);
 }
 
@@ -161,9 +177,9 @@ static int one_made_up(void *arg, const struct sw_cubin_kernel *kernel)
 					.block = {256, 1, 1},
 					.params = block,
 					.param_bytes = e->footprint->param_bytes};
-		evaluate(m->b, e->footprint, &g, m->times);
-		if (getenv("BENCH_VERBOSE"))
-			printf("%10.1f us %016" PRIx64 " %s\n", m->times->us.at[m->times->us.n - 1], m->b->hash, kernel->name);
+		evaluate(m->b, kernel->name, e->footprint, &g, m->times);
+		if (m->b->all)
+			printf("%10.1f us %s\n", m->times->us.at[m->times->us.n - 1], kernel->name);
 	}
 	free(block);
 	return 0;
@@ -186,19 +202,25 @@ static uint32_t number(char **argv, int at, int argc, uint32_t otherwise)
 	return argc > at ? (uint32_t)strtoul(argv[at], NULL, 10) : otherwise;
 }
 
+static bool take(int *argc, char ***argv, const char *option)
+{
+	bool there = *argc > 1 && !strcmp((*argv)[1], option);
+	*argc -= there;
+	*argv += there;
+	return there;
+}
+
 int main(int argc, char **argv)
 {
 	struct bench b = {.arch = 90};
 	struct sw_error error;
 	bool any;
-	b.digest = argc > 1 && !strcmp(argv[1], "--digest");
-	argc -= b.digest;
-	argv += b.digest;
-	any = argc > 1 && !strcmp(argv[1], "--made-up");
-	argc -= any;
-	argv += any;
+	b.digest = take(&argc, &argv, "--digest");
+	b.all = take(&argc, &argv, "--all");
+	any = take(&argc, &argv, "--made-up");
 	if (argc < 2) {
-		fprintf(stderr, "usage: bench_evaluate [--digest] IMAGE [LAUNCHES [KERNEL]] | --made-up FILE [ARCH [EACH]]\n");
+		fprintf(stderr, "usage: bench_evaluate [--digest] [--all] IMAGE [LAUNCHES [KERNEL]] | --made-up FILE "
+				"[ARCH [EACH]]\n");
 		return 2;
 	}
 	if (sw_code_file_open(argv[1], &b.file, &error)) {

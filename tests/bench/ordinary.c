@@ -329,7 +329,8 @@ const struct ordinary_kernel ordinary_kernels[] = {
 };
 const size_t n_ordinary_kernels = sizeof ordinary_kernels / sizeof *ordinary_kernels;
 
-void ordinary_launch(const struct ordinary_kernel *kernel, uint64_t shapes, uint64_t addresses, struct ordinary_launch *out)
+void ordinary_launch(const struct ordinary_kernel *kernel, uint64_t shapes, uint64_t addresses,
+		     struct ordinary_launch *out)
 {
 	memset(out, 0, sizeof *out);
 	state = shapes * UINT64_C(0x9e3779b97f4a7c15) + 1;

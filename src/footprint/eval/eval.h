@@ -39,6 +39,8 @@ struct sw_variable {
 	bool counter;  /* of loop `of` */
 	bool quotient; /* index `of` */
 	uint32_t of;
+	uint32_t point_round; /* corner.c: of the point that is tried */
+	sw_wide point;
 };
 
 /* variable = floor(x / divisor).  Two inequalities say so. */
@@ -120,8 +122,8 @@ struct sw_eval {
 	bool recording;			   /* what holds is kept there as well */
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
-	uint32_t round;
-	uint64_t budget;	/* work left; at 0 everything is open */
+	uint32_t round, point_round;
+	uint64_t budget; /* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
 	SW_VEC(struct sw_outcome) outcome;
 
@@ -161,6 +163,7 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
 struct sw_system {
 	uint32_t n, rows;
 	uint32_t var[16];
+	uint8_t order[16]; /* indices of var, quotients behind what they divide */
 	const struct sw_form *row[SW_SYSTEM_ROWS];
 	bool cut; /* there were more */
 };
@@ -170,6 +173,10 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
 /* Narrows the quotients and unknowns of a form's system as far as bounds tell; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
+
+/* ---- corner.c: some point of the case, as far as the system tells, reaches the upper bound that the variables alone
+   give.  false: not known. */
+bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
 
 /* ---- quotient.c */
 /* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */

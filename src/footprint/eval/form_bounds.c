@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "footprint/eval/eval.h"
-#include "footprint/eval/simplex.h"
+#include "footprint/eval/multipliers.h"
 
 static struct sw_bounds bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
 {
@@ -82,6 +82,17 @@ static void system_add(const struct sw_eval *e, struct sw_system *s, const struc
 		s->row[s->rows++] = row;
 }
 
+/* Variables by number: quotients have larger ones than what they divide. */
+static void system_sort(struct sw_system *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t j = i;
+		for (; j && s->var[s->order[j - 1]] > s->var[i]; j--)
+			s->order[j] = s->order[j - 1];
+		s->order[j] = (uint8_t)i;
+	}
+}
+
 /* Closes the system over what is connected with it. */
 static void system_close(const struct sw_eval *e, struct sw_system *s)
 {
@@ -101,6 +112,7 @@ static void system_close(const struct sw_eval *e, struct sw_system *s)
 				system_add(e, s, &e->holds.at[i]);
 		}
 	} while (rows != s->rows || n != s->n);
+	system_sort(s);
 }
 
 void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
@@ -119,66 +131,27 @@ void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 	system_close(e, s);
 }
 
-/* The fraction of a number that was computed from small integers; false: none is near. */
-static bool rational(long double x, int64_t *over, int64_t *under)
-{
-	int64_t p0 = 0, p1 = 1, q0 = 1, q1 = 0;
-	long double rest = x;
-	for (int i = 0; i < 40; i++) {
-		if (rest > 1e12L)
-			return false;
-		int64_t whole = (int64_t)rest, p2, q2;
-		if (__builtin_mul_overflow(whole, p1, &p2) || __builtin_add_overflow(p2, p0, &p2) ||
-		    __builtin_mul_overflow(whole, q1, &q2) || __builtin_add_overflow(q2, q0, &q2) ||
-		    q2 > (INT64_C(1) << 40))
-			return false;
-		p0 = p1;
-		p1 = p2;
-		q0 = q1;
-		q1 = q2;
-		if (fabsl(x - (long double)p1 / q1) <= 1e-15L * x) {
-			*over = p1;
-			*under = q1;
-			return true;
-		}
-		rest = 1 / (rest - (long double)whole);
-	}
-	return false;
-}
-
 /* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
 static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
-		      const struct sw_simplex *p)
+		      const struct sw_multipliers *p)
 {
-	int64_t over[SW_SYSTEM_ROWS], under[SW_SYSTEM_ROWS], scale = 1;
-	for (uint32_t i = 0; i < s->rows; i++) {
-		over[i] = 0;
-		under[i] = 1;
-		if (p->multiplier[i] > 1e-17L && !rational(p->multiplier[i], &over[i], &under[i]))
-			over[i] = 0; /* any multiplier is right, none as well */
-		int64_t more = under[i] / (int64_t)sw_gcd((uint64_t)under[i], (uint64_t)scale);
-		if (__builtin_mul_overflow(scale, more, &scale) || scale > (INT64_C(1) << 50))
-			return SW_INFINITE;
-	}
-	sw_wide sum = sw_wide_mul(form->constant, scale), by[16];
+	sw_wide sum = 0, by[16];
 	for (uint32_t j = 0; j < s->n; j++)
-		by[j] = (sw_wide)sw_form_by(form, s->var[j]) * scale;
+		by[j] = 0;
 	const struct sw_form *part = form;
 	for (uint32_t i = 0; i <= s->rows; i++) {
-		sw_wide m = i ? sw_wide_mul(over[i - 1], scale / under[i - 1]) : scale;
-		if (i)
-			part = s->row[i - 1];
+		sw_wide m = i ? p->of_row[i - 1] : p->scale;
+		part = i ? s->row[i - 1] : form;
 		if (!m)
 			continue;
-		if (i)
-			sum = sw_wide_add(sum, sw_wide_mul(part->constant, m));
+		sum = sw_wide_add(sum, sw_wide_mul(part->constant, m));
 		for (uint32_t k = 0; k < part->n; k++) {
 			const struct sw_variable *v = &e->variable.at[part->var[k]];
 			if (v->lo == v->hi) {
 				sum = sw_wide_add(sum, sw_wide_mul(sw_wide_mul(v->lo, part->by[k]), m));
 				continue;
 			}
-			for (uint32_t j = 0; i && j < s->n; j++) {
+			for (uint32_t j = 0; j < s->n; j++) {
 				if (s->var[j] == part->var[k])
 					by[j] = sw_wide_add(by[j], sw_wide_mul(part->by[k], m));
 			}
@@ -190,7 +163,12 @@ static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const
 			sum = sw_wide_add(sum, sw_wide_mul(by[j] > 0 ? v->hi : v->lo, by[j]));
 	}
 	/* An infinity of the wrong sign is an overflow of opposite infinities: no bound. */
-	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, scale);
+	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, p->scale);
+}
+
+static long double as_real(sw_wide x)
+{
+	return x == (int64_t)x ? (long double)(int64_t)x : (long double)x;
 }
 
 static void pose(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, struct sw_simplex *p)
@@ -199,27 +177,24 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 	p->rows = s->rows;
 	for (uint32_t i = 0; i < s->rows; i++) {
 		const struct sw_form *row = s->row[i];
-		long double limit = (long double)row->constant;
+		p->constant[i] = as_real(row->constant);
 		for (uint32_t j = 0; j < s->n; j++)
 			p->row[i][j] = 0;
 		for (uint32_t k = 0; k < row->n; k++) {
 			const struct sw_variable *v = &e->variable.at[row->var[k]];
-			limit += (long double)v->lo * row->by[k];
+			if (v->lo == v->hi)
+				p->constant[i] += as_real(v->lo) * (long double)row->by[k];
 			for (uint32_t j = 0; j < s->n && v->lo != v->hi; j++) {
 				if (s->var[j] == row->var[k])
-					p->row[i][j] = -(long double)row->by[k];
+					p->row[i][j] = (long double)row->by[k];
 			}
 		}
-		p->limit[i] = limit;
 	}
 	for (uint32_t j = 0; j < s->n; j++) {
 		const struct sw_variable *v = &e->variable.at[s->var[j]];
 		p->goal[j] = (long double)sw_form_by(form, s->var[j]);
-		if (v->hi >= SW_INFINITE)
-			continue;
-		for (uint32_t k = 0; k < s->n; k++)
-			p->row[p->rows][k] = k == j;
-		p->limit[p->rows++] = (long double)(v->hi - v->lo);
+		p->lo[j] = as_real(v->lo);
+		p->hi[j] = v->hi >= SW_INFINITE ? (long double)INFINITY : as_real(v->hi);
 	}
 }
 
@@ -256,18 +231,19 @@ static sw_wide solve(struct sw_eval *e, const struct sw_form *form, const struct
 		e->budget--;
 		return e->outcome.at[*known - 1].highest;
 	}
+	struct sw_multipliers proof;
 	pose(e, form, s, &p);
-	sw_simplex_solve(&p);
+	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
 	uint64_t work = 20 + p.work / CELLS_OF_A_TERM;
 	e->budget -= work < e->budget ? work : e->budget;
-	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], proven(e, form, s, &p)};
+	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], any ? proven(e, form, s, &proof) : SW_INFINITE};
 	*known = e->outcome.n;
 	return e->outcome.at[e->outcome.n - 1].highest;
 }
 
 static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide plain)
 {
-	if (e->budget < 20)
+	if (e->budget < 20 || sw_corner_reached(e, form, s))
 		return plain;
 	sw_wide hi = solve(e, form, s);
 	if (hi >= plain)
