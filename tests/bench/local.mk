@@ -36,3 +36,8 @@ tests_bench_bench_evaluate_SOURCES = tests/bench/bench_evaluate.c tests/bench/or
 tests_bench_bench_evaluate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tests/bench
 tests_bench_bench_evaluate_LDADD = $(SW_FOOTPRINT_LIBS)
 EXTRA_DIST += tests/bench/ordinary.cu tests/bench/ordinary.fatbin
+check_PROGRAMS += tests/bench/bench_launches
+tests_bench_bench_launches_SOURCES = tests/bench/bench_launches.c tests/gpu/truth/footprints.c tests/gpu/truth/footprints.h \
+	tests/gpu/truth/contents.c tests/gpu/truth/contents.h
+tests_bench_bench_launches_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu -I$(top_srcdir)/tests/gpu/truth
+tests_bench_bench_launches_LDADD = libswreader.a $(SW_FOOTPRINT_LIBS)
