@@ -2,11 +2,11 @@
 /*
  * What evaluating the launches of a real program costs, whose trace holds the code of its kernels (syncwatch pack):
  *
- *     bench_launches [--each | --all] TRACE [MOST]
+ *     bench_launches [--each | --all | --memo | --check] TRACE [MOST]
  *
  * Launches that repeat one before with all its arguments are left out: the judge remembers those.  --each: a line a
- * kernel.  --all: all results, to compare versions with.  MOST: so many launches.  Time is processor time of this
- * thread.
+ * kernel.  --all: all results, to compare versions with.  --memo: through a memo, all launches.  --check: the same, and
+ * each result against an evaluation of its own.  MOST: so many launches.  Time is processor time of this thread.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "footprint/launch_memo.h"
 #include "truth/footprints.h"
 
 struct kernel {
@@ -29,8 +30,9 @@ struct bench {
 	struct sw_map by_name, seen;
 	SW_VEC(struct kernel) kernels;
 	SW_VEC(double) us;
-	uint64_t launches;
-	bool all;
+	uint64_t launches, wrong;
+	struct sw_launch_memo *memo;
+	bool all, check;
 };
 
 static double now(void)
@@ -70,10 +72,37 @@ static void print_reaches(const struct sw_reaches *reaches, const char *name)
 		const struct sw_reach *r = &reaches->at[i];
 		printf("%.60s %zu: role %u extent %u polls %u why %u site %u root %u/%u/%u+%u/%u at %" PRIx64
 		       " width %" PRIu64 " rows %" PRIu64 "/%" PRIu64 " slices %" PRIu64 "/%" PRIu64 " below %d\n",
-		       name, i, r->role, r->extent, r->polls, r->why, r->site, r->root.kind, r->root.weak, r->root.param,
-		       r->root.span, r->root.symbol, r->address, r->width, r->rows, r->pitch, r->slices, r->slice,
-		       r->below);
+		       name, i, r->role, r->extent, r->polls, r->why, r->site, r->root.kind, r->root.weak,
+		       r->root.param, r->root.span, r->root.symbol, r->address, r->width, r->rows, r->pitch, r->slices,
+		       r->slice, r->below);
 	}
+}
+
+/* Without the bytes between fields: compared field by field. */
+static bool same(const struct sw_reaches *x, const struct sw_reaches *y)
+{
+	for (size_t i = 0; x->n == y->n && i < x->n; i++) {
+		const struct sw_reach *a = &x->at[i], *b = &y->at[i];
+		if (a->role != b->role || a->extent != b->extent || a->polls != b->polls || a->why != b->why ||
+		    a->site != b->site || a->root.kind != b->root.kind || a->root.param != b->root.param ||
+		    a->address != b->address || a->width != b->width || a->rows != b->rows || a->pitch != b->pitch ||
+		    a->slices != b->slices || a->slice != b->slice || a->below != b->below)
+			return false;
+	}
+	return x->n == y->n;
+}
+
+static void check(struct bench *b, const struct sw_footprint *f, const struct sw_record *r,
+		  const struct sw_reaches *reaches, const char *name)
+{
+	struct sw_reaches own = {0};
+	struct sw_launch_memo *memo = b->footprints.memo;
+	b->footprints.memo = NULL;
+	footprints_at(&b->footprints, f, r, &own);
+	b->footprints.memo = memo;
+	if (!same(reaches, &own) && b->wrong++ < 10)
+		printf("not the same: %s\n", name);
+	free(own.at);
 }
 
 static void on_launch(struct bench *b, const struct sw_record *r)
@@ -89,7 +118,7 @@ static void on_launch(struct bench *b, const struct sw_record *r)
 	struct kernel *k = kernel_of(b, f);
 	b->launches++;
 	k->launches++;
-	if (!is_new(b, r))
+	if (!b->memo && !is_new(b, r))
 		return;
 	double start = now();
 	footprints_at(&b->footprints, entry->footprint, r, &reaches);
@@ -98,6 +127,8 @@ static void on_launch(struct bench *b, const struct sw_record *r)
 	*sw_vec_push(&b->us) = took;
 	if (b->all)
 		print_reaches(&reaches, f->name);
+	if (b->check)
+		check(b, entry->footprint, r, &reaches, f->name);
 	free(reaches.at);
 }
 
@@ -126,7 +157,8 @@ static void print_times(double *us, size_t n, uint64_t launches, const char *nam
 {
 	double sum = sum_of(us, n);
 	qsort(us, n, sizeof *us, by_value);
-	printf("%9.3f s, %6" PRIu64 " launches, %6zu new: mean %8.1f us, p50 %8.1f, p90 %8.1f, p99 %8.1f, most %8.1f %.90s\n",
+	printf("%9.3f s, %6" PRIu64
+	       " launches, %6zu new: mean %8.1f us, p50 %8.1f, p90 %8.1f, p99 %8.1f, most %8.1f %.90s\n",
 	       sum / 1e6, launches, n, sum / (double)n, us[n / 2], us[n * 9 / 10], us[n * 99 / 100], us[n - 1], name);
 }
 
@@ -142,18 +174,36 @@ static void print(struct bench *b, bool each)
 	print_times(b->us.at, b->us.n, b->launches, "all");
 }
 
+static bool take(int *argc, char ***argv, const char *option)
+{
+	bool there = *argc > 1 && !strcmp((*argv)[1], option);
+	*argc -= there;
+	*argv += there;
+	return there;
+}
+
+static void print_memo(const struct bench *b)
+{
+	struct sw_launch_memo_totals t = sw_launch_memo_totals(b->memo);
+	printf("%" PRIu64 " launches, %" PRIu64 " evaluated, %zu kB kept", t.asked, t.evaluated, t.bytes / 1024);
+	if (b->check)
+		printf(", %" PRIu64 " not the same", b->wrong);
+	putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
 	struct bench b = {0};
 	struct sw_error error;
 	struct sw_record r;
 	int rc;
-	bool each = argc > 1 && !strcmp(argv[1], "--each");
-	b.all = argc > 1 && !strcmp(argv[1], "--all");
-	argv += each || b.all;
-	argc -= each || b.all;
+	bool each = take(&argc, &argv, "--each");
+	b.all = take(&argc, &argv, "--all");
+	b.check = take(&argc, &argv, "--check");
+	if (b.check || take(&argc, &argv, "--memo"))
+		b.memo = sw_launch_memo_open(64 << 20);
 	if (argc < 2) {
-		fprintf(stderr, "usage: bench_launches [--each | --all] TRACE [MOST]\n");
+		fprintf(stderr, "usage: bench_launches [--each] [--all | --memo | --check] TRACE [MOST]\n");
 		return 2;
 	}
 	uint64_t most = argc > 2 ? strtoull(argv[2], NULL, 10) : UINT64_MAX;
@@ -162,10 +212,14 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	footprints_open(&b.footprints, b.reader, FROM_CHOICE, NULL);
+	b.footprints.memo = b.memo;
 	while ((rc = sw_reader_next(b.reader, &r, &error)) > 0 && b.us.n < most)
 		if (r.rec->kind == SW_REC_LAUNCH)
 			on_launch(&b, &r);
 	print(&b, each);
+	if (b.memo)
+		print_memo(&b);
+	sw_launch_memo_close(b.memo);
 	footprints_close(&b.footprints);
 	sw_reader_close(b.reader);
 	for (size_t i = 0; i < b.kernels.n; i++)
@@ -174,5 +228,5 @@ int main(int argc, char **argv)
 	free(b.us.at);
 	sw_map_free(&b.by_name);
 	sw_map_free(&b.seen);
-	return rc < 0;
+	return rc < 0 || b.wrong;
 }

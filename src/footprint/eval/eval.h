@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "footprint/footprint.h"
 #include "footprint/eval/linear_form.h"
+#include "footprint/eval/reads.h"
 
 #define SW_NONE UINT32_MAX
 
@@ -100,6 +101,7 @@ struct sw_blocks {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
+	struct sw_reads *reads;		   /* what is looked at of the launch; NULL: nobody wants to know */
 	const struct sw_access_site *site; /* being looked at */
 	struct sw_blocks blocks;	   /* that are looked at */
 	bool splitting;			   /* elements may ask for fewer blocks */
@@ -123,7 +125,7 @@ struct sw_eval {
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	uint32_t round, point_round;
-	uint64_t budget; /* work left; at 0 everything is open */
+	uint64_t budget;	/* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
 	SW_VEC(struct sw_outcome) outcome;
 
@@ -221,10 +223,15 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+/* sw_footprint_evaluate() that tells what it read; reads: may be NULL, else empty. */
+void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
+		    struct sw_reaches *out);
+/* Address of a module variable, 0 unknown. */
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
 
 /* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
-void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
-			struct sw_reaches *out);
+void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			struct sw_reads *reads, uint64_t budget, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */

@@ -22,21 +22,29 @@ static bool next_case(struct sw_eval *e)
 	return false;
 }
 
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol)
+{
+	const struct sw_geometry *g = e->g;
+	uint64_t address = g->symbol ? g->symbol(g->arg, e->f->string + e->f->symbol[symbol].name) : 0;
+	sw_reads_symbol(e->reads, symbol, address);
+	return address;
+}
+
 /* Where an unbounded access starts. */
-static uint64_t root_address(const struct sw_eval *e, const struct sw_root *root)
+static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 {
 	const struct sw_geometry *g = e->g;
 	uint64_t word = 0;
 	switch (root->kind) {
 	case SW_ROOT_PARAM:
 	case SW_ROOT_OBJECT:
-		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8)
+		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8) {
 			memcpy(&word, (const char *)g->params + root->param, 8);
+			sw_reads_root(e->reads, root->param, word);
+		}
 		return word;
 	case SW_ROOT_SYMBOL:
-		return g->symbol && root->symbol < e->f->symbols
-			       ? g->symbol(g->arg, e->f->string + e->f->symbol[root->symbol].name)
-			       : 0;
+		return root->symbol < e->f->symbols ? sw_eval_symbol(e, root->symbol) : 0;
 	default:
 		return 0;
 	}
@@ -63,7 +71,7 @@ static bool has_table(const struct sw_eval *e, const struct sw_access_site *site
 	return false;
 }
 
-static void place_open(const struct sw_eval *e, struct sw_reach *reach)
+static void place_open(struct sw_eval *e, struct sw_reach *reach)
 {
 	reach->address = root_address(e, &reach->root);
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
@@ -279,8 +287,14 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	eval_free(e);
 }
 
+void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
+		    struct sw_reaches *out)
+{
+	sw_eval_grid_split(footprint, geometry, reads, BUDGET, out);
+}
+
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out)
 {
-	sw_eval_grid_split(footprint, geometry, BUDGET, out);
+	sw_eval_launch(footprint, geometry, NULL, out);
 }

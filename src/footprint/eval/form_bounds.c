@@ -270,9 +270,11 @@ static bool solvable(const struct sw_eval *e, const struct sw_system *s)
 	return true;
 }
 
-static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+/* The form's constant is added in the end: forms that differ in it alone pose the same programs. */
+static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *whole, const struct sw_system *s)
 {
-	struct sw_bounds plain = bound(e, form, false), best = plain;
+	struct sw_bounds plain = bound(e, whole, false), best = plain;
+	struct sw_form parts = *whole, *form = &parts;
 	struct sw_form negative;
 	if (!s->rows || !solvable(e, s))
 		return plain;
@@ -280,9 +282,10 @@ static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *form, 
 		if (form->by[i] == INT64_MIN)
 			return plain;
 	}
-	best.hi = highest(e, form, s, plain.hi);
+	parts.constant = 0;
+	best.hi = sw_wide_add(highest(e, form, s, sw_wide_add(plain.hi, -whole->constant)), whole->constant);
 	negate(&negative, form);
-	best.lo = -highest(e, &negative, s, -plain.lo);
+	best.lo = sw_wide_add(-highest(e, &negative, s, sw_wide_add(whole->constant, -plain.lo)), whole->constant);
 	return best;
 }
 

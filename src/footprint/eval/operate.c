@@ -51,6 +51,7 @@ struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wid
 
 struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *t)
 {
+	sw_reads_pin(e->reads, (uint32_t)(t - e->f->term));
 	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
 }
 
@@ -70,10 +71,10 @@ static struct sw_form op_param(struct sw_eval *e, const struct sw_term *t, uint3
 {
 	uint32_t bytes = (t->width + 7u) / 8;
 	uint64_t word = 0;
-	(void)number;
 	if (t->imm < 0 || t->imm > e->g->param_bytes || e->g->param_bytes - (uint64_t)t->imm < bytes)
 		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
 	memcpy(&word, (const char *)e->g->params + t->imm, bytes);
+	sw_reads_param(e->reads, number, (uint32_t)t->imm, bytes, word);
 	return sw_form_constant(sw_wide_wrap((sw_wide)word, t->width));
 }
 
@@ -93,11 +94,8 @@ static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint3
 
 static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
-	const struct sw_footprint *f = e->f;
 	(void)number;
-	uint64_t address = e->g->symbol && t->imm >= 0 && t->imm < f->symbols
-				   ? e->g->symbol(e->g->arg, f->string + f->symbol[t->imm].name)
-				   : 0;
+	uint64_t address = t->imm >= 0 && t->imm < e->f->symbols ? sw_eval_symbol(e, (uint32_t)t->imm) : 0;
 	if (!address)
 		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
 	return sw_form_constant(sw_wide_wrap((sw_wide)address + t->imm2, t->width));
@@ -293,11 +291,12 @@ static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uin
 static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form start = sw_eval_term(e, t->a, t->width), step = sw_eval_term(e, t->b, t->width);
-	(void)number;
 	if (!step.n && !step.constant)
 		return start;
-	if (step.n || t->c >= e->f->loops)
+	if (step.n || t->c >= e->f->loops) {
+		sw_reads_pin(e->reads, number);
 		return sw_eval_unknown(e, t->width, SW_DEPEND_DATA, SW_WHY_LOOP);
+	}
 	struct sw_form counter = sw_form_variable(sw_eval_counter(e, t->c));
 	return sw_term_sum(e, t, &start, &counter, (int64_t)step.constant);
 }

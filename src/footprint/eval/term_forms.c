@@ -100,16 +100,33 @@ static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_
 	return true;
 }
 
-/* The number that a form modulo 2^width stands for, read as the type says. */
-static struct sw_form exact(struct sw_eval *e, struct sw_form form, unsigned width, bool is_signed)
+/* The same, of a term's form.  An address that is made from a base takes the same way wherever the base lies, as long
+   as it stays in the type's range. */
+static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, struct sw_bounds bounds,
+		       struct sw_bounds type)
 {
-	struct sw_bounds type = sw_type_range(width, is_signed);
+	sw_wide constant = form->constant;
+	if (!shift_into(form, bounds, type))
+		return false;
+	if (e->reads && term != SW_NONE)
+		sw_reads_between(e->reads, term, bounds.lo + form->constant - constant,
+				 bounds.hi + form->constant - constant, type.lo, type.hi);
+	return true;
+}
+
+/* The number that a form modulo 2^width stands for, read as the type says.  term: whose it is; SW_NONE: of a part. */
+static struct sw_form exact(struct sw_eval *e, uint32_t term, struct sw_form form, unsigned width, bool is_signed)
+{
+	struct sw_bounds type = sw_type_range(width, is_signed), bounds;
 	struct sw_form turns;
-	if (shift_into(&form, sw_bound_ever(e, &form), type))
+	if (shift_term(e, term, &form, sw_bound_ever(e, &form), type))
 		return form;
 	e->fleeting = true;
-	if (shift_into(&form, sw_bound(e, &form), type))
+	bounds = sw_bound(e, &form);
+	if (shift_term(e, term, &form, bounds, type))
 		return form;
+	if (e->reads && term != SW_NONE && sw_wide_add(bounds.hi, -bounds.lo) < type.hi - type.lo)
+		sw_reads_pin(e->reads, term); /* elsewhere it may lie in the range */
 	/* It may wrap: how often is a quotient, which later facts can pin down. */
 	struct sw_form moved = form;
 	moved.constant -= type.lo;
@@ -252,12 +269,12 @@ struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, b
 	const struct sw_term *t = &e->f->term[term];
 	struct sw_form form = sw_eval_term(e, term, width);
 	if (t->op == SW_OP_CONST || t->width != width)
-		return exact(e, form, width, is_signed);
+		return exact(e, SW_NONE, form, width, is_signed);
 	struct sw_term_value *v = value_at(e, term);
 	if (!v->exact[is_signed].known) {
 		bool fleeting = e->fleeting;
 		e->fleeting = false;
-		form = exact(e, form, width, is_signed);
+		form = exact(e, term, form, width, is_signed);
 		v = value_at(e, term);
 		v->exact[is_signed] = (struct sw_exact){form, true, !e->fleeting};
 		if (e->fleeting)
