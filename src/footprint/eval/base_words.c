@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "footprint/eval/eval.h"
 
 /* What is wanted of a term by those that use it. */
 enum { WANT_ALL = 1, WANT_LOW = 2, WANT_ADDRESS = 4 };
@@ -65,9 +65,18 @@ static uint32_t carriers(const struct sw_term *t)
 		return 1;
 	case SW_OP_EXTEND:
 		return t->imm >= 64;
+	case SW_OP_SELECT:
+		return 6;
 	default:
 		return 0;
 	}
+}
+
+/* Whether a pointer is null, which no base is. */
+static bool asks_for_null(const struct sw_footprint *f, const struct sw_term *t)
+{
+	return t->op == SW_OP_COMPARE && (t->imm == SW_EQ || t->imm == SW_NE) && t->imm2 == 64 &&
+	       f->term[t->a].op == SW_OP_PARAM && is_constant_below(f, t->b, 1);
 }
 
 /* What a term wants of its operands, when all that use it have said what they want. */
@@ -77,7 +86,7 @@ static void want_operands(struct base_search *s, uint32_t number)
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
 	bool masks = t->op == SW_OP_AND && (is_constant_below(s->f, t->a, 1 << SW_BASE_LOW_BITS) ||
 					    is_constant_below(s->f, t->b, 1 << SW_BASE_LOW_BITS));
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !asks_for_null(s->f, t); i++) {
 		if (operand[i] == SW_NO_TERM)
 			continue;
 		bool carries = carriers(t) >> i & 1;
@@ -89,7 +98,7 @@ static void want_operands(struct base_search *s, uint32_t number)
 			want(s, operand[i], WANT_ALL);
 	}
 	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++) {
-		want(s, s->f->alternative[t->a + i], WANT_ALL);
+		want(s, s->f->alternative[t->a + i], t->width == 64 ? s->want[number] : WANT_ALL);
 		if (t->imm2)
 			want(s, s->f->alternative[t->a + t->b + i], WANT_ALL);
 	}
@@ -148,20 +157,49 @@ static void find_candidates(struct base_search *s)
 	}
 }
 
-/* Marks the sums that each base goes into.  A sum of two bases makes both numbers. */
-static void follow(struct base_search *s, bool *number)
+/* A sum has one base at most. */
+static void follow_sum(struct base_search *s, uint32_t number, bool *is_number)
+{
+	const struct sw_term *t = &s->f->term[number];
+	uint32_t operand[2] = {t->a, t->b}, from = carriers(t), n = sw_term_operands(t);
+	uint8_t *of = s->out->of;
+	for (uint32_t k = 0; k < 2 && k < n; k++) {
+		if (!(from >> k & 1) || operand[k] == SW_NO_TERM || !of[operand[k]])
+			continue;
+		if (of[number])
+			is_number[of[number] - 1] = is_number[of[operand[k]] - 1] = true;
+		of[number] = of[operand[k]];
+	}
+}
+
+/* One of several: all have the same base, or theirs are numbers. */
+static void follow_choice(struct base_search *s, uint32_t number, const uint32_t *from, uint32_t n, bool *is_number)
 {
 	uint8_t *of = s->out->of;
+	bool same = true;
+	for (uint32_t i = 1; i < n; i++)
+		same &= of[from[i]] == of[from[0]];
+	for (uint32_t i = 0; i < n && !same; i++) {
+		if (of[from[i]])
+			is_number[of[from[i]] - 1] = true;
+	}
+	of[number] = same && n ? of[from[0]] : 0;
+}
+
+/* Marks what each base goes into. */
+static void follow(struct base_search *s, bool *is_number)
+{
 	for (uint32_t i = 0; i < s->f->terms; i++) {
 		const struct sw_term *t = &s->f->term[i];
-		uint32_t operand[2] = {t->a, t->b}, from = carriers(t), n = sw_term_operands(t);
-		for (uint32_t k = 0; k < 2 && k < n; k++) {
-			if (!(from >> k & 1) || operand[k] == SW_NO_TERM || !of[operand[k]])
-				continue;
-			if (of[i])
-				number[of[i] - 1] = number[of[operand[k]] - 1] = true;
-			of[i] = of[operand[k]];
-		}
+		const uint32_t way[2] = {t->b, t->c};
+		if (t->width != 64)
+			continue;
+		if (t->op == SW_TERM_ANY)
+			follow_choice(s, i, s->f->alternative + t->a, t->b, is_number);
+		else if (t->op == SW_OP_SELECT)
+			follow_choice(s, i, way, 2, is_number);
+		else
+			follow_sum(s, i, is_number);
 	}
 }
 
@@ -172,7 +210,7 @@ static bool is_own(const struct base_search *s, const struct sw_access_site *sit
 	bool same = root->kind == SW_ROOT_PARAM && root->span <= 8 && root->param == s->out->at[base];
 	if (site->address == SW_NO_TERM)
 		return same;
-	return same && site->roots == 1 && s->out->of[site->address] == base + 1;
+	return same && root == sw_eval_root(s->f, site) && s->out->of[site->address] == base + 1;
 }
 
 static void check_sites(const struct base_search *s, bool *number)
@@ -181,7 +219,8 @@ static void check_sites(const struct base_search *s, bool *number)
 	for (uint32_t i = 0; i < f->sites; i++) {
 		const struct sw_access_site *site = &f->site[i];
 		uint32_t base = site->address == SW_NO_TERM ? 0 : s->out->of[site->address];
-		if (base && (site->roots != 1 || !is_own(s, site, &f->root[site->root], base - 1)))
+		const struct sw_root *named = sw_eval_root(f, site);
+		if (base && (!named || !is_own(s, site, named, base - 1)))
 			number[base - 1] = true;
 		for (uint32_t k = 0; k < site->roots; k++) {
 			const struct sw_root *root = &f->root[site->root + k];

@@ -226,6 +226,8 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
 /* sw_footprint_evaluate() that tells what it read; reads: may be NULL, else empty. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_reaches *out);
+/* The root that the access's boxes are told of; NULL: it has none. */
+const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
 /* Address of a module variable, 0 unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
 

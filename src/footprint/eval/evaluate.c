@@ -74,6 +74,8 @@ static bool has_table(const struct sw_eval *e, const struct sw_access_site *site
 static void place_open(struct sw_eval *e, struct sw_reach *reach)
 {
 	reach->address = root_address(e, &reach->root);
+	if (reach->address && e->descent.least > -SW_INFINITE && e->site->address != SW_NO_TERM)
+		sw_reads_below(e->reads, e->site->address, e->descent.least, &reach->root, reach->address);
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
 }
 
@@ -106,7 +108,7 @@ static void add_open(struct sw_eval *e, const struct sw_access_site *site, struc
 	}
 }
 
-static struct sw_root strongest(const struct sw_footprint *f, const struct sw_access_site *site)
+const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw_access_site *site)
 {
 	const struct sw_root *best = NULL;
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -114,7 +116,7 @@ static struct sw_root strongest(const struct sw_footprint *f, const struct sw_ac
 		if (!best || root->weak < best->weak || (root->weak == best->weak && root->kind < best->kind))
 			best = root;
 	}
-	return best ? *best : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+	return best;
 }
 
 /* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
@@ -157,6 +159,8 @@ static void name_word(struct sw_eval *e, const struct sw_access_site *site, stru
 		return;
 	while (i < site->roots && !holds_word(&e->f->root[site->root + i], words.at[0]))
 		i++;
+	if (i < site->roots)
+		sw_reads_pin(e->reads, site->address);
 	for (size_t k = from; i < site->roots && k < out->n; k++) {
 		out->at[k].root = e->f->root[site->root + i];
 		out->at[k].root.param = words.at[0];
@@ -220,7 +224,8 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 		why = SW_WHY_COMPLEX;
 	e->site = site;
 	e->descent = SW_DESCENT_ANYWHERE;
-	like.root = strongest(e->f, site);
+	const struct sw_root *root = sw_eval_root(e->f, site);
+	like.root = root ? *root : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 	e->choices = 0;
 	e->choosing = true;
 	if (!open) {

@@ -237,6 +237,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 		sw_eval_take(e, choice ? t->c : t->b);
 		return choice ? b : a;
 	}
+	sw_reads_pin(e->reads, number);
 	struct sw_form x = sw_eval_exact(e, t->b, t->width, true), y = sw_eval_exact(e, t->c, t->width, true);
 	return hull(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
 }
@@ -250,6 +251,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
 	if (choice != SW_NONE)
 		return sw_eval_term(e, from[choice], t->width);
+	sw_reads_pin(e->reads, number);
 	struct sw_bounds all = {SW_INFINITE, -SW_INFINITE};
 	uint64_t depends = 0;
 	enum sw_why why = SW_WHY_NONE;

@@ -73,3 +73,15 @@ void sw_reads_pin(struct sw_reads *reads, uint32_t term)
 {
 	sw_reads_between(reads, term, 0, 0, 0, 0);
 }
+
+void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address)
+{
+	uint32_t base = reads ? reads->words->of[term] : 0;
+	sw_wide at = (sw_wide)address;
+	if (!base || (root->kind == SW_ROOT_PARAM && root->param == reads->words->at[base - 1])) /* both move */
+		return;
+	if (least < at)
+		sw_reads_between(reads, term, least, least, -SW_INFINITE, at - 1);
+	else
+		sw_reads_between(reads, term, least, least, at, SW_INFINITE);
+}

@@ -48,6 +48,8 @@ void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value);
 void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
 /* Numbers between lo and hi were made from the term, and it counts that they lie in [from, to]. */
 void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to);
+/* It counts whether `least`, made from the term, lies below the address that a root's word holds. */
+void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
 /* What was decided holds for the very value of the term's base only. */
 void sw_reads_pin(struct sw_reads *reads, uint32_t term);
 
