@@ -34,6 +34,7 @@
 
 struct sw_variable {
 	sw_wide lo, hi;		  /* in this case */
+	uint64_t mark;		  /* a hash of lo and hi */
 	sw_wide lo_ever, hi_ever; /* whatever the facts */
 	uint64_t depends;
 	uint8_t why;   /* enum sw_why: its values are not known to be all taken; SW_WHY_NONE */
@@ -47,6 +48,7 @@ struct sw_variable {
 /* variable = floor(x / divisor).  Two inequalities say so. */
 struct sw_quotient {
 	struct sw_form x, least, most;
+	uint64_t least_hash, most_hash;
 	int64_t divisor;
 	uint32_t var;
 	uint32_t next; /* of those whose x has the same hash; SW_NONE */
@@ -74,6 +76,11 @@ struct sw_descent {
 struct sw_outcome {
 	uint64_t check;
 	sw_wide highest;
+};
+/* What the variables of a system were narrowed to: range[from ..], in the system's order. */
+struct sw_narrowing {
+	uint64_t check;
+	size_t from;
 };
 
 struct sw_choice {
@@ -128,11 +135,15 @@ struct sw_eval {
 	uint64_t budget;	/* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
 	SW_VEC(struct sw_outcome) outcome;
+	struct sw_map narrowing_of; /* the same for systems that were narrowed */
+	SW_VEC(struct sw_narrowing) narrowing;
+	SW_VEC(struct sw_bounds) range;
 
 	struct sw_descent descent; /* of the site, where it is open */
 
 	/* The case. */
-	SW_VEC(struct sw_form) holds; /* form >= 0 */
+	SW_VEC(struct sw_form) holds;	/* form >= 0 */
+	SW_VEC(uint64_t) hold_hash;	/* of each */
 	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
 	SW_VEC(uint32_t) forget;      /* values that do not last */
 	SW_VEC(uint32_t) loops;	      /* that count here */
@@ -148,6 +159,8 @@ struct sw_eval {
 uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
 /* Narrows in this case; an empty interval makes the case impossible. */
 void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi);
+/* The interval was changed. */
+void sw_eval_mark(struct sw_variable *v);
 static inline bool sw_eval_fixed(const struct sw_eval *e, uint32_t var)
 {
 	return e->variable.at[var].lo == e->variable.at[var].hi;
@@ -167,7 +180,8 @@ struct sw_system {
 	uint32_t var[16];
 	uint8_t order[16]; /* indices of var, quotients behind what they divide */
 	const struct sw_form *row[SW_SYSTEM_ROWS];
-	bool cut; /* there were more */
+	uint64_t hash, check; /* of the rows and the intervals of their variables */
+	bool cut;	      /* there were more */
 };
 void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
 /* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
@@ -236,7 +250,8 @@ void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_ge
 			struct sw_reads *reads, uint64_t budget, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
-void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);	 /* form >= 0 from here on */
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
 	struct sw_form difference;   /* exact */

@@ -263,6 +263,10 @@ static void eval_free(struct sw_eval *e)
 	free(e->inequality.at);
 	free(e->stamp);
 	free(e->holds.at);
+	free(e->hold_hash.at);
+	sw_map_free(&e->narrowing_of);
+	free(e->narrowing.at);
+	free(e->range.at);
 	free(e->narrowed.at);
 	free(e->forget.at);
 	free(e->loops.at);

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Terms to forms: each once, in an order that needs no recursion. */
+#include "base/hash.h"
 #include "footprint/eval/eval.h"
 
 uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why)
 {
 	*sw_vec_push(&e->variable) = (struct sw_variable){
 		.lo = lo, .hi = hi, .lo_ever = lo, .hi_ever = hi, .depends = depends, .why = (uint8_t)why};
+	sw_eval_mark(&e->variable.at[e->variable.n - 1]);
 	return (uint32_t)e->variable.n - 1;
+}
+
+void sw_eval_mark(struct sw_variable *v)
+{
+	uint64_t lo = (uint64_t)v->lo ^ sw_hash_u64((uint64_t)(v->lo >> 64) + 1);
+	uint64_t hi = (uint64_t)v->hi ^ sw_hash_u64((uint64_t)(v->hi >> 64) + 2);
+	v->mark = sw_hash_u64(lo + 3 * sw_hash_u64(hi));
 }
 
 static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
@@ -22,6 +31,7 @@ static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 		e->impossible = true;
 		v->hi = v->lo;
 	}
+	sw_eval_mark(v);
 }
 
 void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
@@ -43,9 +53,9 @@ void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 			sw_wide_add(below.constant, sw_wide_add(sw_wide_mul(v->hi, q->divisor), q->divisor - 1));
 		if (q->x.n != 1 || (q->x.by[0] != 1 && q->x.by[0] != -1)) {
 			if (above.constant > -SW_INFINITE && above.constant < SW_INFINITE)
-				*sw_vec_push(&e->holds) = above;
+				sw_eval_hold_row(e, &above);
 			if (below.constant < SW_INFINITE && below.constant > -SW_INFINITE)
-				*sw_vec_push(&e->holds) = below;
+				sw_eval_hold_row(e, &below);
 			return;
 		}
 		var = q->x.var[0];
