@@ -131,6 +131,7 @@ struct sw_eval {
 	bool recording;			   /* what holds is kept there as well */
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
+	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
 	uint32_t round, point_round;
 	uint64_t budget;	/* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
@@ -219,6 +220,9 @@ uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options);
    too many cases.  Its conditions are known. */
 uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
 
+/* The way of a SELECT that is the only one, if taking it says nothing of any loop; SW_NONE.  Its condition is known. */
+uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t);
+
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
@@ -272,6 +276,8 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+/* By term: does sw_eval_enter_loops() find any? */
+void sw_eval_find_counts(struct sw_eval *e);
 /* One of several ways is looked at, the term that it leads to: its loops are entered.  They are over, and what their
    counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t term);

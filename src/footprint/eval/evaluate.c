@@ -262,6 +262,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->loop);
 	free(e->inequality.at);
 	free(e->stamp);
+	free(e->counts);
 	free(e->holds.at);
 	free(e->hold_hash.at);
 	sw_map_free(&e->narrowing_of);
@@ -282,6 +283,8 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
 	for (uint32_t i = 0; i < f->loops; i++)
 		e->loop[i].counter = SW_NONE;
+	e->counts = sw_calloc(f->terms + 1u, sizeof *e->counts);
+	sw_eval_find_counts(e);
 	sw_eval_loops(e);
 	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {
 		if (only && !only[i])

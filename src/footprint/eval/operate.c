@@ -225,6 +225,9 @@ static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_
 
 static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
+	uint32_t way = sw_eval_plain_way(e, t);
+	if (way != SW_NONE)
+		return sw_eval_term(e, way, t->width);
 	struct sw_form a = sw_eval_term(e, t->b, t->width), b = sw_eval_term(e, t->c, t->width);
 	if (sw_form_equal(&a, &b))
 		return a;
@@ -266,16 +269,11 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	return sw_eval_opaque(e, all.lo, all.hi, depends, why ? why : SW_WHY_COMPLEX);
 }
 
-static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+/* 1, 0, or -1: either. */
+static int decide(const struct sw_comparison *c, struct sw_bounds d)
 {
-	struct sw_comparison c;
-	(void)t;
-	e->fleeting = true; /* facts may decide it */
-	if (!sw_eval_compare(e, number, true, &c))
-		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
-	struct sw_bounds d = sw_bound(e, &c.difference);
 	bool yes, no;
-	switch (c.condition) {
+	switch (c->condition) {
 	case SW_LT:
 		yes = d.hi < 0, no = d.lo >= 0;
 		break;
@@ -285,9 +283,27 @@ static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uin
 	default:
 		yes = d.lo == 0 && d.hi == 0, no = d.lo > 0 || d.hi < 0;
 	}
-	if (yes || no)
-		return sw_form_constant((c.condition == SW_NE) != yes);
-	return sw_eval_opaque(e, 0, 1, sw_eval_depends(e, &c.difference), SW_WHY_COMPUTED);
+	return yes || no ? (c->condition == SW_NE) != yes : -1;
+}
+
+static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_comparison c;
+	if (!sw_eval_compare(e, number, true, &c)) {
+		e->fleeting = true;
+		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
+	}
+	struct sw_bounds d = sw_bound_ever(e, &c.difference);
+	/* Of equality, a difference modulo 2^width counts as long as it makes no turn. */
+	sw_wide turn = (sw_wide)1 << t->imm2;
+	bool whole = c.condition == SW_LT || c.condition == SW_LE || (d.lo > -turn && d.hi < turn);
+	int answer = whole ? decide(&c, d) : -1;
+	if (answer < 0) {
+		e->fleeting = true; /* facts may decide it */
+		answer = decide(&c, sw_bound(e, &c.difference));
+	}
+	return answer < 0 ? sw_eval_opaque(e, 0, 1, sw_eval_depends(e, &c.difference), SW_WHY_COMPUTED)
+			  : sw_form_constant(answer);
 }
 
 static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32_t number)

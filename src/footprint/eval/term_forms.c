@@ -193,7 +193,8 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 			n++;
 		}
 	}
-	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	/* The loops that it depends on are entered in each case anew, and what is left open counts in each. */
+	e->fleeting |= n != 1 || t->imm != SW_WHY_NONE || e->counts[e->f->alternative[t->a + first]];
 	if (n == 1)
 		return first;
 	uint32_t choice = sw_eval_case_choose(e, number, t->b);
@@ -201,6 +202,13 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 		return choice;
 	e->blind = true; /* nothing tells when it is this one */
 	return n && !possible(e, t, choice) ? first : choice;
+}
+
+uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t)
+{
+	int truth = sw_eval_truth(e, t->a);
+	uint32_t way = truth ? t->b : t->c;
+	return truth < 0 || e->counts[way] ? SW_NONE : way;
 }
 
 /* Pushes operands that are not known yet. */
@@ -225,6 +233,14 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 		return e->work.n > before;
 	}
 	uint32_t n = sw_term_operands(t);
+	if (t->op == SW_OP_SELECT) { /* what is not chosen need not be computed */
+		uint32_t way = known(e, t->a) ? sw_eval_plain_way(e, t) : t->a;
+		if (way != SW_NONE) {
+			if (!known(e, way))
+				*sw_vec_push(&e->work) = way;
+			return e->work.n > before;
+		}
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (operand[i] != SW_NO_TERM && !known(e, operand[i]))
 			*sw_vec_push(&e->work) = operand[i];
