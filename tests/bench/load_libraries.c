@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "code_files.h"
+#include "image/image.h"
 
 #define BASE	   0x550000000000ull
 #define APART	   (1ull << 36)
@@ -98,6 +100,94 @@ static void add_images(struct tb *tb)
 		tb_image(tb, SW_IMAGE_ELF, NULL, bytes, JIT_BYTES);
 	}
 	free(bytes);
+}
+
+/* ---- kernels of libraries ------------------------------------------------------------------------------------ */
+
+struct picking {
+	struct tb *tb;
+	SW_VEC(uint32_t) functions;
+	SW_VEC(uint32_t) bytes; /* of their parameters */
+	unsigned seen, every;
+};
+
+static int pick_kernel(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	struct picking *p = arg;
+	size_t name = strlen(kernel->name);
+	uint32_t id = p->tb->functions + 1;
+	if (p->seen++ % p->every || kernel->param_bytes > 4096)
+		return 0;
+	p->tb->functions = id;
+	struct sw_rec_function *r =
+		tb_add(p->tb, SW_REC_FUNCTION, sizeof *r + kernel->params * sizeof *kernel->param + name, true);
+	r->id = id;
+	r->image = p->tb->image;
+	r->handle = 0x6000u + id;
+	r->flags = SW_FUNCTION_KERNEL;
+	r->params = (uint16_t)kernel->params;
+	r->name_bytes = (uint16_t)name;
+	if (kernel->params)
+		memcpy(r + 1, kernel->param, kernel->params * sizeof *kernel->param);
+	memcpy((char *)(r + 1) + kernel->params * sizeof *kernel->param, kernel->name, name);
+	*sw_vec_push(&p->functions) = id;
+	*sw_vec_push(&p->bytes) = kernel->param_bytes;
+	return 0;
+}
+
+static uint32_t add_image_in(struct tb *tb, const char *path, uint64_t offset, uint64_t bytes)
+{
+	size_t length = strlen(path);
+	struct sw_rec_image *r = tb_add(tb, SW_REC_IMAGE, sizeof *r + length, true);
+	r->id = ++tb->images;
+	r->kind = SW_IMAGE_FATBIN;
+	r->handle = 0x7000u + r->id;
+	r->bytes = bytes;
+	r->file_offset = offset;
+	r->path_bytes = (uint32_t)length;
+	memcpy(r + 1, path, length);
+	return tb->images;
+}
+
+static void pick_kernels(struct picking *p, const char *path)
+{
+	struct sw_code_file file;
+	struct sw_error error;
+	if (sw_code_file_open(path, &file, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		exit(1);
+	}
+	for (size_t i = 0; i < file.images.n; i++) {
+		const struct sw_code_image *image = &file.images.at[i];
+		p->tb->image = add_image_in(p->tb, path, image->offset, image->n);
+		sw_image_kernels(image->bytes, image->n, 90, pick_kernel, p, NULL);
+	}
+	sw_code_file_close(&file);
+}
+
+void load_kernels(struct tb *tb, uint64_t launches, char **paths, unsigned n)
+{
+	struct picking p = {.tb = tb, .every = 20};
+	uint64_t block[512], state = 1;
+	tb_stream_create(tb, 0x1000, 1);
+	tb_alloc(tb, SW_MEM_DEVICE, 0x7f0000000000ull, 1u << 30);
+	for (unsigned i = 0; i < n; i++) {
+		add_library(tb, paths[i], i);
+		pick_kernels(&p, paths[i]);
+	}
+	for (uint64_t i = 0; i < launches && p.functions.n; i++) {
+		size_t k = i % p.functions.n;
+		for (unsigned w = 0; w < 512; w++) {
+			state = state * 6364136223846793005ull + 1442695040888963407ull;
+			block[w] = w % 2 ? 32 + (state >> 58) : 0x7f0000000000ull + (state >> 36) * 4;
+		}
+		struct sw_rec_launch *r = tb_launch_block(tb, p.functions.at[k], 0x1000, block, p.bytes.at[k]);
+		r->grid[0] = 64;
+		r->block[0] = 128;
+	}
+	fprintf(stderr, "%zu kernels\n", p.functions.n);
+	free(p.functions.at);
+	free(p.bytes.at);
 }
 
 void load_libraries(struct tb *tb, uint64_t launches, char **paths, unsigned n)

@@ -18,5 +18,7 @@ void load_rivals(struct tb *tb, uint64_t launches);
 
 /* Calls from inside of libraries, forty frames deep, from 64 places that wait, with 50 MB of code recorded. */
 void load_libraries(struct tb *tb, uint64_t launches, char **paths, unsigned n);
+/* One stream, every twentieth kernel of libraries that hold device code, with made-up arguments. */
+void load_kernels(struct tb *tb, uint64_t launches, char **paths, unsigned n);
 
 #endif

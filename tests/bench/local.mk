@@ -9,12 +9,12 @@ check_PROGRAMS += tests/bench/bench_reader
 tests_bench_bench_reader_SOURCES = tests/bench/bench_reader.c
 tests_bench_bench_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS)
-bench_loads = tests/bench/loads.c tests/bench/load_libraries.c tests/bench/loads.h
+bench_loads = tests/bench/loads.c tests/bench/loads.h
 bench_loads_cppflags = -DSW_ORDINARY='"$(abs_top_srcdir)/tests/bench/ordinary.fatbin"'
 check_PROGRAMS += tests/bench/make_load
-tests_bench_make_load_SOURCES = tests/bench/make_load.c $(bench_loads)
-tests_bench_make_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(bench_loads_cppflags)
-tests_bench_make_load_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS)
+tests_bench_make_load_SOURCES = tests/bench/make_load.c tests/bench/load_libraries.c tools/code_files.c tools/code_files.h $(bench_loads)
+tests_bench_make_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -I$(top_srcdir)/tools $(bench_loads_cppflags)
+tests_bench_make_load_LDADD = tests/reader/libtracebuilder.a libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/bench_detect
 tests_bench_bench_detect_SOURCES = tests/bench/bench_detect.c tests/detect/kernels.c tests/detect/kernels.h $(bench_loads)
 tests_bench_bench_detect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(bench_loads_cppflags)

@@ -3,7 +3,7 @@
  * Writes one of the loads as a trace, for timing the command itself:
  *
  *     make_load generation|slices|rivals LAUNCHES TRACE
- *     make_load libraries LAUNCHES TRACE LIBRARY...
+ *     make_load libraries|kernels LAUNCHES TRACE LIBRARY...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +25,14 @@ int main(int argc, char **argv)
 			tb_close(tb, true);
 			return 0;
 		}
-	if (argc > 4 && !strcmp(argv[1], "libraries")) {
+	if (argc > 4 && (!strcmp(argv[1], "libraries") || !strcmp(argv[1], "kernels"))) {
 		struct tb *tb = tb_new(argv[3], &(struct tb_options){.chunk_bytes = 1 << 20});
-		load_libraries(tb, strtoull(argv[2], NULL, 10), argv + 4, (unsigned)argc - 4);
+		(argv[1][0] == 'k' ? load_kernels : load_libraries)(tb, strtoull(argv[2], NULL, 10), argv + 4,
+								    (unsigned)argc - 4);
 		tb_close(tb, true);
 		return 0;
 	}
 	fprintf(stderr, "usage: make_load generation|slices|rivals LAUNCHES TRACE\n"
-			"       make_load libraries LAUNCHES TRACE LIBRARY...\n");
+			"       make_load libraries|kernels LAUNCHES TRACE LIBRARY...\n");
 	return 2;
 }
