@@ -101,9 +101,9 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 void sw_model_free(struct sw_model *m)
 {
 	sw_wait_forget(m);
+	sw_plans_free(m->plans); /* remembers by footprints of the library */
 	sw_footprint_library_close(m->library);
 	sw_kernels_free(m->kernels);
-	sw_plans_free(m->plans);
 	sw_variables_free(m->variables);
 	sw_handles_free(m->handles);
 	sw_first_uses_free(m->first_uses);

@@ -26,6 +26,9 @@ struct sw_footprint_image {
 	uint64_t id;   /* distinguishes images within this run */
 	uint64_t hash; /* of the content, across runs; 0: unknown, then nothing is kept on disk */
 	const void *(*bytes)(void *arg, size_t *size, struct sw_error *error);
+	/* A part of the content was read and is not wanted soon, though perhaps again: pages of a mapped file need not
+	   stay resident.  On any thread.  NULL: nobody cares. */
+	void (*was_read)(void *arg, const void *at, size_t bytes);
 	void *arg;
 };
 

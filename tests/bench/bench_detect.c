@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/loads.h"
 #include "detect/detect.h"
 #include "detect/kernels.h"
 #include "reader/trace_builder.h"
@@ -181,6 +182,7 @@ static const struct {
 } shapes[] = {
 	{"launches", launches}, {"pipeline", pipeline}, {"chunks", chunks},   {"churn", churn},
 	{"hazards", hazards},	{"coded", coded},	{"offsets", offsets},
+	{"generation", load_generation}, {"slices", load_slices}, {"rivals", load_rivals},
 };
 
 static void measure(size_t i, uint64_t operations)

@@ -9,9 +9,15 @@ check_PROGRAMS += tests/bench/bench_reader
 tests_bench_bench_reader_SOURCES = tests/bench/bench_reader.c
 tests_bench_bench_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS)
+bench_loads = tests/bench/loads.c tests/bench/loads.h
+bench_loads_cppflags = -DSW_ORDINARY='"$(abs_top_srcdir)/tests/bench/ordinary.fatbin"'
+check_PROGRAMS += tests/bench/make_load
+tests_bench_make_load_SOURCES = tests/bench/make_load.c tests/bench/load_libraries.c tools/code_files.c tools/code_files.h $(bench_loads)
+tests_bench_make_load_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -I$(top_srcdir)/tools $(bench_loads_cppflags)
+tests_bench_make_load_LDADD = tests/reader/libtracebuilder.a libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/bench_detect
-tests_bench_bench_detect_SOURCES = tests/bench/bench_detect.c tests/detect/kernels.c tests/detect/kernels.h
-tests_bench_bench_detect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_bench_detect_SOURCES = tests/bench/bench_detect.c tests/detect/kernels.c tests/detect/kernels.h $(bench_loads)
+tests_bench_bench_detect_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(bench_loads_cppflags)
 tests_bench_bench_detect_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/bench_footprint
 tests_bench_bench_footprint_SOURCES = tests/bench/bench_footprint.c tools/code_files.c tools/code_files.h
@@ -30,3 +36,14 @@ tests_bench_guard_copies_SOURCES = tests/bench/guard_copies.c
 tests_bench_guard_copies_CPPFLAGS = $(simcuda_test_cppflags)
 tests_bench_guard_copies_CFLAGS = $(SW_CFLAGS)
 tests_bench_guard_copies_LDADD = sim/libcudart.so.13
+
+check_PROGRAMS += tests/bench/bench_evaluate
+tests_bench_bench_evaluate_SOURCES = tests/bench/bench_evaluate.c tests/bench/ordinary.c tests/bench/ordinary.h tools/code_files.c tools/code_files.h
+tests_bench_bench_evaluate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tests/bench
+tests_bench_bench_evaluate_LDADD = $(SW_FOOTPRINT_LIBS)
+EXTRA_DIST += tests/bench/ordinary.cu tests/bench/ordinary.fatbin
+check_PROGRAMS += tests/bench/bench_launches
+tests_bench_bench_launches_SOURCES = tests/bench/bench_launches.c tests/gpu/truth/footprints.c tests/gpu/truth/footprints.h \
+	tests/gpu/truth/contents.c tests/gpu/truth/contents.h
+tests_bench_bench_launches_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu -I$(top_srcdir)/tests/gpu/truth
+tests_bench_bench_launches_LDADD = libswreader.a $(SW_FOOTPRINT_LIBS)

@@ -226,5 +226,5 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 
 struct sw_footprint_image fake_named(struct fake_image *image, uint64_t id, uint64_t hash)
 {
-	return (struct sw_footprint_image){id, hash, bytes_of, image};
+	return (struct sw_footprint_image){.id = id, .hash = hash, .bytes = bytes_of, .arg = image};
 }

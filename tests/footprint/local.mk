@@ -92,3 +92,9 @@ tests_footprint_test_sass_SOURCES = tests/footprint/test_sass.c
 tests_footprint_test_sass_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_sass_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
+
+check_PROGRAMS += tests/footprint/test_launch_memo
+TESTS += tests/footprint/test_launch_memo
+tests_footprint_test_launch_memo_SOURCES = \
+	tests/footprint/test_launch_memo.c tests/footprint/oracle.h tests/footprint/oracle_kernels.c tests/footprint/terms.h
+tests_footprint_test_launch_memo_LDADD = $(SW_FOOTPRINT_LIBS)

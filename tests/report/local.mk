@@ -24,7 +24,7 @@ if HAVE_LIBDW
 check_PROGRAMS += tests/report/test_symbols
 TESTS += tests/report/test_symbols
 tests_report_test_symbols_SOURCES = tests/report/test_symbols.c
-tests_report_test_symbols_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -g -O1
+tests_report_test_symbols_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(DW_CFLAGS) -g -O1
 tests_report_test_symbols_LDADD = libswreport.a libswbase.a $(CHECK_LIBS) $(DW_LIBS)
 endif
 endif

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <elfutils/libdwfl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "report/symbols/debug_objects.h"
+#include "report/symbols/symbol_index.h"
 
 struct seen {
 	char symbol[4][64], file[4][64];
@@ -125,6 +127,136 @@ START_TEST(missing_and_foreign_files_give_nothing)
 }
 END_TEST
 
+/* ---- which symbol holds an address */
+
+static int64_t find(const struct sw_symbol_index *index, uint64_t address)
+{
+	bool label;
+	return sw_symbol_index_find(index, address, &label);
+}
+
+START_TEST(an_address_has_the_name_of_the_nearest_symbol_that_holds_it)
+{
+	struct sw_symbol_index index = {0};
+	sw_symbol_index_add(&index, 0x3000, 0x100, 1, SW_SYMBOL_WEAK);
+	sw_symbol_index_add(&index, 0x1000, 0x1000, 2, SW_SYMBOL_GLOBAL);
+	sw_symbol_index_add(&index, 0x1100, 0x10, 3, SW_SYMBOL_GLOBAL); /* inside of 2 */
+	sw_symbol_index_add(&index, 0x3000, 0x100, 4, SW_SYMBOL_GLOBAL);
+	sw_symbol_index_add(&index, 0x3000, 0x80, 5, SW_SYMBOL_WEAK);
+	sw_symbol_index_add(&index, UINT64_MAX - 8, 0x100, 6, SW_SYMBOL_GLOBAL);
+	sw_symbol_index_finish(&index);
+	ck_assert_int_eq(find(&index, 0xfff), -1);
+	ck_assert_int_eq(find(&index, 0x1000), 2);
+	ck_assert_int_eq(find(&index, 0x110f), 3);
+	ck_assert_int_eq(find(&index, 0x1110), 2); /* behind 3, still in 2 */
+	ck_assert_int_eq(find(&index, 0x1fff), 2);
+	ck_assert_int_eq(find(&index, 0x2000), -1);
+	ck_assert_int_eq(find(&index, 0x307f), 5); /* the shortest of those at 0x3000 */
+	ck_assert_int_eq(find(&index, 0x3080), 4); /* the global one of two alike */
+	ck_assert_int_eq(find(&index, UINT64_MAX - 1), 6);
+	sw_symbol_index_free(&index);
+	sw_symbol_index_finish(&index);
+	ck_assert_int_eq(find(&index, 0x1000), -1);
+}
+END_TEST
+
+START_TEST(local_symbols_and_labels_only_count_where_no_other_holds_the_address)
+{
+	struct sw_symbol_index index = {0};
+	bool label;
+	sw_symbol_index_add(&index, 0x1000, 0x1000, 1, SW_SYMBOL_WEAK);
+	sw_symbol_index_add(&index, 0x1100, 0x10, 2, SW_SYMBOL_LOCAL);
+	sw_symbol_index_add(&index, 0x4000, 0x10, 3, SW_SYMBOL_LOCAL);
+	sw_symbol_index_add(&index, 0x1800, 0, 4, SW_SYMBOL_GLOBAL);
+	sw_symbol_index_add(&index, 0x2800, 0, 5, SW_SYMBOL_GLOBAL);
+	sw_symbol_index_finish(&index);
+	ck_assert_int_eq(find(&index, 0x1108), 1);
+	ck_assert_int_eq(find(&index, 0x4008), 3);
+	ck_assert_int_eq(sw_symbol_index_find(&index, 0x2400, &label), -1);
+	ck_assert(!label); /* 4 begins inside of 1 */
+	ck_assert_int_eq(sw_symbol_index_find(&index, 0x2900, &label), -1);
+	ck_assert(label);
+	ck_assert_int_eq(sw_symbol_index_find(&index, 0x4010, &label), -1);
+	ck_assert(!label);
+	sw_symbol_index_free(&index);
+}
+END_TEST
+
+static void take_symbol(void *arg, const struct sw_object_place *place)
+{
+	*(const char **)arg = place->symbol;
+}
+
+struct libc_functions {
+	uint64_t start, end;
+	char path[4096];
+	uint64_t base;
+};
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct libc_functions *libc = arg;
+	(void)size;
+	if (!strstr(info->dlpi_name, "/libc.so"))
+		return 0;
+	snprintf(libc->path, sizeof libc->path, "%s", info->dlpi_name);
+	libc->base = info->dlpi_addr;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+			libc->start = libc->base + info->dlpi_phdr[i].p_vaddr;
+			libc->end = libc->start + info->dlpi_phdr[i].p_memsz;
+		}
+	return 1;
+}
+
+/* Symbols of one address may have several names. */
+static bool same_place(Dwfl_Module *module, const char *name, const char *expected, uint64_t address)
+{
+	GElf_Sym symbol;
+	GElf_Addr at, wanted = 0;
+	for (int i = 1; i < dwfl_module_getsymtab(module); i++) {
+		const char *found = dwfl_module_getsym_info(module, i, &symbol, &at, NULL, NULL, NULL);
+		if (found && symbol.st_shndx && !strcmp(found, expected) && at <= address)
+			wanted = at;
+	}
+	for (int i = 1; i < dwfl_module_getsymtab(module); i++) {
+		const char *found = dwfl_module_getsym_info(module, i, &symbol, &at, NULL, NULL, NULL);
+		if (found && symbol.st_shndx && at == wanted && !strcmp(found, name))
+			return true;
+	}
+	return false;
+}
+
+START_TEST(addresses_of_libc_have_the_names_that_libdw_gives)
+{
+	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+						 .find_debuginfo = dwfl_standard_find_debuginfo,
+						 .section_address = dwfl_offline_section_address};
+	struct libc_functions libc = {0};
+	enum sw_object_state state;
+	size_t named = 0;
+	dl_iterate_phdr(find_libc, &libc);
+	struct sw_trace_module recorded = {.path = libc.path, .base = libc.base};
+	struct sw_debug_object *object = sw_object_open(&recorded, &state);
+	ck_assert_int_eq(state, SW_OBJECT_USABLE);
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *module = dwfl_report_elf(dwfl, libc.path, libc.path, -1, libc.base, true);
+	dwfl_report_end(dwfl, NULL, NULL);
+	ck_assert_ptr_nonnull(module);
+	for (uint64_t at = libc.start; at < libc.end; at += 2999) {
+		const char *name = NULL, *expected = dwfl_module_addrname(module, at);
+		sw_object_places(object, at, take_symbol, &name);
+		ck_assert_msg(!name == !expected, "%s instead of %s", name, expected);
+		if (name && strcmp(name, expected))
+			ck_assert_msg(same_place(module, name, expected, at), "%s instead of %s", name, expected);
+		named += name != NULL;
+	}
+	ck_assert_uint_gt(named, 100);
+	dwfl_end(dwfl);
+	sw_object_close(object);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("symbols");
@@ -132,6 +264,9 @@ int main(void)
 	tcase_add_test(c, places_are_named_with_file_line_and_inlined_functions);
 	tcase_add_test(c, a_file_with_another_build_id_gives_nothing);
 	tcase_add_loop_test(c, missing_and_foreign_files_give_nothing, 0, 5);
+	tcase_add_test(c, an_address_has_the_name_of_the_nearest_symbol_that_holds_it);
+	tcase_add_test(c, local_symbols_and_labels_only_count_where_no_other_holds_the_address);
+	tcase_add_test(c, addresses_of_libc_have_the_names_that_libdw_gives);
 	suite_add_tcase(suite, c);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -15,7 +15,7 @@ declare -A may=(
 	[schedule]="schedule base"
 	[image]="image base syncwatch"
 	[footprint]="footprint image base syncwatch"
-	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
+	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h image api base syncwatch"
 	[report]="report detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[pack]="pack report/symbols detect/kernels/kernel_code.h reader footprint/footprint.h footprint/library.h image base syncwatch"
 	[simcuda]="simcuda image api base syncwatch"
@@ -36,7 +36,7 @@ declare -A may=(
 	[detect/model]="detect/model detect/memory detect/detect.h detect/behaviour hb reader base syncwatch"
 	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
 	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
-	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h image hb reader base syncwatch"
+	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h image hb reader base syncwatch"
 	[detect/calls]="detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
 	[detect/graphs]="detect/graphs detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
 
@@ -45,7 +45,7 @@ declare -A may=(
 	[footprint/values]="footprint/values footprint/footprint.h base"
 	[footprint/flow]="footprint/flow footprint/values footprint/code.h footprint/ops.def base"
 	[footprint/build]="footprint/build footprint/flow footprint/values footprint/footprint.h base"
-	[footprint/eval]="footprint/eval footprint/footprint.h footprint/ops.def base"
+	[footprint/eval]="footprint/eval footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
 	[footprint/store]="footprint/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 )
 passed=0 failed=0

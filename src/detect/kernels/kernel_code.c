@@ -153,6 +153,17 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 	return code->data;
 }
 
+/* Fatbins of half a gigabyte are common; of one, a few pages are needed again. */
+static void was_read(void *arg, const void *at, size_t bytes)
+{
+	const struct sw_code *code = arg;
+	uintptr_t first = (uintptr_t)code->map, end = (uintptr_t)at + bytes, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	if (!code->map || (uintptr_t)at < first || end > first + code->mapped)
+		return;
+	uintptr_t start = (uintptr_t)at & ~(page - 1);
+	madvise((void *)start, end - start, MADV_DONTNEED);
+}
+
 /* ---- what the trace says of it ------------------------------------------------------------------------------------
  */
 
@@ -185,7 +196,7 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, uint64_t t_ns)
 {
 	struct sw_code *code = sw_calloc(1, sizeof *code);
-	code->image = (struct sw_footprint_image){.id = image->id, .bytes = bytes_of, .arg = code};
+	code->image = (struct sw_footprint_image){.id = image->id, .bytes = bytes_of, .was_read = was_read, .arg = code};
 	code->data = image->code ? image->code : image->data;
 	code->bytes = image->code ? image->code_bytes : image->bytes;
 	if (code->data)

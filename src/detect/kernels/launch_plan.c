@@ -10,9 +10,12 @@
 #include "detect/memory/access.h"
 #include "detect/memory/module_variables.h"
 #include "detect/model/model.h"
+#include "footprint/launch_memo.h"
 
 /* Bytes of plans kept: a training step launches some thousand kernels, of a few hundred bytes each. */
 #define SW_MAX_PLAN_BYTES (16u << 20)
+/* Of evaluations, which serve launches with tensors elsewhere too. */
+#define SW_MAX_MEMO_BYTES (32u << 20)
 
 /* All that an evaluation depends on. */
 struct key {
@@ -31,6 +34,7 @@ struct kept {
 struct sw_plans {
 	struct sw_map by_hash;
 	struct sw_arena arena;	   /* of all plans: dropped together when they are many */
+	struct sw_launch_memo *memo; /* of what launches of one shape touch */
 	struct sw_reaches reaches; /* of the launch in hand */
 	SW_VEC(struct sw_plan_touch) touches;
 	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
@@ -38,11 +42,14 @@ struct sw_plans {
 
 struct sw_plans *sw_plans_new(void)
 {
-	return sw_calloc(1, sizeof(struct sw_plans));
+	struct sw_plans *plans = sw_calloc(1, sizeof *plans);
+	plans->memo = sw_launch_memo_open(SW_MAX_MEMO_BYTES);
+	return plans;
 }
 
 void sw_plans_free(struct sw_plans *plans)
 {
+	sw_launch_memo_close(plans->memo);
 	sw_map_free(&plans->by_hash);
 	sw_arena_free(&plans->arena);
 	free(plans->reaches.at);
@@ -338,7 +345,7 @@ static void evaluate(struct making *k)
 	};
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;
-	sw_footprint_evaluate(k->kernel->footprint, &geometry, reaches);
+	sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
 	look_for_flags(k, reaches);
 	for (size_t i = 0; i < reaches->n; i++)
 		add_reach(k, &reaches->at[i]);

@@ -175,6 +175,8 @@ static bool assemble(const struct sw_area *p, const struct parts *parts, const s
 			level[levels++] = (struct level){x->unit, count + 1};
 		}
 	}
+	if (p->eval->site)
+		sw_reads_between(p->eval->reads, p->eval->site->address, at, at, 0, (sw_wide)UINT64_MAX);
 	if (at < 0 || shape->out->n - shape->from >= MAX_PIECES)
 		return false;
 	struct sw_reach reach = *shape->like;
@@ -342,8 +344,11 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 	if (!bytes || !sw_system_narrow(e, address))
 		return true;
 	struct sw_bounds range = sw_bound(e, address);
-	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes ||
-	    (range.hi - range.lo >= WHOLE && aimless(e, address))) {
+	bool vague = range.hi - range.lo >= WHOLE && aimless(e, address);
+	if (!vague && e->site)
+		sw_reads_between(e->reads, e->site->address, range.lo, range.hi, 0,
+				 (sw_wide)UINT64_MAX - (sw_wide)bytes);
+	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes || vague) {
 		*why = why_endless(e, address);
 		return false;
 	}

@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "footprint/footprint.h"
 #include "footprint/eval/linear_form.h"
+#include "footprint/eval/reads.h"
 
 #define SW_NONE UINT32_MAX
 
@@ -42,17 +43,21 @@ static inline bool sw_depends_on_data_only(uint64_t depends)
 
 struct sw_variable {
 	sw_wide lo, hi;		  /* in this case */
+	uint64_t mark;		  /* a hash of lo and hi */
 	sw_wide lo_ever, hi_ever; /* whatever the facts */
 	uint64_t depends;
 	uint8_t why;   /* enum sw_why: its values are not known to be all taken; SW_WHY_NONE */
 	bool counter;  /* of loop `of` */
 	bool quotient; /* index `of` */
 	uint32_t of;
+	uint32_t point_round; /* corner.c: of the point that is tried */
+	sw_wide point;
 };
 
 /* variable = floor(x / divisor).  Two inequalities say so. */
 struct sw_quotient {
 	struct sw_form x, least, most;
+	uint64_t least_hash, most_hash;
 	int64_t divisor;
 	uint32_t var;
 	uint32_t next; /* of those whose x has the same hash; SW_NONE */
@@ -81,6 +86,11 @@ struct sw_outcome {
 	uint64_t check;
 	sw_wide highest;
 };
+/* What the variables of a system were narrowed to: range[from ..], in the system's order. */
+struct sw_narrowing {
+	uint64_t check;
+	size_t from;
+};
 
 struct sw_choice {
 	uint64_t key;
@@ -107,6 +117,7 @@ struct sw_blocks {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
+	struct sw_reads *reads;		   /* what is looked at of the launch; NULL: nobody wants to know */
 	const struct sw_access_site *site; /* being looked at */
 	struct sw_blocks blocks;	   /* that are looked at */
 	bool splitting;			   /* elements may ask for fewer blocks */
@@ -129,15 +140,20 @@ struct sw_eval {
 	bool recording;			   /* what holds is kept there as well */
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
-	uint32_t round;
+	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
+	uint32_t round, point_round;
 	uint64_t budget;	/* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
 	SW_VEC(struct sw_outcome) outcome;
+	struct sw_map narrowing_of; /* the same for systems that were narrowed */
+	SW_VEC(struct sw_narrowing) narrowing;
+	SW_VEC(struct sw_bounds) range;
 
 	struct sw_descent descent; /* of the site, where it is open */
 
 	/* The case. */
-	SW_VEC(struct sw_form) holds; /* form >= 0 */
+	SW_VEC(struct sw_form) holds;	/* form >= 0 */
+	SW_VEC(uint64_t) hold_hash;	/* of each */
 	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
 	SW_VEC(uint32_t) forget;      /* values that do not last */
 	SW_VEC(uint32_t) loops;	      /* that count here */
@@ -153,6 +169,8 @@ struct sw_eval {
 uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
 /* Narrows in this case; an empty interval makes the case impossible. */
 void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi);
+/* The interval was changed. */
+void sw_eval_mark(struct sw_variable *v);
 static inline bool sw_eval_fixed(const struct sw_eval *e, uint32_t var)
 {
 	return e->variable.at[var].lo == e->variable.at[var].hi;
@@ -170,8 +188,10 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
 struct sw_system {
 	uint32_t n, rows;
 	uint32_t var[16];
+	uint8_t order[16]; /* indices of var, quotients behind what they divide */
 	const struct sw_form *row[SW_SYSTEM_ROWS];
-	bool cut; /* there were more */
+	uint64_t hash, check; /* of the rows and the intervals of their variables */
+	bool cut;	      /* there were more */
 };
 void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
 /* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
@@ -179,6 +199,10 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
 /* Narrows the quotients and unknowns of a form's system as far as bounds tell; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
+
+/* ---- corner.c: some point of the case, as far as the system tells, reaches the upper bound that the variables alone
+   give.  false: not known. */
+bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
 
 /* ---- quotient.c */
 /* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */
@@ -205,6 +229,9 @@ uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options);
    too many cases.  Its conditions are known. */
 uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
 
+/* The way of a SELECT that is the only one, if taking it says nothing of any loop; SW_NONE.  Its condition is known. */
+uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t);
+
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
@@ -223,13 +250,21 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+/* sw_footprint_evaluate() that tells what it read; reads: may be NULL, else empty. */
+void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
+		    struct sw_reaches *out);
+/* The root that the access's boxes are told of; NULL: it has none. */
+const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
+/* Address of a module variable, 0 unknown. */
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
 
 /* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
-void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry, uint64_t budget,
-			struct sw_reaches *out);
+void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			struct sw_reads *reads, uint64_t budget, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
-void sw_eval_hold(struct sw_eval *e, const struct sw_form *form); /* form >= 0 from here on */
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);	 /* form >= 0 from here on */
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
 	struct sw_form difference;   /* exact */
@@ -251,6 +286,8 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+/* By term: does sw_eval_enter_loops() find any? */
+void sw_eval_find_counts(struct sw_eval *e);
 /* One of several ways is looked at, the term that it leads to: its loops are entered.  They are over, and what their
    counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t term);

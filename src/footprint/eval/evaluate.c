@@ -22,21 +22,29 @@ static bool next_case(struct sw_eval *e)
 	return false;
 }
 
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol)
+{
+	const struct sw_geometry *g = e->g;
+	uint64_t address = g->symbol ? g->symbol(g->arg, e->f->string + e->f->symbol[symbol].name) : 0;
+	sw_reads_symbol(e->reads, symbol, address);
+	return address;
+}
+
 /* Where an unbounded access starts. */
-static uint64_t root_address(const struct sw_eval *e, const struct sw_root *root)
+static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 {
 	const struct sw_geometry *g = e->g;
 	uint64_t word = 0;
 	switch (root->kind) {
 	case SW_ROOT_PARAM:
 	case SW_ROOT_OBJECT:
-		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8)
+		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8) {
 			memcpy(&word, (const char *)g->params + root->param, 8);
+			sw_reads_root(e->reads, root->param, word);
+		}
 		return word;
 	case SW_ROOT_SYMBOL:
-		return g->symbol && root->symbol < e->f->symbols
-			       ? g->symbol(g->arg, e->f->string + e->f->symbol[root->symbol].name)
-			       : 0;
+		return root->symbol < e->f->symbols ? sw_eval_symbol(e, root->symbol) : 0;
 	default:
 		return 0;
 	}
@@ -63,9 +71,11 @@ static bool has_table(const struct sw_eval *e, const struct sw_access_site *site
 	return false;
 }
 
-static void place_open(const struct sw_eval *e, struct sw_reach *reach)
+static void place_open(struct sw_eval *e, struct sw_reach *reach)
 {
 	reach->address = root_address(e, &reach->root);
+	if (reach->address && e->descent.least > -SW_INFINITE && e->site->address != SW_NO_TERM)
+		sw_reads_below(e->reads, e->site->address, e->descent.least, &reach->root, reach->address);
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
 }
 
@@ -98,7 +108,7 @@ static void add_open(struct sw_eval *e, const struct sw_access_site *site, struc
 	}
 }
 
-static struct sw_root strongest(const struct sw_footprint *f, const struct sw_access_site *site)
+const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw_access_site *site)
 {
 	const struct sw_root *best = NULL;
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -106,7 +116,7 @@ static struct sw_root strongest(const struct sw_footprint *f, const struct sw_ac
 		if (!best || root->weak < best->weak || (root->weak == best->weak && root->kind < best->kind))
 			best = root;
 	}
-	return best ? *best : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+	return best;
 }
 
 /* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
@@ -149,6 +159,8 @@ static void name_word(struct sw_eval *e, const struct sw_access_site *site, stru
 		return;
 	while (i < site->roots && !holds_word(&e->f->root[site->root + i], words.at[0]))
 		i++;
+	if (i < site->roots)
+		sw_reads_pin(e->reads, site->address);
 	for (size_t k = from; i < site->roots && k < out->n; k++) {
 		out->at[k].root = e->f->root[site->root + i];
 		out->at[k].root.param = words.at[0];
@@ -212,7 +224,8 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 		why = SW_WHY_COMPLEX;
 	e->site = site;
 	e->descent = SW_DESCENT_ANYWHERE;
-	like.root = strongest(e->f, site);
+	const struct sw_root *root = sw_eval_root(e->f, site);
+	like.root = root ? *root : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 	e->choices = 0;
 	e->choosing = true;
 	if (!open) {
@@ -249,7 +262,12 @@ static void eval_free(struct sw_eval *e)
 	free(e->loop);
 	free(e->inequality.at);
 	free(e->stamp);
+	free(e->counts);
 	free(e->holds.at);
+	free(e->hold_hash.at);
+	sw_map_free(&e->narrowing_of);
+	free(e->narrowing.at);
+	free(e->range.at);
 	free(e->narrowed.at);
 	free(e->forget.at);
 	free(e->loops.at);
@@ -265,6 +283,8 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
 	for (uint32_t i = 0; i < f->loops; i++)
 		e->loop[i].counter = SW_NONE;
+	e->counts = sw_calloc(f->terms + 1u, sizeof *e->counts);
+	sw_eval_find_counts(e);
 	sw_eval_loops(e);
 	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {
 		if (only && !only[i])
@@ -279,8 +299,14 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	eval_free(e);
 }
 
+void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
+		    struct sw_reaches *out)
+{
+	sw_eval_grid_split(footprint, geometry, reads, BUDGET, out);
+}
+
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out)
 {
-	sw_eval_grid_split(footprint, geometry, BUDGET, out);
+	sw_eval_launch(footprint, geometry, NULL, out);
 }

@@ -4,6 +4,12 @@
 
 #define MAX_ATOMS 64 /* of one fact */
 
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
+{
+	*sw_vec_push(&e->holds) = *form;
+	*sw_vec_push(&e->hold_hash) = sw_form_hash(form);
+}
+
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_bounds range = sw_bound_plain(e, form);
@@ -30,7 +36,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 		e->blind |= v->counter && (v->lo != v->hi || e->choices) && e->site && !sw_eval_inside(e, v->of);
 		return;
 	}
-	*sw_vec_push(&e->holds) = *form;
+	sw_eval_hold_row(e, form);
 	/* How often a number wrapped may follow now: (unsigned)(x - 1) < n says that x - 1 did not. */
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];

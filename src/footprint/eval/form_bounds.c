@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "footprint/eval/eval.h"
-#include "footprint/eval/simplex.h"
+#include "footprint/eval/multipliers.h"
 
 static struct sw_bounds bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
 {
@@ -68,7 +68,7 @@ static bool system_touches(const struct sw_system *s, const struct sw_form *form
 	return false;
 }
 
-static void system_add(const struct sw_eval *e, struct sw_system *s, const struct sw_form *row)
+static void system_add(const struct sw_eval *e, struct sw_system *s, const struct sw_form *row, uint64_t hash)
 {
 	if (bound(e, row, false).lo >= 0)
 		return;
@@ -76,10 +76,26 @@ static void system_add(const struct sw_eval *e, struct sw_system *s, const struc
 		if (s->row[i] == row)
 			return;
 	}
-	if (s->rows == SW_SYSTEM_ROWS || !system_extend(e, s, row))
+	if (s->rows == SW_SYSTEM_ROWS || !system_extend(e, s, row)) {
 		s->cut = true;
-	else
-		s->row[s->rows++] = row;
+		return;
+	}
+	s->row[s->rows++] = row;
+	for (uint32_t k = 0; k < row->n; k++)
+		hash = (hash ^ e->variable.at[row->var[k]].mark) * UINT64_C(0x9e3779b97f4a7c15);
+	s->hash = sw_hash_u64(s->hash ^ hash);
+	s->check = s->check * 5 + sw_hash_u64(hash + s->rows);
+}
+
+/* Variables by number: quotients have larger ones than what they divide. */
+static void system_sort(struct sw_system *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t j = i;
+		for (; j && s->var[s->order[j - 1]] > s->var[i]; j--)
+			s->order[j] = s->order[j - 1];
+		s->order[j] = (uint8_t)i;
+	}
 }
 
 /* Closes the system over what is connected with it. */
@@ -93,19 +109,21 @@ static void system_close(const struct sw_eval *e, struct sw_system *s)
 			const struct sw_variable *v = &e->variable.at[s->var[i]];
 			if (!v->quotient)
 				continue;
-			system_add(e, s, &e->quotient.at[v->of].least);
-			system_add(e, s, &e->quotient.at[v->of].most);
+			system_add(e, s, &e->quotient.at[v->of].least, e->quotient.at[v->of].least_hash);
+			system_add(e, s, &e->quotient.at[v->of].most, e->quotient.at[v->of].most_hash);
 		}
 		for (size_t i = 0; i < e->holds.n; i++) {
 			if (system_touches(s, &e->holds.at[i]))
-				system_add(e, s, &e->holds.at[i]);
+				system_add(e, s, &e->holds.at[i], e->hold_hash.at[i]);
 		}
 	} while (rows != s->rows || n != s->n);
+	system_sort(s);
 }
 
 void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
 {
 	out->n = out->rows = 0;
+	out->hash = out->check = SW_FNV_START;
 	out->cut = !system_extend(e, out, form);
 	system_close(e, out);
 }
@@ -114,71 +132,32 @@ void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 {
 	for (size_t i = 0; i < e->holds.n; i++) {
 		if (!sw_depends_on_data_only(sw_eval_depends(e, &e->holds.at[i])))
-			system_add(e, s, &e->holds.at[i]);
+			system_add(e, s, &e->holds.at[i], e->hold_hash.at[i]);
 	}
 	system_close(e, s);
 }
 
-/* The fraction of a number that was computed from small integers; false: none is near. */
-static bool rational(long double x, int64_t *over, int64_t *under)
-{
-	int64_t p0 = 0, p1 = 1, q0 = 1, q1 = 0;
-	long double rest = x;
-	for (int i = 0; i < 40; i++) {
-		if (rest > 1e12L)
-			return false;
-		int64_t whole = (int64_t)rest, p2, q2;
-		if (__builtin_mul_overflow(whole, p1, &p2) || __builtin_add_overflow(p2, p0, &p2) ||
-		    __builtin_mul_overflow(whole, q1, &q2) || __builtin_add_overflow(q2, q0, &q2) ||
-		    q2 > (INT64_C(1) << 40))
-			return false;
-		p0 = p1;
-		p1 = p2;
-		q0 = q1;
-		q1 = q2;
-		if (fabsl(x - (long double)p1 / q1) <= 1e-15L * x) {
-			*over = p1;
-			*under = q1;
-			return true;
-		}
-		rest = 1 / (rest - (long double)whole);
-	}
-	return false;
-}
-
 /* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
 static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
-		      const struct sw_simplex *p)
+		      const struct sw_multipliers *p)
 {
-	int64_t over[SW_SYSTEM_ROWS], under[SW_SYSTEM_ROWS], scale = 1;
-	for (uint32_t i = 0; i < s->rows; i++) {
-		over[i] = 0;
-		under[i] = 1;
-		if (p->multiplier[i] > 1e-17L && !rational(p->multiplier[i], &over[i], &under[i]))
-			over[i] = 0; /* any multiplier is right, none as well */
-		int64_t more = under[i] / (int64_t)sw_gcd((uint64_t)under[i], (uint64_t)scale);
-		if (__builtin_mul_overflow(scale, more, &scale) || scale > (INT64_C(1) << 50))
-			return SW_INFINITE;
-	}
-	sw_wide sum = sw_wide_mul(form->constant, scale), by[16];
+	sw_wide sum = 0, by[16];
 	for (uint32_t j = 0; j < s->n; j++)
-		by[j] = (sw_wide)sw_form_by(form, s->var[j]) * scale;
+		by[j] = 0;
 	const struct sw_form *part = form;
 	for (uint32_t i = 0; i <= s->rows; i++) {
-		sw_wide m = i ? sw_wide_mul(over[i - 1], scale / under[i - 1]) : scale;
-		if (i)
-			part = s->row[i - 1];
+		sw_wide m = i ? p->of_row[i - 1] : p->scale;
+		part = i ? s->row[i - 1] : form;
 		if (!m)
 			continue;
-		if (i)
-			sum = sw_wide_add(sum, sw_wide_mul(part->constant, m));
+		sum = sw_wide_add(sum, sw_wide_mul(part->constant, m));
 		for (uint32_t k = 0; k < part->n; k++) {
 			const struct sw_variable *v = &e->variable.at[part->var[k]];
 			if (v->lo == v->hi) {
 				sum = sw_wide_add(sum, sw_wide_mul(sw_wide_mul(v->lo, part->by[k]), m));
 				continue;
 			}
-			for (uint32_t j = 0; i && j < s->n; j++) {
+			for (uint32_t j = 0; j < s->n; j++) {
 				if (s->var[j] == part->var[k])
 					by[j] = sw_wide_add(by[j], sw_wide_mul(part->by[k], m));
 			}
@@ -190,7 +169,12 @@ static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const
 			sum = sw_wide_add(sum, sw_wide_mul(by[j] > 0 ? v->hi : v->lo, by[j]));
 	}
 	/* An infinity of the wrong sign is an overflow of opposite infinities: no bound. */
-	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, scale);
+	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, p->scale);
+}
+
+static long double as_real(sw_wide x)
+{
+	return x == (int64_t)x ? (long double)(int64_t)x : (long double)x;
 }
 
 static void pose(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, struct sw_simplex *p)
@@ -199,27 +183,24 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 	p->rows = s->rows;
 	for (uint32_t i = 0; i < s->rows; i++) {
 		const struct sw_form *row = s->row[i];
-		long double limit = (long double)row->constant;
+		p->constant[i] = as_real(row->constant);
 		for (uint32_t j = 0; j < s->n; j++)
 			p->row[i][j] = 0;
 		for (uint32_t k = 0; k < row->n; k++) {
 			const struct sw_variable *v = &e->variable.at[row->var[k]];
-			limit += (long double)v->lo * row->by[k];
+			if (v->lo == v->hi)
+				p->constant[i] += as_real(v->lo) * (long double)row->by[k];
 			for (uint32_t j = 0; j < s->n && v->lo != v->hi; j++) {
 				if (s->var[j] == row->var[k])
-					p->row[i][j] = -(long double)row->by[k];
+					p->row[i][j] = (long double)row->by[k];
 			}
 		}
-		p->limit[i] = limit;
 	}
 	for (uint32_t j = 0; j < s->n; j++) {
 		const struct sw_variable *v = &e->variable.at[s->var[j]];
 		p->goal[j] = (long double)sw_form_by(form, s->var[j]);
-		if (v->hi >= SW_INFINITE)
-			continue;
-		for (uint32_t k = 0; k < s->n; k++)
-			p->row[p->rows][k] = k == j;
-		p->limit[p->rows++] = (long double)(v->hi - v->lo);
+		p->lo[j] = as_real(v->lo);
+		p->hi[j] = v->hi >= SW_INFINITE ? (long double)INFINITY : as_real(v->hi);
 	}
 }
 
@@ -229,52 +210,47 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 /* Two hashes of what the bound follows from: the form, the rows, and the intervals of their variables. */
 static void hash_of(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t hash[2])
 {
-	hash[0] = s->rows;
-	hash[1] = SW_FNV_START;
-	const struct sw_form *part = form;
-	for (uint32_t i = 0; i <= s->rows; i++) {
-		uint64_t of_part = sw_form_hash(part);
-		hash[0] = sw_hash_u64(hash[0] ^ of_part);
-		hash[1] = sw_hash_u64(hash[1] + of_part);
-		for (uint32_t k = 0; k < part->n; k++) {
-			const struct sw_variable *v = &e->variable.at[part->var[k]];
-			const sw_wide ends[2] = {v->lo, v->hi};
-			hash[0] = sw_hash_words(ends, sizeof ends) + 3 * hash[0];
-			hash[1] = sw_hash_words(ends, sizeof ends) ^ 5 * hash[1];
-		}
-		part = i < s->rows ? s->row[i] : NULL;
+	uint64_t own = form->n;
+	for (uint32_t k = 0; k < form->n; k++) {
+		const struct sw_variable *v = &e->variable.at[form->var[k]];
+		own = sw_hash_u64(own ^ (uint64_t)form->by[k]) + form->var[k] * UINT64_C(0x9e3779b97f4a7c15) + v->mark;
 	}
+	hash[0] = sw_hash_u64(s->hash ^ own);
+	hash[1] = s->check + sw_hash_u64(own + 1);
 }
 
 static sw_wide solve(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
 {
 	struct sw_simplex p;
-	uint64_t hash[2];
-	hash_of(e, form, s, hash);
-	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);
-	if (*known && e->outcome.at[*known - 1].check == hash[1]) {
-		e->budget--;
-		return e->outcome.at[*known - 1].highest;
-	}
+	struct sw_multipliers proof;
 	pose(e, form, s, &p);
-	sw_simplex_solve(&p);
+	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
 	uint64_t work = 20 + p.work / CELLS_OF_A_TERM;
 	e->budget -= work < e->budget ? work : e->budget;
-	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], proven(e, form, s, &p)};
-	*known = e->outcome.n;
-	return e->outcome.at[e->outcome.n - 1].highest;
+	return any ? proven(e, form, s, &proof) : SW_INFINITE;
 }
 
+/* form has no constant. */
 static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide plain)
 {
+	uint64_t hash[2];
 	if (e->budget < 20)
 		return plain;
-	sw_wide hi = solve(e, form, s);
-	if (hi >= plain)
-		return plain;
-	/* The form takes only values of its constant's class. */
-	uint64_t step = sw_form_divisor(form);
-	return step ? form->constant + sw_wide_floor(hi - form->constant, step) * step : hi;
+	hash_of(e, form, s, hash);
+	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);
+	e->budget--;
+	if (*known && e->outcome.at[*known - 1].check == hash[1])
+		return e->outcome.at[*known - 1].highest;
+	sw_wide hi = plain;
+	if (!sw_corner_reached(e, form, s)) {
+		hi = solve(e, form, s);
+		/* The form takes only multiples of what its coefficients have in common. */
+		uint64_t step = sw_form_divisor(form);
+		hi = hi >= plain ? plain : step ? sw_wide_floor(hi, step) * (sw_wide)step : hi;
+	}
+	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], hi};
+	*known = e->outcome.n;
+	return hi;
 }
 
 static void negate(struct sw_form *out, const struct sw_form *form)
@@ -294,9 +270,11 @@ static bool solvable(const struct sw_eval *e, const struct sw_system *s)
 	return true;
 }
 
-static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+/* The form's constant is added in the end: forms that differ in it alone pose the same programs. */
+static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *whole, const struct sw_system *s)
 {
-	struct sw_bounds plain = bound(e, form, false), best = plain;
+	struct sw_bounds plain = bound(e, whole, false), best = plain;
+	struct sw_form parts = *whole, *form = &parts;
 	struct sw_form negative;
 	if (!s->rows || !solvable(e, s))
 		return plain;
@@ -304,9 +282,10 @@ static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *form, 
 		if (form->by[i] == INT64_MIN)
 			return plain;
 	}
-	best.hi = highest(e, form, s, plain.hi);
+	parts.constant = 0;
+	best.hi = sw_wide_add(highest(e, form, s, sw_wide_add(plain.hi, -whole->constant)), whole->constant);
 	negate(&negative, form);
-	best.lo = -highest(e, &negative, s, -plain.lo);
+	best.lo = sw_wide_add(-highest(e, &negative, s, sw_wide_add(whole->constant, -plain.lo)), whole->constant);
 	return best;
 }
 
@@ -324,26 +303,45 @@ static bool contradicts(struct sw_eval *e, const struct sw_system *s)
 	return s->rows > 1 && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
 }
 
+/* Bounds of all variables of the system, in its order, where whole numbers tell more than the inequalities, and where
+   the width decides. */
+static size_t ranges_of(struct sw_eval *e, const struct sw_system *s)
+{
+	uint64_t hash = s->hash, check = s->check;
+	for (uint32_t j = 0; j < s->n; j++) {
+		hash = sw_hash_u64(hash ^ (s->var[j] + e->variable.at[s->var[j]].mark));
+		check = check * 3 + hash;
+	}
+	uint64_t *known = sw_map_put(&e->narrowing_of, hash);
+	if (*known && e->narrowing.at[*known - 1].check == check)
+		return e->narrowing.at[*known - 1].from;
+	size_t from = e->range.n;
+	for (uint32_t j = 0; j < s->n; j++) {
+		const struct sw_variable *v = &e->variable.at[s->var[j]];
+		struct sw_form one = sw_form_variable(s->var[j]);
+		struct sw_bounds range = v->quotient || v->counter || v->why ? bound_in(e, &one, s)
+									     : (struct sw_bounds){v->lo, v->hi};
+		*sw_vec_push(&e->range) = range;
+	}
+	*sw_vec_push(&e->narrowing) = (struct sw_narrowing){check, from};
+	*known = e->narrowing.n;
+	return from;
+}
+
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
-	struct sw_bounds range[16]; /* all before the first is used: narrowing may add rows */
 	for (int round = 0; round < 3 && !e->impossible; round++) {
 		bool better = false;
 		sw_system_collect(e, form, &s);
 		if (!s.rows)
 			return true;
-		for (uint32_t j = 0; j < s.n; j++) {
-			const struct sw_variable *v = &e->variable.at[s.var[j]];
-			struct sw_form one = sw_form_variable(s.var[j]);
-			/* Only where whole numbers tell more than the inequalities, and where the width decides. */
-			range[j] = v->quotient || v->counter || v->why ? bound_in(e, &one, &s)
-								       : (struct sw_bounds){v->lo, v->hi};
-		}
+		size_t from = ranges_of(e, &s); /* all before the first is used: narrowing may add rows */
 		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
 			const struct sw_variable *v = &e->variable.at[s.var[j]];
-			better |= (v->quotient || v->counter) && (range[j].lo > v->lo || range[j].hi < v->hi);
-			sw_eval_narrow(e, s.var[j], range[j].lo, range[j].hi);
+			const struct sw_bounds *range = &e->range.at[from + j];
+			better |= (v->quotient || v->counter) && (range->lo > v->lo || range->hi < v->hi);
+			sw_eval_narrow(e, s.var[j], range->lo, range->hi);
 		}
 		if (!better)
 			break;

@@ -22,6 +22,7 @@
 struct pieces {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
+	struct sw_reads *reads;
 	SW_VEC(struct sw_blocks) todo; /* the last one is next */
 	uint64_t budget, most;	       /* left; of one evaluation */
 };
@@ -107,6 +108,7 @@ static struct sw_eval evaluation(const struct pieces *p, struct sw_blocks blocks
 {
 	return (struct sw_eval){.f = p->f,
 				.g = p->g,
+				.reads = p->reads,
 				.blocks = blocks,
 				.splitting = splitting,
 				.budget = p->budget < p->most ? p->budget : p->most};
@@ -143,10 +145,10 @@ static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *ou
 	return true;
 }
 
-void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *g, uint64_t budget,
-			struct sw_reaches *out)
+void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *g, struct sw_reads *reads,
+			uint64_t budget, struct sw_reaches *out)
 {
-	struct pieces p = {.f = f, .g = g, .budget = budget, .most = budget};
+	struct pieces p = {.f = f, .g = g, .reads = reads, .budget = budget, .most = budget};
 	size_t from = out->n, others;
 	bool *sites = mark_sites(f);
 	for (uint32_t i = 0; sites && i < f->sites; i++)

@@ -46,11 +46,24 @@ static bool is_choice(const struct sw_term *t)
 	return t->op == SW_OP_SELECT || (t->width == 1 && (t->op == SW_OP_OR || t->op == SW_OP_AND));
 }
 
+void sw_eval_find_counts(struct sw_eval *e)
+{
+	for (uint32_t i = 0; i < e->f->terms && e->f->loops; i++) {
+		const struct sw_term *t = &e->f->term[i];
+		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+		e->counts[i] = t->op == SW_TERM_STEP;
+		for (uint32_t k = 0; k < n; k++)
+			e->counts[i] |= operand[k] != SW_NO_TERM && e->counts[operand[k]];
+	}
+}
+
 /* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
    through SW_TERM_ANY and other choices: who takes one enters its loops. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
 {
 	size_t base = e->work.n;
+	if (!e->counts[term])
+		return;
 	*sw_vec_push(&e->work) = term;
 	while (e->work.n > base) {
 		uint32_t item = e->work.at[--e->work.n], at = item & ~PERHAPS, perhaps = item & PERHAPS;
@@ -64,7 +77,7 @@ void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
 			enter(e, t->c);
 		for (uint32_t i = 0; i < n; i++) {
 			bool chosen = is_choice(t) && (i || t->op != SW_OP_SELECT);
-			if (operand[i] != SW_NO_TERM)
+			if (operand[i] != SW_NO_TERM && e->counts[operand[i]])
 				*sw_vec_push(&e->work) = operand[i] | (chosen ? PERHAPS : perhaps);
 		}
 	}

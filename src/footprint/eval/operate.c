@@ -51,6 +51,7 @@ struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wid
 
 struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *t)
 {
+	sw_reads_pin(e->reads, (uint32_t)(t - e->f->term));
 	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
 }
 
@@ -77,10 +78,10 @@ static struct sw_form op_param(struct sw_eval *e, const struct sw_term *t, uint3
 {
 	uint32_t bytes = (t->width + 7u) / 8;
 	uint64_t word = 0;
-	(void)number;
 	if (t->imm < 0 || t->imm > e->g->param_bytes || e->g->param_bytes - (uint64_t)t->imm < bytes)
 		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
 	memcpy(&word, (const char *)e->g->params + t->imm, bytes);
+	sw_reads_param(e->reads, number, (uint32_t)t->imm, bytes, word);
 	return sw_form_constant(sw_wide_wrap((sw_wide)word, t->width));
 }
 
@@ -102,11 +103,8 @@ static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint3
 
 static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
-	const struct sw_footprint *f = e->f;
 	(void)number;
-	uint64_t address = e->g->symbol && t->imm >= 0 && t->imm < f->symbols
-				   ? e->g->symbol(e->g->arg, f->string + f->symbol[t->imm].name)
-				   : 0;
+	uint64_t address = t->imm >= 0 && t->imm < e->f->symbols ? sw_eval_symbol(e, (uint32_t)t->imm) : 0;
 	if (!address)
 		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
 	return sw_form_constant(sw_wide_wrap((sw_wide)address + t->imm2, t->width));
@@ -236,6 +234,9 @@ static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_
 
 static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
+	uint32_t way = sw_eval_plain_way(e, t);
+	if (way != SW_NONE)
+		return sw_eval_term(e, way, t->width);
 	struct sw_form a = sw_eval_term(e, t->b, t->width), b = sw_eval_term(e, t->c, t->width);
 	if (sw_form_equal(&a, &b))
 		return a;
@@ -248,6 +249,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 		sw_eval_take(e, choice ? t->c : t->b);
 		return choice ? b : a;
 	}
+	sw_reads_pin(e->reads, number);
 	struct sw_form x = sw_eval_exact(e, t->b, t->width, true), y = sw_eval_exact(e, t->c, t->width, true);
 	return hull(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
 }
@@ -261,6 +263,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
 	if (choice != SW_NONE)
 		return sw_eval_term(e, from[choice], t->width);
+	sw_reads_pin(e->reads, number);
 	struct sw_bounds all = {SW_INFINITE, -SW_INFINITE};
 	uint64_t depends = 0;
 	enum sw_why why = SW_WHY_NONE;
@@ -275,16 +278,11 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	return sw_eval_opaque(e, all.lo, all.hi, depends, why ? why : SW_WHY_COMPLEX);
 }
 
-static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+/* 1, 0, or -1: either. */
+static int decide(const struct sw_comparison *c, struct sw_bounds d)
 {
-	struct sw_comparison c;
-	(void)t;
-	e->fleeting = true; /* facts may decide it */
-	if (!sw_eval_compare(e, number, true, &c))
-		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
-	struct sw_bounds d = sw_bound(e, &c.difference);
 	bool yes, no;
-	switch (c.condition) {
+	switch (c->condition) {
 	case SW_LT:
 		yes = d.hi < 0, no = d.lo >= 0;
 		break;
@@ -294,19 +292,38 @@ static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uin
 	default:
 		yes = d.lo == 0 && d.hi == 0, no = d.lo > 0 || d.hi < 0;
 	}
-	if (yes || no)
-		return sw_form_constant((c.condition == SW_NE) != yes);
-	return sw_eval_opaque(e, 0, 1, sw_eval_depends(e, &c.difference), SW_WHY_COMPUTED);
+	return yes || no ? (c->condition == SW_NE) != yes : -1;
+}
+
+static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_comparison c;
+	if (!sw_eval_compare(e, number, true, &c)) {
+		e->fleeting = true;
+		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
+	}
+	struct sw_bounds d = sw_bound_ever(e, &c.difference);
+	/* Of equality, a difference modulo 2^width counts as long as it makes no turn. */
+	sw_wide turn = (sw_wide)1 << t->imm2;
+	bool whole = c.condition == SW_LT || c.condition == SW_LE || (d.lo > -turn && d.hi < turn);
+	int answer = whole ? decide(&c, d) : -1;
+	if (answer < 0) {
+		e->fleeting = true; /* facts may decide it */
+		answer = decide(&c, sw_bound(e, &c.difference));
+	}
+	return answer < 0 ? sw_eval_opaque(e, 0, 1, sw_eval_depends(e, &c.difference), SW_WHY_COMPUTED)
+			  : sw_form_constant(answer);
 }
 
 static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form start = sw_eval_term(e, t->a, t->width), step = sw_eval_term(e, t->b, t->width);
-	(void)number;
 	if (!step.n && !step.constant)
 		return start;
-	if (step.n || t->c >= e->f->loops)
+	if (step.n || t->c >= e->f->loops) {
+		sw_reads_pin(e->reads, number);
 		return sw_eval_unknown(e, t->width, SW_DEPEND_VARIES, SW_WHY_LOOP);
+	}
 	struct sw_form counter = sw_form_variable(sw_eval_counter(e, t->c));
 	return sw_term_sum(e, t, &start, &counter, (int64_t)step.constant);
 }

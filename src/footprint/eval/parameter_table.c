@@ -24,6 +24,7 @@ static bool element(const struct sw_eval *e, const struct sw_term *t, sw_wide at
 	if (at < t->b || at > end || end - at < bytes)
 		return false;
 	memcpy(&word, (const char *)e->g->params + (uint32_t)at, bytes);
+	sw_reads_bytes(e->reads, (uint32_t)at, bytes);
 	*value = sw_wide_wrap((sw_wide)word, 8 * bytes);
 	if (!(t->flags & SW_SIGNED) && *value < 0)
 		*value += (sw_wide)1 << 8 * bytes;

@@ -29,11 +29,14 @@ static void cancel(struct sw_form *form, int64_t *divisor)
 	*divisor /= (int64_t)common;
 }
 
+/* Factors from there on are worth a look at the facts: smaller ones are sizes and strides. */
+#define RECIPROCAL (UINT64_C(1) << 31)
+
 /*
  * Compilers divide by multiplying with a rounded reciprocal.  floor(g * y / D) is floor(y / d) for d = ceil(D / g)
  * where 0 <= y and (g * d - D) * y < D  (Granlund and Montgomery, PLDI 1994).
  */
-static void undo_reciprocal(const struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {
 	uint64_t g = sw_form_divisor(form);
 	if (g <= 1 || g > INT64_MAX || form->constant % (sw_wide)g)
@@ -44,6 +47,10 @@ static void undo_reciprocal(const struct sw_eval *e, struct sw_form *form, int64
 		y.by[i] /= (int64_t)g;
 	sw_wide d = sw_wide_floor((sw_wide)*divisor + g - 1, g), excess = (sw_wide)g * d - *divisor;
 	struct sw_bounds range = sw_bound_ever(e, &y);
+	if ((range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor) && g >= RECIPROCAL) {
+		range = sw_bound(e, &y);
+		e->fleeting = true;
+	}
 	if (range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor)
 		return;
 	*form = y;
@@ -51,7 +58,7 @@ static void undo_reciprocal(const struct sw_eval *e, struct sw_form *form, int64
 }
 
 /* A quotient of a quotient is one quotient, if that undoes a multiplication by a reciprocal. */
-static void flatten(const struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {
 	int64_t product;
 	if (form->n != 1 || form->by[0] != 1 || form->constant || !e->variable.at[form->var[0]].quotient)
@@ -66,6 +73,34 @@ static void flatten(const struct sw_eval *e, struct sw_form *form, int64_t *divi
 		return;
 	*form = x;
 	*divisor = reduced;
+}
+
+/*
+ * (y + floor(x / d)) / divisor is (d * y + x) / (d * divisor): division by (x + mulhi(x, magic)) >> shift, as libraries
+ * divide by numbers that they know at the launch (PyTorch, IntegerDivider.cuh).
+ */
+static void unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+{
+	struct sw_form zero = {0}, whole;
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		int64_t product;
+		if (form->by[i] != 1 || !v->quotient || v->lo == v->hi)
+			continue;
+		const struct sw_quotient *inner = &e->quotient.at[v->of];
+		struct sw_form y = *form;
+		sw_form_take(&y, form->var[i]);
+		if (__builtin_mul_overflow(inner->divisor, *divisor, &product) ||
+		    !sw_form_sum(&whole, &zero, &y, inner->divisor, 0) || !sw_form_sum(&whole, &whole, &inner->x, 1, 0))
+			continue;
+		int64_t reduced = product;
+		undo_reciprocal(e, &whole, &reduced);
+		if (reduced == product)
+			continue;
+		*form = whole;
+		*divisor = reduced;
+		return;
+	}
 }
 
 /* x / divisor where x / (a divisor of it) has a variable already. */
@@ -96,6 +131,8 @@ static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, 
 	if (!sw_form_sum(&q.least, x, &one, -divisor, 0) || !sw_form_sum(&q.most, &top, &q.least, -1, 0))
 		return false; /* the variable stays, unused */
 	q.var = *var;
+	q.least_hash = sw_form_hash(&q.least);
+	q.most_hash = sw_form_hash(&q.most);
 	e->variable.at[*var].quotient = true;
 	e->variable.at[*var].of = (uint32_t)e->quotient.n;
 	uint64_t *last = sw_map_put(&e->quotient_of, sw_form_hash(x));
@@ -108,6 +145,7 @@ static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, 
 bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out)
 {
 	struct sw_form x = *form, even, sum = {0};
+	unnest(e, &x, &divisor);
 	for (int level = 0; level < 64; level++) { /* each level halves the divisor at least */
 		split(x, divisor, &even, &x);
 		if (!sw_form_sum(&sum, &sum, &even, 1, 0))
@@ -117,6 +155,12 @@ bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor,
 		undo_reciprocal(e, &x, &divisor);
 		struct sw_bounds range = sw_bound_ever(e, &x);
 		sw_wide lo = sw_wide_floor(range.lo, divisor);
+		/* The sign of a number: what the facts say of it is worth a look. */
+		if (lo == -1 && range.hi >= 0 && range.hi < divisor) {
+			e->fleeting = true;
+			range = sw_bound(e, &x);
+			lo = sw_wide_floor(range.lo, divisor);
+		}
 		if (lo == sw_wide_floor(range.hi, divisor)) {
 			sum.constant += lo;
 			*out = sum;

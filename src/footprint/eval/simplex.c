@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The dual method with bounded variables.  It starts where the intervals alone put the largest goal, and moves only as
+ * far as the rows make it: most programs need no step, since what the guards say is far from the end that is looked at.
+ */
 #include "footprint/eval/simplex.h"
 
 #include <math.h>
@@ -7,161 +11,164 @@
 #define TINY	   1e-13L
 #define MAX_PIVOTS 80 /* ordinary programs need fewer than ten */
 
-/* Dictionary: basic[i] = limit[i] - sum row[i][j] * free[j].  Variables: 0.. columns-1, then the slacks of the rows;
-   the artificial one is last. */
+/* Stands for no bound: a goal that ends there has none, which the exact proof finds. */
+#define FAR 1e18L
+
+/* Dictionary: basic[i] = constant[i] + sum row[i][j] * free[j].  Variables: 0 .. columns-1, then the slacks of the
+   rows. high: the free variable is at its upper bound, else at its lower one. */
 struct state {
-	struct sw_simplex *p;
-	uint32_t columns; /* with the artificial one */
-	uint32_t basic[SW_SIMPLEX_ROWS], free[SW_SIMPLEX_COLUMNS + 1];
+	const struct sw_simplex *p;
+	long double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS], constant[SW_SIMPLEX_ROWS], goal[SW_SIMPLEX_COLUMNS];
+	uint32_t basic[SW_SIMPLEX_ROWS], free[SW_SIMPLEX_COLUMNS];
+	bool high[SW_SIMPLEX_COLUMNS];
+	long double at[SW_SIMPLEX_COLUMNS]; /* value of the free variable */
 };
 
-static void pivot(struct state *s, uint32_t out, uint32_t in)
+static long double low_of(const struct state *s, uint32_t variable)
 {
-	struct sw_simplex *p = s->p;
-	long double by = 1 / p->row[out][in];
-	p->work += p->rows * s->columns;
-	for (uint32_t j = 0; j < s->columns; j++)
-		p->row[out][j] = j == in ? by : p->row[out][j] * by;
-	p->limit[out] *= by;
-	for (uint32_t i = 0; i < p->rows; i++) {
-		long double factor = p->row[i][in];
-		if (i == out || factor == 0)
-			continue;
-		p->row[i][in] = 0;
-		for (uint32_t j = 0; j < s->columns; j++)
-			p->row[i][j] -= factor * p->row[out][j];
-		p->limit[i] -= factor * p->limit[out];
-	}
-	long double factor = p->goal[in];
-	p->goal[in] = 0;
-	for (uint32_t j = 0; j < s->columns; j++)
-		p->goal[j] -= factor * p->row[out][j];
-	uint32_t variable = s->basic[out];
-	s->basic[out] = s->free[in];
-	s->free[in] = variable;
+	return variable < s->p->columns ? s->p->lo[variable] : 0;
 }
 
-/* Largest coefficient first; the lowest number (Bland's rule, which cannot cycle) when that takes long. */
-static uint32_t entering(const struct state *s, uint32_t round)
+static long double high_of(const struct state *s, uint32_t variable)
 {
-	uint32_t best = UINT32_MAX;
-	for (uint32_t j = 0; j < s->columns; j++) {
-		long double c = s->p->goal[j];
-		if (c <= TINY)
-			continue;
-		if (best == UINT32_MAX || (round < MAX_PIVOTS / 2 ? c > s->p->goal[best] : s->free[j] < s->free[best]))
-			best = j;
-	}
-	return best;
+	return variable < s->p->columns && s->p->hi[variable] < FAR ? s->p->hi[variable] : FAR;
 }
 
-static uint32_t leaving(const struct state *s, uint32_t in)
+/* The basic variable that is farthest outside of its bounds; UINT32_MAX: none is. */
+static uint32_t leaving(const struct state *s, bool *below)
 {
 	const struct sw_simplex *p = s->p;
+	uint32_t worst = UINT32_MAX;
+	long double most = 0;
+	for (uint32_t i = 0; i < p->rows; i++) {
+		long double value = s->constant[i], size = fabsl(value);
+		for (uint32_t j = 0; j < p->columns; j++) {
+			long double part = s->row[i][j] * s->at[j];
+			value += part;
+			size += fabsl(part);
+		}
+		long double low = low_of(s, s->basic[i]) - value, high = value - high_of(s, s->basic[i]);
+		long double out = low > high ? low : high;
+		if (out > most && out > 1e-19L * size + 1e-13L) {
+			worst = i;
+			most = out;
+			*below = low > high;
+		}
+	}
+	return worst;
+}
+
+/* Which free variable can move the row's towards its bound at the least loss; UINT32_MAX: none can. */
+static uint32_t entering(const struct state *s, uint32_t row, bool below)
+{
 	uint32_t best = UINT32_MAX;
 	long double least = 0;
-	for (uint32_t i = 0; i < p->rows; i++) {
-		if (p->row[i][in] <= TINY)
+	for (uint32_t j = 0; j < s->p->columns; j++) {
+		long double by = s->row[row][j];
+		bool up = (by > 0) == below;
+		if (fabsl(by) <= TINY || up == s->high[j] || low_of(s, s->free[j]) == high_of(s, s->free[j]))
 			continue;
-		long double ratio = p->limit[i] / p->row[i][in];
-		if (best == UINT32_MAX || ratio < least || (ratio == least && s->basic[i] < s->basic[best])) {
-			best = i;
-			least = ratio;
+		long double loss = fabsl(s->goal[j] / by);
+		if (best == UINT32_MAX || loss < least || (loss == least && fabsl(by) > fabsl(s->row[row][best]))) {
+			best = j;
+			least = loss;
 		}
 	}
 	return best;
 }
 
-static void climb(struct state *s)
+static void add_row(long double *to, const long double *from, uint32_t columns, uint32_t in, long double by)
 {
-	for (uint32_t round = 0; round < MAX_PIVOTS; round++) {
-		uint32_t in = entering(s, round);
-		uint32_t out = in == UINT32_MAX ? UINT32_MAX : leaving(s, in);
-		if (out == UINT32_MAX)
-			return;
-		pivot(s, out, in);
-	}
-}
-
-static void take_multipliers(struct state *s, uint32_t columns)
-{
-	struct sw_simplex *p = s->p;
-	for (uint32_t j = 0; j < s->columns; j++) {
-		uint32_t slack = s->free[j] - columns;
-		if (s->free[j] >= columns && slack < p->rows && p->goal[j] < 0)
-			p->multiplier[slack] = -p->goal[j];
-	}
-}
-
-/* Finds a possible y.  false: there is none (the multipliers prove it). */
-static bool start(struct state *s, uint32_t lowest)
-{
-	struct sw_simplex *p = s->p;
-	uint32_t columns = p->columns, artificial = columns + p->rows;
-	long double goal[SW_SIMPLEX_COLUMNS];
-	memcpy(goal, p->goal, columns * sizeof *goal);
-	memset(p->goal, 0, sizeof p->goal);
-	p->goal[columns] = -1;
-	s->columns = columns + 1;
-	s->free[columns] = artificial;
-	for (uint32_t i = 0; i < p->rows; i++)
-		p->row[i][columns] = -1;
-	pivot(s, lowest, columns);
-	climb(s);
-	uint32_t at = 0;
-	while (at < s->columns && s->free[at] != artificial)
-		at++;
-	if (at == s->columns) {
-		uint32_t row = 0, in = 0;
-		while (s->basic[row] != artificial)
-			row++;
-		if (p->limit[row] > 1e-9L) {
-			take_multipliers(s, columns);
-			return false;
-		}
-		for (uint32_t j = 1; j < s->columns; j++) {
-			if (fabsl(p->row[row][j]) > fabsl(p->row[row][in]))
-				in = j;
-		}
-		if (fabsl(p->row[row][in]) <= TINY)
-			return false;
-		pivot(s, row, in);
-		at = in;
-	}
-	/* The artificial variable is 0 from here on: its column goes. */
-	s->columns = columns;
-	s->free[at] = s->free[columns];
-	for (uint32_t i = 0; i < p->rows; i++)
-		p->row[i][at] = p->row[i][columns];
-	memset(p->goal, 0, sizeof p->goal);
-	for (uint32_t j = 0; j < columns; j++) {
-		if (s->free[j] < columns)
-			p->goal[j] += goal[s->free[j]];
-	}
-	for (uint32_t i = 0; i < p->rows; i++) {
-		if (s->basic[i] >= columns)
-			continue;
-		for (uint32_t j = 0; j < columns; j++)
-			p->goal[j] -= goal[s->basic[i]] * p->row[i][j];
-	}
-	return true;
-}
-
-void sw_simplex_solve(struct sw_simplex *p)
-{
-	struct state s = {.p = p, .columns = p->columns};
-	memset(p->multiplier, 0, sizeof p->multiplier);
-	p->work = 0;
-	uint32_t columns = p->columns, lowest = 0;
 	for (uint32_t j = 0; j < columns; j++)
-		s.free[j] = j;
-	for (uint32_t i = 0; i < p->rows; i++) {
-		s.basic[i] = columns + i;
-		if (p->limit[i] < p->limit[lowest])
-			lowest = i;
+		to[j] = j == in ? by * from[j] : to[j] + by * from[j];
+}
+
+static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
+{
+	uint32_t rows = s->p->rows, columns = s->p->columns, variable = s->basic[out];
+	long double by = 1 / s->row[out][in];
+	for (uint32_t j = 0; j < columns; j++)
+		s->row[out][j] = j == in ? by : -s->row[out][j] * by;
+	s->constant[out] *= -by;
+	for (uint32_t i = 0; i < rows; i++) {
+		long double factor = s->row[i][in];
+		if (i == out || factor == 0)
+			continue;
+		add_row(s->row[i], s->row[out], columns, in, factor);
+		s->constant[i] += factor * s->constant[out];
 	}
-	if (p->rows && p->limit[lowest] < 0 && !start(&s, lowest))
-		return;
-	climb(&s);
-	take_multipliers(&s, columns);
+	add_row(s->goal, s->row[out], columns, in, s->goal[in]);
+	s->basic[out] = s->free[in];
+	s->free[in] = variable;
+	s->high[in] = !below;
+	s->at[in] = below ? low_of(s, variable) : high_of(s, variable);
+}
+
+/* A row whose part in the goal is that small, of the largest there was, has none: rounding left it. */
+#define PART 1e-15L
+
+static long double largest(const long double *x, uint32_t n)
+{
+	long double most = 0;
+	for (uint32_t j = 0; j < n; j++)
+		most = fabsl(x[j]) > most ? fabsl(x[j]) : most;
+	return most;
+}
+
+/* Which rows bound the goal: those whose slack is free and matters to it. */
+static void tell(const struct state *s, struct sw_simplex *p)
+{
+	long double goal = largest(p->goal, p->columns);
+	p->tight = p->basics = 0;
+	for (uint32_t j = 0; j < p->columns; j++) {
+		uint32_t row = s->free[j] - p->columns;
+		if (s->free[j] >= p->columns &&
+		    (p->contradicts || fabsl(s->goal[j]) * largest(p->row[row], p->columns) > PART * goal))
+			p->tight_row[p->tight++] = row;
+	}
+	for (uint32_t i = 0; i < p->rows; i++) {
+		if (s->basic[i] < p->columns)
+			p->basic[p->basics++] = s->basic[i];
+	}
+}
+
+static void start(struct state *s, struct sw_simplex *p)
+{
+	s->p = p;
+	for (uint32_t j = 0; j < p->columns; j++) {
+		s->free[j] = j;
+		s->goal[j] = p->goal[j];
+		s->high[j] = p->goal[j] > 0;
+		s->at[j] = s->high[j] ? high_of(s, j) : p->lo[j];
+	}
+	for (uint32_t i = 0; i < p->rows; i++) {
+		s->basic[i] = p->columns + i;
+		s->constant[i] = p->constant[i];
+		memcpy(s->row[i], p->row[i], p->columns * sizeof *p->row[i]);
+	}
+}
+
+bool sw_simplex_solve(struct sw_simplex *p)
+{
+	struct state s;
+	uint32_t out, in = 0, round = 0;
+	bool below = true;
+	start(&s, p);
+	p->work = 0;
+	p->contradicts = p->tight = 0;
+	while ((out = leaving(&s, &below)) != UINT32_MAX && round++ < MAX_PIVOTS) {
+		in = entering(&s, out, below);
+		if (in == UINT32_MAX)
+			break;
+		pivot(&s, out, in, below);
+		p->work += p->rows * p->columns;
+	}
+	if (!round)
+		return false;
+	if (out != UINT32_MAX && in == UINT32_MAX) {
+		p->contradicts = below ? 1 : -1;
+		p->contradiction = s.basic[out];
+	}
+	tell(&s, p);
+	return true;
 }

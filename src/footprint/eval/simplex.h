@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small linear program: maximise goal . y where row . y <= limit and y >= 0.
+ * A small linear program: maximise goal . x where row . x + constant >= 0 and lo <= x <= hi.
  *
- * Only its multipliers (one per row, >= 0) are wanted.  They need not be right: whoever uses them proves the bound
- * again with exact integers, so that rounding here can cost precision but never soundness.
+ * Only which rows bound it is wanted.  The answer need not be right: whoever uses it computes the rows' multipliers and
+ * proves the bound with exact integers, so that rounding here can cost precision but never soundness.
  */
 #ifndef SW_FOOTPRINT_EVAL_SIMPLEX_H
 #define SW_FOOTPRINT_EVAL_SIMPLEX_H
@@ -12,18 +12,26 @@
 #include <stdint.h>
 
 #define SW_SIMPLEX_COLUMNS 16
-#define SW_SIMPLEX_ROWS	   56
+#define SW_SIMPLEX_ROWS	   40
 
 struct sw_simplex {
 	uint32_t rows, columns;
-	long double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS + 1]; /* one column more: the start's artificial variable */
-	long double limit[SW_SIMPLEX_ROWS];
-	long double goal[SW_SIMPLEX_COLUMNS + 1];
-	long double multiplier[SW_SIMPLEX_ROWS]; /* out */
-	uint32_t work;				 /* out: cells of the table that were computed */
+	long double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS];
+	long double constant[SW_SIMPLEX_ROWS];
+	long double lo[SW_SIMPLEX_COLUMNS], hi[SW_SIMPLEX_COLUMNS]; /* lo is finite; hi may be INFINITY */
+	long double goal[SW_SIMPLEX_COLUMNS];
+
+	/* Out: the goal with these rows added, times what makes it vanish in the basic variables, is bounded by the
+	   intervals of the others. */
+	uint32_t tight, tight_row[SW_SIMPLEX_COLUMNS], basics, basic[SW_SIMPLEX_COLUMNS];
+	/* 0: none.  Else no x is possible: `contradiction` (a variable, or columns + a row) stays below its lower bound
+	   (1) or above its upper one (-1) wherever the rows hold. */
+	int contradicts;
+	uint32_t contradiction;
+	uint32_t work; /* cells of the table that were computed */
 };
 
-/* The multipliers bound the goal, or (no y is possible) prove that nothing is possible.  Destroys the input. */
-void sw_simplex_solve(struct sw_simplex *program);
+/* false: the intervals alone bound the goal as well as with the rows. */
+bool sw_simplex_solve(struct sw_simplex *program);
 
 #endif

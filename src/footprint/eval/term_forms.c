@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Terms to forms: each once, in an order that needs no recursion. */
+#include "base/hash.h"
 #include "footprint/eval/eval.h"
 
 uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why)
 {
 	*sw_vec_push(&e->variable) = (struct sw_variable){
 		.lo = lo, .hi = hi, .lo_ever = lo, .hi_ever = hi, .depends = depends, .why = (uint8_t)why};
+	sw_eval_mark(&e->variable.at[e->variable.n - 1]);
 	return (uint32_t)e->variable.n - 1;
+}
+
+void sw_eval_mark(struct sw_variable *v)
+{
+	uint64_t lo = (uint64_t)v->lo ^ sw_hash_u64((uint64_t)(v->lo >> 64) + 1);
+	uint64_t hi = (uint64_t)v->hi ^ sw_hash_u64((uint64_t)(v->hi >> 64) + 2);
+	v->mark = sw_hash_u64(lo + 3 * sw_hash_u64(hi));
 }
 
 static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
@@ -22,6 +31,7 @@ static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 		e->impossible = true;
 		v->hi = v->lo;
 	}
+	sw_eval_mark(v);
 }
 
 void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
@@ -43,9 +53,9 @@ void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 			sw_wide_add(below.constant, sw_wide_add(sw_wide_mul(v->hi, q->divisor), q->divisor - 1));
 		if (q->x.n != 1 || (q->x.by[0] != 1 && q->x.by[0] != -1)) {
 			if (above.constant > -SW_INFINITE && above.constant < SW_INFINITE)
-				*sw_vec_push(&e->holds) = above;
+				sw_eval_hold_row(e, &above);
 			if (below.constant < SW_INFINITE && below.constant > -SW_INFINITE)
-				*sw_vec_push(&e->holds) = below;
+				sw_eval_hold_row(e, &below);
 			return;
 		}
 		var = q->x.var[0];
@@ -100,16 +110,33 @@ static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_
 	return true;
 }
 
-/* The number that a form modulo 2^width stands for, read as the type says. */
-static struct sw_form exact(struct sw_eval *e, struct sw_form form, unsigned width, bool is_signed)
+/* The same, of a term's form.  An address that is made from a base takes the same way wherever the base lies, as long
+   as it stays in the type's range. */
+static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, struct sw_bounds bounds,
+		       struct sw_bounds type)
 {
-	struct sw_bounds type = sw_type_range(width, is_signed);
+	sw_wide constant = form->constant;
+	if (!shift_into(form, bounds, type))
+		return false;
+	if (e->reads && term != SW_NONE)
+		sw_reads_between(e->reads, term, bounds.lo + form->constant - constant,
+				 bounds.hi + form->constant - constant, type.lo, type.hi);
+	return true;
+}
+
+/* The number that a form modulo 2^width stands for, read as the type says.  term: whose it is; SW_NONE: of a part. */
+static struct sw_form exact(struct sw_eval *e, uint32_t term, struct sw_form form, unsigned width, bool is_signed)
+{
+	struct sw_bounds type = sw_type_range(width, is_signed), bounds;
 	struct sw_form turns;
-	if (shift_into(&form, sw_bound_ever(e, &form), type))
+	if (shift_term(e, term, &form, sw_bound_ever(e, &form), type))
 		return form;
 	e->fleeting = true;
-	if (shift_into(&form, sw_bound(e, &form), type))
+	bounds = sw_bound(e, &form);
+	if (shift_term(e, term, &form, bounds, type))
 		return form;
+	if (e->reads && term != SW_NONE && sw_wide_add(bounds.hi, -bounds.lo) < type.hi - type.lo)
+		sw_reads_pin(e->reads, term); /* elsewhere it may lie in the range */
 	/* It may wrap: how often is a quotient, which later facts can pin down. */
 	struct sw_form moved = form;
 	moved.constant -= type.lo;
@@ -166,7 +193,8 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 			n++;
 		}
 	}
-	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	/* The loops that it depends on are entered in each case anew, and what is left open counts in each. */
+	e->fleeting |= n != 1 || t->imm != SW_WHY_NONE || e->counts[e->f->alternative[t->a + first]];
 	if (n == 1)
 		return first;
 	uint32_t choice = sw_eval_case_choose(e, number, t->b);
@@ -174,6 +202,13 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 		return choice;
 	e->blind = true; /* nothing tells when it is this one */
 	return n && !possible(e, t, choice) ? first : choice;
+}
+
+uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t)
+{
+	int truth = sw_eval_truth(e, t->a);
+	uint32_t way = truth ? t->b : t->c;
+	return truth < 0 || e->counts[way] ? SW_NONE : way;
 }
 
 /* Pushes operands that are not known yet. */
@@ -198,6 +233,14 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 		return e->work.n > before;
 	}
 	uint32_t n = sw_term_operands(t);
+	if (t->op == SW_OP_SELECT) { /* what is not chosen need not be computed */
+		uint32_t way = known(e, t->a) ? sw_eval_plain_way(e, t) : t->a;
+		if (way != SW_NONE) {
+			if (!known(e, way))
+				*sw_vec_push(&e->work) = way;
+			return e->work.n > before;
+		}
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (operand[i] != SW_NO_TERM && !known(e, operand[i]))
 			*sw_vec_push(&e->work) = operand[i];
@@ -252,12 +295,12 @@ struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, b
 	const struct sw_term *t = &e->f->term[term];
 	struct sw_form form = sw_eval_term(e, term, width);
 	if (t->op == SW_OP_CONST || t->width != width)
-		return exact(e, form, width, is_signed);
+		return exact(e, SW_NONE, form, width, is_signed);
 	struct sw_term_value *v = value_at(e, term);
 	if (!v->exact[is_signed].known) {
 		bool fleeting = e->fleeting;
 		e->fleeting = false;
-		form = exact(e, form, width, is_signed);
+		form = exact(e, term, form, width, is_signed);
 		v = value_at(e, term);
 		v->exact[is_signed] = (struct sw_exact){form, true, !e->fleeting};
 		if (e->fleeting)

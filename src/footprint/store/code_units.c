@@ -34,15 +34,21 @@ static void note(struct sw_units *u, const char *why)
 		u->why = sw_strdup(why);
 }
 
+struct listing {
+	struct sw_units *units;
+	const struct sw_footprint_image *image;
+};
+
 static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 {
-	struct sw_units *u = arg;
+	struct listing *listing = arg;
+	struct sw_units *u = listing->units;
 	if (e->kind == SW_IMAGE_LTOIR)
 		note(u, "LTO-IR"); /* the driver links it to machine code that nobody sees */
 	if (e->kind != SW_IMAGE_ELF && e->kind != SW_IMAGE_PTX)
 		return 0;
 	uint32_t sort = sort_of(u, e->kind, e->arch, variant_of(e->flags));
-	*sw_vec_push(&u->unit) = (struct sw_unit){.sort = sort, .entry = *e};
+	*sw_vec_push(&u->unit) = (struct sw_unit){.sort = sort, .entry = *e, .image = listing->image};
 	return 0;
 }
 
@@ -70,7 +76,8 @@ static uint32_t ptx_arch(const char *text, size_t n, enum sw_variant *variant)
 }
 
 /* A cubin or PTX that was loaded by itself.  Which variant a cubin is does not matter: it was loaded. */
-static void add_plain(struct sw_units *u, enum sw_image_kind kind, const void *bytes, size_t n)
+static void add_plain(struct sw_units *u, const struct sw_footprint_image *image, enum sw_image_kind kind,
+		      const void *bytes, size_t n)
 {
 	enum sw_variant variant = SW_VARIANT_NONE;
 	uint32_t arch = 0;
@@ -80,7 +87,8 @@ static void add_plain(struct sw_units *u, enum sw_image_kind kind, const void *b
 		arch = ptx_arch(bytes, n, &variant);
 	*sw_vec_push(&u->unit) = (struct sw_unit){.sort = sort_of(u, kind, arch, variant),
 						  .entry = {.kind = kind, .arch = arch, .payload = bytes, .bytes = n},
-						  .plain = true};
+						  .plain = true,
+						  .image = image};
 }
 
 static bool list(struct sw_units *u, const struct sw_footprint_image *image)
@@ -93,12 +101,15 @@ static bool list(struct sw_units *u, const struct sw_footprint_image *image)
 		return false;
 	}
 	enum sw_image_kind kind = sw_image_kind_of(bytes, n);
-	if (kind == SW_IMAGE_FATBIN && sw_fatbin_walk(bytes, n, add_entry, u, &error))
+	struct listing listing = {u, image};
+	if (kind == SW_IMAGE_FATBIN && sw_fatbin_walk(bytes, n, add_entry, &listing, &error))
 		note(u, error.text);
 	else if (kind == SW_IMAGE_ELF || kind == SW_IMAGE_PTX)
-		add_plain(u, kind, bytes, n);
+		add_plain(u, image, kind, bytes, n);
 	else if (kind != SW_IMAGE_FATBIN)
 		note(u, kind == SW_IMAGE_LTOIR ? "LTO-IR" : "neither fatbin, cubin nor PTX");
+	if (kind == SW_IMAGE_FATBIN && image->was_read)
+		image->was_read(image->arg, bytes, n);
 	return true;
 }
 

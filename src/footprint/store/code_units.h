@@ -38,7 +38,8 @@ struct sw_content {
 struct sw_unit {
 	uint32_t sort; /* index of its sort */
 	struct sw_fatbin_entry entry;
-	bool plain; /* the image itself: nothing to decompress */
+	bool plain;				/* the image itself: nothing to decompress */
+	const struct sw_footprint_image *image; /* that it is a part of */
 	struct sw_content content;
 	char *why; /* why it can't be read; NULL */
 };

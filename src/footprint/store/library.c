@@ -10,8 +10,9 @@
 #include "footprint/store/code_choice.h"
 #include "footprint/store/disk_store.h"
 
-/* Decompressed code that nobody works on.  Enough for the largest cubin of cuBLAS or libtorch and some more. */
-#define SW_CONTENTS_BYTES ((size_t)256 << 20)
+/* Decompressed code that nobody works on.  Threads that look into one image share it while it is in use; to decompress
+   a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
+#define SW_CONTENTS_BYTES ((size_t)32 << 20)
 #define SW_MAX_THREADS	  64
 
 /* An image as a caller named it, and what is in it. */

@@ -43,6 +43,8 @@ static int read_content(struct sw_unit *u, bool parsed, struct sw_error *error)
 	} else if (!c->bytes) {
 		rc = sw_fatbin_extract(&u->entry, &c->owned, &c->n, error);
 		c->bytes = c->owned;
+		if (u->image->was_read)
+			u->image->was_read(u->image->arg, u->entry.payload, u->entry.stored_bytes);
 	}
 	if (!rc && parsed && u->entry.kind == SW_IMAGE_PTX && !c->module)
 		rc = sw_ptx_module_open(c->bytes, c->n, &c->module, error);

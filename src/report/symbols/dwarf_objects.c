@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "report/symbols/symbol_index.h"
 
 #ifdef HAVE_LIBDW
 #include <dwarf.h>
@@ -18,6 +19,8 @@
 
 struct sw_dwarf_object {
 	Dwfl_Module *module; /* NULL: nothing usable */
+	struct sw_symbol_index index;
+	bool indexed;
 };
 
 #define OBJECT_MAX                                                                                                     \
@@ -143,6 +146,79 @@ static void inlined_places(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object
 	free(scopes);
 }
 
+/* ---- names of functions ------------------------------------------------------------------------------------------ */
+
+/* What calls can return to; data is the larger half of the symbols of a C++ library. */
+static bool is_code(const GElf_Sym *symbol)
+{
+	int type = GELF_ST_TYPE(symbol->st_info);
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_name &&
+	       (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
+}
+
+static enum sw_symbol_bind bind_of(const GElf_Sym *symbol)
+{
+	int bind = GELF_ST_BIND(symbol->st_info);
+	return bind == STB_LOCAL ? SW_SYMBOL_LOCAL : bind == STB_WEAK ? SW_SYMBOL_WEAK : SW_SYMBOL_GLOBAL;
+}
+
+/* The table that libdw took its symbols from, as it lies in the file; NULL: its symbols come from several. */
+static const Elf64_Sym *table_of(Elf *elf, int n)
+{
+	GElf_Shdr head;
+	if (gelf_getclass(elf) != ELFCLASS64)
+		return NULL;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		if (!gelf_getshdr(section, &head) || (head.sh_type != SHT_SYMTAB && head.sh_type != SHT_DYNSYM) ||
+		    head.sh_size != (GElf_Xword)n * sizeof(Elf64_Sym))
+			continue;
+		Elf_Data *data = elf_getdata(section, NULL);
+		if (data && data->d_size == head.sh_size)
+			return data->d_buf;
+	}
+	return NULL;
+}
+
+/* All in one table, which is the rule, are read as they lie there; a call for each takes as long as what it saves. */
+static void index_symbols(struct sw_dwarf_object *object)
+{
+	int n = dwfl_module_getsymtab(object->module);
+	GElf_Sym first, symbol;
+	GElf_Addr address, bias = 0;
+	Elf *elf = NULL;
+	const Elf64_Sym *table = NULL;
+	object->indexed = true;
+	if (n > 1 && dwfl_module_getsym_info(object->module, 1, &first, &address, NULL, &elf, &bias) && elf)
+		table = table_of(elf, n);
+	if (table && (table[1].st_value != first.st_value || table[1].st_name != first.st_name))
+		table = NULL;
+	for (int i = 1; i < n; i++) {
+		if (table) {
+			memcpy(&symbol, &table[i], sizeof symbol);
+			address = symbol.st_value + bias;
+		} else if (!dwfl_module_getsym_info(object->module, i, &symbol, &address, NULL, NULL, NULL)) {
+			continue;
+		}
+		if (is_code(&symbol))
+			sw_symbol_index_add(&object->index, address, symbol.st_size, (uint32_t)i, bind_of(&symbol));
+	}
+	sw_symbol_index_finish(&object->index);
+}
+
+static const char *symbol_at(struct sw_dwarf_object *object, uint64_t address)
+{
+	GElf_Sym symbol;
+	GElf_Addr at;
+	bool label;
+	if (!object->indexed)
+		index_symbols(object);
+	int64_t number = sw_symbol_index_find(&object->index, address, &label);
+	if (number >= 0)
+		return dwfl_module_getsym_info(object->module, (int)number, &symbol, &at, NULL, NULL, NULL);
+	/* Only libdw knows whether the label lies in the section of the address; few addresses come here. */
+	return label ? dwfl_module_addrname(object->module, address) : NULL;
+}
+
 void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
 		     void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
@@ -155,7 +231,7 @@ void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
 		find_line(unit, address - bias, &place);
 		inlined_places(unit, address - bias, &place, each, arg);
 	}
-	place.symbol = dwfl_module_addrname(object->module, address);
+	place.symbol = symbol_at(object, address);
 	place.inlined = false;
 	each(arg, &place);
 }

@@ -218,7 +218,10 @@ void footprints_at(struct footprints *f, const struct sw_footprint *footprint, c
 				       .param_bytes = (uint32_t)bytes,
 				       .symbol = symbol_at,
 				       .arg = f};
-	sw_footprint_evaluate(footprint, &geometry, out);
+	if (f->memo)
+		sw_launch_memo_evaluate(f->memo, footprint, &geometry, out);
+	else
+		sw_footprint_evaluate(footprint, &geometry, out);
 }
 
 /* Is the site, under these of its facts, one that touches nothing? */

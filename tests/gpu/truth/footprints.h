@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "contents.h"
+#include "footprint/launch_memo.h"
 #include "footprint/library.h"
 #include "reader/reader.h"
 
@@ -16,6 +17,7 @@ struct footprints {
 	const struct sw_reader *reader;
 	enum footprints_from from;
 	struct sw_footprint_library *library; /* FROM_CHOICE */
+	struct sw_launch_memo *memo;	      /* the caller's; NULL: each launch is evaluated */
 	struct contents contents;
 	struct sw_arena arena;
 	struct sw_map images;  /* image, or file saved -> struct footprints_image */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What launches touch, remembered by what was read to find it out.
+ *
+ * A launch gives the same result as an earlier one of its kernel if all that the earlier evaluation read is the same:
+ * geometry, and those bytes of the parameter block that it looked at.  Words that only are where addresses begin
+ * (eval/base_words.h) may differ: the result is moved with them.  So a training step that gets its tensors elsewhere is
+ * not evaluated again.
+ *
+ * Not thread-safe: one a thread.  Footprints must live as long.
+ */
+#ifndef SW_FOOTPRINT_LAUNCH_MEMO_H
+#define SW_FOOTPRINT_LAUNCH_MEMO_H
+
+#include "footprint/footprint.h"
+
+struct sw_launch_memo;
+
+/* most: bytes that are kept; when there are more, all is forgotten. */
+struct sw_launch_memo *sw_launch_memo_open(size_t most);
+void sw_launch_memo_close(struct sw_launch_memo *memo); /* NULL is allowed */
+
+/* As sw_footprint_evaluate(), with the same results. */
+void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *footprint,
+			     const struct sw_geometry *geometry, struct sw_reaches *out);
+
+struct sw_launch_memo_totals {
+	uint64_t asked, evaluated;
+	size_t bytes; /* kept */
+};
+struct sw_launch_memo_totals sw_launch_memo_totals(const struct sw_launch_memo *memo);
+
+#endif
