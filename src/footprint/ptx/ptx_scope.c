@@ -53,7 +53,7 @@ struct sw_insn sw_ptx_special(struct sw_ptx_reader *r, const struct sw_ptx_thing
 		return sw_ptx_any(thing->bits);
 	const struct special *s = &specials[thing->a];
 	struct sw_insn plain = {.op = s->op, .width = s->bits, .imm = s->what};
-	if (s->op == SW_OP_SPECIAL)
+	if (s->op == SW_OP_SPECIAL || s->op == SW_OP_MIX)
 		return plain;
 	if (s->op == SW_OP_RANGE && s->what == s->most)
 		return (struct sw_insn){.op = SW_OP_CONST, .width = s->bits, .imm = s->what};

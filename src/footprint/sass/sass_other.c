@@ -193,6 +193,18 @@ static const struct {
 #define SPECIAL_SHARED_UPPER 0x2f /* upper half of the window of shared memory */
 #define SPECIAL_LOCAL_UPPER  0x30 /* ... of local memory */
 
+/* SR_CLOCKLO to SR_GLOBALTIMERHI.  A loop that waits for a time ends, so what comes after it is executed: the number
+   counts as data, not as something that is not understood. */
+static bool is_clock(unsigned number)
+{
+	return number >= 0x50 && number <= 0x53;
+}
+
+static struct sw_operand half_of_special(struct sw_sass *s, unsigned number)
+{
+	return is_clock(number) ? sw_sass_value(s, SW_OP_MIX, 32, 0, 0, NULL) : sw_sass_anything(s, 32);
+}
+
 /* CS2R writes two registers, but one with bit 80 clear (.32). */
 void sw_sass_lower_s2r(struct sw_sass *s)
 {
@@ -207,10 +219,10 @@ void sw_sass_lower_s2r(struct sw_sass *s)
 	else if (number == SPECIAL_SHARED_UPPER)
 		v = sw_sass_leaf(s, SW_OP_SHARED_ADDRESS, 32, 0, 0);
 	else if (v.reg == SW_NO_REG)
-		v = sw_sass_anything(s, 32);
+		v = half_of_special(s, number);
 	sw_sass_set(s, rd, 32, v);
 	if (s->op->words == 2 && sw_sass_bit(s, 80) && rd != SW_NO_REG && (rd & 0xff) < 254)
-		sw_sass_set(s, rd + 1, 32, number == SPECIAL_ZERO ? sw_operand_imm(0) : sw_sass_anything(s, 32));
+		sw_sass_set(s, rd + 1, 32, number == SPECIAL_ZERO ? sw_operand_imm(0) : half_of_special(s, number));
 }
 
 /* Addresses of local memory are counted from 0: the window adds nothing. */
