@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that the command writes: they appear whole or not at all, readable by their owner alone, as traces are: they hold
-   command lines. */
+/* Files that the command writes: they appear whole or not at all, readable by their owner alone, as traces are: they
+   hold command lines. */
 #ifndef SW_TOOLS_OUTPUT_H
 #define SW_TOOLS_OUTPUT_H
 
