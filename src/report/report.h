@@ -12,7 +12,7 @@
 
 #include "detect/detect.h"
 #include "report/suppress.h"
-#include "report/text/wording.h"
+#include "report/words/wording.h"
 
 /* One finding and what is said of it. */
 struct sw_shown_finding {

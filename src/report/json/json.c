@@ -2,12 +2,12 @@
 /* The report as JSON: doc/report.schema.json says what each member means. Members are only ever added. */
 #include <inttypes.h>
 
-#include "report/text/evidence_text.h"
+#include "report/words/evidence_text.h"
 #include "report/json/json_out.h"
 #include "report/json/report_parts.h"
 #include "report/report.h"
 #include "report/unusable_files.h"
-#include "report/text/gain_text.h"
+#include "report/words/gain_text.h"
 #include "report/symbols/stack.h"
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 #include "report/json/report_parts.h"
 #include "report/report.h"
 #include "report/symbols/stack.h"
-#include "report/text/evidence_text.h"
-#include "report/text/gain_text.h"
+#include "report/words/evidence_text.h"
+#include "report/words/gain_text.h"
 
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
 			  uint32_t function)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text/gain_text.h"
+#include "report/words/gain_text.h"
 
 #include <inttypes.h>
 
