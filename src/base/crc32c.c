@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The checksum of a trace's chunks, by the processor's instruction where it has one. */
 #include "base/hash.h"
 
 #include <string.h>

@@ -126,7 +126,7 @@ enum sw_via {
 
 /* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */
 struct sw_evidence_detail {
-	uint32_t source; /* enum sw_source, 0 none */
+	uint32_t source; /* enum sw_code_source, 0 none */
 	uint32_t arch;	 /* of the code that was analysed: 90 for sm_90 */
 	bool other_code; /* not the code that ran */
 	enum sw_via via;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Look-ups in the table of findings. */
 #include "detect/detect.h"
 
 static const struct sw_finding_info infos[] = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Judging a whole trace: the state of a run is made, each record judged, the findings closed. */
 #include "detect/dispatch.h"
 
 #include <stdlib.h>

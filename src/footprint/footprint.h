@@ -93,11 +93,11 @@ struct sw_footprint_symbol {
 	uint64_t bytes;
 };
 
-enum sw_source { SW_SOURCE_PTX = 1, SW_SOURCE_SASS };
+enum sw_code_source { SW_SOURCE_PTX = 1, SW_SOURCE_SASS };
 
 struct sw_footprint {
 	struct sw_arena arena; /* owns the arrays */
-	uint32_t source, arch; /* enum sw_source; 90 for sm_90 */
+	uint32_t source, arch; /* enum sw_code_source; 90 for sm_90 */
 	uint32_t wild;	       /* offset in strings: why nothing may be concluded from what is missing; 0: one may */
 	uint32_t params, param_bytes;
 	struct sw_param *param;
@@ -124,7 +124,7 @@ struct sw_footprint {
 #define SW_FOOTPRINT_MAX_SITES (1u << 14)
 
 /* From code to footprint; never fails: what is not understood is wild or open. */
-struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_source source, uint32_t arch);
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_code_source source, uint32_t arch);
 void sw_footprint_free(struct sw_footprint *footprint); /* NULL is allowed; the struct itself comes from sw_alloc */
 
 /* Flat form for keeping it; unpack checks everything (the bytes are untrusted): every index in bounds, operands before

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How the guard finds the recorder, and the lock around what both work on. */
 #include <dlfcn.h>
 
 #include "guard/guard.h"

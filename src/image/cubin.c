@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads cubins: kernels and the layout of their parameters. */
 #include <elf.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What an image is, by its first bytes: fatbin, cubin, PTX. */
 #include "image/image.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Leaves of an image only the code that a report can use. */
 #include "config.h"
 
 #include "pack/reduce.h"

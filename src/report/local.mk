@@ -1,13 +1,13 @@
 # report: words, text, JSON
 noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
-	src/report/text/gain_text.c src/report/text/gain_text.h src/report/report.c src/report/report.h src/report/unusable_files.c src/report/unusable_files.h src/report/text/text_files.c src/report/json/json_files.c \
+	src/report/words/gain_text.c src/report/words/gain_text.h src/report/report.c src/report/report.h src/report/unusable_files.c src/report/unusable_files.h src/report/text/text_files.c src/report/json/json_files.c \
 	src/report/text/text.c src/report/text/text.h src/report/text/text_notes.c src/report/text/text_run.c \
 	src/report/text/text_out.c src/report/text/text_out.h \
-	src/report/json/json.c src/report/json/json_out.c src/report/json/json_out.h src/report/json/report_parts.h src/report/utf8.c src/report/utf8.h \
-	src/report/text/wording.c src/report/text/wording.h src/report/text/wording.def \
-	src/report/names.c src/report/names.h \
-	src/report/text/evidence_text.c src/report/text/evidence_text.h \
+	src/report/json/json.c src/report/json/json_finding.c src/report/json/json_out.c src/report/json/json_out.h src/report/json/report_parts.h src/report/utf8.c src/report/utf8.h \
+	src/report/words/wording.c src/report/words/wording.h src/report/words/wording.def \
+	src/report/symbols/names.c src/report/symbols/names.h \
+	src/report/words/evidence_text.c src/report/words/evidence_text.h \
 	src/report/listing/kernel_listing.c src/report/listing/kernel_listing.h src/report/listing/kernel_listing_json.c \
 	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbols.h src/report/symbols/frames.def \
 	src/report/symbols/module_names.c src/report/symbols/module_names.h src/report/symbols/symbol_index.c src/report/symbols/symbol_index.h \

@@ -12,7 +12,7 @@
 
 #include "detect/detect.h"
 #include "report/suppress.h"
-#include "report/text/wording.h"
+#include "report/words/wording.h"
 
 /* One finding and what is said of it. */
 struct sw_shown_finding {
@@ -59,8 +59,8 @@ void sw_report_free(struct sw_report *report);
 /* `colour`: with ANSI colours.  Errors of the stream are left for the caller to find (ferror). */
 void sw_report_text(struct sw_report *report, FILE *out, bool colour);
 
-/* The parts of the text, for reports of several processes: files of the run that are missing here, one finding (false: a
-   note, which is not printed by itself), and all that follows the findings. */
+/* The parts of the text, for reports of several processes: files of the run that are missing here, one finding (false:
+   a note, which is not printed by itself), and all that follows the findings. */
 void sw_report_text_files(struct sw_report *report, FILE *out, bool colour);
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour);
 void sw_report_text_rest(struct sw_report *report, FILE *out, bool colour);

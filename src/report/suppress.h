@@ -14,7 +14,7 @@
 #ifndef SW_REPORT_SUPPRESS_H
 #define SW_REPORT_SUPPRESS_H
 
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 struct sw_suppressions;
 

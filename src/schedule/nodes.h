@@ -2,7 +2,8 @@
 /*
  * The inside of a schedule: nodes and edges of a window, in the order in which they were told.
  *
- *     tell.c      calls and work -> nodes, edges; windows
+ *     windows.c   windows of the run, their nodes and edges
+ *     tell.c      calls and work -> nodes, edges
  *     estimate.c  times of work that no device clock told
  *     calibrate.c order of the replay; what part of each delay belongs to which edge
  *     replay.c    one pass
@@ -168,7 +169,16 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 /* Clocks of host and device may differ by this much before an edge is said to contradict them. */
 #define SW_CLOCK_ERROR_NS 20000
 
-/* ---- tell.c ---- */
+/* ---- windows.c ---- */
+struct sw_window *sw_window_filling(struct sw_schedule *s);
+/* Starts another window: nothing told so far can be referred to any more. */
+void sw_window_next(struct sw_schedule *s);
+/* The window, and the run, reach to this time at least. */
+void sw_window_reach(struct sw_schedule *s, uint64_t t_ns);
+struct sw_schedule_node *sw_node_push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane,
+				      uint32_t *index);
+/* Belongs to the node pushed last. */
+void sw_edge_push(struct sw_schedule *s, enum sw_edge_why why, uint32_t node);
 void sw_thin_out(struct sw_schedule *s); /* when there is a window too many */
 
 /* The first work of this call, SW_NONE none. */

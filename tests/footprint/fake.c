@@ -69,7 +69,7 @@ int sw_sass_read(const void *cubin, size_t bytes, const char *kernel, struct sw_
 	return read_code(&fake_sass[*arch], kernel, program, error);
 }
 
-struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_source source, uint32_t arch)
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_code_source source, uint32_t arch)
 {
 	struct sw_footprint *f = sw_calloc(1, sizeof *f);
 	*f = (struct sw_footprint){

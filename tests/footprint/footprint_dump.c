@@ -13,7 +13,7 @@
 static bool show_code;
 static const char *wanted;
 
-static void show(const char *kernel, struct sw_program *program, enum sw_source source, uint32_t arch)
+static void show(const char *kernel, struct sw_program *program, enum sw_code_source source, uint32_t arch)
 {
 	printf("== %s (%s sm_%u)\n", kernel, source == SW_SOURCE_PTX ? "PTX" : "machine code", arch);
 	if (show_code)

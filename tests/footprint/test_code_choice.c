@@ -32,7 +32,7 @@ static const struct sw_footprint_entry *ask(uint64_t id, uint32_t arch, const ch
 	return sw_footprint_library_get(library, &named, arch, kernel);
 }
 
-static void check(const struct sw_footprint_entry *e, enum sw_source source, uint32_t arch, bool ran)
+static void check(const struct sw_footprint_entry *e, enum sw_code_source source, uint32_t arch, bool ran)
 {
 	ck_assert_msg(e->footprint != NULL, "%s", e->why);
 	ck_assert_uint_eq(e->footprint->source, source);

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "dump.h"
 
-static char *dump_of(struct sw_program *program, enum sw_source source)
+static char *dump_of(struct sw_program *program, enum sw_code_source source)
 {
 	char *text = NULL;
 	size_t bytes;

@@ -40,7 +40,7 @@ static void launch(const struct sw_footprint *f, const struct sw_geometry *geome
 	free(reaches.at);
 }
 
-static void follow(const struct sw_program *program, enum sw_source source, const struct sw_geometry *geometry)
+static void follow(const struct sw_program *program, enum sw_code_source source, const struct sw_geometry *geometry)
 {
 	struct sw_footprint *made = sw_footprint_build(program, source, 90), *kept;
 	struct sw_error error;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fake_trace.h"
-#include "report/text/evidence_text.h"
+#include "report/words/evidence_text.h"
 
 static struct sw_judgement judgement;
 static struct sw_names names;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From the clock of the time stamps to nanoseconds of the trace. */
 #include "detect/waits/device_times.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over the trace joins time stamps to the calls that put the work on the device. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -311,7 +311,7 @@ static char *why_wild(const struct maker *m, const struct sw_program *program)
 	return NULL;
 }
 
-struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_source source, uint32_t arch)
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_code_source source, uint32_t arch)
 {
 	struct sw_ssa ssa = {0};
 	struct maker m = {.emit = {.ssa = &ssa, .program = program}};

@@ -214,7 +214,7 @@ static void *take(struct sw_arena *arena, const void *from, size_t n, size_t byt
 	return to;
 }
 
-struct sw_footprint *sw_emit_finish(struct sw_emit *e, enum sw_source source, uint32_t arch, const char *wild)
+struct sw_footprint *sw_emit_finish(struct sw_emit *e, enum sw_code_source source, uint32_t arch, const char *wild)
 {
 	struct sw_footprint *f = sw_calloc(1, sizeof *f);
 	f->source = source;

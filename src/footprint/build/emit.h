@@ -44,6 +44,6 @@ struct sw_array_span sw_emit_roots(struct sw_emit *emit, const struct sw_roots *
 				   sw_node address);
 
 /* Moves everything into a footprint. */
-struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_source source, uint32_t arch, const char *wild);
+struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_code_source source, uint32_t arch, const char *wild);
 
 #endif

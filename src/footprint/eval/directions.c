@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a kernel does through each of its pointers, whatever the launch: read, write, update. */
 #include "footprint/eval/eval.h"
 
 static struct sw_reach *reach_of(struct sw_reaches *out, size_t from, const struct sw_root *root)

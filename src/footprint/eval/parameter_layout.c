@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Moves parameters from where the driver has them to where the analysed code has them. */
 #include <string.h>
 
 #include "footprint/footprint.h"

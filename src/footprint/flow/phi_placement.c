@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Where values that reach a block on several paths need a phi: dominance frontiers of the variables' writes. */
 #include "footprint/flow/ssa.h"
 
 #include <stdlib.h>

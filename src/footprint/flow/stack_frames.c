@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Local variables of a kernel: which words on its stack are read and written like registers. */
 #include "footprint/flow/ssa.h"
 
 #include <stdlib.h>

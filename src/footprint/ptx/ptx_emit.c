@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the neutral form: what the PTX reader's instructions become. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Takes the name of a PTX instruction apart and finds what it means. */
 #include <string.h>
 
 #include "footprint/ptx/ptx_reader.h"

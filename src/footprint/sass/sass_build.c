@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the neutral form: what machine instructions become. */
 #include "footprint/sass/sass.h"
 
 /* Text for evidence strings is the name of the machine instruction, which is static. */

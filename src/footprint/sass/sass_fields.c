@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of a machine instruction: bits, registers, operands. */
 #include "footprint/sass/sass.h"
 
 uint64_t sw_sass_bits(const struct sw_sass *s, unsigned at, unsigned n)

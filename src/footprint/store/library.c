@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Footprints by image and kernel: from memory, from disk, or analysed now, by several threads. */
 #include "footprint/library.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The buffers that CUPTI fills with time stamps. */
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Pairs of readings that tie the clock of the devices to the trace's. */
 #include <stdatomic.h>
 
 #include "preload/platform/clock.h"

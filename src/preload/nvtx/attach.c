@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How NVTX in the program finds the recorder: the injection entry points. */
 #include <dlfcn.h>
 
 #include "preload/nvtx/nvtx.h"

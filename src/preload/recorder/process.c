@@ -47,7 +47,7 @@ __attribute__((destructor)) static void at_exit(void)
 	errno = saved;
 }
 
-static bool set_state(enum sw_state state)
+static bool set_state(enum sw_recorder_state state)
 {
 	atomic_store_explicit(&sw_process_page->state, state, memory_order_release);
 	sw_sys_wake((const uint32_t *)&sw_process_page->state, INT32_MAX);
@@ -107,7 +107,7 @@ static bool start(void)
 		return set_state(SW_STATE_FULL);
 	sw_describe_process(sw_thread.writer, directory);
 	sw_modules_refresh(sw_thread.writer);
-	return set_state((enum sw_state)on);
+	return set_state((enum sw_recorder_state)on);
 }
 
 /* What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it. */

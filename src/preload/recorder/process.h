@@ -10,7 +10,7 @@
 #include "preload/platform/sys.h"
 #include "syncwatch/format.h"
 
-enum sw_state {
+enum sw_recorder_state {
 	SW_STATE_FRESH = 0, /* no CUDA call yet, or a fork child: its copy of the page reads as zeros */
 	SW_STATE_STARTING,
 	SW_STATE_ON,
@@ -22,7 +22,7 @@ enum sw_state {
 
 /* Lies in a page with MADV_WIPEONFORK. */
 struct sw_process_page {
-	_Atomic uint32_t state; /* enum sw_state */
+	_Atomic uint32_t state; /* enum sw_recorder_state */
 };
 extern struct sw_process_page *sw_process_page;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a digest from a report in JSON; what is wrong with the file is said by member. */
 #include "config.h"
 
 #include "report/diff/digest.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Files of the run that are missing or changed, as JSON. */
 #include <stdlib.h>
 
 #include "report/json/json_out.h"

@@ -16,4 +16,8 @@ void sw_report_json_head(struct sw_json *json, struct sw_report *report);
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index);
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
 
+/* A call stack, as an array.  function: the kernel that the call launched, 0 none. */
+void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
+			  uint32_t function);
+
 #endif

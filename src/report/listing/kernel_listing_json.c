@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The listing of kernels as JSON: doc/kernels.schema.json says what each member means. */
 #include <stdlib.h>
 
 #include "report/symbols/demangle.h"

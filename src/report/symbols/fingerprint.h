@@ -3,7 +3,7 @@
 #ifndef SW_REPORT_SYMBOLS_FINGERPRINT_H
 #define SW_REPORT_SYMBOLS_FINGERPRINT_H
 
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 /* From the id, the operations and the visible frames by name, file and line: no address, handle or number of a run. */
 uint64_t sw_fingerprint(struct sw_names *names, const struct sw_finding *finding);

@@ -3,7 +3,7 @@
 #ifndef SW_REPORT_SYMBOLS_STACK_H
 #define SW_REPORT_SYMBOLS_STACK_H
 
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 struct sw_stack_line {
 	const struct sw_frame *frame;

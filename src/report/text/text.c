@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/text/evidence_text.h"
+#include "report/words/evidence_text.h"
 #include "report/symbols/stack.h"
 #include "report/text/text.h"
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/text/evidence_text.h"
-#include "report/text/gain_text.h"
+#include "report/words/evidence_text.h"
+#include "report/words/gain_text.h"
 #include "report/text/text.h"
 
 void sw_text_in_flight(struct sw_text *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The critical path of the run, as a process of its own: readers take all slices of the host for calls. */
 #include "report/timeline/chrome.h"
-#include "report/text/gain_text.h"
+#include "report/words/gain_text.h"
 
 void sw_chrome_path(void *arg, const struct sw_stretch *stretch)
 {

@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "detect/detect.h"
-#include "report/names.h"
+#include "report/symbols/names.h"
 #include "report/timeline/trace_out.h"
 
 struct sw_labels {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of a finding into sentences. All words are in detect/findings.def and wording.def; strings live as long as the names. */
-#ifndef SW_REPORT_TEXT_WORDING_H
-#define SW_REPORT_TEXT_WORDING_H
+/* Facts of a finding into sentences. All words are in detect/findings.def and wording.def; strings live as long as the
+ * names. */
+#ifndef SW_REPORT_WORDS_WORDING_H
+#define SW_REPORT_WORDS_WORDING_H
 
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 struct sw_wording {
 	const char *message;	  /* one sentence, no full stop */

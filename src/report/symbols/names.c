@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 #include <stdarg.h>
 #include <stdio.h>

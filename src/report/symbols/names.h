@@ -4,8 +4,8 @@
  *
  * Strings live as long as the struct; none is NULL.  Not thread-safe.
  */
-#ifndef SW_REPORT_NAMES_H
-#define SW_REPORT_NAMES_H
+#ifndef SW_REPORT_SYMBOLS_NAMES_H
+#define SW_REPORT_SYMBOLS_NAMES_H
 
 #include <stdbool.h>
 

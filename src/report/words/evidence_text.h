@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an access touches and how that is known, in words.  Strings live as long as the names; none is NULL. */
-#ifndef SW_REPORT_TEXT_EVIDENCE_TEXT_H
-#define SW_REPORT_TEXT_EVIDENCE_TEXT_H
+#ifndef SW_REPORT_WORDS_EVIDENCE_TEXT_H
+#define SW_REPORT_WORDS_EVIDENCE_TEXT_H
 
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 /* "bytes 0 to 4095 of allocation 1, 4 of every 16"; "somewhere from byte 0 of allocation 1 on: the index is loaded from
    memory".  Of accesses that are ranged. */

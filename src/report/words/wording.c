@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text/wording.h"
+#include "report/words/wording.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/text/gain_text.h"
+#include "report/words/gain_text.h"
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
@@ -33,17 +33,17 @@ static const struct {
 #define REFUSED_FIRST 900
 static const char *const refused[] = {
 #define SW_REFUSED_TEXT(status, text) [status - REFUSED_FIRST] = text,
-#include "report/text/wording.def"
+#include "report/words/wording.def"
 };
 
 static const char *const edges[] = {
 #define SW_EDGE_TEXT(kind, text) [SW_EDGE_##kind] = text,
-#include "report/text/wording.def"
+#include "report/words/wording.def"
 };
 
 static const char *const headings[] = {
 #define SW_ROLE_TEXT(role, heading) [SW_##role] = heading,
-#include "report/text/wording.def"
+#include "report/words/wording.def"
 };
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text/evidence_text.h"
+#include "report/words/evidence_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

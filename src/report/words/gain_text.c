@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/text/gain_text.h"
+#include "report/words/gain_text.h"
 
 #include <inttypes.h>
 
@@ -14,14 +14,13 @@ const char *sw_replay_gain(struct sw_names *names, const struct sw_cost *cost)
 	if (cost->win_high_ns < NOTHING_NS)
 		return sw_names_format(names, "; recoverable: nothing%s", unsure);
 	if (cost->win_low_ns < NOTHING_NS)
-		return sw_names_format(names, "; recoverable: up to %s%s",
-				       sw_name_time(names, cost->win_high_ns), unsure);
+		return sw_names_format(names, "; recoverable: up to %s%s", sw_name_time(names, cost->win_high_ns),
+				       unsure);
 	/* Both ends alike when they differ by less than a hundredth. */
 	if (cost->win_high_ns - cost->win_low_ns <= cost->win_high_ns / 100)
-		return sw_names_format(names, "; recoverable: %s%s",
-				       sw_name_time(names, cost->win_high_ns), unsure);
-	return sw_names_format(names, "; recoverable: %s to %s%s",
-			       sw_name_time(names, cost->win_low_ns), sw_name_time(names, cost->win_high_ns), unsure);
+		return sw_names_format(names, "; recoverable: %s%s", sw_name_time(names, cost->win_high_ns), unsure);
+	return sw_names_format(names, "; recoverable: %s to %s%s", sw_name_time(names, cost->win_low_ns),
+			       sw_name_time(names, cost->win_high_ns), unsure);
 }
 
 const char *sw_replay_assumption(const struct sw_cost *cost, size_t index)

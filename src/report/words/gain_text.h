@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a replay of the run says, in words. */
-#ifndef SW_REPORT_TEXT_GAIN_TEXT_H
-#define SW_REPORT_TEXT_GAIN_TEXT_H
+#ifndef SW_REPORT_WORDS_GAIN_TEXT_H
+#define SW_REPORT_WORDS_GAIN_TEXT_H
 
 #include "detect/detect.h"
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 /* "; 1.2 ms to 1.5 ms of recoverable time", "" when nothing is known.  Lives as long as the names. */
 const char *sw_replay_gain(struct sw_names *names, const struct sw_cost *cost);
