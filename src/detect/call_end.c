@@ -2,6 +2,7 @@
 /* The end of a call: what it waited for is known, and judged. */
 #include "detect/dispatch.h"
 
+#include "detect/hazards/intended_order.h"
 #include "detect/hazards/touch.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
@@ -135,5 +136,7 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 	touch_by_host(m, w, seq);
 	report(m, w, &cost);
 	sw_stall_done(m, w);
+	if (w->enqueues || w->what.kind == SW_REC_GRAPH_LAUNCH)
+		sw_event_wait_worked(m, w->what.point.lane);
 	sw_wide_over(m, w, &cost, documented);
 }

@@ -790,8 +790,57 @@ START_TEST(observers_see_the_run)
 }
 END_TEST
 
+/* SW205: the wait comes before the work that it is meant for. */
+START_TEST(waits_before_the_work_order_nothing)
+{
+	enum { CHAIN, RIGHT, WORK_AFTERWARDS, FIRST_ROUND, RELAY, HOST_KNEW, RACE, EARLY, HOST_WAITED_AFTERWARDS };
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i == RIGHT || _i == HOST_KNEW || _i == HOST_WAITED_AFTERWARDS)
+		tb_set(tb, DEV, 64, S1);
+	if (_i == HOST_KNEW)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	if (_i == RELAY) {
+		tb_set(tb, DEV2, 64, S3);
+		order(tb, S3, S1);
+	}
+	tb_event_record(tb, E2, S1);
+	if (_i == EARLY)
+		tb_set(tb, DEV + 8192, 64, S1);
+	if (_i == HOST_WAITED_AFTERWARDS)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	tb_stream_wait(tb, S2, E2);
+	if (_i == CHAIN) {
+		tb_event_record(tb, E1, S2);
+		tb_stream_wait(tb, S3, E1);
+	}
+	if (_i != WORK_AFTERWARDS)
+		tb_set(tb, DEV + 4096, 64, S1);
+	tb_set(tb, DEV + (_i == RACE ? 4096 : 8192), 64, S2);
+	tb_set(tb, _i == WORK_AFTERWARDS ? DEV + 4096 : DEV2 + 4096, 64, _i == WORK_AFTERWARDS ? S1 : S3);
+	if (_i == FIRST_ROUND) {
+		tb_event_record(tb, E2, S1);
+		tb_stream_wait(tb, S2, E2);
+	}
+	struct sw_judgement *j = judged(tb);
+	if (_i == CHAIN || _i == HOST_KNEW || _i == RACE) {
+		const struct sw_finding *f = only(j, 205);
+		ck_assert_int_eq(f->severity, SW_NOTE);
+		ck_assert_uint_eq(f->count, _i == CHAIN ? 2 : 1);
+		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S1);
+	} else {
+		ck_assert_uint_eq(count_of(j, 205), 0);
+	}
+	/* Recorded before the work and waited for after it: where that made a race, it is told once, as SW202. */
+	ck_assert_uint_eq(count_of(j, 202), _i == EARLY);
+	ck_assert_uint_eq(j->errors != 0, _i == RACE || _i == EARLY);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, waits_before_the_work_order_nothing, 0, 9);
 	tcase_add_loop_test(tc, events_that_miss, 0, 5);
 	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);
 	tcase_add_test(tc, useful_waits_are_not_blamed);

@@ -20,6 +20,8 @@ struct sw_event_wait {
 	struct sw_access wait, record, replaced;
 	bool recorded;
 	bool useless; /* the record covered no work that the waiting side did not know of */
+	bool nothing; /* not even work that the host did not know to be done: SW205 if the work came too late */
+	bool settled; /* work came after it on the waiting lane */
 };
 
 #define SW_EVENT_WAITS 8u
@@ -29,6 +31,80 @@ bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state
 	struct sw_point work = {event->record.point.lane, event->work};
 	return event->record.seq && (!event->work || sw_hb_ordered(m->hb, work, lane) == SW_ORDER_DOCUMENTED);
 }
+
+/* ---- waits that order nothing (SW205) ---------------------------------------------------------------------------- */
+
+static void one_more(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
+{
+	(void)lane, (void)known, (void)covered;
+	++*(unsigned *)arg;
+}
+
+/* The record covers nothing, on its stream or by what that stream waited for, but what the host knows to be done. */
+static bool covers_nothing(struct sw_model *m, const struct sw_event_state *event)
+{
+	const struct sw_rec_stream_wait *wait = (const struct sw_rec_stream_wait *)(const void *)m->wait->record.rec;
+	const struct sw_point work = {event->record.point.lane, event->work};
+	const uint32_t thread = m->wait->record.thread, host = sw_hb_host_lane(m->hb, thread);
+	struct sw_hb_event_state state;
+	unsigned lanes = 0;
+	if (m->wait->what.kind != SW_REC_STREAM_WAIT || event->work == UINT64_MAX)
+		return false;
+	if (event->work && sw_hb_ordered(m->hb, work, host) != SW_ORDER_DOCUMENTED)
+		return false;
+	/* The host waited after the record: the wait is right, only no longer needed. */
+	if (sw_hb_ordered(m->hb, event->record.point, host) == SW_ORDER_DOCUMENTED)
+		return false;
+	sw_hb_token token = sw_hb_wait_event(m->hb, wait->event, &state);
+	sw_hb_wait_lanes(m->hb, token, thread, SW_ORDER_DOCUMENTED, one_more, &lanes);
+	sw_hb_wait_drop(m->hb, token);
+	return !lanes;
+}
+
+static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_wait *tie)
+{
+	struct sw_finding seen = {.id = SW_FINDING_WAIT_ORDERS_NOTHING,
+				  .severity = SW_NOTE,
+				  .confidence = SW_CERTAIN,
+				  .accesses = 1,
+				  .access[0] = tie->wait,
+				  .fix = SW_FIX_RECORD_LATER,
+				  .fix_stream = tie->record.stream,
+				  .fix_seq = tie->record.seq};
+	struct sw_finding *known = sw_collect_find(&m->collect, seen.id, &tie->wait);
+	/* Dropped for good: a first round, or told beside a hazard. */
+	return known && !known->count ? NULL : sw_collect_add(&m->collect, &seen, NULL);
+}
+
+static void never_mind(struct sw_model *m, const struct sw_event_wait *tie)
+{
+	struct sw_finding *known = find_or_add(m, tie);
+	if (known)
+		sw_collect_drop(&m->collect, known);
+}
+
+/* Work came on the stream of the record too late for the wait, but before all that the wait could hold back. */
+static bool came_too_late(struct sw_model *m, const struct sw_event_wait *tie)
+{
+	const struct sw_lane_state *from = sw_model_lane_state(m, tie->record.point.lane);
+	return tie->nothing && from->stream == tie->record.stream && from->work > tie->record.point.tick;
+}
+
+void sw_event_wait_worked(struct sw_model *m, uint32_t lane)
+{
+	const struct sw_lane_state *state = sw_model_lane_state(m, lane);
+	uint32_t n = state->event_waits_made < SW_EVENT_WAITS ? state->event_waits_made : SW_EVENT_WAITS;
+	for (uint32_t i = 1; i <= n; i++) {
+		struct sw_event_wait *tie = &state->event_waits[(state->event_waits_made - i) % SW_EVENT_WAITS];
+		if (tie->settled)
+			return;
+		tie->settled = true;
+		if (came_too_late(m, tie))
+			find_or_add(m, tie);
+	}
+}
+
+/* ---- waits that did not order a hazard --------------------------------------------------------------------------- */
 
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
 			    const struct sw_hb_event_state *state, bool useless)
@@ -42,6 +118,10 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 		tie->record = event->record;
 		tie->record.point = state->record;
 		tie->replaced = event->replaced;
+		tie->nothing = tie->record.stream != tie->wait.stream && covers_nothing(m, event);
+		/* One wait of a call site that ordered something speaks for the others: the first rounds of loops. */
+		if (!tie->nothing && tie->wait.kind == SW_REC_STREAM_WAIT)
+			never_mind(m, tie);
 		return;
 	}
 	if (state->recorded)
@@ -140,6 +220,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 		seen.access[2] = *earlier;
 		seen.fix_seq = tie->record.seq;
 	}
+	never_mind(m, tie);
 	hazard->fix = seen.fix;
 	hazard->fix_seq = seen.fix_seq;
 	bool told_now;

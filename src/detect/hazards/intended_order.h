@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that were meant to order a hazard (SW201-SW203). */
+/* Events that were meant to order a hazard (SW201-SW203), or anything at all (SW205). */
 #ifndef SW_DETECT_HAZARDS_INTENDED_ORDER_H
 #define SW_DETECT_HAZARDS_INTENDED_ORDER_H
 
@@ -16,6 +16,8 @@ bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state
 /* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
  */
 void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block);
+/* Work came on the lane: what the waits before it could wait for is settled. */
+void sw_event_wait_worked(struct sw_model *m, uint32_t lane);
 void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event);
 
 #endif
