@@ -4,6 +4,7 @@
 
 #include "detect/calls/threads.h"
 #include "detect/graphs/capture_isolation.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"
@@ -64,6 +65,7 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 	if (r->rec->flags & SW_RF_END || r->rec->kind == SW_REC_HOST_FUNC_RUN || r->rec->kind == SW_REC_ANNOTATION ||
 	    r->rec->kind == SW_REC_HOST_ACCESS || r->rec->kind == SW_REC_HOST_SYNC)
 		return;
+	sw_host_func_caller(m, r->thread);
 	m->j->coverage.driver_calls++;
 	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? 1 : 0;
 }

@@ -17,6 +17,7 @@
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/launches.h"
 #include "detect/kernels/texture_handles.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/module_variables.h"
 #include "detect/model/captures.h"

@@ -21,7 +21,8 @@ libswdetect_a_SOURCES = \
 	src/detect/waits/stalls.h src/detect/waits/waits.c src/detect/waits/waits.h \
 	src/detect/waits/wide_syncs.c src/detect/waits/wide_syncs.h \
 	src/detect/hazards/confidence.c src/detect/hazards/confidence.h src/detect/hazards/hazards.c \
-	src/detect/hazards/hazards.h src/detect/hazards/host_knowledge.c src/detect/hazards/host_knowledge.h \
+	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
+	src/detect/hazards/host_functions.h src/detect/hazards/host_knowledge.c src/detect/hazards/host_knowledge.h \
 	src/detect/hazards/ignored_ranges.c src/detect/hazards/ignored_ranges.h \
 	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/listing.c \
 	src/detect/hazards/listing.h src/detect/hazards/touch.c src/detect/hazards/touch.h \

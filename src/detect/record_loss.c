@@ -4,6 +4,7 @@
 
 #include "detect/calls/streams.h"
 #include "detect/graphs/graphs.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
 #include "detect/model/call.h"

@@ -88,6 +88,7 @@ void chain_print(const struct chain *chain, FILE *out);
 /* One access. */
 struct touch {
 	int op, node, block;
+	int function; /* node of the host function that makes it, + 1; 0 none */
 	enum sw_role role;
 	enum sw_evidence evidence;
 	bool bounded, host, may;
@@ -100,6 +101,7 @@ struct pair {
 	int id, a, b;	/* SW101 ...; indices of operations */
 	int strength;	/* severity * 3 + confidence */
 	bool measured;	/* ordered, but only by measurement */
+	bool unsure;	/* or a possible one: a kernel may have told the host through memory */
 	bool droppable; /* every byte was taken over by later accesses: see hidden() */
 };
 
@@ -117,6 +119,7 @@ struct truth {
 		bool starts[SLOT_BYTES]; /* where something is known to start */
 	} slot[SLOTS];
 	int blocks;
+	int kernels;
 	int unordered;		       /* pairs that no document orders */
 	const struct nodes *releasing; /* what a release under way waits for, NULL none */
 };

@@ -18,6 +18,7 @@ struct run {
 	uint32_t kernel, unnamed;
 	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
 	uint64_t callback, callback_stream;
+	int callback_node;
 	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
 	int event_capture[CHAIN_EVENTS];	 /* the capture an event was recorded in */
 	struct graph *graph;			 /* by capture; [0] is made node by node */

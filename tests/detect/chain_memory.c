@@ -113,18 +113,28 @@ static bool release_covers(const struct truth *truth, const struct touch *m)
 	return false;
 }
 
+/* A function of the host's after kernels whose code is not known: they may have written a flag that it polled. */
+static bool may_be_told(const struct truth *truth, const struct touch *y)
+{
+	return y->function && truth->kernels;
+}
+
 static void compare(struct truth *truth, const struct touch *m, const struct touch *y, enum sw_memory kind)
 {
 	bool share = false;
 	for (size_t i = 0; i < SLOT_WORDS; i++)
 		share |= m->bytes[i] & y->bytes[i];
 	enum sw_order order = oracle_ordered(&truth->order, m->node, y->node);
+	/* What a host function does comes before the work that waits for it, written down before or not. */
+	if (y->function && oracle_ordered(&truth->order, y->function - 1, m->node) == SW_ORDER_DOCUMENTED)
+		order = SW_ORDER_DOCUMENTED;
 	if (m->block != y->block || !share || (!writes(m) && !writes(y)) || order == SW_ORDER_DOCUMENTED)
 		return;
 	truth->unordered++;
-	struct pair pair = {hazard(m, y, kind), m->op, y->op, strength(m, y), false, hidden(truth, m, y)};
+	struct pair pair = {hazard(m, y, kind), m->op, y->op, strength(m, y), false, false, hidden(truth, m, y)};
 	if (y->role == SW_FREE && kind == SW_MEM_ASYNC && pair.strength / 3 != SW_ERROR)
 		return; /* memory of pools goes back and forth: certain cases only */
+	pair.unsure = may_be_told(truth, y);
 	pair.measured = order == SW_ORDER_MEASURED || release_covers(truth, m);
 	if (pair.measured)
 		pair.strength = SW_NOTE * 3 + pair.strength % 3;
@@ -155,7 +165,7 @@ static void after_free(struct truth *truth, const struct touch *t, const struct 
 {
 	int how = t->bounded ? SW_ERROR * 3 + SW_CERTAIN : SW_WARNING * 3 + SW_LIKELY;
 	if (a->memory != SW_MEM_ASYNC || t->bounded)
-		add_pair(truth, (struct pair){SW_FINDING_USE_AFTER_FREE, a->freed_op, t->op, how, false, false});
+		add_pair(truth, (struct pair){SW_FINDING_USE_AFTER_FREE, a->freed_op, t->op, how, false, false, false});
 }
 
 void memory_alloc(struct truth *truth, int op, int node, uint8_t slot)
@@ -175,7 +185,7 @@ static void unborn(struct truth *truth, const struct touch *t, const struct allo
 {
 	if (a->alive && a->memory == SW_MEM_ASYNC && oracle_ordered(&truth->order, a->born, t->node) == SW_ORDER_NONE)
 		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t->op, SW_ERROR * 3 + SW_CERTAIN,
-					      false, false});
+					      false, false, false});
 }
 
 void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered)
@@ -234,7 +244,7 @@ void memory_beside(struct truth *truth, const struct chain_op *a, int a_op, cons
 	}
 	if (meet)
 		add_pair(truth, (struct pair){SW_FINDING_GRAPH_BRANCH_RACE, a_op, b_op, SW_ERROR * 3 + SW_CERTAIN,
-					      false, false});
+					      false, false, false});
 }
 
 void memory_box(struct truth *truth, const struct touch *like, const struct chain_range *range, unsigned bytes,
@@ -248,13 +258,14 @@ void memory_box(struct truth *truth, const struct touch *like, const struct chai
 	}
 	unborn(truth, &t, a);
 	enter(truth, &t, a->alive ? a->memory : SW_MEM_PAGEABLE, true);
-	a->starts[t.start] |= a->alive;
+	a->starts[t.start] |= a->alive && !t.function; /* where the host came by is no start */
 }
 
 void memory_pointer(struct truth *truth, const struct touch *like, const struct chain_range *range)
 {
 	struct allocation *a = &truth->slot[range->slot];
 	struct touch t = *like;
+	truth->kernels++;
 	t.start = range->at;
 	t.rows = 1;
 	if (a->freed && t.evidence != SW_EV_ASSUMED)

@@ -133,6 +133,24 @@ void callback(struct run *run)
 	tb_host_func(run->tb, run->callback_stream, 0x1234);
 	run->callback = run->tb->seq;
 	wait_begins(run, OP_HOST_FUNC, CALLBACK);
+	run->callback_node = run->truth->order.now;
+}
+
+/* It reads or fills memory of the host's, as the guard sees it. */
+static void callback_touches(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	if (slot_is_device(op->dst.slot) || !run->truth->slot[op->dst.slot].alive)
+		return;
+	struct touch like = {.op = run->index,
+			     .function = run->callback_node + 1,
+			     .role = op->flag ? SW_WRITE : SW_READ,
+			     .host = true};
+	struct chain_range range = op->dst;
+	range.alias = false;
+	tb_host_access(run->tb, slot_address(&range), op->bytes, op->flag ? SW_HOST_WRITES : 0);
+	like.node = happens(run, OP_HOST_STEP);
+	memory_box(run->truth, &like, &range, op->bytes, 1);
 }
 
 void callback_runs(struct run *run)
@@ -141,7 +159,9 @@ void callback_runs(struct run *run)
 	op.token = CALLBACK;
 	tb_thread(run->tb, 3);
 	run->tb->flags = 0;
-	tb_host_func_run(run->tb, run->callback_stream, 0x1234, run->callback);
+	uint64_t begin = tb_host_func_begin(run->tb, run->callback_stream, 0x1234, run->callback);
 	place(run, &op);
 	run->callback = 0;
+	callback_touches(run);
+	tb_host_func_end(run->tb, begin);
 }

@@ -36,7 +36,8 @@ static bool is_pair(const struct pair *pair, const struct sw_finding *f)
 
 static bool same(const struct pair *pair, const struct sw_finding *f)
 {
-	return is_pair(pair, f) && pair->strength == (int)f->severity * 3 + (int)f->confidence &&
+	int strength = (int)f->severity * 3 + (int)f->confidence;
+	return is_pair(pair, f) && (strength == pair->strength || (pair->unsure && !strength)) &&
 	       pair->measured == f->measured_order && pair->measured == (f->basis != SW_BASIS_DOCUMENTED);
 }
 
@@ -73,7 +74,7 @@ static unsigned missing(const struct sw_judgement *j, FILE *out)
 	for (size_t p = 0; p < truth.pairs; p++) {
 		const struct pair *pair = &truth.pair[p];
 		const struct sw_finding *f = finding_of(j, pair);
-		bool there = f && (int)f->severity * 3 + (int)f->confidence >= pair->strength;
+		bool there = f && (int)f->severity * 3 + (int)f->confidence >= (pair->unsure ? 0 : pair->strength);
 		owed += !pair->droppable;
 		owed_of[pair->id] += !pair->droppable;
 		dropped += !there;

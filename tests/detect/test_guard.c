@@ -137,6 +137,112 @@ START_TEST(signalled)
 }
 END_TEST
 
+/* ---- what host functions do ------------------------------------------------------------------------------------- */
+
+enum { DRIVER_THREAD = 7 };
+
+/* Fills the buffer inside the function. */
+static void refill(struct tb *tb, uint64_t enqueued)
+{
+	tb_thread(tb, DRIVER_THREAD);
+	uint64_t begin = tb_host_func_begin(tb, S1, 0x1234, enqueued);
+	tb_host_access(tb, PIN + 100, 1, WRITES);
+	tb_host_func_end(tb, begin);
+	tb_thread(tb, 1);
+}
+
+enum { SAME_STREAM, BY_EVENT, BEFORE, ELSEWHERE, EVENT_TOO_LATE, EVENT_TOO_EARLY, PLACES };
+
+/* A copy from the buffer is enqueued before the function runs: it comes after the function, or it does not. */
+static void copy_somewhere(struct tb *tb, int place, bool function_is_there)
+{
+	bool first = place == BEFORE || place == EVENT_TOO_EARLY;
+	if (first == function_is_there && place != EVENT_TOO_EARLY)
+		return;
+	if (place == EVENT_TOO_EARLY && !function_is_there) {
+		tb_event_record(tb, E1, S1);
+		return;
+	}
+	if (place == BY_EVENT)
+		order(tb, S1, S2);
+	if (place == EVENT_TOO_EARLY)
+		tb_stream_wait(tb, S2, E1);
+	h2d(tb, DEV, PIN, 2048, place == SAME_STREAM || place == BEFORE ? S1 : S2);
+	if (place == EVENT_TOO_LATE)
+		order(tb, S1, S2);
+}
+
+/* Loop: [place][form of the function: launched, callback][threads apart]. */
+START_TEST(host_function_refills)
+{
+	struct tb *tb = two_streams();
+	int place = _i / 4;
+	bool strict = _i & 2;
+	copy_somewhere(tb, place, false);
+	tb_host_func(tb, S1, 0x1234)->flags = _i & 1;
+	uint64_t enqueued = tb->seq;
+	copy_somewhere(tb, place, true);
+	refill(tb, enqueued);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.strict_host = strict});
+	if (place <= BEFORE)
+		no_hazards(j);
+	else
+		ck_assert_int_eq(only(j, 104)->confidence, SW_CERTAIN);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* The function waits for a lock until its stream has work behind it; what comes while it runs is behind it as well. */
+START_TEST(host_function_waits_for_a_lock)
+{
+	struct tb *tb = two_streams();
+	tb_host_func(tb, S1, 0x1234);
+	uint64_t enqueued = tb->seq;
+	tb_thread(tb, DRIVER_THREAD);
+	uint64_t begin = tb_host_func_begin(tb, S1, 0x1234, enqueued);
+	tb_thread(tb, 1);
+	h2d(tb, DEV, PIN, 2048, S1);
+	tb_host_sync(tb, SW_THREAD_RELEASE, SW_THROUGH_MUTEX, 0x5000);
+	tb_thread(tb, DRIVER_THREAD);
+	tb_host_sync(tb, SW_THREAD_ACQUIRE, SW_THROUGH_MUTEX, 0x5000);
+	tb_host_access(tb, PIN + 100, 1, WRITES);
+	tb_thread(tb, 1);
+	h2d(tb, DEV2, PIN, 2048, _i & 2 ? S2 : S1);
+	tb_thread(tb, DRIVER_THREAD);
+	tb_host_func_end(tb, begin);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.strict_host = _i & 1});
+	if (_i == 3) /* another stream, and no lock that orders its copy: threads have lanes of their own */
+		ck_assert_uint_eq(count_of(j, 104), 1);
+	else
+		no_hazards(j);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A node of a graph: its run is not seen.  It may be what a thread that makes no calls does, and never what another
+   does; user objects' destructors order nothing. */
+START_TEST(host_node_refills)
+{
+	struct tb *tb = two_streams();
+	struct sw_rec_host_func work = {.function = 0x1234};
+	struct sw_rec_set set = {.dst = DEV2, .width = 64, .height = 1};
+	bool node = _i & 1, caller = _i & 2;
+	tb_graph(tb, SW_GRAPH_INSTANTIATE, 0x9000, 0x9100);
+	tb_node_head(tb, 0x9100, 1);
+	if (node)
+		tb_node(tb, 0x9100, 0x9200, NULL, 0, SW_REC_HOST_FUNC, &work, sizeof work);
+	else
+		tb_node(tb, 0x9100, 0x9200, NULL, 0, SW_REC_SET, &set, sizeof set);
+	tb_graph_launch(tb, 0x9100, S1);
+	h2d(tb, DEV, PIN, 2048, S1);
+	tb_thread(tb, caller ? 1 : DRIVER_THREAD);
+	tb_host_access(tb, PIN + 100, 1, WRITES);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
+	ck_assert_int_eq(only(j, 104)->confidence, node && !caller ? SW_POSSIBLE : SW_CERTAIN);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* ---- host memory handed to a second copy ------------------------------------------------------------------------- */
 
 static const struct {
@@ -177,6 +283,9 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, waited_for, 0, 5);
 	tcase_add_test(tc, accesses_start_nothing);
 	tcase_add_loop_test(tc, signalled, 0, SIGNALS);
+	tcase_add_loop_test(tc, host_function_refills, 0, 4 * PLACES);
+	tcase_add_loop_test(tc, host_function_waits_for_a_lock, 0, 4);
+	tcase_add_loop_test(tc, host_node_refills, 0, 4);
 	tcase_add_loop_test(tc, second_copy, 0, 4 * (int)(sizeof seconds / sizeof *seconds));
 }
 

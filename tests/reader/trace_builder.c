@@ -694,7 +694,7 @@ struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t f
 	return r;
 }
 
-uint64_t tb_host_func_run(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued)
+uint64_t tb_host_func_begin(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued)
 {
 	struct sw_rec_host_func *r = tb_add(tb, SW_REC_HOST_FUNC_RUN, sizeof *r, true);
 	r->h.ctx = tb->ctx;
@@ -703,7 +703,19 @@ uint64_t tb_host_func_run(struct tb *tb, uint64_t stream, uint64_t function, uin
 	r->stream = stream;
 	r->function = function;
 	r->enqueued = enqueued;
-	return finish(tb, &r->h);
+	return sw_rec_seq(&r->h);
+}
+
+uint64_t tb_host_func_run(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued)
+{
+	uint64_t begin = tb_host_func_begin(tb, stream, function, enqueued);
+	tb_host_func_end(tb, begin);
+	return begin;
+}
+
+void tb_host_func_end(struct tb *tb, uint64_t begin)
+{
+	tb_end(tb, SW_REC_HOST_FUNC_RUN, begin)->h.flags |= SW_RF_END;
 }
 
 struct sw_rec_context_op *tb_context_op(struct tb *tb, enum sw_context_op op, uint64_t handle)

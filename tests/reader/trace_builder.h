@@ -127,6 +127,9 @@ struct sw_rec_end *tb_end(struct tb *tb, enum sw_rec_kind kind, uint64_t begin_s
 struct sw_rec_sync *tb_query(struct tb *tb, enum sw_sync_what what, uint64_t handle, uint16_t status);
 struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t function);
 /* BEGIN and END on the current thread (switch with tb_thread first). */
+/* The function runs on the current thread; in one, or with what it does in between. */
+uint64_t tb_host_func_begin(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued);
+void tb_host_func_end(struct tb *tb, uint64_t begin);
 uint64_t tb_host_func_run(struct tb *tb, uint64_t stream, uint64_t function, uint64_t enqueued);
 struct sw_rec_context_op *tb_context_op(struct tb *tb, enum sw_context_op op, uint64_t handle);
 struct sw_rec_code *tb_code(struct tb *tb, enum sw_rec_kind kind, uint64_t handle, uint32_t image);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "detect/hazards/host_functions.h"
 #include "detect/hazards/intended_order.h"
 #include "detect/model/call.h"
 #include "detect/model/captures.h"
@@ -165,26 +166,6 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 
 #define SW_HOST_FUNC_UNSEEN 2u
 
-struct sw_host_funcs {
-	struct sw_map tokens; /* record of HOST_FUNC -> token */
-};
-
-struct sw_host_funcs *sw_host_funcs_new(void)
-{
-	return sw_calloc(1, sizeof(struct sw_host_funcs));
-}
-
-void sw_host_funcs_free(struct sw_host_funcs *funcs)
-{
-	sw_map_free(&funcs->tokens);
-	free(funcs);
-}
-
-void sw_host_funcs_forget(struct sw_model *m)
-{
-	sw_map_free(&m->host_funcs->tokens);
-}
-
 void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
@@ -204,10 +185,12 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 		books->since = r->seq;
 	books->visible_seq = r->seq;
 	sw_pending_push(m, books, r->seq, w->what.point.tick);
-	if (f->flags & SW_HOST_FUNC_UNSEEN)
+	if (f->flags & SW_HOST_FUNC_UNSEEN) {
 		sw_hb_wait_drop(m->hb, token);
-	else
-		*sw_map_put(&m->host_funcs->tokens, r->seq) = token;
+		sw_host_func_add_unseen(m, w->what.point);
+	} else {
+		sw_host_func_add(m, r->seq, w->what.point, token);
+	}
 }
 
 /* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it
@@ -215,8 +198,6 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
-	sw_hb_token token = (sw_hb_token)sw_map_get(&m->host_funcs->tokens, f->enqueued);
 	(void)w;
-	sw_hb_host_func_end(m->hb, token, r->thread, r->seq);
-	sw_map_delete(&m->host_funcs->tokens, f->enqueued);
+	sw_hb_host_func_end(m->hb, sw_host_func_start(m, f->enqueued, r->thread), r->thread, r->seq);
 }

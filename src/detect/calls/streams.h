@@ -6,17 +6,10 @@
 #include "hb/hb.h"
 
 struct sw_model;
-struct sw_host_funcs;
 struct sw_access;
 
 /* The event was recorded, by a call or a node of a graph. */
 void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
 		       unsigned flags);
-
-/* Host functions that have not run yet. */
-struct sw_host_funcs *sw_host_funcs_new(void);
-void sw_host_funcs_free(struct sw_host_funcs *funcs);
-/* Records were lost. */
-void sw_host_funcs_forget(struct sw_model *m);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "detect/calls/threads.h"
 
+#include "detect/hazards/host_functions.h"
 #include "detect/model/call.h"
 #include "detect/model/handlers.h"
 #include "detect/model/lanes.h"
@@ -52,4 +53,5 @@ void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, ui
 	struct sw_hb_at at = sw_model_at(m, begin, f->stream);
 	at.seq = seq;
 	sw_hb_host_func_return(m->hb, &at);
+	sw_host_func_finish(m, f->enqueued, begin->thread);
 }

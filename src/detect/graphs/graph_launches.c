@@ -9,6 +9,7 @@
 #include "detect/calls/stream_values.h"
 #include "detect/calls/streams.h"
 #include "detect/graphs/graphs.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
@@ -231,6 +232,7 @@ static void host_node(struct run *run, const struct sw_graph_node *node)
 	books->visible = point.tick;
 	books->visible_seq = run->m->record->seq;
 	sw_host_signalled(run->m, point);
+	sw_host_func_add_unseen(run->m, point);
 }
 
 static void values(struct run *run, const struct sw_graph_node *node, bool waits)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "detect/hazards/confidence.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/intended_order.h"
 #include "detect/hazards/touch.h"
@@ -129,6 +130,10 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 			sw_wide_need(m, earlier, later);
 		return;
 	}
+	/* What a host function does comes before the work that was enqueued behind it, earlier in the trace or not. */
+	if (sw_host_func_orders(m, earlier, later) ||
+	    (earlier->function.tick && sw_hb_ordered(m->hb, earlier->function, lane) == SW_ORDER_DOCUMENTED))
+		return;
 	m->hazards->unordered++;
 	if (m->context[earlier->ctx].over)
 		return;
@@ -136,7 +141,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_block_tenants(block));
 	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	if (later->access.kind == SW_REC_HOST_ACCESS && sw_host_may_know(m, earlier->access.point))
+	if (later->access.kind == SW_REC_HOST_ACCESS &&
+	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return; /* pools: certain cases only */

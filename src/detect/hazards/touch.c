@@ -2,6 +2,7 @@
 #include "detect/hazards/touch.h"
 
 #include "detect/hazards/hazards.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/hazards/listing.h"
@@ -80,12 +81,15 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	struct sw_shadow_env env;
 	use->host = how->host;
 	use->may_wait = how->may_wait;
+	if (what->kind == SW_REC_HOST_ACCESS)
+		use->function = sw_host_func_running(m, what->thread);
 	if (freed) {
 		sw_hazard_freed(m, block, use);
 	} else {
 		if (!block->born_passed)
 			sw_hazard_unborn(m, block, use);
 		if (host_sees(block->memory)) {
+			sw_host_func_note(m, what->point);
 			struct sw_lane_state *books = sw_model_lane_state(m, what->point.lane);
 			books->visible = what->point.tick;
 			books->visible_seq = what->seq;

@@ -26,6 +26,7 @@ struct sw_shadow_use {
 	uint64_t end;		 /* offset behind the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
 	struct sw_block *block;
+	struct sw_point function; /* the host function in which it was made, tick 0: none */
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
 	bool may_wait; /* the documents leave open whether the call waited for it */

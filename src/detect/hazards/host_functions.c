@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/hazards/host_functions.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/model.h"
+
+/* Of one lane, while functions are pending. */
+#define MOST_KNOWN 65536
+
+/* From its step `tick` on, lane `by` knew the first `known` steps of the lane. */
+struct knowledge {
+	uint32_t by;
+	uint64_t tick, known;
+};
+/* A lane with functions that have not returned. */
+struct held_lane {
+	uint32_t lane;
+	bool full; /* too much to keep: whoever asks is told that all is ordered */
+	size_t pending;
+	SW_VEC(struct knowledge) known; /* empty while nothing is pending */
+	SW_VEC(uint64_t) unseen;	/* ticks, ascending */
+};
+struct function {
+	struct sw_point point;
+	sw_hb_token token;
+};
+struct sw_host_funcs {
+	struct sw_map enqueued; /* record of HOST_FUNC -> index into function, + 1 */
+	struct sw_map running;	/* thread -> index into function, + 1 */
+	struct sw_map callers;	/* threads */
+	uint32_t last_caller;
+	SW_VEC(struct function) function;
+	SW_VEC(uint32_t) free; /* of them */
+	SW_VEC(struct held_lane) lane;
+};
+
+struct sw_host_funcs *sw_host_funcs_new(void)
+{
+	struct sw_host_funcs *funcs = sw_calloc(1, sizeof *funcs);
+	funcs->last_caller = UINT32_MAX;
+	return funcs;
+}
+
+static void clear(struct sw_host_funcs *funcs)
+{
+	for (size_t i = 0; i < funcs->lane.n; i++) {
+		free(funcs->lane.at[i].known.at);
+		free(funcs->lane.at[i].unseen.at);
+	}
+	free(funcs->lane.at);
+	free(funcs->function.at);
+	free(funcs->free.at);
+	sw_map_free(&funcs->enqueued);
+	sw_map_free(&funcs->running);
+	sw_map_free(&funcs->callers);
+	*funcs = (struct sw_host_funcs){.last_caller = UINT32_MAX};
+}
+
+void sw_host_funcs_free(struct sw_host_funcs *funcs)
+{
+	if (funcs)
+		clear(funcs);
+	free(funcs);
+}
+
+void sw_host_funcs_forget(struct sw_model *m)
+{
+	clear(m->host_funcs);
+}
+
+/* ---- functions --------------------------------------------------------------------------------------------------- */
+
+static struct held_lane *find_lane(const struct sw_host_funcs *funcs, uint32_t lane)
+{
+	for (size_t i = 0; i < funcs->lane.n; i++)
+		if (funcs->lane.at[i].lane == lane)
+			return &funcs->lane.at[i];
+	return NULL;
+}
+
+static struct held_lane *hold_lane(struct sw_host_funcs *funcs, uint32_t lane)
+{
+	struct held_lane *held = find_lane(funcs, lane);
+	if (held)
+		return held;
+	held = sw_vec_push(&funcs->lane);
+	*held = (struct held_lane){.lane = lane};
+	return held;
+}
+
+/* Lanes without pending functions are looked at no more. */
+static void let_go(struct sw_host_funcs *funcs, struct held_lane *held)
+{
+	if (held->pending || held->unseen.n)
+		return;
+	free(held->known.at);
+	free(held->unseen.at);
+	*held = funcs->lane.at[--funcs->lane.n];
+}
+
+void sw_host_func_add(struct sw_model *m, uint64_t seq, struct sw_point point, sw_hb_token token)
+{
+	struct sw_host_funcs *funcs = m->host_funcs;
+	uint32_t at = (uint32_t)funcs->function.n;
+	if (funcs->free.n)
+		at = funcs->free.at[--funcs->free.n];
+	else
+		sw_vec_push(&funcs->function);
+	funcs->function.at[at] = (struct function){point, token};
+	*sw_map_put(&funcs->enqueued, seq) = at + 1;
+	hold_lane(funcs, point.lane)->pending++;
+}
+
+void sw_host_func_add_unseen(struct sw_model *m, struct sw_point point)
+{
+	struct held_lane *held = hold_lane(m->host_funcs, point.lane);
+	size_t done = 0;
+	while (done < held->unseen.n && sw_hb_passed(m->hb, (struct sw_point){point.lane, held->unseen.at[done]}))
+		done++;
+	for (size_t i = done; i < held->unseen.n; i++)
+		held->unseen.at[i - done] = held->unseen.at[i];
+	held->unseen.n -= done;
+	if (!held->unseen.n && !held->pending) {
+		held->known.n = 0;
+		held->full = false;
+	}
+	*sw_vec_push(&held->unseen) = point.tick;
+}
+
+sw_hb_token sw_host_func_start(struct sw_model *m, uint64_t seq, uint32_t thread)
+{
+	struct sw_host_funcs *funcs = m->host_funcs;
+	uint64_t at = sw_map_get(&funcs->enqueued, seq);
+	if (!at)
+		return 0;
+	*sw_map_put(&funcs->running, thread) = at;
+	return funcs->function.at[at - 1].token;
+}
+
+void sw_host_func_finish(struct sw_model *m, uint64_t seq, uint32_t thread)
+{
+	struct sw_host_funcs *funcs = m->host_funcs;
+	uint64_t at = sw_map_get(&funcs->enqueued, seq);
+	if (!at)
+		return;
+	struct held_lane *held = find_lane(funcs, funcs->function.at[at - 1].point.lane);
+	sw_map_delete(&funcs->enqueued, seq);
+	if (sw_map_get(&funcs->running, thread) == at)
+		sw_map_delete(&funcs->running, thread);
+	*sw_vec_push(&funcs->free) = (uint32_t)at - 1;
+	held->pending--;
+	let_go(funcs, held);
+}
+
+void sw_host_func_caller(struct sw_model *m, uint32_t thread)
+{
+	struct sw_host_funcs *funcs = m->host_funcs;
+	if (thread == funcs->last_caller)
+		return;
+	funcs->last_caller = thread;
+	*sw_map_put(&funcs->callers, thread) = 1;
+}
+
+struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread)
+{
+	uint64_t at = sw_map_get(&m->host_funcs->running, thread);
+	return at ? m->host_funcs->function.at[at - 1].point : (struct sw_point){0};
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+void sw_host_func_note(struct sw_model *m, struct sw_point use)
+{
+	for (size_t i = 0; i < m->host_funcs->lane.n; i++) {
+		struct held_lane *held = &m->host_funcs->lane.at[i];
+		if (held->lane == use.lane)
+			continue;
+		uint64_t known = sw_hb_last_join(m->hb, use.lane, held->lane).tick;
+		size_t k = held->known.n;
+		while (k && held->known.at[k - 1].by != use.lane)
+			k--;
+		bool news = k ? held->known.at[k - 1].known != known : known;
+		held->full |= held->known.n == MOST_KNOWN;
+		if (news && !held->full)
+			*sw_vec_push(&held->known) = (struct knowledge){use.lane, use.tick, known};
+	}
+}
+
+/* The last step of the lane that the use came after. */
+static uint64_t known_to(const struct held_lane *held, struct sw_point use)
+{
+	uint64_t known = 0;
+	if (held->lane == use.lane)
+		return use.tick;
+	if (held->full)
+		return UINT64_MAX;
+	for (size_t k = 0; k < held->known.n; k++)
+		if (held->known.at[k].by == use.lane && held->known.at[k].tick <= use.tick)
+			known = held->known.at[k].known;
+	return known;
+}
+
+bool sw_host_func_orders(const struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access)
+{
+	struct sw_point function = access->function;
+	const struct held_lane *held = function.tick ? find_lane(m->host_funcs, function.lane) : NULL;
+	return held && known_to(held, use->access.point) >= function.tick;
+}
+
+bool sw_host_func_may_order(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access)
+{
+	const struct sw_host_funcs *funcs = m->host_funcs;
+	if (access->function.tick || sw_map_get(&funcs->callers, access->access.thread))
+		return false;
+	for (size_t i = 0; i < funcs->lane.n; i++) {
+		const struct held_lane *held = &funcs->lane.at[i];
+		uint64_t known = known_to(held, use->access.point);
+		for (size_t k = 0; k < held->unseen.n && held->unseen.at[k] <= known; k++)
+			if (!sw_hb_passed(m->hb, (struct sw_point){held->lane, held->unseen.at[k]}))
+				return true;
+	}
+	return false;
+}
