@@ -3,8 +3,10 @@
 
 #include <fnmatch.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "output.h"
+#include "progress.h"
 #include "report/listing/in_flight.h"
 #include "report/timeline/timeline.h"
 
@@ -55,6 +57,23 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options, cons
 												: options->behaviour};
 }
 
+static void tell_progress(void *arg, uint64_t operations, double part)
+{
+	sw_progress_tell(arg, operations, part);
+}
+
+int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_options *judge, const char *step,
+				    struct sw_judgement **judgement, struct sw_error *error)
+{
+	struct sw_progress progress;
+	sw_progress_begin(&progress, STDERR_FILENO, step);
+	judge->progress = tell_progress;
+	judge->progress_arg = &progress;
+	int rc = sw_judge(reader, judge, judgement, error);
+	sw_progress_end(&progress);
+	return rc;
+}
+
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden)
 {
@@ -75,7 +94,7 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);
 	int status = SW_EXIT_OK;
 	/* A damaged trace is judged as far as it goes. */
-	if (sw_judge(analysis->reader, &judge, &analysis->judgement, &error))
+	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	if (!analysis->judgement)
 		return status;

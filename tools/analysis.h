@@ -20,6 +20,10 @@ int sw_analysis_check(const struct sw_options *options);
 /* How the options want a trace to be judged: strictly only if it tells of host threads what that needs. */
 struct sw_judge_options sw_analysis_judge(const struct sw_options *options, const struct sw_reader *reader);
 
+/* sw_judge() with a line on a terminal while it takes long: "judging: ..." */
+int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_options *judge, const char *step,
+				    struct sw_judgement **judgement, struct sw_error *error);
+
 /* Judges a trace.  As below, but writes nothing. */
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden);

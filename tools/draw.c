@@ -61,7 +61,7 @@ static int pass(struct drawing *d, const char *trace)
 	struct sw_judge_options judge = sw_analysis_judge(d->options, reader);
 	judge.no_schedule = d->form == DOT;
 	judge.observer = d->form == DOT ? begin_dot(d, reader) : begin_timeline(d, reader);
-	int rc = sw_judge(reader, &judge, &judgement, &error);
+	int rc = sw_analysis_judge_with_progress(reader, &judge, "drawing", &judgement, &error);
 	finish(d);
 	sw_judgement_free(judgement);
 	sw_reader_close(reader);
@@ -91,7 +91,7 @@ static int judge_first(const char *trace, const struct sw_options *options, stru
 	if (sw_reader_open(trace, reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	struct sw_judge_options judge = sw_analysis_judge(options, *reader);
-	if (sw_judge(*reader, &judge, judgement, &error))
+	if (sw_analysis_judge_with_progress(*reader, &judge, "judging", judgement, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	return SW_EXIT_OK;
 }

@@ -378,6 +378,9 @@ struct sw_judge_options {
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
 	 * table. */
 	const char *behaviour;
+	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
+	void (*progress)(void *arg, uint64_t operations, double part);
+	void *progress_arg;
 };
 
 /* Reads the trace to its end.  0 or <0 with error filled; a damaged trace yields what could be judged. */

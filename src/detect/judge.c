@@ -175,12 +175,26 @@ void sw_model_finish(struct sw_model *m)
 	sw_collect_finish(&m->collect, m->options->fold_below_ns);
 }
 
+static int judge_records(struct sw_model *m, struct sw_error *error)
+{
+	struct sw_record record;
+	uint64_t read = 0, all = sw_reader_bytes(m->reader);
+	int got;
+	while ((got = sw_reader_next(m->reader, &record, error)) > 0) {
+		sw_model_step(m, &record);
+		read += record.rec->words * 8u;
+		if (m->options->progress)
+			m->options->progress(m->options->progress_arg, m->j->coverage.driver_calls,
+					     (double)read / (double)all);
+	}
+	return got;
+}
+
 int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, struct sw_judgement **out,
 	     struct sw_error *error)
 {
 	struct judged *judged = sw_calloc(1, sizeof *judged);
 	struct sw_model *m = sw_alloc(sizeof *m);
-	struct sw_record record;
 	int got = sw_times_load(sw_reader_path(reader), &judged->times, error);
 	judged->judgement.gpu = judged->times.summary;
 	judged->judgement.mays.source = options ? options->behaviour : NULL;
@@ -188,8 +202,7 @@ int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, s
 	m->times = &judged->times;
 	if (m->observer->begin)
 		m->observer->begin(m->observer->arg, &judged->judgement);
-	while ((got = sw_reader_next(reader, &record, error)) > 0)
-		sw_model_step(m, &record);
+	got = judge_records(m, error);
 	sw_model_finish(m);
 	sw_model_free(m);
 	free(m);

@@ -223,6 +223,11 @@ const char *sw_reader_path(const struct sw_reader *r)
 	return r->source.path;
 }
 
+uint64_t sw_reader_bytes(const struct sw_reader *r)
+{
+	return r->source.bytes;
+}
+
 const char *sw_reader_damage(const struct sw_reader *r, size_t index)
 {
 	return index < r->damage.lines.n ? r->damage.lines.at[index] : NULL;

@@ -46,6 +46,8 @@ int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_er
 
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
 const char *sw_reader_path(const struct sw_reader *reader);
+/* Of the file, expanded; its records take a little less. */
+uint64_t sw_reader_bytes(const struct sw_reader *reader);
 
 struct sw_trace_thread {
 	uint32_t thread, tid;

@@ -20,6 +20,12 @@ TESTS += tests/report/test_symbol_worker
 tests_report_test_symbol_worker_SOURCES = tests/report/test_symbol_worker.c
 tests_report_test_symbol_worker_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_symbol_worker_LDADD = libswreport.a libswbase.a $(CHECK_LIBS)
+check_PROGRAMS += tests/report/test_workers
+TESTS += tests/report/test_workers
+tests_report_test_workers_SOURCES = tests/report/test_workers.c
+tests_report_test_workers_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_workers_LDADD = libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) \
+	$(CHECK_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS) $(JANSSON_LIBS)
 if HAVE_LIBDW
 check_PROGRAMS += tests/report/test_symbols
 TESTS += tests/report/test_symbols

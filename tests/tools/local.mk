@@ -1,4 +1,12 @@
 # tests of the command
+if HAVE_CHECK
+check_PROGRAMS += tests/tools/test_progress
+TESTS += tests/tools/test_progress
+tests_tools_test_progress_SOURCES = tests/tools/test_progress.c tools/progress.c tools/progress.h
+tests_tools_test_progress_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_tools_test_progress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_tools_test_progress_LDADD = $(CHECK_LIBS)
+endif
 check_PROGRAMS += tests/tools/make_trace tests/tools/cuda_program
 tests_tools_cuda_program_SOURCES = tests/tools/cuda_program.c
 tests_tools_cuda_program_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)

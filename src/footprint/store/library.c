@@ -37,6 +37,8 @@ struct item {
 	char *kernel;
 	enum { WAITING, GOING, DONE } state;
 	bool asked;
+	bool cached; /* it was on disk */
+	uint64_t code_bytes, ns;
 	struct item *same; /* next with the same hash */
 };
 
@@ -50,7 +52,8 @@ struct sw_footprint_library {
 	SW_VEC(struct item *) expected; /* in the order in which they will be asked for */
 	size_t next;			/* first of them that no thread has looked at */
 	pthread_t thread[SW_MAX_THREADS];
-	uint32_t threads, started;
+	uint32_t threads, started, idle;
+	pthread_cond_t queued; /* something was added to expected, or the end came: what idle threads wait for */
 	bool closing;
 	struct sw_footprint_library_totals totals;
 };
@@ -63,6 +66,7 @@ struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32
 	l->folder = sw_store_folder(cache);
 	pthread_mutex_init(&l->monitor.lock, NULL);
 	pthread_cond_init(&l->monitor.changed, NULL);
+	pthread_cond_init(&l->queued, NULL);
 	l->contents = (struct sw_contents){.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES};
 	return l;
 }
@@ -135,9 +139,8 @@ static void analyse(struct sw_footprint_library *l, struct item *item)
 	pthread_mutex_lock(&l->monitor.lock);
 	if (there && item->shelf)
 		*sw_vec_push(&item->shelf->fresh) = (struct sw_store_new){item->kernel, &item->entry};
-	l->totals.analysed += chosen.footprint != NULL;
-	l->totals.code_bytes += chosen.code_bytes;
-	l->totals.ns += thread_ns() - start;
+	item->code_bytes = chosen.code_bytes;
+	item->ns = thread_ns() - start;
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
@@ -145,12 +148,10 @@ static void analyse(struct sw_footprint_library *l, struct item *item)
 static void work(struct sw_footprint_library *l, struct item *item)
 {
 	pthread_mutex_unlock(&l->monitor.lock);
-	bool cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
-	if (!cached)
+	item->cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
+	if (!item->cached)
 		analyse(l, item);
 	pthread_mutex_lock(&l->monitor.lock);
-	l->totals.cached += cached;
-	l->totals.unreadable += !item->entry.footprint;
 	item->state = DONE;
 	pthread_cond_broadcast(&l->monitor.changed);
 }
@@ -161,7 +162,9 @@ static void *run(void *arg)
 	pthread_mutex_lock(&l->monitor.lock);
 	while (!l->closing) {
 		if (l->next == l->expected.n) {
-			pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
+			l->idle++;
+			pthread_cond_wait(&l->queued, &l->monitor.lock);
+			l->idle--;
 			continue;
 		}
 		struct item *item = l->expected.at[l->next++];
@@ -190,10 +193,24 @@ void sw_footprint_library_expect(struct sw_footprint_library *l, const struct sw
 	struct item *item = item_of(l, image, arch, kernel);
 	if (item->state == WAITING) {
 		*sw_vec_push(&l->expected) = item;
-		start_thread(l);
-		pthread_cond_broadcast(&l->monitor.changed);
+		/* Idle ones first: each thread has memory of its own. */
+		if (l->expected.n - l->next > l->idle)
+			start_thread(l);
+		else
+			pthread_cond_signal(&l->queued);
 	}
 	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+/* When it is asked for: how far threads are with what nobody asked for yet must not show in a report. */
+static void count(struct sw_footprint_library_totals *totals, const struct item *item)
+{
+	totals->asked++;
+	totals->cached += item->cached;
+	totals->analysed += !item->cached && item->entry.footprint;
+	totals->unreadable += !item->entry.footprint;
+	totals->code_bytes += item->code_bytes;
+	totals->ns += item->ns;
 }
 
 const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_library *l,
@@ -202,14 +219,15 @@ const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_li
 {
 	pthread_mutex_lock(&l->monitor.lock);
 	struct item *item = item_of(l, image, arch, kernel);
-	l->totals.asked += !item->asked;
-	item->asked = true;
 	if (item->state == WAITING) {
 		item->state = GOING;
 		work(l, item);
 	}
 	while (item->state != DONE)
 		pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
+	if (!item->asked)
+		count(&l->totals, item);
+	item->asked = true;
 	pthread_mutex_unlock(&l->monitor.lock);
 	return &item->entry;
 }
@@ -272,7 +290,7 @@ void sw_footprint_library_close(struct sw_footprint_library *l)
 		return;
 	pthread_mutex_lock(&l->monitor.lock);
 	l->closing = true;
-	pthread_cond_broadcast(&l->monitor.changed);
+	pthread_cond_broadcast(&l->queued);
 	pthread_mutex_unlock(&l->monitor.lock);
 	for (uint32_t i = 0; i < l->started; i++)
 		pthread_join(l->thread[i], NULL);
@@ -282,6 +300,7 @@ void sw_footprint_library_close(struct sw_footprint_library *l)
 	free(l->expected.at);
 	free(l->folder);
 	pthread_cond_destroy(&l->monitor.changed);
+	pthread_cond_destroy(&l->queued);
 	pthread_mutex_destroy(&l->monitor.lock);
 	free(l);
 }
