@@ -99,6 +99,7 @@ static bool gave_up_rights(void)
 static void help(void)
 {
 	uint64_t seen = 0, ahead = 2, clock_at = 0;
+	sw_sys_name_thread("syncwatch");
 	while (!sw_trace_ended()) {
 		uint64_t used = 0;
 		if (sw_recording()) {
