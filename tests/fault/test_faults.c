@@ -178,25 +178,63 @@ END_TEST
 
 /* ---- a disk that is really full ---------------------------------------------------------------------------------- */
 
+static bool disk_alone(void);
+
 static void fill_disk(void)
 {
+	if (disk_alone())
+		fault_set(FAULT_CLONE, 1, EAGAIN, true);
 	for (unsigned i = 0; i < 200000; i++)
 		fake_wait(i, 0);
 }
 
-/* A file system of 1 MiB in a mount namespace of our own: needs no rights where user namespaces are allowed. */
+static bool tmpfs(void)
+{
+	return mount("none", "small", "tmpfs", 0, "size=1m") == 0;
+}
+
+static bool ext4(void)
+{
+	return system("truncate -s 4M image && mkfs.ext4 -q image && mount -o loop image small") == 0;
+}
+
+/* As in containers. */
+static bool overlay(void)
+{
+	return mkdir("base", 0700) == 0 && mount("none", "base", "tmpfs", 0, "size=1m") == 0 &&
+	       mkdir("base/lower", 0700) == 0 && mkdir("base/upper", 0700) == 0 && mkdir("base/work", 0700) == 0 &&
+	       mount("overlay", "small", "overlay", 0, "lowerdir=base/lower,upperdir=base/upper,workdir=base/work") ==
+		       0;
+}
+
+static const struct {
+	const char *name;
+	bool (*mount)(void);
+	bool alone; /* without the thread apart */
+} disks[] = {
+	{"tmpfs", tmpfs, false}, {"ext4", ext4, false}, {"overlay", overlay, false},
+	{"tmpfs", tmpfs, true},	 {"ext4", ext4, true},	{"overlay", overlay, true},
+};
+static unsigned disk;
+
+static bool disk_alone(void)
+{
+	return disks[disk].alone;
+}
+
+/* In a mount namespace of our own: tmpfs needs no rights where user namespaces are allowed. */
 static bool small_disk(void)
 {
 	return (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) && mkdir("small", 0700) == 0 &&
-	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("none", "small", "tmpfs", 0, "size=1m") == 0;
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && disks[disk].mount();
 }
 
 START_TEST(test_full_disk)
 {
 	struct trace t;
+	disk = (unsigned)_i;
 	if (!small_disk()) {
-		printf("full disk: skipped, no mount namespace\n");
+		printf("full disk: %s skipped, it cannot be mounted\n", disks[disk].name);
 		return;
 	}
 	ck_assert_int_eq(record_as("small/t.swt", "stacks=0", fill_disk, exit), 0);
@@ -210,6 +248,7 @@ START_TEST(test_full_disk)
 	trace_free(&t);
 	ck_assert_ptr_nonnull(strstr(content_of("stderr"), "No space left on device; what follows is not recorded\n"));
 	umount("small");
+	umount("base");
 }
 END_TEST
 
@@ -221,7 +260,7 @@ static Suite *faults_suite(void)
 	tcase_set_timeout(c, 240);
 	tcase_add_loop_test(c, test_every_call, 0, 2 * sizeof faults / sizeof *faults);
 	tcase_add_test(c, test_frame_pointers);
-	tcase_add_test(c, test_full_disk);
+	tcase_add_loop_test(c, test_full_disk, 0, (int)(sizeof disks / sizeof *disks));
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -7,5 +7,5 @@ tests_guard_guarded_CFLAGS = $(simcuda_test_cflags)
 tests_guard_guarded_LDFLAGS = -pthread
 tests_guard_guarded_LDADD = sim/libcudart.so.13
 EXTRA_DIST += tests/guard/faulthandler.py
-dist_check_SCRIPTS += tests/guard/survive
-TESTS += tests/guard/survive
+dist_check_SCRIPTS += tests/guard/survive tests/guard/under_load
+TESTS += tests/guard/survive tests/guard/under_load

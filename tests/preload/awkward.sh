@@ -29,13 +29,13 @@ watched() { # watched MODE [N]: with the recorder, and what of its companions is
 		SYNCWATCH_OPTIONS="trace=$work/t.swt:report=0${option:+:$option}" timeout -s KILL 1200 ./awkward "$@" 2>err | cat >out
 	status=${PIPESTATUS[0]}
 }
-same() { # same MODE: ends and prints as without the recorder
+same() { # same MODE [N]: ends and prints as without the recorder
 	local bare
-	LD_LIBRARY_PATH=$work timeout -s KILL 1200 ./awkward "$1" 2>bare.err | cat >bare
+	LD_LIBRARY_PATH=$work timeout -s KILL 1200 ./awkward "$@" 2>bare.err | cat >bare
 	bare=${PIPESTATUS[0]}
-	watched "$1"
+	watched "$@"
 	[ "$status" -eq "$bare" ] && cmp -s bare out
-	result $? "$1: ends with $status, bare with $bare; $(diff bare out | tr '\n' ' ')"
+	result $? "$*: ends with $status, bare with $bare; $(diff bare out | tr '\n' ' ')"
 }
 whole() { # the trace can be read to its end
 	"$build/syncwatch" dump t.swt >dump 2>dump.err
@@ -46,7 +46,7 @@ for mode in closed_pipe closed_pipe_blocked closed_pipe_waiting full_pipe full_s
 	same $mode
 	whole $mode
 done
-for mode in descriptors closed_descriptors closed_before reused_numbers no_descriptor_left replaced_descriptors other_user other_root \
+for mode in descriptors closed_descriptors closed_before reused_numbers no_descriptor_left replaced_descriptors errors_kept other_user other_root \
 	last_thread last_is_another last_thread_of_a_child; do
 	same $mode
 	whole $mode
@@ -61,6 +61,17 @@ for mode in no_file small_file stderr_is_a_file; do
 done
 same file_ends
 whole file_ends
+
+# Every system call of the recorder that the program itself can do without, refused: the program does not notice.
+numbers() { # numbers NAME...: of system calls
+	for name in "$@"; do echo "#include <sys/syscall.h>"; echo "number SYS_$name"; done | ${CC:-cc} -E -P - | awk '$1 == "number" { print $2 }'
+}
+for number in $(numbers openat close fstat newfstatat fallocate mmap munmap mprotect madvise ftruncate truncate fcntl futex rt_sigprocmask rt_sigpending \
+	rt_sigtimedwait pwritev2 pwrite64 ppoll ioctl sendto clone clone3 close_range unlinkat readlink tgkill gettid getpid prctl \
+	clock_gettime geteuid sigaltstack prlimit64 getcwd); do
+	same refused_before "$number"
+	same refused_after "$number"
+done
 
 # What stays of each thread and of each handle: next to nothing.  The same program with many more of them needs as much memory,
 # and its trace grows by what was recorded.

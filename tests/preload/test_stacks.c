@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "preload/platform/sys.h"
 #include "recording.h"
 
 #define CALLS	20000
@@ -270,12 +271,26 @@ START_TEST(test_exceptions_not_captured)
 }
 END_TEST
 
+/* What libunwind is told in place of its pipe. */
+START_TEST(test_what_can_be_read)
+{
+	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert(pages != MAP_FAILED && !mprotect(pages, 4096, PROT_READ) && !mprotect(pages + 8192, 4096, PROT_NONE));
+	ck_assert(sw_sys_readable(pages) && sw_sys_readable(pages + 4097) && sw_sys_readable(pages + 8191));
+	ck_assert(!sw_sys_readable(pages + 8192) && !sw_sys_readable(NULL) && !sw_sys_readable((void *)-1l));
+	*(uint32_t *)(void *)(pages + 4096) = 0x5357; /* the value that it looks for */
+	ck_assert(sw_sys_readable(pages + 4096));
+	munmap(pages, 3 * 4096);
+}
+END_TEST
+
 static Suite *stacks_suite(void)
 {
 	Suite *s = suite_create("stacks");
 	TCase *c = tcase_create("stacks");
 	tcase_add_checked_fixture(c, make_table, remove_directory);
 	tcase_set_timeout(c, 60);
+	tcase_add_test(c, test_what_can_be_read);
 	tcase_add_test(c, test_oracle);
 	tcase_add_test(c, test_oracle_cut);
 	tcase_add_test(c, test_signal_frames);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -162,8 +163,9 @@ int sw_sys_madvise(void *at, size_t bytes, int advice)
 
 bool sw_sys_readable(const void *at)
 {
-	/* The new mask is read before it turns out that there is no such way to set it. */
-	return call(SYS_rt_sigprocmask, -1, (long)at & -8l, 0, 8, 0, 0) == -EINVAL;
+	/* Looks whether the word has this value, and does not wait if it has. */
+	const struct timespec now = {0};
+	return call(SYS_futex, (long)at & -4l, FUTEX_WAIT_PRIVATE, 0x5357, (long)&now, 0, 0) != -EFAULT;
 }
 
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout)
@@ -227,6 +229,11 @@ int sw_sys_own_descriptors(void)
 {
 	/* Linux 5.9; nothing is copied, and no other thread sees any of it closed. */
 	return (int)call(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE, 0, 0, 0);
+}
+
+void sw_sys_name_thread(const char *name)
+{
+	call(SYS_prctl, PR_SET_NAME, (long)name, 0, 0, 0, 0);
 }
 
 int sw_sys_effective_user(void)

@@ -72,7 +72,8 @@ int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uin
 /* The calling thread gets a descriptor table of its own, and an empty one. 0 or -errno. */
 int sw_sys_own_descriptors(void);
 
-/* Of the calling thread, whatever libc believes. */
+/* Of the calling thread; the user whatever libc believes. */
+void sw_sys_name_thread(const char *name);
 int sw_sys_effective_user(void);
 
 /* Nanoseconds of CLOCK_MONOTONIC, from the kernel whatever stands in front of clock_gettime(). */

@@ -18,8 +18,9 @@
 
 /* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
 #define STACK_BYTES    (512u << 10)
-#define LOADER_NS      100000000u /* what the first CUDA call waits for the loader at most */
-#define GPU_SECONDS    5	  /* the same, where CUPTI is loaded too */
+#define LOADER_NS      100000000u  /* what the first CUDA call waits for the loader at most */
+#define GPU_NS	       5000000000u /* the same, where CUPTI is loaded too */
+#define LOOK_NS	       10000000
 #define ACTIVE_NS      2000000u
 #define IDLE_NS	       100000000u
 #define CLOCK_EVERY_NS 200000000ull
@@ -98,6 +99,7 @@ static bool gave_up_rights(void)
 static void help(void)
 {
 	uint64_t seen = 0, ahead = 2, clock_at = 0;
+	sw_sys_name_thread("syncwatch");
 	while (!sw_trace_ended()) {
 		uint64_t used = 0;
 		if (sw_recording()) {
@@ -123,16 +125,18 @@ int sw_helper_begin(void)
 	return sw_apart_start(help);
 }
 
-void sw_helper_load(void)
+void sw_helper_load(uint64_t mask)
 {
 	if (sw_sys_thread(load, STACK_BYTES))
 		return;
-	struct timespec most = {.tv_nsec = LOADER_NS};
-	if (sw_preload_options()->gpu_timeline)
-		most = (struct timespec){.tv_sec = GPU_SECONDS};
-	while (!atomic_load_explicit(&loader_done, memory_order_acquire))
-		if (sw_sys_wait((const uint32_t *)&loader_done, 0, &most) < 0)
-			break;
+	/* A handler that jumps out of here leaves a trace without stacks, and nothing locked. */
+	sw_sys_set_signals(mask);
+	const uint64_t until = sw_sys_monotonic() + (sw_preload_options()->gpu_timeline ? GPU_NS : LOADER_NS);
+	while (!atomic_load_explicit(&loader_done, memory_order_acquire) && sw_sys_monotonic() < until) {
+		const struct timespec look = {.tv_nsec = LOOK_NS};
+		sw_sys_wait((const uint32_t *)&loader_done, 0, &look);
+	}
+	sw_sys_block_signals();
 }
 
 bool sw_helper_simulated(void)

@@ -11,12 +11,13 @@
 #define SW_PRELOAD_RECORDER_HELPER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Starts the helper. 0 or -errno; without it everything still works, only slower. */
 int sw_helper_begin(void);
 
-/* Waits, at most a tenth of a second, until the loader's part is done. */
-void sw_helper_load(void);
+/* Waits, at most a tenth of a second and with the program's signal mask, until the loader's part is done. */
+void sw_helper_load(uint64_t mask);
 
 /* Does libcuda export `syncwatch_simulated_cuda`? False until the helper has looked. */
 bool sw_helper_simulated(void);

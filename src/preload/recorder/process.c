@@ -111,10 +111,10 @@ static bool start(void)
 }
 
 /* What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it. */
-static void start_rest(void)
+static void start_rest(uint64_t mask)
 {
 	const struct sw_preload_options *options = sw_preload_options();
-	sw_helper_load();
+	sw_helper_load(mask);
 	bool simulated = sw_helper_simulated();
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
@@ -163,7 +163,7 @@ bool sw_process_ready(bool may_start)
 			bool on = start();
 			sw_thread.busy = 0;
 			if (on)
-				start_rest();
+				start_rest(mask);
 			errno = saved;
 			sw_sys_set_signals(mask);
 		}

@@ -5,16 +5,22 @@
  */
 #include <cuda.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -286,6 +292,62 @@ static void replaced_descriptors(void)
 	printf("%d, %ld bytes in %ld blocks\n", fstat(file, &st), (long)st.st_size, (long)st.st_blocks);
 }
 
+/* ---- what libc remembers ----------------------------------------------------------------------------------------- */
+
+static void show_kept(const char *when)
+{
+	const char *error = dlerror();
+	printf("%s: errno %d, dlerror %s\n", when, errno, error && strstr(error, "no_such_name") ? "kept" : "lost");
+}
+
+static void errors_kept(void)
+{
+	errno = 4711;
+	first_call(); /* which clears dlerror: the driver is looked for, as by cudart */
+	printf("first call: errno %d\n", errno);
+	dlsym(RTLD_DEFAULT, "no_such_name");
+	errno = 4712;
+	calls(SEVERAL_CHUNKS);
+	show_kept("many calls");
+	dlsym(RTLD_DEFAULT, "no_such_name");
+	CUstream stream;
+	cuStreamCreate(&stream, 0);
+	show_kept("another function");
+	printf("children %d\n", (int)waitpid(-1, NULL, __WALL));
+}
+
+/* ---- system calls that are refused ------------------------------------------------------------------------------- */
+
+static void refuse(unsigned number)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* All threads, as sandboxes do it. */
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
+		puts("no filter");
+}
+
+static void refused_before(void)
+{
+	refuse((unsigned)count);
+	first_call();
+	calls(SEVERAL_CHUNKS);
+}
+
+static void refused_after(void)
+{
+	first_call();
+	calls(10);
+	refuse((unsigned)count);
+	calls(SEVERAL_CHUNKS);
+}
+
 /* ---- rights, places ---------------------------------------------------------------------------------------------- */
 
 /* Who gives up root keeps nothing: no thread of the process has the old rights. */
@@ -478,6 +540,9 @@ static const struct {
 	{"reused_numbers", reused_numbers},
 	{"no_descriptor_left", no_descriptor_left},
 	{"replaced_descriptors", replaced_descriptors},
+	{"errors_kept", errors_kept},
+	{"refused_before", refused_before},
+	{"refused_after", refused_after},
 	{"other_user", other_user},
 	{"other_root", other_root},
 	{"last_thread", last_thread},
