@@ -26,12 +26,12 @@ result() { # result STATUS WHAT
 watched() { # watched MODE [N]: with the recorder, and what of its companions is in `also`; the trace is t.swt
 	rm -f t*.swt
 	LD_LIBRARY_PATH=$work LD_PRELOAD="$build/libsyncwatch.so${also:+ $also}" \
-		SYNCWATCH_OPTIONS="trace=$work/t.swt:report=0${option:+:$option}" timeout -s KILL 300 ./awkward "$@" 2>err | cat >out
+		SYNCWATCH_OPTIONS="trace=$work/t.swt:report=0${option:+:$option}" timeout -s KILL 1200 ./awkward "$@" 2>err | cat >out
 	status=${PIPESTATUS[0]}
 }
 same() { # same MODE: ends and prints as without the recorder
 	local bare
-	LD_LIBRARY_PATH=$work timeout -s KILL 300 ./awkward "$1" 2>bare.err | cat >bare
+	LD_LIBRARY_PATH=$work timeout -s KILL 1200 ./awkward "$1" 2>bare.err | cat >bare
 	bare=${PIPESTATUS[0]}
 	watched "$1"
 	[ "$status" -eq "$bare" ] && cmp -s bare out

@@ -26,7 +26,7 @@ run() { # run NAME HOW [THREADS]: the program with the fakes misbehaving as HOW 
 	name=$1
 	rm -f "$name.swt" list
 	FAKE_CUPTI=$2 LD_LIBRARY_PATH=$work LD_PRELOAD=$build/libsyncwatch.so CUPTI_PATH=${path:-} \
-		SYNCWATCH_OPTIONS="trace=$work/$name.swt:report=0:quiet=1:gpu-timeline${mode:-}" timeout 60 ./program "${3:-1}" >out 2>err
+		SYNCWATCH_OPTIONS="trace=$work/$name.swt:report=0:quiet=1:gpu-timeline${mode:-}" timeout 1200 ./program "${3:-1}" >out 2>err
 	status=$?
 	"$build/syncwatch" dump --kinds=NOTICE,GPU_CLOCK,ACTIVITY,LAUNCH,COPY,SET,GRAPH_LAUNCH "$name.swt" >list
 	ok $(($? + status)) "$name: exit status $status: $(cat err)"

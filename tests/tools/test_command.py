@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
 
     def call(self, *arguments, command=COMMAND):
         return subprocess.run([command, *arguments], cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True,
-                              timeout=60, stdin=subprocess.DEVNULL)
+                              timeout=1200, stdin=subprocess.DEVNULL)
 
     def trace(self, kind):
         path = self.path(kind + ".swt")
@@ -355,7 +355,7 @@ class Calibrate(Case):
 
     def call(self, *arguments, **environment):
         return subprocess.run([COMMAND, "calibrate", *arguments], cwd=self.dir, env=dict(self.environment, **environment),
-                              capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+                              capture_output=True, text=True, timeout=1200, stdin=subprocess.DEVNULL)
 
     def part(self, text, title):
         return text.split("Different from " + title, 1)[1].split("\n\n", 1)[0].split("\n", 1)[1]
@@ -407,7 +407,7 @@ class Calibrate(Case):
 
         def report(*options):
             return subprocess.run([COMMAND, "report", *options, trace], cwd=self.dir, env=self.environment,
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=1200)
         result = report("--behaviour", table, "--json", self.path("r.json"))
         self.assertEqual((result.returncode, result.stderr), (OK, ""))
         self.assertIn("was measured on this machine: " + table, result.stdout)
@@ -430,7 +430,7 @@ class Calibrate(Case):
 
         def report(*options):
             result = subprocess.run([COMMAND, "report", *options, trace], cwd=self.dir, env=self.environment,
-                                    capture_output=True, text=True, timeout=60)
+                                    capture_output=True, text=True, timeout=1200)
             self.assertEqual((result.returncode, result.stderr), (OK, ""))
             return result.stdout
         self.table(os.path.join("syncwatch", "behaviour-1-Another_GPU-13000.tsv"), gpu="Another GPU", blocks="000")
@@ -444,7 +444,7 @@ class Calibrate(Case):
         if not os.path.exists(os.path.join(crashing, "libcuda.so.1")):  # only 'make check' builds it by itself
             outside = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
             subprocess.run(["make", "-s", "-C", BUILD, "tests/tools/crashing/libcuda.so.1"], env=outside, check=True,
-                           timeout=60, stdout=subprocess.DEVNULL)
+                           timeout=1200, stdout=subprocess.DEVNULL)
         # A sanitizer would make an exit status of the signal.
         result = self.call(LD_LIBRARY_PATH=crashing, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0")
         self.assertEqual((result.returncode, result.stdout), (INPUT, ""))
@@ -586,7 +586,7 @@ class Run(Case):
 
     def run_with(self, environment, *arguments):
         return subprocess.run([COMMAND, "run", *arguments], cwd=self.dir, env=dict(ENVIRONMENT, **environment),
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=1200)
 
     def test_signals_reach_the_program(self):
         script = 'trap "echo got; exit 5" TERM; echo ready; while :; do sleep 0.05; done'
@@ -612,7 +612,7 @@ class Run(Case):
             self.assertEqual(process.stdout.readline(), b"ready\n")
             os.write(leader, b"\x03")
             os.write(leader, b"\n")
-            self.assertEqual(process.wait(timeout=60), 1)
+            self.assertEqual(process.wait(timeout=1200), 1)
         os.close(leader)
 
     def test_outputs_are_checked_before_the_program_runs(self):

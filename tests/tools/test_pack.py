@@ -56,7 +56,7 @@ class Case(unittest.TestCase):
 
     def call(self, *arguments, status=0):
         result = subprocess.run([COMMAND, *arguments], cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True,
-                                timeout=60, stdin=subprocess.DEVNULL)
+                                timeout=1200, stdin=subprocess.DEVNULL)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
@@ -235,7 +235,7 @@ class Unusable(Case):
             with open(self.path("app.swt.zst"), "rb") as whole, open(self.path("cut.zst"), "wb") as cut:
                 cut.write(whole.read(left))
             result = subprocess.run([COMMAND, "report", "cut.zst"], cwd=self.dir, env=ENVIRONMENT, capture_output=True,
-                                    text=True, timeout=60)
+                                    text=True, timeout=1200)
             self.assertIn(result.returncode, (0, INPUT), result.stderr)
             self.assertLessEqual(result.stderr.count("\n"), 1, result.stderr)
 
