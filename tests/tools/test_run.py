@@ -186,6 +186,44 @@ class Believed(Case):
         self.assertEqual((result.returncode, os.listdir(private)), (127, []))
 
 
+class Unnoticed(Case):
+    """What the announcements cost the program."""
+
+    def test_no_descriptor_is_left(self):
+        program = "import os; print(sorted(os.listdir('/proc/self/fd')))"
+        bare = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertEqual(self.call(sys.executable, "-c", program).stdout, bare.stdout)
+
+    def test_nobody_waits_for_a_run_that_is_stopped(self):
+        report = self.shell(ERRORS, "kill -STOP $PPID; for i in $(seq 20); do true | cat; done; GOOD; BAD; kill -CONT $PPID")
+        self.assertIn("in all 2 processes", report)
+
+    def test_failed_execs_are_no_gap(self):
+        self.shell(0, "/nonexistent/program || true; no-such-program-here || true; GOOD")
+        self.ends(0, sys.executable, "-c", "import os\n"
+                  "for call in os.execv, os.execvp:\n"
+                  "    try: call('/nonexistent/program', ['x'])\n"
+                  "    except OSError: pass\n")
+
+    def test_errno_and_results_of_exec(self):
+        program = ("import ctypes, os\n"
+                   "libc = ctypes.CDLL(None, use_errno=True)\n"
+                   "words = (ctypes.c_char_p * 2)(b'x', None)\n"
+                   "for path in b'/nonexistent', b'/etc/passwd', b'/':\n"
+                   "    print(libc.execv(path, words), ctypes.get_errno())\n"
+                   "    print(libc.execl(path, b'a', b'b', None), ctypes.get_errno())\n"
+                   "print(libc.system(b'exit 3'), os.popen('echo hello').read())\n")
+        bare = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        self.assertIn("hello", bare.stdout)
+        self.assertEqual(self.call(sys.executable, "-c", program).stdout, bare.stdout)
+
+    def test_words_of_execl_arrive(self):
+        program = ("import ctypes, sys\n"
+                   "libc = ctypes.CDLL(None)\n"
+                   "libc.execlp(b'echo', b'echo', *[b'w%d' % i for i in range(200)], None)\n")
+        self.assertEqual(self.call(sys.executable, "-c", program).stdout.split(), [f"w{i}" for i in range(200)])
+
+
 class Unwatched(Case):
     """What keeps the recorder out is named, and is no success."""
 
