@@ -193,13 +193,16 @@ END_TEST
 
 START_TEST(no_process_can_be_started)
 {
-	struct rlimit none = {0, 0};
+	struct rlimit usual, none;
 	struct sw_trace_module module;
+	ck_assert(!getrlimit(RLIMIT_NOFILE, &usual));
+	none = (struct rlimit){0, usual.rlim_max};
 	ck_assert(!setrlimit(RLIMIT_NOFILE, &none));
 	struct sw_debug_object *object = make(&module, "/good");
 	ck_assert_str_eq(ask(object, 1), "");
 	ck_assert_ptr_nonnull(sw_object_trouble(object));
 	sw_object_close(object);
+	ck_assert(!setrlimit(RLIMIT_NOFILE, &usual));
 }
 END_TEST
 

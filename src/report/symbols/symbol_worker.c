@@ -102,8 +102,8 @@ static void add_place(void *arg, const struct sw_object_place *place)
 	    answer->n + sizeof head + symbol + file > SW_WORKER_ANSWER_MAX)
 		return;
 	char *p = mempcpy(answer->at + answer->n, &head, sizeof head);
-	p = mempcpy(p, place->symbol, symbol);
-	p = mempcpy(p, place->file, file);
+	p = mempcpy(p, place->symbol ? place->symbol : "", symbol);
+	p = mempcpy(p, place->file ? place->file : "", file);
 	answer->n = (size_t)(p - answer->at);
 }
 
