@@ -9,6 +9,7 @@
 #include "preload/recorder/process.h"
 #include "preload/recorder/recorder.h"
 #include "preload/platform/say.h"
+#include "preload/session/announce.h"
 #include "preload/recorder/trace.h"
 #include "preload/recorder/writer.h"
 
@@ -26,15 +27,21 @@ static void end_trace(void)
 	sw_trace_end();
 }
 
+static void tell_bypassed(void)
+{
+	sw_say("SW901: this program used a GPU, but no CUDA call could be intercepted: nothing was recorded. "
+	       "Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen");
+	sw_announce_begin();
+	sw_announce_failed("SW901: no CUDA call of it could be intercepted");
+}
+
 void sw_process_exit(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();
 	switch (sw_process_state()) {
 	case SW_STATE_FRESH:
 		if (sw_process_is_first() && !sw_process_hooked() && sw_bypass_gpu_open())
-			sw_say("SW901: this program used a GPU, but no CUDA call could be intercepted: nothing was "
-			       "recorded. "
-			       "Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen");
+			tell_bypassed();
 		sw_process_end();
 		break;
 	case SW_STATE_ON:
