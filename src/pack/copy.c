@@ -36,7 +36,7 @@ static bool is_pack(const unsigned char *at, uint32_t bytes)
 	while ((size_t)(end - at) >= sizeof(struct sw_rec)) {
 		const struct sw_rec *r = (const void *)at;
 		size_t whole = r->words * 8u;
-		if (!sw_kind_is_packed(r->kind) || whole < sizeof *r || whole > (size_t)(end - at))
+		if (!sw_kind_is_packed(r->kind) || sw_rec_seq(r) || whole < sizeof *r || whole > (size_t)(end - at))
 			return false;
 		at += whole;
 	}

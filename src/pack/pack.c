@@ -58,6 +58,7 @@ static int pack(struct sw_gather *gather, const struct sw_pack_options *options,
 	sw_gather_code(gather, false, CODE_LEVEL);
 	sw_gather_frames(gather);
 	sw_pack_put_head(&chunks, options->version);
+	sw_pack_put_tables(&chunks, gather->reader);
 	sw_pack_put_code(&chunks, gather, sums);
 	sw_pack_put_frames(&chunks, gather, sums);
 	sw_pack_chunks_close(&chunks);
