@@ -111,6 +111,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(PACK_LEFT_OUT, 35, sw_rec_image_data, "an IMAGE_DATA whose bytes were left out for the code above")          \
 	X(PACK_MODULE, 36, sw_rec_pack_module, "a shared object whose functions and lines follow")                     \
 	X(PACK_FRAME, 37, sw_rec_pack_frame, "function, file and line at an address of a shared object")               \
+	X(PACK_TABLE, 38, sw_rec_pack_table, "which calls wait on a GPU, as calibrate measured where it was packed")   \
 	X(LAUNCH, 64, sw_rec_launch, "kernel launch")                                                                  \
 	X(COPY, 65, sw_rec_copy, "copy of consecutive bytes")                                                          \
 	X(COPY_ND, 66, sw_rec_copy_nd, "copy of a 2D or 3D box")                                                       \
@@ -406,6 +407,13 @@ struct sw_rec_pack_frame {
 	uint32_t reserved;
 };
 enum { SW_PACK_INLINED = 1 /* into the function of the next record */ };
+
+/* A table of `syncwatch calibrate`: reports of the trace use it, or none, but not that of another machine. */
+struct sw_rec_pack_table {
+	struct sw_rec h;
+	uint32_t gpu_bytes, path_bytes, text_bytes; /* then name of the GPU, where the table was, the table */
+	uint32_t reserved;
+};
 
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 

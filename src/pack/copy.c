@@ -5,13 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/memory.h"
-
-struct begin { /* of a chunk */
-	struct sw_chunk_header head;
-	struct sw_rec first;
-};
+#include "reader/kinds.h"
 
 static uint64_t offset_of(const struct sw_pack_copy *c, uint64_t number)
 {
@@ -29,46 +24,95 @@ static bool is_sound(const struct sw_pack_copy *c, const struct sw_chunk_header 
 	       head->committed <= c->source->header.chunk_bytes - sizeof(struct sw_chunk_header);
 }
 
-static bool begins_pack(const struct sw_pack_copy *c, const struct begin *b)
-{
-	return is_sound(c, &b->head) && !b->head.index && b->head.committed >= sizeof b->first &&
-	       b->first.kind == SW_REC_PACK;
-}
-
 static bool is_left(const struct sw_pack_copy *c, const struct sw_chunk_header *head)
 {
-	return !is_unused(head) && !(is_sound(c, head) && head->writer == c->old);
+	return !is_unused(head) && !(is_sound(c, head) && sw_map_find(&c->old, head->writer));
+}
+
+/* Is this a chunk of a packing, and of nothing else? */
+static bool is_pack(const unsigned char *at, uint32_t bytes)
+{
+	const unsigned char *end = at + bytes;
+	while ((size_t)(end - at) >= sizeof(struct sw_rec)) {
+		const struct sw_rec *r = (const void *)at;
+		size_t whole = r->words * 8u;
+		if (!sw_kind_is_packed(r->kind) || sw_rec_seq(r) || whole < sizeof *r || whole > (size_t)(end - at))
+			return false;
+		at += whole;
+	}
+	return at == end && bytes;
+}
+
+/* Chunks of a writer: all, and those of a packing. */
+struct chunks {
+	uint32_t all, packed;
+};
+
+static struct chunks *chunks_of(struct sw_map *writers, uint32_t writer)
+{
+	struct chunks *chunks = sw_map_ptr(writers, writer);
+	if (!chunks) {
+		chunks = sw_calloc(1, sizeof *chunks);
+		sw_map_put_ptr(writers, writer, chunks);
+	}
+	return chunks;
+}
+
+static int look_at_chunk(struct sw_pack_copy *c, struct sw_map *writers, unsigned char *chunk, struct sw_error *error)
+{
+	const struct sw_chunk_header *head = (const void *)chunk;
+	const size_t first = sizeof *head + sizeof(struct sw_rec);
+	size_t got;
+	memset(chunk, 0, first);
+	int rc = sw_source_read(c->source, offset_of(c, c->numbers), chunk, first, &got, error);
+	if (rc || !is_sound(c, head)) {
+		c->chunks += !rc && !is_unused(head);
+		return rc;
+	}
+	struct chunks *chunks = chunks_of(writers, head->writer);
+	chunks->all++;
+	if (got < first || !sw_kind_is_packed(((const struct sw_rec *)(const void *)(head + 1))->kind))
+		return 0;
+	rc = sw_source_read(c->source, offset_of(c, c->numbers), chunk, c->source->header.chunk_bytes, &got, error);
+	chunks->packed +=
+		!rc && head->committed <= got - sizeof *head && is_pack(chunk + sizeof *head, head->committed);
+	return rc;
+}
+
+static void count_chunks(struct sw_pack_copy *c, struct sw_map *writers)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(writers, i, &slot));) {
+		struct chunks *chunks = (struct chunks *)(uintptr_t)slot.value;
+		if (chunks->all == chunks->packed)
+			*sw_map_put(&c->old, slot.key) = 1;
+		else
+			c->chunks += chunks->all;
+		free(chunks);
+	}
+	while (sw_map_find(writers, c->writer) && !sw_map_find(&c->old, c->writer))
+		c->writer++;
+	sw_map_free(writers);
 }
 
 int sw_pack_copy_open(struct sw_pack_copy *copy, const struct sw_source *source, struct sw_error *error)
 {
-	struct sw_pack_copy c = {.source = source, .old = UINT64_MAX};
-	struct sw_map writers = {0}; /* -> chunks; unused ones count with nobody */
-	struct begin b;
-	uint64_t others = 0;
-	size_t got;
+	struct sw_map writers = {0};
+	unsigned char *chunk = sw_alloc(source->header.chunk_bytes);
 	int rc = 0;
-	for (; !rc && offset_of(&c, c.numbers) + sizeof b.head <= source->bytes; c.numbers++) {
-		memset(&b, 0, sizeof b);
-		if ((rc = sw_source_read(source, offset_of(&c, c.numbers), &b, sizeof b, &got, error)))
-			break;
-		if (begins_pack(&c, &b))
-			c.old = b.head.writer;
-		if (is_sound(&c, &b.head))
-			++*sw_map_put(&writers, b.head.writer);
-		else
-			others += !is_unused(&b.head);
+	*copy = (struct sw_pack_copy){.source = source};
+	while (!rc && offset_of(copy, copy->numbers) + sizeof(struct sw_chunk_header) <= source->bytes) {
+		rc = look_at_chunk(copy, &writers, chunk, error);
+		copy->numbers++;
 	}
-	struct sw_map_slot slot;
-	sw_map_delete(&writers, c.old);
-	c.chunks = others;
-	for (size_t i = 0; (i = sw_map_next(&writers, i, &slot));)
-		c.chunks += slot.value;
-	while (sw_map_find(&writers, c.writer))
-		c.writer++;
-	sw_map_free(&writers);
-	*copy = c;
+	count_chunks(copy, &writers);
+	free(chunk);
 	return rc;
+}
+
+void sw_pack_copy_free(struct sw_pack_copy *copy)
+{
+	sw_map_free(&copy->old);
 }
 
 /* What is there of the records of a chunk, `bytes` of them. */

@@ -49,13 +49,16 @@ static int pack(struct sw_gather *gather, const struct sw_pack_options *options,
 	struct sw_pack_copy copy;
 	struct sw_pack_stream stream;
 	int rc = sw_pack_copy_open(&copy, source, error);
-	if (rc)
+	if (rc) {
+		sw_pack_copy_free(&copy);
 		return rc;
+	}
 	struct sw_pack_chunks chunks = {
 		.chunk_bytes = source->header.chunk_bytes, .writer = copy.writer, .ticks = source->header.start_ticks};
 	sw_gather_code(gather, false, CODE_LEVEL);
 	sw_gather_frames(gather);
 	sw_pack_put_head(&chunks, options->version);
+	sw_pack_put_tables(&chunks, gather->reader);
 	sw_pack_put_code(&chunks, gather, sums);
 	sw_pack_put_frames(&chunks, gather, sums);
 	sw_pack_chunks_close(&chunks);
@@ -64,6 +67,7 @@ static int pack(struct sw_gather *gather, const struct sw_pack_options *options,
 		rc = write_all(&copy, &chunks, &stream, error);
 	sw_pack_stream_free(&stream);
 	sw_pack_chunks_free(&chunks);
+	sw_pack_copy_free(&copy);
 	return rc;
 }
 

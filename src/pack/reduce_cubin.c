@@ -27,9 +27,10 @@ static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 static const char *name_of(const struct cubin *c, const Elf64_Shdr *s)
 {
 	Elf64_Shdr names = section_at(c, c->head.e_shstrndx);
-	bool there = names.sh_offset <= c->size && s->sh_name < c->size - names.sh_offset;
+	if (names.sh_offset > c->size || s->sh_name >= c->size - names.sh_offset)
+		return "";
 	const char *name = (const char *)c->bytes + names.sh_offset + s->sh_name;
-	return there && memchr(name, 0, c->size - names.sh_offset - s->sh_name) ? name : "";
+	return memchr(name, 0, c->size - names.sh_offset - s->sh_name) ? name : "";
 }
 
 static void blank(struct cubin *c, uint32_t index)

@@ -4,8 +4,10 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "image/image.h"
 #include "image/ptx_lexer.h"
 
 struct entry {
@@ -66,19 +68,49 @@ static bool find_entries(struct ptx *p)
 	return true;
 }
 
+struct count {
+	const struct sw_map *launched;
+	size_t kernels;
+};
+
+static int on_kernel(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	struct count *c = arg;
+	c->kernels += sw_map_get(c->launched, sw_reduce_name(kernel->name, strlen(kernel->name))) != 0;
+	return 0;
+}
+
+static size_t launched_in(const struct sw_map *launched, const char *text, size_t bytes)
+{
+	struct count c = {.launched = launched};
+	struct sw_error error;
+	sw_ptx_walk(text, bytes, on_kernel, &c, &error);
+	return c.kernels;
+}
+
+static void blank(const struct entry *e)
+{
+	for (char *at = e->from; at < e->to; at++)
+		if (*at != '\n')
+			*at = ' ';
+}
+
 void sw_reduce_ptx(const struct sw_map *launched, char *text, size_t bytes)
 {
 	struct ptx p = {.l = sw_ptx_lexer(text, bytes)};
 	bool whole = find_entries(&p);
+	size_t kernels = launched_in(launched, text, bytes);
+	char *before = memcpy(sw_alloc(bytes + 1), text, bytes);
 	for (size_t i = 0; whole && i < p.entries.n; i++) {
 		const struct entry *e = &p.entries.at[i];
 		/* A kernel that another one names, to launch it, has to be known as one. */
-		if (sw_map_get(launched, e->name) || sw_map_get(&p.words, e->name) > 1)
-			continue;
-		for (char *at = e->from; at < e->to; at++)
-			if (*at != '\n')
-				*at = ' ';
+		if (!sw_map_get(launched, e->name) && sw_map_get(&p.words, e->name) <= 1)
+			blank(e);
 	}
+	/* Damaged text, where an entry begins inside of another's parameters. */
+	if (launched_in(launched, text, bytes) != kernels)
+		memcpy(text, before, bytes);
+	free(before);
 	free(p.entries.at);
 	sw_map_free(&p.words);
 }

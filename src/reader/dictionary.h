@@ -84,7 +84,8 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 	X(PACK_DATA, pack_data)                                                                                        \
 	X(PACK_LEFT_OUT, pack_left_out)                                                                                \
 	X(PACK_MODULE, pack_module)                                                                                    \
-	X(PACK_FRAME, pack_frame)
+	X(PACK_FRAME, pack_frame)                                                                                      \
+	X(PACK_TABLE, pack_table)
 #define SW_READER_TAKER(kind, name)                                                                                    \
 	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
 SW_READER_TAKERS(SW_READER_TAKER)

@@ -17,7 +17,7 @@ static inline bool sw_kind_is_operation(uint8_t kind)
 /* Written by `syncwatch pack` besides what was recorded. */
 static inline bool sw_kind_is_packed(uint8_t kind)
 {
-	return kind >= SW_REC_PACK && kind <= SW_REC_PACK_FRAME && kind != SW_REC_PACK_LEFT_OUT;
+	return kind >= SW_REC_PACK && kind <= SW_REC_PACK_TABLE && kind != SW_REC_PACK_LEFT_OUT;
 }
 
 /* Bytes that a record must have at least; 0: kind unknown. */

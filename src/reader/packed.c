@@ -196,8 +196,41 @@ const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, con
 	return same ? names : NULL;
 }
 
+/* ---- tables of calibrate ----------------------------------------------------------------------------------------- */
+
+/* One a kind of GPU: no machine has as many. */
+#define MOST_TABLES 64u
+
+const char *sw_take_pack_table(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_pack_table *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const char *gpu = sw_tail_take(&t, r->gpu_bytes), *path = gpu ? sw_tail_take(&t, r->path_bytes) : NULL;
+	const char *text = path ? sw_tail_take(&t, r->text_bytes) : NULL;
+	(void)w;
+	if (!text)
+		return "the table is longer than the record";
+	if (d->packed.tables.n == MOST_TABLES)
+		return "more tables than a machine can have";
+	struct sw_trace_table *table = sw_arena_alloc(&d->arena, sizeof *table);
+	*table = (struct sw_trace_table){sw_arena_strndup(&d->arena, gpu, r->gpu_bytes),
+					 sw_arena_strndup(&d->arena, path, r->path_bytes),
+					 sw_arena_strndup(&d->arena, text, r->text_bytes), r->text_bytes};
+	*sw_vec_push(&d->packed.tables) = table;
+	return NULL;
+}
+
+const struct sw_trace_table *sw_packed_table(const struct sw_packed *packed, const char *gpu)
+{
+	for (size_t i = 0; i < packed->tables.n; i++)
+		if (!strcmp(packed->tables.at[i]->gpu, gpu))
+			return packed->tables.at[i];
+	return NULL;
+}
+
 void sw_packed_free(struct sw_packed *packed)
 {
+	free(packed->tables.at);
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(&packed->codes, i, &slot));)
 		free(((struct sw_packed_code *)(uintptr_t)slot.value)->owned);

@@ -14,12 +14,14 @@ struct sw_packed {
 	struct sw_map hashes;  /* content -> the first struct sw_packed_code with it */
 	struct sw_map modules; /* number -> struct sw_trace_names */
 	struct sw_map files;   /* hash of path and build id -> struct sw_trace_names */
-	const char *version;   /* NULL: not packed */
+	SW_VEC(struct sw_trace_table *) tables;
+	const char *version; /* NULL: not packed */
 };
 
 /* Code for an image that was described, and whose content is complete or lies in a file: fills in what there is. */
 void sw_packed_find(const struct sw_packed *packed, struct sw_trace_image *image);
 const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, const struct sw_trace_module *module);
+const struct sw_trace_table *sw_packed_table(const struct sw_packed *packed, const char *gpu);
 void sw_packed_free(struct sw_packed *packed);
 
 #endif

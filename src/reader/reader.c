@@ -302,6 +302,11 @@ const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const st
 	return sw_packed_names(&r->dictionary.packed, module);
 }
 
+const struct sw_trace_table *sw_reader_table(const struct sw_reader *r, const char *gpu)
+{
+	return sw_packed_table(&r->dictionary.packed, gpu);
+}
+
 const char *sw_reader_packer(const struct sw_reader *r)
 {
 	return r->dictionary.packed.version;

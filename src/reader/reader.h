@@ -139,6 +139,12 @@ const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64
  */
 const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module);
 const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset);
+/* A table of `syncwatch calibrate` that was packed, for devices of this name; NULL: none. */
+struct sw_trace_table {
+	const char *gpu, *path, *text;
+	size_t bytes; /* of text */
+};
+const struct sw_trace_table *sw_reader_table(const struct sw_reader *r, const char *gpu);
 /* Version of the syncwatch that packed the trace; NULL: it is not packed. */
 const char *sw_reader_packer(const struct sw_reader *r);
 

@@ -3,7 +3,7 @@ check_LIBRARIES += tests/fuzz/libfuzzed.a
 tests_fuzz_libfuzzed_a_SOURCES = \
 	$(libswbase_a_SOURCES) $(libswreader_a_SOURCES) $(libswimage_a_SOURCES) \
 	$(libswhb_a_SOURCES) $(libswschedule_a_SOURCES) $(libswdetect_a_SOURCES) $(libswfootprint_a_SOURCES) \
-	$(libswreport_a_SOURCES)
+	$(libswreport_a_SOURCES) $(libswpack_a_SOURCES)
 tests_fuzz_libfuzzed_a_CFLAGS = $(SW_CFLAGS) $(FUZZ_CFLAGS) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) \
 	$(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS) -pthread
 
@@ -66,6 +66,15 @@ tests_fuzz_replay_behaviour_SOURCES = tests/fuzz/fuzz_behaviour.c tests/fuzz/rep
 tests_fuzz_replay_behaviour_CFLAGS = $(SW_FUZZ_FLAGS)
 tests_fuzz_replay_behaviour_LDADD = $(SW_FUZZ_LIBS)
 EXTRA_DIST += tests/fuzz/corpus-behaviour
+
+check_PROGRAMS += tests/fuzz/replay_reduce tests/fuzz/replay_pack
+tests_fuzz_replay_reduce_SOURCES = tests/fuzz/fuzz_reduce.c tests/fuzz/replay.c
+tests_fuzz_replay_reduce_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_reduce_LDADD = $(SW_FUZZ_LIBS)
+tests_fuzz_replay_pack_SOURCES = tests/fuzz/fuzz_pack.c tests/fuzz/replay.c tests/fuzz/memory_file.h
+tests_fuzz_replay_pack_CFLAGS = $(SW_FUZZ_FLAGS)
+tests_fuzz_replay_pack_LDADD = $(SW_FUZZ_LIBS) $(DW_LIBS) $(DEMANGLE_LIBS)
+EXTRA_DIST += tests/fuzz/corpus-reduce tests/fuzz/corpus-pack
 
 check_PROGRAMS += tests/fuzz/replay_digest
 tests_fuzz_replay_digest_SOURCES = tests/fuzz/fuzz_digest.c tests/fuzz/replay.c

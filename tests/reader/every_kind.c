@@ -65,6 +65,7 @@ void tb_every_kind(const char *path, bool ended)
 	tb_pack_data(tb, image, 0, ".version 8.1", 12);
 	tb_pack_module(tb, 1, SW_PACKED_WHOLE, "/usr/bin/app");
 	tb_pack_frame(tb, 1, 0x1000, "main", "app.c", 7);
+	tb_pack_table(tb, "Test GPU", "/home/user/table.tsv", "syncwatch-behaviour\t1\n");
 	tb_thread(tb, 1);
 	tb_close(tb, ended);
 }

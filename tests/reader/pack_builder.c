@@ -75,3 +75,16 @@ struct sw_rec_pack_frame *tb_pack_frame(struct tb *tb, uint32_t module, uint64_t
 	memcpy((char *)(r + 1) + strlen(symbol), file, strlen(file));
 	return r;
 }
+
+struct sw_rec_pack_table *tb_pack_table(struct tb *tb, const char *gpu, const char *path, const char *text)
+{
+	size_t n = strlen(gpu) + strlen(path) + strlen(text);
+	struct sw_rec_pack_table *r = tb_add(tb, SW_REC_PACK_TABLE, sizeof *r + n, false);
+	r->gpu_bytes = (uint32_t)strlen(gpu);
+	r->path_bytes = (uint32_t)strlen(path);
+	r->text_bytes = (uint32_t)strlen(text);
+	memcpy(r + 1, gpu, strlen(gpu));
+	memcpy((char *)(r + 1) + strlen(gpu), path, strlen(path));
+	memcpy((char *)(r + 1) + strlen(gpu) + strlen(path), text, strlen(text));
+	return r;
+}

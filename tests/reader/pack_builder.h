@@ -16,4 +16,6 @@ struct sw_rec_pack_module *tb_pack_module(struct tb *tb, uint32_t module, enum s
 struct sw_rec_pack_frame *tb_pack_frame(struct tb *tb, uint32_t module, uint64_t offset, const char *symbol,
 					const char *file, uint32_t line);
 
+struct sw_rec_pack_table *tb_pack_table(struct tb *tb, const char *gpu, const char *path, const char *text);
+
 #endif

@@ -242,12 +242,14 @@ START_TEST(damaged_records_are_told_and_change_nothing)
 	tb_pack_module(tb, 5, SW_PACKED_WHOLE, "/a");
 	tb_pack_frame(tb, 5, 0, "symbol", "file", 1)->symbol_bytes = UINT32_MAX;
 	tb_pack_frame(tb, 5, 0, "symbol", "file", UINT32_MAX);
+	tb_pack_table(tb, "GPU", "/table", "text")->text_bytes = UINT32_MAX;
 	end(tb);
 	struct sw_reader *r = all();
 	size_t n = 0;
 	while (sw_reader_damage(r, n))
 		n++;
-	ck_assert_uint_eq(n, 11);
+	ck_assert_uint_eq(n, 12);
+	ck_assert_ptr_null(sw_reader_table(r, "GPU"));
 	ck_assert_ptr_null(sw_reader_packer(r));
 	ck_assert_ptr_null(sw_reader_image(r, id)->code);
 	ck_assert_ptr_null(sw_reader_image(r, other)->code);

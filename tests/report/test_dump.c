@@ -170,6 +170,7 @@ START_TEST(the_table_of_fields_covers_the_structs)
 		R(HOST_FUNC, sw_rec_host_func, reserved),
 		R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
 		R(PACK_FRAME, sw_rec_pack_frame, reserved),
+		R(PACK_TABLE, sw_rec_pack_table, reserved),
 		/* MODULE_GONE has the base only. */
 		{SW_REC_MODULE_GONE, sizeof(struct sw_rec) + 8, sizeof(struct sw_rec_module)},
 #undef R

@@ -109,6 +109,26 @@ class Packed(Case):
             json.dump({**before, "schema": "syncwatch-report/1"}, file)
         self.assertIn("0 new", self.call("diff", "before.json", "app.swt.zst").stdout)
 
+    def test_the_table_of_calibrate_comes_along(self):
+        self.record()
+        (gpu,) = {d["name"] for d in self.report("app.swt")["devices"]}
+        driver = self.report("app.swt")["program"]["cuda_driver_version"]
+        name = "".join(c if c.isalnum() or c == "-" else "_" for c in gpu)
+        folder = self.path("data/syncwatch")
+        os.makedirs(folder)
+        with open(os.path.join(folder, f"behaviour-1-{name}-{driver}.tsv"), "w") as table:
+            table.write("damaged")
+        global ENVIRONMENT
+        elsewhere, ENVIRONMENT = ENVIRONMENT, {**ENVIRONMENT, "XDG_DATA_HOME": self.path("data")}
+        try:
+            here = self.report("app.swt")
+            self.call("pack", "app.swt")
+        finally:
+            ENVIRONMENT = elsewhere
+        self.assertIn(folder, json.dumps(here["coverage"]["behaviour"]))
+        self.assertNotIn(folder, json.dumps(self.report("app.swt")))
+        self.assertEqual(self.report("app.swt.zst"), here)
+
     def test_only_the_code_of_launched_kernels_is_packed(self):
         self.record()
         self.call("pack", "-o", "plain.swt", "app.swt")

@@ -66,18 +66,11 @@ static void complain(struct sw_wait_rules *mays, char *text)
 	*sw_vec_push(&mays->complaints) = text;
 }
 
-static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const char *path, uint32_t driver)
+static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, FILE *file, const char *path,
+		       uint32_t driver)
 {
 	struct sw_behaviour table;
 	struct sw_error error;
-	FILE *file = fopen(path, "re");
-	/* Nobody calibrated here: nothing to say. */
-	if (!file && !*mays->source)
-		return;
-	if (!file) {
-		complain(mays, sw_format("%s: %s", path, strerror(errno)));
-		return;
-	}
 	int rc = sw_behaviour_read(&table, file, path, &error);
 	fclose(file);
 	if (rc) {
@@ -92,6 +85,27 @@ static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set,
 	sw_behaviour_free(&table);
 }
 
+static void open_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const char *path, uint32_t driver)
+{
+	FILE *file = fopen(path, "re");
+	if (file)
+		read_table(mays, set, file, path, driver);
+	else if (*mays->source) /* else nobody calibrated here: nothing to say */
+		complain(mays, sw_format("%s: %s", path, strerror(errno)));
+}
+
+/* A packed trace is judged alike everywhere: by the table that came with it, or by what is built in. */
+static void open_packed(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, uint32_t driver)
+{
+	const char *path, *text;
+	size_t bytes;
+	if (!mays->packed.find(mays->packed.arg, set->gpu, &path, &text, &bytes) || !bytes)
+		return;
+	FILE *file = fmemopen((void *)(uintptr_t)text, bytes, "r");
+	if (file)
+		read_table(mays, set, file, path, driver);
+}
+
 const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver)
 {
 	for (size_t i = 0; i < mays->sets.n; i++)
@@ -103,9 +117,13 @@ const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, cons
 	*set = built_in_set;
 	strcpy(set->gpu, gpu);
 	*sw_vec_push(&mays->sets) = set;
+	if (!*mays->source && mays->packed.find) {
+		open_packed(mays, set, driver);
+		return set;
+	}
 	char *path = *mays->source ? sw_strdup(mays->source) : sw_behaviour_path(gpu, driver);
 	if (path)
-		read_table(mays, set, path, driver);
+		open_table(mays, set, path, driver);
 	free(path);
 	return set;
 }

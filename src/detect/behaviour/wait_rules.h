@@ -25,9 +25,17 @@ struct sw_wait_rule_set {
 	bool waits[SW_WAIT_RULES];
 };
 
+/* The tables that a packed trace brings along; find() is false where it has none for a GPU. */
+struct sw_packed_rules {
+	bool (*find)(void *arg, const char *gpu, const char **path, const char **text,
+		     size_t *bytes); /* NULL: not packed */
+	void *arg;
+};
+
 /* The sets of a judgement; zero-initialise it. */
 struct sw_wait_rules {
 	const char *source; /* NULL: built in only; "": the folder of sw_behaviour_folder(); else one table */
+	struct sw_packed_rules packed; /* in place of the folder */
 	SW_VEC(struct sw_wait_rule_set *) sets;
 	/* For the report. */
 	SW_VEC(char *) used;	   /* tables */

@@ -84,9 +84,22 @@ static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, stru
 	}
 }
 
+static bool find_packed(void *arg, const char *gpu, const char **path, const char **text, size_t *bytes)
+{
+	const struct sw_trace_table *table = sw_reader_table(arg, gpu);
+	if (!table)
+		return false;
+	*path = table->path;
+	*text = table->text;
+	*bytes = table->bytes;
+	return true;
+}
+
 static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal)
 {
 	const struct sw_trace_device *device;
+	if (sw_reader_packer(m->reader))
+		m->j->mays.packed = (struct sw_packed_rules){find_packed, m->reader};
 	for (size_t i = 0; (device = sw_reader_device(m->reader, i)); i++)
 		if (device->ordinal == ordinal)
 			return sw_wait_rules_of(&m->j->mays, device->name,
