@@ -24,7 +24,8 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
 	src/detect/hazards/host_functions.h src/detect/hazards/host_knowledge.c src/detect/hazards/host_knowledge.h \
 	src/detect/hazards/ignored_ranges.c src/detect/hazards/ignored_ranges.h \
-	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/listing.c \
+	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/library_workspace.c \
+	src/detect/hazards/library_workspace.h src/detect/hazards/listing.c \
 	src/detect/hazards/listing.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \

@@ -167,6 +167,27 @@ START_TEST(one_finding_per_pair_of_sites)
 }
 END_TEST
 
+/* Memory that a library made, used by its own calls on two streams: a step less sure; handed to it: as sure as ever. */
+START_TEST(workspaces_of_libraries)
+{
+	struct tb *tb = two_streams();
+	bool own_memory = _i & 1, own_uses = _i & 2;
+	tb_module(tb, 0x10000, 0x20000, "/usr/lib/libcudnn_graph.so.9");
+	tb_module(tb, 0x20000, 0x30000, "/usr/lib/libcudnn_ops.so.9");
+	tb_module(tb, 0x30000, 0x40000, "/usr/lib/libcudart.so.13");
+	tb_module(tb, 0x40000, 0x50000, "/home/me/libcuda_example.so");
+	tb_stack(tb, 2, (uint64_t)0x31000, own_memory ? (uint64_t)0x11000 : (uint64_t)0x41000);
+	tb_alloc(tb, SW_MEM_DEVICE, DEV + (1ull << 36), 4096);
+	tb_stack(tb, 3, (uint64_t)0x31000, (uint64_t)0x11000, (uint64_t)0x41000);
+	tb_set(tb, DEV + (1ull << 36), 4096, S1);
+	tb_stack(tb, 2, (uint64_t)0x31000, own_uses ? (uint64_t)0x21000 : (uint64_t)0x41000);
+	tb_set(tb, DEV + (1ull << 36), 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 103)->severity, own_memory && own_uses ? SW_WARNING : SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* A buffer whose kernels start at many places is a pool: what has no bounds there is possible at most. */
 START_TEST(pools_are_only_possible)
 {
@@ -497,6 +518,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, kernels_by_signature, 0, 3);
 	tcase_add_loop_test(tc, kernels_by_assumption, 0, 2);
 	tcase_add_loop_test(tc, tiles_are_boxes, 0, 2);
+	tcase_add_loop_test(tc, workspaces_of_libraries, 0, 4);
 	tcase_add_test(tc, one_finding_per_pair_of_sites);
 	tcase_add_loop_test(tc, pools_are_only_possible, 0, 2);
 	tcase_add_loop_test(tc, captured_work_does_not_run, 0, 2);

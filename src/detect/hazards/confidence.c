@@ -60,6 +60,11 @@ static bool signals(const struct sw_range *range, enum sw_severity severity)
 	return range->polls && (severity == SW_ERROR || !range->own_flags);
 }
 
+struct sw_verdict sw_one_step_down(struct sw_verdict verdict)
+{
+	return verdict.severity == SW_ERROR ? warning : possible;
+}
+
 struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants)
 {
 	enum sw_contact contact = sw_contact_of(a, b);
@@ -75,6 +80,6 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 	if (verdict.severity == SW_ERROR && (a->loose || b->loose || a->perhaps || b->perhaps))
 		verdict = warning;
 	if (signals(a, verdict.severity) || signals(b, verdict.severity))
-		return verdict.severity == SW_ERROR ? warning : possible;
+		return sw_one_step_down(verdict);
 	return verdict;
 }

@@ -22,6 +22,8 @@ struct sw_verdict {
 /* Of two ranges in one allocation that are known to touch. */
 enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b);
 
+/* For what is known to be protected in a way that is not seen: at most a warning. */
+struct sw_verdict sw_one_step_down(struct sw_verdict verdict);
 struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants);
 
 #endif

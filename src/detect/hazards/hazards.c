@@ -7,6 +7,7 @@
 #include "detect/hazards/host_functions.h"
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/intended_order.h"
+#include "detect/hazards/library_workspace.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -144,6 +145,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	if (later->access.kind == SW_REC_HOST_ACCESS &&
 	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (verdict.confidence != SW_POSSIBLE && sw_library_workspace(m, earlier, later))
+		verdict = sw_one_step_down(verdict);
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return; /* pools: certain cases only */
 	struct sw_finding seen = {
