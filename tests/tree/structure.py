@@ -29,8 +29,8 @@ LONG = {
     "tests/hb/oracle.c": "the rules of order once more, to be read beside doc/order.md in one go",
 }
 # Pairs of rows that say the same twice: may only become fewer.
-MOST_TWIN_ROWS = 76
-MOST_DRIVER_ROWS = 488
+MOST_TWIN_ROWS = 0
+MOST_DRIVER_ROWS = 0
 
 SOURCES = ("src", "include", "tools", "kernels", "tests")
 ENDINGS = (".c", ".h", ".S", ".cu", ".py", ".sh", ".def")
