@@ -55,8 +55,8 @@ libswfootprint_a_SOURCES = \
 	src/footprint/store/validate.c src/footprint/store/validate.h \
 	$(SW_PTX_CODE_SOURCES) \
 	src/footprint/eval/eval.h src/footprint/eval/evaluate.c src/footprint/eval/case_split.c src/footprint/eval/below_base.c \
-	src/footprint/eval/linear_form.h src/footprint/eval/linear_form.c \
-	src/footprint/eval/simplex.h src/footprint/eval/simplex.c src/footprint/eval/corner.c src/footprint/eval/base_words.h src/footprint/eval/base_words.c src/footprint/eval/reads.h src/footprint/eval/reads.c \
+	src/footprint/linear/linear_form.h src/footprint/linear/linear_form.c \
+	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/eval/base_words.h src/footprint/eval/base_words.c src/footprint/eval/reads.h src/footprint/eval/reads.c \
 	src/footprint/launch_memo.h src/footprint/eval/launch_memo.c src/footprint/eval/multipliers.h src/footprint/eval/multipliers.c \
 	src/footprint/eval/form_bounds.c \
 	src/footprint/eval/quotient.c \

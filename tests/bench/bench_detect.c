@@ -180,9 +180,9 @@ static const struct {
 	const char *name;
 	void (*build)(struct tb *tb, uint64_t operations);
 } shapes[] = {
-	{"launches", launches}, {"pipeline", pipeline}, {"chunks", chunks},   {"churn", churn},
-	{"hazards", hazards},	{"coded", coded},	{"offsets", offsets},
-	{"generation", load_generation}, {"slices", load_slices}, {"rivals", load_rivals},
+	{"launches", launches},	 {"pipeline", pipeline},  {"chunks", chunks},	{"churn", churn},
+	{"hazards", hazards},	 {"coded", coded},	  {"offsets", offsets}, {"generation", load_generation},
+	{"slices", load_slices}, {"rivals", load_rivals},
 };
 
 static void measure(size_t i, uint64_t operations)

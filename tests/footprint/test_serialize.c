@@ -141,26 +141,59 @@ START_TEST(every_length_is_bounded)
 END_TEST
 
 /* X(what is changed, to what): each alone makes the whole unacceptable. */
-#define SW_DAMAGES(X)                                                                                                  \
-	X(made.source, 3)                                                                                              \
-	X(made.wild, sizeof string)                                                                                    \
-	X(string[sizeof string - 1], 'x')                                                                              \
-	X(string[0], 'x')                                                                                              \
-	X(term[2].a, 2) X(term[2].b, UINT32_MAX) X(term[2].c, 2) X(term[4].a, 4) X(term[5].b, 5) X(term[10].c, 10)     \
-		X(term[6].b, 3) X(term[6].b, 0) X(term[6].a, UINT32_MAX) X(alternative[1], 6) X(term[0].width, 63) X(  \
-			term[0].op, SW_OP_LOAD) X(term[0].op, SW_OP_PAIR) X(term[0].op, SW_TERM_ELEMENT + 1)           \
-			X(term[0].imm, -1) X(term[0].imm, 65536) X(term[5].imm, 6) X(term[5].imm2, 65) X(              \
-				term[5].imm2, 64 + (1ll << 32)) X(term[4].imm, 65) X(term[7].imm, SW_SPECIALS)         \
-				X(term[8].a, SW_WHYS) X(term[9].imm, 1) X(fact[0].term, 11) X(fact[0].truth, 2) X(     \
-					loop[0].parent, 1) X(loop[0].parent, 0) X(loop[0].parent, 2)                   \
-					X(loop[0].entries, 3) X(loop[1].back, 3) X(root[0].kind, 7) X(root[0].weak, 2) \
-						X(root[0].span, 65536) X(root[1].symbol, 1) X(site[0].role, 0) X(      \
-							site[0].role, 8) X(site[0].op, SW_OPS) X(site[0].why, SW_WHYS) \
-							X(site[0].polls, 2) X(site[0].address, 11) X(site[0].size, 11) \
-								X(site[0].fact, 1) X(site[0].root, UINT32_MAX)         \
-									X(site[0].roots, 4) X(site[0].text,            \
-											      sizeof string)           \
-										X(symbol[0].name, sizeof string)
+/* clang-format off */
+#define SW_DAMAGES(X) \
+	X(made.source, 3) \
+	X(made.wild, sizeof string) \
+	X(string[sizeof string - 1], 'x') \
+	X(string[0], 'x') \
+	X(term[2].a, 2) \
+	X(term[2].b, UINT32_MAX) \
+	X(term[2].c, 2) \
+	X(term[4].a, 4) \
+	X(term[5].b, 5) \
+	X(term[10].c, 10) \
+	X(term[6].b, 3) \
+	X(term[6].b, 0) \
+	X(term[6].a, UINT32_MAX) \
+	X(alternative[1], 6) \
+	X(term[0].width, 63) \
+	X(term[0].op, SW_OP_LOAD) \
+	X(term[0].op, SW_OP_PAIR) \
+	X(term[0].op, SW_TERM_ELEMENT + 1) \
+	X(term[0].imm, -1) \
+	X(term[0].imm, 65536) \
+	X(term[5].imm, 6) \
+	X(term[5].imm2, 65) \
+	X(term[5].imm2, 64 + (1ll << 32)) \
+	X(term[4].imm, 65) \
+	X(term[7].imm, SW_SPECIALS) \
+	X(term[8].a, SW_WHYS) \
+	X(term[9].imm, 1) \
+	X(fact[0].term, 11) \
+	X(fact[0].truth, 2) \
+	X(loop[0].parent, 1) \
+	X(loop[0].parent, 0) \
+	X(loop[0].parent, 2) \
+	X(loop[0].entries, 3) \
+	X(loop[1].back, 3) \
+	X(root[0].kind, 7) \
+	X(root[0].weak, 2) \
+	X(root[0].span, 65536) \
+	X(root[1].symbol, 1) \
+	X(site[0].role, 0) \
+	X(site[0].role, 8) \
+	X(site[0].op, SW_OPS) \
+	X(site[0].why, SW_WHYS) \
+	X(site[0].polls, 2) \
+	X(site[0].address, 11) \
+	X(site[0].size, 11) \
+	X(site[0].fact, 1) \
+	X(site[0].root, UINT32_MAX) \
+	X(site[0].roots, 4) \
+	X(site[0].text, sizeof string) \
+	X(symbol[0].name, sizeof string)
+/* clang-format on */
 
 START_TEST(every_index_is_checked)
 {

@@ -80,13 +80,13 @@ static int listed(const char *name)
 	return 0;
 }
 
-/* Structures that format.h defines: each must be listed. */
-static void nothing_else(void)
+/* Structures that a header of the format defines: each must be listed. */
+static void nothing_else(const char *header)
 {
 	const char *top = getenv("top_srcdir");
 	char path[4096], line[512], name[128];
 	unsigned found = 0;
-	snprintf(path, sizeof path, "%s/include/syncwatch/format.h", top ? top : ".");
+	snprintf(path, sizeof path, "%s/include/syncwatch/%s", top ? top : ".", header);
 	FILE *f = fopen(path, "r");
 	if (!f) {
 		perror(path);
@@ -107,7 +107,9 @@ int main(void)
 {
 	kinds();
 	structures();
-	nothing_else();
+	nothing_else("format_file.h");
+	nothing_else("format_descriptions.h");
+	nothing_else("format_operations.h");
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed != 0;
 }

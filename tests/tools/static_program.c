@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program without a loader: nothing can be preloaded into it.  Without libc, too, of which not every machine has a static
-   one: it only exits. */
+/* A program without a loader: nothing can be preloaded into it.  Without libc, too, of which not every machine has a
+   static one: it only exits. */
 #include <sys/syscall.h>
 
 void _start(void);

@@ -53,7 +53,8 @@ declare -A may=(
 	[footprint/values]="footprint/values footprint/footprint.h base"
 	[footprint/flow]="footprint/flow footprint/values footprint/code.h footprint/ops.def base"
 	[footprint/build]="footprint/build footprint/flow footprint/values footprint/footprint.h base"
-	[footprint/eval]="footprint/eval footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/linear]="footprint/linear base"
+	[footprint/eval]="footprint/eval footprint/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
 	[footprint/store]="footprint/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 )
 passed=0 failed=0

@@ -15,12 +15,22 @@ import sys
 MOST_FILES = 30
 MOST_LINES = 500
 # Files that may be longer, each with the reason.  Tables (.def) always may.
+TO_SPLIT = "longer than it should be, to be split by subject: move tests out of it, never into it"
 LONG = {
-    "include/syncwatch/format.h": "the record structs of the trace, one after the other: doc/decisions.md",
+    "tests/reader/trace_builder.c": TO_SPLIT,
+    "tests/tools/test_command.py": TO_SPLIT,
+    "tests/detect/test_waits.c": TO_SPLIT,
+    "tests/report/test_report.c": TO_SPLIT,
+    "tests/preload/test_process.c": TO_SPLIT,
+    "tests/footprint/test_evaluate.c": TO_SPLIT,
+    "tests/reader/test_reader.c": TO_SPLIT,
+    "tests/detect/test_hazards.c": TO_SPLIT,
+    "tests/preload/awkward/awkward.c": TO_SPLIT,
+    "tests/hb/oracle.c": "the rules of order once more, to be read beside doc/order.md in one go",
 }
 # Pairs of rows that say the same twice: may only become fewer.
-MOST_TWIN_ROWS = 76
-MOST_DRIVER_ROWS = 488
+MOST_TWIN_ROWS = 0
+MOST_DRIVER_ROWS = 0
 
 SOURCES = ("src", "include", "tools", "kernels", "tests")
 ENDINGS = (".c", ".h", ".S", ".cu", ".py", ".sh", ".def")

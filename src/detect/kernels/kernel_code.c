@@ -196,7 +196,8 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, uint64_t t_ns)
 {
 	struct sw_code *code = sw_calloc(1, sizeof *code);
-	code->image = (struct sw_footprint_image){.id = image->id, .bytes = bytes_of, .was_read = was_read, .arg = code};
+	code->image =
+		(struct sw_footprint_image){.id = image->id, .bytes = bytes_of, .was_read = was_read, .arg = code};
 	code->data = image->code ? image->code : image->data;
 	code->bytes = image->code ? image->code_bytes : image->bytes;
 	if (code->data)

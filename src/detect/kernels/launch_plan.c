@@ -33,9 +33,9 @@ struct kept {
 
 struct sw_plans {
 	struct sw_map by_hash;
-	struct sw_arena arena;	   /* of all plans: dropped together when they are many */
+	struct sw_arena arena;	     /* of all plans: dropped together when they are many */
 	struct sw_launch_memo *memo; /* of what launches of one shape touch */
-	struct sw_reaches reaches; /* of the launch in hand */
+	struct sw_reaches reaches;   /* of the launch in hand */
 	SW_VEC(struct sw_plan_touch) touches;
 	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
 };

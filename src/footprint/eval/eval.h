@@ -20,7 +20,7 @@
 
 #include "base/map.h"
 #include "footprint/footprint.h"
-#include "footprint/eval/linear_form.h"
+#include "footprint/linear/linear_form.h"
 #include "footprint/eval/reads.h"
 
 #define SW_NONE UINT32_MAX
@@ -152,8 +152,8 @@ struct sw_eval {
 	struct sw_descent descent; /* of the site, where it is open */
 
 	/* The case. */
-	SW_VEC(struct sw_form) holds;	/* form >= 0 */
-	SW_VEC(uint64_t) hold_hash;	/* of each */
+	SW_VEC(struct sw_form) holds; /* form >= 0 */
+	SW_VEC(uint64_t) hold_hash;   /* of each */
 	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
 	SW_VEC(uint32_t) forget;      /* values that do not last */
 	SW_VEC(uint32_t) loops;	      /* that count here */
@@ -263,7 +263,7 @@ void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_ge
 			struct sw_reads *reads, uint64_t budget, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
-void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);	 /* form >= 0 from here on */
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */
 void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {

@@ -319,8 +319,8 @@ static size_t ranges_of(struct sw_eval *e, const struct sw_system *s)
 	for (uint32_t j = 0; j < s->n; j++) {
 		const struct sw_variable *v = &e->variable.at[s->var[j]];
 		struct sw_form one = sw_form_variable(s->var[j]);
-		struct sw_bounds range = v->quotient || v->counter || v->why ? bound_in(e, &one, s)
-									     : (struct sw_bounds){v->lo, v->hi};
+		struct sw_bounds range =
+			v->quotient || v->counter || v->why ? bound_in(e, &one, s) : (struct sw_bounds){v->lo, v->hi};
 		*sw_vec_push(&e->range) = range;
 	}
 	*sw_vec_push(&e->narrowing) = (struct sw_narrowing){check, from};

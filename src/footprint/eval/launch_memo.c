@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Remembers launches by what their evaluation read. */
 #include "footprint/launch_memo.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define SW_FOOTPRINT_EVAL_MULTIPLIERS_H
 
 #include "footprint/eval/eval.h"
-#include "footprint/eval/simplex.h"
+#include "footprint/linear/simplex.h"
 
 /* Of row i: of_row[i] / scale, none negative. */
 struct sw_multipliers {

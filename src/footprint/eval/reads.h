@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "footprint/eval/base_words.h"
-#include "footprint/eval/linear_form.h"
+#include "footprint/linear/linear_form.h"
 
 /* Of a byte of the parameter block: read as part of a number; the low bits of the 16-bit word there were. */
 enum { SW_READ_NUMBER = 1, SW_READ_LOW = 2 };

@@ -5,8 +5,8 @@
  * A form stands for a number in one of two ways: modulo 2^width (what a register holds: coefficients are kept as signed
  * numbers of `width` bits) or exactly (what a comparison or an address needs).  Which one is the caller's knowledge.
  */
-#ifndef SW_FOOTPRINT_EVAL_LINEAR_FORM_H
-#define SW_FOOTPRINT_EVAL_LINEAR_FORM_H
+#ifndef SW_FOOTPRINT_LINEAR_LINEAR_FORM_H
+#define SW_FOOTPRINT_LINEAR_LINEAR_FORM_H
 
 #include <stdbool.h>
 #include <stdint.h>

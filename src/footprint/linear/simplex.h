@@ -5,8 +5,8 @@
  * Only which rows bound it is wanted.  The answer need not be right: whoever uses it computes the rows' multipliers and
  * proves the bound with exact integers, so that rounding here can cost precision but never soundness.
  */
-#ifndef SW_FOOTPRINT_EVAL_SIMPLEX_H
-#define SW_FOOTPRINT_EVAL_SIMPLEX_H
+#ifndef SW_FOOTPRINT_LINEAR_SIMPLEX_H
+#define SW_FOOTPRINT_LINEAR_SIMPLEX_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "footprint/eval/linear_form.h"
+#include "footprint/linear/linear_form.h"
 
 #include "base/hash.h"
 

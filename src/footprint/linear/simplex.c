@@ -3,7 +3,7 @@
  * The dual method with bounded variables.  It starts where the intervals alone put the largest goal, and moves only as
  * far as the rows make it: most programs need no step, since what the guards say is far from the end that is looked at.
  */
-#include "footprint/eval/simplex.h"
+#include "footprint/linear/simplex.h"
 
 #include <math.h>
 #include <string.h>
