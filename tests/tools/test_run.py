@@ -87,10 +87,7 @@ class Processes(Case):
         self.assertEqual([len(f["processes"]) for f in merged["findings"] if f["severity"] == "error"], [2])
         self.assertEqual([p["summary"]["errors"] for p in merged["processes"]], [1, 1, 0])
         self.assertEqual(merged["run"], {"processes": 3, "complete": True, "gaps": [], "without_recorder": []})
-        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
-        schema = os.path.join(SOURCE, "doc", "report.schema.json")
-        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
-        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+        self.check_schema(self.path("r.json"))
 
     def test_one_process_keeps_the_shape_of_a_report(self):
         self.ends(ERRORS, "--json", self.path("run.json"), "-o", "t.swt", AWKWARD, "race")
@@ -103,6 +100,22 @@ class Processes(Case):
         self.assertEqual(run["findings"][0].pop("processes"), [run["program"]["pid"]])
         for name in ("schema", "program", "devices", "findings", "in_flight"):
             self.assertEqual(run[name], report[name])
+
+    def test_without_cuda_an_old_report_is_not_taken_for_a_new_one(self):
+        self.ends(ERRORS, "--json", self.path("r.json"), AWKWARD, "race")
+        for program, complete in (("true",), True), (("env", "-i", "true"), False):
+            self.ends(0 if complete else UNPROVEN, "--json", self.path("r.json"), *program)
+            with open(self.path("r.json"), encoding="utf-8") as file:
+                report = json.load(file)
+            self.assertEqual((report["summary"]["errors"], report["findings"], report["processes"]), (0, [], []))
+            self.assertEqual((report["run"]["processes"], report["run"]["complete"]), (0, complete))
+            self.check_schema(self.path("r.json"))
+
+    def check_schema(self, path):
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, path], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
 
     def test_children_of_python_which_close_everything(self):
         for first, second, status in (("race", "fixed", ERRORS), ("fixed", "race", ERRORS), ("fixed", "fixed", 0)):
@@ -280,6 +293,16 @@ class Unwatched(Case):
     def test_a_process_that_can_tell_nothing(self):
         self.assertIn("could not say where their traces are", self.ends(UNPROVEN, AWKWARD, "load", "nofile", "fixed"))
 
+    @unittest.skipIf(os.uname().machine != "x86_64", "numbers of system calls")
+    def test_system_calls_that_are_refused(self):
+        socket, connect, sendmsg, getsockopt = 41, 42, 46, 55
+        for number in (socket, connect, sendmsg, getsockopt):
+            report = self.ends(UNPROVEN, AWKWARD, "load", f"deny={number}", "fixed")
+            self.assertIn("could not say where their traces are", report)
+            report = self.ends(UNPROVEN, AWKWARD, f"deny={number}", "fork", "exec=true")
+            self.assertIn("did not come through", report)
+        self.ends(0, AWKWARD, "load", "deny=9999", "fixed")
+
     def test_a_process_whose_calls_are_not_seen(self):
         def held(file):  # a /dev of its own: the driver's device is what says that a process uses CUDA
             inner = [COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), sys.executable, "-c", f"import os; os.open('/dev/{file}', os.O_RDONLY)"]
@@ -405,6 +428,18 @@ class Terminal(Case):
                           ("kernels", trace), ("export", "--dot", "/nonexistent/\033", trace), ("\033",)):
             result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
             self.assertNotIn("\033", result.stdout + result.stderr, arguments[0])
+
+    def test_what_the_recorder_says(self):
+        folder = self.path("e\033[31m\u009b\u00e9")
+        os.mkdir(folder)
+        environment = dict(ENVIRONMENT, LD_PRELOAD=os.path.join(BUILD, "libsyncwatch.so"),
+                           LD_LIBRARY_PATH=os.path.join(BUILD, "sim"))
+        result = subprocess.run([AWKWARD, "fixed"], cwd=folder, env=environment, capture_output=True, text=True,
+                                timeout=LONG)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("e?[31m??\u00e9/syncwatch-awkward-", result.stderr)
+        for control in "\033", "\u009b":
+            self.assertNotIn(control, result.stderr)
 
     def test_reports_are_private(self):
         self.ends(ERRORS, "--json", self.path("r.json"), "--chrome", self.path("c.json"), "--dot", self.path("g.dot"),
