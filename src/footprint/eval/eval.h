@@ -68,10 +68,11 @@ struct sw_term_value {
 	struct sw_form form;
 	bool known, lasting; /* lasting: in every case */
 	uint8_t width;
-	struct sw_exact {
-		struct sw_form form;
-		bool known, lasting;
-	} exact[2];
+	uint32_t exact[2]; /* index in sw_eval.exact, + 1; 0: nobody asked */
+};
+struct sw_exact {
+	struct sw_form form;
+	bool known, lasting;
 };
 
 /* Where an access without bounds may lead. */
@@ -134,6 +135,7 @@ struct sw_eval {
 	SW_VEC(struct sw_quotient) quotient;
 	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
 	SW_VEC(struct sw_term_value) value;
+	SW_VEC(struct sw_exact) exact;
 	uint32_t *value_of; /* by term: index + 1 */
 	struct sw_loop_info *loop;
 	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */

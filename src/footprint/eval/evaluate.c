@@ -258,6 +258,7 @@ static void eval_free(struct sw_eval *e)
 	sw_map_free(&e->bound_of);
 	free(e->outcome.at);
 	free(e->value.at);
+	free(e->exact.at);
 	free(e->value_of);
 	free(e->loop);
 	free(e->inequality.at);
