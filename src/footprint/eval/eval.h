@@ -213,6 +213,8 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
 /* ---- corner.c: some point of the case, as far as the system tells, reaches the upper bound that the variables alone
    give.  false: not known. */
 bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
+/* Of a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
+bool sw_corner_of_variable(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide *highest);
 
 /* ---- quotient.c */
 /* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */
