@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
 #include <string.h>
 
 #include "footprint/eval/area.h"
@@ -268,8 +269,9 @@ static bool combine(struct sw_area *p, const struct sw_area_row *lower, const st
    exact for whole numbers where one of the two coefficients is 1). */
 static bool eliminate(struct sw_area *p, uint32_t var)
 {
-	struct sw_area old = *p;
+	struct sw_area old;
 	struct sw_area_row one;
+	memcpy(&old, p, offsetof(struct sw_area, row) + p->rows * sizeof *p->row);
 	p->rows = 0;
 	for (uint32_t i = 0; i < old.rows; i++) {
 		const struct sw_area_row *x = &old.row[i];

@@ -7,8 +7,6 @@
  * and a last one that is not full.  Then parts whose bytes adjoin become the width, the others pitch and slice.
  * Everything else is a hull.
  */
-#include <string.h>
-
 #include "footprint/eval/area.h"
 
 #define MAX_PIECES 8 /* boxes from one address: a full part and partial rows at both ends, twice */
@@ -41,8 +39,8 @@ static void take_form(const struct sw_eval *e, const struct sw_area *p, const st
 static void take_system(const struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
 			struct sw_area *p)
 {
-	memset(p, 0, sizeof *p);
 	p->n = s->n;
+	p->rows = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sw_variable *v = &e->variable.at[s->var[i]];
 		p->var[i] = s->var[i];

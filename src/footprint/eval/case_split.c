@@ -23,7 +23,10 @@ void sw_eval_case_end(struct sw_eval *e)
 		struct sw_term_value *v = &e->value.at[e->value_of[e->forget.at[i]] - 1];
 		v->known &= v->lasting;
 		for (int j = 0; j < 2; j++)
-			v->exact[j].known &= v->exact[j].lasting && v->known;
+			if (v->exact[j]) {
+				struct sw_exact *x = &e->exact.at[v->exact[j] - 1];
+				x->known &= x->lasting && v->known;
+			}
 	}
 	e->forget.n = 0;
 }

@@ -135,3 +135,44 @@ bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const stru
 	}
 	return true;
 }
+
+/* The least upper (lower) bound that one row alone gives a variable. */
+static sw_wide by_one_row(const struct sw_eval *e, uint32_t var, bool upper, const struct sw_system *s)
+{
+	const struct sw_variable *v = &e->variable.at[var];
+	sw_wide best = upper ? v->hi : v->lo;
+	for (uint32_t i = 0; i < s->rows; i++) {
+		int64_t by = sw_form_by(s->row[i], var);
+		if (!by || by == INT64_MIN || (by < 0) != upper)
+			continue;
+		/* row = by * var + rest, and the rest is this at most. */
+		sw_wide most = sw_bound_plain(e, s->row[i]).hi;
+		if (most >= SW_INFINITE)
+			continue;
+		most -= by * (upper ? v->lo : v->hi);
+		sw_wide at = upper ? sw_wide_floor(most, -(sw_wide)by) : -sw_wide_floor(most, by);
+		best = upper ? (at < best ? at : best) : (at > best ? at : best);
+	}
+	return best;
+}
+
+bool sw_corner_of_variable(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide *highest)
+{
+	if (form->n != 1 || (form->by[0] != 1 && form->by[0] != -1))
+		return false;
+	bool upper = form->by[0] > 0;
+	struct sw_variable *v = &e->variable.at[form->var[0]];
+	struct sw_variable before = *v;
+	if (v->lo <= -FAR || v->hi >= FAR)
+		return false;
+	sw_wide best = by_one_row(e, form->var[0], upper, s);
+	if (best == (upper ? v->hi : v->lo) || best < v->lo || best > v->hi)
+		return false;
+	/* Between the bounds, so that it stays a variable. */
+	*(upper ? &v->hi : &v->lo) = best;
+	bool reached = v->lo != v->hi && sw_corner_reached(e, form, s);
+	v->lo = before.lo;
+	v->hi = before.hi;
+	*highest = upper ? best : -best;
+	return reached;
+}

@@ -68,10 +68,11 @@ struct sw_term_value {
 	struct sw_form form;
 	bool known, lasting; /* lasting: in every case */
 	uint8_t width;
-	struct sw_exact {
-		struct sw_form form;
-		bool known, lasting;
-	} exact[2];
+	uint32_t exact[2]; /* index in sw_eval.exact, + 1; 0: nobody asked */
+};
+struct sw_exact {
+	struct sw_form form;
+	bool known, lasting;
 };
 
 /* Where an access without bounds may lead. */
@@ -98,6 +99,12 @@ struct sw_choice {
 };
 #define SW_MAX_CASES   32
 #define SW_MAX_CHOICES 6
+
+/* Loops whose counters go into a term, one bit each: whatever way was taken, and on some. */
+struct sw_term_loops {
+	uint64_t always, perhaps;
+};
+#define SW_TERM_LOOPS 64
 
 enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
 struct sw_loop_info {
@@ -134,6 +141,7 @@ struct sw_eval {
 	SW_VEC(struct sw_quotient) quotient;
 	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
 	SW_VEC(struct sw_term_value) value;
+	SW_VEC(struct sw_exact) exact;
 	uint32_t *value_of; /* by term: index + 1 */
 	struct sw_loop_info *loop;
 	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */
@@ -141,6 +149,7 @@ struct sw_eval {
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
+	struct sw_term_loops *loops_of;	   /* by term; NULL: there are too many loops */
 	uint32_t round, point_round;
 	uint64_t budget;	/* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
@@ -151,7 +160,9 @@ struct sw_eval {
 
 	struct sw_descent descent; /* of the site, where it is open */
 
-	/* The case. */
+	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL
+	 */
+	const struct sw_access_site *open_case;
 	SW_VEC(struct sw_form) holds; /* form >= 0 */
 	SW_VEC(uint64_t) hold_hash;   /* of each */
 	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
@@ -203,6 +214,8 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
 /* ---- corner.c: some point of the case, as far as the system tells, reaches the upper bound that the variables alone
    give.  false: not known. */
 bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
+/* Of a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
+bool sw_corner_of_variable(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide *highest);
 
 /* ---- quotient.c */
 /* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */
@@ -286,8 +299,10 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
-/* By term: does sw_eval_enter_loops() find any? */
+/* By term: does sw_eval_enter_loops() find any, and which? */
 void sw_eval_find_counts(struct sw_eval *e);
+/* Are two sites executed in the same cases, with the same loops entered? */
+bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
 /* One of several ways is looked at, the term that it leads to: its loops are entered.  They are over, and what their
    counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t term);

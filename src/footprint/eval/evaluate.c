@@ -168,15 +168,49 @@ static void name_word(struct sw_eval *e, const struct sw_access_site *site, stru
 	}
 }
 
+/* What a site's address may change of a case, beyond what follows from its facts. */
+struct case_state {
+	bool blind, impossible;
+	uint32_t choices;
+	size_t loops;
+};
+
+static struct case_state state_of(const struct sw_eval *e)
+{
+	return (struct case_state){e->blind, e->impossible, e->choices, e->loops.n};
+}
+
+/* The case is left open for the next site, if this one has no others and added nothing to it. */
+static void keep_case(struct sw_eval *e, const struct sw_access_site *site, struct case_state entered)
+{
+	struct case_state now = state_of(e);
+	if (!now.choices && now.blind == entered.blind && now.impossible == entered.impossible && now.loops == entered.loops)
+		e->open_case = site;
+}
+
+static void close_case(struct sw_eval *e)
+{
+	if (e->open_case)
+		sw_eval_case_end(e);
+	e->open_case = NULL;
+}
+
 /* One case of a site; false: there are no bounds, with the reason. */
 static bool site_case(struct sw_eval *e, const struct sw_access_site *site, const struct sw_reach *like,
 		      struct sw_reaches *out, enum sw_why *why)
 {
 	uint64_t lo, hi;
 	size_t from = out->n;
-	enter_site(e, site);
-	if (e->impossible)
+	struct case_state entered;
+	bool left_open = e->open_case != NULL;
+	e->open_case = NULL;
+	if (!left_open)
+		enter_site(e, site);
+	entered = state_of(e);
+	if (e->impossible) {
+		keep_case(e, site, entered);
 		return true;
+	}
 	struct sw_form address = sw_eval_exact(e, site->address, e->f->term[site->address].width, false);
 	if (e->impossible)
 		return true;
@@ -190,6 +224,7 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 		out->at[i].why = SW_WHY_SIZE;
 	}
 	name_word(e, site, out, from);
+	keep_case(e, site, entered);
 	return true;
 }
 
@@ -228,11 +263,15 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	like.root = root ? *root : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 	e->choices = 0;
 	e->choosing = true;
+	if (open || (e->open_case && !sw_eval_same_case(e, e->open_case, site)))
+		close_case(e);
 	if (!open) {
 		do {
-			sw_eval_case_begin(e);
+			if (!e->open_case)
+				sw_eval_case_begin(e);
 			open = !site_case(e, site, &like, out, &why);
-			sw_eval_case_end(e);
+			if (!e->open_case)
+				sw_eval_case_end(e);
 			if (!open && !e->budget) {
 				open = true;
 				why = SW_WHY_COMPLEX;
@@ -246,6 +285,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	}
 	if (open && !e->split.wanted) {
 		out->n = from;
+		close_case(e);
 		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, out);
 	}
 }
@@ -258,11 +298,13 @@ static void eval_free(struct sw_eval *e)
 	sw_map_free(&e->bound_of);
 	free(e->outcome.at);
 	free(e->value.at);
+	free(e->exact.at);
 	free(e->value_of);
 	free(e->loop);
 	free(e->inequality.at);
 	free(e->stamp);
 	free(e->counts);
+	free(e->loops_of);
 	free(e->holds.at);
 	free(e->hold_hash.at);
 	sw_map_free(&e->narrowing_of);
@@ -283,7 +325,6 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
 	for (uint32_t i = 0; i < f->loops; i++)
 		e->loop[i].counter = SW_NONE;
-	e->counts = sw_calloc(f->terms + 1u, sizeof *e->counts);
 	sw_eval_find_counts(e);
 	sw_eval_loops(e);
 	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {

@@ -242,7 +242,7 @@ static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const stru
 	if (*known && e->outcome.at[*known - 1].check == hash[1])
 		return e->outcome.at[*known - 1].highest;
 	sw_wide hi = plain;
-	if (!sw_corner_reached(e, form, s)) {
+	if (!sw_corner_reached(e, form, s) && !sw_corner_of_variable(e, form, s, &hi)) {
 		hi = solve(e, form, s);
 		/* The form takes only multiples of what its coefficients have in common. */
 		uint64_t step = sw_form_divisor(form);

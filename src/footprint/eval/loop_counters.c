@@ -46,15 +46,54 @@ static bool is_choice(const struct sw_term *t)
 	return t->op == SW_OP_SELECT || (t->width == 1 && (t->op == SW_OP_OR || t->op == SW_OP_AND));
 }
 
+/* As sw_eval_enter_loops() goes, without entering. */
+static void find_loops(struct sw_eval *e, uint32_t number)
+{
+	const struct sw_term *t = &e->f->term[number];
+	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+	struct sw_term_loops *own = &e->loops_of[number];
+	if (t->op == SW_TERM_STEP && t->c < SW_TERM_LOOPS)
+		own->always = UINT64_C(1) << t->c;
+	for (uint32_t i = 0; i < n; i++) {
+		if (operand[i] == SW_NO_TERM)
+			continue;
+		const struct sw_term_loops *of = &e->loops_of[operand[i]];
+		bool chosen = is_choice(t) && (i || t->op != SW_OP_SELECT);
+		own->always |= chosen ? 0 : of->always;
+		own->perhaps |= chosen ? of->always | of->perhaps : of->perhaps;
+	}
+}
+
 void sw_eval_find_counts(struct sw_eval *e)
 {
-	for (uint32_t i = 0; i < e->f->terms && e->f->loops; i++) {
-		const struct sw_term *t = &e->f->term[i];
+	const struct sw_footprint *f = e->f;
+	e->counts = sw_calloc(f->terms + 1u, sizeof *e->counts);
+	if (f->loops <= SW_TERM_LOOPS)
+		e->loops_of = sw_calloc(f->terms + 1u, sizeof *e->loops_of);
+	for (uint32_t i = 0; i < f->terms && f->loops; i++) {
+		const struct sw_term *t = &f->term[i];
 		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
 		e->counts[i] = t->op == SW_TERM_STEP;
 		for (uint32_t k = 0; k < n; k++)
 			e->counts[i] |= operand[k] != SW_NO_TERM && e->counts[operand[k]];
+		if (e->loops_of)
+			find_loops(e, i);
 	}
+}
+
+bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b)
+{
+	if (!e->loops_of || a->loop != b->loop || a->facts != b->facts || a->size != b->size)
+		return false;
+	const struct sw_term_loops *x = &e->loops_of[a->address], *y = &e->loops_of[b->address];
+	if (x->always != y->always || x->perhaps != y->perhaps)
+		return false;
+	for (uint32_t i = 0; a->fact != b->fact && i < a->facts; i++) {
+		const struct sw_fact *p = &e->f->fact[a->fact + i], *q = &e->f->fact[b->fact + i];
+		if (p->term != q->term || p->truth != q->truth)
+			return false;
+	}
+	return true;
 }
 
 /* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not

@@ -164,7 +164,7 @@ static struct sw_term_value *value_new(struct sw_eval *e, uint32_t term)
 static bool known(const struct sw_eval *e, uint32_t term)
 {
 	const struct sw_term_value *v = value_at(e, term);
-	return v && v->known;
+	return v ? v->known : e->f->term[term].op == SW_OP_CONST;
 }
 
 static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
@@ -290,25 +290,36 @@ struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
 	return form;
 }
 
+/* Until the next one is asked for. */
+static struct sw_exact *exact_at(struct sw_eval *e, uint32_t term, bool is_signed)
+{
+	struct sw_term_value *v = value_at(e, term);
+	if (!v->exact[is_signed]) {
+		*sw_vec_push(&e->exact) = (struct sw_exact){.known = false};
+		v->exact[is_signed] = (uint32_t)e->exact.n;
+	}
+	return &e->exact.at[v->exact[is_signed] - 1];
+}
+
 struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed)
 {
 	const struct sw_term *t = &e->f->term[term];
 	struct sw_form form = sw_eval_term(e, term, width);
 	if (t->op == SW_OP_CONST || t->width != width)
 		return exact(e, SW_NONE, form, width, is_signed);
-	struct sw_term_value *v = value_at(e, term);
-	if (!v->exact[is_signed].known) {
+	struct sw_exact *x = exact_at(e, term, is_signed);
+	if (!x->known) {
 		bool fleeting = e->fleeting;
 		e->fleeting = false;
 		form = exact(e, term, form, width, is_signed);
-		v = value_at(e, term);
-		v->exact[is_signed] = (struct sw_exact){form, true, !e->fleeting};
+		x = exact_at(e, term, is_signed);
+		*x = (struct sw_exact){form, true, !e->fleeting};
 		if (e->fleeting)
 			*sw_vec_push(&e->forget) = term;
 		e->fleeting |= fleeting;
 	}
-	e->fleeting |= !v->exact[is_signed].lasting;
-	return v->exact[is_signed].form;
+	e->fleeting |= !x->lasting;
+	return x->form;
 }
 
 int sw_eval_truth(struct sw_eval *e, uint32_t term)
@@ -320,7 +331,13 @@ int sw_eval_truth(struct sw_eval *e, uint32_t term)
 void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
 {
 	struct sw_term_value *v = value_new(e, term);
-	*v = (struct sw_term_value){.form = sw_form_constant(constant), .known = true, .width = v->width};
+	v->form = sw_form_constant(constant);
+	v->known = true;
+	v->lasting = false;
+	for (int j = 0; j < 2; j++) {
+		if (v->exact[j])
+			e->exact.at[v->exact[j] - 1].known = false;
+	}
 	*sw_vec_push(&e->forget) = term;
 }
 

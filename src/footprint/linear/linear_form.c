@@ -8,17 +8,7 @@ static bool is_infinite(sw_wide a)
 	return a >= SW_INFINITE || a <= -SW_INFINITE;
 }
 
-sw_wide sw_wide_add(sw_wide a, sw_wide b)
-{
-	if (a >= SW_INFINITE || b >= SW_INFINITE)
-		return SW_INFINITE;
-	if (a <= -SW_INFINITE || b <= -SW_INFINITE)
-		return -SW_INFINITE;
-	sw_wide sum = a + b;
-	return sum >= SW_INFINITE ? SW_INFINITE : sum <= -SW_INFINITE ? -SW_INFINITE : sum;
-}
-
-sw_wide sw_wide_mul(sw_wide a, sw_wide b)
+sw_wide sw_wide_mul_large(sw_wide a, sw_wide b)
 {
 	sw_wide product;
 	if (a == 0 || b == 0)

@@ -53,8 +53,25 @@ int64_t sw_form_take(struct sw_form *form, uint32_t var);
 uint64_t sw_form_divisor(const struct sw_form *form);
 
 /* Numbers that stick at infinity. */
-sw_wide sw_wide_add(sw_wide a, sw_wide b);
-sw_wide sw_wide_mul(sw_wide a, sw_wide b);
+static inline sw_wide sw_wide_add(sw_wide a, sw_wide b)
+{
+	if (a >= SW_INFINITE || b >= SW_INFINITE)
+		return SW_INFINITE;
+	if (a <= -SW_INFINITE || b <= -SW_INFINITE)
+		return -SW_INFINITE;
+	sw_wide sum = a + b;
+	return sum >= SW_INFINITE ? SW_INFINITE : sum <= -SW_INFINITE ? -SW_INFINITE : sum;
+}
+sw_wide sw_wide_mul_large(sw_wide a, sw_wide b);
+static inline sw_wide sw_wide_mul(sw_wide a, sw_wide b)
+{
+	/* Most numbers are small: their product is far from infinity. */
+	if (a == (int32_t)a && b == (int64_t)b)
+		return (sw_wide)(int32_t)a * (int64_t)b;
+	if (b == (int32_t)b && a == (int64_t)a)
+		return (sw_wide)(int32_t)b * (int64_t)a;
+	return sw_wide_mul_large(a, b);
+}
 sw_wide sw_wide_floor(sw_wide a, sw_wide b); /* a / b rounded down, b > 0; infinite a stays */
 /* The number of `width` bits as a signed one. */
 sw_wide sw_wide_wrap(sw_wide a, unsigned width);

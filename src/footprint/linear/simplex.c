@@ -34,22 +34,32 @@ static long double high_of(const struct state *s, uint32_t variable)
 	return variable < s->p->columns && s->p->hi[variable] < FAR ? s->p->hi[variable] : FAR;
 }
 
+/* How large the numbers are that a row's value is a sum of: as many times that it is wrong, by rounding. */
+static long double size_of(const struct state *s, uint32_t row)
+{
+	long double size = fabsl(s->constant[row]);
+	for (uint32_t j = 0; j < s->p->columns; j++)
+		size += fabsl(s->row[row][j] * s->at[j]);
+	return size;
+}
+
 /* The basic variable that is farthest outside of its bounds; UINT32_MAX: none is. */
 static uint32_t leaving(const struct state *s, bool *below)
 {
 	const struct sw_simplex *p = s->p;
-	uint32_t worst = UINT32_MAX;
+	uint32_t worst = UINT32_MAX, column[SW_SIMPLEX_COLUMNS], columns = 0;
 	long double most = 0;
+	for (uint32_t j = 0; j < p->columns; j++) {
+		if (s->at[j] != 0)
+			column[columns++] = j;
+	}
 	for (uint32_t i = 0; i < p->rows; i++) {
-		long double value = s->constant[i], size = fabsl(value);
-		for (uint32_t j = 0; j < p->columns; j++) {
-			long double part = s->row[i][j] * s->at[j];
-			value += part;
-			size += fabsl(part);
-		}
+		long double value = s->constant[i];
+		for (uint32_t k = 0; k < columns; k++)
+			value += s->row[i][column[k]] * s->at[column[k]];
 		long double low = low_of(s, s->basic[i]) - value, high = value - high_of(s, s->basic[i]);
 		long double out = low > high ? low : high;
-		if (out > most && out > 1e-19L * size + 1e-13L) {
+		if (out > most && out > 1e-13L && out > 1e-19L * size_of(s, i) + 1e-13L) {
 			worst = i;
 			most = out;
 			*below = low > high;
@@ -77,27 +87,39 @@ static uint32_t entering(const struct state *s, uint32_t row, bool below)
 	return best;
 }
 
-static void add_row(long double *to, const long double *from, uint32_t columns, uint32_t in, long double by)
+/* What is not zero of a row. */
+struct sparse_row {
+	uint32_t n, column[SW_SIMPLEX_COLUMNS];
+};
+
+static void add_row(long double *to, const long double *from, const struct sparse_row *sparse, uint32_t in)
 {
-	for (uint32_t j = 0; j < columns; j++)
-		to[j] = j == in ? by * from[j] : to[j] + by * from[j];
+	long double by = to[in];
+	to[in] = 0;
+	for (uint32_t k = 0; k < sparse->n; k++)
+		to[sparse->column[k]] += by * from[sparse->column[k]];
 }
 
 static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
 {
 	uint32_t rows = s->p->rows, columns = s->p->columns, variable = s->basic[out];
 	long double by = 1 / s->row[out][in];
-	for (uint32_t j = 0; j < columns; j++)
+	struct sparse_row sparse = {.n = 0};
+	for (uint32_t j = 0; j < columns; j++) {
+		if (s->row[out][j] == 0)
+			continue;
 		s->row[out][j] = j == in ? by : -s->row[out][j] * by;
+		sparse.column[sparse.n++] = j;
+	}
 	s->constant[out] *= -by;
 	for (uint32_t i = 0; i < rows; i++) {
 		long double factor = s->row[i][in];
 		if (i == out || factor == 0)
 			continue;
-		add_row(s->row[i], s->row[out], columns, in, factor);
+		add_row(s->row[i], s->row[out], &sparse, in);
 		s->constant[i] += factor * s->constant[out];
 	}
-	add_row(s->goal, s->row[out], columns, in, s->goal[in]);
+	add_row(s->goal, s->row[out], &sparse, in);
 	s->basic[out] = s->free[in];
 	s->free[in] = variable;
 	s->high[in] = !below;
