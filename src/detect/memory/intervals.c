@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/memory/intervals.h"
 
+#include <stdbool.h>
+
 #include "base/hash.h"
 
 struct sw_interval *sw_intervals_from(const struct sw_intervals *set, uint64_t x)
@@ -17,16 +19,17 @@ struct sw_interval *sw_intervals_from(const struct sw_intervals *set, uint64_t x
 	return best;
 }
 
-/* Cuts a tree into what starts before lo and the rest. */
-static void split(struct sw_interval *tree, uint64_t lo, struct sw_interval **before, struct sw_interval **after)
+/* Cuts a tree into what starts before the node and the rest, and tells the node which of them are next to it. */
+static void split(struct sw_interval *tree, struct sw_interval *node)
 {
+	struct sw_interval **before = &node->left, **after = &node->right;
 	while (tree) {
-		if (tree->lo < lo) {
-			*before = tree;
+		if (tree->lo < node->lo) {
+			*before = node->before = tree;
 			before = &tree->right;
 			tree = tree->right;
 		} else {
-			*after = tree;
+			*after = node->after = tree;
 			after = &tree->left;
 			tree = tree->left;
 		}
@@ -38,10 +41,18 @@ void sw_intervals_insert(struct sw_intervals *set, struct sw_interval *node)
 {
 	struct sw_interval **at = &set->root;
 	node->priority = sw_hash_u64(++set->made);
-	while (*at && (*at)->priority >= node->priority)
-		at = node->lo < (*at)->lo ? &(*at)->left : &(*at)->right;
-	split(*at, node->lo, &node->left, &node->right);
+	node->before = node->after = NULL;
+	while (*at && (*at)->priority >= node->priority) {
+		bool above = node->lo < (*at)->lo;
+		*(above ? &node->after : &node->before) = *at;
+		at = above ? &(*at)->left : &(*at)->right;
+	}
+	split(*at, node);
 	*at = node;
+	if (node->before)
+		node->before->after = node;
+	if (node->after)
+		node->after->before = node;
 	set->n++;
 }
 
@@ -52,6 +63,10 @@ void sw_intervals_remove(struct sw_intervals *set, struct sw_interval *node)
 		at = node->lo < (*at)->lo ? &(*at)->left : &(*at)->right;
 	if (!*at)
 		return;
+	if (node->before)
+		node->before->after = node->after;
+	if (node->after)
+		node->after->before = node->before;
 	while (left && right) {
 		if (left->priority >= right->priority) {
 			*at = left;

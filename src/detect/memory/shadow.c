@@ -211,10 +211,12 @@ static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
 	shadow->swept = shadow->segments.n;
 }
 
-static void fill_gap(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *x, uint64_t lo,
-		     uint64_t hi)
+static struct segment *fill_gap(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *x,
+				uint64_t lo, uint64_t hi)
 {
-	segment_add(env->pool, segment_new(shadow, lo, hi), x);
+	struct segment *s = segment_new(shadow, lo, hi);
+	segment_add(env->pool, s, x);
+	return s;
 }
 
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
@@ -225,10 +227,10 @@ void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 }
 
 /* Segments that the new use made equal grow together, the neighbours on both sides included. */
-static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)
+static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, struct segment *first, uint64_t hi)
 {
 	struct segment *below = NULL;
-	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, lo ? lo - 1 : 0), *next; at && at->lo <= hi;
+	for (struct sw_interval *at = first->at.before ? first->at.before : &first->at, *next; at && at->lo <= hi;
 	     at = next) {
 		below = segment_join(shadow, pool, below, (struct segment *)at);
 		next = sw_intervals_next(&shadow->segments, &below->at);
@@ -238,31 +240,36 @@ static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
 	uint64_t lo = use->range.address, hi = use->end, at = lo;
+	struct sw_interval *node = sw_intervals_from(&shadow->segments, at);
+	struct segment *first = NULL, *s;
 	bool several = false;
 	if (lo >= hi)
 		return;
 	while (at < hi) {
-		struct sw_interval *node = sw_intervals_from(&shadow->segments, at);
 		if (!node || node->lo >= hi) {
-			fill_gap(shadow, env, use, at, hi);
+			s = fill_gap(shadow, env, use, at, hi);
+			first = first ? first : s;
 			several |= at != lo;
 			break;
 		}
 		if (node->lo > at) {
-			fill_gap(shadow, env, use, at, node->lo);
+			s = fill_gap(shadow, env, use, at, node->lo);
+			first = first ? first : s;
 			at = node->lo;
 		}
-		struct segment *s = (struct segment *)node;
+		s = (struct segment *)node;
 		if (s->at.lo < at)
 			s = segment_cut(shadow, env->pool, s, at);
 		if (s->at.hi > hi)
 			segment_cut(shadow, env->pool, s, hi);
 		segment_visit(env, s, use, true);
+		first = first ? first : s;
 		several |= s->at.lo != lo || s->at.hi != hi;
 		at = s->at.hi;
+		node = sw_intervals_next(&shadow->segments, &s->at);
 	}
 	if (several)
-		join_all(shadow, env->pool, lo, hi);
+		join_all(shadow, env->pool, first, hi);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
 		sweep(shadow, env);
 }

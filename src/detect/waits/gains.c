@@ -6,9 +6,11 @@
 
 #include "detect/waits/schedule_feed.h"
 
-/* The costliest findings are replayed: some seconds at most, at some 20 ns a node and pass. */
+/* The costliest findings count.  Together they take some ten replays; on its own each takes four passes, so of a long
+   run fewer are replayed: 0.4 s at most, at 12 ns a node and pass. */
 #define MOST_REPLAYED 64u
-#define MOST_PASSES   100000000u
+#define LEAST_ALONE   4u
+#define MOST_PASSES   25000000u
 
 /* What becomes of the calls at the place when its advice is followed. */
 static const struct {
@@ -74,7 +76,7 @@ static void fill(struct sw_finding *f, const struct sw_gain *gain, bool reliable
 /* Each finding on its own, all findings of an id together, and all together. */
 struct trial {
 	struct asked *asked;
-	size_t n;
+	size_t n, alone;			     /* findings; of them, the first so many have a set of their own */
 	struct sw_what_if change[2 * MOST_REPLAYED]; /* of each finding; then sorted by id */
 	struct sw_keep keep[MOST_REPLAYED][SW_MAX_NEEDS];
 	struct sw_what_ifs set[MOST_REPLAYED + SW_JUDGED_IDS + 1];
@@ -93,9 +95,10 @@ static void choose(struct sw_model *m, struct trial *t)
 		if (change_of(&j->findings.at[i], &ignored))
 			t->asked[t->n++] = (struct asked){i, j->findings.at[i].cost.total_ns};
 	qsort(t->asked, t->n, sizeof *t->asked, costliest);
-	most = most < 4 ? 4 : most > MOST_REPLAYED ? MOST_REPLAYED : most;
-	if (t->n > most)
-		t->n = most;
+	t->n = t->n < MOST_REPLAYED ? t->n : MOST_REPLAYED;
+	t->alone = t->n;
+	if (t->alone > most)
+		t->alone = most < LEAST_ALONE ? (t->n < LEAST_ALONE ? t->n : LEAST_ALONE) : most;
 }
 
 static void compose(struct sw_model *m, struct trial *t)
@@ -104,10 +107,11 @@ static void compose(struct sw_model *m, struct trial *t)
 	for (size_t i = 0; i < t->n; i++) {
 		change_of(&m->j->findings.at[t->asked[i].finding], &t->change[i]);
 		keep_needs(&m->j->findings.at[t->asked[i].finding], &t->change[i], t->keep[i]);
-		t->set[i] = (struct sw_what_ifs){&t->change[i], 1};
+		if (i < t->alone)
+			t->set[i] = (struct sw_what_ifs){&t->change[i], 1};
 	}
 	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
-		struct sw_what_ifs *set = &t->set[t->n + t->ids];
+		struct sw_what_ifs *set = &t->set[t->alone + t->ids];
 		*set = (struct sw_what_ifs){next, 0};
 		for (size_t i = 0; i < t->n; i++)
 			if (m->j->findings.at[t->asked[i].finding].id == changes[k].id)
@@ -116,7 +120,7 @@ static void compose(struct sw_model *m, struct trial *t)
 		if (set->n)
 			t->id[t->ids++] = changes[k].id;
 	}
-	t->set[t->n + t->ids] = (struct sw_what_ifs){t->change + t->n, t->n};
+	t->set[t->alone + t->ids] = (struct sw_what_ifs){t->change + t->n, t->n};
 	t->id[t->ids++] = 0;
 }
 
@@ -127,14 +131,15 @@ static void try_all(struct sw_model *m)
 	choose(m, t);
 	if (t->n) {
 		compose(m, t);
-		sw_schedule_try(m->schedule, t->set, t->gain, t->n + t->ids);
+		sw_schedule_try(m->schedule, t->set, t->gain, t->alone + t->ids);
 	}
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->alone; i++)
 		fill(&j->findings.at[t->asked[i].finding], &t->gain[i], j->schedule.reliable);
 	for (size_t i = 0; i < t->ids; i++)
-		if (t->gain[t->n + i].known)
-			j->together[j->togethers++] = (struct sw_together){
-				t->id[i], t->set[t->n + i].n, t->gain[t->n + i].low_ns, t->gain[t->n + i].high_ns};
+		if (t->gain[t->alone + i].known)
+			j->together[j->togethers++] =
+				(struct sw_together){t->id[i], t->set[t->alone + i].n, t->gain[t->alone + i].low_ns,
+						     t->gain[t->alone + i].high_ns};
 	free(t->asked);
 	free(t);
 }
