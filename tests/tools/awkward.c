@@ -8,6 +8,7 @@
  *   fork          goes on in a child, waits for it and passes its status on
  *   detach        goes on in a child that nobody waits for
  *   load          loads the driver and does not use it
+ *   deny=NUMBER   that system call fails with EPERM from now on
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
  *   term          counts SIGTERM until SIGWINCH comes, then prints how many came
  *   spawn=PROGRAM exec=PROGRAM system=COMMAND  popen=COMMAND  cleared=PROGRAM (exec with an empty environment)
@@ -16,11 +17,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -129,12 +134,27 @@ static void start(const char *how, const char *program)
 	die(program);
 }
 
+static void deny(unsigned number)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {4, filter};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		die("seccomp");
+}
+
 static void step_with(const char *name, char *value)
 {
 	if (strcmp(name, "unsetenv") == 0)
 		unsetenv(value);
 	else if (strcmp(name, "chroot") == 0 && (chroot(value) || chdir("/")))
 		die(value);
+	else if (strcmp(name, "deny") == 0)
+		deny((unsigned)atol(value));
 	else if (strcmp(name, "sleep") == 0)
 		pause_ms(atol(value));
 	else if (strcmp(name, "touch") == 0)

@@ -280,6 +280,16 @@ class Unwatched(Case):
     def test_a_process_that_can_tell_nothing(self):
         self.assertIn("could not say where their traces are", self.ends(UNPROVEN, AWKWARD, "load", "nofile", "fixed"))
 
+    @unittest.skipIf(os.uname().machine != "x86_64", "numbers of system calls")
+    def test_system_calls_that_are_refused(self):
+        socket, connect, sendmsg, getsockopt = 41, 42, 46, 55
+        for number in (socket, connect, sendmsg, getsockopt):
+            report = self.ends(UNPROVEN, AWKWARD, "load", f"deny={number}", "fixed")
+            self.assertIn("could not say where their traces are", report)
+            report = self.ends(UNPROVEN, AWKWARD, f"deny={number}", "fork", "exec=true")
+            self.assertIn("did not come through", report)
+        self.ends(0, AWKWARD, "load", "deny=9999", "fixed")
+
     def test_a_process_whose_calls_are_not_seen(self):
         def held(file):  # a /dev of its own: the driver's device is what says that a process uses CUDA
             inner = [COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), sys.executable, "-c", f"import os; os.open('/dev/{file}', os.O_RDONLY)"]
