@@ -416,6 +416,18 @@ class Terminal(Case):
             result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
             self.assertNotIn("\033", result.stdout + result.stderr, arguments[0])
 
+    def test_what_the_recorder_says(self):
+        folder = self.path("e\033[31m\u009b\u00e9")
+        os.mkdir(folder)
+        environment = dict(ENVIRONMENT, LD_PRELOAD=os.path.join(BUILD, "libsyncwatch.so"),
+                           LD_LIBRARY_PATH=os.path.join(BUILD, "sim"))
+        result = subprocess.run([AWKWARD, "fixed"], cwd=folder, env=environment, capture_output=True, text=True,
+                                timeout=LONG)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("e?[31m??\u00e9/syncwatch-awkward-", result.stderr)
+        for control in "\033", "\u009b":
+            self.assertNotIn(control, result.stderr)
+
     def test_reports_are_private(self):
         self.ends(ERRORS, "--json", self.path("r.json"), "--chrome", self.path("c.json"), "--dot", self.path("g.dot"),
                   AWKWARD, "race")

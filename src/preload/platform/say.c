@@ -56,6 +56,16 @@ static void write_quietly(const char *line, size_t n)
 	sw_sys_set_signals(mask);
 }
 
+/* Folders and programs have any names: what a terminal would obey becomes '?', the C1 controls of UTF-8 included. */
+static void make_plain(unsigned char *line, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (line[i] < 0x20 || line[i] == 0x7f || (line[i] == 0xc2 && i + 1 < n && line[i + 1] < 0xa0))
+			line[i] = '?';
+		else if (line[i] >= 0x80 && line[i] < 0xa0 && i && line[i - 1] == '?')
+			line[i] = '?';
+}
+
 void sw_say(const char *format, ...)
 {
 	char line[2048] = "syncwatch: ";
@@ -67,6 +77,7 @@ void sw_say(const char *format, ...)
 	va_end(arguments);
 	if (got > 0)
 		n += (size_t)got < sizeof line - n - 1 ? (size_t)got : sizeof line - n - 2;
+	make_plain((unsigned char *)line, n);
 	line[n++] = '\n';
 	write_quietly(line, n);
 	errno = saved;
