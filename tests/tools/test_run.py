@@ -87,10 +87,7 @@ class Processes(Case):
         self.assertEqual([len(f["processes"]) for f in merged["findings"] if f["severity"] == "error"], [2])
         self.assertEqual([p["summary"]["errors"] for p in merged["processes"]], [1, 1, 0])
         self.assertEqual(merged["run"], {"processes": 3, "complete": True, "gaps": [], "without_recorder": []})
-        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
-        schema = os.path.join(SOURCE, "doc", "report.schema.json")
-        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
-        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+        self.check_schema(self.path("r.json"))
 
     def test_one_process_keeps_the_shape_of_a_report(self):
         self.ends(ERRORS, "--json", self.path("run.json"), "-o", "t.swt", AWKWARD, "race")
@@ -103,6 +100,22 @@ class Processes(Case):
         self.assertEqual(run["findings"][0].pop("processes"), [run["program"]["pid"]])
         for name in ("schema", "program", "devices", "findings", "in_flight"):
             self.assertEqual(run[name], report[name])
+
+    def test_without_cuda_an_old_report_is_not_taken_for_a_new_one(self):
+        self.ends(ERRORS, "--json", self.path("r.json"), AWKWARD, "race")
+        for program, complete in (("true",), True), (("env", "-i", "true"), False):
+            self.ends(0 if complete else UNPROVEN, "--json", self.path("r.json"), *program)
+            with open(self.path("r.json"), encoding="utf-8") as file:
+                report = json.load(file)
+            self.assertEqual((report["summary"]["errors"], report["findings"], report["processes"]), (0, [], []))
+            self.assertEqual((report["run"]["processes"], report["run"]["complete"]), (0, complete))
+            self.check_schema(self.path("r.json"))
+
+    def check_schema(self, path):
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, path], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
 
     def test_children_of_python_which_close_everything(self):
         for first, second, status in (("race", "fixed", ERRORS), ("fixed", "race", ERRORS), ("fixed", "fixed", 0)):

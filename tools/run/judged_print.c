@@ -165,14 +165,60 @@ static void put_json_gaps(struct sw_json *json, const char *key, const struct sw
 	sw_json_close(json, ']');
 }
 
+static void put_no_coverage(struct sw_json *json)
+{
+	static const char *const zeros[] = {"driver_calls", "runtime_calls", "launches",	   "copies",
+					    "sets",	    "syncs",	     "unclassified_calls", "records_lost"};
+	sw_json_open(json, "coverage", '{');
+	for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
+		sw_json_number(json, zeros[i], 0);
+	sw_json_open(json, "runtimes", '[');
+	sw_json_close(json, ']');
+	sw_json_open(json, "kernels_by_evidence", '{');
+	for (int i = 0; i <= SW_EV_EXACT; i++)
+		sw_json_number(json, sw_name_evidence((enum sw_evidence)i), 0);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+}
+
+/* No process used CUDA: a report of the program that says so, where an older file would be taken for this run's. */
+static void put_no_cuda(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
+{
+	sw_json_text(json, "schema", "syncwatch-report/1");
+	sw_json_open(json, "program", '{');
+	sw_json_text(json, "path", judged->options->operands[0]);
+	sw_json_open(json, "arguments", '[');
+	for (int i = 0; i < judged->options->n_operands; i++)
+		sw_json_text(json, NULL, judged->options->operands[i]);
+	sw_json_close(json, ']');
+	sw_json_text(json, "directory", "");
+	sw_json_number(json, "pid", (uint64_t)session->main);
+	sw_json_text(json, "trace", "");
+	sw_json_bool(json, "ended_in_order", true);
+	sw_json_bool(json, "simulated", judged->options->sim);
+	sw_json_ms(json, "span_ms", 0);
+	sw_json_number(json, "cuda_driver_version", 0);
+	sw_json_close(json, '}');
+	static const char *const lists[] = {"devices", "in_flight", "unused_suppressions"};
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		sw_json_open(json, lists[i], '[');
+		sw_json_close(json, ']');
+	}
+	put_no_coverage(json);
+}
+
 static void put_json(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
 {
-	const struct sw_judged_process *first = &judged->processes.at[0];
+	const struct sw_judged_process *first = judged->processes.n ? &judged->processes.at[0] : NULL;
 	sw_json_open(json, NULL, '{');
-	put_raw(json, first->head);
+	if (first)
+		put_raw(json, first->head);
+	else
+		put_no_cuda(json, judged, session);
 	put_json_findings(json, judged);
 	put_json_summary(json, judged);
-	put_raw(json, first->tail);
+	if (first)
+		put_raw(json, first->tail);
 	sw_json_open(json, "processes", '[');
 	for (size_t i = 0; i < judged->processes.n; i++)
 		put_raw(json, judged->processes.at[i].json);
@@ -190,7 +236,7 @@ int sw_judged_json(const struct sw_judged *judged, const struct sw_session *sess
 {
 	struct sw_output output;
 	struct sw_error error;
-	if (!judged->options->json || !judged->processes.n)
+	if (!judged->options->json)
 		return SW_EXIT_OK;
 	if (sw_output_open(&output, judged->options->json, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
