@@ -10,6 +10,7 @@ import pwd
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
 STATIC = os.path.join(BUILD, "tests", "tools", "awkward_static")
 CLOCK = os.path.join(BUILD, "tests", "tools", "clock_step.so")
 ERRORS, UNPROVEN = 9, 6
+PID_OFFSET = 28  # in struct sw_file_header
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}
 ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
@@ -187,6 +189,53 @@ class Believed(Case):
                    "    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
                    "    s.connect(folder + '/sock'); s.send(text); s.close()\n")
         self.ends(0, sys.executable, "-c", program)
+
+    SENDER = """
+import os, random, socket, struct, sys
+version, nonce, folder = os.environ['SYNCWATCH_RUN'].split(':')
+def send(kind, text=b'', flags=0, number=0, device=0, inode=0, passed=(), pid=None):
+    head = struct.pack('<8sII16siIQQQ', b'SWRUN\\r\\n\\1', kind, flags, bytes.fromhex(nonce), pid or os.getpid(), len(text),
+                       device, inode, number)
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(folder + '/sock')
+    socket.send_fds(s, [head + text], list(passed)) if passed else s.send(head + text)
+    s.close()
+TRACE = 2
+"""
+
+    def test_traces_that_are_none(self):
+        os.mkfifo(self.path("fifo"))
+        self.ends(0, "-o", "t.swt", AWKWARD, "fixed")
+        for lines, why in (("send(TRACE, b'/nonexistent')", "is not there"),
+                           ("send(TRACE, b'fifo')", "is not there|is no regular file"),
+                           ("send(TRACE, b'/dev/zero')", "is no regular file"),
+                           ("send(TRACE, b'x', passed=[os.open('fifo', os.O_RDWR)])", "is no regular file"),
+                           ("send(TRACE, b'x', passed=[os.open('/', os.O_RDONLY)])", "is no regular file"),
+                           ("send(TRACE, b'/etc/passwd')", "is not the file that the process made"),
+                           ("s = os.stat('/etc/passwd')\n"
+                            "send(TRACE, b'/etc/passwd', device=s.st_dev, inode=s.st_ino)", "is not the trace of that process"),
+                           ("s = os.stat('t.swt')\n"
+                            "send(TRACE, b'./t.swt', device=s.st_dev, inode=s.st_ino)", "is not the trace of that process")):
+            report = self.ends(UNPROVEN, sys.executable, "-c", self.SENDER + lines)
+            self.assertRegex(report, why)
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_another_users_trace(self):
+        self.ends(0, "-o", "t.swt", AWKWARD, "fixed")
+        os.chown(self.path("t.swt"), 65534, 65534)
+        with open(self.path("t.swt"), "rb") as file:
+            pid = struct.unpack_from("<I", file.read(4096), PID_OFFSET)[0]
+        report = self.ends(UNPROVEN, sys.executable, "-c", self.SENDER + "s = os.stat('t.swt')\n"
+                           f"send(TRACE, b't.swt', device=s.st_dev, inode=s.st_ino, pid={pid})")
+        self.assertIn("belongs to another user", report)
+
+    def test_messages_of_any_content(self):
+        lines = ("random.seed(1)\n"
+                 "for i in range(3000):\n"
+                 "    try: send(random.choice((1, 2, 3, 4, 5, 6, 7, 99, 1 << 31)), random.randbytes(random.choice((0, 1, 50, 1408))),\n"
+                 "              random.getrandbits(32), random.getrandbits(64), pid=random.randint(-1 << 31, (1 << 31) - 1))\n"
+                 "    except BlockingIOError: pass\n")
+        self.assertIn(self.call(sys.executable, "-c", self.SENDER + lines).returncode, (0, UNPROVEN))
 
     def test_nothing_is_left(self):
         private = self.path("private")
