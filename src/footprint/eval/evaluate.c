@@ -184,7 +184,8 @@ static struct case_state state_of(const struct sw_eval *e)
 static void keep_case(struct sw_eval *e, const struct sw_access_site *site, struct case_state entered)
 {
 	struct case_state now = state_of(e);
-	if (!now.choices && now.blind == entered.blind && now.impossible == entered.impossible && now.loops == entered.loops)
+	if (!now.choices && now.blind == entered.blind && now.impossible == entered.impossible &&
+	    now.loops == entered.loops)
 		e->open_case = site;
 }
 
