@@ -107,12 +107,36 @@ static bool check_kernel(struct oracle_kernel *k, uint64_t seed, struct sw_launc
 	return good;
 }
 
+/* Steps back from the pointer, farther than some pointers lie from address 0: there it wraps around. */
+static bool check_ends(struct sw_launch_memo_totals *totals)
+{
+	static const uint64_t far[] = {ORACLE_BASE, UINT64_C(1) << 32, ORACLE_BASE + 64, UINT64_C(1) << 43,
+				       (UINT64_C(1) << 43) - 4096};
+	struct oracle_kernel k = {.t = terms_new()};
+	struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+	bool good = true;
+	uint32_t back = mul(k.t, 64, extend(k.t, 64, 32, 0, special(k.t, SW_CTAID_X)), constant(k.t, 64, 4096));
+	site(k.t, SW_TOUCH_WRITE, 0, op(k.t, SW_OP_SUB, 64, 0, param(k.t, 64, 0), back), 4, 0);
+	k.t->geometry.grid[0] = UINT32_C(1) << 31;
+	for (uint32_t i = 0; i < sizeof far / sizeof *far && good; i++) {
+		k.t->value[0] = far[i];
+		good = check(memo, &k);
+	}
+	struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
+	totals->asked += own.asked;
+	totals->evaluated += own.evaluated;
+	sw_launch_memo_close(memo);
+	free(k.t);
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
 		 count = argc > 2 ? strtoull(argv[2], NULL, 0) : 1500, failed = 0;
 	struct sw_launch_memo_totals totals = {0};
 	static struct oracle_kernel k;
+	failed += !check_ends(&totals);
 	for (uint64_t seed = first; seed < first + count && failed < 3; seed++) {
 		oracle_make(&k, seed);
 		failed += !check_kernel(&k, seed, &totals);
