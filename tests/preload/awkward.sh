@@ -93,6 +93,7 @@ for also in "" "$build/libsyncwatch-host.so"; do
 done
 also=
 grows many_handles 1000 300000 200
+grows many_functions 1000 200000 1000
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -517,6 +518,25 @@ static void many_handles(void)
 	report_memory();
 }
 
+/* Code that is loaded, used and unloaded. */
+static void many_functions(void)
+{
+	static char image[64] = "no image";
+	static uint64_t values[20];
+	void *parameters[20];
+	for (int i = 0; i < 20; i++)
+		parameters[i] = &values[i];
+	for (long i = 0; i < count; i++) {
+		CUmodule module;
+		CUfunction function;
+		cuModuleLoadData(&module, image);
+		cuModuleGetFunction(&function, module, "kernel");
+		cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+		cuModuleUnload(module);
+	}
+	report_memory();
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -552,6 +572,7 @@ static const struct {
 	{"late_destructors", late_destructors},
 	{"all_keys_taken", all_keys_taken},
 	{"many_handles", many_handles},
+	{"many_functions", many_functions},
 };
 
 int main(int argc, char **argv)
