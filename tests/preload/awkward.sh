@@ -47,7 +47,7 @@ for mode in closed_pipe closed_pipe_blocked closed_pipe_waiting full_pipe full_s
 	whole $mode
 done
 for mode in descriptors closed_descriptors closed_before reused_numbers no_descriptor_left replaced_descriptors errors_kept other_user other_root \
-	last_thread last_is_another last_thread_of_a_child; do
+	last_thread last_thread_raw last_is_another last_thread_of_a_child; do
 	same $mode
 	whole $mode
 	[ "$(grep -c "^LOSS" dump)" -eq 0 ]
@@ -93,6 +93,7 @@ for also in "" "$build/libsyncwatch-host.so"; do
 done
 also=
 grows many_handles 1000 300000 200
+grows many_functions 1000 200000 1000
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

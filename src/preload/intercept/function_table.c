@@ -81,6 +81,51 @@ static void function_describe(const struct sw_kernel_entry *function, uint64_t h
 	sw_describe_done(r);
 }
 
+#define LOOKED_AT 8u /* free entries that are tried for their size */
+
+/* An entry for so many parameters, zeroed. */
+static struct sw_kernel_entry *entry_take(uint32_t params)
+{
+	struct sw_state *state = sw_state();
+	const uint64_t mask = sw_state_lock(state);
+	struct sw_kernel_entry *entry = NULL, **link = &state->free_entries;
+
+	for (uint32_t i = 0; i < LOOKED_AT && *link && !entry; i++) {
+		if ((*link)->room >= params) {
+			entry = *link;
+			*link = (struct sw_kernel_entry *)(uintptr_t)entry->owner;
+		} else {
+			link = (struct sw_kernel_entry **)(void *)&(*link)->owner;
+		}
+	}
+	sw_state_unlock(state, mask);
+	if (entry) {
+		const uint16_t room = entry->room;
+
+		memset(entry, 0, sizeof *entry + room * sizeof *entry->layout);
+		entry->room = room;
+		return entry;
+	}
+	entry = sw_table_memory(sizeof *entry + params * sizeof *entry->layout);
+	if (entry)
+		entry->room = (uint16_t)params;
+	return entry;
+}
+
+/* The function is unloaded.  A launch of it that is under way on another thread, which would be a mistake of the
+   program, still reads its entry: it is used again when many more were unloaded.  Under the lock. */
+static void entry_retire(struct sw_kernel_entry *entry)
+{
+	struct sw_state *state = sw_state();
+	struct sw_kernel_entry **slot = &state->retired[state->retired_count++ % SW_STATE_RETIRED];
+
+	if (*slot) {
+		(*slot)->owner = (uint64_t)(uintptr_t)state->free_entries;
+		state->free_entries = *slot;
+	}
+	*slot = entry;
+}
+
 /* `library`: where the handle is known to be a CUkernel, else 0. */
 static struct sw_kernel_entry *function_make(void *handle, uint64_t library)
 {
@@ -100,7 +145,7 @@ static struct sw_kernel_entry *function_make(void *handle, uint64_t library)
 	}
 	if (!name && !known && ask.name)
 		return NULL; /* neither kind knows it: the launch will fail, and the handle may be a good one later */
-	function = sw_table_memory(sizeof *function + params * sizeof *function->layout);
+	function = entry_take(params);
 	if (!function)
 		return NULL;
 	function->known = known;
@@ -180,7 +225,7 @@ void sw_functions_module_of(uint64_t module, uint64_t library)
 	sw_state_unlock(state, mask);
 }
 
-static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
+static bool retire_owned(uint64_t handle, uint64_t function, uint64_t code)
 {
 	const struct sw_table *by_code = &sw_state()->by_code;
 	const uint64_t owner = ((const struct sw_kernel_entry *)(uintptr_t)function)->owner;
@@ -188,7 +233,11 @@ static bool owned_by(uint64_t handle, uint64_t function, uint64_t code)
 
 	(void)handle;
 	/* Of a module that the driver made of this library, too; and whose origin is unknown may be of this one. */
-	return owner == code || image == 0 || image == sw_table_get(by_code, code);
+	const bool is = owner == code || image == 0 || image == sw_table_get(by_code, code);
+
+	if (is)
+		entry_retire((struct sw_kernel_entry *)(uintptr_t)function);
+	return is;
 }
 
 static bool of_image(uint64_t handle, uint64_t image, uint64_t ended)
@@ -210,7 +259,7 @@ uint32_t sw_functions_unload(uint64_t code)
 	const uint32_t image = (uint32_t)sw_table_get(&state->by_code, code);
 
 	mask = sw_state_lock(state);
-	sw_table_sweep(&state->by_function, owned_by, code);
+	sw_table_sweep(&state->by_function, retire_owned, code);
 	sw_table_sweep(&state->kernels, in_library, code);
 	/* A library's module ends with it. */
 	sw_table_sweep(&state->by_code, of_image, image);

@@ -24,12 +24,16 @@
 #define SW_STATE_ANNOTATIONS  8	  /* functions of syncwatch.h that leave records of their own */
 #define SW_STATE_DESCRIPTIONS (SW_ID_COUNT + SW_STATE_UNKNOWN + SW_STATE_ANNOTATIONS)
 
+#define SW_STATE_RETIRED 512 /* entries of functions that nobody uses again yet: a launch may still look at one */
+
 struct sw_state_context {
 	CUcontext handle; /* NULL: ended */
 	CUgreenCtx green; /* the green context that it came from */
 	int32_t device;
 	bool primary;
 };
+
+struct sw_kernel_entry;
 
 struct sw_state {
 	struct sw_lock lock;
@@ -42,6 +46,9 @@ struct sw_state {
 	uint32_t images;      /* ids handed out */
 	uint64_t image_bytes; /* copied, or about to be */
 	struct sw_state_context context[SW_STATE_CONTEXTS];
+	struct sw_kernel_entry *retired[SW_STATE_RETIRED]; /* of functions that were unloaded, in turn */
+	uint64_t retired_count;
+	struct sw_kernel_entry *free_entries;
 	struct sw_table by_function; /* CUfunction or CUkernel -> struct sw_kernel_entry */
 	struct sw_table by_stream;   /* CUstream -> context id */
 	struct sw_table kernels;     /* handles known to be CUkernel -> CUlibrary */

@@ -21,7 +21,7 @@ static struct {
 	_Atomic uint32_t state;
 	void (*job)(void *);
 	void *with;
-	void (*body)(void);
+	int (*body)(void);
 	uint8_t *memory;
 	uint32_t thread; /* the kernel clears it when the thread has ended */
 	_Atomic bool own_descriptors;
@@ -46,11 +46,10 @@ static int enter(void *unused)
 {
 	(void)unused;
 	atomic_store(&apart.own_descriptors, sw_sys_own_descriptors() == 0);
-	apart.body();
-	return 0;
+	return apart.body();
 }
 
-int sw_apart_start(void (*body)(void))
+int sw_apart_start(int (*body)(void))
 {
 #ifdef __x86_64__
 	int error = 0;

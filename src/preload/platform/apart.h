@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts the thread, which ends when `body` returns. 0 or -errno. */
-int sw_apart_start(void (*body)(void));
+/* Starts the thread, which ends with the status that `body` returns. 0 or -errno. */
+int sw_apart_start(int (*body)(void));
 
 /*
  * Runs a job there and waits for its end.  Where there is no such thread, or it does not begin within 10 ms (the

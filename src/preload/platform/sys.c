@@ -236,9 +236,21 @@ void sw_sys_name_thread(const char *name)
 	call(SYS_prctl, PR_SET_NAME, (long)name, 0, 0, 0, 0);
 }
 
-int sw_sys_effective_user(void)
+int sw_sys_user(void)
 {
-	return (int)call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+	return (int)call(SYS_getuid, 0, 0, 0, 0, 0, 0);
+}
+
+void sw_sys_become(const unsigned user[3], const unsigned group[3])
+{
+	/* A change of user makes the whole process one that cannot be traced or dumped; the program may have undone
+	 * that. */
+	const long dumpable = call(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0);
+	call(SYS_setgroups, 0, 0, 0, 0, 0, 0);
+	call(SYS_setresgid, group[0], group[1], group[2], 0, 0, 0);
+	call(SYS_setresuid, user[0], user[1], user[2], 0, 0, 0);
+	if (dumpable == 1)
+		call(SYS_prctl, PR_SET_DUMPABLE, dumpable, 0, 0, 0, 0);
 }
 
 uint64_t sw_sys_monotonic(void)

@@ -74,7 +74,9 @@ int sw_sys_own_descriptors(void);
 
 /* Of the calling thread; the user whatever libc believes. */
 void sw_sys_name_thread(const char *name);
-int sw_sys_effective_user(void);
+int sw_sys_user(void);
+/* The calling thread alone gets these rights: real, effective and saved ones. */
+void sw_sys_become(const unsigned user[3], const unsigned group[3]);
 
 /* Nanoseconds of CLOCK_MONOTONIC, from the kernel whatever stands in front of clock_gettime(). */
 uint64_t sw_sys_monotonic(void);

@@ -17,13 +17,13 @@
 #include "preload/stacks/unwind.h"
 
 /* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
-#define STACK_BYTES    (512u << 10)
-#define LOADER_NS      100000000u  /* what the first CUDA call waits for the loader at most */
-#define GPU_NS	       5000000000u /* the same, where CUPTI is loaded too */
-#define LOOK_NS	       10000000
-#define ACTIVE_NS      2000000u
-#define IDLE_NS	       100000000u
-#define CLOCK_EVERY_NS 200000000ull
+#define STACK_BYTES   (512u << 10)
+#define LOADER_NS     100000000u  /* what the first CUDA call waits for the loader at most */
+#define GPU_NS	      5000000000u /* the same, where CUPTI is loaded too */
+#define LOOK_NS	      10000000
+#define ACTIVE_NS     2000000u
+#define IDLE_NS	      100000000u
+#define LOOK_EVERY_NS 200000000ull
 
 static _Atomic uint32_t loader_done;
 static bool simulated;
@@ -68,56 +68,109 @@ static void *load(void *unused)
 	return unused;
 }
 
-/*
- * Has the program given up root?  setuid() tells libc's threads only, and ours must not keep rights that the program
- * has given up.  Who is not root has nothing to give up.
- */
-static bool gave_up_rights(void)
+/* Where the line that begins so goes on; NULL: there is none. */
+static const char *line_of(const char *text, const char *name, long length)
+{
+	for (; *text; text++) {
+		long same = 0;
+		while (same < length && text[same] == name[same])
+			same++;
+		if (same == length)
+			return text + length;
+	}
+	return NULL;
+}
+#define LINE_OF(text, name) line_of(text, "\n" name ":\t", sizeof name + 2)
+
+static long read_text(const char *path, char *text, long room)
+{
+	const int fd = sw_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	const long got = fd < 0 ? 0 : sw_sys_read(fd, text, (size_t)room - 1);
+	if (fd >= 0)
+		sw_sys_close(fd);
+	text[got > 0 ? got : 0] = 0;
+	return got;
+}
+
+/* Three numbers: the real, the effective and the saved one. */
+static void read_ids(const char *line, unsigned ids[3])
+{
+	for (int i = 0; i < 3; i++, line += *line == '\t')
+		for (ids[i] = 0; *line >= '0' && *line <= '9'; line++)
+			ids[i] = ids[i] * 10 + (unsigned)(*line - '0');
+}
+
+/* setuid() tells libc's threads only; ours must not keep rights that the program has given up. */
+static void give_up_rights(const char *users, const char *groups)
+{
+	unsigned user[3], group[3];
+	if (!users || !groups)
+		return;
+	read_ids(users, user);
+	read_ids(groups, group);
+	if (user[0] && user[1] && user[2])
+		sw_sys_become(user, group);
+}
+
+/* The last field: how the first thread has ended. */
+static int first_status(void)
 {
 	char text[1024];
-	const int own = sw_sys_effective_user(),
-		  fd = own ? -1 : sw_sys_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-	bool gone = false;
-	if (fd < 0)
+	int status = 0;
+	for (long i = 0, got = read_text("/proc/self/stat", text, sizeof text); i < got && text[i] != '\n'; i++)
+		status = text[i] >= '0' && text[i] <= '9' ? status * 10 + text[i] - '0' : 0;
+	return status >> 8 & 0xff;
+}
+
+/*
+ * Are all other threads gone, by the system call exit?  The first one is a zombie then, and we are the second: this
+ * thread must not keep the process, and ends as the first one did.
+ */
+static bool left_alone(int *status)
+{
+	char text[1024];
+	if (read_text("/proc/self/status", text, sizeof text) <= 0)
 		return false;
-	long got = sw_sys_read(fd, text, sizeof text);
-	sw_sys_close(fd);
-	for (long i = 0; i + 16 < got; i++)
-		if (text[i] == '\n' && text[i + 1] == 'U' && text[i + 2] == 'i' && text[i + 3] == 'd') {
-			for (i += 6; text[i] != '\t' && i + 2 < got; i++)
-				; /* the real one */
-			gone = text[i + 1] != '0';
-			break;
-		}
-	return gone;
+	const char *state = LINE_OF(text, "State"), *threads = LINE_OF(text, "Threads");
+	if (state && state[0] == 'Z' && threads && threads[0] == '2' && threads[1] == '\n') {
+		*status = first_status();
+		return true;
+	}
+	if (sw_sys_user() == 0)
+		give_up_rights(LINE_OF(text, "Uid"), LINE_OF(text, "Gid"));
+	return false;
 }
 
 /*
  * Prepares as many chunks as two of the last periods took.  While chunks are taken it looks every 2 ms, else ten
  * times a second: writers make no system call to wake it, but where they find no chunk.
  */
-static void help(void)
+static int help(void)
 {
-	uint64_t seen = 0, ahead = 2, clock_at = 0;
+	int status = 0;
+	uint64_t seen = 0, ahead = 2, looked_at = 0;
 	sw_sys_name_thread("syncwatch");
 	while (!sw_trace_ended()) {
 		uint64_t used = 0;
 		if (sw_recording()) {
-			uint64_t taken = sw_trace_prepare(ahead), now = sw_sys_monotonic();
+			const uint64_t taken = sw_trace_prepare(ahead);
 			used = taken - seen;
 			seen = taken;
 			sw_trace_close_retired();
-			if (now - clock_at > CLOCK_EVERY_NS) {
-				if (gave_up_rights())
-					return;
-				sw_trace_update_clock();
-				clock_at = now;
-			}
 			ahead = used * 2 > ahead ? used * 2 : ahead - (ahead > 2);
 			ahead = ahead > SW_CHUNK_RING - 2 ? SW_CHUNK_RING - 2 : ahead;
 		}
+		const uint64_t now = sw_sys_monotonic();
+		if (now - looked_at > LOOK_EVERY_NS) {
+			if (left_alone(&status))
+				return status;
+			if (sw_recording())
+				sw_trace_update_clock();
+			looked_at = now;
+		}
 		sw_apart_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
 	}
+	return status;
 }
 
 int sw_helper_begin(void)

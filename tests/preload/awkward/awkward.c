@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -350,32 +351,37 @@ static void refused_after(void)
 
 /* ---- rights, places ---------------------------------------------------------------------------------------------- */
 
+static int threads_of_root(void)
+{
+	char path[64], text[2048];
+	int n = 0;
+	for (int tid = getpid(); tid < getpid() + 50; tid++) {
+		snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
+		int fd = open(path, O_RDONLY);
+		if (fd < 0)
+			continue;
+		ssize_t got = read(fd, text, sizeof text - 1);
+		close(fd);
+		text[got > 0 ? got : 0] = 0;
+		const char *uid = strstr(text, "\nUid:\t");
+		n += uid && uid[6] == '0';
+	}
+	return n;
+}
+
 /* Who gives up root keeps nothing: no thread of the process has the old rights. */
 static void other_user(void)
 {
-	char path[64], text[2048] = "", *uid;
 	first_call();
 	calls(SEVERAL_CHUNKS);
 	if (setgid(65534) || setuid(65534))
 		puts("not allowed");
 	calls(SEVERAL_CHUNKS);
-	for (int wait = 0; wait < 600; wait++) { /* until a thread that would keep them has had its time */
-		int old = 0;
-		for (int tid = getpid(); tid < getpid() + 50; tid++) {
-			snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
-			int fd = open(path, O_RDONLY);
-			if (fd < 0)
-				continue;
-			text[read(fd, text, sizeof text - 1) > 0 ? sizeof text - 1 : 0] = 0;
-			close(fd);
-			uid = strstr(text, "\nUid:");
-			old += uid && uid[6] == '0';
-		}
-		if (!old)
-			break;
+	int old = threads_of_root();
+	for (int wait = 0; old && wait < 1200; wait++) { /* until a thread that would keep them has had its time */
 		usleep(50000);
+		old = threads_of_root();
 	}
-	int old = strstr(text, "\nUid:\t0") != NULL;
 	calls(SEVERAL_CHUNKS);
 	printf("user %d, threads of root: %d\n", (int)getuid(), old);
 }
@@ -472,6 +478,16 @@ static void last_thread(void)
 	pthread_exit(NULL);
 }
 
+/* It leaves past libc. */
+static void last_thread_raw(void)
+{
+	first_call();
+	calls(SEVERAL_CHUNKS);
+	puts("main leaves");
+	fflush(stdout);
+	syscall(SYS_exit, 5);
+}
+
 static void *leave_last(void *main_thread)
 {
 	pthread_join(*(pthread_t *)main_thread, NULL);
@@ -517,6 +533,25 @@ static void many_handles(void)
 	report_memory();
 }
 
+/* Code that is loaded, used and unloaded. */
+static void many_functions(void)
+{
+	static char image[64] = "no image";
+	static uint64_t values[20];
+	void *parameters[20];
+	for (int i = 0; i < 20; i++)
+		parameters[i] = &values[i];
+	for (long i = 0; i < count; i++) {
+		CUmodule module;
+		CUfunction function;
+		cuModuleLoadData(&module, image);
+		cuModuleGetFunction(&function, module, "kernel");
+		cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+		cuModuleUnload(module);
+	}
+	report_memory();
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -546,12 +581,14 @@ static const struct {
 	{"other_user", other_user},
 	{"other_root", other_root},
 	{"last_thread", last_thread},
+	{"last_thread_raw", last_thread_raw},
 	{"last_is_another", last_is_another},
 	{"last_thread_of_a_child", last_thread_of_a_child},
 	{"many_threads", many_threads},
 	{"late_destructors", late_destructors},
 	{"all_keys_taken", all_keys_taken},
 	{"many_handles", many_handles},
+	{"many_functions", many_functions},
 };
 
 int main(int argc, char **argv)
