@@ -196,6 +196,48 @@ static void close_case(struct sw_eval *e)
 	e->open_case = NULL;
 }
 
+/* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are looked at one by one. */
+#define MOST_PIECES 4
+
+static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *address)
+{
+	for (uint32_t i = 0; i < address->n; i++) {
+		const struct sw_variable *v = &e->variable.at[address->var[i]];
+		if (v->quotient && !v->why && v->hi > v->lo && v->hi - v->lo < MOST_PIECES)
+			return address->var[i];
+	}
+	return SW_NONE;
+}
+
+/* Boxes, or pieces in as many cases as it takes.  That some thread has each value of the quotient is not known: pieces
+   are hulls. */
+static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, uint64_t bytes,
+			    const struct sw_reach *like, struct sw_reaches *out, enum sw_why *why)
+{
+	size_t from = out->n;
+	bool pieces = false;
+	while (sw_eval_boxes(e, address, bytes, like, out, why)) {
+		for (size_t i = from; pieces && i < out->n; i++) {
+			out->at[i].extent = SW_EXTENT_HULL;
+			out->at[i].why = out->at[i].why ? out->at[i].why : SW_WHY_COMPUTED;
+		}
+		bool hull = out->n > from && out->at[from].extent == SW_EXTENT_HULL;
+		uint32_t var = hull && !e->blind ? few_valued(e, address) : SW_NONE;
+		if (var == SW_NONE)
+			return true;
+		/* The key says from which value they are counted: the same in each of the cases. */
+		sw_wide lo = e->variable.at[var].lo, hi = e->variable.at[var].hi;
+		uint64_t key = UINT64_C(1) << 33 | (uint64_t)((uint32_t)lo & 0x3fffffff) << 34 | var;
+		uint32_t choice = sw_eval_case_choose(e, key, (uint32_t)(hi - lo) + 1);
+		if (choice == SW_NONE)
+			return true;
+		out->n = from;
+		pieces = true;
+		sw_eval_narrow(e, var, lo + choice, lo + choice);
+	}
+	return false;
+}
+
 /* One case of a site; false: there are no bounds, with the reason. */
 static bool site_case(struct sw_eval *e, const struct sw_access_site *site, const struct sw_reach *like,
 		      struct sw_reaches *out, enum sw_why *why)
@@ -216,7 +258,7 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 	if (e->impossible)
 		return true;
 	*why = SW_WHY_SIZE;
-	if (!site_bytes(e, site, &lo, &hi) || !sw_eval_boxes(e, &address, hi, like, out, why)) {
+	if (!site_bytes(e, site, &lo, &hi) || !boxes_or_pieces(e, &address, hi, like, out, why)) {
 		e->descent = sw_descent_of(e, site->address);
 		return false;
 	}

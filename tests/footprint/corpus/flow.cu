@@ -257,3 +257,24 @@ extern "C" __global__ void traps(float *out, int n)
 	if (i < n)
 		out[i] = 1;
 }
+
+/* Rings: two arcs where the end is passed. */
+extern "C" __global__ void ring(float *buf, int start, int count)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < count)
+		buf[(start + i) % 1000] = i;
+}
+
+extern "C" __global__ void ring_unsigned(float *buf, unsigned start, unsigned count)
+{
+	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < count)
+		buf[(start + i) % 1000u] = i;
+}
+
+extern "C" __global__ void ring_loop(float *buf, int start, int count)
+{
+	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+		buf[(start + i) % 1000] = i;
+}
