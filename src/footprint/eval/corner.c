@@ -36,7 +36,7 @@ static sw_wide clamp(sw_wide value, sw_wide lo, sw_wide hi)
 /* What a quotient divides: those of its variables that are free take values such that the quotient is what it is. */
 static bool decode(struct sw_eval *e, const struct sw_quotient *q, sw_wide value)
 {
-	sw_wide rest = value * q->divisor - q->x.constant, lo = 0, hi = 0;
+	sw_wide rest = value * q->divisor - q->x.constant, hi = 0;
 	uint32_t todo = 0;
 	for (uint32_t i = 0; i < q->x.n; i++) {
 		const struct sw_variable *v = &e->variable.at[q->x.var[i]];
@@ -48,7 +48,6 @@ static bool decode(struct sw_eval *e, const struct sw_quotient *q, sw_wide value
 		if (v->lo <= -FAR)
 			return false;
 		todo |= 1u << i;
-		lo += by * (by > 0 ? v->lo : clamp(v->hi, -FAR, FAR));
 		hi += by * (by > 0 ? clamp(v->hi, -FAR, FAR) : v->lo);
 	}
 	while (todo) { /* the largest coefficient first, as digits of a number */
@@ -62,7 +61,6 @@ static bool decode(struct sw_eval *e, const struct sw_quotient *q, sw_wide value
 		const struct sw_variable *v = &e->variable.at[q->x.var[best]];
 		sw_wide by = q->x.by[best], far = clamp(v->hi, -FAR, FAR);
 		todo &= ~(1u << best);
-		lo -= by * (by > 0 ? v->lo : far);
 		hi -= by * (by > 0 ? far : v->lo);
 		/* The smallest part with which the others can still make up the rest. */
 		sw_wide at = by > 0 ? -sw_wide_floor(hi - rest, by) : sw_wide_floor(hi - rest, -by);
