@@ -11,7 +11,7 @@ struct search {
 	uint32_t arch; /* of the device, 0 any */
 	int (*each)(void *arg, const struct sw_cubin_kernel *kernel);
 	void *arg;
-	struct sw_map seen; /* hashes of names told */
+	struct sw_map seen; /* hashes of reported names */
 	/* of the block at hand */
 	enum sw_image_kind kind; /* ELF once a cubin fits, else PTX once there is one, else UNKNOWN */
 	uint32_t best;

@@ -171,7 +171,7 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 
 /* ---- windows.c ---- */
 struct sw_window *sw_window_filling(struct sw_schedule *s);
-/* Starts another window: nothing told so far can be referred to any more. */
+/* Starts another window: earlier calls and work can no longer be referred to. */
 void sw_window_next(struct sw_schedule *s);
 /* The window, and the run, reach to this time at least. */
 void sw_window_reach(struct sw_schedule *s, uint64_t t_ns);
@@ -196,7 +196,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
 
 /* ---- resource.c: copy engines and multiprocessors ---- */
 
-/* Work that the device can't do beside other work of its kind keeps the order that it was seen in. */
+/* Work that cannot overlap other work of its kind keeps its recorded order. */
 #define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs beside all */
 #define SW_RUNNING   64u
 struct sw_resource {
@@ -219,7 +219,7 @@ uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *
 void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done);
 
 /* ---- replay.c ---- */
-/* What is enqueued on a queue behind this node waits until then, for an event instead of the host. */
+/* Work enqueued on a queue after this node waits until then, for an event instead of the host. */
 struct sw_gate {
 	uint32_t behind; /* node, SW_NONE: nothing waits */
 	uint64_t until;
@@ -228,7 +228,7 @@ struct sw_replay {
 	const struct sw_what_if *changes; /* NULL: none */
 	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
 	bool crowded;			  /* kernels keep out of each other's way wherever they may not fit together */
-	bool slow;	       /* what the change needs and nobody measured takes the longer of what is plausible */
+	bool slow;	       /* unmeasured times that the change needs are the longer of the plausible ones */
 	uint64_t calls;	       /* out: to which it applied */
 	struct sw_gate *gates; /* by queue; NULL: no change needs them */
 };

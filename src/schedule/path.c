@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The critical path of each window: back from what ended last, always to what the start had to wait for. */
+/* The critical path of each window: from the node that ended last backwards, each time to what its start waited for. */
 #include "schedule/nodes.h"
 
 /* The node, among those with an edge to this one, that ended last. */

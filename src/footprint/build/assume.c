@@ -18,7 +18,7 @@
 struct known {
 	uint32_t fact, done;
 	bool truth;
-	sw_node node; /* what it is under the facts */
+	sw_node node; /* its value under the facts */
 };
 struct assumer {
 	struct sw_ssa *ssa;

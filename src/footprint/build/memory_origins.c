@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Origins in memory.  Local memory is told apart by slot and offset, as far as addresses tell; shared memory is one;
- * module variables keep what their initialisers and the kernel itself put there.
+ * Origins in memory. Local memory is divided by slot and offset, where addresses give them; shared memory is one
+ * object; module variables hold what their initialisers and the kernel itself store there.
  */
 #include "footprint/build/roots.h"
 
 #include "footprint/flow/extern_functions.h"
 
-/* Keys of `contents`: slot << 32 | offset, and for offsets nobody knows, and for all of a slot together: */
+/* Keys of `contents`: slot << 32 | offset, and keys for unknown offsets and for a whole slot: */
 #define ANYWHERE   0xfffffffeu
 #define ALL	   0xffffffffu
 #define SYMBOLS	   0xffffffffull /* as slot: what was stored into module variable `offset` */

@@ -85,7 +85,7 @@ enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, CUT };
 struct recipe {
 	enum form form;
 	uint32_t n;
-	enum sw_why why;			 /* CUT: a number that nobody knows, because */
+	enum sw_why why;			 /* CUT: an unknown number, because */
 	uint32_t from, to;			 /* ELEMENT: bytes of the block */
 	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions behind the alternatives */
 };
@@ -231,8 +231,8 @@ static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
 	return at->op == SW_OP_CONST || at->op == SW_OP_SYMBOL_ADDRESS;
 }
 
-/* Is what nobody knows known to be data?  A MIX of nothing is a number of the hardware's that some thread has.  Tables
-   in constant memory and what was kept in local memory may well be masks. */
+/* Is this unknown value known to be data? A MIX of nothing is a hardware number that some thread has. Tables in
+   constant memory and values spilled to local memory may be masks. */
 static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct sw_value *v)
 {
 	bool data = (v->op == SW_OP_MIX && !v->n) || is_setting(t, v) || sw_path_conditions_are_data(t->ssa, node);

@@ -60,7 +60,7 @@ static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32
 	}
 }
 
-/* Deeper than this, loops are not told apart: each level costs a walk over all blocks within. */
+/* Deeper loops are not distinguished: each level costs a walk over all blocks in it. */
 #define MAX_DEPTH 64
 
 void sw_flow_find_loops(struct sw_flow *flow)

@@ -8,7 +8,7 @@
 #define MAX_COMMON 32
 /* Nodes looked at to see what a choice is made of. */
 #define MAX_MADE_OF 64
-/* So many ways into a block are told apart, and so many blocks looked at to see whether it can be passed by. */
+/* Maximum number of paths into a block that are distinguished, and of blocks examined for a path around it. */
 #define MAX_WAYS   8
 #define MAX_REGION 128
 
@@ -185,8 +185,8 @@ static sw_node conjunction(struct sw_ssa *ssa, const struct sw_path_conditions *
 	return all;
 }
 
-/* One way or another must have been taken: if (a || b).  What is too much to say is a condition that nobody knows, for
-   it must not be taken for none. */
+/* One of several paths was taken: if (a || b). A condition that is too complex becomes an unknown one: it must not
+   count as no condition. */
 static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list, uint32_t end)
 {
 	struct sw_ssa *ssa = f->ssa;
@@ -206,7 +206,7 @@ static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list,
 				 : sw_path_conditions_add(ssa, f->guards, list, any);
 }
 
-/* What all ways into a block say, beside those that close loops: values known before a loop do not change in it. */
+/* Conditions common to all paths into a block, except back edges: values known before a loop do not change in it. */
 static uint32_t at_join(struct finder *f, uint32_t block)
 {
 	struct sw_ssa *ssa = f->ssa;

@@ -27,7 +27,7 @@ struct sw_path_conditions {
 /* Adds nodes to the graph (negations). */
 void sw_path_conditions_find(struct sw_ssa *ssa, struct sw_path_conditions *guards);
 void sw_path_conditions_free(struct sw_path_conditions *guards);
-/* The list with what `condition` being true says in front. */
+/* The list, with what holds if `condition` is true prepended. */
 uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list,
 				sw_node condition);
 /* What holds on the edge from block `from` to block `to`. */

@@ -105,7 +105,7 @@ static uint8_t widest(const struct sw_ssa *ssa, const sw_node *in, uint32_t n)
 	return width;
 }
 
-/* Ways on which the variable was never written do not count: nobody who reads it came by them. */
+/* Paths on which the variable was never written do not count: no reader is reached by them. */
 static sw_node join_of(struct sw_ssa *ssa, uint32_t block, sw_node *in, uint32_t n)
 {
 	sw_node one = SW_NO_NODE;
@@ -153,7 +153,7 @@ static void open_block(struct sw_renamer *r, uint32_t block)
 	}
 }
 
-/* What the variables hold at the end of a block goes to the joins behind it. */
+/* The values of the variables at the end of a block go to the PHIs of its successors. */
 static void close_block(struct sw_renamer *r, uint32_t block)
 {
 	const struct sw_flow *flow = &r->ssa->flow;

@@ -46,7 +46,7 @@ uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
  * ----------------------------------- */
 
 struct sw_stack_frames {
-	uint32_t regs, vars;   /* variables are numbered behind the registers: regs .. vars-1 */
+	uint32_t regs, vars;   /* variables are numbered after the registers: regs .. vars-1 */
 	struct sw_map element; /* slot << 32 | offset -> 1 + variable */
 	uint64_t *at;	       /* by instruction: slot << 32 | offset of a plain access, SW_NO_PLACE otherwise */
 };

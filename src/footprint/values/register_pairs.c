@@ -31,7 +31,7 @@ static sw_node join_leaves(struct sw_register_pairs *p, sw_node low, sw_node hig
 		return sw_graph_const(p->graph, 64, (int64_t)((uint64_t)b << 32 | (uint32_t)a));
 	if (l->op == SW_OP_PARAM && h->op == SW_OP_PARAM && l->width == 32 && h->width == 32 && h->imm == l->imm + 4)
 		return sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_PARAM, .width = 64, .imm = l->imm}, NULL);
-	/* Windows: the upper half of a generic address tells the space.  That of local memory is taken as 0. */
+	/* Windows: the upper half of a generic address gives the space. That of local memory is assumed to be 0. */
 	if (h->op == SW_OP_SHARED_ADDRESS || l->op == SW_OP_SHARED_ADDRESS)
 		return sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_SHARED_ADDRESS, .width = 64}, NULL);
 	if (l->op == SW_OP_LOCAL_ADDRESS && is_constant(p, high, 0))
@@ -196,7 +196,7 @@ static void flatten(struct sw_register_pairs *p, sw_node n, struct terms *t, uns
 	}
 }
 
-/* The other factor if the term is `factor` times something, or shifted as if it were; SW_NO_NODE. */
+/* The other factor if the term is `factor` times a value, or an equivalent shift; else SW_NO_NODE. */
 static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 {
 	int64_t f, shift;

@@ -80,7 +80,7 @@ sw_node sw_graph_compare(struct sw_graph *graph, enum sw_condition condition, ui
 			 sw_node b);
 /* From the low `bits` bits of a node to `width` bits. */
 sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uint8_t flags, sw_node a);
-/* The node in `width` bits: itself, cut down, or with zeros in front. */
+/* The node in `width` bits: itself, truncated, or zero-extended. */
 sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width);
 /* Any number of `width` bits; a new one each time. */
 sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why);

@@ -92,7 +92,7 @@
 		}                                                                                                      \
 		return sw_status;                                                                                      \
 	}
-/* What a failed call left behind its output pointers is not worth reading. */
+/* The outputs of a failed call are not meaningful. */
 #define FORM_AFTER(symbol, thread, where, record, fill, sig)                                                           \
 	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS, (void)0)
 #define FORM_ASK(symbol, thread, where, record, fill, sig)                                                             \

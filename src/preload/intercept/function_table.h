@@ -17,7 +17,7 @@ struct sw_kernel_entry {
 	uint32_t id;	 /* FUNCTION record's */
 	uint32_t params; /* entries in layout */
 	uint32_t bytes;	 /* of the parameter block: end of its last parameter */
-	uint8_t known;	 /* 1: layout is what the driver told */
+	uint8_t known;	 /* 1: the layout is from the driver */
 	uint8_t gaps;	 /* 1: bytes of the block belong to no parameter */
 	uint16_t room;	 /* entries that fit into layout */
 	uint64_t owner;	 /* CUmodule or CUlibrary, 0 unknown */

@@ -37,8 +37,8 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 {
 	struct sw_chrome *c = arg;
 	(void)to_stream;
-	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is told; locks would be a
-	 * thicket. */
+	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is reported; arrows for locks
+	   would be too many. */
 	if (edge->kind == SW_EDGE_ENQUEUE || edge->kind == SW_EDGE_CALLBACK || edge->kind == SW_EDGE_HOST)
 		return;
 	if (c->edge_n == EDGES) {
@@ -100,7 +100,7 @@ static void draw_edge(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 		sw_chrome_arrow_from_call(c, w->edge.from_seq, call, names[w->edge.kind], kinds[w->edge.kind]);
 }
 
-/* A wait's edges are told just before its call and name the record of its end; the others name the call itself. */
+/* A wait's edges are reported just before its call and name the record of its end; other edges name the call itself. */
 void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
 {
 	size_t kept = 0;
