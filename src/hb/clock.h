@@ -2,8 +2,8 @@
 /*
  * Vector clocks that are shared until written.
  *
- * A clock says for each lane slot how much of it is known, and which record told.  NULL is the clock that knows
- * nothing. A lane's own steps are not kept in its clock, so that a step costs no write and an event's snapshot is one
+ * For each lane slot a clock has the last tick that is known and the record that made it known. NULL is the clock that
+ * knows nothing. A lane's own steps are not kept in its clock, so a step costs no write and an event's snapshot is one
  * reference.
  */
 #ifndef SW_HB_CLOCK_H

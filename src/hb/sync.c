@@ -114,8 +114,8 @@ void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 /* ---- threads ---- */
 
 /*
- * The lane is there from the creation on, and counts as a host: what is forgotten because all hosts know it, the new
- * thread, which knows what its creator knew, must know as well.
+ * The lane exists from the creation on and counts as a host: accesses are forgotten when all hosts know them, and the
+ * new thread, which knows what its creator knew, must be one of these hosts.
  */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times of work that no device clock told.
+ * Times of work without time stamps of the device.
  *
- * Between the call that enqueued it and the moment at which the host saw it done, a row of work on one queue took all
- * the time there was, when the host was held by it (the wait ended with it), and at most that when it was not.  How the
- * time is shared among the pieces of a row is known only where pieces of the same class were seen alone, or from the
- * size of a copy; the rest is shared equally (long times), or given to the last piece (short times), which has the same
- * end.
+ * A row of work on one queue ran between the call that enqueued it and the moment at which the host saw it complete. It
+ * took all of that time if the host was blocked by it (the wait ended with it), else at most that time. How the pieces
+ * of a row share the time is known only where pieces of the same class were seen alone, or from the size of a copy. The
+ * rest is shared equally (long times), or given to the last piece (short times); the row ends at the same time.
  */
 #include "schedule/nodes.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a schedule: nodes and edges of a window, in the order in which they were told.
+ * The inside of a schedule: nodes and edges of a window, in the order in which they were added.
  *
  *     windows.c   windows of the run, their nodes and edges
  *     tell.c      calls and work -> nodes, edges
- *     estimate.c  times of work that no device clock told
+ *     estimate.c  times of work without time stamps of the device
  *     calibrate.c order of the replay; what part of each delay belongs to which edge
  *     replay.c    one pass
  *     gain.c      replays with a change
  *     path.c      critical path
  *     sums.c      who was blocked, what overlapped
  *
- * Edges lead to nodes that were told earlier.  Private to src/schedule.
+ * Edges lead to nodes that were added earlier.  Private to src/schedule.
  */
 #ifndef SW_SCHEDULE_NODES_H
 #define SW_SCHEDULE_NODES_H
@@ -161,8 +161,8 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 	return node + 1 < w->nodes.n ? w->nodes.at[node + 1].edges : (uint32_t)w->edges.n;
 }
 
-/* Typical times where the run itself does not tell (measured on H200, driver 580: launch to start on an idle device 4
-   to 8 us, end of work to return of a wait 5 us, work behind work on one stream 1 us). */
+/* Typical times where the run itself has none (measured on H200, driver 580: launch to start on an idle device 4 to
+   8 us, end of work to return of a wait 5 us, work after work on one stream 1 us). */
 #define SW_LEAD_NS 5000
 #define SW_TAIL_NS 5000
 #define SW_LAG_NS  1000

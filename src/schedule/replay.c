@@ -43,7 +43,7 @@ static bool changed(const struct pass *p, const struct sw_schedule_node *call, e
 	return change && change->kind == kind;
 }
 
-/* What a call takes that waits for nothing. */
+/* The time of a call that waits for nothing. */
 static uint64_t call_takes(const struct pass *p, const struct sw_schedule_node *call)
 {
 	uint64_t took = call->end - call->start;
@@ -151,7 +151,7 @@ static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
 	return tail;
 }
 
-/* What stays of a wait: the host waits until this moment, queues get their gates. */
+/* The part of a wait that stays: the host waits until this moment, queues get their gates. */
 static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *change)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schedule of a run: which work and which call could not begin before what, and how long each took.  Replayed
- * without one of the waits it tells what that wait cost the run.
+ * The schedule of a run: which work and which call could not begin before what, and how long each took.  A
+ * replay without one of the waits shows what that wait cost the run.
  *
- *     told call by call -> nodes and edges -> times (recorded, or estimated between waits) -> replay -> gain, path,
- * sums
+ *     calls -> nodes and edges -> times (recorded, or estimated between waits) -> replay -> gain, path, sums
  *
  * Nodes are calls of host threads, with the processor's time between them, and work on queues (streams).  Edges: a call
  * after the call before it, work after the call that enqueued it and the work before it on its queue, events, the
  * legacy default stream, waits of the host, copy engines and multiprocessors.  A replay is one pass over all nodes in
- * the order of their recorded times: each begins as early as its edges let it and takes as long as it was seen to take.
- * So a replay with fewer edges is never longer, and one with all of them gives the run back; what it does not is the
+ * the order of their recorded times: each begins as early as its edges let it and takes as long as it took.
+ * So a replay with fewer edges is never longer, and one with all edges reproduces the run; the difference is the
  * residual.
  *
  * Knows nothing of records.  Memory is bounded: of a run that is too long, up to four windows are kept, spread over it.

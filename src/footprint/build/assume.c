@@ -94,8 +94,8 @@ static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Ways into a block that were not taken bring nothing.  PHIs of loops are left alone: facts are about this iteration.
- */
+/* Edges into a block that were not taken contribute nothing. PHIs of loops are not changed: facts are about this
+   iteration. */
 static sw_node phi_under(struct assumer *a, sw_node phi, uint32_t depth)
 {
 	struct sw_graph *g = &a->ssa->graph;

@@ -251,7 +251,7 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 	add_site(&m->emit, &site, x, roots);
 }
 
-/* Something is done through an address that lies in a set; local memory leads on to what it holds. */
+/* An access through an address with a set of origins; for local memory, the contents are followed. */
 static void reach(struct maker *m, const struct sw_insn *x, sw_origin_set set, enum sw_why why)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&m->roots.origins, set, e);

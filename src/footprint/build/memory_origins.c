@@ -161,7 +161,7 @@ static void store(struct sw_roots *r, const struct sw_memory_op *use, const stru
 				 r->of[r->ssa->operand.at[use->value + k]]);
 }
 
-/* A bulk copy that reads global memory brings what it reads into shared memory. */
+/* A bulk copy that reads global memory stores the data in shared memory. */
 static void bring(struct sw_roots *r, sw_node from)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, r->of[from], e);

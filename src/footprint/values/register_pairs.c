@@ -52,7 +52,7 @@ static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node h
 	return SW_NO_NODE;
 }
 
-/* Both are halves of one value, or one is, and the other what that half comes to. */
+/* Both are halves of one value, or one is a half and the other equals the other half. */
 static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	bool l = sw_register_pairs_is(p, low, SW_OP_LOW, 32), h = sw_register_pairs_is(p, high, SW_OP_HIGH, 32);
@@ -225,7 +225,7 @@ static sw_node narrow(struct sw_register_pairs *p, sw_node n)
 	return sw_register_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
 }
 
-/* xl * yl as machine code says it, or as the graph has made it; false: it is none. */
+/* xl * yl as machine code computes it, or as the graph has simplified it; false: it is no such product. */
 static bool factors_of(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
 {
 	bool multiplies =

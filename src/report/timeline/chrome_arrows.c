@@ -50,9 +50,9 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 
 /*
  * The end of a wait, as a slice within the call's slice: an arrow needs a slice that starts after the work did, because
- * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later.  It ends before the
- * call: of two ends in one nanosecond, floating point can put the inner one behind, and Chromium's panel then leaves it
- * out.
+ * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later. It ends before the
+ * call: if both ended in the same nanosecond, floating point could put the inner end after the outer one, and
+ * Chromium's panel would then drop the slice.
  */
 static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
 {
