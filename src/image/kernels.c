@@ -78,7 +78,8 @@ static int walk_fatbin(struct search *s, struct sw_bytes all)
 	while (!rc && sw_fatbin_next_block(all, &at, &block)) {
 		s->kind = SW_IMAGE_UNKNOWN;
 		s->best = 0;
-		/* Damage ends the first pass too early; the second reports it after what is whole was used. */
+		/* Damage ends the first pass too early; the second pass reports it after the intact entries were
+		   used. */
 		sw_fatbin_walk_block(all, &block, choose, s, NULL);
 		rc = sw_fatbin_walk_block(all, &block, use, s, s->error);
 	}

@@ -236,7 +236,7 @@ struct sw_mangled_type sw_mangled_template_param(struct sw_mangled *p)
 	return t;
 }
 
-/* P: what it points to decides. */
+/* P: the type that it points to decides. */
 static struct sw_mangled_type pointer(struct sw_mangled *p)
 {
 	p->p++;

@@ -268,7 +268,7 @@ struct sw_sim_function {
 	struct sw_sim_object object;
 	char *name;
 	struct sw_sim_module *module;
-	bool known;  /* the image was readable: params are what it says */
+	bool known;  /* the image was readable: params are from it */
 	bool loaded; /* first use is over */
 	size_t params, param_bytes;
 	struct sw_param *param;

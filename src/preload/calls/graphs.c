@@ -8,7 +8,7 @@
 #include "preload/intercept/hook_state.h"
 #include "preload/platform/sys.h"
 
-/* What a description is bounded by; one that is cut off says so. */
+/* Bounds of a description; a truncated one says so. */
 #define MAX_NODES 65536u /* of an executable graph */
 #define MAX_DEPTH 16u	 /* child graphs in child graphs */
 

@@ -4,7 +4,7 @@
  * it, handed out in exchange for the driver's pointers to all others.  The compiler checks each signature against
  * cuda.h, which declares every exported name.
  */
-/* Some 400 functions of one shape: their size is what counts, the time goes into what they call. */
+/* Some 400 functions of one shape: optimised for size, because the time is spent in the functions that they call. */
 #ifndef __clang__
 #pragma GCC optimize("Os")
 #endif

@@ -48,7 +48,7 @@ static inline uint64_t word_of(const struct slot *slots, uint32_t log)
 	return (uint64_t)(uintptr_t)slots | log;
 }
 
-/* A reader that is in slots which became others may find no free one among them, nor what it looks for. */
+/* A reader in slots that were reused may find neither a free slot nor its key. */
 static inline __attribute__((always_inline)) uint64_t find(uint64_t word, uint64_t key)
 {
 	const struct slot *slots = slots_of(word);

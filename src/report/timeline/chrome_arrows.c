@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrows between slices, and what they come from: edges of the order, hazards. */
+/* Arrows between slices, from edges of the order and hazards. */
 #include "report/timeline/chrome.h"
 
 #include <stdlib.h>
