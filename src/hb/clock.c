@@ -54,7 +54,7 @@ bool sw_clock_raise(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane
 	return true;
 }
 
-/* Index of the first slot of `from`, beside `own`, that *clock does not know; from->n if there is none. */
+/* Index of the first slot of `from`, other than `own`, that *clock does not know; from->n if there is none. */
 static uint32_t first_news(const struct sw_vector_clock *clock, const struct sw_vector_clock *from, uint32_t own)
 {
 	uint32_t both = clock->n < from->n ? clock->n : from->n, i = 0;
@@ -112,8 +112,7 @@ void sw_known_drop(size_t *bytes, struct sw_known *known)
 	*known = (struct sw_known){NULL, NULL, NULL};
 }
 
-/* Which clocks beside the documented one are, or come to be, clocks of their own.  (A clock that knows nothing is NULL
-   all the same.) */
+/* Which clocks other than the documented one are, or become, separate clocks. (A clock that knows nothing is NULL.) */
 struct apart {
 	bool measured, observed;
 };

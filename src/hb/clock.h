@@ -2,8 +2,8 @@
 /*
  * Vector clocks that are shared until written.
  *
- * A clock says for each lane slot how much of it is known, and which record told.  NULL is the clock that knows
- * nothing. A lane's own steps are not kept in its clock, so that a step costs no write and an event's snapshot is one
+ * For each lane slot a clock has the last tick that is known and the record that made it known. NULL is the clock that
+ * knows nothing. A lane's own steps are not kept in its clock, so a step costs no write and an event's snapshot is one
  * reference.
  */
 #ifndef SW_HB_CLOCK_H
@@ -29,7 +29,7 @@ struct sw_vector_clock {
 
 /* Kinds of telling: enum sw_edge_kind, and a lane's own step in a merged snapshot. */
 #define SW_LEARNT_OWN  15u
-#define SW_LEARNT_KEEP UINT64_MAX /* for joins that hand on what the source was told */
+#define SW_LEARNT_KEEP UINT64_MAX /* for joins that pass on the source's records */
 static inline uint64_t sw_learnt_from(uint64_t seq, unsigned kind)
 {
 	return seq << 4 | kind;
@@ -48,12 +48,12 @@ static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *cloc
 }
 /* *bytes: the memory that clocks hold. */
 void sw_clock_drop(size_t *bytes, struct sw_vector_clock *clock);
-/* *clock will know `lane` up to tick, if it does not yet.  Returns whether it learnt something. */
+/* Raises the clock's tick of `lane` to at least tick. Returns whether it grew. */
 bool sw_clock_raise(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told);
-/* *clock, of lane `own`, will know what `from` knows; told: what to note for news, or SW_LEARNT_KEEP. */
+/* Joins `from` into the clock of lane `own`; told: what to note for each slot that grows, or SW_LEARNT_KEEP. */
 bool sw_clock_join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
 		   uint64_t told);
-/* Same knowledge, whoever told it. */
+/* The same ticks, from whatever records. */
 bool sw_clock_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b);
 
 /*

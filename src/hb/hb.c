@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine as a whole: its life, contexts, questions. */
+/* The engine as a whole: creation and destruction, contexts, queries. */
 #include "hb/order.h"
 
 #include <stdlib.h>
@@ -153,7 +153,7 @@ struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_
 	if (lane >= hb->lanes.n || from >= hb->lanes.n || lane == from)
 		return never;
 	const struct sw_vector_clock *clock = sw_lane_at(hb, lane)->known.documented;
-	/* What was told of the slot's last owner says nothing of this one. */
+	/* Facts about the slot's last owner do not hold for this one. */
 	if (sw_clock_get(clock, from) <= sw_lane_at(hb, from)->base)
 		return never;
 	const struct sw_known_tick *known = &clock->at[from];

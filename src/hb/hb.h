@@ -33,7 +33,7 @@ enum sw_order { SW_ORDER_NONE, SW_ORDER_OBSERVED, SW_ORDER_MEASURED, SW_ORDER_DO
 /* Where a call works: its context, its stream argument, the host thread that made it and its record. */
 struct sw_hb_at {
 	uint64_t stream; /* CUstream: 0 default, 1 CU_STREAM_LEGACY, 2 CU_STREAM_PER_THREAD, or a handle */
-	uint64_t seq;	 /* of the record: told back in edges and explanations */
+	uint64_t seq;	 /* of the record: returned in edges and explanations */
 	uint32_t thread;
 	uint8_t ctx; /* context in which handles 0, 1 and 2 are meant; for handles the one they were created in wins */
 	bool per_thread; /* handle 0 means the per-thread stream */
@@ -79,7 +79,7 @@ void sw_hb_free(struct sw_hb *hb);
 
 /* ---- contexts, streams ------------------------------------------------------------------------------------------- */
 
-/* Contexts spring into being on first use; create tells the device (default: 0). */
+/* Contexts are created on first use; create sets the device (default: 0). */
 void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device);
 /* A green context: what is recorded, waits or is waited for in all of `whole` (the primary context) is in `part` too,
    and `part` ends with it.  Ignored where either is a part already. */
@@ -131,7 +131,7 @@ struct sw_hb_event_state {
 enum {
 	SW_HB_EARLY = 1,   /* may trigger before the launch that follows ends: call it before that launch's enqueue */
 	SW_HB_CONTEXT = 2, /* all streams of at->ctx (cuCtxRecordEvent, cuCtxWaitEvent); future ones too when waiting */
-	SW_HB_MEASURED = 4 /* a wait that nobody promised, but that this run has made; not with SW_HB_CONTEXT */
+	SW_HB_MEASURED = 4 /* a wait that no document promises, but that this run made; not with SW_HB_CONTEXT */
 };
 /* A step of the stream unless SW_HB_CONTEXT.  *before (may be NULL): what it replaces. */
 void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at *at, unsigned flags,
@@ -167,7 +167,7 @@ void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64
 		    struct sw_hb_waited *waited);
 void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token);
 
-/* What would a wait for this token still cover?  Calls back for each lane with work unknown to the host. */
+/* Which work would a wait for this token still cover? Calls back for each lane with work unknown to the host. */
 void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread, enum sw_order basis,
 		      void (*each)(void *arg, uint32_t lane, uint64_t known_tick, uint64_t covered_tick), void *arg);
 
@@ -179,14 +179,14 @@ struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_
    variable"; the thread that it wakes may be faster than its return, so tell it when it starts). */
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq);
 
-/* The function has returned: what is enqueued in its stream from now on knows what it knew.  (Nothing in default mode,
-   where the host lane has told the stream already.) */
+/* The function has returned: work enqueued in its stream from now on comes after it. (Does nothing in default mode,
+   where the host lane passes this order on already.) */
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* ---- host threads (strict_host; without it these do nothing) ------------------------------------------------------
  */
 
-/* An object through which threads pass on what they know: key tells it from all others that are in use. */
+/* An object that orders threads, such as a mutex: its key differs from those of all other objects in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
 void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
 /* A thread is about to be created: `id` is never used again. It counts as a host from now on. */
@@ -194,7 +194,7 @@ void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64
 /* The first that the new thread does; or, with id alone, it was not created after all. */
 void sw_hb_thread_start(struct sw_hb *hb, uint64_t id, uint32_t thread);
 void sw_hb_thread_abandon(struct sw_hb *hb, uint64_t id);
-/* It ends, and is known as `handle` to whoever joins it; what little it still does counts. */
+/* The thread ends; a join names it by `handle`. Calls that it still makes (in destructors) count. */
 void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread);
 void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq);
 
@@ -208,7 +208,7 @@ enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uin
 bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point);
 
 /* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows by the documented clock, and
-   the record that told it. */
+   the record that ordered them. */
 struct sw_hb_last {
 	uint64_t tick; /* 0: never */
 	uint64_t seq; /* record of the join that brought it; through the host: of the host's wait, not of the enqueue */
@@ -225,7 +225,7 @@ struct sw_hb_stats {
 };
 struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb);
 
-/* A loss of records: a full barrier.  Every lane joins every other; no edge is told. */
+/* A loss of records: a full barrier. Every lane joins every other; no edge is reported. */
 void sw_hb_barrier(struct sw_hb *hb, uint64_t seq);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lane slots: given out, found again by handle or thread, reused once everybody knows all that happened on them. */
+/* Lane slots: allocated, found by handle or thread, reused once every host lane knows all their steps. */
 #include "hb/order.h"
 
 #include <string.h>
@@ -53,8 +53,7 @@ static void release_host(struct sw_hb *hb, uint32_t lane)
 	}
 }
 
-/* Everybody knows all that happened here, so that the slot may go to somebody else: ticks go on, the past stays true.
- */
+/* Every host lane knows all steps of this slot, so another lane may use it: ticks continue, old points stay valid. */
 static void release_slot(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -100,7 +99,7 @@ static void join_for_safety(struct sw_hb *hb, uint32_t lane)
 	}
 }
 
-/* Looks at the oldest candidates for slots that nobody needs; what is still needed goes to the back of the queue. */
+/* Examines the oldest candidates for unused slots; slots still needed go to the end of the queue. */
 static void reclaim(struct sw_hb *hb, sw_lanes *queue, size_t keep, size_t max)
 {
 	for (size_t look = LOOK; look && queue->n > keep; look--) {
@@ -261,7 +260,7 @@ static uint32_t new_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
 	return lane;
 }
 
-/* A thread may act once more after it ended: in a destructor of thread-local data that ran behind the recorder's. */
+/* A thread may act once more after it ended: in a destructor of thread-local data that runs after the recorder's. */
 static void revive(struct sw_hb *hb, uint32_t lane)
 {
 	sw_lane_at(hb, lane)->dead = false;
@@ -288,8 +287,8 @@ uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
 }
 
 /*
- * Beside what the thread knows for sure, its lane observes what the host as a whole knew: the last that any host did.
- * So the observed clocks are those that one lane for all threads would have.
+ * In addition to what the thread knows, its lane observes what the host as a whole knew: the last step of any host
+ * lane. So the observed clocks are those that one lane for all threads would have.
  */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq)
 {
@@ -309,7 +308,7 @@ uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind,
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane)
 {
 	if (hb->hosts.n == 1)
-		return; /* whoever comes after it inherits from it */
+		return; /* the next owner inherits from it */
 	remove_value(&hb->hosts, lane);
 	sw_lane_at(hb, lane)->dead = true;
 	*sw_vec_push(&hb->dead) = lane;

@@ -11,10 +11,9 @@
 typedef SW_VEC(uint32_t) sw_lanes;
 
 /*
- * What a lane knew at one of its steps.  `at` with tick 0: a merge of several lanes, whose own steps are in the clocks.
- *
- * A lane ticks whenever it has learnt something, so that whoever knows a step of a lane knows all that the lane knew at
- * that step.  That is what lets most joins end at one comparison.
+ * What a lane knew at one of its steps. `at` with tick 0: a merge of several lanes, whose own steps are in the clocks.
+ * A lane ticks whenever it has learned something, so a lane that knows a step of another lane knows everything that the
+ * other lane knew at that step. Therefore most joins end at one comparison.
  */
 struct sw_snap {
 	struct sw_point at;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How host threads order each other, when each has a lane of its own: what a thread knows goes into an object when it
- * releases it, and to whoever acquires the object later.  POSIX.1-2017, Base Definitions 4.12 "Memory Synchronization",
- * names the functions that do; which of them release and which acquire is written in src/detect/model/threads.c.
+ * How host threads order each other when each has a lane of its own: a release stores the thread's clock in the object,
+ * a later acquire joins it. POSIX.1-2017, Base Definitions 4.12 "Memory Synchronization", names the functions that
+ * synchronise; src/detect/calls/threads.c says which of them release and which acquire.
  */
 #include "hb/order.h"
 
 enum {
 	SYNCS_MIN = 1024, /* objects below this number are not looked through */
-	SYNCS_MAX = 65536 /* objects that are told apart: a program with more of them in use loses precision */
+	SYNCS_MAX = 65536 /* objects that are distinguished: a program with more of them in use loses precision */
 };
 
 /* ---- objects ---- */
@@ -82,7 +82,7 @@ void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 	if (!host.at.tick)
 		return; /* it knows nothing */
 	struct sw_sync *sync = find_or_add(hb, key);
-	/* A lock: whoever unlocks knows what the lock held, so that its own snapshot says it all. */
+	/* A lock: the thread that unlocks has joined the lock's clock, so its own snapshot is enough. */
 	if (sync->holder == lane) {
 		sw_snap_drop(hb, &sync->snap);
 		sync->snap = sw_snap_hold(&host);
@@ -114,8 +114,8 @@ void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 /* ---- threads ---- */
 
 /*
- * The lane is there from the creation on, and counts as a host: what is forgotten because all hosts know it, the new
- * thread, which knows what its creator knew, must know as well.
+ * The lane exists from the creation on and counts as a host: accesses are forgotten when all hosts know them, and the
+ * new thread, which knows what its creator knew, must be one of these hosts.
  */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq)
 {
@@ -164,7 +164,7 @@ void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread)
 		sw_lane_end_host(hb, (uint32_t)lane - 1);
 }
 
-/* All that the thread ever did, also behind its end as far as it was told: it is gone when it has been joined. */
+/* All steps of the thread, including recorded ones after its end: after the join the thread no longer exists. */
 void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq)
 {
 	if (!hb->options.strict_host)

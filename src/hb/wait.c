@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits of the host: begun, which fixes what they cover, and ended, which tells the host. */
+/* Waits of the host: their begin fixes what they cover, their end makes the host lane join it. */
 #include "hb/order.h"
 
 /* Takes over the snapshot's references. */
@@ -51,8 +51,8 @@ sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane)
 }
 
 /*
- * The stream as a command enqueued now would find it, without making that command: nothing may be left behind in the
- * lane that a later question could see.  Measured: cudaStreamSynchronize(legacy) waits for blocking streams.
+ * The stream as a command enqueued now would find it, without enqueuing one: the lane must not change in a way that a
+ * later query could see. Measured: cudaStreamSynchronize(legacy) waits for blocking streams.
  */
 struct sw_snap sw_snap_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 {
@@ -157,7 +157,7 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 		each(arg, p.lane, p.known, p.covered);
 }
 
-/* The host that was told, and the end of the token. */
+/* Returns the host lane that joined; the token ends. */
 static void end(struct sw_hb *hb, sw_hb_token token, uint32_t host, uint64_t seq, enum sw_edge_kind kind,
 		enum sw_order basis, struct sw_hb_waited *waited)
 {

@@ -67,8 +67,8 @@ static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw
 	return 0;
 }
 
-/* Marks the .text sections of kernels.  Static kernels have local symbols: the CUDA entry bit tells, not the binding.
- */
+/* Marks the .text sections of kernels. Static kernels have local symbols, so the CUDA entry bit decides, not the
+   binding. */
 static void find_kernels(struct cubin *c)
 {
 	for (uint32_t i = 1; i < c->n; i++) {

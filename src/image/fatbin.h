@@ -12,7 +12,7 @@ struct sw_fatbin_block {
 	bool whole;    /* false: it claims more than is there */
 };
 
-/* The block at or just behind *at, which is moved to its end; false: none there. */
+/* The block at or just after *at, which is moved to its end; false: there is none. */
 bool sw_fatbin_next_block(struct sw_bytes all, size_t *at, struct sw_fatbin_block *block);
 
 /* As sw_fatbin_walk, for one block. */

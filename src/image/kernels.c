@@ -11,7 +11,7 @@ struct search {
 	uint32_t arch; /* of the device, 0 any */
 	int (*each)(void *arg, const struct sw_cubin_kernel *kernel);
 	void *arg;
-	struct sw_map seen; /* hashes of names told */
+	struct sw_map seen; /* hashes of reported names */
 	/* of the block at hand */
 	enum sw_image_kind kind; /* ELF once a cubin fits, else PTX once there is one, else UNKNOWN */
 	uint32_t best;
@@ -78,7 +78,8 @@ static int walk_fatbin(struct search *s, struct sw_bytes all)
 	while (!rc && sw_fatbin_next_block(all, &at, &block)) {
 		s->kind = SW_IMAGE_UNKNOWN;
 		s->best = 0;
-		/* Damage ends the first pass too early; the second reports it after what is whole was used. */
+		/* Damage ends the first pass too early; the second pass reports it after the intact entries were
+		   used. */
 		sw_fatbin_walk_block(all, &block, choose, s, NULL);
 		rc = sw_fatbin_walk_block(all, &block, use, s, s->error);
 	}

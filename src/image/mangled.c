@@ -86,8 +86,8 @@ void sw_mangled_source_name(struct sw_mangled *p)
 static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 {
 	if (sw_mangled_take(p, "L")) {
-		/* A value: what type it has and which one it is matter to nobody, but a mangled function name inside
-		   may hold substitutions, which only the general parser could count. */
+		/* A value: its type and value do not matter, but a mangled function name inside may hold
+		   substitutions, which only the general parser could count. */
 		if (*p->p == '_' || *p->p == 'Z') {
 			p->failed = true;
 			return;
@@ -236,7 +236,7 @@ struct sw_mangled_type sw_mangled_template_param(struct sw_mangled *p)
 	return t;
 }
 
-/* P: what it points to decides. */
+/* P: the type that it points to decides. */
 static struct sw_mangled_type pointer(struct sw_mangled *p)
 {
 	p->p++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a mangled kernel name tells of its parameters.  Whatever is not understood ends with "tells nothing": a
- * parameter that is called const by mistake would hide a write.
+ * What a mangled kernel name says about its parameters. A name that is not understood gives no types: a parameter that
+ * is called const by mistake would hide a write.
  */
 #include <ctype.h>
 #include <string.h>

@@ -69,10 +69,10 @@ static uint64_t edges_end(const struct sw_window *w, uint32_t node)
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 /*
- * A thread falls silent, another one makes calls meanwhile and falls silent before the first goes on: they take turns
- * (a library hands work to its thread and waits), and the first went on because the second was done.  Threads that work
- * side by side do not look like that for long.  Without records of the host's own synchronisation this is all that
- * tells.
+ * A thread makes no calls, another one makes calls meanwhile and stops before the first continues: they take turns (a
+ * library passes work to its thread and waits), and the first continued because the second was done. Threads that run
+ * independently do not show this pattern for long. Without records of the host's own synchronisation there is no other
+ * evidence.
  */
 static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *last, size_t threads, const uint32_t *next)
 {
@@ -119,7 +119,7 @@ static void find_turns(struct sw_schedule *s, struct sw_window *w)
 	free(next);
 }
 
-/* A download, and right behind it a wait of its thread for that queue: one idiom (reading back one value). */
+/* A download, and right after it a wait of its thread for that queue: one idiom (reading back one value). */
 #define BEHIND_NS 50000u
 
 static void find_read_backs(struct sw_window *w)

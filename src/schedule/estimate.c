@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times of work that no device clock told.
+ * Times of work without time stamps of the device.
  *
- * Between the call that enqueued it and the moment at which the host saw it done, a row of work on one queue took all
- * the time there was, when the host was held by it (the wait ended with it), and at most that when it was not.  How the
- * time is shared among the pieces of a row is known only where pieces of the same class were seen alone, or from the
- * size of a copy; the rest is shared equally (long times), or given to the last piece (short times), which has the same
- * end.
+ * A row of work on one queue ran between the call that enqueued it and the moment at which the host saw it complete. It
+ * took all of that time if the host was blocked by it (the wait ended with it), else at most that time. How the pieces
+ * of a row share the time is known only where pieces of the same class were seen alone, or from the size of a copy. The
+ * rest is shared equally (long times), or given to the last piece (short times); the row ends at the same time.
  */
 #include "schedule/nodes.h"
 
 #include <stdlib.h>
 
-/* What is taken for the speed of copies until the run tells: pinned copies of 16 MiB take 0.31 to 0.33 ms from call to
+/* The assumed speed of copies until the run shows another: pinned copies of 16 MiB take 0.31 to 0.33 ms from call to
    end ("cudaMemcpyAsync H2D pinned 16777216B", measured on H200 with driver 580), copies on the device 13 us. */
 #define COPY_NS_PER_MIB 20000u
 #define MOVE_NS_PER_MIB 700u
 #define COPY_BASE_NS	2000u
-/* The other reading of the times: a bus with a quarter of that speed (PCIe 3), other work beside the copies. */
+/* The other reading of the times: a bus with a quarter of that speed (PCIe 3), other work concurrent with the
+   copies. */
 #define SLOW_COPIES 4u
 
 /* Of the moment by which work was done.  LOOSE: the host was not held by it.  SHARED: by it or by other work. */
@@ -54,7 +54,7 @@ static uint64_t guess(const struct sw_schedule_node *n, bool slow)
 	return COPY_BASE_NS + ((uint64_t)n->own * per_mib >> 10) * (slow ? SLOW_COPIES : 1);
 }
 
-/* How long a piece takes as far as its class tells, 0 unknown. */
+/* How long a piece takes according to its class, 0 unknown. */
 static uint64_t usual(const struct sw_schedule *s, const struct sw_schedule_node *n)
 {
 	const struct sw_class *class = n->like ? &s->class_of.at[n->like - 1] : NULL;

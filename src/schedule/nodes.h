@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a schedule: nodes and edges of a window, in the order in which they were told.
+ * The inside of a schedule: nodes and edges of a window, in the order in which they were added.
  *
  *     windows.c   windows of the run, their nodes and edges
  *     tell.c      calls and work -> nodes, edges
- *     estimate.c  times of work that no device clock told
+ *     estimate.c  times of work without time stamps of the device
  *     calibrate.c order of the replay; what part of each delay belongs to which edge
  *     replay.c    one pass
  *     gain.c      replays with a change
  *     path.c      critical path
  *     sums.c      who was blocked, what overlapped
  *
- * Edges lead to nodes that were told earlier.  Private to src/schedule.
+ * Edges lead to nodes that were added earlier.  Private to src/schedule.
  */
 #ifndef SW_SCHEDULE_NODES_H
 #define SW_SCHEDULE_NODES_H
@@ -161,8 +161,8 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 	return node + 1 < w->nodes.n ? w->nodes.at[node + 1].edges : (uint32_t)w->edges.n;
 }
 
-/* Typical times where the run itself does not tell (measured on H200, driver 580: launch to start on an idle device 4
-   to 8 us, end of work to return of a wait 5 us, work behind work on one stream 1 us). */
+/* Typical times where the run itself has none (measured on H200, driver 580: launch to start on an idle device 4 to
+   8 us, end of work to return of a wait 5 us, work after work on one stream 1 us). */
 #define SW_LEAD_NS 5000
 #define SW_TAIL_NS 5000
 #define SW_LAG_NS  1000
@@ -171,7 +171,7 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 
 /* ---- windows.c ---- */
 struct sw_window *sw_window_filling(struct sw_schedule *s);
-/* Starts another window: nothing told so far can be referred to any more. */
+/* Starts another window: earlier calls and work can no longer be referred to. */
 void sw_window_next(struct sw_schedule *s);
 /* The window, and the run, reach to this time at least. */
 void sw_window_reach(struct sw_schedule *s, uint64_t t_ns);
@@ -196,7 +196,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
 
 /* ---- resource.c: copy engines and multiprocessors ---- */
 
-/* Work that the device can't do beside other work of its kind keeps the order that it was seen in. */
+/* Work that cannot overlap other work of its kind keeps its recorded order. */
 #define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs beside all */
 #define SW_RUNNING   64u
 struct sw_resource {
@@ -219,7 +219,7 @@ uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *
 void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done);
 
 /* ---- replay.c ---- */
-/* What is enqueued on a queue behind this node waits until then, for an event instead of the host. */
+/* Work enqueued on a queue after this node waits until then, for an event instead of the host. */
 struct sw_gate {
 	uint32_t behind; /* node, SW_NONE: nothing waits */
 	uint64_t until;
@@ -228,7 +228,7 @@ struct sw_replay {
 	const struct sw_what_if *changes; /* NULL: none */
 	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
 	bool crowded;			  /* kernels keep out of each other's way wherever they may not fit together */
-	bool slow;	       /* what the change needs and nobody measured takes the longer of what is plausible */
+	bool slow;	       /* unmeasured times that the change needs are the longer of the plausible ones */
 	uint64_t calls;	       /* out: to which it applied */
 	struct sw_gate *gates; /* by queue; NULL: no change needs them */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The critical path of each window: back from what ended last, always to what the start had to wait for. */
+/* The critical path of each window: from the node that ended last backwards, each time to what its start waited for. */
 #include "schedule/nodes.h"
 
 /* The node, among those with an edge to this one, that ended last. */
@@ -18,7 +18,7 @@ static uint32_t last_of(const struct sw_window *w, uint32_t node)
 	return last;
 }
 
-/* Work that was held by another piece: the last of its kind that ended before it began. */
+/* Work that another piece delayed: the last of its kind that ended before it began. */
 static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -37,7 +37,7 @@ static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, u
 	return best;
 }
 
-/* Where the path comes from: *body: from that node's end, else from its begin.  SW_NONE: it begins here. */
+/* The predecessor on the path: *body: from that node's end, else from its begin. SW_NONE: the path begins here. */
 static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
 			  bool *body)
 {

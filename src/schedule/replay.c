@@ -5,7 +5,7 @@
 /* A pinned copy on PCIe 4 x16, 25 GB/s, and on PCIe 5 x16, 53 GB/s measured on H200. */
 #define PINNED_SLOW_NS_PER_KIB 41u
 #define PINNED_FAST_NS_PER_KIB 19u
-/* What is left of a call whose work someone else has done before. */
+/* The time of a call whose work another call has already done. */
 #define BARE_CALL_NS 5000u
 
 struct pass {
@@ -21,7 +21,7 @@ static const struct sw_what_if *change_of(const struct pass *p, const struct sw_
 	const struct sw_schedule_node *asks = call;
 	if (!p->how->changes)
 		return NULL;
-	/* Who copies to the host and waits right behind it wants the value: a mended program does neither. */
+	/* A copy to the host with a wait right after it reads a value back: the fixed program makes neither. */
 	if (call->quarters) {
 		asks = &p->w->nodes.at[call->prev];
 		if (asks->kind == SW_NODE_RETURN)
@@ -43,7 +43,7 @@ static bool changed(const struct pass *p, const struct sw_schedule_node *call, e
 	return change && change->kind == kind;
 }
 
-/* What a call takes that waits for nothing. */
+/* The time of a call that waits for nothing. */
 static uint64_t call_takes(const struct pass *p, const struct sw_schedule_node *call)
 {
 	uint64_t took = call->end - call->start;
@@ -151,7 +151,7 @@ static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
 	return tail;
 }
 
-/* What stays of a wait: the host waits until this moment, queues get their gates. */
+/* The part of a wait that stays: the host waits until this moment, queues get their gates. */
 static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *change)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
@@ -163,8 +163,8 @@ static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *chan
 			if (kept->queue != p->w->nodes.at[tail].lane)
 				continue;
 			uint64_t done = p->w->done[needed(p, tail, kept->site)];
-			/* That the host touches its memory is not seen: in the one reading it does, in the other it
-			 * does not. */
+			/* Accesses of the host to its memory are not recorded: one reading assumes them, the other
+			   does not. */
 			if (kept->to == SW_KEEP_HOST) {
 				if (p->how->slow)
 					until = later(until, (int64_t)done);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What work of several queues shares.  Copies of one direction go through one engine; kernels share the
- * multiprocessors. In a replay, pieces that do not fit beside each other, and were not seen to overlap, keep their
- * order.
+ * Resources that work of several queues shares. Copies of one direction use one engine; kernels share the
+ * multiprocessors. In a replay, pieces that do not fit on the device together, and did not overlap in the run, keep
+ * their order.
  */
 #include "schedule/nodes.h"
 
@@ -60,7 +60,7 @@ uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *
 
 void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done)
 {
-	/* More at once than a device runs: the one that ends first is over. */
+	/* More at once than a device runs: the piece that ends first has ended. */
 	if (r->n == SW_RUNNING) {
 		uint32_t first = 0;
 		for (uint32_t i = 1; i < r->n; i++)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schedule of a run: which work and which call could not begin before what, and how long each took.  Replayed
- * without one of the waits it tells what that wait cost the run.
+ * The schedule of a run: which work and which call could not begin before what, and how long each took.  A
+ * replay without one of the waits shows what that wait cost the run.
  *
- *     told call by call -> nodes and edges -> times (recorded, or estimated between waits) -> replay -> gain, path,
- * sums
+ *     calls -> nodes and edges -> times (recorded, or estimated between waits) -> replay -> gain, path, sums
  *
  * Nodes are calls of host threads, with the processor's time between them, and work on queues (streams).  Edges: a call
  * after the call before it, work after the call that enqueued it and the work before it on its queue, events, the
  * legacy default stream, waits of the host, copy engines and multiprocessors.  A replay is one pass over all nodes in
- * the order of their recorded times: each begins as early as its edges let it and takes as long as it was seen to take.
- * So a replay with fewer edges is never longer, and one with all of them gives the run back; what it does not is the
+ * the order of their recorded times: each begins as early as its edges let it and takes as long as it took.
+ * So a replay with fewer edges is never longer, and one with all edges reproduces the run; the difference is the
  * residual.
  *
  * Knows nothing of records.  Memory is bounded: of a run that is too long, up to four windows are kept, spread over it.
@@ -33,8 +32,8 @@ void sw_schedule_free(struct sw_schedule *s);
 
 /* ---- telling the run, in the order of its records ---------------------------------------------------------------- */
 
-/* Queues and threads are small numbers, given out by the caller and not reused.  A queue springs into being with its
- * first work. */
+/* Queues and threads are small numbers that the caller assigns and never reuses. A queue is created by its first
+   work. */
 enum sw_queue_kind { SW_QUEUE_FREE, SW_QUEUE_BLOCKING, SW_QUEUE_LEGACY };
 void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind kind, uint8_t ctx, int device);
 
@@ -44,8 +43,8 @@ struct sw_schedule_call {
 	uint64_t own_ns; /* what a call of this kind plausibly takes when it waits for nothing */
 	uint32_t thread;
 };
-/* A call begins, and ends `dur_ns` after it began.  What it does is told in between; calls of several threads may
- * interleave. */
+/* A call begins, and ends `dur_ns` later. Its work and waits are added in between; calls of several threads may
+   interleave. */
 void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *call);
 void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns);
 
@@ -83,12 +82,12 @@ void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
 enum sw_until { SW_UNTIL_OWN, SW_UNTIL_EVENT, SW_UNTIL_QUEUE, SW_UNTIL_CONTEXT, SW_UNTIL_DEVICE };
 void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, uint64_t which);
 
-/* Work was seen to run from start to end by the device's clock (a graph's pieces: the hull of all that is told), at any
-   time after it was enqueued. */
+/* The device's clock recorded work from start to end (a graph's pieces: the hull of all their times). May be called
+   at any time after the work was enqueued. */
 void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, uint64_t end_ns);
 /* What came before is not known: records were lost. */
 void sw_schedule_break(struct sw_schedule *s);
-/* All is told; what follows may be asked from then on. */
+/* The run is complete; the functions below may be called from now on. */
 void sw_schedule_finish(struct sw_schedule *s);
 
 /* ---- what it says ------------------------------------------------------------------------------------------------ */
@@ -170,7 +169,7 @@ struct sw_schedule_sums {
 	uint64_t busy_ns, idle_ns; /* some device worked; none did */
 	uint64_t idle_blocked_ns;  /* no device worked while a host thread was held in a call */
 	uint64_t copy_ns, kernel_ns;
-	uint64_t overlap_ns, overlap_possible_ns; /* copies beside kernels, and the less of the two */
+	uint64_t overlap_ns, overlap_possible_ns; /* copies that overlap kernels; the smaller of the two */
 	uint64_t path_ns[SW_STRETCHES];
 	uint64_t path_work_ns[SW_DOES_OTHER + 1];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of a run: who was blocked, what overlapped, how well the replay gives the run back. */
+/* Sums of a run: blocked time, overlap, and how well the replay reproduces the run. */
 #include "schedule/nodes.h"
 
 #include <stdlib.h>

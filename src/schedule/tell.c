@@ -7,8 +7,8 @@
 
 #define MOST_OPEN    1024u /* calls in flight: more means that their ends were lost */
 #define MOST_CLASSES 65536u
-/* Waits that cover the same work: replays may take out the first ones, place by place, and the next takes over.  Behind
-   so many of different places one more adds nothing that anybody asks for. */
+/* Waits that cover the same work: a replay may remove the first ones, call site by call site, and then the next one
+   orders. After this many waits of different call sites, one more is not needed. */
 #define WAITS_KEPT 8u
 
 static uint32_t index_of(struct sw_map *map, uint64_t key, uint32_t next)
@@ -310,7 +310,8 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 	for (size_t i = 0; i < s->live.n; i++) {
 		struct sw_queue *q = &s->queues.at[s->live.at[i]];
 		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers(s, what, which, q)) {
-			/* Of one place in a row the first is enough: they stay or go together. */
+			/* Of consecutive waits of one call site the first is enough: they are kept or removed
+			   together. */
 			uint32_t place = sw_window_filling(s)->nodes.at[call->node].call + 1;
 			if (q->waiter != place)
 				until_node(call, q->tail);

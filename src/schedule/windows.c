@@ -56,7 +56,7 @@ struct sw_window *sw_window_filling(struct sw_schedule *s)
 	return &s->window[s->windows - 1];
 }
 
-/* Nothing told so far can be referred to any more. */
+/* Earlier calls and work can no longer be referred to. */
 static void forget(struct sw_schedule *s)
 {
 	for (size_t i = 0; i < s->queues.n; i++) {
@@ -74,7 +74,7 @@ static void forget(struct sw_schedule *s)
 	sw_map_free(&s->events);
 }
 
-/* Five windows are one too many: every other one goes, and from now on twice as many are passed over. */
+/* Five windows are one too many: drop every other one, and skip twice as many from now on. */
 void sw_thin_out(struct sw_schedule *s)
 {
 	uint32_t kept = 0;

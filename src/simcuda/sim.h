@@ -93,7 +93,7 @@ struct sw_sim_work {
 	uint32_t refs;
 	CUgraphNodeType type;
 	uint64_t ns; /* model duration */
-	/* What the user is told: conditional nodes and those of memory operations run as child graphs. */
+	/* What the user sees: conditional nodes and those of memory operations run as child graphs. */
 	CUgraphNodeType as;
 	struct sw_sim_graph **bodies; /* conditional: its graphs, of which `child` is the one that runs */
 	unsigned parts;		      /* bodies, or memory operations */
@@ -268,7 +268,7 @@ struct sw_sim_function {
 	struct sw_sim_object object;
 	char *name;
 	struct sw_sim_module *module;
-	bool known;  /* the image was readable: params are what it says */
+	bool known;  /* the image was readable: params are from it */
 	bool loaded; /* first use is over */
 	size_t params, param_bytes;
 	struct sw_param *param;

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Tells a recorder what it records. */
+/* Tells a recorder that it records the simulation. */
 extern int syncwatch_simulated_cuda;
 int syncwatch_simulated_cuda = 1;
 

@@ -18,7 +18,7 @@
 struct known {
 	uint32_t fact, done;
 	bool truth;
-	sw_node node; /* what it is under the facts */
+	sw_node node; /* its value under the facts */
 };
 struct assumer {
 	struct sw_ssa *ssa;
@@ -94,8 +94,8 @@ static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Ways into a block that were not taken bring nothing.  PHIs of loops are left alone: facts are about this iteration.
- */
+/* Edges into a block that were not taken contribute nothing. PHIs of loops are not changed: facts are about this
+   iteration. */
 static sw_node phi_under(struct assumer *a, sw_node phi, uint32_t depth)
 {
 	struct sw_graph *g = &a->ssa->graph;

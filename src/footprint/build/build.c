@@ -177,8 +177,8 @@ static bool is_elsewhere(const struct sw_roots *roots, sw_node node)
 	return n;
 }
 
-/* An address that is global under a condition only ("n > 64 ? out : buffer in shared memory"): what it is then.  Looks
-   a few sums deep; *condition is left alone if there is none. */
+/* An address that is global only under a condition ("n > 64 ? out : buffer in shared memory"): its global value.
+   Searches a few sums deep; *condition is unchanged if there is none. */
 static sw_node global_part(struct maker *m, sw_node node, uint32_t depth, sw_node *condition)
 {
 	struct sw_graph *g = &m->emit.ssa->graph;
@@ -251,7 +251,7 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 	add_site(&m->emit, &site, x, roots);
 }
 
-/* Something is done through an address that lies in a set; local memory leads on to what it holds. */
+/* An access through an address with a set of origins; for local memory, the contents are followed. */
 static void reach(struct maker *m, const struct sw_insn *x, sw_origin_set set, enum sw_why why)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&m->roots.origins, set, e);

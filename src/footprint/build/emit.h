@@ -25,7 +25,7 @@ struct sw_emit {
 	SW_VEC(struct sw_access_site) site;
 	SW_VEC(struct sw_footprint_symbol) symbol;
 	SW_VEC(char) string;
-	uint32_t unknown; /* term of a condition that nobody knows, + 1 */
+	uint32_t unknown;						     /* term of an unknown condition, + 1 */
 	struct sw_map term_of, loop_of, list_of, symbol_of, string_of, same; /* number + 1 */
 };
 

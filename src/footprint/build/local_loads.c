@@ -28,7 +28,7 @@ static bool find_base(const struct sw_graph *g, sw_node address, uint32_t *slot,
 	return false;
 }
 
-/* Looks at one store: false if what it may leave for the load can't be told. */
+/* Examines one store: false if the value that the load may read from it is unknown. */
 static bool consider(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, int64_t at, bool exact,
 		     const struct sw_value *load, sw_node *out, uint32_t *n)
 {

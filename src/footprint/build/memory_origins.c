@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Origins in memory.  Local memory is told apart by slot and offset, as far as addresses tell; shared memory is one;
- * module variables keep what their initialisers and the kernel itself put there.
+ * Origins in memory. Local memory is divided by slot and offset, where addresses give them; shared memory is one
+ * object; module variables hold what their initialisers and the kernel itself store there.
  */
 #include "footprint/build/roots.h"
 
 #include "footprint/flow/extern_functions.h"
 
-/* Keys of `contents`: slot << 32 | offset, and for offsets nobody knows, and for all of a slot together: */
+/* Keys of `contents`: slot << 32 | offset, and keys for unknown offsets and for a whole slot: */
 #define ANYWHERE   0xfffffffeu
 #define ALL	   0xffffffffu
 #define SYMBOLS	   0xffffffffull /* as slot: what was stored into module variable `offset` */
@@ -161,7 +161,7 @@ static void store(struct sw_roots *r, const struct sw_memory_op *use, const stru
 				 r->of[r->ssa->operand.at[use->value + k]]);
 }
 
-/* A bulk copy that reads global memory brings what it reads into shared memory. */
+/* A bulk copy that reads global memory stores the data in shared memory. */
 static void bring(struct sw_roots *r, sw_node from)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, r->of[from], e);

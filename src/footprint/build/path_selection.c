@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way control came, as far as that is the same for all threads of a launch. */
+/* Which path was taken, where that is the same for all threads of a launch. */
 #include "footprint/flow/induction.h"
 #include "footprint/build/terms.h"
 

@@ -249,7 +249,7 @@ static void settle(struct sw_roots *r)
 	r->unsettled = r->changed;
 }
 
-/* A word of the parameter block through which something is reached and nothing else can be the address: a pointer. */
+/* A word of the parameter block that an access uses, with no other candidate for the address: a pointer. */
 static bool find_pointers(struct sw_roots *r)
 {
 	size_t before = r->pointers.n;

@@ -21,7 +21,7 @@ struct sw_roots {
 void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, struct sw_roots *roots);
 void sw_roots_free(struct sw_roots *roots);
 
-/* A call whose function is not known or has no code that is: it may do anything to what it can reach. */
+/* A call of an unknown function, or of one without known code: it may access everything that it can reach. */
 bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_memory_op *use);
 
 /* memory_origins.c: what loads give and stores leave. */

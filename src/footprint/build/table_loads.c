@@ -58,7 +58,7 @@ static bool take_apart(struct sw_graph *g, sw_node address, struct place *out)
 			width = 32;
 		address = v.operand[second];
 	}
-	/* No variable is so large that its offsets would not be told by 32 bits. */
+	/* No variable is so large that its offsets need more than 32 bits. */
 	out->more = sw_graph_binary(g, SW_OP_ADD, 64, 0, out->more, sw_graph_extend(g, 64, 32, SW_SIGNED, narrow));
 	return width == 64 || out->base.op == SW_OP_LOCAL_ADDRESS;
 }

@@ -85,7 +85,7 @@ enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, CUT };
 struct recipe {
 	enum form form;
 	uint32_t n;
-	enum sw_why why;			 /* CUT: a number that nobody knows, because */
+	enum sw_why why;			 /* CUT: an unknown number, because */
 	uint32_t from, to;			 /* ELEMENT: bytes of the block */
 	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions behind the alternatives */
 };
@@ -114,7 +114,7 @@ static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
 	return SW_WHY_LOOP;
 }
 
-/* A join where launch values tell which way control came: a rank of tensors, a flag.  false: they don't. */
+/* A join where launch values decide which path was taken: a rank of tensors, a flag. false: they do not decide. */
 static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -231,8 +231,8 @@ static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
 	return at->op == SW_OP_CONST || at->op == SW_OP_SYMBOL_ADDRESS;
 }
 
-/* Is what nobody knows known to be data?  A MIX of nothing is a number of the hardware's that some thread has.  Tables
-   in constant memory and what was kept in local memory may well be masks. */
+/* Is this unknown value known to be data? A MIX of nothing is a hardware number that some thread has. Tables in
+   constant memory and values spilled to local memory may be masks. */
 static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct sw_value *v)
 {
 	bool data = (v->op == SW_OP_MIX && !v->n) || is_setting(t, v) || sw_path_conditions_are_data(t->ssa, node);
@@ -259,7 +259,8 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* why: what of several it is depends on more than the way that was taken, a table of pointers for one. */
+/* why: which of several values it is depends on more than the path that was taken, for example on a table of
+   pointers. */
 static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, enum sw_why why)
 {
 	uint32_t kept = 0;
@@ -340,7 +341,7 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 			      .imm = v->imm,
 			      .imm2 = v->imm2};
 	if (v->op == SW_OP_RANGE) {
-		/* Made before anything is loaded, and in no loop, there is no data that could go into it. */
+		/* Computed before any load, and in no loop: it cannot depend on data. */
 		uint32_t block = sw_ssa_block_of(t->ssa, node);
 		bool data = v->why == SW_WHY_FLOAT || v->why == SW_WHY_LOADED || v->why == SW_WHY_SHARED ||
 			    v->why == SW_WHY_CALL;

@@ -230,7 +230,7 @@ static void copy_call(struct copier *c, struct instance *in, const struct sw_ins
 		copy_called(c, in, call);
 }
 
-/* Targets of the copied jumps; RETURNs of a function that was copied into another go behind it. */
+/* Targets of the copied jumps; RETURNs of an inlined function jump to the end of the copy. */
 static void patch(struct copier *c, const struct instance *in)
 {
 	const struct sw_program_function *f = in->function;
@@ -275,7 +275,7 @@ static void copy_function(struct copier *c, struct instance *in)
 		} else
 			emit(c, in, x);
 	}
-	/* Whoever runs over the end of a function leaves it; behind a copy the caller goes on. */
+	/* Running past the end of a function returns from it; after an inlined copy the caller continues. */
 	in->at[f->insns] = (uint32_t)c->body->insn.n;
 	if (c->depth == 1)
 		*sw_vec_push(&c->body->insn) =

@@ -59,7 +59,7 @@ static uint8_t sound_width(uint32_t width)
 	return width == 1 || width == 8 || width == 16 || width == 32 || width == 64 ? (uint8_t)width : 64;
 }
 
-/* Numbers that a reader may have got wrong: out of range, the operation is one that nobody knows. */
+/* Numbers that a reader may have got wrong: if one is out of range, the operation counts as unknown. */
 static bool is_sound(const struct sw_insn *x)
 {
 	if (operands_of[x->op] != 255 && x->n != operands_of[x->op])
@@ -228,7 +228,7 @@ static void touch(const struct working *w)
 		result(w, loaded(w, use, at, 0));
 }
 
-/* Bulk copies and instructions nobody knows; what they leave in a register may be anything made of their operands. */
+/* Bulk copies and unknown instructions; their result in a register may be any function of their operands. */
 static void opaque(const struct working *w)
 {
 	struct working plain = *w;

@@ -7,7 +7,7 @@
 
 struct sw_renamer;
 
-/* What a variable holds here; a number that nobody knows if it was never written. */
+/* The value of a variable here; an unknown number if it was never written. */
 sw_node sw_renamer_read(struct sw_renamer *renamer, uint32_t var, uint8_t width, uint32_t block);
 /* guard: SW_NO_NODE, or a condition without which the variable stays as it is. */
 void sw_renamer_write(struct sw_renamer *renamer, uint32_t var, sw_node value, sw_node guard);

@@ -29,8 +29,8 @@ static void mark_headers(struct sw_flow *flow)
 	}
 }
 
-/* Blocks that reach the header's back edges without passing it.  Headers come in reverse postorder, so a loop inside is
-   found after the one around it and simply takes its blocks over. */
+/* Blocks that reach the header's back edges without passing the header. Headers are processed in reverse postorder,
+   so an inner loop is found after the outer one and takes over its blocks. */
 static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32_t *seen)
 {
 	uint32_t header = flow->loop.at[loop].header, n = 0;
@@ -51,7 +51,7 @@ static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32
 		b->loop = loop;
 		for (uint32_t i = 0; i < b->preds; i++) {
 			uint32_t p = flow->edge.at[b->pred + i];
-			/* Only in irreducible flow can a block lead in that the header does not dominate. */
+			/* A block that the header does not dominate can enter the loop only in irreducible flow. */
 			if (seen[p] == loop + 1 || !sw_flow_dominates(flow, header, p))
 				continue;
 			seen[p] = loop + 1;
@@ -60,7 +60,7 @@ static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32
 	}
 }
 
-/* Deeper than this, loops are not told apart: each level costs a walk over all blocks within. */
+/* Deeper loops are not distinguished: each level costs a walk over all blocks in it. */
 #define MAX_DEPTH 64
 
 void sw_flow_find_loops(struct sw_flow *flow)

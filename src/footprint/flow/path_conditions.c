@@ -6,9 +6,9 @@
 /* One condition is split into so many at most; lists are compared so far. */
 #define MAX_SPLIT  16
 #define MAX_COMMON 32
-/* Nodes looked at to see what a choice is made of. */
+/* Nodes examined to find the inputs of a choice. */
 #define MAX_MADE_OF 64
-/* So many ways into a block are told apart, and so many blocks looked at to see whether it can be passed by. */
+/* Maximum number of paths into a block that are distinguished, and of blocks examined for a path around it. */
 #define MAX_WAYS   8
 #define MAX_REGION 128
 
@@ -74,8 +74,8 @@ bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node)
 	return false;
 }
 
-/* Each way from a SWITCH excludes the others.  Where data do not decide that must not be taken for no condition: of the
-   functions that a launch value chooses among one is called, and the others touch nothing. */
+/* Each edge of a SWITCH excludes the others. Where data do not decide, this must not be dropped: of the functions
+   that a launch value selects from, one is called, and the others touch nothing. */
 static sw_node chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to)
 {
 	uint64_t *found = sw_map_put(&guards->chosen, (uint64_t)from << 32 | to);
@@ -144,8 +144,8 @@ uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
 
-/* Looks from the block that decides, past the join: true if some way from there ends, or goes round a loop, without
-   coming to the join, so that the join is not reached whenever the other is. */
+/* Searches from the deciding block past the join: true if some path from there ends, or loops, without reaching the
+   join, so that the join is not reached whenever the deciding block is. */
 static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 {
 	const struct sw_flow *flow = &f->ssa->flow;
@@ -172,7 +172,7 @@ static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 	return false;
 }
 
-/* All that a list says down to `end`, as one condition; SW_NO_NODE: too much. */
+/* All conditions of a list up to `end`, as one condition; SW_NO_NODE: too many. */
 static sw_node conjunction(struct sw_ssa *ssa, const struct sw_path_conditions *guards, uint32_t list, uint32_t end)
 {
 	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
@@ -185,8 +185,8 @@ static sw_node conjunction(struct sw_ssa *ssa, const struct sw_path_conditions *
 	return all;
 }
 
-/* One way or another must have been taken: if (a || b).  What is too much to say is a condition that nobody knows, for
-   it must not be taken for none. */
+/* One of several paths was taken: if (a || b). A condition that is too complex becomes an unknown one: it must not
+   count as no condition. */
 static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list, uint32_t end)
 {
 	struct sw_ssa *ssa = f->ssa;
@@ -206,7 +206,7 @@ static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list,
 				 : sw_path_conditions_add(ssa, f->guards, list, any);
 }
 
-/* What all ways into a block say, beside those that close loops: values known before a loop do not change in it. */
+/* Conditions common to all paths into a block, except back edges: values known before a loop do not change in it. */
 static uint32_t at_join(struct finder *f, uint32_t block)
 {
 	struct sw_ssa *ssa = f->ssa;

@@ -27,17 +27,17 @@ struct sw_path_conditions {
 /* Adds nodes to the graph (negations). */
 void sw_path_conditions_find(struct sw_ssa *ssa, struct sw_path_conditions *guards);
 void sw_path_conditions_free(struct sw_path_conditions *guards);
-/* The list with what `condition` being true says in front. */
+/* The list, with what holds if `condition` is true prepended. */
 uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list,
 				sw_node condition);
 /* What holds on the edge from block `from` to block `to`. */
 uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to);
-/* What both lists say, looking no further than to `end`. */
+/* The conditions common to both lists, up to `end`. */
 uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t a, uint32_t b,
 				   uint32_t end);
-/* The list, and something that is not known: a condition that was dropped must not be taken for none. */
+/* The list with an unknown condition: a dropped condition must not count as no condition. */
 uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list);
-/* Is the node made of what was loaded?  Tables in constant memory are code, as it were; what selects in them counts. */
+/* Does the node depend on loaded data? Tables in constant memory count as code; the index into them counts. */
 bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "footprint/flow/lift.h"
 
-/* Values of variables that a block changed, to be put back when its part of the tree of dominators is done. */
+/* Values of variables that a block changed, restored when its subtree of the dominator tree is done. */
 struct change {
 	uint32_t var;
 	sw_node was;
@@ -105,7 +105,7 @@ static uint8_t widest(const struct sw_ssa *ssa, const sw_node *in, uint32_t n)
 	return width;
 }
 
-/* Ways on which the variable was never written do not count: nobody who reads it came by them. */
+/* Paths on which the variable was never written do not count: no reader is reached by them. */
 static sw_node join_of(struct sw_ssa *ssa, uint32_t block, sw_node *in, uint32_t n)
 {
 	sw_node one = SW_NO_NODE;
@@ -153,7 +153,7 @@ static void open_block(struct sw_renamer *r, uint32_t block)
 	}
 }
 
-/* What the variables hold at the end of a block goes to the joins behind it. */
+/* The values of the variables at the end of a block go to the PHIs of its successors. */
 static void close_block(struct sw_renamer *r, uint32_t block)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
@@ -241,8 +241,8 @@ static void undo(struct sw_renamer *r, size_t to)
 	}
 }
 
-/* Over the tree of dominators; children in reverse postorder, so that all ways into a join but those that close loops
-   were walked before it. */
+/* Walks the dominator tree; children in reverse postorder, so all edges into a join except back edges were walked
+   before it. */
 static void walk(struct sw_renamer *r)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
@@ -287,7 +287,7 @@ static void find_widths(struct sw_renamer *r)
 	free(e);
 }
 
-/* Every variable is one PHI of all that is written to it, wherever. */
+/* Every variable is one PHI of all values that are written to it anywhere. */
 static void walk_flat(struct sw_renamer *r)
 {
 	struct sw_ssa *ssa = r->ssa;

@@ -36,17 +36,17 @@ struct sw_ssa {
 
 void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa);
 void sw_ssa_free(struct sw_ssa *ssa);
-/* Operands for PHIs of 64 bits that stand for two of 32: whoever makes nodes may bring up more of them, and so may
- * this. */
+/* Operands for 64-bit PHIs that replace two of 32 bits. Making nodes may create more of these PHIs, and so may this
+   function. */
 void sw_ssa_finish_pairs(struct sw_ssa *ssa);
-/* The block where a PHI, RANGE, MIX or LOADED comes to be; SW_NO_BLOCK for all others. */
+/* The block that defines a PHI, RANGE, MIX or LOADED; SW_NO_BLOCK for all others. */
 uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
 
-/* ---- stack_frames.c: local variables that nobody takes the address of are registers
+/* ---- stack_frames.c: local variables whose address is never taken are registers
  * ----------------------------------- */
 
 struct sw_stack_frames {
-	uint32_t regs, vars;   /* variables are numbered behind the registers: regs .. vars-1 */
+	uint32_t regs, vars;   /* variables are numbered after the registers: regs .. vars-1 */
 	struct sw_map element; /* slot << 32 | offset -> 1 + variable */
 	uint64_t *at;	       /* by instruction: slot << 32 | offset of a plain access, SW_NO_PLACE otherwise */
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous copies, tensor maps, matrices, textures and surfaces: what touches more than a register's worth.
- *
- * A copy into shared memory leaves values there that nobody followed, so the write is told as well.
+ * Asynchronous copies, tensor maps, matrices, textures and surfaces: accesses larger than a register. A copy into
+ * shared memory stores unknown values there, so the write is emitted as well.
  */
 #include <string.h>
 
@@ -139,8 +138,8 @@ void sw_ptx_discard(struct sw_ptx_reader *r, int arg)
 
 /* ---- tensor maps ---- */
 
-/* Changes a map of 128 bytes in memory.  Through a map with another address other memory is reached than the map's
-   encoding told: the address counts as read and written. */
+/* Changes a map of 128 bytes in memory. A map with another address gives access to memory that its encoding did not
+   name: the address counts as read and written. */
 void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand size = sw_operand_imm(128);

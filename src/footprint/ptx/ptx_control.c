@@ -74,7 +74,7 @@ static uint32_t slot_of(struct sw_ptx_reader *r, const struct sw_ptx_node *node,
 	if (sw_ptx_is_register(node)) {
 		sw_ptx_to_slot(r, slot, &node->thing);
 	} else {
-		/* As wide as a constant can be: what lies behind it in the slot is nobody's. */
+		/* As wide as a constant can be: the rest of the slot is unused. */
 		struct sw_operand value = sw_ptx_temp(r, sw_ptx_op1(SW_OP_MOV, 64, sw_ptx_use(r, node)));
 		sw_ptx_to_slot(r, slot, &(struct sw_ptx_thing){.bits = 64, .vector = 1, .a = value.reg});
 	}

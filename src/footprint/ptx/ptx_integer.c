@@ -102,7 +102,7 @@ void sw_ptx_with_carry(struct sw_ptx_reader *r, int arg)
 
 /* ---- sums, products ---- */
 
-/* add.sat, add.u16x2 and their like: modelled by nobody. */
+/* add.sat, add.u16x2 and similar instructions are not modelled. */
 static bool is_plain(const struct sw_ptx_reader *r)
 {
 	return type_of(r).class != SW_PTX_PACKED && !sw_ptx_has(r->op, "sat");

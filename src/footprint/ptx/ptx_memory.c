@@ -211,7 +211,7 @@ void sw_ptx_atom(struct sw_ptx_reader *r, int arg)
 	in_register(r, &place);
 	struct sw_insn insn = access(SW_OP_ATOMIC, &place, &s);
 	insn.flags |= (uint8_t)polls(r);
-	/* cas has two; what comes behind is a mailbox or a cache policy */
+	/* cas has two; further operands are a mailbox or a cache policy */
 	uint32_t values = sw_ptx_has(r->op, "cas") ? 2 : async ? (r->operands > 1) : 1;
 	for (uint32_t i = at + 1; i < r->operands && i <= at + values; i++)
 		add_values(r, sw_ptx_at(r, i), &s, &insn);

@@ -79,8 +79,8 @@ static const char *pass(const char *p, const char *end)
 	return p;
 }
 
-/* The lexer stands behind "{"; leaves it behind the brace that closes.  Only text is passed over here, not words: most
-   of a module is bodies of kernels that nobody asks for. */
+/* The lexer is after "{"; it is left after the closing brace. Skips text, not tokens: most of a module is bodies of
+   kernels that are not needed. */
 static const char *skip_body(struct walk *w)
 {
 	const char *p = w->l.at, *end = w->l.end;
@@ -185,8 +185,8 @@ static void read_function(struct walk *w)
 	*sw_vec_push(&m->functions) = f;
 }
 
-/* Behind "=": names whose addresses are in it.  Functions like generic(x) and 0xff(x) count as names that nobody
-   declared. */
+/* After "=": names whose addresses are in the initialiser. Functions like generic(x) and 0xff(x) count as undeclared
+   names. */
 static void read_initialiser(struct walk *w, struct sw_ptx_variable *v)
 {
 	size_t depth = 0;

@@ -102,8 +102,8 @@ void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
 	}
 }
 
-/* Generic and window addresses are one value here, which tells where it points.  Only a shared address may be a bare
-   number (its window begins at 0), so that becomes one when it is made generic. */
+/* Generic and window addresses are one value here, which implies its space. Only a shared address may be a bare
+   number (its window begins at 0), so it becomes one when it is made generic. */
 void sw_ptx_cvta(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = r->op->types ? r->op->type[0].bits : 64;

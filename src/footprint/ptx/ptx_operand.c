@@ -70,7 +70,7 @@ static void read_name(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 		sw_ptx_fail(r, "\"%.*s\" is not declared", (int)(r->l.n > 80 ? 80 : r->l.n), r->l.word);
 }
 
-/* "+ 16", "+-16", "- 4" behind a name or number, any number of them. */
+/* "+ 16", "+-16", "- 4" after a name or number, any number of them. */
 static void read_offsets(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 {
 	while (!r->failed && (is(r, '+') || is(r, '-'))) {
@@ -136,7 +136,7 @@ static void read_group(struct sw_ptx_reader *r, uint32_t at, unsigned depth)
 	next(r);
 }
 
-/* One operand; the lexer is left behind it. */
+/* One operand; the lexer is left after it. */
 static uint32_t read_one(struct sw_ptx_reader *r, unsigned depth)
 {
 	struct sw_ptx_node node = {.next = SW_PTX_NO_NODE, .first = SW_PTX_NO_NODE, .other = SW_PTX_NO_NODE};

@@ -35,7 +35,7 @@ static void skip_statement(struct sw_ptx_reader *r)
 
 /* ---- statements ---- */
 
-/* .branchtargets a, b; behind its label. */
+/* .branchtargets a, b; after its label. */
 static void read_targets(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 {
 	struct sw_ptx_thing targets = {.kind = SW_PTX_TARGETS, .a = (uint32_t)r->targets.n};
@@ -50,7 +50,7 @@ static void read_targets(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 	sw_ptx_bind(r, label.word, label.n, false, targets);
 }
 
-/* .calltargets a, b; behind its label: like .branchtargets, but of functions. */
+/* .calltargets a, b; after its label: like .branchtargets, but of functions. */
 static void read_callees(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 {
 	struct sw_ptx_thing callees = {.kind = SW_PTX_CALLEES, .a = (uint32_t)r->callees.n};

@@ -18,7 +18,7 @@ typedef void sw_ptx_meaning_fn(struct sw_ptx_reader *reader, int arg);
 
 #define SW_PTX_MAX_PARTS 24
 struct sw_ptx_opcode {
-	sw_ptx_meaning_fn *means; /* NULL: nobody knows it */
+	sw_ptx_meaning_fn *means; /* NULL: unknown */
 	int arg;		  /* for means */
 	uint8_t parts;
 	struct sw_ptx_part {
@@ -76,7 +76,7 @@ enum sw_ptx_node_kind {
 struct sw_ptx_node {
 	uint8_t kind;
 	bool negated;	/* !%p */
-	uint32_t next;	/* the operand behind it */
+	uint32_t next;	/* the operand after it */
 	uint32_t first; /* LIST, VECTOR, MEMORY: what is in it */
 	uint32_t other; /* %p|%q */
 	struct sw_ptx_thing thing;
@@ -139,7 +139,7 @@ struct sw_ptx_reader {
 	SW_VEC(struct sw_ptx_undo) undo;
 	SW_VEC(struct sw_ptx_pending) pending;
 	SW_VEC(struct sw_ptx_scope) scopes;
-	bool end_is_target; /* a label stands behind the last instruction */
+	bool end_is_target; /* a label is after the last instruction */
 
 	/* of the instruction in hand */
 	const struct sw_ptx_opcode *op;
@@ -245,7 +245,7 @@ struct sw_ptx_place sw_ptx_place(struct sw_ptx_reader *reader, const struct sw_p
 /* Redundant declarations of a function that several instructions share are fine. */
 #define SW_PTX_INSN(name, means, arg) sw_ptx_meaning_fn means;
 #include "footprint/ptx/ptx_insns.def"
-/* ptx_opcode.c: an instruction that nobody knows. */
+/* ptx_opcode.c: an unknown instruction. */
 sw_ptx_meaning_fn sw_ptx_unknown;
 /* ptx_bulk.c: st.bulk */
 sw_ptx_meaning_fn sw_ptx_st_bulk;

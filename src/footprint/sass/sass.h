@@ -47,7 +47,7 @@ struct sw_sass_op {
 	uint8_t words;
 	uint16_t flags;
 };
-/* NULL: nobody knows it. */
+/* NULL: unknown. */
 const struct sw_sass_op *sw_sass_op_of(uint64_t low, uint32_t arch);
 
 /* ---- cubin ------------------------------------------------------------------------------------------------------ */
@@ -102,7 +102,7 @@ struct sw_bytes sw_sass_cubin_targets(const struct sw_sass_cubin *cubin, uint64_
 
 /* ---- the reader's state ----------------------------------------------------------------------------------------- */
 
-/* What a register is known to hold, as far as straight code tells. */
+/* The known value of a register, from straight-line code. */
 enum sw_sass_known_kind { SW_KNOWN_NOTHING, SW_KNOWN_CONST, SW_KNOWN_SYMBOL };
 struct sw_sass_known {
 	uint32_t stamp; /* valid if it is the reader's */
@@ -152,7 +152,7 @@ struct sw_sass {
 	uint32_t temps;
 	struct sw_sass_known known[512]; /* of R and UR */
 	uint32_t stamp;
-	uint64_t unknown;			     /* instructions that nobody knows */
+	uint64_t unknown;			     /* unknown instructions */
 	const struct sw_sass_relocation *relocation; /* of the instruction in hand; NULL: none, or it was heeded */
 };
 

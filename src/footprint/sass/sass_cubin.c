@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reader needs of a cubin beside its kernels: sections, symbols, relocations, attributes.  Untrusted input. */
+/* What the reader needs of a cubin in addition to its kernels: sections, symbols, relocations, attributes. Untrusted
+   input. */
 #include <elf.h>
 #include <stdlib.h>
 

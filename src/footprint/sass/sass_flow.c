@@ -124,7 +124,7 @@ void sw_sass_lower_exit(struct sw_sass *s)
 static void enter(struct sw_sass *s, uint64_t target, uint32_t caller, bool listed)
 {
 	const struct sw_sass_instance *here = &s->instance.at[s->current];
-	if (here->depth >= SW_SASS_MAX_DEPTH) { /* goes on behind the call */
+	if (here->depth >= SW_SASS_MAX_DEPTH) { /* continues after the call */
 		sw_sass_wild(s, "a recursive function");
 		*(listed ? &s->target.at[caller] : &s->insn.at[caller].target) = (uint32_t)s->insn.n;
 		return;
@@ -138,7 +138,7 @@ static void enter(struct sw_sass *s, uint64_t target, uint32_t caller, bool list
 	*sw_vec_push(&s->instance) = new;
 }
 
-/* Where the instruction is not executed control goes on behind it. */
+/* If the instruction is not executed, control continues after it. */
 static struct sw_insn *skippable(struct sw_sass *s, enum sw_op op)
 {
 	struct sw_insn *i = sw_sass_emit(s, op, 32);

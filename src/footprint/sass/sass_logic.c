@@ -151,7 +151,7 @@ static struct sw_operand of_three(struct sw_sass *s, unsigned lut, unsigned widt
 	return sw_sass_binary(s, SW_OP_OR, width, one, zero);
 }
 
-/* The predicate tells whether any bit is set; it is or'ed (80: and'ed) with the one at 87. */
+/* The predicate says whether any bit is set; it is or'ed (80: and'ed) with the one at 87. */
 void sw_sass_lower_lop3(struct sw_sass *s)
 {
 	struct sw_operand x[3] = {sw_sass_plain(s, SW_SASS_A), sw_sass_plain(s, SW_SASS_B),

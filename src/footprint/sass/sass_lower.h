@@ -14,7 +14,7 @@ struct sw_sass_size {
 extern const struct sw_sass_size sw_sass_sizes[8];
 /* An instruction that is executed where the machine's is. */
 struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space);
-/* The predicate that tells how it went, if there is one. */
+/* The predicate that receives the outcome, if there is one. */
 void sw_sass_give_predicate(struct sw_sass *s);
 struct sw_operand sw_sass_or_zero(sw_reg reg);
 /* Address of a global or generic access; uniform_at: where its uniform register stands, which may be a descriptor. */

@@ -17,7 +17,7 @@ static unsigned volatile_of(const struct sw_sass *s)
 	return order == 0 || order == 4 ? 0 : SW_VOLATILE;
 }
 
-/* Atomics are strong anyway: only those that also the host may see are told apart. */
+/* Atomics are always strong: only those that the host may also see are distinguished. */
 static unsigned system_scope(const struct sw_sass *s)
 {
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 11 : 10) ? SW_VOLATILE : 0;
@@ -67,7 +67,7 @@ struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at,
 	return sw_sass_binary(s, SW_OP_ADD, 64, base, sw_sass_pair(s, ur));
 }
 
-/* The same of atomics: those that give the old value have no bit 90, and the descriptor is told elsewhere. */
+/* The same for atomics: those that return the old value have no bit 90, and the descriptor is encoded elsewhere. */
 static struct sw_operand atomic_address(struct sw_sass *s, bool result)
 {
 	unsigned told = s->cubin->arch < 100 ? 71 : result ? 63 : 81;

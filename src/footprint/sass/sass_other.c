@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machine instructions whose results are numbers that tell nothing, and those that nobody knows. */
+/* Machine instructions whose results are unknown numbers, and unknown instructions. */
 #include "footprint/sass/sass_lower.h"
 
 void sw_sass_lower_nothing(struct sw_sass *s)
@@ -20,8 +20,7 @@ static void predicates(struct sw_sass *s)
 		sw_sass_set(s, sw_sass_predicate_out(s, 84), 1, sw_sass_anything(s, 1));
 }
 
-/* Rd and the words behind it get `first`, or something made of what they held if it is not sure that they are written.
- */
+/* Rd and the following registers get `first`, or a mix with their old values if the write is conditional. */
 static void words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s))
 {
 	sw_reg rd = sw_sass_reg(s, 16, sw_sass_uniform(s));
@@ -184,7 +183,7 @@ void sw_sass_lower_r2p(struct sw_sass *s)
 	}
 }
 
-/* Bits 72-79.  Of the rest of the special registers none tells anything of addresses. */
+/* Bits 72-79. None of the other special registers says anything about addresses. */
 static const struct {
 	uint8_t number, special;
 } specials[] = {{0x00, SW_LANEID},  {0x21, SW_TID_X},	{0x22, SW_TID_Y},  {0x23, SW_TID_Z},

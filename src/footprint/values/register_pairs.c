@@ -31,7 +31,7 @@ static sw_node join_leaves(struct sw_register_pairs *p, sw_node low, sw_node hig
 		return sw_graph_const(p->graph, 64, (int64_t)((uint64_t)b << 32 | (uint32_t)a));
 	if (l->op == SW_OP_PARAM && h->op == SW_OP_PARAM && l->width == 32 && h->width == 32 && h->imm == l->imm + 4)
 		return sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_PARAM, .width = 64, .imm = l->imm}, NULL);
-	/* Windows: the upper half of a generic address tells the space.  That of local memory is taken as 0. */
+	/* Windows: the upper half of a generic address gives the space. That of local memory is assumed to be 0. */
 	if (h->op == SW_OP_SHARED_ADDRESS || l->op == SW_OP_SHARED_ADDRESS)
 		return sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_SHARED_ADDRESS, .width = 64}, NULL);
 	if (l->op == SW_OP_LOCAL_ADDRESS && is_constant(p, high, 0))
@@ -52,7 +52,7 @@ static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node h
 	return SW_NO_NODE;
 }
 
-/* Both are halves of one value, or one is, and the other what that half comes to. */
+/* Both are halves of one value, or one is a half and the other equals the other half. */
 static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	bool l = sw_register_pairs_is(p, low, SW_OP_LOW, 32), h = sw_register_pairs_is(p, high, SW_OP_HIGH, 32);
@@ -196,7 +196,7 @@ static void flatten(struct sw_register_pairs *p, sw_node n, struct terms *t, uns
 	}
 }
 
-/* The other factor if the term is `factor` times something, or shifted as if it were; SW_NO_NODE. */
+/* The other factor if the term is `factor` times a value, or an equivalent shift; else SW_NO_NODE. */
 static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 {
 	int64_t f, shift;
@@ -225,7 +225,7 @@ static sw_node narrow(struct sw_register_pairs *p, sw_node n)
 	return sw_register_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
 }
 
-/* xl * yl as machine code says it, or as the graph has made it; false: it is none. */
+/* xl * yl as machine code computes it, or as the graph has simplified it; false: it is no such product. */
 static bool factors_of(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
 {
 	bool multiplies =

@@ -235,7 +235,7 @@ static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		if (c == sw_fold_canonical(-1, m->width))
 			return o[1];
 	}
-	/* No bit in common: compilers write a sum so ("or.b32 %r2, %r1, 1" for an even r1). */
+	/* No common bit: compilers use this for sums ("or.b32 %r2, %r1, 1" for an even r1). */
 	if (m->width > 1 && (sw_known_bits(g, o[1], 3) <= sw_known_zeros(g, o[0], 3) ||
 			     sw_known_bits(g, o[0], 3) <= sw_known_zeros(g, o[1], 3)))
 		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], o[1]);

@@ -44,7 +44,7 @@ static struct sw_making making_of(const struct sw_value *v)
 				  v->bytes, (uint16_t)v->n, v->imm,   v->imm2};
 }
 
-/* Two loads, or two functions nobody models, of the same operands may well differ. */
+/* Two loads, or two unmodelled functions, of the same operands may differ. */
 static bool is_unique(uint8_t op)
 {
 	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED;

@@ -14,7 +14,7 @@
 typedef uint32_t sw_node;
 #define SW_NO_NODE UINT32_MAX
 
-/* Beside enum sw_op (and SW_TERM_STEP, SW_TERM_ANY, SW_TERM_ELEMENT, which are SW_OPS and the two behind it): */
+/* In addition to enum sw_op (and SW_TERM_STEP, SW_TERM_ANY, SW_TERM_ELEMENT, which are SW_OPS and the next two): */
 enum {
 	SW_VALUE_PHI = SW_OPS + 3, /* at the start of block imm, operand i: from its predecessor i */
 	SW_VALUE_LOADED,	   /* what a load or an atomic gave; operand 0: address */
@@ -80,7 +80,7 @@ sw_node sw_graph_compare(struct sw_graph *graph, enum sw_condition condition, ui
 			 sw_node b);
 /* From the low `bits` bits of a node to `width` bits. */
 sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uint8_t flags, sw_node a);
-/* The node in `width` bits: itself, cut down, or with zeros in front. */
+/* The node in `width` bits: itself, truncated, or zero-extended. */
 sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width);
 /* Any number of `width` bits; a new one each time. */
 sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why);
@@ -97,8 +97,8 @@ bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
 sw_node sw_register_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* PAIR, LOW, HIGH, ADDX and CARRY as arithmetic on 64 bits; SW_NO_NODE: it is none of these. */
 sw_node sw_register_pairs_whole(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
-/* Two PHIs of 32 bits in one block are one of 64: makes it (operands follow when both have theirs), or finds it;
-   SW_NO_NODE: there are too many already. */
+/* Combines two 32-bit PHIs of one block to one of 64 bits: makes it (operands follow when both have theirs), or
+   finds it; SW_NO_NODE: there are too many already. */
 #define SW_GRAPH_MAX_PAIRED (1u << 16)
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);
 /* The halves of such a PHI; false: it is none. */

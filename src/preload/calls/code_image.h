@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code images as the program hands them to the driver: what they are, how long, where they came from. */
+/* Code images as the program passes them to the driver: kind, length and origin. */
 #ifndef SW_PRELOAD_CALLS_CODE_IMAGE_H
 #define SW_PRELOAD_CALLS_CODE_IMAGE_H
 

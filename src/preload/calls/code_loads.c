@@ -89,8 +89,8 @@ CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *libr
 }
 
 /*
- * Before an unload.  What we know of the functions goes whether or not the call is recorded: a handle that comes back
- * with another parameter layout would make us read beyond the arrays of its next launch.
+ * Before an unload. The entries of the functions are removed whether or not the call is recorded: if a handle is reused
+ * with another parameter layout, we would read beyond the arrays of its next launch.
  */
 static bool unloading(struct sw_call *call, const struct sw_site *site, uint64_t handle)
 {

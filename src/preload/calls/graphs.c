@@ -8,7 +8,7 @@
 #include "preload/intercept/hook_state.h"
 #include "preload/platform/sys.h"
 
-/* What a description is bounded by; one that is cut off says so. */
+/* Bounds of a description; a truncated one says so. */
 #define MAX_NODES 65536u /* of an executable graph */
 #define MAX_DEPTH 16u	 /* child graphs in child graphs */
 
@@ -101,7 +101,7 @@ static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CU
 
 		while (back <= at && nodes[at - back] != walk->scratch->before[i])
 			back++;
-		/* One that comes later in the list is told by its handle. */
+		/* A node that comes later in the list is identified by its handle. */
 		walk->hash = sw_hash_u64(walk->hash ^ (back <= at ? back : SW_WORD(walk->scratch->before[i])));
 	}
 	if (bytes)
@@ -110,7 +110,7 @@ static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CU
 
 static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsigned int depth);
 
-/* Bodies of a conditional node: each is told as a node of its own that holds its nodes. */
+/* Bodies of a conditional node: each is recorded as a node of its own that holds its nodes. */
 static void bodies_walk(struct walk *walk, CUgraphNode node, unsigned int depth)
 {
 	const struct sw_table *known = &sw_state()->by_node;

@@ -69,7 +69,7 @@ void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgrap
 #define sw_graphs_node_EVENT_WAIT(call, x, node, e)   SW_NODE_GIVEN(call, x, node, WAIT_EVENT, &(e))
 #define sw_graphs_node_MEM_OPS(call, x, node, p)      SW_NODE_GIVEN(call, x, node, BATCH_MEM_OP, p)
 #define sw_graphs_node_CHILD(call, x, node, child)    sw_graphs_child_changed(call, x, node, child)
-/* Semaphores: what the node does is not told. */
+/* Semaphores: the node's operations are not recorded. */
 #define sw_graphs_node_OTHER(call, x, node, p)	  SW_NODE_GIVEN(call, x, node, EMPTY, NULL)
 #define sw_graphs_node_ANY(call, x, node, p)	  sw_graphs_any_changed(call, x, node, p)
 #define sw_graphs_node_ENABLED(call, x, node, on) sw_graphs_node_enabled(call, x, node, on)

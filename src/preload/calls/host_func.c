@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host functions: what the program enqueues is replaced by a function of ours that records when it ran.
- *
- * In a capture the function becomes a node that may run many times, or never: it is passed through unwrapped, since
- * what we hand over lives for one run.
+ * Host functions: a function of ours replaces the enqueued one and records when it ran. In a capture the function
+ * becomes a node that may run many times, or never: it is passed through unwrapped, because our argument lives for one
+ * run only.
  */
 #include "preload/intercept/contexts.h"
 #include "preload/calls/custom.h"
@@ -24,8 +23,8 @@ struct pending {
 };
 
 /*
- * Free ones, as a stack whose head carries a counter against ABA in the 16 bits that user addresses leave free.
- * Memory is never given back, so reading `next` of one that somebody else just took is harmless.
+ * Free entries, as a stack whose head has a counter against ABA in the 16 bits that user addresses leave free. Memory
+ * is never freed, so reading `next` of an entry that another thread just took is harmless.
  */
 static uint64_t free_head;
 
@@ -111,8 +110,8 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
 }
 
 /*
- * Whether work on the stream would be captured.  When the driver will not say (the legacy stream during somebody's
- * capture) it is not touched: "calling it does not invalidate the capture" (Driver API, cuStreamIsCapturing).
+ * Whether work on the stream would be captured; true if the driver does not say (the legacy stream during another
+ * thread's capture). The query is safe: "calling it does not invalidate the capture" (Driver API, cuStreamIsCapturing).
  */
 static bool capturing(const struct sw_site *site, CUstream stream)
 {

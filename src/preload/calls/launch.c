@@ -306,7 +306,7 @@ CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_P
 	return status;
 }
 
-/* The launches of CUDA 3 take shape and parameters from the function's state, which nobody can ask for. */
+/* The launches of CUDA 3 take shape and parameters from the function's state, which no call returns. */
 static bool launch_old(struct sw_call *call, const struct sw_site *site, CUfunction f, int width, int height,
 		       CUstream stream)
 {

@@ -43,8 +43,8 @@ void sw_graphs_origin(uint64_t node, uint64_t seq)
 		remember(node, seq);
 }
 
-/* Bodies of conditional nodes are told when the node is made, and never again: how many (0), and each of them (1 ...).
-   Above the bits of an address. */
+/* The driver returns the bodies of a conditional node when the node is created, and never again: how many (0), and
+   each of them (1 ...). Above the bits of an address. */
 uint64_t sw_graphs_body(uint64_t node, uint32_t i)
 {
 	return node ^ (uint64_t)(i + 1) << 48;

@@ -6,7 +6,7 @@
 #include "preload/intercept/driver.h"
 #include "preload/calls/fill.h"
 
-/* Each writes its record, zeroed before, and returns the bytes behind its structure. */
+/* Each writes its record, which is zeroed before, and returns the number of bytes after its structure. */
 static size_t kernel_fill(void *room, const void *params)
 {
 	const CUDA_KERNEL_NODE_PARAMS *p = params;
@@ -112,7 +112,7 @@ void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatc
 	}
 }
 
-/* All but the first lie behind the record. */
+/* All but the first are after the record. */
 static size_t batch_fill(void *room, const void *params)
 {
 	const CUDA_BATCH_MEM_OP_NODE_PARAMS *p = params;
@@ -131,7 +131,7 @@ static size_t batch_fill(void *room, const void *params)
 	return count ? (count - 1) * sizeof *r : 0;
 }
 
-/* One row a type: its record, how that is filled, which question tells its parameters. */
+/* One row a type: its record, how that is filled, which driver call returns its parameters. */
 union params {
 	CUDA_KERNEL_NODE_PARAMS kernel;
 	CUDA_MEMCPY3D memcpy;

@@ -4,7 +4,7 @@
  * it, handed out in exchange for the driver's pointers to all others.  The compiler checks each signature against
  * cuda.h, which declares every exported name.
  */
-/* Some 400 functions of one shape: their size is what counts, the time goes into what they call. */
+/* Some 400 functions of one shape: optimised for size, because the time is spent in the functions that they call. */
 #ifndef __clang__
 #pragma GCC optimize("Os")
 #endif
@@ -92,7 +92,7 @@
 		}                                                                                                      \
 		return sw_status;                                                                                      \
 	}
-/* What a failed call left behind its output pointers is not worth reading. */
+/* The outputs of a failed call are not meaningful. */
 #define FORM_AFTER(symbol, thread, where, record, fill, sig)                                                           \
 	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS, (void)0)
 #define FORM_ASK(symbol, thread, where, record, fill, sig)                                                             \

@@ -277,7 +277,7 @@ static bool stream_of_context(uint64_t stream, uint64_t id, uint64_t ended)
 	return id == ended;
 }
 
-/* The handle may come back as another context from now on. */
+/* From now on the driver may reuse the handle for another context. */
 static void context_end(uint8_t id)
 {
 	struct sw_state *state = sw_state();

@@ -27,7 +27,7 @@ CUcontext sw_context_current(void);
 uint8_t sw_context_of_stream(uint64_t stream);
 
 void sw_context_stream_made(uint64_t stream, uint8_t id);
-/* The stream is about to be destroyed: its handle may come back in another context.  Returns its context. */
+/* The stream is about to be destroyed: the driver may reuse its handle in another context. Returns its context. */
 uint8_t sw_context_stream_gone(uint64_t stream);
 
 /* After a successful call that changed a context; `handle` as in struct sw_rec_context_op. */

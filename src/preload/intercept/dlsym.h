@@ -17,7 +17,7 @@ extern void *sw_dlsym_real;
 void *sw_dlsym_find(void);
 struct sw_dlsym_answer {
 	void *value;
-	uint64_t decided; /* 0: let the real dlsym answer, as if we were not there */
+	uint64_t decided; /* 0: let the real dlsym answer, as without us */
 };
 struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller);
 

@@ -114,8 +114,8 @@ static struct identity *identity_build(const struct sw_loaded_object *object, vo
 }
 
 /*
- * The driver's own word on what it hands out for each name, version and default stream: should it hand out other
- * addresses than those that it exports, they are known too.
+ * The pointers that the driver itself returns for each name, version and default stream: if they differ from the
+ * exported addresses, they are known too.
  */
 static void identity_ask(struct identity *identity)
 {

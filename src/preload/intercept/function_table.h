@@ -17,7 +17,7 @@ struct sw_kernel_entry {
 	uint32_t id;	 /* FUNCTION record's */
 	uint32_t params; /* entries in layout */
 	uint32_t bytes;	 /* of the parameter block: end of its last parameter */
-	uint8_t known;	 /* 1: layout is what the driver told */
+	uint8_t known;	 /* 1: the layout is from the driver */
 	uint8_t gaps;	 /* 1: bytes of the block belong to no parameter */
 	uint16_t room;	 /* entries that fit into layout */
 	uint64_t owner;	 /* CUmodule or CUlibrary, 0 unknown */
@@ -37,8 +37,8 @@ uint64_t sw_functions_library_of(CUkernel kernel);
 /* A module that the driver made of a library: its functions come from the library's image. */
 void sw_functions_module_of(uint64_t module, uint64_t library);
 
-/* A module or library is about to be unloaded: its functions' handles may come back as others.  Returns the id of its
-   image. */
+/* A module or library is about to be unloaded: the driver may reuse the handles of its functions. Returns the id of
+   its image. */
 uint32_t sw_functions_unload(uint64_t code);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every wrapper does around a call of the driver: find the real function, start the call, say in which context
- * it works.  The recorder behind it is recorder.h.
+ * What every wrapper does around a call of the driver: find the real function, start the call, say in which context it
+ * works. It records through recorder.h.
  */
 #ifndef SW_PRELOAD_INTERCEPT_HOOK_H
 #define SW_PRELOAD_INTERCEPT_HOOK_H

@@ -24,7 +24,7 @@
 #define SW_STATE_ANNOTATIONS  8	  /* functions of syncwatch.h that leave records of their own */
 #define SW_STATE_DESCRIPTIONS (SW_ID_COUNT + SW_STATE_UNKNOWN + SW_STATE_ANNOTATIONS)
 
-#define SW_STATE_RETIRED 512 /* entries of functions that nobody uses again yet: a launch may still look at one */
+#define SW_STATE_RETIRED 512 /* entries of functions that are not reused yet: a launch may still read one */
 
 struct sw_state_context {
 	CUcontext handle; /* NULL: ended */

@@ -23,7 +23,7 @@ static void *map_pages(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Without memory behind it, and zero. */
+/* Without memory, and zero. */
 static void empty_pages(void *at, size_t bytes)
 {
 	const int saved = errno;
@@ -48,7 +48,7 @@ static inline uint64_t word_of(const struct slot *slots, uint32_t log)
 	return (uint64_t)(uintptr_t)slots | log;
 }
 
-/* A reader that is in slots which became others may find no free one among them, nor what it looks for. */
+/* A reader in slots that were reused may find neither a free slot nor its key. */
 static inline __attribute__((always_inline)) uint64_t find(uint64_t word, uint64_t key)
 {
 	const struct slot *slots = slots_of(word);
@@ -172,7 +172,7 @@ bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 	return true;
 }
 
-/* A deleted key whose search goes on to a free slot holds nobody's way: its slot is free again, too. */
+/* A deleted key followed by a free slot is on no search path: its slot is free again, too. */
 static void clean(struct sw_table *table, uint64_t at)
 {
 	struct slot *slots = slots_of(table->slots);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Second way in: pointers that the driver hands out itself.  cudart, shared or static, asks for all of its functions
- * so, with flag 0 for the legacy and 2 for the per-thread default stream; what comes back is told apart by the pointer.
+ * Second way in: pointers that the driver returns itself. cudart, shared or static, gets all of its functions this way,
+ * with flag 0 for the legacy and 2 for the per-thread default stream; the returned pointer identifies the function.
  */
 #include "preload/intercept/hook.h"
 #include "preload/intercept/requesters.h"

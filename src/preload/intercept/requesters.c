@@ -9,7 +9,8 @@
 #include "preload/intercept/hook_state.h"
 
 #define REQUESTERS SW_STATE_REQUESTERS
-/* cudart asks for about 440 functions before its first call (measured, 13.0); nobody who asks himself needs so many. */
+/* cudart asks for about 440 functions before its first call (measured, 13.0); other users of the driver need far
+   fewer. */
 #define RUNTIME_REQUESTS 100
 
 struct requester {

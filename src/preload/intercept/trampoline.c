@@ -54,7 +54,7 @@ __attribute__((used)) void *sw_trampoline_count(uint64_t index, const uint64_t *
 	if (r)
 		memcpy(r->args, args, sizeof r->args);
 	sw_call_publish(&call);
-	/* The call goes on without us, so neither its status nor its duration is known. */
+	/* The call continues without us, so neither its status nor its duration is known. */
 	sw_call_leave(&call, 0);
 	return taken[index].real;
 }

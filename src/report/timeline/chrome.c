@@ -136,7 +136,7 @@ static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns
 		sw_chrome_count(c, stream, t_ns, 0, news);
 }
 
-/* A host function's run is seen: what was before it is done when it starts, and it is done when it ends. */
+/* A host function's run is recorded: earlier work is complete when it starts, and the function itself when it ends. */
 static void host_func_ran(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
 {
 	const struct sw_rec_host_func *run = (const struct sw_rec_host_func *)(const void *)op->record->rec;
@@ -215,7 +215,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 	}
 	struct open_call *open = sw_vec_push(&c->open);
 	*open = (struct open_call){*op, *op->record->rec, *op->record};
-	open->op.enqueues = false; /* nothing of what it enqueued is known */
+	open->op.enqueues = false; /* the work that it enqueued is unknown */
 }
 
 static void on_begin(void *arg, const struct sw_judgement *so_far)

@@ -38,7 +38,7 @@ enum {
 
 enum {
 	REMEMBERED = 1 << 16, /* calls to which an arrow can still be drawn */
-	EDGES = 4096,	      /* edges that wait for their call to be told */
+	EDGES = 4096,	      /* edges whose call has not been reported yet */
 	RELEASE_NS = 1000,    /* how long the end of a wait is drawn at most */
 	COUNTER_NS = 1000     /* the counter is drawn at most so often */
 };
@@ -112,18 +112,18 @@ struct sw_chrome {
 	struct waiting {
 		struct sw_hb_edge edge;
 		uint32_t from_stream;
-		uint64_t told; /* operations told when it came */
+		uint64_t told; /* operations reported when it came */
 	} * edges;
 	size_t edge_n;
 	uint64_t told, end_ns;
 	SW_VEC(struct open_call) open;
-	SW_VEC(struct hazard) hazards; /* whose later side has not been told yet */
+	SW_VEC(struct hazard) hazards; /* whose later side has not been reported yet */
 };
 
 /* ---- chrome.c ---- */
 
 const char *sw_chrome_category(const struct sw_work *work);
-/* What is the same in all slices of devices, up to the first that tells of their time. */
+/* The part that is the same in all slices of devices, up to the first field about their time. */
 void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work);
 
 /* ---- chrome_timed.c ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrows between slices, and what they come from: edges of the order, hazards. */
+/* Arrows between slices, from edges of the order and hazards. */
 #include "report/timeline/chrome.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 {
 	struct sw_chrome *c = arg;
 	(void)to_stream;
-	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is told; locks would be a
-	 * thicket. */
+	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is reported; arrows for locks
+	   would be too many. */
 	if (edge->kind == SW_EDGE_ENQUEUE || edge->kind == SW_EDGE_CALLBACK || edge->kind == SW_EDGE_HOST)
 		return;
 	if (c->edge_n == EDGES) {
@@ -50,9 +50,9 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 
 /*
  * The end of a wait, as a slice within the call's slice: an arrow needs a slice that starts after the work did, because
- * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later.  It ends before the
- * call: of two ends in one nanosecond, floating point can put the inner one behind, and Chromium's panel then leaves it
- * out.
+ * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later. It ends before the
+ * call: if both ended in the same nanosecond, floating point could put the inner end after the outer one, and
+ * Chromium's panel would then drop the slice.
  */
 static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
 {
@@ -100,7 +100,7 @@ static void draw_edge(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 		sw_chrome_arrow_from_call(c, w->edge.from_seq, call, names[w->edge.kind], kinds[w->edge.kind]);
 }
 
-/* A wait's edges are told just before its call and name the record of its end; the others name the call itself. */
+/* A wait's edges are reported just before its call and name the record of its end; other edges name the call itself. */
 void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
 {
 	size_t kept = 0;

@@ -29,7 +29,7 @@ static struct nvtx_track *new_track(struct sw_chrome *c, const struct sw_nvtx_sp
 	return &c->nvtx.at[c->nvtx.n - 1];
 }
 
-/* Spans are told in the order of their ends. */
+/* Spans are reported in the order of their ends. */
 static struct nvtx_track *track_of(struct sw_chrome *c, const struct sw_nvtx_span *span)
 {
 	uint32_t alike = 0;

@@ -114,7 +114,7 @@ void sw_chrome_count(struct sw_chrome *c, uint32_t stream, uint64_t ns, uint64_t
 	uint32_t device = sw_chrome_device(c, stream);
 	struct counter *counter = counter_of(c, (int)device);
 	if (ns < counter->last_ns)
-		ns = counter->last_ns; /* threads are told in the order of their calls, not of the clock */
+		ns = counter->last_ns; /* threads are reported in the order of their calls, not of the clock */
 	if (counter->changed && ns >= counter->ns + COUNTER_NS)
 		counter_write(c, device, counter);
 	if (!counter->changed)

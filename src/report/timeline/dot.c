@@ -119,7 +119,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 	free(text);
 }
 
-/* Edges from what is no longer among the latest few. */
+/* Edges from work that is no longer among the latest few. */
 static void forget_lines(struct sw_dot *d)
 {
 	uint64_t oldest = d->nodes.n ? d->nodes.at[0].seq : 0;

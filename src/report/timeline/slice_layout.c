@@ -77,7 +77,7 @@ void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const st
 		lay_out(lay, stream, s->done, s->done_ns, true);
 	if (held(s) >= MOST)
 		lay_out(lay, stream, MOST / 2, s->work.at[s->first + MOST / 2].not_before, false);
-	/* A call that waits is told when it ends, later than what other threads enqueued meanwhile. */
+	/* A call that waits is reported when it ends, after work that other threads enqueued meanwhile. */
 	size_t at = s->work.n;
 	sw_vec_push(&s->work);
 	for (; at > s->first && s->work.at[at - 1].seq > work->seq; at--)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When did enqueued work run, going by what the host could tell?
+ * When did enqueued work run, as far as the host could observe?
  *
  * Known are the enqueue, the order within the stream, and the moment at which the host learnt that it was done.  Work
  * that one observation covers is laid end to end: each piece starts no earlier than its own enqueue and the end of the
  * one before, and together they fill the time up to the observation in equal parts.  So slices of a stream never
- * overlap.  Memory is bounded: a stream that nobody ever waits for gives up its oldest work as never observed.
+ * overlap.  Memory is bounded: the oldest work of a stream that nothing waits for is dropped as never
+ * observed.
  */
 #ifndef SW_REPORT_TIMELINE_SLICE_LAYOUT_H
 #define SW_REPORT_TIMELINE_SLICE_LAYOUT_H

@@ -79,7 +79,7 @@ struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool lin
 	return to;
 }
 
-/* Puts every node behind what it depends on; false: there is a cycle. */
+/* Sorts every node after its dependencies; false: there is a cycle. */
 static bool sort(struct sw_sim_graph *graph)
 {
 	struct sw_map placed = {0};

@@ -80,7 +80,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g
 	return CUDA_SUCCESS;
 }
 
-/* Kernels are not executed, so nobody changes the value: a loop whose condition holds runs once. */
+/* Kernels are not executed, so the value never changes: a loop whose condition holds runs once. */
 static unsigned chosen(const CUDA_CONDITIONAL_NODE_PARAMS *p)
 {
 	unsigned value = sw_sim.conditions.at[p->handle - 1];

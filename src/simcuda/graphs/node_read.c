@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What graph nodes are made of, told to the user. */
+/* Queries for the parameters of graph nodes. */
 #include "simcuda/sim.h"
 
 #include <string.h>

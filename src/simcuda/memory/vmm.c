@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Virtual memory: addresses are reserved, memory is made, one is mapped to the other.
- *
- * The addresses bring the bytes behind them along, so memory that is mapped twice does not show the same bytes.
+ * Virtual memory: addresses are reserved, memory is created, one is mapped to the other. The bytes belong to the
+ * addresses, so memory that is mapped twice does not show the same bytes.
  */
 #include "simcuda/sim.h"
 

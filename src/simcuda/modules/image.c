@@ -45,7 +45,7 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *entry)
 	return 0;
 }
 
-/* Bytes of a cubin as its headers say: its tables stand behind everything else. */
+/* Size of a cubin according to its headers: its tables are after everything else. */
 static size_t cubin_bytes(const void *image)
 {
 	Elf64_Ehdr h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulated CUDA runtime.  It reaches the driver as the real one does: one dlsym("cuGetProcAddress_v2") on a
- * dlopen'ed libcuda.so.1, then one request per entry point, version and flag; so what hooks the real boundary hooks
+ * The simulated CUDA runtime. It reaches the driver as the real one does: one dlsym("cuGetProcAddress_v2") on a
+ * dlopen'ed libcuda.so.1, then one request per entry point, version and flag. Hooks at the real boundary therefore hook
  * this one too.
  */
 #ifndef SW_SIMCUDA_RUNTIME_RT_H
