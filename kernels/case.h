@@ -160,7 +160,7 @@ inline cudaEvent_t new_event(unsigned flags = cudaEventDisableTiming)
 	return e;
 }
 
-/* The usual end of a program: everything is done before anything is given back. */
+/* The usual end of a program: everything is done before anything is returned. */
 inline void finish(std::initializer_list<cudaStream_t> streams, std::initializer_list<cudaEvent_t> events,
 		   std::initializer_list<float *> device, std::initializer_list<float *> pinned = {})
 {

@@ -27,7 +27,7 @@ inline cudaGraphExec_t end_capture(cudaStream_t origin)
 	return instantiate(end_capture_graph(origin));
 }
 
-/* The usual order: what runs is done before it is given back. */
+/* The usual order: what runs is done before it is returned. */
 inline void finish_graphs(std::initializer_list<cudaGraphExec_t> execs)
 {
 	CHECK(cudaDeviceSynchronize());

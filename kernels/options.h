@@ -112,7 +112,7 @@ inline void hot_begin()
 	hot_began = std::chrono::steady_clock::now();
 }
 
-/* Call when the work is known to be done; only the first call behind hot_begin() counts. */
+/* Call when the work is known to be done; only the first call after hot_begin() counts. */
 inline void hot_end()
 {
 	if (hot_began == std::chrono::steady_clock::time_point())

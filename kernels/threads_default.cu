@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	constexpr int THREADS = 3;
 	float *host = pinned_buffer(), *shared = device_buffer(), *own[THREADS];
 	std::vector<std::thread> threads;
-	pthread_barrier_t all_issued; /* a thread that waits for its stream would order the next one behind it */
+	pthread_barrier_t all_issued; /* a thread that waits for its stream would order the next one after it */
 
 	pthread_barrier_init(&all_issued, nullptr, THREADS);
 	for (int i = 0; i < THREADS; i++)

@@ -16,7 +16,7 @@
 #include "report/symbols/demangle.h"
 #include "report/listing/kernel_listing.h"
 
-/* A kernel that is to be told of. */
+/* A kernel that is to be reported. */
 struct kernel {
 	const struct sw_trace_function *function; /* NULL: of a file */
 	char *name, *where;
@@ -117,7 +117,7 @@ static int read_trace(struct kernels *k, const char *path, struct sw_error *erro
 	while ((rc = sw_reader_next(k->reader, &record, error)) == 1)
 		if (record.rec->kind == SW_REC_LAUNCH)
 			count_launch(k, &record);
-	/* A damaged trace is told of as far as it goes. */
+	/* A damaged trace is shown of as far as it goes. */
 	find_images(k);
 	return rc;
 }
@@ -136,7 +136,7 @@ static int add_kernel(void *arg, const struct sw_cubin_kernel *found)
 	return 0;
 }
 
-/* An image that can't be read does not hide the others: the first reason is told at the end. */
+/* An image that can't be read does not hide the others: the first reason is reported at the end. */
 static int read_file(struct kernels *k, const char *path, struct sw_error *error)
 {
 	int rc = sw_code_file_open(path, &k->file, error), first = 0;

@@ -28,7 +28,7 @@ static const struct option_row rows[] = {
 };
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
-/* The row of "--name", "--name=value" or "-x"; *value is what stands behind it in the same argument, or NULL. */
+/* The row of "--name", "--name=value" or "-x"; *value is what stands after it in the same argument, or NULL. */
 static const struct option_row *find_row(const char *argument, int command, const char **value)
 {
 	*value = NULL;

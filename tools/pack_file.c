@@ -69,7 +69,7 @@ static void tell(const char *file, const struct sw_pack_sums *sums)
 		fprintf(stderr, "syncwatch: not packed: %s\n", sums->unusable.at[i]);
 }
 
-int sw_pack_file(const char *trace, const char *file, bool told)
+int sw_pack_file(const char *trace, const char *file, bool shown)
 {
 	struct sw_pack_options options = {.version = PACKAGE_VERSION, .compress = fnmatch("*.swt", file, 0) != 0};
 	struct sw_pack_sums sums;
@@ -88,7 +88,7 @@ int sw_pack_file(const char *trace, const char *file, bool told)
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	} else if (sw_output_close(&output, &error)) {
 		status = sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	} else if (told) {
+	} else if (shown) {
 		tell(file, &sums);
 	}
 	sw_pack_sums_free(&sums);

@@ -224,7 +224,7 @@ enum {
  * `before` x u64, the nodes that this one depends on, and `work_bytes` of the record that the node's work would be on a
  * stream (LAUNCH with its parameter block, COPY_ND, SET, HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its
  * header only kind, words and flags count); 0: the node has no work of these kinds.  A node of memory operations has a
- * MEM_OP for each, one behind the other.  CHANGED of a child graph's node: `nodes` records with what it holds now
+ * MEM_OP for each, one after the other.  CHANGED of a child graph's node: `nodes` records with what it holds now
  * follow.
  */
 struct sw_rec_graph_node {
@@ -276,7 +276,7 @@ enum sw_annotation {
 	SW_NOTE_READS = 1,   /* the next launch on the stream reads [address, address + bytes) */
 	SW_NOTE_WRITES,	     /* the same, writes */
 	SW_NOTE_BLOCK_BEGIN, /* part of an allocation is handed out, at this point of the stream */
-	SW_NOTE_BLOCK_END,   /* and given back */
+	SW_NOTE_BLOCK_END,   /* and returned */
 	SW_NOTE_IGNORE,	     /* accesses of the range are not judged, from now on */
 	SW_NOTE_JUDGE,	     /* they are again */
 	SW_NOTE_BEFORE,	     /* the stream so far happens before whoever says AFTER with the same `address` later */
@@ -403,7 +403,7 @@ enum sw_range_op {
 	SW_RANGE_START, /* with an id, by which any thread may end it */
 	SW_RANGE_END
 };
-/* Written by libsyncwatch-nvtx.so.  A range that was open before recording began is told when it begins. */
+/* Written by libsyncwatch-nvtx.so.  A range that was open before recording began is reported when it begins. */
 struct sw_rec_range {
 	struct sw_rec h;
 	uint64_t domain; /* which one, 0 the default */

@@ -23,7 +23,7 @@ extern "C" {
 
 #define SYNCWATCH_HOST ((void *)-1)
 
-/* What is passed for a call; the values are those of enum sw_annotation in format.h, names come behind. */
+/* What is passed for a call; the values are those of enum sw_annotation in format.h, names come after. */
 enum syncwatch_op {
 	SYNCWATCH_READS = 1,
 	SYNCWATCH_WRITES,
@@ -76,7 +76,7 @@ static inline void syncwatch_writes(void *stream, const void *address, size_t by
 
 /*
  * A suballocator hands out part of an allocation, and takes it back, in the order of the stream (as cudaMallocAsync and
- * cudaFreeAsync do): uses that are not ordered behind the begin or before the end are findings, and so are uses of what
+ * cudaFreeAsync do): uses that are not ordered after the begin or before the end are findings, and so are uses of what
  * was taken back.  A block that begins where another lives ends that one.
  */
 static inline void syncwatch_block_begin(const void *address, size_t bytes, void *stream)

@@ -9,7 +9,7 @@
 
 #include "api/ids.h"
 
-/* All strings, one behind the other; the members say where each begins. */
+/* All strings, one after the other; the members say where each begins. */
 static const struct names {
 	char none[1];
 #define SW_CU_SYMBOL(symbol, name, runtime, ...)                                                                       \

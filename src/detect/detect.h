@@ -330,7 +330,7 @@ struct sw_judgement {
 bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint64_t *start_ns, uint64_t *end_ns);
 
 /* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two
-   records is told at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with
+   records is reported at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with
    dur_ns 0. */
 struct sw_operation {
 	struct sw_access what;		   /* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */

@@ -165,7 +165,7 @@ struct sw_reach {
 	uint32_t site;			  /* one that makes it, for the evidence string */
 	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
 	uint64_t address, width, pitch, rows, slice, slices;
-	bool below; /* OPEN: may as well lie in front of the pointer: a negative stride, a step back */
+	bool below; /* OPEN: may as well lie before the pointer: a negative stride, a step back */
 };
 struct sw_reaches {
 	struct sw_reach *at;

@@ -35,7 +35,7 @@ static void print_operand(FILE *f, struct sw_operand o)
 		fprintf(f, "r%u", o.reg);
 }
 
-/* src[from ...], each behind a comma or what `first` says */
+/* src[from ...], each after a comma or what `first` says */
 static void print_operands(FILE *f, const struct sw_insn *i, unsigned from, const char *first)
 {
 	for (unsigned k = from; k < i->n; k++) {

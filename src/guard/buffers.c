@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host memory that CUDA was told of, sorted by address. */
+/* Host memory that CUDA knows of, sorted by address. */
 #include "guard/guard.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ static struct sw_buffer buffers[BUFFERS];
 static uint32_t n;
 static bool aliased; /* some have another address on the device */
 
-/* The first that ends behind the address. */
+/* The first that ends after the address. */
 static uint32_t from(uint64_t address)
 {
 	uint32_t lo = 0, hi = n;

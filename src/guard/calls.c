@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of libc that hand buffers to the kernel: the pages are released before the call and stay so until it has
- * returned, since the kernel answers EFAULT where it may not write.  What the call touched is recorded behind it, when
+ * returned, since the kernel answers EFAULT where it may not write.  What the call touched is recorded after it, when
  * it is known how many bytes that was.
  *
  * Not seen: system calls made without libc, io_uring, libc's own threads (aio, getaddrinfo_a).

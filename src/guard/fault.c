@@ -53,8 +53,8 @@ static bool of_driver(uint64_t address)
 	return address >= driver.lo && address < driver.hi;
 }
 
-/* The driver copies on the program's behalf, on threads of its own too; what it copies is told by the call.  Most of it
-   is done by libc's memcpy, whose return address is on top of the stack. */
+/* The driver copies on the program's behalf, on threads of its own too; what it copies is reported by the call.  Most
+   of it is done by libc's memcpy, whose return address is on top of the stack. */
 static bool by_driver(const ucontext_t *c)
 {
 	const greg_t *r = c->uc_mcontext.gregs;

@@ -5,7 +5,7 @@
  *     attach.c    finds the recorder
  *     work.c      what the recorder's records mean here
  *     lanes.c     which work is known to be done
- *     buffers.c   the host buffers that CUDA was told of
+ *     buffers.c   the host buffers that CUDA knows of
  *     pages.c     which pages are protected, for which work
  *     fault.c     an access to such a page
  *     chain.c     faults that are not ours: as if we were not there
@@ -33,7 +33,7 @@
 /* NULL: no recorder, or one of another version; then everything passes through. */
 extern const struct sw_companion *sw_guard_recorder;
 
-/* The lock.  Returns the signal mask to give back. */
+/* The lock.  Returns the signal mask to return. */
 uint64_t sw_guard_lock(void);
 void sw_guard_unlock(uint64_t mask);
 /* In a fork child: nobody else is there. */
@@ -129,7 +129,7 @@ void sw_work_forget(void);
 
 /* The handler for SIGSEGV. */
 void sw_fault_handle(int signal, siginfo_t *info, void *context);
-/* Notes where libcuda lies: what it touches is told by its calls. */
+/* Notes where libcuda lies: what it touches is reported by its calls. */
 void sw_fault_start(void);
 /* Records that a call of libc touched memory; `frame` is that of the exported function. */
 void sw_fault_tell(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame);
@@ -149,7 +149,7 @@ void sw_signals_block(void);
 /* A fault that is not ours: the program's handler, or the default action. */
 void sw_chain_pass(int signal, siginfo_t *info, void *context);
 
-/* Program's functions behind ours: RTLD_NEXT. */
+/* Program's functions after ours: RTLD_NEXT. */
 void *sw_guard_next(const char *name);
 #define SW_NEXT(pointer, name)                                                                                         \
 	do {                                                                                                           \

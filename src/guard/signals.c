@@ -162,7 +162,7 @@ static int set_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, con
 {
 	sigset_t without;
 	bool was = blocked, member = false;
-	/* Blocked in truth: the recorder does so while it must not be interrupted, and gives it back itself. */
+	/* Blocked in truth: the recorder does so while it must not be interrupted, and frees it itself. */
 	if (real(SIG_BLOCK, NULL, &without) || sigismember(&without, SIGSEGV) == 1)
 		return real(how, set, old);
 	if (set) { /* which may be `old`, too */

@@ -44,12 +44,12 @@ struct sw_mangled_type sw_mangled_add(struct sw_mangled *p, struct sw_mangled_ty
 void sw_mangled_source_name(struct sw_mangled *p);
 
 /*
- * <nested-name> behind the N.  Every prefix is a candidate; the whole name is one only when it is a type.  *args
+ * <nested-name> after the N.  Every prefix is a candidate; the whole name is one only when it is a type.  *args
  * receives the template arguments of the last component that has some; *templated says whether the last one does.
  */
 void sw_mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_mangled_list *args, bool *templated);
 
-/* <template-args> behind the I. */
+/* <template-args> after the I. */
 void sw_mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *out);
 
 /* <template-param>: T_, T0_, ... */

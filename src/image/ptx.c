@@ -38,7 +38,7 @@ static int bad(const struct sw_ptx_lexer *l, const char *text, const char *what,
 }
 
 /* .param [.align N] type [.ptr [.space] [.align N]] name [ "[" count "]" ]..., the lexer stands on .param.  On return
-   it stands on the comma or parenthesis behind it. */
+   it stands on the comma or parenthesis after it. */
 static int read_param(struct sw_ptx_lexer *l, const char *text, struct entry *e, struct sw_error *error)
 {
 	uint64_t bytes = 0, align = 0, number;
@@ -77,7 +77,7 @@ static int read_param(struct sw_ptx_lexer *l, const char *text, struct entry *e,
 	return 0;
 }
 
-/* The lexer stands behind the name.  Kernels without parameters may leave the parentheses out. */
+/* The lexer stands after the name.  Kernels without parameters may leave the parentheses out. */
 static int read_params(struct sw_ptx_lexer *l, const char *text, struct entry *e, struct sw_error *error)
 {
 	int rc;

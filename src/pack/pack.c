@@ -10,7 +10,7 @@
 /* Of what is compressed before it goes into the trace: images are held like that, and expanded when they are read. */
 #define CODE_LEVEL 9
 
-/* The header page, and what a newer version may have put behind it. */
+/* The header page, and what a newer version may have put after it. */
 static int put_header(const struct sw_pack_copy *copy, const struct sw_pack_chunks *chunks,
 		      struct sw_pack_stream *stream, struct sw_error *error)
 {

@@ -218,7 +218,7 @@ static int take(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
-/* That there is code for an architecture is told by one entry at least, launched kernels or not. */
+/* That there is code for an architecture is reported by one entry at least, launched kernels or not. */
 static void stand_in(struct fatbin *f, const struct sort *s)
 {
 	struct sw_error error;

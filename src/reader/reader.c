@@ -72,7 +72,7 @@ void sw_reader_close(struct sw_reader *r)
 	free(r);
 }
 
-/* Numbers are missing before `seq`: the order engine must know, so they are told as a LOSS record of ours. */
+/* Numbers are missing before `seq`: the order engine must know, so they are reported as a LOSS record of ours. */
 static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	struct hole hole = {r->seq + 1, seq - 1};

@@ -35,7 +35,7 @@ struct sw_writer_cursor {
 	unsigned char *window;
 	size_t room, have, at;	/* bytes: allocated, valid, before the head */
 	uint64_t window_offset; /* in the file, of window[0] */
-	uint64_t left;		/* bytes of the chunk behind the window */
+	uint64_t left;		/* bytes of the chunk after the window */
 
 	const struct sw_rec *head; /* NULL: see loaded */
 	uint64_t key; /* merge key: sequence number of the head, or not less than that of its predecessor */

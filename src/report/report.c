@@ -5,11 +5,11 @@
 
 #include "report/symbols/fingerprint.h"
 
-static void count(struct sw_report_totals *totals, const struct sw_shown_finding *told)
+static void count(struct sw_report_totals *totals, const struct sw_shown_finding *shown)
 {
-	if (told->suppressed)
+	if (shown->suppressed)
 		return;
-	switch (told->finding->severity) {
+	switch (shown->finding->severity) {
 	case SW_ERROR:
 		totals->errors++;
 		break;
@@ -29,18 +29,18 @@ static void tell(struct sw_report *report, const struct sw_finding *finding, con
 	report->totals.hidden += finding->hidden && !suppressed;
 	if ((suppressed || finding->hidden) && !options->all)
 		return;
-	struct sw_shown_finding told = {
+	struct sw_shown_finding shown = {
 		.finding = finding,
 		.info = sw_finding_info(finding->id),
 		.suppression = sw_suppress_line(&report->names, finding),
 		.fingerprint = sw_fingerprint(&report->names, finding),
 		.suppressed = suppressed,
 	};
-	if (!told.info)
+	if (!shown.info)
 		return;
-	sw_wording_of(&report->names, finding, &told.words);
-	count(&report->totals, &told);
-	*sw_vec_push(&report->told) = told;
+	sw_wording_of(&report->names, finding, &shown.words);
+	count(&report->totals, &shown);
+	*sw_vec_push(&report->shown) = shown;
 }
 
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
@@ -62,7 +62,7 @@ void sw_report_free(struct sw_report *report)
 	if (!report)
 		return;
 	sw_names_free(&report->names);
-	free(report->told.at);
+	free(report->shown.at);
 	free(report->in_flight.at);
 	free(report);
 }

@@ -197,7 +197,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
 /* ---- resource.c: copy engines and multiprocessors ---- */
 
 /* Work that cannot overlap other work of its kind keeps its recorded order. */
-#define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs beside all */
+#define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs concurrently with all */
 #define SW_RUNNING   64u
 struct sw_resource {
 	uint64_t done[5]; /* by quarters: the latest end, in the replay, of what was seen to end before now */

@@ -152,7 +152,7 @@ struct sw_sim_device {
 	struct sw_sim_ctx *primary; /* exists from cuInit on; active while retained */
 	struct sw_sim_pool *default_pool, *pool;
 	uint64_t base, size; /* device addresses: reserved, not accessible by the host */
-	char *backing;	     /* the bytes behind them */
+	char *backing;	     /* the bytes after them */
 	uint64_t used;	     /* bytes allocated */
 	SW_VEC(struct sw_sim_range) free;
 };
@@ -383,8 +383,8 @@ struct sw_sim_state {
 extern struct sw_sim_state sw_sim;
 
 /*
- * Entry of an API call: takes the lock, or returns the error to give back.
- * SW_SIM_ENTER(SW_SIM_NEEDS_CTX) at the top of a function returns that error; the lock is given back on return.
+ * Entry of an API call: takes the lock, or returns the error to return.
+ * SW_SIM_ENTER(SW_SIM_NEEDS_CTX) at the top of a function returns that error; the lock is returned on return.
  */
 enum sw_sim_need { SW_SIM_NEEDS_NOTHING, SW_SIM_NEEDS_INIT, SW_SIM_NEEDS_CTX };
 CUresult sw_sim_enter(enum sw_sim_need need);

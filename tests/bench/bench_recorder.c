@@ -6,7 +6,7 @@
  *
  * Each row runs in a process of its own, with a trace in a temporary directory ($TMPDIR or /tmp).  Reading the clock
  * around each call costs as much as the call: the same two readings around nothing are subtracted.  "late" counts the
- * chunks that a writer had to prepare itself, with system calls, because the helper thread was behind.
+ * chunks that a writer had to prepare itself, with system calls, because the helper thread was after.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -38,7 +38,7 @@ struct graph {
 		uint64_t seq, before; /* `before`: what it depends on itself */
 	} node[CHAIN_OPS];
 };
-/* Events of the order that stand for the last launch of an executable graph, behind those of programs. */
+/* Events of the order that stand for the last launch of an executable graph, after those of programs. */
 enum { CHAIN_EXECS = MAX_EVENTS - CHAIN_EVENTS };
 
 /* ---- chain_graph.c ---- */

@@ -151,7 +151,7 @@ static void run_nodes(struct run *run, const struct graph *graph, uint64_t set)
 	}
 }
 
-/* A record stands for what comes before it; what comes behind a wait, and nothing else, is held back by it. */
+/* A record stands for what comes before it; what comes after a wait, and nothing else, is held back by it. */
 static void run_around(struct run *run, const struct graph *graph, unsigned mark, const uint64_t *before)
 {
 	struct op op = call(run, graph->node[mark].op.kind == CHAIN_RECORD ? OP_RECORD : OP_STREAM_WAIT);

@@ -46,8 +46,8 @@ static int worth(const struct touch *t)
 	return t->bounded ? 3 : (int)t->evidence;
 }
 
-/* May x stand for m on the bytes of x?  Whoever conflicts with m there, and is not ordered behind it, conflicts with x
-   and is not ordered behind x either; and is reported no weaker. */
+/* May x stand for m on the bytes of x?  Whoever conflicts with m there, and is not ordered after it, conflicts with x
+   and is not ordered after x either; and is reported no weaker. */
 static bool stands_for(const struct truth *truth, const struct touch *x, const struct touch *m)
 {
 	return oracle_ordered(&truth->order, m->node, x->node) == SW_ORDER_DOCUMENTED && (writes(x) || !writes(m)) &&

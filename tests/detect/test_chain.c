@@ -23,7 +23,7 @@ static int op_of(uint64_t seq)
 	return op;
 }
 
-/* Nodes are told by the calls that made them, whichever launch was in hand. */
+/* Nodes are reported by the calls that made them, whichever launch was in hand. */
 static int call_of(const struct sw_access *access)
 {
 	return op_of(access->node ? access->node : access->seq);

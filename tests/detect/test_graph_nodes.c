@@ -15,7 +15,7 @@
 #define FLAGS	   0x7f4000000000ull
 #define CHILD_TYPE 4u
 
-/* Behind `before`, 0 none, in `parent`, 0 the graph itself. */
+/* After `before`, 0 none, in `parent`, 0 the graph itself. */
 static struct sw_rec_graph_node *node_set(struct tb *tb, uint64_t node, uint64_t before, uint64_t parent, uint64_t dst)
 {
 	struct sw_rec_set work = {.dst = dst, .width = 64, .height = 1};
@@ -114,7 +114,7 @@ static struct sw_rec_graph_node *node_record(struct tb *tb, uint64_t node, uint6
 	return tb_node(tb, EXEC, node, &before, 1, SW_REC_EVENT_RECORD, &work, sizeof work);
 }
 
-/* The record stands for A, which it depends on, not for B beside it; nor for C behind it. */
+/* The record stands for A, which it depends on, not for B beside it; nor for C after it. */
 START_TEST(a_record_stands_for_what_comes_before_it)
 {
 	struct tb *tb = two_streams();
@@ -225,7 +225,7 @@ START_TEST(a_node_waits_for_a_flag)
 }
 END_TEST
 
-/* What a semaphore orders is not known: it is said, and a hazard behind it is no more than possible. */
+/* What a semaphore orders is not known: it is said, and a hazard after it is no more than possible. */
 START_TEST(semaphores_are_not_followed)
 {
 	struct tb *tb = two_streams();
@@ -242,7 +242,7 @@ START_TEST(semaphores_are_not_followed)
 }
 END_TEST
 
-/* A graph for launches by kernels is told once; what is seen is judged as ever. */
+/* A graph for launches by kernels is reported once; what is seen is judged as ever. */
 START_TEST(launched_by_kernels)
 {
 	struct tb *tb = two_streams();
@@ -308,7 +308,7 @@ static void node_alloc(struct tb *tb, uint64_t node)
 	tb_node(tb, EXEC, node, NULL, 0, SW_REC_ALLOC, &alloc, sizeof alloc);
 }
 
-/* Memory of a graph goes on behind its launch: 0, 1: freed on the stream, and then used or not; 2: used on another
+/* Memory of a graph goes on after its launch: 0, 1: freed on the stream, and then used or not; 2: used on another
    stream; 3: freed by the host. */
 START_TEST(memory_outlives_the_launch)
 {

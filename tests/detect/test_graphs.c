@@ -144,7 +144,7 @@ START_TEST(launch_against_stream)
 }
 END_TEST
 
-/* "Each launch is ordered behind [...] any previous launches of hGraphExec" (cuGraphLaunch); of another it is not. */
+/* "Each launch is ordered after [...] any previous launches of hGraphExec" (cuGraphLaunch); of another it is not. */
 START_TEST(two_launches)
 {
 	struct tb *tb = two_streams();
@@ -277,7 +277,7 @@ START_TEST(destroyed)
 	tb_graph_launch(tb, EXEC, S2);
 	tb_set(tb, DEV, 8, S2);
 	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(j->errors, 2); /* behind nothing on stream 1, which wrote DEV and read it */
+	ck_assert_uint_eq(j->errors, 2); /* after nothing on stream 1, which wrote DEV and read it */
 	sw_judgement_free(j);
 }
 END_TEST

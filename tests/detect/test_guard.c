@@ -192,7 +192,7 @@ START_TEST(host_function_refills)
 }
 END_TEST
 
-/* The function waits for a lock until its stream has work behind it; what comes while it runs is behind it as well. */
+/* The function waits for a lock until its stream has work after it; what comes while it runs is after it as well. */
 START_TEST(host_function_waits_for_a_lock)
 {
 	struct tb *tb = two_streams();

@@ -374,7 +374,7 @@ START_TEST(host_functions)
 }
 END_TEST
 
-/* A programmatic event may trigger before the kernel ends: waiting for it orders nothing behind the kernel. */
+/* A programmatic event may trigger before the kernel ends: waiting for it orders nothing after the kernel. */
 START_TEST(programmatic_events)
 {
 	struct tb *tb = two_streams();
@@ -451,7 +451,7 @@ START_TEST(events_recorded_by_graphs)
 }
 END_TEST
 
-/* Streams that signal through memory: nothing found behind that is more than possible. */
+/* Streams that signal through memory: nothing found after that is more than possible. */
 START_TEST(stream_memory_operations)
 {
 	struct tb *tb = two_streams();

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* "inner<outer": domains behind a colon. */
+/* "inner<outer": domains after a colon. */
 static void ranges_of(const struct sw_judgement *j, const struct sw_access *access, char *out, size_t room)
 {
 	size_t n = 0;
@@ -132,7 +132,7 @@ static void on_nvtx(void *arg, const struct sw_nvtx_span *span)
 	told->disordered |= span->end_ns < span->start_ns;
 }
 
-/* More than are kept: those that are find their ends, and each is told once. */
+/* More than are kept: those that are find their ends, and each is reported once. */
 START_TEST(too_deep)
 {
 	struct told told = {0};

@@ -280,7 +280,7 @@ START_TEST(hulls_in_pools_stray)
 }
 END_TEST
 
-/* A hull that reaches a little into what starts behind it: its end is rounded up. */
+/* A hull that reaches a little into what starts after it: its end is rounded up. */
 START_TEST(hulls_graze_their_neighbours)
 {
 	static const struct {

@@ -475,7 +475,7 @@ START_TEST(other_threads_hold_the_driver)
 }
 END_TEST
 
-/* Launches that take long behind 1100 others.  1: behind 900.  2: the host has waited in between.  3: they are quick.
+/* Launches that take long after 1100 others.  1: after 900.  2: the host has waited in between.  3: they are quick.
  */
 START_TEST(full_queues)
 {
@@ -553,7 +553,7 @@ START_TEST(wide_waits)
 }
 END_TEST
 
-/* In the middle of a stream: an event behind the copy would do. */
+/* In the middle of a stream: an event after the copy would do. */
 START_TEST(wide_waits_on_one_stream)
 {
 	struct tb *tb = two_streams();
@@ -605,7 +605,7 @@ START_TEST(waits_for_other_streams)
 }
 END_TEST
 
-/* Right behind it comes another wait, which would take as long without it. */
+/* Right after it comes another wait, which would take as long without it. */
 START_TEST(waits_are_not_moved)
 {
 	struct tb *tb = two_streams();
@@ -831,7 +831,7 @@ START_TEST(waits_before_the_work_order_nothing)
 	} else {
 		ck_assert_uint_eq(count_of(j, 205), 0);
 	}
-	/* Recorded before the work and waited for after it: where that made a race, it is told once, as SW202. */
+	/* Recorded before the work and waited for after it: where that made a race, it is reported once, as SW202. */
 	ck_assert_uint_eq(count_of(j, 202), _i == EARLY);
 	ck_assert_uint_eq(j->errors != 0, _i == RACE || _i == EARLY);
 	sw_judgement_free(j);

@@ -167,7 +167,7 @@ static void make_site(struct oracle_kernel *k)
 	}
 	const struct sw_loop *only = &t->loop[0];
 	bool behind = k->loops == 1 && only->backs == 1 && oracle_random(3) == 0, leaves = oracle_random(2);
-	/* Behind a loop, guards are sound to look at only beside the fact that ended it. */
+	/* After a loop, guards are sound to look at only beside the fact that ended it. */
 	for (uint32_t j = 0; j < facts && (!behind || leaves); j++)
 		fact(t, guards[j], oracle_random(2));
 	if (behind && leaves)

@@ -179,7 +179,7 @@ static bool facts_hold(const struct oracle_thread *th, uint32_t from, uint32_t n
 	return true;
 }
 
-/* Those in a loop (+ 1), or behind all loops. */
+/* Those in a loop (+ 1), or after all loops. */
 static bool run_sites(struct oracle_thread *th, uint32_t loop, struct oracle_touched *out)
 {
 	const struct terms *t = th->k->t;
@@ -196,7 +196,7 @@ static bool run_sites(struct oracle_thread *th, uint32_t loop, struct oracle_tou
 	return true;
 }
 
-/* The sites are in the innermost loop, or (where there is one) behind it. */
+/* The sites are in the innermost loop, or (where there is one) after it. */
 static bool run_loop(struct oracle_thread *th, uint32_t number, struct oracle_touched *out)
 {
 	const struct terms *t = th->k->t;

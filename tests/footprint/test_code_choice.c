@@ -144,7 +144,7 @@ START_TEST(reasons_are_told)
 	check_why(ask(3, 80, "k"), "no code for sm_80 in the image");
 	image.bytes[16 + 64] = 'X'; /* no longer an ELF file */
 	check_why(ask(4, 90, "k"), "unreadable: sm_90: cubin: offset 0: not an ELF file of the CUDA architecture");
-	image.bytes[16 + 16] = 8; /* compressed, by a method that nobody knows */
+	image.bytes[16 + 16] = 8; /* compressed, by a method that is unknown */
 	check_why(ask(5, 90, "k"), "unreadable: sm_90: fatbin: offset 16: unknown compression (flags 0x0)");
 	image.n = 100;
 	check_why(ask(6, 90, "k"),

@@ -153,7 +153,7 @@ START_TEST(damage_costs_an_analysis_at_most)
 		dump(path[0], bytes, i);
 		ask(cache, 7, 90, "k", true);
 	}
-	/* It was mended by the last one. */
+	/* It was fixed by the last one. */
 	ck_assert_uint_eq(ask(cache, 7, 90, "k", true).cached, 1);
 }
 END_TEST

@@ -447,7 +447,7 @@ END_TEST
 
 /* The parameter block as bytes: where each table begins is the test's own knowledge. */
 struct tables {
-	uint64_t at[12]; /* pointers; those behind the first three: what an earlier launch left */
+	uint64_t at[12]; /* pointers; those after the first three: what an earlier launch left */
 	uint64_t n[4];
 	uint8_t which[32];
 	int16_t part[32];

@@ -199,7 +199,7 @@ START_TEST(test_zeros)
 }
 END_TEST
 
-/* An instruction that nobody knows: what it may read counts, what it may write is not what it was. */
+/* An instruction that is unknown: what it may read counts, what it may write is not what it was. */
 START_TEST(test_unknown)
 {
 	size_t bytes;

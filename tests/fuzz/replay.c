@@ -12,7 +12,7 @@
 
 #define VARIANTS 64
 
-/* A copy of exactly `n` bytes on the heap, so that the sanitizer sees reads behind it. */
+/* A copy of exactly `n` bytes on the heap, so that the sanitizer sees reads after it. */
 static void run_copy(const uint8_t *data, size_t n, size_t flip)
 {
 	uint8_t *copy = malloc(n ? n : 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Saves the code of the kernels that a trace launched, so that it can be looked into on another machine.
+ * Saves the code of the kernels that a trace launched, so that it can be examined on another machine.
  *
  * usage: save_images TRACE FOLDER [NAMES]
  *     NAMES   file with a kernel's (mangled) name on each line: only these; "-": all that were launched

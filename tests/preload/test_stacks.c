@@ -271,7 +271,7 @@ START_TEST(test_exceptions_not_captured)
 }
 END_TEST
 
-/* What libunwind is told in place of its pipe. */
+/* What libunwind is reported in place of its pipe. */
 START_TEST(test_what_can_be_read)
 {
 	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -10,7 +10,7 @@ struct fake_trace fake_trace;
 
 /* ---- symbols ----------------------------------------------------------------------------------------------------- */
 
-/* The address that a stack holds is one byte behind the one that is looked up. */
+/* The address that a stack holds is one byte after the one that is looked up. */
 static const struct {
 	uint64_t address;
 	struct sw_object_place place;

@@ -136,7 +136,7 @@ START_TEST(damage_is_dumped_last)
 }
 END_TEST
 
-/* Every byte behind the header of every struct is printed, except what is called reserved. */
+/* Every byte after the header of every struct is printed, except what is called reserved. */
 START_TEST(the_table_of_fields_covers_the_structs)
 {
 	static const struct {

@@ -458,7 +458,7 @@ START_TEST(suppression_of_nameless_frames_names_the_module)
 	pin->accesses = 1;
 	pin->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, FAKE_AT_LIBRARY);
 	make(NULL);
-	ck_assert_str_eq(report->told.at[0].suppression, "SW307 module=libcublasLt.so*");
+	ck_assert_str_eq(report->shown.at[0].suppression, "SW307 module=libcublasLt.so*");
 }
 END_TEST
 
@@ -469,8 +469,8 @@ START_TEST(use_after_free_asks_for_no_edge)
 	use->access[0] = call(SW_FREE, SW_REC_FREE, FAKE_API_FREE, 0, FAKE_AT_NOWHERE);
 	use->access[1] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 100);
 	make(NULL);
-	ck_assert_str_eq(report->told.at[0].words.missing_edge, "");
-	ck_assert_str_eq(report->told.at[0].words.message,
+	ck_assert_str_eq(report->shown.at[0].words.missing_edge, "");
+	ck_assert_str_eq(report->shown.at[0].words.message,
 			 "kernel fill on stream 1 uses allocation 1, which cudaFree has freed");
 }
 END_TEST
@@ -502,8 +502,8 @@ START_TEST(driver_users_are_told_driver_functions)
 		race->access[i].stack = FAKE_AT_NOWHERE;
 	}
 	make(NULL);
-	ck_assert_ptr_nonnull(strstr(report->told.at[0].words.fix, "cuEventRecord"));
-	ck_assert_ptr_null(strstr(report->told.at[0].words.fix, "cudaEventRecord"));
+	ck_assert_ptr_nonnull(strstr(report->shown.at[0].words.fix, "cuEventRecord"));
+	ck_assert_ptr_null(strstr(report->shown.at[0].words.fix, "cudaEventRecord"));
 }
 END_TEST
 
@@ -583,16 +583,16 @@ START_TEST(fingerprint_ignores_what_changes_from_run_to_run)
 {
 	add_race();
 	make(NULL);
-	uint64_t first = report->told.at[0].fingerprint;
+	uint64_t first = report->shown.at[0].fingerprint;
 	judgement.findings.at[0].access[0].address += 4096;
 	judgement.findings.at[0].access[0].seq += 100;
 	judgement.findings.at[0].count = 99;
 	judgement.streams.at[1].handle = 0x77;
 	make(NULL);
-	ck_assert_uint_eq(report->told.at[0].fingerprint, first);
+	ck_assert_uint_eq(report->shown.at[0].fingerprint, first);
 	judgement.findings.at[0].access[0].stack = FAKE_AT_COPY;
 	make(NULL);
-	ck_assert_uint_ne(report->told.at[0].fingerprint, first);
+	ck_assert_uint_ne(report->shown.at[0].fingerprint, first);
 }
 END_TEST
 
@@ -644,12 +644,12 @@ START_TEST(suppression_lines_fit_what_they_name)
 	ck_assert_int_eq(load(lines[_i].line, &s, &error), 0);
 	struct sw_report_options options = {.suppressions = s};
 	make(&options);
-	ck_assert_uint_eq(report->told.n, lines[_i].fits ? 0 : 1);
+	ck_assert_uint_eq(report->shown.n, lines[_i].fits ? 0 : 1);
 	ck_assert_uint_eq(report->totals.suppressed, lines[_i].fits);
 	ck_assert_uint_eq(report->totals.errors, !lines[_i].fits);
 	options.all = true;
 	make(&options);
-	ck_assert_uint_eq(report->told.n, 1);
+	ck_assert_uint_eq(report->shown.n, 1);
 	sw_suppress_free(s);
 }
 END_TEST
@@ -694,14 +694,14 @@ START_TEST(printed_suppression_line_suppresses_its_finding_alone)
 	/* A name with everything that could be taken for a glob, a quote or a comment. */
 	judgement.findings.at[0].access[1].function = FAKE_HOSTILE;
 	make(NULL);
-	ck_assert_uint_eq(report->told.n, 2);
-	int other = report->told.at[!_i].finding->id;
-	char *lines_file = sw_format("%s\n", report->told.at[_i].suppression);
+	ck_assert_uint_eq(report->shown.n, 2);
+	int other = report->shown.at[!_i].finding->id;
+	char *lines_file = sw_format("%s\n", report->shown.at[_i].suppression);
 	ck_assert_int_eq(load(lines_file, &s, &error), 0);
 	struct sw_report_options options = {.suppressions = s};
 	make(&options);
-	ck_assert_uint_eq(report->told.n, 1);
-	ck_assert_int_eq(report->told.at[0].finding->id, other);
+	ck_assert_uint_eq(report->shown.n, 1);
+	ck_assert_int_eq(report->shown.at[0].finding->id, other);
 	free(lines_file);
 	sw_suppress_free(s);
 }

@@ -148,7 +148,7 @@ START_TEST(an_address_has_the_name_of_the_nearest_symbol_that_holds_it)
 	ck_assert_int_eq(find(&index, 0xfff), -1);
 	ck_assert_int_eq(find(&index, 0x1000), 2);
 	ck_assert_int_eq(find(&index, 0x110f), 3);
-	ck_assert_int_eq(find(&index, 0x1110), 2); /* behind 3, still in 2 */
+	ck_assert_int_eq(find(&index, 0x1110), 2); /* after 3, still in 2 */
 	ck_assert_int_eq(find(&index, 0x1fff), 2);
 	ck_assert_int_eq(find(&index, 0x2000), -1);
 	ck_assert_int_eq(find(&index, 0x307f), 5); /* the shortest of those at 0x3000 */

@@ -108,7 +108,7 @@ START_TEST(removed_wait_lets_host_and_device_overlap)
 	ck_assert_uint_eq(facts.bracketed, _i ? 0 : 10);
 	ck_assert_uint_le(facts.residual_permille, 1);
 	ck_assert(facts.reliable);
-	/* Of 20 ms 10 remain: the last kernel runs beside the last host work. */
+	/* Of 20 ms 10 remain: the last kernel runs concurrently with the last host work. */
 	check_gain(gain_of(SW_IF_NO_WAIT, 2, 0), 9900, 9900, 20);
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(a_last_wait_takes_over_behind_many)
 			wait_until(2, SW_UNTIL_DEVICE, 0, 0);
 	}
 	wait_until(3, SW_UNTIL_CONTEXT, 0, 0);
-	/* What comes behind it, as long as all kernels, must not run beside them. */
+	/* What comes after it, as long as all kernels, must not run concurrently with them. */
 	now += 4 * MS;
 	wait_until(4, SW_UNTIL_CONTEXT, 0, 0);
 	sw_schedule_finish(s);
@@ -208,7 +208,7 @@ static void pipeline(void)
 
 START_TEST(a_stream_may_wait_instead_of_the_host)
 {
-	/* Beginning with 10 x 2 + 1 ms: copies and kernels of different rounds run beside each other, 10 + 2 ms. */
+	/* Beginning with 10 x 2 + 1 ms: copies and kernels of different rounds overlap, 10 + 2 ms. */
 	struct sw_keep keep = {.queue = 1, .to = 2};
 	struct sw_what_if what_if = {.kind = SW_IF_LESS, .site = 3, .keep = &keep, .keeps = 1};
 	struct sw_what_ifs set = {&what_if, 1};

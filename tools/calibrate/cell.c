@@ -12,7 +12,7 @@ struct seen {
 	uint64_t ns;
 };
 
-/* Work behind the call did not wait if it was seen to be done before the kernel was: the kernel is asked last, as it
+/* Work after the call did not wait if it was seen to be done before the kernel was: the kernel is asked last, as it
    may end between two questions. */
 static void watch(struct sw_bench *b, CUstream own, struct seen *seen)
 {

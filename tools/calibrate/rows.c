@@ -37,7 +37,7 @@ static CUresult sw_trim(struct sw_bench *b)
 	return BOTH(b->d.cuDeviceGetDefaultMemPool(&pool, b->device), b->d.cuMemPoolTrimTo(pool, 0));
 }
 
-/* 64 MiB that the pool keeps: a trim has something to give back. */
+/* 64 MiB that the pool keeps: a trim has something to return. */
 static CUresult sw_keep_freed(struct sw_bench *b)
 {
 	CUresult rc = sw_threshold(b, UINT64_MAX);
@@ -156,7 +156,7 @@ static CUresult sw_graph_update(struct sw_bench *b)
 	return b->d.cuGraphExecUpdate_v2(b->exec, b->graph, &result);
 }
 
-/* Its launch stands behind a spinning kernel. */
+/* Its launch stands after a spinning kernel. */
 static CUresult sw_exec_pending(struct sw_bench *b)
 {
 	CUresult rc = sw_exec(b);

@@ -138,7 +138,7 @@ void sw_channel_expect(struct sw_channel *channel, const char *preload)
 {
 	char *list = channel->board->preload;
 	if (strlen(preload) >= sizeof channel->board->preload)
-		return; /* longer than any real one: nobody is told that it is missing, and HELLOs still count */
+		return; /* longer than any real one: nobody is shown that it is missing, and HELLOs still count */
 	strcpy(list, preload);
 	for (; *list; list++)
 		if (*list == ':')

@@ -53,7 +53,7 @@ static void take_signal(int fd, pid_t pid, struct sw_witness *witness)
 	if (read(fd, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD)
 		return;
 	/* Asked in any case, so that the signal does not stay pending there.  A code above 0 is the kernel's: the
-	   terminal has told the program too. */
+	   terminal has shown the program too. */
 	const bool group = sw_witness_saw(witness, (int)info.ssi_signo);
 	if (!group && info.ssi_code <= 0)
 		kill(pid, (int)info.ssi_signo);

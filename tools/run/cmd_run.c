@@ -37,7 +37,7 @@ struct run {
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
 
-/* NAME=value, with what the variable held before behind it. */
+/* NAME=value, with what the variable held before after it. */
 static void prepend(const char *name, const char *value)
 {
 	const char *old = getenv(name);
@@ -90,7 +90,7 @@ static void prepare(void *arg, pid_t pid)
 	const struct run *run = arg;
 	const char *old = getenv("SYNCWATCH_OPTIONS");
 	char *path = trace_path(run, pid), *escaped = escape(path);
-	/* Ours behind the user's: the last one counts. */
+	/* Ours after the user's: the last one counts. */
 	const char *gpu = run->options->gpu_timeline;
 	char *options = sw_format("%s%squiet=1:report=0:%s%s%strace=%s", old ? old : "", old && *old ? ":" : "",
 				  gpu ? "gpu-timeline=" : "",

@@ -77,12 +77,12 @@ static char *finding_text(struct sw_report *report, size_t index, bool colour)
 	return NULL;
 }
 
-static struct sw_judged_finding *find_finding(struct sw_judged *judged, const struct sw_shown_finding *told)
+static struct sw_judged_finding *find_finding(struct sw_judged *judged, const struct sw_shown_finding *shown)
 {
 	for (size_t i = 0; i < judged->findings.n; i++) {
 		struct sw_judged_finding *f = &judged->findings.at[i];
-		if (f->fingerprint == told->fingerprint && f->severity == told->finding->severity &&
-		    f->suppressed == told->suppressed)
+		if (f->fingerprint == shown->fingerprint && f->severity == shown->finding->severity &&
+		    f->suppressed == shown->suppressed)
 			return f;
 	}
 	return NULL;
@@ -90,18 +90,18 @@ static struct sw_judged_finding *find_finding(struct sw_judged *judged, const st
 
 static void add_finding(struct sw_judged *judged, struct sw_report *report, size_t index)
 {
-	const struct sw_shown_finding *told = &report->told.at[index];
-	struct sw_judged_finding *f = find_finding(judged, told);
+	const struct sw_shown_finding *shown = &report->shown.at[index];
+	struct sw_judged_finding *f = find_finding(judged, shown);
 	const size_t process = judged->processes.n - 1;
 	if (!f) {
 		f = sw_vec_push(&judged->findings);
-		*f = (struct sw_judged_finding){.fingerprint = told->fingerprint,
-						.severity = told->finding->severity,
-						.suppressed = told->suppressed,
+		*f = (struct sw_judged_finding){.fingerprint = shown->fingerprint,
+						.severity = shown->finding->severity,
+						.suppressed = shown->suppressed,
 						.text = finding_text(report, index, judged->colour),
 						.json = judged->options->json ? finding_json(report, index) : NULL};
 		struct sw_report_totals *totals = &judged->totals;
-		if (!told->suppressed)
+		if (!shown->suppressed)
 			++*(f->severity == SW_ERROR	? &totals->errors
 			    : f->severity == SW_WARNING ? &totals->warnings
 							: &totals->notes);
@@ -117,7 +117,7 @@ static char *name_of(const struct sw_reader *reader)
 	return sw_strdup(!process ? "a program" : slash ? slash + 1 : process->exe);
 }
 
-/* What keeps a report from being a proof, in the order in which it would be mended. */
+/* What keeps a report from being a proof, in the order in which it would be fixed. */
 static void find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis)
 {
 	const struct sw_coverage *coverage = &analysis->judgement->coverage;
@@ -150,7 +150,7 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	p->folded_waits = analysis->judgement->folded_waits;
 	judged->totals.suppressed += report->totals.suppressed;
 	judged->totals.hidden += report->totals.hidden;
-	for (size_t i = 0; i < report->told.n; i++)
+	for (size_t i = 0; i < report->shown.n; i++)
 		add_finding(judged, report, i);
 	FILE *rest = buffer_open(&buffer);
 	sw_report_text_files(report, rest, judged->colour);

@@ -187,15 +187,15 @@ static bool reap(void)
 void sw_session_wait(struct sw_session *session, struct sw_channel *channel, int most_ms)
 {
 	const int64_t start = now_ms();
-	bool told = false;
+	bool shown = false;
 	while ((session->outlived = reap()) && now_ms() - start < most_ms) {
 		struct pollfd news = {.fd = channel->poll, .events = POLLIN};
 		poll(&news, 1, REAP_MS);
 		sw_channel_serve(channel);
-		if (!told && now_ms() - start > PATIENCE_MS) {
+		if (!shown && now_ms() - start > PATIENCE_MS) {
 			fputs("syncwatch: the program has ended; waiting for processes of it that still run (--wait)\n",
 			      stderr);
-			told = true;
+			shown = true;
 		}
 	}
 	sw_channel_serve(channel);
@@ -250,12 +250,12 @@ void sw_session_end(struct sw_session *session, const struct sw_channel *channel
 	if (session->outlived && !named)
 		sw_session_gap(session, 0, sw_strdup("a process that it started still runs, and may use CUDA later"));
 	const uint32_t cuda = sw_channel_cuda(channel), undelivered = sw_channel_undelivered(channel);
-	const size_t told = session->traces.n + session->failed + session->refused;
-	if (cuda > told)
+	const size_t shown = session->traces.n + session->failed + session->refused;
+	if (cuda > shown)
 		sw_session_gap(session, 0,
 			       sw_format("%zu of %u processes that use CUDA could not say where their traces are",
-					 cuda - told, cuda));
-	if (undelivered && cuda <= told)
+					 cuda - shown, cuda));
+	if (undelivered && cuda <= shown)
 		sw_session_gap(
 			session, 0,
 			sw_format("%u messages of programs that were started did not come through", undelivered));

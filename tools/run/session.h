@@ -39,7 +39,7 @@ struct sw_session {
 	pid_t main;
 	SW_VEC(struct sw_session_trace) traces;
 	SW_VEC(struct sw_session_image) expected;
-	SW_VEC(pid_t) early;		     /* said hello before posix_spawn told of them */
+	SW_VEC(pid_t) early;		     /* said hello before posix_spawn shown of them */
 	SW_VEC(struct sw_session_gap) gaps;  /* what keeps a clean report from being a proof */
 	SW_VEC(struct sw_session_gap) known; /* images without the recorder that cannot use CUDA */
 	bool outlived;			     /* something of the run still runs */

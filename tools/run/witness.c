@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* kill() reaches the members of a group one after the other: we may be told before the witness is. */
+/* kill() reaches the members of a group one after the other: we may be shown before the witness is. */
 #define WAIT_NS	  50000000
 #define ANSWER_MS 2000
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches of executable graphs.  What the nodes touch is listed at the first launch behind a description; a launch
+ * Launches of executable graphs.  What the nodes touch is listed at the first launch after a description; a launch
  * then plays the list as work of its stream.
  */
 #include "detect/model/handlers.h"
@@ -272,7 +272,7 @@ static const struct {
 	[SW_REC_HOST_FUNC] = {.work = host_node},	 [SW_REC_MEM_OP] = {values_waited, NULL, values_written},
 };
 
-/* The first entry of a node, or of one behind it. */
+/* The first entry of a node, or of one after it. */
 static size_t first_of(const struct sw_listing *list, uint32_t node)
 {
 	size_t lo = 0, hi = list->at.n;

@@ -182,7 +182,7 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 	*sw_map_put(&x->index, n->node) = x->nodes.n;
 }
 
-/* What a child graph's node held goes; nodes lie behind those that hold them. */
+/* What a child graph's node held goes; nodes lie after those that hold them. */
 static void empty_child(struct sw_exec *x, uint64_t child)
 {
 	struct sw_map gone = {0};

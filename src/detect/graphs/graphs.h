@@ -2,7 +2,7 @@
 /*
  * Executable graphs as they were described: nodes, what each depends on, what each does.
  *
- * What the nodes touch is worked out at the first launch behind a description, listed, and judged again at every launch
+ * What the nodes touch is worked out at the first launch after a description, listed, and judged again at every launch
  * without looking at the kernels anew.  Not thread-safe.
  */
 #ifndef SW_DETECT_GRAPHS_GRAPHS_H
@@ -21,14 +21,14 @@ struct sw_graph_node {
 	uint32_t n;
 	uint32_t type;
 	struct sw_rec *work;   /* NULL: nothing that is known */
-	uint32_t work_bytes;   /* several memory operations lie behind each other */
+	uint32_t work_bytes;   /* several memory operations lie one after the other */
 	struct sw_access made; /* the call that made it; seq 0 unknown */
 	bool disabled;
 	bool body;    /* of a conditional node: stands for all that it holds */
 	bool perhaps; /* it may not run: it is such a body or lies in one */
 };
 
-/* A node's turn in a launch, and which part of it: waits come before, records behind what they are bound to. */
+/* A node's turn in a launch, and which part of it: waits come before, records after what they are bound to. */
 enum { SW_ORDERED_WAIT = 1, SW_ORDERED_WORK = 2, SW_ORDERED_RECORD = 4, SW_ORDERED_ALL = 7 };
 struct sw_ordered_node {
 	uint32_t node;
@@ -53,7 +53,7 @@ struct sw_exec {
 struct sw_paths {
 	size_t n, words;
 	uint64_t *before; /* n x words: bit j of row i: j comes before i */
-	uint32_t *sorted; /* each node behind all that come before it */
+	uint32_t *sorted; /* each node after all that come before it */
 };
 static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_t b)
 {

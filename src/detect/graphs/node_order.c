@@ -105,7 +105,7 @@ static uint32_t too_much(const struct sw_exec *x, const struct sw_paths *paths)
 	return n;
 }
 
-/* The graph as a whole: all waits, allocations before work, releases behind it, all records. */
+/* The graph as a whole: all waits, allocations before work, releases after it, all records. */
 static void take_as_a_whole(struct sw_exec *x)
 {
 	static const struct {

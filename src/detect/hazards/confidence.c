@@ -47,7 +47,7 @@ static bool strays(const struct sw_range *hull, const struct sw_range *other)
 	return hull->loose && hull->base != other->base && !sw_range_overlap(&first, other);
 }
 
-/* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts behind it. */
+/* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts after it. */
 #define SW_GRAZE 16
 static bool grazes(const struct sw_range *hull, const struct sw_range *other)
 {

@@ -24,7 +24,7 @@ static size_t family_of(const struct sw_model *m, const struct sw_access *access
 {
 	const struct sw_trace_stack *stack = sw_reader_stack(m->reader, access->stack);
 	for (uint32_t i = 0; stack && i < stack->depth; i++) {
-		/* A return address: the call lies in front of it. */
+		/* A return address: the call lies before it. */
 		const struct sw_trace_module *module = sw_reader_module(m->reader, stack->ips[i] - 1, access->seq);
 		const char *file = module ? file_of(module->path) : "";
 		if (!strncmp(file, "libcudart", 9))

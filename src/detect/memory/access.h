@@ -25,7 +25,7 @@ struct sw_range {
 	enum sw_evidence evidence;
 	int32_t param; /* parameter that holds the pointer, -1 none */
 	bool bounded;  /* the box is all that can be touched; else `address` is only where it starts */
-	bool below;    /* unbounded, and may start in front of `address` */
+	bool below;    /* unbounded, and may start before `address` */
 	bool loose;    /* bounded, but perhaps not all of it is touched: an index is data-dependent */
 	bool vague;   /* bounded by its allocation alone: as good as a pointer (`base`) of which only the start is known
 		       */

@@ -3,7 +3,7 @@
  * The address space: which memory is alive, what kind it is, what was freed lately.
  *
  * Pinned memory may have a second, device-side address: both lead to one block, so that a kernel that uses the alias
- * meets a copy that uses the host address.  Host memory that CUDA was never told of is "pageable": one block that spans
+ * meets a copy that uses the host address.  Host memory that CUDA does not know of is "pageable": one block that spans
  * every address.  Arrays are looked up by handle.  Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_ADDRESS_SPACE_H
@@ -108,12 +108,12 @@ void sw_block_mapping_free(struct sw_block *block);
 /* Part of a block is handed out: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
    or the range is not inside one allocation. */
 struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
-/* The first block of a suballocator that ends behind the address; NULL none. */
+/* The first block of a suballocator that ends after the address; NULL none. */
 struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address);
 /* Where in [lo, hi) the block that holds lo ends, or gives way to one inside it. */
 uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
 
-/* The first live block that ends behind the address; NULL none. */
+/* The first live block that ends after the address; NULL none. */
 struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start);
 
 /* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
@@ -125,7 +125,7 @@ void sw_block_start(struct sw_block *block, uint64_t offset);
 enum sw_tenants sw_block_tenants(const struct sw_block *block);
 /* Where an access of unknown extent from `offset` ends at the latest. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset);
-/* Where one that may as well go down from `offset` starts at the earliest: at the last start in front of it. */
+/* Where one that may as well go down from `offset` starts at the earliest: at the last start before it. */
 uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset);
 
 #endif

@@ -44,7 +44,7 @@ static struct sw_piece *insert(pieces *list, size_t i)
 	return &list->at[i];
 }
 
-/* First of the pieces that end behind x. */
+/* First of the pieces that end after x. */
 static size_t behind(const pieces *list, uint64_t x)
 {
 	size_t lo = 0, hi = list->n;

@@ -23,7 +23,7 @@ struct sw_shadow_use {
 	uint32_t refs;
 	uint32_t stamp;		 /* serial of the use that met it last */
 	struct sw_range range;	 /* offsets */
-	uint64_t end;		 /* offset behind the last byte touched, unbounded ones: as assumed */
+	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
 	struct sw_block *block;
 	struct sw_point function; /* the host function in which it was made, tick 0: none */

@@ -175,7 +175,7 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	}
 }
 
-/* What there is to win: the middle of the interval. */
+/* What is recoverable: the middle of the interval. */
 static uint64_t gain(const struct sw_finding *f)
 {
 	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;

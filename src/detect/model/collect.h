@@ -26,8 +26,8 @@ void sw_collect_free(struct sw_collect *collect);
 
 /*
  * Adds one occurrence.  `seen` is complete but for count and cost.  A stronger occurrence (severity, then confidence)
- * replaces what is told of a weaker one.  Returns the finding (valid until the next call), NULL when it is not wanted.
- * *told (may be NULL): the finding now tells of this occurrence (the first one, or a stronger one).
+ * replaces what is reported for a weaker one.  Returns the finding (valid until the next call), NULL when it is not
+ * wanted. *told (may be NULL): the finding now tells of this occurrence (the first one, or a stronger one).
  */
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told);
 

@@ -2,7 +2,7 @@
 /*
  * How durations are spread: a histogram with eight buckets an octave, of one size for ever.
  *
- * A quantile is told as the middle of its bucket: at most a sixteenth off.  Not thread-safe.
+ * A quantile is reported as the middle of its bucket: at most a sixteenth off.  Not thread-safe.
  */
 #ifndef SW_DETECT_MODEL_DURATION_HISTOGRAM_H
 #define SW_DETECT_MODEL_DURATION_HISTOGRAM_H

@@ -9,8 +9,8 @@
 
 /* Ranges open on one thread: a program that pushes and never pops must not fill the memory. */
 #define MAX_OPEN 4096u
-/* Different ranges that are told apart: where each one is numbered by its name, what comes later is taken to be in the
-   range around it. */
+/* Different ranges that are distinguished: where each one is numbered by its name, what comes later is taken to be in
+   the range around it. */
 #define MAX_KINDS 65536u
 
 struct open_range {
@@ -43,7 +43,7 @@ static uint64_t waiting_key(uint32_t tid)
 	return UINT64_C(1) << 32 | tid;
 }
 
-/* A thread whose ranges were told before its first call brings them with it. */
+/* A thread whose ranges were reported before its first call brings them with it. */
 static struct sw_nvtx_stack *stack_of(struct sw_model *m, uint32_t thread, bool make)
 {
 	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx->threads, thread);

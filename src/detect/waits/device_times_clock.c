@@ -8,7 +8,7 @@
  */
 #define UNEVEN_NS    1000000u
 #define UNEVEN_SHARE 1000u
-#define JUMPS	     64u /* told apart; more make all times unknown */
+#define JUMPS	     64u /* distinguished; more make all times unknown */
 
 static uint64_t apart(uint64_t a, uint64_t b)
 {

@@ -81,7 +81,7 @@ struct trial {
 	struct sw_keep keep[MOST_REPLAYED][SW_MAX_NEEDS];
 	struct sw_what_ifs set[MOST_REPLAYED + SW_JUDGED_IDS + 1];
 	struct sw_gain gain[MOST_REPLAYED + SW_JUDGED_IDS + 1];
-	int id[SW_JUDGED_IDS + 1]; /* of the sets behind those of single findings, 0: all */
+	int id[SW_JUDGED_IDS + 1]; /* of the sets after those of single findings, 0: all */
 	size_t ids;
 };
 

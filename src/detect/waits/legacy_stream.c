@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SW304: work on the legacy default stream waits for all blocking streams and holds back all that is issued to them
- * later (CUDA programming guide, "Default stream").  Where that puts one stream's work behind another's, and nothing
+ * later (CUDA programming guide, "Default stream").  Where that puts one stream's work after another's, and nothing
  * else did, two streams have run as one.
  *
  * The order engine tells of an edge only when it adds order, so what arrives here nothing else had ordered.

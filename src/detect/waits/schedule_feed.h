@@ -21,7 +21,7 @@ void sw_schedule_feed_free(struct sw_schedule_feed *feed);
 
 /* ---- gains.c ---- */
 
-/* All is seen: what could be won back is filled into the findings, sums of the run into the judgement. */
+/* All is seen: what is recoverable is filled into the findings, sums of the run into the judgement. */
 void sw_gains_judge(struct sw_model *m);
 
 #endif

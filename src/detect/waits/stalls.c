@@ -3,8 +3,8 @@
  * Calls that only hand work over, and took long nevertheless: another thread's call held the driver's lock (SW310), or
  * the stream's queue was full (SW311).
  *
- * Neither is documented, and neither is told by CUDA: what is known is how long the call took, what other threads were
- * doing in all that time, and how much of the stream's work nobody had seen finished.
+ * Neither is documented, and neither is reported by CUDA: what is known is how long the call took, what other threads
+ * were doing in all that time, and how much of the stream's work nobody had seen finished.
  */
 #include "detect/waits/stalls.h"
 
@@ -17,7 +17,7 @@
 /* Handing work over takes 2 to 12 us where nothing is in the way (H200, driver 580: launches and asynchronous copies
    with pinned memory); a call that long was held up by something. */
 #define SW_STALL_NS 500000u
-/* A launch behind a full queue takes as long as a kernel of the stream, which may be short. */
+/* A launch after a full queue takes as long as a kernel of the stream, which may be short. */
 #define SW_FULL_NS 15000u
 /* Launches that may be pending on a stream: about a thousand on every GPU so far, which no document says. */
 #define SW_FULL_QUEUE 1000u
@@ -89,7 +89,7 @@ static void tell_lock(struct sw_model *m, const struct sw_access *stalled, const
 					.ns = stalled->dur_ns, .waited = true, .parts.lock_ns = stalled->dur_ns});
 }
 
-/* The record of one thread's call may come before or behind that of the other's: whoever is last looks for the other.
+/* The record of one thread's call may come before or after that of the other's: whoever is last looks for the other.
  */
 static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 {

@@ -25,7 +25,7 @@ enum sw_own {
 	SW_OWN_LOAD,
 };
 
-/* What is told as a call's own work when it did wait: the typical, this part of the utmost. */
+/* What is reported as a call's own work when it did wait: the typical, this part of the maximum. */
 #define SW_OWN_MARGIN 4u
 
 /* A call begins: of two records, or of one. */

@@ -2,13 +2,13 @@
 /*
  * SW401, SW402: what were the waits of a call site needed for?
  *
- * Every lane that a wait covers is watched until another wait covers it.  Whatever is ordered behind the covered work
+ * Every lane that a wait covers is watched until another wait covers it.  Whatever is ordered after the covered work
  * in the meantime and touches the same memory needed it: on another stream that stream did, else the host.  The host
  * also needs all that touched memory which it can reach (it may read results and refill buffers unseen), and what its
  * queries and time measurements ask for.  What was not needed is handed on to the next wait that covers the lane, as if
  * the first one had not been there: so what is said of all call sites holds when all of it is done at once.
  *
- * A call site is told of only when all its waits together needed less than they waited for.  Whatever is not known
+ * A call site is reported only when all its waits together needed less than they waited for.  Whatever is not known
  * (calls that are not modelled, kernels whose accesses are not known, lost records) takes the site out: this is never a
  * guess.
  */
@@ -31,7 +31,7 @@
 struct sw_sync_site {
 	struct sw_access call;
 	uint64_t busy;	/* calls for which something was pending */
-	uint64_t moved; /* of them, those behind which nothing came before a wait that found nothing pending */
+	uint64_t moved; /* of them, those after which nothing came before a wait that found nothing pending */
 	bool kept;	/* it is not known, or too much: nothing is said of it */
 	uint32_t n;	/* streams that it waited for */
 	struct sw_sync_need {

@@ -87,7 +87,7 @@ struct recipe {
 	uint32_t n;
 	enum sw_why why;			 /* CUT: an unknown number, because */
 	uint32_t from, to;			 /* ELEMENT: bytes of the block */
-	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions behind the alternatives */
+	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions after the alternatives */
 };
 
 static void add_need(struct recipe *r, sw_node node)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of an address without bounds, all that matters: can it lie in front of the pointer that it is made from? */
+/* Can an unbounded address fall below its base pointer? */
 #include "footprint/eval/eval.h"
 
 /* What is loaded or rounded is taken for an index from its pointer on, though its type would let it be negative. */

@@ -199,7 +199,7 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
 struct sw_system {
 	uint32_t n, rows;
 	uint32_t var[16];
-	uint8_t order[16]; /* indices of var, quotients behind what they divide */
+	uint8_t order[16]; /* indices of var, quotients after what they divide */
 	const struct sw_form *row[SW_SYSTEM_ROWS];
 	uint64_t hash, check; /* of the rows and the intervals of their variables */
 	bool cut;	      /* there were more */
@@ -266,7 +266,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
 /* sw_footprint_evaluate() that tells what it read; reads: may be NULL, else empty. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_reaches *out);
-/* The root that the access's boxes are told of; NULL: it has none. */
+/* The root that the access's boxes are reported for; NULL: it has none. */
 const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
 /* Address of a module variable, 0 unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);

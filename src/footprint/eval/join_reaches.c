@@ -4,7 +4,7 @@
 
 #include "footprint/eval/eval.h"
 
-/* A reach is compared with so many behind it: a launch on lists of tensors has thousands. */
+/* A reach is compared with so many after it: a launch on lists of tensors has thousands. */
 #define NEIGHBOURS 128
 
 bool sw_root_equal(const struct sw_root *a, const struct sw_root *b)
@@ -53,7 +53,7 @@ static void normalise(struct sw_reach *a)
 	}
 }
 
-/* Both made of equal rows, b's first lies `steps` pitches behind a's. */
+/* Both made of equal rows, b's first lies `steps` pitches after a's. */
 static bool join_steps(uint64_t distance, uint64_t pitch, uint64_t *count, uint64_t more)
 {
 	if (!pitch || distance % pitch || distance / pitch > *count)
@@ -63,7 +63,7 @@ static bool join_steps(uint64_t distance, uint64_t pitch, uint64_t *count, uint6
 	return true;
 }
 
-/* a's address is not behind b's. */
+/* a's address is not after b's. */
 static bool join_boxes(struct sw_reach *a, const struct sw_reach *b)
 {
 	uint64_t distance = b->address - a->address;
@@ -214,7 +214,7 @@ static bool hull_nearest(struct sw_reach *at, size_t *n)
 	return true;
 }
 
-/* More roots than there is room for: whatever is behind the last is not known. */
+/* More roots than there is room for: whatever is after the last is not known. */
 static void give_up(struct sw_reach *at, size_t *n, size_t most)
 {
 	struct sw_reach *last = &at[most - 1];

@@ -162,7 +162,7 @@ static void enter(struct sw_eval *e, uint32_t loop)
 		hold_all(e, info->always, info->n_always);
 		/* What a loop's own facts leave open, the fact that ended it may decide. */
 		e->blind = blind || info->vague;
-		/* Behind the loop only the last value counts: its first is no case of its own. */
+		/* After the loop only the last value counts: its first is no case of its own. */
 		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
 			continue;
 		uint32_t choice = sw_eval_case_choose(e, loop | UINT64_C(2) << 32, 2);

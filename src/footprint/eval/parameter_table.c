@@ -4,7 +4,7 @@
  *
  * The block is known, so that a table in it is no mystery: where the offset is one, its value is; where it differs by
  * block of the grid only, few blocks are looked at together, such that all find the same or count up by one; otherwise
- * it is one of the elements that the offset can select, and never another: what lies beside them is what an earlier
+ * it is one of the elements that the offset can select, and never another: what lies next to them is what an earlier
  * launch left there.
  */
 #include <string.h>
@@ -13,7 +13,7 @@
 
 /* Elements that are looked at for one value; the block has 32764 bytes at most (CUDA programming guide, 12.1). */
 #define MAX_ELEMENTS 4096
-/* Numbers that large are told apart as pointers are; smaller ones are counts and indices: bounds tell enough. */
+/* Numbers that large are distinguished as pointers are; smaller ones are counts and indices: bounds tell enough. */
 #define POINTERS ((sw_wide)1 << 32)
 
 /* The element at an offset, as a signed number modulo 2^width; false: it is not in the block. */
@@ -61,7 +61,7 @@ static int axis_of(const struct sw_eval *e, uint32_t var)
 
 /* How the elements go on from the first block of an interval. */
 struct run {
-	sw_wide last;	    /* block; behind it they go on in another way, or the interval ends */
+	sw_wide last;	    /* block; after it they go on in another way, or the interval ends */
 	bool known, counts; /* known: they lie in the block of parameters; counts: each is one more than that before */
 	sw_wide value;	    /* the first */
 };
@@ -74,7 +74,7 @@ static struct run find_run(const struct sw_eval *e, const struct sw_term *t, con
 	run.known = element(e, t, at, &run.value);
 	for (uint32_t i = 1; v->lo + i <= v->hi; i++) {
 		at += by;
-		/* Once behind the end there is no way back. */
+		/* Once after the end there is no way back. */
 		if (!run.known && (by > 0 ? at >= t->c : at < 0))
 			run.last = v->hi;
 		if (run.last == v->hi || i == MAX_ELEMENTS * 16)

@@ -45,7 +45,7 @@ struct sw_ptx_declaration {
 const char *sw_ptx_declaration_begin(struct sw_ptx_lexer *lexer, struct sw_ptx_declaration *declaration);
 /* What follows a name: <count>, [sizes].  The lexer then stands on what ends it: a comma, semicolon, "=" or ")". */
 const char *sw_ptx_declaration_name(struct sw_ptx_lexer *lexer, struct sw_ptx_declaration *declaration);
-/* Behind an opening bracket: up to the one that closes it. */
+/* After an opening bracket: up to the one that closes it. */
 bool sw_ptx_skip_group(struct sw_ptx_lexer *lexer);
 
 #endif

@@ -98,7 +98,7 @@ static const char *skip_body(struct walk *w)
 	return NULL;
 }
 
-/* Behind "(": parameters or results up to and with ")". */
+/* After "(": parameters or results up to and with ")". */
 static void read_formals(struct walk *w, uint32_t *count, uint32_t *block_bytes)
 {
 	struct sw_ptx_formal f;

@@ -87,7 +87,7 @@ struct sw_found {
 /* The first unit of this sort that holds the kernel; reads names as far as needed.  Thread-safe. */
 bool sw_units_find(struct sw_units *units, struct sw_sort *sort, const char *kernel, struct sw_found *found);
 
-/* The content, to be given back; with a module for PTX if `parsed`.  NULL: unit->why tells.  Thread-safe. */
+/* The content, to be returned; with a module for PTX if `parsed`.  NULL: unit->why tells.  Thread-safe. */
 const struct sw_content *sw_contents_take(struct sw_contents *contents, struct sw_unit *unit, bool parsed);
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
 /* At the end of the unit. */

@@ -6,7 +6,7 @@
  *     record, record, ...         lengths and a checksum of its own; then name, reason, packed footprint; a checksum of
  * those
  *
- * A record that is damaged is as if it were not there, and so are all behind lengths that are damaged: the kernel is
+ * A record that is damaged is as if it were not there, and so are all after lengths that are damaged: the kernel is
  * analysed again.  Files are read whole and replaced whole (temporary name, rename); of two processes that write at
  * once the last one's records stay, and the first one's that it had seen.  Nothing here fails: what can't be read or
  * written is not kept.  Not thread-safe.

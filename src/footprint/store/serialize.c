@@ -61,7 +61,7 @@ void sw_footprint_pack(const struct sw_footprint *f, void **out, size_t *bytes)
 	*bytes = n;
 }
 
-/* An array of `count` elements at *at, which is moved behind it; NULL: beyond the end. */
+/* An array of `count` elements at *at, which is moved after it; NULL: beyond the end. */
 static void *take(struct sw_arena *arena, const unsigned char *bytes, size_t size, size_t *at, size_t array_bytes)
 {
 	if (array_bytes > size - *at)

@@ -34,7 +34,7 @@ uint64_t sw_box_extent(uint64_t device);
 /* Device address of registered host memory where it differs from the host's, else 0. */
 uint64_t sw_box_device_alias(uint64_t host);
 
-/* The first four bytes behind a setting's value pointer, 0 for NULL. */
+/* The first four bytes after a setting's value pointer, 0 for NULL. */
 #define SW_WORD_AT(p) ((p) ? *(const uint32_t *)(p) : 0)
 
 #endif

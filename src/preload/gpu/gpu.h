@@ -2,9 +2,9 @@
 /*
  * libsyncwatch-gpu.so: time stamps of what ran on the devices, from CUPTI's activity records (--gpu-timeline).
  *
- * Which call an activity belongs to is told by the record that CUPTI makes of the driver's call itself: it carries the
- * correlation id of the work, the thread and when the call began, by our own clock.  One call of ours on that thread
- * encloses it.  So nothing is added to the path of a call, other than what CUPTI does there.
+ * Which call an activity belongs to is reported by the record that CUPTI makes of the driver's call itself: it carries
+ * the correlation id of the work, the thread and when the call began, by our own clock.  One call of ours on that
+ * thread encloses it.  So nothing is added to the path of a call, other than what CUPTI does there.
  *
  *     gpu.c          start, the thread that fetches, the end
  *     gpu_clock.c    the clock that CUPTI is given
@@ -48,7 +48,7 @@ struct sw_gpu_buffer {
 };
 void CUPTIAPI sw_gpu_buffer_wanted(uint8_t **buffer, size_t *size, size_t *records);
 void CUPTIAPI sw_gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
-/* All that are filled, oldest first; NULL: none.  Each is given back when read. */
+/* All that are filled, oldest first; NULL: none.  Each is returned when read. */
 struct sw_gpu_buffer *sw_gpu_buffers_take(void);
 void sw_gpu_buffer_free(struct sw_gpu_buffer *buffer);
 /* Buffers that CUPTI wanted and did not get, so far. */

@@ -10,7 +10,7 @@
 #define BUFFER_BYTES (512u << 10)
 #define MOST	     256u /* 128 MiB */
 
-/* Descriptions lie in front of the bytes that CUPTI sees. */
+/* Descriptions lie before the bytes that CUPTI sees. */
 #define FRONT 64u
 static_assert(sizeof(struct sw_gpu_buffer) <= FRONT, "and its bytes stay aligned");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each record of CUPTI as one of the trace.  The structs are those of the headers that we were built with; an older
- * library fills shorter ones, which begin alike (NVIDIA appends), and nothing behind that is read unless its version
+ * library fills shorter ones, which begin alike (NVIDIA appends), and nothing after that is read unless its version
  * says that it is there.
  */
 #include <stdlib.h>

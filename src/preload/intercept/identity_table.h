@@ -31,7 +31,7 @@ void sw_table_delete(struct sw_table *table, uint64_t key);
 /* Deletes every key for which `gone` says so. */
 void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with);
 
-/* Memory that is never given back, zeroed, aligned to 16; NULL when there is none.  Any thread, no lock. */
+/* Memory that is never returned, zeroed, aligned to 16; NULL when there is none.  Any thread, no lock. */
 void *sw_table_memory(size_t bytes);
 
 #endif

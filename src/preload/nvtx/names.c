@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts.  Domains and registered strings are handed to the program as addresses of what they are called, in pages that
- * are never given back: a handle that the program destroyed, and uses all the same, still leads somewhere.
+ * are never returned: a handle that the program destroyed, and uses all the same, still leads somewhere.
  */
 #include <string.h>
 #include <wchar.h>

@@ -29,7 +29,7 @@ void sw_apart_serve(uint64_t ns);
 /* Is the calling thread the one apart, with descriptors that nobody else can touch? */
 bool sw_apart_here(void);
 
-/* Opens a file; on a thread of the program with a descriptor as high as may be, so that nobody finds it behind the
+/* Opens a file; on a thread of the program with a descriptor as high as may be, so that nobody finds it after the
    number of one that the program closed. */
 int sw_apart_open(const char *path, int flags, unsigned mode);
 

@@ -51,7 +51,7 @@ bool sw_sys_readable(const void *at);
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout);
 void sw_sys_wake(const uint32_t *word, int threads);
 
-/* Blocks every signal, those of glibc's thread cancellation included; gives back the old mask. */
+/* Blocks every signal, those of glibc's thread cancellation included; returns the old mask. */
 uint64_t sw_sys_block_signals(void);
 void sw_sys_set_signals(uint64_t mask);
 
@@ -78,7 +78,7 @@ int sw_sys_user(void);
 /* The calling thread alone gets these rights: real, effective and saved ones. */
 void sw_sys_become(const unsigned user[3], const unsigned group[3]);
 
-/* Nanoseconds of CLOCK_MONOTONIC, from the kernel whatever stands in front of clock_gettime(). */
+/* Nanoseconds of CLOCK_MONOTONIC, from the kernel whatever stands before clock_gettime(). */
 uint64_t sw_sys_monotonic(void);
 
 /* Creates a thread of libc's. 0 or -errno. */

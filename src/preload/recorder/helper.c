@@ -28,7 +28,7 @@
 static _Atomic uint32_t loader_done;
 static bool simulated;
 
-/* libsyncwatch-gpu.so lies beside us.  Before the first CUDA call goes on, so that no work is missed. */
+/* libsyncwatch-gpu.so lies next to us.  Before the first CUDA call goes on, so that no work is missed. */
 static void load_gpu(void)
 {
 	char path[2048];

@@ -31,7 +31,7 @@ void sw_intern_clear(struct sw_intern *table)
 
 void sw_intern_undo(struct sw_intern *table, uint64_t hash)
 {
-	/* The newest entry ends its probe sequence: no other lies behind it. */
+	/* The newest entry ends its probe sequence: no other lies after it. */
 	for (uint32_t at = (uint32_t)hash % SW_INTERN_SLOTS; table->slots[at].hash; at = (at + 1) % SW_INTERN_SLOTS) {
 		if (table->slots[at].hash == hash) {
 			table->slots[at] = (struct sw_intern_slot){0};

@@ -263,7 +263,7 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 	busy(t, 0);
 }
 
-/* The BEGIN record has all that it will ever have; its END is told by sw_call_end(). */
+/* The BEGIN record has all that it will ever have; its END is reported by sw_call_end(). */
 void sw_call_pause(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;

@@ -88,7 +88,7 @@ void sw_call_resume(struct sw_call *call);
 /* Is the calling thread inside a recorded call, seen from a function with this frame address? */
 bool sw_call_inside(const void *frame);
 
-/* A HOST_SYNC record; an object is told from others of its kind by its number. False: lost, and counted. */
+/* A HOST_SYNC record; an object is distinguished from others of its kind by its number. False: lost, and counted. */
 bool sw_host_sync(enum sw_thread_op op, enum sw_through kind, uint64_t object);
 
 /* The calling thread's state (writer.h), for companions: as long as the thread lives. */

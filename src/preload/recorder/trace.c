@@ -50,7 +50,7 @@ void sw_trace_return(int fd)
 }
 
 /*
- * Blocks for the chunk.  On a thread of the program the file behind the descriptor may be another one at any moment:
+ * Blocks for the chunk.  On a thread of the program the file after the descriptor may be another one at any moment:
  * nothing is done to it that could be seen in a foreign file, and the trace grows by its name.
  */
 static int grow(int fd, uint64_t offset)

@@ -75,11 +75,11 @@ bool sw_trace_ended(void);
 
 /*
  * For create.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
- * any thread but the one apart the program may put another file behind the number at any time.
+ * any thread but the one apart the program may put another file after the number at any time.
  */
 int sw_trace_borrow(void);
 void sw_trace_return(int fd);
-/* Is the file behind the descriptor the trace? */
+/* Is the file after the descriptor the trace? */
 bool sw_trace_is(int fd);
 
 /* The end: cuts off chunks that nobody took, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */

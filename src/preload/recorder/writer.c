@@ -330,7 +330,7 @@ static struct sw_writer *take_writer(uint32_t *number)
 	return w;
 }
 
-/* What threads without a writer lost is told by the next one that has one. */
+/* What threads without a writer lost is reported by the next one that has one. */
 static void inherit_missed(struct sw_writer *w)
 {
 	uint64_t missed = atomic_exchange(&pool.missed, 0);

@@ -105,7 +105,7 @@ static int step_cursor(struct sw_unwind *u, struct sw_unwind_frame *out)
 	bool led = led_by(u->last.rbp, sp);
 	*out = (struct sw_unwind_frame){
 		.slot = signal ? 0 : sp - 8,
-		.ip = ip + signal, /* where a signal came: no return address, made one that points behind it */
+		.ip = ip + signal, /* where a signal came: no return address, made one that points after it */
 		.base_slot = led ? u->last.rbp_slot : 0,
 		.base = led ? u->last.rbp : 0,
 		.rbp = rbp,

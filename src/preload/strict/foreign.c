@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks that CUDA's own libraries take are no promise to the program: they must not order its threads.  Most are taken
- * inside a recorded call; those of cudart and of calls that are not recorded are told by whose code calls.
+ * inside a recorded call; those of cudart and of calls that are not recorded are reported by whose code calls.
  *
  * The loader is not asked: its lock may be held by a thread that waits for the very lock that our caller holds.  What
  * the kernel says of an address (/proc/self/maps) is kept for good, since these libraries are never unloaded.  A static
- * cudart is part of the program and can't be told from it; its locks may then hide a race, never make one up.
+ * cudart is part of the program and cannot be distinguished from it; its locks may then hide a race, never make one up.
  */
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libsyncwatch-host.so: how host threads order each other (--strict-host).  Loaded behind libsyncwatch.so; without it,
+ * libsyncwatch-host.so: how host threads order each other (--strict-host).  Loaded after libsyncwatch.so; without it,
  * and until the first CUDA call, everything passes through.
  *
  * A wrapper records a release before the real call and an acquire after it, so that in the order of the trace a release
@@ -19,7 +19,7 @@
 
 #include "preload/recorder/companion.h"
 
-/* The functions that we stand in front of. */
+/* The functions that we stand before. */
 struct sw_strict_real {
 #define STRICT(result, name, parameters, version) result(*name) parameters;
 #include "preload/strict/functions.def"

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #ifndef SW_SYNC_THREADS
-#define SW_SYNC_THREADS 16u /* threads that have made CUDA calls and are told apart */
+#define SW_SYNC_THREADS 16u /* threads that have made CUDA calls and are distinguished */
 #endif
 #ifndef SW_SYNC_BUCKETS
 #define SW_SYNC_BUCKETS 8192u /* a power of two */

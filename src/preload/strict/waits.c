@@ -82,7 +82,7 @@ SW_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 }
 
 /*
- * The routine gets no argument: it is told here which one it stands for, and looks as soon as it begins.  What an
+ * The routine gets no argument: it is reported here which one it stands for, and looks as soon as it begins.  What an
  * exception of the routine (std::call_once) leaves here is never looked at again.
  */
 struct once {

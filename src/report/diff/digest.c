@@ -35,16 +35,16 @@ static void take_side(struct sw_digest *digest, struct sw_names *names, const st
 	}
 }
 
-static void take_finding(struct sw_digest *digest, struct sw_report *report, const struct sw_shown_finding *told)
+static void take_finding(struct sw_digest *digest, struct sw_report *report, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *from = told->finding;
+	const struct sw_finding *from = shown->finding;
 	struct sw_digest_side *side = sw_arena_alloc(&digest->arena, from->accesses * sizeof *side);
 	for (uint32_t i = 0; i < from->accesses; i++)
 		take_side(digest, &report->names, &from->access[i], &side[i]);
 	*sw_vec_push(&digest->findings) = (struct sw_digest_finding){
 		.id = from->id,
-		.kind = keep(digest, told->info->kind),
-		.message = keep(digest, told->words.message),
+		.kind = keep(digest, shown->info->kind),
+		.message = keep(digest, shown->words.message),
 		.severity = from->severity,
 		.confidence = from->confidence,
 		.hidden = from->hidden,
@@ -52,7 +52,7 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 		.calls = from->cost.calls,
 		.total_ns = from->cost.total_ns,
 		.win_ns = from->cost.win_high_ns,
-		.fingerprint = told->fingerprint,
+		.fingerprint = shown->fingerprint,
 		.side = side,
 		.sides = from->accesses,
 	};
@@ -66,9 +66,9 @@ void sw_digest_take(struct sw_digest *digest, struct sw_report *report)
 	digest->path = keep(digest, sw_reader_path(report->reader));
 	digest->program = keep(digest, process ? file_name(process->exe) : "");
 	digest->complete = sw_reader_totals(report->reader).closed && !report->judgement->coverage.records_lost;
-	for (size_t i = 0; i < report->told.n; i++)
-		if (!report->told.at[i].suppressed)
-			take_finding(digest, report, &report->told.at[i]);
+	for (size_t i = 0; i < report->shown.n; i++)
+		if (!report->shown.at[i].suppressed)
+			take_finding(digest, report, &report->shown.at[i]);
 }
 
 void sw_digest_free(struct sw_digest *digest)

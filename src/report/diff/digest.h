@@ -29,10 +29,10 @@ struct sw_digest_finding {
 	const char *kind, *message;
 	enum sw_severity severity;
 	enum sw_confidence confidence;
-	bool hidden; /* a wait that is too cheap to be told by itself */
+	bool hidden; /* a wait that is too cheap to be shown by itself */
 	uint64_t count;
 	uint64_t calls, total_ns,
-		win_ns;	      /* of a wait: host time, and what of it could be won back at most; calls 0: none */
+		win_ns;	      /* of a wait: host time, and how much of it is recoverable at most; calls 0: none */
 	uint64_t fingerprint; /* 0 unknown */
 	const struct sw_digest_side *side;
 	size_t sides;

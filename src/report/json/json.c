@@ -304,7 +304,7 @@ void sw_report_json_members(struct sw_json *json, struct sw_report *report)
 {
 	sw_report_json_head(json, report);
 	sw_json_open(json, "findings", '[');
-	for (size_t i = 0; i < report->told.n; i++) {
+	for (size_t i = 0; i < report->shown.n; i++) {
 		sw_report_json_finding(json, report, i);
 		sw_json_close(json, '}');
 	}

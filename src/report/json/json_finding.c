@@ -206,25 +206,25 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index)
 {
-	const struct sw_shown_finding *told = &report->told.at[index];
-	const struct sw_finding *finding = told->finding;
+	const struct sw_shown_finding *shown = &report->shown.at[index];
+	const struct sw_finding *finding = shown->finding;
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", finding->id));
-	sw_json_text(json, "kind", told->info->kind);
+	sw_json_text(json, "kind", shown->info->kind);
 	sw_json_text(json, "severity", sw_name_severity(finding->severity));
 	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
 	sw_json_text(json, "basis", sw_name_basis(finding->basis));
 	sw_json_number(json, "count", finding->count);
-	sw_json_text(json, "message", told->words.message);
-	sw_json_text(json, "advice", told->words.fix);
-	sw_json_text(json, "ordered_by", told->words.ordered_by);
-	sw_json_text(json, "missing_edge", told->words.missing_edge);
+	sw_json_text(json, "message", shown->words.message);
+	sw_json_text(json, "advice", shown->words.fix);
+	sw_json_text(json, "ordered_by", shown->words.ordered_by);
+	sw_json_text(json, "missing_edge", shown->words.missing_edge);
 	sw_json_bool(json, "measured_order", finding->measured_order);
 	sw_json_bool(json, "host_order", finding->host_order);
 	sw_json_bool(json, "not_waited", finding->not_waited);
-	sw_json_bool(json, "suppressed", told->suppressed);
+	sw_json_bool(json, "suppressed", shown->suppressed);
 	sw_json_bool(json, "hidden", finding->hidden);
-	sw_json_text(json, "suppression", told->suppression);
+	sw_json_text(json, "suppression", shown->suppression);
 	sw_json_open(json, "accesses", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++)
 		put_access(json, report, NULL, &finding->access[i], position(finding, i));
@@ -251,5 +251,5 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		sw_json_ms(json, "at_most_ms", finding->held.ns);
 		sw_json_close(json, '}');
 	}
-	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, told->fingerprint));
+	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, shown->fingerprint));
 }

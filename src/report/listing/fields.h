@@ -12,7 +12,7 @@
 /* The record must be whole and checked, as sw_reader_next() hands it out. */
 void sw_fields_print(FILE *out, const struct sw_rec *rec);
 
-/* For the test of the table: the bytes behind the header of a kind's struct that fields cover, in `covered` (1 each).
+/* For the test of the table: the bytes after the header of a kind's struct that fields cover, in `covered` (1 each).
  */
 void sw_fields_cover(uint8_t kind, unsigned char *covered, size_t room);
 

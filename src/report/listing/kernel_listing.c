@@ -154,25 +154,25 @@ static void put_params(struct sw_out *out, const struct sw_kernel_view *k, const
 static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
 {
 	char name[TEXT_ROOM];
-	SW_VEC(char *) told = {0};
+	SW_VEC(char *) shown = {0};
 	for (size_t i = 0; i < reaches->n; i++) {
 		if (reaches->at[i].root.kind == SW_ROOT_PARAM && reaches->at[i].root.span <= 8)
 			continue;
 		sw_kernel_root(k, &reaches->at[i].root, name, sizeof name);
 		char *text = sw_format("%s: %s", name, sw_kernel_role(reaches->at[i].role));
 		size_t same = 0;
-		while (same < told.n && strcmp(told.at[same], text) != 0)
+		while (same < shown.n && strcmp(shown.at[same], text) != 0)
 			same++;
-		if (same < told.n) {
+		if (same < shown.n) {
 			free(text);
 			continue;
 		}
 		line(out, "also", text);
-		*sw_vec_push(&told) = text;
+		*sw_vec_push(&shown) = text;
 	}
-	for (size_t i = 0; i < told.n; i++)
-		free(told.at[i]);
-	free(told.at);
+	for (size_t i = 0; i < shown.n; i++)
+		free(shown.at[i]);
+	free(shown.at);
 }
 
 /* Marks the operands of term i. */
@@ -266,17 +266,17 @@ static void put_site(struct sw_out *out, const struct sw_kernel_view *k, uint32_
 static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 {
 	const struct sw_footprint *f = k->entry->footprint;
-	char *told[MOST_LINES];
+	char *shown[MOST_LINES];
 	uint32_t lines = 0, more = 0;
 	for (uint32_t i = 0; i < f->sites; i++) {
 		char *text = site_text(k, i, SHORT_ROOM),
 		     *whole = sw_format("%-14s%s", sw_kernel_role(f->site[i].role), text);
 		uint32_t same = 0;
 		free(text);
-		while (same < lines && strcmp(told[same], whole) != 0)
+		while (same < lines && strcmp(shown[same], whole) != 0)
 			same++;
 		if (same == lines && lines < MOST_LINES) {
-			told[lines++] = whole;
+			shown[lines++] = whole;
 			sw_out_paragraph(out, 2, sw_kernel_role(f->site[i].role), 16, whole + 14);
 			continue;
 		}
@@ -284,7 +284,7 @@ static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 		free(whole);
 	}
 	while (lines)
-		free(told[--lines]);
+		free(shown[--lines]);
 	if (more) {
 		char *text = sw_format("%u more accesses (name the kernel to see them)", more);
 		line(out, "", text);

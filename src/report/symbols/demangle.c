@@ -62,7 +62,7 @@ static size_t name_end(const char *text)
 	return strlen(text);
 }
 
-/* Start of "operator..." in the name, `end` if it is none: blanks and brackets behind it belong to the name.  One among
+/* Start of "operator..." in the name, `end` if it is none: blanks and brackets after it belong to the name.  One among
    template arguments (lambdas of PyTorch's kernels) is not the name. */
 static size_t operator_at(const char *text, size_t end)
 {
@@ -92,7 +92,7 @@ static size_t arguments_at(const char *text, size_t end)
 	return end;
 }
 
-/* Behind the return type: the last blank before `end` that stands in no bracket. */
+/* After the return type: the last blank before `end` that stands in no bracket. */
 static size_t name_start(const char *text, size_t end)
 {
 	int depth = 0;

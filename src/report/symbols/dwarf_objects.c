@@ -24,7 +24,7 @@ struct sw_dwarf_object {
 };
 
 #define OBJECT_MAX                                                                                                     \
-	(64ll << 30) /* bytes of a file that is looked into: the largest libraries have 10 GB with debug information   \
+	(64ll << 30) /* bytes of a file that is examined: the largest libraries have 10 GB with debug information      \
 		      */
 
 /* A trace names any path: opening a device does something, and nobody waits for the other end of a pipe. */

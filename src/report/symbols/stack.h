@@ -14,7 +14,7 @@ struct sw_stack_line {
 struct sw_stack_view {
 	const struct sw_stack_line *at;
 	size_t n;
-	uint32_t skipped; /* frames that the recorder cut off behind the last; UINT32_MAX: unknown many */
+	uint32_t skipped; /* frames that the recorder cut off after the last; UINT32_MAX: unknown many */
 };
 
 /*

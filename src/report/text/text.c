@@ -159,10 +159,10 @@ static void put_allocations(struct sw_text *t, const struct sw_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
 		uint32_t index = finding->access[i].allocation;
-		bool told = index == 0 || index > t->report->judgement->allocations.n;
+		bool shown = index == 0 || index > t->report->judgement->allocations.n;
 		for (uint32_t k = 0; k < i; k++)
-			told |= finding->access[k].allocation == index;
-		if (!told)
+			shown |= finding->access[k].allocation == index;
+		if (!shown)
 			put_allocation(t, index);
 	}
 }
@@ -183,9 +183,9 @@ static const char *sentence(struct sw_text *t, const char *text)
 	return sw_names_format(t->names, "%c%s.", toupper((unsigned char)text[0]), text + 1);
 }
 
-static void put_title(struct sw_text *t, const struct sw_shown_finding *told)
+static void put_title(struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *finding = told->finding;
+	const struct sw_finding *finding = shown->finding;
 	const char *severity = sw_name_severity(finding->severity);
 	char upper[16];
 	size_t i = 0;
@@ -195,45 +195,45 @@ static void put_title(struct sw_text *t, const struct sw_shown_finding *told)
 	const char *times =
 		finding->count == 1 ? "once" : sw_names_format(t->names, "%" PRIu64 " times", finding->count);
 	const char *title = sw_names_format(t->names, "%s: syncwatch: SW%03d %s (%s, %s)%s", upper, finding->id,
-					    told->info->kind, sw_name_confidence(finding->confidence), times,
-					    told->suppressed ? " [suppressed]" : "");
+					    shown->info->kind, sw_name_confidence(finding->confidence), times,
+					    shown->suppressed ? " [suppressed]" : "");
 	sw_out_coloured(&t->out, severity_colour(finding->severity), title);
 	putc('\n', t->out.file);
-	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, told->words.message));
+	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, shown->words.message));
 	putc('\n', t->out.file);
 }
 
 /* For filters: names and numbers that do not change when a sentence does. */
-static void put_facts(struct sw_text *t, const struct sw_shown_finding *told)
+static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *finding = told->finding;
+	const struct sw_finding *finding = shown->finding;
 	fprintf(t->out.file,
 		"  [id=SW%03d kind=%s severity=%s confidence=%s basis=%s count=%" PRIu64 " wait_ns=%" PRIu64
 		" fingerprint=%016" PRIx64 "]\n",
-		finding->id, told->info->kind, sw_name_severity(finding->severity),
+		finding->id, shown->info->kind, sw_name_severity(finding->severity),
 		sw_name_confidence(finding->confidence), sw_name_basis(finding->basis), finding->count,
-		finding->cost.total_ns, told->fingerprint);
+		finding->cost.total_ns, shown->fingerprint);
 }
 
-static void put_summary_line(struct sw_text *t, const struct sw_shown_finding *told)
+static void put_summary_line(struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *finding = told->finding;
+	const struct sw_finding *finding = shown->finding;
 	const struct sw_frame *site = NULL;
 	for (uint32_t i = finding->accesses; i-- > 0 && !site;)
 		site = sw_stack_site(t->names, finding->access[i].stack, finding->access[i].function);
-	const char *text = sw_names_format(t->names, "SUMMARY: syncwatch: SW%03d %s", finding->id, told->info->kind);
+	const char *text = sw_names_format(t->names, "SUMMARY: syncwatch: SW%03d %s", finding->id, shown->info->kind);
 	if (site)
 		text = sw_names_format(t->names, "%s %s in %s", text, sw_text_place(t, site), site->base);
 	sw_out_text(&t->out, text);
 	putc('\n', t->out.file);
 }
 
-static void put_finding(struct sw_text *t, const struct sw_shown_finding *told)
+static void put_finding(struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *finding = told->finding;
+	const struct sw_finding *finding = shown->finding;
 	bool hazard = sw_is_hazard(finding);
 	rule(t);
-	put_title(t, told);
+	put_title(t, shown);
 	if (hazard) {
 		/* The later access first: that is where the program goes wrong. */
 		put_access(t, &finding->access[1], "");
@@ -247,19 +247,19 @@ static void put_finding(struct sw_text *t, const struct sw_shown_finding *told)
 		if (finding->waited_for.seq)
 			put_access(t, &finding->waited_for, "The longest call waited for: ");
 	}
-	sw_text_line(t, "ordered by:", told->words.ordered_by);
-	sw_text_line(t, "missing edge:", told->words.missing_edge);
-	sw_text_line(t, "cost:", told->words.cost);
-	sw_text_line(t, "basis:", told->words.basis);
-	sw_text_line(t, "fix:", told->words.fix);
+	sw_text_line(t, "ordered by:", shown->words.ordered_by);
+	sw_text_line(t, "missing edge:", shown->words.missing_edge);
+	sw_text_line(t, "cost:", shown->words.cost);
+	sw_text_line(t, "basis:", shown->words.basis);
+	sw_text_line(t, "fix:", shown->words.fix);
 	/* Never wrapped: it is there to be copied. */
-	if (!told->suppressed) {
+	if (!shown->suppressed) {
 		sw_out_text(&t->out,
-			    sw_names_format(t->names, "  %-*s%s", LABEL_COLUMNS, "suppress:", told->suppression));
+			    sw_names_format(t->names, "  %-*s%s", LABEL_COLUMNS, "suppress:", shown->suppression));
 		putc('\n', t->out.file);
 	}
-	put_facts(t, told);
-	put_summary_line(t, told);
+	put_facts(t, shown);
+	put_summary_line(t, shown);
 	rule(t);
 	putc('\n', t->out.file);
 }
@@ -273,9 +273,9 @@ void sw_report_text_files(struct sw_report *report, FILE *out, bool colour)
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour)
 {
 	struct sw_text t = {report, &report->names, {out, colour}};
-	if (sw_text_is_note(&t, &report->told.at[index]))
+	if (sw_text_is_note(&t, &report->shown.at[index]))
 		return false;
-	put_finding(&t, &report->told.at[index]);
+	put_finding(&t, &report->shown.at[index]);
 	return true;
 }
 
@@ -290,7 +290,7 @@ void sw_report_text_rest(struct sw_report *report, FILE *out, bool colour)
 void sw_report_text(struct sw_report *report, FILE *out, bool colour)
 {
 	sw_report_text_files(report, out, colour);
-	for (size_t i = 0; i < report->told.n; i++)
+	for (size_t i = 0; i < report->shown.n; i++)
 		sw_report_text_finding(report, i, out, colour);
 	sw_report_text_rest(report, out, colour);
 }

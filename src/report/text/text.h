@@ -23,7 +23,7 @@ const char *sw_text_place(struct sw_text *t, const struct sw_frame *frame);
 void sw_text_files(struct sw_text *t);
 
 /* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
-bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *told);
+bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *shown);
 /* The notes by id, a line each. */
 void sw_text_notes(struct sw_text *t);
 

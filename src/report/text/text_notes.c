@@ -11,25 +11,25 @@
 #define MOST_PLACES 3u /* of one line */
 
 struct line {
-	const struct sw_shown_finding *told; /* the first of those that share the line */
+	const struct sw_shown_finding *shown; /* the first of those that share the line */
 	const char *what, *where;
 	uint32_t places;
 	uint64_t count, ns;
 };
 typedef SW_VEC(struct line) line_vec;
 
-bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *told)
+bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	return told->finding->severity == SW_NOTE && !t->report->all;
+	return shown->finding->severity == SW_NOTE && !t->report->all;
 }
 
 /* SW3nn and SW4nn say the same of each call but for its name; other messages tell what the ids' titles do not. */
-static const char *what_of(struct sw_text *t, const struct sw_shown_finding *told)
+static const char *what_of(struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *finding = told->finding;
+	const struct sw_finding *finding = shown->finding;
 	return sw_finding_is_wait(finding->id) && finding->accesses == 1
 		       ? sw_name_operation(t->names, &finding->access[0])
-		       : told->words.message;
+		       : shown->words.message;
 }
 
 /* "at /src/race.cu:33 in main", "in libcublas.so.13", "". */
@@ -48,11 +48,11 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 	return module ? sw_names_format(t->names, "in %s", module->module) : "";
 }
 
-/* SW305 is always told, so there are many: a line for each function, wherever it is called. */
+/* SW305 is always shown, so there are many: a line for each function, wherever it is called. */
 static bool shares(const struct line *line, const struct line *other)
 {
-	return line->told->finding->id == other->told->finding->id && strcmp(line->what, other->what) == 0 &&
-	       (line->told->finding->id == SW_FINDING_DEVICE_ALLOC || strcmp(line->where, other->where) == 0);
+	return line->shown->finding->id == other->shown->finding->id && strcmp(line->what, other->what) == 0 &&
+	       (line->shown->finding->id == SW_FINDING_DEVICE_ALLOC || strcmp(line->where, other->where) == 0);
 }
 
 static void add_place(struct sw_text *t, struct line *line, const char *where)
@@ -66,10 +66,10 @@ static void add_place(struct sw_text *t, struct line *line, const char *where)
 				      line->places > MOST_PLACES ? "..." : where);
 }
 
-static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_finding *told)
+static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_finding *shown)
 {
-	const struct sw_finding *finding = told->finding;
-	struct line line = {told, what_of(t, told), where_of(t, finding), 1, finding->count, finding->cost.total_ns};
+	const struct sw_finding *finding = shown->finding;
+	struct line line = {shown, what_of(t, shown), where_of(t, finding), 1, finding->count, finding->cost.total_ns};
 	for (size_t i = 0; i < lines->n; i++) {
 		struct line *known = &lines->at[i];
 		if (!shares(known, &line))
@@ -97,18 +97,19 @@ static void put_line(struct sw_text *t, const struct line *line)
 /* All lines of the id that lines->at[first] has. */
 static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
 {
-	const struct sw_shown_finding *told = lines->at[first].told;
-	uint64_t shown = 0, more = 0, ns = 0;
+	const struct sw_shown_finding *shown = lines->at[first].shown;
+	uint64_t printed = 0, more = 0, ns = 0;
 	sw_out_text(&t->out, "  ");
-	sw_out_coloured(&t->out, SW_BLUE, sw_names_format(t->names, "SW%03d %s", told->finding->id, told->info->kind));
-	sw_out_text(&t->out, sw_names_format(t->names, ": %s", told->info->title));
+	sw_out_coloured(&t->out, SW_BLUE,
+			sw_names_format(t->names, "SW%03d %s", shown->finding->id, shown->info->kind));
+	sw_out_text(&t->out, sw_names_format(t->names, ": %s", shown->info->title));
 	putc('\n', t->out.file);
 	for (size_t i = first; i < lines->n; i++) {
-		if (lines->at[i].told->finding->id != told->finding->id)
+		if (lines->at[i].shown->finding->id != shown->finding->id)
 			continue;
-		if (shown < MOST_LINES) {
+		if (printed < MOST_LINES) {
 			put_line(t, &lines->at[i]);
-			shown++;
+			printed++;
 		} else {
 			more += lines->at[i].count;
 			ns += lines->at[i].ns;
@@ -123,7 +124,7 @@ static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
 static bool first_of_its_id(const line_vec *lines, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (lines->at[i].told->finding->id == lines->at[index].told->finding->id)
+		if (lines->at[i].shown->finding->id == lines->at[index].shown->finding->id)
 			return false;
 	return true;
 }
@@ -131,9 +132,9 @@ static bool first_of_its_id(const line_vec *lines, size_t index)
 void sw_text_notes(struct sw_text *t)
 {
 	line_vec lines = {0};
-	for (size_t i = 0; i < t->report->told.n; i++)
-		if (sw_text_is_note(t, &t->report->told.at[i]))
-			add_line(t, &lines, &t->report->told.at[i]);
+	for (size_t i = 0; i < t->report->shown.n; i++)
+		if (sw_text_is_note(t, &t->report->shown.at[i]))
+			add_line(t, &lines, &t->report->shown.at[i]);
 	if (lines.n)
 		fputs("Notes, shortened (--all prints each in full, \"syncwatch explain SWnnn\" says what to do):\n",
 		      t->out.file);

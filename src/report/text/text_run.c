@@ -156,8 +156,8 @@ static void put_coverage(struct sw_text *t)
 /* Shown on request: "no hazards" above a list of possible ones would read badly. */
 static bool possible_hazards(const struct sw_report *report)
 {
-	for (size_t i = 0; i < report->told.n; i++)
-		if (sw_is_hazard(report->told.at[i].finding) && report->told.at[i].finding->confidence == SW_POSSIBLE)
+	for (size_t i = 0; i < report->shown.n; i++)
+		if (sw_is_hazard(report->shown.at[i].finding) && report->shown.at[i].finding->confidence == SW_POSSIBLE)
 			return true;
 	return false;
 }

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Less than this is told as nothing: clocks are read to some microseconds. */
+/* Less than this is reported as nothing: clocks are read to some microseconds. */
 #define NOTHING_NS 5000u
 
 const char *sw_replay_gain(struct sw_names *names, const struct sw_cost *cost)

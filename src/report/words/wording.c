@@ -240,7 +240,7 @@ static const char *message_of(const struct facts *facts)
 	return info ? info->title : "";
 }
 
-/* Users of PyTorch cannot call cudaStreamWaitEvent: they are told in their own words. */
+/* Users of PyTorch cannot call cudaStreamWaitEvent: they are reported in their own words. */
 static bool is_torch(const struct sw_names *names)
 {
 	const struct sw_trace_module *module;

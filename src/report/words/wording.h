@@ -11,7 +11,7 @@ struct sw_wording {
 	const char *ordered_by;	  /* hazards: the order that exists; "" otherwise */
 	const char *missing_edge; /* hazards: the order that does not; "" otherwise */
 	const char *fix;	  /* "" when there is no cheap one */
-	const char *cost;	  /* waits: what they took and what could be won back; "" otherwise */
+	const char *cost;	  /* waits: what they took and what is recoverable; "" otherwise */
 	const char *basis;	  /* how much of it documents promise; "" when there is nothing to say */
 };
 

@@ -15,7 +15,7 @@ static uint64_t key_of(const char *name, uint32_t tid, uint32_t number)
 	return sw_hash_u64(sw_hash_bytes(SW_FNV_START, name, strlen(name)) ^ ((uint64_t)tid << 32 | number));
 }
 
-/* The last word, behind `words` others. */
+/* The last word, after `words` others. */
 static const char *tail(const char *line, int words)
 {
 	while (words-- && line) {

@@ -19,7 +19,7 @@ struct cover_box {
 	uint8_t role;
 };
 /*
- * Where things lie.  end_of: first byte behind the allocation that holds the address, 0 when none does;
+ * Where things lie.  end_of: first byte after the allocation that holds the address, 0 when none does;
  * start_of: its first byte.  params: the parameter block of the launch, in which open reaches of several pointers are
  * looked up.
  */

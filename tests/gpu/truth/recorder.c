@@ -8,7 +8,7 @@
  *   SW_TRUTH_PER_KERNEL  launches of one kernel that are watched, the first ones; default 4
  *   SW_TRUTH_PLACES      places of the hash set, as a power of two; default 20, of 32 bytes of touched memory each
  *
- * One launch at a time: the lock is taken when a launch begins and given back when its work is done, so that the one
+ * One launch at a time: the lock is taken when a launch begins and returned when its work is done, so that the one
  * hash set belongs to one launch.  Only calls of the sanitizer's own memory API are allowed inside its call-backs.
  */
 #include <pthread.h>

@@ -69,7 +69,7 @@ static void spin_on(cudaStream_t stream)
 	CHECK(cudaPeekAtLastError());
 }
 
-/* How long a call takes behind SPIN_MS of work on a stream. */
+/* How long a call takes after SPIN_MS of work on a stream. */
 #define TELL_MS(name, stream, call)                                                                                    \
 	do {                                                                                                           \
 		spin_on(stream);                                                                                       \

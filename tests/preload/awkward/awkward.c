@@ -267,7 +267,7 @@ static void reused_numbers(void)
 
 static _Atomic int stop;
 
-/* Puts a file of the program behind every number, again and again, and closes it. */
+/* Puts a file of the program after every number, again and again, and closes it. */
 static void *replace(void *file)
 {
 	while (!stop)
