@@ -42,7 +42,7 @@ struct sw_report {
 	struct sw_suppressions *suppressions; /* not owned; NULL */
 	bool all;
 	struct sw_names names;
-	SW_VEC(struct sw_shown_finding) shown;  /* those that are shown, in the judgement's order */
+	SW_VEC(struct sw_shown_finding) shown; /* those that are shown, in the judgement's order */
 	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */
 	struct sw_report_totals totals;
 };
