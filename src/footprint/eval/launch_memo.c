@@ -304,7 +304,7 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	memset(memo->byte.at, 0, g->param_bytes + 1u);
 	reads.byte = memo->byte.at;
 	sw_eval_launch(f, g, &reads, out);
-	keep(memo, k, f, g, &reads, out->at + from, out->n - from);
+	keep(memo, k, f, g, &reads, out->n ? out->at + from : NULL, out->n - from);
 	free(reads.symbol.at);
 }
 
