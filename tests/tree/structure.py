@@ -40,7 +40,7 @@ MADE = ("tests/golden/traces", "tests/footprint/corpus", "tests/fuzz/corpus")
 def files_of(top, *folders):
     for folder in folders:
         for where, inside, names in os.walk(os.path.join(top, folder)):
-            inside[:] = sorted(d for d in inside if d not in ("build", "node_modules", "__pycache__"))
+            inside[:] = sorted(d for d in inside if d not in ("node_modules", "__pycache__"))
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(where, name), top)
                 if path.endswith(ENDINGS) and not path.startswith(MADE):

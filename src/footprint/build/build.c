@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From a kernel in SSA form to its footprint: the sites, the terms of their addresses, and where those addresses come
+ * from. */
 #include "footprint/build/emit.h"
 
 #include <stdlib.h>
