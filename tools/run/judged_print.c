@@ -46,7 +46,7 @@ static void put_findings(FILE *out, const struct sw_judged *judged)
 
 static void put_trace(FILE *out, const struct sw_judged_process *p)
 {
-	fprintf(out, "  %-14s", "trace:");
+	fprintf(out, "  %-15s", "trace:");
 	sw_put_plain(out, p->trace);
 	putc('\n', out);
 }

@@ -185,6 +185,13 @@ static void put_verdict(struct sw_text *t)
 	putc('\n', t->out.file);
 }
 
+/* "1.2 ms to 1.5 ms", or one of them where both print alike. */
+static const char *between(struct sw_names *names, uint64_t low_ns, uint64_t high_ns)
+{
+	const char *low = sw_name_time(names, low_ns), *high = sw_name_time(names, high_ns);
+	return strcmp(low, high) ? sw_names_format(names, "%s to %s", low, high) : high;
+}
+
 /* What the run as a whole spends its time on. */
 static void put_replay(struct sw_text *t)
 {
@@ -218,9 +225,8 @@ static void put_replay(struct sw_text *t)
 	const struct sw_together *all = j->togethers ? &j->together[j->togethers - 1] : NULL;
 	if (all && all->high_ns > facts->run_ns / 1000)
 		sw_text_line(t, "recoverable:",
-			     sw_names_format(t->names, "%s to %s if all the advice on waits is followed",
-					     sw_name_time(t->names, all->low_ns),
-					     sw_name_time(t->names, all->high_ns)));
+			     sw_names_format(t->names, "%s if all the advice on waits is followed",
+					     between(t->names, all->low_ns, all->high_ns)));
 	sw_text_line(t, "basis:", basis);
 }
 
