@@ -123,7 +123,7 @@ struct sw_rec_name {
 	uint32_t of; /* enum sw_name_of */
 	uint32_t name_bytes;
 	/* Then name.  SYMBOL: mangled, handle is the address and an ALLOC record precedes; THREAD: number of the
-	   thread, or 0 and `bytes` is the kernel's id of a thread, which may be told of later. */
+	   thread, or 0 and `bytes` is the kernel's id of a thread, which may be recorded later. */
 	uint64_t handle, bytes;
 };
 

@@ -33,7 +33,7 @@ enum sw_finding_id {
 enum sw_finding_family {
 	SW_FAMILY_HAZARD,   /* two sides that nothing orders */
 	SW_FAMILY_MISUSE,   /* calls that order nothing, or are refused */
-	SW_FAMILY_WAIT,	    /* calls that wait, or hold others back, beside what they are for */
+	SW_FAMILY_WAIT,	    /* calls that wait, or hold others back, in addition to what they are for */
 	SW_FAMILY_NEEDLESS, /* waits that ask for more than is needed */
 	SW_FAMILY_RECORDING /* what the recording lacks */
 };

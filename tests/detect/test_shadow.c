@@ -187,10 +187,58 @@ START_TEST(map_stays_small)
 }
 END_TEST
 
+static void count_met(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
+{
+	(void)earlier, (void)later;
+	++*(int *)arg;
+}
+
+/* How often a write of stream 0 meets one of `stream` to the same bytes; wait: the host waits in between. */
+static int met_by(uint64_t stream, bool wait, bool ordered_too)
+{
+	struct run run = {.hb = sw_hb_new(&(struct sw_hb_options){0})};
+	int met = 0;
+	for (uint64_t i = 0; i < 2; i++)
+		sw_hb_stream_create(run.hb, 1, 0x100 + i * 8, true);
+	for (int i = 0; i < 2; i++) {
+		struct sw_hb_at here = at(&run, 0x100 + (i ? stream : 0) * 8);
+		struct sw_shadow_use *use = sw_use_new(&run.pool);
+		if (i && wait)
+			sw_hb_barrier(run.hb, here.seq);
+		use->range = sw_range_bytes(0, 16, SW_WRITE, SW_EV_EXACT);
+		use->end = 16;
+		use->access.point = sw_hb_enqueue(run.hb, &here);
+		use->access.seq = here.seq;
+		struct sw_shadow_env env = {.pool = &run.pool,
+					    .hb = run.hb,
+					    .serial = ++run.serial,
+					    .keep_to = UINT64_MAX,
+					    .ordered_too = ordered_too,
+					    .meet = count_met,
+					    .arg = &met};
+		sw_shadow_enter(&run.shadow, &env, use);
+		sw_use_drop(&run.pool, use);
+	}
+	sw_shadow_clear(&run.shadow, &run.pool);
+	sw_arena_free(&run.pool.arena);
+	sw_hb_free(run.hb);
+	return met;
+}
+
+START_TEST(ordered_pairs_meet_only_on_request)
+{
+	ck_assert_int_eq(met_by(1, false, false), 1);
+	ck_assert_int_eq(met_by(1, true, false), 0);
+	ck_assert_int_eq(met_by(1, true, true), 1);
+	ck_assert_int_eq(met_by(0, false, true), 0); /* one stream */
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, map_agrees_with_brute_force, 0, 2);
 	tcase_add_test(tc, map_stays_small);
+	tcase_add_test(tc, ordered_pairs_meet_only_on_request);
 }
 
 int main(void)

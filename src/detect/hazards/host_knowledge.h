@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host may have learnt through memory, beside what its calls told it. */
+/* What the host may have learnt through memory, in addition to what its calls say. */
 #ifndef SW_DETECT_HAZARDS_HOST_KNOWLEDGE_H
 #define SW_DETECT_HAZARDS_HOST_KNOWLEDGE_H
 

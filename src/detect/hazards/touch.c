@@ -35,8 +35,12 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 
 void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 {
-	*env = (struct sw_shadow_env){
-		.pool = &m->space.uses, .hb = m->hb, .serial = ++m->serial, .meet = sw_hazard_meet, .arg = m};
+	*env = (struct sw_shadow_env){.pool = &m->space.uses,
+				      .hb = m->hb,
+				      .serial = ++m->serial,
+				      .ordered_too = sw_wide_watches(m),
+				      .meet = sw_hazard_meet,
+				      .arg = m};
 	sw_wide_keep(m, &env->keep_from, &env->keep_to);
 }
 

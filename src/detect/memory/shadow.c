@@ -119,22 +119,18 @@ bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use 
 	return conflict && share_bytes(m, x);
 }
 
-/* Does whoever hears of a conflict want to know of this pair?  Work of one lane is ordered, and order between lanes is
-   asked about only while a wait is watched.  Comparing boxes row by row costs a hundred times as much as this question.
- */
-static bool concerns_anybody(const struct sw_shadow_env *env, const struct sw_shadow_use *m,
-			     const struct sw_shadow_use *x)
+/* The cheap half of the question whether two uses meet: comparing boxes row by row costs a hundred times as much. */
+static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
-	bool watched = env->keep_from <= env->keep_to;
 	if (m->access.point.lane == x->access.point.lane ||
 	    (!sw_role_writes(m->range.role) && !sw_role_writes(x->range.role)))
 		return false;
-	return watched || sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) != SW_ORDER_DOCUMENTED;
+	return env->ordered_too || sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) != SW_ORDER_DOCUMENTED;
 }
 
 static void meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_shadow_use *x)
 {
-	if (m->stamp == env->serial || !concerns_anybody(env, m, x) || !sw_use_conflicts(m, x))
+	if (m->stamp == env->serial || !may_meet(env, m, x) || !sw_use_conflicts(m, x))
 		return;
 	m->stamp = env->serial;
 	env->meet(env->arg, m, x);

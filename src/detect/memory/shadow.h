@@ -58,7 +58,9 @@ struct sw_shadow_env {
 	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a
 	   wait was needed for wants to see them (empty: keep_from > keep_to). */
 	uint64_t keep_from, keep_to;
-	/* Called once for each earlier use that shares bytes with the new one and where one of both writes. */
+	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
+	/* Called once for each earlier use of another lane that shares bytes with the new one, where one of both writes
+	   and no document orders the two, or ordered_too. */
 	void (*meet)(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 	void *arg;
 };
