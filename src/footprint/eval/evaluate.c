@@ -199,11 +199,20 @@ static void close_case(struct sw_eval *e)
 /* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are looked at one by one. */
 #define MOST_PIECES 4
 
+/* Does what is divided begin inside a turn?  Threads and blocks of a tile begin at a turn's start: their pieces adjoin,
+   and looking at them one by one would give many uses for one. */
+static bool begins_inside_turn(const struct sw_eval *e, const struct sw_variable *v)
+{
+	const struct sw_quotient *q = &e->quotient.at[v->of];
+	struct sw_bounds divided = sw_bound_plain(e, &q->x);
+	return divided.lo > -SW_INFINITE && divided.lo % q->divisor;
+}
+
 static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *address)
 {
 	for (uint32_t i = 0; i < address->n; i++) {
 		const struct sw_variable *v = &e->variable.at[address->var[i]];
-		if (v->quotient && !v->why && v->hi > v->lo && v->hi - v->lo < MOST_PIECES)
+		if (v->quotient && !v->why && v->hi > v->lo && v->hi - v->lo < MOST_PIECES && begins_inside_turn(e, v))
 			return address->var[i];
 	}
 	return SW_NONE;
