@@ -15,6 +15,7 @@
 #define sw_sys_resize	       real_resize
 #define sw_sys_read	       real_read
 #define sw_sys_truncate	       real_truncate
+#define sw_sys_wait	       real_wait
 #include "preload/platform/sys.c"
 #undef sw_sys_open
 #undef sw_sys_allocate
@@ -31,10 +32,12 @@
 #undef sw_sys_resize
 #undef sw_sys_read
 #undef sw_sys_truncate
+#undef sw_sys_wait
 
 /* ... and functions of the right names that may fail first. */
 #include "faulty_sys.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 int sw_sys_open(const char *path, int flags, unsigned mode);
@@ -52,6 +55,7 @@ int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes);
 int sw_sys_resize(const char *path, uint64_t bytes);
 long sw_sys_read(int fd, void *data, size_t bytes);
 int sw_sys_truncate(int fd, uint64_t bytes);
+int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout);
 
 static _Atomic unsigned calls[FAULTS];
 static unsigned wanted[FAULTS];
@@ -87,8 +91,24 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 	return fails(FAULT_ALLOCATE) ? -errors[FAULT_ALLOCATE] : real_allocate(fd, offset, bytes);
 }
 
+static _Atomic unsigned waits, hold_for;
+
+void fault_map_after_waits(unsigned n)
+{
+	atomic_store(&waits, 0);
+	atomic_store(&hold_for, n);
+}
+
+int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout)
+{
+	atomic_fetch_add(&waits, 1);
+	return real_wait(word, value, timeout);
+}
+
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
 {
+	for (const unsigned n = atomic_exchange(&hold_for, 0); atomic_load(&waits) < n;)
+		sched_yield();
 	if (!fails(FAULT_MAP))
 		return real_map(fd, offset, bytes, error);
 	*error = -errors[FAULT_MAP];

@@ -29,4 +29,7 @@ void fault_set(enum fault kind, unsigned n, int error, bool for_ever);
 /* How many calls of the kind were made since then. */
 unsigned fault_calls(enum fault kind);
 
+/* The next mapping is made once threads have begun to wait `waits` times. */
+void fault_map_after_waits(unsigned waits);
+
 #endif

@@ -8,4 +8,13 @@ tests_fault_test_faults_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
 tests_fault_test_faults_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
 tests_fault_test_faults_LDFLAGS =
 tests_fault_test_faults_LDADD = libswrecorder.a $(CHECK_LIBS)
+
+check_PROGRAMS += tests/fault/test_start
+TESTS += tests/fault/test_start
+tests_fault_test_start_SOURCES = \
+	tests/fault/test_start.c tests/fault/faulty_sys.c tests/fault/faulty_sys.h $(recording_sources)
+tests_fault_test_start_CPPFLAGS = $(tests_fault_test_faults_CPPFLAGS)
+tests_fault_test_start_CFLAGS = $(tests_fault_test_faults_CFLAGS)
+tests_fault_test_start_LDFLAGS =
+tests_fault_test_start_LDADD = $(tests_fault_test_faults_LDADD)
 endif

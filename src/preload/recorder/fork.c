@@ -47,6 +47,8 @@ int sw_fork_page(void)
 	}
 	atomic_store(&page->state, atomic_load(&sw_process_page->state));
 	__atomic_store_n(&sw_process_page, page, __ATOMIC_RELEASE);
+	/* Threads that wait for the start wait on the first page, whose state no longer changes. */
+	sw_sys_wake((const uint32_t *)&first_page.state, INT32_MAX);
 	wiped = true;
 	return SW_STATE_ON;
 }

@@ -21,6 +21,9 @@
 #include "preload/stacks/unwind.h"
 #include "preload/recorder/writer.h"
 
+#define START_NS 2000000000u
+#define LOOK_NS	 5000000
+
 struct sw_sequence sw_sequence;
 static char directory[1024]; /* where the program was started: it may change directories before its first CUDA call */
 static _Atomic bool warned;
@@ -141,13 +144,14 @@ static void start_rest(uint64_t mask)
 		begun();
 }
 
-/* Another thread starts recording: waits for it, but not for ever. */
+/* Another thread starts recording: waits for it, but not for ever.  Looks again after a moment: the state may have
+   moved to another page (fork.c) since it was read. */
 static void wait_for_start(void)
 {
-	struct timespec most = {.tv_sec = 2};
-	while (sw_process_state() == SW_STATE_STARTING)
-		if (sw_sys_wait((const uint32_t *)&sw_process_page->state, SW_STATE_STARTING, &most) == -ETIMEDOUT)
-			return;
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	const uint64_t until = sw_sys_monotonic() + START_NS;
+	while (sw_process_state() == SW_STATE_STARTING && sw_sys_monotonic() < until)
+		sw_sys_wait((const uint32_t *)&sw_process_page->state, SW_STATE_STARTING, &look);
 }
 
 bool sw_process_ready(bool may_start)
