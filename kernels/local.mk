@@ -4,11 +4,11 @@ KERNELS_SHARED = \
 	war_kernel_copy war_copy_copy waw_copy_set waw_kernel_kernel \
 	streams copies sets symbol slices columns boxes \
 	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join wait_first \
-	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_two_copies zero_copy staging_refill staging_bounce host_refill \
+	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end \
 	use_after_free free_in_flight free_async_early use_before_alloc stream_destroyed \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
-	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared flag_poll stale_pointer \
+	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared flag_poll stale_pointer many_readers \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \

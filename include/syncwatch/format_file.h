@@ -13,8 +13,8 @@ extern "C" {
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
- * ACTIVITY; 4: PACK and what belongs to it */
-#define SW_FORMAT_MINOR	       4
+ * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED */
+#define SW_FORMAT_MINOR	       5
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u

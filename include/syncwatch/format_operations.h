@@ -292,7 +292,9 @@ struct sw_rec_annotation {
 enum {
 	SW_HOST_WRITES = 1, /* else it reads */
 	SW_HOST_CALL =
-		2 /* by a call of libc (read, write, fread ...), which tells how many bytes; else by an instruction */
+		2, /* by a call of libc (read, write, fread ...), which tells how many bytes; else by an instruction */
+	SW_HOST_UNGUARDED = 4 /* no access: `bytes` counts uses of host memory by work that were not guarded, or only in
+				 part */
 };
 /*
  * Written by the guard (--guard-host) for an access of the host to a byte that unfinished work was thought to use.  One

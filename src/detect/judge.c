@@ -165,6 +165,7 @@ void sw_model_finish(struct sw_model *m)
 	records_lost(m);
 	c->edges_for_safety += stats.edges_for_safety;
 	c->unknown_streams += stats.unknown_streams;
+	c->forgotten_accesses = m->space.uses.forgotten;
 	if (m->library)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	sw_kernels_list_unusable(m);

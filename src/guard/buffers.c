@@ -8,7 +8,7 @@
 
 #include "preload/platform/sys.h"
 
-#define BUFFERS 4096u
+#define BUFFERS 16384u
 
 static struct sw_buffer buffers[BUFFERS];
 static uint32_t n;
@@ -113,8 +113,10 @@ void sw_buffers_add(const struct sw_rec_alloc *a)
 	uint32_t i = from(a->address);
 	while (i < n && buffers[i].address < a->address + a->bytes) /* its end was not seen */
 		sw_buffers_drop(buffers[i].address);
-	if (n == BUFFERS)
+	if (n == BUFFERS) {
+		sw_pages_unguarded();
 		return;
+	}
 	memmove(&buffers[i + 1], &buffers[i], (n - i) * sizeof *buffers);
 	n++;
 	buffers[i] = (struct sw_buffer){

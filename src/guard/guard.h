@@ -104,6 +104,12 @@ bool sw_pages_any(void);
 /* All below under the lock. */
 /* Work uses [at, at + bytes): protects it as far as it can be. */
 void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool writes);
+/* Work uses host memory that cannot be guarded, or only in part: counted. */
+void sw_pages_unguarded(void);
+/* How many such uses the trace does not tell of yet; they count as told from then on.  `now`: even if they are few
+   beside those that it tells of; else 0 then. */
+uint64_t sw_pages_untold(bool now);
+void sw_pages_forget_unguarded(void);
 /* Releases what is done. */
 void sw_pages_settle(void);
 /* Releases every page in touch with [lo, hi), and forgets why it was protected. True: the access would have hit. */

@@ -13,10 +13,8 @@
 
 #define PAGE 4096ull
 /* Each range parts mappings of the process, of which Linux allows 65530 (vm.max_map_count). */
-#define RANGES 1024u
-/* Protecting costs in proportion to the pages; of what is longer the start is guarded. */
-#define LONGEST (64ull << 20)
-#define BUSY	64u
+#define RANGES 4096u
+#define BUSY   64u
 
 struct range {
 	uint64_t lo, hi;      /* pages */
@@ -32,11 +30,13 @@ static struct {
 	uint64_t lo, hi;
 } busy[BUSY];
 static bool stopped;
+static _Atomic bool settling;	   /* pages are being released that belong to no range any more */
+static uint64_t unguarded, told;   /* uses of buffers that were not guarded, or in part; those that the trace has */
 static uint32_t busy_n, busy_more; /* the latter: system calls that there was no room for */
 
 bool sw_pages_any(void)
 {
-	return atomic_load_explicit(&n, memory_order_acquire) != 0;
+	return atomic_load_explicit(&n, memory_order_acquire) || settling;
 }
 
 static int protect(uint64_t lo, uint64_t hi, int how)
@@ -135,12 +135,54 @@ static bool in_system_call(const struct range *r)
 	return busy_more != 0;
 }
 
+/* Pages that are protected as strictly already need no system call. */
+static bool protects(const struct range *want)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ranges[i].lo <= want->lo && want->hi <= ranges[i].hi && ranges[i].writes >= want->writes)
+			return true;
+	return false;
+}
+
+/* The same bytes for later work of the same lane: earlier work is done when that is. */
+static bool renew(const struct range *want)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct range *r = &ranges[i];
+		if (r->step.lane != want->step.lane || r->lo != want->lo || r->hi != want->hi ||
+		    r->first != want->first || r->last != want->last || r->writes != want->writes)
+			continue;
+		r->step = want->step;
+		return true;
+	}
+	return false;
+}
+
+static bool guard(const struct range *r)
+{
+	if (renew(r))
+		return true;
+	if (n == RANGES || in_system_call(r) || !sw_signals_arm())
+		return false;
+	if (!protects(r)) {
+		if (protect(r->lo, r->hi, protection(r))) {
+			release(r->lo, r->hi); /* some of it may be protected already */
+			return false;
+		}
+		if (!r->writes)
+			restore(r->lo, r->hi, false);
+	}
+	ranges[n] = *r;
+	n++;
+	return true;
+}
+
 void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool writes)
 {
 	const struct sw_buffer *b = sw_buffers_find(at);
-	if (stopped || !b || b->off || !step.tick || n == RANGES || sw_lanes_done(step))
+	if (stopped || !b || !bytes || (step.tick && sw_lanes_done(step)))
 		return;
-	uint64_t end = at + lowest(lowest(bytes, b->address + b->bytes - at), LONGEST);
+	uint64_t end = at + lowest(bytes, b->address + b->bytes - at);
 	struct range r = {.first = at,
 			  .last = end,
 			  .step = step,
@@ -148,29 +190,49 @@ void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool
 			  .writes = writes,
 			  .managed = b->memory == SW_MEM_MANAGED};
 	pages_of(b, at, end, &r);
-	if (r.lo >= r.hi || in_system_call(&r) || !sw_signals_arm())
+	if (r.lo >= r.hi)
 		return;
-	if (protect(r.lo, r.hi, protection(&r))) {
-		release(r.lo, r.hi); /* some of it may be protected already */
-		return;
-	}
-	if (!writes)
-		restore(r.lo, r.hi, false);
-	ranges[n] = r;
-	n++;
+	if (b->off || !step.tick || !guard(&r))
+		sw_pages_unguarded();
+}
+
+void sw_pages_unguarded(void)
+{
+	unguarded++;
+}
+
+uint64_t sw_pages_untold(bool now)
+{
+	uint64_t untold = unguarded - told;
+	if (!now && untold <= told / 8)
+		return 0;
+	told = unguarded;
+	return untold;
+}
+
+void sw_pages_forget_unguarded(void)
+{
+	told = unguarded;
 }
 
 /* ---- releasing --------------------------------------------------------------------------------------------------- */
 
 void sw_pages_settle(void)
 {
-	for (uint32_t i = n; i-- > 0;) {
-		if (i >= n || !sw_lanes_done(ranges[i].step))
-			continue;
+	uint32_t kept = 0, all = n;
+	for (uint32_t i = 0; i < all; i++) {
 		struct range r = ranges[i];
-		drop(i);
-		release(r.lo, r.hi);
+		if (sw_lanes_done(r.step))
+			continue;
+		ranges[i] = ranges[kept];
+		ranges[kept++] = r;
 	}
+	/* Calls that hand pages to the kernel look at `n` without the lock. */
+	settling = true;
+	n = kept;
+	for (uint32_t i = kept; i < all; i++)
+		release(ranges[i].lo, ranges[i].hi);
+	settling = false;
 }
 
 /* Takes [lo, hi) out of a range; what is left above becomes a range of its own. */
@@ -185,10 +247,12 @@ static void cut(uint32_t i, uint64_t lo, uint64_t hi)
 	} else {
 		r->hi = lo;
 		upper.lo = hi;
-		if (above && n < RANGES)
+		if (above && n < RANGES) {
 			ranges[n++] = upper;
-		else if (above)
+		} else if (above) {
 			release(upper.lo, upper.hi);
+			sw_pages_unguarded();
+		}
 	}
 }
 

@@ -8,7 +8,7 @@
 
 #include "syncwatch/format.h"
 
-#define SW_USES 4u /* launches: pointers into host buffers, more are not guarded */
+#define SW_USES 2u /* of one record, both sides of a copy; launches have as many as pointers */
 
 /* Bytes from the first to the last that the work touches; whether they lie in host memory is not looked at. */
 struct sw_guard_use {

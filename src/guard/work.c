@@ -10,10 +10,13 @@
 #include "guard/uses.h"
 
 #define CAPTURE_BEGAN 1u
-/* Elements of a batch beyond these are not guarded. */
-#define OPS 32u
-/* Pointers of one launch into host buffers. */
-#define POINTERS 16u
+/* Of one call: elements of a batch, and their uses of host memory or the pointers of a launch into it.  What is beyond
+   these is counted.  (They lie in thread-local storage, which is taken from the stack of each thread.) */
+#define OPS  48u
+#define USES 112u
+/* A kernel may use any part of a buffer, and protecting costs in proportion to the pages: of a longer one the start is
+   guarded.  Copies take longer than protecting what they copy. */
+#define LONGEST_OF_KERNEL (1ull << 30)
 
 /* What a call under way is about. */
 struct op {
@@ -21,18 +24,17 @@ struct op {
 	bool synchronous;
 	struct sw_guard_at at;
 	uint64_t handle;
-	uint32_t uses;
-	struct sw_guard_use use[SW_USES];
+	uint32_t first, uses; /* in the thread's */
 };
 
 struct thread {
 	uint32_t id;
-	uint32_t n, pointers;
-	bool kernels; /* counted in `starting` */
+	uint32_t n, uses, pointers; /* pointers of the launch to come: after the uses */
+	bool kernels;		    /* counted in `starting` */
 	bool waits;
 	struct sw_guard_clock covered;
 	struct op op[OPS];
-	struct sw_guard_use pointer[POINTERS];
+	struct sw_guard_use use[USES];
 };
 static __thread struct thread mine __attribute__((tls_model("initial-exec")));
 
@@ -43,9 +45,10 @@ static struct sw_guard_step last[SW_GUARD_LANES]; /* kernel of each lane */
 
 void sw_work_forget(void)
 {
-	mine.n = mine.pointers = 0;
+	mine.n = mine.uses = mine.pointers = 0;
 	mine.kernels = mine.waits = false;
 	captures = starting = 0;
+	sw_pages_forget_unguarded();
 }
 
 /*
@@ -122,6 +125,22 @@ static void context_ends(const struct sw_rec *rec)
 		sw_pages_release_all();
 }
 
+/* Those of a copy or a set; there may be no room for them. */
+static uint32_t uses_of(const struct sw_rec *rec)
+{
+	struct sw_guard_use use[SW_USES];
+	uint32_t uses = sw_uses_of(rec, use), kept = 0;
+	for (uint32_t i = 0; i < uses; i++) {
+		if (!sw_buffers_find(use[i].at))
+			continue;
+		if (mine.uses + kept < USES)
+			mine.use[mine.uses + kept++] = use[i];
+		else
+			sw_pages_unguarded();
+	}
+	return kept;
+}
+
 static void begin(const struct sw_rec *rec)
 {
 	struct op op = {.kind = rec->kind,
@@ -144,14 +163,20 @@ static void begin(const struct sw_rec *rec)
 		starting += !mine.kernels;
 		mine.kernels = true;
 	}
-	op.uses = sw_uses_of(rec, op.use);
-	if (rec->kind == SW_REC_LAUNCH) {
-		op.uses = mine.pointers < SW_USES ? mine.pointers : SW_USES;
-		memcpy(op.use, mine.pointer, op.uses * sizeof *op.use);
-		mine.pointers = 0;
-	}
-	if (mine.n < OPS)
+	op.first = mine.uses;
+	if (rec->kind == SW_REC_LAUNCH)
+		op.uses = mine.pointers;
+	else
+		op.uses = uses_of(rec);
+	if (mine.n < OPS) {
 		mine.op[mine.n++] = op;
+		mine.uses += op.uses;
+	} else {
+		for (uint32_t i = 0; i < op.uses; i++)
+			if (sw_buffers_find(mine.use[op.first + i].at))
+				sw_pages_unguarded();
+	}
+	mine.pointers = 0;
 }
 
 /* A record of an operation; NULL: it was lost, and with it what we know. */
@@ -175,13 +200,16 @@ static void published(const struct sw_rec *rec)
 static void look(const uint64_t *words, size_t count)
 {
 	uint64_t mask = sw_guard_lock();
-	for (size_t i = 0; i < count && mine.pointers < POINTERS; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct sw_buffer *b = words[i] > 0xffff ? sw_buffers_find_device(words[i]) : NULL;
+		struct sw_guard_use *pointer = &mine.use[mine.uses];
 		bool known = !b;
 		for (uint32_t k = 0; b && k < mine.pointers; k++)
-			known |= mine.pointer[k].at == b->address;
-		if (!known)
-			mine.pointer[mine.pointers++] = (struct sw_guard_use){b->address, b->bytes, true};
+			known |= pointer[k].at == b->address;
+		if (!known && mine.uses + mine.pointers < USES)
+			pointer[mine.pointers++] = (struct sw_guard_use){b->address, b->bytes, true};
+		else if (!known)
+			sw_pages_unguarded();
 	}
 	sw_guard_unlock(mask);
 }
@@ -202,12 +230,17 @@ static void parameters(const void *block, size_t bytes)
 
 static void guard(const struct op *op, struct sw_guard_step step)
 {
-	for (uint32_t i = 0; i < op->uses; i++) {
-		const struct sw_guard_use *use = &op->use[i];
+	for (uint32_t i = op->first; i < op->first + op->uses; i++) {
+		const struct sw_guard_use *use = &mine.use[i];
 		const struct sw_buffer *b = sw_buffers_find(use->at);
+		uint64_t bytes = use->bytes;
 		if (b && b->memory == SW_MEM_MANAGED && (op->kind == SW_REC_LAUNCH || kernels_in_flight()))
 			continue;
-		sw_pages_guard(step, use->at, use->bytes, use->writes);
+		if (op->kind == SW_REC_LAUNCH && bytes > LONGEST_OF_KERNEL) {
+			bytes = LONGEST_OF_KERNEL;
+			sw_pages_unguarded();
+		}
+		sw_pages_guard(step, use->at, bytes, use->writes);
 	}
 }
 
@@ -217,8 +250,8 @@ static void waited_for(const struct op *op)
 {
 	struct sw_guard_clock covered;
 	bool host = false;
-	for (uint32_t i = 0; i < op->uses; i++)
-		host |= sw_buffers_find(op->use[i].at) != NULL;
+	for (uint32_t i = op->first; i < op->first + op->uses; i++)
+		host |= sw_buffers_find(mine.use[i].at) != NULL;
 	if (!host)
 		return;
 	sw_lanes_cover_stream(&covered, &op->at);
@@ -279,6 +312,19 @@ static void succeeded(const struct op *op)
 	}
 }
 
+/* Puts into the trace how many uses were not guarded: without the lock, since recording takes locks of its own. */
+static void tell_unguarded(uint64_t uses)
+{
+	struct sw_rec_host_access *r = sw_guard_recorder->describe(SW_REC_HOST_ACCESS, sizeof *r, true);
+	if (!r)
+		return;
+	r->address = r->instruction = 0;
+	r->bytes = uses;
+	r->flags = SW_HOST_UNGUARDED;
+	r->reserved = 0;
+	sw_guard_recorder->described(r);
+}
+
 /* The call of the records seen so far has returned. */
 static void left(int status)
 {
@@ -296,9 +342,12 @@ static void left(int status)
 		sw_pages_settle();
 	}
 	starting -= mine.kernels && starting;
-	mine.n = mine.pointers = 0;
+	uint64_t untold = sw_pages_untold(mine.waits);
+	mine.n = mine.uses = mine.pointers = 0;
 	mine.kernels = mine.waits = false;
 	sw_guard_unlock(mask);
+	if (untold)
+		tell_unguarded(untold);
 }
 
 const struct sw_companion_hooks sw_guard_hooks = {.published = published, .parameters = parameters, .left = left};

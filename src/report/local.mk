@@ -1,7 +1,7 @@
 # report: words, text, JSON
 noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
-	src/report/words/gain_text.c src/report/words/gain_text.h src/report/report.c src/report/report.h src/report/unusable_files.c src/report/unusable_files.h src/report/text/text_files.c src/report/json/json_files.c \
+	src/report/words/gain_text.c src/report/words/gain_text.h src/report/report.c src/report/report.h src/report/unusable_files.c src/report/unusable_files.h src/report/text/text_files.c src/report/text/text_limits.c src/report/json/json_files.c \
 	src/report/text/text.c src/report/text/text.h src/report/text/text_notes.c src/report/text/text_run.c \
 	src/report/text/text_out.c src/report/text/text_out.h \
 	src/report/json/json.c src/report/json/json_finding.c src/report/json/json_out.c src/report/json/json_out.h src/report/json/report_parts.h src/report/utf8.c src/report/utf8.h \

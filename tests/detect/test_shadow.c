@@ -237,8 +237,83 @@ START_TEST(ordered_pairs_meet_only_on_request)
 }
 END_TEST
 
+static void use_on(struct run *run, uint64_t stream, struct sw_range range, int *met)
+{
+	struct sw_hb_at here = at(run, stream);
+	struct sw_shadow_use *use = sw_use_new(&run->pool);
+	use->range = range;
+	use->end = range.address + sw_range_span(&range);
+	use->access.point = sw_hb_enqueue(run->hb, &here);
+	use->access.seq = here.seq;
+	struct sw_shadow_env env = {.pool = &run->pool,
+				    .hb = run->hb,
+				    .serial = ++run->serial,
+				    .keep_from = 1,
+				    .meet = count_met,
+				    .arg = met};
+	sw_shadow_enter(&run->shadow, &env, use);
+	sw_use_drop(&run->pool, use);
+}
+
+static void end(struct run *run)
+{
+	sw_shadow_clear(&run->shadow, &run->pool);
+	ck_assert_uint_eq(run->pool.live, 0);
+	ck_assert_uint_eq(run->pool.links, 0);
+	sw_arena_free(&run->pool.arena);
+	sw_hb_free(run->hb);
+}
+
+/* A writer that waited for all of many readers but one: the one is found wherever it came.  Loop: the one; the last
+   waits for all. */
+#define READERS 300
+static const int left_out[] = {0, 1, 63, 64, 65, 100, READERS - 1, READERS};
+START_TEST(one_reader_of_many)
+{
+	struct run run = {.hb = sw_hb_new(&(struct sw_hb_options){0})};
+	struct sw_hb_event_state state;
+	int met = 0;
+	for (uint64_t i = 0; i <= READERS; i++)
+		sw_hb_stream_create(run.hb, 1, 0x1000 + i * 8, true);
+	for (uint64_t i = 0; i < READERS; i++) {
+		struct sw_hb_at here = at(&run, 0x1000 + i * 8), writer = at(&run, 0x1000 + READERS * 8);
+		use_on(&run, here.stream, sw_range_bytes(0, BYTES, SW_READ, SW_EV_EXACT), &met);
+		sw_hb_event_record(run.hb, 0x90000, &here, 0, NULL);
+		if ((int)i != left_out[_i])
+			sw_hb_stream_wait(run.hb, &writer, 0x90000, 0, &state);
+	}
+	use_on(&run, 0x1000 + READERS * 8, sw_range_bytes(8, 8, SW_WRITE, SW_EV_EXACT), &met);
+	ck_assert_int_eq(met, left_out[_i] < READERS);
+	ck_assert_uint_eq(run.pool.forgotten, 0);
+	end(&run);
+}
+END_TEST
+
+/* Column tiles of one matrix, more than a segment holds: what is forgotten is counted, and is of the lane that has so
+ * many. */
+START_TEST(what_is_forgotten_is_counted)
+{
+	struct run run = {.hb = sw_hb_new(&(struct sw_hb_options){0})};
+	int met = 0, tiles = _i ? 700 : 500;
+	for (uint64_t i = 0; i < 3; i++)
+		sw_hb_stream_create(run.hb, 1, 0x100 + i * 8, true);
+	use_on(&run, 0x100, sw_range_bytes(5000000, 8, SW_READ, SW_EV_EXACT), &met);
+	for (uint64_t i = 0; i < (uint64_t)tiles; i++) { /* their hulls all hold byte 5000000 */
+		uint64_t size[3] = {4, 2, 1}, start = 4000000 + i * 8;
+		use_on(&run, 0x108, sw_range_box(start, size, 1100000, 0, SW_READ, SW_EV_EXACT), &met);
+	}
+	ck_assert_int_eq(met, 0);
+	ck_assert_int_eq(run.pool.forgotten > 0, _i);
+	use_on(&run, 0x110, sw_range_bytes(5000000, 8, SW_WRITE, SW_EV_EXACT), &met);
+	ck_assert_int_eq(met, 1);
+	end(&run);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, one_reader_of_many, 0, sizeof left_out / sizeof *left_out);
+	tcase_add_loop_test(tc, what_is_forgotten_is_counted, 0, 2);
 	tcase_add_loop_test(tc, map_agrees_with_brute_force, 0, 2);
 	tcase_add_test(tc, map_stays_small);
 	tcase_add_test(tc, ordered_pairs_meet_only_on_request);

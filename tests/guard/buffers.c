@@ -119,8 +119,16 @@ void case_huge_pages(void)
 		CHECK(p[i] == 3);
 }
 
-/* Longer than what is protected at once. */
 #define LARGE (80u << 20)
+void case_end_of_large(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p = pinned(LARGE);
+	upload(s, p, LARGE);
+	p[LARGE - 1] = 1;
+	finish_work(s);
+}
+
 void case_large(void)
 {
 	cudaStream_t s = busy_stream();
@@ -139,6 +147,47 @@ void case_many_ranges(void)
 		upload(s, p + (size_t)i * PAGE, 64);
 	for (unsigned i = 0; i < 3000; i++)
 		p[(size_t)i * PAGE] = 1;
+	finish_work(s);
+}
+
+void case_last_of_many_ranges(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p = pinned(3000ul * PAGE);
+	for (unsigned i = 0; i < 3000; i++)
+		upload(s, p + (size_t)i * PAGE, 64);
+	p[2999ul * PAGE] = 1;
+	finish_work(s);
+}
+
+/* One place in the table, however often. */
+void case_same_range_again(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p = pinned(PAGE), *q = pinned(PAGE);
+	for (unsigned i = 0; i < 10000; i++)
+		upload(s, p, 64);
+	upload(s, q, 64);
+	q[0] = 1;
+	finish_work(s);
+}
+
+void case_ranges_without_room(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p = pinned(5000ul * PAGE);
+	for (unsigned i = 0; i < 5000; i++)
+		upload(s, p + (size_t)i * PAGE, 64);
+	finish_work(s);
+}
+
+void case_many_buffers(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p[200];
+	for (unsigned i = 0; i < 200; i++)
+		upload(s, p[i] = pinned(PAGE), 64);
+	p[199][0] = 1;
 	finish_work(s);
 }
 

@@ -4,11 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A segment that more uses crowd into forgets the oldest: hundreds of column tiles of one matrix, each exact, overlap
-   in their hulls.  A conflict with a forgotten one is missed; none is invented. */
-#define SW_MAX_USES 64u
+/* Uses crowd into one segment where hundreds of streams read it, or where the hulls of column tiles overlap: n tiles
+   part their hulls into n segments, so the next one is compared n times with n.  A segment with more uses, or more
+   boxes, than this forgets some, and so does one with more than FEW while all segments together take more than BYTES.
+   A conflict with a forgotten use is missed, so each is counted; no conflict is invented. */
+#define SW_MAX_USES	  4096u
+#define SW_MAX_BOXES	  512u
+#define SW_MAX_FEW_USES	  64u
+#define SW_MAX_USES_BYTES (96u << 20)
 /* Most segments hold one writer and a reader or two. */
-#define SW_INLINE_USES 3u
+#define SW_INLINE_USES	3u
+#define SW_LANE_BUCKETS 64u
 
 struct segment {
 	struct sw_interval at;
@@ -55,17 +61,54 @@ static void segment_free(struct sw_shadow *shadow, struct sw_use_pool *pool, str
 	sw_intervals_remove(&shadow->segments, &s->at);
 	for (uint32_t i = 0; i < s->n; i++)
 		sw_use_drop(pool, s->use[i]);
+	pool->links -= s->n;
 	if (s->use != s->few)
 		free(s->use);
 	free(s);
 }
 
+static bool is_full(const struct sw_use_pool *pool, const struct segment *s)
+{
+	size_t bytes = pool->links * sizeof *s->use + pool->live * sizeof **s->use;
+	uint32_t boxes = 0;
+	if (s->n < SW_MAX_FEW_USES)
+		return false;
+	for (uint32_t i = 0; s->n >= SW_MAX_BOXES && i < s->n; i++)
+		boxes += !sw_range_dense(&s->use[i]->range);
+	return s->n >= SW_MAX_USES || boxes >= SW_MAX_BOXES || bytes > SW_MAX_USES_BYTES;
+}
+
+static void forget(struct sw_use_pool *pool, struct sw_shadow_use *use)
+{
+	pool->forgotten += !use->forgotten;
+	use->forgotten = true;
+	sw_use_drop(pool, use);
+}
+
+/* The oldest quarter of the lane that has most uses here goes: one lane must not push out the others. */
+static void segment_thin(struct sw_use_pool *pool, struct segment *s)
+{
+	uint32_t held[SW_LANE_BUCKETS] = {0}, most = 0, kept = 0;
+	for (uint32_t i = 0; i < s->n; i++)
+		held[s->use[i]->access.point.lane % SW_LANE_BUCKETS]++;
+	for (uint32_t i = 1; i < SW_LANE_BUCKETS; i++)
+		most = held[i] > held[most] ? i : most;
+	uint32_t go = held[most] / 4 + 1;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (go && s->use[i]->access.point.lane % SW_LANE_BUCKETS == most) {
+			forget(pool, s->use[i]);
+			go--;
+		} else {
+			s->use[kept++] = s->use[i];
+		}
+	pool->links -= s->n - kept;
+	s->n = kept;
+}
+
 static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_shadow_use *use)
 {
-	if (s->n == SW_MAX_USES) {
-		sw_use_drop(pool, s->use[0]);
-		memmove(s->use, s->use + 1, --s->n * sizeof *s->use);
-	}
+	if (is_full(pool, s))
+		segment_thin(pool, s);
 	if (s->n == s->room) {
 		struct sw_shadow_use **more = sw_alloc(2 * s->room * sizeof *more);
 		memcpy(more, s->use, s->n * sizeof *more);
@@ -76,6 +119,7 @@ static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_s
 	}
 	s->use[s->n++] = use;
 	use->refs++;
+	pool->links++;
 }
 
 /* Cuts a segment at x; returns the upper part. */
@@ -128,14 +172,6 @@ static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use
 	return env->ordered_too || sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) != SW_ORDER_DOCUMENTED;
 }
 
-static void meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_shadow_use *x)
-{
-	if (m->stamp == env->serial || !may_meet(env, m, x) || !sw_use_conflicts(m, x))
-		return;
-	m->stamp = env->serial;
-	env->meet(env->arg, m, x);
-}
-
 /* Who asks what a wait was needed for may do without the order of m and x, unless they conflict: then x needed it. */
 static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
@@ -165,21 +201,32 @@ static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use
 	       sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED;
 }
 
+/* x meets m, once whatever the number of segments that both lie in.  True: m goes from the segments of x. */
+static bool meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_shadow_use *x, bool enter)
+{
+	if (m->stamp == env->serial)
+		return m->goes;
+	m->stamp = env->serial;
+	m->goes = passed(env, m);
+	if (m->goes)
+		return true;
+	if (may_meet(env, m, x) && sw_use_conflicts(m, x))
+		env->meet(env->arg, m, x);
+	m->goes = enter && replaces(env, x, m) && !asked_about(env, x, m);
+	return m->goes;
+}
+
 static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x, bool enter)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sw_shadow_use *m = s->use[i];
-		if (passed(env, m)) {
-			sw_use_drop(env->pool, m);
-			continue;
-		}
-		meet(env, m, x);
-		if (enter && replaces(env, x, m) && !asked_about(env, x, m))
+		if (meet(env, m, x, enter))
 			sw_use_drop(env->pool, m);
 		else
 			s->use[kept++] = m;
 	}
+	env->pool->links -= s->n - kept;
 	s->n = kept;
 	if (enter)
 		segment_add(env->pool, s, x);
@@ -209,6 +256,7 @@ static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
 				sw_use_drop(env->pool, s->use[i]);
 			else
 				s->use[kept++] = s->use[i];
+		env->pool->links -= s->n - kept;
 		s->n = kept;
 		if (!kept)
 			segment_free(shadow, env->pool, s);

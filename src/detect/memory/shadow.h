@@ -21,7 +21,9 @@ struct sw_block;
 /* One access as it is remembered; shared by the segments that it touches. */
 struct sw_shadow_use {
 	uint32_t refs;
-	uint32_t stamp;		 /* serial of the use that met it last */
+	uint32_t stamp;		 /* serial of the use that met it last ... */
+	bool goes;		 /* ... which takes its place */
+	bool forgotten;		 /* in a part of its bytes: too many others are there */
 	struct sw_range range;	 /* offsets */
 	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
@@ -37,7 +39,8 @@ struct sw_shadow_use {
 struct sw_use_pool {
 	struct sw_shadow_use *free;
 	struct sw_arena arena;
-	size_t live;
+	size_t live, links; /* uses, and how often segments refer to one */
+	uint64_t forgotten; /* uses that were dropped for want of room: conflicts with them are missed */
 };
 struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool);
 void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use);

@@ -255,8 +255,11 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 	patch(w, call->t0, now, status);
 	if (end && call->rec)
 		write_end(call, w, now, status);
-	if (__builtin_expect(sw_companion_hooks != NULL, 0))
+	if (__builtin_expect(sw_companion_hooks != NULL, 0)) {
+		busy(t, 0); /* the hook may describe something, as in sw_call_publish() */
 		sw_companion_hooks->left(status);
+		busy(t, 1);
+	}
 	t->guard = NULL;
 	if (__builtin_expect(t->ending, 0))
 		sw_writer_release(t);

@@ -268,6 +268,7 @@ void sw_report_text_files(struct sw_report *report, FILE *out, bool colour)
 {
 	struct sw_text t = {report, &report->names, {out, colour}};
 	sw_text_files(&t);
+	sw_text_limits_hit(&t);
 }
 
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour)

@@ -21,6 +21,8 @@ const char *sw_text_place(struct sw_text *t, const struct sw_frame *frame);
 
 /* Files of the run that are missing here, first of all; nothing when none is. */
 void sw_text_files(struct sw_text *t);
+/* Limits that the run has hit, next; nothing when it hit none. */
+void sw_text_limits_hit(struct sw_text *t);
 
 /* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
 bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *shown);
