@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of the report: the run as a whole. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/groups.h"
 #include "report/text/text.h"
+#include "report/unusable_files.h"
 #include "report/words/evidence_text.h"
 #include "report/words/gain_text.h"
 
@@ -91,6 +93,7 @@ static void put_not_looked_at(struct sw_text *t)
 
 static void put_troubles(struct sw_text *t)
 {
+	sw_unusable_file_vec files;
 	const char *text;
 	if (t->report->judgement->coverage.sticky_error_seq)
 		sw_text_line(t, "limits:",
@@ -100,8 +103,11 @@ static void put_troubles(struct sw_text *t)
 		sw_text_line(t, "damage:", text);
 	for (size_t i = 0; (text = sw_reader_notice(t->report->reader, i)); i++)
 		sw_text_line(t, "notice:", text);
-	for (size_t i = 0; (text = sw_symbols_complaint(t->names->symbols, i)); i++)
+	/* Files that are missing or changed were told first of all. */
+	sw_unusable_files(t->report, &files);
+	for (size_t i = 0; (t->stat || !files.n) && (text = sw_symbols_complaint(t->names->symbols, i)); i++)
 		sw_text_line(t, "symbols:", text);
+	free(files.at);
 	for (size_t i = 0; (text = sw_suppress_unused(t->report->suppressions, i)); i++)
 		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
 }
