@@ -71,7 +71,7 @@ static int tell(const struct sw_diff *diff, const struct sw_options *options, bo
 	if (json)
 		sw_diff_json(diff, stdout);
 	else
-		sw_diff_text(diff, stdout, sw_terminal_colour(STDOUT_FILENO), options->all);
+		sw_diff_text(diff, stdout, sw_terminal_colour(STDOUT_FILENO, options), options->all);
 	return sw_finish_stdout(diff->new_errors && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK);
 }
 

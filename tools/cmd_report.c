@@ -5,16 +5,21 @@
 
 #include "analysis.h"
 #include "draw.h"
+#include "pager.h"
 #include "terminal.h"
 
 /* Prints "text" or "json" on standard output. */
-static int print(struct sw_report *report, bool json)
+static int print(struct sw_report *report, const char *trace, bool json, const struct sw_options *options)
 {
-	if (json)
+	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, options);
+	style.trace = trace;
+	if (json) {
 		sw_report_json(report, stdout);
-	else
-		sw_report_text(report, stdout, sw_terminal_colour(STDOUT_FILENO));
-	return sw_finish_stdout(SW_EXIT_OK);
+		return sw_finish_stdout(SW_EXIT_OK);
+	}
+	sw_pager_start(options);
+	sw_report_text(report, stdout, &style);
+	return sw_pager_finish();
 }
 
 int sw_cmd_report(const struct sw_options *options)
@@ -30,7 +35,7 @@ int sw_cmd_report(const struct sw_options *options)
 	struct sw_analysis analysis;
 	status = sw_analysis_make(&analysis, options->operands[0], options, options->all);
 	if (analysis.report) {
-		int printed = print(analysis.report, json);
+		int printed = print(analysis.report, options->operands[0], json, options);
 		status = status ? status : printed;
 	}
 	if (!status)

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum option_type { FLAG, TEXT, MAYBE, STATUS, TIME, SECONDS, SIZE };
+enum option_type { FLAG, TEXT, MAYBE, STATUS, COUNT, TIME, SECONDS, SIZE };
 
 struct option_row {
 	enum option_type type;
@@ -62,6 +62,17 @@ static int set_status(int *out, const char *value, const char *argument, struct 
 	if (errno || end == value || *end || number < 1 || number > 255)
 		return sw_fail(error, SW_E_USAGE, "'%s' needs an exit status from 1 to 255, not '%s'", argument, value);
 	*out = (int)number;
+	return 0;
+}
+
+static int set_count(uint64_t *out, const char *value, const char *argument, struct sw_error *error)
+{
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	if (errno || *value < '0' || *value > '9' || *end || number > UINT32_MAX)
+		return sw_fail(error, SW_E_USAGE, "'%s' needs a number, not '%s'", argument, value);
+	*out = number + 1;
 	return 0;
 }
 
@@ -121,6 +132,8 @@ static int take_option(struct sw_options *options, int command, int left, char *
 	int rc = 0;
 	if (row->type == STATUS)
 		rc = set_status(field, value, at[0], error);
+	else if (row->type == COUNT)
+		rc = set_count(field, value, at[0], error);
 	else if (row->type == TIME || row->type == SECONDS)
 		rc = set_time(field, value, at[0], row->type == SECONDS, error);
 	else if (row->type == SIZE)

@@ -38,6 +38,7 @@ typedef bool sw_option_FLAG;
 typedef const char *sw_option_TEXT;
 typedef const char *sw_option_MAYBE; /* NULL: not given; "": without a value */
 typedef int sw_option_STATUS;	     /* 0: not given */
+typedef uint64_t sw_option_COUNT;    /* one more than was given, 0: not given */
 typedef uint64_t sw_option_TIME;     /* ns, 0: not given */
 typedef uint64_t sw_option_SECONDS;  /* the same, given in seconds */
 typedef uint64_t sw_option_SIZE;     /* bytes, 0: not given */

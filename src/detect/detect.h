@@ -213,6 +213,7 @@ struct sw_finding {
 	enum sw_confidence confidence;
 	enum sw_basis basis;
 	uint64_t count;
+	uint64_t operations, last_operation; /* of the later side: one that meets several earlier ones counts once */
 	uint32_t accesses;
 	struct sw_access access[3]; /* [0] the earlier, [1] the later; waits: [0] the call */
 	struct sw_hb_last last;	    /* hazards: the last order between the two lanes that does exist */

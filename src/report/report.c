@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "report/groups.h"
 #include "report/symbols/fingerprint.h"
 
 static void count(struct sw_report_totals *totals, const struct sw_shown_finding *shown)
@@ -38,6 +39,8 @@ static void tell(struct sw_report *report, const struct sw_finding *finding, con
 	};
 	if (!shown.info)
 		return;
+	const struct sw_frame *site = sw_report_site(report, finding);
+	report->names.home = site ? site->file : NULL;
 	sw_wording_of(&report->names, finding, &shown.words);
 	count(&report->totals, &shown);
 	*sw_vec_push(&report->shown) = shown;
@@ -54,6 +57,8 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	sw_names_init(&report->names, reader, judgement);
 	for (size_t i = 0; i < judgement->findings.n; i++)
 		tell(report, &judgement->findings.at[i], options);
+	report->names.home = NULL;
+	sw_report_group(report);
 	return report;
 }
 
@@ -61,6 +66,7 @@ void sw_report_free(struct sw_report *report)
 {
 	if (!report)
 		return;
+	sw_report_ungroup(report);
 	sw_names_free(&report->names);
 	free(report->shown.at);
 	free(report->in_flight.at);

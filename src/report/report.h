@@ -31,6 +31,15 @@ struct sw_in_flight {
 	uint64_t seq, t_ns;
 };
 
+/* Findings with one cause (report/groups.h). */
+struct sw_group {
+	size_t leader;		/* the strongest, told in full: index into shown */
+	SW_VEC(size_t) members; /* the others, in the order of shown */
+	uint32_t edges;		/* missing edges between lanes; 0: the cause is no missing edge */
+	/* The edge that fixes them, the first of several: from the end of one operation to the start of another. */
+	const struct sw_access *after, *before;
+};
+
 struct sw_report_totals {
 	uint32_t errors, warnings, notes; /* shown */
 	uint32_t suppressed, hidden;
@@ -43,6 +52,8 @@ struct sw_report {
 	bool all;
 	struct sw_names names;
 	SW_VEC(struct sw_shown_finding) shown; /* those that are shown, in the judgement's order */
+	SW_VEC(struct sw_group) groups;	       /* of shown, in the order of their leaders */
+	size_t *group_of;		       /* of each finding that is shown: index + 1 */
 	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */
 	struct sw_report_totals totals;
 };
@@ -56,14 +67,28 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 				const struct sw_report_options *options);
 void sw_report_free(struct sw_report *report);
 
-/* `colour`: with ANSI colours.  Errors of the stream are left for the caller to find (ferror). */
-void sw_report_text(struct sw_report *report, FILE *out, bool colour);
+struct sw_text_style {
+	bool colour;	   /* with ANSI colours */
+	bool links;	   /* places are links to their files (OSC 8) */
+	bool stat;	   /* all that is known of the run, not only what was looked at */
+	unsigned columns;  /* of a line, 0: 100 */
+	size_t limit;	   /* groups that are told in full, 0: all */
+	const char *trace; /* named at the end; NULL: not */
+};
+/* The default of --limit. */
+#define SW_REPORT_LIMIT 10
 
-/* The parts of the text, for reports of several processes: files of the run that are missing here, one finding (false:
-   a note, which is not printed by itself), and all that follows the findings. */
-void sw_report_text_files(struct sw_report *report, FILE *out, bool colour);
-bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour);
-void sw_report_text_rest(struct sw_report *report, FILE *out, bool colour);
+/* Errors of the stream are left for the caller to find (ferror). */
+void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+
+/* The parts of the text, for reports of several processes: files of the run that are missing here, the table of groups,
+   the group that one
+   finding leads (false: it leads none, or is a note, which is not printed by itself), and all that follows the groups.
+ */
+void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style);
+void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
 /* doc/report.schema.json; valid UTF-8 whatever the names hold. */
 void sw_report_json(struct sw_report *report, FILE *out);

@@ -32,15 +32,17 @@ enum {
 };
 enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE, FAKE_LONG, FAKE_WORD };
 enum {
-	FAKE_AT_FILL = 1, /* main() -> launch of fill, race.cu:31 */
-	FAKE_AT_SCALE,	  /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
-	FAKE_AT_COPY,	  /* main() -> cudaMemcpy of a static cudart, race.cu:40 */
-	FAKE_AT_CREATE,	  /* main() -> cudaStreamCreate, race.cu:12 */
-	FAKE_AT_PYTHON,	  /* torch and python frames */
-	FAKE_AT_NOWHERE,  /* no module, no symbol */
-	FAKE_AT_RUNTIME,  /* frames of CUDA alone */
-	FAKE_AT_STRIPPED, /* nameless frames of a library, Python, nameless ones of libc and _start */
-	FAKE_AT_LIBRARY	  /* nameless frames of a library alone */
+	FAKE_AT_FILL = 1,   /* main() -> launch of fill, race.cu:31 */
+	FAKE_AT_SCALE,	    /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
+	FAKE_AT_COPY,	    /* main() -> cudaMemcpy of a static cudart, race.cu:40 */
+	FAKE_AT_CREATE,	    /* main() -> cudaStreamCreate, race.cu:12 */
+	FAKE_AT_PYTHON,	    /* torch and python frames */
+	FAKE_AT_NOWHERE,    /* no module, no symbol */
+	FAKE_AT_RUNTIME,    /* frames of CUDA alone */
+	FAKE_AT_STRIPPED,   /* nameless frames of a library, Python, nameless ones of libc and _start */
+	FAKE_AT_LIBRARY,    /* nameless frames of a library alone */
+	FAKE_AT_LINE = 1000 /* + n: main() -> /src/many.cu:n */
 };
+#define FAKE_LINES 200u
 
 #endif

@@ -179,13 +179,13 @@ class Report(Case):
     def test_race_and_fixed_twin(self):
         result = self.call("report", self.trace("race"))
         self.assertEqual((result.returncode, result.stderr), (OK, ""))
-        self.assertIn("ERROR: syncwatch: SW101 race-read-after-write", result.stdout)
+        self.assertIn("error: SW101 race-read-after-write", result.stdout)
         self.assertIn("cudaMemsetAsync on stream 1", result.stdout)
         self.assertNotIn("\033", result.stdout)
         result = self.call("report", self.trace("fixed"))
         self.assertEqual(result.returncode, OK)
         self.assertIn("syncwatch: no hazards", result.stdout)
-        self.assertIn("coverage:", result.stdout)
+        self.assertIn("looked at:", result.stdout)
 
     def test_json_on_stdout_and_in_a_file_are_the_same(self):
         trace = self.trace("race")
@@ -213,7 +213,7 @@ class Report(Case):
     def on_a_terminal(self, *arguments, **environment):
         leader, follower = pty.openpty()
         with subprocess.Popen([COMMAND, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
-                              env=dict(ENVIRONMENT, **environment), cwd=self.dir) as process:
+                              env=dict(ENVIRONMENT, PAGER="cat", **environment), cwd=self.dir) as process:
             os.close(follower)
             text = b""
             try:
@@ -227,7 +227,7 @@ class Report(Case):
 
     def test_colours_on_terminals_alone(self):
         trace = self.trace("race")
-        self.assertIn(b"\033[1;31mERROR", self.on_a_terminal("report", trace, TERM="xterm", NO_COLOR=""))
+        self.assertIn(b"\033[1;31merror:", self.on_a_terminal("report", trace, TERM="xterm", NO_COLOR=""))
         self.assertNotIn(b"\033", self.on_a_terminal("report", trace, TERM="xterm", NO_COLOR="1"))
         self.assertNotIn(b"\033", self.on_a_terminal("report", trace, TERM="dumb", NO_COLOR=""))
 

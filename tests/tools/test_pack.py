@@ -186,7 +186,7 @@ class Unusable(Case):
 
     def test_the_first_lines_say_what_is_missing_and_what_helps(self):
         self.record()
-        self.assertIn("===", self.first_lines("app.swt")[0])
+        self.assertIn(": error: SW103", self.first_lines("app.swt")[0])
         self.call("pack", "app.swt")
         self.move_files_away()
         lines = " ".join(" ".join(self.first_lines("app.swt")).split())
@@ -198,7 +198,7 @@ class Unusable(Case):
         self.assertEqual(self.certain(self.report("app.swt")), [])
         self.assertEqual([(f["state"], f["kernels"], f["names"]) for f in
                           self.report("app.swt")["coverage"]["unusable_files"]], [("missing", 1, False), ("missing", 0, True)])
-        self.assertIn("===", self.first_lines("app.swt.zst")[0])
+        self.assertIn(": error: SW103", self.first_lines("app.swt.zst")[0])
 
     def test_a_pack_that_lacks_files_says_so_in_its_first_lines(self):
         self.record()

@@ -81,7 +81,7 @@ class Processes(Case):
     def test_what_processes_share_is_one_finding(self):
         options = ("--json", self.path("r.json"))
         report = self.ends(ERRORS, *options, "sh", "-c", f"'{AWKWARD}' race; '{AWKWARD}' race; '{AWKWARD}' fixed")
-        self.assertEqual(report.count("ERROR: syncwatch: SW103"), 1, report)
+        self.assertEqual(report.count("error: SW103"), 1, report)
         self.assertIn(": 2 of 3 processes", report)
         with open(self.path("r.json"), encoding="utf-8") as file:
             merged = json.load(file)

@@ -65,11 +65,11 @@ static char *finding_json(struct sw_report *report, size_t index)
 	return buffer_close(&buffer);
 }
 
-static char *finding_text(struct sw_report *report, size_t index, bool colour)
+static char *finding_text(struct sw_report *report, size_t index, const struct sw_text_style *style)
 {
 	struct buffer buffer;
 	FILE *out = buffer_open(&buffer);
-	bool printed = sw_report_text_finding(report, index, out, colour);
+	bool printed = sw_report_text_finding(report, index, out, style);
 	char *text = buffer_close(&buffer);
 	if (printed)
 		return text;
@@ -98,7 +98,7 @@ static void add_finding(struct sw_judged *judged, struct sw_report *report, size
 		*f = (struct sw_judged_finding){.fingerprint = shown->fingerprint,
 						.severity = shown->finding->severity,
 						.suppressed = shown->suppressed,
-						.text = finding_text(report, index, judged->colour),
+						.text = finding_text(report, index, &judged->style),
 						.json = judged->options->json ? finding_json(report, index) : NULL};
 		struct sw_report_totals *totals = &judged->totals;
 		if (!shown->suppressed)
@@ -152,13 +152,16 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	judged->totals.hidden += report->totals.hidden;
 	for (size_t i = 0; i < report->shown.n; i++)
 		add_finding(judged, report, i);
+	sw_report_text_table(report, buffer_open(&buffer), &judged->style);
+	p->table = buffer_close(&buffer);
 	FILE *rest = buffer_open(&buffer);
-	sw_report_text_files(report, rest, judged->colour);
-	sw_report_text_rest(report, rest, judged->colour);
+	sw_report_text_files(report, rest, &judged->style);
+	sw_report_text_rest(report, rest, &judged->style);
 	p->rest = buffer_close(&buffer);
 	if (judged->options->json) {
 		p->head = json_of(report, 1, sw_report_json_head);
 		p->json = json_of(report, 2, put_whole);
+		p->groups = json_of(report, 1, sw_report_json_groups);
 		p->tail = json_of(report, 1, sw_report_json_tail);
 	}
 	find_gaps(session, pid, analysis);
@@ -208,7 +211,7 @@ static size_t main_trace(const struct sw_session *session)
 void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session)
 {
 	const size_t first = main_trace(session);
-	*judged = (struct sw_judged){.options = options, .colour = sw_terminal_colour(STDERR_FILENO)};
+	*judged = (struct sw_judged){.options = options, .style = sw_terminal_style(STDERR_FILENO, options)};
 	if (session->traces.n)
 		judge(judged, session, &session->traces.at[first], true);
 	for (size_t i = 0; i < session->traces.n; i++)
@@ -220,7 +223,7 @@ void sw_judged_free(struct sw_judged *judged)
 {
 	for (size_t i = 0; i < judged->processes.n; i++) {
 		struct sw_judged_process *p = &judged->processes.at[i];
-		char *texts[] = {p->name, p->trace, p->rest, p->json, p->head, p->tail};
+		char *texts[] = {p->name, p->trace, p->table, p->rest, p->json, p->head, p->groups, p->tail};
 		for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
 			free(texts[k]);
 	}

@@ -24,8 +24,9 @@ struct sw_judged_finding {
 struct sw_judged_process {
 	pid_t pid;
 	char *name, *trace;
-	char *rest; /* notes, coverage and what else the text ends with */
-	char *json, *head, *tail;
+	char *rest;  /* notes, coverage and what else the text ends with */
+	char *table; /* of the groups */
+	char *json, *head, *tail, *groups;
 	struct sw_report_totals totals;
 	uint64_t host_wait_ns, folded_wait_ns, folded_waits;
 };
@@ -36,7 +37,7 @@ struct sw_judged {
 	SW_VEC(struct sw_judged_finding) findings;
 	struct sw_report_totals totals; /* each finding once */
 	int status;			/* the first that was not SW_EXIT_OK */
-	bool colour;
+	struct sw_text_style style;
 };
 
 /* Judges the traces of a session, the main process first; what a trace lacks becomes a gap of the session. */

@@ -34,14 +34,27 @@ static void put_where(FILE *out, const struct sw_judged *judged, const struct sw
 
 static void put_findings(FILE *out, const struct sw_judged *judged)
 {
+	const size_t limit = judged->options->all ? 0 : judged->style.limit;
+	size_t printed = 0, left = 0;
+	/* Of several processes the tables would name what they share several times. */
+	if (judged->processes.n == 1)
+		fputs(judged->processes.at[0].table, out);
 	for (size_t i = 0; i < judged->findings.n; i++) {
 		const struct sw_judged_finding *finding = &judged->findings.at[i];
 		if (!finding->text)
 			continue;
+		if (limit && printed >= limit) {
+			left++;
+			continue;
+		}
+		printed++;
 		if (judged->processes.n > 1)
 			put_where(out, judged, finding);
 		fputs(finding->text, out);
 	}
+	if (left)
+		fprintf(out, "%zu more causes are not printed in full: --limit %zu prints them\n\n", left,
+			printed + left);
 }
 
 static void put_trace(FILE *out, const struct sw_judged_process *p)
@@ -216,6 +229,9 @@ static void put_json(struct sw_json *json, const struct sw_judged *judged, const
 	else
 		put_no_cuda(json, judged, session);
 	put_json_findings(json, judged);
+	/* Of one process: what several share is in `processes`. */
+	if (judged->processes.n == 1)
+		put_raw(json, first->groups);
 	put_json_summary(json, judged);
 	if (first)
 		put_raw(json, first->tail);

@@ -93,6 +93,9 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		if (!block->born_passed)
 			sw_hazard_unborn(m, block, use);
 		if (host_sees(block->memory)) {
+			if (block->memory != SW_MEM_PAGEABLE && !block->used && what->stream)
+				m->j->coverage.host_buffers++;
+			block->used |= what->stream != 0;
 			sw_host_func_note(m, what->point);
 			struct sw_lane_state *books = sw_model_lane_state(m, what->point.lane);
 			books->visible = what->point.tick;

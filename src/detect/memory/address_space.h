@@ -33,6 +33,7 @@ struct sw_block {
 	uint32_t number;
 	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t owner;	       /* SYMBOL: module or library */
+	bool used;	       /* host memory: by work on a stream */
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
 	struct sw_access gone; /* the call that freed it, once freed */

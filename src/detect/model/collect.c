@@ -53,9 +53,11 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	if (seen->confidence == SW_POSSIBLE && !collect->keep_possible)
 		return NULL;
 	uint64_t hash = sites(seen), *slot = sw_map_put(&collect->index, hash);
+	const uint64_t later = seen->accesses ? seen->access[seen->accesses > 1].seq : 0;
 	if (*slot) {
 		struct sw_finding *known = &j->findings.at[*slot - 1];
 		uint64_t count = known->count + 1;
+		uint64_t operations = known->operations + (known->last_operation != later);
 		if (stronger(seen, known)) {
 			struct sw_cost cost = known->cost;
 			*known = *seen;
@@ -65,12 +67,16 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 			known->fingerprint = hash;
 		}
 		known->count = count;
+		known->operations = operations;
+		known->last_operation = later;
 		return known;
 	}
 	*slot = j->findings.n + 1;
 	struct sw_finding *added = sw_vec_push(&j->findings);
 	*added = *seen;
 	added->count = 1;
+	added->operations = 1;
+	added->last_operation = later;
 	added->fingerprint = hash;
 	*sw_vec_push(&collect->waited) = 0;
 	*sw_vec_push(&collect->spread) = NULL;

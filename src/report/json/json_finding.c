@@ -215,6 +215,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
 	sw_json_text(json, "basis", sw_name_basis(finding->basis));
 	sw_json_number(json, "count", finding->count);
+	sw_json_number(json, "operations", finding->operations);
 	sw_json_text(json, "message", shown->words.message);
 	sw_json_text(json, "advice", shown->words.fix);
 	sw_json_text(json, "ordered_by", shown->words.ordered_by);

@@ -11,9 +11,11 @@
 /* All members of a report; the caller opens and closes the object. */
 void sw_report_json_members(struct sw_json *json, struct sw_report *report);
 
-/* Those before the findings, one finding (whose object the caller closes), and those after findings and summary. */
+/* Those before the findings, one finding (whose object the caller closes), its groups, and those after findings and
+   summary. */
 void sw_report_json_head(struct sw_json *json, struct sw_report *report);
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index);
+void sw_report_json_groups(struct sw_json *json, struct sw_report *report);
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
 
 /* A call stack, as an array.  function: the kernel that the call launched, 0 none. */

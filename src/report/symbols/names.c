@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "report/symbols/demangle.h"
+#include "report/symbols/places.h"
+#include "report/symbols/source_text.h"
 #include "report/symbols/stack.h"
 
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement)
@@ -17,6 +19,7 @@ void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const
 void sw_names_free(struct sw_names *names)
 {
 	sw_symbols_free(names->symbols);
+	sw_source_free(names->sources);
 	sw_arena_free(&names->arena);
 }
 
@@ -192,17 +195,32 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream)
 	return sw_names_format(names, "stream %u", info->number);
 }
 
+#define MOST_COMPARED 64 /* places that one is told apart from */
+
+/* Adds a stack to those that are in the list, if it is not there. */
+static size_t add_stack(uint32_t *stacks, size_t n, uint32_t stack)
+{
+	for (size_t i = 0; i < n; i++)
+		if (stacks[i] == stack)
+			return n;
+	if (stack && n < MOST_COMPARED)
+		stacks[n++] = stack;
+	return n;
+}
+
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream)
 {
+	uint32_t stacks[MOST_COMPARED];
+	size_t n = 0;
 	if (stream == 0 || stream >= names->judgement->streams.n)
 		return "";
-	const struct sw_frame *site = sw_stack_site(names, names->judgement->streams.at[stream].create_stack, 0);
-	if (!site)
+	for (size_t i = 1; i < names->judgement->streams.n && n < MOST_COMPARED; i++)
+		n = add_stack(stacks, n, names->judgement->streams.at[i].create_stack);
+	const struct sw_frame *made =
+		sw_place_made(names, names->judgement->streams.at[stream].create_stack, stacks, n);
+	if (!made)
 		return "";
-	if (!site->file)
-		return site->base;
-	const char *slash = strrchr(site->file, '/');
-	return sw_names_format(names, "%s:%d", slash ? slash + 1 : site->file, site->line);
+	return made->file ? sw_place_brief(names, made) : made->base ? made->base : "";
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
@@ -219,6 +237,26 @@ const char *sw_name_allocation(struct sw_names *names, uint32_t allocation)
 	if (info->name)
 		return sw_names_format(names, "allocation %u '%s'", info->number, info->name);
 	return sw_names_format(names, "allocation %u", info->number);
+}
+
+const char *sw_name_allocation_whole(struct sw_names *names, uint32_t allocation)
+{
+	uint32_t stacks[MOST_COMPARED];
+	size_t n = 0;
+	const char *name = sw_name_allocation(names, allocation);
+	if (allocation == 0 || allocation > names->judgement->allocations.n)
+		return name;
+	const struct sw_allocation *info = &names->judgement->allocations.at[allocation - 1];
+	if (info->memory == SW_MEM_PAGEABLE)
+		return name;
+	const char *bytes = sw_name_bytes(names, info->bytes);
+	if (!info->seq)
+		return sw_names_format(names, "%s (%s)", name, bytes);
+	for (size_t i = 0; i < names->judgement->allocations.n && n < MOST_COMPARED; i++)
+		n = add_stack(stacks, n, names->judgement->allocations.at[i].stack);
+	const char *made = sw_place_brief(names, sw_place_made(names, info->stack, stacks, n));
+	return sw_names_format(names, "%s (%s, %s%s%s)", name, bytes,
+			       sw_name_api(names, info->api, info->flags, info->stack), *made ? " at " : "", made);
 }
 
 const char *sw_name_memory(enum sw_memory memory)

@@ -19,6 +19,8 @@ struct sw_names {
 	struct sw_arena arena;
 	size_t streams_seen; /* by sw_names_several_devices() */
 	bool several_devices;
+	const char *home; /* the source file that the finding in hand is about; NULL unknown */
+	struct sw_source_files *sources;
 };
 
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
@@ -48,11 +50,14 @@ bool sw_names_several_devices(struct sw_names *names);
 
 /* "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
 const char *sw_name_stream(struct sw_names *names, uint32_t stream);
-/* Where it was created: "main.cu:12", or "" when that is not known. */
+/* Where it was created, by the first caller that differs from those of other streams: "main.cu:12", or "" when that is
+   not known. */
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream);
 
 /* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0 none. */
 const char *sw_name_allocation(struct sw_names *names, uint32_t allocation);
+/* The same with what it is: "allocation 2 'weights' (2.0 MiB, cudaMalloc at main.cu:16)". */
+const char *sw_name_allocation_whole(struct sw_names *names, uint32_t allocation);
 /* "device memory", "pinned host memory", ... */
 const char *sw_name_memory(enum sw_memory memory);
 

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as text, in the layout that users of ThreadSanitizer know. */
+/* Accesses, stacks and allocations in the layout that users of ThreadSanitizer know. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/words/evidence_text.h"
+#include "report/symbols/places.h"
 #include "report/symbols/stack.h"
+#include "report/words/evidence_text.h"
 #include "report/text/text.h"
 
 #define LABEL_COLUMNS 15 /* "critical path: " */
 #define LONG_FUNCTION 64
-
-static void rule(struct sw_text *t)
-{
-	fputs("==================\n", t->out.file);
-}
 
 void sw_text_line(struct sw_text *t, const char *label, const char *text)
 {
@@ -23,15 +19,6 @@ void sw_text_line(struct sw_text *t, const char *label, const char *text)
 }
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
-
-const char *sw_text_place(struct sw_text *t, const struct sw_frame *frame)
-{
-	if (frame->file && frame->line)
-		return sw_names_format(t->names, "%s:%d", frame->file, frame->line);
-	if (!frame->module[0])
-		return sw_names_format(t->names, "0x%" PRIx64, frame->ip);
-	return sw_names_format(t->names, "(%s+0x%" PRIx64 ")", frame->module, frame->offset);
-}
 
 /* Whole, unless the types in it would bury the rest of the line. */
 static const char *function_name(struct sw_text *t, const struct sw_frame *frame)
@@ -49,9 +36,11 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function)
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_stack_line *at = &view.at[i];
 		const char *name = function_name(t, at->frame);
-		const char *text = sw_names_format(t->names, "    #%-2zu %s%s%s%s", i, name, name[0] ? " " : "",
-						   sw_text_place(t, at->frame), at->frame->inlined ? " (inlined)" : "");
-		sw_out_text(&t->out, text);
+		fprintf(t->out.file, "    #%-2zu ", i);
+		sw_out_text(&t->out, name);
+		fputs(name[0] ? " " : "", t->out.file);
+		sw_out_place(&t->out, SW_PLAIN, sw_place_full(t->names, at->frame), at->frame->file, at->frame->line);
+		fputs(at->frame->inlined ? " (inlined)" : "", t->out.file);
 		if (at->folded) {
 			fprintf(t->out.file, " and %u more", at->folded);
 			if (!at->mixed)
@@ -120,7 +109,7 @@ static void put_nvtx(struct sw_text *t, uint32_t nvtx)
 		sw_out_paragraph(&t->out, 4, "", 0, text);
 }
 
-static void put_access(struct sw_text *t, const struct sw_access *access, const char *when)
+void sw_text_access(struct sw_text *t, const struct sw_access *access, const char *when)
 {
 	sw_out_paragraph(&t->out, 2, "", 0, heading(t, access, when));
 	if (access->ranged) {
@@ -155,7 +144,7 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 }
 
 /* Each allocation once, in the order in which the accesses name them. */
-static void put_allocations(struct sw_text *t, const struct sw_finding *finding)
+void sw_text_allocations(struct sw_text *t, const struct sw_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
 		uint32_t index = finding->access[i].allocation;
@@ -165,133 +154,4 @@ static void put_allocations(struct sw_text *t, const struct sw_finding *finding)
 		if (!shown)
 			put_allocation(t, index);
 	}
-}
-
-/* ---- a finding --------------------------------------------------------------------------------------------------- */
-
-static enum sw_colour severity_colour(enum sw_severity severity)
-{
-	return severity == SW_ERROR ? SW_RED : severity == SW_WARNING ? SW_YELLOW : SW_BLUE;
-}
-
-/* With a capital and a full stop; "cudaMemcpy" at the start stays what it is. */
-static const char *sentence(struct sw_text *t, const char *text)
-{
-	size_t word = strcspn(text, " "), lower = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-	if (lower < word)
-		return sw_names_format(t->names, "%s.", text);
-	return sw_names_format(t->names, "%c%s.", toupper((unsigned char)text[0]), text + 1);
-}
-
-static void put_title(struct sw_text *t, const struct sw_shown_finding *shown)
-{
-	const struct sw_finding *finding = shown->finding;
-	const char *severity = sw_name_severity(finding->severity);
-	char upper[16];
-	size_t i = 0;
-	for (; severity[i] && i + 1 < sizeof upper; i++)
-		upper[i] = (char)toupper((unsigned char)severity[i]);
-	upper[i] = 0;
-	const char *times =
-		finding->count == 1 ? "once" : sw_names_format(t->names, "%" PRIu64 " times", finding->count);
-	const char *title = sw_names_format(t->names, "%s: syncwatch: SW%03d %s (%s, %s)%s", upper, finding->id,
-					    shown->info->kind, sw_name_confidence(finding->confidence), times,
-					    shown->suppressed ? " [suppressed]" : "");
-	sw_out_coloured(&t->out, severity_colour(finding->severity), title);
-	putc('\n', t->out.file);
-	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, shown->words.message));
-	putc('\n', t->out.file);
-}
-
-/* For filters: names and numbers that do not change when a sentence does. */
-static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
-{
-	const struct sw_finding *finding = shown->finding;
-	fprintf(t->out.file,
-		"  [id=SW%03d kind=%s severity=%s confidence=%s basis=%s count=%" PRIu64 " wait_ns=%" PRIu64
-		" fingerprint=%016" PRIx64 "]\n",
-		finding->id, shown->info->kind, sw_name_severity(finding->severity),
-		sw_name_confidence(finding->confidence), sw_name_basis(finding->basis), finding->count,
-		finding->cost.total_ns, shown->fingerprint);
-}
-
-static void put_summary_line(struct sw_text *t, const struct sw_shown_finding *shown)
-{
-	const struct sw_finding *finding = shown->finding;
-	const struct sw_frame *site = NULL;
-	for (uint32_t i = finding->accesses; i-- > 0 && !site;)
-		site = sw_stack_site(t->names, finding->access[i].stack, finding->access[i].function);
-	const char *text = sw_names_format(t->names, "SUMMARY: syncwatch: SW%03d %s", finding->id, shown->info->kind);
-	if (site)
-		text = sw_names_format(t->names, "%s %s in %s", text, sw_text_place(t, site), site->base);
-	sw_out_text(&t->out, text);
-	putc('\n', t->out.file);
-}
-
-static void put_finding(struct sw_text *t, const struct sw_shown_finding *shown)
-{
-	const struct sw_finding *finding = shown->finding;
-	bool hazard = sw_is_hazard(finding);
-	rule(t);
-	put_title(t, shown);
-	if (hazard) {
-		/* The later access first: that is where the program goes wrong. */
-		put_access(t, &finding->access[1], "");
-		put_access(t, &finding->access[0], "Earlier ");
-		for (uint32_t i = 2; i < finding->accesses; i++)
-			put_access(t, &finding->access[i], "Related ");
-		put_allocations(t, finding);
-	} else {
-		for (uint32_t i = 0; i < finding->accesses; i++)
-			put_access(t, &finding->access[i], "");
-		if (finding->waited_for.seq)
-			put_access(t, &finding->waited_for, "The longest call waited for: ");
-	}
-	sw_text_line(t, "ordered by:", shown->words.ordered_by);
-	sw_text_line(t, "missing edge:", shown->words.missing_edge);
-	sw_text_line(t, "cost:", shown->words.cost);
-	sw_text_line(t, "basis:", shown->words.basis);
-	sw_text_line(t, "fix:", shown->words.fix);
-	/* Never wrapped: it is there to be copied. */
-	if (!shown->suppressed) {
-		sw_out_text(&t->out,
-			    sw_names_format(t->names, "  %-*s%s", LABEL_COLUMNS, "suppress:", shown->suppression));
-		putc('\n', t->out.file);
-	}
-	put_facts(t, shown);
-	put_summary_line(t, shown);
-	rule(t);
-	putc('\n', t->out.file);
-}
-
-void sw_report_text_files(struct sw_report *report, FILE *out, bool colour)
-{
-	struct sw_text t = {report, &report->names, {out, colour}};
-	sw_text_files(&t);
-	sw_text_limits_hit(&t);
-}
-
-bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, bool colour)
-{
-	struct sw_text t = {report, &report->names, {out, colour}};
-	if (sw_text_is_note(&t, &report->shown.at[index]))
-		return false;
-	put_finding(&t, &report->shown.at[index]);
-	return true;
-}
-
-void sw_report_text_rest(struct sw_report *report, FILE *out, bool colour)
-{
-	struct sw_text t = {report, &report->names, {out, colour}};
-	sw_text_notes(&t);
-	sw_text_in_flight(&t);
-	sw_text_run(&t);
-}
-
-void sw_report_text(struct sw_report *report, FILE *out, bool colour)
-{
-	sw_report_text_files(report, out, colour);
-	for (size_t i = 0; i < report->shown.n; i++)
-		sw_report_text_finding(report, i, out, colour);
-	sw_report_text_rest(report, out, colour);
 }

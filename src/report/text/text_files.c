@@ -6,7 +6,7 @@
 #include "report/text/text.h"
 #include "report/unusable_files.h"
 
-#define MOST_FILES 5u
+#define MOST_FILES 2u
 
 static const char *used_for(struct sw_text *t, const struct sw_unusable_file *file)
 {
@@ -36,11 +36,10 @@ void sw_text_files(struct sw_text *t)
 		kernels += files.at[i].kernels;
 	if (files.n) {
 		const char *one = files.n == 1 ? "file of the run is" : "files of the run are";
-		sw_out_coloured(
+		sw_out_headline(
 			&t->out, SW_YELLOW,
 			sw_names_format(t->names, "syncwatch: %zu %s missing here or changed: %s", files.n, one,
 					kernels ? "findings rest on weaker evidence" : "call stacks lack names"));
-		putc('\n', t->out.file);
 		put_files(t, &files);
 		sw_text_line(t, "fix:", sw_unusable_files_fix(t->report));
 		putc('\n', t->out.file);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/groups.h"
+#include "report/symbols/places.h"
 #include "report/symbols/stack.h"
 #include "report/text/text.h"
 
@@ -20,7 +22,8 @@ typedef SW_VEC(struct line) line_vec;
 
 bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	return shown->finding->severity == SW_NOTE && !t->report->all;
+	const struct sw_group *group = sw_report_group_of(t->report, shown);
+	return t->report->shown.at[group->leader].finding->severity == SW_NOTE && !t->report->all;
 }
 
 /* SW3nn and SW4nn say the same of each call but for its name; other messages tell what the ids' titles do not. */
@@ -42,7 +45,7 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 			module = sw_stack_module(t->names, finding->access[i].stack, finding->access[i].function);
 	}
 	if (site && site->role == SW_FRAME_USER && site->file)
-		return sw_names_format(t->names, "at %s in %s", sw_text_place(t, site), site->base);
+		return sw_names_format(t->names, "at %s in %s", sw_place_full(t->names, site), site->base);
 	if (site && site->role == SW_FRAME_USER)
 		return sw_names_format(t->names, "in %s (%s)", site->base, site->module);
 	return module ? sw_names_format(t->names, "in %s", module->module) : "";
@@ -136,8 +139,9 @@ void sw_text_notes(struct sw_text *t)
 		if (sw_text_is_note(t, &t->report->shown.at[i]))
 			add_line(t, &lines, &t->report->shown.at[i]);
 	if (lines.n)
-		fputs("Notes, shortened (--all prints each in full, \"syncwatch explain SWnnn\" says what to do):\n",
-		      t->out.file);
+		sw_out_headline(
+			&t->out, SW_PLAIN,
+			"Notes, shortened (--all prints each in full, \"syncwatch explain SWnnn\" says what to do):");
 	for (size_t i = 0; i < lines.n; i++)
 		if (first_of_its_id(&lines, i))
 			put_group(t, &lines, i);

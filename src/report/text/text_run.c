@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of the report: the run as a whole. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "report/groups.h"
+#include "report/text/text.h"
+#include "report/unusable_files.h"
 #include "report/words/evidence_text.h"
 #include "report/words/gain_text.h"
-#include "report/text/text.h"
+
+#define MOST_MODULES 3u
 
 void sw_text_in_flight(struct sw_text *t)
 {
 	struct sw_report *report = t->report;
 	if (sw_reader_totals(report->reader).closed)
 		return;
-	fputs("The program did not end normally (crash, signal or _exit); everything recorded until then was "
-	      "judged.\n",
-	      t->out.file);
+	sw_out_headline(&t->out, SW_PLAIN,
+			"The program did not end normally (crash, signal or _exit); everything recorded until then was "
+			"judged.");
 	for (size_t i = 0; i < report->in_flight.n; i++) {
 		const struct sw_in_flight *call = &report->in_flight.at[i];
 		const char *api = sw_name_api(t->names, call->api, call->flags, call->stack);
@@ -49,11 +54,19 @@ static const char *runtimes(struct sw_text *t)
 	return text;
 }
 
+static bool was_guarded(const struct sw_text *t)
+{
+	const struct sw_trace_module *module;
+	for (size_t i = 0; (module = sw_reader_module_at(t->report->reader, i)); i++)
+		if (strstr(module->path, "/libsyncwatch-guard.so"))
+			return true;
+	return t->report->judgement->coverage.host_accesses;
+}
+
 /* What keeps this report from being the whole truth, each only when it happened. */
-static void put_limits(struct sw_text *t)
+static void put_not_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *coverage = &t->report->judgement->coverage;
-	const char *text;
 	const struct {
 		uint64_t n;
 		unsigned place;
@@ -63,24 +76,63 @@ static void put_limits(struct sw_text *t)
 #include "detect/coverage.def"
 	};
 	const size_t all = sizeof counters / sizeof counters[0];
+	const char *text = "";
 	for (unsigned place = 1; place <= all; place++)
 		for (size_t i = 0; i < all; i++)
 			if (counters[i].place == place && counters[i].n)
-				sw_text_line(
-					t, "limits:",
-					sw_names_format(t->names, "%" PRIu64 " %s", counters[i].n, counters[i].what));
-	if (coverage->sticky_error_seq)
+				text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? "; " : "",
+						       counters[i].n, counters[i].what);
+	if (coverage->host_buffers && !was_guarded(t))
+		text = sw_names_format(
+			t->names, "%s%shost code that touches %s while work uses %s (--guard-host)", text,
+			*text ? "; " : "",
+			plural(t, coverage->host_buffers, "pinned or managed buffer", "pinned or managed buffers"),
+			coverage->host_buffers == 1 ? "it" : "them");
+	sw_text_line(t, "not looked at:", text);
+}
+
+static void put_troubles(struct sw_text *t)
+{
+	sw_unusable_file_vec files;
+	const char *text;
+	if (t->report->judgement->coverage.sticky_error_seq)
 		sw_text_line(t, "limits:",
 			     sw_names_format(t->names, "a CUDA error ended the judgement at call %" PRIu64,
-					     coverage->sticky_error_seq));
+					     t->report->judgement->coverage.sticky_error_seq));
 	for (size_t i = 0; (text = sw_reader_damage(t->report->reader, i)); i++)
 		sw_text_line(t, "damage:", text);
 	for (size_t i = 0; (text = sw_reader_notice(t->report->reader, i)); i++)
 		sw_text_line(t, "notice:", text);
-	for (size_t i = 0; (text = sw_symbols_complaint(t->names->symbols, i)); i++)
+	/* Files that are missing or changed were told first of all. */
+	sw_unusable_files(t->report, &files);
+	for (size_t i = 0; (t->stat || !files.n) && (text = sw_symbols_complaint(t->names->symbols, i)); i++)
 		sw_text_line(t, "symbols:", text);
+	free(files.at);
 	for (size_t i = 0; (text = sw_suppress_unused(t->report->suppressions, i)); i++)
 		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
+}
+
+/* The modules of the program whose functions have names but no lines: told once, with what helps. */
+static void put_no_lines(struct sw_text *t)
+{
+	const char *text = "";
+	unsigned modules = 0;
+	for (size_t i = 0; i < t->report->groups.n && modules < MOST_MODULES; i++) {
+		const struct sw_group *group = &t->report->groups.at[i];
+		const struct sw_frame *site =
+			sw_text_is_shown(t, group)
+				? sw_report_site(t->report, t->report->shown.at[group->leader].finding)
+				: NULL;
+		if (!site || site->role != SW_FRAME_USER || site->file || !site->module[0] ||
+		    strstr(text, site->module))
+			continue;
+		text = sw_names_format(t->names, "%s%s%s", text, *text ? ", " : "", site->module);
+		modules++;
+	}
+	if (*text)
+		sw_text_line(t, "no lines:",
+			     sw_names_format(t->names, "%s: compile with -g (nvcc: -lineinfo) to see files and lines",
+					     text));
 }
 
 /* Time stamps of the devices, where they were asked for. */
@@ -148,9 +200,23 @@ static void put_coverage(struct sw_text *t)
 				     plural(t, c->syncs, "synchronisation", "synchronisations"),
 				     sw_name_time(t->names, t->report->judgement->span_ns)));
 	sw_text_line(t, "kernels:", sw_evidence_coverage(t->names, c));
-	put_gpu(t);
-	put_behaviour(t);
-	put_limits(t);
+}
+
+/* One line for what the verdict stands on. */
+static void put_looked_at(struct sw_text *t)
+{
+	const struct sw_coverage *c = &t->report->judgement->coverage;
+	const char *parts[] = {plural(t, c->launches, "kernel launch", "kernel launches"),
+			       plural(t, c->copies, "copy", "copies"), plural(t, c->sets, "set", "sets"),
+			       plural(t, c->syncs, "synchronisation", "synchronisations")};
+	const uint64_t counts[] = {c->launches, c->copies, c->sets, c->syncs};
+	const char *text = plural(t, c->driver_calls, "driver call", "driver calls");
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (counts[i])
+			text = sw_names_format(t->names, "%s, %s", text, parts[i]);
+	sw_text_line(
+		t, "looked at:",
+		sw_names_format(t->names, "%s in %s", text, sw_name_time(t->names, t->report->judgement->span_ns)));
 }
 
 /* Shown on request: "no hazards" above a list of possible ones would read badly. */
@@ -171,6 +237,9 @@ static void put_verdict(struct sw_text *t)
 	const char *name = !process ? "the program" : slash ? slash + 1 : process->exe;
 	const char *found = possible_hazards(report) ? "no certain or likely hazards" : "no hazards";
 	enum sw_colour colour = SW_GREEN;
+	uint32_t causes = 0;
+	for (size_t i = 0; i < report->groups.n; i++)
+		causes += sw_text_is_shown(t, &report->groups.at[i]);
 	if (totals->errors || totals->warnings) {
 		found = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
 					plural(t, totals->warnings, "warning", "warnings"));
@@ -178,11 +247,12 @@ static void put_verdict(struct sw_text *t)
 	}
 	if (totals->notes)
 		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
-	sw_out_coloured(
+	if (causes && causes < totals->errors + totals->warnings && !report->all)
+		found = sw_names_format(t->names, "%s from %s", found, plural(t, causes, "cause", "causes"));
+	sw_out_headline(
 		&t->out, colour,
 		sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
 				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
-	putc('\n', t->out.file);
 }
 
 /* "1.2 ms to 1.5 ms", or one of them where both print alike. */
@@ -255,13 +325,6 @@ static void put_waits(struct sw_text *t)
 			     sw_names_format(t->names, "%s in total", sw_name_time(t->names, judgement->host_wait_ns)));
 	sw_text_line(t, "by kind:", by_kind(t));
 	put_replay(t);
-	if (judgement->folded_waits && !t->report->all)
-		sw_text_line(t, "",
-			     sw_names_format(t->names, "%s, %s in total, below the cost threshold (--all shows them)",
-					     plural(t, judgement->folded_waits, "wait", "waits"),
-					     sw_name_time(t->names, judgement->folded_wait_ns)));
-	if (t->report->totals.suppressed)
-		sw_text_line(t, "suppressed:", plural(t, t->report->totals.suppressed, "finding", "findings"));
 }
 
 static void put_host(struct sw_text *t)
@@ -276,8 +339,28 @@ static void put_host(struct sw_text *t)
 
 void sw_text_run(struct sw_text *t)
 {
+	const struct sw_report *report = t->report;
+	const struct sw_judgement *judgement = report->judgement;
 	put_verdict(t);
-	put_waits(t);
-	put_host(t);
-	put_coverage(t);
+	if (t->stat) {
+		put_waits(t);
+		put_host(t);
+		put_coverage(t);
+		put_gpu(t);
+	} else {
+		put_looked_at(t);
+	}
+	put_not_looked_at(t);
+	if (judgement->folded_waits && !report->all)
+		sw_text_line(t, "not shown:",
+			     sw_names_format(t->names, "%s, %s in total, below the cost threshold (--all shows them)",
+					     plural(t, judgement->folded_waits, "wait", "waits"),
+					     sw_name_time(t->names, judgement->folded_wait_ns)));
+	put_behaviour(t);
+	put_no_lines(t);
+	put_troubles(t);
+	if (report->totals.suppressed)
+		sw_text_line(t, "suppressed:", plural(t, report->totals.suppressed, "finding", "findings"));
+	if (t->trace)
+		sw_text_line(t, "trace:", t->trace);
 }

@@ -74,6 +74,91 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 	return text;
 }
 
+/* ---- which of them both sides touch -------------------------------------------------------------------------------
+ */
+
+/* The word that ends at `end` of the type: "float const*" -> "float".  0: not one of these. */
+static size_t element_bytes(const char *type, size_t length, const char **name)
+{
+	static const struct {
+		const char *name;
+		size_t bytes;
+	} elements[] = {{"float", 4},
+			{"double", 8},
+			{"int", 4},
+			{"unsigned int", 4},
+			{"long", 8},
+			{"short", 2},
+			{"unsigned short", 2},
+			{"unsigned long", 8},
+			{"__half", 2},
+			{"__nv_bfloat16", 2},
+			{"float2", 8},
+			{"float4", 16},
+			{"int4", 16},
+			{"double2", 16},
+			{"long long", 8},
+			{"unsigned long long", 8}};
+	for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+		if (strlen(elements[i].name) == length && strncmp(type, elements[i].name, length) == 0) {
+			*name = elements[i].name;
+			return elements[i].bytes;
+		}
+	return 0;
+}
+
+/* Of the parameter that an access goes through, by the kernel's signature; 0 unknown. */
+static size_t element_of(struct sw_names *names, const struct sw_access *access, const char **name)
+{
+	const char *whole = access->function ? sw_name_kernel(names, access->function, true) : "";
+	const struct sw_evidence_detail *ground = access->evidence_detail;
+	const char *at = strrchr(whole, '(');
+	if (!at || access->param < 0 || (ground && ground->via != SW_VIA_PARAMETER))
+		return 0;
+	int depth = 0, index = 0;
+	const char *type = ++at;
+	for (; *at && (depth || (*at != ')' && (*at != ',' || index < access->param))); at++) {
+		depth += *at == '<';
+		depth -= *at == '>';
+		if (!depth && *at == ',') {
+			index++;
+			type = at + 1;
+		}
+	}
+	if (index != access->param || at == type || at[-1] != '*')
+		return 0;
+	while (*type == ' ')
+		type++;
+	size_t length = (size_t)(at - 1 - type);
+	if (length > 6 && strncmp(type + length - 6, " const", 6) == 0)
+		length -= 6;
+	return element_bytes(type, length, name);
+}
+
+const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding *finding)
+{
+	const struct sw_access *a = &finding->access[0], *b = &finding->access[1];
+	const uint32_t n = names->judgement->allocations.n < UINT32_MAX ? (uint32_t)names->judgement->allocations.n : 0;
+	if (finding->accesses < 2 || !a->ranged || !b->ranged || !a->allocation || a->allocation != b->allocation ||
+	    a->allocation > n)
+		return "";
+	uint64_t from = a->address > b->address ? a->address : b->address;
+	uint64_t a_end = a->address + a->bytes, b_end = b->address + b->bytes, end = a_end < b_end ? a_end : b_end;
+	uint64_t base = names->judgement->allocations.at[a->allocation - 1].address;
+	bool known = a->extent_known && b->extent_known && !a->width && !b->width;
+	const char *element = NULL;
+	if (from >= end || from < base)
+		return "";
+	size_t bytes = element_of(names, b, &element);
+	bytes = bytes ? bytes : element_of(names, a, &element);
+	const char *text = sw_names_format(names, "%sbytes %" PRIu64 "-%" PRIu64 " of %s", known ? "" : "within ",
+					   from - base, end - 1 - base, sw_name_allocation(names, a->allocation));
+	uint64_t count = bytes && known && (end - from) % bytes == 0 ? (end - from) / bytes : 0;
+	if (count == 1)
+		return sw_names_format(names, "%s (one %s)", text, element);
+	return count ? sw_names_format(names, "%s (%" PRIu64 " of type %s)", text, count, element) : text;
+}
+
 /* ---- how that is known ------------------------------------------------------------------------------------------- */
 
 /* "parameter 3", "the texture in parameter 2", "variable counter"; "" if unknown. */

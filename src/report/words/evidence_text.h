@@ -9,6 +9,9 @@
    memory".  Of accesses that are ranged. */
 const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *access);
 
+/* What both sides of a hazard touch: "bytes 65536-65539 of allocation 3 (one float)"; "" not known. */
+const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding *finding);
+
 /* "PTX sm_90 (st.global via parameter 3)", "const pointer in signature (parameter 0)", "assumed read+write (no code
    image, parameter 0)".  Of accesses that are ranged. */
 const char *sw_evidence_source(struct sw_names *names, const struct sw_access *access);

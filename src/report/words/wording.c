@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/words/wording.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/symbols/places.h"
+#include "report/words/fix_lines.h"
 #include "report/words/gain_text.h"
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
@@ -72,12 +73,35 @@ static const char *fact_operation(struct sw_names *names, const struct sw_access
 	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
 }
 
+/* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that tells what it is. */
 static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
 {
-	for (uint32_t i = finding->accesses; i-- > 0;)
-		if (finding->access[i].allocation)
-			return sw_name_allocation(names, finding->access[i].allocation);
-	return sw_name_allocation(names, 0);
+	uint32_t index = 0;
+	const char *text = "";
+	for (uint32_t i = finding->accesses; i-- > 0;) {
+		const struct sw_access *access = &finding->access[i];
+		const struct sw_access *other = i < 2 && finding->accesses > 1 ? &finding->access[!i] : NULL;
+		if (!index)
+			index = access->allocation;
+		if (!*text && access->allocation && access->allocation == index)
+			text = sw_pointer_expression(names, access, sw_place_of(names, access, other));
+	}
+	const char *name = sw_name_allocation_whole(names, index);
+	return *text ? sw_names_format(names, "`%s` in %s", text, name) : name;
+}
+
+/* "cudaMemcpyAsync (main.cu:23)"; without a line, with its stream. */
+static const char *fact_who(struct sw_names *names, const struct sw_finding *finding, uint32_t index)
+{
+	const struct sw_access *access = &finding->access[index];
+	const struct sw_access *other = index < 2 && finding->accesses > 1 ? &finding->access[!index] : NULL;
+	const struct sw_frame *place = sw_place_of(names, access, other);
+	if (!place || !place->file || !place->line)
+		return fact_operation(names, access);
+	/* The report's first line says where the later one is. */
+	if (sw_is_hazard(finding) && index == 1)
+		return sw_name_operation_brief(names, access);
+	return sw_names_format(names, "%s (%s)", sw_name_operation_brief(names, access), sw_place_brief(names, place));
 }
 
 /* {cuda:EventRecord}: in the API of the first operation that was not a kernel, for kernels say nothing of it. */
@@ -165,6 +189,15 @@ static const char *fact_of_id(struct sw_names *names, const struct sw_finding *f
 	return NULL;
 }
 
+/* "reads|read": the first where it is certain, the second after "may" where it is not. */
+static const char *fact_verb(struct sw_names *names, const struct sw_finding *finding, const char *key)
+{
+	const char *second = strchr(key, '|') + 1;
+	if (finding->confidence == SW_CERTAIN)
+		return sw_names_format(names, "%.*s", (int)(second - 1 - key), key);
+	return sw_names_format(names, "may %s", second);
+}
+
 /* About the finding as a whole; NULL: no such fact. */
 static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -172,6 +205,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return fact_function(names, finding, key + 5);
 	if (strcmp(key, "buffer") == 0)
 		return fact_buffer(names, finding);
+	if (strchr(key, '|'))
+		return fact_verb(names, finding, key);
 	if (strcmp(key, "fixstream") == 0)
 		return sw_name_stream(names, finding->fix_stream);
 	if (strcmp(key, "fixseq") == 0)
@@ -196,6 +231,8 @@ static const char *fact(const struct facts *facts, const char *key)
 		return whole;
 	uint32_t index = (uint32_t)(key[length - 1] - '0');
 	char *stem = sw_arena_strndup(&facts->names->arena, key, length - 1);
+	if (strcmp(stem, "who") == 0 && index < finding->accesses)
+		return fact_who(facts->names, finding, index);
 	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
 }
 
@@ -241,24 +278,13 @@ static const char *message_of(const struct facts *facts)
 }
 
 /* Users of PyTorch cannot call cudaStreamWaitEvent: they are reported in their own words. */
-static bool is_torch(const struct sw_names *names)
-{
-	const struct sw_trace_module *module;
-	for (size_t i = 0; (module = sw_reader_module_at(names->reader, i)); i++)
-		if (fnmatch("*/libtorch_python*.so*", module->path, 0) == 0)
-			return true;
-	return false;
-}
-
 static const char *fix_of(const struct facts *facts)
 {
 	enum sw_fix fix = facts->finding->fix;
 	if ((size_t)fix >= N(fixes) || !fixes[fix].text)
 		return "";
-	const char *text = expand(facts, fixes[fix].text);
-	if (fixes[fix].torch && is_torch(facts->names))
-		return sw_names_format(facts->names, "%s. In PyTorch: %s", text, expand(facts, fixes[fix].torch));
-	return text;
+	const bool torch = fixes[fix].torch && sw_names_torch(facts->names);
+	return expand(facts, torch ? fixes[fix].torch : fixes[fix].text);
 }
 
 static const char *ordered_by(const struct facts *facts)
@@ -398,6 +424,6 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	/* What was freed first is gone: no order would fix that. */
 	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
-		out->missing_edge = expand(&facts, "{op0}  ->  {op1}");
+		out->missing_edge = expand(&facts, "{op0} -> {op1}");
 	}
 }

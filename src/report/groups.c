@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "report/symbols/places.h"
+
+/* From so many missing edges on, all on the same bytes, they are one cause: work that was never ordered at all. */
+#define MANY_EDGES 4u
+/* Groups of one allocation that a group is compared with: what lies beyond stays by itself. */
+#define MOST_COMPARED 64u
+
+/* A hazard that an edge would fix. */
+struct span {
+	uint64_t lanes, to; /* which two lanes; the later call */
+	size_t index;	    /* into shown */
+	int rank;
+};
+typedef SW_VEC(struct span) span_vec;
+
+static const struct sw_finding *finding_at(const struct sw_report *report, size_t index)
+{
+	return report->shown.at[index].finding;
+}
+
+/* Suppressed findings, shown on request, lead no others. */
+static int rank_of(const struct sw_shown_finding *shown)
+{
+	return shown->suppressed ? -1 : (int)shown->finding->severity;
+}
+
+static bool has_edge(const struct sw_finding *finding)
+{
+	return sw_is_hazard(finding) && finding->access[0].role != SW_FREE &&
+	       finding->id != SW_FINDING_GRAPH_BRANCH_RACE && finding->access[0].seq < finding->access[1].seq;
+}
+
+static struct sw_group *new_group(struct sw_report *report, size_t leader)
+{
+	struct sw_group *group = sw_vec_push(&report->groups);
+	const struct sw_finding *finding = finding_at(report, leader);
+	*group = (struct sw_group){.leader = leader, .edges = has_edge(finding)};
+	if (has_edge(finding)) {
+		group->after = &finding->access[0];
+		group->before = &finding->access[1];
+	}
+	report->group_of[leader] = report->groups.n;
+	return group;
+}
+
+static void join(struct sw_report *report, size_t group, size_t index)
+{
+	*sw_vec_push(&report->groups.at[group].members) = index;
+	report->group_of[index] = group + 1;
+}
+
+/* ---- hazards that one edge fixes ----------------------------------------------------------------------------------
+ */
+
+static int by_lanes_and_end(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	if (x->lanes != y->lanes)
+		return x->lanes < y->lanes ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Does an edge that fixes the group fix this one too?  Narrows the group's edge, so that it fixes both. */
+static bool edge_fits(struct sw_group *group, const struct sw_finding *finding)
+{
+	const struct sw_access *after = &finding->access[0], *before = &finding->access[1];
+	if (after->seq < group->after->seq)
+		after = group->after;
+	if (before->seq > group->before->seq)
+		before = group->before;
+	if (after->seq >= before->seq)
+		return false;
+	group->after = after;
+	group->before = before;
+	return true;
+}
+
+/* The groups of each pair of lanes, the latest first. */
+struct chains {
+	struct sw_map last;	 /* pair of lanes -> group + 1 */
+	SW_VEC(uint64_t) before; /* of each group: the one before it + 1, 0 none */
+};
+
+/* Spans come by their ends, so of one rank only the latest group may fit; a weaker one may fit any that a stronger one
+   made, but never leads it. */
+static void place_span(struct sw_report *report, struct chains *chains, const struct span *span)
+{
+	uint64_t *slot = sw_map_put(&chains->last, span->lanes);
+	const struct sw_finding *finding = finding_at(report, span->index);
+	uint64_t group = *slot;
+	for (unsigned i = 0; group && i < MOST_COMPARED; i++, group = chains->before.at[group - 1])
+		if (edge_fits(&report->groups.at[group - 1], finding)) {
+			join(report, group - 1, span->index);
+			return;
+		}
+	new_group(report, span->index);
+	*sw_vec_push(&chains->before) = *slot;
+	*slot = report->groups.n;
+}
+
+static void group_by_edge(struct sw_report *report)
+{
+	span_vec spans = {0};
+	struct chains chains = {0};
+	for (size_t i = 0; i < report->shown.n; i++) {
+		const struct sw_finding *finding = finding_at(report, i);
+		if (has_edge(finding))
+			*sw_vec_push(&spans) = (struct span){.lanes = (uint64_t)finding->access[0].stream << 32 |
+								      finding->access[1].stream,
+							     .to = finding->access[1].seq,
+							     .index = i,
+							     .rank = rank_of(&report->shown.at[i])};
+	}
+	if (spans.n)
+		qsort(spans.at, spans.n, sizeof *spans.at, by_lanes_and_end);
+	for (size_t i = 0; i < spans.n; i++)
+		place_span(report, &chains, &spans.at[i]);
+	sw_map_free(&chains.last);
+	free(chains.before.at);
+	free(spans.at);
+}
+
+/* ---- many edges on the same bytes ---------------------------------------------------------------------------------
+ */
+
+/* Groups of one allocation and rank whose bytes overlap those of the first. */
+struct heap {
+	size_t first; /* group */
+	uint64_t low, high;
+	uint32_t edges;
+	size_t next; /* of the same allocation: index + 1, 0 ends */
+};
+struct heaps {
+	SW_VEC(struct heap) all;
+	struct sw_map by_allocation; /* -> index + 1 */
+	size_t *of_group;	     /* index + 1, 0 none */
+};
+
+static uint64_t heap_key(const struct sw_report *report, const struct sw_group *group)
+{
+	const struct sw_access *later = &finding_at(report, group->leader)->access[1];
+	return (uint64_t)later->allocation << 8 | (uint8_t)(rank_of(&report->shown.at[group->leader]) + 1);
+}
+
+static void put_on_heap(struct sw_report *report, struct heaps *heaps, size_t index)
+{
+	const struct sw_group *group = &report->groups.at[index];
+	const struct sw_access *later = &finding_at(report, group->leader)->access[1];
+	if (!group->edges || !later->allocation || !later->ranged)
+		return;
+	uint64_t low = later->address, high = later->address + later->bytes;
+	uint64_t *slot = sw_map_put(&heaps->by_allocation, heap_key(report, group));
+	size_t at = *slot;
+	for (unsigned i = 0; at && i < MOST_COMPARED; i++, at = heaps->all.at[at - 1].next) {
+		struct heap *heap = &heaps->all.at[at - 1];
+		if (low >= heap->high || high <= heap->low)
+			continue;
+		heap->edges++;
+		heaps->of_group[index] = at;
+		return;
+	}
+	*sw_vec_push(&heaps->all) = (struct heap){index, low, high, 1, *slot};
+	*slot = heaps->of_group[index] = heaps->all.n;
+}
+
+/* Moves the members of one group to another. */
+static void merge(struct sw_report *report, size_t into, size_t from)
+{
+	struct sw_group *group = &report->groups.at[from];
+	join(report, into, group->leader);
+	for (size_t i = 0; i < group->members.n; i++)
+		join(report, into, group->members.at[i]);
+	report->groups.at[into].edges += group->edges;
+	free(group->members.at);
+	*group = (struct sw_group){.leader = SIZE_MAX};
+}
+
+static void merge_many_edges(struct sw_report *report)
+{
+	struct heaps heaps = {.of_group = sw_calloc(report->groups.n + 1, sizeof *heaps.of_group)};
+	const size_t n = report->groups.n;
+	for (size_t i = 0; i < n; i++)
+		put_on_heap(report, &heaps, i);
+	for (size_t i = 0; i < n; i++) {
+		const struct heap *heap = heaps.of_group[i] ? &heaps.all.at[heaps.of_group[i] - 1] : NULL;
+		if (heap && heap->first != i && heap->edges >= MANY_EDGES)
+			merge(report, heap->first, i);
+	}
+	sw_map_free(&heaps.by_allocation);
+	free(heaps.all.at);
+	free(heaps.of_group);
+}
+
+/* ---- everything else ----------------------------------------------------------------------------------------------
+ */
+
+/* Findings with one key, other than 0, are one group. */
+static uint64_t key_of(struct sw_report *report, const struct sw_finding *finding)
+{
+	const struct sw_access *access = &finding->access[0];
+	if (finding->id == SW_FINDING_USE_AFTER_FREE && finding->accesses >= 2 && access->role == SW_FREE)
+		return sw_hash_u64(access->seq << 1 | 1);
+	if (!sw_finding_is_wait(finding->id) || !finding->accesses)
+		return 0;
+	uint64_t place = sw_place_hash(&report->names, access);
+	return place ? sw_hash_u64(place) | 1 : 0;
+}
+
+/* The hazard that a call was meant to prevent: by its id and the work that was missed. */
+static uint64_t hazard_key(int id, uint64_t seq)
+{
+	return sw_hash_u64((uint64_t)id << 48 ^ seq) | 1;
+}
+
+static bool explains(const struct sw_finding *finding)
+{
+	const struct sw_finding_info *info = sw_finding_info(finding->id);
+	return info && info->facts == SW_FACTS_MISSED && finding->missed.hazard;
+}
+
+static void group_the_rest(struct sw_report *report)
+{
+	struct sw_map hazards = {0}, by_key = {0};
+	for (size_t i = 0; i < report->shown.n; i++) {
+		const struct sw_finding *finding = finding_at(report, i);
+		if (report->group_of[i])
+			*sw_map_put(&hazards, hazard_key(finding->id, finding->access[0].seq)) = report->group_of[i];
+	}
+	for (size_t i = 0; i < report->shown.n; i++) {
+		const struct sw_finding *finding = finding_at(report, i);
+		if (report->group_of[i])
+			continue;
+		uint64_t group = explains(finding)
+					 ? sw_map_get(&hazards, hazard_key(finding->missed.hazard, finding->missed.seq))
+					 : 0;
+		uint64_t key = group ? 0 : key_of(report, finding);
+		/* What is suppressed keeps to itself. */
+		uint64_t *slot = key ? sw_map_put(&by_key, key ^ (uint64_t)report->shown.at[i].suppressed << 1) : NULL;
+		if (slot && *slot)
+			group = *slot;
+		if (group)
+			join(report, group - 1, i);
+		else
+			new_group(report, i);
+		if (slot)
+			*slot = report->group_of[i];
+	}
+	sw_map_free(&hazards);
+	sw_map_free(&by_key);
+}
+
+static int by_leader(const void *a, const void *b)
+{
+	const struct sw_group *x = a, *y = b;
+	return x->leader < y->leader ? -1 : x->leader > y->leader;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const size_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The strongest finding leads, the first of those. */
+static void choose_leader(const struct sw_report *report, struct sw_group *group)
+{
+	for (size_t i = 0; i < group->members.n; i++) {
+		size_t member = group->members.at[i];
+		int rank = rank_of(&report->shown.at[member]), best = rank_of(&report->shown.at[group->leader]);
+		bool hazard = has_edge(finding_at(report, member)), is = has_edge(finding_at(report, group->leader));
+		if (rank > best || (rank == best && (hazard > is || (hazard == is && member < group->leader)))) {
+			group->members.at[i] = group->leader;
+			group->leader = member;
+		}
+	}
+	qsort(group->members.at, group->members.n, sizeof *group->members.at, by_index);
+}
+
+/* Groups come in the order of their leaders. */
+static void sort_groups(struct sw_report *report)
+{
+	for (size_t i = 0; i < report->groups.n; i++)
+		if (report->groups.at[i].members.n)
+			choose_leader(report, &report->groups.at[i]);
+	qsort(report->groups.at, report->groups.n, sizeof *report->groups.at, by_leader);
+	while (report->groups.n && report->groups.at[report->groups.n - 1].leader == SIZE_MAX)
+		report->groups.n--;
+	for (size_t i = 0; i < report->groups.n; i++) {
+		struct sw_group *group = &report->groups.at[i];
+		report->group_of[group->leader] = i + 1;
+		for (size_t k = 0; k < group->members.n; k++)
+			report->group_of[group->members.at[k]] = i + 1;
+	}
+}
+
+void sw_report_group(struct sw_report *report)
+{
+	if (!report->shown.n)
+		return;
+	report->group_of = sw_calloc(report->shown.n, sizeof *report->group_of);
+	group_by_edge(report);
+	merge_many_edges(report);
+	group_the_rest(report);
+	sort_groups(report);
+}
+
+void sw_report_ungroup(struct sw_report *report)
+{
+	for (size_t i = 0; i < report->groups.n; i++)
+		free(report->groups.at[i].members.at);
+	free(report->groups.at);
+	free(report->group_of);
+}
+
+const struct sw_group *sw_report_group_of(const struct sw_report *report, const struct sw_shown_finding *shown)
+{
+	return &report->groups.at[report->group_of[shown - report->shown.at] - 1];
+}

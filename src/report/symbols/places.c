@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/symbols/places.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "report/symbols/stack.h"
+
+/* Code that is compiled into the program, but that its author did not write. */
+static bool foreign(const char *file)
+{
+	static const char *const files[] = {"/usr/include/*", "/usr/local/cuda*", "/opt/cuda*",	 "*/include/c++/*",
+					    "*/thrust/*",     "*/cub/*",	  "*/cuda/std/*"};
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		if (fnmatch(files[i], file, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool shares(const struct sw_stack_view *view, const struct sw_frame *frame)
+{
+	for (size_t i = 0; i < view->n; i++)
+		if (view->at[i].frame->ip == frame->ip)
+			return true;
+	return false;
+}
+
+/* A line of one's own beats a library's, a name beats none. */
+static int quality(const struct sw_frame *frame)
+{
+	if (frame->file && frame->line && frame->role == SW_FRAME_USER)
+		return foreign(frame->file) ? 2 : 3;
+	if (!frame->base)
+		return 0;
+	return frame->role == SW_FRAME_USER ? 2 : 1;
+}
+
+const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_access *access,
+				   const struct sw_access *other)
+{
+	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function), against = {0};
+	const struct sw_frame *best = NULL, *shared = NULL;
+	if (other && other->stack != access->stack)
+		against = sw_stack_view(names, other->stack, other->function);
+	for (size_t i = 0; i < view.n; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		const struct sw_frame **slot = shares(&against, frame) ? &shared : &best;
+		if (quality(frame) > (*slot ? quality(*slot) : 0))
+			*slot = frame;
+	}
+	return best && (!shared || quality(best) >= quality(shared)) ? best : shared;
+}
+
+const char *sw_place_brief(struct sw_names *names, const struct sw_frame *frame)
+{
+	if (!frame)
+		return "";
+	const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
+	if (frame->file && frame->line)
+		return sw_names_format(names, "%s:%d", slash ? slash + 1 : frame->file, frame->line);
+	if (frame->base && frame->module[0])
+		return sw_names_format(names, "%s, %s", frame->base, frame->module);
+	return frame->base ? frame->base : "";
+}
+
+const char *sw_place_full(struct sw_names *names, const struct sw_frame *frame)
+{
+	if (frame->file && frame->line)
+		return sw_names_format(names, "%s:%d", frame->file, frame->line);
+	if (!frame->module[0])
+		return sw_names_format(names, "0x%" PRIx64, frame->ip);
+	return sw_names_format(names, "(%s+0x%" PRIx64 ")", frame->module, frame->offset);
+}
+
+uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_frame *frame = sw_place_of(names, access, NULL);
+	if (frame && frame->file && frame->line && frame->role == SW_FRAME_USER) {
+		uint64_t hash = sw_hash_bytes(SW_FNV_START, frame->file, strlen(frame->file));
+		return sw_hash_u64(hash + (uint64_t)frame->line);
+	}
+	/* Without a line: the whole stack, as one function of a library serves many callers. */
+	return access->stack ? sw_hash_u64((uint64_t)access->stack << 8 | 1) : 0;
+}
+
+static bool in_stack(const struct sw_names *names, uint32_t stack, uint64_t ip)
+{
+	const struct sw_trace_stack *other = sw_reader_stack(names->reader, stack);
+	for (uint32_t i = 0; other && i < other->depth; i++)
+		if (other->ips[i] == ip)
+			return true;
+	return false;
+}
+
+/* Alone, there is nothing to differ from: the innermost frame in the file that the report is about. */
+static const struct sw_frame *at_home(const struct sw_names *names, const struct sw_stack_view *view)
+{
+	for (size_t i = 0; i < view->n && names->home; i++)
+		if (view->at[i].frame->file && strcmp(view->at[i].frame->file, names->home) == 0)
+			return view->at[i].frame;
+	return NULL;
+}
+
+const struct sw_frame *sw_place_made(struct sw_names *names, uint32_t stack, const uint32_t *stacks, size_t n)
+{
+	struct sw_stack_view view = sw_stack_view(names, stack, 0);
+	bool alone = true;
+	for (size_t k = 0; k < n; k++)
+		alone &= stacks[k] == stack;
+	const struct sw_frame *home = alone ? at_home(names, &view) : NULL;
+	for (size_t i = 0; i < view.n && !home; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		bool shared = !frame->base || frame->role != SW_FRAME_USER;
+		for (size_t k = 0; k < n && !shared; k++)
+			shared = stacks[k] != stack && in_stack(names, stacks[k], frame->ip);
+		if (!shared)
+			return frame;
+	}
+	return home ? home : sw_stack_site(names, stack, 0);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/symbols/source_text.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES	(4u << 20) /* of a file */
+#define MOST_FILES	256u
+#define STATEMENT_LINES 12 /* a call is looked for in so many lines */
+
+struct source_file {
+	const char *path;
+	char *text; /* NULL: cannot be used */
+	SW_VEC(size_t) lines;
+};
+struct sw_source_files {
+	SW_VEC(struct source_file *) all;
+};
+
+/* ---- files --------------------------------------------------------------------------------------------------------
+ */
+
+/* Written after the run began: it may not be what was compiled. */
+static bool too_new(const struct sw_names *names, const struct stat *st)
+{
+	const struct sw_file_header *header = names->reader ? sw_reader_header(names->reader) : NULL;
+	uint64_t written = (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+	return !header || (header->start_realtime_ns && written > header->start_realtime_ns);
+}
+
+static char *read_file(const struct sw_names *names, const char *path)
+{
+	struct stat st;
+	size_t have = 0;
+	ssize_t got = 1;
+	/* A pipe or a device would block, or answer for ever. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > MOST_BYTES ||
+	    too_new(names, &st)) {
+		close(fd);
+		return NULL;
+	}
+	char *text = sw_alloc((size_t)st.st_size + 1);
+	while (have < (size_t)st.st_size && got > 0) {
+		got = read(fd, text + have, (size_t)st.st_size - have);
+		have += got > 0 ? (size_t)got : 0;
+	}
+	close(fd);
+	text[have] = 0;
+	if (got >= 0 && strlen(text) == have)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static char *find_file(const struct sw_names *names, const char *path)
+{
+	const struct sw_trace_process *process = names->reader ? sw_reader_process(names->reader) : NULL;
+	if (path[0] == '/' || !process || process->cwd[0] != '/')
+		return path[0] == '/' ? read_file(names, path) : NULL;
+	char *whole = sw_format("%s/%s", process->cwd, path);
+	char *text = read_file(names, whole);
+	free(whole);
+	return text;
+}
+
+static void split(struct source_file *file)
+{
+	for (size_t at = 0; file->text && file->text[at];) {
+		*sw_vec_push(&file->lines) = at;
+		size_t n = strcspn(file->text + at, "\n");
+		at += n + (file->text[at + n] == '\n');
+	}
+}
+
+static const struct source_file *file_of(struct sw_names *names, const char *path)
+{
+	if (!names->sources)
+		names->sources = sw_calloc(1, sizeof *names->sources);
+	struct sw_source_files *sources = names->sources;
+	for (size_t i = 0; i < sources->all.n; i++)
+		if (strcmp(sources->all.at[i]->path, path) == 0)
+			return sources->all.at[i];
+	struct source_file *file = sw_calloc(1, sizeof *file);
+	file->path = path;
+	if (sources->all.n < MOST_FILES)
+		file->text = find_file(names, path);
+	split(file);
+	*sw_vec_push(&sources->all) = file;
+	return file;
+}
+
+void sw_source_free(struct sw_source_files *sources)
+{
+	for (size_t i = 0; sources && i < sources->all.n; i++) {
+		free(sources->all.at[i]->text);
+		free(sources->all.at[i]->lines.at);
+		free(sources->all.at[i]);
+	}
+	if (sources)
+		free(sources->all.at);
+	free(sources);
+}
+
+const char *sw_source_line(struct sw_names *names, const char *path, int line)
+{
+	const struct source_file *file = path ? file_of(names, path) : NULL;
+	if (!file || line < 1 || (size_t)line > file->lines.n)
+		return NULL;
+	const char *text = file->text + file->lines.at[line - 1];
+	return sw_arena_strndup(&names->arena, text, strcspn(text, "\r\n"));
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------------------
+ */
+
+/* After a string, a character or a comment that begins here; else `at`. */
+static const char *skip_opaque(const char *at, const char *end)
+{
+	if (at[0] == '/' && at[1] == '*') {
+		const char *close = strstr(at + 2, "*/");
+		return close && close < end ? close + 2 : end;
+	}
+	if (at[0] == '/' && at[1] == '/') {
+		at += strcspn(at, "\n");
+		return at < end ? at : end;
+	}
+	if (*at != '"' && *at != '\'')
+		return at;
+	char quote = *at;
+	for (at++; at < end && *at != quote && *at != '\n'; at++)
+		at += *at == '\\' && at + 1 < end;
+	return at < end ? at + 1 : end;
+}
+
+/* With one blank for each run of blanks and ends of lines. */
+static const char *tidy(struct sw_names *names, const char *from, const char *to)
+{
+	while (from < to && isspace((unsigned char)*from))
+		from++;
+	while (to > from && isspace((unsigned char)to[-1]))
+		to--;
+	char *text = sw_arena_strndup(&names->arena, from, (size_t)(to - from)), *out = text;
+	for (const char *p = text; *p; p++)
+		if (!isspace((unsigned char)*p))
+			*out++ = *p;
+		else if (out > text && out[-1] != ' ')
+			*out++ = ' ';
+	*out = 0;
+	return text;
+}
+
+/* Splits at the commas of the outermost level from `at` to the bracket that closes; returns what follows it, NULL: none
+   does, or there are too many. */
+static const char *arguments(struct sw_names *names, const char *at, const char *end, const char *closing,
+			     const char **out, uint32_t most, uint32_t *n)
+{
+	const char *from = at;
+	int depth = 0;
+	size_t length = strlen(closing);
+	*n = 0;
+	while (at < end) {
+		const char *after = skip_opaque(at, end);
+		if (after != at) {
+			at = after;
+			continue;
+		}
+		bool closes = depth == 0 && strncmp(at, closing, length) == 0;
+		if (closes || (depth == 0 && *at == ',')) {
+			if (*n >= most)
+				return NULL;
+			out[(*n)++] = tidy(names, from, at);
+			from = at + 1;
+		}
+		if (closes) {
+			*n -= *n == 1 && !*out[0];
+			return at + length;
+		}
+		depth += strchr("([{", *at) != NULL;
+		depth -= strchr(")]}", *at) != NULL;
+		if (depth < 0)
+			return NULL;
+		at++;
+	}
+	return NULL;
+}
+
+static bool part_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Where the name stands as a whole word. */
+static const char *find_word(const char *at, const char *begin, const char *end, const char *word)
+{
+	size_t length = strlen(word);
+	while (at < end) {
+		const char *after = skip_opaque(at, end);
+		if (after != at) {
+			at = after;
+			continue;
+		}
+		if ((size_t)(end - at) >= length && strncmp(at, word, length) == 0 &&
+		    (at == begin || !part_of_name(at[-1])) && !part_of_name(at[length]))
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && isspace((unsigned char)*at))
+		at++;
+	return at;
+}
+
+/* The template arguments of a launch: scale<float><<<...>>>.  Only plain ones are followed. */
+static const char *skip_template(const char *at, const char *end)
+{
+	if (at >= end || *at != '<' || at[1] == '<')
+		return at;
+	int depth = 0;
+	for (; at < end && !strchr(";{}()", *at); at++) {
+		depth += *at == '<';
+		depth -= *at == '>';
+		if (depth == 0)
+			return skip_blanks(at + 1, end);
+	}
+	return end;
+}
+
+static bool parse(struct sw_names *names, const char *at, const char *end, struct sw_call_text *out)
+{
+	*out = (struct sw_call_text){0};
+	at = skip_template(skip_blanks(at, end), end);
+	if (end - at > 3 && strncmp(at, "<<<", 3) == 0) {
+		at = arguments(names, at + 3, end, ">>>", out->launch, 4, &out->launch_arguments);
+		at = at ? skip_blanks(at, end) : NULL;
+	}
+	if (!at || at >= end || *at != '(')
+		return false;
+	return arguments(names, at + 1, end, ")", out->argument, SW_CALL_ARGUMENTS, &out->arguments) != NULL;
+}
+
+bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const char *function,
+		    struct sw_call_text *out)
+{
+	const struct source_file *file = frame && frame->file ? file_of(names, frame->file) : NULL;
+	if (!file || frame->line < 1 || (size_t)frame->line > file->lines.n)
+		return false;
+	const char *colons = strrchr(function, ':');
+	const char *word = colons ? colons + 1 : function;
+	size_t first = (size_t)frame->line - 1, next = first + 1, last = first + STATEMENT_LINES;
+	const char *begin = file->text + file->lines.at[first];
+	const char *line_end = next < file->lines.n ? file->text + file->lines.at[next] : begin + strlen(begin);
+	const char *end = last < file->lines.n ? file->text + file->lines.at[last] : begin + strlen(begin);
+	const char *at = *word ? find_word(begin, begin, line_end, word) : NULL;
+	if (!at || !parse(names, at + strlen(word), end, out))
+		return false;
+	/* Two calls on one line: it is not known which of them is meant. */
+	return !find_word(at + 1, begin, line_end, word);
+}

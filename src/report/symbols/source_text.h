@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the program's sources say at a line, where they are here and as old as the run: the arguments of a call as its
+ * author wrote them, and lines for an excerpt.
+ *
+ * The paths come from debug information: only regular files of bounded size are read, and nothing of a file that was
+ * changed after the run.  Strings live as long as the names.
+ */
+#ifndef SW_REPORT_SYMBOLS_SOURCE_TEXT_H
+#define SW_REPORT_SYMBOLS_SOURCE_TEXT_H
+
+#include "report/symbols/names.h"
+
+#define SW_CALL_ARGUMENTS 32u
+
+/* A call as it stands in the source: cudaMemcpyAsync(a, b, n, kind, s), or kernel<<<grid, block, 0, s>>>(a, b). */
+struct sw_call_text {
+	uint32_t arguments, launch_arguments; /* launch: what stands between <<< and >>> */
+	const char *argument[SW_CALL_ARGUMENTS];
+	const char *launch[4];
+};
+
+/* The call of `function` (without a scope; of a kernel: its launch) that stands at the frame's line.  False: it is not
+   there, or there are several. */
+bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const char *function,
+		    struct sw_call_text *out);
+
+/* One line without its end, counted from 1; NULL: not known. */
+const char *sw_source_line(struct sw_names *names, const char *file, int line);
+
+void sw_source_free(struct sw_source_files *sources);
+
+#endif

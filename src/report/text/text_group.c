@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A group of findings with one cause: what it is, where, the lines that fix it, then the evidence. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/groups.h"
+#include "report/symbols/places.h"
+#include "report/symbols/stack.h"
+#include "report/text/text.h"
+#include "report/words/evidence_text.h"
+
+#define MOST_MEMBERS  4u /* lines for the other findings of a group */
+#define PLACE_COLUMNS 28
+
+enum sw_colour sw_text_colour(enum sw_severity severity)
+{
+	return severity == SW_ERROR ? SW_RED : severity == SW_WARNING ? SW_YELLOW : SW_BLUE;
+}
+
+/* With a capital and a full stop; "cudaMemcpy" at the start stays what it is. */
+static const char *sentence(struct sw_text *t, const char *text)
+{
+	size_t word = strcspn(text, " "), lower = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+	if (lower < word)
+		return sw_names_format(t->names, "%s.", text);
+	return sw_names_format(t->names, "%c%s.", toupper((unsigned char)text[0]), text + 1);
+}
+
+/* "/src/race.cu:33: error: SW101 race-read-after-write (certain, 3 launches)": the place first, so that editors find
+ * it. */
+static void put_title(struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	const struct sw_frame *site = sw_report_site(t->report, finding);
+	if (site) {
+		sw_out_place(&t->out, SW_BOLD, sw_place_full(t->names, site), site->file, site->line);
+		sw_out_text(&t->out, ": ");
+	}
+	sw_out_coloured(&t->out, sw_text_colour(finding->severity),
+			sw_names_format(t->names, "%s:", sw_name_severity(finding->severity)));
+	sw_out_text(&t->out,
+		    sw_names_format(t->names, " SW%03d %s (%s, %s)%s", finding->id, shown->info->kind,
+				    sw_name_confidence(finding->confidence), sw_report_count(t->report, finding),
+				    shown->suppressed ? " [suppressed]" : ""));
+	putc('\n', t->out.file);
+	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, shown->words.message));
+	putc('\n', t->out.file);
+}
+
+/* ---- the fix ------------------------------------------------------------------------------------------------------
+ */
+
+/* Code stays on one line: it is there to be copied. */
+static void put_fix_lines(struct sw_text *t, const struct sw_fix_lines *lines)
+{
+	for (uint32_t i = 0; i < lines->n; i++) {
+		const char *place = sw_names_format(t->names, "%s:", sw_group_fix_place(t->report, &lines->line[i]));
+		size_t width = sw_out_width(place);
+		sw_out_text(&t->out, "  ");
+		if (!i)
+			sw_out_coloured(&t->out, SW_BOLD, "fix:");
+		fprintf(t->out.file, "%*s", i ? 15 : 11, "");
+		sw_out_text(&t->out, place);
+		fprintf(t->out.file, "%*s", width < PLACE_COLUMNS ? (int)(PLACE_COLUMNS - width) : 1, "");
+		sw_out_coloured(&t->out, SW_GREEN, lines->line[i].code);
+		putc('\n', t->out.file);
+	}
+}
+
+static const char *ids_of(struct sw_text *t, const struct sw_group *group)
+{
+	const char *text = sw_names_format(t->names, "SW%03d", t->report->shown.at[group->leader].finding->id);
+	for (size_t i = 0; i < group->members.n; i++) {
+		int id = t->report->shown.at[group->members.at[i]].finding->id;
+		const char *one = sw_names_format(t->names, "SW%03d", id);
+		if (!strstr(text, one))
+			text = sw_names_format(t->names, "%s, %s", text, one);
+	}
+	return text;
+}
+
+static void put_fix(struct sw_text *t, const struct sw_group *group)
+{
+	struct sw_group_fix fix;
+	sw_group_fix(t->report, group, &fix);
+	if (fix.lines.n)
+		put_fix_lines(t, &fix.lines);
+	else
+		sw_text_line(t, "fix:", fix.text);
+	sw_text_line(t, "", fix.note);
+	if (group->members.n)
+		sw_text_line(t, "fixes:",
+			     sw_names_format(t->names, "all %zu findings of this cause: %s", group->members.n + 1,
+					     ids_of(t, group)));
+}
+
+/* ---- the others of the group --------------------------------------------------------------------------------------
+ */
+
+/* "SW103 kernel scale (race.cu:33) after kernel fill (race.cu:31), bytes 0-4095, 3 launches" */
+static const char *member(struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	const char *text = sw_names_format(t->names, "SW%03d", finding->id);
+	for (uint32_t i = 0; i < finding->accesses && i < 2; i++) {
+		const struct sw_access *access = &finding->access[sw_is_hazard(finding) ? !i : i];
+		const char *place = sw_place_brief(t->names, sw_place_of(t->names, access, NULL));
+		text = sw_names_format(t->names, "%s%s%s%s%s%s", text, i ? ", after " : " ",
+				       sw_name_operation_brief(t->names, access), *place ? " (" : "", place,
+				       *place ? ")" : "");
+		if (!sw_is_hazard(finding))
+			break;
+	}
+	const char *overlap = sw_is_hazard(finding) ? sw_evidence_overlap(t->names, finding) : "";
+	const char *cost = finding->cost.total_ns ? sw_name_time(t->names, finding->cost.total_ns) : "";
+	return sw_names_format(t->names, "%s%s%s%s%s, %s", text, *overlap ? ": " : "", overlap, *cost ? ": " : "", cost,
+			       sw_report_count(t->report, finding));
+}
+
+static void put_members(struct sw_text *t, const struct sw_group *group)
+{
+	for (size_t i = 0; i < group->members.n && i < MOST_MEMBERS; i++)
+		sw_text_line(t, i ? "" : "also:", member(t, &t->report->shown.at[group->members.at[i]]));
+	if (group->members.n > MOST_MEMBERS)
+		sw_text_line(t, "",
+			     sw_names_format(t->names, "and %zu more (--all prints each in full)",
+					     group->members.n - MOST_MEMBERS));
+}
+
+/* ---- a finding ----------------------------------------------------------------------------------------------------
+ */
+
+/* For filters: names and numbers that do not change when a sentence does. */
+static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	fprintf(t->out.file,
+		"  [id=SW%03d kind=%s severity=%s confidence=%s basis=%s count=%" PRIu64 " wait_ns=%" PRIu64
+		" fingerprint=%016" PRIx64 "]\n",
+		finding->id, shown->info->kind, sw_name_severity(finding->severity),
+		sw_name_confidence(finding->confidence), sw_name_basis(finding->basis), finding->count,
+		finding->cost.total_ns, shown->fingerprint);
+}
+
+static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
+{
+	if (sw_is_hazard(finding)) {
+		/* The later access first: that is where the program goes wrong. */
+		sw_text_access(t, &finding->access[1], "");
+		sw_text_access(t, &finding->access[0], "Earlier ");
+		for (uint32_t i = 2; i < finding->accesses; i++)
+			sw_text_access(t, &finding->access[i], "Related ");
+		if (t->report->all)
+			sw_text_allocations(t, finding);
+	} else {
+		for (uint32_t i = 0; i < finding->accesses; i++)
+			sw_text_access(t, &finding->access[i], "");
+		if (finding->waited_for.seq)
+			sw_text_access(t, &finding->waited_for, "The longest call waited for: ");
+	}
+}
+
+static void put_finding(struct sw_text *t, const struct sw_group *group, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	const struct sw_frame *site = sw_report_site(t->report, finding);
+	t->names->home = site ? site->file : NULL;
+	put_title(t, shown);
+	if (group) {
+		put_fix(t, group);
+		put_members(t, group);
+	} else {
+		sw_text_line(t, "fix:", shown->words.fix);
+	}
+	sw_text_line(t, "cost:", shown->words.cost);
+	sw_text_line(t, "basis:", shown->words.basis);
+	putc('\n', t->out.file);
+	put_accesses(t, finding);
+	if (sw_is_hazard(finding))
+		sw_text_line(t, "overlap:", sw_evidence_overlap(t->names, finding));
+	sw_text_line(t, "ordered by:", shown->words.ordered_by);
+	sw_text_line(t, "missing edge:", shown->words.missing_edge);
+	/* Never wrapped: it is there to be copied. */
+	if (!shown->suppressed) {
+		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", 15, "suppress:", shown->suppression));
+		putc('\n', t->out.file);
+	}
+	put_facts(t, shown);
+	putc('\n', t->out.file);
+	t->names->home = NULL;
+}
+
+void sw_text_group(struct sw_text *t, const struct sw_group *group)
+{
+	put_finding(t, group, &t->report->shown.at[group->leader]);
+	for (size_t i = 0; i < group->members.n && t->report->all; i++)
+		put_finding(t, NULL, &t->report->shown.at[group->members.at[i]]);
+}
+
+bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group)
+{
+	return t->report->shown.at[group->leader].finding->severity != SW_NOTE || t->report->all;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/words/fix_lines.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "report/symbols/places.h"
+#include "report/symbols/source_text.h"
+
+#define LONGEST 48 /* letters of an expression that is quoted */
+
+/* Arguments of the runtime's functions, from 0: how many there are, and which of them is the stream, what is written
+   and what is read; -1 none. */
+static const struct {
+	const char *name;
+	uint32_t arguments;
+	int stream, written, read;
+} functions[] = {
+	{"cudaMemcpyAsync", 5, 4, 0, 1},      {"cudaMemcpy", 4, -1, 0, 1},
+	{"cudaMemcpy2DAsync", 8, 7, 0, 2},    {"cudaMemcpy2D", 7, -1, 0, 2},
+	{"cudaMemcpyPeerAsync", 6, 5, 0, 2},  {"cudaMemsetAsync", 4, 3, 0, -1},
+	{"cudaMemset", 3, -1, 0, -1},	      {"cudaMallocAsync", 3, 2, -1, -1},
+	{"cudaFreeAsync", 2, 1, 0, 0},	      {"cudaFree", 1, -1, 0, 0},
+	{"cudaFreeHost", 1, -1, 0, 0},	      {"cudaGraphLaunch", 2, 1, -1, -1},
+	{"cudaMemPrefetchAsync", 4, 3, 0, 0}, {"cudaLaunchHostFunc", 3, 0, -1, -1},
+};
+
+/* Something that names a thing: no call, whose effect would come twice. */
+static bool is_plain(const char *text)
+{
+	return *text && strlen(text) <= LONGEST && !strpbrk(text, "(){};\"'=?\\") && !strstr(text, "++") &&
+	       !strstr(text, "--");
+}
+
+bool sw_names_torch(const struct sw_names *names)
+{
+	const struct sw_trace_module *module;
+	for (size_t i = 0; (module = sw_reader_module_at(names->reader, i)); i++)
+		if (fnmatch("*/libtorch_python*.so*", module->path, 0) == 0)
+			return true;
+	return false;
+}
+
+/* The call as it stands in the source; the row of its function, or -1 for launches and what is not in the table. */
+static bool call_at(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place,
+		    struct sw_call_text *call, int *row)
+{
+	*row = -1;
+	bool launch = access->kind == SW_REC_LAUNCH && access->function;
+	const char *name = launch ? sw_name_kernel(names, access->function, false)
+				  : sw_name_api(names, access->api, access->flags, access->stack);
+	if (!sw_source_call(names, place, name, call))
+		return false;
+	if (launch)
+		return call->launch_arguments >= 2;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strcmp(functions[i].name, name) == 0)
+			*row = (int)i;
+	/* The stream may be left out: it is the last argument, with a default. */
+	return *row >= 0 && (call->arguments == functions[*row].arguments ||
+			     (call->arguments + 1 == functions[*row].arguments && functions[*row].stream >= 0));
+}
+
+static const char *stream_expression(struct sw_names *names, const struct sw_access *access,
+				     const struct sw_frame *place)
+{
+	struct sw_call_text call;
+	const char *text = "";
+	int row;
+	if (!call_at(names, access, place, &call, &row))
+		return "";
+	if (row < 0 && call.launch_arguments == 4)
+		text = call.launch[3];
+	else if (row >= 0 && functions[row].stream >= 0 && call.arguments == functions[row].arguments)
+		text = call.argument[functions[row].stream];
+	return is_plain(text) ? text : "";
+}
+
+const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place)
+{
+	struct sw_call_text call;
+	const char *text = "";
+	int row;
+	if (!call_at(names, access, place, &call, &row))
+		return "";
+	const struct sw_trace_function *info =
+		access->function ? sw_reader_function(names->reader, access->function) : NULL;
+	const struct sw_evidence_detail *detail = access->evidence_detail;
+	bool parameter = !detail || detail->via == SW_VIA_PARAMETER;
+	if (row < 0 && info && parameter && info->params == call.arguments && access->param >= 0 &&
+	    (uint32_t)access->param < call.arguments)
+		text = call.argument[access->param];
+	else if (row >= 0) {
+		int index = access->role == SW_READ ? functions[row].read : functions[row].written;
+		text = index >= 0 ? call.argument[index] : "";
+	}
+	return is_plain(text) ? text : "";
+}
+
+/* "upload" from the source; else "0", "cudaStreamPerThread", "stream2" from what is known of it. */
+static const char *stream_of(struct sw_names *names, const struct sw_access *access, const char *expression)
+{
+	if (access->stream == 0 || access->stream >= names->judgement->streams.n)
+		return "0";
+	const struct sw_stream_info *info = &names->judgement->streams.at[access->stream];
+	if (info->kind == SW_LANE_LEGACY)
+		return "0";
+	if (*expression)
+		return expression;
+	if (info->kind == SW_LANE_PER_THREAD)
+		return sw_names_driver_api(names, access) ? "CU_STREAM_PER_THREAD" : "cudaStreamPerThread";
+	return sw_names_format(names, "stream%u", info->number);
+}
+
+static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
+{
+	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
+}
+
+static bool has_line(const struct sw_frame *frame)
+{
+	return frame && frame->file && frame->line;
+}
+
+void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
+		  const struct sw_access *before, struct sw_fix_lines *out)
+{
+	*out = (struct sw_fix_lines){0};
+	const struct sw_frame *first = sw_place_of(names, after, before), *second = sw_place_of(names, before, after);
+	if (!has_line(first) || !has_line(second) || sw_names_torch(names))
+		return;
+	const char *api = sw_names_driver_api(names, after) ? "cu" : "cuda";
+	const char *a = stream_expression(names, after, first), *b = stream_expression(names, before, second);
+	/* One word for two streams would order nothing. */
+	bool same = after->stream != before->stream && strcmp(a, b) == 0;
+	const char *from = stream_of(names, after, same ? "" : a), *to = stream_of(names, before, same ? "" : b);
+	if (fix == SW_FIX_EVENT) {
+		add(out, SW_FIX_ONCE, NULL,
+		    *(api + 2) ? "cudaEvent_t event; cudaEventCreateWithFlags(&event, cudaEventDisableTiming);"
+			       : "CUevent event; cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);");
+		add(out, SW_FIX_AFTER, first, sw_names_format(names, "%sEventRecord(event, %s);", api, from));
+		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamWaitEvent(%s, event, 0);", api, to));
+	} else if (fix == SW_FIX_HOST_SYNC) {
+		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
+	}
+}
+
+/* cudaMemcpy that waits for work on a stream of the program: the same copy on that stream. */
+void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	*out = (struct sw_fix_lines){0};
+	struct sw_call_text call, waited;
+	int row;
+	if (finding->fix != SW_FIX_ASYNC || !finding->accesses || !finding->waited_for.seq || sw_names_torch(names))
+		return;
+	const struct sw_access *copy = &finding->access[0], *work = &finding->waited_for;
+	const struct sw_frame *place = sw_place_of(names, copy, NULL), *there = sw_place_of(names, work, NULL);
+	const char *api = sw_name_api(names, copy->api, copy->flags, copy->stack);
+	if (!has_line(place) || strcmp(api, "cudaMemcpy") != 0 || !call_at(names, copy, place, &call, &row) ||
+	    call.arguments != 4)
+		return;
+	const char *stream = call_at(names, work, there, &waited, &row) ? stream_expression(names, work, there) : "";
+	/* The stream's name is known to be good in the function where it stands. */
+	if (!*stream || !there || !there->base || !place->base || strcmp(there->base, place->base) != 0)
+		return;
+	add(out, SW_FIX_INSTEAD, place,
+	    sw_names_format(names, "cudaMemcpyAsync(%s, %s, %s, %s, %s);", call.argument[0], call.argument[1],
+			    call.argument[2], call.argument[3], stream));
+	add(out, SW_FIX_LAST, NULL, sw_names_format(names, "cudaStreamSynchronize(%s);", stream));
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fix as lines to paste, with the program's own streams where its sources tell their names. */
+#ifndef SW_REPORT_WORDS_FIX_LINES_H
+#define SW_REPORT_WORDS_FIX_LINES_H
+
+#include "report/symbols/names.h"
+
+enum sw_fix_where { SW_FIX_ONCE, SW_FIX_AFTER, SW_FIX_BEFORE, SW_FIX_INSTEAD, SW_FIX_LAST };
+#define SW_FIX_LINES 3u
+
+struct sw_fix_line {
+	enum sw_fix_where where;
+	const struct sw_frame *frame; /* that it goes after or before; NULL for ONCE and LAST */
+	const char *code;
+};
+struct sw_fix_lines {
+	uint32_t n;
+	struct sw_fix_line line[SW_FIX_LINES];
+};
+
+/*
+ * The lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the host.  None
+ * where a line is not known, or where an event is not how the program's author would say it (PyTorch).
+ */
+void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
+		  const struct sw_access *before, struct sw_fix_lines *out);
+
+/* The lines that replace a call that waits by one that does not, where it is known how. */
+void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
+
+/* The memory as its author wrote it at the access: "frames + i"; "" not known. */
+const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
+
+/* Does the program use PyTorch? */
+bool sw_names_torch(const struct sw_names *names);
+
+#endif
