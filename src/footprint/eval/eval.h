@@ -309,6 +309,9 @@ void sw_eval_take(struct sw_eval *e, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
+/* A variable was narrowed.  Of a loop that is over, only a fact may pin the last value of the counter, not the case
+   that is looked at; one that is not pinned need not be reached: no box. */
+void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
 /* ---- below_base.c */
 struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);

@@ -30,10 +30,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 			sw_eval_narrow(e, form->var[0], -sw_wide_floor(form->constant, by), SW_INFINITE);
 		else
 			sw_eval_narrow(e, form->var[0], -SW_INFINITE, sw_wide_floor(form->constant, -by));
-		/* Whether the last value of a loop that is over is among these is not known: only a fact may pin it
-		   down, not the case that is looked at. */
-		const struct sw_variable *v = &e->variable.at[form->var[0]];
-		e->blind |= v->counter && (v->lo != v->hi || e->choices) && e->site && !sw_eval_inside(e, v->of);
+		sw_eval_doubt_last(e, form->var[0]);
 		return;
 	}
 	sw_eval_hold_row(e, form);

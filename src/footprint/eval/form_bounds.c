@@ -331,6 +331,7 @@ static size_t ranges_of(struct sw_eval *e, const struct sw_system *s)
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
+	uint32_t counter[3 * sizeof s.var / sizeof *s.var], counters = 0;
 	for (int round = 0; round < 3 && !e->impossible; round++) {
 		bool better = false;
 		sw_system_collect(e, form, &s);
@@ -340,12 +341,17 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
 			const struct sw_variable *v = &e->variable.at[s.var[j]];
 			const struct sw_bounds *range = &e->range.at[from + j];
-			better |= (v->quotient || v->counter) && (range->lo > v->lo || range->hi < v->hi);
+			bool narrower = range->lo > v->lo || range->hi < v->hi;
+			better |= (v->quotient || v->counter) && narrower;
+			if (v->counter && narrower)
+				counter[counters++] = s.var[j];
 			sw_eval_narrow(e, s.var[j], range->lo, range->hi);
 		}
 		if (!better)
 			break;
 	}
+	for (uint32_t i = 0; i < counters; i++)
+		sw_eval_doubt_last(e, counter[i]);
 	sw_system_collect(e, form, &s);
 	if (!e->impossible && contradicts(e, &s))
 		e->impossible = true;

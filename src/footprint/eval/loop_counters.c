@@ -186,6 +186,12 @@ bool sw_eval_inside(const struct sw_eval *e, uint32_t loop)
 	return false;
 }
 
+void sw_eval_doubt_last(struct sw_eval *e, uint32_t var)
+{
+	const struct sw_variable *v = &e->variable.at[var];
+	e->blind |= v->counter && (v->lo != v->hi || e->choices) && e->site && !sw_eval_inside(e, v->of);
+}
+
 struct back {
 	struct sw_loop_info *info;
 	uint32_t loop, counter;
