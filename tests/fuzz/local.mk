@@ -44,7 +44,7 @@ EXTRA_DIST += tests/fuzz/corpus-footprint
 
 dist_check_SCRIPTS += tests/fuzz/test_corpus
 TESTS += tests/fuzz/test_corpus
-EXTRA_DIST += tests/fuzz/run \
+EXTRA_DIST += tests/fuzz/run tests/fuzz/build tests/fuzz/run-all tests/fuzz/pack-fuzzers \
 	tests/fuzz/corpus-reader tests/fuzz/corpus-fatbin tests/fuzz/corpus-cubin tests/fuzz/corpus-ptx \
 	tests/fuzz/corpus-signature tests/fuzz/corpus-judge \
 	tests/fuzz/corpus-ptx_code
