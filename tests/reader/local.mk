@@ -18,6 +18,15 @@ tests_reader_test_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a li
 endif
 
 if HAVE_CHECK
+check_PROGRAMS += tests/reader/test_power_cut
+TESTS += tests/reader/test_power_cut
+tests_reader_test_power_cut_SOURCES = tests/reader/test_power_cut.c
+tests_reader_test_power_cut_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_reader_test_power_cut_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_reader_test_power_cut_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS) $(CHECK_LIBS)
+endif
+
+if HAVE_CHECK
 check_PROGRAMS += tests/reader/test_packed
 TESTS += tests/reader/test_packed
 tests_reader_test_packed_SOURCES = tests/reader/test_packed.c
