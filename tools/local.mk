@@ -7,7 +7,7 @@ syncwatch_SOURCES = \
 	tools/analysis.c tools/analysis.h tools/output.c tools/output.h tools/terminal.c tools/terminal.h tools/pager.c tools/pager.h \
 	tools/install.c tools/install.h tools/budget.c tools/budget.h \
 	tools/run/cmd_run.c tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
-	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/session.c tools/run/session.h \
+	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
 	tools/run/witness.c tools/run/witness.h \
 	tools/elf_probe.c tools/elf_probe.h \
 	tools/draw.c tools/draw.h tools/progress.c tools/progress.h \

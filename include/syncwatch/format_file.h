@@ -13,8 +13,8 @@ extern "C" {
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
- * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED */
-#define SW_FORMAT_MINOR	       5
+ * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND */
+#define SW_FORMAT_MINOR	       6
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -27,6 +27,7 @@ enum {
 	SW_FILE_STACKS = 1u << 3,    /* call stacks were recorded */
 	SW_FILE_GPU = 1u << 4,	     /* time stamps of the devices were recorded (ACTIVITY) */
 	SW_FILE_HOST_SYNC = 1u << 5, /* (live) how host threads synchronise was recorded (HOST_SYNC) */
+	SW_FILE_BEHIND = 1u << 6,    /* (live) records wait in memory that the file does not have yet */
 };
 
 /* First page of the file.  Fields marked (live) change while the program runs and are read with acquire order. */

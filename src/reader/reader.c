@@ -48,6 +48,10 @@ int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *er
 	if (!sw_clock_start(&r->dictionary.clock, &r->source.header))
 		sw_damage_add(&r->damage, offsetof(struct sw_file_header, ticks_per_second),
 			      "the clock rate is missing: times are in ticks");
+	if (r->source.header.flags & SW_FILE_BEHIND)
+		sw_damage_add(&r->damage, offsetof(struct sw_file_header, flags),
+			      "the last moments may be missing: records were in memory when the program ended, or it "
+			      "still runs");
 	rc = sw_merge_open(&r->merge, &r->source, &r->damage, error);
 	if (rc) {
 		sw_damage_free(&r->damage);

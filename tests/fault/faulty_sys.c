@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real file, its functions under other names ... */
-#define sw_sys_open	       real_open
-#define sw_sys_allocate	       real_allocate
-#define sw_sys_map	       real_map
-#define sw_sys_madvise	       real_madvise
-#define sw_sys_thread	       real_thread
-#define sw_sys_fstat	       real_fstat
-#define sw_sys_clone	       real_clone
-#define sw_sys_own_descriptors real_own_descriptors
-#define sw_sys_write	       real_write
-#define sw_sys_write_now       real_write_now
-#define sw_sys_fcntl	       real_fcntl
-#define sw_sys_reserve	       real_reserve
-#define sw_sys_resize	       real_resize
-#define sw_sys_read	       real_read
-#define sw_sys_truncate	       real_truncate
-#define sw_sys_wait	       real_wait
+/* The real file, its functions under other names, its system calls through step() ... */
+#include <unistd.h>
+
+static long step(long number, long a, long b, long c, long d, long e, long f);
+#define syscall(number, a, b, c, d, e, f) step(number, a, b, c, d, e, f)
+#define sw_sys_open			  real_open
+#define sw_sys_allocate			  real_allocate
+#define sw_sys_map			  real_map
+#define sw_sys_madvise			  real_madvise
+#define sw_sys_thread			  real_thread
+#define sw_sys_fstat			  real_fstat
+#define sw_sys_clone			  real_clone
+#define sw_sys_own_descriptors		  real_own_descriptors
+#define sw_sys_write			  real_write
+#define sw_sys_write_now		  real_write_now
+#define sw_sys_fcntl			  real_fcntl
+#define sw_sys_reserve			  real_reserve
+#define sw_sys_resize			  real_resize
+#define sw_sys_read			  real_read
+#define sw_sys_truncate			  real_truncate
+#define sw_sys_wait			  real_wait
+#define sw_sys_memory			  real_memory
+#define sw_sys_read_at			  real_read_at
+#define sw_sys_write_at			  real_write_at
+#define sw_sys_next_data		  real_next_data
+#define sw_sys_punch			  real_punch
 #include "preload/platform/sys.c"
+#undef syscall
 #undef sw_sys_open
 #undef sw_sys_allocate
 #undef sw_sys_map
@@ -33,6 +43,11 @@
 #undef sw_sys_read
 #undef sw_sys_truncate
 #undef sw_sys_wait
+#undef sw_sys_memory
+#undef sw_sys_read_at
+#undef sw_sys_write_at
+#undef sw_sys_next_data
+#undef sw_sys_punch
 
 /* ... and functions of the right names that may fail first. */
 #include "faulty_sys.h"
@@ -56,6 +71,11 @@ int sw_sys_resize(const char *path, uint64_t bytes);
 long sw_sys_read(int fd, void *data, size_t bytes);
 int sw_sys_truncate(int fd, uint64_t bytes);
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout);
+int sw_sys_memory(const char *name);
+long sw_sys_read_at(int fd, void *data, size_t bytes, uint64_t offset);
+long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset);
+int64_t sw_sys_next_data(int fd, uint64_t offset);
+int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes);
 
 static _Atomic unsigned calls[FAULTS];
 static unsigned wanted[FAULTS];
@@ -79,6 +99,36 @@ static bool fails(enum fault kind)
 {
 	unsigned n = atomic_fetch_add(&calls[kind], 1) + 1;
 	return wanted[kind] && (lasting[kind] ? n >= wanted[kind] : n == wanted[kind]);
+}
+
+static _Atomic unsigned steps, stop_at;
+static int stop_with;
+static _Atomic bool stopped;
+
+void step_set(unsigned n, int signal)
+{
+	atomic_store(&steps, 0);
+	stop_with = signal;
+	atomic_store(&stop_at, n);
+}
+
+unsigned steps_made(void)
+{
+	return atomic_load(&steps);
+}
+
+/* On any thread of the recorder, the one apart as well: nothing of libc but syscall(2). */
+static long step(long number, long a, long b, long c, long d, long e, long f)
+{
+	const unsigned n = atomic_fetch_add(&steps, 1) + 1;
+	if (n == atomic_load(&stop_at)) {
+		atomic_store(&stopped, true);
+		syscall(SYS_kill, syscall(SYS_getpid), stop_with);
+	}
+	const long got = syscall(number, a, b, c, d, e, f);
+	if (got == 0 && number == SYS_clock_gettime && a == CLOCK_MONOTONIC && atomic_load(&stopped))
+		((struct timespec *)b)->tv_sec += STOPPED_S;
+	return got;
 }
 
 int sw_sys_open(const char *path, int flags, unsigned mode)
@@ -173,4 +223,33 @@ long sw_sys_read(int fd, void *data, size_t bytes)
 int sw_sys_truncate(int fd, uint64_t bytes)
 {
 	return fails(FAULT_TRUNCATE) ? -errors[FAULT_TRUNCATE] : real_truncate(fd, bytes);
+}
+
+int sw_sys_memory(const char *name)
+{
+	return fails(FAULT_MEMORY) ? -errors[FAULT_MEMORY] : real_memory(name);
+}
+
+long sw_sys_read_at(int fd, void *data, size_t bytes, uint64_t offset)
+{
+	return fails(FAULT_READ_AT) ? -errors[FAULT_READ_AT] : real_read_at(fd, data, bytes, offset);
+}
+
+/* Some of it, as on a disk that is full in the middle. */
+long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset)
+{
+	if (!fails(FAULT_WRITE_AT))
+		return real_write_at(fd, data, bytes, offset);
+	return bytes > 1 && !errors[FAULT_WRITE_AT] ? real_write_at(fd, data, bytes / 2, offset)
+						    : -errors[FAULT_WRITE_AT];
+}
+
+int64_t sw_sys_next_data(int fd, uint64_t offset)
+{
+	return fails(FAULT_NEXT_DATA) ? -errors[FAULT_NEXT_DATA] : real_next_data(fd, offset);
+}
+
+int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
+{
+	return fails(FAULT_PUNCH) ? -errors[FAULT_PUNCH] : real_punch(fd, offset, bytes);
 }

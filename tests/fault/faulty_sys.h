@@ -20,6 +20,11 @@ enum fault {
 	FAULT_RESIZE,
 	FAULT_READ,
 	FAULT_TRUNCATE,
+	FAULT_MEMORY,
+	FAULT_READ_AT,
+	FAULT_WRITE_AT,
+	FAULT_NEXT_DATA,
+	FAULT_PUNCH,
 	FAULTS
 };
 
@@ -28,6 +33,14 @@ void fault_set(enum fault kind, unsigned n, int error, bool for_ever);
 
 /* How many calls of the kind were made since then. */
 unsigned fault_calls(enum fault kind);
+
+/*
+ * The process sends itself that signal before the n-th system call of the recorder, of any kind.  After it the
+ * recorder's clock is a minute later: SIGSTOP and SIGCONT look like a long stop.  0: never.
+ */
+#define STOPPED_S 61
+void step_set(unsigned n, int signal);
+unsigned steps_made(void);
 
 /* The next mapping is made once threads have begun to wait `waits` times. */
 void fault_map_after_waits(unsigned waits);

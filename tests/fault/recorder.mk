@@ -17,4 +17,14 @@ tests_fault_test_start_CPPFLAGS = $(tests_fault_test_faults_CPPFLAGS)
 tests_fault_test_start_CFLAGS = $(tests_fault_test_faults_CFLAGS)
 tests_fault_test_start_LDFLAGS =
 tests_fault_test_start_LDADD = $(tests_fault_test_faults_LDADD)
+
+check_PROGRAMS += tests/fault/test_steps
+TESTS += tests/fault/test_steps
+tests_fault_test_steps_SOURCES = \
+	tests/fault/test_steps.c tests/fault/faulty_sys.c tests/fault/faulty_sys.h $(recording_sources) \
+	tools/run/channel.c tools/run/channel.h tools/run/collect.c tools/run/collect.h
+tests_fault_test_steps_CPPFLAGS = $(tests_fault_test_faults_CPPFLAGS) -I$(top_srcdir)/tools
+tests_fault_test_steps_CFLAGS = $(tests_fault_test_faults_CFLAGS)
+tests_fault_test_steps_LDFLAGS =
+tests_fault_test_steps_LDADD = libswrecorder.a libswbase.a $(CHECK_LIBS)
 endif

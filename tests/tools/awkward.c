@@ -10,6 +10,8 @@
  *   load          loads the driver and does not use it
  *   deny=NUMBER   that system call fails with EPERM from now on
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
+ *   sets=N        N sets of memory, prints N            empty=FILE   makes it empty
+ *   kill          kills itself                          killrun      kills its parent
  *   term          counts SIGTERM until SIGWINCH comes, then prints how many came
  *   spawn=PROGRAM exec=PROGRAM system=COMMAND  popen=COMMAND  cleared=PROGRAM (exec with an empty environment)
  */
@@ -69,6 +71,23 @@ static void work(int ordered)
 	}
 	CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 2, 1 << 20, b);
 	CALL(cuCtxSynchronize, (void), );
+}
+
+static void set_often(long n)
+{
+	CUcontext context;
+	CUdeviceptr p;
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!driver)
+		die("libcuda.so.1");
+	CALL(cuInit, (unsigned), 0);
+	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+	CALL(cuCtxSetCurrent, (CUcontext), context);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4096);
+	for (long i = 0; i < n; i++)
+		CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 1, 4096, NULL);
+	printf("%ld\n", n);
+	fflush(stdout);
 }
 
 static void pause_ms(long ms)
@@ -147,6 +166,19 @@ static void deny(unsigned number)
 		die("seccomp");
 }
 
+/* Ends as well when the folder of a test is gone. */
+static void wait_for(const char *file)
+{
+	char folder[4096];
+	snprintf(folder, sizeof folder, "%s", file);
+	char *slash = strrchr(folder, '/');
+	if (!slash)
+		die(file);
+	*slash = 0;
+	while (access(file, F_OK) && access(folder, F_OK) == 0)
+		pause_ms(5);
+}
+
 static void step_with(const char *name, char *value)
 {
 	if (strcmp(name, "unsetenv") == 0)
@@ -157,6 +189,10 @@ static void step_with(const char *name, char *value)
 		deny((unsigned)atol(value));
 	else if (strcmp(name, "sleep") == 0)
 		pause_ms(atol(value));
+	else if (strcmp(name, "sets") == 0)
+		set_often(atol(value));
+	else if (strcmp(name, "empty") == 0 && truncate(value, 0))
+		die(value);
 	else if (strcmp(name, "touch") == 0)
 		close(open(value, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	else if (strcmp(name, "system") == 0 && system(value))
@@ -165,8 +201,8 @@ static void step_with(const char *name, char *value)
 		die(value);
 	else if (strcmp(name, "spawn") == 0 || strcmp(name, "exec") == 0 || strcmp(name, "cleared") == 0)
 		start(name, value);
-	while (strcmp(name, "wait") == 0 && access(value, F_OK))
-		pause_ms(5);
+	if (strcmp(name, "wait") == 0)
+		wait_for(value);
 }
 
 static void step(const char *name)
@@ -186,6 +222,10 @@ static void step(const char *name)
 		go_on_in_child(name[0] == 'f');
 	else if (strcmp(name, "load") == 0 && !dlopen("libcuda.so.1", RTLD_NOW))
 		die("libcuda.so.1");
+	else if (strcmp(name, "kill") == 0)
+		raise(SIGKILL);
+	else if (strcmp(name, "killrun") == 0)
+		kill(getppid(), SIGKILL);
 	else if (strcmp(name, "term") == 0)
 		count_terms();
 }

@@ -13,54 +13,13 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 
-BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
-COMMAND = os.path.join(BUILD, "syncwatch")
-AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
+from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, SOURCE, UNPROVEN, Case
+
 STATIC = os.path.join(BUILD, "tests", "tools", "awkward_static")
 CLOCK = os.path.join(BUILD, "tests", "tools", "clock_step.so")
-ERRORS, UNPROVEN = 9, 6
 PID_OFFSET = 28  # in struct sw_file_header
-ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}
-ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
-
-
-LONG = 1200  # seconds: no run of these takes one on an idle machine
-
-
-class Case(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def traces(self):
-        return sorted(name for name in os.listdir(self.dir) if name.endswith(".swt"))
-
-    def call(self, *arguments, command=COMMAND, environment=None, cwd=None):
-        return subprocess.run([command, "run", "--sim", "--error-exitcode", str(ERRORS), *arguments],
-                              cwd=cwd or self.dir, env=dict(ENVIRONMENT, **(environment or {})), capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL, timeout=LONG)
-
-    def ends(self, status, *arguments, **others):
-        result = self.call(*arguments, **others)
-        self.assertEqual(result.returncode, status, result.stderr)
-        if status == UNPROVEN:
-            self.assertIn("not all of this run was watched or judged", result.stderr)
-        elif status == 0:
-            self.assertNotIn("not all of this run", result.stderr)
-        return result.stderr
-
-    def shell(self, status, text, **others):
-        text = text.replace("GOOD", f"'{AWKWARD}' fixed").replace("BAD", f"'{AWKWARD}' race")
-        return self.ends(status, "sh", "-c", text, **others)
 
 
 class Processes(Case):
@@ -179,7 +138,8 @@ class Believed(Case):
         self.ends(0, "-o", "u.swt", "sh", "-c", f"'{AWKWARD}' fixed; mv u.swt away; cp other.swt u.swt")
 
     def test_a_trace_that_was_cut(self):
-        report = self.shell(UNPROVEN, "GOOD; truncate -s 8000 *.swt")
+        # So large that no other copy of its first part is left.
+        report = self.shell(UNPROVEN, f"'{AWKWARD}' sets=20000 fixed; truncate -s 8000 *.swt")
         self.assertIn("its trace", report)
 
     def test_messages_without_the_nonce_do_not_count(self):

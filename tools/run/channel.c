@@ -17,6 +17,7 @@
 
 #define BACKLOG 4096
 #define EVENTS	64
+#define WATCHED (1ull << 32) /* in the word of an event, beside the descriptor */
 
 static int fail(struct sw_error *error, const char *what)
 {
@@ -79,7 +80,8 @@ static int listen_at(struct sw_channel *channel, int which, const struct sockadd
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	channel->listener[which] = event.data.fd = fd;
+	channel->listener[which] = fd;
+	event.data.u64 = (uint32_t)fd;
 	if (fd < 0 || bind(fd, (const struct sockaddr *)address, bytes) || listen(fd, BACKLOG) ||
 	    epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event))
 		return fail(error, "listen for the recorder");
@@ -158,13 +160,14 @@ char *sw_channel_link(struct sw_channel *channel, const char *target)
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-static int passed_descriptor(struct msghdr *header)
+/* One, or two of which the second is that of memory. */
+static void passed_descriptors(struct msghdr *header, int fds[2])
 {
-	int fd = -1;
+	fds[0] = fds[1] = -1;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof fd))
-			memcpy(&fd, CMSG_DATA(c), sizeof fd);
-	return fd;
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		    (c->cmsg_len == CMSG_LEN(sizeof(int)) || c->cmsg_len == CMSG_LEN(2 * sizeof(int))))
+			memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 }
 
 static bool is_sound(const struct sw_channel *channel, const struct sw_announce_message *m, size_t bytes)
@@ -182,7 +185,7 @@ static bool receive(struct sw_channel *channel, int connection)
 	char text[SW_ANNOUNCE_TEXT + 1];
 	struct iovec part = {&message, sizeof message};
 	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
 		struct cmsghdr align;
 	} control;
 	struct msghdr header = {.msg_iov = &part,
@@ -192,15 +195,20 @@ static bool receive(struct sw_channel *channel, int connection)
 	const ssize_t n = recvmsg(connection, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	struct sw_heard heard = {.message = &message, .text = text, .fd = n > 0 ? passed_descriptor(&header) : -1};
+	int fds[2] = {-1, -1};
+	if (n > 0)
+		passed_descriptors(&header, fds);
+	struct sw_heard heard = {.message = &message, .text = text, .fd = fds[0], .memory = fds[1]};
 	socklen_t bytes = sizeof heard.peer;
 	if (n > 0 && is_sound(channel, &message, (size_t)n) &&
 	    !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &heard.peer, &bytes)) {
 		memcpy(text, message.text, message.text_bytes);
 		text[message.text_bytes] = 0;
 		channel->heard(channel->arg, &heard);
-	} else if (heard.fd >= 0) {
-		close(heard.fd);
+	} else {
+		for (int i = 0; i < 2; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
 	}
 	return true;
 }
@@ -219,10 +227,16 @@ static void take_connection(struct sw_channel *channel, int listener)
 			}
 			return;
 		}
-		struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+		struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint32_t)fd};
 		if (receive(channel, fd) || epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event))
 			close(fd);
 	}
+}
+
+void sw_channel_watch(struct sw_channel *channel, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = (uint32_t)fd | WATCHED};
+	epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event);
 }
 
 void sw_channel_serve(struct sw_channel *channel)
@@ -232,8 +246,10 @@ void sw_channel_serve(struct sw_channel *channel)
 	do {
 		n = epoll_wait(channel->poll, events, EVENTS, 0);
 		for (int i = 0; i < n; i++) {
-			const int fd = events[i].data.fd;
-			if (fd == channel->listener[0] || fd == channel->listener[1])
+			const int fd = (int)(uint32_t)events[i].data.u64;
+			if (events[i].data.u64 & WATCHED)
+				channel->readable(channel->arg, fd);
+			else if (fd == channel->listener[0] || fd == channel->listener[1])
 				take_connection(channel, fd);
 			else if (receive(channel, fd))
 				close(fd);

@@ -20,11 +20,12 @@ struct sw_heard {
 	const struct sw_announce_message *message;
 	const char *text;
 	struct ucred peer; /* pid: as we see it, 0 outside of our namespace */
-	int fd;		   /* passed with it, the listener's to close; -1: none */
+	int fd, memory;	   /* passed with it, the listener's to close; -1: none */
 };
 
 struct sw_channel {
 	void (*heard)(void *arg, const struct sw_heard *heard);
+	void (*readable)(void *arg, int fd); /* one that sw_channel_watch() added; it is watched no more */
 	void *arg;
 	char *folder;	/* private, with a place for links to the installation (sw_channel_link) */
 	char *variable; /* value of SYNCWATCH_RUN */
@@ -43,6 +44,9 @@ void sw_channel_expect(struct sw_channel *channel, const char *preload);
 
 /* A name for an installation folder whose own the loader would take apart: FOLDER/lib.  NULL: no link could be made. */
 char *sw_channel_link(struct sw_channel *channel, const char *target);
+
+/* Tells once when a descriptor can be read. */
+void sw_channel_watch(struct sw_channel *channel, int fd);
 
 /* Hears all that has come.  Never blocks. */
 void sw_channel_serve(struct sw_channel *channel);

@@ -234,7 +234,7 @@ static int set_up(struct run *run)
 static void started(void *arg, pid_t pid)
 {
 	struct run *run = arg;
-	sw_session_start(&run->session, pid, run->options->operands[0]);
+	sw_session_start(&run->session, &run->channel, pid, run->options->operands[0]);
 }
 
 static void serve(void *arg)
@@ -257,8 +257,8 @@ static int finish(struct run *run, int program_status)
 {
 	struct sw_judged judged;
 	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
-	sw_session_wait(&run->session, &run->channel, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
-	sw_session_end(&run->session, &run->channel);
+	sw_session_wait(&run->session, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
+	sw_session_end(&run->session);
 	sw_channel_close(&run->channel);
 	int limited = sw_budget_start(run->options);
 	if (limited)
@@ -294,6 +294,7 @@ static int run_program(struct run *run)
 	pid_t pid;
 	int status;
 	run->channel.heard = sw_session_heard;
+	run->channel.readable = sw_session_ended;
 	run->channel.arg = &run->session;
 	raise_descriptors(run);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "elf_probe.h"
+#include "run/collect.h"
 #include "syncwatch/format.h"
 
 #define REAP_MS	    5
@@ -29,8 +30,9 @@ static void expect(struct sw_session *session, pid_t pid, uint32_t flags, const 
 	*sw_vec_push(&session->expected) = (struct sw_session_image){pid, flags, sw_strdup(file)};
 }
 
-void sw_session_start(struct sw_session *session, pid_t pid, const char *file)
+void sw_session_start(struct sw_session *session, struct sw_channel *channel, pid_t pid, const char *file)
 {
+	session->channel = channel;
 	session->main = pid;
 	expect(session, pid, SW_ANNOUNCE_SEARCH, file);
 }
@@ -109,6 +111,25 @@ static const char *refusal(int fd, const struct sw_heard *heard)
 	return NULL;
 }
 
+static bool runs(const struct sw_session_trace *trace)
+{
+	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
+	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
+}
+
+/* The process has ended: what only its memory holds belongs into the file. */
+static void collect(struct sw_session *session, struct sw_session_trace *trace)
+{
+	const int rc = trace->memory < 0 ? 0 : sw_collect(trace->memory, trace->fd);
+	if (rc)
+		sw_session_gap(
+			session, trace->pid,
+			sw_format("the end of its trace %s could not be written: %s", trace->path, strerror(-rc)));
+	if (trace->memory >= 0)
+		close(trace->memory);
+	trace->memory = -1;
+}
+
 static void trace(struct sw_session *session, const struct sw_heard *heard)
 {
 	const int fd = heard->fd >= 0 ? heard->fd : open(heard->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -118,17 +139,44 @@ static void trace(struct sw_session *session, const struct sw_heard *heard)
 		session->refused++;
 		if (fd >= 0)
 			close(fd);
+		if (heard->memory >= 0)
+			close(heard->memory);
 		return;
 	}
 	const pid_t pid = heard->peer.pid ? heard->peer.pid : heard->message->pid;
+	const int pidfd = heard->peer.pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	const bool ended = heard->peer.pid && pidfd < 0 && errno == ESRCH;
 	*sw_vec_push(&session->traces) = (struct sw_session_trace){
 		.path = sw_strdup(heard->text),
 		.pid = pid,
 		.fd = fd,
-		.pidfd = heard->peer.pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
+		.pidfd = pidfd,
+		.memory = heard->memory,
 		.device = heard->message->device,
 		.inode = heard->message->inode,
 	};
+	if (ended)
+		collect(session, &session->traces.at[session->traces.n - 1]);
+	else if (pidfd >= 0 && heard->memory >= 0)
+		sw_channel_watch(session->channel, pidfd);
+}
+
+void sw_session_ended(void *arg, int pidfd)
+{
+	struct sw_session *session = arg;
+	for (size_t i = 0; i < session->traces.n; i++)
+		if (session->traces.at[i].pidfd == pidfd)
+			collect(session, &session->traces.at[i]);
+}
+
+/* One that cannot be asked has ended when nothing of the run is left. */
+static void collect_rest(struct sw_session *session)
+{
+	for (size_t i = 0; i < session->traces.n; i++) {
+		struct sw_session_trace *trace = &session->traces.at[i];
+		if (trace->pidfd >= 0 ? !runs(trace) : !session->outlived)
+			collect(session, trace);
+	}
 }
 
 void sw_session_heard(void *arg, const struct sw_heard *heard)
@@ -137,6 +185,8 @@ void sw_session_heard(void *arg, const struct sw_heard *heard)
 	const pid_t pid = heard->peer.pid;
 	if (heard->fd >= 0 && heard->message->kind != SW_ANNOUNCE_TRACE)
 		close(heard->fd);
+	if (heard->memory >= 0 && heard->message->kind != SW_ANNOUNCE_TRACE)
+		close(heard->memory);
 	switch (heard->message->kind) {
 	case SW_ANNOUNCE_HELLO:
 		hello(session, pid, heard->message->flags, heard->text);
@@ -162,12 +212,6 @@ void sw_session_heard(void *arg, const struct sw_heard *heard)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-static bool runs(const struct sw_session_trace *trace)
-{
-	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
-	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
-}
-
 static int64_t now_ms(void)
 {
 	struct timespec t;
@@ -184,8 +228,9 @@ static bool reap(void)
 	return pid == 0 || errno == EINTR;
 }
 
-void sw_session_wait(struct sw_session *session, struct sw_channel *channel, int most_ms)
+void sw_session_wait(struct sw_session *session, int most_ms)
 {
+	struct sw_channel *channel = session->channel;
 	const int64_t start = now_ms();
 	bool shown = false;
 	while ((session->outlived = reap()) && now_ms() - start < most_ms) {
@@ -237,9 +282,11 @@ static void explain_all(struct sw_session *session)
 	}
 }
 
-void sw_session_end(struct sw_session *session, const struct sw_channel *channel)
+void sw_session_end(struct sw_session *session)
 {
+	const struct sw_channel *channel = session->channel;
 	explain_all(session);
+	collect_rest(session);
 	bool named = false;
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (runs(&session->traces.at[i])) {
@@ -271,6 +318,8 @@ void sw_session_free(struct sw_session *session)
 		close(trace->fd);
 		if (trace->pidfd >= 0)
 			close(trace->pidfd);
+		if (trace->memory >= 0)
+			close(trace->memory);
 	}
 	for (size_t i = 0; i < session->expected.n; i++)
 		free(session->expected.at[i].file);

@@ -18,8 +18,9 @@
 struct sw_session_trace {
 	char *path; /* as announced */
 	pid_t pid;
-	int fd;	   /* the very file, whatever its path names by now */
-	int pidfd; /* -1: it has ended, or cannot be asked */
+	int fd;	    /* the very file, whatever its path names by now */
+	int pidfd;  /* -1: it has ended, or cannot be asked */
+	int memory; /* what the file lacks, until the process has ended; -1: nothing */
 	uint64_t device, inode;
 };
 
@@ -37,6 +38,7 @@ struct sw_session_gap {
 
 struct sw_session {
 	pid_t main;
+	struct sw_channel *channel;
 	SW_VEC(struct sw_session_trace) traces;
 	SW_VEC(struct sw_session_image) expected;
 	SW_VEC(pid_t) early;		     /* said hello before posix_spawn shown of them */
@@ -48,20 +50,21 @@ struct sw_session {
 };
 
 /* The program that the command itself starts. */
-void sw_session_start(struct sw_session *session, pid_t pid, const char *file);
+void sw_session_start(struct sw_session *session, struct sw_channel *channel, pid_t pid, const char *file);
 
 /* For the channel: `session` is its argument. */
 void sw_session_heard(void *session, const struct sw_heard *heard);
+void sw_session_ended(void *session, int pidfd);
 
 /* Waits for what outlives the program, at most `most_ms`; serves the channel meanwhile.  Orphans must become our
    children (PR_SET_CHILD_SUBREAPER): that none is left is how we know that nothing of the run can still use CUDA. */
-void sw_session_wait(struct sw_session *session, struct sw_channel *channel, int most_ms);
+void sw_session_wait(struct sw_session *session, int most_ms);
 
 /* Does the path of a trace still name the file that was announced? */
 bool sw_session_in_place(const struct sw_session_trace *trace);
 
 /* The last word: turns what is still expected, and what the board counted, into gaps. */
-void sw_session_end(struct sw_session *session, const struct sw_channel *channel);
+void sw_session_end(struct sw_session *session);
 
 /* Adds a gap; takes the text. */
 void sw_session_gap(struct sw_session *session, pid_t pid, char *text);

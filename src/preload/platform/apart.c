@@ -42,6 +42,11 @@ bool sw_apart_here(void)
 	return on_its_stack() && atomic_load(&apart.own_descriptors);
 }
 
+uint32_t sw_apart_thread(void)
+{
+	return __atomic_load_n(&apart.thread, __ATOMIC_ACQUIRE);
+}
+
 static int enter(void *unused)
 {
 	(void)unused;

@@ -29,6 +29,9 @@ void sw_apart_serve(uint64_t ns);
 /* Is the calling thread the one apart, with descriptors that nobody else can touch? */
 bool sw_apart_here(void);
 
+/* Its number, as in /proc/self/task; 0: there is none. */
+uint32_t sw_apart_thread(void);
+
 /* Opens a file; on a thread of the program with a descriptor as high as may be, so that nobody finds it after the
    number of one that the program closed. */
 int sw_apart_open(const char *path, int flags, unsigned mode);

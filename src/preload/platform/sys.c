@@ -140,6 +140,36 @@ int sw_sys_resize(const char *path, uint64_t bytes)
 	return (int)call(SYS_truncate, (long)path, (long)bytes, 0, 0, 0, 0);
 }
 
+int sw_sys_memory(const char *name)
+{
+	const int fd = (int)call(SYS_memfd_create, (long)name, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
+	const int error = fd < 0 ? fd : sw_sys_fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
+	if (fd >= 0 && error < 0)
+		sw_sys_close(fd);
+	return error < 0 ? error : fd;
+}
+
+long sw_sys_read_at(int fd, void *data, size_t bytes, uint64_t offset)
+{
+	return call(SYS_pread64, fd, (long)data, (long)bytes, (long)offset, 0, 0);
+}
+
+long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset)
+{
+	return call(SYS_pwrite64, fd, (long)data, (long)bytes, (long)offset, 0, 0);
+}
+
+int64_t sw_sys_next_data(int fd, uint64_t offset)
+{
+	return call(SYS_lseek, fd, (long)offset, SEEK_DATA, 0, 0, 0);
+}
+
+int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
+{
+	return (int)call(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (long)offset, (long)bytes, 0,
+			 0);
+}
+
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;

@@ -38,6 +38,15 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes);
 int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes);
 int sw_sys_resize(const char *path, uint64_t bytes);
 
+/* A file in memory that nobody can make shorter. -errno. */
+int sw_sys_memory(const char *name);
+long sw_sys_read_at(int fd, void *data, size_t bytes, uint64_t offset);
+long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset);
+/* Where the file holds something, from the offset on; -ENXIO: nowhere. */
+int64_t sw_sys_next_data(int fd, uint64_t offset);
+/* Frees that part of a file in memory. */
+int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes);
+
 /* A shared, writable mapping of a file; fd < 0: private anonymous memory. NULL when out of memory or of mappings;
    then *error is -errno. */
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error);

@@ -10,7 +10,9 @@
 
 #include "preload/platform/apart.h"
 #include "preload/platform/sys.h"
+#include "preload/recorder/memory.h"
 #include "preload/recorder/recorder.h"
+#include "preload/session/announce.h"
 #include "config.h"
 
 #define SW_NAME_TRIES 1000
@@ -71,7 +73,7 @@ static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
 static int create(void)
 {
 	struct stat s;
-	int fd = sw_apart_open(sw_trace.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = sw_apart_open(sw_trace.file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fd;
 	int error = sw_sys_fstat(fd, &s);
@@ -79,14 +81,19 @@ static int create(void)
 		error = sw_trace_over_file_limit(SW_FORMAT_HEADER_BYTES) ? -EFBIG : 0;
 	if (!error)
 		error = sw_sys_allocate(fd, 0, SW_FORMAT_HEADER_BYTES);
+	if (!error && sw_announce_wanted())
+		sw_memory_make();
 	if (!error)
-		sw_trace.header = sw_sys_map(fd, 0, SW_FORMAT_HEADER_BYTES, &error);
-	if (error)
-		sw_sys_unlink(sw_trace.path); /* an empty file would help nobody */
-	sw_trace.device = error ? 0 : s.st_dev;
-	sw_trace.inode = error ? 0 : s.st_ino;
+		sw_trace.header =
+			sw_sys_map(sw_trace.memory.inode ? sw_trace.memory.fd : fd, 0, SW_FORMAT_HEADER_BYTES, &error);
+	if (error) {
+		sw_sys_unlink(sw_trace.file.path); /* an empty file would help nobody */
+		sw_memory_drop();
+	}
+	sw_trace.file.device = error ? 0 : s.st_dev;
+	sw_trace.file.inode = error ? 0 : s.st_ino;
 	if (!error && sw_apart_here())
-		sw_trace.fd = fd;
+		sw_trace.file.fd = fd;
 	else
 		sw_sys_close(fd);
 	return error;
@@ -101,7 +108,7 @@ static int create_some(const char *path)
 {
 	int error = -EEXIST;
 	for (unsigned try = 1; try <= SW_NAME_TRIES && error == -EEXIST; try++) {
-		error = name_try(sw_trace.path, sizeof sw_trace.path, path, try);
+		error = name_try(sw_trace.file.path, sizeof sw_trace.file.path, path, try);
 		if (!error)
 			sw_apart_run(create_apart, &error);
 	}
@@ -111,7 +118,7 @@ static int create_some(const char *path)
 static void discard(void *unused)
 {
 	(void)unused;
-	sw_sys_unlink(sw_trace.path);
+	sw_sys_unlink(sw_trace.file.path);
 	atomic_store(&sw_trace.ended, true);
 }
 
@@ -122,7 +129,7 @@ void sw_trace_discard(void)
 
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
-	char name[128], path[sizeof sw_trace.path];
+	char name[128], path[sizeof sw_trace.file.path];
 	default_name(name, sizeof name);
 	if (!*asked)
 		asked = name;
@@ -133,11 +140,15 @@ int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 	uint64_t rate = sw_clock_start();
 	sw_trace.max_chunks =
 		max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
-	sw_trace.fd = -1;
+	sw_trace.file.fd = sw_trace.memory.fd = -1;
 	int error = create_some(path);
 	if (error)
 		atomic_store(&sw_trace.ended, true);
 	else
 		fill(sw_trace.header, rate);
+	if (sw_trace.memory.inode) {
+		sw_memory_name();
+		sw_trace.header->flags |= SW_FILE_BEHIND;
+	}
 	return error;
 }

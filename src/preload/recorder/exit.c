@@ -51,7 +51,7 @@ void sw_process_exit(void)
 			return; /* a child of vfork that called exit() */
 		end_trace();
 		if (options->report)
-			sw_analyse(sw_trace.path, options->pass, sw_process_directory());
+			sw_analyse(sw_trace.file.path, options->pass, sw_process_directory());
 		break;
 	default:
 		break;

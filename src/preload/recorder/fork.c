@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "preload/recorder/helper.h"
+#include "preload/recorder/memory.h"
 #include "preload/stacks/modules.h"
 #include "preload/recorder/notice.h"
 #include "preload/stacks/stack.h"
@@ -59,11 +60,12 @@ void sw_fork_forget(void)
 	if (!owner || sw_process_is_owner())
 		return;
 	memset(&sw_trace, 0, sizeof sw_trace);
-	sw_trace.fd = -1;
+	sw_trace.file.fd = sw_trace.memory.fd = -1;
 	atomic_store(&sw_sequence.last, 0);
 	sw_writer_forget();
 	sw_modules_forget();
 	sw_helper_forget();
+	sw_memory_forget();
 	sw_notice_forget();
 	sw_stack_depth = 0;
 	owner = 0;

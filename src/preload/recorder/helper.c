@@ -11,6 +11,7 @@
 #include "preload/platform/apart.h"
 #include "preload/recorder/companion.h"
 #include "preload/stacks/modules.h"
+#include "preload/recorder/memory.h"
 #include "preload/recorder/process.h"
 #include "preload/recorder/recorder.h"
 #include "preload/recorder/trace.h"
@@ -24,6 +25,7 @@
 #define ACTIVE_NS     2000000u
 #define IDLE_NS	      100000000u
 #define LOOK_EVERY_NS 200000000ull
+#define LOOK_SHARE    9 /* so many times as long as a look took, until the next: thousands of threads have many chunks */
 
 static _Atomic uint32_t loader_done;
 static bool simulated;
@@ -148,7 +150,7 @@ static bool left_alone(int *status)
 static int help(void)
 {
 	int status = 0;
-	uint64_t seen = 0, ahead = 2, looked_at = 0;
+	uint64_t seen = 0, ahead = 2, look_at = 0;
 	sw_sys_name_thread("syncwatch");
 	while (!sw_trace_ended()) {
 		uint64_t used = 0;
@@ -160,13 +162,18 @@ static int help(void)
 			ahead = used * 2 > ahead ? used * 2 : ahead - (ahead > 2);
 			ahead = ahead > SW_CHUNK_RING - 2 ? SW_CHUNK_RING - 2 : ahead;
 		}
-		const uint64_t now = sw_sys_monotonic();
-		if (now - looked_at > LOOK_EVERY_NS) {
-			if (left_alone(&status))
+		if (sw_sys_monotonic() >= look_at) {
+			const uint64_t now = sw_sys_monotonic();
+			if (left_alone(&status)) {
+				sw_memory_write(true);
 				return status;
-			if (sw_recording())
+			}
+			if (sw_recording()) {
 				sw_trace_update_clock();
-			looked_at = now;
+				sw_memory_write(false);
+			}
+			const uint64_t after = sw_sys_monotonic();
+			look_at = after + LOOK_EVERY_NS + LOOK_SHARE * (after - now);
 		}
 		sw_apart_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
 	}

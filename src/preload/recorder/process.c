@@ -13,6 +13,7 @@
 #include "preload/recorder/describe.h"
 #include "preload/recorder/helper.h"
 #include "preload/stacks/modules.h"
+#include "preload/recorder/memory.h"
 #include "preload/recorder/options.h"
 #include "preload/platform/say.h"
 #include "preload/session/announce.h"
@@ -68,14 +69,20 @@ static const char *why_not(int error)
 	return strerrordesc_np(-error) ? strerrordesc_np(-error) : "unknown error";
 }
 
-/* Passes a descriptor of the trace, which is one of the thread apart. */
+/* Passes descriptors of the trace, which are those of the thread apart. */
 static void announce_trace(void *unused)
 {
 	(void)unused;
-	int fd = sw_trace_borrow();
-	sw_announce_trace(fd, sw_trace.device, sw_trace.inode, sw_trace.path);
+	struct sw_trace_file *file = &sw_trace.file, *memory = sw_trace.memory.inode ? &sw_trace.memory : NULL;
+	sw_memory_write(false);
+	const int fd = sw_trace_borrow(file), memory_fd = memory ? sw_trace_borrow(memory) : -1;
+	const bool held = sw_announce_trace(fd, memory_fd, file->device, file->inode, file->path);
+	if (memory_fd >= 0)
+		sw_trace_return(memory, memory_fd);
+	if (memory && !(held && memory_fd >= 0))
+		sw_memory_leave();
 	if (fd >= 0)
-		sw_trace_return(fd);
+		sw_trace_return(file, fd);
 }
 
 static bool start(void)
@@ -92,10 +99,12 @@ static bool start(void)
 	int error = sw_trace_open(options->trace, directory, options->max_bytes);
 	if (error) {
 		sw_say("cannot create %s: %s; this program runs unrecorded",
-		       sw_trace.path[0] ? sw_trace.path : "the trace", why_not(error));
+		       sw_trace.file.path[0] ? sw_trace.file.path : "the trace", why_not(error));
 		sw_announce_failed(why_not(error));
 		return set_state(SW_STATE_OFF);
 	}
+	if (sw_announce_wanted())
+		sw_apart_run(announce_trace, NULL);
 	sw_writer_start();
 	sw_cost_measure();
 	if (!sw_writer_attach(&sw_thread)) {
@@ -104,8 +113,6 @@ static bool start(void)
 		sw_trace_discard();
 		return set_state(SW_STATE_OFF);
 	}
-	if (sw_announce_wanted())
-		sw_apart_run(announce_trace, NULL);
 	if (sw_process_state() == SW_STATE_FULL)
 		return set_state(SW_STATE_FULL);
 	sw_describe_process(sw_thread.writer, directory);
@@ -122,7 +129,7 @@ static void start_rest(uint64_t mask)
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (!options->quiet)
-		sw_say("recording; report: syncwatch report %s", sw_trace.path);
+		sw_say("recording; report: syncwatch report %s", sw_trace.file.path);
 	if (options->guard_host && !sw_companion_hooks)
 		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD");
@@ -144,14 +151,21 @@ static void start_rest(uint64_t mask)
 		begun();
 }
 
-/* Another thread starts recording: waits for it, but not for ever.  Looks again after a moment: the state may have
-   moved to another page (fork.c) since it was read. */
+/*
+ * Another thread starts recording: waits for it, but not for ever.  Looks again after a moment: the state may have
+ * moved to another page (fork.c) since it was read.  Time in which the whole process was stopped does not count.
+ */
 static void wait_for_start(void)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	const uint64_t until = sw_sys_monotonic() + START_NS;
-	while (sw_process_state() == SW_STATE_STARTING && sw_sys_monotonic() < until)
+	for (unsigned n = 0; sw_process_state() == SW_STATE_STARTING; n++) {
+		if (n >= START_NS / LOOK_NS && sw_sys_monotonic() >= until) {
+			sw_writer_lost(NULL, 0, SW_LOSS_OTHER);
+			return;
+		}
 		sw_sys_wait((const uint32_t *)&sw_process_page->state, SW_STATE_STARTING, &look);
+	}
 }
 
 bool sw_process_ready(bool may_start)
@@ -206,9 +220,11 @@ void sw_process_full(enum sw_loss_why why, int error)
 		if (!sw_process_warn())
 			return;
 		if (why == SW_LOSS_SIZE_LIMIT)
-			sw_say("%s has reached its size limit (max-size); what follows is not recorded", sw_trace.path);
+			sw_say("%s has reached its size limit (max-size); what follows is not recorded",
+			       sw_trace.file.path);
 		else
-			sw_say("cannot extend %s: %s; what follows is not recorded", sw_trace.path, why_not(error));
+			sw_say("cannot extend %s: %s; what follows is not recorded", sw_trace.file.path,
+			       why_not(error));
 		return;
 	}
 }

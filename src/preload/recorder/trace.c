@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "base/hash.h"
 #include "preload/platform/apart.h"
 #include "preload/platform/sys.h"
+#include "preload/recorder/memory.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -16,36 +18,38 @@
 
 struct sw_trace sw_trace;
 
-static uint64_t chunk_offset(uint64_t number)
-{
-	return SW_FORMAT_HEADER_BYTES + number * SW_CHUNK_BYTES;
-}
-
-bool sw_trace_is(int fd)
+bool sw_trace_is(const struct sw_trace_file *file, int fd)
 {
 	struct stat s;
-	return sw_sys_fstat(fd, &s) == 0 && s.st_dev == sw_trace.device && s.st_ino == sw_trace.inode;
+	return sw_sys_fstat(fd, &s) == 0 && s.st_dev == file->device && s.st_ino == file->inode;
 }
 
-int sw_trace_borrow(void)
+struct sw_trace_file *sw_trace_store(void)
 {
-	if (sw_trace.fd >= 0 && sw_apart_here())
-		return sw_trace.fd;
-	int fd = sw_apart_open(sw_trace.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	return sw_trace.memory.inode ? &sw_trace.memory : &sw_trace.file;
+}
+
+int sw_trace_borrow(struct sw_trace_file *file)
+{
+	if (file->fd >= 0 && sw_apart_here())
+		return file->fd;
+	/* The path of memory is a link that the kernel follows, and only there it is meant to. */
+	const int follow = file == &sw_trace.memory ? 0 : O_NOFOLLOW;
+	int fd = sw_apart_open(file->path, O_RDWR | follow | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
-	if (!sw_trace_is(fd)) {
+	if (!sw_trace_is(file, fd)) {
 		sw_sys_close(fd);
 		return -ENOENT; /* the file was replaced */
 	}
 	if (sw_apart_here())
-		sw_trace.fd = fd;
+		file->fd = fd;
 	return fd;
 }
 
-void sw_trace_return(int fd)
+void sw_trace_return(const struct sw_trace_file *file, int fd)
 {
-	if (!sw_apart_here() && sw_trace_is(fd))
+	if (!sw_apart_here() && sw_trace_is(file, fd))
 		sw_sys_close(fd);
 }
 
@@ -53,33 +57,45 @@ void sw_trace_return(int fd)
  * Blocks for the chunk.  On a thread of the program the file after the descriptor may be another one at any moment:
  * nothing is done to it that could be seen in a foreign file, and the trace grows by its name.
  */
-static int grow(int fd, uint64_t offset)
+static int grow(const struct sw_trace_file *file, int fd, uint64_t offset)
 {
 	if (sw_apart_here())
 		return sw_sys_allocate(fd, offset, SW_CHUNK_BYTES);
 	int error = sw_sys_reserve(fd, offset, SW_CHUNK_BYTES);
 	if (error == -EOPNOTSUPP || error == -ENOSYS)
-		return sw_trace_is(fd) ? sw_sys_allocate(fd, offset, SW_CHUNK_BYTES) : -EBADF;
-	return error ? error : sw_sys_resize(sw_trace.path, offset + SW_CHUNK_BYTES);
+		return sw_trace_is(file, fd) ? sw_sys_allocate(fd, offset, SW_CHUNK_BYTES) : -EBADF;
+	return error ? error : sw_sys_resize(file->path, offset + SW_CHUNK_BYTES);
+}
+
+/* A chunk in memory is written to the file in time: it needs the blocks as well. */
+static int grow_file(uint64_t offset)
+{
+	if (sw_trace.write_error || !sw_trace.memory.inode || !sw_apart_here())
+		return sw_trace.write_error;
+	const int fd = sw_trace_borrow(&sw_trace.file);
+	return fd < 0 ? fd : grow(&sw_trace.file, fd, offset);
 }
 
 static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 {
+	struct sw_trace_file *store = sw_trace_store();
 	*why = SW_LOSS_NO_SPACE;
-	int fd = sw_trace_borrow();
-	*error = fd < 0 ? fd : grow(fd, offset);
+	*error = grow_file(offset);
+	int fd = *error ? -1 : sw_trace_borrow(store);
+	if (!*error)
+		*error = fd < 0 ? fd : grow(store, fd, offset);
 	uint8_t *base = NULL;
 	if (!*error) {
 		*why = SW_LOSS_NO_MEMORY;
 		base = sw_sys_map(fd, offset, SW_CHUNK_BYTES, error);
 	}
-	if (base && !sw_apart_here() && !sw_trace_is(fd)) {
+	if (base && !sw_apart_here() && !sw_trace_is(store, fd)) {
 		sw_sys_unmap(base, SW_CHUNK_BYTES);
 		*error = -EBADF;
 		base = NULL;
 	}
 	if (fd >= 0)
-		sw_trace_return(fd);
+		sw_trace_return(store, fd);
 	return base;
 }
 
@@ -102,7 +118,7 @@ static void fault_in(uint8_t *chunk)
 static int prepare_one(enum sw_loss_why *why)
 {
 	uint64_t number = sw_trace.prepared;
-	uint64_t offset = chunk_offset(number);
+	uint64_t offset = sw_chunk_offset(number);
 	*why = SW_LOSS_SIZE_LIMIT;
 	if (number >= sw_trace.max_chunks || sw_trace_over_file_limit(offset + SW_CHUNK_BYTES))
 		return -EFBIG;
@@ -111,6 +127,7 @@ static int prepare_one(enum sw_loss_why *why)
 	if (!base)
 		return error;
 	fault_in(base);
+	memcpy(base + SW_CHUNK_RECORDS_END, &number, sizeof number);
 	sw_trace.ring[number % SW_CHUNK_RING].base = base;
 	sw_trace.prepared = number + 1;
 	atomic_store_explicit(&sw_trace.ring[number % SW_CHUNK_RING].number, number + 1, memory_order_release);
@@ -155,7 +172,8 @@ static void prepare_for(void *with)
 	uint64_t mask = sw_lock_enter(&sw_trace.lock);
 	if (sw_trace.ended)
 		wanted->error = -ESHUTDOWN;
-	else if (sw_trace.prepared <= atomic_load(&sw_trace.taken)) /* another thread may have been here first */
+	else if (sw_trace.prepared <= atomic_load(&sw_trace.taken) && /* another thread may have been here first */
+		 !sw_memory_is_behind())
 		wanted->error = prepare_one(wanted->why);
 	sw_lock_leave(&sw_trace.lock, mask);
 }
@@ -182,7 +200,12 @@ void sw_trace_retire(uint8_t *chunk)
 							    memory_order_release, memory_order_relaxed))
 			return;
 	}
-	sw_sys_unmap(chunk, SW_CHUNK_BYTES); /* the helper is behind: without CRC, which readers accept */
+	/* The helper is behind.  A file's chunk needs no CRC, one in memory has to say that it can leave it. */
+	if (sw_trace.memory.inode) {
+		sw_trace_close_chunk(chunk);
+		atomic_fetch_add(&sw_trace.behind, 1);
+	}
+	sw_sys_unmap(chunk, SW_CHUNK_BYTES);
 }
 
 uint64_t sw_trace_prepare(uint64_t ahead)
@@ -212,6 +235,7 @@ void sw_trace_close_retired(void)
 		if (!chunk)
 			continue;
 		sw_trace_close_chunk(chunk);
+		sw_memory_write_closed(chunk);
 		sw_sys_unmap(chunk, SW_CHUNK_BYTES);
 	}
 }
@@ -232,20 +256,28 @@ bool sw_trace_ended(void)
 	return atomic_load(&sw_trace.ended);
 }
 
+static void cut_file(uint64_t bytes)
+{
+	const int fd = sw_trace_borrow(&sw_trace.file);
+	if (fd < 0)
+		return;
+	if (sw_apart_here())
+		sw_sys_truncate(fd, bytes);
+	else
+		sw_sys_resize(sw_trace.file.path, bytes);
+	sw_trace_return(&sw_trace.file, fd);
+}
+
 static void cut(void *unused)
 {
 	(void)unused;
 	uint64_t mask = sw_lock_enter(&sw_trace.lock);
 	/* A writer takes either before this point or, finding the ring empty, not at all. */
 	uint64_t taken = atomic_exchange(&sw_trace.taken, UINT64_MAX / 2);
-	int fd = sw_trace_borrow();
-	if (fd >= 0) {
-		if (sw_apart_here())
-			sw_sys_truncate(fd, chunk_offset(taken));
-		else
-			sw_sys_resize(sw_trace.path, chunk_offset(taken));
-		sw_trace_return(fd);
-	}
+	cut_file(sw_chunk_offset(taken));
+	sw_trace_close_retired();
+	__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_CLOSED, __ATOMIC_RELEASE);
+	sw_memory_write(true);
 	atomic_store(&sw_trace.ended, true);
 	sw_lock_leave(&sw_trace.lock, mask);
 }
@@ -253,6 +285,4 @@ static void cut(void *unused)
 void sw_trace_end(void)
 {
 	sw_apart_run(cut, NULL);
-	sw_trace_close_retired();
-	__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_CLOSED, __ATOMIC_RELEASE);
 }

@@ -20,12 +20,25 @@
  */
 #define SW_CHUNK_BYTES 262144u
 #define SW_CHUNK_RING  32u
+/* The last bytes of each chunk hold its number in the file, which records never reach. */
+#define SW_CHUNK_RECORDS_END (SW_CHUNK_BYTES - (uint32_t)sizeof(uint64_t))
+
+static inline uint64_t sw_chunk_offset(uint64_t number)
+{
+	return SW_FORMAT_HEADER_BYTES + number * SW_CHUNK_BYTES;
+}
+
+struct sw_trace_file {
+	char path[1280]; /* absolute where the current directory is known */
+	int fd;		 /* in the table of the thread apart, -1 none; other threads open the file for each use */
+	uint64_t device, inode;
+};
 
 struct sw_trace {
 	struct sw_file_header *header; /* mapped; NULL: no file */
-	char path[1280];	       /* absolute where the current directory is known */
-	int fd; /* in the table of the thread apart, -1 none; other threads open the file for each use */
-	uint64_t device, inode;
+	struct sw_trace_file file;
+	/* Inode 0: header and chunks are mapped from the file.  Else from here, and written to the file (memory.c). */
+	struct sw_trace_file memory;
 	uint64_t max_chunks;
 	struct sw_clock_pair start;
 
@@ -39,11 +52,13 @@ struct sw_trace {
 	} ring[SW_CHUNK_RING];
 	_Atomic(uint8_t *) retired[2 * SW_CHUNK_RING]; /* full chunks, for the helper to close */
 	_Atomic uint64_t late;			       /* chunks that a writer had to wait for (tests/bench shows it) */
+	_Atomic uint64_t behind;		       /* full chunks in memory that found no place in `retired` */
+	int write_error; /* of the last write from memory to the file: no more chunks are prepared */
 };
 extern struct sw_trace sw_trace;
 
 /*
- * Creates the file and its header.  0 or -errno, then `sw_trace.path` names what could not be made.  `asked`: path
+ * Creates the file and its header.  0 or -errno, then `sw_trace.file.path` names what could not be made.  `asked`: path
  * from the options, empty for the default; relative paths start at `directory`.
  */
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes);
@@ -77,10 +92,12 @@ bool sw_trace_ended(void);
  * For create.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
  * any thread but the one apart the program may put another file after the number at any time.
  */
-int sw_trace_borrow(void);
-void sw_trace_return(int fd);
-/* Is the file after the descriptor the trace? */
-bool sw_trace_is(int fd);
+int sw_trace_borrow(struct sw_trace_file *file);
+void sw_trace_return(const struct sw_trace_file *file, int fd);
+/* Is it this file that the descriptor leads to? */
+bool sw_trace_is(const struct sw_trace_file *file, int fd);
+/* Where header and chunks are mapped from. */
+struct sw_trace_file *sw_trace_store(void);
 
 /* The end: cuts off chunks that nobody took, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
 void sw_trace_end(void);

@@ -77,7 +77,7 @@ static void move_to(struct sw_writer *w, uint8_t *chunk)
 	__atomic_store_n(&h->magic, SW_FORMAT_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	w->base = chunk;
 	w->at = sizeof *h;
-	w->end = SW_CHUNK_BYTES - LOSS_ROOM;
+	w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM;
 }
 
 static bool next_chunk(struct sw_writer *w)
@@ -106,7 +106,7 @@ static bool next_chunk(struct sw_writer *w)
 /* The LOSS record that says: from here on nothing more was recorded. It stands in the room kept for it. */
 static void write_full(struct sw_writer *w)
 {
-	if (!w || !w->base || w->loss || w->open || w->at > SW_CHUNK_BYTES - LOSS_ROOM)
+	if (!w || !w->base || w->loss || w->open || w->at > SW_CHUNK_RECORDS_END - LOSS_ROOM)
 		return;
 	struct sw_rec_loss *loss = (struct sw_rec_loss *)(w->base + w->at);
 	uint64_t seq = sw_sequence_next();
@@ -182,7 +182,7 @@ struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
 	if (w->loss || bytes > SW_REC_MAX_BYTES)
 		return NULL;
 	if (w->base)
-		w->end = SW_CHUNK_BYTES - LOSS_ROOM; /* a signal handler may have lowered it */
+		w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM; /* a signal handler may have lowered it */
 	if (w->missed && w->base && w->at + LOSS_ROOM <= w->end)
 		sw_writer_tell_missed(w);
 	if (!w->base || w->at + bytes > w->end) {

@@ -143,30 +143,31 @@ static bool is_ours(long fd)
 	return server.uid == 0 || server.uid == (uid_t)call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
-static long send_message(long fd, struct sw_announce_message *message, int passed)
+/* `passed`: descriptors, the first `n`. */
+static long send_message(long fd, struct sw_announce_message *message, const int passed[2], size_t n)
 {
 	struct iovec part = {message, offsetof(struct sw_announce_message, text) + message->text_bytes};
 	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
 		struct cmsghdr align;
 	} control = {{0}};
 	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-	if (passed >= 0) {
+	if (n) {
 		header.msg_control = control.bytes;
-		header.msg_controllen = sizeof control.bytes;
+		header.msg_controllen = CMSG_SPACE(n * sizeof(int));
 		struct cmsghdr *c = CMSG_FIRSTHDR(&header);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof passed);
-		memcpy(CMSG_DATA(c), &passed, sizeof passed);
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), passed, n * sizeof(int));
 	}
-	long rc = call(SYS_sendmsg, fd, (long)&header, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0, 0);
-	/* Where the kernel does not pass a descriptor the path has to do. */
-	return rc < 0 && passed >= 0 ? send_message(fd, message, -1) : rc;
+	return call(SYS_sendmsg, fd, (long)&header, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0, 0);
 }
 
-static void deliver(struct sw_announce_message *message, int passed)
+/* True: with the descriptors. */
+static bool deliver(struct sw_announce_message *message, const int passed[2], size_t n)
 {
+	bool whole = false;
 	long fd = high(call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0));
 	long rc = fd;
 	if (fd >= 0) {
@@ -174,22 +175,27 @@ static void deliver(struct sw_announce_message *message, int passed)
 		if (rc < 0 && rc != -ECONNREFUSED && rc != -EAGAIN)
 			rc = connect_to(fd, true);
 		if (!rc)
-			rc = is_ours(fd) ? send_message(fd, message, passed) : -EPERM;
+			rc = is_ours(fd) ? send_message(fd, message, passed, n) : -EPERM;
+		whole = rc >= 0;
+		/* Where the kernel does not pass descriptors the path has to do. */
+		if (rc < 0 && rc != -EPERM && n)
+			rc = send_message(fd, message, passed, 0);
 		call(SYS_close, fd, 0, 0, 0, 0, 0);
 	}
 	if (rc < 0 && run.board)
 		atomic_fetch_add(&run.board->undelivered, 1);
+	return whole;
 }
 
-static void announce(struct sw_announce_message *message, int passed, const char *text)
+static bool announce(struct sw_announce_message *message, const int passed[2], size_t n, const char *text)
 {
-	const size_t n = strnlen(text, SW_ANNOUNCE_TEXT);
+	const size_t bytes = strnlen(text, SW_ANNOUNCE_TEXT);
 	memcpy(message->magic, SW_ANNOUNCE_MAGIC, sizeof message->magic);
 	memcpy(message->nonce, run.nonce, sizeof message->nonce);
-	memcpy(message->text, text, n);
-	message->text_bytes = (uint32_t)n;
+	memcpy(message->text, text, bytes);
+	message->text_bytes = (uint32_t)bytes;
 	message->pid = (int32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	deliver(message, passed);
+	return deliver(message, passed, n);
 }
 
 void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, const char *text)
@@ -201,7 +207,7 @@ void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, co
 	message.kind = kind;
 	message.flags = flags;
 	message.number = number;
-	announce(&message, -1, text);
+	announce(&message, NULL, 0, text);
 }
 
 void sw_announce_begin(void)
@@ -210,16 +216,17 @@ void sw_announce_begin(void)
 		atomic_fetch_add(&run.board->cuda, 1);
 }
 
-void sw_announce_trace(int fd, uint64_t device, uint64_t inode, const char *path)
+bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, const char *path)
 {
+	const int passed[2] = {fd, memory};
 	if (!run.value)
-		return;
+		return false;
 	struct sw_announce_message message;
 	memset(&message, 0, offsetof(struct sw_announce_message, text));
 	message.kind = SW_ANNOUNCE_TRACE;
 	message.device = device;
 	message.inode = inode;
-	announce(&message, fd, path);
+	return announce(&message, passed, fd < 0 ? 0 : memory < 0 ? 1 : 2, path) && fd >= 0;
 }
 
 void sw_announce_failed(const char *why)

@@ -22,7 +22,8 @@ bool sw_announce_wanted(void);
 
 /* This process begins to use CUDA: a trace or a failure follows. */
 void sw_announce_begin(void);
-void sw_announce_trace(int fd, uint64_t device, uint64_t inode, const char *path);
+/* True: the descriptors of the file and, if >= 0, of its memory were sent to somebody who listens. */
+bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, const char *path);
 void sw_announce_failed(const char *why);
 
 /* Any message.  fd < 0: none is passed.  The text is cut at SW_ANNOUNCE_TEXT bytes. */

@@ -29,7 +29,8 @@
 
 enum sw_announce_kind {
 	SW_ANNOUNCE_HELLO = 1, /* an image was loaded with the recorder; text: its file */
-	SW_ANNOUNCE_TRACE,  /* the first CUDA call of a process made a trace; text: its path; passes the descriptor */
+	SW_ANNOUNCE_TRACE,  /* the first CUDA call of a process made a trace; text: its path; passes the descriptor, and
+			       that of the memory that header and chunks are in (preload/recorder/memory.h) */
 	SW_ANNOUNCE_FAILED, /* the process uses CUDA and runs unrecorded; text: why */
 	SW_ANNOUNCE_EXEC,   /* is about to become another image; text: its file */
 	SW_ANNOUNCE_EXEC_FAILED, /* did not */

@@ -22,13 +22,10 @@ static const struct bit record_flags[] = {{SW_RF_PENDING, "PENDING"},
 					  {SW_RF_RUNTIME, "RUNTIME"},
 					  {0, NULL}};
 
-static const struct bit file_flags[] = {{SW_FILE_CLOSED, "CLOSED"},
-					{SW_FILE_SIMULATED, "SIMULATED"},
-					{SW_FILE_TSC, "TSC"},
-					{SW_FILE_STACKS, "STACKS"},
-					{SW_FILE_GPU, "GPU"},
-					{SW_FILE_HOST_SYNC, "HOST_SYNC"},
-					{0, NULL}};
+static const struct bit file_flags[] = {{SW_FILE_CLOSED, "CLOSED"}, {SW_FILE_SIMULATED, "SIMULATED"},
+					{SW_FILE_TSC, "TSC"},	    {SW_FILE_STACKS, "STACKS"},
+					{SW_FILE_GPU, "GPU"},	    {SW_FILE_HOST_SYNC, "HOST_SYNC"},
+					{SW_FILE_BEHIND, "BEHIND"}, {0, NULL}};
 
 static void print_bits(FILE *out, const struct bit *bits, unsigned value)
 {

@@ -18,8 +18,11 @@ void sw_text_in_flight(struct sw_text *t)
 	if (sw_reader_totals(report->reader).closed)
 		return;
 	sw_out_headline(&t->out, SW_PLAIN,
-			"The program did not end normally (crash, signal or _exit); everything recorded until then was "
-			"judged.");
+			sw_reader_header(report->reader)->flags & SW_FILE_BEHIND
+				? "The program did not end normally, nor did the run that held its last records: what "
+				  "had reached the trace was judged."
+				: "The program did not end normally (crash, signal or _exit); everything recorded "
+				  "until then was judged.");
 	for (size_t i = 0; i < report->in_flight.n; i++) {
 		const struct sw_in_flight *call = &report->in_flight.at[i];
 		const char *api = sw_name_api(t->names, call->api, call->flags, call->stack);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/recorder/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "preload/platform/apart.h"
+#include "preload/platform/sys.h"
+#include "preload/recorder/trace.h"
+
+#define MOST_BEHIND 256u /* full chunks that wait: 64 MiB */
+
+#define PIECE	8192u /* copied at a time, on a thread with 64 KiB of stack */
+#define TRIES	20
+#define LOOK_NS 5000000
+
+/* So many looks until chunks are written again that have no new records: calls have returned meanwhile, which is
+   written into the records of their beginning. */
+#define WHOLE_EVERY 16u
+
+/* Whoever copies a chunk must not meet another who frees it. */
+static struct sw_lock writing;
+static unsigned looks;
+
+/* False: who holds it stands still.  What is left undone then is done by the next, or by who holds the memory. */
+static bool enter(uint64_t *mask)
+{
+	static const uint32_t never = 0;
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	for (int i = 0; i < TRIES; i++) {
+		if (sw_lock_try(&writing, mask))
+			return true;
+		sw_sys_wait(&never, 0, &look);
+	}
+	return false;
+}
+
+void sw_memory_make(void)
+{
+	struct stat s;
+	const int fd = sw_apart_here() ? sw_sys_memory("syncwatch trace") : -EBADF;
+	if (fd < 0)
+		return;
+	if (sw_sys_fstat(fd, &s) || sw_sys_allocate(fd, 0, SW_FORMAT_HEADER_BYTES)) {
+		sw_sys_close(fd);
+		return;
+	}
+	sw_trace.memory.fd = fd;
+	sw_trace.memory.device = s.st_dev;
+	sw_trace.memory.inode = s.st_ino;
+}
+
+void sw_memory_name(void)
+{
+	snprintf(sw_trace.memory.path, sizeof sw_trace.memory.path, "/proc/self/task/%u/fd/%d", sw_apart_thread(),
+		 sw_trace.memory.fd);
+}
+
+void sw_memory_drop(void)
+{
+	if (sw_trace.memory.fd >= 0 && sw_apart_here())
+		sw_sys_close(sw_trace.memory.fd);
+	sw_trace.memory.fd = -1;
+	sw_trace.memory.inode = 0;
+}
+
+void sw_memory_leave(void)
+{
+	int error;
+	const int fd = sw_trace_borrow(&sw_trace.file);
+	struct sw_file_header *header = fd < 0 ? NULL : sw_sys_map(fd, 0, SW_FORMAT_HEADER_BYTES, &error);
+	if (!header)
+		return; /* stays in memory: what is written to the file in time is all that a kill leaves */
+	*header = *sw_trace.header;
+	header->flags &= ~(uint32_t)SW_FILE_BEHIND;
+	sw_sys_unmap(sw_trace.header, SW_FORMAT_HEADER_BYTES);
+	sw_trace.header = header;
+	sw_memory_drop();
+	sw_trace_return(&sw_trace.file, fd);
+}
+
+static bool write_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
+{
+	const uint8_t *at = data;
+	while (bytes) {
+		const long got = sw_sys_write_at(fd, at, bytes, offset);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0) {
+			sw_trace.write_error = got ? (int)got : -ENOSPC;
+			return false;
+		}
+		at += got;
+		offset += (uint64_t)got;
+		bytes -= (uint64_t)got;
+	}
+	return true;
+}
+
+/* The header of the chunk comes last: where the file has it, it has the records. */
+static bool write_chunk(int fd, uint64_t offset, const struct sw_chunk_header *header, const uint8_t *records)
+{
+	return write_all(fd, records, header->committed, offset + sizeof *header) &&
+	       write_all(fd, header, sizeof *header, offset);
+}
+
+void sw_memory_write_closed(const uint8_t *chunk)
+{
+	uint64_t number, mask;
+	if (!sw_trace.memory.inode || !enter(&mask))
+		return;
+	memcpy(&number, chunk + SW_CHUNK_RECORDS_END, sizeof number);
+	const int file = sw_trace_borrow(&sw_trace.file), memory = sw_trace_borrow(&sw_trace.memory);
+	const struct sw_chunk_header *header = (const struct sw_chunk_header *)chunk;
+	if (file >= 0 && memory >= 0 &&
+	    write_chunk(file, sw_chunk_offset(number), header, (const uint8_t *)(header + 1)) &&
+	    write_all(file, sw_trace.header, SW_FORMAT_HEADER_BYTES, 0))
+		sw_sys_punch(memory, sw_chunk_offset(number), SW_CHUNK_BYTES);
+	if (file >= 0)
+		sw_trace_return(&sw_trace.file, file);
+	if (memory >= 0)
+		sw_trace_return(&sw_trace.memory, memory);
+	sw_lock_leave(&writing, mask);
+}
+
+static bool copy(int memory, int file, uint64_t offset, uint64_t bytes)
+{
+	uint8_t piece[PIECE];
+	while (bytes) {
+		const long got = sw_sys_read_at(memory, piece, bytes < sizeof piece ? bytes : sizeof piece, offset);
+		if (got <= 0 || !write_all(file, piece, (uint64_t)got, offset))
+			return false;
+		offset += (uint64_t)got;
+		bytes -= (uint64_t)got;
+	}
+	return true;
+}
+
+/* Has the file as many records of the chunk as there are by now?  Their ends may be newer than in the file. */
+static bool is_written(int file, uint64_t offset, const struct sw_chunk_header *now)
+{
+	struct sw_chunk_header then;
+	return sw_sys_read_at(file, &then, sizeof then, offset) == sizeof then && then.magic == now->magic &&
+	       then.writer == now->writer && then.index == now->index && then.committed == now->committed &&
+	       then.closed == now->closed;
+}
+
+/* False: the file lacks some of it. */
+static bool write_one(int memory, int file, uint64_t offset, bool again)
+{
+	struct sw_chunk_header now;
+	if (sw_sys_read_at(memory, &now, sizeof now, offset) != sizeof now)
+		return false;
+	if (now.magic != SW_FORMAT_CHUNK_MAGIC || now.committed > SW_CHUNK_BYTES - sizeof now)
+		return true; /* nobody has begun it */
+	if ((again || !is_written(file, offset, &now)) &&
+	    !(copy(memory, file, offset + sizeof now, now.committed) && write_all(file, &now, sizeof now, offset)))
+		return false;
+	if (now.closed && sw_sys_punch(memory, offset, SW_CHUNK_BYTES) == 0 && atomic_load(&sw_trace.behind))
+		atomic_fetch_sub(&sw_trace.behind, 1);
+	return true;
+}
+
+static void write_new(int memory, int file, bool again, bool last)
+{
+	const uint64_t chunks = __atomic_load_n(&sw_trace.header->chunks, __ATOMIC_ACQUIRE);
+	int64_t at = SW_FORMAT_HEADER_BYTES;
+	bool all = true;
+	while ((at = sw_sys_next_data(memory, (uint64_t)at)) > 0) {
+		const uint64_t number = ((uint64_t)at - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES;
+		if (number >= chunks)
+			break;
+		all = write_one(memory, file, sw_chunk_offset(number), again) && all;
+		at = (int64_t)sw_chunk_offset(number + 1);
+	}
+	if (last && all)
+		__atomic_fetch_and(&sw_trace.header->flags, ~(uint32_t)SW_FILE_BEHIND, __ATOMIC_RELAXED);
+	write_all(file, sw_trace.header, SW_FORMAT_HEADER_BYTES, 0);
+}
+
+void sw_memory_write(bool last)
+{
+	uint64_t mask;
+	if (!sw_trace.memory.inode || !enter(&mask))
+		return;
+	const int file = sw_trace_borrow(&sw_trace.file), memory = sw_trace_borrow(&sw_trace.memory);
+	if (file >= 0 && memory >= 0)
+		write_new(memory, file, last || ++looks % WHOLE_EVERY == 0, last);
+	if (file >= 0)
+		sw_trace_return(&sw_trace.file, file);
+	if (memory >= 0)
+		sw_trace_return(&sw_trace.memory, memory);
+	sw_lock_leave(&writing, mask);
+}
+
+void sw_memory_forget(void)
+{
+	writing = (struct sw_lock){0};
+}
+
+bool sw_memory_is_behind(void)
+{
+	/* Without the thread apart nothing would ever be written. */
+	return !sw_apart_here() && sw_apart_thread() && atomic_load(&sw_trace.behind) > MOST_BEHIND;
+}

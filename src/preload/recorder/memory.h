@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace in memory of our own, for a run that listens (`syncwatch run`).
+ *
+ * A mapping of a file is SIGBUS once somebody makes the file shorter, or where the file system finds no block for a
+ * page that was there.  Under `run` header and chunks are mapped from memory that nobody can make shorter (a sealed
+ * memfd), and `run` holds it: what is in it when this process is killed, `run` writes to the file.  Before that the
+ * helper does: full chunks at once, after which their memory is free again, those in use five times a second, for the
+ * case that `run` is killed as well.  Until the end is written the file says so (SW_FILE_BEHIND).
+ */
+#ifndef SW_PRELOAD_MEMORY_H
+#define SW_PRELOAD_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Makes the memory.  For create.c, on the thread apart: without descriptors of our own it would not be ours. */
+void sw_memory_make(void);
+/* On the program's thread, once it is made: where its other threads find it. */
+void sw_memory_name(void);
+
+/* Without it after all; nothing is mapped from it. */
+void sw_memory_drop(void);
+
+/* Nobody holds it: back to the file. The header is all that there is so far. */
+void sw_memory_leave(void);
+
+/* Writes to the file what it lacks, and frees full chunks.  `last`: nobody records any more.  Nothing without memory.
+ */
+void sw_memory_write(bool last);
+/* The same for one chunk that is full and closed. */
+void sw_memory_write_closed(const uint8_t *chunk);
+
+/* Does too much wait for a file system that stands still?  Then the program waits as well, as it would for a file. */
+bool sw_memory_is_behind(void);
+
+/* In a fork child, which has a trace of its own. */
+void sw_memory_forget(void);
+
+#endif

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""While the program runs its trace is made empty, it is killed, `run` is killed: the program does what it would do
+without us, and what was recorded is judged or said to be missing.
+
+usage: test_live.py BUILD_DIR SOURCE_DIR
+"""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from run_case import AWKWARD, COMMAND, ENVIRONMENT, ERRORS, LONG, UNPROVEN, Case
+
+MANY = 20000  # several chunks
+CLOSED, BEHIND = 1, 64  # flags of a file
+
+
+class Live(Case):
+    def setUp(self):
+        super().setUp()
+        self.trace = self.path("t.swt")
+
+    def run_with(self, *steps):
+        if os.path.exists(self.trace):
+            os.unlink(self.trace)
+        return subprocess.run([COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), "-o", self.trace, AWKWARD, *steps],
+                              cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              timeout=LONG)
+
+    def sets(self):
+        dump = subprocess.run([COMMAND, "dump", self.trace], capture_output=True, text=True, env=ENVIRONMENT, timeout=LONG)
+        lines = dump.stdout.splitlines()
+        return sum(line.startswith("SET ") for line in lines), "".join(line for line in lines if line.startswith("DAMAGE"))
+
+    def flags(self):
+        with open(self.trace, "rb") as file:
+            return int.from_bytes(file.read(28)[24:28], "little")
+
+
+class Emptied(Live):
+    """copytruncate, or `: > t.swt`"""
+
+    def test_what_is_still_in_memory_is_written_again(self):
+        result = self.run_with("fixed", f"empty={self.trace}", "sets=10", "fixed", f"empty={self.trace}", "sets=10")
+        self.assertEqual((result.returncode, result.stdout), (0, "10\n10\n"), result.stderr)
+        self.assertEqual(self.sets(), (24, ""))
+
+    def test_the_findings_are_the_same(self):
+        self.assertEqual(self.run_with("race", f"empty={self.trace}").returncode, ERRORS)
+        self.assertEqual(self.run_with("fixed", f"empty={self.trace}").returncode, 0)
+
+    def test_what_is_lost_is_said(self):
+        result = self.run_with(f"sets={MANY}", f"empty={self.trace}", f"sets={MANY}", "fixed")
+        self.assertEqual((result.returncode, result.stdout), (UNPROVEN, f"{MANY}\n{MANY}\n"), result.stderr)
+        self.assertIn("its trace", result.stderr)
+        self.assertEqual(self.run_with(f"sets={MANY}", f"sets={MANY}", "fixed").returncode, 0)
+
+    def test_again_and_again(self):
+        steps = [step for i in range(50) for step in ("sets=700", f"empty={self.trace}")]
+        result = self.run_with(*steps)
+        self.assertEqual((result.returncode in (0, UNPROVEN), result.stdout), (True, "700\n" * 50), result.stderr)
+
+
+class Killed(Live):
+    def test_the_program(self):
+        for n in 10, MANY:
+            result = self.run_with("fixed", f"sets={n}", "kill")
+            self.assertEqual((result.returncode, result.stdout), (128 + 9, f"{n}\n"), result.stderr)
+            self.assertEqual(self.sets(), (n + 2, ""))
+            self.assertEqual(self.flags() & (CLOSED | BEHIND), 0)
+
+    def test_the_run(self):
+        """The program goes on; its end and its trace are what they would have been."""
+        for n in 10, MANY:
+            self.trace = self.path(f"{n}.swt")
+            read, write = os.pipe()  # the program holds the other end until it has ended
+            with subprocess.Popen([COMMAND, "run", "--sim", "-o", self.trace, AWKWARD, f"sets={n}", "killrun", f"sets={n}", "fixed"],
+                                  cwd=self.dir, env=ENVIRONMENT, stdout=write, stderr=subprocess.DEVNULL) as process:
+                os.close(write)
+                with os.fdopen(read) as text:
+                    self.assertEqual(text.read(), f"{n}\n{n}\n")
+                self.assertEqual(process.wait(), -9)
+            self.assertEqual(self.sets(), (2 * n + 2, ""))
+            self.assertEqual(self.flags() & (CLOSED | BEHIND), CLOSED)
+
+    def test_both(self):
+        """What was recorded last is lost, which the trace says."""
+        read, write = os.pipe()
+        with subprocess.Popen([COMMAND, "run", "--sim", "-o", self.trace, AWKWARD, f"sets={MANY}", "killrun", "sets=10", "kill"],
+                              cwd=self.dir, env=ENVIRONMENT, stdout=write, stderr=subprocess.DEVNULL) as process:
+            os.close(write)
+            with os.fdopen(read) as text:
+                self.assertEqual(text.read(), f"{MANY}\n10\n")
+            self.assertEqual(process.wait(), -9)
+        self.assertLessEqual(self.sets()[0], MANY + 10)
+        self.assertEqual(self.flags() & (CLOSED | BEHIND), BEHIND)
+        report = subprocess.run([COMMAND, "report", "--json", self.path("r.json"), self.trace], capture_output=True,
+                                text=True, env=ENVIRONMENT, timeout=LONG)
+        self.assertIn("the last moments may be missing", report.stdout + report.stderr)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            self.assertIn("the last moments may be missing", json.dumps(json.load(file)))
+
+
+unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process recorded into memory (preload/recorder/memory.h), written to its trace once it has ended. */
+#ifndef SW_TOOLS_RUN_COLLECT_H
+#define SW_TOOLS_RUN_COLLECT_H
+
+/* Writes header and chunks that are in the memory to the file.  Nobody else may write to either.  0 or -errno. */
+int sw_collect(int memory, int file);
+
+#endif
