@@ -40,6 +40,29 @@ struct sw_rec_stack {
 	uint32_t reserved;
 };
 
+struct sw_rec_python_code {
+	struct sw_rec h;
+	uint32_t id;
+	uint32_t first_line;
+	uint32_t file_bytes, function_bytes; /* then file as Python names it, function: qualified from Python 3.11 on */
+};
+
+struct sw_python_frame {
+	uint32_t code; /* PYTHON_CODE record's id within the writer */
+	uint32_t line; /* SW_PYTHON_ENTRY | line, 0 unknown */
+};
+/* The outermost frame that its call of _PyEval_EvalFrameDefault runs: such a native frame stands for the Python frames
+   up to the next one with this bit. */
+#define SW_PYTHON_ENTRY 0x80000000u
+enum { SW_PYTHON_CUT = 1 /* outer Python frames were cut off by the limit */ };
+struct sw_rec_python_stack {
+	struct sw_rec h;
+	uint32_t id;	 /* one of those that STACK records have */
+	uint32_t native; /* STACK record's id: the native frames of the same stack; 0 none */
+	uint32_t depth;	 /* frames that follow, innermost first: struct sw_python_frame each */
+	uint32_t flags;	 /* SW_PYTHON_CUT */
+};
+
 struct sw_rec_module {
 	struct sw_rec h;
 	uint64_t base, end; /* addresses: load bias and end of the last segment */

@@ -13,8 +13,9 @@ extern "C" {
 #define SW_FORMAT_MAGIC "SYNCWTRC"
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
- * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND */
-#define SW_FORMAT_MINOR	       6
+ * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND;
+ * 7: PYTHON_CODE, PYTHON_STACK */
+#define SW_FORMAT_MINOR	       7
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -98,6 +99,8 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(END, 18, sw_rec, "orderly end of the trace")                                                                 \
 	X(GRAPH_NODE, 19, sw_rec_graph_node, "what an executable graph consists of")                                   \
 	X(GPU_CLOCK, 20, sw_rec_gpu_clock, "ticks and the clock of GPU time stamps read together")                     \
+	X(PYTHON_CODE, 24, sw_rec_python_code, "a function of Python source, interned by its writer")                  \
+	X(PYTHON_STACK, 25, sw_rec_python_stack, "a call stack with its Python frames")                                \
 	X(PACK, 32, sw_rec_pack, "the trace was packed: what judging it needs of other files follows")                 \
 	X(PACK_CODE, 33, sw_rec_pack_code, "code of the launched kernels of an image")                                 \
 	X(PACK_DATA, 34, sw_rec_image_data, "bytes of such code")                                                      \
@@ -182,7 +185,7 @@ struct sw_rec {
 	uint16_t status; /* CUresult */
 	uint64_t ticks;	 /* at entry of the call; END: when the wait was over */
 	uint32_t dur;	 /* ticks spent in the call, saturating (see SW_RF_DUR_1024); END: of the whole call */
-	uint32_t stack;	 /* STACK record's id within the writer, 0 = none */
+	uint32_t stack;	 /* id of a STACK or PYTHON_STACK record within the writer, 0 = none */
 };
 static_assert(sizeof(struct sw_rec) == 32, "packed");
 

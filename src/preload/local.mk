@@ -16,3 +16,4 @@ include src/preload/session/local.mk
 # Companion objects: what is off by default.
 include src/preload/gpu/local.mk
 include src/preload/nvtx/local.mk
+include src/preload/python/local.mk

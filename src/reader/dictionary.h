@@ -22,9 +22,11 @@ struct sw_dictionary {
 	struct sw_map images;	    /* id -> struct sw_image_entry * */
 	struct sw_map image_hashes;
 	struct sw_trace_context *contexts[256];
-	SW_VEC(struct sw_trace_api *) apis;	/* by id */
-	SW_VEC(struct sw_trace_stack *) stacks; /* by index - 1 */
-	struct sw_map stack_hashes;		/* hash of the content -> index */
+	SW_VEC(struct sw_trace_api *) apis;	      /* by id */
+	SW_VEC(struct sw_trace_stack *) stacks;	      /* by index - 1 */
+	struct sw_map stack_hashes;		      /* hash of the content -> index */
+	SW_VEC(struct sw_trace_python_frame *) codes; /* by index - 1, without their lines */
+	struct sw_map code_hashes;
 	SW_VEC(struct sw_trace_module *) modules;
 	struct sw_map cudarts; /* base -> enum sw_cudart_link, of modules described later */
 	SW_VEC(struct sw_trace_device *) devices;
@@ -66,6 +68,8 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 	X(THREAD, thread)                                                                                              \
 	X(API, api)                                                                                                    \
 	X(STACK, stack)                                                                                                \
+	X(PYTHON_CODE, python_code)                                                                                    \
+	X(PYTHON_STACK, python_stack)                                                                                  \
 	X(MODULE, module)                                                                                              \
 	X(MODULE_GONE, module_gone)                                                                                    \
 	X(CUDART, cudart)                                                                                              \

@@ -120,6 +120,8 @@ void sw_dictionary_free(struct sw_dictionary *d)
 	sw_map_free(&d->thread_names);
 	sw_map_free(&d->functions);
 	sw_map_free(&d->stack_hashes);
+	sw_map_free(&d->code_hashes);
+	free(d->codes.at);
 	sw_map_free(&d->cudarts);
 	free(d->apis.at);
 	free(d->stacks.at);

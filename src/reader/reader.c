@@ -270,6 +270,11 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 	return stack && stack <= r->dictionary.stacks.n ? r->dictionary.stacks.at[stack - 1] : NULL;
 }
 
+bool sw_reader_has_python(const struct sw_reader *r)
+{
+	return r->dictionary.codes.n != 0;
+}
+
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id)
 {
 	return sw_map_ptr(&r->dictionary.functions, id);

@@ -57,10 +57,18 @@ struct sw_trace_thread {
 struct sw_trace_api {
 	const char *driver, *runtime; /* "" none */
 };
+struct sw_trace_python_frame {
+	const char *file, *function;
+	uint32_t line;	/* 0 unknown */
+	uint32_t entry; /* 1: the outermost that its call of _PyEval_EvalFrameDefault runs */
+};
 struct sw_trace_stack {
 	uint32_t depth, skipped;
-	const uint64_t *ips; /* return addresses, innermost first */
-	uint64_t seq;	     /* when it was first seen: which modules were mapped */
+	const uint64_t *ips;			    /* return addresses, innermost first */
+	uint64_t seq;				    /* when it was first seen: which modules were mapped */
+	const struct sw_trace_python_frame *python; /* innermost first */
+	uint32_t python_depth;
+	bool python_cut; /* outer ones were not recorded */
 };
 struct sw_trace_function {
 	uint32_t id, image;
@@ -128,6 +136,8 @@ struct sw_trace_process {
 const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32_t thread);
 const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api);
 const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack);
+/* Python frames were recorded. */
+bool sw_reader_has_python(const struct sw_reader *r);
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id);
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);
 const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id);

@@ -197,21 +197,42 @@ const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *w, 
 	return b && b->id == id ? b : NULL;
 }
 
+static void define(struct sw_map *ids, uint32_t id, uint32_t index)
+{
+	*sw_map_put(ids, id % SW_FORMAT_LIVE_IDS) = (uint64_t)id << 32 | index;
+}
+
+static uint32_t look_up(const struct sw_map *ids, uint32_t id)
+{
+	uint64_t known = sw_map_get(ids, id % SW_FORMAT_LIVE_IDS);
+	return known >> 32 == id ? (uint32_t)known : 0;
+}
+
 void sw_writer_define_stack(struct sw_writer_cursor *w, uint32_t id, uint32_t index)
 {
-	*sw_map_put(&w->stacks, id % SW_FORMAT_LIVE_IDS) = (uint64_t)id << 32 | index;
+	define(&w->stacks, id, index);
 }
 
 uint32_t sw_writer_stack(const struct sw_writer_cursor *w, uint32_t id)
 {
-	uint64_t known = sw_map_get(&w->stacks, id % SW_FORMAT_LIVE_IDS);
-	return known >> 32 == id ? (uint32_t)known : 0;
+	return look_up(&w->stacks, id);
+}
+
+void sw_writer_define_code(struct sw_writer_cursor *w, uint32_t id, uint32_t index)
+{
+	define(&w->codes, id, index);
+}
+
+uint32_t sw_writer_code(const struct sw_writer_cursor *w, uint32_t id)
+{
+	return look_up(&w->codes, id);
 }
 
 void sw_writer_free(struct sw_writer_cursor *w)
 {
 	forget_params(w);
 	sw_map_free(&w->stacks);
+	sw_map_free(&w->codes);
 	free(w->chunks.at);
 	free(w->window);
 }

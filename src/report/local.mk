@@ -13,6 +13,7 @@ libswreport_a_SOURCES = \
 	src/report/words/evidence_text.c src/report/words/evidence_text.h \
 	src/report/listing/kernel_listing.c src/report/listing/kernel_listing.h src/report/listing/kernel_listing_json.c \
 	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbols.h src/report/symbols/frames.def \
+	src/report/symbols/python_frames.c src/report/symbols/python_frames.h src/report/symbols/python_frames.def \
 	src/report/symbols/module_names.c src/report/symbols/module_names.h src/report/symbols/symbol_index.c src/report/symbols/symbol_index.h \
 	src/report/symbols/dwarf_objects.c src/report/symbols/dwarf_objects.h \
 	src/report/symbols/symbol_worker.c src/report/symbols/symbol_worker.h \

@@ -12,3 +12,19 @@ EXTRA_DIST += tests/preload/nvtx.sh tests/preload/nvtx/program.c
 TESTS += tests/preload/awkward.sh
 EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/preload/awkward/driver.c \
 	tests/preload/awkward/no_cfi.c
+check_PROGRAMS += tests/preload/python_list
+tests_preload_python_list_SOURCES = tests/preload/python_list.c
+tests_preload_python_list_LDADD = libswreport.a libswreader.a libswbase.a $(ZSTD_LIBS)
+check_PROGRAMS += tests/preload/python_lines
+tests_preload_python_lines_SOURCES = tests/preload/python_lines.c src/preload/python/source.c src/preload/python/memory.c src/preload/python/python.h
+if HAVE_CHECK
+check_PROGRAMS += tests/preload/test_python
+TESTS += tests/preload/test_python
+tests_preload_test_python_SOURCES = tests/preload/test_python.c src/preload/python/source.c src/preload/python/memory.c \
+	src/preload/python/layout.c src/preload/python/freed.c src/preload/python/python.h
+tests_preload_test_python_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_preload_test_python_LDADD = libswbase.a $(CHECK_LIBS)
+endif
+TESTS += tests/preload/python.sh
+EXTRA_DIST += tests/preload/python.sh tests/preload/python/check.py tests/preload/python/frames.py tests/preload/python/lines.py \
+	tests/preload/python/race.py tests/preload/python/sub.py

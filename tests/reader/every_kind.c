@@ -15,6 +15,8 @@ void tb_every_kind(const char *path, bool ended)
 	tb_notice(tb, "libunwind was not found.");
 	tb_clock(tb, 5000100000);
 	tb_stack(tb, 2, 0x401000ull, 0x402000ull);
+	tb_python_code(tb, 1, "/src/train \"x\".py", "Trainer.step");
+	tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 7}, 1);
 	tb_code(tb, SW_REC_CODE_LOAD, 0x7001, image);
 	tb_code(tb, SW_REC_CODE_TOUCH, 0x7002, 0);
 	tb_stream_create(tb, 0xa, 1);

@@ -192,6 +192,80 @@ START_TEST(stacks_of_all_writers_are_one_by_content)
 }
 END_TEST
 
+START_TEST(python_stacks_are_one_by_content)
+{
+	const struct sw_python_frame one[] = {{1, 7}, {2, SW_PYTHON_ENTRY | 20}};
+	const struct sw_python_frame other[] = {{2, 7}, {1, SW_PYTHON_ENTRY | 20}}; /* of a writer with other ids */
+	struct tb *tb = tb_new(path, NULL);
+	tb_python_code(tb, 1, "/src/a.py", "f");
+	tb_python_code(tb, 2, "/src/a.py", "<module>");
+	tb_stack(tb, 2, 0x1000ull, 0x2000ull);
+	tb_python_stack(tb, one, 2);
+	tb_event_create(tb, 1);
+	tb_thread(tb, 2);
+	tb_python_code(tb, 1, "/src/a.py", "<module>");
+	tb_python_code(tb, 2, "/src/a.py", "f");
+	tb_stack(tb, 2, 0x1000ull, 0x2000ull);
+	tb_python_stack(tb, other, 2);
+	tb_event_create(tb, 2);
+	tb_stack(tb, 0);
+	tb_python_stack(tb, other, 2)->flags = SW_PYTHON_CUT;
+	tb_event_create(tb, 3);
+	tb_stack(tb, 2, 0x1000ull, 0x2000ull);
+	tb_event_create(tb, 4);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	uint32_t stack = until(r, SW_REC_EVENT_CREATE).stack;
+	const struct sw_trace_stack *s = sw_reader_stack(r, stack);
+	ck_assert_uint_eq(s->depth, 2);
+	ck_assert_uint_eq(s->ips[1], 0x2000);
+	ck_assert_uint_eq(s->python_depth, 2);
+	ck_assert_str_eq(s->python[0].function, "f");
+	ck_assert_str_eq(s->python[1].file, "/src/a.py");
+	ck_assert_uint_eq(s->python[1].line, 20);
+	ck_assert(!s->python[0].entry && s->python[1].entry && !s->python_cut);
+	ck_assert_uint_eq(until(r, SW_REC_EVENT_CREATE).stack, stack);
+	s = sw_reader_stack(r, until(r, SW_REC_EVENT_CREATE).stack);
+	ck_assert(s->python_cut && s->depth == 0 && s->python_depth == 2);
+	s = sw_reader_stack(r, until(r, SW_REC_EVENT_CREATE).stack);
+	ck_assert(s->python_depth == 0 && s->depth == 2);
+	ck_assert(sw_reader_has_python(r));
+	read_all(r);
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(python_stacks_that_lie_are_damage)
+{
+	const struct sw_python_frame lost = {77, SW_PYTHON_ENTRY | 3};
+	struct tb *tb = tb_new(path, NULL);
+	tb_python_code(tb, 1, "/src/a.py", "f")->file_bytes = 4000;
+	tb_python_code(tb, 2, "/src/a.py", "f")->function_bytes = UINT32_MAX;
+	tb_python_code(tb, 0, "/src/a.py", "f");
+	tb_python_stack(tb, &lost, 1)->depth = UINT32_MAX;
+	tb_stack(tb, 0);
+	tb_python_stack(tb, &lost, 1)->id = 0;
+	tb_stack(tb, 0);
+	tb_python_stack(tb, &lost, 1); /* of code that is not there: the frame remains, without a name */
+	tb_event_create(tb, 1);
+	tb_python_stack(tb, &lost, 1); /* within another one */
+	tb_event_create(tb, 2);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	const struct sw_trace_stack *s = sw_reader_stack(r, until(r, SW_REC_EVENT_CREATE).stack);
+	ck_assert_uint_eq(s->python_depth, 1);
+	ck_assert_str_eq(s->python[0].file, "");
+	ck_assert_uint_eq(s->python[0].line, 0);
+	ck_assert_ptr_null(sw_reader_stack(r, until(r, SW_REC_EVENT_CREATE).stack));
+	read_all(r);
+	ck_assert(damage_says(r, "PYTHON_CODE record"));
+	ck_assert(damage_says(r, "PYTHON_STACK record"));
+	ck_assert(!sw_reader_has_python(r));
+	sw_reader_close(r);
+}
+END_TEST
+
 START_TEST(parameter_blocks_follow_their_writer_and_may_be_redefined)
 {
 	struct tb *tb = tb_new(path, NULL);
@@ -617,6 +691,8 @@ int main(void)
 	tcase_add_test(tc, records_of_many_writers_come_in_the_order_of_the_process);
 	tcase_add_test(tc, dictionaries_hold_what_was_described);
 	tcase_add_test(tc, stacks_of_all_writers_are_one_by_content);
+	tcase_add_test(tc, python_stacks_are_one_by_content);
+	tcase_add_test(tc, python_stacks_that_lie_are_damage);
 	tcase_add_test(tc, parameter_blocks_follow_their_writer_and_may_be_redefined);
 	tcase_add_test(tc, modules_are_found_by_address_and_time);
 	tcase_add_test(tc, images_are_put_together_and_equal_ones_held_once);

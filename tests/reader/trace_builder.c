@@ -272,6 +272,31 @@ uint32_t tb_stack(struct tb *tb, uint32_t depth, ...)
 	return tb->stack = (uint32_t)*id;
 }
 
+struct sw_rec_python_code *tb_python_code(struct tb *tb, uint32_t id, const char *file, const char *function)
+{
+	const uint32_t file_bytes = (uint32_t)strlen(file), function_bytes = (uint32_t)strlen(function);
+	struct sw_rec_python_code *r = tb_add(tb, SW_REC_PYTHON_CODE, sizeof *r + file_bytes + function_bytes, false);
+	r->id = id;
+	r->first_line = 1;
+	r->file_bytes = file_bytes;
+	r->function_bytes = function_bytes;
+	memcpy(r + 1, file, file_bytes);
+	memcpy((char *)(r + 1) + file_bytes, function, function_bytes);
+	return r;
+}
+
+struct sw_rec_python_stack *tb_python_stack(struct tb *tb, const struct sw_python_frame *frames, uint32_t n)
+{
+	struct sw_rec_python_stack *r = tb_add(tb, SW_REC_PYTHON_STACK, sizeof *r + n * sizeof *frames, false);
+	r->id = ++tb->current->n_stacks;
+	r->native = tb->stack;
+	r->depth = n;
+	if (n)
+		memcpy(r + 1, frames, n * sizeof *frames);
+	tb->stack = r->id;
+	return r;
+}
+
 struct sw_rec_module *tb_module(struct tb *tb, uint64_t base, uint64_t end, const char *path)
 {
 	size_t n = strlen(path);

@@ -75,6 +75,10 @@ void tb_writer(struct tb *tb, uint32_t writer); /* switches without any record *
 uint16_t tb_api(struct tb *tb, const char *driver, const char *runtime);
 void tb_call(struct tb *tb, const char *driver, const char *runtime);
 uint32_t tb_stack(struct tb *tb, uint32_t depth, ...); /* depth x uint64_t; 0: no stack from now on */
+/* Code of a Python function; its id is of the current writer. */
+struct sw_rec_python_code *tb_python_code(struct tb *tb, uint32_t id, const char *file, const char *function);
+/* Python frames (innermost first, n may be 0) over the current stack: the calls that follow come from there. */
+struct sw_rec_python_stack *tb_python_stack(struct tb *tb, const struct sw_python_frame *frames, uint32_t n);
 struct sw_rec_module *tb_module(struct tb *tb, uint64_t base, uint64_t end, const char *path);
 struct sw_rec_module *tb_module_gone(struct tb *tb, uint64_t base);
 struct sw_rec_cudart *tb_cudart(struct tb *tb, uint64_t module_base, enum sw_cudart_link link, const char *path);

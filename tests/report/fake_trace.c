@@ -31,6 +31,8 @@ static const struct {
 	{0x4010a0, {"main", "/src/race.cu", 33, false}},
 	{0x501010, {"_ZN2at4_ops5copy_4callERNS_6TensorE", NULL, 0, false}},
 	{0x501020, {"_ZN3c1010Dispatcher4callEv", NULL, 0, false}},
+	{0x501030, {"_ZN5torch8autograd6Engine11thread_mainEv", NULL, 0, false}},
+	{0x501040, {"_ZN5torch8autograd6python12PythonEngine11thread_initEv", NULL, 0, false}},
 	{0x601010, {"_PyEval_EvalFrameDefault", NULL, 0, false}},
 	{0x601020, {"PyObject_Call", NULL, 0, false}},
 	{0x701010, {"cudaStreamCreate", NULL, 0, false}},
@@ -141,6 +143,20 @@ const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64
 	return NULL;
 }
 
+bool sw_reader_has_python(const struct sw_reader *r)
+{
+	(void)r;
+	return fake_trace.python;
+}
+
+#define STACK(addresses, cut)                                                                                          \
+	{                                                                                                              \
+		.depth = N(addresses), .skipped = (cut), .ips = (addresses), .seq = 1                                  \
+	}
+#define PYTHON(addresses, frames)                                                                                      \
+	{                                                                                                              \
+		.depth = N(addresses), .ips = (addresses), .seq = 1, .python = (frames), .python_depth = N(frames)     \
+	}
 const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack)
 {
 	static const uint64_t fill[] = {0x401081, 0x401011, 0x401021, 0x401051};
@@ -153,16 +169,38 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 	static const uint64_t stripped[] = {0x800020, 0x800030, 0x800040, 0x601011,
 					    0x601021, 0x900010, 0x900020, 0x401099};
 	static const uint64_t library[] = {0x800020, 0x800030};
+	static const uint64_t evaluated[] = {0x401071, 0x401061, 0x501011, 0x601011, 0x601021, 0x601011};
+	static const uint64_t plain[] = {0x501011, 0x601021, 0x601021, 0x900010};
+	static const uint64_t own[] = {0x401071, 0x401061, 0x401031, 0x601011};
+	static const uint64_t autograd[] = {0x401071, 0x401061, 0x501011, 0x501031, 0x501041};
+	static const struct sw_trace_python_frame at_copy[] = {
+		{"/usr/lib/python3/dist-packages/torch/_tensor.py", "Tensor.copy", 90, 0},
+		{"/home/u/train.py", "step", 20, 1},
+		{"/home/u/train.py", "<module>", 44, 1}};
+	static const struct sw_trace_python_frame at_fill[] = {
+		{"/usr/lib/python3/dist-packages/torch/_tensor.py", "Tensor.copy", 90, 0},
+		{"/home/u/train.py", "step", 17, 1},
+		{"/home/u/train.py", "<module>", 44, 1}};
+	static const struct sw_trace_python_frame lost_code[] = {
+		{"", "", 0, 0}, {"/usr/lib/python3/dist-packages/torch/_tensor.py", "Tensor.copy", 90, 1}};
+	static const struct sw_trace_python_frame at_own[] = {{"/home/u/train.py", "step", 20, 1}};
 	static const struct sw_trace_stack stacks[] = {
-		[FAKE_AT_FILL] = {N(fill), 0, fill, 1},
-		[FAKE_AT_SCALE] = {N(scale), 0, scale, 1},
-		[FAKE_AT_COPY] = {N(copy), 2, copy, 1},
-		[FAKE_AT_CREATE] = {N(create), 0, create, 1},
-		[FAKE_AT_PYTHON] = {N(python), UINT32_MAX, python, 1},
-		[FAKE_AT_NOWHERE] = {N(nowhere), 0, nowhere, 1},
-		[FAKE_AT_RUNTIME] = {N(runtime), 0, runtime, 1},
-		[FAKE_AT_STRIPPED] = {N(stripped), 0, stripped, 1},
-		[FAKE_AT_LIBRARY] = {N(library), 0, library, 1},
+		[FAKE_AT_FILL] = STACK(fill, 0),
+		[FAKE_AT_SCALE] = STACK(scale, 0),
+		[FAKE_AT_COPY] = STACK(copy, 2),
+		[FAKE_AT_CREATE] = STACK(create, 0),
+		[FAKE_AT_PYTHON] = STACK(python, UINT32_MAX),
+		[FAKE_AT_NOWHERE] = STACK(nowhere, 0),
+		[FAKE_AT_RUNTIME] = STACK(runtime, 0),
+		[FAKE_AT_STRIPPED] = STACK(stripped, 0),
+		[FAKE_AT_LIBRARY] = STACK(library, 0),
+		[FAKE_AT_PY_COPY] = PYTHON(evaluated, at_copy),
+		[FAKE_AT_PY_FILL] = PYTHON(evaluated, at_fill),
+		[FAKE_AT_PY_PLAIN] = PYTHON(plain, at_copy),
+		[FAKE_AT_PY_NONE] = {.ips = plain, .python = at_copy, .python_depth = N(at_copy), .python_cut = true},
+		[FAKE_AT_PY_LOST] = PYTHON(evaluated, lost_code),
+		[FAKE_AT_PY_OWN] = PYTHON(own, at_own),
+		[FAKE_AT_AUTOGRAD] = STACK(autograd, 0),
 	};
 	static struct sw_trace_stack lines[FAKE_LINES];
 	static uint64_t line_ips[FAKE_LINES];
@@ -170,7 +208,7 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 	if (stack >= FAKE_AT_LINE && stack < FAKE_AT_LINE + FAKE_LINES) {
 		const uint32_t line = stack - FAKE_AT_LINE;
 		line_ips[line] = LINES_AT + line + 1;
-		lines[line] = (struct sw_trace_stack){1, 0, &line_ips[line], 1};
+		lines[line] = (struct sw_trace_stack){.depth = 1, .ips = &line_ips[line], .seq = 1};
 		return &lines[line];
 	}
 	return stack && stack < N(stacks) ? &stacks[stack] : NULL;

@@ -14,7 +14,7 @@
 
 /* What differs from test to test; zero is a run that ended in order. */
 struct fake_trace {
-	bool crashed, torch, changed, packed;
+	bool crashed, torch, changed, packed, python;
 	const char *notice, *damage;
 };
 extern struct fake_trace fake_trace;
@@ -32,15 +32,23 @@ enum {
 };
 enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE, FAKE_LONG, FAKE_WORD };
 enum {
-	FAKE_AT_FILL = 1,   /* main() -> launch of fill, race.cu:31 */
-	FAKE_AT_SCALE,	    /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
-	FAKE_AT_COPY,	    /* main() -> cudaMemcpy of a static cudart, race.cu:40 */
-	FAKE_AT_CREATE,	    /* main() -> cudaStreamCreate, race.cu:12 */
-	FAKE_AT_PYTHON,	    /* torch and python frames */
-	FAKE_AT_NOWHERE,    /* no module, no symbol */
-	FAKE_AT_RUNTIME,    /* frames of CUDA alone */
-	FAKE_AT_STRIPPED,   /* nameless frames of a library, Python, nameless ones of libc and _start */
-	FAKE_AT_LIBRARY,    /* nameless frames of a library alone */
+	FAKE_AT_FILL = 1, /* main() -> launch of fill, race.cu:31 */
+	FAKE_AT_SCALE,	  /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */
+	FAKE_AT_COPY,	  /* main() -> cudaMemcpy of a static cudart, race.cu:40 */
+	FAKE_AT_CREATE,	  /* main() -> cudaStreamCreate, race.cu:12 */
+	FAKE_AT_PYTHON,	  /* torch and python frames */
+	FAKE_AT_NOWHERE,  /* no module, no symbol */
+	FAKE_AT_RUNTIME,  /* frames of CUDA alone */
+	FAKE_AT_STRIPPED, /* nameless frames of a library, Python, nameless ones of libc and _start */
+	FAKE_AT_LIBRARY,  /* nameless frames of a library alone */
+	/* With Python frames: train.py is the user's, _tensor.py is PyTorch's. */
+	FAKE_AT_PY_COPY,    /* <module> -> step, train.py:20 -> _tensor.py -> copy */
+	FAKE_AT_PY_FILL,    /* <module> -> step, train.py:17 -> _tensor.py -> copy */
+	FAKE_AT_PY_PLAIN,   /* the same as PY_COPY of an interpreter without names */
+	FAKE_AT_PY_NONE,    /* no native frames */
+	FAKE_AT_PY_LOST,    /* a frame whose code was lost, and PyTorch's */
+	FAKE_AT_PY_OWN,	    /* main() of race.cu:40 called by step, train.py:20 */
+	FAKE_AT_AUTOGRAD,   /* PyTorch's thread of backward passes */
 	FAKE_AT_LINE = 1000 /* + n: main() -> /src/many.cu:n */
 };
 #define FAKE_LINES 200u

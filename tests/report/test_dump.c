@@ -83,10 +83,11 @@ START_TEST(every_record_is_one_line_with_its_fields)
 	SW_RECORDS(X)
 #undef X
 	ck_assert_uint_eq(count(text, "\n"), records + 1);
-	char first[64];
-	snprintf(first, sizeof first, "TRACE version=%d.%d flags=CLOSED|GPU pid=1000 ", SW_FORMAT_MAJOR,
-		 SW_FORMAT_MINOR);
-	ck_assert(!strncmp(text, first, strlen(first)));
+	char head[64];
+	snprintf(head, sizeof head, "TRACE version=%d.%d flags=CLOSED|GPU pid=1000 ", SW_FORMAT_MAJOR, SW_FORMAT_MINOR);
+	ck_assert(!strncmp(text, head, strlen(head)));
+	ck_assert(holds(text, " id=1 first_line=1 file=\"/src/train \\\"x\\\".py\" function=\"Trainer.step\"\n"));
+	ck_assert(holds(text, " id=2 native=1 python_flags=0x0 frames="));
 	ck_assert(holds(text, "\nMODULE seq="));
 	ck_assert(holds(
 		text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));

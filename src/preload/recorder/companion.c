@@ -36,6 +36,18 @@ static void file_flags(uint32_t flags)
 		__atomic_fetch_or(&sw_trace.header->flags, flags, __ATOMIC_RELAXED);
 }
 
+sw_companion_stacks *sw_companion_join;
+
+static void stacks(sw_companion_stacks *join)
+{
+	__atomic_store_n(&sw_companion_join, join, __ATOMIC_RELEASE);
+}
+
+static void commit(struct sw_writer *w)
+{
+	sw_writer_commit(w);
+}
+
 static const struct sw_companion companion = {
 	.enter = sw_call_enter,
 	.record = sw_call_record,
@@ -57,6 +69,9 @@ static const struct sw_companion companion = {
 	.options = sw_preload_options,
 	.header = header,
 	.file_flags = file_flags,
+	.stacks = stacks,
+	.writer_describe = sw_writer_describe,
+	.writer_commit = commit,
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

@@ -11,7 +11,9 @@
 
 #include "preload/recorder/recorder.h"
 
-#define SW_COMPANION_VERSION 4u /* both sides are built together: any difference is a mixed installation */
+struct sw_writer;
+
+#define SW_COMPANION_VERSION 5u /* both sides are built together: any difference is a mixed installation */
 
 /* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA. */
 struct sw_companion_hooks {
@@ -28,6 +30,10 @@ struct sw_companion_hooks {
 extern const struct sw_companion_hooks *sw_companion_hooks;
 
 extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
+
+/* Called with the id of each call's native stack while the writer is being changed; returns the id to record. */
+typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
+extern sw_companion_stacks *sw_companion_join; /* NULL: none */
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -50,6 +56,10 @@ struct sw_companion {
 	const struct sw_preload_options *(*options)(void);
 	const struct sw_file_header *(*header)(void); /* NULL: no trace */
 	void (*file_flags)(uint32_t flags);	      /* adds SW_FILE_* to the header */
+	void (*stacks)(sw_companion_stacks *join);
+	/* For that function: sw_writer_describe(), sw_writer_commit(). */
+	struct sw_rec *(*writer_describe)(struct sw_writer *w, enum sw_rec_kind kind, size_t bytes, bool ordered);
+	void (*writer_commit)(struct sw_writer *w);
 };
 
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */

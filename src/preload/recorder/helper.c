@@ -30,23 +30,34 @@
 static _Atomic uint32_t loader_done;
 static bool simulated;
 
-/* libsyncwatch-gpu.so lies next to us.  Before the first CUDA call goes on, so that no work is missed. */
-static void load_gpu(void)
+/* A companion that lies next to us: loads it and calls the function that it exports. */
+static bool load_companion(const char *file, const char *name)
 {
 	char path[2048];
 	const char *own = sw_modules_own_path(), *slash = strrchr(own, '/');
 	void (*start)(const struct sw_companion *) = NULL;
-	if (!slash ||
-	    (size_t)snprintf(path, sizeof path, "%.*s/libsyncwatch-gpu.so", (int)(slash - own), own) >= sizeof path)
-		return;
+	if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own), own, file) >= sizeof path)
+		return true;
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle)
-		start = (__typeof__(start))dlsym(handle, "syncwatch_gpu_start");
+		start = (__typeof__(start))dlsym(handle, name);
 	if (start)
 		start(syncwatch_companion(SW_COMPANION_VERSION));
-	else
+	return start != NULL;
+}
+
+/* Before the first CUDA call goes on, so that no work is missed. */
+static void load_gpu(void)
+{
+	if (!load_companion("libsyncwatch-gpu.so", "syncwatch_gpu_start"))
 		sw_notice("GPU time stamps: not recorded, libsyncwatch-gpu.so is missing: syncwatch was built without "
 			  "CUPTI");
+}
+
+static void load_python(void)
+{
+	if (dlsym(RTLD_DEFAULT, "PyCode_Type") && !load_companion("libsyncwatch-python.so", "syncwatch_python_start"))
+		sw_notice("Python lines: not recorded, libsyncwatch-python.so is missing");
 }
 
 static void use_loader(void)
@@ -55,6 +66,8 @@ static void use_loader(void)
 		load_gpu();
 	if (sw_preload_options()->stacks && !sw_unwind_loaded())
 		sw_unwind_load();
+	if (sw_preload_options()->stacks)
+		load_python();
 	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	if (cuda) {
 		simulated = dlsym(cuda, "syncwatch_simulated_cuda") != NULL;

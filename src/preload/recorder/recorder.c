@@ -88,6 +88,9 @@ static inline void begin(struct sw_thread *t, struct sw_call *call, uint16_t api
 	w->calls[api < SW_API_IDS ? api : 0]++;
 	t->calls++;
 	call->stack = sw_stack_capture(w, frame);
+	sw_companion_stacks *join = __atomic_load_n(&sw_companion_join, __ATOMIC_ACQUIRE);
+	if (join)
+		call->stack = join(w, call->stack);
 	call->t0 = sw_clock_ticks();
 	busy(t, 0);
 }

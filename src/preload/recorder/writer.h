@@ -20,6 +20,7 @@
 #define SW_API_IDS 2048u /* calls of entry points above are counted under 0 */
 
 struct sw_stack_cache;
+struct sw_python_stacks;
 
 struct sw_writer {
 	uint8_t *base;		  /* chunk, NULL: none yet */
@@ -40,6 +41,7 @@ struct sw_writer {
 	struct sw_writer *next_free; /* list of writers without a thread */
 	struct sw_writer *next;	     /* list of all writers */
 	struct sw_stack_cache *stacks;
+	struct sw_python_stacks *python; /* of libsyncwatch-python.so */
 	struct sw_intern stack_ids, param_ids;
 	uint32_t failed[SW_API_IDS];
 	uint64_t calls[SW_API_IDS];

@@ -39,11 +39,12 @@ enum how {
 	ACTIVITY_WHAT,
 	TAILS,
 	TEXT = TAILS,
-	ARGS,	/* texts, each followed by a NUL */
-	WORDS,	/* u64 each */
-	BYTES8, /* bytes, padded to 8 in the file */
-	PARAMS, /* struct sw_param each */
-	COUNTS, /* struct sw_count each */
+	ARGS,	       /* texts, each followed by a NUL */
+	WORDS,	       /* u64 each */
+	BYTES8,	       /* bytes, padded to 8 in the file */
+	PARAMS,	       /* struct sw_param each */
+	COUNTS,	       /* struct sw_count each */
+	PYTHON_FRAMES, /* struct sw_python_frame each: code:line, "e" after those with SW_PYTHON_ENTRY */
 };
 
 static const struct {
@@ -157,6 +158,7 @@ static size_t print_tail(FILE *out, const struct field *f, const unsigned char *
 {
 	const struct sw_param *param = (const void *)at;
 	const struct sw_count *count = (const void *)at;
+	const struct sw_python_frame *frame = (const void *)at;
 	switch (f->how) {
 	case WORDS:
 		print_list(out, at, n, 8, ",", "0x");
@@ -173,6 +175,11 @@ static size_t print_tail(FILE *out, const struct field *f, const unsigned char *
 			fprintf(out, "%s%u:%" PRIu64 ":%u", i ? "," : "", count[i].api, count[i].calls,
 				count[i].failed);
 		return n * sizeof *count;
+	case PYTHON_FRAMES:
+		for (size_t i = 0; i < n; i++)
+			fprintf(out, "%s%u:%u%s", i ? "," : "", frame[i].code, frame[i].line & ~SW_PYTHON_ENTRY,
+				frame[i].line & SW_PYTHON_ENTRY ? "e" : "");
+		return n * sizeof *frame;
 	case ARGS:
 		print_args(out, at, n);
 		return n;

@@ -27,14 +27,33 @@ static bool shares(const struct sw_stack_view *view, const struct sw_frame *fram
 	return false;
 }
 
-/* A line of one's own beats a library's, a name beats none. */
+/* A line of one's own beats a library's, a name beats none; Python's line leads, it is where the program was written.
+ */
+enum { NAMELESS, MACHINERY, NAMED, PYTHON_LIBRARY, OWN, OWN_PYTHON };
 static int quality(const struct sw_frame *frame)
 {
 	if (frame->file && frame->line && frame->role == SW_FRAME_USER)
-		return foreign(frame->file) ? 2 : 3;
+		return foreign(frame->file) ? NAMED : OWN;
 	if (!frame->base)
-		return 0;
-	return frame->role == SW_FRAME_USER ? 2 : 1;
+		return NAMELESS;
+	switch (frame->role) {
+	case SW_FRAME_PYTHON:
+		return OWN_PYTHON;
+	case SW_FRAME_PYTHON_LIBRARY:
+	case SW_FRAME_AUTOGRAD:
+		return PYTHON_LIBRARY;
+	case SW_FRAME_USER:
+		return NAMED;
+	default:
+		return MACHINERY;
+	}
+}
+
+/* A frame that the other side does not have beats one that both have, unless that one is the author's alone. */
+static bool beats(const struct sw_frame *best, const struct sw_frame *shared)
+{
+	const int a = quality(best), b = quality(shared);
+	return a >= b || (a >= OWN && b >= OWN);
 }
 
 const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_access *access,
@@ -50,7 +69,7 @@ const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_acces
 		if (quality(frame) > (*slot ? quality(*slot) : 0))
 			*slot = frame;
 	}
-	return best && (!shared || quality(best) >= quality(shared)) ? best : shared;
+	return best && (!shared || beats(best, shared)) ? best : shared;
 }
 
 const char *sw_place_brief(struct sw_names *names, const struct sw_frame *frame)
@@ -77,7 +96,7 @@ const char *sw_place_full(struct sw_names *names, const struct sw_frame *frame)
 uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_frame *frame = sw_place_of(names, access, NULL);
-	if (frame && frame->file && frame->line && frame->role == SW_FRAME_USER) {
+	if (frame && frame->file && frame->line && (frame->role == SW_FRAME_USER || frame->role == SW_FRAME_PYTHON)) {
 		uint64_t hash = sw_hash_bytes(SW_FNV_START, frame->file, strlen(frame->file));
 		return sw_hash_u64(hash + (uint64_t)frame->line);
 	}
@@ -85,11 +104,19 @@ uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access)
 	return access->stack ? sw_hash_u64((uint64_t)access->stack << 8 | 1) : 0;
 }
 
-static bool in_stack(const struct sw_names *names, uint32_t stack, uint64_t ip)
+/* Of native frames the addresses will do: stacks that no report shows need no names. */
+static bool in_stack(const struct sw_names *names, uint32_t stack, const struct sw_frame *frame)
 {
 	const struct sw_trace_stack *other = sw_reader_stack(names->reader, stack);
 	for (uint32_t i = 0; other && i < other->depth; i++)
-		if (other->ips[i] == ip)
+		if (other->ips[i] == frame->ip)
+			return true;
+	if (!other || !other->python_depth ||
+	    (frame->role != SW_FRAME_PYTHON && frame->role != SW_FRAME_PYTHON_LIBRARY))
+		return false;
+	const struct sw_symbol_frames *frames = sw_symbols_stack(names->symbols, stack);
+	for (size_t i = 0; i < frames->n; i++)
+		if (frames->at[i].ip == frame->ip)
 			return true;
 	return false;
 }
@@ -103,20 +130,31 @@ static const struct sw_frame *at_home(const struct sw_names *names, const struct
 	return NULL;
 }
 
-const struct sw_frame *sw_place_made(struct sw_names *names, uint32_t stack, const uint32_t *stacks, size_t n)
+/* The first frame of this role that the other stacks do not have. */
+static const struct sw_frame *alone_here(const struct sw_names *names, const struct sw_stack_view *view,
+					 enum sw_frame_role role, uint32_t stack, const uint32_t *stacks, size_t n)
 {
-	struct sw_stack_view view = sw_stack_view(names, stack, 0);
-	bool alone = true;
-	for (size_t k = 0; k < n; k++)
-		alone &= stacks[k] == stack;
-	const struct sw_frame *home = alone ? at_home(names, &view) : NULL;
-	for (size_t i = 0; i < view.n && !home; i++) {
-		const struct sw_frame *frame = view.at[i].frame;
-		bool shared = !frame->base || frame->role != SW_FRAME_USER;
+	for (size_t i = 0; i < view->n; i++) {
+		const struct sw_frame *frame = view->at[i].frame;
+		bool shared = !frame->base || frame->role != role;
 		for (size_t k = 0; k < n && !shared; k++)
-			shared = stacks[k] != stack && in_stack(names, stacks[k], frame->ip);
+			shared = stacks[k] != stack && in_stack(names, stacks[k], frame);
 		if (!shared)
 			return frame;
 	}
-	return home ? home : sw_stack_site(names, stack, 0);
+	return NULL;
+}
+
+const struct sw_frame *sw_place_made(struct sw_names *names, uint32_t stack, const uint32_t *stacks, size_t n)
+{
+	struct sw_stack_view view = sw_stack_view(names, stack, 0);
+	const struct sw_frame *site = sw_stack_site(names, stack, 0);
+	const bool python = site && (site->role == SW_FRAME_PYTHON || site->role == SW_FRAME_PYTHON_LIBRARY);
+	bool alone = true;
+	for (size_t k = 0; k < n; k++)
+		alone &= stacks[k] == stack;
+	const struct sw_frame *made = alone ? at_home(names, &view) : NULL;
+	if (!made)
+		made = alone_here(names, &view, python ? site->role : SW_FRAME_USER, stack, stacks, n);
+	return made ? made : site;
 }

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static bool hidden(const struct sw_frame *frame, const char *kernel)
+/* `python`: the stack has Python frames, and the interpreter's functions say less. */
+static bool hidden(const struct sw_frame *frame, const char *kernel, bool python)
 {
 	switch (frame->role) {
 	case SW_FRAME_RUNTIME:
@@ -16,7 +17,11 @@ static bool hidden(const struct sw_frame *frame, const char *kernel)
 		/* The host function that carries the kernel's name is nvcc's: it only launches. */
 		return kernel && frame->symbol && strcmp(frame->symbol, kernel) == 0;
 	case SW_FRAME_INTERPRETER:
+		return python;
 	case SW_FRAME_DISPATCH:
+	case SW_FRAME_PYTHON:
+	case SW_FRAME_PYTHON_LIBRARY:
+	case SW_FRAME_AUTOGRAD:
 		return false;
 	}
 	return false;
@@ -46,8 +51,10 @@ static size_t without_start(const struct sw_symbol_frames *frames)
 /* Does the frame go into the line of the one before it? */
 static bool folds(const struct sw_frame *line, const struct sw_frame *frame)
 {
-	if (line->role != frame->role)
+	if (line->role != frame->role || frame->role == SW_FRAME_PYTHON)
 		return false;
+	if (frame->role == SW_FRAME_PYTHON_LIBRARY && !line->base)
+		return false; /* its code was lost */
 	if (frame->role != SW_FRAME_USER)
 		return true;
 	return !line->function && !frame->function && strcmp(line->module, frame->module) == 0 && frame->module[0];
@@ -64,11 +71,11 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 	for (size_t i = 0, n = without_start(frames); i < n; i++) {
 		const struct sw_frame *frame = &frames->at[i];
 		struct sw_stack_line *last = view.n ? &lines[view.n - 1] : NULL;
-		if (hidden(frame, info ? info->name : NULL))
+		if (hidden(frame, info ? info->name : NULL, frames->python))
 			continue;
 		if (last && folds(last->frame, frame)) {
 			last->folded++;
-			last->mixed |= strcmp(last->frame->module, frame->module) != 0;
+			last->mixed |= !frame->module[0] || strcmp(last->frame->module, frame->module) != 0;
 		} else {
 			lines[view.n++] = (struct sw_stack_line){.frame = frame};
 		}
@@ -82,18 +89,17 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 
 const struct sw_frame *sw_stack_site(struct sw_names *names, uint32_t stack, uint32_t function)
 {
+	static const enum sw_frame_role order[] = {SW_FRAME_PYTHON, SW_FRAME_PYTHON_LIBRARY, SW_FRAME_AUTOGRAD,
+						   SW_FRAME_USER};
 	struct sw_stack_view view = sw_stack_view(names, stack, function);
-	const struct sw_frame *second = NULL;
-	for (size_t i = 0; i < view.n; i++) {
-		const struct sw_frame *frame = view.at[i].frame;
-		if (!frame->base)
-			continue;
-		if (frame->role == SW_FRAME_USER)
-			return frame;
-		if (!second)
-			second = frame;
-	}
-	return second;
+	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+		for (size_t i = 0; i < view.n; i++)
+			if (view.at[i].frame->base && view.at[i].frame->role == order[k])
+				return view.at[i].frame;
+	for (size_t i = 0; i < view.n; i++)
+		if (view.at[i].frame->base)
+			return view.at[i].frame;
+	return NULL;
 }
 
 const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, uint32_t function)

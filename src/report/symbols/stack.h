@@ -19,13 +19,18 @@ struct sw_stack_view {
 
 /*
  * Frames of CUDA's libraries, of syncwatch, of nvcc's launch stubs and of the C library's start are left out; runs of
- * interpreter or dispatcher frames (frames.def), and of frames without a name in one module, show their innermost one.
+ * interpreter or dispatcher frames (frames.def), of Python frames that are not the user's own (python_frames.def), and
+ * of frames without a name in one module, show their innermost one.  The interpreter's are left out beside Python's.
  * When nothing would remain, all are shown.
  * `function`: kernel of the access, whose host-side stub is left out too; 0 none.  Lives as long as the names.
  */
 struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint32_t function);
 
-/* The frame to look at first: the innermost of the user's own, else of an interpreter; NULL when none has a name. */
+/*
+ * The frame to look at first.  Where Python ran: the innermost of the user's own Python code, else the innermost of
+ * Python; "autograd thread" where PyTorch's engine works on its own.  Else the innermost of the user's own, else of an
+ * interpreter; NULL when none has a name.
+ */
 const struct sw_frame *sw_stack_site(struct sw_names *names, uint32_t stack, uint32_t function);
 /* The innermost visible frame whose module is known, named or not; NULL none. */
 const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, uint32_t function);

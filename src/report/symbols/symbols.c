@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/module_names.h"
+#include "report/symbols/python_frames.h"
 
 /* The frames at one address: one, or more where functions are inlined. */
 struct place {
@@ -187,15 +188,16 @@ const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint
 	if (frames)
 		return frames;
 
-	SW_VEC(struct sw_frame) all = {0};
+	sw_frame_vec all = {0};
 	for (uint32_t i = 0; i < recorded->depth; i++) {
 		const struct place *place = place_of(symbols, recorded->ips[i], recorded->seq);
 		for (size_t k = 0; k < place->n; k++)
 			*sw_vec_push(&all) = place->frames[k];
 	}
 	frames = sw_arena_alloc(&symbols->arena, sizeof *frames);
+	frames->python = sw_python_frames_join(symbols->reader, recorded, &all);
 	frames->n = all.n;
-	frames->skipped = recorded->skipped;
+	frames->skipped = !frames->python ? recorded->skipped : recorded->python_cut ? UINT32_MAX : 0;
 	if (all.n) {
 		struct sw_frame *copy = sw_arena_alloc(&symbols->arena, all.n * sizeof *copy);
 		memcpy(copy, all.at, all.n * sizeof *copy);

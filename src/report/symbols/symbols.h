@@ -22,11 +22,15 @@ enum sw_frame_role {
 	SW_FRAME_STUB,
 	SW_FRAME_START,
 	SW_FRAME_INTERPRETER,
-	SW_FRAME_DISPATCH
+	SW_FRAME_DISPATCH,
+	SW_FRAME_PYTHON,	 /* Python code of the user's own */
+	SW_FRAME_PYTHON_LIBRARY, /* Python code of packages, of the standard library, or generated */
+	SW_FRAME_AUTOGRAD	 /* a thread of PyTorch's that runs backward passes */
 };
 
 struct sw_frame {
-	uint64_t ip;	      /* return address; an inlined frame shares it with the function that it is inlined into */
+	uint64_t ip; /* return address; an inlined frame shares it with the function that it is inlined into; of Python:
+			the same for the same line, and no address */
 	const char *symbol;   /* as in the symbol table; NULL unknown */
 	const char *function; /* demangled; NULL unknown */
 	const char *base;     /* the function without types and arguments; NULL unknown */
@@ -42,6 +46,7 @@ struct sw_symbol_frames {
 	const struct sw_frame *at; /* innermost first */
 	size_t n;
 	uint32_t skipped; /* frames that the recorder cut off; UINT32_MAX: unknown many */
+	bool python;	  /* Python frames stand where the interpreter ran them */
 };
 
 struct sw_symbols;

@@ -44,7 +44,8 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 		if (!module)
 			module = sw_stack_module(t->names, finding->access[i].stack, finding->access[i].function);
 	}
-	if (site && site->role == SW_FRAME_USER && site->file)
+	const bool python = site && (site->role == SW_FRAME_PYTHON || site->role == SW_FRAME_PYTHON_LIBRARY);
+	if (site && (python || site->role == SW_FRAME_USER) && site->file)
 		return sw_names_format(t->names, "at %s in %s", sw_place_full(t->names, site), site->base);
 	if (site && site->role == SW_FRAME_USER)
 		return sw_names_format(t->names, "in %s (%s)", site->base, site->module);

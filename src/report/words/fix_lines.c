@@ -117,9 +117,11 @@ static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct 
 	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
 }
 
+/* Can a line of C stand there? */
 static bool has_line(const struct sw_frame *frame)
 {
-	return frame && frame->file && frame->line;
+	return frame && frame->file && frame->line && frame->role != SW_FRAME_PYTHON &&
+	       frame->role != SW_FRAME_PYTHON_LIBRARY;
 }
 
 void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/python/python.h"
+
+#include "base/hash.h"
+
+#define RING	256u
+#define WATCHED (1u << 15)
+#define GONE	1u /* in place of a code object that ended: a search goes on past it */
+
+uint64_t sw_python_freed_count;
+
+static void (*original)(void *code);
+
+/* The one that took a number writes its entry after it: who comes in between finds none, and takes all for gone.  No
+   lock: a child that is forked meanwhile would wait for it for ever. */
+static struct {
+	uint64_t n; /* 1 + the number that was given to it, 0: being written */
+	const void *code;
+} ring[RING];
+
+/* Open addressing. No entry is removed, so that threads need no lock; when it is full every end counts. */
+static uint64_t watched[WATCHED];
+static uint32_t used;
+static bool full;
+
+static void publish(const void *code)
+{
+	const uint64_t n = __atomic_fetch_add(&sw_python_freed_count, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring[n % RING].n, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring[n % RING].code, code, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring[n % RING].n, n + 1, __ATOMIC_SEQ_CST);
+}
+
+const void *sw_python_freed_at(uint64_t n)
+{
+	if (__atomic_load_n(&ring[n % RING].n, __ATOMIC_ACQUIRE) != n + 1)
+		return NULL;
+	const void *code = __atomic_load_n(&ring[n % RING].code, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ring[n % RING].n, __ATOMIC_RELAXED) == n + 1 ? code : NULL;
+}
+
+static uint32_t place(const void *code)
+{
+	return (uint32_t)sw_hash_u64((uintptr_t)code) % WATCHED;
+}
+
+static bool forget(const void *code)
+{
+	bool found = __atomic_load_n(&full, __ATOMIC_ACQUIRE);
+	for (uint32_t i = place(code), n = 0; n < WATCHED; i = (i + 1) % WATCHED, n++) {
+		uint64_t there = __atomic_load_n(&watched[i], __ATOMIC_ACQUIRE);
+		if (!there)
+			break;
+		if (there == (uintptr_t)code) {
+			__atomic_store_n(&watched[i], GONE, __ATOMIC_RELEASE);
+			found = true;
+		}
+	}
+	return found;
+}
+
+void sw_python_freed_watch(const void *code)
+{
+	uint32_t i = place(code);
+	for (uint32_t n = 0; n < WATCHED; i = (i + 1) % WATCHED, n++) {
+		uint64_t there = __atomic_load_n(&watched[i], __ATOMIC_ACQUIRE);
+		if (there == (uintptr_t)code)
+			return;
+		if (!there && __atomic_load_n(&used, __ATOMIC_RELAXED) >= WATCHED / 4 * 3)
+			break;
+		if (!there && __atomic_compare_exchange_n(&watched[i], &there, (uintptr_t)code, false, __ATOMIC_ACQ_REL,
+							  __ATOMIC_ACQUIRE)) {
+			__atomic_add_fetch(&used, 1, __ATOMIC_RELAXED);
+			return;
+		}
+		if (there == (uintptr_t)code) /* another thread was faster */
+			return;
+	}
+	__atomic_store_n(&full, true, __ATOMIC_RELEASE);
+}
+
+static void code_ends(void *code)
+{
+	if (forget(code))
+		publish(code);
+	original(code);
+}
+
+bool sw_python_freed_start(void *code_type, uint32_t type_free)
+{
+	void (**slot)(void *) = (void (**)(void *))(void *)((char *)code_type + type_free);
+	void (*now)(void *) = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+	if (now == code_ends) /* in a child of fork() */
+		return true;
+	if (!now || !sw_python_writable(slot))
+		return false;
+	original = now;
+	__atomic_store_n(slot, code_ends, __ATOMIC_RELEASE);
+	return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/python/python.h"
+
+static bool copy(long number, const void *at, void *here, size_t bytes)
+{
+	const struct iovec local = {here, bytes}, remote = {(void *)(uintptr_t)at, bytes};
+	const int saved = errno;
+	const long got = syscall(number, (long)getpid(), &local, 1l, &remote, 1l, 0l);
+	errno = saved;
+	return got == (long)bytes;
+}
+
+bool sw_python_read(const void *at, void *out, size_t bytes)
+{
+	return copy(SYS_process_vm_readv, at, out, bytes);
+}
+
+bool sw_python_readable(void)
+{
+	const uint64_t known = 0x5357505954484f4eull;
+	uint64_t seen = 0;
+	return sw_python_read(&known, &seen, sizeof seen) && seen == known;
+}
+
+/* Writes the byte that is there already: a page that may not be written makes that fail. */
+bool sw_python_writable(const void *at)
+{
+	uint8_t byte;
+	return sw_python_read(at, &byte, 1) && copy(SYS_process_vm_writev, at, &byte, 1);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code objects as text: file, function, line.  Everything is read with sw_python_read() and checked: it may be damaged,
+   or not what it was taken for. */
+#include <string.h>
+
+#include "preload/python/python.h"
+
+/* ---- strings ----------------------------------------------------------------------------------------------------- */
+
+/* Of PyASCIIObject.state, in all versions: interned 2 bits, kind 3 bits, compact, ascii. */
+#define KIND(state)    ((state) >> 2 & 7u)
+#define COMPACT(state) ((state) >> 5 & 1u)
+#define ASCII(state)   ((state) >> 6 & 1u)
+
+#define CHARACTERS (1u << 24) /* a longer name is none */
+
+static bool is_a(const struct sw_python_layout *at, const char *object, const void *type)
+{
+	const void *its;
+	return object && sw_python_read(object + at->type, &its, sizeof its) && its == type;
+}
+
+static unsigned put_utf8(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	const unsigned n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (unsigned i = n - 1; i; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
+	return n;
+}
+
+/* What is no character of Unicode (surrogates stand for bytes that were no UTF-8) becomes '?', and so do control
+   characters: they would end a line of a report. */
+static uint32_t printable(uint32_t c)
+{
+	return c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? '?' : c;
+}
+
+/* Characters of `width` bytes as UTF-8, as many as fit. */
+static uint32_t encode(const uint8_t *from, uint32_t n, unsigned width, char *out, uint32_t room)
+{
+	uint32_t bytes = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		char one[4];
+		uint32_t c = 0;
+		memcpy(&c, from + (size_t)i * width, width);
+		const unsigned length = put_utf8(one, printable(c));
+		if (bytes + length > room)
+			break;
+		memcpy(out + bytes, one, length);
+		bytes += length;
+	}
+	return bytes;
+}
+
+/* False: it is no string.  At most `most` characters are kept, of the end or of the beginning. */
+static bool read_text(const struct sw_python_layout *at, const struct sw_python_types *types, const char *object,
+		      char *out, uint32_t room, bool of_end, uint32_t *bytes)
+{
+	uint8_t buffer[SW_PYTHON_FILE * 4];
+	uint64_t length;
+	uint32_t state;
+	if (!is_a(at, object, types->text) || !sw_python_read(object + at->text_length, &length, sizeof length) ||
+	    !sw_python_read(object + at->text_state, &state, sizeof state))
+		return false;
+	const unsigned width = KIND(state);
+	if (!COMPACT(state) || (width != 1 && width != 2 && width != 4) || length > CHARACTERS)
+		return false;
+	const char *data = object + (ASCII(state) ? at->text_ascii : at->text_compact);
+	const uint32_t most = room < SW_PYTHON_FILE ? room : SW_PYTHON_FILE;
+	/* A path is cut as a whole: its characters may take up to four bytes each. */
+	uint32_t n = length > most ? most : (uint32_t)length;
+	if (of_end && !ASCII(state) && n > most / 4)
+		n = most / 4;
+	if (of_end)
+		data += (length - n) * width;
+	if (n && !sw_python_read(data, buffer, (size_t)n * width))
+		return false;
+	*bytes = encode(buffer, n, width, out, room);
+	return true;
+}
+
+/* ---- code objects ------------------------------------------------------------------------------------------------ */
+
+/* _Py_InitCleanup, which runs after an __init__ that was inlined, has that for a file (Objects/codeobject.c of 3.13).
+ */
+static bool is_internal(const struct sw_python_source *source)
+{
+	return !source->first_line && source->file_bytes == source->function_bytes &&
+	       memcmp(source->text, source->text + source->file_bytes, source->file_bytes) == 0;
+}
+
+enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, const struct sw_python_types *types,
+					   const void *code, struct sw_python_source *out)
+{
+	const char *object = code, *file, *function;
+	if (((uintptr_t)code & 7) || !is_a(at, object, types->code) ||
+	    !sw_python_read(object + at->file, &file, sizeof file) ||
+	    !sw_python_read(object + at->function, &function, sizeof function) ||
+	    !sw_python_read(object + at->lines, &out->table, sizeof out->table) ||
+	    !sw_python_read(object + at->first_line, &out->first_line, sizeof out->first_line))
+		return SW_PYTHON_UNREADABLE;
+	if (!file || !function)
+		return SW_PYTHON_INTERNAL;
+	if (!read_text(at, types, file, out->text, SW_PYTHON_FILE, true, &out->file_bytes) ||
+	    !read_text(at, types, function, out->text + out->file_bytes, SW_PYTHON_FUNCTION, false,
+		       &out->function_bytes))
+		return SW_PYTHON_UNREADABLE;
+	return is_internal(out) ? SW_PYTHON_INTERNAL : SW_PYTHON_SOURCE;
+}
+
+/* ---- line tables ------------------------------------------------------------------------------------------------- */
+
+#define TABLE (64u << 20) /* a longer table is none */
+
+/* A bytes object, read through a window. */
+struct stream {
+	const char *at;
+	uint64_t left; /* not yet in the window */
+	uint32_t n, i;
+	uint8_t window[256];
+};
+
+static bool open_table(struct stream *s, const struct sw_python_layout *at, const struct sw_python_types *types,
+		       const char *object)
+{
+	uint64_t bytes;
+	if (!is_a(at, object, types->bytes) || !sw_python_read(object + at->bytes_length, &bytes, sizeof bytes) ||
+	    bytes > TABLE)
+		return false;
+	s->at = object + at->bytes_data;
+	s->left = bytes;
+	s->n = s->i = 0;
+	return true;
+}
+
+/* The next byte; -1: no more. */
+static int next_byte(struct stream *s)
+{
+	if (s->i == s->n) {
+		const uint32_t want = s->left < sizeof s->window ? (uint32_t)s->left : (uint32_t)sizeof s->window;
+		if (!want || !sw_python_read(s->at, s->window, want))
+			return -1;
+		s->at += want;
+		s->left -= want;
+		s->n = want;
+		s->i = 0;
+	}
+	return s->window[s->i++];
+}
+
+static uint32_t valid(int64_t line)
+{
+	return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* Pairs of increments: of the address (unsigned), of the line (signed). */
+static uint32_t line_of_lnotab(struct stream *s, int64_t line, int64_t offset)
+{
+	int64_t address = 0;
+	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
+		address += step;
+		if (address > offset)
+			break;
+		line += (int8_t)delta;
+	}
+	return valid(line);
+}
+
+/* Pairs: length of a range, its line as a difference; -128: it has none. */
+static uint32_t line_of_linetable(struct stream *s, int64_t line, int64_t offset)
+{
+	int64_t end = 0;
+	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
+		end += step;
+		if ((int8_t)delta != -128)
+			line += (int8_t)delta;
+		if (offset < end)
+			return (int8_t)delta == -128 ? 0 : valid(line);
+	}
+	return 0;
+}
+
+/* Six bits a byte, the lowest first; bit 6: more follow. */
+static bool take_number(struct stream *s, uint32_t *out)
+{
+	uint32_t value = 0;
+	for (unsigned shift = 0;; shift += 6) {
+		const int byte = next_byte(s);
+		if (byte < 0 || shift > 30)
+			return false;
+		value |= ((uint32_t)byte & 63) << shift;
+		if (!(byte & 64))
+			break;
+	}
+	*out = value;
+	return true;
+}
+
+/* What an entry of this code adds to the line, and reads its columns. False: the table ends. */
+static bool take_location(struct stream *s, unsigned code, int64_t *line, bool *none)
+{
+	uint32_t number, skipped;
+	*none = code == 15;
+	if (code == 15)
+		return true;
+	if (code >= 13) {
+		if (!take_number(s, &number))
+			return false;
+		*line += number & 1 ? -(int64_t)(number >> 1) : (int64_t)(number >> 1);
+		return code == 13 || (take_number(s, &skipped) && take_number(s, &skipped) && take_number(s, &skipped));
+	}
+	if (code >= 10)
+		*line += code - 10;
+	return next_byte(s) >= 0 && (code < 10 || next_byte(s) >= 0);
+}
+
+/* A head byte each: 1, code in four bits, length - 1 in code units in three bits. */
+static uint32_t line_of_locations(struct stream *s, int64_t line, int64_t offset)
+{
+	int64_t end = 0;
+	for (int head; (head = next_byte(s)) >= 0;) {
+		bool none;
+		if (!(head & 128) || !take_location(s, (unsigned)head >> 3 & 15, &line, &none))
+			return 0;
+		end += ((head & 7) + 1) * 2;
+		if (offset < end)
+			return none ? 0 : valid(line);
+	}
+	return 0;
+}
+
+uint32_t sw_python_line(const struct sw_python_layout *at, const struct sw_python_types *types, const void *table,
+			uint32_t first_line, int64_t offset)
+{
+	struct stream s;
+	if (offset < 0) /* the frame has not begun */
+		return valid(first_line);
+	if (!open_table(&s, at, types, table))
+		return 0;
+	switch (at->table) {
+	case SW_PYTHON_LNOTAB:
+		return line_of_lnotab(&s, first_line, offset);
+	case SW_PYTHON_LINETABLE:
+		return line_of_linetable(&s, first_line, offset);
+	case SW_PYTHON_LOCATIONS:
+		return line_of_locations(&s, first_line, offset);
+	}
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Python frames of a call, interned by the writer of its thread like native stacks.
+ *
+ * Each writer remembers chains of frames as pairs (code object, instruction).  Walking a chain takes three loads a
+ * frame; one that is remembered has an id already.  Its code objects are those that were read, as none of them has
+ * ended since (freed.c).
+ */
+#ifndef SW_PRELOAD_PYTHON_STACKS_H
+#define SW_PRELOAD_PYTHON_STACKS_H
+
+#include "preload/python/python.h"
+#include "preload/recorder/companion.h"
+#include "preload/recorder/writer.h"
+
+#define SW_PYTHON_FRAMES 128u			  /* Python frames kept a stack, the innermost */
+#define SW_PYTHON_LINKS	 (SW_PYTHON_FRAMES + 64u) /* frames walked, those of the interpreter itself included */
+
+struct sw_python {
+	struct sw_python_layout at;
+	struct sw_python_types types;
+	const char *runtime;
+	void *(*thread_state)(void); /* PyGILState_GetThisThreadState */
+	const struct sw_companion *recorder;
+	const char *notice; /* to be written when a call is recorded next */
+	bool several;	    /* interpreters: told once */
+	bool sound;	    /* a whole chain was read, and was what the layout says */
+};
+extern struct sw_python sw_python;
+
+/* Joins the calling thread's Python frames with its native stack; returns the id of both, or `native`. */
+typedef uint32_t sw_python_join(struct sw_writer *w, uint32_t native);
+sw_python_join *sw_python_join_of(enum sw_python_style style);
+/* In its place: writes sw_python.notice, once, and is called no more. */
+sw_python_join sw_python_refuse;
+
+/* ---- chains.c ---------------------------------------------------------------------------------------------------- */
+
+/* A link of a chain.  Both as they stand in the frame; 3.11's flag is bit 0 of `code`. */
+struct sw_python_link {
+	uint64_t code, instruction;
+};
+
+struct sw_python_chain {
+	uint32_t links; /* 0: free */
+	uint32_t frames;
+	uint32_t serial;      /* of this content */
+	uint32_t oldest_code; /* its lowest id */
+	bool cut;	      /* the chain has more links than these */
+	bool deeper;	      /* there are more frames than these */
+	uint64_t hash;
+	struct sw_python_chain *next; /* what came after it last time */
+	struct sw_python_link link[SW_PYTHON_LINKS];
+	struct sw_python_frame frame[SW_PYTHON_FRAMES]; /* innermost first */
+};
+
+#define SW_PYTHON_SETS	 64u
+#define SW_PYTHON_WAYS	 8u
+#define SW_PYTHON_CHAINS (SW_PYTHON_SETS * SW_PYTHON_WAYS)
+#define SW_PYTHON_JOINS	 2048u
+#define SW_PYTHON_CODES	 1024u
+
+struct sw_python_stacks {
+	struct sw_python_chain *last;
+	uint64_t freed; /* ends of code objects that were taken into account */
+	uint32_t serials;
+	struct sw_python_joined {
+		uint64_t key; /* native stack, serial of the chain */
+		uint32_t id;
+	} joined[SW_PYTHON_JOINS];
+	struct sw_python_code {
+		const void *code; /* NULL: free */
+		const void *table;
+		uint32_t id; /* PYTHON_CODE; 0: code of the interpreter itself */
+		uint32_t first_line;
+	} code[SW_PYTHON_CODES];
+	uint64_t codes[SW_PYTHON_CHAINS]; /* of each chain: a bit or two for each code object in it */
+	struct sw_intern code_ids;
+	uint8_t oldest[SW_PYTHON_SETS];
+	struct sw_python_link walked[SW_PYTHON_LINKS]; /* the chain looked for */
+	const char *frame[SW_PYTHON_LINKS];	       /* where its frames lie */
+	struct sw_python_chain chain[SW_PYTHON_SETS][SW_PYTHON_WAYS];
+};
+
+/* Ids of a writer that are too old to be referred to are given anew (SW_FORMAT_LIVE_IDS). */
+#define SW_PYTHON_OLD (SW_FORMAT_LIVE_IDS / 2)
+
+/* Makes room for the writer's chains.  NULL: no memory. */
+struct sw_python_stacks *sw_python_stacks_of(struct sw_writer *w);
+/* Drops what refers to code objects that have ended. */
+void sw_python_stacks_refresh(struct sw_python_stacks *s);
+/* Reads `links` that are walked into a chain; signals are blocked. NULL: it is none, or no room is left in the trace.
+ */
+struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, uint64_t hash);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the Python frames of each event record of a trace: [event, cut, [[file, function, line], ...]], a line each.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "reader/reader.h"
+#include "report/json/json_out.h"
+
+static void print(const struct sw_rec_event_record *r, const struct sw_trace_stack *stack)
+{
+	printf("[%" PRIu64 ", %d, [", r->event, stack ? stack->python_cut : 0);
+	for (uint32_t i = 0; stack && i < stack->python_depth; i++) {
+		fputs(i ? ", [" : "[", stdout);
+		sw_json_quote(stdout, stack->python[i].file);
+		fputs(", ", stdout);
+		sw_json_quote(stdout, stack->python[i].function);
+		printf(", %u]", stack->python[i].line);
+	}
+	puts("]]");
+}
+
+int main(int argc, char **argv)
+{
+	struct sw_reader *reader;
+	struct sw_record record;
+	struct sw_error error;
+	int rc = argc == 2 ? sw_reader_open(argv[1], &reader, &error) : 1;
+	if (rc)
+		return 2;
+	while ((rc = sw_reader_next(reader, &record, &error)) == 1)
+		if (record.rec->kind == SW_REC_EVENT_RECORD && !(record.rec->flags & SW_RF_END))
+			print((const void *)record.rec, sw_reader_stack(reader, record.stack));
+	sw_reader_close(reader);
+	return rc != 0;
+}
