@@ -10,6 +10,10 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 	$(gpu_python)/prefetch.py $(gpu_python)/gradients.py $(gpu_python)/shared_weights.py $(gpu_python)/side_stream.py \
 	$(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
+# Python lines in them.
+EXTRA_DIST += tests/gpu/python_lines tests/gpu/lines/check.py tests/gpu/lines/compiled.py tests/gpu/lines/cost.py \
+	tests/gpu/lines/loop.c tests/gpu/lines/step.py
+
 # What judging costs for real programs.
 gpu_judging = tests/gpu/judging
 TESTS += $(gpu_judging)/test_measure.py

@@ -17,7 +17,7 @@ void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const ch
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_frame *frame = view.at[i].frame;
 		sw_json_open(json, NULL, '{');
-		if (frame->role == SW_FRAME_PYTHON || frame->role == SW_FRAME_PYTHON_LIBRARY)
+		if (sw_frame_is_python(frame))
 			sw_json_text(json, "language", "python");
 		sw_json_text(json, "function", frame->function);
 		sw_json_text(json, "file", frame->file);

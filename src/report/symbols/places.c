@@ -40,6 +40,7 @@ static int quality(const struct sw_frame *frame)
 	case SW_FRAME_PYTHON:
 		return OWN_PYTHON;
 	case SW_FRAME_PYTHON_LIBRARY:
+	case SW_FRAME_PYTHON_GENERATED:
 	case SW_FRAME_AUTOGRAD:
 		return PYTHON_LIBRARY;
 	case SW_FRAME_USER:
@@ -149,7 +150,7 @@ const struct sw_frame *sw_place_made(struct sw_names *names, uint32_t stack, con
 {
 	struct sw_stack_view view = sw_stack_view(names, stack, 0);
 	const struct sw_frame *site = sw_stack_site(names, stack, 0);
-	const bool python = site && (site->role == SW_FRAME_PYTHON || site->role == SW_FRAME_PYTHON_LIBRARY);
+	const bool python = site && sw_frame_is_python(site);
 	bool alone = true;
 	for (size_t k = 0; k < n; k++)
 		alone &= stacks[k] == stack;

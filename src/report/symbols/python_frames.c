@@ -15,19 +15,26 @@ static bool is_loop(const struct sw_frame *frame)
 	       (!frame->symbol[sizeof name - 1] || frame->symbol[sizeof name - 1] == '.');
 }
 
-static bool is_library(const struct sw_trace_python_frame *frame)
+static enum sw_frame_role role_of(const struct sw_trace_python_frame *frame)
 {
 	static const struct {
+		enum sw_frame_role role;
 		const char *file, *function;
 	} rules[] = {
-#define SW_PYTHON_LIBRARY(file, function) {file, function},
+#define SW_PYTHON_FILE(role, file, function) {SW_FRAME_##role, file, function},
 #include "report/symbols/python_frames.def"
-#undef SW_PYTHON_LIBRARY
+#undef SW_PYTHON_FILE
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
 		if (fnmatch(rules[i].file, frame->file, 0) == 0 && fnmatch(rules[i].function, frame->function, 0) == 0)
-			return true;
-	return false;
+			return rules[i].role;
+	return SW_FRAME_PYTHON;
+}
+
+bool sw_frame_is_python(const struct sw_frame *frame)
+{
+	return frame->role == SW_FRAME_PYTHON || frame->role == SW_FRAME_PYTHON_LIBRARY ||
+	       frame->role == SW_FRAME_PYTHON_GENERATED;
 }
 
 /* Frames of the same line are the same, like native ones of the same address: no address has this bit. */
@@ -46,7 +53,7 @@ static struct sw_frame frame_of(const struct sw_trace_python_frame *frame)
 		.file = frame->file[0] ? frame->file : NULL,
 		.line = (int)frame->line,
 		.module = "",
-		.role = is_library(frame) ? SW_FRAME_PYTHON_LIBRARY : SW_FRAME_PYTHON,
+		.role = role_of(frame),
 	};
 }
 

@@ -21,6 +21,7 @@ static bool hidden(const struct sw_frame *frame, const char *kernel, bool python
 	case SW_FRAME_DISPATCH:
 	case SW_FRAME_PYTHON:
 	case SW_FRAME_PYTHON_LIBRARY:
+	case SW_FRAME_PYTHON_GENERATED:
 	case SW_FRAME_AUTOGRAD:
 		return false;
 	}
@@ -51,7 +52,7 @@ static size_t without_start(const struct sw_symbol_frames *frames)
 /* Does the frame go into the line of the one before it? */
 static bool folds(const struct sw_frame *line, const struct sw_frame *frame)
 {
-	if (line->role != frame->role || frame->role == SW_FRAME_PYTHON)
+	if (line->role != frame->role || frame->role == SW_FRAME_PYTHON || frame->role == SW_FRAME_PYTHON_GENERATED)
 		return false;
 	if (frame->role == SW_FRAME_PYTHON_LIBRARY && !line->base)
 		return false; /* its code was lost */
@@ -89,8 +90,8 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 
 const struct sw_frame *sw_stack_site(struct sw_names *names, uint32_t stack, uint32_t function)
 {
-	static const enum sw_frame_role order[] = {SW_FRAME_PYTHON, SW_FRAME_PYTHON_LIBRARY, SW_FRAME_AUTOGRAD,
-						   SW_FRAME_USER};
+	static const enum sw_frame_role order[] = {SW_FRAME_PYTHON, SW_FRAME_PYTHON_GENERATED, SW_FRAME_PYTHON_LIBRARY,
+						   SW_FRAME_AUTOGRAD, SW_FRAME_USER};
 	struct sw_stack_view view = sw_stack_view(names, stack, function);
 	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
 		for (size_t i = 0; i < view.n; i++)

@@ -23,9 +23,10 @@ enum sw_frame_role {
 	SW_FRAME_START,
 	SW_FRAME_INTERPRETER,
 	SW_FRAME_DISPATCH,
-	SW_FRAME_PYTHON,	 /* Python code of the user's own */
-	SW_FRAME_PYTHON_LIBRARY, /* Python code of packages, of the standard library, or generated */
-	SW_FRAME_AUTOGRAD	 /* a thread of PyTorch's that runs backward passes */
+	SW_FRAME_PYTHON,	   /* Python code of the user's own */
+	SW_FRAME_PYTHON_LIBRARY,   /* of packages and of the standard library */
+	SW_FRAME_PYTHON_GENERATED, /* that a compiler made of the user's own */
+	SW_FRAME_AUTOGRAD	   /* a thread of PyTorch's that runs backward passes */
 };
 
 struct sw_frame {
@@ -41,6 +42,8 @@ struct sw_frame {
 	enum sw_frame_role role;
 	bool inlined;
 };
+
+bool sw_frame_is_python(const struct sw_frame *frame);
 
 struct sw_symbol_frames {
 	const struct sw_frame *at; /* innermost first */

@@ -44,7 +44,7 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 		if (!module)
 			module = sw_stack_module(t->names, finding->access[i].stack, finding->access[i].function);
 	}
-	const bool python = site && (site->role == SW_FRAME_PYTHON || site->role == SW_FRAME_PYTHON_LIBRARY);
+	const bool python = site && sw_frame_is_python(site);
 	if (site && (python || site->role == SW_FRAME_USER) && site->file)
 		return sw_names_format(t->names, "at %s in %s", sw_place_full(t->names, site), site->base);
 	if (site && site->role == SW_FRAME_USER)

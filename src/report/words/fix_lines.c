@@ -120,8 +120,7 @@ static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct 
 /* Can a line of C stand there? */
 static bool has_line(const struct sw_frame *frame)
 {
-	return frame && frame->file && frame->line && frame->role != SW_FRAME_PYTHON &&
-	       frame->role != SW_FRAME_PYTHON_LIBRARY;
+	return frame && frame->file && frame->line && !sw_frame_is_python(frame);
 }
 
 void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
