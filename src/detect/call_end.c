@@ -50,6 +50,11 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 		return;
 	sw_collect_cost(&m->collect, f, cost);
 	f->pinned += w->pinned;
+	if (w->staged && w->bytes > f->unpinned)
+		f->unpinned = w->bytes;
+	f->to_host |= w->moves == SW_MOVES_DOWN || w->read_back.seq;
+	if (w->maker.seq)
+		f->maker = w->maker;
 	f->last_ns = w->what.t_ns > f->last_ns ? w->what.t_ns : f->last_ns;
 	if (cost->waited && cost->ns >= f->cost.worst_ns)
 		f->waited_for = w->waited_for;

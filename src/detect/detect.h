@@ -188,9 +188,12 @@ struct sw_cost {
 	uint64_t core_low_ns, core_high_ns; /* SW403: a processor's time spent on asking; else 0 */
 	uint64_t transfer_ns;		    /* of it: estimated to be the calls' own work */
 	uint64_t win_low_ns, win_high_ns;   /* what the run would gain from the fix, when `replayed` */
-	bool replayed;			    /* by a replay of the run's schedule */
-	bool timed;			    /* with times of the device: else its durations are estimated from waits */
-	bool reliable;			    /* a replay without any change gives the run back */
+	uint64_t win_sure_ns; /* high, if the host needs all that it may need of what the calls wait for */
+	bool replayed;	      /* by a replay of the run's schedule */
+	bool timed;	      /* with times of the device: else its durations are estimated from waits */
+	bool reliable;	      /* a replay without any change gives the run back */
+	bool vague;	      /* most of the interval comes from unknown times of work */
+	bool nothing;	      /* no replay gained anything: the interval is what a replay may be off by */
 };
 
 /* SW304: work that the legacy stream held back, by times of the device. */
@@ -227,6 +230,9 @@ struct sw_finding {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_held held;
 	uint64_t pinned, last_ns; /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
+	uint64_t unpinned;	  /* SW301, SW302: the most pageable bytes of one call, 0 none */
+	bool to_host;		  /* the host may use what the calls wait for as soon as they return */
+	struct sw_access maker;	  /* SW306, SW307: the call that made what the last one released, seq 0 none */
 	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
 	/* Which one is meant depends on the id: FACTS of findings.def. */
@@ -290,8 +296,9 @@ struct sw_gpu_summary {
 /* What the run would gain from the fixes of several findings together. */
 #define SW_JUDGED_IDS 16u
 struct sw_together {
-	int id; /* all of one id, 0: of all */
-	uint64_t findings, low_ns, high_ns;
+	int id;				    /* all of one id, 0: of all */
+	uint64_t findings, low_ns, high_ns; /* of all: without what the host may need of the waits */
+	bool vague;			    /* as in struct sw_cost */
 };
 
 /* A file with code of launched kernels that could not be used. */

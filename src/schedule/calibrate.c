@@ -119,29 +119,6 @@ static void find_turns(struct sw_schedule *s, struct sw_window *w)
 	free(next);
 }
 
-/* A download, and right after it a wait of its thread for that queue: one idiom (reading back one value). */
-#define BEHIND_NS 50000u
-
-static void find_read_backs(struct sw_window *w)
-{
-	for (uint32_t i = 0; i < w->works.n; i++) {
-		const struct sw_schedule_node *work = &w->nodes.at[w->works.at[i]], *call = &w->nodes.at[work->call];
-		uint32_t last = call->flags & SW_NF_OPEN ? call->like : work->call;
-		/* Its thread's next call is among the next nodes. */
-		for (uint32_t k = last + 1; work->does == SW_DOES_DOWNLOAD && k < w->nodes.n && k < last + 4; k++) {
-			struct sw_schedule_node *next = &w->nodes.at[k];
-			if (next->kind != SW_NODE_CALL || next->prev != last)
-				continue;
-			bool waits =
-				next->flags & SW_NF_OPEN && sw_less(next->start, w->nodes.at[last].end) < BEHIND_NS;
-			for (uint32_t e = waits ? w->nodes.at[next->like].edges : 0;
-			     waits && e < sw_edges_end(w, next->like); e++)
-				if (sw_edge_node(w->edges.at[e]) == w->works.at[i])
-					next->quarters = 1;
-		}
-	}
-}
-
 /* ---- delays ------------------------------------------------------------------------------------------------------ */
 
 static int32_t short_of(uint64_t to, uint64_t from)
@@ -168,18 +145,25 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
 	uint64_t took = n->end - call->start, done = edges_end(w, node), staged = 0;
 	uint64_t own = sw_earlier(took, call->own);
-	/* A call that moves bytes itself began to when the work before its own was done. */
+	/* A call that moves bytes itself began to when the work before its own was done.  One that leaves that to the
+	   device has nothing to do itself. */
 	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++) {
 		const struct sw_schedule_node *work = &w->nodes.at[sw_edge_node(w->edges.at[e])];
-		if (!(work->flags & SW_NF_STAGED) || work->call != n->prev)
+		if (work->call != n->prev)
 			continue;
+		if (!(work->flags & SW_NF_STAGED)) {
+			own = sw_earlier(own, SW_BARE_CALL_NS);
+			continue;
+		}
 		uint64_t before = work->prev == SW_NONE ? 0 : w->nodes.at[work->prev].end;
 		staged = took - sw_earlier(took, sw_less(before, call->start));
 	}
 	own = sw_later(own, staged);
 	if (done <= call->start + own) {
 		n->lead = (int64_t)took;
-		n->lag = (int32_t)sw_earlier(SW_TAIL_NS, sw_less(n->end, done));
+		/* What it does itself comes after what it waits for (cudaFree of 1 GiB behind a kernel of 25 ms: 25.6
+		   ms, without the kernel 0.6 ms, measured on H200). */
+		n->lag = short_of(n->end, sw_later(done, call->start));
 		return;
 	}
 	n->flags |= SW_NF_LAG | SW_NF_HELD;
@@ -218,7 +202,6 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 		drop_contradictions(w, i);
 	put_in_order(w);
 	find_turns(s, w);
-	find_read_backs(w);
 	for (size_t i = 0; i < w->nodes.n; i++) {
 		uint32_t node = w->order[i];
 		struct sw_schedule_node *n = &w->nodes.at[node];

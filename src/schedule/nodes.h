@@ -53,7 +53,7 @@ struct sw_schedule_node {
 	uint32_t edges;	     /* its first; they end where those of the next node begin */
 	uint32_t like;	     /* WORK: class + 1, 0 none.  CALL: its RETURN */
 	uint8_t kind, does;
-	uint8_t quarters; /* WORK: of the device.  CALL: 1 when it only waits for what the call before it downloaded */
+	uint8_t quarters; /* WORK: of the device */
 	uint8_t flags;
 	uint32_t
 		own; /* CALL: nanoseconds that its like takes when it waits for nothing.  WORK: kilobytes, rounded up */
@@ -81,14 +81,19 @@ struct sw_window {
 	SW_VEC(uint32_t) works; /* nodes that are WORK, for look-up by sequence number */
 	uint64_t start, end;	/* of all its nodes, recorded */
 	uint64_t unexplained, dropped;
-	uint32_t *order; /* nodes by start, when calibrated */
-	uint64_t *done;	 /* by node: its end in the last replay */
-	bool short_times;
+	uint32_t *order;  /* nodes by start, when calibrated */
+	uint64_t *done;	  /* by node: its end in the last replay */
+	uint32_t reading; /* of its times, that was made last */
 };
 
 /* Work that is alike, for estimates. */
 struct sw_class {
-	uint64_t sum_ns, n;
+	uint64_t sum_ns, n, least_ns, most_ns;
+};
+
+/* What a bus was seen to need, of large copies with pinned memory; 0 none were. */
+struct sw_bus {
+	uint64_t fast_ns_per_mib, slow_ns_per_mib;
 };
 
 struct sw_queue {
@@ -121,7 +126,6 @@ struct sw_schedule {
 	uint32_t windows;		/* in use, the last is being filled */
 	uint64_t passed, stride;	/* windows so far; each stride'th is kept */
 	bool keep;			/* the one being filled is */
-	bool slow_copies;		/* the reading of the times that is being made */
 	uint64_t first_ns, last_ns;
 	SW_VEC(struct sw_queue) queues;
 	SW_VEC(uint32_t) live;	  /* queues with work that the host has hardly waited for */
@@ -135,6 +139,7 @@ struct sw_schedule {
 	struct sw_map sites, classes; /* key -> index + 1 */
 	uint32_t site_n;
 	SW_VEC(struct sw_class) class_of;
+	struct sw_bus bus[2];		  /* up, down */
 	uint64_t base[2][SW_WINDOWS + 1]; /* lengths of replays without changes */
 };
 
@@ -166,6 +171,8 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 #define SW_LEAD_NS 5000
 #define SW_TAIL_NS 5000
 #define SW_LAG_NS  1000
+/* A call whose work is done by the device. */
+#define SW_BARE_CALL_NS 5000
 /* Clocks of host and device may differ by this much before an edge is said to contradict them. */
 #define SW_CLOCK_ERROR_NS 20000
 
@@ -186,8 +193,28 @@ uint32_t sw_work_at(const struct sw_window *w, uint64_t seq);
 
 /* ---- estimate.c ---- */
 
-/* Times of work without the device's.  short_times: only the last piece before an observation takes the time. */
-void sw_estimate(struct sw_schedule *s, struct sw_window *w, bool short_times);
+/*
+ * How unknown times are read.  The first reading is the one that timelines and sums show.
+ *
+ *   share        how the pieces of a row whose classes are not known share its time: equally, or one takes it all
+ *   critical     of several queues that a wait covered, 0: all ended with it; n: the n-th did (counted in a circle),
+ *                the others at some time before
+ *   least        what has only a latest end took no time, and calls that may take long by themselves did so
+ *   slow_copies  copies take the longest that is plausible
+ */
+enum sw_share { SW_SHARE_EQUAL, SW_SHARE_FIRST, SW_SHARE_LAST };
+struct sw_reading {
+	enum sw_share share;
+	uint8_t critical;
+	bool least, slow_copies;
+};
+#define SW_READINGS 7u
+extern const struct sw_reading sw_readings[SW_READINGS];
+
+/* Times of work without the device's, by one of the readings. */
+void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t reading);
+/* How long a copy of so many KiB with pinned memory takes, at most or at least. */
+uint64_t sw_estimate_pinned(const struct sw_schedule *s, enum sw_work_kind does, uint64_t kib, bool slow);
 /* Learns how long each class takes; before the first estimate, for all windows. */
 void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w);
 
@@ -229,6 +256,7 @@ struct sw_replay {
 	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
 	bool crowded;			  /* kernels keep out of each other's way wherever they may not fit together */
 	bool slow;	       /* unmeasured times that the change needs are the longer of the plausible ones */
+	bool needed;	       /* the host needs all that it may need */
 	uint64_t calls;	       /* out: to which it applied */
 	struct sw_gate *gates; /* by queue; NULL: no change needs them */
 };

@@ -2,12 +2,6 @@
 /* One pass over a window, each node as early as its edges let it. */
 #include "schedule/nodes.h"
 
-/* A pinned copy on PCIe 4 x16, 25 GB/s, and on PCIe 5 x16, 53 GB/s measured on H200. */
-#define PINNED_SLOW_NS_PER_KIB 41u
-#define PINNED_FAST_NS_PER_KIB 19u
-/* The time of a call whose work another call has already done. */
-#define BARE_CALL_NS 5000u
-
 struct pass {
 	const struct sw_schedule *s;
 	const struct sw_window *w;
@@ -18,23 +12,18 @@ struct pass {
 /* The change that applies to this call, NULL none. */
 static const struct sw_what_if *change_of(const struct pass *p, const struct sw_schedule_node *call)
 {
-	const struct sw_schedule_node *asks = call;
-	if (!p->how->changes)
+	if (!p->how->changes || !p->how->by_site[call->call])
 		return NULL;
-	/* A copy to the host with a wait right after it reads a value back: the fixed program makes neither. */
-	if (call->quarters) {
-		asks = &p->w->nodes.at[call->prev];
-		if (asks->kind == SW_NODE_RETURN)
-			asks = &p->w->nodes.at[asks->prev];
-		if (!p->how->by_site[asks->call] ||
-		    p->how->changes[p->how->by_site[asks->call] - 1].kind != SW_IF_PINNED)
-			asks = call;
-	}
-	if (!p->how->by_site[asks->call])
-		return NULL;
-	const struct sw_what_if *change = &p->how->changes[p->how->by_site[asks->call] - 1];
+	const struct sw_what_if *change = &p->how->changes[p->how->by_site[call->call] - 1];
 	bool held = call->flags & SW_NF_OPEN && p->w->nodes.at[call->like].flags & SW_NF_HELD;
 	return change->only_idle && held ? NULL : change;
+}
+
+/* What the host does with the memory that it waited for is not recorded: one replay assumes that it needs it, the other
+   that it does not. */
+static bool host_needs(const struct pass *p, const struct sw_what_if *change)
+{
+	return change->needed == SW_NEEDED || (change->needed == SW_NEEDED_MAYBE && p->how->needed);
 }
 
 static bool changed(const struct pass *p, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
@@ -50,7 +39,7 @@ static uint64_t call_takes(const struct pass *p, const struct sw_schedule_node *
 	if (changed(p, call, SW_IF_NO_CALL))
 		return 0;
 	if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
-		return sw_earlier(took, BARE_CALL_NS);
+		return sw_earlier(took, SW_BARE_CALL_NS);
 	return took;
 }
 
@@ -90,6 +79,8 @@ static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 		const struct sw_what_if *change = change_of(p, &p->w->nodes.at[n->prev]);
 		if (!change)
 			return true;
+		if (change->kind == SW_IF_NO_WAIT || change->kind == SW_IF_PINNED)
+			return host_needs(p, change);
 		return change->kind == SW_IF_NO_LEGACY;
 	}
 	case SW_WHY_EVENT:
@@ -163,10 +154,8 @@ static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *chan
 			if (kept->queue != p->w->nodes.at[tail].lane)
 				continue;
 			uint64_t done = p->w->done[needed(p, tail, kept->site)];
-			/* Accesses of the host to its memory are not recorded: one reading assumes them, the other
-			   does not. */
 			if (kept->to == SW_KEEP_HOST) {
-				if (p->how->slow)
+				if (host_needs(p, change))
 					until = later(until, (int64_t)done);
 			} else if (kept->to < p->s->queues.n && (p->how->slow || !kept->ordered)) {
 				/* Which work of the queue it is that the other one needs is not known: the last of it,
@@ -188,7 +177,7 @@ static uint64_t pass_return(struct pass *p, uint32_t node)
 	if (changed(p, call, SW_IF_NO_CALL))
 		own = 0;
 	else if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
-		own = own < BARE_CALL_NS ? own : BARE_CALL_NS;
+		own = own < SW_BARE_CALL_NS ? own : SW_BARE_CALL_NS;
 	const struct sw_what_if *change = change_of(p, call);
 	if (change && change->kind == SW_IF_LESS)
 		other = keep(p, node, change);
@@ -204,7 +193,7 @@ static uint64_t takes(const struct pass *p, const struct sw_schedule_node *n)
 	const struct sw_schedule_node *call = &p->w->nodes.at[n->call];
 	if (!changed(p, call, SW_IF_PINNED) || !(call->flags & SW_NF_STAGED))
 		return took;
-	return (uint64_t)n->own * (p->how->slow ? PINNED_SLOW_NS_PER_KIB : PINNED_FAST_NS_PER_KIB);
+	return sw_earlier(took, sw_estimate_pinned(p->s, (enum sw_work_kind)n->does, n->own, p->how->slow));
 }
 
 static uint64_t pass_work(struct pass *p, uint32_t node)

@@ -122,8 +122,11 @@ struct sw_keep {
 	uint32_t site; /* the schedule's own, like what follows */
 	bool ordered;  /* the program has events between the two, too */
 };
+/* Does the host need what the calls wait for: does it read it, or write it, before it waits for it again? */
+enum sw_needed { SW_NEEDED_NOT, SW_NEEDED_MAYBE, SW_NEEDED };
 struct sw_what_if {
 	enum sw_what_if_kind kind;
+	enum sw_needed needed; /* NO_WAIT, PINNED: then the waits stay.  LESS: then `keep` for the host does */
 	uint64_t site;
 	struct sw_keep *keep;
 	uint32_t keeps;
@@ -131,19 +134,25 @@ struct sw_what_if {
 };
 /*
  * What the run would gain.  Low: kernels that together ask for more than the device has keep out of each other's way,
- * and durations that are not known are those that gain least; high: all may overlap.
+ * durations that are not known are those that gain least, and the host needs what it may need; high: all may overlap,
+ * and the host needs nothing that it is not known to need.
  */
 struct sw_gain {
-	bool known; /* else nothing can be said */
+	bool known;   /* else nothing can be said */
+	bool vague;   /* most of the interval comes from times that are not known */
+	bool nothing; /* widened, but no replay gained anything */
 	uint64_t low_ns, high_ns;
-	uint64_t calls; /* that the change applies to, in the windows */
-	bool timed;	/* all of the work concerned has times of the device */
+	uint64_t sure_ns; /* high, but the host needs what it may need */
+	uint64_t calls;	  /* that the change applies to, in the windows */
+	bool timed;	  /* all of the work concerned has times of the device */
 };
 struct sw_what_ifs { /* made together; of two for one place the first counts */
 	const struct sw_what_if *at;
 	size_t n;
 };
 void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n);
+/* By what the replays of a real run may be off: they are exact about its recorded times. */
+void sw_gain_widen(struct sw_gain *gain);
 
 /* The critical path: pieces that make up the run's length, first to last. */
 enum sw_stretch_kind {

@@ -129,6 +129,7 @@ static void add_wait(void)
 				      .transfer_ns = 2100000,
 				      .win_low_ns = 4000000,
 				      .win_high_ns = 10200000,
+				      .win_sure_ns = 10200000,
 				      .replayed = true,
 				      .reliable = true};
 	wait->fix = SW_FIX_ASYNC;

@@ -1,4 +1,9 @@
 # tests of schedule
+check_PROGRAMS += tests/schedule/study
+TESTS += tests/schedule/study
+tests_schedule_study_SOURCES = tests/schedule/study.c tests/schedule/machine.c tests/schedule/machine.h
+tests_schedule_study_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_schedule_study_LDADD = libswschedule.a libswbase.a
 if HAVE_CHECK
 check_PROGRAMS += tests/schedule/test_schedule
 TESTS += tests/schedule/test_schedule

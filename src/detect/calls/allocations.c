@@ -194,6 +194,7 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	w->fix = SW_FIX_REUSE;
 	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
 	w->pinned = host ? block->bytes : 0;
+	w->maker = block->born;
 }
 
 static enum sw_wait_rule release_of(enum sw_memory memory)

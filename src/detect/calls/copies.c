@@ -236,6 +236,7 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	enum join join = join_of(r, dst, src);
 	w->moves = moves_of(dst, src);
 	w->staged = pageable;
+	w->bytes = bytes;
 	sw_hb_token before = join != NO || pageable ? sw_hb_wait_stream(m->hb, &at) : 0;
 	sw_wait_look(m, w, before);
 	if (join == BEFORE)

@@ -42,6 +42,8 @@ struct sw_wait {
 	enum sw_copy_way moves;	     /* copies: which way */
 	struct sw_access read_back;  /* synchronisations: the copy of a value right before it, seq 0 none */
 	bool staged;		     /* a copy from or to pageable memory */
+	uint64_t bytes;		     /* copies */
+	struct sw_access maker;	     /* releases: the call that made the memory, seq 0 unknown */
 	struct sw_range host_range;  /* what the host itself touches inside the call; width 0 nothing */
 	struct sw_wait *next;
 };

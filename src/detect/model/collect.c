@@ -171,7 +171,7 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
 	 * as long. */
 	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && f->cost.win_high_ns < ns)
-		ns = f->cost.win_high_ns;
+		ns = f->cost.nothing ? 0 : f->cost.win_high_ns;
 	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
 	if (f->severity == SW_NOTE && f->cost.total_ns < fold_below_ns) {

@@ -7,10 +7,10 @@
 #include "detect/waits/schedule_feed.h"
 
 /* The costliest findings count.  Together they take some ten replays; on its own each takes four passes, so of a long
-   run fewer are replayed: 0.4 s at most, at 12 ns a node and pass. */
+   run fewer are replayed: 0.2 s, at 12 ns a node and pass. */
 #define MOST_REPLAYED 64u
 #define LEAST_ALONE   4u
-#define MOST_PASSES   25000000u
+#define MOST_PASSES   15000000u
 
 /* What becomes of the calls at the place when its advice is followed. */
 static const struct {
@@ -26,6 +26,11 @@ static const struct {
 	{SW_FINDING_REDUNDANT_SYNC, SW_IF_NO_CALL, true},
 };
 
+/* Pinning costs 0.3 to 0.7 ms a MiB ("cudaHostAlloc 64MiB", "cudaHostRegister 1MiB", measured on H200); the advice may
+   need two buffers. */
+#define PIN_LEAST_NS_PER_MIB 300000u
+#define PIN_MOST_NS_PER_MIB  1400000u
+
 struct asked {
 	size_t finding;
 	uint64_t ns;
@@ -39,6 +44,8 @@ static int costliest(const void *x, const void *y)
 	return a->finding < b->finding ? -1 : a->finding > b->finding;
 }
 
+/* ---- the change -------------------------------------------------------------------------------------------------- */
+
 /* What stays of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
 static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, struct sw_keep *keep)
 {
@@ -50,46 +57,113 @@ static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, st
 					   .seq = f->need[i].seq};
 }
 
+/* What the host does with memory is seen by the guard, and by it only while work uses the memory: of a wait after which
+   the host can read a result, or refill a buffer, it is not known whether the program needs it. */
+static bool host_may_need(const struct sw_finding *f)
+{
+	switch (f->id) {
+	case SW_FINDING_SYNC_COPY:
+		return f->to_host;
+	case SW_FINDING_PAGEABLE_ASYNC_COPY:
+		/* Whoever calls the asynchronous form waits somewhere else. */
+		return f->to_host && f->fix == SW_FIX_VALUE;
+	default:
+		return f->id == SW_FINDING_OVER_WIDE_SYNC;
+	}
+}
+
 static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 {
-	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-		if (changes[i].id == f->id) {
-			*change = (struct sw_what_if){.kind = changes[i].kind,
-						      .only_idle = changes[i].only_idle,
-						      .site = sw_timing_site(&f->access[0])};
-			if (f->access[0].kind == SW_REC_SYNC && f->id == SW_FINDING_SYNC_COPY)
-				change->kind = SW_IF_NO_WAIT;
-			return true;
-		}
+	for (size_t i = 0; f->fix && i < sizeof changes / sizeof *changes; i++) {
+		if (changes[i].id != f->id)
+			continue;
+		*change = (struct sw_what_if){.kind = changes[i].kind,
+					      .only_idle = changes[i].only_idle,
+					      .needed = host_may_need(f) ? SW_NEEDED_MAYBE : SW_NEEDED_NOT,
+					      .site = sw_timing_site(&f->access[0])};
+		if (f->fix == SW_FIX_VALUE)
+			change->kind = SW_IF_NO_WAIT;
+		return true;
+	}
 	return false;
 }
 
-static void fill(struct sw_finding *f, const struct sw_gain *gain, bool reliable)
+/* "Allocate once" is one advice for the call that allocates and for the one that releases. */
+static bool partners(const struct sw_finding *a, const struct sw_finding *b)
 {
-	f->cost.win_low_ns = gain->known ? gain->low_ns : 0;
-	f->cost.win_high_ns = gain->known ? gain->high_ns : 0;
-	f->cost.replayed = gain->known;
-	f->cost.timed = gain->timed;
-	f->cost.reliable = reliable;
+	return (a->maker.seq && sw_timing_site(&a->maker) == sw_timing_site(&b->access[0])) ||
+	       (b->maker.seq && sw_timing_site(&b->maker) == sw_timing_site(&a->access[0]));
 }
 
-/* Each finding on its own, all findings of an id together, and all together. */
+/* ---- what the change itself costs, once -------------------------------------------------------------------------- */
+
+struct price {
+	uint64_t least, most;
+};
+
+static struct price price_of(const struct sw_finding *f)
+{
+	uint64_t one = f->cost.calls ? f->cost.total_ns / f->cost.calls : 0;
+	switch (f->id) {
+	case SW_FINDING_SYNC_COPY:
+	case SW_FINDING_PAGEABLE_ASYNC_COPY:
+		if (f->fix == SW_FIX_VALUE)
+			return (struct price){0};
+		return (struct price){(f->unpinned >> 10) * PIN_LEAST_NS_PER_MIB >> 10,
+				      (f->unpinned >> 10) * PIN_MOST_NS_PER_MIB >> 10};
+	case SW_FINDING_HOST_PIN:
+		/* One call stays; what releases, may have waited. */
+		return (struct price){f->maker.seq ? 0 : one, one};
+	case SW_FINDING_DEVICE_ALLOC:
+	case SW_FINDING_DEVICE_FREE:
+		return (struct price){0, one};
+	case SW_FINDING_MODULE_LOAD:
+		/* The same loads, earlier. */
+		return (struct price){0, f->cost.total_ns};
+	case SW_FINDING_DEVICE_CONFIG:
+		return (struct price){0, f->cost.parts.driver_ns};
+	default:
+		return (struct price){0};
+	}
+}
+
+/* No wait that goes away saves more than it took.  Other changes let work overlap that did not. */
+static bool bounded_by_cost(const struct sw_finding *f)
+{
+	return f->id != SW_FINDING_LEGACY_SERIALISATION && f->id != SW_FINDING_MODULE_LOAD;
+}
+
+/* ---- sets -------------------------------------------------------------------------------------------------------- */
+
+/* Findings whose advice is followed together. */
+struct set {
+	int id; /* of sets of several findings, 0: of all; unused for single ones */
+	SW_VEC(struct sw_what_if) changes;
+	struct price price;
+	uint64_t most_ns; /* the host time of its calls, where they save no more than that */
+};
+
 struct trial {
 	struct asked *asked;
-	size_t n, alone;			     /* findings; of them, the first so many have a set of their own */
-	struct sw_what_if change[2 * MOST_REPLAYED]; /* of each finding; then sorted by id */
+	size_t n, alone; /* findings; of them, the first so many have a set of their own */
+	struct sw_what_if change[MOST_REPLAYED];
 	struct sw_keep keep[MOST_REPLAYED][SW_MAX_NEEDS];
-	struct sw_what_ifs set[MOST_REPLAYED + SW_JUDGED_IDS + 1];
+	struct set set[MOST_REPLAYED + SW_JUDGED_IDS + 1];
+	struct sw_what_ifs tried[MOST_REPLAYED + SW_JUDGED_IDS + 1];
 	struct sw_gain gain[MOST_REPLAYED + SW_JUDGED_IDS + 1];
-	int id[SW_JUDGED_IDS + 1]; /* of the sets after those of single findings, 0: all */
-	size_t ids;
+	size_t sets;
 };
+
+static const struct sw_finding *asked(const struct sw_model *m, const struct trial *t, size_t index)
+{
+	return &m->j->findings.at[t->asked[index].finding];
+}
 
 static void choose(struct sw_model *m, struct trial *t)
 {
 	struct sw_judgement *j = m->j;
 	struct sw_what_if ignored;
-	uint64_t most = MOST_PASSES / (4 * j->schedule.nodes + 1);
+	uint64_t most = MOST_PASSES / ((j->schedule.timed == j->schedule.operations ? 4 : 20) * j->schedule.nodes + 1);
 	t->asked = sw_calloc(j->findings.n + 1, sizeof *t->asked);
 	for (size_t i = 0; i < j->findings.n; i++)
 		if (change_of(&j->findings.at[i], &ignored))
@@ -101,27 +175,70 @@ static void choose(struct sw_model *m, struct trial *t)
 		t->alone = most < LEAST_ALONE ? (t->n < LEAST_ALONE ? t->n : LEAST_ALONE) : most;
 }
 
+static void add(struct sw_model *m, struct trial *t, struct set *set, size_t index)
+{
+	const struct sw_finding *f = asked(m, t, index);
+	struct price price = price_of(f);
+	*sw_vec_push(&set->changes) = t->change[index];
+	set->price.least += price.least;
+	set->price.most += price.most;
+	if (set->most_ns != UINT64_MAX)
+		set->most_ns = bounded_by_cost(f) ? set->most_ns + f->cost.total_ns : UINT64_MAX;
+}
+
 static void compose(struct sw_model *m, struct trial *t)
 {
-	struct sw_what_if *next = t->change + t->n;
 	for (size_t i = 0; i < t->n; i++) {
-		change_of(&m->j->findings.at[t->asked[i].finding], &t->change[i]);
-		keep_needs(&m->j->findings.at[t->asked[i].finding], &t->change[i], t->keep[i]);
-		if (i < t->alone)
-			t->set[i] = (struct sw_what_ifs){&t->change[i], 1};
+		change_of(asked(m, t, i), &t->change[i]);
+		keep_needs(asked(m, t, i), &t->change[i], t->keep[i]);
 	}
-	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
-		struct sw_what_ifs *set = &t->set[t->alone + t->ids];
-		*set = (struct sw_what_ifs){next, 0};
+	for (size_t i = 0; i < t->alone; i++) {
+		struct set *set = &t->set[t->sets++];
+		add(m, t, set, i);
+		for (size_t k = 0; k < t->n; k++)
+			if (k != i && partners(asked(m, t, i), asked(m, t, k)))
+				add(m, t, set, k);
+	}
+	for (size_t k = 0; k <= sizeof changes / sizeof *changes; k++) {
+		bool all = k == sizeof changes / sizeof *changes;
+		struct set *set = &t->set[t->sets];
+		set->id = all ? 0 : changes[k].id;
 		for (size_t i = 0; i < t->n; i++)
-			if (m->j->findings.at[t->asked[i].finding].id == changes[k].id)
-				next[set->n++] = t->change[i];
-		next += set->n;
-		if (set->n)
-			t->id[t->ids++] = changes[k].id;
+			if (all || asked(m, t, i)->id == set->id)
+				add(m, t, set, i);
+		t->sets += set->changes.n > 0;
 	}
-	t->set[t->alone + t->ids] = (struct sw_what_ifs){t->change + t->n, t->n};
-	t->id[t->ids++] = 0;
+}
+
+/* ---- what comes of it -------------------------------------------------------------------------------------------- */
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void pay(struct sw_gain *gain, const struct set *set)
+{
+	gain->low_ns = less(least_of(gain->low_ns, set->most_ns), set->price.most);
+	gain->sure_ns = less(least_of(gain->sure_ns, set->most_ns), set->price.least);
+	gain->high_ns = less(least_of(gain->high_ns, set->most_ns), set->price.least);
+}
+
+static void fill(struct sw_finding *f, const struct sw_gain *gain, bool reliable)
+{
+	f->cost.win_low_ns = gain->known ? gain->low_ns : 0;
+	f->cost.win_high_ns = gain->known ? gain->high_ns : 0;
+	f->cost.win_sure_ns = gain->known ? gain->sure_ns : 0;
+	f->cost.replayed = gain->known;
+	f->cost.timed = gain->timed;
+	f->cost.vague = gain->known && gain->vague;
+	f->cost.nothing = gain->nothing;
+	f->cost.reliable = reliable;
 }
 
 static void try_all(struct sw_model *m)
@@ -129,17 +246,23 @@ static void try_all(struct sw_model *m)
 	struct sw_judgement *j = m->j;
 	struct trial *t = sw_calloc(1, sizeof *t);
 	choose(m, t);
-	if (t->n) {
-		compose(m, t);
-		sw_schedule_try(m->schedule, t->set, t->gain, t->alone + t->ids);
-	}
-	for (size_t i = 0; i < t->alone; i++)
-		fill(&j->findings.at[t->asked[i].finding], &t->gain[i], j->schedule.reliable);
-	for (size_t i = 0; i < t->ids; i++)
-		if (t->gain[t->alone + i].known)
+	compose(m, t);
+	for (size_t i = 0; i < t->sets; i++)
+		t->tried[i] = (struct sw_what_ifs){t->set[i].changes.at, t->set[i].changes.n};
+	if (t->sets)
+		sw_schedule_try(m->schedule, t->tried, t->gain, t->sets);
+	for (size_t i = 0; i < t->sets; i++) {
+		struct sw_gain *gain = &t->gain[i];
+		sw_gain_widen(gain);
+		pay(gain, &t->set[i]);
+		if (i < t->alone)
+			fill(&j->findings.at[t->asked[i].finding], gain, j->schedule.reliable);
+		else if (gain->known)
 			j->together[j->togethers++] =
-				(struct sw_together){t->id[i], t->set[t->alone + i].n, t->gain[t->alone + i].low_ns,
-						     t->gain[t->alone + i].high_ns};
+				(struct sw_together){t->set[i].id, t->set[i].changes.n, gain->low_ns,
+						     t->set[i].id ? gain->high_ns : gain->sure_ns, gain->vague};
+		free(t->set[i].changes.at);
+	}
 	free(t->asked);
 	free(t);
 }

@@ -138,17 +138,29 @@ void sw_wait_covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
 }
 
-/* Which of them was done last is not known: the one that was given out last is the best guess. */
+/* The work that was done last: of one stream the last that it was given; of several what the device's clock says, and
+   without that nobody knows. */
 static void look_for_work(struct sw_model *m, struct sw_wait *w)
 {
+	uint64_t end = 0;
+	uint32_t lanes = 0;
+	bool timed = true;
 	w->waited_for.seq = 0;
 	for (size_t i = 0; i < w->covered.n; i++) {
 		const struct sw_covered *covered = &w->covered.at[i];
 		const struct sw_access *last = &sw_model_lane_state(m, covered->lane)->last;
-		if (last->seq > w->waited_for.seq && last->point.tick > covered->known &&
-		    last->point.tick <= covered->covered)
-			w->waited_for = *last;
+		if (!last->seq || last->point.tick <= covered->known || last->point.tick > covered->covered)
+			continue;
+		const struct sw_time *ran = sw_times_find(m->times, last->seq);
+		lanes++;
+		timed &= ran != NULL;
+		if (lanes > 1 && ran && ran->end <= end)
+			continue;
+		end = ran ? ran->end : end;
+		w->waited_for = *last;
 	}
+	if (lanes > 1 && !timed)
+		w->waited_for.seq = 0;
 }
 
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token)

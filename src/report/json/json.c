@@ -211,6 +211,7 @@ static void put_replay(struct sw_json *json, struct sw_names *names, const struc
 		sw_json_number(json, "findings", t->findings);
 		sw_json_ms(json, "low_ms", t->low_ns);
 		sw_json_ms(json, "high_ms", t->high_ns);
+		sw_json_bool(json, "needs_gpu_timeline", t->vague);
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');

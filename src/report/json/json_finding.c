@@ -164,6 +164,8 @@ static void put_recoverable(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_open(json, "recoverable_ms", '{');
 	sw_json_ms(json, "low", cost->win_low_ns);
 	sw_json_ms(json, "high", cost->win_high_ns);
+	sw_json_ms(json, "high_if_needed", cost->win_sure_ns);
+	sw_json_bool(json, "needs_gpu_timeline", cost->vague);
 	sw_json_text(json, "times", cost->timed ? "device" : "host");
 	sw_json_bool(json, "reliable", cost->reliable);
 	sw_json_open(json, "assumptions", '[');

@@ -258,10 +258,12 @@ static void put_verdict(struct sw_text *t)
 				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
 }
 
-/* "1.2 ms to 1.5 ms", or one of them where both print alike. */
+/* "1.2 ms to 1.5 ms", one of them where both print alike, "up to 1.5 ms". */
 static const char *between(struct sw_names *names, uint64_t low_ns, uint64_t high_ns)
 {
 	const char *low = sw_name_time(names, low_ns), *high = sw_name_time(names, high_ns);
+	if (!low_ns)
+		return sw_names_format(names, "up to %s", high);
 	return strcmp(low, high) ? sw_names_format(names, "%s to %s", low, high) : high;
 }
 
@@ -298,8 +300,9 @@ static void put_replay(struct sw_text *t)
 	const struct sw_together *all = j->togethers ? &j->together[j->togethers - 1] : NULL;
 	if (all && all->high_ns > facts->run_ns / 1000)
 		sw_text_line(t, "recoverable:",
-			     sw_names_format(t->names, "%s if all the advice on waits is followed",
-					     between(t->names, all->low_ns, all->high_ns)));
+			     sw_names_format(t->names, "%s if all the advice on waits is followed%s",
+					     between(t->names, all->vague ? 0 : all->low_ns, all->high_ns),
+					     all->vague ? "; how much needs --gpu-timeline" : ""));
 	sw_text_line(t, "basis:", basis);
 }
 
