@@ -10,6 +10,11 @@ TESTS += tests/report/test_groups
 tests_report_test_groups_SOURCES = tests/report/test_groups.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_groups_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_groups_LDADD = $(tests_report_test_report_LDADD)
+check_PROGRAMS += tests/report/test_ci
+TESTS += tests/report/test_ci
+tests_report_test_ci_SOURCES = tests/report/test_ci.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_ci_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_ci_LDADD = $(tests_report_test_report_LDADD)
 check_PROGRAMS += tests/report/test_diff
 TESTS += tests/report/test_diff
 tests_report_test_diff_SOURCES = tests/report/test_diff.c tests/report/fake_trace.c tests/report/fake_trace.h
@@ -47,6 +52,7 @@ EXTRA_DIST += \
 TESTS += tests/report/test_schema.sh
 dist_check_SCRIPTS += tests/report/test_schema.sh
 EXTRA_DIST += tests/report/check_schema.py
+EXTRA_DIST += tests/report/check_formats.py tests/report/formats
 
 # timelines of real traces: built, judged, exported, and read by a JSON parser, by our own rules and by Perfetto
 check_PROGRAMS += tests/report/timeline/export
