@@ -2,30 +2,43 @@
 #include "analysis.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "install.h"
 #include "output.h"
 #include "progress.h"
 #include "report/listing/in_flight.h"
 #include "report/timeline/timeline.h"
 
+/* What comes with syncwatch, and what the user's file names.  SW_EXIT_OK, or a status after one line. */
+static int load_suppressions(const struct sw_options *options, struct sw_suppressions **out)
+{
+	struct sw_error error;
+	char *known = options->no_known ? NULL : sw_install_find_data("known.supp");
+	int rc = known ? sw_suppress_load(known, SW_SUPPRESS_KNOWN, out, &error) : 0;
+	free(known);
+	if (!rc && options->suppress)
+		rc = sw_suppress_load(options->suppress, SW_SUPPRESS_FILE, out, &error);
+	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
 int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
-	struct sw_suppressions *suppressions;
-	const char *files[] = {options->json, options->chrome, options->dot};
+	struct sw_suppressions *suppressions = NULL;
+	const char *files[] = {options->json,  options->chrome, options->perfetto, options->dot,
+			       options->sarif, options->junit,	options->gitlab,   options->write_suppressions};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (files[i] && sw_output_check(files[i], &error))
 			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	if (options->chrome && fnmatch("*.gz", options->chrome, 0) == 0 && !sw_chrome_can_gzip())
 		return sw_complain_usage("this build cannot compress: choose a name without .gz, not '%s'",
 					 options->chrome);
-	if (options->suppress && sw_suppress_load(options->suppress, &suppressions, &error))
-		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-	if (options->suppress)
-		sw_suppress_free(suppressions);
-	return SW_EXIT_OK;
+	int status = load_suppressions(options, &suppressions);
+	sw_suppress_free(suppressions);
+	return status;
 }
 
 static int write_json(struct sw_report *report, const char *path)
@@ -79,8 +92,9 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 {
 	struct sw_error error;
 	*analysis = (struct sw_analysis){0};
-	if (options->suppress && sw_suppress_load(options->suppress, &analysis->suppressions, &error))
-		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	int status = load_suppressions(options, &analysis->suppressions);
+	if (status)
+		return status;
 	if (sw_reader_open(trace, &analysis->reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 
@@ -92,7 +106,6 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 			    "LD_PRELOAD",
 			    trace);
 	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);
-	int status = SW_EXIT_OK;
 	/* A damaged trace is judged as far as it goes. */
 	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "ci_files.h"
 #include "draw.h"
 #include "pager.h"
 #include "terminal.h"
@@ -20,6 +21,18 @@ static int print(struct sw_report *report, const char *trace, bool json, const s
 	sw_pager_start(options);
 	sw_report_text(report, stdout, &style);
 	return sw_pager_finish();
+}
+
+/* What is written for the report of one trace, besides what is printed. */
+static int write_files(const char *trace, struct sw_analysis *analysis, const struct sw_options *options)
+{
+	struct sw_ci_files *files;
+	int status = sw_ci_files_open(options, &files);
+	if (status)
+		return status;
+	sw_ci_files_add(files, analysis->report);
+	status = sw_finish_stdout(sw_ci_files_close(files, stdout));
+	return status ? status : sw_draw(trace, options, analysis->judgement);
 }
 
 int sw_cmd_report(const struct sw_options *options)
@@ -39,7 +52,7 @@ int sw_cmd_report(const struct sw_options *options)
 		status = status ? status : printed;
 	}
 	if (!status)
-		status = sw_draw(options->operands[0], options, analysis.judgement);
+		status = write_files(options->operands[0], &analysis, options);
 	sw_analysis_free(&analysis);
 	return status;
 }

@@ -3,38 +3,66 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 
-char *sw_install_find(const char *name, struct sw_error *error)
+/* Where this command lies; false with errno set. */
+static bool own_folder(char folder[PATH_MAX])
 {
-	char folder[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-	if (length < 0) {
-		sw_fail(error, -errno, "cannot find out where this command lies: /proc/self/exe: %s", strerror(errno));
-		return NULL;
-	}
+	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	if (length < 0)
+		return false;
 	folder[length] = 0;
 	char *slash = strrchr(folder, '/');
 	if (slash)
 		*slash = 0;
+	return true;
+}
 
+/* The first of the places that can be read, absolute, NULL none; frees the places. */
+static char *first_readable(char *places[], size_t n)
+{
+	char *found = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (!found && access(places[i], R_OK) == 0)
+			found = realpath(places[i], NULL);
+		free(places[i]);
+	}
+	return found;
+}
+
+char *sw_install_find(const char *name, struct sw_error *error)
+{
+	char folder[PATH_MAX];
+	if (!own_folder(folder)) {
+		sw_fail(error, -errno, "cannot find out where this command lies: /proc/self/exe: %s", strerror(errno));
+		return NULL;
+	}
 	char *places[] = {
 		sw_format("%s/%s", folder, name),
 		sw_format("%s/../lib/syncwatch/%s", folder, name),
 		sw_format("%s/%s", SW_PKGLIBDIR, name),
 	};
-	char *found = NULL;
-	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-		if (!found && access(places[i], R_OK) == 0)
-			found = realpath(places[i], NULL);
-		free(places[i]);
-	}
+	char *found = first_readable(places, sizeof places / sizeof places[0]);
 	if (!found)
 		sw_fail(error, -ENOENT, "%s is neither next to this command in %s nor in ../lib/syncwatch nor in %s",
 			name, folder, SW_PKGLIBDIR);
 	return found;
+}
+
+char *sw_install_find_data(const char *name)
+{
+	char folder[PATH_MAX];
+	if (!own_folder(folder))
+		return NULL;
+	char *places[] = {
+		sw_format("%s/share/syncwatch/%s", folder, name),
+		sw_format("%s/../share/syncwatch/%s", folder, name),
+		sw_format("%s/%s", SW_PKGDATADIR, name),
+	};
+	return first_readable(places, sizeof places / sizeof places[0]);
 }

@@ -11,4 +11,7 @@
  */
 char *sw_install_find(const char *name, struct sw_error *error);
 
+/* The same of the data that comes with syncwatch: share/syncwatch/NAME.  malloc'ed, NULL: not installed. */
+char *sw_install_find_data(const char *name);
+
 #endif

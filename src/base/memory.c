@@ -43,6 +43,11 @@ char *sw_strndup(const char *text, size_t bytes)
 	return copy;
 }
 
+FILE *sw_memory_stream(char **text, size_t *bytes)
+{
+	return check(open_memstream(text, bytes), sizeof(FILE));
+}
+
 char *sw_format(const char *format, ...)
 {
 	char *text = NULL;

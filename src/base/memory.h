@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define SW_EXIT_MEMORY 5
 
@@ -20,6 +21,8 @@ void *sw_realloc(void *old, size_t count, size_t bytes);
 char *sw_strdup(const char *text) __attribute__((malloc));
 char *sw_strndup(const char *text, size_t bytes) __attribute__((malloc));
 char *sw_format(const char *format, ...) __attribute__((malloc, format(printf, 1, 2)));
+/* A stream into memory: open_memstream(), which never fails here. */
+FILE *sw_memory_stream(char **text, size_t *bytes);
 
 /*
  * Growable array: struct { T *at; size_t n, room; }.

@@ -19,11 +19,13 @@ libswreport_a_SOURCES = \
 	src/report/symbols/symbol_worker.c src/report/symbols/symbol_worker.h \
 	src/report/symbols/debug_objects.c src/report/symbols/debug_objects.h src/report/symbols/demangle.c src/report/symbols/demangle.h \
 	src/report/symbols/fingerprint.c src/report/symbols/fingerprint.h src/report/listing/in_flight.c src/report/listing/in_flight.h \
-	src/report/suppress.c src/report/suppress.h \
+	src/report/suppress.c src/report/suppress.h src/report/suppress_file.c src/report/suppress_file.h \
+	src/report/ci/ci.c src/report/ci/ci.h src/report/ci/ci_parts.h src/report/ci/sarif.c src/report/ci/gitlab.c \
+	src/report/ci/github.c src/report/ci/junit.c \
 	src/report/diff/digest.c src/report/diff/digest.h src/report/diff/digest_json.c \
 	src/report/diff/diff.c src/report/diff/diff.h src/report/diff/diff_text.c src/report/diff/diff_json.c
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS)
-dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md
+dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md doc/ci.md
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline/timeline.h src/report/timeline/dot.c src/report/timeline/chrome.c src/report/timeline/chrome.h \

@@ -25,8 +25,10 @@ static void count(struct sw_report_totals *totals, const struct sw_shown_finding
 
 static void tell(struct sw_report *report, const struct sw_finding *finding, const struct sw_report_options *options)
 {
-	bool suppressed = sw_suppress_fits(options->suppressions, &report->names, finding);
+	bool known = false;
+	bool suppressed = sw_suppress_fits(options->suppressions, &report->names, finding, &known);
 	report->totals.suppressed += suppressed;
+	report->totals.known += known;
 	report->totals.hidden += finding->hidden && !suppressed;
 	if ((suppressed || finding->hidden) && !options->all)
 		return;
@@ -36,6 +38,7 @@ static void tell(struct sw_report *report, const struct sw_finding *finding, con
 		.suppression = sw_suppress_line(&report->names, finding),
 		.fingerprint = sw_fingerprint(&report->names, finding),
 		.suppressed = suppressed,
+		.known = known,
 	};
 	if (!shown.info)
 		return;

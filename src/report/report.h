@@ -21,7 +21,7 @@ struct sw_shown_finding {
 	struct sw_wording words;
 	const char *suppression; /* the line that would suppress it */
 	uint64_t fingerprint;
-	bool suppressed;
+	bool suppressed, known; /* known: by the file that comes with syncwatch */
 };
 
 /* A call that had not returned when the trace ends. */
@@ -43,6 +43,7 @@ struct sw_group {
 struct sw_report_totals {
 	uint32_t errors, warnings, notes; /* shown */
 	uint32_t suppressed, hidden;
+	uint32_t known; /* of the suppressed: by the file that comes with syncwatch */
 };
 
 struct sw_report {

@@ -12,13 +12,13 @@
 
 struct pattern {
 	size_t line;
-	char *text;				      /* as it stands in the file */
-	char *id, *kernel, *function, *file, *module; /* NULL: any */
-	bool used;
+	char *text;						  /* as it stands in the file */
+	char *id, *kernel, *function, *file, *module, *allocated; /* NULL: any */
+	char *path;
+	bool used, known;
 };
 
 struct sw_suppressions {
-	char *path;
 	char *message; /* of sw_suppress_unused */
 	SW_VEC(struct pattern) patterns;
 };
@@ -67,8 +67,8 @@ static bool valid_id(const char *word)
 
 static char **key_field(struct pattern *pattern, const char *word, size_t *length)
 {
-	static const char *const keys[] = {"kernel=", "function=", "file=", "module="};
-	char **fields[] = {&pattern->kernel, &pattern->function, &pattern->file, &pattern->module};
+	static const char *const keys[] = {"kernel=", "function=", "file=", "module=", "allocated="};
+	char **fields[] = {&pattern->kernel, &pattern->function, &pattern->file, &pattern->module, &pattern->allocated};
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		*length = strlen(keys[i]);
 		if (strncmp(word, keys[i], *length) == 0)
@@ -89,7 +89,8 @@ static int parse_word(struct pattern *pattern, const char *word, const char *pat
 	}
 	char **field = key_field(pattern, word, &length);
 	if (!field)
-		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is none of kernel=, function=, file=, module=", path,
+		return sw_fail(error, SW_E_FORMAT,
+			       "%s:%zu: '%s' is none of kernel=, function=, file=, module=, allocated=", path,
 			       pattern->line, word);
 	if (*field || !word[length])
 		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is %s", path, pattern->line, word,
@@ -106,18 +107,24 @@ static void free_pattern(struct pattern *pattern)
 	free(pattern->function);
 	free(pattern->file);
 	free(pattern->module);
+	free(pattern->allocated);
+	free(pattern->path);
 }
 
-static int parse_line(struct sw_suppressions *s, const char *line, size_t number, struct sw_error *error)
+static int parse_line(struct sw_suppressions *s, const char *path, enum sw_suppress_source source, const char *line,
+		      size_t number, struct sw_error *error)
 {
-	struct pattern pattern = {.line = number, .text = sw_strndup(line, strcspn(line, "\r\n"))};
+	struct pattern pattern = {.line = number,
+				  .text = sw_strndup(line, strcspn(line, "\r\n")),
+				  .path = sw_strdup(path),
+				  .known = source == SW_SUPPRESS_KNOWN};
 	const char *at = pattern.text;
 	bool open = false;
 	int rc = 0;
 	char *word;
 	while (!rc && (word = take_word(&at, &open))) {
-		rc = open ? sw_fail(error, SW_E_FORMAT, "%s:%zu: a quote is not closed", s->path, number)
-			  : parse_word(&pattern, word, s->path, error);
+		rc = open ? sw_fail(error, SW_E_FORMAT, "%s:%zu: a quote is not closed", path, number)
+			  : parse_word(&pattern, word, path, error);
 		free(word);
 	}
 	if (rc || !pattern.id)
@@ -127,23 +134,33 @@ static int parse_line(struct sw_suppressions *s, const char *line, size_t number
 	return rc;
 }
 
-int sw_suppress_load(const char *path, struct sw_suppressions **out, struct sw_error *error)
+static void drop_from(struct sw_suppressions *s, size_t n)
+{
+	while (s->patterns.n > n)
+		free_pattern(&s->patterns.at[--s->patterns.n]);
+}
+
+int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
+		     struct sw_error *error)
 {
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return sw_fail(error, -errno, "cannot read suppressions from '%s': %s", path, strerror(errno));
-	struct sw_suppressions *s = sw_calloc(1, sizeof *s);
-	s->path = sw_strdup(path);
+	struct sw_suppressions *s = *out ? *out : sw_calloc(1, sizeof *s);
+	const size_t before = s->patterns.n;
 	char *line = NULL;
 	size_t room = 0;
 	int rc = 0;
 	for (size_t number = 1; !rc && getline(&line, &room, file) >= 0; number++)
-		rc = parse_line(s, line, number, error);
+		if (source != SW_SUPPRESS_CONFIG || strncmp(line + strspn(line, " \t"), "SW", 2) == 0)
+			rc = parse_line(s, path, source, line, number, error);
 	if (!rc && ferror(file))
 		rc = sw_fail(error, -EIO, "cannot read suppressions from '%s': %s", path, strerror(EIO));
 	free(line);
 	fclose(file);
 	if (rc)
+		drop_from(s, before);
+	if (rc && !*out)
 		sw_suppress_free(s);
 	else
 		*out = s;
@@ -154,11 +171,9 @@ void sw_suppress_free(struct sw_suppressions *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->patterns.n; i++)
-		free_pattern(&s->patterns.at[i]);
+	drop_from(s, 0);
 	free(s->patterns.at);
 	free(s->message);
-	free(s->path);
 	free(s);
 }
 
@@ -212,31 +227,62 @@ static bool stack_fits(struct sw_names *names, const struct sw_finding *finding,
 	return false;
 }
 
-bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding)
+/* The library or program that asked for the memory of an access; NULL unknown. */
+static const char *allocated_by(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_judgement *judgement = names->judgement;
+	if (!access->allocation || access->allocation > judgement->allocations.n)
+		return NULL;
+	const struct sw_frame *frame =
+		sw_stack_module(names, judgement->allocations.at[access->allocation - 1].stack, 0);
+	return frame ? frame->module : NULL;
+}
+
+/* All sides that touch memory: one that is the program's own makes it the program's business. */
+static bool allocation_fits(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
 {
 	bool any = false;
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		if (!finding->access[i].ranged)
+			continue;
+		if (!glob(pattern, allocated_by(names, &finding->access[i])))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding, bool *known)
+{
+	bool any = false, own = false;
 	char id[16];
 	snprintf(id, sizeof id, "SW%03d", finding->id);
 	for (size_t i = 0; s && i < s->patterns.n; i++) {
 		struct pattern *pattern = &s->patterns.at[i];
-		if (!glob(pattern->id, id) || (pattern->kernel && !kernel_fits(names, finding, pattern->kernel)) ||
+		/* Whatever a library is known for, an error is somebody's to fix. */
+		if ((pattern->known && finding->severity == SW_ERROR) || !glob(pattern->id, id) ||
+		    (pattern->kernel && !kernel_fits(names, finding, pattern->kernel)) ||
 		    !stack_fits(names, finding, function_fits, pattern->function) ||
 		    !stack_fits(names, finding, file_fits, pattern->file) ||
-		    !stack_fits(names, finding, module_fits, pattern->module))
+		    !stack_fits(names, finding, module_fits, pattern->module) ||
+		    (pattern->allocated && !allocation_fits(names, finding, pattern->allocated)))
 			continue;
 		pattern->used = true;
 		any = true;
+		own |= !pattern->known;
 	}
+	*known = any && !own;
 	return any;
 }
 
 const char *sw_suppress_unused(struct sw_suppressions *s, size_t index)
 {
 	for (size_t i = 0; s && i < s->patterns.n; i++) {
-		if (s->patterns.at[i].used || index-- > 0)
+		if (s->patterns.at[i].used || s->patterns.at[i].known || index-- > 0)
 			continue;
 		free(s->message);
-		s->message = sw_format("%s:%zu: %s", s->path, s->patterns.at[i].line, s->patterns.at[i].text);
+		s->message =
+			sw_format("%s:%zu: %s", s->patterns.at[i].path, s->patterns.at[i].line, s->patterns.at[i].text);
 		return s->message;
 	}
 	return NULL;

@@ -8,8 +8,8 @@
  *     SW3?? function="my function"
  *
  * The id is a glob over "SWnnn"; kernel, function, file and module (a library or program by its file name) are globs,
- * all of which must fit one of the finding's operations or visible frames.  Quotes keep blanks, a backslash takes the
- * next character as it is.
+ * all of which must fit one of the finding's operations or visible frames; allocated is one over the library or program
+ * that allocated the memory of all its sides.  Quotes keep blanks, a backslash takes the next character as it is.
  */
 #ifndef SW_REPORT_SUPPRESS_H
 #define SW_REPORT_SUPPRESS_H
@@ -18,12 +18,21 @@
 
 struct sw_suppressions;
 
-/* 0, or -errno / SW_E_FORMAT with error filled ("file:line: what is wrong"). */
-int sw_suppress_load(const char *path, struct sw_suppressions **out, struct sw_error *error);
+enum sw_suppress_source {
+	SW_SUPPRESS_FILE,   /* every line is a suppression */
+	SW_SUPPRESS_CONFIG, /* a file that holds options, too: only lines that begin with SW are taken */
+	SW_SUPPRESS_KNOWN   /* comes with syncwatch: its lines need not fit anything, and hide no error */
+};
+/* Adds the lines of a file to *out, which is made where it is NULL.  0, or -errno / SW_E_FORMAT with error filled
+   ("file:line: what is wrong"); *out is as it was then. */
+int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
+		     struct sw_error *error);
 void sw_suppress_free(struct sw_suppressions *suppressions);
 
-/* Is the finding suppressed?  Every line that fits is marked as used.  NULL suppresses nothing. */
-bool sw_suppress_fits(struct sw_suppressions *suppressions, struct sw_names *names, const struct sw_finding *finding);
+/* Is the finding suppressed?  Every line that fits is marked as used.  NULL suppresses nothing.  *known: only by lines
+   that come with syncwatch. */
+bool sw_suppress_fits(struct sw_suppressions *suppressions, struct sw_names *names, const struct sw_finding *finding,
+		      bool *known);
 
 /* Lines that fitted nothing, as "file:line: text"; index from 0, NULL ends.  Valid until the next call. */
 const char *sw_suppress_unused(struct sw_suppressions *suppressions, size_t index);

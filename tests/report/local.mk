@@ -15,6 +15,11 @@ TESTS += tests/report/test_python
 tests_report_test_python_SOURCES = tests/report/test_python.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_python_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_python_LDADD = $(tests_report_test_report_LDADD)
+check_PROGRAMS += tests/report/test_ci
+TESTS += tests/report/test_ci
+tests_report_test_ci_SOURCES = tests/report/test_ci.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_ci_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_ci_LDADD = $(tests_report_test_report_LDADD)
 check_PROGRAMS += tests/report/test_diff
 TESTS += tests/report/test_diff
 tests_report_test_diff_SOURCES = tests/report/test_diff.c tests/report/fake_trace.c tests/report/fake_trace.h
@@ -52,6 +57,7 @@ EXTRA_DIST += \
 TESTS += tests/report/test_schema.sh
 dist_check_SCRIPTS += tests/report/test_schema.sh
 EXTRA_DIST += tests/report/check_schema.py
+EXTRA_DIST += tests/report/check_formats.py tests/report/formats
 
 # timelines of real traces: built, judged, exported, and read by a JSON parser, by our own rules and by Perfetto
 check_PROGRAMS += tests/report/timeline/export

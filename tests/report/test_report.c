@@ -605,12 +605,13 @@ static char suppression_path[64];
 
 static int load(const char *lines, struct sw_suppressions **out, struct sw_error *error)
 {
+	*out = NULL;
 	strcpy(suppression_path, "/tmp/sw-suppress-XXXXXX");
 	int fd = mkstemp(suppression_path);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, lines, strlen(lines)), (ssize_t)strlen(lines));
 	close(fd);
-	int rc = sw_suppress_load(suppression_path, out, error);
+	int rc = sw_suppress_load(suppression_path, SW_SUPPRESS_FILE, out, error);
 	unlink(suppression_path);
 	return rc;
 }
@@ -636,6 +637,8 @@ static const struct {
 	{"SW101 module=/home/*\n", false},
 	{"SW101 function=main module=libcublas.so*\n", false},
 	{"SW101 function=cudaMemcpy\n", false},
+	{"SW101 allocated=race\n", true},
+	{"SW101 allocated=libcudnn*\n", false},
 	{"# nothing\n\n   \t\r\n", false},
 };
 
@@ -683,7 +686,7 @@ START_TEST(missing_suppression_file_is_an_error)
 {
 	struct sw_suppressions *s = NULL;
 	struct sw_error error;
-	ck_assert_int_lt(sw_suppress_load("/nonexistent/s", &s, &error), 0);
+	ck_assert_int_lt(sw_suppress_load("/nonexistent/s", SW_SUPPRESS_FILE, &s, &error), 0);
 	ck_assert_ptr_nonnull(strstr(error.text, "/nonexistent/s"));
 }
 END_TEST

@@ -11,6 +11,8 @@ for report in "$here"/golden/*.json; do
 	*) "$PYTHON3" "$here/check_schema.py" "$schema" "$report" ;;
 	esac
 done
+"$PYTHON3" "$here/check_formats.py" "$here"/formats/*.sarif "$here"/formats/*.junit.xml "$here"/formats/*.gitlab.json \
+	"$here"/formats/*.github.txt
 # The counters of coverage.def and those of the schema are the same, with the same descriptions.
 "$PYTHON3" - "$schema" "$top_srcdir/src/detect/coverage.def" <<'END'
 import json, re, sys
@@ -25,10 +27,26 @@ for key in sorted(known.keys() | described.keys()):
     if known.get(key) != described.get(key):
         sys.exit(f"{key}: coverage.def says {known.get(key)!r}, the schema {described.get(key)!r}")
 END
-broken=$(mktemp)
-trap 'rm -f "$broken"' EXIT
+broken=$(mktemp) dir=$(mktemp -d)
+trap 'rm -rf "$broken" "$dir"' EXIT
 sed 's/"severity": "error"/"severity": "fatal"/' "$here/golden/race.json" >"$broken"
 if "$PYTHON3" "$here/check_schema.py" "$schema" "$broken" >/dev/null; then
 	echo "the checker accepts a severity that does not exist" >&2
 	exit 1
 fi
+# What each of the other formats forbids: FORMAT and what to replace by what.
+refuses() {
+	sed "$2" "$here/formats/race.$1" >"$dir/broken.$1"
+	if "$PYTHON3" "$here/check_formats.py" "$dir/broken.$1" >/dev/null || cmp -s "$here/formats/race.$1" "$dir/broken.$1"; then
+		echo "the checker accepts $1 after $2" >&2
+		exit 1
+	fi
+}
+refuses sarif 's/"level": "error"/"level": "fatal"/'
+refuses sarif 's/"ruleIndex": 0/"ruleIndex": 1/'
+refuses sarif 's/"startLine": 33/"startLine": 0/'
+refuses junit.xml 's/failures="1"/failures="0"/'
+refuses junit.xml 's/&amp;/\&/'
+refuses gitlab.json 's/"severity": "critical"/"severity": "error"/'
+refuses gitlab.json 's/"fingerprint": "[^"]*"/"fingerprint": "1"/'
+refuses github.txt 's/^::error/::fatal/'

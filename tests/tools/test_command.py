@@ -66,7 +66,7 @@ class Usage(Case):
     def test_words_reserved_for_later_are_unknown(self):
         for word in ("merge",):
             self.refused(USAGE, "unknown command", word)
-        for option in ("--html", "--sarif"):
+        for option in ("--html",):
             self.refused(USAGE, "unknown option", "run", option, "true")
 
     def test_strict_host_needs_a_trace_that_tells_of_it(self):
@@ -279,6 +279,68 @@ class Report(Case):
             file.write("SW101\nnonsense\n")
         self.refused(INPUT, self.path("s") + ":2:", "report", "--suppress", self.path("s"), trace)
         self.refused(INPUT, "/nonexistent/s", "report", "--suppress", "/nonexistent/s", trace)
+
+
+class Builds(Case):
+    """Reports for builds: tests/report/test_ci.c has their contents."""
+    FILES = (("--sarif", "r.sarif"), ("--junit", "r.junit.xml"), ("--gitlab", "r.gitlab.json"))
+
+    def options(self):
+        return [part for option, name in self.FILES for part in (option, self.path(name))]
+
+    def check(self, *names):
+        checker = os.path.join(SOURCE, "tests", "report", "check_formats.py")
+        checked = subprocess.run([sys.executable, checker, *(self.path(name) for name in names)], capture_output=True,
+                                 text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+
+    def test_of_a_trace(self):
+        for kind, errors in (("race", 1), ("fixed", 0)):
+            result = self.call("report", *self.options(), "--github", self.trace(kind))
+            self.assertEqual((result.returncode, result.stderr), (OK, ""))
+            self.check(*(name for _, name in self.FILES))
+            report, commands = result.stdout[:result.stdout.rindex(".swt\n") + 5], result.stdout[result.stdout.rindex(".swt\n") + 5:]
+            self.assertIn("syncwatch:", report)
+            with open(self.path("r.github.txt"), "w") as file:
+                file.write(commands)
+            self.check("r.github.txt")
+            self.assertEqual(commands.count("::error "), errors)
+            with open(self.path("r.junit.xml"), encoding="utf-8") as file:
+                self.assertEqual(file.read().count("<failure"), errors)
+
+    def test_of_a_run(self):
+        result = self.call("run", "--sim", *self.options(), "--github", "--", CUDA_PROGRAM, "fork")
+        if "sim/libcuda.so.1 is neither" in result.stderr:
+            self.skipTest("the simulation is not built")
+        self.check(*(name for _, name in self.FILES))
+        with open(self.path("r.sarif"), encoding="utf-8") as file:
+            run, = json.load(file)["runs"]
+        self.assertEqual(len(run["invocations"]), 2, "one for each process")
+        result = self.call("run", "--sim", *self.options(), "--github", "--", CUDA_PROGRAM, "race")
+        self.check(*(name for _, name in self.FILES))
+        with open(self.path("r.sarif"), encoding="utf-8") as file:
+            run, = json.load(file)["runs"]
+        self.assertEqual(["SW103"], [r["ruleId"] for r in run["results"] if r["level"] == "error"])
+        self.assertRegex(result.stderr, r"\n::error file=[^,:]*tests/tools/cuda_program.c,line=\d+,title=SW103")
+
+    def test_what_is_written_suppresses_what_was_shown(self):
+        trace = os.path.join(SOURCE, "tests", "golden", "traces", "gpu-torch-side_stream.swt")
+        self.assertEqual(self.call("report", "--write-suppressions", self.path("s"), trace).returncode, OK)
+        result = self.call("report", "--suppress", self.path("s"), trace)
+        self.assertIn("no hazards", result.stdout)
+        self.assertIn("suppressed: ", result.stdout)
+        self.assertNotIn("unused", result.stdout)
+
+    def test_files_that_cannot_be_written(self):
+        trace = self.trace("race")
+        before = sorted(os.listdir(self.dir))
+        for option in ("--sarif", "--junit", "--gitlab", "--write-suppressions"):
+            self.refused(OUTPUT, "/nonexistent/r", "report", option, "/nonexistent/r", trace)
+            self.refused(OUTPUT, "/nonexistent/r", "run", option, "/nonexistent/r", "sh", "-c", "echo started")
+            result = self.call("report", option, "/dev/full", trace)
+            self.assertEqual(result.returncode, OUTPUT)
+            self.assertIn("No space left", result.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before, "a temporary file was left")
 
 
 class Diff(Case):

@@ -16,7 +16,7 @@ declare -A may=(
 	[image]="image base syncwatch"
 	[footprint]="footprint image base syncwatch"
 	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h image api base syncwatch"
-	[report]="report/report.h report/groups.h report/suppress.h report/unusable_files.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
+	[report]="report/report.h report/groups.h report/suppress.h report/suppress_file.h report/unusable_files.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[pack]="pack report/symbols detect/kernels/kernel_code.h detect/behaviour/behaviour.h reader footprint/footprint.h footprint/library.h image base syncwatch"
 	[simcuda]="simcuda image api base syncwatch"
 
@@ -46,6 +46,7 @@ declare -A may=(
 	[report/json]="report/json report/report.h report/groups.h report/unusable_files.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/timeline]="report/timeline report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/listing]="report/listing report/json/json_out.h report/text/text_out.h report/report.h report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
+	[report/ci]="report/ci report/json/json_out.h report/report.h report/groups.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/diff]="report/diff report/json/json_out.h report/text/text_out.h report/report.h report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 
 	[footprint/ptx]="footprint/ptx footprint/code.h image base"

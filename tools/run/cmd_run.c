@@ -266,7 +266,8 @@ static int finish(struct run *run, int program_status)
 	sw_judged_make(&judged, run->options, &run->session);
 	sw_judged_print(&judged, &run->session);
 	int written = sw_judged_json(&judged, &run->session);
-	if (written)
+	int others = sw_judged_files(&judged);
+	if (written || others)
 		sw_session_gap(&run->session, 0, sw_strdup("the report could not be written"));
 	int status = exit_status(run, &judged, program_status);
 	sw_judged_free(&judged);

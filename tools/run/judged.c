@@ -149,6 +149,7 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	p->folded_wait_ns = analysis->judgement->folded_wait_ns;
 	p->folded_waits = analysis->judgement->folded_waits;
 	judged->totals.suppressed += report->totals.suppressed;
+	judged->totals.known += report->totals.known;
 	judged->totals.hidden += report->totals.hidden;
 	for (size_t i = 0; i < report->shown.n; i++)
 		add_finding(judged, report, i);
@@ -164,6 +165,7 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 		p->groups = json_of(report, 1, sw_report_json_groups);
 		p->tail = json_of(report, 1, sw_report_json_tail);
 	}
+	sw_ci_files_add(judged->files, report);
 	find_gaps(session, pid, analysis);
 }
 
@@ -212,11 +214,19 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 {
 	const size_t first = main_trace(session);
 	*judged = (struct sw_judged){.options = options, .style = sw_terminal_style(STDERR_FILENO, options)};
+	judged->no_files = sw_ci_files_open(options, &judged->files);
 	if (session->traces.n)
 		judge(judged, session, &session->traces.at[first], true);
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (i != first)
 			judge(judged, session, &session->traces.at[i], false);
+}
+
+int sw_judged_files(struct sw_judged *judged)
+{
+	int status = sw_ci_files_close(judged->files, stderr);
+	judged->files = NULL;
+	return judged->no_files ? judged->no_files : status;
 }
 
 void sw_judged_free(struct sw_judged *judged)

@@ -8,6 +8,7 @@
 #ifndef SW_TOOLS_RUN_JUDGED_H
 #define SW_TOOLS_RUN_JUDGED_H
 
+#include "ci_files.h"
 #include "command.h"
 #include "report/report.h"
 #include "run/session.h"
@@ -38,6 +39,8 @@ struct sw_judged {
 	struct sw_report_totals totals; /* each finding once */
 	int status;			/* the first that was not SW_EXIT_OK */
 	struct sw_text_style style;
+	struct sw_ci_files *files; /* NULL: none asked for */
+	int no_files;		   /* why they could not be opened */
 };
 
 /* Judges the traces of a session, the main process first; what a trace lacks becomes a gap of the session. */
@@ -46,6 +49,8 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 /* Prints the report on stderr and writes the JSON, if asked for. */
 void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session);
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
+/* The same for builds: what --sarif and its like name; once. */
+int sw_judged_files(struct sw_judged *judged);
 
 void sw_judged_free(struct sw_judged *judged);
 

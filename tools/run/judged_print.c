@@ -159,6 +159,8 @@ static void put_json_summary(struct sw_json *json, const struct sw_judged *judge
 	sw_json_number(json, "warnings", judged->totals.warnings);
 	sw_json_number(json, "notes", judged->totals.notes);
 	sw_json_number(json, "suppressed", judged->totals.suppressed);
+	if (judged->totals.known)
+		sw_json_number(json, "known", judged->totals.known);
 	sw_json_number(json, "hidden", judged->totals.hidden);
 	sw_json_ms(json, "host_wait_ms", wait_ns);
 	sw_json_number(json, "folded_waits", folded);

@@ -253,6 +253,8 @@ static void put_summary(struct sw_json *json, const struct sw_report *report)
 	sw_json_number(json, "warnings", report->totals.warnings);
 	sw_json_number(json, "notes", report->totals.notes);
 	sw_json_number(json, "suppressed", report->totals.suppressed);
+	if (report->totals.known)
+		sw_json_number(json, "known", report->totals.known);
 	sw_json_number(json, "hidden", report->totals.hidden);
 	sw_json_ms(json, "host_wait_ms", judgement->host_wait_ns);
 	put_host_waits(json, judgement);

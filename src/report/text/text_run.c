@@ -343,6 +343,16 @@ static void put_host(struct sw_text *t)
 				     plural(t, judgement->coverage.host_syncs, "synchronisation", "synchronisations")));
 }
 
+static const char *suppressed(struct sw_text *t)
+{
+	const struct sw_report_totals *totals = &t->report->totals;
+	const char *text = plural(t, totals->suppressed, "finding", "findings");
+	if (!totals->known)
+		return text;
+	return sw_names_format(t->names, "%s, %u of them known ones of libraries (known.supp; --all shows them)", text,
+			       totals->known);
+}
+
 void sw_text_run(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
@@ -366,7 +376,7 @@ void sw_text_run(struct sw_text *t)
 	put_no_lines(t);
 	put_troubles(t);
 	if (report->totals.suppressed)
-		sw_text_line(t, "suppressed:", plural(t, report->totals.suppressed, "finding", "findings"));
+		sw_text_line(t, "suppressed:", suppressed(t));
 	if (t->trace)
 		sw_text_line(t, "trace:", t->trace);
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ci/ci.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ci/ci_parts.h"
+#include "report/symbols/places.h"
+
+struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root)
+{
+	struct sw_ci *ci = sw_calloc(1, sizeof *ci);
+	*ci = (struct sw_ci){.out = out, .format = format, .version = version, .root = root, .json = {.out = out}};
+	switch (format) {
+	case SW_CI_SARIF:
+		sw_ci_sarif_begin(ci);
+		break;
+	case SW_CI_JUNIT:
+		sw_ci_junit_begin(ci);
+		break;
+	case SW_CI_GITLAB:
+		sw_ci_gitlab_begin(ci);
+		break;
+	case SW_CI_GITHUB:
+	case SW_CI_FORMATS:
+		break;
+	}
+	return ci;
+}
+
+void sw_ci_add(struct sw_ci *ci, struct sw_report *report)
+{
+	switch (ci->format) {
+	case SW_CI_SARIF:
+		sw_ci_sarif_add(ci, report);
+		break;
+	case SW_CI_JUNIT:
+		sw_ci_junit_add(ci, report);
+		break;
+	case SW_CI_GITLAB:
+		sw_ci_gitlab_add(ci, report);
+		break;
+	case SW_CI_GITHUB:
+		sw_ci_github_add(ci, report);
+		break;
+	case SW_CI_FORMATS:
+		break;
+	}
+}
+
+void sw_ci_end(struct sw_ci *ci)
+{
+	switch (ci->format) {
+	case SW_CI_SARIF:
+		sw_ci_sarif_end(ci);
+		break;
+	case SW_CI_JUNIT:
+		sw_ci_junit_end(ci);
+		break;
+	case SW_CI_GITLAB:
+		sw_ci_gitlab_end(ci);
+		break;
+	case SW_CI_GITHUB:
+	case SW_CI_FORMATS:
+		break;
+	}
+	sw_map_free(&ci->told);
+	free(ci);
+}
+
+/* ---- paths --------------------------------------------------------------------------------------------------------
+ */
+
+/* "/a/b/../c/./d" -> "/a/c/d", in place. */
+static void normalise(char *path)
+{
+	char *out = path;
+	for (const char *at = path; *at;) {
+		size_t n = strcspn(at + 1, "/");
+		bool dot = n == 1 && at[1] == '.', up = n == 2 && at[1] == '.' && at[2] == '.';
+		if (up)
+			while (out > path && *--out != '/')
+				;
+		else if (!dot && n) {
+			memmove(out, at, n + 1);
+			out += n + 1;
+		}
+		at += n + 1;
+	}
+	*out = 0;
+}
+
+const char *sw_ci_path(struct sw_ci *ci, struct sw_report *report, const char *file)
+{
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	if (file[0] != '/' && (!process || process->cwd[0] != '/'))
+		return file;
+	char *whole = file[0] == '/' ? sw_strdup(file) : sw_format("%s/%s", process->cwd, file);
+	normalise(whole);
+	size_t root = ci->root ? strlen(ci->root) : 0;
+	bool inside = root > 1 && strncmp(whole, ci->root, root) == 0 && whole[root] == '/' && whole[root + 1];
+	const char *path = sw_names_format(&report->names, "%s", inside ? whole + root + 1 : whole);
+	free(whole);
+	return path;
+}
+
+const char *sw_ci_program(const struct sw_report *report)
+{
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	const char *slash = process ? strrchr(process->exe, '/') : NULL;
+	return !process ? "program" : slash ? slash + 1 : process->exe;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------
+ */
+
+/* With a capital; a name of the API at the start stays what it is. */
+static const char *sentence(struct sw_names *names, const char *text)
+{
+	if (strspn(text, "abcdefghijklmnopqrstuvwxyz") < strcspn(text, " "))
+		return text;
+	return sw_names_format(names, "%c%s", toupper((unsigned char)*text), text + 1);
+}
+
+/* "Kernel scale reads ... Fix: after race.cu:31: ... (and 3 more findings of this cause)": where only text is shown, it
+   has to say all. */
+static const char *whole_text(struct sw_report *report, const struct sw_ci_result *result)
+{
+	struct sw_names *names = &report->names;
+	const char *text = sw_names_format(names, "%s.", sentence(names, result->leader->words.message));
+	if (*result->leader->words.cost)
+		text = sw_names_format(names, "%s Cost: %s.", text, result->leader->words.cost);
+	if (result->group->members.n)
+		text = sw_names_format(names, "%s And %zu more finding%s of this cause.", text,
+				       result->group->members.n, result->group->members.n == 1 ? "" : "s");
+	if (*result->fix.text)
+		text = sw_names_format(names, "%s Fix: %s%s", text, result->fix.text,
+				       result->fix.text[strlen(result->fix.text) - 1] == ';' ? "" : ".");
+	return *result->fix.note ? sw_names_format(names, "%s (%s)", text, result->fix.note) : text;
+}
+
+bool sw_ci_result(struct sw_ci *ci, struct sw_report *report, size_t index, struct sw_ci_result *out)
+{
+	const struct sw_group *group = &report->groups.at[index];
+	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
+	if (leader->finding->severity == SW_NOTE && !report->all)
+		return false;
+	*out = (struct sw_ci_result){.group = group, .leader = leader};
+	out->site = sw_report_site(report, leader->finding);
+	out->path = out->site && out->site->file ? sw_ci_path(ci, report, out->site->file) : "";
+	out->line = out->site && out->site->file && out->site->line > 0 ? out->site->line : 0;
+	sw_group_fix(report, group, &out->fix);
+	out->text = whole_text(report, out);
+	return true;
+}
+
+bool sw_ci_first(struct sw_ci *ci, const struct sw_ci_result *result)
+{
+	return (*sw_map_put(&ci->told, result->leader->fingerprint))++ == 0;
+}

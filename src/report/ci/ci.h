@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reports for the machines that build and review: SARIF 2.1.0 (editors, code scanning), JUnit's XML (test results),
+ * GitLab's code quality, workflow commands of GitHub.  A group of findings is one result of each.
+ *
+ *     begin, add (a report for each trace), end
+ *
+ * Not thread-safe.  Errors of the stream are left for the caller to find (ferror).
+ */
+#ifndef SW_REPORT_CI_CI_H
+#define SW_REPORT_CI_CI_H
+
+#include <stdio.h>
+
+#include "report/report.h"
+
+enum sw_ci_format { SW_CI_SARIF, SW_CI_JUNIT, SW_CI_GITLAB, SW_CI_GITHUB, SW_CI_FORMATS };
+
+struct sw_ci;
+
+/* version: of syncwatch; root: folder that paths are told relative to, NULL: none.  Both must outlive it. */
+struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root);
+void sw_ci_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_end(struct sw_ci *ci);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the formats for builds share. */
+#ifndef SW_REPORT_CI_CI_PARTS_H
+#define SW_REPORT_CI_CI_PARTS_H
+
+#include "base/map.h"
+#include "report/ci/ci.h"
+#include "report/groups.h"
+#include "report/json/json_out.h"
+
+struct sw_ci {
+	FILE *out;
+	enum sw_ci_format format;
+	const char *version, *root;
+	struct sw_json json;
+	struct sw_json aside; /* SARIF: invocations, which come after the results */
+	char *aside_text;
+	size_t aside_bytes;
+	struct sw_map told; /* fingerprints: a result that several processes share comes once */
+};
+
+/* One result: what is said of a group, whatever the format. */
+struct sw_ci_result {
+	const struct sw_group *group;
+	const struct sw_shown_finding *leader;
+	const struct sw_frame *site; /* NULL unknown */
+	const char *path;	     /* of its file, relative to the root where it lies there; "" unknown */
+	int line;		     /* 0 unknown */
+	const char *text;	     /* the sentence, the others of the group, the fix */
+	struct sw_group_fix fix;
+};
+
+/* Is the group one that is told?  Fills *out then. */
+bool sw_ci_result(struct sw_ci *ci, struct sw_report *report, size_t group, struct sw_ci_result *out);
+
+/* Was no result with its fingerprint written before? */
+bool sw_ci_first(struct sw_ci *ci, const struct sw_ci_result *result);
+
+/* A path as it is told: without "." and "..", relative to the root where it lies there. */
+const char *sw_ci_path(struct sw_ci *ci, struct sw_report *report, const char *file);
+/* The program's file name. */
+const char *sw_ci_program(const struct sw_report *report);
+
+void sw_ci_sarif_begin(struct sw_ci *ci);
+void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_sarif_end(struct sw_ci *ci);
+void sw_ci_junit_begin(struct sw_ci *ci);
+void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_junit_end(struct sw_ci *ci);
+void sw_ci_gitlab_begin(struct sw_ci *ci);
+void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_gitlab_end(struct sw_ci *ci);
+void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report);
+
+#endif

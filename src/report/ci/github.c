@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workflow commands of GitHub Actions: "::error file=a.cu,line=3,title=SW101::text" becomes an annotation. */
+#include <string.h>
+
+#include "report/ci/ci_parts.h"
+#include "report/utf8.h"
+
+/* Escapes what would end the command or start another; `also`: what ends a property. */
+static void put(FILE *out, const char *text, const char *also)
+{
+	while (*text) {
+		size_t n = sw_utf8_length(text);
+		unsigned char c = (unsigned char)*text;
+		if (n == 0)
+			putc('?', out);
+		else if (n == 1 && (c == '%' || c == '\r' || c == '\n' || strchr(also, c)))
+			fprintf(out, "%%%02X", (unsigned)c);
+		else if (n == 1 && (c < 0x20 || c == 0x7f))
+			putc('?', out);
+		else
+			fwrite(text, 1, n, out);
+		text += n ? n : 1;
+	}
+}
+
+void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
+{
+	static const char *const commands[] = {"notice", "warning", "error"};
+	struct sw_ci_result result;
+	for (size_t i = 0; i < report->groups.n; i++) {
+		if (!sw_ci_result(ci, report, i, &result) || result.leader->suppressed || !sw_ci_first(ci, &result))
+			continue;
+		fprintf(ci->out, "::%s ", commands[result.leader->finding->severity]);
+		if (*result.path) {
+			fputs("file=", ci->out);
+			put(ci->out, result.path, ":,");
+			if (result.line)
+				fprintf(ci->out, ",line=%d", result.line);
+			putc(',', ci->out);
+		}
+		fprintf(ci->out, "title=SW%03d ", result.leader->finding->id);
+		put(ci->out, result.leader->info->kind, ":,");
+		fputs("::", ci->out);
+		put(ci->out, result.text, "");
+		putc('\n', ci->out);
+	}
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JUnit's XML: a test suite for each trace; errors are failures, warnings pass and say what they are. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/ci/ci_parts.h"
+#include "report/utf8.h"
+
+/* As XML 1.0 allows: markup escaped, control characters and what is no UTF-8 replaced. */
+static void put(FILE *out, const char *text)
+{
+	static const struct {
+		char c;
+		const char *entity;
+	} entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}, {'\t', "&#9;"}};
+	while (*text) {
+		size_t n = sw_utf8_length(text);
+		const char *entity = NULL;
+		for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+			if (n == 1 && *text == entities[i].c)
+				entity = entities[i].entity;
+		if (entity)
+			fputs(entity, out);
+		/* U+FFFE and U+FFFF are no characters of XML. */
+		else if (n == 0 || (n == 1 && (unsigned char)*text < 0x20) ||
+			 (n == 3 && memcmp(text, "\xef\xbf\xbe", 2) == 0 && (unsigned char)text[2] >= 0xbe))
+			putc('?', out);
+		else
+			fwrite(text, 1, n, out);
+		text += n ? n : 1;
+	}
+}
+
+static void put_attribute(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, " %s=\"", name);
+	put(out, value);
+	putc('"', out);
+}
+
+static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
+{
+	struct sw_names *names = &report->names;
+	const bool failed = result->leader->finding->severity == SW_ERROR;
+	const char *place = *result->path ? sw_names_format(names, " at %s:%d", result->path, result->line) : "";
+	fputs("    <testcase", ci->out);
+	put_attribute(ci->out, "classname", sw_names_format(names, "syncwatch.SW%03d", result->leader->finding->id));
+	put_attribute(ci->out, "name", sw_names_format(names, "%s%s", result->leader->info->kind, place));
+	if (*result->path)
+		put_attribute(ci->out, "file", result->path);
+	if (*result->path && result->line)
+		put_attribute(ci->out, "line", sw_names_format(names, "%d", result->line));
+	fputs(">\n", ci->out);
+	if (failed) {
+		fputs("      <failure", ci->out);
+		put_attribute(ci->out, "type", result->leader->info->kind);
+		put_attribute(ci->out, "message", result->leader->words.message);
+		putc('>', ci->out);
+		put(ci->out, result->text);
+		fputs("</failure>\n", ci->out);
+	} else {
+		fputs("      <system-out>", ci->out);
+		put(ci->out, result->text);
+		fputs("</system-out>\n", ci->out);
+	}
+	fputs("    </testcase>\n", ci->out);
+}
+
+void sw_ci_junit_begin(struct sw_ci *ci)
+{
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"syncwatch\">\n", ci->out);
+}
+
+void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
+{
+	struct sw_ci_result result;
+	uint64_t tests = 0, failures = 0;
+	for (size_t i = 0; i < report->groups.n; i++)
+		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed) {
+			tests++;
+			failures += result.leader->finding->severity == SW_ERROR;
+		}
+	fputs("  <testsuite", ci->out);
+	put_attribute(ci->out, "name", sw_ci_program(report));
+	fprintf(ci->out, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"0\" skipped=\"0\" time=\"%.3f\">\n",
+		tests + !failures, failures, (double)report->judgement->span_ns / 1e9);
+	/* Something passes where nothing fails: an empty suite reads like a test that did not run. */
+	if (!failures)
+		fputs("    <testcase classname=\"syncwatch\" name=\"no errors\"/>\n", ci->out);
+	for (size_t i = 0; i < report->groups.n; i++)
+		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed)
+			put_case(ci, report, &result);
+	fputs("  </testsuite>\n", ci->out);
+}
+
+void sw_ci_junit_end(struct sw_ci *ci)
+{
+	fputs("</testsuites>\n", ci->out);
+}

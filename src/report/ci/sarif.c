@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SARIF 2.1.0 (OASIS): both sides of a hazard as thread flows and related locations.
+ *
+ * All traces are one run: GitHub refuses a file with several runs of one tool.  A process is an invocation, and a
+ * result that several processes share comes once.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ci/ci_parts.h"
+#include "report/symbols/places.h"
+#include "report/symbols/stack.h"
+
+/* A URI reference: what stands for itself in a path, the rest escaped byte by byte.  malloc'ed. */
+static char *uri_of(const char *path)
+{
+	char *text = sw_alloc(3 * strlen(path) + 8), *out = text;
+	if (*path == '/')
+		out += sprintf(out, "file://");
+	for (const char *p = path; *p; p++)
+		if (isalnum((unsigned char)*p) || strchr("/._-+~", *p))
+			*out++ = *p;
+		else
+			out += sprintf(out, "%%%02X", (unsigned)(unsigned char)*p);
+	*out = 0;
+	return text;
+}
+
+static void put_message(struct sw_json *json, const char *key, const char *text)
+{
+	sw_json_open(json, key, '{');
+	sw_json_text(json, "text", text);
+	sw_json_close(json, '}');
+}
+
+static void put_artifact(struct sw_ci *ci, struct sw_report *report, const char *file)
+{
+	const char *path = sw_ci_path(ci, report, file);
+	char *uri = uri_of(path);
+	sw_json_open(&ci->json, "artifactLocation", '{');
+	sw_json_text(&ci->json, "uri", uri);
+	free(uri);
+	if (ci->root && *path != '/')
+		sw_json_text(&ci->json, "uriBaseId", "SRCROOT");
+	sw_json_close(&ci->json, '}');
+}
+
+/* The members of a location; the caller opens and closes it. */
+static void put_location(struct sw_ci *ci, struct sw_report *report, const struct sw_frame *frame, const char *text)
+{
+	struct sw_json *json = &ci->json;
+	if (frame && frame->file) {
+		sw_json_open(json, "physicalLocation", '{');
+		put_artifact(ci, report, frame->file);
+		if (frame->line > 0) {
+			sw_json_open(json, "region", '{');
+			sw_json_number(json, "startLine", (uint64_t)frame->line);
+			sw_json_close(json, '}');
+		}
+		sw_json_close(json, '}');
+	}
+	if (frame && frame->function) {
+		sw_json_open(json, "logicalLocations", '[');
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "fullyQualifiedName", frame->function);
+		sw_json_text(json, "kind", "function");
+		sw_json_close(json, '}');
+		sw_json_close(json, ']');
+	}
+	if (text)
+		put_message(json, "message", text);
+}
+
+/* ---- the tool -----------------------------------------------------------------------------------------------------
+ */
+
+static void put_rules(struct sw_ci *ci)
+{
+	const struct sw_finding_info *info;
+	char id[16];
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, "rules", '[');
+	for (size_t i = 0; (info = sw_finding_info_at(i)); i++) {
+		sw_json_open(json, NULL, '{');
+		snprintf(id, sizeof id, "SW%03d", info->number);
+		sw_json_text(json, "id", id);
+		sw_json_text(json, "name", info->kind);
+		put_message(json, "shortDescription", info->title);
+		put_message(json, "fullDescription", info->text);
+		put_message(json, "help", info->text);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static uint64_t rule_index(int id)
+{
+	const struct sw_finding_info *info;
+	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
+		if (info->number == id)
+			return i;
+	return 0;
+}
+
+static void put_tool(struct sw_ci *ci)
+{
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, "tool", '{');
+	sw_json_open(json, "driver", '{');
+	sw_json_text(json, "name", "syncwatch");
+	sw_json_text(json, "version", ci->version);
+	put_rules(ci);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+}
+
+static void put_notification(struct sw_json *json, const char *level, const char *text)
+{
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "level", level);
+	put_message(json, "message", text);
+	sw_json_close(json, '}');
+}
+
+/* A report without results that did not see all of the run must not read as a clean one. */
+static void put_invocation(struct sw_ci *ci, struct sw_report *report)
+{
+	const struct sw_coverage *coverage = &report->judgement->coverage;
+	struct sw_names *names = &report->names;
+	struct sw_json *json = &ci->aside;
+	const char *text;
+	sw_json_open(json, NULL, '{');
+	sw_json_bool(json, "executionSuccessful", true);
+	sw_json_text(json, "commandLine", sw_ci_program(report));
+	sw_json_open(json, "toolExecutionNotifications", '[');
+	const struct {
+		uint64_t n;
+		unsigned place;
+		const char *what;
+	} counters[] = {
+#define SW_COVERAGE(member, key, limit, words, meaning) {coverage->member, limit, words},
+#include "detect/coverage.def"
+	};
+	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+		if (counters[i].place && counters[i].n)
+			put_notification(json, "note",
+					 sw_names_format(names, "not looked at: %" PRIu64 " %s", counters[i].n,
+							 counters[i].what));
+	for (size_t i = 0; (text = sw_reader_damage(report->reader, i)); i++)
+		put_notification(json, "warning", sw_names_format(names, "damaged trace: %s", text));
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------
+ */
+
+static const char *access_text(struct sw_report *report, const struct sw_finding *finding, uint32_t index)
+{
+	const struct sw_access *access = &finding->access[index];
+	const char *heading = sw_wording_heading(access->role);
+	const bool earlier = sw_is_hazard(finding) && index == 0;
+	return sw_names_format(&report->names, "%s%c%s %s on %s", earlier ? "Earlier " : "",
+			       earlier ? tolower((unsigned char)*heading) : *heading, heading + 1,
+			       sw_name_operation(&report->names, access),
+			       sw_name_stream(&report->names, access->stream));
+}
+
+static void put_frames(struct sw_ci *ci, struct sw_report *report, const struct sw_access *access)
+{
+	struct sw_json *json = &ci->json;
+	struct sw_stack_view view = sw_stack_view(&report->names, access->stack, access->function);
+	sw_json_open(json, "stack", '{');
+	sw_json_open(json, "frames", '[');
+	for (size_t i = 0; i < view.n; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_open(json, "location", '{');
+		put_location(ci, report, view.at[i].frame, NULL);
+		sw_json_close(json, '}');
+		if (view.at[i].frame->module)
+			sw_json_text(json, "module", view.at[i].frame->module);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+/* One thread flow for each side: what the stream does, with the stack of the call. */
+static void put_code_flow(struct sw_ci *ci, struct sw_report *report, const struct sw_finding *finding)
+{
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, "codeFlows", '[');
+	sw_json_open(json, NULL, '{');
+	sw_json_open(json, "threadFlows", '[');
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		const struct sw_access *access = &finding->access[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "id",
+			     sw_names_format(&report->names, "%u: %s", i + 1,
+					     sw_name_stream(&report->names, access->stream)));
+		sw_json_open(json, "locations", '[');
+		sw_json_open(json, NULL, '{');
+		sw_json_open(json, "location", '{');
+		put_location(ci, report, sw_place_of(&report->names, access, NULL), access_text(report, finding, i));
+		sw_json_close(json, '}');
+		put_frames(ci, report, access);
+		sw_json_number(json, "executionOrder", i + 1);
+		sw_json_close(json, '}');
+		sw_json_close(json, ']');
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+}
+
+static void put_related(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
+{
+	const struct sw_finding *finding = result->leader->finding;
+	struct sw_json *json = &ci->json;
+	uint64_t id = 1;
+	sw_json_open(json, "relatedLocations", '[');
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_number(json, "id", id++);
+		put_location(ci, report, sw_place_of(&report->names, &finding->access[i], NULL),
+			     access_text(report, finding, i));
+		sw_json_close(json, '}');
+	}
+	for (size_t i = 0; i < result->group->members.n; i++) {
+		const struct sw_shown_finding *member = &report->shown.at[result->group->members.at[i]];
+		sw_json_open(json, NULL, '{');
+		sw_json_number(json, "id", id++);
+		put_location(ci, report, sw_report_site(report, member->finding),
+			     sw_names_format(&report->names, "SW%03d: %s", member->finding->id, member->words.message));
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+/* Only a fix that is complete: one that needs a declaration as well is told in the message. */
+static void put_fixes(struct sw_ci *ci, struct sw_report *report, const struct sw_group_fix *fix)
+{
+	struct sw_json *json = &ci->json;
+	if (fix->lines.n != 1 || fix->lines.line[0].where != SW_FIX_BEFORE)
+		return;
+	const struct sw_fix_line *line = &fix->lines.line[0];
+	sw_json_open(json, "fixes", '[');
+	sw_json_open(json, NULL, '{');
+	put_message(json, "description", fix->text);
+	sw_json_open(json, "artifactChanges", '[');
+	sw_json_open(json, NULL, '{');
+	put_artifact(ci, report, line->frame->file);
+	sw_json_open(json, "replacements", '[');
+	sw_json_open(json, NULL, '{');
+	sw_json_open(json, "deletedRegion", '{');
+	sw_json_number(json, "startLine", (uint64_t)line->frame->line);
+	sw_json_number(json, "startColumn", 1);
+	sw_json_number(json, "endLine", (uint64_t)line->frame->line);
+	sw_json_number(json, "endColumn", 1);
+	sw_json_close(json, '}');
+	put_message(json, "insertedContent", sw_names_format(&report->names, "%s\n", line->code));
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+}
+
+static void put_properties(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
+{
+	const struct sw_finding *finding = result->leader->finding;
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, "properties", '{');
+	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
+	sw_json_text(json, "suppression", result->leader->suppression);
+	sw_json_open(json, "members", '[');
+	for (size_t i = 0; i < result->group->members.n; i++)
+		sw_json_text(json, NULL,
+			     sw_names_format(&report->names, "%016" PRIx64,
+					     report->shown.at[result->group->members.at[i]].fingerprint));
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+/* Code scanning refuses a result without a file: the program stands for a line that is unknown. */
+static void put_program(struct sw_ci *ci, struct sw_report *report)
+{
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, "physicalLocation", '{');
+	put_artifact(ci, report, process && *process->exe ? process->exe : "program");
+	sw_json_open(json, "region", '{');
+	sw_json_number(json, "startLine", 1);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+}
+
+static void put_result(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
+{
+	const struct sw_finding *finding = result->leader->finding;
+	const uint64_t count = finding->operations ? finding->operations : finding->count;
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "ruleId", sw_names_format(&report->names, "SW%03d", finding->id));
+	sw_json_number(json, "ruleIndex", rule_index(finding->id));
+	sw_json_text(json, "level", sw_name_severity(finding->severity));
+	put_message(json, "message", result->text);
+	sw_json_open(json, "locations", '[');
+	sw_json_open(json, NULL, '{');
+	if (*result->path)
+		put_location(ci, report, result->site, NULL);
+	else
+		put_program(ci, report);
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+	put_related(ci, report, result);
+	put_code_flow(ci, report, finding);
+	sw_json_open(json, "partialFingerprints", '{');
+	sw_json_text(json, "syncwatch/v1", sw_names_format(&report->names, "%016" PRIx64, result->leader->fingerprint));
+	sw_json_close(json, '}');
+	sw_json_number(json, "occurrenceCount", count ? count : 1);
+	if (result->leader->suppressed) {
+		sw_json_open(json, "suppressions", '[');
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "kind", "external");
+		sw_json_close(json, '}');
+		sw_json_close(json, ']');
+	}
+	put_fixes(ci, report, &result->fix);
+	put_properties(ci, report, result);
+	sw_json_close(json, '}');
+}
+
+void sw_ci_sarif_begin(struct sw_ci *ci)
+{
+	struct sw_json *json = &ci->json;
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+	sw_json_text(json, "version", "2.1.0");
+	sw_json_open(json, "runs", '[');
+	sw_json_open(json, NULL, '{');
+	put_tool(ci);
+	sw_json_text(json, "columnKind", "utf16CodeUnits");
+	if (ci->root) {
+		char *uri = uri_of(ci->root), *folder = sw_format("%s/", uri);
+		sw_json_open(json, "originalUriBaseIds", '{');
+		sw_json_open(json, "SRCROOT", '{');
+		sw_json_text(json, "uri", folder);
+		sw_json_close(json, '}');
+		sw_json_close(json, '}');
+		free(uri);
+		free(folder);
+	}
+	sw_json_open(json, "results", '[');
+	ci->aside =
+		(struct sw_json){.out = sw_memory_stream(&ci->aside_text, &ci->aside_bytes), .depth = 4, .first = true};
+}
+
+void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report)
+{
+	struct sw_ci_result result;
+	put_invocation(ci, report);
+	for (size_t i = 0; i < report->groups.n; i++)
+		if (sw_ci_result(ci, report, i, &result) && sw_ci_first(ci, &result))
+			put_result(ci, report, &result);
+}
+
+void sw_ci_sarif_end(struct sw_ci *ci)
+{
+	struct sw_json *json = &ci->json;
+	sw_json_close(json, ']');
+	sw_json_open(json, "invocations", '[');
+	fclose(ci->aside.out);
+	fputs(ci->aside_text, json->out);
+	json->first = !ci->aside_bytes;
+	free(ci->aside_text);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}

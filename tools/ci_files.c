@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "ci_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "report/suppress_file.h"
+
+struct sw_ci_files {
+	char *root;
+	struct sw_ci *ci[SW_CI_FORMATS]; /* NULL: not asked for */
+	struct sw_output output[SW_CI_FORMATS];
+	FILE *commands; /* of GitHub: kept until the report is printed */
+	char *commands_text;
+	size_t commands_bytes;
+	struct sw_suppress_file *suppressions;
+	struct sw_output suppress_output;
+};
+
+/* What paths are told relative to: the current folder, in CI the checkout. */
+static char *current_folder(void)
+{
+	char *path = getcwd(NULL, 0);
+	if (path && strcmp(path, "/") != 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+static void free_files(struct sw_ci_files *files)
+{
+	for (size_t i = 0; i < SW_CI_FORMATS; i++) {
+		if (files->ci[i])
+			sw_ci_end(files->ci[i]);
+		if (files->output[i].file)
+			sw_output_drop(&files->output[i]);
+	}
+	if (files->commands)
+		fclose(files->commands);
+	free(files->commands_text);
+	free(files->root);
+	free(files);
+}
+
+static int open_files(struct sw_ci_files *files, const struct sw_options *options)
+{
+	const char *paths[SW_CI_FORMATS] = {
+		[SW_CI_SARIF] = options->sarif, [SW_CI_JUNIT] = options->junit, [SW_CI_GITLAB] = options->gitlab};
+	struct sw_error error;
+	for (int i = 0; i < SW_CI_FORMATS; i++) {
+		if (!paths[i])
+			continue;
+		if (sw_output_open(&files->output[i], paths[i], &error))
+			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+		files->ci[i] = sw_ci_begin(files->output[i].file, (enum sw_ci_format)i, PACKAGE_VERSION, files->root);
+	}
+	if (options->github) {
+		files->commands = sw_memory_stream(&files->commands_text, &files->commands_bytes);
+		files->ci[SW_CI_GITHUB] = sw_ci_begin(files->commands, SW_CI_GITHUB, PACKAGE_VERSION, files->root);
+	}
+	if (options->write_suppressions) {
+		if (sw_output_open(&files->suppress_output, options->write_suppressions, &error))
+			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+		files->suppressions = sw_suppress_file_begin(files->suppress_output.file);
+	}
+	return SW_EXIT_OK;
+}
+
+int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **out)
+{
+	*out = NULL;
+	if (!options->sarif && !options->junit && !options->gitlab && !options->github && !options->write_suppressions)
+		return SW_EXIT_OK;
+	struct sw_ci_files *files = sw_calloc(1, sizeof *files);
+	files->root = current_folder();
+	int status = open_files(files, options);
+	if (status)
+		free_files(files);
+	else
+		*out = files;
+	return status;
+}
+
+void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report)
+{
+	for (size_t i = 0; files && i < SW_CI_FORMATS; i++)
+		if (files->ci[i])
+			sw_ci_add(files->ci[i], report);
+	if (files && files->suppressions)
+		sw_suppress_file_add(files->suppressions, report);
+}
+
+static int close_output(struct sw_output *output)
+{
+	struct sw_error error;
+	return sw_output_close(output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
+int sw_ci_files_close(struct sw_ci_files *files, FILE *commands)
+{
+	int status = SW_EXIT_OK;
+	if (!files)
+		return status;
+	for (size_t i = 0; i < SW_CI_FORMATS; i++) {
+		if (files->ci[i])
+			sw_ci_end(files->ci[i]);
+		files->ci[i] = NULL;
+		if (files->output[i].file)
+			status |= close_output(&files->output[i]);
+	}
+	if (files->suppressions) {
+		sw_suppress_file_end(files->suppressions);
+		status |= close_output(&files->suppress_output);
+	}
+	if (files->commands) {
+		fflush(files->commands);
+		fputs(files->commands_text, commands);
+	}
+	free_files(files);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files for builds and reviews that the options name (--sarif, --junit, --gitlab, --github) and suppressions to
+   keep
+   (--write-suppressions): a report is added for each trace or process, and they appear whole at the end. */
+#ifndef SW_TOOLS_CI_FILES_H
+#define SW_TOOLS_CI_FILES_H
+
+#include "command.h"
+#include "report/ci/ci.h"
+
+struct sw_ci_files;
+
+/* *files is NULL where none is asked for.  SW_EXIT_OK, or a status after one line. */
+int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **files);
+void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report);
+/* Writes them, and frees; commands: where --github prints.  SW_EXIT_OK, or a status after a line for each file that
+   could not be written. */
+int sw_ci_files_close(struct sw_ci_files *files, FILE *commands);
+
+#endif
