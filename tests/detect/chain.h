@@ -24,6 +24,8 @@
 	X(SET, 12)                                                                                                     \
 	X(KERNEL, 14)                                                                                                  \
 	X(KERNEL_UNNAMED, 4)                                                                                           \
+	X(KERNEL_VARIABLE, 6)                                                                                          \
+	X(ASK, 2)                                                                                                      \
 	X(ALLOC, 6)                                                                                                    \
 	X(FREE, 4)                                                                                                     \
 	X(STREAM_RENEW, 2)                                                                                             \
@@ -43,10 +45,10 @@
 	X(CALLBACK_RUN, 3)                                                                                             \
 	X(CAPTURE, 4)                                                                                                  \
 	X(CAPTURE_DONE, 4)                                                                                             \
-	X(NODE, 16)                                                                                                    \
+	X(NODE, 22)                                                                                                    \
 	X(GRAPH_DONE, 3)                                                                                               \
 	X(GRAPH_END, 1)                                                                                                \
-	X(LAUNCH, 11)
+	X(LAUNCH, 13)
 
 enum chain_kind {
 #define X(name, weight) CHAIN_##name,
@@ -63,8 +65,8 @@ enum {
 	MAX_PAIRS = 6400
 };
 
-/* Memory: places that allocations come and go at. */
-enum slot { SLOT_DEVICE, SLOT_DEVICE2, SLOT_PINNED, SLOT_PAGEABLE, SLOT_POOL, SLOTS };
+/* Memory: places that allocations come and go at, and a module variable, which kernels use by its name. */
+enum slot { SLOT_DEVICE, SLOT_DEVICE2, SLOT_PINNED, SLOT_PAGEABLE, SLOT_POOL, SLOT_VARIABLE, SLOTS };
 
 struct chain_range {
 	uint8_t slot;
@@ -133,6 +135,8 @@ void memory_beside(struct truth *truth, const struct chain_op *a, int a_op, cons
 uint64_t slot_address(const struct chain_range *range);
 bool slot_is_device(uint8_t slot);
 bool slot_is_pinned(const struct truth *truth, uint8_t slot);
+/* A module variable: there from the beginning, whoever asks. */
+void memory_variable(struct truth *truth, uint8_t slot);
 void memory_alloc(struct truth *truth, int op, int node, uint8_t slot);
 /* `ordered`: at a point of a stream. */
 void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered);

@@ -15,7 +15,8 @@ struct run {
 	const struct chain_op *op;
 	int index;
 	unsigned thread;
-	uint32_t kernel, unnamed;
+	uint32_t kernel, unnamed, writer, reader;
+	bool asked;	  /* the program knows where the variable is */
 	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
 	uint64_t callback, callback_stream;
 	int callback_node;

@@ -5,9 +5,10 @@
 
 #include "chain.h"
 
-static const uint64_t address[SLOTS] = {0x7f0000000000, 0x7f1000000000, 0x7e0000000000, 0x600000, 0x7f2000000000};
-static const enum sw_memory memory[SLOTS] = {SW_MEM_DEVICE, SW_MEM_DEVICE, SW_MEM_PINNED, SW_MEM_PAGEABLE,
-					     SW_MEM_ASYNC};
+static const uint64_t address[SLOTS] = {0x7f0000000000, 0x7f1000000000, 0x7e0000000000,
+					0x600000,	0x7f2000000000, 0x7f3000000000};
+static const enum sw_memory memory[SLOTS] = {SW_MEM_DEVICE,   SW_MEM_DEVICE, SW_MEM_PINNED,
+					     SW_MEM_PAGEABLE, SW_MEM_ASYNC,  SW_MEM_SYMBOL};
 #define ALIAS_OFFSET 0x100000000ull
 
 uint64_t slot_address(const struct chain_range *range)
@@ -180,6 +181,12 @@ void memory_alloc(struct truth *truth, int op, int node, uint8_t slot)
 		.alive = true, .memory = memory[slot], .block = ++truth->blocks, .born = node, .born_op = op};
 }
 
+void memory_variable(struct truth *truth, uint8_t slot)
+{
+	truth->slot[slot] = (struct allocation){
+		.alive = true, .memory = memory[slot], .block = ++truth->blocks, .born = -1, .born_op = -1};
+}
+
 /* A free that comes before its own allocation: told where no use of the memory tells it. */
 static void unborn(struct truth *truth, const struct touch *t, const struct allocation *a)
 {
@@ -216,7 +223,7 @@ static struct touch box(const struct truth *truth, const struct touch *like, con
 	const struct allocation *a = &truth->slot[range->slot];
 	struct touch t = *like;
 	bool dense = rows == 1 || range->pitch == bytes;
-	t.evidence = SW_EV_EXACT;
+	t.evidence = like->evidence ? like->evidence : SW_EV_EXACT;
 	t.bounded = true;
 	t.start = range->at;
 	t.width = dense ? bytes * rows : bytes;
@@ -258,7 +265,8 @@ void memory_box(struct truth *truth, const struct touch *like, const struct chai
 	}
 	unborn(truth, &t, a);
 	enter(truth, &t, a->alive ? a->memory : SW_MEM_PAGEABLE, true);
-	a->starts[t.start] |= a->alive && !t.function; /* where the host came by is no start */
+	/* Where the host came by is no start, nor is what code computes. */
+	a->starts[t.start] |= a->alive && !t.function && t.evidence == SW_EV_EXACT;
 }
 
 void memory_pointer(struct truth *truth, const struct touch *like, const struct chain_range *range)

@@ -4,6 +4,8 @@
 
 #include "chain_call.h"
 
+#define LIBRARY 0x7001ull
+
 /* ---- work ---- */
 
 /* Who waits for a copy (doc/findings.md, "Who waits for what"). */
@@ -93,6 +95,32 @@ static void kernel(struct run *run)
 	memory_pointer(run->truth, &like, &op->src);
 }
 
+/* Bytes of a variable, by its name. */
+static void emit_variable(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	tb_launch(run->tb, op->flag ? run->writer : run->reader, stream_handle(run), 1,
+		  op->dst.at | (uint64_t)op->bytes << 32);
+}
+
+static void variable(struct run *run)
+{
+	const struct chain_op *op = run->op;
+	struct chain_range range = {.slot = SLOT_VARIABLE, .at = op->dst.at};
+	emit_variable(run);
+	struct touch like = {.op = run->index, .role = op->flag ? SW_WRITE : SW_READ, .evidence = SW_EV_FOOTPRINT};
+	like.node = happens(run, OP_ENQUEUE);
+	memory_box(run->truth, &like, &range, op->bytes, 1);
+}
+
+static void ask(struct run *run)
+{
+	uint64_t address = slot_address(&(struct chain_range){.slot = SLOT_VARIABLE});
+	tb_alloc(run->tb, SW_MEM_SYMBOL, address, SLOT_BYTES)->owner = LIBRARY;
+	tb_name(run->tb, SW_NAME_SYMBOL, address, 0, "variable");
+	run->asked = true;
+}
+
 /* ---- memory ---- */
 
 static void alloc(struct run *run)
@@ -133,16 +161,23 @@ static void release(struct run *run)
 
 /* ---- a program ---- */
 
+static bool needs_address(const struct chain_op *op)
+{
+	return op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_NODE;
+}
+
 /* Whether the call can be made now. */
 static bool possible(const struct run *run)
 {
 	const struct chain_op *op = run->op;
 	bool alive = run->truth->slot[op->dst.slot].alive;
+	if (!run->asked && needs_address(op) && (op->dst.slot == SLOT_VARIABLE || op->src.slot == SLOT_VARIABLE))
+		return false;
 	switch ((enum chain_kind)op->kind) {
 	case CHAIN_ALLOC:
 		return !alive && op->dst.slot != SLOT_PAGEABLE;
 	case CHAIN_FREE:
-		return alive;
+		return alive && op->dst.slot != SLOT_VARIABLE;
 	case CHAIN_STREAM_RENEW:
 	case CHAIN_STREAM_END:
 		return op->stream > 2;
@@ -169,7 +204,7 @@ static bool invisible(const struct run *run)
 {
 	const struct chain_op *op = run->op;
 	bool work =
-		op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_CALLBACK || op->kind == CHAIN_LAUNCH ||
+		op->kind <= CHAIN_KERNEL_VARIABLE || op->kind == CHAIN_CALLBACK || op->kind == CHAIN_LAUNCH ||
 		((op->kind == CHAIN_ALLOC || op->kind == CHAIN_FREE) && op->dst.slot == SLOT_POOL && !op->synchronous);
 	return work && run->captured[lane_key(run)];
 }
@@ -195,6 +230,9 @@ static void emit_only(struct run *run)
 		break;
 	case CHAIN_LAUNCH:
 		graph_launch(run, true);
+		break;
+	case CHAIN_KERNEL_VARIABLE:
+		emit_variable(run);
 		break;
 	case CHAIN_CALLBACK:
 		tb_host_func(run->tb, stream_handle(run), 0x1234);
@@ -226,6 +264,12 @@ static void step(struct run *run)
 	case CHAIN_KERNEL:
 	case CHAIN_KERNEL_UNNAMED:
 		kernel(run);
+		break;
+	case CHAIN_KERNEL_VARIABLE:
+		variable(run);
+		break;
+	case CHAIN_ASK:
+		ask(run);
 		break;
 	case CHAIN_ALLOC:
 		alloc(run);
@@ -298,6 +342,29 @@ static void step(struct run *run)
 	}
 }
 
+/* Threads below n: variable[first + i]. */
+#define EACH(name, access)                                                                                             \
+	".visible .entry " name "(.param .u32 first, .param .u32 n)\n{\n"                                              \
+	".reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;\n"                                                       \
+	"mov.u32 %r1, %tid.x; ld.param.u32 %r2, [n]; setp.ge.u32 %p0, %r1, %r2; @%p0 bra DONE;\n"                      \
+	"ld.param.u32 %r3, [first]; add.s32 %r4, %r1, %r3; cvt.u64.u32 %rd1, %r4;\n"                                   \
+	"mov.u64 %rd2, variable; add.s64 %rd3, %rd2, %rd1; " access "\nDONE: ret;\n}\n"
+
+/* The kernels that use a variable of theirs. */
+static void code(struct run *run)
+{
+	static const char text[] =
+		".version 8.0\n.target sm_90\n.address_size 64\n"
+		".visible .global .align 4 .b8 variable[512];\n" EACH("set_variable", "st.global.u8 [%rd3], 0;")
+			EACH("get_variable", "ld.global.u8 %r5, [%rd3];");
+	uint32_t image = tb_image(run->tb, SW_IMAGE_PTX, NULL, text, sizeof text - 1);
+	tb_code(run->tb, SW_REC_CODE_LOAD, LIBRARY, image);
+	run->tb->image = image;
+	run->writer = tb_function(run->tb, "set_variable", 2, 4, 4);
+	run->reader = tb_function(run->tb, "get_variable", 2, 4, 4);
+	run->tb->image = 0;
+}
+
 static void begin(struct run *run)
 {
 	static const struct chain_op nothing;
@@ -312,6 +379,8 @@ static void begin(struct run *run)
 	happens(run, OP_CONTEXT_CREATE);
 	run->kernel = tb_function(run->tb, "_Z3addPfPKf", 2, 8, 8);
 	run->unnamed = tb_function(run->tb, "plain", 2, 8, 8);
+	code(run);
+	memory_variable(truth, SLOT_VARIABLE);
 	for (uint8_t slot = SLOT_DEVICE; slot <= SLOT_PINNED; slot++) {
 		run->op = &(struct chain_op){.dst.slot = slot};
 		alloc(run);

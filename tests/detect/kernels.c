@@ -24,6 +24,11 @@
 	ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n"                                                        \
 	ELEMENT("%rd2", "flags", "%r1") "ld.global.u32 %r8, [%rd2];\n"                                                  \
 	ELEMENT("%rd3", "flags", "%r8") "ld.volatile.global.u32 %r9, [%rd3];\n" DONE
+/* p[i] = table[i] */
+#define LOOKING_UP                                                                                                     \
+	".visible .entry look_up(.param .u64 p)\n{\n" INDEX ELEMENT("%rd1", "p", "%r1")                                 \
+	"mov.u64 %rd3, table; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd3, %rd2;\n"                                    \
+	"ld.global.u32 %r8, [%rd3]; st.global.u32 [%rd1], %r8;\n" DONE
 /* clang-format on */
 /* while (*p) *p++ = 0, or backwards: nothing bounds it. */
 #define WALK(name, step)                                                                                               \
@@ -35,6 +40,7 @@
 #define MODULE(target)                                                                                                                                                                                                                                                                                  \
 	".version 8.0\n.target " target "\n.address_size 64\n"                                                                                                                                                                                                                                          \
 	".visible .global .align 4 .b8 counters[1024];\n"                                                                                                                                                                                                                                               \
+	".visible .global .align 4 .b8 table[2048];\n"                                                                                                                                                                                                                                                  \
 	".extern .func outside (.param .b64 x);\n" /* p[first + i] = 0 for i < n */                                                                                                                                                                                                                     \
 	".visible .entry fill(.param .u64 p, .param .u32 first, .param .u32 n)\n{\n" INDEX                                                                                                                                                                                                              \
 		BELOW("n") "ld.param.u32 %r6, [first]; add.s32 %r7, %r1, %r6;\n" ELEMENT(                                                                                                                                                                                                               \
@@ -148,7 +154,7 @@
 																				     ".visible .entry wild(.param .u64 p)\n{\n" INDEX                                                                                   \
 																				     "ld.param.u64 %rd1, [p];\n{ .param .b64 x;\n"                                                                                      \
 																				     "st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE                                                                         \
-																					     WAITING
+																					     WAITING LOOKING_UP
 
 const char *test_kernels(size_t *bytes)
 {
@@ -172,7 +178,7 @@ static const struct {
 	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
 	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
 	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	   {"waits", 3, {8, 8, 4}},
-	{"forth", 1, {8}},	{"back", 1, {8}},
+	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},
 };
 
 uint32_t test_function(struct tb *tb, const char *name)

@@ -33,6 +33,7 @@ struct test_call {
 #define FORTH(p)		CALL("forth", 1, p)
 #define BACK(p)			CALL("back", 1, p)
 #define VARIABLE		CALL("variable", 0, 0)
+#define LOOK_UP(p)		CALL("look_up", 1, p)
 #define FETCH(p, texture)	CALL("fetch", 2, p, texture)
 #define WILD(p)			CALL("wild", 1, p)
 #define WAITS(p, flags, n)	CALL("waits", 3, p, flags, n)

@@ -24,35 +24,6 @@ START_TEST(pointers_in_memory_are_counted)
 }
 END_TEST
 
-#define COUNTERS 0x7f2000000000ull
-
-/* A module variable is memory like any other, once the program has asked where it is. */
-START_TEST(variables_are_known_by_name)
-{
-	struct tb *tb = with_code(two_streams());
-	test_launch(tb, &(struct test_call)VARIABLE, S1);
-	tb_sync(tb, SW_SYNC_CONTEXT, 0);
-	if (_i) {
-		tb_code(tb, SW_REC_CODE_LOAD, 0x7001, tb->image);
-		tb_alloc(tb, SW_MEM_SYMBOL, COUNTERS, 1024)->owner = 0x7001;
-		tb_name(tb, SW_NAME_SYMBOL, COUNTERS, 0, "counters");
-	}
-	test_launch(tb, &(struct test_call)VARIABLE, S1);
-	tb_set(tb, COUNTERS + 512, 8, S2);
-	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(j->coverage.symbol_kernels, _i ? 1 : 2);
-	ck_assert_uint_eq(count_of(j, 103), _i);
-	if (_i) {
-		const struct sw_finding *f = only(j, 103);
-		ck_assert_int_eq(f->severity, SW_ERROR);
-		ck_assert_int_eq(f->access[0].evidence_detail->via, SW_VIA_SYMBOL);
-		ck_assert_str_eq(f->access[0].evidence_detail->symbol, "counters");
-		ck_assert_str_eq(j->allocations.at[f->access[0].allocation - 1].name, "counters");
-	}
-	sw_judgement_free(j);
-}
-END_TEST
-
 /* 0: the texture was made before anybody watched; 1: over the memory that is written; 2: over other memory. */
 START_TEST(textures_are_known_by_handle)
 {
@@ -205,6 +176,8 @@ START_TEST(build_ids_of_damaged_files)
 END_TEST
 
 /* Any damage to a trace with code: judged to its end, whatever is left (sanitizers look on). */
+#define COUNTERS 0x7f2000000000ull
+
 START_TEST(damaged_traces_with_code)
 {
 	struct test_call calls[] = {FILL(DEV, 0, 256),	     SCATTER(DEV, DEV2, 256),
@@ -229,7 +202,6 @@ static void add(TCase *tc)
 {
 	tcase_add_test(tc, damaged_traces_with_code);
 	tcase_add_test(tc, pointers_in_memory_are_counted);
-	tcase_add_loop_test(tc, variables_are_known_by_name, 0, 2);
 	tcase_add_loop_test(tc, textures_are_known_by_handle, 0, 3);
 	tcase_add_loop_test(tc, textures_of_arrays, 0, 2);
 	tcase_add_loop_test(tc, wild_code_proves_nothing, 0, 2);

@@ -79,7 +79,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	uint64_t offset;
 	struct sw_block *block = sw_space_find_outer(&m->space, a->address, &offset);
 	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL &&
-	    block->bytes == a->bytes)
+	    block->bytes == a->bytes && block->owner == a->owner)
 		return; /* asked for once more */
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
 	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
@@ -152,6 +152,10 @@ void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what
 		next = sw_space_next(&m->space, block);
 		if (block->ctx != ctx || block->memory == SW_MEM_ASYNC || block->memory == SW_MEM_MAPPED)
 			continue;
+		if (block->nowhere) { /* the program made no such allocation that it could free too early */
+			sw_space_remove(&m->space, block, NULL);
+			continue;
+		}
 		struct sw_access gone = sw_block_release(m, what, block);
 		sw_space_remove(&m->space, block, &gone);
 	}

@@ -123,6 +123,24 @@ void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	join_green(m, r->rec->ctx);
 }
 
+/* CUDA driver API, cuLibraryGetManaged: "managed memory for library is shared across devices". */
+static bool is_everywhere(const struct sw_model *m, const struct sw_block *block)
+{
+	const struct sw_trace_api *api = sw_reader_api(m->reader, block->born.api);
+	return api && !strcmp(api->driver, "cuLibraryGetManaged");
+}
+
+static void variable_asked(struct sw_model *m, struct sw_block *block, const char *name, uint64_t address)
+{
+	const struct sw_variable_key key = {
+		.image = sw_variables_image(m->variables, block->owner),
+		.ctx = is_everywhere(m, block) ? 0 : block->ctx,
+		.name = name,
+		.bytes = strlen(name),
+	};
+	sw_variables_asked(m->variables, &m->space, &key, block, address);
+}
+
 void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_name *n = (const struct sw_rec_name *)(const void *)r->rec;
@@ -137,7 +155,7 @@ void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	if (block && !offset)
 		block->name = name;
 	if (block && n->of == SW_NAME_SYMBOL)
-		sw_variables_add(m->variables, block->ctx, block->owner, name, n->name_bytes, n->handle);
+		variable_asked(m, block, name, n->handle);
 	if (n->of != SW_NAME_STREAM)
 		return;
 	struct sw_stream_info *info = &m->j->streams.at[sw_model_lane(m, &at, &lane)->stream];

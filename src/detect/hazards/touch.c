@@ -18,7 +18,7 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 	if (block->mention || block->memory == SW_MEM_PAGEABLE)
 		return block->mention;
 	*sw_vec_push(&m->j->allocations) = (struct sw_allocation){
-		.address = block->address,
+		.address = block->nowhere ? 0 : block->address,
 		.bytes = sw_block_reach(block),
 		.memory = block->memory,
 		.device = block->device,
@@ -63,7 +63,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->access.evidence_detail = range->evidence_detail;
 	use->access.extent_known = range->bounded;
 	use->access.ranged = true;
-	use->access.address = address;
+	use->access.address = block->nowhere ? range->address : address;
 	use->access.bytes = use->end - (range->bounded ? range->address : range->base);
 	if (range->bounded && !sw_range_dense(range)) {
 		use->access.width = range->width;

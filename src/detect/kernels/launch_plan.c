@@ -9,6 +9,7 @@
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
 #include "detect/memory/module_variables.h"
+#include "detect/model/contexts.h"
 #include "detect/model/model.h"
 #include "footprint/launch_memo.h"
 
@@ -173,19 +174,52 @@ static void push_pointer(struct making *k, const struct sw_reach *reach)
 		push_box(k, reach, SW_VIA_PARAMETER);
 }
 
+/* ---- module variables */
+
+/* Stands for the variable while a kernel is evaluated: what is remembered of that serves each module with this code
+   (cuFFT loads one a plan), wherever the driver put its variables. */
+static uint64_t stand_in(void *arg, const char *name)
+{
+	(void)arg;
+	return SW_NOWHERE + ((sw_hash_bytes(0, name, strlen(name)) & 0x7ff) << 36);
+}
+
+/* 0: not known, as of constants without names, which are all of bank 3. */
+static uint64_t variable_address(struct making *k, const char *name, uint64_t bytes)
+{
+	uint8_t ctx = k->m->record->rec->ctx, whole = k->m->context[ctx].whole;
+	struct sw_variable_key key = {k->function->image, whole ? whole : ctx, name, strlen(name)};
+	struct sw_block *made;
+	if (!strncmp(name, ".nv.", 4))
+		return 0;
+	uint64_t address = sw_variables_find(k->m->variables, &k->m->space, &key, bytes, &made);
+	if (made) {
+		made->ctx = key.ctx;
+		made->device = k->m->context[key.ctx].device;
+		made->name = sw_model_name(k->m, name, key.bytes);
+	}
+	return address;
+}
+
 static void push_symbol(struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_footprint *f = k->kernel->footprint;
 	const struct sw_footprint_symbol *symbol =
 		reach->root.symbol < f->symbols ? &f->symbol[reach->root.symbol] : NULL;
-	if (!reach->address) {
-		/* No kernel writes constants, and the host only after asking for the address. */
+	const char *name = symbol ? f->string + symbol->name : "";
+	uint64_t address = symbol && reach->address ? variable_address(k, name, symbol->bytes) : 0;
+	struct sw_reach placed = *reach;
+	if (!address) {
+		/* Unnamed ones, or too many.  No kernel writes constants, and the host only after asking for the
+		   address. */
 		k->plan.symbols |= !symbol || !symbol->constant;
-	} else if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran) {
-		push_open(k, reach, SW_VIA_SYMBOL, reach->address, -1, !k->kernel->ran);
-	} else {
-		push_box(k, reach, SW_VIA_SYMBOL);
+		return;
 	}
+	placed.address += address - stand_in(NULL, name);
+	if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran)
+		push_open(k, &placed, SW_VIA_SYMBOL, placed.address, -1, !k->kernel->ran);
+	else
+		push_box(k, &placed, SW_VIA_SYMBOL);
 }
 
 /* How memory behind textures and the like is found, by the instruction that reaches for it. */
@@ -255,18 +289,6 @@ static void add_reach(struct making *k, const struct sw_reach *reach)
 	(known ? by_root[reach->root.kind] : push_unknown)(k, reach);
 }
 
-struct asking {
-	const struct sw_variables *variables;
-	uint32_t image;
-	uint8_t ctx;
-};
-
-static uint64_t symbol_address(void *arg, const char *name)
-{
-	const struct asking *a = arg;
-	return sw_variables_find(a->variables, a->ctx, a->image, name);
-}
-
 /* Lays the parameters of the launch out as the analysed code has them. */
 static void place_params(struct making *k)
 {
@@ -332,7 +354,6 @@ static void evaluate(struct making *k)
 	const struct sw_record *r = k->m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
 	struct sw_reaches *reaches = &k->m->plans->reaches;
-	struct asking asking = {k->m->variables, k->function->image, r->rec->ctx};
 	struct sw_geometry geometry = {
 		.grid = {l->grid[0], l->grid[1], l->grid[2]},
 		.block = {l->block[0], l->block[1], l->block[2]},
@@ -340,8 +361,7 @@ static void evaluate(struct making *k)
 		.shared_bytes = l->shared_bytes,
 		.params = k->block,
 		.param_bytes = k->bytes,
-		.symbol = symbol_address,
-		.arg = &asking,
+		.symbol = stand_in,
 	};
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;

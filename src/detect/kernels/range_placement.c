@@ -33,6 +33,8 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 {
 	uint64_t lo = range->address, hi = end_of(lo, sw_range_span(range)), start;
 	bool any = false;
+	if (!sw_is_nowhere(lo) && hi > SW_NOWHERE)
+		hi = SW_NOWHERE;
 	const struct sw_block *block = sw_space_from(&m->space, lo, &start);
 	for (unsigned i = 0; i < SW_MAX_SPREAD && block && start < hi; i++) {
 		uint64_t end = end_of(start, block->bytes), from = lo > start ? lo : start;

@@ -47,6 +47,8 @@ static void view_live(struct sw_address_space *space, struct sw_block *block, in
 	view->block = block;
 	block->view[which] = view;
 	sw_intervals_insert(place_of(space, block), &view->at);
+	if (sw_is_nowhere(address))
+		return;
 	space->lowest = address < space->lowest ? address : space->lowest;
 	space->highest = view->at.hi > space->highest ? view->at.hi : space->highest;
 }
@@ -140,6 +142,27 @@ struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, 
 	return block;
 }
 
+struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes)
+{
+	struct sw_block *block = sw_space_add(space, address, bytes, SW_MEM_SYMBOL, 0);
+	space->made--; /* numbers are for allocations of the program */
+	block->number = 0;
+	block->nowhere = true;
+	return block;
+}
+
+void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked)
+{
+	uint64_t address = asked->address;
+	block->bytes = asked->bytes;
+	block->view[0]->at.hi = block->view[0]->at.lo + block->bytes;
+	block->born = asked->born;
+	block->owner = asked->owner;
+	block->name = asked->name;
+	sw_space_remove(space, asked, NULL);
+	view_live(space, block, 1, address);
+}
+
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone)
 {
 	if (block->memory == SW_MEM_ARRAY)
@@ -176,7 +199,7 @@ static struct sw_block *find(const struct sw_intervals *set, uint64_t address, u
 
 struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
 {
-	if (address < space->lowest || address >= space->highest)
+	if ((address < space->lowest || address >= space->highest) && !sw_is_nowhere(address))
 		return NULL;
 	struct sw_block *block = find(&space->live, address, offset);
 	return block && block->mapping && !sw_block_mapped(block, *offset) ? NULL : block;

@@ -16,6 +16,13 @@
    described. */
 enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
 
+/* Addresses that no memory has (not canonical), of module variables that nobody asked for. */
+#define SW_NOWHERE 0x5357000000000000ull
+static inline bool sw_is_nowhere(uint64_t address)
+{
+	return address - SW_NOWHERE < 1ull << 48;
+}
+
 struct sw_view; /* an address interval that shows a block */
 struct sw_mapping;
 
@@ -37,6 +44,7 @@ struct sw_block {
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
 	struct sw_access gone; /* the call that freed it, once freed */
+	bool nowhere;	       /* SYMBOL: made without an address; findings tell offsets */
 	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
 	struct sw_shadow shadow;
 	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
@@ -69,6 +77,9 @@ void sw_space_free(struct sw_address_space *space);
    ended without being seen: it goes.  The caller fills in what it knows. */
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias);
+/* A variable begins to exist whose address nobody knows, and later `asked` tells it: a block that goes. */
+struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes);
+void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked);
 /* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
 /* Nothing is known any more of what was freed: records were lost. */

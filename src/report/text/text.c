@@ -130,9 +130,10 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 	const char *device = !host && sw_names_several_devices(t->names)
 				     ? sw_names_format(t->names, " of device %d", info->device)
 				     : "";
-	const char *text = sw_names_format(
-		t->names, "%c%s is %s of %s%s at 0x%" PRIx64, toupper((unsigned char)name[0]), name + 1,
-		sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory), device, info->address);
+	const char *text = sw_names_format(t->names, "%c%s is %s of %s%s", toupper((unsigned char)name[0]), name + 1,
+					   sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory), device);
+	if (info->address) /* of a variable that nobody asked for it is not known */
+		text = sw_names_format(t->names, "%s at 0x%" PRIx64, text, info->address);
 	if (info->seq)
 		text = sw_names_format(t->names, "%s, made by %s in thread %u, call %" PRIu64 ":", text,
 				       sw_name_api(t->names, info->api, info->flags, info->stack), info->thread,
