@@ -25,7 +25,7 @@ libswreport_a_SOURCES = \
 	src/report/diff/digest.c src/report/diff/digest.h src/report/diff/digest_json.c \
 	src/report/diff/diff.c src/report/diff/diff.h src/report/diff/diff_text.c src/report/diff/diff_json.c
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS)
-dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md doc/ci.md
+dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md doc/ci.md doc/stat.schema.json
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline/timeline.h src/report/timeline/dot.c src/report/timeline/chrome.c src/report/timeline/chrome.h \
@@ -34,4 +34,5 @@ libswreport_a_SOURCES += \
 	src/report/timeline/slice_layout.c src/report/timeline/slice_layout.h src/report/timeline/window.c src/report/timeline/window.h
 libswreport_a_SOURCES += \
 	src/report/listing/dump.c src/report/listing/dump.h src/report/listing/fields.c src/report/listing/fields.h src/report/listing/fields.def \
-	src/report/listing/stat.c src/report/listing/stat.h
+	src/report/listing/stat.c src/report/listing/stat.h src/report/listing/stat_tables.c \
+	src/report/listing/call_times.c src/report/listing/call_times.h

@@ -4,6 +4,7 @@
 
 usage: test_command.py BUILD_DIR SOURCE_DIR
 """
+import csv
 import fcntl
 import gzip
 import json
@@ -39,6 +40,10 @@ class Case(unittest.TestCase):
     def call(self, *arguments, command=COMMAND):
         return subprocess.run([command, *arguments], cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True,
                               timeout=1200, stdin=subprocess.DEVNULL)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
 
     def trace(self, kind):
         path = self.path(kind + ".swt")
@@ -603,6 +608,44 @@ class DumpAndStat(Case):
         result = self.call("stat", self.trace("race"))
         self.assertEqual((result.returncode, result.stderr), (OK, ""))
         self.assertIn("cuMemsetD8Async", result.stdout)
+
+    def test_times_by_call_stream_and_kernel(self):
+        trace = os.path.join(SOURCE, "tests", "golden", "traces", "gpu-torch-side_stream.swt")
+        printed = self.call("stat", "--format", "json", "--json", self.path("s.json"), "--csv", self.path("s.csv"), trace)
+        self.assertEqual((printed.returncode, printed.stderr), (OK, ""))
+        with open(self.path("s.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), printed.stdout)
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "stat.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("s.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+        stat = json.loads(printed.stdout)
+        report = json.loads(self.call("report", "--all", "--format", "json", trace).stdout)
+        self.assertEqual(sum(row["count"] for row in stat["calls"]), report["coverage"]["driver_calls"])
+        self.assertEqual(sum(row["count"] for row in stat["kernels"]), report["coverage"]["launches"])
+        by_name = {row["name"]: row for row in stat["calls"]}
+        malloc = by_name["cudaMalloc (cuMemAlloc_v2)"]
+        self.assertEqual((malloc["count"], malloc["waits"]), (7, 4))
+        self.assertGreater(malloc["total_ms"], malloc["waits_ms"])
+        for row in stat["calls"]:
+            if row["timed"]:
+                self.assertLessEqual(row["p50_ms"], row["p99_ms"], row)
+                self.assertLessEqual(row["p99_ms"], row["longest_ms"], row)
+                self.assertLessEqual(row["longest_ms"], row["total_ms"], row)
+        self.assertEqual({row["name"] for row in stat["streams"]}, {"the legacy default stream", "stream 1"})
+        self.assertIn("--gpu-timeline records it", self.call("stat", trace).stdout)
+        with open(self.path("s.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), sum(len(stat[table]) for table in ("calls", "streams", "kernels")))
+        self.assertEqual([row["count"] for row in rows if row["name"] == "cudaMalloc (cuMemAlloc_v2)"], ["7"])
+        self.assertEqual(self.call("stat", "--format", "csv", trace).stdout.splitlines(),
+                         self.read("s.csv").splitlines())
+
+    def test_forms_of_stat(self):
+        trace = self.trace("race")
+        self.refused(USAGE, "unknown format 'xml'", "stat", "--format", "xml", trace)
+        self.refused(OUTPUT, "/nonexistent/s", "stat", "--csv", "/nonexistent/s", trace)
+        self.refused(OUTPUT, "/nonexistent/s", "stat", "--json", "/nonexistent/s", trace)
 
     def test_bad_input(self):
         trace = self.trace("race")

@@ -2,14 +2,11 @@
 #include "report/listing/stat.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
 #include "detect/waits/device_times.h"
 #include "reader/kinds.h"
-#include "report/symbols/demangle.h"
 #include "report/text/text_out.h"
 
 /* Operations that move or make bytes. */
@@ -18,22 +15,12 @@ struct volume {
 };
 
 struct counts {
-	struct sw_map launches; /* function -> launches */
-	struct sw_map threads;	/* those that made calls */
+	struct sw_map threads; /* those that made calls */
 	struct volume copies, sets, allocations;
 	uint64_t failed, unclassified;
 	uint64_t end_ns; /* when the last call returned */
 	struct sw_gpu_summary gpu;
 	struct sw_map open; /* calls that began and did not end yet: sequence number -> 1 */
-};
-
-struct line {
-	uint64_t count;
-	char *text;
-};
-struct lines {
-	struct line *at;
-	size_t n, room;
 };
 
 static void add_volume(struct volume *v, uint64_t bytes)
@@ -48,9 +35,6 @@ static void count_operation(struct counts *s, const struct sw_record *record)
 	const struct sw_rec_copy_nd *box = (const void *)rec;
 	const struct sw_rec_set *set = (const void *)rec;
 	switch (rec->kind) {
-	case SW_REC_LAUNCH:
-		++*sw_map_put(&s->launches, ((const struct sw_rec_launch *)(const void *)rec)->function);
-		break;
 	case SW_REC_COPY:
 		add_volume(&s->copies, ((const struct sw_rec_copy *)(const void *)rec)->bytes);
 		break;
@@ -88,14 +72,6 @@ static void count(struct counts *s, const struct sw_record *record)
 	count_operation(s, record);
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
-
 /* Names and paths come from the program: on a terminal they must stay text. */
 static void print_clean(FILE *out, const char *text)
 {
@@ -107,50 +83,6 @@ static void print_clean_line(FILE *out, const char *label, const char *text)
 	fprintf(out, "%-13s", label);
 	print_clean(out, text);
 	putc('\n', out);
-}
-
-/* Prints and frees. */
-static void print_lines(FILE *out, const char *title, struct lines *lines)
-{
-	if (lines->n)
-		qsort(lines->at, lines->n, sizeof *lines->at, by_count);
-	fprintf(out, "\n%s\n", title);
-	for (size_t i = 0; i < lines->n; i++) {
-		fprintf(out, "%12" PRIu64 "  ", lines->at[i].count);
-		print_clean(out, lines->at[i].text);
-		putc('\n', out);
-		free(lines->at[i].text);
-	}
-	free(lines->at);
-}
-
-static void print_calls(FILE *out, const struct sw_reader *reader)
-{
-	struct lines lines = {0};
-	for (uint32_t id = 0; id <= UINT16_MAX; id++) {
-		uint64_t calls = sw_reader_calls(reader, (uint16_t)id);
-		const struct sw_trace_api *api = sw_reader_api(reader, (uint16_t)id);
-		if (!calls)
-			continue;
-		char *text = !api	     ? sw_format("entry point %u", id)
-			     : *api->runtime ? sw_format("%s (%s)", api->driver, api->runtime)
-					     : sw_strdup(api->driver);
-		*sw_vec_push(&lines) = (struct line){calls, text};
-	}
-	print_lines(out, "calls by entry point of the driver (function of the runtime):", &lines);
-}
-
-static void print_kernels(FILE *out, const struct sw_reader *reader, const struct counts *s)
-{
-	struct lines lines = {0};
-	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&s->launches, i, &slot));) {
-		const struct sw_trace_function *f = sw_reader_function(reader, (uint32_t)slot.key);
-		*sw_vec_push(&lines) = (struct line){
-			slot.value,
-			f && *f->name ? sw_demangle(f->name) : sw_format("kernel %" PRIu64 ", name unknown", slot.key)};
-	}
-	print_lines(out, "launches by kernel:", &lines);
 }
 
 static void print_program(FILE *out, const struct sw_reader *reader)
@@ -233,11 +165,9 @@ static void print(FILE *out, const struct sw_reader *reader, const struct counts
 		print_clean_line(out, "notice", line);
 	for (size_t i = 0; (line = sw_reader_damage(reader, i)); i++)
 		print_clean_line(out, "damage", line);
-	print_calls(out, reader);
-	print_kernels(out, reader, s);
 }
 
-int sw_stat(FILE *out, struct sw_reader *reader, struct sw_error *error)
+int sw_stat(FILE *out, struct sw_reader *reader, struct sw_call_times *tables, struct sw_error *error)
 {
 	struct counts s = {0};
 	struct sw_record record;
@@ -249,9 +179,10 @@ int sw_stat(FILE *out, struct sw_reader *reader, struct sw_error *error)
 		return rc;
 	while ((rc = sw_reader_next(reader, &record, error)) == 1)
 		count(&s, &record);
-	if (!rc)
+	if (!rc) {
 		print(out, reader, &s);
-	sw_map_free(&s.launches);
+		sw_stat_tables_text(out, tables);
+	}
 	sw_map_free(&s.threads);
 	sw_map_free(&s.open);
 	return rc;
