@@ -1,5 +1,5 @@
 # tests of gpu
-EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py tests/gpu/gputime.py tests/gpu/overhead.py tests/gpu/savings/savings.py tests/gpu/savings/train_slow.py tests/gpu/spin.cu tests/gpu/two/calls.cu tests/gpu/two/facts.cu
+EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py tests/gpu/gputime.py tests/gpu/overhead.py tests/gpu/savings/savings.py tests/gpu/savings/train_slow.py tests/gpu/spin.cu tests/gpu/neighbours tests/gpu/neighbour.c tests/gpu/soak tests/gpu/soak.c tests/gpu/soak.py tests/gpu/two/calls.cu tests/gpu/two/facts.cu
 
 # Programs of PyTorch, Triton, CuPy and JAX.
 gpu_python = tests/gpu/python
