@@ -130,11 +130,110 @@ static bool check_ends(struct sw_launch_memo_totals *totals)
 	return good;
 }
 
+/* ---- pointers out of tables, and one of two */
+
+/* Blocks 0 to 3 write through the words 0 to 3, where those are aligned; threads read through word 4 or 5, by their
+   number and by what they load; all up to word 6. */
+static void make_tables(struct terms *t)
+{
+	uint32_t tid = special(t, SW_TID_X), block = special(t, SW_CTAID_X);
+	uint32_t some =
+		add(t, 64, constant(t, 64, 32), mul(t, 64, value(t, SW_OP_RANGE, 64, 0, 0, 1), constant(t, 64, 8)));
+	uint32_t word[2] = {
+		op(t, SW_TERM_ELEMENT, 64, 0, mul(t, 64, extend(t, 64, 32, 0, block), constant(t, 64, 8)), 0),
+		op(t, SW_TERM_ELEMENT, 64, 0, some, 32)};
+	for (int i = 0; i < 2; i++) {
+		t->term[word[i]].c = i ? 48 : 32;
+		t->term[word[i]].imm = 8;
+	}
+	uint32_t index = mul(t, 64, extend(t, 64, 32, 0, tid), constant(t, 64, 4));
+	uint32_t inside = compare(t, SW_LT, 32, 0, tid, param(t, 32, 6));
+	uint32_t low = op(t, SW_OP_AND, 64, 0, add(t, 64, word[0], constant(t, 64, 4096)), constant(t, 64, 15));
+	fact(t, inside, true);
+	fact(t, compare(t, SW_EQ, 64, 0, low, constant(t, 64, 0)), true);
+	t->root[site(t, SW_TOUCH_WRITE, 0, add(t, 64, word[0], index), 4, 2)->root].span = 32;
+	uint32_t either =
+		select_term(t, 64, compare(t, SW_LT, 32, 0, tid, constant(t, 32, 5)), param(t, 64, 4), param(t, 64, 5));
+	fact(t, inside, true);
+	struct sw_access_site *two = site(t, SW_TOUCH_READ, 4, add(t, 64, either, index), 4, 1);
+	t->root[t->f.roots++] = (struct sw_root){.kind = SW_ROOT_PARAM, .param = 40, .span = 8};
+	two->roots = 2;
+	fact(t, inside, true);
+	t->root[site(t, SW_TOUCH_READ, 4, add(t, 64, word[1], index), 4, 1)->root].span = 16;
+	t->geometry.grid[0] = 4;
+	t->geometry.block[0] = 32;
+}
+
+/* By role, place and shape; two words that hold the same pointer may be told as one. */
+static bool holds(const struct sw_reaches *all, const struct sw_reach *one)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct sw_reach *r = &all->at[i];
+		if (r->role == one->role && r->extent == one->extent && r->address == one->address &&
+		    r->width == one->width && r->pitch == one->pitch && r->rows == one->rows && r->below == one->below)
+			return true;
+	}
+	return false;
+}
+
+static bool same_bytes(const struct sw_reaches *a, const struct sw_reaches *b)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		if (!holds(b, &a->at[i]))
+			return false;
+	}
+	for (size_t i = 0; i < b->n; i++) {
+		if (!holds(a, &b->at[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A few places, so that words are often equal; some are no pointers, or not aligned. */
+static uint64_t place_of(uint32_t word)
+{
+	static const uint64_t odd[] = {0, 8, ORACLE_BASE + 4, UINT64_MAX - 8, UINT64_C(1) << 32};
+	if (word < 4 && !oracle_random(12))
+		return odd[oracle_random(sizeof odd / sizeof *odd)];
+	return ORACLE_BASE + (word < 4 ? 0 : word << 20) + 4096 * oracle_random(word < 4 ? 6 : 60);
+}
+
+static bool check_tables(struct sw_launch_memo_totals *totals)
+{
+	struct terms *t = terms_new();
+	struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+	bool good = true;
+	make_tables(t);
+	for (uint32_t i = 0; i < 4000 && good; i++) {
+		struct sw_reaches remembered = {0}, evaluated = {0};
+		for (uint32_t word = 0; word < 6; word++)
+			t->value[word] = oracle_random(3) ? t->value[word] : place_of(word);
+		t->value[6] = oracle_random(8) ? 32 : oracle_random(7);
+		sw_launch_memo_evaluate(memo, &t->f, &t->geometry, &remembered);
+		sw_footprint_evaluate(&t->f, &t->geometry, &evaluated);
+		good = same_bytes(&remembered, &evaluated);
+		if (!good) {
+			fprintf(stderr,
+				"tables, launch %u: %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " / %" PRIx64
+				" %" PRIx64 "\n",
+				i, t->value[0], t->value[1], t->value[2], t->value[3], t->value[4], t->value[5]);
+			print("remembered", &remembered);
+			print("evaluated", &evaluated);
+		}
+		free(remembered.at);
+		free(evaluated.at);
+	}
+	*totals = sw_launch_memo_totals(memo);
+	sw_launch_memo_close(memo);
+	free(t);
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
 		 count = argc > 2 ? strtoull(argv[2], NULL, 0) : 1500, failed = 0;
-	struct sw_launch_memo_totals totals = {0};
+	struct sw_launch_memo_totals totals = {0}, tables = {0};
 	static struct oracle_kernel k;
 	failed += !check_ends(&totals);
 	for (uint64_t seed = first; seed < first + count && failed < 3; seed++) {
@@ -142,8 +241,14 @@ int main(int argc, char **argv)
 		failed += !check_kernel(&k, seed, &totals);
 		free(k.t);
 	}
+	failed += !check_tables(&tables);
 	printf("%" PRIu64 " launches, %" PRIu64 " evaluated, %" PRIu64 " kernels wrong\n", totals.asked,
 	       totals.evaluated, failed);
+	printf("tables: %" PRIu64 " launches, %" PRIu64 " evaluated\n", tables.asked, tables.evaluated);
+	if (tables.evaluated * 4 > tables.asked) {
+		fprintf(stderr, "fewer than three quarters of the launches with tables are remembered\n");
+		failed++;
+	}
 	if (totals.evaluated * 3 > totals.asked * 2) {
 		fprintf(stderr, "fewer than a third of the launches are remembered\n");
 		failed++;

@@ -328,6 +328,7 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 /* ---- join_reaches.c: of the reaches from index `from` on, those whose union is one reach become that; then hulls
    until at most `most` are left. */
 void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most);
+uint64_t sw_reach_end(const struct sw_reach *reach);
 bool sw_root_equal(const struct sw_root *a, const struct sw_root *b);
 
 #endif

@@ -40,7 +40,10 @@ static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 	case SW_ROOT_OBJECT:
 		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8) {
 			memcpy(&word, (const char *)g->params + root->param, 8);
-			sw_reads_root(e->reads, root->param, word);
+			if (root->kind == SW_ROOT_PARAM)
+				sw_reads_root(e->reads, root->param, word);
+			else
+				sw_reads_bytes(e->reads, root->param, 8);
 		}
 		return word;
 	case SW_ROOT_SYMBOL:
@@ -159,8 +162,6 @@ static void name_word(struct sw_eval *e, const struct sw_access_site *site, stru
 		return;
 	while (i < site->roots && !holds_word(&e->f->root[site->root + i], words.at[0]))
 		i++;
-	if (i < site->roots)
-		sw_reads_pin(e->reads, site->address);
 	for (size_t k = from; i < site->roots && k < out->n; k++) {
 		out->at[k].root = e->f->root[site->root + i];
 		out->at[k].root.param = words.at[0];
@@ -276,6 +277,10 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 		out->at[i].why = SW_WHY_SIZE;
 	}
 	name_word(e, site, out, from);
+	for (size_t i = from; i < out->n; i++) {
+		const struct sw_reach *r = &out->at[i];
+		sw_reads_name(e->reads, site->address, &r->root, r->address, sw_reach_end(r));
+	}
 	keep_case(e, site, entered);
 	return true;
 }
@@ -372,6 +377,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 {
 	const struct sw_footprint *f = e->f;
 	size_t from = out->n;
+	sw_reads_begin(e->reads, f);
 	e->value_of = sw_calloc(f->terms + 1u, sizeof *e->value_of);
 	e->stamp = sw_calloc(f->terms + 1u, sizeof *e->stamp);
 	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);

@@ -23,7 +23,7 @@ static bool dense(const struct sw_reach *a)
 	return a->rows == 1 && a->slices == 1;
 }
 
-static uint64_t end(const struct sw_reach *a)
+uint64_t sw_reach_end(const struct sw_reach *a)
 {
 	return a->address + a->width + a->pitch * (a->rows - 1) + a->slice * (a->slices - 1);
 }
@@ -68,9 +68,9 @@ static bool join_boxes(struct sw_reach *a, const struct sw_reach *b)
 {
 	uint64_t distance = b->address - a->address;
 	if (dense(a) && dense(b)) {
-		if (b->address > end(a))
+		if (b->address > sw_reach_end(a))
 			return false;
-		make_dense(a, a->address, end(b) > end(a) ? end(b) : end(a));
+		make_dense(a, a->address, sw_reach_end(b) > sw_reach_end(a) ? sw_reach_end(b) : sw_reach_end(a));
 		return true;
 	}
 	bool slices = a->slices == b->slices && (a->slices == 1 || a->slice == b->slice);
@@ -125,7 +125,7 @@ static bool join(struct sw_reach *a, const struct sw_reach *b)
 	}
 	/* A hull inside a dense box says nothing new. */
 	const struct sw_reach *box = a->extent == SW_EXTENT_BOX ? a : b, *hull = box == a ? b : a;
-	if (!dense(box) || hull->address < box->address || end(hull) > end(box))
+	if (!dense(box) || hull->address < box->address || sw_reach_end(hull) > sw_reach_end(box))
 		return false;
 	*a = *box;
 	return true;
@@ -196,7 +196,7 @@ static bool hull_nearest(struct sw_reach *at, size_t *n)
 		struct sw_reach *a = &at[i], *b = &at[i + 1];
 		if (!same_kind(a, b) || a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN)
 			continue;
-		uint64_t between = b->address > end(a) ? b->address - end(a) : 0;
+		uint64_t between = b->address > sw_reach_end(a) ? b->address - sw_reach_end(a) : 0;
 		if (best == SIZE_MAX || between < gap) {
 			best = i;
 			gap = between;
@@ -205,7 +205,7 @@ static bool hull_nearest(struct sw_reach *at, size_t *n)
 	if (best == SIZE_MAX)
 		return false;
 	struct sw_reach *a = &at[best], *b = a + 1;
-	make_dense(a, a->address, end(a) > end(b) ? end(a) : end(b));
+	make_dense(a, a->address, sw_reach_end(a) > sw_reach_end(b) ? sw_reach_end(a) : sw_reach_end(b));
 	a->extent = SW_EXTENT_HULL;
 	a->why = a->why ? a->why : SW_WHY_COMPLEX;
 	for (size_t i = best + 1; i + 1 < *n; i++)

@@ -151,10 +151,12 @@ void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *
 	struct pieces p = {.f = f, .g = g, .reads = reads, .budget = budget, .most = budget};
 	size_t from = out->n, others;
 	bool *sites = mark_sites(f);
+	bool any = !sites;
 	for (uint32_t i = 0; sites && i < f->sites; i++)
-		sites[i] = !sites[i];
+		any |= sites[i] = !sites[i];
 	struct sw_eval e = evaluation(&p, all_blocks(g), false);
-	sw_eval_sites(&e, sites, out);
+	if (any)
+		sw_eval_sites(&e, sites, out);
 	if (sites) {
 		for (uint32_t i = 0; i < f->sites; i++)
 			sites[i] = !sites[i];

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "footprint/eval/eval.h"
 
-/* Ways to read the block that are kept of a kernel; a new one takes the place of the oldest. */
-#define MAX_SHAPES 8
+/* Ways to read the block that are kept of a kernel; a new one takes the place of the one that was not used longest. */
+#define MAX_SHAPES 16
 
 /* A part of the block that evaluations read. */
 struct read_part {
@@ -17,25 +17,37 @@ struct read_part {
 	bool low; /* of the 16-bit word, the low bits alone */
 };
 
+/* A base, and another that lies as far from it; UINT32_MAX: none.  Offsets in the block. */
+struct read_base {
+	uint32_t at, tied;
+};
+
 /* Which parts one evaluation read.  Another that agrees in them takes the same way and reads no others. */
 struct read_shape {
 	SW_VEC(struct read_part) part;
 	SW_VEC(uint32_t) symbol;
-	uint64_t bases; /* bit set */
-	uint64_t id;	/* of all shapes of this memo */
+	SW_VEC(struct read_base) base;
+	uint64_t id; /* of all shapes of this memo */
 };
 
 struct memo_kernel {
-	struct sw_base_words words;
+	uint8_t *use; /* sw_base_words_find() */
 	struct read_shape shape[MAX_SHAPES];
-	uint32_t shapes, oldest;
+	uint32_t shapes; /* the one used last comes first */
+};
+
+/* Of a base of the shape, in its order. */
+struct base_move {
+	uint64_t value;
+	sw_wide least, most; /* distance */
 };
 
 struct memo_entry {
-	struct sw_base_read base[SW_BASE_WORDS];
 	uint32_t key_bytes, reaches;
 	const void *key;
+	const struct base_move *move;
 	const struct sw_reach *reach;
+	const uint16_t *moves; /* by reach: the base that it moves with, + 1; 0: it stays */
 };
 
 struct sw_launch_memo {
@@ -44,7 +56,7 @@ struct sw_launch_memo {
 	struct sw_map entries; /* hash -> struct memo_entry */
 	struct sw_arena arena; /* of all entries */
 	SW_VEC(unsigned char) key;
-	SW_VEC(uint8_t) byte;
+	struct sw_reads reads;
 	uint64_t last_shape;
 	struct sw_launch_memo_totals totals;
 };
@@ -60,6 +72,7 @@ static void free_shape(struct read_shape *shape)
 {
 	free(shape->part.at);
 	free(shape->symbol.at);
+	free(shape->base.at);
 	*shape = (struct read_shape){0};
 }
 
@@ -72,14 +85,14 @@ void sw_launch_memo_close(struct sw_launch_memo *memo)
 		struct memo_kernel *k = (struct memo_kernel *)(uintptr_t)slot.value;
 		for (uint32_t j = 0; j < MAX_SHAPES; j++)
 			free_shape(&k->shape[j]);
-		sw_base_words_free(&k->words);
+		free(k->use);
 		free(k);
 	}
 	sw_map_free(&memo->kernels);
 	sw_map_free(&memo->entries);
 	sw_arena_free(&memo->arena);
 	free(memo->key.at);
-	free(memo->byte.at);
+	sw_reads_free(&memo->reads);
 	free(memo);
 }
 
@@ -89,7 +102,7 @@ static struct memo_kernel *kernel_of(struct sw_launch_memo *memo, const struct s
 	if (k)
 		return k;
 	k = sw_calloc(1, sizeof *k);
-	sw_base_words_find(f, &k->words);
+	k->use = sw_base_words_find(f);
 	sw_map_put_ptr(&memo->kernels, (uint64_t)(uintptr_t)f, k);
 	return k;
 }
@@ -127,8 +140,8 @@ static void add_parts(struct sw_launch_memo *memo, const struct read_shape *shap
 }
 
 /* Into memo->key, with a hash; false: no launch like this has that shape. */
-static bool make_key(struct sw_launch_memo *memo, const struct memo_kernel *k, const struct read_shape *shape,
-		     const struct sw_footprint *f, const struct sw_geometry *g, uint64_t *hash)
+static bool make_key(struct sw_launch_memo *memo, const struct read_shape *shape, const struct sw_footprint *f,
+		     const struct sw_geometry *g, uint64_t *hash)
 {
 	const uint32_t size[9] = {g->grid[0],  g->grid[1], g->grid[2],	    g->block[0],   g->block[1],
 				  g->block[2], g->cluster, g->shared_bytes, g->param_bytes};
@@ -140,9 +153,15 @@ static bool make_key(struct sw_launch_memo *memo, const struct memo_kernel *k, c
 		if (part->at > g->param_bytes || g->param_bytes - part->at < part->bytes)
 			return false;
 	}
-	for (uint64_t left = shape->bases; left; left &= left - 1) {
-		if (!sw_reads_is_base(word_at(g, k->words.at[__builtin_ctzll(left)])))
+	for (size_t i = 0; i < shape->base.n; i++) {
+		const struct read_base *base = &shape->base.at[i];
+		uint64_t word = word_at(g, base->at);
+		if (!sw_reads_is_base(word))
 			return false;
+		if (base->tied == UINT32_MAX)
+			continue;
+		word -= word_at(g, base->tied);
+		add_key(memo, &word, sizeof word);
 	}
 	add_parts(memo, shape, g);
 	for (size_t i = 0; i < shape->symbol.n; i++) {
@@ -156,30 +175,33 @@ static bool make_key(struct sw_launch_memo *memo, const struct memo_kernel *k, c
 
 /* ---- entries */
 
-static bool may_move(const struct memo_kernel *k, const struct memo_entry *entry, const struct read_shape *shape,
-		     const struct sw_geometry *g)
+static bool may_move(const struct memo_entry *entry, const struct read_shape *shape, const struct sw_geometry *g)
 {
-	for (uint64_t left = shape->bases; left; left &= left - 1) {
-		uint32_t base = (uint32_t)__builtin_ctzll(left);
-		sw_wide distance = (sw_wide)word_at(g, k->words.at[base]) - (sw_wide)entry->base[base].value;
-		if (distance < entry->base[base].least || distance > entry->base[base].most)
+	for (size_t i = 0; i < shape->base.n; i++) {
+		const struct base_move *b = &entry->move[i];
+		sw_wide distance = (sw_wide)word_at(g, shape->base.at[i].at) - (sw_wide)b->value;
+		if (distance < b->least || distance > b->most)
 			return false;
 	}
 	return true;
 }
 
-static const struct memo_entry *find(struct sw_launch_memo *memo, const struct memo_kernel *k,
-				     const struct sw_footprint *f, const struct sw_geometry *g)
+/* One that is found is looked for first from then on. */
+static const struct memo_entry *find(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
+				     const struct sw_geometry *g)
 {
 	for (uint32_t i = 0; i < k->shapes; i++) {
-		const struct read_shape *shape = &k->shape[i];
+		struct read_shape shape = k->shape[i];
 		uint64_t hash;
-		if (!make_key(memo, k, shape, f, g, &hash))
+		if (!make_key(memo, &shape, f, g, &hash))
 			continue;
 		const struct memo_entry *entry = sw_map_ptr(&memo->entries, hash);
 		if (entry && entry->key_bytes == memo->key.n && !memcmp(entry->key, memo->key.at, memo->key.n) &&
-		    may_move(k, entry, shape, g))
+		    may_move(entry, &shape, g)) {
+			memmove(k->shape + 1, k->shape, i * sizeof *k->shape);
+			k->shape[0] = shape;
 			return entry;
+		}
 	}
 	return NULL;
 }
@@ -187,15 +209,14 @@ static const struct memo_entry *find(struct sw_launch_memo *memo, const struct m
 static void add_moved(const struct memo_kernel *k, const struct memo_entry *entry, const struct sw_geometry *g,
 		      struct sw_reaches *out)
 {
+	const struct read_shape *shape = &k->shape[0];
 	sw_vec_reserve(out, out->n + entry->reaches);
 	for (uint32_t i = 0; i < entry->reaches; i++) {
 		struct sw_reach *reach = sw_vec_push(out);
+		uint32_t base = entry->moves[i];
 		*reach = entry->reach[i];
-		uint32_t base = reach->root.kind == SW_ROOT_PARAM && reach->root.span <= 8 && reach->address
-					? sw_base_word_at(&k->words, reach->root.param)
-					: 0;
-		if (base && entry->base[base - 1].used)
-			reach->address += word_at(g, reach->root.param) - entry->base[base - 1].value;
+		if (base)
+			reach->address += word_at(g, shape->base.at[base - 1].at) - entry->move[base - 1].value;
 	}
 }
 
@@ -203,8 +224,12 @@ static void add_moved(const struct memo_kernel *k, const struct memo_entry *entr
 
 static bool same_shape(const struct read_shape *a, const struct read_shape *b)
 {
-	if (a->bases != b->bases || a->part.n != b->part.n || a->symbol.n != b->symbol.n)
+	if (a->base.n != b->base.n || a->part.n != b->part.n || a->symbol.n != b->symbol.n)
 		return false;
+	for (size_t i = 0; i < a->base.n; i++) {
+		if (a->base.at[i].at != b->base.at[i].at || a->base.at[i].tied != b->base.at[i].tied)
+			return false;
+	}
 	for (size_t i = 0; i < a->part.n; i++) {
 		const struct read_part *x = &a->part.at[i], *y = &b->part.at[i];
 		if (x->at != y->at || x->bytes != y->bytes || x->low != y->low)
@@ -217,15 +242,21 @@ static bool same_shape(const struct read_shape *a, const struct read_shape *b)
 	return true;
 }
 
+static bool is_pinned(const struct sw_base_read *b)
+{
+	return b->least == 0 && b->most == 0;
+}
+
 static struct read_shape shape_of(struct sw_reads *reads)
 {
 	struct read_shape shape = {0};
-	for (uint32_t i = 0; i < reads->words->n; i++) {
-		const struct sw_base_read *b = &reads->base[i];
-		bool pinned = b->least == 0 && b->most == 0;
-		if (b->used && pinned)
-			sw_reads_bytes(reads, reads->words->at[i], 8);
-		shape.bases |= (uint64_t)(b->used && !pinned) << i;
+	for (size_t i = 0; i < reads->base.n; i++) {
+		const struct sw_base_read *b = &reads->base.at[i];
+		if (b->used && is_pinned(b))
+			sw_reads_bytes(reads, b->at, 8);
+		else if (b->used)
+			*sw_vec_push(&shape.base) =
+				(struct read_base){b->at, b->tied ? reads->base.at[b->tied - 1].at : UINT32_MAX};
 	}
 	for (uint32_t i = 0; i < reads->bytes; i++) {
 		struct read_part *last = shape.part.n ? &shape.part.at[shape.part.n - 1] : NULL;
@@ -245,32 +276,66 @@ static struct read_shape shape_of(struct sw_reads *reads)
 	return shape;
 }
 
-static const struct read_shape *keep_shape(struct sw_launch_memo *memo, struct memo_kernel *k, struct sw_reads *reads)
+static const struct read_shape *keep_shape(struct sw_launch_memo *memo, struct memo_kernel *k)
 {
-	struct read_shape shape = shape_of(reads);
+	struct read_shape shape = shape_of(&memo->reads);
 	for (uint32_t i = 0; i < k->shapes; i++) {
 		if (same_shape(&k->shape[i], &shape)) {
 			free_shape(&shape);
 			return &k->shape[i];
 		}
 	}
-	uint32_t at = k->shapes < MAX_SHAPES ? k->shapes++ : k->oldest++ % MAX_SHAPES;
-	free_shape(&k->shape[at]);
+	if (k->shapes < MAX_SHAPES)
+		k->shapes++;
+	else
+		free_shape(&k->shape[MAX_SHAPES - 1]);
+	memmove(k->shape + 1, k->shape, (k->shapes - 1u) * sizeof *k->shape);
 	shape.id = ++memo->last_shape; /* entries of the shape that was there are never found again */
-	k->shape[at] = shape;
-	return &k->shape[at];
+	k->shape[0] = shape;
+	return &k->shape[0];
+}
+
+/* Of the bases that are used and not pinned, as in shape_of(). */
+static const struct base_move *keep_moves(struct sw_launch_memo *memo, size_t n)
+{
+	struct base_move *move = sw_arena_alloc(&memo->arena, n * sizeof *move + 1);
+	for (size_t i = 0, at = 0; i < memo->reads.base.n; i++) {
+		const struct sw_base_read *b = &memo->reads.base.at[i];
+		if (b->used && !is_pinned(b))
+			move[at++] = (struct base_move){b->value, b->least, b->most};
+	}
+	return move;
+}
+
+/* By base: its number among those of the shape, + 1. */
+static const uint16_t *keep_reach_moves(struct sw_launch_memo *memo, const struct sw_reach *reach, size_t n)
+{
+	uint16_t *moves = sw_arena_alloc(&memo->arena, n * sizeof *moves + 1);
+	const struct sw_reads *reads = &memo->reads;
+	uint16_t *number = sw_calloc(reads->base.n + 1, sizeof *number), last = 0;
+	for (size_t i = 0; i < reads->base.n; i++) {
+		if (reads->base.at[i].used && !is_pinned(&reads->base.at[i]))
+			number[i + 1] = ++last;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct sw_root *root = &reach[i].root;
+		bool is_word = root->kind == SW_ROOT_PARAM && root->span <= 8 && root->param < reads->bytes;
+		moves[i] = is_word && reach[i].address >= SW_LEAST_BASE ? number[reads->base_at[root->param]] : 0;
+	}
+	free(number);
+	return moves;
 }
 
 static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
-		 const struct sw_geometry *g, struct sw_reads *reads, const struct sw_reach *reach, size_t n)
+		 const struct sw_geometry *g, const struct sw_reach *reach, size_t n)
 {
 	uint64_t hash;
 	if (memo->arena.bytes > memo->most) {
 		sw_arena_free(&memo->arena);
 		sw_map_free(&memo->entries);
 	}
-	const struct read_shape *shape = keep_shape(memo, k, reads);
-	if (!make_key(memo, k, shape, f, g, &hash))
+	const struct read_shape *shape = keep_shape(memo, k);
+	if (!make_key(memo, shape, f, g, &hash))
 		return;
 	struct memo_entry *entry = sw_arena_alloc(&memo->arena, sizeof *entry);
 	void *key = sw_arena_alloc(&memo->arena, memo->key.n);
@@ -278,10 +343,11 @@ static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struc
 	memcpy(key, memo->key.at, memo->key.n);
 	if (n)
 		memcpy(copy, reach, n * sizeof *copy);
-	memcpy(entry->base, reads->base, sizeof entry->base);
 	entry->key = key;
 	entry->key_bytes = (uint32_t)memo->key.n;
+	entry->move = keep_moves(memo, shape->base.n);
 	entry->reach = copy;
+	entry->moves = keep_reach_moves(memo, reach, n);
 	entry->reaches = (uint32_t)n;
 	/* One that cannot be moved so far gives way. */
 	sw_map_put_ptr(&memo->entries, hash, entry);
@@ -297,15 +363,11 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 		add_moved(k, entry, g, out);
 		return;
 	}
-	struct sw_reads reads = {.words = &k->words, .bytes = g->param_bytes};
 	size_t from = out->n;
 	memo->totals.evaluated++;
-	sw_vec_reserve(&memo->byte, g->param_bytes + 1u);
-	memset(memo->byte.at, 0, g->param_bytes + 1u);
-	reads.byte = memo->byte.at;
-	sw_eval_launch(f, g, &reads, out);
-	keep(memo, k, f, g, &reads, out->n ? out->at + from : NULL, out->n - from);
-	free(reads.symbol.at);
+	sw_reads_reset(&memo->reads, f, k->use, g->param_bytes);
+	sw_eval_launch(f, g, &memo->reads, out);
+	keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
 }
 
 struct sw_launch_memo_totals sw_launch_memo_totals(const struct sw_launch_memo *memo)

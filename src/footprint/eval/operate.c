@@ -235,20 +235,27 @@ static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_
 static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	uint32_t way = sw_eval_plain_way(e, t);
-	if (way != SW_NONE)
+	const uint32_t both[2] = {t->b, t->c};
+	if (way != SW_NONE) {
+		sw_reads_choose(e->reads, number, way);
 		return sw_eval_term(e, way, t->width);
+	}
 	struct sw_form a = sw_eval_term(e, t->b, t->width), b = sw_eval_term(e, t->c, t->width);
-	if (sw_form_equal(&a, &b))
+	if (sw_form_equal(&a, &b)) {
+		sw_reads_mix(e->reads, number, both, 2);
 		return a;
+	}
 	int truth = sw_eval_truth(e, t->a);
 	uint32_t choice = truth >= 0 ? !truth : sw_eval_case_choose(e, number, 2);
 	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
 	if (choice != SW_NONE) {
 		if (truth < 0)
 			sw_eval_fact(e, t->a, choice == 0);
-		sw_eval_take(e, choice ? t->c : t->b);
+		sw_reads_choose(e->reads, number, both[choice]);
+		sw_eval_take(e, both[choice]);
 		return choice ? b : a;
 	}
+	sw_reads_mix(e->reads, number, both, 2);
 	sw_reads_pin(e->reads, number);
 	struct sw_form x = sw_eval_exact(e, t->b, t->width, true), y = sw_eval_exact(e, t->c, t->width, true);
 	return hull(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
@@ -261,8 +268,11 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 		return sw_term_unknown(e, t);
 	uint32_t choice = sw_eval_pick(e, number);
 	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
-	if (choice != SW_NONE)
+	if (choice != SW_NONE) {
+		sw_reads_choose(e->reads, number, from[choice]);
 		return sw_eval_term(e, from[choice], t->width);
+	}
+	sw_reads_mix(e->reads, number, from, t->b);
 	sw_reads_pin(e->reads, number);
 	struct sw_bounds all = {SW_INFINITE, -SW_INFINITE};
 	uint64_t depends = 0;

@@ -16,7 +16,8 @@
 /* Numbers that large are distinguished as pointers are; smaller ones are counts and indices: bounds tell enough. */
 #define POINTERS ((sw_wide)1 << 32)
 
-/* The element at an offset, as a signed number modulo 2^width; false: it is not in the block. */
+/* The element at an offset, as a signed number modulo 2^width; false: it is not in the block.  Who makes use of its
+   value says so: read_element(). */
 static bool element(const struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
 {
 	uint32_t bytes = (uint32_t)t->imm, end = t->c < e->g->param_bytes ? t->c : e->g->param_bytes;
@@ -24,12 +25,33 @@ static bool element(const struct sw_eval *e, const struct sw_term *t, sw_wide at
 	if (at < t->b || at > end || end - at < bytes)
 		return false;
 	memcpy(&word, (const char *)e->g->params + (uint32_t)at, bytes);
-	sw_reads_bytes(e->reads, (uint32_t)at, bytes);
 	*value = sw_wide_wrap((sw_wide)word, 8 * bytes);
 	if (!(t->flags & SW_SIGNED) && *value < 0)
 		*value += (sw_wide)1 << 8 * bytes;
 	*value = sw_wide_wrap(*value, t->width);
 	return true;
+}
+
+static uint32_t number_of(const struct sw_eval *e, const struct sw_term *t)
+{
+	return (uint32_t)(t - e->f->term);
+}
+
+static bool is_wanted_base(const struct sw_eval *e, const struct sw_term *t, sw_wide value)
+{
+	return sw_reads_wants_base(e->reads, number_of(e, t)) && sw_reads_is_base((uint64_t)value);
+}
+
+/* The value is that of the element there. */
+static void read_element(const struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide value)
+{
+	sw_reads_element(e->reads, number_of(e, t), (uint32_t)at, (uint32_t)t->imm, (uint64_t)value);
+}
+
+/* The value decided something. */
+static void read_number(const struct sw_eval *e, const struct sw_term *t, sw_wide at)
+{
+	sw_reads_bytes(e->reads, (uint32_t)at, (uint32_t)t->imm);
 }
 
 static struct sw_form nobody_knows(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
@@ -45,6 +67,7 @@ static void ask(struct sw_eval *e, int axis, uint32_t last)
 	if (e->split.wanted)
 		return;
 	e->split.wanted = true;
+	e->reads = NULL; /* whatever is found from here on is void */
 	e->split.axis = (uint8_t)axis;
 	e->split.last = last;
 }
@@ -66,12 +89,16 @@ struct run {
 	sw_wide value;	    /* the first */
 };
 
+/* A pointer that is not the next one's is looked at apart: that they differ need not be remembered. */
 static struct run find_run(const struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
+	bool counts = !sw_reads_wants_base(e->reads, number_of(e, t));
 	const struct sw_variable *v = &e->variable.at[offset->var[0]];
 	sw_wide by = offset->by[0], at = offset->constant + by * v->lo, value;
 	struct run run = {.last = v->lo};
 	run.known = element(e, t, at, &run.value);
+	if (run.known && counts)
+		read_number(e, t, at);
 	for (uint32_t i = 1; v->lo + i <= v->hi; i++) {
 		at += by;
 		/* Once after the end there is no way back. */
@@ -80,6 +107,8 @@ static struct run find_run(const struct sw_eval *e, const struct sw_term *t, con
 		if (run.last == v->hi || i == MAX_ELEMENTS * 16)
 			break;
 		bool known = element(e, t, at, &value);
+		if (known && counts)
+			read_number(e, t, at);
 		if (i == 1)
 			run.counts = known && run.known && t->imm < 8 && value == run.value + 1;
 		if (known != run.known || (known && value != run.value + (run.counts ? i : 0)))
@@ -87,6 +116,21 @@ static struct run find_run(const struct sw_eval *e, const struct sw_term *t, con
 		run.last = v->lo + i;
 	}
 	return run;
+}
+
+/* All elements of the run are the first one. */
+static void read_run(const struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset,
+		     const struct run *run)
+{
+	const struct sw_variable *v = &e->variable.at[offset->var[0]];
+	sw_wide by = offset->by[0], at = offset->constant + by * v->lo;
+	if (!sw_reads_wants_base(e->reads, number_of(e, t)))
+		return;
+	read_element(e, t, at, run->value);
+	for (sw_wide block = v->lo; block++ < run->last;) {
+		at += by;
+		sw_reads_same(e->reads, number_of(e, t), (uint32_t)at, (uint32_t)t->imm, (uint64_t)run->value);
+	}
 }
 
 /* The offset differs by the block's number on one axis alone. */
@@ -101,6 +145,7 @@ static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const
 	}
 	if (!run.known)
 		return nobody_knows(e, t, v.depends);
+	read_run(e, t, offset, &run);
 	struct sw_form form = sw_form_constant(run.value), number = sw_form_variable(offset->var[0]);
 	if (!run.counts)
 		return form;
@@ -173,6 +218,7 @@ static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, 
 	more.constant -= at;
 	if (!element(e, t, at, value) || !sw_form_sum(&less, &zero, &more, -1, 0))
 		return false;
+	read_element(e, t, at, *value);
 	e->blind |= sw_eval_why(e, offset) != SW_WHY_NONE;
 	sw_eval_hold(e, &more);
 	sw_eval_hold(e, &less);
@@ -184,7 +230,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, value;
 	uint64_t depends = sw_eval_depends(e, offset);
 	struct several s;
-	bool cut;
+	bool cut, bases = true;
 	e->fleeting = true;
 	if (!offsets_of(e, t, offset, &s, &cut))
 		return nobody_knows(e, t, depends);
@@ -194,11 +240,16 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 			return nobody_knows(e, t, depends);
 		lo = value < lo ? value : lo;
 		hi = value > hi ? value : hi;
+		bases &= is_wanted_base(e, t, value);
 	}
 	if (lo > hi)
 		return nobody_knows(e, t, depends);
+	for (sw_wide at = s.first; at <= s.last && !bases; at += s.step)
+		read_number(e, t, at);
 	if (lo != hi && hi >= POINTERS && choose(e, t, number, offset, &s, &value))
 		return sw_form_constant(value);
+	for (sw_wide at = s.first; at <= s.last && bases; at += s.step)
+		read_number(e, t, at);
 	/* Between two pointers lies what belongs to neither. */
 	return hi < POINTERS || lo == hi ? sw_eval_opaque(e, lo, hi, depends, SW_WHY_TABLE)
 					 : nobody_knows(e, t, depends);
@@ -215,9 +266,12 @@ struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, u
 		e->fleeting |= e->variable.at[var].lo_ever != e->variable.at[var].hi_ever;
 		offset.constant += e->variable.at[var].lo * sw_form_take(&offset, var);
 	}
-	if (!offset.n)
-		return element(e, t, offset.constant, &value) ? sw_form_constant(value)
-							      : nobody_knows(e, t, SW_DEPEND_OTHER);
+	if (!offset.n && !element(e, t, offset.constant, &value))
+		return nobody_knows(e, t, SW_DEPEND_OTHER);
+	if (!offset.n) {
+		read_element(e, t, offset.constant, value);
+		return sw_form_constant(value);
+	}
 	int axis = offset.n == 1 ? axis_of(e, offset.var[0]) : -1;
 	if (e->splitting && axis >= 0)
 		return by_block(e, t, &offset, axis);

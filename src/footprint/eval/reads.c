@@ -1,43 +1,199 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/eval/reads.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+/* Two numbers that are no pointers into the same part of the address space. */
+#define FAR_APART ((sw_wide)1 << 40)
+
 void sw_reads_bytes(struct sw_reads *reads, uint32_t at, uint32_t bytes)
 {
 	for (uint32_t i = 0; reads && i < bytes && at + i < reads->bytes; i++)
 		reads->byte[at + i] |= SW_READ_NUMBER;
 }
 
+void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *f, const uint8_t *use, uint32_t bytes)
+{
+	uint32_t room = bytes + 1u;
+	reads->byte = sw_realloc(reads->byte, room, sizeof *reads->byte);
+	reads->base_at = sw_realloc(reads->base_at, room, sizeof *reads->base_at);
+	reads->of = sw_realloc(reads->of, f->terms + 1u, sizeof *reads->of);
+	memset(reads->byte, 0, room * sizeof *reads->byte);
+	memset(reads->base_at, 0, room * sizeof *reads->base_at);
+	reads->use = use;
+	reads->bytes = bytes;
+	reads->base.n = 0;
+	reads->symbol.n = 0;
+}
+
+void sw_reads_free(struct sw_reads *reads)
+{
+	free(reads->byte);
+	free(reads->base_at);
+	free(reads->of);
+	free(reads->base.at);
+	free(reads->symbol.at);
+	*reads = (struct sw_reads){0};
+}
+
+void sw_reads_begin(struct sw_reads *reads, const struct sw_footprint *f)
+{
+	if (reads)
+		memset(reads->of, 0, f->terms * sizeof *reads->of);
+}
+
+/* The base that begins at this byte of the block, a new one if there is none yet; 0: none can. */
+static uint32_t base_at(struct sw_reads *reads, uint32_t at)
+{
+	if (at > reads->bytes || reads->bytes - at < 8 || reads->base.n == UINT16_MAX)
+		return 0;
+	if (!reads->base_at[at]) {
+		*sw_vec_push(&reads->base) = (struct sw_base_read){.at = at};
+		reads->base_at[at] = (uint16_t)reads->base.n;
+	}
+	return reads->base_at[at];
+}
+
 static void read_base(struct sw_reads *reads, uint32_t base, uint64_t value)
 {
-	struct sw_base_read *b = &reads->base[base];
-	if (!b->used)
-		*b = (struct sw_base_read){.used = true, .value = value, .least = -SW_INFINITE, .most = SW_INFINITE};
+	struct sw_base_read *b = &reads->base.at[base - 1];
+	if (b->used)
+		return;
+	b->used = true;
+	b->value = value;
+	b->least = b->number ? 0 : -SW_INFINITE;
+	b->most = b->number ? 0 : SW_INFINITE;
+}
+
+static void make_number(struct sw_reads *reads, uint32_t base)
+{
+	if (!base)
+		return;
+	struct sw_base_read *b = &reads->base.at[base - 1];
+	b->number = true;
+	b->least = b->most = 0;
+}
+
+/* From here on the two move alike, or not at all. */
+static void tie(struct sw_reads *reads, uint32_t a, uint32_t b)
+{
+	if (a == b)
+		return;
+	if (!a || !b || !reads->base.at[a - 1].used || !reads->base.at[b - 1].used) {
+		make_number(reads, a);
+		make_number(reads, b);
+		return;
+	}
+	while (reads->base.at[a - 1].tied)
+		a = reads->base.at[a - 1].tied;
+	while (reads->base.at[b - 1].tied)
+		b = reads->base.at[b - 1].tied;
+	if (a != b)
+		reads->base.at[a - 1].tied = (uint16_t)b;
+}
+
+void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term)
+{
+	if (!reads)
+		return;
+	const struct sw_term *t = &terms[term];
+	uint32_t from = t->op == SW_OP_SELECT ? 0 : sw_base_carriers(t);
+	uint32_t a = from & 1 ? reads->of[t->a] : 0, b = from & 2 ? reads->of[t->b] : 0;
+	if (a && b) { /* a sum has one base at most */
+		make_number(reads, a);
+		make_number(reads, b);
+	}
+	reads->of[term] = (uint16_t)(a ? a : b);
+}
+
+void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen)
+{
+	if (reads)
+		reads->of[term] = reads->of[chosen];
+}
+
+void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n)
+{
+	if (!reads)
+		return;
+	reads->of[term] = n ? reads->of[of[0]] : 0;
+	for (uint32_t i = 1; i < n; i++)
+		tie(reads, reads->of[of[i]], reads->of[of[0]]);
+}
+
+static uint32_t base_of_root(struct sw_reads *reads, const struct sw_root *root)
+{
+	return root->kind == SW_ROOT_PARAM && root->span <= 8 ? base_at(reads, root->param) : 0;
+}
+
+void sw_reads_name(struct sw_reads *reads, uint32_t term, const struct sw_root *root, sw_wide lo, sw_wide hi)
+{
+	if (!reads)
+		return;
+	uint32_t named = base_of_root(reads, root), own = reads->of[term];
+	if (own && lo < SW_LEAST_BASE)
+		make_number(reads, own);
+	else if (own || hi >= SW_LEAST_BASE)
+		tie(reads, own, named);
+}
+
+bool sw_reads_wants_base(const struct sw_reads *reads, uint32_t term)
+{
+	return reads && (reads->use[term] == SW_WORD_BASE || reads->use[term] == SW_WORD_LOW_BASE);
+}
+
+/* A word that is wanted as a base; 0: it is none. */
+static uint32_t read_word(struct sw_reads *reads, uint32_t term, uint32_t at, uint64_t value)
+{
+	uint32_t base = sw_reads_wants_base(reads, term) && sw_reads_is_base(value) ? base_at(reads, at) : 0;
+	if (!base)
+		return 0;
+	read_base(reads, base, value);
+	if (reads->use[term] == SW_WORD_LOW_BASE)
+		reads->byte[at] |= SW_READ_LOW;
+	return base;
 }
 
 void sw_reads_param(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value)
 {
 	if (!reads)
 		return;
-	uint8_t use = reads->words->use[term];
-	uint32_t base = reads->words->of[term];
-	if (use == SW_WORD_BASE && sw_reads_is_base(value)) {
-		read_base(reads, base - 1, value);
-		if (reads->words->low[base - 1])
-			reads->byte[at] |= SW_READ_LOW;
-	} else if (use == SW_WORD_LOW) {
+	uint32_t base = read_word(reads, term, at, value);
+	reads->of[term] = (uint16_t)base;
+	if (!base && reads->use[term] == SW_WORD_LOW)
 		reads->byte[at] |= SW_READ_LOW;
-	} else {
+	else if (!base)
 		sw_reads_bytes(reads, at, bytes);
-	}
+}
+
+void sw_reads_element(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value)
+{
+	if (!reads)
+		return;
+	reads->of[term] = (uint16_t)read_word(reads, term, at, value);
+	if (!reads->of[term])
+		sw_reads_bytes(reads, at, bytes);
+}
+
+void sw_reads_same(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value)
+{
+	if (!reads)
+		return;
+	uint32_t base = read_word(reads, term, at, value);
+	if (base)
+		tie(reads, base, reads->of[term]);
+	else
+		sw_reads_bytes(reads, at, bytes);
 }
 
 void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value)
 {
 	if (!reads)
 		return;
-	uint32_t base = sw_base_word_at(reads->words, at);
-	if (base && sw_reads_is_base(value))
-		read_base(reads, base - 1, value);
+	uint32_t base = sw_reads_is_base(value) ? base_at(reads, at) : 0;
+	if (base)
+		read_base(reads, base, value);
 	else
 		sw_reads_bytes(reads, at, 8);
 }
@@ -53,12 +209,11 @@ void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address)
 	*sw_vec_push(&reads->symbol) = (struct sw_symbol_read){symbol, address};
 }
 
-void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to)
+static void keep_between(struct sw_reads *reads, uint32_t base, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to)
 {
-	uint32_t base = reads ? reads->words->of[term] : 0;
 	if (!base)
 		return;
-	struct sw_base_read *b = &reads->base[base - 1];
+	struct sw_base_read *b = &reads->base.at[base - 1];
 	if (!b->used) /* no pointer: its value is part of the key */
 		return;
 	if (lo < from || hi > to)
@@ -69,19 +224,39 @@ void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide
 		b->least = b->most = 0;
 }
 
-void sw_reads_pin(struct sw_reads *reads, uint32_t term)
+void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to)
 {
-	sw_reads_between(reads, term, 0, 0, 0, 0);
+	if (reads)
+		keep_between(reads, reads->of[term], lo, hi, from, to);
 }
 
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address)
 {
-	uint32_t base = reads ? reads->words->of[term] : 0;
 	sw_wide at = (sw_wide)address;
-	if (!base || (root->kind == SW_ROOT_PARAM && root->param == reads->words->at[base - 1])) /* both move */
+	if (!reads)
 		return;
-	if (least < at)
-		sw_reads_between(reads, term, least, least, -SW_INFINITE, at - 1);
-	else
-		sw_reads_between(reads, term, least, least, at, SW_INFINITE);
+	uint32_t own = reads->of[term], named = base_of_root(reads, root);
+	if (own == named) /* both move */
+		return;
+	sw_wide half = (least < at ? at - least : least - at) / 2;
+	if (own && named && half < FAR_APART) {
+		tie(reads, own, named);
+	} else if (own && named && least < at) { /* neither comes half as far as to the other */
+		keep_between(reads, own, least, least, -SW_INFINITE, least + half - 1);
+		keep_between(reads, named, at, at, at - half, SW_INFINITE);
+	} else if (own && named) {
+		keep_between(reads, own, least, least, least - half, SW_INFINITE);
+		keep_between(reads, named, at, at, -SW_INFINITE, at + half);
+	} else if (own) {
+		keep_between(reads, own, least, least, least < at ? -SW_INFINITE : at,
+			     least < at ? at - 1 : SW_INFINITE);
+	} else {
+		keep_between(reads, named, at, at, least < at ? least + 1 : -SW_INFINITE,
+			     least < at ? SW_INFINITE : least);
+	}
+}
+
+void sw_reads_pin(struct sw_reads *reads, uint32_t term)
+{
+	sw_reads_between(reads, term, 0, 0, 0, 0);
 }

@@ -261,6 +261,7 @@ static void evaluate(struct sw_eval *e, uint32_t term)
 				continue;
 			e->fleeting = false;
 			e->budget -= e->budget != 0;
+			sw_reads_follow(e->reads, e->f->term, at);
 			struct sw_form form = sw_eval_operate(e, at);
 			struct sw_term_value *v = value_new(e, at);
 			v->form = form;
