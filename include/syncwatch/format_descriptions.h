@@ -54,13 +54,16 @@ struct sw_python_frame {
 /* The outermost frame that its call of _PyEval_EvalFrameDefault runs: such a native frame stands for the Python frames
    up to the next one with this bit. */
 #define SW_PYTHON_ENTRY 0x80000000u
-enum { SW_PYTHON_CUT = 1 /* outer Python frames were cut off by the limit */ };
+enum {
+	SW_PYTHON_CUT = 1,    /* outer Python frames were cut off by the limit */
+	SW_PYTHON_WAITING = 2 /* frames of the process's first thread, which waits in PyTorch's backward() meanwhile */
+};
 struct sw_rec_python_stack {
 	struct sw_rec h;
 	uint32_t id;	 /* one of those that STACK records have */
 	uint32_t native; /* STACK record's id: the native frames of the same stack; 0 none */
 	uint32_t depth;	 /* frames that follow, innermost first: struct sw_python_frame each */
-	uint32_t flags;	 /* SW_PYTHON_CUT */
+	uint32_t flags;	 /* SW_PYTHON_* */
 };
 
 struct sw_rec_module {

@@ -68,7 +68,8 @@ struct sw_trace_stack {
 	uint64_t seq;				    /* when it was first seen: which modules were mapped */
 	const struct sw_trace_python_frame *python; /* innermost first */
 	uint32_t python_depth;
-	bool python_cut; /* outer ones were not recorded */
+	bool python_cut;     /* outer ones were not recorded */
+	bool python_waiting; /* of the process's first thread, which waits in PyTorch's backward() */
 };
 struct sw_trace_function {
 	uint32_t id, image;

@@ -9,7 +9,8 @@
 static bool same(const struct sw_trace_stack *a, const struct sw_trace_stack *b)
 {
 	return a->depth == b->depth && a->skipped == b->skipped && a->python_depth == b->python_depth &&
-	       a->python_cut == b->python_cut && !memcmp(a->ips, b->ips, a->depth * sizeof *a->ips) &&
+	       a->python_cut == b->python_cut && a->python_waiting == b->python_waiting &&
+	       !memcmp(a->ips, b->ips, a->depth * sizeof *a->ips) &&
 	       (!a->python_depth || !memcmp(a->python, b->python, a->python_depth * sizeof *a->python));
 }
 
@@ -44,7 +45,7 @@ const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, c
 		return "the stack is deeper than the record is long";
 	if (!r->id)
 		return "stack 0 means none";
-	const struct sw_trace_stack wanted = {r->depth, r->skipped, ips, w->key, NULL, 0, false};
+	const struct sw_trace_stack wanted = {.depth = r->depth, .skipped = r->skipped, .ips = ips, .seq = w->key};
 	sw_writer_define_stack(w, r->id, intern(d, sw_hash_bytes(SW_FNV_START, ips, bytes) + r->skipped, &wanted));
 	return NULL;
 }
@@ -116,6 +117,7 @@ const char *sw_take_python_stack(struct sw_dictionary *d, struct sw_writer_curso
 	wanted.python = frames;
 	wanted.python_depth = r->depth;
 	wanted.python_cut = r->flags & SW_PYTHON_CUT;
+	wanted.python_waiting = r->flags & SW_PYTHON_WAITING;
 	const uint64_t key =
 		sw_hash_bytes(sw_hash_bytes(SW_FNV_START, &native, sizeof native), frames, r->depth * sizeof *frames);
 	sw_writer_define_stack(w, r->id, intern(d, key, &wanted));

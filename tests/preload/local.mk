@@ -26,5 +26,5 @@ tests_preload_test_python_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_preload_test_python_LDADD = libswbase.a $(CHECK_LIBS)
 endif
 TESTS += tests/preload/python.sh
-EXTRA_DIST += tests/preload/python.sh tests/preload/python/check.py tests/preload/python/frames.py tests/preload/python/lines.py \
+EXTRA_DIST += tests/preload/python.sh tests/preload/python/autograd.c tests/preload/python/autograd.py tests/preload/python/check.py tests/preload/python/frames.py tests/preload/python/lines.py \
 	tests/preload/python/race.py tests/preload/python/sub.py

@@ -36,6 +36,10 @@ echo "interpreters:$seen; unknown to syncwatch:$others"
 	exit 77
 }
 
+have_cc=
+${CC:-cc} -O1 -shared -fPIC "$programs/autograd.c" -o libtorch_engine.so 2>cc.err && have_cc=1
+[ -n "$have_cc" ] || echo "without a compiler the threads of backward passes are not tried"
+
 record() { # record TRACE PYTHON PROGRAM...
 	LD_LIBRARY_PATH=$build/sim SYNCWATCH_OPTIONS=trace=$work/$1:report=0:quiet LD_PRELOAD=$build/libsyncwatch.so "${@:2}"
 }
@@ -50,6 +54,32 @@ frames() {
 	"$PYTHON3" "$programs/check.py" want.json list || fail "$2: frames"
 	"$PYTHON3" "$programs/check.py" want.json.child child.list || fail "$2: frames of a child"
 	[ -z "$(notices f-2.swt)" ] || fail "$2: $(notices f-2.swt)"
+}
+# Calls of PyTorch's threads for backward passes have the frames of the thread that waits (from 3.11 on), and only of one
+# that waits there.
+autograd() {
+	[ -n "$have_cc" ] || return 0
+	mkdir -p engine
+	record b.swt "$1" "$programs/autograd.py" "$work/libtorch_engine.so" "$work/engine" want.json 2>"$2.err" ||
+		fail "$2: autograd.py: $(tail -n 3 "$2.err")"
+	"$build/tests/preload/python_list" b.swt >list
+	"$PYTHON3" - "$2" want.json list <<'PY' || fail "$2: frames of backward passes"
+import json, sys
+want = json.load(open(sys.argv[2]))
+got = [json.loads(line)[2] for line in open(sys.argv[3])]
+bad, same = 0, 0
+for n, (w, g) in enumerate(zip(want[1:], got[1:])):
+    if w and isinstance(w[0][0], list):
+        good = g in w
+    else:
+        good = g == w or (not g and sys.argv[1] in ("3.9", "3.10"))
+        same += bool(g) and g == w
+    if not good:
+        bad += 1
+        print("call %d: %s, recorded %s" % (n, w, g))
+print("%d stacks of backward passes, %d wrong, %d calls while nobody waited" % (same, bad, len(got) - len(want)))
+sys.exit(bad != 0 or (same < 12) != (sys.argv[1] in ("3.9", "3.10")) or len(got) != len(want) + 20001)
+PY
 }
 # Off while there are several interpreters, and it says so.
 interpreters_within() {
@@ -101,6 +131,7 @@ for python in "${interpreters[@]}"; do
 	rm -f ./*.swt
 	frames "$python" "$version"
 	interpreters_within "$python" "$version"
+	autograd "$python" "$version"
 	race "$python" "$version"
 	"$python" "$programs/lines.py" | "$build/tests/preload/python_lines" || fail "$version: line tables"
 done

@@ -200,6 +200,18 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 		[FAKE_AT_PY_NONE] = {.ips = plain, .python = at_copy, .python_depth = N(at_copy), .python_cut = true},
 		[FAKE_AT_PY_LOST] = PYTHON(evaluated, lost_code),
 		[FAKE_AT_PY_OWN] = PYTHON(own, at_own),
+		[FAKE_AT_PY_WAITING] = {.depth = N(autograd),
+					.ips = autograd,
+					.seq = 1,
+					.python = at_copy,
+					.python_depth = N(at_copy),
+					.python_waiting = true},
+		[FAKE_AT_PY_OTHER] = {.depth = N(library),
+				      .ips = library,
+				      .seq = 1,
+				      .python = at_copy,
+				      .python_depth = N(at_copy),
+				      .python_waiting = true},
 		[FAKE_AT_AUTOGRAD] = STACK(autograd, 0),
 	};
 	static struct sw_trace_stack lines[FAKE_LINES];

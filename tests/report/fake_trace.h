@@ -48,6 +48,8 @@ enum {
 	FAKE_AT_PY_NONE,    /* no native frames */
 	FAKE_AT_PY_LOST,    /* a frame whose code was lost, and PyTorch's */
 	FAKE_AT_PY_OWN,	    /* main() of race.cu:40 called by step, train.py:20 */
+	FAKE_AT_PY_WAITING, /* PyTorch's thread of backward passes, while step, train.py:20, waits in backward() */
+	FAKE_AT_PY_OTHER,   /* the same of a thread that is not PyTorch's */
 	FAKE_AT_AUTOGRAD,   /* PyTorch's thread of backward passes */
 	FAKE_AT_LINE = 1000 /* + n: main() -> /src/many.cu:n */
 };

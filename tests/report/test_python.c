@@ -90,6 +90,16 @@ START_TEST(threads_of_backward_passes_are_named)
 }
 END_TEST
 
+START_TEST(backward_passes_lead_to_the_line_that_waits_for_them)
+{
+	ck_assert_str_eq(shown(FAKE_AT_PY_WAITING),
+			 "at::_ops::copy_::call, autograd thread, Tensor.copy, step, <module>");
+	ck_assert_str_eq(place(FAKE_AT_PY_WAITING, 0), "train.py:20");
+	/* What another thread does is none of the first thread's business. */
+	ck_assert_str_eq(shown(FAKE_AT_PY_OTHER), "?");
+}
+END_TEST
+
 /* Traces without Python lines look as they always did. */
 START_TEST(without_python_lines_nothing_changes)
 {
@@ -109,6 +119,7 @@ int main(void)
 	tcase_add_test(tc, what_is_made_by_one_line_differs_from_what_another_makes);
 	tcase_add_test(tc, one_line_is_one_place);
 	tcase_add_test(tc, threads_of_backward_passes_are_named);
+	tcase_add_test(tc, backward_passes_lead_to_the_line_that_waits_for_them);
 	tcase_add_test(tc, without_python_lines_nothing_changes);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);

@@ -63,6 +63,7 @@ void syncwatch_python_start(const struct sw_companion *recorder)
 		return;
 	sw_python.recorder = recorder;
 	sw_python.several = false;
+	sw_python.main = (struct sw_python_main){0};
 	const char *why = prepare(version());
 	if (why)
 		refuse(version(), why);

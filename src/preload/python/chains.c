@@ -93,6 +93,19 @@ static bool is_old(const struct sw_writer *w, uint32_t id)
 	return id && w->python->code_ids.last - id > SW_PYTHON_OLD;
 }
 
+/* backward() and grad(): PyTorch 2.0 to 2.2 wait in autograd/__init__.py, later ones in autograd/graph.py. */
+static bool is_engine(const struct sw_python_source *source)
+{
+	static const char *const files[] = {"/torch/autograd/graph.py", "/torch/autograd/__init__.py"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		const size_t length = strlen(files[i]);
+		if (source->file_bytes >= length &&
+		    memcmp(source->text + source->file_bytes - length, files[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What is known of a code object, which is read if nothing is. NULL: it is none, or no room is left. */
 static const struct sw_python_code *know_code(struct sw_writer *w, const void *code)
 {
@@ -113,6 +126,7 @@ static const struct sw_python_code *know_code(struct sw_writer *w, const void *c
 		if (!known->id)
 			return NULL;
 	}
+	known->engine = known->id && is_engine(&source);
 	known->table = source.table;
 	known->first_line = source.first_line;
 	known->code = code;
@@ -157,6 +171,8 @@ static bool add_frame(struct sw_writer *w, struct sw_python_chain *chain, const 
 	if (!known)
 		return false;
 	if (known->id) {
+		if (!chain->frames)
+			chain->engine = known->engine;
 		uint32_t line = sw_python_line(&sw_python.at, &sw_python.types, known->table, known->first_line,
 					       offset_of(link));
 		chain->frame[chain->frames++] =
@@ -173,6 +189,7 @@ static bool read_frames(struct sw_writer *w, struct sw_python_chain *chain, uint
 {
 	uint32_t i = 0;
 	chain->frames = 0;
+	chain->engine = false;
 	chain->oldest_code = UINT32_MAX;
 	for (; i < links && chain->frames < SW_PYTHON_FRAMES; i++) {
 		if (shim[i])
@@ -182,6 +199,8 @@ static bool read_frames(struct sw_writer *w, struct sw_python_chain *chain, uint
 	}
 	chain->deeper = i < links;
 	end_loop(chain);
+	if (chain->waiting && !chain->engine)
+		chain->frames = 0; /* it does something else meanwhile */
 	return true;
 }
 
@@ -196,7 +215,7 @@ static bool find_shims(const struct sw_python_stacks *s, uint32_t links, bool *s
 	return true;
 }
 
-struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, uint64_t hash)
+struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, bool waiting, uint64_t hash)
 {
 	struct sw_python_stacks *s = w->python;
 	const uint32_t set = (uint32_t)(hash % SW_PYTHON_SETS), way = s->oldest[set]++ % SW_PYTHON_WAYS;
@@ -205,6 +224,7 @@ struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links,
 	uint64_t codes = 0;
 	chain->links = 0;
 	chain->next = NULL;
+	chain->waiting = waiting;
 	if (s->last == chain)
 		s->last = NULL;
 	memcpy(chain->link, s->walked, links * sizeof *chain->link);

@@ -72,28 +72,36 @@ ALWAYS_INLINE struct sw_python_link link_of(const struct sw_python_layout *at, c
 	return link;
 }
 
+#define FRAME_BYTES 96u /* all that is read of a frame, in versions whose frames may be another thread's */
+
 /* Is this the chain that begins at the frame? */
-ALWAYS_INLINE bool fits(const struct sw_python_chain *chain, const char *frame, enum sw_python_style style)
+ALWAYS_INLINE bool fits(const struct sw_python_chain *chain, const char *frame, enum sw_python_style style,
+			bool waiting)
 {
 	const struct sw_python_layout *at = &sw_python.at;
 	const uint32_t links = chain->links;
 	uint32_t i = 0;
 	for (; i < links && frame; i++) {
+		if (waiting && !sw_python_main_has(frame, FRAME_BYTES))
+			return false;
 		const struct sw_python_link link = link_of(at, frame, style);
 		if (chain->link[i].code != link.code || chain->link[i].instruction != link.instruction)
 			return false;
 		frame = pointer(frame + at->back);
 	}
-	return links && i == links && (frame != NULL) == chain->cut;
+	return links && i == links && (frame != NULL) == chain->cut && chain->waiting == waiting;
 }
 
-/* The chain that begins at the frame, remembered or read. */
-ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *frame, enum sw_python_style style)
+/* The chain that begins at the frame, remembered or read; NULL: it cannot be read. */
+ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *frame, enum sw_python_style style,
+					      bool waiting)
 {
 	struct sw_python_stacks *s = w->python;
 	uint64_t hash = 0;
 	uint32_t n = 0;
 	for (; frame && n < SW_PYTHON_LINKS; n++) {
+		if (waiting && !sw_python_main_has(frame, FRAME_BYTES))
+			return NULL;
 		const struct sw_python_link link = link_of(&sw_python.at, frame, style);
 		s->walked[n] = link;
 		s->frame[n] = frame;
@@ -104,11 +112,11 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *f
 	struct sw_python_chain *set = s->chain[hash % SW_PYTHON_SETS];
 	for (uint32_t k = 0; k < SW_PYTHON_WAYS; k++)
 		if (set[k].links == n && set[k].hash == hash && set[k].cut == (frame != NULL) &&
-		    memcmp(set[k].link, s->walked, n * sizeof *s->walked) == 0)
+		    set[k].waiting == waiting && memcmp(set[k].link, s->walked, n * sizeof *s->walked) == 0)
 			return &set[k];
 	const uint64_t mask = sw_sys_block_signals();
 	const int saved = errno;
-	struct sw_python_chain *chain = sw_python_chain_add(w, n, frame != NULL, hash);
+	struct sw_python_chain *chain = sw_python_chain_add(w, n, frame != NULL, waiting, hash);
 	errno = saved;
 	sw_sys_set_signals(mask);
 	return chain;
@@ -171,7 +179,7 @@ static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain
 	r->id = id;
 	r->native = native;
 	r->depth = chain->frames;
-	r->flags = chain->deeper ? SW_PYTHON_CUT : 0;
+	r->flags = (chain->deeper ? SW_PYTHON_CUT : 0u) | (chain->waiting ? SW_PYTHON_WAITING : 0u);
 	memcpy(r + 1, chain->frame, chain->frames * sizeof *chain->frame);
 	sw_python.recorder->writer_commit(w);
 	return true;
@@ -181,7 +189,7 @@ static uint32_t intern(struct sw_writer *w, struct sw_python_chain *chain, uint3
 {
 	bool fresh;
 	const uint64_t frames = sw_hash_words(chain->frame, chain->frames * sizeof *chain->frame);
-	const uint64_t hash = sw_hash_u64(frames ^ (uint64_t)native << 32 ^ 0x5079ull) | 1;
+	const uint64_t hash = sw_hash_u64(frames ^ (uint64_t)native << 32 ^ 0x5079ull ^ chain->waiting) | 1;
 	const uint32_t id = sw_intern(&w->stack_ids, hash, &fresh);
 	if (!fresh || write_stack(w, chain, native, id))
 		return id;
@@ -216,6 +224,41 @@ ALWAYS_INLINE uint32_t join_chain(struct sw_writer *w, struct sw_python_chain *c
 	return join_new(w, chain, native, place);
 }
 
+ALWAYS_INLINE uint32_t join_frames(struct sw_writer *w, uint32_t native, const char *thread, const char *frame,
+				   enum sw_python_style style, bool waiting)
+{
+	struct sw_python_stacks *s = w->python;
+	if (__builtin_expect(!s, 0)) {
+		s = sw_python_stacks_of(w);
+		if (!s)
+			return native;
+		sw_python_main_note(thread);
+	}
+	if (__builtin_expect(s->freed != sw_python_freed(), 0))
+		sw_python_stacks_refresh(s);
+	struct sw_python_chain *last = s->last, *chain = last ? last->next : NULL;
+	if (!chain || !fits(chain, frame, style, waiting)) {
+		chain = look_up(w, frame, style, waiting);
+		if (!chain)
+			return native;
+		if (s->last)
+			s->last->next = chain;
+	}
+	s->last = chain;
+	return chain->frames ? join_chain(w, chain, native) : native;
+}
+
+/* A thread that runs no Python, such as PyTorch's for backward passes: what does the first thread wait in? */
+static __attribute__((noinline)) uint32_t join_waiting(struct sw_writer *w, uint32_t native, const char *thread,
+						       enum sw_python_style style)
+{
+	const char *frame = style == SW_PYTHON_OBJECTS ? NULL : sw_python_main_frame(thread);
+	if (!frame)
+		return native;
+	return style == SW_PYTHON_FLAG ? join_frames(w, native, thread, frame, SW_PYTHON_FLAG, true)
+				       : join_frames(w, native, thread, frame, SW_PYTHON_SHIMS, true);
+}
+
 ALWAYS_INLINE uint32_t join(struct sw_writer *w, uint32_t native, enum sw_python_style style)
 {
 	const struct sw_python_layout *at = &sw_python.at;
@@ -231,26 +274,7 @@ ALWAYS_INLINE uint32_t join(struct sw_writer *w, uint32_t native, enum sw_python
 			return native; /* no frames yet */
 	}
 	const char *frame = at->holder ? pointer(pointer(thread + at->holder) + at->held) : pointer(thread + at->frame);
-	if (!frame)
-		return native;
-	struct sw_python_stacks *s = w->python;
-	if (__builtin_expect(!s, 0)) {
-		s = sw_python_stacks_of(w);
-		if (!s)
-			return native;
-	}
-	if (__builtin_expect(s->freed != sw_python_freed(), 0))
-		sw_python_stacks_refresh(s);
-	struct sw_python_chain *last = s->last, *chain = last ? last->next : NULL;
-	if (!chain || !fits(chain, frame, style)) {
-		chain = look_up(w, frame, style);
-		if (!chain)
-			return native;
-		if (s->last)
-			s->last->next = chain;
-	}
-	s->last = chain;
-	return chain->frames ? join_chain(w, chain, native) : native;
+	return frame ? join_frames(w, native, thread, frame, style, false) : join_waiting(w, native, thread, style);
 }
 
 static uint32_t join_objects(struct sw_writer *w, uint32_t native)

@@ -28,9 +28,25 @@ static const struct fixed {
 	  .interpreter = 16, .frame = 24, .back = 24, .code = 32, .instruction = 96, .unit = 2, .file = 104,
 	  .function = 112, .first_line = 40, .lines = 120, .text_ascii = 48, .text_compact = 72}},
 	{11,
-	 {OBJECTS, .style = SW_PYTHON_FLAG, .table = SW_PYTHON_LOCATIONS, .finalizing = 24, .interpreters = 40,
-	  .interpreter = 16, .holder = 56, .held = 8, .back = 48, .code = 32, .instruction = 56, .mark = 68,
-	  .file = 112, .function = 128, .first_line = 72, .lines = 136, .bytecode = 184, .text_ascii = 48,
+	 {OBJECTS,
+	  .style = SW_PYTHON_FLAG,
+	  .table = SW_PYTHON_LOCATIONS,
+	  .finalizing = 24,
+	  .interpreters = 40,
+	  .interpreter = 16,
+	  .holder = 56,
+	  .chunk = 296,
+	  .held = 8,
+	  .back = 48,
+	  .code = 32,
+	  .instruction = 56,
+	  .mark = 68,
+	  .file = 112,
+	  .function = 128,
+	  .first_line = 72,
+	  .lines = 136,
+	  .bytecode = 184,
+	  .text_ascii = 48,
 	  .text_compact = 72}},
 	{12,
 	 {OBJECTS,
@@ -40,6 +56,7 @@ static const struct fixed {
 	  .interpreters = 40,
 	  .interpreter = 16,
 	  .holder = 56,
+	  .chunk = 232,
 	  .held = 0,
 	  .back = 8,
 	  .code = 0,
@@ -61,8 +78,8 @@ static const struct fixed {
  */
 struct published {
 	uint32_t minor;
-	uint8_t finalizing, interpreters, interpreter, frame, back, code, instruction, mark, file, function, lines,
-		first_line, bytecode, type, type_name, text_size, bytes_length, bytes_data, words;
+	uint8_t finalizing, interpreters, interpreter, frame, chunk, back, code, instruction, mark, file, function,
+		lines, first_line, bytecode, type, type_name, text_size, bytes_length, bytes_data, words;
 };
 /* Words before the table's groups: cookie, version, free_threaded. */
 static const struct published published[] = {
@@ -73,6 +90,7 @@ static const struct published published[] = {
 	 .interpreters = 5,
 	 .interpreter = 22,
 	 .frame = 23,
+	 .chunk = 26,
 	 .back = 29,
 	 .code = 30,
 	 .instruction = 31,
@@ -96,6 +114,7 @@ static const struct published published[] = {
 	 .interpreters = 5,
 	 .interpreter = 25,
 	 .frame = 26,
+	 .chunk = 29,
 	 .back = 32,
 	 .code = 33,
 	 .instruction = 34,
@@ -136,6 +155,7 @@ static const char *take_published(struct sw_python_layout *out, const struct pub
 		AT(interpreters),
 		AT(interpreter),
 		AT(frame),
+		AT(chunk),
 		AT(back),
 		AT(code),
 		AT(instruction),

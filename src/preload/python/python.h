@@ -37,6 +37,7 @@ struct sw_python_layout {
 	uint32_t finalizing, interpreters; /* of _PyRuntime */
 	uint32_t interpreter, frame,
 		holder; /* of a thread state; holder: the frame lies in a _PyCFrame, 0: it does not */
+	uint32_t chunk; /* of a thread state: the stack of frames, a list of chunks {previous, bytes, ...}; 0: none */
 	uint32_t held;	/* of a _PyCFrame */
 	uint32_t back, code, instruction, mark;		      /* of a frame; mark: is_entry or owner, one byte */
 	uint32_t shim;					      /* from this owner on a frame is none of Python */

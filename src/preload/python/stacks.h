@@ -25,6 +25,15 @@ struct sw_python {
 	const char *notice; /* to be written when a call is recorded next */
 	bool several;	    /* interpreters: told once */
 	bool sound;	    /* a whole chain was read, and was what the layout says */
+	/*
+	 * The first thread of the process.  Its frames may be read by other threads while it waits for them: its stack,
+	 * and the first chunk of its frames, stay where they are until Python ends.
+	 */
+	struct sw_python_main {
+		const char *thread;		    /* its thread state; NULL: not known yet */
+		const char *frames, *end_of_frames; /* the first chunk */
+		const char *stack, *end_of_stack;   /* none of it is unmapped */
+	} main;
 };
 extern struct sw_python sw_python;
 
@@ -46,6 +55,8 @@ struct sw_python_chain {
 	uint32_t frames;
 	uint32_t serial;      /* of this content */
 	uint32_t oldest_code; /* its lowest id */
+	bool waiting;	      /* frames of the first thread, for a thread without any */
+	bool engine;	      /* the innermost is PyTorch's function that waits for a backward pass */
 	bool cut;	      /* the chain has more links than these */
 	bool deeper;	      /* there are more frames than these */
 	uint64_t hash;
@@ -73,6 +84,7 @@ struct sw_python_stacks {
 		const void *table;
 		uint32_t id; /* PYTHON_CODE; 0: code of the interpreter itself */
 		uint32_t first_line;
+		bool engine; /* of torch/autograd */
 	} code[SW_PYTHON_CODES];
 	uint64_t codes[SW_PYTHON_CHAINS]; /* of each chain: a bit or two for each code object in it */
 	struct sw_intern code_ids;
@@ -91,6 +103,22 @@ struct sw_python_stacks *sw_python_stacks_of(struct sw_writer *w);
 void sw_python_stacks_refresh(struct sw_python_stacks *s);
 /* Reads `links` that are walked into a chain; signals are blocked. NULL: it is none, or no room is left in the trace.
  */
-struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, uint64_t hash);
+struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, bool waiting, uint64_t hash);
+
+/* ---- waiting.c --------------------------------------------------------------------------------------------------- */
+
+/* Called by each thread once: is it the first one? */
+void sw_python_main_note(const char *thread);
+
+/* May other threads read `bytes` there? */
+static inline bool sw_python_main_has(const char *at, uint32_t bytes)
+{
+	const struct sw_python_main *m = &sw_python.main;
+	return !((uintptr_t)at & 7) && ((at >= m->frames && at + bytes <= m->end_of_frames) ||
+					(at >= m->stack && at + bytes <= m->end_of_stack));
+}
+
+/* The innermost frame of the first thread, for another one; NULL: none that may be read. */
+const char *sw_python_main_frame(const char *own);
 
 #endif

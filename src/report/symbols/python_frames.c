@@ -104,8 +104,9 @@ static bool is_autograd(const struct sw_frame *frame)
 	       fnmatch("torch::autograd::*Engine::thread_*", frame->base, 0) == 0;
 }
 
-/* A thread of PyTorch's has no Python frame to tell where it works; its outermost function says what it is. */
-static void name_autograd(sw_frame_vec *frames)
+/* A thread of PyTorch's has no Python frame to tell where it works; its outermost function says what it is.  False: it
+   is none. */
+static bool name_autograd(sw_frame_vec *frames)
 {
 	for (size_t i = frames->n; i-- > 0;) {
 		struct sw_frame *frame = &frames->at[i];
@@ -113,14 +114,30 @@ static void name_autograd(sw_frame_vec *frames)
 			continue;
 		frame->role = SW_FRAME_AUTOGRAD;
 		frame->function = frame->base = "autograd thread";
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* What the thread that called backward() waits in goes after all that its helper does. */
+static bool join_waiting(const struct sw_trace_stack *stack, sw_frame_vec *frames)
+{
+	if (!name_autograd(frames))
+		return false;
+	/* Below the engine there is only what every thread starts with. */
+	while (frames->at[frames->n - 1].role != SW_FRAME_AUTOGRAD)
+		frames->n--;
+	for (uint32_t i = 0; i < stack->python_depth;)
+		i = put_loop(stack, i, frames);
+	return true;
 }
 
 bool sw_python_frames_join(const struct sw_reader *reader, const struct sw_trace_stack *stack, sw_frame_vec *frames)
 {
 	if (!sw_reader_has_python(reader))
 		return false;
+	if (stack->python_depth && stack->python_waiting)
+		return join_waiting(stack, frames);
 	if (stack->python_depth)
 		join(stack, frames);
 	else

@@ -34,6 +34,12 @@ lines = collections.Counter(own(frames) for thread, _, frames in launches if thr
 for (function, line), n in lines.most_common(8):
     print("  %6d  %s:%d in %s: %s" % (n, name, line, function, source[line - 1].strip()))
 good &= None not in lines
+others = [own(frames) for thread, _, frames in launches if thread != main]
+if what == "step":  # backward passes run on PyTorch's thread: the line that waits for them
+    back = [number for number, line in enumerate(source, 1) if "# passes back" in line]
+    right = sum(line is not None and line[1] in back for line in others)
+    print("%d of %d launches of other threads at the line of backward()" % (right, len(others)))
+    good &= right == len(others) > 0
 if what == "compiled":
     generated = [frames for _, _, frames in launches if any("torchinductor" in file for file, _, _ in frames)]
     print("%d launches from generated code" % len(generated))
