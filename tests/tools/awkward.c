@@ -12,6 +12,8 @@
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
  *   sets=N        N sets of memory, prints N            empty=FILE   makes it empty
  *   kill          kills itself                          killrun      kills its parent
+ *   plugin=FILE   deepbind=FILE   dlmopen=FILE   loads that object, in one of these ways, and calls its use_cuda()
+ *   open=FILE     and leaves it open
  *   term          counts SIGTERM until SIGWINCH comes, then prints how many came
  *   spawn=PROGRAM exec=PROGRAM system=COMMAND  popen=COMMAND  cleared=PROGRAM (exec with an empty environment)
  */
@@ -166,6 +168,21 @@ static void deny(unsigned number)
 		die("seccomp");
 }
 
+static void load_object(const char *how, const char *file)
+{
+	int (*use_cuda)(void);
+	void *object = strcmp(how, "dlmopen") == 0
+			       ? dlmopen(LM_ID_NEWLM, file, RTLD_NOW)
+			       : dlopen(file, RTLD_NOW | (strcmp(how, "deepbind") == 0 ? RTLD_DEEPBIND : 0));
+	if (!object) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(70);
+	}
+	*(void **)&use_cuda = dlsym(object, "use_cuda");
+	if (use_cuda())
+		exit(71);
+}
+
 /* Ends as well when the folder of a test is gone. */
 static void wait_for(const char *file)
 {
@@ -195,6 +212,10 @@ static void step_with(const char *name, char *value)
 		die(value);
 	else if (strcmp(name, "touch") == 0)
 		close(open(value, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	else if (strcmp(name, "plugin") == 0 || strcmp(name, "deepbind") == 0 || strcmp(name, "dlmopen") == 0)
+		load_object(name, value);
+	else if (strcmp(name, "open") == 0 && open(value, O_RDONLY) < 0)
+		die(value);
 	else if (strcmp(name, "system") == 0 && system(value))
 		die(value);
 	else if (strcmp(name, "popen") == 0 && pclose(popen(value, "r")))

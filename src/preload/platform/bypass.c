@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/seldom.h"
+
 #include "preload/platform/bypass.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -42,4 +46,117 @@ bool sw_bypass_gpu_open(void)
 			found = is_cuda_device(((struct entry *)(buffer + at))->name);
 	sw_sys_close(fd);
 	return found;
+}
+
+/* ---- who escaped ------------------------------------------------------------------------------------------------- */
+
+struct search {
+	const void *real_dlsym;
+	bool all;
+	const char *found, *how;
+};
+
+static bool is_cuda(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return strncmp(slash ? slash + 1 : path, "libcuda", 7) == 0; /* libcudart as well */
+}
+
+/* Is a slot of these relocations filled with the real dlsym, where all others have ours? */
+static bool calls_real(const struct link_map *map, const ElfW(Rela) * rela, size_t bytes, const ElfW(Sym) * symbols,
+		       const char *names, const void *real)
+{
+	for (size_t i = 0; rela && symbols && names && i < bytes / sizeof *rela; i++) {
+		const uint64_t type = ELF64_R_TYPE(rela[i].r_info);
+		if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
+		    *(const void *const *)(map->l_addr + rela[i].r_offset) == real &&
+		    strcmp(names + symbols[ELF64_R_SYM(rela[i].r_info)].st_name, "dlsym") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_past_us(const struct link_map *map, const struct search *search)
+{
+	const ElfW(Sym) *symbols = NULL;
+	const char *names = NULL;
+	const ElfW(Rela) * rela[2] = {NULL};
+	size_t bytes[2] = {0}, plain = 0;
+	bool cuda = search->all;
+	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+		const void *at = (const void *)d->d_un.d_ptr;
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			symbols = at;
+			break;
+		case DT_STRTAB:
+			names = at;
+			break;
+		case DT_JMPREL:
+			rela[0] = at;
+			break;
+		case DT_PLTRELSZ:
+			bytes[0] = d->d_un.d_val;
+			break;
+		case DT_RELA:
+			rela[1] = at;
+			break;
+		case DT_RELASZ:
+			bytes[1] = d->d_un.d_val;
+			break;
+		case DT_RELACOUNT:
+			plain = d->d_un.d_val;
+			break; /* those without a symbol: first, and many */
+		}
+	}
+	for (const ElfW(Dyn) *d = map->l_ld; names && d->d_tag != DT_NULL; d++)
+		cuda = cuda || (d->d_tag == DT_NEEDED && is_cuda(names + d->d_un.d_val));
+	return cuda && (calls_real(map, rela[0], bytes[0], symbols, names, search->real_dlsym) ||
+			calls_real(map, rela[1] ? rela[1] + plain : NULL, bytes[1] - plain * sizeof *rela[1], symbols,
+				   names, search->real_dlsym));
+}
+
+/* What <link.h> calls r_debug_extended, from glibc 2.35 on. */
+struct name_space {
+	struct r_debug base;
+	struct name_space *next;
+};
+
+static void search_all(const struct name_space *space, struct search *search)
+{
+	for (const struct link_map *map = space->base.r_map; map && !search->found; map = map->l_next)
+		if (map->l_name[0] && !is_cuda(map->l_name) && is_past_us(map, search)) {
+			search->found = map->l_name;
+			search->how = "RTLD_DEEPBIND";
+		}
+	while (space->base.r_version >= 2 && (space = space->next) && !search->found)
+		for (const struct link_map *map = space->base.r_map; map && !search->found; map = map->l_next)
+			if (is_cuda(map->l_name)) {
+				search->found = space->base.r_map->l_name; /* loaded first: all others came for it */
+				search->how = "dlmopen";
+			}
+}
+
+/* The first object is the program; the loader keeps all objects where they are meanwhile. */
+static int look_at_program(struct dl_phdr_info *info, size_t bytes, void *with)
+{
+	(void)bytes;
+	const ElfW(Dyn) *d = NULL;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			d = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+			search_all((const struct name_space *)d->d_un.d_ptr, with);
+	return 1;
+}
+
+bool sw_bypass_object(char *text, size_t room, bool all)
+{
+	struct search search = {.real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"), .all = all};
+	if (search.real_dlsym)
+		dl_iterate_phdr(look_at_program, &search);
+	if (search.found)
+		snprintf(text, room, "%s (%s)", search.found, search.how);
+	return search.found;
 }

@@ -4,8 +4,16 @@
 #define SW_PRELOAD_PLATFORM_BYPASS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* True when the process holds a GPU open for CUDA. Reads /proc/self. */
 bool sw_bypass_gpu_open(void);
+
+/*
+ * "FILE (dlmopen)", an object beside which the driver was loaded into a namespace of its own, or "FILE
+ * (RTLD_DEEPBIND)", one that calls the real dlsym.  Of the latter only those that need a library of CUDA, or all: most
+ * have nothing to do with it.  False: no such object.
+ */
+bool sw_bypass_object(char *text, size_t room, bool all);
 
 #endif

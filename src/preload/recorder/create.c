@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making the trace file: its name, and its first page. */
+#include "preload/platform/seldom.h"
+
 #include "preload/recorder/trace.h"
 
 #include <errno.h>

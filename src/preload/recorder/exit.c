@@ -3,6 +3,10 @@
  * The end of the program: exit() or the end of main.  Nothing runs on _exit, quick_exit or a signal, and nothing has
  * to: by then everything is in the file.  No CUDA function is called here.
  */
+#include "preload/platform/seldom.h"
+
+#include <stdio.h>
+
 #include "preload/handoff/analyse.h"
 #include "preload/platform/bypass.h"
 #include "preload/recorder/describe.h"
@@ -27,12 +31,26 @@ static void end_trace(void)
 	sw_trace_end();
 }
 
-static void tell_bypassed(void)
+static void tell_bypassed(const char *what, const char *object)
 {
-	sw_say("SW901: this program used a GPU, but no CUDA call could be intercepted: nothing was recorded. "
-	       "Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen");
+	char text[768];
+	snprintf(text, sizeof text, "SW901: %s%s%s%s", what, object[0] ? ": " : "", object,
+		 object[0] ? " calls CUDA past the recorder" : "");
+	sw_say("%s. Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen", text);
+	sw_notice(text);
 	sw_announce_begin();
-	sw_announce_failed("SW901: no CUDA call of it could be intercepted");
+	sw_announce_failed(text);
+}
+
+/* While records can still be written. */
+static void look_for_bypass(bool recorded)
+{
+	char object[512] = "";
+	const bool unseen = !recorded && !sw_process_hooked() && sw_bypass_gpu_open();
+	if (sw_bypass_object(object, sizeof object, unseen) || unseen)
+		tell_bypassed(unseen ? "this program used a GPU, but no CUDA call could be intercepted"
+				     : "not all CUDA calls of this program could be intercepted",
+			      object);
 }
 
 void sw_process_exit(void)
@@ -40,8 +58,8 @@ void sw_process_exit(void)
 	const struct sw_preload_options *options = sw_preload_options();
 	switch (sw_process_state()) {
 	case SW_STATE_FRESH:
-		if (sw_process_is_first() && !sw_process_hooked() && sw_bypass_gpu_open())
-			tell_bypassed();
+		if (sw_process_is_first())
+			look_for_bypass(false);
 		sw_process_end();
 		break;
 	case SW_STATE_ON:
@@ -49,6 +67,7 @@ void sw_process_exit(void)
 	case SW_STATE_FULL:
 		if (!sw_process_is_owner())
 			return; /* a child of vfork that called exit() */
+		look_for_bypass(true);
 		end_trace();
 		if (options->report)
 			sw_analyse(sw_trace.file.path, options->pass, sw_process_directory());

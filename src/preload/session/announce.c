@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#ifndef __clang__ /* runs seldom, and the object has little room */
+#pragma GCC optimize("Os")
+#endif
+
 #include "preload/session/announce.h"
 
 #include <errno.h>
