@@ -19,6 +19,8 @@ static int load_suppressions(const struct sw_options *options, struct sw_suppres
 	char *known = options->no_known ? NULL : sw_install_find_data("known.supp");
 	int rc = known ? sw_suppress_load(known, SW_SUPPRESS_KNOWN, out, &error) : 0;
 	free(known);
+	if (!rc && options->config)
+		rc = sw_suppress_load(options->config, SW_SUPPRESS_CONFIG, out, &error);
 	if (!rc && options->suppress)
 		rc = sw_suppress_load(options->suppress, SW_SUPPRESS_FILE, out, &error);
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;

@@ -32,6 +32,9 @@ int sw_complain(int status, const char *format, ...) __attribute__((format(print
 /* The same for wrong usage, followed by where help is. */
 int sw_complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints the help of a command, NULL: of all.  A status. */
+int sw_help(const char *command);
+
 /* Flushes standard output; SW_EXIT_OUTPUT and one line if what was printed could not be written, else `status`. */
 int sw_finish_stdout(int status);
 

@@ -16,9 +16,37 @@ syncwatch_SOURCES = \
 	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
 	tools/calibrate/bench.c tools/calibrate/bench.h tools/calibrate/rows.c tools/calibrate/rows.h tools/calibrate/rows.def \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
-	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c
+	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/project_config.c tools/project_config.h tools/last_report.c tools/last_report.h \
+	tools/help/cmd_explain.c tools/help/terms.def tools/help/cmd_help.c tools/help/completion.c tools/help/completion.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'
 syncwatch_LDADD = libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
 	$(DEMANGLE_LIBS) $(JANSSON_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7
 dist_pkgdata_DATA = share/syncwatch/known.supp
+
+# A page for each command, of the parts of syncwatch.1 that concern it.
+command_pages = doc/syncwatch-run.1 doc/syncwatch-report.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
+	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
+	doc/syncwatch-help.1
+nodist_man_MANS = $(command_pages)
+EXTRA_DIST += doc/man_page.awk
+CLEANFILES += $(command_pages)
+$(command_pages): doc/syncwatch.1 doc/man_page.awk
+	$(AM_V_GEN)$(MKDIR_P) doc && name='$@' && name=$${name#doc/syncwatch-} && \
+	$(AWK) -f $(srcdir)/doc/man_page.awk -v command="$${name%.1}" $(srcdir)/doc/syncwatch.1 >$@.tmp && mv $@.tmp $@
+
+# Completions, where each shell looks for them below our prefix.
+bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_bashcompletion_DATA = completions/syncwatch
+nodist_zshcompletion_DATA = completions/_syncwatch
+nodist_fishcompletion_DATA = completions/syncwatch.fish
+completion_files = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+CLEANFILES += $(completion_files)
+completions/syncwatch: syncwatch$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) completions && ./syncwatch$(EXEEXT) help --completion bash >$@.tmp && mv $@.tmp $@
+completions/_syncwatch: syncwatch$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) completions && ./syncwatch$(EXEEXT) help --completion zsh >$@.tmp && mv $@.tmp $@
+completions/syncwatch.fish: syncwatch$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) completions && ./syncwatch$(EXEEXT) help --completion fish >$@.tmp && mv $@.tmp $@

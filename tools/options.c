@@ -103,6 +103,33 @@ static int set_size(uint64_t *out, const char *value, const char *argument, stru
 	return 0;
 }
 
+/* `given`: as it stands in the message. */
+static int set_value(struct sw_options *options, const struct option_row *row, const char *value, const char *given,
+		     struct sw_error *error)
+{
+	void *field = (char *)options + row->offset;
+	if (!*value)
+		return sw_fail(error, SW_E_USAGE, "option '%s' needs an argument that is not empty: %s", given,
+			       row->argument);
+	switch (row->type) {
+	case STATUS:
+		return set_status(field, value, given, error);
+	case COUNT:
+		return set_count(field, value, given, error);
+	case TIME:
+	case SECONDS:
+		return set_time(field, value, given, row->type == SECONDS, error);
+	case SIZE:
+		return set_size(field, value, given, error);
+	case FLAG:
+	case TEXT:
+	case MAYBE:
+		break;
+	}
+	*(const char **)field = value;
+	return 0;
+}
+
 /* Takes argv[i], and argv[i + 1] where the value stands apart.  Returns how many were taken, or SW_E_USAGE. */
 static int take_option(struct sw_options *options, int command, int left, char **at, struct sw_error *error)
 {
@@ -124,22 +151,7 @@ static int take_option(struct sw_options *options, int command, int left, char *
 	int taken = value ? 1 : 2;
 	if (!value && left < 2)
 		return sw_fail(error, SW_E_USAGE, "option '%s' needs an argument: %s", at[0], row->argument);
-	if (!value)
-		value = at[1];
-	if (!*value)
-		return sw_fail(error, SW_E_USAGE, "option '%s' needs an argument that is not empty: %s", at[0],
-			       row->argument);
-	int rc = 0;
-	if (row->type == STATUS)
-		rc = set_status(field, value, at[0], error);
-	else if (row->type == COUNT)
-		rc = set_count(field, value, at[0], error);
-	else if (row->type == TIME || row->type == SECONDS)
-		rc = set_time(field, value, at[0], row->type == SECONDS, error);
-	else if (row->type == SIZE)
-		rc = set_size(field, value, at[0], error);
-	else
-		*(const char **)field = value;
+	int rc = set_value(options, row, value ? value : at[1], at[0], error);
 	return rc ? rc : taken;
 }
 
@@ -171,6 +183,65 @@ int sw_options_parse(struct sw_options *options, int command, int argc, char **a
 	options->operands = argv + first;
 	options->n_operands = operands - first;
 	return 0;
+}
+
+/* Was it given on the command line?  No value of an option is all zeros. */
+static bool is_set(const struct sw_options *options, const struct option_row *row)
+{
+	const char *field = (const char *)options + row->offset;
+	const size_t bytes = row->type == FLAG ? sizeof(bool) : row->type == STATUS ? sizeof(int) : sizeof(uint64_t);
+	for (size_t i = 0; i < bytes; i++)
+		if (field[i])
+			return true;
+	return false;
+}
+
+/* The only file that a project may name is one that is read. */
+static bool names_output(const struct option_row *row)
+{
+	return row->type == TEXT && strcmp(row->name, "suppress") != 0 && strcmp(row->name, "behaviour") != 0 &&
+	       (strstr(row->argument, "FILE") || strstr(row->argument, "TRACE"));
+}
+
+int sw_options_default(struct sw_options *options, int command, const char *name, const char *value,
+		       struct sw_error *error)
+{
+	bool known = false;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const struct option_row *row = &rows[i];
+		if (strcmp(row->name, name) != 0)
+			continue;
+		known = true;
+		if (names_output(row))
+			return sw_fail(error, SW_E_USAGE, "'%s' names a file to write: only the command line may",
+				       name);
+		if (row->type == FLAG && value)
+			return sw_fail(error, SW_E_USAGE, "'%s' takes no value", name);
+		if (row->type != FLAG && row->type != MAYBE && !value)
+			return sw_fail(error, SW_E_USAGE, "'%s' needs a value: %s", name, row->argument);
+		if (!(row->commands & command) || is_set(options, row))
+			continue;
+		if (row->type == FLAG) {
+			*(bool *)((char *)options + row->offset) = true;
+		} else {
+			int rc = row->type == MAYBE && !value
+					 ? (*(const char **)((char *)options + row->offset) = "", 0)
+					 : set_value(options, row, value, name, error);
+			if (rc)
+				return rc;
+		}
+	}
+	return known ? 0 : sw_fail(error, SW_E_USAGE, "unknown option '%s'", name);
+}
+
+bool sw_option_info(size_t index, struct sw_option_info *out)
+{
+	if (index >= N_ROWS)
+		return false;
+	const struct option_row *row = &rows[index];
+	*out = (struct sw_option_info){row->name,   row->argument,	row->help,
+				       row->letter, row->type == MAYBE, row->commands};
+	return true;
 }
 
 void sw_options_help(FILE *out, int command)

@@ -12,7 +12,7 @@
 /* Sub-commands: X(NAME, bit, "operands", "what it does").  The entry point of each is sw_cmd_NAME. */
 #define SW_COMMANDS(X)                                                                                                 \
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
-	X(report, REPORT, "TRACE", "judge a trace and print what was found")                                           \
+	X(report, REPORT, "TRACE...", "judge traces and print what was found")                                           \
 	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
 	X(pack, PACK, "TRACE", "put all that judging a trace needs into one file, for other machines")                 \
@@ -20,7 +20,8 @@
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "where the time of calls, streams and kernels went; what a trace covers")                             \
 	X(kernels, KERNELS, "TRACE|FILE [NAME]", "print what kernels touch, as their code says")                       \
-	X(explain, EXPLAIN, "[SWnnn]", "explain a finding; without an id, list all")
+	X(explain, EXPLAIN, "[ID|KIND|FINGERPRINT|terms]", "explain a finding or a word; without either, list all")    \
+	X(help, HELP, "[COMMAND]", "print the options of a command")
 
 enum sw_command_index {
 #define SW_COMMAND_INDEX(name, upper, operands, text) SW_COMMAND_##upper,
@@ -31,7 +32,9 @@ enum {
 #define SW_COMMAND_BIT(name, upper, operands, text) SW_FOR_##upper = 1 << SW_COMMAND_##upper,
 	SW_COMMANDS(SW_COMMAND_BIT)
 #undef SW_COMMAND_BIT
-		SW_FOR_ALL = ~0
+		SW_FOR_ALL = ~0,
+	/* Those that read .syncwatch. */
+	SW_FOR_CONFIG = SW_FOR_RUN | SW_FOR_REPORT | SW_FOR_DIFF | SW_FOR_EXPORT | SW_FOR_KERNELS | SW_FOR_STAT
 };
 
 typedef bool sw_option_FLAG;
@@ -48,7 +51,8 @@ struct sw_options {
 #define SW_OPTION(type, field, name, letter, argument, commands, help) sw_option_##type field;
 #include "options.def"
 #undef SW_OPTION
-	char **operands; /* NULL-terminated */
+	const char *config; /* the file .syncwatch that was used, NULL none */
+	char **operands;    /* NULL-terminated */
 	int n_operands;
 };
 
@@ -57,6 +61,22 @@ struct sw_options {
  * operands in any order; "--" ends the options.  Reorders argv.  0 or SW_E_USAGE with one line that names the argument.
  */
 int sw_options_parse(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error);
+
+/*
+ * Sets an option, by its name without dashes, that is not set yet; value NULL: none was given.  One of another command
+ * is left out.  0, or SW_E_USAGE with error filled: no command has it, it names a file to write, or the value is wrong.
+ */
+int sw_options_default(struct sw_options *options, int command, const char *name, const char *value,
+		       struct sw_error *error);
+
+/* The options one after the other; false: there are no more. */
+struct sw_option_info {
+	const char *name, *argument, *help;
+	char letter;   /* 0 none */
+	bool optional; /* what stands after "=" may be left out */
+	int commands;
+};
+bool sw_option_info(size_t index, struct sw_option_info *out);
 
 /* One line for each option of the command. */
 void sw_options_help(FILE *out, int command);

@@ -9,6 +9,7 @@
 
 #include "budget.h"
 #include "command.h"
+#include "project_config.h"
 #include "terminal.h"
 
 struct command {
@@ -74,8 +75,8 @@ static int print_overview(FILE *out)
 {
 	fputs("syncwatch finds unordered work and needless waits in CUDA programs.\n\nUsage:\n", out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  syncwatch %-8s %-28s %s\n", commands[i].name, commands[i].operands, commands[i].text);
-	fputs("\n'syncwatch COMMAND --help' lists the options of a command; syncwatch(1) has the whole manual.\n"
+		fprintf(out, "  syncwatch %-9s %-28s %s\n", commands[i].name, commands[i].operands, commands[i].text);
+	fputs("\n'syncwatch help COMMAND' lists the options of a command; syncwatch(1) has the whole manual.\n"
 	      "Without the command: LD_PRELOAD=PREFIX/lib/syncwatch/libsyncwatch.so PROGRAM, see libsyncwatch(7).\n",
 	      out);
 	return SW_EXIT_OK;
@@ -102,6 +103,14 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+int sw_help(const char *name)
+{
+	const struct command *command = name ? find_command(name) : NULL;
+	if (!name)
+		return sw_finish_stdout(print_overview(stdout));
+	return command ? print_help(command) : sw_complain_usage("unknown command '%s'", name);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -110,7 +119,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
 		return print_version();
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return sw_finish_stdout(print_overview(stdout));
 	const struct command *command = find_command(argv[1]);
 	if (!command)
@@ -125,6 +134,9 @@ int main(int argc, char **argv)
 		return print_help(command);
 	if (options.version)
 		return print_version();
+	int configured = sw_config_apply(&options, command->bit);
+	if (configured)
+		return configured;
 	/* The program that `run` runs has no limits of ours. */
 	int status = command->bit == SW_FOR_RUN ? SW_EXIT_OK : sw_budget_start(&options);
 	return status ? status : command->main(&options);

@@ -99,7 +99,6 @@ class Usage(Case):
         self.refused(USAGE, "which program?", "run")
         self.refused(USAGE, "which program?", "run", "--")
         self.refused(USAGE, "which trace?", "report")
-        self.refused(USAGE, "one trace at a time", "report", "a", "b")
 
     def test_no_arguments_show_the_overview(self):
         result = self.call()
@@ -161,7 +160,7 @@ class Explain(Case):
     def test_table_and_each_of_its_rows(self):
         table = self.call("explain")
         self.assertEqual(table.returncode, OK)
-        rows = [line.split() for line in table.stdout.splitlines()]
+        rows = [line.split() for line in table.stdout.splitlines() if line.startswith("SW")]
         self.assertGreaterEqual(len(rows), 26)
         for row in rows:
             result = self.call("explain", row[0])
@@ -176,8 +175,221 @@ class Explain(Case):
             self.assertEqual(self.call("explain", name).stdout, wanted)
 
     def test_unknown_ids(self):
-        for name in ("SW999", "SW1", "SW1010", "race", ""):
+        for name in ("SW999", "SW1", "SW1010", "race", "", "abc", "0123456789abcdef0"):
             self.refused(USAGE, "no finding has the id", "explain", name)
+        self.refused(USAGE, "one id at a time", "explain", "SW101", "SW102")
+
+    def test_kinds_and_words(self):
+        wanted = self.call("explain", "SW101").stdout
+        self.assertEqual(self.call("explain", "race-read-after-write").stdout, wanted)
+        terms = self.call("explain", "terms")
+        self.assertEqual(terms.returncode, OK)
+        for word in ("waited", "blocked", "recoverable", "critical path", "missing edge"):
+            one = self.call("explain", word).stdout
+            self.assertTrue(one.startswith(word + " "), one)
+            self.assertIn(one, terms.stdout)
+        # The style guide defines the three in the same words.
+        with open(os.path.join(SOURCE, "doc", "style.md"), encoding="utf-8") as file:
+            style = " ".join(file.read().split())
+        for word in ("waited", "blocked"):
+            meaning = " ".join(self.call("explain", word).stdout.split()[1:])
+            self.assertIn(meaning.split(",")[0].split(" while")[0].split(":")[0], style)
+
+    def test_a_fingerprint_of_the_last_report(self):
+        environment = dict(ENVIRONMENT, XDG_CACHE_HOME=self.path("cache"))
+
+        def call(*arguments):
+            return subprocess.run([COMMAND, *arguments], cwd=self.dir, env=environment, capture_output=True, text=True)
+        result = call("explain", "0123456789abcdef")
+        self.assertEqual((result.returncode, result.stdout), (INPUT, ""))
+        self.assertIn("no report was kept", result.stderr)
+        report = json.loads(call("report", "--format", "json", self.trace("race")).stdout)
+        fingerprint = report["findings"][0]["fingerprint"].removeprefix("0x")
+        whole = call("explain", fingerprint)
+        self.assertEqual((whole.returncode, whole.stderr), (OK, ""))
+        self.assertIn(report["findings"][0]["message"], whole.stdout)
+        self.assertIn("trace: " + self.path("race.swt"), whole.stdout)
+        self.assertIn(self.call("explain", "SW101").stdout, whole.stdout)
+        self.assertEqual(call("explain", fingerprint[:6].upper()).stdout, whole.stdout)
+        other = "f" if fingerprint[0] != "f" else "e"
+        self.assertEqual(call("explain", other + fingerprint[1:]).returncode, INPUT)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("cache/syncwatch/last-report")).st_mode), 0o600)
+        call("report", self.trace("fixed"))
+        self.assertEqual(call("explain", fingerprint).returncode, INPUT, "of an earlier report")
+        call("report", "--no-cache", self.trace("race"))
+        self.assertEqual(call("explain", fingerprint).returncode, INPUT, "not kept")
+        with open(self.path("cache/syncwatch/last-report"), "wb") as file:
+            file.write(b"\0\xff" * 50 + b"\n" + b"0123456789abcdef\n0123456789abcdee\tx\n0123456789abcded\t999\ttext\n")
+        for broken in ("0123456789abcdef", "0123456789abcdee", "0123456789abcded"):
+            self.assertEqual(call("explain", broken).returncode, INPUT)
+
+
+class Help(Case):
+    def test_of_a_command(self):
+        for command in ("run", "report", "explain", "help"):
+            self.assertEqual(self.call("help", command).stdout, self.call(command, "--help").stdout)
+        self.assertEqual(self.call("help").stdout, self.call("--help").stdout)
+        self.refused(USAGE, "unknown command 'frob'", "help", "frob")
+        self.refused(USAGE, "one command at a time", "help", "run", "report")
+        self.refused(USAGE, "unknown shell 'tcsh'", "help", "--completion", "tcsh")
+
+    def test_a_man_page_for_each_command(self):
+        overview = self.call("--help").stdout
+        commands = [line.split()[1] for line in overview.splitlines() if line.startswith("  syncwatch ")]
+        for command in commands:
+            with open(os.path.join(BUILD, "doc", f"syncwatch-{command}.1"), encoding="utf-8") as file:
+                page = file.read().replace("\\-", "-")
+            text = self.call(command, "--help").stdout.split("Exit status:")[0]
+            for word in text.split():
+                if word.startswith("--") and word[2:]:
+                    self.assertIn(word.rstrip(",").split("[")[0], page, f"{command} {word}")
+            self.assertIn(f"\\fBsyncwatch {command}\\fR", page)
+            for other in ("--kinds", "--completion", "--compare"):
+                self.assertEqual(other in text, other in page.split(".SH SEE ALSO")[0].split(".SH OPTIONS")[1], command)
+
+    def completions(self, *words):
+        """What bash offers for the last word."""
+        with open(self.path("c"), "w") as file:
+            file.write(self.call("help", "--completion", "bash").stdout)
+        script = ('compopt() { :; }; . ./c; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _syncwatch; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        result = subprocess.run(["bash", "-c", script, "bash", "syncwatch", *words], cwd=self.dir, capture_output=True,
+                                text=True)
+        self.assertEqual(result.stderr, "")
+        return result.stdout.split()
+
+    def test_bash_completes(self):
+        if not shutil.which("bash"):
+            self.skipTest("no bash")
+        self.assertEqual(self.completions("re"), ["report"])
+        self.assertEqual(self.completions("report", "--js"), ["--json"])
+        self.assertEqual(self.completions("report", "--si"), [], "of run only")
+        self.assertEqual(self.completions("run", "--si"), ["--sim"])
+        self.assertEqual(self.completions("report", "--format", ""), ["text", "json"])
+        self.assertEqual(self.completions("report", "--color", "n"), ["never"])
+        self.assertEqual(self.completions("explain", "SW10"), [f"SW10{i}" for i in range(1, 8)])
+        self.assertEqual(self.completions("explain", "sync-c"), ["sync-copy"])
+        self.assertEqual(self.completions("help", "calib"), ["calibrate"])
+        self.assertEqual(self.completions("report", "--limit", ""), [])
+        self.trace("race")
+        self.assertEqual(self.completions("report", "rac"), ["race.swt"])
+        self.assertEqual(self.completions("report", "--suppress", "rac"), ["race.swt"])
+
+    def test_completions_for_other_shells(self):
+        for shell, check in (("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])):
+            with open(self.path(shell), "w") as file:
+                file.write(self.call("help", "--completion", shell).stdout)
+            if not shutil.which(shell):
+                print(f"SKIP: no {shell}: its completions are not read")
+                continue
+            read = subprocess.run([*check, self.path(shell)], capture_output=True, text=True, env=dict(os.environ, HOME=self.dir))
+            self.assertEqual((read.returncode, read.stderr), (0, ""))
+        if shutil.which("fish"):
+            script = f"source {self.path('fish')}; complete -C 'syncwatch report --form'; complete -C 'syncwatch explain race-r'"
+            said = subprocess.run(["fish", "-c", script], capture_output=True, text=True, env=dict(os.environ, HOME=self.dir))
+            self.assertEqual([line.split("\t")[0] for line in said.stdout.splitlines()],
+                             ["--format", "race-read-after-write"], said.stderr)
+
+
+class Project(Case):
+    """The file .syncwatch."""
+
+    def write(self, text, folder="."):
+        os.makedirs(self.path(folder), exist_ok=True)
+        with open(self.path(os.path.join(folder, ".syncwatch")), "w") as file:
+            file.write(text)
+        return os.path.realpath(self.path(os.path.join(folder, ".syncwatch")))
+
+    def below(self, folder, *arguments):
+        os.makedirs(self.path(folder), exist_ok=True)
+        return subprocess.run([COMMAND, *arguments], cwd=self.path(folder), env=ENVIRONMENT, capture_output=True, text=True)
+
+    def test_options_and_suppressions_of_a_folder_above(self):
+        trace = self.trace("race")
+        self.write("# ours\n\nSW101  # known\n all\nstat\nlimit = 3 # three\nrun.error-exitcode=9\n")
+        result = self.below("a/b", "report", trace)
+        self.assertEqual(result.returncode, OK)
+        self.assertEqual(result.stderr, f"syncwatch report: options and suppressions of {os.path.realpath(self.dir)}/.syncwatch\n")
+        self.assertIn("[suppressed]", result.stdout, "all")
+        self.assertIn("host waits:", result.stdout, "stat")
+        plain = self.below("a/b", "report", "--no-config", trace)
+        self.assertEqual(plain.stderr, "")
+        self.assertIn("1 error,", plain.stdout)
+        nearest = self.write("", "a")
+        self.assertIn(nearest, self.below("a/b", "report", trace).stderr)
+
+    def test_the_command_line_comes_first(self):
+        trace = self.trace("race")
+        self.write("color = always\n")
+        self.assertIn("\033", self.below(".", "report", trace).stdout)
+        self.assertNotIn("\033", self.below(".", "report", "--color", "never", trace).stdout)
+
+    def test_paths_are_relative_to_the_file(self):
+        trace = self.trace("race")
+        self.write("suppress = ci/s\n")
+        os.makedirs(self.path("ci"))
+        with open(self.path("ci/s"), "w") as file:
+            file.write("SW101\n")
+        self.assertIn("no hazards", self.below("a", "report", trace).stdout)
+
+    def test_what_is_wrong_is_named(self):
+        trace = self.trace("race")
+        for text, part in (("frob = 1\n", "unknown option 'frob'"), ("\nlimit = x\n", ":2: 'limit' needs a number"),
+                           ("all = yes\n", "'all' takes no value"), ("limit\n", "'limit' needs a value: N"),
+                           ("json = /tmp/x\n", "only the command line may"), ("run.output = x\n", "only the command line may"),
+                           ("limit =\n", "not empty"), ("SW101 colour=red\n", "none of kernel="), ("x.limit = 3\n", "unknown")):
+            self.write(text)
+            result = self.below(".", "run" if text.startswith("run.") else "report", trace)
+            self.assertNotEqual(result.returncode, OK, text)
+            self.assertIn(part, result.stderr)
+            self.assertIn(".syncwatch:", result.stderr)
+        self.write("run.frob = 1\nkinds = COPY\n")
+        self.assertEqual(self.below(".", "report", trace).returncode, OK, "of other commands")
+        self.write("frob = 1\n")
+        self.assertEqual(self.below(".", "explain").returncode, OK, "does not read it")
+
+    def test_a_file_of_somebody_else_is_not_used(self):
+        if os.geteuid() != 0:
+            self.skipTest("not root: no file of another user can be made")
+        trace = self.trace("race")
+        path = self.write("SW101\n")
+        os.chown(path, 12345, 12345)
+        result = self.below(".", "report", trace)
+        self.assertIn("belongs to another user", result.stderr)
+        self.assertIn("1 error,", result.stdout)
+
+
+class Several(Case):
+    def test_traces_and_patterns(self):
+        race, fixed = self.trace("race"), self.trace("fixed")
+        result = self.call("report", race, fixed)
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        for part in ("SW101", "in all 2 processes", race, fixed):
+            self.assertIn(part, result.stdout)
+        self.assertEqual(self.call("report", "*.swt").stdout.count("trace:"), 2)
+        shutil.copy(race, self.path("r[1].swt"))
+        self.assertIn("r[1].swt", self.call("report", "r[1].swt").stdout, "a name, not a pattern")
+        self.refused(INPUT, "no*.swt", "report", "no*.swt")
+
+    def test_json(self):
+        race, fixed = self.trace("race"), self.trace("fixed")
+        printed = self.call("report", "--format", "json", "--json", self.path("r.json"), race, fixed, race)
+        self.assertEqual((printed.returncode, printed.stderr), (OK, ""))
+        self.assertEqual(self.read("r.json"), printed.stdout)
+        report = json.loads(printed.stdout)
+        self.assertEqual((report["summary"]["errors"], len(report["processes"])), (1, 3), "once, in all")
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+
+    def test_bad_input(self):
+        race = self.trace("race")
+        self.refused(USAGE, "of one trace, not of 2", "report", "--chrome", self.path("t"), race, race)
+        result = self.call("report", race, "/nonexistent.swt")
+        self.assertEqual(result.returncode, INPUT)
+        self.assertIn("/nonexistent.swt", result.stderr)
+        self.assertIn("SW101", result.stdout, "the other one is reported")
 
 
 class Report(Case):

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/judged.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis.h"
@@ -99,7 +102,7 @@ static void add_finding(struct sw_judged *judged, struct sw_report *report, size
 						.severity = shown->finding->severity,
 						.suppressed = shown->suppressed,
 						.text = finding_text(report, index, &judged->style),
-						.json = judged->options->json ? finding_json(report, index) : NULL};
+						.json = judged->json ? finding_json(report, index) : NULL};
 		struct sw_report_totals *totals = &judged->totals;
 		if (!shown->suppressed)
 			++*(f->severity == SW_ERROR	? &totals->errors
@@ -143,7 +146,9 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	struct sw_report *report = analysis->report;
 	struct sw_judged_process *p = sw_vec_push(&judged->processes);
 	struct buffer buffer;
-	*p = (struct sw_judged_process){.pid = pid, .name = name_of(analysis->reader), .trace = sw_strdup(trace)};
+	*p = (struct sw_judged_process){.pid = pid ? pid : (pid_t)sw_reader_header(analysis->reader)->pid,
+					.name = name_of(analysis->reader),
+					.trace = sw_strdup(trace)};
 	p->totals = report->totals;
 	p->host_wait_ns = analysis->judgement->host_wait_ns;
 	p->folded_wait_ns = analysis->judgement->folded_wait_ns;
@@ -159,13 +164,14 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	sw_report_text_files(report, rest, &judged->style);
 	sw_report_text_rest(report, rest, &judged->style);
 	p->rest = buffer_close(&buffer);
-	if (judged->options->json) {
+	if (judged->json) {
 		p->head = json_of(report, 1, sw_report_json_head);
 		p->json = json_of(report, 2, put_whole);
 		p->groups = json_of(report, 1, sw_report_json_groups);
 		p->tail = json_of(report, 1, sw_report_json_tail);
 	}
 	sw_ci_files_add(judged->files, report);
+	sw_last_report_add(judged->last, report, trace);
 	find_gaps(session, pid, analysis);
 }
 
@@ -210,11 +216,20 @@ static size_t main_trace(const struct sw_session *session)
 	return best;
 }
 
+static void begin_files(struct sw_judged *judged)
+{
+	judged->no_files = sw_ci_files_open(judged->options, &judged->files);
+	judged->last = sw_last_report_begin(judged->options->no_cache);
+}
+
 void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session)
 {
 	const size_t first = main_trace(session);
-	*judged = (struct sw_judged){.options = options, .style = sw_terminal_style(STDERR_FILENO, options)};
-	judged->no_files = sw_ci_files_open(options, &judged->files);
+	*judged = (struct sw_judged){.options = options,
+				     .out = stderr,
+				     .json = options->json != NULL,
+				     .style = sw_terminal_style(STDERR_FILENO, options)};
+	begin_files(judged);
 	if (session->traces.n)
 		judge(judged, session, &session->traces.at[first], true);
 	for (size_t i = 0; i < session->traces.n; i++)
@@ -222,10 +237,43 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 			judge(judged, session, &session->traces.at[i], false);
 }
 
+static int open_trace(struct sw_session_trace *trace, const char *path)
+{
+	struct stat s;
+	*trace = (struct sw_session_trace){.path = sw_strdup(path), .pidfd = -1, .memory = -1};
+	trace->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (trace->fd < 0 || fstat(trace->fd, &s))
+		return sw_complain(SW_EXIT_INPUT, "%s: %s", path, strerror(errno));
+	trace->device = s.st_dev;
+	trace->inode = s.st_ino;
+	return SW_EXIT_OK;
+}
+
+void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options, char *const *paths, size_t n,
+		      struct sw_session *session)
+{
+	*judged = (struct sw_judged){
+		.options = options, .out = stdout, .json = true, .style = sw_terminal_style(STDOUT_FILENO, options)};
+	begin_files(judged);
+	for (size_t i = 0; i < n; i++) {
+		struct sw_session_trace trace;
+		int status = open_trace(&trace, paths[i]);
+		if (!status)
+			judge(judged, session, &trace, false);
+		else if (!judged->status)
+			judged->status = status;
+		if (trace.fd >= 0)
+			close(trace.fd);
+		free(trace.path);
+	}
+}
+
 int sw_judged_files(struct sw_judged *judged)
 {
-	int status = sw_ci_files_close(judged->files, stderr);
+	int status = sw_ci_files_close(judged->files, judged->out);
 	judged->files = NULL;
+	sw_last_report_end(judged->last);
+	judged->last = NULL;
 	return judged->no_files ? judged->no_files : status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "ci_files.h"
 #include "command.h"
+#include "last_report.h"
 #include "report/report.h"
 #include "run/session.h"
 
@@ -38,6 +39,9 @@ struct sw_judged {
 	SW_VEC(struct sw_judged_finding) findings;
 	struct sw_report_totals totals; /* each finding once */
 	int status;			/* the first that was not SW_EXIT_OK */
+	FILE *out;			/* where the text goes */
+	bool json;			/* its parts are kept, for sw_judged_json() */
+	struct sw_last_report *last;
 	struct sw_text_style style;
 	struct sw_ci_files *files; /* NULL: none asked for */
 	int no_files;		   /* why they could not be opened */
@@ -46,9 +50,14 @@ struct sw_judged {
 /* Judges the traces of a session, the main process first; what a trace lacks becomes a gap of the session. */
 void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session);
 
-/* Prints the report on stderr and writes the JSON, if asked for. */
+/* The same of traces that lie in files, for standard output. */
+void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options, char *const *paths, size_t n,
+		      struct sw_session *session);
+
+/* Prints the report; writes the JSON to the file of the options, if asked for, or to a stream. */
 void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session);
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
+void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out);
 /* The same for builds: what --sarif and its like name; once. */
 int sw_judged_files(struct sw_judged *judged);
 

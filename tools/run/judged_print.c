@@ -108,14 +108,14 @@ static void put_gaps(FILE *out, const struct sw_session *session)
 
 void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session)
 {
-	FILE *out = stderr;
+	FILE *out = judged->out;
 	put_findings(out, judged);
 	for (size_t i = 0; i < judged->processes.n; i++)
 		put_process(out, judged, i);
 	if (judged->processes.n > 1)
 		fprintf(out, "syncwatch: in all %zu processes that used CUDA: %u errors, %u warnings, %u notes\n",
 			judged->processes.n, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
-	if (!judged->processes.n && !session->traces.n && !session->gaps.n)
+	if (!judged->processes.n && session->main && !session->traces.n && !session->gaps.n)
 		fputs("syncwatch: no CUDA call was seen, so there is nothing to judge\n", out);
 	put_gaps(out, session);
 }
@@ -250,6 +250,12 @@ static void put_json(struct sw_json *json, const struct sw_judged *judged, const
 	sw_json_close(json, '}');
 }
 
+void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out)
+{
+	struct sw_json json = {.out = out};
+	put_json(&json, judged, session);
+}
+
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session)
 {
 	struct sw_output output;
@@ -258,8 +264,7 @@ int sw_judged_json(const struct sw_judged *judged, const struct sw_session *sess
 		return SW_EXIT_OK;
 	if (sw_output_open(&output, judged->options->json, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	struct sw_json json = {.out = output.file};
-	put_json(&json, judged, session);
+	sw_judged_json_to(judged, session, output.file);
 	if (sw_output_close(&output, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	return SW_EXIT_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happened when: a judgement as it passes by, drawn as a Chrome trace (chrome://tracing, Perfetto, HTA read it) or
+ * What happened when: a judgement as it passes by, drawn as a Chrome trace (Perfetto, Chromium and HTA read it) or
  * as a graph for Graphviz.  Both watch sw_judge():
  *
  *     struct sw_chrome *chrome = sw_chrome_new(file, reader, &options);
