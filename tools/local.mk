@@ -16,9 +16,11 @@ syncwatch_SOURCES = \
 	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
 	tools/calibrate/bench.c tools/calibrate/bench.h tools/calibrate/rows.c tools/calibrate/rows.h tools/calibrate/rows.def \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
-	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c
+	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/cmd_explain.c \
+	tools/cmd_query.c tools/query_database.c tools/query_database.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'
-syncwatch_LDADD = libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
-	$(DEMANGLE_LIBS) $(JANSSON_LIBS)
+syncwatch_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+syncwatch_LDADD = $(SW_QUERY_LIBS) libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
+	$(DEMANGLE_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7
 dist_pkgdata_DATA = share/syncwatch/known.supp
