@@ -17,16 +17,18 @@ syncwatch_SOURCES = \
 	tools/calibrate/bench.c tools/calibrate/bench.h tools/calibrate/rows.c tools/calibrate/rows.h tools/calibrate/rows.def \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
 	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/project_config.c tools/project_config.h tools/last_report.c tools/last_report.h \
-	tools/help/cmd_explain.c tools/help/terms.def tools/help/cmd_help.c tools/help/completion.c tools/help/completion.h
+	tools/help/cmd_explain.c tools/help/terms.def tools/help/cmd_help.c tools/help/completion.c tools/help/completion.h \
+	tools/cmd_query.c tools/query_database.c tools/query_database.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'
-syncwatch_LDADD = libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
-	$(DEMANGLE_LIBS) $(JANSSON_LIBS)
+syncwatch_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+syncwatch_LDADD = $(SW_QUERY_LIBS) libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
+	$(DEMANGLE_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7
 dist_pkgdata_DATA = share/syncwatch/known.supp
 
 # A page for each command, of the parts of syncwatch.1 that concern it.
 command_pages = doc/syncwatch-run.1 doc/syncwatch-report.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
-	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
+	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
 	doc/syncwatch-help.1
 nodist_man_MANS = $(command_pages)
 EXTRA_DIST += doc/man_page.awk

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_trace race|fixed|crashed|kernels FILE: writes a trace for the tests of the command. */
+/* make_trace race|fixed|crashed|kernels|failed FILE: writes a trace for the tests of the command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +53,23 @@ static void kernels(struct tb *tb)
 	tb_launch(tb, scale, STREAM_A, 1, (uint64_t)BUFFER);
 }
 
+/* A wait that ends with an error after which the context cannot be used, and a call after it. */
+static void failed(struct tb *tb)
+{
+	two_streams(tb);
+	uint64_t begin = tb_sync_begin(tb, SW_SYNC_STREAM, STREAM_A);
+	tb_end(tb, SW_REC_SYNC, begin)->h.status = 700;
+	tb_call(tb, "cuMemsetD8Async", "cudaMemsetAsync");
+	tb_set(tb, BUFFER, 2048, STREAM_A);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 3)
 		return 2;
 	struct tb *tb = tb_new(argv[2], NULL);
-	if (strcmp(argv[1], "kernels") == 0) {
-		kernels(tb);
+	if (strcmp(argv[1], "kernels") == 0 || strcmp(argv[1], "failed") == 0) {
+		(argv[1][0] == 'k' ? kernels : failed)(tb);
 		tb_close(tb, true);
 		return 0;
 	}

@@ -795,7 +795,7 @@ class Export(Case):
 
     def test_bad_usage(self):
         trace = self.trace("race")
-        self.refused(USAGE, "--chrome FILE, --perfetto FILE or --dot FILE", "export", trace)
+        self.refused(USAGE, "--perfetto FILE, --dot FILE or --sqlite FILE", "export", trace)
         self.refused(USAGE, "which trace?", "export", "--dot", "g.dot")
         self.refused(USAGE, "later than --from", "export", "--chrome", "t.json", "--from", "5", "--to", "4", trace)
         for value in ("0", "-1", "x", "1e99", "nan"):

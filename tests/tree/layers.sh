@@ -17,6 +17,7 @@ declare -A may=(
 	[footprint]="footprint image base syncwatch"
 	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h image api base syncwatch"
 	[report]="report/report.h report/groups.h report/suppress.h report/suppress_file.h report/unusable_files.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
+	[query]="query report/report.h report/groups.h report/words report/symbols report/json/json_out.h report/text/text_out.h detect reader base syncwatch"
 	[pack]="pack report/symbols detect/kernels/kernel_code.h detect/behaviour/behaviour.h reader footprint/footprint.h footprint/library.h image base syncwatch"
 	[simcuda]="simcuda image api base syncwatch"
 
