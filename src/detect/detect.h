@@ -156,6 +156,7 @@ struct sw_access {
 	struct sw_point point;
 	bool ranged;		 /* what is below is meant */
 	uint64_t address, bytes; /* hull of what is touched */
+	uint64_t used_at;	 /* the same memory at the address that the call used, 0: that is `address` */
 	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
 	bool extent_known;	 /* false: to the end of the allocation or the next known start */
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */

@@ -20,6 +20,7 @@
 #include "detect/hazards/host_functions.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/module_variables.h"
+#include "detect/memory/physical_memory.h"
 #include "detect/model/captures.h"
 #include "detect/model/collect.h"
 #include "detect/model/contexts.h"
@@ -91,6 +92,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->observer = options->observer ? options->observer : &nobody;
 	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
 	sw_space_init(&m->space);
+	m->physical = sw_physical_set_new();
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
 	if (!options->no_schedule)
@@ -107,6 +109,7 @@ void sw_model_free(struct sw_model *m)
 	sw_footprint_library_close(m->library);
 	sw_kernels_free(m->kernels);
 	sw_variables_free(m->variables);
+	sw_physical_set_free(m->physical);
 	sw_handles_free(m->handles);
 	sw_first_uses_free(m->first_uses);
 	sw_annotated_free(m->annotated);

@@ -7,6 +7,7 @@ libswdetect_a_SOURCES = \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
+	src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
 	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h \
 	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
 	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/contexts.c \
@@ -26,7 +27,8 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/ignored_ranges.c src/detect/hazards/ignored_ranges.h \
 	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/library_workspace.c \
 	src/detect/hazards/library_workspace.h src/detect/hazards/listing.c \
-	src/detect/hazards/listing.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
+	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
+	src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
 	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h \

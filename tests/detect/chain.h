@@ -26,6 +26,7 @@
 	X(KERNEL_UNNAMED, 4)                                                                                           \
 	X(KERNEL_VARIABLE, 6)                                                                                          \
 	X(ASK, 2)                                                                                                      \
+	X(MAP, 4)                                                                                                      \
 	X(ALLOC, 6)                                                                                                    \
 	X(FREE, 4)                                                                                                     \
 	X(STREAM_RENEW, 2)                                                                                             \
@@ -65,12 +66,13 @@ enum {
 	MAX_PAIRS = 6400
 };
 
-/* Memory: places that allocations come and go at, and a module variable, which kernels use by its name. */
-enum slot { SLOT_DEVICE, SLOT_DEVICE2, SLOT_PINNED, SLOT_PAGEABLE, SLOT_POOL, SLOT_VARIABLE, SLOTS };
+/* Memory: places that allocations come and go at, a module variable, which kernels use by its name,
+   and memory that is mapped at two addresses now and then. */
+enum slot { SLOT_DEVICE, SLOT_DEVICE2, SLOT_PINNED, SLOT_PAGEABLE, SLOT_POOL, SLOT_VARIABLE, SLOT_MAPPED, SLOTS };
 
 struct chain_range {
 	uint8_t slot;
-	bool alias; /* pinned memory by its device address */
+	bool alias; /* pinned memory by its device address, mapped memory by its other one */
 	uint16_t at, pitch;
 };
 struct chain_op {
@@ -94,6 +96,7 @@ struct touch {
 	enum sw_role role;
 	enum sw_evidence evidence;
 	bool bounded, host, may;
+	int alias; /* of mapped memory: which of its other addresses, 0 the one that stays */
 	unsigned start, width, pitch, rows;
 	uint64_t bytes[SLOT_WORDS];
 };
@@ -117,11 +120,12 @@ struct truth {
 		bool alive, freed; /* freed: and nothing came to its place yet */
 		enum sw_memory memory;
 		int block, born, born_op, freed_op;
-		int given_back;		 /* node of a stream-ordered free, -1 none */
-		bool starts[SLOT_BYTES]; /* where something is known to start */
+		int given_back;		    /* node of a stream-ordered free, -1 none */
+		bool starts[2][SLOT_BYTES]; /* where something is known to start, at each address of mapped memory */
 	} slot[SLOTS];
 	int blocks;
 	int kernels;
+	int aliases;		       /* other addresses that the mapped memory had */
 	int unordered;		       /* pairs that no document orders */
 	const struct nodes *releasing; /* what a release under way waits for, NULL none */
 };
@@ -137,6 +141,8 @@ bool slot_is_device(uint8_t slot);
 bool slot_is_pinned(const struct truth *truth, uint8_t slot);
 /* A module variable: there from the beginning, whoever asks. */
 void memory_variable(struct truth *truth, uint8_t slot);
+/* The other address of the mapped memory ends. */
+void memory_unmap(struct truth *truth, int op, int node);
 void memory_alloc(struct truth *truth, int op, int node, uint8_t slot);
 /* `ordered`: at a point of a stream. */
 void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered);

@@ -17,6 +17,7 @@ struct run {
 	unsigned thread;
 	uint32_t kernel, unnamed, writer, reader;
 	bool asked;	  /* the program knows where the variable is */
+	bool aliased;	  /* the mapped memory has its other address */
 	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
 	uint64_t callback, callback_stream;
 	int callback_node;

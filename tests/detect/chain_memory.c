@@ -5,11 +5,11 @@
 
 #include "chain.h"
 
-static const uint64_t address[SLOTS] = {0x7f0000000000, 0x7f1000000000, 0x7e0000000000,
-					0x600000,	0x7f2000000000, 0x7f3000000000};
-static const enum sw_memory memory[SLOTS] = {SW_MEM_DEVICE,   SW_MEM_DEVICE, SW_MEM_PINNED,
-					     SW_MEM_PAGEABLE, SW_MEM_ASYNC,  SW_MEM_SYMBOL};
-#define ALIAS_OFFSET 0x100000000ull
+static const uint64_t address[SLOTS] = {0x7f0000000000, 0x7f1000000000, 0x7e0000000000, 0x600000,
+					0x7f2000000000, 0x7f3000000000, 0x7f4000000000};
+static const enum sw_memory memory[SLOTS] = {SW_MEM_DEVICE, SW_MEM_DEVICE, SW_MEM_PINNED, SW_MEM_PAGEABLE,
+					     SW_MEM_ASYNC,  SW_MEM_SYMBOL, SW_MEM_MAPPED};
+#define ALIAS_OFFSET 0x100001000ull
 
 uint64_t slot_address(const struct chain_range *range)
 {
@@ -24,6 +24,11 @@ bool slot_is_device(uint8_t slot)
 bool slot_is_pinned(const struct truth *truth, uint8_t slot)
 {
 	return slot == SLOT_PINNED && truth->slot[slot].alive;
+}
+
+static int alias_of(const struct truth *truth, const struct chain_range *range)
+{
+	return range->slot == SLOT_MAPPED && range->alias ? truth->aliases : 0;
 }
 
 static bool has(const struct touch *t, unsigned byte)
@@ -129,6 +134,8 @@ static void compare(struct truth *truth, const struct touch *m, const struct tou
 	/* What a host function does comes before the work that waits for it, written down before or not. */
 	if (y->function && oracle_ordered(&truth->order, y->function - 1, m->node) == SW_ORDER_DOCUMENTED)
 		order = SW_ORDER_DOCUMENTED;
+	if (y->role == SW_FREE && y->alias && y->alias != m->alias)
+		return;
 	if (m->block != y->block || !share || (!writes(m) && !writes(y)) || order == SW_ORDER_DOCUMENTED)
 		return;
 	truth->unordered++;
@@ -217,6 +224,21 @@ void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool order
 	a->freed_op = op;
 }
 
+void memory_unmap(struct truth *truth, int op, int node)
+{
+	struct touch all = {.op = op,
+			    .node = node,
+			    .block = truth->slot[SLOT_MAPPED].block,
+			    .role = SW_FREE,
+			    .evidence = SW_EV_EXACT,
+			    .bounded = true,
+			    .alias = truth->aliases,
+			    .width = SLOT_BYTES,
+			    .rows = 1};
+	set_rows(&all);
+	enter(truth, &all, SW_MEM_MAPPED, false);
+}
+
 static struct touch box(const struct truth *truth, const struct touch *like, const struct chain_range *range,
 			unsigned bytes, unsigned rows)
 {
@@ -226,6 +248,7 @@ static struct touch box(const struct truth *truth, const struct touch *like, con
 	t.evidence = like->evidence ? like->evidence : SW_EV_EXACT;
 	t.bounded = true;
 	t.start = range->at;
+	t.alias = alias_of(truth, range);
 	t.width = dense ? bytes * rows : bytes;
 	t.rows = dense ? 1 : rows;
 	t.pitch = dense ? 0 : range->pitch;
@@ -266,15 +289,18 @@ void memory_box(struct truth *truth, const struct touch *like, const struct chai
 	unborn(truth, &t, a);
 	enter(truth, &t, a->alive ? a->memory : SW_MEM_PAGEABLE, true);
 	/* Where the host came by is no start, nor is what code computes. */
-	a->starts[t.start] |= a->alive && !t.function && t.evidence == SW_EV_EXACT;
+	a->starts[range->slot == SLOT_MAPPED && range->alias][t.start] |=
+		a->alive && !t.function && t.evidence == SW_EV_EXACT;
 }
 
 void memory_pointer(struct truth *truth, const struct touch *like, const struct chain_range *range)
 {
 	struct allocation *a = &truth->slot[range->slot];
 	struct touch t = *like;
+	bool *starts = a->starts[range->slot == SLOT_MAPPED && range->alias];
 	truth->kernels++;
 	t.start = range->at;
+	t.alias = alias_of(truth, range);
 	t.rows = 1;
 	if (a->freed && t.evidence != SW_EV_ASSUMED)
 		after_free(truth, &t, a);
@@ -283,8 +309,8 @@ void memory_pointer(struct truth *truth, const struct touch *like, const struct 
 	t.block = a->block;
 	do
 		t.width++;
-	while (t.start + t.width < SLOT_BYTES && !a->starts[t.start + t.width]);
+	while (t.start + t.width < SLOT_BYTES && !starts[t.start + t.width]);
 	set_rows(&t);
 	enter(truth, &t, a->memory, true);
-	a->starts[t.start] = true;
+	starts[t.start] = true;
 }

@@ -34,7 +34,7 @@ static void random_range(uint64_t *state, struct chain_range *range, const struc
 {
 	bool box = op->kind == CHAIN_COPY_2D || op->kind == CHAIN_SET || op->kind == CHAIN_NODE;
 	range->slot = (uint8_t)((first + below(state, slots)) % SLOTS);
-	range->alias = range->slot == SLOT_PINNED && below(state, 3) == 0;
+	range->alias = (range->slot == SLOT_PINNED || range->slot == SLOT_MAPPED) && below(state, 3) == 0;
 	range->at = (uint16_t)(GRAIN * below(state, STARTS));
 	range->pitch = (uint16_t)(op->bytes + GRAIN * below(state, 3));
 	unsigned span = box ? op->bytes + range->pitch * (op->rows - 1u) : op->bytes;

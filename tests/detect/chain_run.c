@@ -5,6 +5,7 @@
 #include "chain_call.h"
 
 #define LIBRARY 0x7001ull
+#define MEMORY	0x4a00ull
 
 /* ---- work ---- */
 
@@ -121,6 +122,26 @@ static void ask(struct run *run)
 	run->asked = true;
 }
 
+static void map_memory(struct run *run, bool alias)
+{
+	struct chain_range range = {.slot = SLOT_MAPPED, .alias = alias};
+	tb_alloc(run->tb, SW_MEM_MAPPED, slot_address(&range), SLOT_BYTES)->owner = MEMORY;
+}
+
+/* The other address of the mapped memory comes or goes. */
+static void map(struct run *run)
+{
+	struct chain_range range = {.slot = SLOT_MAPPED, .alias = true};
+	if (run->aliased) {
+		tb_free(run->tb, SW_MEM_MAPPED, slot_address(&range))->bytes = SLOT_BYTES;
+		memory_unmap(run->truth, run->index, happens(run, OP_HOST_STEP));
+	} else {
+		map_memory(run, true);
+		run->truth->aliases++;
+	}
+	run->aliased = !run->aliased;
+}
+
 /* ---- memory ---- */
 
 static void alloc(struct run *run)
@@ -166,6 +187,11 @@ static bool needs_address(const struct chain_op *op)
 	return op->kind <= CHAIN_KERNEL_UNNAMED || op->kind == CHAIN_NODE;
 }
 
+static bool is_alias(const struct chain_range *range)
+{
+	return range->slot == SLOT_MAPPED && range->alias;
+}
+
 /* Whether the call can be made now. */
 static bool possible(const struct run *run)
 {
@@ -173,11 +199,14 @@ static bool possible(const struct run *run)
 	bool alive = run->truth->slot[op->dst.slot].alive;
 	if (!run->asked && needs_address(op) && (op->dst.slot == SLOT_VARIABLE || op->src.slot == SLOT_VARIABLE))
 		return false;
+	if (needs_address(op) && (is_alias(&op->dst) || is_alias(&op->src)) &&
+	    (!run->aliased || op->kind == CHAIN_NODE || run->captured[lane_key(run)]))
+		return false;
 	switch ((enum chain_kind)op->kind) {
 	case CHAIN_ALLOC:
 		return !alive && op->dst.slot != SLOT_PAGEABLE;
 	case CHAIN_FREE:
-		return alive && op->dst.slot != SLOT_VARIABLE;
+		return alive && op->dst.slot < SLOT_VARIABLE;
 	case CHAIN_STREAM_RENEW:
 	case CHAIN_STREAM_END:
 		return op->stream > 2;
@@ -270,6 +299,9 @@ static void step(struct run *run)
 		break;
 	case CHAIN_ASK:
 		ask(run);
+		break;
+	case CHAIN_MAP:
+		map(run);
 		break;
 	case CHAIN_ALLOC:
 		alloc(run);
@@ -365,13 +397,20 @@ static void code(struct run *run)
 	run->tb->image = 0;
 }
 
+static void reserve(struct run *run, struct chain_range range)
+{
+	struct sw_rec_other *o = tb_other(run->tb, SW_REC_OTHER, "cuMemAddressReserve");
+	o->args[0] = slot_address(&range) & ~UINT64_C(0xffff);
+	o->args[1] = 0x20000;
+}
+
 static void begin(struct run *run)
 {
 	static const struct chain_op nothing;
 	struct truth *truth = run->truth;
 	oracle_start(&truth->order, false);
 	truth->touches = truth->pairs = 0;
-	truth->blocks = 0;
+	truth->blocks = truth->aliases = 0;
 	memset(truth->slot, 0, sizeof truth->slot);
 	run->op = &nothing;
 	run->index = -1;
@@ -381,6 +420,10 @@ static void begin(struct run *run)
 	run->unnamed = tb_function(run->tb, "plain", 2, 8, 8);
 	code(run);
 	memory_variable(truth, SLOT_VARIABLE);
+	memory_variable(truth, SLOT_MAPPED);
+	reserve(run, (struct chain_range){.slot = SLOT_MAPPED});
+	reserve(run, (struct chain_range){.slot = SLOT_MAPPED, .alias = true});
+	map_memory(run, false);
 	for (uint8_t slot = SLOT_DEVICE; slot <= SLOT_PINNED; slot++) {
 		run->op = &(struct chain_op){.dst.slot = slot};
 		alloc(run);

@@ -104,14 +104,17 @@ static void disturb(struct tb *tb)
 			->flags = (uint32_t)below(2);
 		break;
 	case 14: {
-		struct sw_rec_other *o =
-			tb_other(tb, SW_REC_OTHER, below(4) ? "cuMemAddressReserve" : "cuMemAddressFree");
-		o->args[0] = DEV + (8 << 20);
+		static const char *const calls[] = {"cuMemAddressReserve", "cuMemAddressReserve", "cuMemAddressFree",
+						    "cuMemCreate", "cuMemRelease"};
+		unsigned call = (unsigned)below(5);
+		struct sw_rec_other *o = tb_other(tb, SW_REC_OTHER, calls[call]);
+		o->args[0] = call < 3 ? DEV + (8 << 20) : 1 + below(3);
 		o->args[1] = 1 << 20;
 		break;
 	}
 	case 15:
-		tb_alloc(tb, SW_MEM_MAPPED, DEV + (8 << 20) + below(16) * 65536, (1 + below(4)) * 65536);
+		tb_alloc(tb, SW_MEM_MAPPED, DEV + (8 << 20) + below(16) * 65536, (1 + below(4)) * 65536)->owner =
+			below(4);
 		break;
 	case 16:
 		tb_free(tb, SW_MEM_MAPPED, DEV + (8 << 20) + below(16) * 65536)->bytes = below(5) * 65536;

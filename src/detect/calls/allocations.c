@@ -6,6 +6,7 @@
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
 #include "detect/hazards/hazards.h"
+#include "detect/hazards/mirrored_uses.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -71,6 +72,8 @@ static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		sw_block_born(block, &w->what);
 	belongs(m, r, block);
 	sw_block_map(block, lo, lo + a->bytes);
+	if (a->owner)
+		sw_physical_map(m->physical, a->owner, a->extra, block, lo, lo + a->bytes, sw_uses_share, m);
 	return true;
 }
 
@@ -186,6 +189,7 @@ static void unmap(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 			return;
 		struct sw_access gone = release(m, &w->what, block, lo, hi - lo);
 		sw_block_unmap(&m->space, block, lo, hi, &gone);
+		sw_physical_unmap(block, lo, hi);
 		lo = hi;
 	}
 }

@@ -11,6 +11,7 @@
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/module_variables.h"
+#include "detect/memory/physical_memory.h"
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
 #include "detect/model/lanes.h"
@@ -211,6 +212,16 @@ static void unreserve(struct sw_model *m, const uint64_t *args)
 		sw_space_remove(&m->space, block, NULL);
 }
 
+static void memory_created(struct sw_model *m, const uint64_t *args)
+{
+	sw_physical_created(m->physical, args[0]);
+}
+
+static void memory_released(struct sw_model *m, const uint64_t *args)
+{
+	sw_physical_released(m->physical, args[0]);
+}
+
 static const struct {
 	const char *name;
 	void (*handle)(struct sw_model *m, const uint64_t *args);
@@ -219,6 +230,9 @@ static const struct {
 	{"cuSignalExternalSemaphores", semaphore},
 	{"cuMemAddressReserve", reserve},
 	{"cuMemAddressFree", unreserve},
+	{"cuMemCreate", memory_created},
+	{"cuMemImportFromShareableHandle", memory_created},
+	{"cuMemRelease", memory_released},
 };
 
 void sw_on_other(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

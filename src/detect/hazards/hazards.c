@@ -131,6 +131,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 			sw_wide_need(m, earlier, later);
 		return;
 	}
+	if (later->range.role == SW_FREE && earlier->mirrored)
+		return; /* the other address stays */
 	/* What a host function does comes before the work that was enqueued after it, earlier in the trace or not. */
 	if (sw_host_func_orders(m, earlier, later) ||
 	    (earlier->function.tick && sw_hb_ordered(m->hb, earlier->function, lane) == SW_ORDER_DOCUMENTED))

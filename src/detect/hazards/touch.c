@@ -6,6 +6,7 @@
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/hazards/listing.h"
+#include "detect/hazards/mirrored_uses.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
@@ -105,6 +106,8 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 			sw_host_signalled(m, what->point);
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
+		if (block->pieces)
+			sw_use_mirror(m, use);
 		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
 		   the host came by. */
 		if (what->kind != SW_REC_HOST_ACCESS && (range->evidence == SW_EV_EXACT || range->param >= 0) &&

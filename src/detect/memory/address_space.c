@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/memory/physical_memory.h"
+
 /* Freed blocks that are remembered, for use-after-free: the oldest go first. */
 #define SW_MAX_FREED 4096u
 /* Starts kept per block, and how many of them make it a pool that nobody described: a caching allocator's segment holds
@@ -29,6 +31,7 @@ void sw_space_init(struct sw_address_space *space)
 static void block_free(struct sw_address_space *space, struct sw_block *block)
 {
 	sw_shadow_clear(&block->shadow, &space->uses);
+	sw_physical_unmap(block, 0, UINT64_MAX);
 	sw_block_mapping_free(block);
 	free(block->starts.at);
 	free(block);

@@ -25,6 +25,7 @@ static inline bool sw_is_nowhere(uint64_t address)
 
 struct sw_view; /* an address interval that shows a block */
 struct sw_mapping;
+struct sw_mapped_pieces;
 
 /* A part of reserved addresses: mapped, or unmapped by the call `gone`. */
 struct sw_piece {
@@ -50,9 +51,10 @@ struct sw_block {
 	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
 	struct sw_view *view[2];
 	const char *name;
-	struct sw_mapping *mapping; /* reserved addresses: what of them is mapped; NULL all of it is memory */
-	struct sw_block *within;    /* a block that a suballocator hands out: of this allocation */
-	uint32_t blocks;	    /* of this allocation, that are handed out or were lately */
+	struct sw_mapping *mapping;	 /* reserved addresses: what of them is mapped; NULL all of it is memory */
+	struct sw_mapped_pieces *pieces; /* what is mapped where (physical_memory.h), NULL nothing */
+	struct sw_block *within;	 /* a block that a suballocator hands out: of this allocation */
+	uint32_t blocks;		 /* of this allocation, that are handed out or were lately */
 };
 
 struct sw_address_space {

@@ -212,7 +212,7 @@ static bool meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_s
 		return true;
 	if (may_meet(env, m, x) && sw_use_conflicts(m, x))
 		env->meet(env->arg, m, x);
-	m->goes = enter && replaces(env, x, m) && !asked_about(env, x, m);
+	m->goes = enter && !env->keep_all && replaces(env, x, m) && !asked_about(env, x, m);
 	return m->goes;
 }
 
@@ -327,6 +327,29 @@ void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 		join_all(shadow, env->pool, first, hi);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
 		sweep(shadow, env);
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct sw_shadow_use *const *x = a, *const *y = b;
+	return ((*x)->access.seq > (*y)->access.seq) - ((*x)->access.seq < (*y)->access.seq);
+}
+
+void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, uint64_t lo, uint64_t hi,
+		    sw_use_vec *out)
+{
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, lo); at && at->lo < hi;
+	     at = sw_intervals_next(&shadow->segments, at)) {
+		const struct segment *s = (const struct segment *)at;
+		for (uint32_t i = 0; i < s->n; i++) {
+			if (s->use[i]->stamp == env->serial)
+				continue;
+			s->use[i]->stamp = env->serial;
+			*sw_vec_push(out) = s->use[i];
+		}
+	}
+	if (out->n)
+		qsort(out->at, out->n, sizeof *out->at, by_call);
 }
 
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)

@@ -32,6 +32,7 @@ struct sw_shadow_use {
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
 	bool may_wait; /* the documents leave open whether the call waited for it */
+	bool mirrored; /* made by another address of the same memory */
 	struct sw_shadow_use *free_next;
 };
 
@@ -61,6 +62,7 @@ struct sw_shadow_env {
 	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a
 	   wait was needed for wants to see them (empty: keep_from > keep_to). */
 	uint64_t keep_from, keep_to;
+	bool keep_all;	  /* the use takes no other's place: it was made before now */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
 	/* Called once for each earlier use of another lane that shares bytes with the new one, where one of both writes
 	   and no document orders the two, or ordered_too. */
@@ -72,6 +74,10 @@ struct sw_shadow_env {
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Meets what is there and enters the use (which the segments then hold too). */
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
+typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
+/* The uses that lie in [lo, hi), each once, in the order of their calls. */
+void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, uint64_t lo, uint64_t hi,
+		    sw_use_vec *out);
 /* Nothing is known any more of [lo, hi). */
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);
 void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool);

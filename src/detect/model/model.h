@@ -20,6 +20,7 @@ struct sw_model {
 	struct sw_schedule *schedule;  /* NULL: not wanted */
 	struct sw_collect collect;     /* findings */
 	struct sw_address_space space; /* memory */
+	struct sw_physical_set *physical;
 
 	const struct sw_record *record; /* the one in hand */
 	struct sw_wait *wait;		/* its call */

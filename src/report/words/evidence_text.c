@@ -49,8 +49,10 @@ static const char *bytes_of(struct sw_names *names, const struct sw_access *acce
 	const char *name = sw_name_allocation(names, access->allocation);
 	if (open)
 		return sw_names_format(names, "from byte %" PRIu64 " of %s on", from, name);
-	return sw_names_format(names, "bytes %" PRIu64 " to %" PRIu64 " of %s", from,
-			       from + (access->bytes ? access->bytes - 1 : 0), name);
+	const char *text = sw_names_format(names, "bytes %" PRIu64 " to %" PRIu64 " of %s", from,
+					   from + (access->bytes ? access->bytes - 1 : 0), name);
+	return access->used_at ? sw_names_format(names, "%s, the same memory as at 0x%" PRIx64, text, access->used_at)
+			       : text;
 }
 
 static const char *because(struct sw_names *names, const char *text, const struct sw_evidence_detail *ground)
