@@ -382,6 +382,7 @@ struct sw_judge_options {
 	bool strict_host;   /* a lane for each host thread; the trace must tell how they synchronise (SW_FILE_HOST_SYNC)
 			     */
 	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
+	bool evaluate_all;  /* work out at once what each launch touches: the same result, slower; for tests */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a

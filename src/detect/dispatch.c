@@ -106,6 +106,7 @@ static void tell_failed(struct sw_model *m, const struct sw_record *r)
 
 void sw_model_step(struct sw_model *m, const struct sw_record *r)
 {
+	m->step++;
 	if (r->rec->kind == SW_REC_RANGE) {
 		sw_nvtx_take(m, r);
 		return;

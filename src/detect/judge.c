@@ -10,6 +10,7 @@
 #include "detect/calls/streams.h"
 #include "detect/calls/syncs.h"
 #include "detect/graphs/graphs.h"
+#include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/kernels/annotated_launches.h"
@@ -70,6 +71,7 @@ static void make_state(struct sw_model *m)
 	m->polls = sw_polls_new();
 	m->feed = sw_schedule_feed_new();
 	m->hazards = sw_hazards_new();
+	m->deferrals = sw_deferrals_new(m->options->evaluate_all, sw_launch_work_out);
 	m->ignored = sw_ignored_new();
 	m->kernels = sw_kernels_new(m->reader);
 	m->plans = sw_plans_new();
@@ -93,6 +95,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
 	sw_space_init(&m->space);
 	m->physical = sw_physical_set_new();
+	m->space.leave = sw_deferred_leave;
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
 	if (!options->no_schedule)
@@ -132,6 +135,7 @@ void sw_model_free(struct sw_model *m)
 	sw_lanes_free(m->lanes);
 	sw_name_store_free(m->names);
 	sw_space_free(&m->space);
+	sw_deferrals_free(m->deferrals); /* blocks refer to what they hold */
 	sw_collect_free(&m->collect);
 	sw_schedule_free(m->schedule);
 	sw_hb_free(m->hb);

@@ -21,7 +21,7 @@ libswdetect_a_SOURCES = \
 	src/detect/waits/schedule_feed.c src/detect/waits/schedule_feed.h src/detect/waits/stalls.c \
 	src/detect/waits/stalls.h src/detect/waits/waits.c src/detect/waits/waits.h \
 	src/detect/waits/wide_syncs.c src/detect/waits/wide_syncs.h \
-	src/detect/hazards/confidence.c src/detect/hazards/confidence.h src/detect/hazards/hazards.c \
+	src/detect/hazards/confidence.c src/detect/hazards/confidence.h src/detect/hazards/deferred.c src/detect/hazards/deferred.h src/detect/hazards/hazards.c \
 	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
 	src/detect/hazards/host_functions.h src/detect/hazards/host_knowledge.c src/detect/hazards/host_knowledge.h \
 	src/detect/hazards/ignored_ranges.c src/detect/hazards/ignored_ranges.h \
@@ -30,6 +30,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
 	src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
+	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
 	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h \
 	src/detect/kernels/launches.c src/detect/kernels/launches.h src/detect/kernels/range_placement.c \

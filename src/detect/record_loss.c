@@ -4,6 +4,7 @@
 
 #include "detect/calls/streams.h"
 #include "detect/graphs/graphs.h"
+#include "detect/hazards/deferred.h"
 #include "detect/hazards/host_functions.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
@@ -31,6 +32,7 @@ static uint64_t forget_uses(struct sw_model *m)
 void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	(void)w;
+	sw_deferred_flush(m);
 	m->j->coverage.straddling_dropped += forget_uses(m);
 	sw_space_forget_freed(&m->space);
 	sw_wait_forget(m);

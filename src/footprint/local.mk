@@ -59,6 +59,8 @@ libswfootprint_a_SOURCES = \
 	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/eval/base_words.h src/footprint/eval/base_words.c src/footprint/eval/reads.h src/footprint/eval/reads.c \
 	src/footprint/launch_memo.h src/footprint/eval/launch_memo.c src/footprint/eval/multipliers.h src/footprint/eval/multipliers.c \
 	src/footprint/eval/form_bounds.c \
+	src/footprint/launch_spans.h src/footprint/spans/spans.h src/footprint/spans/spans.c \
+	src/footprint/spans/intervals.c src/footprint/spans/quotients.c src/footprint/spans/loop_turns.c \
 	src/footprint/eval/quotient.c \
 	src/footprint/eval/term_forms.c \
 	src/footprint/eval/operate.h src/footprint/eval/operate.c \

@@ -7,7 +7,8 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings
 detect_tests += tests/detect/test_nvtx
 detect_tests += tests/detect/test_gains
-check_PROGRAMS += $(detect_tests)
+detect_tests += tests/detect/test_deferred
+check_PROGRAMS += $(detect_tests) tests/detect/judge_both
 TESTS += $(detect_tests)
 detect_common = tests/detect/judge.c tests/detect/judge.h
 detect_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
@@ -112,4 +113,12 @@ tests_detect_test_code_SOURCES = tests/detect/test_code.c tests/detect/kernels.c
 tests_detect_test_code_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_code_CFLAGS = $(detect_cflags)
 tests_detect_test_code_LDADD = $(detect_ldadd)
+tests_detect_test_deferred_SOURCES = tests/detect/test_deferred.c tests/detect/both_modes.c tests/detect/both_modes.h \
+	tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
+tests_detect_test_deferred_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_deferred_CFLAGS = $(detect_cflags)
+tests_detect_test_deferred_LDADD = $(detect_ldadd)
+tests_detect_judge_both_SOURCES = tests/detect/judge_both.c tests/detect/both_modes.c tests/detect/both_modes.h
+tests_detect_judge_both_CPPFLAGS = $(detect_cppflags)
+tests_detect_judge_both_LDADD = $(detect_ldadd)
 endif

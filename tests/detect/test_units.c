@@ -170,17 +170,17 @@ END_TEST
 START_TEST(extents_end_at_the_next_start)
 {
 	struct sw_block block = {.bytes = 1000, .memory = SW_MEM_DEVICE};
-	sw_block_start(&block, 500);
-	sw_block_start(&block, 200);
-	sw_block_start(&block, 200);
-	sw_block_start(&block, 0);
+	sw_block_start(&block, 500, 0);
+	sw_block_start(&block, 200, 0);
+	sw_block_start(&block, 200, 0);
+	sw_block_start(&block, 0, 0);
 	ck_assert_uint_eq(block.starts.n, 2);
-	ck_assert_uint_eq(sw_block_extent(&block, 0), 200);
-	ck_assert_uint_eq(sw_block_extent(&block, 200), 500);
-	ck_assert_uint_eq(sw_block_extent(&block, 500), 1000);
+	ck_assert_uint_eq(sw_block_extent(&block, 0, 0), 200);
+	ck_assert_uint_eq(sw_block_extent(&block, 200, 0), 500);
+	ck_assert_uint_eq(sw_block_extent(&block, 500, 0), 1000);
 	ck_assert_int_eq(sw_block_tenants(&block), SW_TENANTS_FEW);
 	for (uint64_t i = 1; i < 100; i++)
-		sw_block_start(&block, i);
+		sw_block_start(&block, i, 0);
 	ck_assert_int_eq(sw_block_tenants(&block), SW_TENANTS_MANY);
 	free(block.starts.at);
 }

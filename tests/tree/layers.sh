@@ -15,7 +15,7 @@ declare -A may=(
 	[schedule]="schedule base"
 	[image]="image base syncwatch"
 	[footprint]="footprint image base syncwatch"
-	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h image api base syncwatch"
+	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image api base syncwatch"
 	[report]="report/report.h report/groups.h report/suppress.h report/suppress_file.h report/unusable_files.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[query]="query report/report.h report/groups.h report/words report/symbols report/json/json_out.h report/text/text_out.h detect reader base syncwatch"
 	[pack]="pack report/symbols detect/kernels/kernel_code.h detect/behaviour/behaviour.h reader footprint/footprint.h footprint/library.h image base syncwatch"
@@ -37,7 +37,7 @@ declare -A may=(
 	[detect/model]="detect/model detect/memory detect/detect.h detect/behaviour hb reader base syncwatch"
 	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
 	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
-	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h image hb reader base syncwatch"
+	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image hb reader base syncwatch"
 	[detect/calls]="detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
 	[detect/graphs]="detect/graphs detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
 
@@ -57,6 +57,7 @@ declare -A may=(
 	[footprint/build]="footprint/build footprint/flow footprint/values footprint/footprint.h base"
 	[footprint/linear]="footprint/linear base"
 	[footprint/eval]="footprint/eval footprint/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/spans]="footprint/spans footprint/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
 	[footprint/store]="footprint/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 )
 passed=0 failed=0

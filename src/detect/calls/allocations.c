@@ -5,6 +5,7 @@
 
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
+#include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/mirrored_uses.h"
 #include "detect/hazards/touch.h"
@@ -68,6 +69,7 @@ static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	if (!block)
 		return false;
 	uint64_t lo = a->address - block->address;
+	sw_deferred_flush(m);
 	if (!sw_block_reach(block))
 		sw_block_born(block, &w->what);
 	belongs(m, r, block);
@@ -115,6 +117,7 @@ static struct sw_access release(struct sw_model *m, const struct sw_access *what
 				uint64_t bytes)
 {
 	struct sw_range range = sw_range_bytes(lo, bytes, SW_FREE, SW_EV_EXACT);
+	sw_deferred_meet(m, block, what->point);
 	struct sw_shadow_use *use = sw_model_use(m, what, &range, block, block->address + lo);
 	struct sw_shadow_env env;
 	uint64_t unordered = sw_hazards_unordered(m);
@@ -183,6 +186,7 @@ static void unmap(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	uint64_t lo = f->address - block->address;
 	uint64_t end = f->bytes ? lo + f->bytes : sw_block_mapped(block, lo);
 	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	sw_deferred_flush(m);
 	while (lo < end) {
 		uint64_t mapped = sw_block_mapped(block, lo), hi = mapped < end ? mapped : end;
 		if (hi <= lo)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "detect/calls/allocations.h"
+#include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/kernels/annotated_launches.h"
@@ -98,6 +99,10 @@ void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_w
 {
 	const struct sw_rec_annotation *a = (const struct sw_rec_annotation *)(const void *)r->rec;
 	uint64_t end = a->bytes > UINT64_MAX - a->address ? UINT64_MAX : a->address + a->bytes;
+	/* What came before it counts as it was then. */
+	if (a->op == SW_NOTE_BLOCK_BEGIN || a->op == SW_NOTE_BLOCK_END || a->op == SW_NOTE_IGNORE ||
+	    a->op == SW_NOTE_JUDGE)
+		sw_deferred_flush(m);
 	switch (a->op) {
 	case SW_NOTE_READS:
 	case SW_NOTE_WRITES:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/hazards/touch.h"
 
+#include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/host_functions.h"
 #include "detect/hazards/host_knowledge.h"
@@ -34,6 +35,12 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 	return block->mention = (uint32_t)m->j->allocations.n;
 }
 
+/* An access that is worked out late sees what was known when it came. */
+static uint64_t step_of(const struct sw_model *m)
+{
+	return m->scope && m->scope->late ? m->scope->late->step : m->step;
+}
+
 void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 {
 	*env = (struct sw_shadow_env){.pool = &m->space.uses,
@@ -53,8 +60,9 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->range = *range;
 	use->block = block;
 	use->ctx = m->record->rec->ctx;
+	use->step = step_of(m);
 	if (!range->bounded)
-		use->end = sw_block_extent(block, range->base);
+		use->end = sw_block_extent(block, range->base, use->step);
 	else
 		use->end = span > block->bytes - range->address ? block->bytes : range->address + span;
 	use->access = *what;
@@ -79,9 +87,31 @@ static bool host_sees(enum sw_memory memory)
 	       memory == SW_MEM_PAGEABLE;
 }
 
+/* Whatever it would have met, or told of the host, it was not put off (kernels/deferrable.h). */
+static void touch_late(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+		       struct sw_block *block, uint64_t address)
+{
+	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
+	struct sw_shadow_env env;
+	sw_model_env(m, &env);
+	sw_shadow_enter_late(&block->shadow, &env, use);
+	sw_use_drop(&m->space.uses, use);
+	if (!host_sees(block->memory))
+		sw_deferred_note(m, block, what);
+}
+
 static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_touch *how, struct sw_block *block, uint64_t address, bool freed)
 {
+	if (m->scope && m->scope->late) {
+		if (!freed && sw_deferred_lies_in(m->scope->late, block))
+			touch_late(m, what, range, block, address);
+		else
+			m->scope->strayed = true;
+		return;
+	}
+	if (!freed && !host_sees(block->memory))
+		sw_deferred_meet(m, block, what->point);
 	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
 	struct sw_shadow_env env;
 	use->host = how->host;
@@ -108,11 +138,13 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		sw_shadow_enter(&block->shadow, &env, use);
 		if (block->pieces)
 			sw_use_mirror(m, use);
+		if (!host_sees(block->memory))
+			sw_deferred_note(m, block, what);
 		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
 		   the host came by. */
-		if (what->kind != SW_REC_HOST_ACCESS && (range->evidence == SW_EV_EXACT || range->param >= 0) &&
-		    range->base < block->bytes)
-			sw_block_start(block, range->base);
+		if (!m->scope && what->kind != SW_REC_HOST_ACCESS &&
+		    (range->evidence == SW_EV_EXACT || range->param >= 0) && range->base < block->bytes)
+			sw_block_start(block, range->base, m->step);
 	}
 	sw_use_drop(&m->space.uses, use);
 }
@@ -141,7 +173,7 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 	if (block)
 		inside.base = range->base - (range->address - inside.address);
 	if (block && !range->bounded && range->below)
-		inside.address = sw_block_floor(block, inside.address);
+		inside.address = sw_block_floor(block, inside.address, step_of(m));
 	if (block && m->listing)
 		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
 	else if (block)

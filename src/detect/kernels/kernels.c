@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernel_code.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/model/call.h"
@@ -54,6 +55,7 @@ void sw_kernels_free(struct sw_kernels *kernels)
 	sw_codes_free(&kernels->codes);
 	for (size_t i = 0; i < kernels->by_id.n; i++) {
 		free(kernels->by_id.at[i].signature);
+		sw_deferrable_free(kernels->by_id.at[i].deferrable);
 		sw_map_free(&kernels->by_id.at[i].evidence_details);
 	}
 	free(kernels->by_id.at);

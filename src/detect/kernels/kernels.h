@@ -22,6 +22,7 @@ struct sw_kernel {
 	bool unreadable;		      /* there is code, but it says nothing */
 	const char *unread;		      /* why not, or why not all */
 	struct sw_map evidence_details;	      /* what a reach rests on -> struct sw_evidence_detail */
+	struct sw_deferrable *deferrable;     /* NULL: not looked at (deferrable.h) */
 };
 
 /* NULL: more of them than a program has.  Valid until the next call. */

@@ -35,6 +35,7 @@ struct kept {
 struct sw_plans {
 	struct sw_map by_hash;
 	struct sw_arena arena;	     /* of all plans: dropped together when they are many */
+	unsigned held;		     /* not now: so many are in use */
 	struct sw_launch_memo *memo; /* of what launches of one shape touch */
 	struct sw_reaches reaches;   /* of the launch in hand */
 	SW_VEC(struct sw_plan_touch) touches;
@@ -376,7 +377,7 @@ static void evaluate(struct making *k)
 
 static struct kept *keep(struct sw_plans *plans, const struct key *key, const void *params)
 {
-	if (plans->arena.bytes > SW_MAX_PLAN_BYTES) {
+	if (plans->arena.bytes > SW_MAX_PLAN_BYTES && !plans->held) {
 		sw_arena_free(&plans->arena);
 		sw_map_free(&plans->by_hash);
 	}
@@ -402,6 +403,11 @@ static void make(struct sw_model *m, struct kept *kept, const struct sw_trace_fu
 	kept->plan = k.plan;
 	kept->plan.touches = (uint32_t)n;
 	kept->plan.touch = touch;
+}
+
+void sw_plans_hold(struct sw_plans *plans, bool hold)
+{
+	plans->held += hold ? 1 : -1u;
 }
 
 static bool is(const struct kept *kept, const struct key *key, const void *params)

@@ -11,6 +11,7 @@
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
 #include "detect/kernels/annotated_launches.h"
+#include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/range_placement.h"
@@ -89,17 +90,76 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	}
 }
 
+/* scope: where it lies, NULL: not known.  Other launches may be worked out on the way. */
+static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_function *f,
+				      struct sw_touch_scope *scope)
+{
+	struct sw_model *m = walk->m;
+	const struct sw_plan *plan = sw_plans_find(m, f, walk->kernel);
+	m->j->coverage.launches_evaluated++;
+	m->scope = scope;
+	sw_plans_hold(m->plans, true);
+	for (uint32_t i = 0; i < plan->touches; i++)
+		if (sw_place_touch(m, &walk->w->what, &plan->touch[i]))
+			touched(walk, plan->touch[i].range.evidence);
+	sw_plans_hold(m->plans, false);
+	m->scope = NULL;
+	return plan;
+}
+
+void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)deferred->record.rec;
+	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
+	struct sw_kernel *kernel = sw_kernel_of(m, f);
+	const struct sw_plan *plan = sw_plans_find(m, f, kernel);
+	m->j->coverage.launches_evaluated++;
+	for (uint32_t i = 0; i < plan->touches; i++)
+		sw_place_touch(m, &deferred->what, &plan->touch[i]);
+	if (m->scope->strayed)
+		sw_pointed_strayed(kernel);
+}
+
+/* The same is said of each launch that may be put off, also where it is worked out. */
+static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
+{
+	walk->weakest = pointed->weakest;
+	walk->pointers = pointed->blocks;
+	walk->told = true;
+}
+
+/* Where one lane is alone, whatever it touches meets nothing.  Else it helps to know where it lies. */
+static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_kernel *kernel,
+		    const struct sw_pointed *pointed)
+{
+	uint32_t blocks = pointed->blocks;
+	bool alone = sw_deferred_one_lane(m, what->point.lane);
+	if (alone || !sw_may_defer(m, what->point, pointed->block, blocks) || !sw_pointed_stays(m, kernel, pointed))
+		blocks = 0;
+	if (!blocks && !sw_may_defer(m, what->point, NULL, 0))
+		return false;
+	sw_defer(m, what, m->record, pointed->block, blocks);
+	return true;
+}
+
 /* What the code says; true: that is all there is to say. */
 static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 {
-	struct sw_coverage *coverage = &walk->m->j->coverage;
+	struct sw_model *m = walk->m;
+	struct sw_coverage *coverage = &m->j->coverage;
 	struct sw_kernel *kernel = walk->kernel;
+	struct sw_pointed pointed;
 	if (!kernel || !kernel->footprint)
 		return false;
-	const struct sw_plan *plan = sw_plans_find(walk->m, f, kernel);
-	for (uint32_t i = 0; i < plan->touches; i++)
-		if (sw_place_touch(walk->m, &walk->w->what, &plan->touch[i]))
-			touched(walk, plan->touch[i].range.evidence);
+	if (!m->listing && sw_pointed_find(m, kernel, walk->w->what.point, &pointed)) {
+		struct sw_touch_scope scope = {0};
+		sw_deferred_arrive(m, walk->w->what.point);
+		if (!put_off(m, &walk->w->what, kernel, &pointed))
+			sw_pointed_learn(m, kernel, work_out(walk, f, &scope), &pointed);
+		say_of_kernel(walk, &pointed);
+		return true;
+	}
+	const struct sw_plan *plan = work_out(walk, f, NULL);
 	coverage->indirect_kernels += plan->indirect;
 	coverage->symbol_kernels += plan->symbols;
 	coverage->object_kernels += plan->objects;

@@ -3,8 +3,13 @@
 #ifndef SW_DETECT_KERNELS_LAUNCHES_H
 #define SW_DETECT_KERNELS_LAUNCHES_H
 
+struct sw_model;
 struct sw_first_uses;
 struct sw_first_uses *sw_first_uses_new(void);
 void sw_first_uses_free(struct sw_first_uses *uses);
+
+struct sw_deferred;
+/* Touches what a launch touches that was put off (sw_deferrals_new). */
+void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred);
 
 #endif

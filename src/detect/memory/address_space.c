@@ -34,6 +34,8 @@ static void block_free(struct sw_address_space *space, struct sw_block *block)
 	sw_physical_unmap(block, 0, UINT64_MAX);
 	sw_block_mapping_free(block);
 	free(block->starts.at);
+	free(block->touched.lanes.at);
+	free(block->touched.deferred.at);
 	free(block);
 }
 
@@ -168,6 +170,8 @@ void sw_space_settle(struct sw_address_space *space, struct sw_block *block, str
 
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone)
 {
+	if (space->leave)
+		space->leave(space->arg, block);
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
 	else if (!block->within)
@@ -244,7 +248,7 @@ struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t add
 		return NULL;
 	end_inner(space, address, address + bytes);
 	forget_freed(space, address, address + bytes);
-	sw_block_start(within, offset);
+	sw_block_start(within, offset, 0);
 	within->blocks++;
 	struct sw_block *block = sw_calloc(1, sizeof *block);
 	block->address = address;
@@ -307,7 +311,7 @@ static size_t above(const struct sw_block *block, uint64_t offset)
 	size_t lo = 0, hi = block->starts.n;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
-		if (block->starts.at[mid] > offset)
+		if (block->starts.at[mid].offset > offset)
 			hi = mid;
 		else
 			lo = mid + 1;
@@ -315,16 +319,16 @@ static size_t above(const struct sw_block *block, uint64_t offset)
 	return lo;
 }
 
-void sw_block_start(struct sw_block *block, uint64_t offset)
+void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step)
 {
 	if (!offset || block->memory == SW_MEM_PAGEABLE)
 		return;
 	size_t i = above(block, offset);
-	if ((i && block->starts.at[i - 1] == offset) || block->starts.n == SW_MAX_STARTS)
+	if ((i && block->starts.at[i - 1].offset == offset) || block->starts.n == SW_MAX_STARTS)
 		return;
 	sw_vec_push(&block->starts);
 	memmove(block->starts.at + i + 1, block->starts.at + i, (block->starts.n - 1 - i) * sizeof *block->starts.at);
-	block->starts.at[i] = offset;
+	block->starts.at[i] = (struct sw_start){offset, step};
 }
 
 enum sw_tenants sw_block_tenants(const struct sw_block *block)
@@ -334,17 +338,21 @@ enum sw_tenants sw_block_tenants(const struct sw_block *block)
 						     : SW_TENANTS_FEW;
 }
 
-uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset)
+uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step)
 {
 	size_t i = above(block, offset);
 	uint64_t mapped = block->mapping ? sw_block_mapped(block, offset) : 0, end = mapped ? mapped : block->bytes;
-	return i < block->starts.n && block->starts.at[i] < end ? block->starts.at[i] : end;
+	while (i < block->starts.n && block->starts.at[i].step > step)
+		i++;
+	return i < block->starts.n && block->starts.at[i].offset < end ? block->starts.at[i].offset : end;
 }
 
-uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset)
+uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset, uint64_t step)
 {
 	size_t i = offset ? above(block, offset - 1) : 0;
-	return i ? block->starts.at[i - 1] : 0;
+	while (i && block->starts.at[i - 1].step > step)
+		i--;
+	return i ? block->starts.at[i - 1].offset : 0;
 }
 
 void sw_space_free(struct sw_address_space *space)

@@ -26,11 +26,30 @@ static inline bool sw_is_nowhere(uint64_t address)
 struct sw_view; /* an address interval that shows a block */
 struct sw_mapping;
 struct sw_mapped_pieces;
+struct sw_deferred;
 
 /* A part of reserved addresses: mapped, or unmapped by the call `gone`. */
 struct sw_piece {
 	uint64_t lo, hi; /* offsets */
 	struct sw_access gone;
+};
+
+/* Where something starts, and the number of the record that told. */
+struct sw_start {
+	uint64_t offset, step;
+};
+
+/* The last access of a lane. */
+struct sw_last_touch {
+	struct sw_point point;
+	uint64_t seq, step;
+};
+
+/* Accesses to a block, or to any, as far as hazards/deferred.h wants to know of them. */
+struct sw_touched {
+	SW_VEC(struct sw_last_touch) lanes;    /* whose last access is not over */
+	SW_VEC(struct sw_deferred *) deferred; /* that may lie there, the oldest first */
+	uint32_t done;			       /* of them: worked out or forgotten */
 };
 
 struct sw_block {
@@ -48,7 +67,8 @@ struct sw_block {
 	bool nowhere;	       /* SYMBOL: made without an address; findings tell offsets */
 	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
 	struct sw_shadow shadow;
-	SW_VEC(uint64_t) starts; /* offsets at which something is known to start, sorted, 0 not among them */
+	SW_VEC(struct sw_start) starts; /* sorted by offset, 0 not among them */
+	struct sw_touched touched;
 	struct sw_view *view[2];
 	const char *name;
 	struct sw_mapping *mapping;	 /* reserved addresses: what of them is mapped; NULL all of it is memory */
@@ -67,6 +87,8 @@ struct sw_address_space {
 	size_t freed_n;
 	/* Called before a block of a pool is forgotten that was freed in stream order; NULL: not wanted. */
 	void (*forget)(void *arg, const struct sw_block *block);
+	/* Called before a block ends; NULL: not wanted. */
+	void (*leave)(void *arg, struct sw_block *block);
 	void *arg;
 	uint32_t made;
 	uint64_t lowest, highest; /* of all that was ever alive: most scalars of a kernel lie outside */
@@ -133,13 +155,13 @@ struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t ad
 /* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
 struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block);
 
-/* Something starts here: accesses of unknown extent from below end here. */
-void sw_block_start(struct sw_block *block, uint64_t offset);
+/* Something starts here: accesses of unknown extent from below end here, from this step on. */
+void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
 /* How many things live in it, by the starts that are known. */
 enum sw_tenants sw_block_tenants(const struct sw_block *block);
-/* Where an access of unknown extent from `offset` ends at the latest. */
-uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset);
+/* Where an access of unknown extent from `offset` ends at the latest, by the starts known at that step. */
+uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);
 /* Where one that may as well go down from `offset` starts at the earliest: at the last start before it. */
-uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset);
+uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset, uint64_t step);
 
 #endif

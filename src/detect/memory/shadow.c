@@ -105,10 +105,14 @@ static void segment_thin(struct sw_use_pool *pool, struct segment *s)
 	s->n = kept;
 }
 
+/* In the order in which they came: nearly always last. */
 static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_shadow_use *use)
 {
 	if (is_full(pool, s))
 		segment_thin(pool, s);
+	uint32_t at = s->n;
+	while (at && s->use[at - 1]->step > use->step)
+		at--;
 	if (s->n == s->room) {
 		struct sw_shadow_use **more = sw_alloc(2 * s->room * sizeof *more);
 		memcpy(more, s->use, s->n * sizeof *more);
@@ -117,7 +121,8 @@ static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_s
 		s->use = more;
 		s->room *= 2;
 	}
-	s->use[s->n++] = use;
+	memmove(s->use + at + 1, s->use + at, (s->n++ - at) * sizeof *s->use);
+	s->use[at] = use;
 	use->refs++;
 	pool->links++;
 }
@@ -140,8 +145,8 @@ static bool same_uses(const struct segment *a, const struct segment *b)
 
 static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *m)
 {
-	return (m->access.seq < env->keep_from || m->access.seq > env->keep_to) &&
-	       sw_hb_passed(env->hb, m->access.point);
+	bool kept = env->keep_from <= env->keep_to && m->access.seq >= env->keep_from;
+	return !kept && sw_hb_passed(env->hb, m->access.point);
 }
 
 /* Segments know the hulls of boxes only; an unbounded use is taken to touch all of its assumed extent. */
@@ -179,8 +184,8 @@ static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_
 	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
 }
 
-/* May x stand for m from now on?  (Both lie in one segment, which a dense x covers.) */
-static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
+/* May x stand for m, if it is ordered after it?  (Both lie in one segment, which a dense x covers.) */
+static bool stands_for(const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	bool same_box = x->range.address == m->range.address && x->range.width == m->range.width &&
 			x->range.pitch == m->range.pitch && x->range.rows == m->range.rows &&
@@ -195,10 +200,35 @@ static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use
 		return false;
 	if (x->range.role == SW_ATOMIC && m->range.role != SW_ATOMIC)
 		return false;
-	if ((x->may_wait && !m->may_wait) || (x->range.perhaps && !m->range.perhaps))
-		return false;
-	return m->access.point.lane == x->access.point.lane ||
-	       sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED;
+	return !(x->may_wait && !m->may_wait) && !(x->range.perhaps && !m->range.perhaps);
+}
+
+static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
+{
+	return stands_for(x, m) &&
+	       (m->access.point.lane == x->access.point.lane ||
+		sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED);
+}
+
+/* What came before x is ordered before it, what came after it is ordered after it. */
+static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x)
+{
+	uint32_t kept = 0;
+	bool replaced = false;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct sw_shadow_use *m = s->use[i];
+		bool later = m->step > x->step;
+		if (passed(env, m) || (!later && stands_for(x, m))) {
+			sw_use_drop(env->pool, m);
+			continue;
+		}
+		replaced |= later && stands_for(m, x);
+		s->use[kept++] = m;
+	}
+	env->pool->links -= s->n - kept;
+	s->n = kept;
+	if (!replaced)
+		segment_add(env->pool, s, x);
 }
 
 /* x meets m, once whatever the number of segments that both lie in.  True: m goes from the segments of x. */
@@ -292,7 +322,7 @@ static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, struct 
 	}
 }
 
-void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
+static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	uint64_t lo = use->range.address, hi = use->end, at = lo;
 	struct sw_interval *node = sw_intervals_from(&shadow->segments, at);
@@ -317,7 +347,10 @@ void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 			s = segment_cut(shadow, env->pool, s, at);
 		if (s->at.hi > hi)
 			segment_cut(shadow, env->pool, s, hi);
-		segment_visit(env, s, use, true);
+		if (late)
+			segment_visit_late(env, s, use);
+		else
+			segment_visit(env, s, use, true);
 		first = first ? first : s;
 		several |= s->at.lo != lo || s->at.hi != hi;
 		at = s->at.hi;
@@ -350,6 +383,16 @@ void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, u
 	}
 	if (out->n)
 		qsort(out->at, out->n, sizeof *out->at, by_call);
+}
+
+void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
+{
+	enter(shadow, env, use, false);
+}
+
+void sw_shadow_enter_late(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
+{
+	enter(shadow, env, use, true);
 }
 
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)

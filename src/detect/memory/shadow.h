@@ -24,6 +24,7 @@ struct sw_shadow_use {
 	uint32_t stamp;		 /* serial of the use that met it last ... */
 	bool goes;		 /* ... which takes its place */
 	bool forgotten;		 /* in a part of its bytes: too many others are there */
+	uint64_t step;		 /* number of its record: which of two came first */
 	struct sw_range range;	 /* offsets */
 	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
@@ -60,7 +61,8 @@ struct sw_shadow_env {
 	const struct sw_hb *hb;
 	uint32_t serial; /* of the use that is entered, for counting each pair once */
 	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a
-	   wait was needed for wants to see them (empty: keep_from > keep_to). */
+	   wait was needed for wants to see them (empty: keep_from > keep_to).  So are later ones, which may stand for
+	   one of them that is entered late. */
 	uint64_t keep_from, keep_to;
 	bool keep_all;	  /* the use takes no other's place: it was made before now */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
@@ -78,6 +80,10 @@ typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
 /* The uses that lie in [lo, hi), each once, in the order of their calls. */
 void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, uint64_t lo, uint64_t hi,
 		    sw_use_vec *out);
+/* Enters a use that came before some of those that are there, from which nobody could tell it apart until now: all
+   that came before it in this map is ordered before it, and all that came after it is ordered after it.  So it meets
+   nothing, and what came after it may stand for it already. */
+void sw_shadow_enter_late(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Nothing is known any more of [lo, hi). */
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);
 void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool);

@@ -26,6 +26,8 @@ struct sw_model {
 	struct sw_wait *wait;		/* its call */
 	struct sw_listing *listing;	/* what is touched is listed here instead of judged; NULL: it is judged */
 	uint32_t serial;		/* of uses entered */
+	uint64_t step;			/* number of the record in hand */
+	struct sw_touch_scope *scope;	/* where it is known to touch memory, and when it came; NULL: as it comes */
 
 	/* model */
 	struct sw_name_store *names;
@@ -43,6 +45,7 @@ struct sw_model {
 	struct sw_schedule_feed *feed;
 	/* hazards */
 	struct sw_hazards *hazards;
+	struct sw_deferrals *deferrals;
 	struct sw_intervals *ignored;
 	/* kernels */
 	struct sw_footprint_library *library; /* NULL: code is not looked at */

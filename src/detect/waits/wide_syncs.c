@@ -56,6 +56,7 @@ struct sw_wide_lane {
 struct sw_wide_syncs {
 	bool poisoned;		   /* since the last wait something was done that is not known */
 	uint64_t to;		   /* record of the last wait */
+	uint64_t aged;		   /* record at which it was last asked which lanes are too old */
 	struct sw_sync_site *last; /* of the last wait, if something was pending */
 	struct sw_map sites;
 	SW_VEC(struct sw_wide_lane) lanes;
@@ -242,9 +243,20 @@ static void told(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
+/* Also where no wait comes any more. */
+static void grow_old(struct sw_model *m, uint64_t seq)
+{
+	if (seq - m->wide->aged < SW_WATCHED / 8)
+		return;
+	m->wide->aged = seq;
+	keep_old(m, seq);
+}
+
 void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented)
 {
 	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
+	if (w->record.seq > m->wide->aged)
+		grow_old(m, w->record.seq);
 	if (w->record.rec->kind == SW_REC_SYNC && (sync->what == SW_SYNC_STREAM || sync->what == SW_SYNC_CONTEXT)) {
 		struct sw_sync_site *site = site_of(m, &w->what);
 		site->busy += w->pending;

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/kernels/deferrable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/kernels/kernels.h"
+#include "detect/kernels/launch_plan.h"
+#include "detect/memory/access.h"
+#include "detect/model/model.h"
+#include "footprint/launch_spans.h"
+
+/* One bit each in sw_pointed.words. */
+#define SW_MOST_WORDS 64u
+
+/* Part of the parameter block that addresses are made from: a pointer, or a table of which not all need be. */
+struct word {
+	uint32_t at, bytes;
+	bool weak;
+};
+
+struct sw_deferrable {
+	const struct sw_footprint *footprint;
+	struct sw_spans *spans; /* made when first wanted */
+	bool never;
+	enum sw_evidence weakest;
+	bool strays;	  /* one of its launches left the allocations of its pointers */
+	uint64_t watched; /* words that led somewhere in launches that did not */
+	uint32_t words;
+	struct word word[SW_MOST_WORDS];
+};
+
+void sw_deferrable_free(struct sw_deferrable *deferrable)
+{
+	if (deferrable)
+		sw_spans_free(deferrable->spans);
+	free(deferrable);
+}
+
+/* ---- of the kernel ----------------------------------------------------------------------------------------------- */
+
+/* False: there are too many. */
+static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
+{
+	uint32_t bytes = root->span > 8 ? root->span : 8;
+	for (uint32_t i = 0; i < d->words; i++)
+		if (d->word[i].at == root->param && d->word[i].bytes == bytes) {
+			d->word[i].weak &= root->weak != 0;
+			return true;
+		}
+	if (d->words == SW_MOST_WORDS)
+		return false;
+	d->word[d->words++] = (struct word){root->param, bytes, root->weak != 0};
+	return true;
+}
+
+/* By term: is it made from what is loaded, of which nothing is known? */
+static bool *made_from_data(const struct sw_footprint *f)
+{
+	bool *made = sw_calloc(f->terms + 1u, sizeof *made);
+	for (uint32_t i = 0; i < f->terms; i++) {
+		const struct sw_term *t = &f->term[i];
+		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+		if (t->op == SW_OP_RANGE)
+			made[i] = t->b != SW_NO_DATA && (uint64_t)t->imm2 - (uint64_t)t->imm >= UINT16_MAX;
+		for (uint32_t k = t->op == SW_OP_SELECT; k < n && t->width > 1; k++)
+			made[i] |= operand[k] < i && made[operand[k]];
+		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < t->b; k++)
+			made[i] |= made[f->alternative[t->a + k]];
+	}
+	return made;
+}
+
+/* What is said of how launches are known, whatever their arguments. */
+static enum sw_evidence weakest_of(const struct sw_footprint *f)
+{
+	bool *made = made_from_data(f), data = false;
+	for (uint32_t i = 0; i < f->sites; i++)
+		data |= f->site[i].address == SW_NO_TERM || made[f->site[i].address];
+	free(made);
+	return data ? SW_EV_DIRECTION : SW_EV_FOOTPRINT;
+}
+
+/* Does the code tell all that its launches touch, by pointers of the parameter block? */
+static bool look_at_sites(struct sw_deferrable *d)
+{
+	const struct sw_footprint *f = d->footprint;
+	for (uint32_t i = 0; i < f->sites; i++) {
+		const struct sw_access_site *site = &f->site[i];
+		if (!site->roots)
+			return false;
+		for (uint32_t k = 0; k < site->roots; k++) {
+			const struct sw_root *root = &f->root[site->root + k];
+			if (root->kind == SW_ROOT_PARAM ? !add_word(d, root) : root->kind != SW_ROOT_ENVIRONMENT)
+				return false;
+		}
+	}
+	return d->words > 0;
+}
+
+/* What a kernel is depends on where it runs (sw_kernel_of): then nothing is said of all its launches. */
+static bool one_architecture(const struct sw_model *m)
+{
+	const struct sw_trace_device *first = sw_reader_device(m->reader, 0), *device;
+	for (size_t i = 1; (device = sw_reader_device(m->reader, i)); i++)
+		if (device->major != first->major || device->minor != first->minor)
+			return false;
+	return true;
+}
+
+static struct sw_deferrable *deferrable_of(const struct sw_model *m, struct sw_kernel *kernel)
+{
+	struct sw_deferrable *d = kernel->deferrable;
+	if (d && d->footprint == kernel->footprint)
+		return d;
+	sw_deferrable_free(d);
+	kernel->deferrable = d = sw_calloc(1, sizeof *d);
+	d->footprint = kernel->footprint;
+	d->weakest = weakest_of(d->footprint);
+	d->never = !kernel->ran || kernel->moved || kernel->wild || !look_at_sites(d) || !one_architecture(m);
+	return d;
+}
+
+/* ---- of a launch ------------------------------------------------------------------------------------------------- */
+
+static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw_point point)
+{
+	enum sw_memory memory = block->memory;
+	if (memory != SW_MEM_DEVICE && memory != SW_MEM_ASYNC && memory != SW_MEM_IPC && memory != SW_MEM_MAPPED)
+		return false;
+	if (block->within || block->blocks)
+		return false;
+	return block->born_passed || sw_hb_ordered(m->hb, block->born.point, point.lane) > SW_ORDER_OBSERVED;
+}
+
+struct search {
+	struct sw_model *m;
+	struct sw_point point;
+	struct sw_pointed *out;
+	struct sw_block *last; /* found last */
+};
+
+static bool add_block(struct search *s, struct sw_block *block)
+{
+	for (uint32_t i = 0; i < s->out->blocks; i++)
+		if (s->out->block[i] == block)
+			return true;
+	if (s->out->blocks == SW_MOST_POINTED || !is_plain(s->m, block, s->point))
+		return false;
+	s->out->block[s->out->blocks++] = block;
+	return true;
+}
+
+/* What starts at a pointer is known from the launch itself, also where it is worked out later or never. */
+static bool follow(struct search *s, uint64_t address, bool may_dangle, bool *leads)
+{
+	struct sw_address_space *space = &s->m->space;
+	uint64_t offset;
+	if (!address)
+		return true;
+	if (address < space->lowest || address >= space->highest)
+		return may_dangle;
+	struct sw_block *block = s->last;
+	if (block && !block->mapping && address >= block->address && address - block->address < block->bytes)
+		offset = address - block->address;
+	else
+		block = sw_space_find(space, address, &offset);
+	if (!block)
+		return may_dangle && !sw_space_find_freed(space, address, &offset);
+	*leads = true;
+	if (!add_block(s, block))
+		return false;
+	s->last = block;
+	sw_block_start(block, offset, s->m->step);
+	return true;
+}
+
+static bool follow_word(struct search *s, const struct word *word, bool *leads)
+{
+	const struct sw_record *r = s->m->record;
+	const char *block = r->params;
+	uint32_t at = word->bytes > 8 ? (word->at + 7) & ~7u : word->at, end = word->at + word->bytes;
+	for (; at + 8 <= end && at + 8 <= r->param_bytes; at += 8) {
+		uint64_t address;
+		memcpy(&address, block + at, sizeof address);
+		if (!follow(s, address, word->bytes > 8 || word->weak, leads))
+			return false;
+	}
+	return true;
+}
+
+bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out)
+{
+	struct sw_deferrable *d = deferrable_of(m, kernel);
+	struct search search = {.m = m, .point = point, .out = out};
+	const struct sw_record *r = m->record;
+	out->blocks = 0;
+	out->words = 0;
+	out->weakest = d->weakest;
+	if (d->never || !r->params || r->param_bytes < d->footprint->param_bytes)
+		return false;
+	for (uint32_t i = 0; i < d->words; i++) {
+		bool leads = false;
+		if (!follow_word(&search, &d->word[i], &leads))
+			return false;
+		out->words |= (uint64_t)leads << i;
+	}
+	return out->blocks;
+}
+
+/* Does all of it lie in one of the allocations, or where nothing ever was? */
+static bool lies_within(const struct sw_model *m, const struct sw_pointed *pointed, uint64_t lo, uint64_t hi)
+{
+	if (hi <= m->space.lowest || lo >= m->space.highest)
+		return true;
+	for (uint32_t i = 0; i < pointed->blocks; i++) {
+		const struct sw_block *block = pointed->block[i];
+		if (lo >= block->address && hi - block->address <= block->bytes)
+			return true;
+	}
+	return false;
+}
+
+bool sw_pointed_stays(struct sw_model *m, struct sw_kernel *kernel, const struct sw_pointed *pointed)
+{
+	const struct sw_record *r = m->record;
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	struct sw_deferrable *d = kernel->deferrable;
+	const struct sw_geometry geometry = {
+		.grid = {l->grid[0], l->grid[1], l->grid[2]},
+		.block = {l->block[0], l->block[1], l->block[2]},
+		.cluster = l->cluster,
+		.shared_bytes = l->shared_bytes,
+		.params = r->params,
+		.param_bytes = r->param_bytes,
+	};
+	const struct sw_span *span;
+	uint32_t n;
+	if (!d->spans)
+		d->spans = sw_spans_new(d->footprint);
+	if (!sw_spans_find(d->spans, &geometry, &span, &n))
+		return !d->strays && !(pointed->words & ~d->watched);
+	for (uint32_t i = 0; i < n; i++)
+		if (!lies_within(m, pointed, span[i].lo, span[i].hi))
+			return false;
+	return true;
+}
+
+void sw_pointed_learn(struct sw_model *m, struct sw_kernel *kernel, const struct sw_plan *plan,
+		      const struct sw_pointed *pointed)
+{
+	struct sw_deferrable *d = kernel->deferrable;
+	for (uint32_t i = 0; i < plan->touches; i++) {
+		const struct sw_range *range = &plan->touch[i].range;
+		uint64_t lo = range->address, span = sw_range_span(range);
+		d->strays |= range->bounded && (lo < range->base || !lies_within(m, pointed, lo, lo + span));
+	}
+	d->watched |= pointed->words;
+}
+
+void sw_pointed_strayed(struct sw_kernel *kernel)
+{
+	kernel->deferrable->strays = true;
+}

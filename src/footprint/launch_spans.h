@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a launch touches memory at most, for a small part of what its evaluation costs.
+ *
+ * Each term is bounded by an interval, from its operands' intervals: no conditions but those that end loops, no linear
+ * programs, no cases.  So spans are wider than what is touched, by the threads that have nothing to do, say.  It is
+ * enough to tell in which allocation an access lies, not for more.
+ *
+ * Sound: whatever the launch touches through a site that has an address lies in one of the spans.
+ *
+ * Not thread-safe: one a thread.  The footprint must live as long.
+ */
+#ifndef SW_FOOTPRINT_LAUNCH_SPANS_H
+#define SW_FOOTPRINT_LAUNCH_SPANS_H
+
+#include "footprint/footprint.h"
+
+struct sw_span {
+	uint64_t lo, hi; /* [lo, hi) */
+};
+
+struct sw_spans;
+
+struct sw_spans *sw_spans_new(const struct sw_footprint *footprint);
+void sw_spans_free(struct sw_spans *spans); /* NULL is allowed */
+
+/* *out, *n: until the next call.  False: some access has no bounds, or the parameter block lacks what it is made
+   from. */
+bool sw_spans_find(struct sw_spans *spans, const struct sw_geometry *geometry, const struct sw_span **out, uint32_t *n);
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each operation makes of the intervals of its operands. */
+#include <string.h>
+
+#include "footprint/spans/spans.h"
+
+/* Larger numbers are of no use: then any number of the width is possible. */
+#define LARGE ((sw_wide)1 << 100)
+
+typedef struct sw_bounds operation(struct sw_spans *s, const struct sw_term *t);
+
+static struct sw_bounds anything(const struct sw_term *t)
+{
+	return sw_span_type(t->width, false);
+}
+
+static struct sw_bounds fixed(sw_wide x)
+{
+	return (struct sw_bounds){x, x};
+}
+
+/* Of a result modulo 2^width: an interval as wide as the type says nothing. */
+static struct sw_bounds within(const struct sw_term *t, sw_wide lo, sw_wide hi)
+{
+	if (lo < -LARGE || hi > LARGE || hi - lo >= (sw_wide)1 << t->width)
+		return anything(t);
+	return (struct sw_bounds){lo, hi};
+}
+
+/* An operand as `t` reads it. */
+static struct sw_bounds read_as(const struct sw_spans *s, const struct sw_term *t, uint32_t term)
+{
+	return sw_span_exact(s, term, t->width, t->flags & SW_SIGNED);
+}
+
+static struct sw_bounds product(const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
+{
+	sw_wide corner[4] = {sw_wide_mul(x.lo, y.lo), sw_wide_mul(x.lo, y.hi), sw_wide_mul(x.hi, y.lo),
+			     sw_wide_mul(x.hi, y.hi)};
+	sw_wide lo = corner[0], hi = corner[0];
+	for (int i = 1; i < 4; i++) {
+		lo = corner[i] < lo ? corner[i] : lo;
+		hi = corner[i] > hi ? corner[i] : hi;
+	}
+	return within(t, lo, hi);
+}
+
+/* ---- values without operands */
+
+static struct sw_bounds op_const(struct sw_spans *s, const struct sw_term *t)
+{
+	(void)s;
+	return fixed(sw_wide_wrap(t->imm, t->width));
+}
+
+static struct sw_bounds op_param(struct sw_spans *s, const struct sw_term *t)
+{
+	uint32_t bytes = (t->width + 7u) / 8;
+	uint64_t word = 0;
+	if (t->imm < 0 || t->imm > s->g->param_bytes || s->g->param_bytes - (uint64_t)t->imm < bytes ||
+	    bytes > sizeof word)
+		return anything(t);
+	memcpy(&word, (const char *)s->g->params + t->imm, bytes);
+	return fixed(sw_wide_wrap((sw_wide)word, t->width));
+}
+
+static struct sw_bounds op_special(struct sw_spans *s, const struct sw_term *t)
+{
+	const struct sw_geometry *g = s->g;
+	int64_t which = t->imm;
+	uint32_t cluster = g->cluster ? g->cluster : 1;
+	if (which >= SW_TID_X && which <= SW_TID_Z && g->block[which - SW_TID_X])
+		return (struct sw_bounds){0, (sw_wide)g->block[which - SW_TID_X] - 1};
+	if (which >= SW_CTAID_X && which <= SW_CTAID_Z && g->grid[which - SW_CTAID_X])
+		return (struct sw_bounds){0, (sw_wide)g->grid[which - SW_CTAID_X] - 1};
+	if (which >= SW_NTID_X && which <= SW_NTID_Z)
+		return fixed(g->block[which - SW_NTID_X]);
+	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
+		return fixed(g->grid[which - SW_NCTAID_X]);
+	if (which == SW_LANEID || which == SW_WARPID)
+		return (struct sw_bounds){0, 31};
+	if (which == SW_CLUSTER_BLOCKS)
+		return fixed(cluster);
+	if (which == SW_CLUSTER_RANK)
+		return (struct sw_bounds){0, cluster - 1};
+	return which == SW_SHARED_BYTES ? fixed(g->shared_bytes) : anything(t);
+}
+
+static struct sw_bounds op_range(struct sw_spans *s, const struct sw_term *t)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_bounds type = sw_span_type(t->width, is_signed);
+	sw_wide lo = is_signed ? t->imm : (sw_wide)(uint64_t)t->imm;
+	sw_wide hi = is_signed ? t->imm2 : (sw_wide)(uint64_t)t->imm2;
+	(void)s;
+	return lo > hi || lo < type.lo || hi > type.hi ? type : (struct sw_bounds){lo, hi};
+}
+
+/* ---- arithmetic */
+
+static struct sw_bounds op_mov(struct sw_spans *s, const struct sw_term *t)
+{
+	return within(t, sw_span_of(s, t->a, t->width).lo, sw_span_of(s, t->a, t->width).hi);
+}
+
+static struct sw_bounds op_add(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
+	struct sw_bounds sum = within(t, x.lo + y.lo, x.hi + y.hi);
+	return sw_span_remainder(s, t, &better) ? better : sum;
+}
+
+static struct sw_bounds op_sub(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
+	struct sw_bounds difference = within(t, x.lo - y.hi, x.hi - y.lo);
+	return sw_span_remainder(s, t, &better) ? better : difference;
+}
+
+static struct sw_bounds op_mul(struct sw_spans *s, const struct sw_term *t)
+{
+	return product(t, sw_span_of(s, t->a, t->width), sw_span_of(s, t->b, t->width));
+}
+
+static struct sw_bounds op_mulwide(struct sw_spans *s, const struct sw_term *t)
+{
+	unsigned half = t->width / 2;
+	bool is_signed = t->flags & SW_SIGNED;
+	if (!half)
+		return anything(t);
+	return product(t, sw_span_exact(s, t->a, half, is_signed), sw_span_exact(s, t->b, half, is_signed));
+}
+
+static struct sw_bounds op_mulhi(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (x.lo < 0 || y.lo < 0 || sw_wide_mul(x.hi, y.hi) >= SW_INFINITE)
+		return anything(t);
+	return (struct sw_bounds){(x.lo * y.lo) >> t->width, (x.hi * y.hi) >> t->width};
+}
+
+static struct sw_bounds op_div(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (x.lo < 0 || y.lo < 1)
+		return anything(t);
+	return (struct sw_bounds){x.lo / y.hi, x.hi / y.lo};
+}
+
+static struct sw_bounds op_rem(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (x.lo < 0 || y.lo < 1)
+		return anything(t);
+	if (x.hi < y.lo)
+		return x;
+	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi - 1};
+}
+
+static struct sw_bounds op_min(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (t->op == SW_OP_MIN)
+		return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+	return (struct sw_bounds){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+}
+
+static struct sw_bounds op_neg(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_of(s, t->a, t->width);
+	sw_wide less = t->op == SW_OP_NOT;
+	return within(t, -x.hi - less, -x.lo - less);
+}
+
+static struct sw_bounds op_abs(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_exact(s, t->a, t->width, true);
+	sw_wide most = -x.lo > x.hi ? -x.lo : x.hi;
+	return x.lo >= 0 ? x : (struct sw_bounds){0, most};
+}
+
+/* ---- bits */
+
+static sw_wide bits_up_to(sw_wide x)
+{
+	sw_wide mask = 0;
+	while (mask < x)
+		mask = 2 * mask + 1;
+	return mask;
+}
+
+static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
+	sw_wide most = x.hi < y.hi ? x.hi : y.hi, all = anything(t).hi, least = 0;
+	/* All but some low bits: what they hold is lost at most. */
+	if (sw_span_fixed(y) && y.lo >= 0 && x.lo > all - y.lo)
+		least = x.lo - (all - y.lo);
+	if (sw_span_fixed(x) && y.lo > all - x.lo)
+		least = y.lo - (all - x.lo);
+	return (struct sw_bounds){least, most};
+}
+
+static struct sw_bounds op_or(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
+	sw_wide least = x.lo > y.lo ? x.lo : y.lo, most = bits_up_to(x.hi > y.hi ? x.hi : y.hi);
+	return (struct sw_bounds){t->op == SW_OP_OR ? least : 0, x.hi + y.hi < most ? x.hi + y.hi : most};
+}
+
+static struct sw_bounds op_shl(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+	if (!sw_span_fixed(by))
+		return anything(t);
+	if (by.lo < 0 || by.lo >= t->width)
+		return fixed(0);
+	return product(t, sw_span_of(s, t->a, t->width), fixed((sw_wide)1 << (unsigned)by.lo));
+}
+
+static struct sw_bounds op_shr(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+	if (!sw_span_fixed(by))
+		return x.lo >= 0 ? (struct sw_bounds){0, x.hi} : sw_span_type(t->width, true);
+	unsigned bits = by.lo < 0 || by.lo > t->width ? t->width : (unsigned)by.lo;
+	return (struct sw_bounds){x.lo >> bits, x.hi >> bits};
+}
+
+static struct sw_bounds op_extend(struct sw_spans *s, const struct sw_term *t)
+{
+	if (t->imm >= t->width)
+		return op_mov(s, t);
+	if (t->imm < 1)
+		return anything(t);
+	return sw_span_exact(s, t->a, (unsigned)t->imm, t->flags & SW_SIGNED);
+}
+
+/* ---- one of several */
+
+static struct sw_bounds hull(struct sw_bounds x, struct sw_bounds y)
+{
+	return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+}
+
+static struct sw_bounds op_select(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
+	bool addresses = t->width == 64;
+	if (sw_span_fixed(which))
+		return sw_span_of(s, which.lo ? t->b : t->c, t->width);
+	return hull(sw_span_exact(s, t->b, t->width, !addresses), sw_span_exact(s, t->c, t->width, !addresses));
+}
+
+static struct sw_bounds op_any(struct sw_spans *s, const struct sw_term *t)
+{
+	const uint32_t *from = s->f->alternative + t->a;
+	bool addresses = t->width == 64;
+	if (!t->b)
+		return anything(t);
+	struct sw_bounds all = sw_span_exact(s, from[0], t->width, !addresses);
+	for (uint32_t i = 1; i < t->b; i++)
+		all = hull(all, sw_span_exact(s, from[i], t->width, !addresses));
+	return all;
+}
+
+/* 1, 0, or -1: either. */
+static int decide(int64_t condition, struct sw_bounds x, struct sw_bounds y)
+{
+	switch (condition) {
+	case SW_EQ:
+	case SW_NE:
+		if (x.hi < y.lo || x.lo > y.hi)
+			return condition == SW_NE;
+		return sw_span_fixed(x) && sw_span_fixed(y) ? condition == SW_EQ : -1;
+	case SW_LT:
+		return x.hi < y.lo ? 1 : x.lo >= y.hi ? 0 : -1;
+	case SW_LE:
+		return x.hi <= y.lo ? 1 : x.lo > y.hi ? 0 : -1;
+	case SW_GT:
+		return x.lo > y.hi ? 1 : x.hi <= y.lo ? 0 : -1;
+	case SW_GE:
+		return x.lo >= y.hi ? 1 : x.hi < y.lo ? 0 : -1;
+	default:
+		return -1;
+	}
+}
+
+static struct sw_bounds op_compare(struct sw_spans *s, const struct sw_term *t)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	if (t->imm2 < 1 || t->imm2 > 64)
+		return (struct sw_bounds){0, 1};
+	int truth = decide(t->imm, sw_span_exact(s, t->a, (unsigned)t->imm2, is_signed),
+			   sw_span_exact(s, t->b, (unsigned)t->imm2, is_signed));
+	return truth < 0 ? (struct sw_bounds){0, 1} : fixed(truth);
+}
+
+static struct sw_bounds op_step(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds start = sw_span_of(s, t->a, t->width), step = sw_span_of(s, t->b, t->width),
+			 turns = {0, SW_INFINITE};
+	if (t->c < s->f->loops)
+		turns.hi = s->turns[t->c];
+	if (step.lo == 0 && step.hi == 0)
+		return within(t, start.lo, start.hi);
+	if (turns.hi >= LARGE)
+		return anything(t);
+	/* A step modulo 2^width may as well be a negative one. */
+	step = sw_span_exact(s, t->b, t->width, true);
+	sw_wide lo = sw_wide_mul(step.lo, turns.hi), hi = sw_wide_mul(step.hi, turns.hi);
+	return within(t, start.lo + (lo < 0 ? lo : 0), start.hi + (hi > 0 ? hi : 0));
+}
+
+/* What the parameter block holds at a place that is known. */
+static struct sw_bounds op_element(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds at = sw_span_exact(s, t->a, 64, true);
+	uint64_t word = 0;
+	if (!sw_span_fixed(at) || t->imm < 1 || t->imm > 8 || at.lo < t->b || at.lo > (sw_wide)t->c - t->imm ||
+	    at.lo + t->imm > s->g->param_bytes)
+		return anything(t);
+	memcpy(&word, (const char *)s->g->params + (uint32_t)at.lo, (size_t)t->imm);
+	if (t->flags & SW_SIGNED)
+		return fixed(sw_wide_wrap((sw_wide)word, (unsigned)t->imm * 8));
+	return fixed((sw_wide)word);
+}
+
+struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number)
+{
+	static operation *const table[] = {
+		[SW_OP_CONST] = op_const,     [SW_OP_PARAM] = op_param,
+		[SW_OP_SPECIAL] = op_special, [SW_OP_RANGE] = op_range,
+		[SW_OP_MOV] = op_mov,	      [SW_OP_ADD] = op_add,
+		[SW_OP_SUB] = op_sub,	      [SW_OP_MUL] = op_mul,
+		[SW_OP_MULHI] = op_mulhi,     [SW_OP_MULWIDE] = op_mulwide,
+		[SW_OP_DIV] = op_div,	      [SW_OP_REM] = op_rem,
+		[SW_OP_MIN] = op_min,	      [SW_OP_MAX] = op_min,
+		[SW_OP_NEG] = op_neg,	      [SW_OP_NOT] = op_neg,
+		[SW_OP_ABS] = op_abs,	      [SW_OP_AND] = op_and,
+		[SW_OP_OR] = op_or,	      [SW_OP_XOR] = op_or,
+		[SW_OP_SHL] = op_shl,	      [SW_OP_SHR] = op_shr,
+		[SW_OP_EXTEND] = op_extend,   [SW_OP_SELECT] = op_select,
+		[SW_OP_COMPARE] = op_compare, [SW_TERM_STEP] = op_step,
+		[SW_TERM_ANY] = op_any,	      [SW_TERM_ELEMENT] = op_element,
+	};
+	const struct sw_term *t = &s->f->term[number];
+	operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;
+	return run ? run(s, t) : anything(t);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Quotients and remainders.  An index of several dimensions is taken apart by divisions, which code writes as products
+ * with a magic number: q = (umulhi(x, m) + x) >> s.  What remains, x - d * q, is small, though the intervals of x and q
+ * do not tell.
+ */
+#include "footprint/spans/spans.h"
+
+#define NONE ((struct sw_span_quotient){0})
+
+/* The term that a term is, wherever it only is made wider or is copied. */
+static uint32_t plain(const struct sw_spans *s, uint32_t number)
+{
+	for (int i = 0; i < 4; i++) {
+		const struct sw_term *t = &s->f->term[number];
+		if (t->op != SW_OP_MOV && t->op != SW_OP_EXTEND)
+			break;
+		unsigned own = s->f->term[t->a].width;
+		struct sw_bounds x = sw_span_exact(s, t->a, own, false);
+		unsigned bits = t->op == SW_OP_MOV || t->imm >= t->width ? t->width : (unsigned)t->imm;
+		bool is_signed = t->op == SW_OP_EXTEND && t->imm < t->width && t->flags & SW_SIGNED;
+		if (bits < 1 || x.hi > sw_span_type(bits, is_signed).hi)
+			break;
+		number = t->a;
+	}
+	return number;
+}
+
+/* x, if it is no less than 0 as a number of its width. */
+static bool is_number(const struct sw_spans *s, uint32_t x)
+{
+	struct sw_bounds range = s->value[x].range;
+	return range.lo >= 0 && range.hi <= sw_span_type(s->f->term[x].width, false).hi;
+}
+
+/* Of a product: *x is the operand that varies, *by what the other one always is, no less than 0. */
+static bool factors(const struct sw_spans *s, const struct sw_term *t, unsigned width, bool is_signed, uint32_t *x,
+		    sw_wide *by)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, width, is_signed);
+		*x = plain(s, swap ? t->b : t->a);
+		*by = other.lo;
+		if (sw_span_fixed(other) && other.lo >= 0 && is_number(s, *x) &&
+		    s->value[*x].range.hi <= sw_span_type(width, is_signed).hi)
+			return true;
+	}
+	return false;
+}
+
+static struct sw_span_quotient of_product(const struct sw_spans *s, const struct sw_term *t)
+{
+	bool wide = t->op == SW_OP_MULWIDE;
+	unsigned width = wide ? t->width / 2u : t->width;
+	uint32_t x;
+	sw_wide by;
+	if (width < 1 || width > 32 || !factors(s, t, width, t->flags & SW_SIGNED, &x, &by))
+		return NONE;
+	return (struct sw_span_quotient){x, by, (sw_wide)1 << (wide ? 0 : width)};
+}
+
+/* floor(x * m / 2^w) + x */
+static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t number)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		uint32_t part = plain(s, swap ? t->b : t->a), x = plain(s, swap ? t->a : t->b);
+		struct sw_span_quotient q = s->value[part].quotient;
+		if (q.over > 1 && q.of == x && is_number(s, x) && is_number(s, number))
+			return (struct sw_span_quotient){x, q.by + q.over, q.over};
+	}
+	return NONE;
+}
+
+static struct sw_span_quotient of_division(const struct sw_spans *s, const struct sw_term *t, sw_wide divisor)
+{
+	uint32_t x = plain(s, t->a);
+	struct sw_span_quotient q = s->value[x].quotient;
+	if (divisor < 1 || divisor > (sw_wide)1 << 40 || !is_number(s, x) ||
+	    sw_span_exact(s, t->a, t->width, t->flags & SW_SIGNED).lo < 0)
+		return NONE;
+	if (q.over && q.by > 1)
+		return (struct sw_span_quotient){q.of, q.by, q.over * divisor};
+	return (struct sw_span_quotient){x, 1, divisor};
+}
+
+struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number)
+{
+	const struct sw_term *t = &s->f->term[number];
+	struct sw_bounds by;
+	switch (t->op) {
+	case SW_OP_MULHI:
+	case SW_OP_MULWIDE:
+		return of_product(s, t);
+	case SW_OP_ADD:
+		return of_sum(s, t, number);
+	case SW_OP_DIV:
+		by = sw_span_exact(s, t->b, t->width, t->flags & SW_SIGNED);
+		return sw_span_fixed(by) ? of_division(s, t, by.lo) : NONE;
+	case SW_OP_SHR:
+		by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+		return sw_span_fixed(by) && by.lo < 40 && by.lo < t->width
+			       ? of_division(s, t, (sw_wide)1 << (unsigned)by.lo)
+			       : NONE;
+	default:
+		return NONE;
+	}
+}
+
+/* A term that is factor * *q, as far as `width` bits go. */
+static bool multiple(const struct sw_spans *s, uint32_t number, unsigned width, uint32_t *q, sw_wide *factor)
+{
+	const struct sw_term *t = &s->f->term[number];
+	if (t->width != width)
+		return false;
+	if (t->op == SW_OP_NEG) {
+		if (s->f->term[t->a].op == SW_OP_NEG || !multiple(s, t->a, width, q, factor))
+			return false;
+		*factor = -*factor;
+		return true;
+	}
+	if (t->op == SW_OP_SHL) {
+		struct sw_bounds by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+		*q = plain(s, t->a);
+		*factor = (sw_wide)1 << (by.hi < 32 ? (unsigned)by.hi : 32);
+		return sw_span_fixed(by) && by.hi < 32;
+	}
+	if (t->op != SW_OP_MUL)
+		return false;
+	for (int swap = 0; swap < 2; swap++) {
+		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, width, true);
+		*q = plain(s, swap ? t->b : t->a);
+		*factor = other.lo;
+		if (sw_span_fixed(other) && s->value[*q].quotient.over)
+			return true;
+	}
+	return false;
+}
+
+static sw_wide ceiling(sw_wide a, sw_wide b)
+{
+	return -sw_wide_floor(-a, b);
+}
+
+/* x - d * floor(x * by / over), for every x of the interval. */
+static bool remainder_of(struct sw_bounds x, sw_wide d, const struct sw_span_quotient *q, struct sw_bounds *out)
+{
+	sw_wide part = q->over - sw_wide_mul(d, q->by);
+	sw_wide a = sw_wide_mul(x.lo, part), b = sw_wide_mul(x.hi, part), slack = sw_wide_mul(d, q->over - 1);
+	sw_wide least = a < b ? a : b, most = sw_wide_add(a > b ? a : b, slack);
+	if (least <= -SW_INFINITE || most >= SW_INFINITE || d < 1)
+		return false;
+	*out = (struct sw_bounds){ceiling(least, q->over), sw_wide_floor(most, q->over)};
+	return true;
+}
+
+bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
+{
+	for (int swap = 0; swap < (t->op == SW_OP_ADD ? 2 : 1); swap++) {
+		uint32_t x = plain(s, swap ? t->b : t->a), q;
+		sw_wide factor;
+		if (!multiple(s, swap ? t->a : t->b, t->width, &q, &factor))
+			continue;
+		const struct sw_span_quotient *quotient = &s->value[q].quotient;
+		if (quotient->over && quotient->of == x && is_number(s, x) &&
+		    remainder_of(s->value[x].range, t->op == SW_OP_ADD ? -factor : factor, quotient, out))
+			return true;
+	}
+	return false;
+}

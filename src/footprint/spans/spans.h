@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of launch_spans.h. */
+#ifndef SW_FOOTPRINT_SPANS_SPANS_H
+#define SW_FOOTPRINT_SPANS_SPANS_H
+
+#include "footprint/launch_spans.h"
+#include "footprint/linear/linear_form.h"
+
+/* floor(x * by / over) of term x, where `over` is not 0. */
+struct sw_span_quotient {
+	uint32_t of;
+	sw_wide by, over;
+};
+
+/* What is known of a term at a launch.  The interval holds a number that is the term modulo 2^width. */
+struct sw_span_value {
+	struct sw_bounds range;
+	struct sw_span_quotient quotient;
+};
+
+struct sw_span_site {
+	uint32_t address, size, bytes;
+};
+
+struct sw_spans {
+	const struct sw_footprint *f;
+	const struct sw_geometry *g;
+	SW_VEC(uint32_t) need; /* terms that count, operands first */
+	SW_VEC(struct sw_span_site) site;
+	SW_VEC(struct sw_span) found;
+	struct sw_span_value *value; /* by term */
+	uint64_t *loops;	     /* by term: those it depends on, one bit each */
+	sw_wide *turns;		     /* by loop: iterations that are completed at most */
+	unsigned rounds;
+	bool hopeless;
+};
+
+/* The values of `width` bits. */
+struct sw_bounds sw_span_type(unsigned width, bool is_signed);
+/* A term's value as a number of `width` bits. */
+struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed);
+/* A number that it is modulo 2^width. */
+struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t term, unsigned width);
+static inline bool sw_span_fixed(struct sw_bounds x)
+{
+	return x.lo == x.hi;
+}
+
+/* intervals.c */
+struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number);
+/* quotients.c: what is the term a quotient of; over 0: of nothing. */
+struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number);
+/* x - d * floor(x / d), more tightly than by the intervals; false: it is no such thing. */
+bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
+/* loop_turns.c: true if one became fewer. */
+bool sw_span_count_turns(struct sw_spans *s);
+
+#endif

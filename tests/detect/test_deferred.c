@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random programs of kernels whose code is known, judged twice: with what each launch touches worked out at once, and
+ * only where it could meet something.  All that is found must be the same.  DEFERRED_PROGRAMS sets how many programs,
+ * DEFERRED_SEED where they begin.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "detect/both_modes.h"
+#include "detect/judge.h"
+#include "detect/kernels.h"
+
+#define BLOCK	 8192u
+#define POOL	 (DEV2 + (1u << 24))
+#define ASYNC	 (DEV2 + (1u << 25))
+#define PROGRAMS 150u
+
+static char path[64];
+static uint64_t state;
+
+static uint64_t below(uint64_t n)
+{
+	return sw_hash_u64(++state) % n;
+}
+
+/* How a program is made: so many streams, and one in so many steps of each kind. */
+struct style {
+	unsigned streams, steps;
+	unsigned waits, syncs, others, odd;
+};
+
+static struct style some_style(void)
+{
+	return (struct style){.streams = 1 + (unsigned)below(3),
+			      .steps = 20 + (unsigned)below(80),
+			      .waits = 2 + (unsigned)below(6),
+			      .syncs = 4 + (unsigned)below(20),
+			      .others = 3 + (unsigned)below(40),
+			      .odd = 10u << below(6)};
+}
+
+static uint64_t stream_of(const struct style *style)
+{
+	static const uint64_t streams[] = {S1, S2, S3};
+	return streams[below(style->streams)];
+}
+
+/* Two neighbours, a pool of many tensors, one that comes and goes; sometimes the end of one, host memory, nothing. */
+static uint64_t pointer(const struct style *style)
+{
+	static const uint64_t blocks[] = {DEV, DEV + BLOCK, DEV2, POOL, POOL};
+	if (!below(style->odd)) {
+		const uint64_t odd[] = {0,     DEV + BLOCK,  DEV + 2 * BLOCK,  PIN + below(16) * 256,
+					ASYNC, ASYNC + 1024, DEV2 + BLOCK - 64};
+		return odd[below(sizeof odd / sizeof *odd)];
+	}
+	uint64_t block = blocks[below(5)];
+	return block + (below(2) ? 0 : below(block == POOL ? 256 : 24) * 256);
+}
+
+static void launch(struct tb *tb, const struct style *style, uint64_t stream)
+{
+	uint64_t n = below(8) ? 1 + below(256) : 0, p = pointer(style), q = pointer(style);
+	uint64_t first = below(style->odd) ? below(512) : below(1u << 13);
+	const struct test_call calls[] = {FILL(p, first, n), FILL(p, first, n), COPY(p, q, n),	  COPY(p, q, n),
+					  COPY(p, q, n),     COPY(p, q, n),	SCATTER(p, q, n), MASKED(p, q, n),
+					  COUNT(p, n),	     COUNT(p, n),	SIGNAL(p, n),	  WAITS(p, q, n),
+					  FORTH(p),	     BACK(p),		CHASE(p),	  WILD(p)};
+	unsigned most = below(style->odd) ? 9 : 16;
+	test_launch(tb, &calls[below(most)], stream)->grid[0] = 1 + (uint32_t)below(2);
+}
+
+static void copy(struct tb *tb, const struct style *style, uint64_t stream)
+{
+	uint64_t p = pointer(style), q = pointer(style), host = PIN + below(16) * 1024, bytes = 4 + below(1024);
+	switch (below(6)) {
+	case 0:
+		h2d(tb, p, host, bytes, stream);
+		break;
+	case 1:
+		d2h(tb, host, p, bytes, stream);
+		break;
+	case 2:
+		d2d(tb, p, q, bytes, stream);
+		break;
+	case 3:
+		tb_set(tb, p, bytes, stream);
+		break;
+	case 4:
+		tb_copy_2d(tb, p, SW_SIDE_DEVICE, 256, host, SW_SIDE_HOST, 64, 32, 1 + below(8), stream);
+		break;
+	default:
+		tb->flags = SW_RF_SYNCHRONOUS;
+		tb_copy_sync(tb, host, SW_SIDE_HOST, p, SW_SIDE_DEVICE, bytes);
+		tb->flags = 0;
+	}
+}
+
+static void come_and_go(struct tb *tb, uint64_t stream, bool *alive)
+{
+	switch (below(4)) {
+	case 0:
+		if (alive[0])
+			tb_free_sync(tb, SW_MEM_DEVICE, DEV + BLOCK);
+		else
+			tb_alloc(tb, SW_MEM_DEVICE, DEV + BLOCK, BLOCK);
+		alive[0] = !alive[0];
+		break;
+	case 1:
+		if (alive[1])
+			tb_free_sync(tb, SW_MEM_DEVICE, DEV2);
+		else
+			tb_alloc(tb, SW_MEM_DEVICE, DEV2, BLOCK + below(2) * 4096);
+		alive[1] = !alive[1];
+		break;
+	default:
+		if (alive[2])
+			tb_free(tb, SW_MEM_ASYNC, ASYNC)->stream = stream;
+		else
+			tb_alloc(tb, SW_MEM_ASYNC, ASYNC, 4096)->stream = stream;
+		alive[2] = !alive[2];
+	}
+}
+
+static void step(struct tb *tb, const struct style *style, bool *alive)
+{
+	uint64_t stream = stream_of(style), event = below(2) ? E1 : E2;
+	tb_stack(tb, 1, 0x1000 + below(12));
+	if (!below(style->waits)) {
+		uint64_t other = stream_of(style);
+		tb_event_record(tb, event, stream);
+		if (other != stream)
+			tb_stream_wait(tb, other, event);
+	} else if (!below(style->syncs)) {
+		switch (below(4)) {
+		case 0:
+			tb_sync(tb, SW_SYNC_CONTEXT, 0);
+			break;
+		case 1:
+			tb_sync(tb, SW_SYNC_EVENT, event);
+			break;
+		case 2:
+			tb_query(tb, SW_SYNC_EVENT, event, below(2) ? 600 : 0);
+			break;
+		default:
+			tb_sync(tb, SW_SYNC_STREAM, stream);
+		}
+	} else if (!below(style->odd)) {
+		come_and_go(tb, stream, alive);
+	} else if (!below(style->others)) {
+		copy(tb, style, stream);
+	} else {
+		launch(tb, style, stream);
+	}
+}
+
+static void program(uint64_t seed)
+{
+	bool alive[3] = {true, true, false};
+	struct tb *tb = tb_new(path, NULL);
+	state = seed << 32;
+	struct style style = some_style();
+	tb_alloc(tb, SW_MEM_DEVICE, DEV, BLOCK);
+	tb_alloc(tb, SW_MEM_DEVICE, DEV + BLOCK, BLOCK);
+	tb_alloc(tb, SW_MEM_DEVICE, DEV2, BLOCK);
+	tb_alloc(tb, SW_MEM_DEVICE, POOL, 1 << 20);
+	tb_alloc(tb, SW_MEM_PINNED, PIN, 1 << 16);
+	tb_stream_create(tb, S1, NONBLOCKING);
+	tb_stream_create(tb, S2, NONBLOCKING);
+	tb_stream_create(tb, S3, (uint32_t)below(2));
+	tb_event_create(tb, E1);
+	tb_event_create(tb, E2);
+	with_code(tb);
+	for (unsigned i = 0; i < style.steps; i++)
+		step(tb, &style, alive);
+	tb_close(tb, true);
+}
+
+static struct sw_judgement *judge(bool all)
+{
+	struct sw_judge_options options = {.keep_possible = true, .evaluate_all = all, .threads = 1};
+	struct sw_reader *reader;
+	struct sw_judgement *j;
+	struct sw_error error = {0};
+	ck_assert_msg(!sw_reader_open(path, &reader, &error), "%s", error.text);
+	ck_assert_msg(!sw_judge(reader, &options, &j, &error), "%s", error.text);
+	sw_reader_close(reader);
+	return j;
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *value = getenv(name);
+	return value ? strtoull(value, NULL, 10) : otherwise;
+}
+
+START_TEST(what_is_found_is_the_same)
+{
+	uint64_t launches = 0, at_once = 0, late = 0, hazards = 0, advice = 0, wrong = 0;
+	uint64_t first = number("DEFERRED_SEED", 1), programs = number("DEFERRED_PROGRAMS", PROGRAMS);
+	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());
+	for (uint64_t seed = first; seed < first + programs && wrong < 5; seed++) {
+		char what[32];
+		snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
+		program(seed);
+		struct sw_judgement *a = judge(true), *b = judge(false);
+		wrong += !same_judgements(a, b, what);
+		launches += a->coverage.launches;
+		at_once += a->coverage.launches_evaluated;
+		late += b->coverage.launches_evaluated;
+		hazards += a->errors > 0;
+		advice += count_of(a, SW_FINDING_OVER_WIDE_SYNC) + count_of(a, SW_FINDING_REDUNDANT_SYNC);
+		sw_judgement_free(a);
+		sw_judgement_free(b);
+	}
+	unlink(path);
+	printf("%llu programs, %llu with errors, %llu advices; of %llu launches %llu and %llu worked out\n",
+	       (unsigned long long)programs, (unsigned long long)hazards, (unsigned long long)advice,
+	       (unsigned long long)launches, (unsigned long long)at_once, (unsigned long long)late);
+	fflush(stdout);
+	ck_assert_uint_eq(wrong, 0);
+	ck_assert_uint_eq(at_once, launches);
+	ck_assert_uint_lt(late, launches - launches / 8);
+	ck_assert_uint_gt(hazards, programs / 10);
+	ck_assert_uint_gt(advice, programs / 10);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_set_timeout(tc, 0);
+	tcase_add_test(tc, what_is_found_is_the_same);
+}
+
+int main(void)
+{
+	return run_cases("deferred", add);
+}
