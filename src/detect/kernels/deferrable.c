@@ -128,7 +128,7 @@ static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw
 	enum sw_memory memory = block->memory;
 	if (memory != SW_MEM_DEVICE && memory != SW_MEM_ASYNC && memory != SW_MEM_IPC && memory != SW_MEM_MAPPED)
 		return false;
-	if (block->within || block->blocks)
+	if (block->within || block->blocks || block->mapping || block->pieces)
 		return false;
 	return block->born_passed || sw_hb_ordered(m->hb, block->born.point, point.lane) > SW_ORDER_OBSERVED;
 }
