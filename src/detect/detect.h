@@ -144,8 +144,9 @@ struct sw_access {
 	enum sw_role role;
 	uint8_t kind; /* record kind */
 	uint16_t api;
-	uint16_t flags; /* SW_RF_* of the record: RUNTIME tells which API the user called */
-	uint32_t nvtx;	/* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
+	uint16_t flags;	  /* SW_RF_* of the record: RUNTIME tells which API the user called */
+	uint32_t forward; /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
+	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */

@@ -44,6 +44,7 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 		.api = r->rec->api,
 		.flags = r->rec->flags,
 		.nvtx = sw_nvtx_of(m, r->thread),
+		.forward = sw_nvtx_forward(m, r),
 		.seq = r->seq,
 		.t_ns = r->t_ns,
 		.dur_ns = r->dur_ns,

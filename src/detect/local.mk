@@ -14,7 +14,7 @@ libswdetect_a_SOURCES = \
 	src/detect/model/contexts.h src/detect/model/duration_histogram.c src/detect/model/duration_histogram.h \
 	src/detect/model/events.c src/detect/model/events.h src/detect/model/handlers.h src/detect/model/lanes.c \
 	src/detect/model/lanes.h src/detect/model/lanes_state.h src/detect/model/model.c \
-	src/detect/model/model.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
+	src/detect/model/forward.c src/detect/model/forward.h src/detect/model/model.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
 	src/detect/waits/device_times.c src/detect/waits/device_times.h src/detect/waits/device_times_clock.c \
 	src/detect/waits/device_times_join.c src/detect/waits/gains.c src/detect/waits/legacy_stream.c \
 	src/detect/waits/legacy_stream.h src/detect/waits/polls.c src/detect/waits/polls.h \

@@ -56,6 +56,75 @@ START_TEST(nested)
 }
 END_TEST
 
+/* As PyTorch names them: the call in AddBackward0 belongs to the last one in a range with the same number. */
+static struct tb *forward_pass(void)
+{
+	struct tb *tb = race_begun();
+	tb_python_code(tb, 1, "/src/train.py", "forward");
+	tb_stack(tb, 0);
+	push(tb, 0, "aten::randn, seq = 12, op_id = 1");
+	tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 20}, 1);
+	h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
+	pop(tb, 0);
+	push(tb, 0, "aten::add, seq = 12, op_id = 2");
+	tb_stack(tb, 0);
+	tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 22}, 1);
+	h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
+	pop(tb, 0);
+	push(tb, 0, "aten::mul, seq = 13, op_id = 3");
+	tb_stack(tb, 0);
+	tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 23}, 1);
+	h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
+	pop(tb, 0);
+	tb_thread(tb, 2);
+	return tb;
+}
+
+/* Which of the stacks, counted from 1, is the forward call of the race's later side; 0 none. */
+static uint32_t forward_call(struct tb *tb)
+{
+	d2d(tb, DEV2, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	const uint32_t stack = only(j, 101)->access[1].forward;
+	ck_assert_uint_eq(only(j, 101)->access[0].forward, 0);
+	sw_judgement_free(j);
+	return stack;
+}
+
+START_TEST(backward_passes_belong_to_a_forward_call)
+{
+	struct tb *tb = forward_pass();
+	push(tb, 0, "autograd::engine::evaluate_function: AddBackward0");
+	push(tb, 0, "AddBackward0, seq = 12, op_id = 9");
+	push(tb, 0, "aten::sum, seq = 77"); /* with create_graph=True operators count there as well */
+	ck_assert_uint_eq(forward_call(tb), 2);
+}
+END_TEST
+
+START_TEST(numbers_that_say_nothing_are_no_forward_call)
+{
+	struct tb *tb = forward_pass();
+	push(tb, 0, "AddBackward0, seq = 14"); /* nothing was launched in the forward pass */
+	ck_assert_uint_eq(forward_call(tb), 0);
+	tb = forward_pass();
+	push(tb, 0, "aten::add, seq = 12"); /* no backward pass */
+	ck_assert_uint_eq(forward_call(tb), 0);
+	tb = forward_pass();
+	push(tb, 0, "AddBackward0, seq = -1");
+	ck_assert_uint_eq(forward_call(tb), 0);
+	tb = forward_pass();
+	tb_thread(tb, 3); /* a second thread with a forward pass has numbers of its own */
+	tb_python_code(tb, 1, "/src/train.py", "other");
+	push(tb, 0, "aten::add, seq = 12");
+	tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 40}, 1);
+	h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
+	pop(tb, 0);
+	tb_thread(tb, 2);
+	push(tb, 0, "AddBackward0, seq = 12");
+	ck_assert_uint_eq(forward_call(tb), 0);
+}
+END_TEST
+
 START_TEST(popped)
 {
 	struct tb *tb = race_begun();
@@ -176,6 +245,8 @@ static void add(TCase *tc)
 {
 	tcase_add_test(tc, nested);
 	tcase_add_test(tc, popped);
+	tcase_add_test(tc, backward_passes_belong_to_a_forward_call);
+	tcase_add_test(tc, numbers_that_say_nothing_are_no_forward_call);
 	tcase_add_test(tc, domains_cross);
 	tcase_add_test(tc, other_threads);
 	tcase_add_loop_test(tc, started, 0, 2);

@@ -100,6 +100,19 @@ START_TEST(backward_passes_lead_to_the_line_that_waits_for_them)
 }
 END_TEST
 
+START_TEST(the_line_of_the_forward_pass_leads_where_it_is_known)
+{
+	struct sw_access access = {.stack = FAKE_AT_PY_WAITING, .forward = FAKE_AT_PY_FILL};
+	ck_assert_str_eq(sw_place_brief(&names, sw_place_of(&names, &access, NULL)), "train.py:17");
+	access.stack = FAKE_AT_AUTOGRAD;
+	ck_assert_str_eq(sw_place_brief(&names, sw_place_of(&names, &access, NULL)), "train.py:17");
+	/* A hook of the user's own says more. */
+	access.stack = FAKE_AT_PY_COPY;
+	ck_assert_str_eq(sw_place_brief(&names, sw_place_of(&names, &access, NULL)), "train.py:20");
+	ck_assert_ptr_null(sw_place_forward(&names, &access));
+}
+END_TEST
+
 /* Traces without Python lines look as they always did. */
 START_TEST(without_python_lines_nothing_changes)
 {
@@ -120,6 +133,7 @@ int main(void)
 	tcase_add_test(tc, one_line_is_one_place);
 	tcase_add_test(tc, threads_of_backward_passes_are_named);
 	tcase_add_test(tc, backward_passes_lead_to_the_line_that_waits_for_them);
+	tcase_add_test(tc, the_line_of_the_forward_pass_leads_where_it_is_known);
 	tcase_add_test(tc, without_python_lines_nothing_changes);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "detect/model/forward.h"
 #include "detect/model/model.h"
 
 /* Ranges open on one thread: a program that pushes and never pops must not fill the memory. */
@@ -17,6 +18,7 @@ struct open_range {
 	char *name, *domain_name; /* its own */
 	uint64_t domain, id, t_ns;
 	uint32_t nvtx; /* index in judgement.nvtx + 1 */
+	struct sw_forward_name forward;
 };
 
 struct sw_nvtx_stack {
@@ -28,7 +30,8 @@ struct sw_nvtx_stack {
 struct sw_nvtx_state {
 	struct sw_map threads; /* thread, or the kernel's id of one that has made no call -> struct sw_nvtx_stack */
 	struct sw_map started; /* id -> struct sw_nvtx_stack */
-	struct sw_map alike;   /* name, domain and range around -> index in judgement.nvtx + 1 */
+	struct sw_forward forward;
+	struct sw_map alike; /* name, domain and range around -> index in judgement.nvtx + 1 */
 };
 
 struct sw_nvtx_state *sw_nvtx_new(void)
@@ -80,6 +83,17 @@ uint32_t sw_nvtx_of(struct sw_model *m, uint32_t thread)
 	return stack && stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0;
 }
 
+/* In a backward pass ranges of single operators lie within the one that counts. */
+uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
+{
+	const struct sw_nvtx_stack *stack = m->nvtx->threads.n ? stack_of(m, r->thread, false) : NULL;
+	struct sw_forward_name innermost = {0};
+	for (size_t i = stack ? stack->open.n : 0; i-- > 0 && !innermost.backward;)
+		if (stack->open.at[i].forward.sequence && (!innermost.sequence || stack->open.at[i].forward.backward))
+			innermost = stack->open.at[i].forward;
+	return innermost.sequence ? sw_forward_take(m, &m->nvtx->forward, innermost, r) : 0;
+}
+
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t describe(struct sw_model *m, const struct open_range *range, uint32_t within)
@@ -112,6 +126,7 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 	struct open_range open = {.domain = range->domain, .id = range->id, .t_ns = r->t_ns};
 	open.name = sw_strndup(text, range->name_bytes);
 	open.domain_name = sw_strndup(text + range->name_bytes, range->domain_bytes);
+	open.forward = sw_forward_name(open.name);
 	open.nvtx = describe(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
 	*sw_vec_push(&stack->open) = open;
 	if (range->op == SW_RANGE_START)
@@ -212,5 +227,6 @@ void sw_nvtx_free(struct sw_nvtx_state *nvtx)
 	sw_map_free(&nvtx->threads);
 	sw_map_free(&nvtx->started);
 	sw_map_free(&nvtx->alike);
+	free(nvtx->forward.call);
 	free(nvtx);
 }

@@ -14,6 +14,8 @@ struct sw_nvtx_state;
 void sw_nvtx_take(struct sw_model *m, const struct sw_record *r);
 /* The innermost range that the thread is in: index in judgement.nvtx + 1, 0 none. */
 uint32_t sw_nvtx_of(struct sw_model *m, uint32_t thread);
+/* The stack of the forward call whose backward pass this call is part of; 0 unknown. */
+uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r);
 /* Tells of those that have not ended. */
 void sw_nvtx_finish(struct sw_model *m);
 struct sw_nvtx_state *sw_nvtx_new(void);

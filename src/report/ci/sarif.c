@@ -180,7 +180,7 @@ static void put_frames(struct sw_ci *ci, struct sw_report *report, const struct 
 		sw_json_open(json, "location", '{');
 		put_location(ci, report, view.at[i].frame, NULL);
 		sw_json_close(json, '}');
-		if (view.at[i].frame->module)
+		if (view.at[i].frame->module[0])
 			sw_json_text(json, "module", view.at[i].frame->module);
 		sw_json_close(json, '}');
 	}

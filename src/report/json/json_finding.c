@@ -151,6 +151,8 @@ static void put_access(struct sw_json *json, struct sw_report *report, const cha
 	put_ground(json, access->evidence_detail);
 	put_nvtx(json, report->judgement, access->nvtx);
 	sw_report_json_stack(json, &report->names, "stack", access->stack, access->function);
+	if (access->forward)
+		sw_report_json_stack(json, &report->names, "forward", access->forward, 0);
 	sw_json_close(json, '}');
 }
 

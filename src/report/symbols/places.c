@@ -57,9 +57,21 @@ static bool beats(const struct sw_frame *best, const struct sw_frame *shared)
 	return a >= b || (a >= OWN && b >= OWN);
 }
 
+const struct sw_frame *sw_place_forward(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_trace_stack *own = access->forward ? sw_reader_stack(names->reader, access->stack) : NULL;
+	if (!access->forward || (own && own->python_depth && !own->python_waiting))
+		return NULL;
+	const struct sw_frame *site = sw_stack_site(names, access->forward, 0);
+	return site && site->role == SW_FRAME_PYTHON ? site : NULL;
+}
+
 const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_access *access,
 				   const struct sw_access *other)
 {
+	const struct sw_frame *forward = sw_place_forward(names, access);
+	if (forward)
+		return forward;
 	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function), against = {0};
 	const struct sw_frame *best = NULL, *shared = NULL;
 	if (other && other->stack != access->stack)

@@ -13,6 +13,10 @@
 const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_access *access,
 				   const struct sw_access *other);
 
+/* The line of the forward pass that a call in PyTorch's backward pass belongs to; NULL: it is not known, or the call
+   comes from Python code of its own.  sw_place_of() is that line then. */
+const struct sw_frame *sw_place_forward(struct sw_names *names, const struct sw_access *access);
+
 /* "demo.cu:28", "scale (libfoo.so)", "" for NULL. */
 const char *sw_place_brief(struct sw_names *names, const struct sw_frame *frame);
 /* "/src/demo.cu:28", "(libfoo.so+0x1234)". */

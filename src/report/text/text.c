@@ -117,6 +117,11 @@ void sw_text_access(struct sw_text *t, const struct sw_access *access, const cha
 		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_evidence_source(t->names, access));
 	}
 	put_nvtx(t, access->nvtx);
+	const struct sw_frame *forward = sw_place_forward(t->names, access);
+	if (forward)
+		sw_out_paragraph(&t->out, 4, "", 0,
+				 sw_names_format(t->names, "backward pass of %s in %s",
+						 sw_place_full(t->names, forward), forward->base));
 	sw_text_stack(t, access->stack, access->function);
 	putc('\n', t->out.file);
 }
