@@ -180,13 +180,16 @@ struct sw_cost_parts {
 	uint64_t lock_ns;     /* waiting for another thread's call */
 };
 
+/* Percentiles of fewer calls say nothing. */
+#define SW_LEAST_FOR_PERCENTILES 100u
+
 /* What a wait cost. */
 struct sw_cost {
-	uint64_t calls, waited_calls;	    /* calls in all; those that took longer than the call itself needs */
-	uint64_t total_ns, worst_ns;	    /* host time in the calls */
-	uint64_t p50_ns, p99_ns;	    /* of one call, each at most a sixteenth off */
-	uint32_t share_ppm;		    /* of the run: millionths of its span */
-	struct sw_cost_parts parts;	    /* of total_ns */
+	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
+	uint64_t total_ns, worst_ns;  /* host time in the calls */
+	uint64_t p50_ns, p99_ns;      /* of one call, each at most a sixteenth off; p99 of few calls: the longest */
+	uint32_t share_ppm;	      /* of the run: millionths of its span */
+	struct sw_cost_parts parts;   /* of total_ns */
 	uint64_t core_low_ns, core_high_ns; /* SW403: a processor's time spent on asking; else 0 */
 	uint64_t transfer_ns;		    /* of it: estimated to be the calls' own work */
 	uint64_t win_low_ns, win_high_ns;   /* what the run would gain from the fix, when `replayed` */

@@ -5,14 +5,67 @@
 
 #include "report/groups.h"
 #include "report/symbols/places.h"
+#include "report/symbols/stack.h"
+
+/* Which of its calls must change, of findings that are no hazards: the wait that comes too early, the record that comes
+   too early, the call on the legacy stream; of the others the last. */
+static uint32_t call_to_change(const struct sw_finding *finding)
+{
+	switch (finding->id) {
+	case SW_FINDING_EVENT_OVERWRITTEN:
+		return finding->accesses > 1;
+	case SW_FINDING_WAIT_UNRECORDED:
+	case SW_FINDING_WAIT_COVERS_NOTHING:
+	case SW_FINDING_CAPTURE_ISOLATION:
+	case SW_FINDING_LEGACY_SERIALISATION:
+		return 0;
+	default:
+		return finding->accesses ? finding->accesses - 1 : 0;
+	}
+}
+
+static bool has_frame(const struct sw_stack_view *view, uint64_t ip)
+{
+	for (size_t i = 0; i < view->n; i++)
+		if (view->at[i].frame->ip == ip)
+			return true;
+	return false;
+}
+
+/* Without any name: the innermost of the program's own frames that the other side does not have, else of all. */
+static const struct sw_frame *nameless_site(struct sw_names *names, const struct sw_access *access,
+					    const struct sw_access *other)
+{
+	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function), against = {0};
+	const struct sw_frame *best = NULL;
+	int most = 0;
+	if (other && other->stack != access->stack)
+		against = sw_stack_view(names, other->stack, other->function);
+	for (size_t i = 0; i < view.n; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		int rank = !frame->module[0]		    ? 0
+			   : !sw_stack_is_own(names, frame) ? 1
+			   : has_frame(&against, frame->ip) ? 2
+							    : 3;
+		if (rank > most)
+			best = frame;
+		most = rank > most ? rank : most;
+	}
+	return best;
+}
 
 const struct sw_frame *sw_report_site(struct sw_report *report, const struct sw_finding *finding)
 {
 	const bool hazard = sw_is_hazard(finding);
+	const uint32_t first = hazard ? 1 : call_to_change(finding);
 	const struct sw_frame *site = NULL;
+	if (!finding->accesses)
+		return NULL;
+	site = sw_place_of(&report->names, &finding->access[first], hazard ? &finding->access[0] : NULL);
 	for (uint32_t i = hazard ? 2 : finding->accesses; i-- > 0 && !site;)
 		site = sw_place_of(&report->names, &finding->access[i], hazard ? &finding->access[!i] : NULL);
-	return site;
+	return site ? site
+		    : nameless_site(&report->names, &finding->access[first], hazard ? &finding->access[0] : NULL);
 }
 
 const char *sw_report_count(struct sw_report *report, const struct sw_finding *finding)

@@ -49,6 +49,41 @@ static void tell(struct sw_report *report, const struct sw_finding *finding, con
 	*sw_vec_push(&report->shown) = shown;
 }
 
+/* ---- findings that look alike ------------------------------------------------------------------------------------ */
+
+static int by_likeness(const void *x, const void *y, void *arg)
+{
+	struct sw_report *report = arg;
+	const struct sw_shown_finding *a = &report->shown.at[*(const size_t *)x],
+				      *b = &report->shown.at[*(const size_t *)y];
+	if (a->fingerprint != b->fingerprint)
+		return a->fingerprint < b->fingerprint ? -1 : 1;
+	/* What only --all shows comes last, so that it changes no number. */
+	bool less = a->suppressed || a->finding->hidden, other = b->suppressed || b->finding->hidden;
+	if (less != other)
+		return less ? 1 : -1;
+	int order = sw_fingerprint_order(&report->names, a->finding, b->finding);
+	return order ? order : *(const size_t *)x < *(const size_t *)y ? -1 : 1;
+}
+
+static void tell_apart(struct sw_report *report)
+{
+	size_t n = report->shown.n, first = 0, *index = sw_alloc((n + 1) * sizeof *index);
+	for (size_t i = 0; i < n; i++)
+		index[i] = i;
+	if (n)
+		qsort_r(index, n, sizeof *index, by_likeness, report);
+	for (size_t i = 1; i < n; i++) {
+		struct sw_shown_finding *shown = &report->shown.at[index[i]];
+		/* That of the first is its own. */
+		if (shown->fingerprint != report->shown.at[index[first]].fingerprint)
+			first = i;
+		else
+			shown->fingerprint = sw_fingerprint_of_twin(shown->fingerprint, i - first);
+	}
+	free(index);
+}
+
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
 				const struct sw_report_options *options)
 {
@@ -61,6 +96,7 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	for (size_t i = 0; i < judgement->findings.n; i++)
 		tell(report, &judgement->findings.at[i], options);
 	report->names.home = NULL;
+	tell_apart(report);
 	sw_report_group(report);
 	return report;
 }

@@ -285,8 +285,16 @@ END_TEST
 static const struct {
 	uint16_t status;
 	bool found;
-} refusals[] = {{900, true}, {902, true}, {903, true},	{904, true}, {905, true},
-		{906, true}, {907, true}, {901, false}, {1, false}};
+	enum sw_fix fix;
+} refusals[] = {{900, true, SW_FIX_OUTSIDE_CAPTURE},
+		{902, true, SW_FIX_ONE_CAPTURE},
+		{903, true, SW_FIX_END_WHERE_BEGUN},
+		{904, true, SW_FIX_JOIN},
+		{905, true, SW_FIX_RECORD_IN_CAPTURE},
+		{906, true, SW_FIX_NONBLOCKING},
+		{907, true, SW_FIX_RECORD_OUTSIDE},
+		{901, false, SW_FIX_NONE},
+		{1, false, SW_FIX_NONE}};
 
 START_TEST(refused)
 {
@@ -306,6 +314,7 @@ START_TEST(refused)
 		ck_assert_int_eq(f->severity, SW_WARNING);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
 		ck_assert_uint_eq(f->refused, refusals[_i].status);
+		ck_assert_int_eq(f->fix, refusals[_i].fix);
 		/* An unjoined stream is named with what came last on it. */
 		ck_assert_uint_eq(f->accesses, f->refused == 904 ? 2 : 1);
 	}

@@ -20,6 +20,8 @@ static void sync_copy(struct tb *tb, uint64_t dst, enum sw_side ds, uint64_t src
 START_TEST(events_that_miss)
 {
 	static const int ids[] = {201, 202, 202, 203};
+	static const enum sw_fix fixes[] = {SW_FIX_RECORD_HERE, SW_FIX_MOVE_RECORD, SW_FIX_RECORD_STREAM,
+					    SW_FIX_OWN_EVENT};
 	struct tb *tb = two_streams();
 	uint64_t seq = 0;
 	tb_stream_create(tb, S3, NONBLOCKING);
@@ -54,7 +56,8 @@ START_TEST(events_that_miss)
 				f = &j->findings.at[i];
 		ck_assert_ptr_nonnull(f);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
-		ck_assert_int_eq(hazard->fix, _i ? SW_FIX_MOVE_RECORD : SW_FIX_RECORD_FIRST);
+		ck_assert_int_eq(hazard->fix, fixes[_i]);
+		ck_assert_int_eq(f->fix, fixes[_i]);
 		ck_assert_uint_eq(hazard->fix_seq, seq);
 		ck_assert_uint_eq(f->fix_seq, seq);
 	}

@@ -24,6 +24,14 @@ static bool is_host(enum sw_memory memory)
 	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
 }
 
+/* cudaMallocAsync and pools give device memory only. */
+static enum sw_fix reuse(enum sw_memory memory)
+{
+	if (is_host(memory))
+		return SW_FIX_REUSE_PINNED;
+	return memory == SW_MEM_DEVICE ? SW_FIX_REUSE : SW_FIX_REUSE_ONLY;
+}
+
 /* ---- allocation -------------------------------------------------------------------------------------------------- */
 
 static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
@@ -40,7 +48,7 @@ static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_
 		sw_hb_wait_drop(m->hb, token);
 	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_ALLOC;
 	w->basis = SW_BASIS_MAY;
-	w->fix = SW_FIX_REUSE;
+	w->fix = reuse(a->memory);
 	w->own_ns = sw_wait_own(host ? SW_OWN_PIN : SW_OWN_ALLOC, a->bytes);
 	w->pinned = host ? a->bytes : 0;
 }
@@ -203,7 +211,7 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	bool host = is_host(block->memory);
 	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_FREE;
 	w->basis = SW_BASIS_MAY;
-	w->fix = SW_FIX_REUSE;
+	w->fix = reuse(block->memory);
 	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
 	w->pinned = host ? block->bytes : 0;
 	w->maker = block->born;

@@ -76,6 +76,11 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 	event->work = now.context_wide ? UINT64_MAX : sw_model_lane_state(m, now.record.lane)->work;
 	event->last = now.context_wide ? (struct sw_access){0} : sw_model_lane_state(m, now.record.lane)->last;
 	event->capture = 0;
+	if (!now.context_wide) {
+		struct sw_lane_state *lane = sw_model_lane_state(m, now.record.lane);
+		lane->recorded = *what;
+		lane->recorded_event = handle;
+	}
 	if (unwaited && event->ordering)
 		sw_event_wait_replaced(m, event);
 }

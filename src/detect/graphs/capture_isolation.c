@@ -13,14 +13,17 @@
 #define SW_UNJOINED 904
 
 /* CUDA driver API, CUresult, cudaStreamCapture errors: what each status says for certain. */
-static const uint16_t statuses[] = {
-	900 /* UNSUPPORTED: not permitted while the stream captures */,
-	902 /* MERGE: two captures would become one */,
-	903 /* UNMATCHED: ended on another stream than it began on */,
-	SW_UNJOINED /* a stream that joined it was not joined back */,
-	905 /* ISOLATION: captured work would depend on work outside */,
-	906 /* IMPLICIT: the legacy stream would wait for it */,
-	907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */,
+static const struct {
+	uint16_t status;
+	enum sw_fix fix;
+} refusals[] = {
+	{900 /* UNSUPPORTED: not permitted while the stream captures */, SW_FIX_OUTSIDE_CAPTURE},
+	{902 /* MERGE: two captures would become one */, SW_FIX_ONE_CAPTURE},
+	{903 /* UNMATCHED: ended on another stream than it began on */, SW_FIX_END_WHERE_BEGUN},
+	{SW_UNJOINED /* a stream that joined it was not joined back */, SW_FIX_JOIN_ALL},
+	{905 /* ISOLATION: captured work would depend on work outside */, SW_FIX_RECORD_IN_CAPTURE},
+	{906 /* IMPLICIT: the legacy stream would wait for it */, SW_FIX_NONBLOCKING},
+	{907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */, SW_FIX_RECORD_OUTSIDE},
 };
 
 static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen)
@@ -31,14 +34,16 @@ static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct s
 	const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
 	seen->access[0].stream = books->stream;
 	const struct sw_access *last = sw_origin_last(m, sw_capture_other_stream(m, books));
-	if (last)
-		seen->access[seen->accesses++] = *last;
+	if (!last)
+		return;
+	seen->access[seen->accesses++] = *last;
+	seen->fix = SW_FIX_JOIN;
 }
 
 void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call)
 {
-	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-		if (statuses[i] != r->rec->status)
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		if (refusals[i].status != r->rec->status)
 			continue;
 		struct sw_finding seen = {
 			.id = SW_FINDING_CAPTURE_ISOLATION,
@@ -47,6 +52,7 @@ void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const st
 			.basis = SW_BASIS_DOCUMENTED,
 			.accesses = 1,
 			.access[0] = *call,
+			.fix = refusals[i].fix,
 			.refused = r->rec->status,
 		};
 		if (r->rec->kind == SW_REC_CAPTURE && r->rec->status == SW_UNJOINED)

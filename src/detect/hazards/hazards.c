@@ -155,7 +155,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		.id = hazard_id(earlier, later),
 		.accesses = 2,
 		.access = {earlier->access, later->access},
-		.fix = later->host || later->range.role == SW_FREE ? SW_FIX_HOST_SYNC : SW_FIX_EVENT,
+		.fix = later->host ? SW_FIX_HOST_SYNC : SW_FIX_EVENT,
 		.fix_stream = earlier->access.stream,
 		.fix_seq = earlier->access.seq,
 		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),
@@ -184,6 +184,9 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 		.confidence = verdict.confidence,
 		.accesses = 2,
 		.access = {freed->gone, later->access},
+		.fix = freed->memory == SW_MEM_ASYNC && freed->gone.stream ? SW_FIX_FREE_LATER_ASYNC
+									   : SW_FIX_FREE_LATER,
+		.fix_seq = freed->gone.seq,
 	};
 	emit(m, &seen, freed);
 }

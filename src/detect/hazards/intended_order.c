@@ -142,7 +142,9 @@ void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *eve
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 2,
-				  .access = {event->replaced, event->record}};
+				  .access = {event->replaced, event->record},
+				  .fix = SW_FIX_OWN_EVENT,
+				  .fix_seq = event->record.seq};
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
@@ -183,16 +185,30 @@ static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, co
 	return best;
 }
 
+/* The program records another event after the work, in time: the wrong slot of a ring was waited for. */
+static void wait_for_other(struct sw_model *m, struct sw_finding *seen, const struct sw_event_wait *tie,
+			   const struct sw_access *earlier, enum miss miss)
+{
+	const struct sw_lane_state *lane = sw_model_lane_state(m, earlier->point.lane);
+	const struct sw_access *record = &lane->recorded;
+	if (miss == REPLACED || record->point.lane != earlier->point.lane || record->seq <= earlier->seq ||
+	    record->seq >= tie->wait.seq || sw_event_of(m, lane->recorded_event)->record.seq != record->seq)
+		return;
+	seen->fix = SW_FIX_WAIT_OTHER;
+	seen->fix_stream = record->stream;
+	seen->fix_seq = record->seq;
+}
+
 void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
 {
 	static const struct {
 		int id;
 		enum sw_fix fix;
 	} told[] = {
-		[NEVER] = {SW_FINDING_WAIT_UNRECORDED, SW_FIX_RECORD_FIRST},
-		[REPLACED] = {SW_FINDING_EVENT_OVERWRITTEN, SW_FIX_MOVE_RECORD},
+		[NEVER] = {SW_FINDING_WAIT_UNRECORDED, SW_FIX_RECORD_HERE},
+		[REPLACED] = {SW_FINDING_EVENT_OVERWRITTEN, SW_FIX_OWN_EVENT},
 		[TOO_EARLY] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
-		[WRONG_STREAM] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
+		[WRONG_STREAM] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_RECORD_STREAM},
 	};
 	const struct sw_access *earlier = &hazard->access[0], *later = &hazard->access[1];
 	const struct sw_lane_state *lane = sw_model_lane_state(m, later->point.lane);
@@ -220,7 +236,9 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 		seen.access[2] = *earlier;
 		seen.fix_seq = tie->record.seq;
 	}
+	wait_for_other(m, &seen, tie, earlier, miss);
 	never_mind(m, tie);
+	hazard->fix_stream = seen.fix_stream;
 	hazard->fix = seen.fix;
 	hazard->fix_seq = seen.fix_seq;
 	bool told_now;

@@ -154,7 +154,8 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 {
 	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
 	cost->p50_ns = quantile(spread, 50, cost->worst_ns);
-	cost->p99_ns = quantile(spread, 99, cost->worst_ns);
+	/* Of fewer calls the longest is the 99th percentile. */
+	cost->p99_ns = cost->calls < SW_LEAST_FOR_PERCENTILES ? cost->worst_ns : quantile(spread, 99, cost->worst_ns);
 	/* Several threads can wait at once. */
 	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
 }
@@ -165,6 +166,9 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	const struct sw_finding_info *info = sw_finding_info(f->id);
 	enum sw_finding_severity by = info ? info->severity : SW_SEVERITY_AS_FOUND;
 	f->hidden = f->confidence == SW_POSSIBLE;
+	/* Where nothing is advised nothing is recoverable; and a poll costs a core, not time. */
+	if (!f->fix || f->id == SW_FINDING_BUSY_POLL)
+		f->cost.win_high_ns = 0;
 	if (by == SW_SEVERITY_AS_FOUND)
 		return;
 	uint64_t ns = by == SW_SEVERITY_BY_WAIT ? waited : f->cost.total_ns;

@@ -23,6 +23,8 @@ struct sw_lane_state {
 	uint64_t unknown;		   /* last step whose accesses are not known */
 	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0 none */
 	uint64_t signal;		   /* last step that may tell the host something through memory */
+	struct sw_access recorded;	   /* the last record of an event on it, seq 0 none */
+	uint64_t recorded_event;	   /* handle */
 	struct sw_event_wait *event_waits; /* waits made on this lane, a ring; NULL none yet */
 	uint32_t event_waits_made;
 	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */

@@ -44,6 +44,7 @@ static void tell(struct sw_model *m, const struct poll *poll, const struct sw_ac
 				  .basis = SW_BASIS_MEASURED,
 				  .accesses = 1,
 				  .access[0] = *what,
+				  .fix = SW_FIX_SLEEP,
 				  .polls = poll->calls};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 	if (!f)

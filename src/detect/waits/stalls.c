@@ -80,7 +80,7 @@ static void tell_lock(struct sw_model *m, const struct sw_access *stalled, const
 		.basis = SW_BASIS_MEASURED,
 		.accesses = 2,
 		.access = {*stalled, *holder},
-		.fix = holder->kind == SW_REC_ALLOC || holder->kind == SW_REC_FREE ? SW_FIX_REUSE : SW_FIX_LATER,
+		.fix = SW_FIX_BEFORE_THREADS,
 	};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 	if (f)

@@ -18,6 +18,7 @@ static void put_place(struct sw_json *json, const char *key, const struct sw_fra
 	sw_json_number(json, "line", frame->line > 0 ? (uint64_t)frame->line : 0);
 	sw_json_text(json, "function", frame->function);
 	sw_json_text(json, "module", frame->module);
+	sw_json_number(json, "offset", frame->offset);
 	sw_json_close(json, '}');
 }
 

@@ -42,3 +42,33 @@ uint64_t sw_fingerprint(struct sw_names *names, const struct sw_finding *finding
 	}
 	return hash;
 }
+
+/* All frames, also those that are not shown. */
+static int stack_order(struct sw_names *names, uint32_t a, uint32_t b)
+{
+	const struct sw_symbol_frames *x = sw_symbols_stack(names->symbols, a),
+				      *y = sw_symbols_stack(names->symbols, b);
+	for (size_t i = 0; i < x->n && i < y->n; i++) {
+		int module = strcmp(x->at[i].module, y->at[i].module);
+		if (module)
+			return module;
+		if (x->at[i].offset != y->at[i].offset)
+			return x->at[i].offset < y->at[i].offset ? -1 : 1;
+		if (x->at[i].line != y->at[i].line)
+			return x->at[i].line < y->at[i].line ? -1 : 1;
+	}
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+int sw_fingerprint_order(struct sw_names *names, const struct sw_finding *a, const struct sw_finding *b)
+{
+	int order = 0;
+	for (uint32_t i = 0; i < a->accesses && i < b->accesses && !order; i++)
+		order = stack_order(names, a->access[i].stack, b->access[i].stack);
+	return order;
+}
+
+uint64_t sw_fingerprint_of_twin(uint64_t fingerprint, uint64_t number)
+{
+	return number ? add_number(fingerprint, number) : fingerprint;
+}

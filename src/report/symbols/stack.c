@@ -28,6 +28,8 @@ static bool hidden(const struct sw_frame *frame, const char *kernel, bool python
 	return false;
 }
 
+#define OWN_NAMELESS 8u /* lines of the program's own frames without names */
+
 static bool nameless_libc(const struct sw_frame *frame)
 {
 	return !frame->function && strncmp(frame->module, "libc.so", 7) == 0;
@@ -47,6 +49,13 @@ static size_t without_start(const struct sw_symbol_frames *frames)
 	while (n && nameless_libc(&frames->at[n - 1]))
 		n--;
 	return n;
+}
+
+bool sw_stack_is_own(const struct sw_names *names, const struct sw_frame *frame)
+{
+	const struct sw_trace_process *process = sw_reader_process(names->reader);
+	const char *slash = process && process->exe ? strrchr(process->exe, '/') : NULL;
+	return slash && frame->role == SW_FRAME_USER && strcmp(slash + 1, frame->module) == 0;
 }
 
 /* Does the frame go into the line of the one before it? */
@@ -69,12 +78,15 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 	if (frames->n == 0)
 		return view;
 	struct sw_stack_line *lines = sw_arena_alloc(&names->arena, frames->n * sizeof *lines);
+	uint32_t own = 0;
 	for (size_t i = 0, n = without_start(frames); i < n; i++) {
 		const struct sw_frame *frame = &frames->at[i];
 		struct sw_stack_line *last = view.n ? &lines[view.n - 1] : NULL;
 		if (hidden(frame, info ? info->name : NULL, frames->python))
 			continue;
-		if (last && folds(last->frame, frame)) {
+		/* The program's own frames are what its author looks for: addr2line names them. */
+		own += !frame->function && sw_stack_is_own(names, frame);
+		if (last && folds(last->frame, frame) && (own > OWN_NAMELESS || !sw_stack_is_own(names, frame))) {
 			last->folded++;
 			last->mixed |= !frame->module[0] || strcmp(last->frame->module, frame->module) != 0;
 		} else {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/groups.h"
+#include "report/symbols/stack.h"
 #include "report/text/text.h"
 #include "report/unusable_files.h"
 #include "report/words/evidence_text.h"
@@ -115,6 +116,20 @@ static void put_troubles(struct sw_text *t)
 		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
 }
 
+/* Its file is missing or changed, which the first lines say. */
+static bool is_unusable(struct sw_text *t, const char *module)
+{
+	sw_unusable_file_vec files = {0};
+	bool found = false;
+	sw_unusable_files(t->report, &files);
+	for (size_t i = 0; i < files.n; i++) {
+		const char *slash = strrchr(files.at[i].path, '/');
+		found |= strcmp(slash ? slash + 1 : files.at[i].path, module) == 0;
+	}
+	free(files.at);
+	return found;
+}
+
 /* The modules of the program whose functions have names but no lines: told once, with what helps. */
 static void put_no_lines(struct sw_text *t)
 {
@@ -126,7 +141,9 @@ static void put_no_lines(struct sw_text *t)
 			sw_text_is_shown(t, group)
 				? sw_report_site(t->report, t->report->shown.at[group->leader].finding)
 				: NULL;
+		/* Who can compile a library whose functions have no names? */
 		if (!site || site->role != SW_FRAME_USER || site->file || !site->module[0] ||
+		    (!site->base && (!sw_stack_is_own(t->names, site) || is_unusable(t, site->module))) ||
 		    strstr(text, site->module))
 			continue;
 		text = sw_names_format(t->names, "%s%s%s", text, *text ? ", " : "", site->module);

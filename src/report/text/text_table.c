@@ -35,7 +35,10 @@ static struct row row_of(struct sw_text *t, const struct sw_group *group)
 	struct row row = {.severity = shown->finding->severity, .site = site};
 	row.cell[SEVERITY] = sw_name_severity(shown->finding->severity);
 	row.cell[ID] = sw_names_format(t->names, "SW%03d", shown->finding->id);
-	row.cell[WHERE] = site ? sw_place_brief(t->names, site) : module_of(t, shown->finding);
+	const bool own = site && sw_stack_is_own(t->names, site), named = site && (site->base || site->file);
+	row.cell[WHERE] = named ? sw_place_brief(t->names, site)
+			  : own ? sw_place_full(t->names, site)
+				: module_of(t, shown->finding);
 	if (site && site->file && site->base)
 		row.cell[WHERE] = sw_names_format(t->names, "%s in %s", row.cell[WHERE], site->base);
 	row.cell[WHAT] = shown->info->title;

@@ -362,7 +362,6 @@ static const char *storm_of(struct sw_names *names, const struct sw_finding *fin
 			       sw_name_bytes(names, finding->pinned / calls));
 }
 
-#define LEAST_FOR_P99 100u /* of fewer calls the 99th percentile is the longest, or a guess */
 static const char *cost_of(const struct facts *facts)
 {
 	const struct sw_cost *cost = &facts->finding->cost;
@@ -375,10 +374,9 @@ static const char *cost_of(const struct facts *facts)
 	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",
 					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
 					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
-	if (cost->calls > 1)
-		text = sw_names_format(names, "%s, median %s", text, sw_name_time(names, cost->p50_ns));
-	if (cost->calls >= LEAST_FOR_P99)
-		text = sw_names_format(names, "%s, p99 %s", text, sw_name_time(names, cost->p99_ns));
+	if (cost->calls >= SW_LEAST_FOR_PERCENTILES)
+		text = sw_names_format(names, "%s, median %s, p99 %s", text, sw_name_time(names, cost->p50_ns),
+				       sw_name_time(names, cost->p99_ns));
 	if (cost->share_ppm >= 1000)
 		text = sw_names_format(names, "%s; %u.%u %% of the run", text, cost->share_ppm / 10000,
 				       cost->share_ppm / 1000 % 10);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which frame a finding leads to, and that no two findings have one name, with and without symbols. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "fake_trace.h"
+#include "report/groups.h"
+
+static struct sw_judgement judgement;
+static struct sw_report *report;
+
+static void setup(void)
+{
+	fake_trace = (struct fake_trace){0};
+	judgement = (struct sw_judgement){.span_ns = 12345678};
+	sw_vec_push(&judgement.streams)[0] = (struct sw_stream_info){0};
+	for (uint32_t i = 1; i <= 2; i++)
+		*sw_vec_push(&judgement.streams) =
+			(struct sw_stream_info){.handle = i, .kind = SW_LANE_NONBLOCKING, .number = i};
+}
+
+static void teardown(void)
+{
+	sw_report_free(report);
+	report = NULL;
+	free(judgement.streams.at);
+	free(judgement.findings.at);
+}
+
+static struct sw_access call(uint8_t kind, uint16_t api, uint32_t stack, uint64_t seq)
+{
+	return (struct sw_access){.role = SW_CALL,
+				  .kind = kind,
+				  .api = api,
+				  .flags = SW_RF_RUNTIME,
+				  .seq = seq,
+				  .thread = 1,
+				  .stack = stack,
+				  .stream = 1,
+				  .param = -1};
+}
+
+static struct sw_finding *add(int id, uint32_t accesses, uint32_t first)
+{
+	static const uint8_t kinds[] = {SW_REC_STREAM_WAIT, SW_REC_COPY, SW_REC_COPY};
+	struct sw_finding *finding = sw_vec_push(&judgement.findings);
+	*finding = (struct sw_finding){
+		.id = id, .severity = SW_WARNING, .confidence = SW_CERTAIN, .count = 1, .accesses = accesses};
+	for (uint32_t i = 0; i < accesses; i++)
+		finding->access[i] = call(kinds[i], i ? FAKE_API_COPY : FAKE_API_WAIT, first + i, 10 * first + i);
+	return finding;
+}
+
+static void make(void)
+{
+	static const struct sw_report_options plain;
+	sw_report_free(report);
+	report = sw_report_new(NULL, &judgement, &plain);
+}
+
+/* The call that the author must change leads: not the work that it was meant for, or that it holds back. */
+static const struct {
+	int id;
+	uint32_t accesses, leads;
+} findings[] = {{201, 2, 0}, {202, 3, 0}, {203, 3, 1}, {204, 2, 0}, {304, 2, 0}, {310, 2, 1}, {301, 1, 0}};
+
+START_TEST(the_frame_to_change_leads)
+{
+	add(findings[_i].id, findings[_i].accesses, FAKE_AT_LINE + 20);
+	make();
+	const struct sw_frame *site = sw_report_site(report, &judgement.findings.at[0]);
+	ck_assert_ptr_nonnull(site);
+	ck_assert_int_eq(site->line, 20 + (int)findings[_i].leads);
+}
+END_TEST
+
+/* Without names: the program's own frame, with the offset that addr2line asks for; of a library its name alone. */
+START_TEST(nameless_programs_have_places)
+{
+	fake_trace.changed = true;
+	add(302, 1, FAKE_AT_COPY);
+	make();
+	const struct sw_frame *site = sw_report_site(report, &judgement.findings.at[0]);
+	ck_assert_ptr_nonnull(site);
+	ck_assert_ptr_null(site->function);
+	ck_assert_str_eq(site->module, "race");
+	ck_assert_uint_gt(site->offset, 0);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	sw_report_text(report, out, &(struct sw_text_style){.columns = 100, .limit = 10});
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "(race+0x"));
+	/* Its file is another one than ran: -g would change nothing. */
+	ck_assert_ptr_null(strstr(text, "no lines:"));
+	free(text);
+}
+END_TEST
+
+static uint64_t fingerprint_of(size_t index)
+{
+	for (size_t i = 0; i < report->shown.n; i++)
+		if (report->shown.at[i].finding == &judgement.findings.at[index])
+			return report->shown.at[i].fingerprint;
+	return 0;
+}
+
+/* Findings that look alike have numbers; the first keeps the name that it would have alone. */
+START_TEST(no_two_findings_share_a_fingerprint)
+{
+	add(302, 1, FAKE_AT_LINE + 1);
+	make();
+	uint64_t alone = fingerprint_of(0);
+	for (int i = 0; i < 3; i++)
+		add(302, 1, FAKE_AT_LINE + 1);
+	make();
+	uint64_t before[4];
+	for (size_t i = 0; i < 4; i++) {
+		before[i] = fingerprint_of(i);
+		for (size_t k = 0; k < i; k++)
+			ck_assert_uint_ne(before[i], before[k]);
+	}
+	ck_assert_uint_eq(before[0], alone);
+	/* What only --all shows takes no number from the others. */
+	judgement.findings.at[0].hidden = true;
+	make();
+	ck_assert_uint_eq(fingerprint_of(1), alone);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("places");
+	TCase *cases = tcase_create("places");
+	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_loop_test(cases, the_frame_to_change_leads, 0, (int)(sizeof findings / sizeof *findings));
+	tcase_add_test(cases, nameless_programs_have_places);
+	tcase_add_test(cases, no_two_findings_share_a_fingerprint);
+	suite_add_tcase(suite, cases);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
