@@ -41,8 +41,8 @@ TESTS += tests/report/test_dump
 tests_report_test_dump_SOURCES = tests/report/test_dump.c
 tests_report_test_dump_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_report_test_dump_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswreader.a \
-	libswbase.a $(ZSTD_LIBS) $(DEMANGLE_LIBS) $(CHECK_LIBS)
+tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a \
+	$(SW_FOOTPRINT_LIBS) $(CHECK_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS) $(JANSSON_LIBS)
 endif
 
 if HAVE_CHECK
