@@ -41,7 +41,6 @@ struct sw_deferred {
 /* While an access is worked out whose starts are known. */
 struct sw_touch_scope {
 	const struct sw_deferred *late; /* it came before others that are there; NULL: it did not */
-	bool strayed;			/* it lay elsewhere than it was said to */
 };
 
 /* Whatever comes is about to touch something, at `point`: works out what it may meet anywhere. */

@@ -106,8 +106,6 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	if (m->scope && m->scope->late) {
 		if (!freed && sw_deferred_lies_in(m->scope->late, block))
 			touch_late(m, what, range, block, address);
-		else
-			m->scope->strayed = true;
 		return;
 	}
 	if (!freed && !host_sees(block->memory))

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "detect/kernels/kernels.h"
-#include "detect/kernels/launch_plan.h"
-#include "detect/memory/access.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"
 
-/* One bit each in sw_pointed.words. */
 #define SW_MOST_WORDS 64u
+/* It is not asked any more where the launches of a kernel lie after so many of which that was not known. */
+#define SW_MOST_FAILED 16u
 
 /* Part of the parameter block that addresses are made from: a pointer, or a table of which not all need be. */
 struct word {
@@ -24,8 +23,7 @@ struct sw_deferrable {
 	struct sw_spans *spans; /* made when first wanted */
 	bool never;
 	enum sw_evidence weakest;
-	bool strays;	  /* one of its launches left the allocations of its pointers */
-	uint64_t watched; /* words that led somewhere in launches that did not */
+	unsigned failed; /* to tell where it lies, so many times in a row */
 	uint32_t words;
 	struct word word[SW_MOST_WORDS];
 };
@@ -152,7 +150,7 @@ static bool add_block(struct search *s, struct sw_block *block)
 }
 
 /* What starts at a pointer is known from the launch itself, also where it is worked out later or never. */
-static bool follow(struct search *s, uint64_t address, bool may_dangle, bool *leads)
+static bool follow(struct search *s, uint64_t address, bool may_dangle)
 {
 	struct sw_address_space *space = &s->m->space;
 	uint64_t offset;
@@ -167,7 +165,6 @@ static bool follow(struct search *s, uint64_t address, bool may_dangle, bool *le
 		block = sw_space_find(space, address, &offset);
 	if (!block)
 		return may_dangle && !sw_space_find_freed(space, address, &offset);
-	*leads = true;
 	if (!add_block(s, block))
 		return false;
 	s->last = block;
@@ -175,7 +172,7 @@ static bool follow(struct search *s, uint64_t address, bool may_dangle, bool *le
 	return true;
 }
 
-static bool follow_word(struct search *s, const struct word *word, bool *leads)
+static bool follow_word(struct search *s, const struct word *word)
 {
 	const struct sw_record *r = s->m->record;
 	const char *block = r->params;
@@ -183,7 +180,7 @@ static bool follow_word(struct search *s, const struct word *word, bool *leads)
 	for (; at + 8 <= end && at + 8 <= r->param_bytes; at += 8) {
 		uint64_t address;
 		memcpy(&address, block + at, sizeof address);
-		if (!follow(s, address, word->bytes > 8 || word->weak, leads))
+		if (!follow(s, address, word->bytes > 8 || word->weak))
 			return false;
 	}
 	return true;
@@ -195,16 +192,12 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	struct search search = {.m = m, .point = point, .out = out};
 	const struct sw_record *r = m->record;
 	out->blocks = 0;
-	out->words = 0;
 	out->weakest = d->weakest;
 	if (d->never || !r->params || r->param_bytes < d->footprint->param_bytes)
 		return false;
-	for (uint32_t i = 0; i < d->words; i++) {
-		bool leads = false;
-		if (!follow_word(&search, &d->word[i], &leads))
+	for (uint32_t i = 0; i < d->words; i++)
+		if (!follow_word(&search, &d->word[i]))
 			return false;
-		out->words |= (uint64_t)leads << i;
-	}
 	return out->blocks;
 }
 
@@ -236,29 +229,16 @@ bool sw_pointed_stays(struct sw_model *m, struct sw_kernel *kernel, const struct
 	};
 	const struct sw_span *span;
 	uint32_t n;
+	if (d->failed == SW_MOST_FAILED)
+		return false;
 	if (!d->spans)
 		d->spans = sw_spans_new(d->footprint);
+	d->failed++;
 	if (!sw_spans_find(d->spans, &geometry, &span, &n))
-		return !d->strays && !(pointed->words & ~d->watched);
+		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (!lies_within(m, pointed, span[i].lo, span[i].hi))
 			return false;
+	d->failed = 0;
 	return true;
-}
-
-void sw_pointed_learn(struct sw_model *m, struct sw_kernel *kernel, const struct sw_plan *plan,
-		      const struct sw_pointed *pointed)
-{
-	struct sw_deferrable *d = kernel->deferrable;
-	for (uint32_t i = 0; i < plan->touches; i++) {
-		const struct sw_range *range = &plan->touch[i].range;
-		uint64_t lo = range->address, span = sw_range_span(range);
-		d->strays |= range->bounded && (lo < range->base || !lies_within(m, pointed, lo, lo + span));
-	}
-	d->watched |= pointed->words;
-}
-
-void sw_pointed_strayed(struct sw_kernel *kernel)
-{
-	kernel->deferrable->strays = true;
 }

@@ -116,8 +116,6 @@ void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
 	m->j->coverage.launches_evaluated++;
 	for (uint32_t i = 0; i < plan->touches; i++)
 		sw_place_touch(m, &deferred->what, &plan->touch[i]);
-	if (m->scope->strayed)
-		sw_pointed_strayed(kernel);
 }
 
 /* The same is said of each launch that may be put off, also where it is worked out. */
@@ -155,7 +153,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 		struct sw_touch_scope scope = {0};
 		sw_deferred_arrive(m, walk->w->what.point);
 		if (!put_off(m, &walk->w->what, kernel, &pointed))
-			sw_pointed_learn(m, kernel, work_out(walk, f, &scope), &pointed);
+			work_out(walk, f, &scope);
 		say_of_kernel(walk, &pointed);
 		return true;
 	}
