@@ -220,15 +220,16 @@ START_TEST(damaged_line_tables_give_no_line)
 		for (unsigned length = 0; length <= 8; length++) {
 			bytes.length = length;
 			memcpy(bytes.data, tables[i], 8);
-			ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 2000), 0);
+			ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 2000, &(struct sw_python_entry){0}),
+					  0);
 		}
 	bytes.length = UINT64_MAX;
-	ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 4), 0);
-	ck_assert_uint_eq(sw_python_line(&at, &types, edge, 3, 4), 0);
-	ck_assert_uint_eq(sw_python_line(&at, &types, NULL, 3, 4), 0);
+	ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 4, &(struct sw_python_entry){0}), 0);
+	ck_assert_uint_eq(sw_python_line(&at, &types, edge, 3, 4, &(struct sw_python_entry){0}), 0);
+	ck_assert_uint_eq(sw_python_line(&at, &types, NULL, 3, 4, &(struct sw_python_entry){0}), 0);
 	bytes.head.type = &text_type;
-	ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 4), 0);
-	ck_assert_uint_eq(sw_python_line(&at, &types, NULL, 3, -2), 3);
+	ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 4, &(struct sw_python_entry){0}), 0);
+	ck_assert_uint_eq(sw_python_line(&at, &types, NULL, 3, -2, &(struct sw_python_entry){0}), 3);
 }
 END_TEST
 

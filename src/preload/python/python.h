@@ -87,9 +87,17 @@ enum sw_python_found {
 enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, const struct sw_python_types *types,
 					   const void *code, struct sw_python_source *out);
 
-/* The line of an instruction, by its offset in bytes; 0: it has none, or the table cannot be read. */
+/* Where a table was read last: tables have no index, and code that was generated has thousands of lines. */
+struct sw_python_entry {
+	uint64_t position; /* in the table; 0: its beginning */
+	int64_t offset;	   /* where the range of this entry begins */
+	int64_t line;	   /* before the entry is applied */
+};
+
+/* The line of an instruction, by its offset in bytes; 0: it has none, or the table cannot be read.  `last`: of the same
+   table, begins as zero. */
 uint32_t sw_python_line(const struct sw_python_layout *at, const struct sw_python_types *types, const void *table,
-			uint32_t first_line, int64_t offset);
+			uint32_t first_line, int64_t offset, struct sw_python_entry *last);
 
 /* ---- freed.c: which code objects are gone ------------------------------------------------------------------------ */
 

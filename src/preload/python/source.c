@@ -120,22 +120,28 @@ enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, co
 /* A bytes object, read through a window. */
 struct stream {
 	const char *at;
-	uint64_t left; /* not yet in the window */
+	uint64_t bytes, left; /* left: not yet in the window */
 	uint32_t n, i;
-	uint8_t window[256];
+	uint8_t window[1024];
 };
 
 static bool open_table(struct stream *s, const struct sw_python_layout *at, const struct sw_python_types *types,
-		       const char *object)
+		       const char *object, uint64_t position)
 {
 	uint64_t bytes;
 	if (!is_a(at, object, types->bytes) || !sw_python_read(object + at->bytes_length, &bytes, sizeof bytes) ||
-	    bytes > TABLE)
+	    bytes > TABLE || position > bytes)
 		return false;
-	s->at = object + at->bytes_data;
-	s->left = bytes;
+	s->at = object + at->bytes_data + position;
+	s->bytes = bytes;
+	s->left = bytes - position;
 	s->n = s->i = 0;
 	return true;
+}
+
+static uint64_t position_of(const struct stream *s)
+{
+	return s->bytes - s->left - (s->n - s->i);
 }
 
 /* The next byte; -1: no more. */
@@ -159,28 +165,26 @@ static uint32_t valid(int64_t line)
 }
 
 /* Pairs of increments: of the address (unsigned), of the line (signed). */
-static uint32_t line_of_lnotab(struct stream *s, int64_t line, int64_t offset)
+static uint32_t line_of_lnotab(struct stream *s, struct sw_python_entry *e, int64_t offset)
 {
-	int64_t address = 0;
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
-		address += step;
-		if (address > offset)
+		if (e->offset + step > offset)
 			break;
-		line += (int8_t)delta;
+		e->offset += step;
+		e->line += (int8_t)delta;
+		e->position = position_of(s);
 	}
-	return valid(line);
+	return valid(e->line);
 }
 
 /* Pairs: length of a range, its line as a difference; -128: it has none. */
-static uint32_t line_of_linetable(struct stream *s, int64_t line, int64_t offset)
+static uint32_t line_of_linetable(struct stream *s, struct sw_python_entry *e, int64_t offset)
 {
-	int64_t end = 0;
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
-		end += step;
-		if ((int8_t)delta != -128)
-			line += (int8_t)delta;
-		if (offset < end)
+		const int64_t line = e->line + ((int8_t)delta != -128 ? (int8_t)delta : 0);
+		if (offset < e->offset + step)
 			return (int8_t)delta == -128 ? 0 : valid(line);
+		*e = (struct sw_python_entry){position_of(s), e->offset + step, line};
 	}
 	return 0;
 }
@@ -220,35 +224,38 @@ static bool take_location(struct stream *s, unsigned code, int64_t *line, bool *
 }
 
 /* A head byte each: 1, code in four bits, length - 1 in code units in three bits. */
-static uint32_t line_of_locations(struct stream *s, int64_t line, int64_t offset)
+static uint32_t line_of_locations(struct stream *s, struct sw_python_entry *e, int64_t offset)
 {
-	int64_t end = 0;
 	for (int head; (head = next_byte(s)) >= 0;) {
 		bool none;
+		int64_t line = e->line;
+		const int64_t end = e->offset + ((head & 7) + 1) * 2;
 		if (!(head & 128) || !take_location(s, (unsigned)head >> 3 & 15, &line, &none))
 			return 0;
-		end += ((head & 7) + 1) * 2;
 		if (offset < end)
 			return none ? 0 : valid(line);
+		*e = (struct sw_python_entry){position_of(s), end, line};
 	}
 	return 0;
 }
 
 uint32_t sw_python_line(const struct sw_python_layout *at, const struct sw_python_types *types, const void *table,
-			uint32_t first_line, int64_t offset)
+			uint32_t first_line, int64_t offset, struct sw_python_entry *last)
 {
 	struct stream s;
 	if (offset < 0) /* the frame has not begun */
 		return valid(first_line);
-	if (!open_table(&s, at, types, table))
+	if (!last->position || offset < last->offset)
+		*last = (struct sw_python_entry){.line = first_line};
+	if (!open_table(&s, at, types, table, last->position))
 		return 0;
 	switch (at->table) {
 	case SW_PYTHON_LNOTAB:
-		return line_of_lnotab(&s, first_line, offset);
+		return line_of_lnotab(&s, last, offset);
 	case SW_PYTHON_LINETABLE:
-		return line_of_linetable(&s, first_line, offset);
+		return line_of_linetable(&s, last, offset);
 	case SW_PYTHON_LOCATIONS:
-		return line_of_locations(&s, first_line, offset);
+		return line_of_locations(&s, last, offset);
 	}
 	return 0;
 }
