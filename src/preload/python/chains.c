@@ -97,7 +97,7 @@ static bool is_old(const struct sw_writer *w, uint32_t id)
 	return id && w->python->code_ids.last - id > SW_PYTHON_OLD;
 }
 
-/* backward() and grad(): PyTorch 2.0 to 2.2 wait in autograd/__init__.py, later ones in autograd/graph.py. */
+/* backward() and grad() wait in autograd/graph.py, those of older versions in autograd/__init__.py. */
 static bool is_engine(const struct sw_python_source *source)
 {
 	static const char *const files[] = {"/torch/autograd/graph.py", "/torch/autograd/__init__.py"};

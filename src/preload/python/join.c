@@ -101,7 +101,7 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *f
 	uint32_t n = 0;
 	for (; frame && n < SW_PYTHON_LINKS; n++) {
 		if (waiting && !sw_python_main_has(frame, FRAME_BYTES))
-			return NULL;
+			break; /* a generator's, or too deep: the frames within it are known */
 		const struct sw_python_link link = link_of(&sw_python.at, frame, style);
 		s->walked[n] = link;
 		s->frame[n] = frame;
@@ -109,6 +109,8 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *f
 		hash ^= hash >> 29;
 		frame = pointer(frame + sw_python.at.back);
 	}
+	if (!n)
+		return NULL;
 	for (uint32_t i = (uint32_t)hash % SW_PYTHON_SLOTS; s->slot[i]; i = (i + 1) % SW_PYTHON_SLOTS) {
 		struct sw_python_chain *known = sw_python_chain_at(s, s->slot[i]);
 		if (known->hash == hash && known->links == n && known->cut == (frame != NULL) &&
