@@ -128,10 +128,16 @@ struct stream {
 static bool open_table(struct stream *s, const struct sw_python_layout *at, const struct sw_python_types *types,
 		       const char *object, uint64_t position)
 {
-	uint64_t bytes;
-	if (!is_a(at, object, types->bytes) || !sw_python_read(object + at->bytes_length, &bytes, sizeof bytes) ||
-	    bytes > TABLE || position > bytes)
+	struct {
+		uint64_t references;
+		const void *type;
+		uint64_t length;
+	} head; /* PyVarObject, in all versions; one read instead of two, as this is on the way of each new line */
+	if (at->type != offsetof(__typeof__(head), type) || at->bytes_length != offsetof(__typeof__(head), length) ||
+	    !object || !sw_python_read(object, &head, sizeof head) || head.type != types->bytes ||
+	    head.length > TABLE || position > head.length)
 		return false;
+	const uint64_t bytes = head.length;
 	s->at = object + at->bytes_data + position;
 	s->bytes = bytes;
 	s->left = bytes - position;
