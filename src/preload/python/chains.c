@@ -179,8 +179,8 @@ static uint32_t line_of(struct sw_python_stacks *s, struct sw_python_code *known
 	struct sw_python_known_line *line = &s->line[place % SW_PYTHON_LINES];
 	if (line->read == known->read && line->instruction == link->instruction)
 		return line->line;
-	const uint32_t read = sw_python_line(&sw_python.at, &sw_python.types, known->table, known->first_line,
-					     offset_of(link), &known->last);
+	const uint32_t read =
+		sw_python_line(sw_python.at.format, &known->table, known->first_line, offset_of(link), &known->last);
 	line->read = 0;
 	line->instruction = link->instruction;
 	line->line = (read ? read : known->first_line) & ~SW_PYTHON_ENTRY;

@@ -91,7 +91,7 @@ struct sw_python_stacks {
 	} joined[SW_PYTHON_JOINS];
 	struct sw_python_code {
 		const void *code; /* NULL: free */
-		const void *table;
+		struct sw_python_table table;
 		uint32_t id;   /* PYTHON_CODE; 0: code of the interpreter itself */
 		uint32_t read; /* how many were read until then: no other has this number */
 		uint32_t first_line;
