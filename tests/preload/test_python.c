@@ -146,7 +146,8 @@ END_TEST
 START_TEST(what_is_no_code_is_refused)
 {
 	const struct code good = code;
-	const void *const wild[] = {NULL, (char *)&code + 1, edge, edge - 8, (void *)-8, (void *)0x10, &text_type};
+	const void *const wild[] = {NULL,	  (char *)&code + 1, edge, edge - 8, (void *)0xffff800000000000ull,
+				    (void *)0x10, &text_type};
 	for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
 		ck_assert_int_eq(look(wild[i]), SW_PYTHON_UNREADABLE);
 		code = good;

@@ -226,6 +226,8 @@ uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_tab
 {
 	if (offset < 0) /* the frame has not begun */
 		return valid(first_line);
+	if (!table->bytes)
+		return format == SW_PYTHON_LNOTAB ? valid(first_line) : 0;
 	if (!last->position || last->position > table->bytes || offset < last->offset)
 		*last = (struct sw_python_entry){.line = first_line};
 	struct stream s = {table->data + last->position, table->data + table->bytes};
