@@ -69,8 +69,10 @@ want = json.load(open(sys.argv[2]))
 got = [json.loads(line)[2] for line in open(sys.argv[3])]
 bad, same = 0, 0
 for n, (w, g) in enumerate(zip(want[1:], got[1:])):
-    if w and isinstance(w[0][0], list):
-        good = g in w
+    if isinstance(w, dict):
+        good = g == w["first"] or (not g and sys.argv[1] in ("3.9", "3.10"))
+    elif w and isinstance(w[0][0], list):
+        good = g in w or g in [s[:len(g)] for s in w]
     else:
         good = g == w or (not g and sys.argv[1] in ("3.9", "3.10"))
         same += bool(g) and g == w

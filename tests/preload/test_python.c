@@ -146,7 +146,8 @@ END_TEST
 START_TEST(what_is_no_code_is_refused)
 {
 	const struct code good = code;
-	const void *const wild[] = {NULL, (char *)&code + 1, edge, edge - 8, (void *)-8, (void *)0x10, &text_type};
+	const void *const wild[] = {NULL,	  (char *)&code + 1, edge, edge - 8, (void *)0xffff800000000000ull,
+				    (void *)0x10, &text_type};
 	for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
 		ck_assert_int_eq(look(wild[i]), SW_PYTHON_UNREADABLE);
 		code = good;
@@ -215,20 +216,41 @@ START_TEST(damaged_line_tables_give_no_line)
 		uint64_t length, hash;
 		unsigned char data[8];
 	} bytes = {.head = {1, &bytes_type}};
-	at.bytes_data = 32;
+	struct sw_python_table table;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		for (unsigned length = 0; length <= 8; length++) {
+		for (unsigned length = 1; length <= 8; length++) {
 			bytes.length = length;
 			memcpy(bytes.data, tables[i], 8);
-			ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 2000), 0);
+			table = sw_python_table_of(&at, &types, &bytes);
+			ck_assert_uint_eq(table.bytes, length);
+			ck_assert_uint_eq(
+				sw_python_line(SW_PYTHON_LOCATIONS, &table, 3, 2000, &(struct sw_python_entry){0}), 0);
 		}
-	bytes.length = UINT64_MAX;
-	ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 4), 0);
-	ck_assert_uint_eq(sw_python_line(&at, &types, edge, 3, 4), 0);
-	ck_assert_uint_eq(sw_python_line(&at, &types, NULL, 3, 4), 0);
-	bytes.head.type = &text_type;
-	ck_assert_uint_eq(sw_python_line(&at, &types, &bytes, 3, 4), 0);
-	ck_assert_uint_eq(sw_python_line(&at, &types, NULL, 3, -2), 3);
+	/* Where it was read last is of another table. */
+	ck_assert_uint_eq(sw_python_line(SW_PYTHON_LOCATIONS, &table, 3, 9000, &(struct sw_python_entry){100, 8, 3}),
+			  0);
+}
+END_TEST
+
+START_TEST(what_is_no_line_table_gives_no_line)
+{
+	struct {
+		struct object head;
+		uint64_t length, hash;
+	} *last = (void *)(edge - 32);
+	*last = (__typeof__(*last)){.head = {1, &bytes_type}, .length = 1};
+	ck_assert_uint_eq(sw_python_table_of(&at, &types, last).bytes, 0); /* its data cannot be read */
+	last->length = UINT64_MAX;
+	ck_assert_uint_eq(sw_python_table_of(&at, &types, last).bytes, 0);
+	ck_assert_uint_eq(sw_python_table_of(&at, &types, edge).bytes, 0);
+	ck_assert_uint_eq(sw_python_table_of(&at, &types, NULL).bytes, 0);
+	ck_assert_uint_eq(sw_python_table_of(&at, &types, &code).bytes, 0);
+	const struct sw_python_table none = {0};
+	struct sw_python_entry entry = {0};
+	ck_assert_uint_eq(sw_python_line(SW_PYTHON_LOCATIONS, &none, 3, 4, &entry), 0);
+	ck_assert_uint_eq(sw_python_line(SW_PYTHON_LINETABLE, &none, 3, 4, &entry), 0);
+	ck_assert_uint_eq(sw_python_line(SW_PYTHON_LNOTAB, &none, 3, 4, &entry), 3); /* as Python has it */
+	ck_assert_uint_eq(sw_python_line(SW_PYTHON_LOCATIONS, &none, 3, -2, &entry), 3);
 }
 END_TEST
 
@@ -314,6 +336,7 @@ int main(void)
 	tcase_add_test(tc, strings_that_lie_are_refused);
 	tcase_add_test(tc, names_stay_one_line_of_text);
 	tcase_add_test(tc, damaged_line_tables_give_no_line);
+	tcase_add_test(tc, what_is_no_line_table_gives_no_line);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

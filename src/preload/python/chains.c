@@ -20,10 +20,15 @@ static struct sw_python_code *code_place(struct sw_python_stacks *s, const void 
 	return &s->code[(sw_hash_u64((uintptr_t)code) >> 12) % SW_PYTHON_CODES];
 }
 
-static void drop_chain(struct sw_python_stacks *s, uint32_t i)
+static struct sw_python_chain *first_chain(struct sw_python_stacks *s)
 {
-	s->chain[i / SW_PYTHON_WAYS][i % SW_PYTHON_WAYS].links = 0;
-	s->codes[i] = 0;
+	return s->used ? sw_python_chain_at(s, 1) : NULL;
+}
+
+static struct sw_python_chain *chain_after(struct sw_python_stacks *s, struct sw_python_chain *chain)
+{
+	char *next = (char *)chain + chain->bytes;
+	return next < s->arena + s->used ? (struct sw_python_chain *)(void *)next : NULL;
 }
 
 static void drop_code(struct sw_python_stacks *s, const void *code)
@@ -32,16 +37,15 @@ static void drop_code(struct sw_python_stacks *s, const void *code)
 	struct sw_python_code *known = code_place(s, code);
 	if (known->code == code)
 		known->code = NULL;
-	for (uint32_t i = 0; i < SW_PYTHON_CHAINS; i++)
-		if ((s->codes[i] & bits) == bits)
-			drop_chain(s, i);
+	for (struct sw_python_chain *c = first_chain(s); c; c = chain_after(s, c))
+		if ((c->codes & bits) == bits)
+			c->links = 0;
 }
 
 static void drop_all(struct sw_python_stacks *s)
 {
-	for (uint32_t i = 0; i < SW_PYTHON_CHAINS; i++)
-		if (s->codes[i])
-			drop_chain(s, i);
+	for (struct sw_python_chain *c = first_chain(s); c; c = chain_after(s, c))
+		c->links = 0;
 	for (uint32_t i = 0; i < SW_PYTHON_CODES; i++)
 		s->code[i].code = NULL;
 }
@@ -93,7 +97,7 @@ static bool is_old(const struct sw_writer *w, uint32_t id)
 	return id && w->python->code_ids.last - id > SW_PYTHON_OLD;
 }
 
-/* backward() and grad(): PyTorch 2.0 to 2.2 wait in autograd/__init__.py, later ones in autograd/graph.py. */
+/* backward() and grad() wait in autograd/graph.py, those of older versions in autograd/__init__.py. */
 static bool is_engine(const struct sw_python_source *source)
 {
 	static const char *const files[] = {"/torch/autograd/graph.py", "/torch/autograd/__init__.py"};
@@ -107,7 +111,7 @@ static bool is_engine(const struct sw_python_source *source)
 }
 
 /* What is known of a code object, which is read if nothing is. NULL: it is none, or no room is left. */
-static const struct sw_python_code *know_code(struct sw_writer *w, const void *code)
+static struct sw_python_code *know_code(struct sw_writer *w, const void *code)
 {
 	struct sw_python_source source;
 	struct sw_python_code *known = code_place(w->python, code);
@@ -127,6 +131,8 @@ static const struct sw_python_code *know_code(struct sw_writer *w, const void *c
 			return NULL;
 	}
 	known->engine = known->id && is_engine(&source);
+	known->read = ++w->python->reads;
+	known->last = (struct sw_python_entry){0};
 	known->table = source.table;
 	known->first_line = source.first_line;
 	known->code = code;
@@ -148,95 +154,120 @@ static int64_t offset_of(const struct sw_python_link *link)
 	return (int64_t)(link->instruction - (uint64_t)(uintptr_t)code_of(link) - at->bytecode);
 }
 
-/* Does a frame of the interpreter itself end the frames that its evaluation loop runs?  -1: unreadable. */
-static int is_shim(const char *frame)
+/* Does a frame of the interpreter itself end the frames that its evaluation loop runs? */
+static bool is_shim(const char *frame)
 {
-	uint8_t owner;
-	if (sw_python.at.style != SW_PYTHON_SHIMS)
-		return 0;
-	if (!sw_python_read(frame + sw_python.at.mark, &owner, sizeof owner))
-		return -1;
-	return owner >= sw_python.at.shim;
+	const struct sw_python_layout *at = &sw_python.at;
+	return at->style == SW_PYTHON_SHIMS && *(const uint8_t *)(frame + at->mark) >= at->shim;
 }
 
-static void end_loop(struct sw_python_chain *chain)
+/* A chain in the making: frames of s->found. */
+struct reading {
+	uint32_t frames, oldest_code;
+	bool engine; /* of the innermost one */
+};
+
+static void end_loop(struct sw_python_stacks *s, const struct reading *r)
 {
-	if (chain->frames)
-		chain->frame[chain->frames - 1].line |= SW_PYTHON_ENTRY;
+	if (r->frames)
+		s->found[r->frames - 1].line |= SW_PYTHON_ENTRY;
 }
 
-static bool add_frame(struct sw_writer *w, struct sw_python_chain *chain, const struct sw_python_link *link)
+static uint32_t line_of(struct sw_python_stacks *s, struct sw_python_code *known, const struct sw_python_link *link)
 {
-	const struct sw_python_code *known = know_code(w, code_of(link));
+	const uint64_t place = sw_hash_u64(link->instruction + known->read);
+	struct sw_python_known_line *line = &s->line[place % SW_PYTHON_LINES];
+	if (line->read == known->read && line->instruction == link->instruction)
+		return line->line;
+	const uint32_t read =
+		sw_python_line(sw_python.at.format, &known->table, known->first_line, offset_of(link), &known->last);
+	line->read = 0;
+	line->instruction = link->instruction;
+	line->line = (read ? read : known->first_line) & ~SW_PYTHON_ENTRY;
+	line->read = known->read;
+	return line->line;
+}
+
+static bool add_frame(struct sw_writer *w, struct reading *r, const struct sw_python_link *link)
+{
+	struct sw_python_stacks *s = w->python;
+	struct sw_python_code *known = know_code(w, code_of(link));
 	if (!known)
 		return false;
 	if (known->id) {
-		if (!chain->frames)
-			chain->engine = known->engine;
-		uint32_t line = sw_python_line(&sw_python.at, &sw_python.types, known->table, known->first_line,
-					       offset_of(link));
-		chain->frame[chain->frames++] =
-			(struct sw_python_frame){known->id, (line ? line : known->first_line) & ~SW_PYTHON_ENTRY};
-		chain->oldest_code = known->id < chain->oldest_code ? known->id : chain->oldest_code;
+		if (!r->frames)
+			r->engine = known->engine;
+		s->found[r->frames++] = (struct sw_python_frame){known->id, line_of(s, known, link)};
+		r->oldest_code = known->id < r->oldest_code ? known->id : r->oldest_code;
 	}
 	if (sw_python.at.style == SW_PYTHON_OBJECTS || (sw_python.at.style == SW_PYTHON_FLAG && (link->code & 1)))
-		end_loop(chain);
+		end_loop(s, r);
 	return true;
 }
 
-/* The frames that a chain's links stand for. */
-static bool read_frames(struct sw_writer *w, struct sw_python_chain *chain, uint32_t links, const bool *shim)
+/* The frames that the walked links stand for.  Returns how many links that took; 0: they are none. */
+static uint32_t read_frames(struct sw_writer *w, struct reading *r, uint32_t links)
 {
+	struct sw_python_stacks *s = w->python;
 	uint32_t i = 0;
-	chain->frames = 0;
-	chain->engine = false;
-	chain->oldest_code = UINT32_MAX;
-	for (; i < links && chain->frames < SW_PYTHON_FRAMES; i++) {
-		if (shim[i])
-			end_loop(chain);
-		else if (!add_frame(w, chain, &chain->link[i]))
-			return false;
+	for (; i < links && r->frames < SW_PYTHON_FRAMES; i++) {
+		if (is_shim(s->frame[i]))
+			end_loop(s, r);
+		else if (!add_frame(w, r, &s->walked[i]))
+			return 0;
 	}
-	chain->deeper = i < links;
-	end_loop(chain);
-	if (chain->waiting && !chain->engine)
-		chain->frames = 0; /* it does something else meanwhile */
-	return true;
+	end_loop(s, r);
+	return i;
 }
 
-static bool find_shims(const struct sw_python_stacks *s, uint32_t links, bool *shim)
+/* Room for a chain; signals are blocked. */
+static struct sw_python_chain *take_room(struct sw_python_stacks *s, uint32_t bytes)
 {
-	for (uint32_t i = 0; i < links; i++) {
-		const int is = is_shim(s->frame[i]);
-		if (is < 0)
-			return false;
-		shim[i] = is;
+	if (s->used + bytes > SW_PYTHON_ARENA || s->chains >= SW_PYTHON_SLOTS / 4 * 3) {
+		memset(s->slot, 0, sizeof s->slot);
+		s->last = NULL;
+		s->used = s->chains = 0;
 	}
-	return true;
+	struct sw_python_chain *chain = (struct sw_python_chain *)(void *)(s->arena + s->used);
+	chain->links = 0;
+	chain->bytes = bytes;
+	s->used += bytes;
+	return chain;
+}
+
+static void put_slot(struct sw_python_stacks *s, const struct sw_python_chain *chain)
+{
+	uint32_t i = (uint32_t)chain->hash % SW_PYTHON_SLOTS;
+	while (s->slot[i])
+		i = (i + 1) % SW_PYTHON_SLOTS;
+	s->slot[i] = (uint32_t)(((const char *)chain - s->arena) / 8) + 1;
+	s->chains++;
 }
 
 struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, bool waiting, uint64_t hash)
 {
 	struct sw_python_stacks *s = w->python;
-	const uint32_t set = (uint32_t)(hash % SW_PYTHON_SETS), way = s->oldest[set]++ % SW_PYTHON_WAYS;
-	struct sw_python_chain *chain = &s->chain[set][way];
-	bool shim[SW_PYTHON_LINKS];
-	uint64_t codes = 0;
-	chain->links = 0;
-	chain->next = NULL;
-	chain->waiting = waiting;
-	if (s->last == chain)
-		s->last = NULL;
-	memcpy(chain->link, s->walked, links * sizeof *chain->link);
-	if (!find_shims(s, links, shim) || !read_frames(w, chain, links, shim))
+	struct reading r = {.oldest_code = UINT32_MAX};
+	const uint32_t read = read_frames(w, &r, links);
+	if (!read)
 		return NULL;
+	if (waiting && !r.engine)
+		r.frames = 0; /* the first thread does something else meanwhile */
+	struct sw_python_chain *chain =
+		take_room(s, (uint32_t)(sizeof *chain + links * sizeof *chain->link + r.frames * sizeof *s->found));
+	*chain = (struct sw_python_chain){.bytes = chain->bytes,
+					  .frames = r.frames,
+					  .oldest_code = r.oldest_code,
+					  .waiting = waiting,
+					  .cut = cut,
+					  .deeper = cut || read < links,
+					  .hash = hash,
+					  .serial = ++s->serials};
+	memcpy(chain->link, s->walked, links * sizeof *chain->link);
+	memcpy(chain->link + links, s->found, r.frames * sizeof *s->found);
 	for (uint32_t i = 0; i < links; i++)
-		codes |= bits_of(code_of(&chain->link[i]));
-	s->codes[set * SW_PYTHON_WAYS + way] = codes;
-	chain->cut = cut;
-	chain->deeper |= cut;
-	chain->hash = hash;
-	chain->serial = ++s->serials;
+		chain->codes |= bits_of(code_of(&chain->link[i]));
+	put_slot(s, chain);
 	chain->links = links;
 	return chain;
 }

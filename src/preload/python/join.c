@@ -101,7 +101,7 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *f
 	uint32_t n = 0;
 	for (; frame && n < SW_PYTHON_LINKS; n++) {
 		if (waiting && !sw_python_main_has(frame, FRAME_BYTES))
-			return NULL;
+			break; /* a generator's, or too deep: the frames within it are known */
 		const struct sw_python_link link = link_of(&sw_python.at, frame, style);
 		s->walked[n] = link;
 		s->frame[n] = frame;
@@ -109,11 +109,14 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *f
 		hash ^= hash >> 29;
 		frame = pointer(frame + sw_python.at.back);
 	}
-	struct sw_python_chain *set = s->chain[hash % SW_PYTHON_SETS];
-	for (uint32_t k = 0; k < SW_PYTHON_WAYS; k++)
-		if (set[k].links == n && set[k].hash == hash && set[k].cut == (frame != NULL) &&
-		    set[k].waiting == waiting && memcmp(set[k].link, s->walked, n * sizeof *s->walked) == 0)
-			return &set[k];
+	if (!n)
+		return NULL;
+	for (uint32_t i = (uint32_t)hash % SW_PYTHON_SLOTS; s->slot[i]; i = (i + 1) % SW_PYTHON_SLOTS) {
+		struct sw_python_chain *known = sw_python_chain_at(s, s->slot[i]);
+		if (known->hash == hash && known->links == n && known->cut == (frame != NULL) &&
+		    known->waiting == waiting && memcmp(known->link, s->walked, n * sizeof *s->walked) == 0)
+			return known;
+	}
 	const uint64_t mask = sw_sys_block_signals();
 	const int saved = errno;
 	struct sw_python_chain *chain = sw_python_chain_add(w, n, frame != NULL, waiting, hash);
@@ -172,15 +175,16 @@ static __attribute__((noinline)) bool begin(const char *thread)
 
 static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain, uint32_t native, uint32_t id)
 {
+	const size_t bytes = chain->frames * sizeof(struct sw_python_frame);
 	struct sw_rec_python_stack *r = (struct sw_rec_python_stack *)sw_python.recorder->writer_describe(
-		w, SW_REC_PYTHON_STACK, sizeof *r + chain->frames * sizeof *chain->frame, false);
+		w, SW_REC_PYTHON_STACK, sizeof *r + bytes, false);
 	if (!r)
 		return false;
 	r->id = id;
 	r->native = native;
 	r->depth = chain->frames;
 	r->flags = (chain->deeper ? SW_PYTHON_CUT : 0u) | (chain->waiting ? SW_PYTHON_WAITING : 0u);
-	memcpy(r + 1, chain->frame, chain->frames * sizeof *chain->frame);
+	memcpy(r + 1, sw_python_frames(chain), bytes);
 	sw_python.recorder->writer_commit(w);
 	return true;
 }
@@ -188,7 +192,7 @@ static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain
 static uint32_t intern(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
 {
 	bool fresh;
-	const uint64_t frames = sw_hash_words(chain->frame, chain->frames * sizeof *chain->frame);
+	const uint64_t frames = sw_hash_words(sw_python_frames(chain), chain->frames * sizeof(struct sw_python_frame));
 	const uint64_t hash = sw_hash_u64(frames ^ (uint64_t)native << 32 ^ 0x5079ull ^ chain->waiting) | 1;
 	const uint32_t id = sw_intern(&w->stack_ids, hash, &fresh);
 	if (!fresh || write_stack(w, chain, native, id))

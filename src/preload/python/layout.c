@@ -20,17 +20,17 @@ static const struct fixed {
 	struct sw_python_layout layout;
 } fixed[] = {
 	{9,
-	 {OBJECTS, .style = SW_PYTHON_OBJECTS, .table = SW_PYTHON_LNOTAB, .finalizing = 16, .interpreters = 32,
+	 {OBJECTS, .style = SW_PYTHON_OBJECTS, .format = SW_PYTHON_LNOTAB, .finalizing = 16, .interpreters = 32,
 	  .interpreter = 16, .frame = 24, .back = 24, .code = 32, .instruction = 104, .unit = 1, .file = 104,
 	  .function = 112, .first_line = 40, .lines = 120, .text_ascii = 48, .text_compact = 72}},
 	{10,
-	 {OBJECTS, .style = SW_PYTHON_OBJECTS, .table = SW_PYTHON_LINETABLE, .finalizing = 16, .interpreters = 32,
+	 {OBJECTS, .style = SW_PYTHON_OBJECTS, .format = SW_PYTHON_LINETABLE, .finalizing = 16, .interpreters = 32,
 	  .interpreter = 16, .frame = 24, .back = 24, .code = 32, .instruction = 96, .unit = 2, .file = 104,
 	  .function = 112, .first_line = 40, .lines = 120, .text_ascii = 48, .text_compact = 72}},
 	{11,
 	 {OBJECTS,
 	  .style = SW_PYTHON_FLAG,
-	  .table = SW_PYTHON_LOCATIONS,
+	  .format = SW_PYTHON_LOCATIONS,
 	  .finalizing = 24,
 	  .interpreters = 40,
 	  .interpreter = 16,
@@ -51,7 +51,7 @@ static const struct fixed {
 	{12,
 	 {OBJECTS,
 	  .style = SW_PYTHON_SHIMS,
-	  .table = SW_PYTHON_LOCATIONS,
+	  .format = SW_PYTHON_LOCATIONS,
 	  .finalizing = 24,
 	  .interpreters = 40,
 	  .interpreter = 16,
@@ -149,7 +149,7 @@ static const char *take_published(struct sw_python_layout *out, const struct pub
 #define AT(name) .name = (uint32_t)word[p->name]
 	*out = (struct sw_python_layout){
 		.style = SW_PYTHON_SHIMS,
-		.table = SW_PYTHON_LOCATIONS,
+		.format = SW_PYTHON_LOCATIONS,
 		.shim = 3,
 		AT(finalizing),
 		AT(interpreters),

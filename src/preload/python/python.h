@@ -24,7 +24,7 @@ enum sw_python_style {
 	SW_PYTHON_FLAG,	       /* 3.11: a frame says whether a loop was started for it (is_entry) */
 	SW_PYTHON_SHIMS	       /* 3.12 on: a frame of the loop itself ends the frames that it runs (owner) */
 };
-enum sw_python_table {
+enum sw_python_format {
 	SW_PYTHON_LNOTAB = 1, /* 3.9: Objects/lnotab_notes.txt */
 	SW_PYTHON_LINETABLE,  /* 3.10: PEP 626 */
 	SW_PYTHON_LOCATIONS   /* 3.11 on: Objects/locations.md (InternalDocs/code_objects.md) */
@@ -33,7 +33,7 @@ enum sw_python_table {
 /* Offsets in bytes. */
 struct sw_python_layout {
 	enum sw_python_style style;
-	enum sw_python_table table;
+	enum sw_python_format format;
 	uint32_t finalizing, interpreters; /* of _PyRuntime */
 	uint32_t interpreter, frame,
 		holder; /* of a thread state; holder: the frame lies in a _PyCFrame, 0: it does not */
@@ -73,8 +73,14 @@ struct sw_python_types {
 	const void *code, *text, *bytes; /* PyCode_Type, PyUnicode_Type, PyBytes_Type */
 };
 
+/* A line table lives as long as its code object. */
+struct sw_python_table {
+	const uint8_t *data;
+	uint64_t bytes; /* 0: it is none */
+};
+
 struct sw_python_source {
-	const char *table; /* object of the line table */
+	struct sw_python_table table;
 	uint32_t first_line, file_bytes, function_bytes;
 	char text[SW_PYTHON_FILE + SW_PYTHON_FUNCTION]; /* file, function */
 };
@@ -87,9 +93,21 @@ enum sw_python_found {
 enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, const struct sw_python_types *types,
 					   const void *code, struct sw_python_source *out);
 
-/* The line of an instruction, by its offset in bytes; 0: it has none, or the table cannot be read. */
-uint32_t sw_python_line(const struct sw_python_layout *at, const struct sw_python_types *types, const void *table,
-			uint32_t first_line, int64_t offset);
+/* Where a table was read last: tables have no index, and code that was generated has thousands of lines. */
+struct sw_python_entry {
+	uint64_t position; /* in the table; 0: its beginning */
+	int64_t offset;	   /* where the range of this entry begins */
+	int64_t line;	   /* before the entry is applied */
+};
+
+/* A bytes object, read with care: what it holds may be loaded from then on. */
+struct sw_python_table sw_python_table_of(const struct sw_python_layout *at, const struct sw_python_types *types,
+					  const void *object);
+
+/* The line of an instruction, by its offset in bytes; 0: it has none, or the table is damaged.  `last`: of the same
+   table, begins as zero. */
+uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_table *table, uint32_t first_line,
+			int64_t offset, struct sw_python_entry *last);
 
 /* ---- freed.c: which code objects are gone ------------------------------------------------------------------------ */
 

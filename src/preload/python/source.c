@@ -97,13 +97,14 @@ static bool is_internal(const struct sw_python_source *source)
 enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, const struct sw_python_types *types,
 					   const void *code, struct sw_python_source *out)
 {
-	const char *object = code, *file, *function;
+	const char *object = code, *file, *function, *table;
 	if (((uintptr_t)code & 7) || !is_a(at, object, types->code) ||
 	    !sw_python_read(object + at->file, &file, sizeof file) ||
 	    !sw_python_read(object + at->function, &function, sizeof function) ||
-	    !sw_python_read(object + at->lines, &out->table, sizeof out->table) ||
+	    !sw_python_read(object + at->lines, &table, sizeof table) ||
 	    !sw_python_read(object + at->first_line, &out->first_line, sizeof out->first_line))
 		return SW_PYTHON_UNREADABLE;
+	out->table = sw_python_table_of(at, types, table);
 	if (!file || !function)
 		return SW_PYTHON_INTERNAL;
 	if (!read_text(at, types, file, out->text, SW_PYTHON_FILE, true, &out->file_bytes) ||
@@ -117,40 +118,27 @@ enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, co
 
 #define TABLE (64u << 20) /* a longer table is none */
 
-/* A bytes object, read through a window. */
-struct stream {
-	const char *at;
-	uint64_t left; /* not yet in the window */
-	uint32_t n, i;
-	uint8_t window[256];
-};
-
-static bool open_table(struct stream *s, const struct sw_python_layout *at, const struct sw_python_types *types,
-		       const char *object)
+struct sw_python_table sw_python_table_of(const struct sw_python_layout *at, const struct sw_python_types *types,
+					  const void *object)
 {
+	const struct sw_python_table none = {0};
 	uint64_t bytes;
-	if (!is_a(at, object, types->bytes) || !sw_python_read(object + at->bytes_length, &bytes, sizeof bytes) ||
-	    bytes > TABLE)
-		return false;
-	s->at = object + at->bytes_data;
-	s->left = bytes;
-	s->n = s->i = 0;
-	return true;
+	uint8_t last;
+	if (!is_a(at, object, types->bytes) ||
+	    !sw_python_read((const char *)object + at->bytes_length, &bytes, sizeof bytes) || !bytes || bytes > TABLE)
+		return none;
+	const uint8_t *data = (const uint8_t *)object + at->bytes_data;
+	return sw_python_read(data + bytes - 1, &last, 1) ? (struct sw_python_table){data, bytes} : none;
 }
 
-/* The next byte; -1: no more. */
+struct stream {
+	const uint8_t *at, *end;
+};
+
+/* -1: no more. */
 static int next_byte(struct stream *s)
 {
-	if (s->i == s->n) {
-		const uint32_t want = s->left < sizeof s->window ? (uint32_t)s->left : (uint32_t)sizeof s->window;
-		if (!want || !sw_python_read(s->at, s->window, want))
-			return -1;
-		s->at += want;
-		s->left -= want;
-		s->n = want;
-		s->i = 0;
-	}
-	return s->window[s->i++];
+	return s->at < s->end ? *s->at++ : -1;
 }
 
 static uint32_t valid(int64_t line)
@@ -159,28 +147,26 @@ static uint32_t valid(int64_t line)
 }
 
 /* Pairs of increments: of the address (unsigned), of the line (signed). */
-static uint32_t line_of_lnotab(struct stream *s, int64_t line, int64_t offset)
+static uint32_t line_of_lnotab(struct stream *s, const uint8_t *begin, struct sw_python_entry *e, int64_t offset)
 {
-	int64_t address = 0;
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
-		address += step;
-		if (address > offset)
+		if (e->offset + step > offset)
 			break;
-		line += (int8_t)delta;
+		e->offset += step;
+		e->line += (int8_t)delta;
+		e->position = (uint64_t)(s->at - begin);
 	}
-	return valid(line);
+	return valid(e->line);
 }
 
 /* Pairs: length of a range, its line as a difference; -128: it has none. */
-static uint32_t line_of_linetable(struct stream *s, int64_t line, int64_t offset)
+static uint32_t line_of_linetable(struct stream *s, const uint8_t *begin, struct sw_python_entry *e, int64_t offset)
 {
-	int64_t end = 0;
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
-		end += step;
-		if ((int8_t)delta != -128)
-			line += (int8_t)delta;
-		if (offset < end)
+		const int64_t line = e->line + ((int8_t)delta != -128 ? (int8_t)delta : 0);
+		if (offset < e->offset + step)
 			return (int8_t)delta == -128 ? 0 : valid(line);
+		*e = (struct sw_python_entry){(uint64_t)(s->at - begin), e->offset + step, line};
 	}
 	return 0;
 }
@@ -220,35 +206,38 @@ static bool take_location(struct stream *s, unsigned code, int64_t *line, bool *
 }
 
 /* A head byte each: 1, code in four bits, length - 1 in code units in three bits. */
-static uint32_t line_of_locations(struct stream *s, int64_t line, int64_t offset)
+static uint32_t line_of_locations(struct stream *s, const uint8_t *begin, struct sw_python_entry *e, int64_t offset)
 {
-	int64_t end = 0;
 	for (int head; (head = next_byte(s)) >= 0;) {
 		bool none;
+		int64_t line = e->line;
+		const int64_t end = e->offset + ((head & 7) + 1) * 2;
 		if (!(head & 128) || !take_location(s, (unsigned)head >> 3 & 15, &line, &none))
 			return 0;
-		end += ((head & 7) + 1) * 2;
 		if (offset < end)
 			return none ? 0 : valid(line);
+		*e = (struct sw_python_entry){(uint64_t)(s->at - begin), end, line};
 	}
 	return 0;
 }
 
-uint32_t sw_python_line(const struct sw_python_layout *at, const struct sw_python_types *types, const void *table,
-			uint32_t first_line, int64_t offset)
+uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_table *table, uint32_t first_line,
+			int64_t offset, struct sw_python_entry *last)
 {
-	struct stream s;
 	if (offset < 0) /* the frame has not begun */
 		return valid(first_line);
-	if (!open_table(&s, at, types, table))
-		return 0;
-	switch (at->table) {
+	if (!table->bytes)
+		return format == SW_PYTHON_LNOTAB ? valid(first_line) : 0;
+	if (!last->position || last->position > table->bytes || offset < last->offset)
+		*last = (struct sw_python_entry){.line = first_line};
+	struct stream s = {table->data + last->position, table->data + table->bytes};
+	switch (format) {
 	case SW_PYTHON_LNOTAB:
-		return line_of_lnotab(&s, first_line, offset);
+		return line_of_lnotab(&s, table->data, last, offset);
 	case SW_PYTHON_LINETABLE:
-		return line_of_linetable(&s, first_line, offset);
+		return line_of_linetable(&s, table->data, last, offset);
 	case SW_PYTHON_LOCATIONS:
-		return line_of_locations(&s, first_line, offset);
+		return line_of_locations(&s, table->data, last, offset);
 	}
 	return 0;
 }

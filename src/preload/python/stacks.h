@@ -50,49 +50,69 @@ struct sw_python_link {
 	uint64_t code, instruction;
 };
 
+/* In the arena, one after the other. */
 struct sw_python_chain {
-	uint32_t links; /* 0: free */
+	uint32_t links; /* 0: dropped */
 	uint32_t frames;
+	uint32_t bytes;	      /* of it in the arena */
 	uint32_t serial;      /* of this content */
 	uint32_t oldest_code; /* its lowest id */
 	bool waiting;	      /* frames of the first thread, for a thread without any */
-	bool engine;	      /* the innermost is PyTorch's function that waits for a backward pass */
 	bool cut;	      /* the chain has more links than these */
 	bool deeper;	      /* there are more frames than these */
 	uint64_t hash;
+	uint64_t codes;		      /* a bit or two for each code object in it */
 	struct sw_python_chain *next; /* what came after it last time */
-	struct sw_python_link link[SW_PYTHON_LINKS];
-	struct sw_python_frame frame[SW_PYTHON_FRAMES]; /* innermost first */
+	struct sw_python_link link[]; /* then struct sw_python_frame each, innermost first */
 };
 
-#define SW_PYTHON_SETS	 64u
-#define SW_PYTHON_WAYS	 8u
-#define SW_PYTHON_CHAINS (SW_PYTHON_SETS * SW_PYTHON_WAYS)
-#define SW_PYTHON_JOINS	 2048u
-#define SW_PYTHON_CODES	 1024u
+static inline const struct sw_python_frame *sw_python_frames(const struct sw_python_chain *chain)
+{
+	return (const struct sw_python_frame *)(const void *)(chain->link + chain->links);
+}
+
+/* When one of them is full, all chains are dropped: about 8000 of 20 frames fit.  What torch.compile generates has a
+   line for each launch. */
+#define SW_PYTHON_ARENA (4u << 20)
+#define SW_PYTHON_SLOTS 16384u /* powers of two */
+#define SW_PYTHON_JOINS 8192u
+#define SW_PYTHON_CODES 4096u
+#define SW_PYTHON_LINES 8192u
 
 struct sw_python_stacks {
 	struct sw_python_chain *last;
 	uint64_t freed; /* ends of code objects that were taken into account */
-	uint32_t serials;
+	uint32_t serials, reads;
+	uint32_t chains, used;		/* how many; bytes of the arena */
+	uint32_t slot[SW_PYTHON_SLOTS]; /* by hash: 1 + place in the arena in units of 8 bytes; 0: free */
 	struct sw_python_joined {
 		uint64_t key; /* native stack, serial of the chain */
 		uint32_t id;
 	} joined[SW_PYTHON_JOINS];
 	struct sw_python_code {
 		const void *code; /* NULL: free */
-		const void *table;
-		uint32_t id; /* PYTHON_CODE; 0: code of the interpreter itself */
+		struct sw_python_table table;
+		uint32_t id;   /* PYTHON_CODE; 0: code of the interpreter itself */
+		uint32_t read; /* how many were read until then: no other has this number */
 		uint32_t first_line;
-		bool engine; /* of torch/autograd */
+		struct sw_python_entry last;
+		bool engine; /* PyTorch's function that waits for a backward pass */
 	} code[SW_PYTHON_CODES];
-	uint64_t codes[SW_PYTHON_CHAINS]; /* of each chain: a bit or two for each code object in it */
+	struct sw_python_known_line {
+		uint64_t instruction;
+		uint32_t read, line; /* of the code; 0: free */
+	} line[SW_PYTHON_LINES];
 	struct sw_intern code_ids;
-	uint8_t oldest[SW_PYTHON_SETS];
-	struct sw_python_link walked[SW_PYTHON_LINKS]; /* the chain looked for */
-	const char *frame[SW_PYTHON_LINKS];	       /* where its frames lie */
-	struct sw_python_chain chain[SW_PYTHON_SETS][SW_PYTHON_WAYS];
+	struct sw_python_link walked[SW_PYTHON_LINKS];	/* the chain looked for */
+	const char *frame[SW_PYTHON_LINKS];		/* where its frames lie */
+	struct sw_python_frame found[SW_PYTHON_FRAMES]; /* what it stands for */
+	_Alignas(8) char arena[SW_PYTHON_ARENA];
 };
+
+static inline struct sw_python_chain *sw_python_chain_at(struct sw_python_stacks *s, uint32_t slot)
+{
+	return (struct sw_python_chain *)(void *)(s->arena + (size_t)(slot - 1) * 8);
+}
 
 /* Ids of a writer that are too old to be referred to are given anew (SW_FORMAT_LIVE_IDS). */
 #define SW_PYTHON_OLD (SW_FORMAT_LIVE_IDS / 2)

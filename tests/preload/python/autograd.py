@@ -63,12 +63,19 @@ def step(n):
     backward()
 
 
+def generator():
+    backward()
+    yield 1
+
+
 rt.cudaEventRecord(event, None)
 want.append(None)  # this thread's own
 step(0)
 step(12)
 other.run_backward(lambda: want.append([]), run)  # it waits, but not in PyTorch
 step(3)
+list(generator())  # a generator's frame lies elsewhere: only those within it
+want[-1] = {"first": want[-1][:2]}
 step(300)  # deeper than the first chunk of frames: none, or the right one
 want[-4:] = [[w, []] for w in want[-4:]]
 with open(out, "w", encoding="utf-8") as result:

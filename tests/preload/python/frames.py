@@ -203,6 +203,14 @@ def in_threads():
         t.join()
 
 
+def generated():
+    # More lines than are remembered: all are dropped meanwhile, and read anew.
+    space = {"mark": mark}
+    exec("def many():\n" + "    mark()\n" * 13000, space)
+    space["many"]()
+    deep(40)
+
+
 def write(path):
     with open(path, "w", encoding="utf-8") as out:
         json.dump(want, out)
@@ -216,6 +224,7 @@ def main():
     deep(1000)
     deep(1001)
     in_threads()
+    generated()
     mark()
     write(sys.argv[1])
 
