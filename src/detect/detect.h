@@ -373,6 +373,8 @@ struct sw_observer {
 		       const struct sw_access *later);
 	/* Streams and allocations known so far, for look-ups by index. Called once at the start. */
 	void (*begin)(void *arg, const struct sw_judgement *so_far);
+	/* A piece of work with its time, recorded or estimated by the replay, when all of the above was told. */
+	void (*work)(void *arg, const struct sw_stretch *stretch);
 	/* A stretch of the critical path, first to last, when all else was told. */
 	void (*path)(void *arg, const struct sw_stretch *stretch);
 	void (*nvtx)(void *arg, const struct sw_nvtx_span *span);

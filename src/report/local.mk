@@ -29,7 +29,7 @@ dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.j
 # timelines: the users of these link $(ZLIB_LIBS)
 libswreport_a_SOURCES += \
 	src/report/timeline/timeline.h src/report/timeline/dot.c src/report/timeline/chrome.c src/report/timeline/chrome.h \
-	src/report/timeline/chrome_nvtx.c src/report/timeline/chrome_timed.c src/report/timeline/perfetto.c src/report/timeline/perfetto.h src/report/timeline/chrome_tracks.c src/report/timeline/chrome_path.c src/report/timeline/chrome_arrows.c src/report/timeline/chrome_events.c src/report/timeline/chrome_events.h \
+	src/report/timeline/chrome_nvtx.c src/report/timeline/chrome_timed.c src/report/timeline/perfetto.c src/report/timeline/perfetto.h src/report/timeline/chrome_tracks.c src/report/timeline/chrome_path.c src/report/timeline/chrome_arrows.c src/report/timeline/chrome_estimates.c src/report/timeline/chrome_hazards.c src/report/timeline/chrome_events.c src/report/timeline/chrome_events.h \
 	src/report/timeline/trace_out.c src/report/timeline/trace_out.h src/report/timeline/labels.c src/report/timeline/labels.h \
 	src/report/timeline/slice_layout.c src/report/timeline/slice_layout.h src/report/timeline/window.c src/report/timeline/window.h
 libswreport_a_SOURCES += \

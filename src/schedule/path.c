@@ -127,3 +127,14 @@ void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 				tell_node(w, &w->nodes.at[w->order[k]], &at, stretch, arg);
 	}
 }
+
+void sw_schedule_each_work(struct sw_schedule *s, stretch_fn *work, void *arg)
+{
+	for (uint32_t i = 0; i < s->windows; i++) {
+		struct sw_window *w = &s->window[i];
+		for (size_t k = 0; k < w->nodes.n; k++)
+			if (w->nodes.at[w->order[k]].kind == SW_NODE_WORK)
+				tell(work, arg, SW_STRETCH_WORK, &w->nodes.at[w->order[k]],
+				     w->nodes.at[w->order[k]].start, w->nodes.at[w->order[k]].end);
+	}
+}

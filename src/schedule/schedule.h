@@ -172,6 +172,9 @@ struct sw_stretch {
 };
 void sw_schedule_path(struct sw_schedule *s, void (*stretch)(void *arg, const struct sw_stretch *stretch), void *arg);
 
+/* Each piece of work of the windows with its time, recorded or estimated. */
+void sw_schedule_each_work(struct sw_schedule *s, void (*work)(void *arg, const struct sw_stretch *stretch), void *arg);
+
 /* Sums over the windows, of recorded (or, without device times, estimated) times. */
 struct sw_schedule_sums {
 	uint64_t blocked_ns;	   /* a host thread was held in a wait: all threads together */

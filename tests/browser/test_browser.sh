@@ -63,7 +63,7 @@ recorded() { # recorded NAME: exports a run that was recorded on an H200
 
 recorded gpu-raw_kernel_kernel
 opens "a race, recorded" "$dir/gpu-raw_kernel_kernel.json" "stream 1=spin_write(" "stream 2=quick_copy(" \
-	"thread 1 'raw_kernel_kern'=cudaDeviceSynchronize" "critical path=call"
+	"thread 1 'raw_kernel_kern'=cudaDeviceSynchronize" "critical path=in cuda" "stream 2=SW101 race-read-after-write"
 recorded gpu-torch-side_stream
 opens "PyTorch, recorded" "$dir/gpu-torch-side_stream.json"
 "$export" timed "$dir/timed.swt" "$dir/timed.json" >"$dir/said"

@@ -64,7 +64,7 @@ def untimed(trace):
     """Which work has no times: the names of slices that were not measured."""
     path = os.path.join(work, "untimed.json")
     subprocess.run([syncwatch, "export", "--no-footprints", "--chrome", path, trace], stdout=subprocess.DEVNULL)
-    names = re.findall(r'"name":"([^"]*)","cat":"(?:kernel|gpu_memcpy|gpu_memset|gpu_operation)".*"timing":"observed',
+    names = re.findall(r'"name":"queued: ([^"]*)","cat":"queued".*"timing":"observed',
                        open(path, encoding="utf-8").read())
     return ", ".join(f"{names.count(n)} {n[:60]}" for n in sorted(set(names)))
 

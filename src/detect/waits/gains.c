@@ -275,6 +275,8 @@ void sw_gains_judge(struct sw_model *m)
 	m->j->schedule = sw_schedule_facts(m->schedule);
 	m->j->sums = sw_schedule_sums(m->schedule);
 	try_all(m);
+	if (m->observer->work)
+		sw_schedule_each_work(m->schedule, m->observer->work, m->observer->arg);
 	if (m->observer->path)
 		sw_schedule_path(m->schedule, m->observer->path, m->observer->arg);
 }

@@ -38,6 +38,7 @@ static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work
 	struct sw_events *e = &c->events;
 	sw_chrome_work_args(c, stream, work);
 	sw_event_text(e, "timing", TIMING);
+	sw_chrome_put_site(c, "at", work->stack, work->function);
 	sw_event_number(e, "enqueued_ns", work->enqueued);
 	if (laid->known_ns)
 		sw_event_number(e, "known_done_ns", laid->known_ns);
@@ -53,14 +54,14 @@ static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work
 static void draw_work(void *arg, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
 {
 	struct sw_chrome *c = arg;
-	const bool apart = c->judgement->gpu.recorded; /* measured slices of the stream need not leave room */
-	struct sw_drawn drawn = {(apart ? TID_INFERRED : TID_STREAM) + stream, laid->start, laid->end};
+	/* When it ran is not known: only that it was given to the stream, and the first moment when it was done. */
+	struct sw_drawn drawn = {TID_INFERRED + stream, laid->start, laid->end};
 	uint32_t pid = PID_DEVICE + sw_chrome_device(c, stream);
 	if (!sw_window_shows(&c->window, laid->start, laid->end))
 		return;
-	*(apart ? &sw_chrome_track(c, stream)->inferred : &sw_chrome_track(c, stream)->drawn) = true;
+	sw_chrome_track(c, stream)->inferred = true;
 	struct sw_place at = {pid, drawn.tid, laid->start};
-	sw_event_slice(&c->events, at, laid->end, work->name, categories[work->kind]);
+	sw_event_slice(&c->events, at, laid->end, sw_chrome_variant(c, work->name, "queued: ", "", 1), "queued");
 	work_args(c, stream, work, laid);
 	if (work->call.tid)
 		sw_chrome_arrow(c, PID_HOST, &work->call, at, "launch", "ac2g");
@@ -118,6 +119,8 @@ static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const st
 			       .enqueued = op->what.t_ns,
 			       .not_before = call->tid ? room_for_arrow(call) : op->what.t_ns,
 			       .call = *call,
+			       .stack = op->what.stack,
+			       .function = op->what.function,
 			       .ctx = op->record->rec->ctx};
 	describe_work(c, op, &work);
 	if (op->gpu_end_ns) {
@@ -178,6 +181,7 @@ static struct sw_drawn draw_call(struct sw_chrome *c, const struct sw_operation 
 	/* Not "stream": HTA would take the call for work of that stream. */
 	if (op->what.stream)
 		sw_event_label(&c->events, "on", sw_chrome_stream(c, op->what.stream));
+	sw_chrome_put_site(c, "at", op->what.stack, op->what.function);
 	if (op->blocks)
 		sw_event_text(&c->events, "waited", "yes");
 	if (op->record->failed)
@@ -191,15 +195,15 @@ static struct sw_drawn draw_call(struct sw_chrome *c, const struct sw_operation 
 static void draw_operation(struct sw_chrome *c, const struct sw_operation *op, bool in_flight)
 {
 	struct sw_drawn call = draw_call(c, op, in_flight);
-	c->calls[op->what.seq % REMEMBERED] = (struct remembered){op->what.seq, call};
+	c->calls[op->what.seq % REMEMBERED] = (struct remembered){
+		op->what.seq, call, op->enqueues ? sw_label_work(&c->labels, op) : (struct sw_label){0}};
+	sw_chrome_know(c, op, call_label(c, op));
 	if (op->enqueues)
 		enqueue(c, op, &call);
 	if (op->what.kind == SW_REC_HOST_FUNC_RUN && !in_flight)
 		host_func_ran(c, op, &call);
 	if (c->edge_n)
 		sw_chrome_edges(c, op->what.seq, &call);
-	if (c->hazards.n)
-		sw_chrome_hazards(c, op->what.seq);
 	c->told++;
 }
 
@@ -245,6 +249,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 					   .hazard = sw_chrome_hazard,
 					   .nvtx = sw_chrome_nvtx,
 					   .begin = on_begin,
+					   .work = sw_chrome_work,
 					   .path = sw_chrome_path};
 	c->calls = sw_calloc(REMEMBERED, sizeof *c->calls);
 	c->timed = sw_calloc(REMEMBERED, sizeof *c->timed);
@@ -301,8 +306,9 @@ void sw_chrome_finish(struct sw_chrome *c)
 		open->op.record = &open->record;
 		draw_operation(c, &open->op, true);
 	}
-	sw_chrome_hazards_end(c);
 	sw_slice_layout_finish(&c->lay, c->end_ns);
+	sw_chrome_estimates(c);
+	sw_chrome_hazards(c);
 	sw_chrome_count_end(c);
 	name_host(c);
 	sw_chrome_name_streams(c);
@@ -314,11 +320,11 @@ void sw_chrome_finish(struct sw_chrome *c)
 	sw_window_free(&c->window);
 	sw_labels_free(&c->labels);
 	sw_chrome_nvtx_free(c);
+	sw_chrome_estimates_free(c);
 	free(c->threads.at);
 	free(c->streams.at);
 	free(c->counters.at);
 	free(c->open.at);
-	free(c->hazards.at);
 	free(c->calls);
 	free(c->timed);
 	free(c->edges);

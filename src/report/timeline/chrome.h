@@ -6,13 +6,17 @@
  *     chrome_timed.c   slices of the devices that were measured
  *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
  *     chrome_path.c    the critical path
- *     chrome_arrows.c  arrows between slices: edges of the order, hazards
+ *     chrome_estimates.c  work as the replay estimates it, on the streams' own rows
+ *     chrome_hazards.c hazards, as slices of the work that meets and of the later call
+ *     chrome_arrows.c  arrows between slices: edges of the order
  *     chrome_nvtx.c    ranges of NVTX
  *     chrome_events.c  the text of each event
  */
 #ifndef SW_REPORT_TIMELINE_CHROME_H
 #define SW_REPORT_TIMELINE_CHROME_H
 
+#include "base/map.h"
+#include "report/symbols/places.h"
 #include "report/timeline/chrome_events.h"
 #include "report/timeline/labels.h"
 #include "report/timeline/slice_layout.h"
@@ -32,6 +36,7 @@ enum {
 	TID_INFERRED = 2 << 24, /* + stream: work without time stamps where others have some */
 	TID_OVERLAP = 3 << 24,	/* + OVERLAPS * stream */
 	OVERLAPS = 16,
+	TID_ESTIMATED = 64 << 24, /* + stream: estimates of a run of which other work was measured */
 	LANES = 4,
 	MAX_THREAD = 1 << 20
 };
@@ -43,8 +48,9 @@ enum {
 	COUNTER_NS = 1000     /* the counter is drawn at most so often */
 };
 
-#define TIMING	 "observed: enqueue to earliest known completion"
-#define MEASURED "measured on the device (CUPTI)"
+#define TIMING	  "observed: enqueue to earliest known completion"
+#define MEASURED  "measured on the device (CUPTI)"
+#define ESTIMATED "estimated by a replay of the run, between waits"
 
 struct thread {
 	uint64_t end[LANES]; /* of the last slice */
@@ -59,8 +65,22 @@ struct open_call {
 };
 
 struct hazard {
-	int id;
-	struct sw_access earlier, later;
+	struct sw_finding finding; /* of these two */
+};
+
+/* What is kept of an operation until all is told. */
+struct known {
+	uint64_t seq;
+	struct sw_label call, work; /* work.n 0: it put none on a stream */
+	uint32_t stack, function;
+	uint32_t tid; /* of its measured slice, 0 none */
+	uint8_t ctx, kind;
+};
+
+/* Work as the replay of the run estimates it. */
+struct estimate {
+	uint64_t seq, start, end;
+	uint32_t stream;
 };
 
 struct counter {
@@ -70,7 +90,7 @@ struct counter {
 
 struct stream_track {
 	struct sw_label name; /* n 0: not asked for yet */
-	bool drawn, inferred;
+	bool drawn, inferred, estimated;
 	uint8_t lanes;		    /* that measured slices lie on: 0 is the stream's own track */
 	uint64_t end[1 + OVERLAPS]; /* of the last slice of each */
 };
@@ -107,6 +127,7 @@ struct sw_chrome {
 	struct remembered {
 		uint64_t seq;
 		struct sw_drawn call;
+		struct sw_label work; /* n 0: none */
 	} * calls;
 	struct timed *timed; /* ring by sequence number, like calls */
 	struct waiting {
@@ -117,7 +138,18 @@ struct sw_chrome {
 	size_t edge_n;
 	uint64_t told, end_ns;
 	SW_VEC(struct open_call) open;
-	SW_VEC(struct hazard) hazards; /* whose later side has not been reported yet */
+	SW_VEC(struct hazard) hazards;
+	size_t hazards_left;	    /* too many to draw */
+	uint64_t hazard_end;	    /* of the last slice on the host's row of hazards */
+	struct sw_map hazard_parts; /* sequence number -> hazards of the work, those drawn << 32 */
+	SW_VEC(struct known) known;
+	bool known_sorted;
+	SW_VEC(struct estimate) estimates;
+	struct sw_map estimate_of; /* sequence number -> index + 1 */
+	struct sw_map sites;	   /* function and stack -> index + 1 */
+	SW_VEC(struct sw_label) site_labels;
+	struct sw_map variant_of; /* name and which variant -> index + 1 */
+	SW_VEC(struct sw_label) variants;
 };
 
 /* ---- chrome.c ---- */
@@ -145,6 +177,9 @@ void sw_chrome_nvtx_free(struct sw_chrome *c);
 struct sw_drawn sw_chrome_place(struct sw_chrome *c, uint32_t thread, uint64_t start, uint64_t end);
 uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream);
 struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream);
+/* A name with something before and after it, made once for each `which`. */
+struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, const char *before, const char *after,
+				  unsigned which);
 struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream);
 /* At the end, when all is known that a stream was ever called. */
 void sw_chrome_name_streams(struct sw_chrome *c);
@@ -166,10 +201,25 @@ void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *c
 /* ---- chrome_path.c ---- */
 void sw_chrome_path(void *arg, const struct sw_stretch *stretch);
 
+/* ---- chrome_hazards.c ---- */
+
 void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		      const struct sw_access *later);
-/* Draws the hazards whose later side is this call; those that are left, at the end of the run. */
-void sw_chrome_hazards(struct sw_chrome *c, uint64_t seq);
-void sw_chrome_hazards_end(struct sw_chrome *c);
+/* Draws all, at the end of the run, and frees them. */
+void sw_chrome_hazards(struct sw_chrome *c);
+
+/* ---- chrome_estimates.c ---- */
+
+void sw_chrome_know(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call);
+const struct known *sw_chrome_known(struct sw_chrome *c, uint64_t seq); /* NULL: no operation, or too many */
+void sw_chrome_work(void *arg, const struct sw_stretch *stretch);
+/* Draws the estimates, at the end of the run. */
+void sw_chrome_estimates(struct sw_chrome *c);
+/* Where the work of a call lies on its stream's own row: measured, or estimated and drawn. */
+bool sw_chrome_ran(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end);
+void sw_chrome_estimates_free(struct sw_chrome *c);
+/* The place in the program that made a call, as an argument of the slice that is open; nothing where it is unknown. */
+struct sw_label sw_chrome_site(struct sw_chrome *c, uint32_t stack, uint32_t function);
+void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, uint32_t function);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrows between slices, from edges of the order and hazards. */
+/* Arrows between slices, from edges of the order. */
 #include "report/timeline/chrome.h"
 
 #include <stdlib.h>
@@ -17,7 +17,9 @@ static const struct sw_drawn *call_of(const struct sw_chrome *c, uint64_t seq)
 void sw_chrome_arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_drawn *from, struct sw_place to,
 		     const char *name, const char *category)
 {
-	uint64_t ns = from->end < to.ns ? from->end - 1 : to.ns - 1;
+	/* A slice may be said to end a nanosecond early (chrome_events.c): the arrow begins before that. */
+	const uint64_t last = from->end - (from->end - from->start > 2 ? 2 : 1);
+	uint64_t ns = last < to.ns ? last : to.ns - 1;
 	if (to.ns == 0 || ns < from->start)
 		return;
 	sw_event_flow(&c->events, (struct sw_place){from_pid, from->tid, ns}, to, name, category);
@@ -54,13 +56,18 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
  * call: if both ended in the same nanosecond, floating point could put the inner end after the outer one, and
  * Chromium's panel would then drop the slice.
  */
-static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
+static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call, const struct waiting *w)
 {
 	uint64_t ns = (call->end - call->start) / 8;
 	ns = ns > RELEASE_NS ? RELEASE_NS : ns ? ns : 1;
 	sw_event_slice(&c->events, (struct sw_place){PID_HOST, call->tid, call->end - ns}, call->end - ns / 2,
 		       SW_LABEL("released"), "sync");
 	sw_event_number(&c->events, "correlation", seq);
+	const struct remembered *for_whom = &c->calls[w->edge.from_seq % REMEMBERED];
+	if (for_whom->seq == w->edge.from_seq && for_whom->work.n)
+		sw_event_label(&c->events, "waited_for", for_whom->work);
+	if (w->from_stream)
+		sw_event_label(&c->events, "on", sw_chrome_stream(c, w->from_stream));
 	sw_event_end(&c->events);
 	return call->end - ns;
 }
@@ -73,7 +80,7 @@ static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 	struct sw_work *work = timed ? NULL : sw_slice_layout_find(&c->lay, w->from_stream, from);
 	const bool room = call->tid && call->end - call->start > 2;
 	if (room && (timed || (work && !work->released_tid)) && !*released)
-		*released = draw_release(c, seq, call);
+		*released = draw_release(c, seq, call, w);
 	if (room && timed)
 		sw_chrome_arrow(c, timed->pid, &timed->slice, (struct sw_place){PID_HOST, call->tid, *released},
 				"releases host", "sync");
@@ -115,56 +122,4 @@ void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *c
 			c->edges[kept++] = *w;
 	}
 	c->edge_n = kept;
-}
-
-/* ---- hazards ------------------------------------------------------------------------------------------------------
- */
-
-static void draw_hazard(struct sw_chrome *c, const struct hazard *h)
-{
-	const struct sw_finding_info *info = sw_finding_info(h->id);
-	const struct sw_drawn *later = call_of(c, h->later.seq);
-	char name[64];
-	if (!sw_window_shows(&c->window, h->later.t_ns, h->later.t_ns))
-		return;
-	snprintf(name, sizeof name, "SW%d %s", h->id, info ? info->kind : "");
-	struct sw_place at = {PID_HOST, TID_HAZARDS, later ? later->start : h->later.t_ns};
-	sw_event_instant(&c->events, at, sw_label_any(&c->labels, name), "hazard");
-	sw_event_number(&c->events, "earlier_correlation", h->earlier.seq);
-	sw_event_number(&c->events, "later_correlation", h->later.seq);
-	sw_event_label(&c->events, "earlier_on", sw_chrome_stream(c, h->earlier.stream));
-	sw_event_label(&c->events, "later_on", sw_chrome_stream(c, h->later.stream));
-	if (h->later.ranged)
-		sw_event_hex(&c->events, "address", h->later.address);
-	sw_event_end(&c->events);
-	if (later)
-		sw_chrome_arrow_from_call(c, h->earlier.seq, later, "no order between these", "hazard");
-}
-
-void sw_chrome_hazards(struct sw_chrome *c, uint64_t seq)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < c->hazards.n; i++)
-		if (c->hazards.at[i].later.seq == seq)
-			draw_hazard(c, &c->hazards.at[i]);
-		else
-			c->hazards.at[kept++] = c->hazards.at[i];
-	c->hazards.n = kept;
-}
-
-void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
-		      const struct sw_access *later)
-{
-	struct sw_chrome *c = arg;
-	struct hazard hazard = {finding->id, *earlier, *later};
-	if (call_of(c, later->seq))
-		draw_hazard(c, &hazard);
-	else
-		*sw_vec_push(&c->hazards) = hazard;
-}
-
-void sw_chrome_hazards_end(struct sw_chrome *c)
-{
-	for (size_t i = 0; i < c->hazards.n; i++)
-		draw_hazard(c, &c->hazards.at[i]);
 }

@@ -45,7 +45,10 @@ void sw_chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const s
 	sw_chrome_work_args(c, stream, work);
 	sw_event_text(&c->events, "timing", MEASURED);
 	sw_event_number(&c->events, "enqueued_ns", work->enqueued);
+	sw_chrome_put_site(c, "at", work->stack, work->function);
 	sw_event_end(&c->events);
+	if (c->known.n && c->known.at[c->known.n - 1].seq == work->seq)
+		c->known.at[c->known.n - 1].tid = at.tid;
 	c->timed[work->seq % REMEMBERED] = (struct timed){work->seq, pid, {at.tid, start, end}};
 	if (work->call.tid)
 		sw_chrome_arrow(c, PID_HOST, &work->call, at, "launch", "ac2g");
@@ -72,5 +75,7 @@ void sw_chrome_name_timed(struct sw_chrome *c, uint32_t stream)
 	for (uint32_t lane = 1; lane < track->lanes; lane++)
 		name_track(c, stream, tid_of(stream, lane), "overlap");
 	if (track->inferred)
-		name_track(c, stream, TID_INFERRED + stream, "not measured: " TIMING);
+		name_track(c, stream, TID_INFERRED + stream, "queued, start not known");
+	if (track->estimated)
+		name_track(c, stream, TID_ESTIMATED + stream, "not measured: estimates");
 }

@@ -3,6 +3,7 @@
 #include "report/timeline/chrome.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- tracks ------------------------------------------------------------------------------------------------------ */
 
@@ -58,8 +59,8 @@ static void name_device(struct sw_chrome *c, uint32_t device)
 	for (size_t i = 0; (at = sw_reader_device(c->reader, i)); i++)
 		if (at->ordinal == (int32_t)device)
 			info = at;
-	char *text = sw_format("GPU %u%s%s (timing %s)", device, info ? " " : "", info ? info->name : "",
-			       c->judgement->gpu.recorded ? MEASURED : TIMING);
+	char *text = sw_format("GPU %u%s%s (times %s)", device, info ? " " : "", info ? info->name : "",
+			       c->judgement->gpu.recorded ? MEASURED : ESTIMATED);
 	sw_event_name(&c->events, "process_name", PID_DEVICE + device, 0, sw_label_any(&c->labels, text));
 	sw_event_sort(&c->events, "process_sort_index", PID_DEVICE + device, 0, PID_DEVICE + device);
 	free(text);
@@ -80,12 +81,30 @@ struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream)
 	return track->name;
 }
 
+struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, const char *before, const char *after,
+				  unsigned which)
+{
+	/* Labels of one name are one text: its address stands for it. */
+	uint64_t *index = sw_map_put(&c->variant_of, (uint64_t)(uintptr_t)name.text << 2 | (which & 3));
+	if (*index)
+		return c->variants.at[*index - 1];
+	/* Within its quotes. */
+	char *text = sw_format("\"%s%.*s%s\"", before, (int)name.n - 2, name.text + 1, after);
+	size_t n = strlen(text);
+	char *kept = sw_arena_alloc(&c->labels.names.arena, n + 1);
+	memcpy(kept, text, n + 1);
+	free(text);
+	*sw_vec_push(&c->variants) = (struct sw_label){kept, n};
+	*index = c->variants.n;
+	return c->variants.at[c->variants.n - 1];
+}
+
 /* At the end, when all is known that a stream was ever called. */
 void sw_chrome_name_streams(struct sw_chrome *c)
 {
 	for (uint32_t i = 0; i < c->streams.n; i++) {
 		uint32_t device = sw_chrome_device(c, i), tid = TID_STREAM + i;
-		if (!c->streams.at[i].drawn && !c->streams.at[i].inferred)
+		if (!c->streams.at[i].drawn && !c->streams.at[i].inferred && !c->streams.at[i].estimated)
 			continue;
 		if (!counter_of(c, (int)device)->used)
 			name_device(c, device);

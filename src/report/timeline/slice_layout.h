@@ -31,6 +31,7 @@ struct sw_work {
 	uint64_t released_ns;
 	uint64_t bytes;
 	uint32_t grid[3], block[3], shared_bytes;
+	uint32_t stack, function; /* of the call */
 	uint8_t kind, ctx;
 };
 
