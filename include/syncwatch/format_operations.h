@@ -51,7 +51,14 @@ struct sw_rec_copy {
 	uint8_t dst_ctx, src_ctx;   /* peer copies: contexts, else 0 */
 	uint32_t flags;		    /* SW_COPY_* */
 };
-enum { SW_COPY_PEER = 1, SW_COPY_BATCH = 2 /* one record an element, unordered among themselves */ };
+enum {
+	SW_COPY_PEER = 1,
+	SW_COPY_BATCH = 2,	  /* one record an element, unordered among themselves */
+	SW_COPY_BATCH_MORE = 4,	  /* since minor 8: not the last element of its call ... */
+	SW_COPY_SRC_DURING = 8,	  /* CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL */
+	SW_COPY_SRC_ANYTIME = 16, /* CU_MEMCPY_SRC_ACCESS_ORDER_ANY */
+	SW_COPY_BATCH_FIRST = 32, /* ... and the first one */
+};
 
 struct sw_box {
 	uint64_t base;	/* address of byte 0 of row 0 of slice 0 of the box (offsets x, y, z already added), or array */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Judging a whole trace: the state of a run is made, each record judged, the findings closed. */
+#include "detect/calls/batch_copies.h"
 #include "detect/dispatch.h"
 
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static void make_state(struct sw_model *m)
 	m->annotated = sw_annotated_new();
 	m->host_funcs = sw_host_funcs_new();
 	m->value_copies = sw_value_copies_new();
+	m->batches = sw_batches_new();
 	m->values = sw_stream_values_new();
 	m->graphs = sw_graphs_new();
 }
@@ -119,6 +121,7 @@ void sw_model_free(struct sw_model *m)
 	sw_graphs_free(m);
 	sw_stream_values_free(m);
 	sw_value_copies_free(m->value_copies);
+	sw_batches_free(m->batches);
 	sw_host_funcs_free(m->host_funcs);
 	sw_ignored_free(m);
 	sw_hazards_free(m->hazards);

@@ -7,7 +7,7 @@ libswdetect_a_SOURCES = \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
-	src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
+	src/detect/calls/batch_copies.c src/detect/calls/batch_copies.h src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
 	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h \
 	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
 	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/contexts.c \

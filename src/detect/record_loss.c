@@ -2,11 +2,13 @@
 /* Records were lost. */
 #include "detect/dispatch.h"
 
+#include "detect/calls/batch_copies.h"
 #include "detect/calls/streams.h"
 #include "detect/graphs/graphs.h"
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/host_functions.h"
 #include "detect/memory/address_space.h"
+#include "detect/memory/physical_memory.h"
 #include "detect/memory/shadow.h"
 #include "detect/model/call.h"
 #include "detect/model/captures.h"
@@ -40,6 +42,8 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_graphs_forget(m);
 	sw_captures_forget(m);
 	sw_wide_forget(m);
+	sw_batches_forget(m->batches);
+	sw_physical_forget(m->physical);
 	sw_hb_barrier(m->hb, r->seq);
 	if (m->schedule)
 		sw_schedule_break(m->schedule);

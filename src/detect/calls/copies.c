@@ -7,6 +7,7 @@
  */
 #include "detect/model/handlers.h"
 
+#include "detect/calls/batch_copies.h"
 #include "detect/calls/syncs.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
@@ -204,6 +205,33 @@ static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pag
 	}
 }
 
+/* CUDA driver API, cuMemcpyBatchAsync: access to the source "can be out of stream order", and is either "complete
+   before the API call returns" or "can happen even after the API call returns".  In both cases whoever still writes the
+   source when the call is made is too late. */
+static void touch_out_of_order(struct sw_model *m, const struct sw_wait *w, const struct side *side)
+{
+	struct sw_touch how = side->how;
+	struct sw_access what = w->what;
+	how.host = true;
+	what.stream = 0;
+	what.point = sw_hb_host_step(m->hb, m->record->thread, what.seq);
+	sw_model_touch(m, &what, &side->range, &how);
+}
+
+static void batch_begins(struct sw_model *m, uint32_t flags)
+{
+	if (flags & SW_COPY_BATCH_FIRST)
+		sw_batch_begin(m);
+}
+
+static void batch(struct sw_model *m, const struct side *dst, const struct side *src, uint32_t flags)
+{
+	if (flags & SW_COPY_BATCH) {
+		sw_batch_touch(m, &src->range, &src->how);
+		sw_batch_touch(m, &dst->range, &dst->how);
+	}
+}
+
 /* A synchronous copy out of pageable memory reads it inside the call; all else is read and written by the stream. */
 static void touch(struct sw_model *m, struct sw_wait *w, const struct side *side, enum join join, bool synchronous)
 {
@@ -255,8 +283,19 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		w->fix = w->id ? SW_FIX_VALUE : w->fix;
 		*sw_model_value(m, r->thread) = w->what;
 	}
-	touch(m, w, src, join, synchronous);
+	batch(m, dst, src, flags);
+	if (flags & (SW_COPY_SRC_DURING | SW_COPY_SRC_ANYTIME))
+		touch_out_of_order(m, w, src);
+	if (!(flags & SW_COPY_SRC_DURING))
+		touch(m, w, src, join, synchronous);
 	touch(m, w, dst, join, synchronous);
+}
+
+/* Traces before minor 8 do not say which elements are of one call. */
+static void batch_over(struct sw_model *m, uint32_t flags)
+{
+	if (flags & SW_COPY_BATCH && !(flags & SW_COPY_BATCH_MORE))
+		sw_batch_end(m);
 }
 
 void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -264,9 +303,10 @@ void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)r->rec;
 	struct side dst = side_of(m, c->dst, c->dst_side, c->bytes, SW_WRITE);
 	struct side src = side_of(m, c->src, c->src_side, c->bytes, SW_READ);
-	if (!c->bytes)
-		return;
-	copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes);
+	batch_begins(m, c->flags);
+	if (c->bytes)
+		copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes);
+	batch_over(m, c->flags);
 }
 
 void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -276,9 +316,10 @@ void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	struct sw_range dense =
 		sw_range_box(0, (uint64_t[]){c->width, c->height, c->depth}, c->width, 0, SW_READ, SW_EV_EXACT);
 	uint64_t bytes = dense.width * dense.slices;
-	if (!c->width)
-		return;
-	copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
+	batch_begins(m, c->flags);
+	if (c->width)
+		copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
+	batch_over(m, c->flags);
 }
 
 void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

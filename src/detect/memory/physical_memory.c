@@ -44,12 +44,18 @@ static void drop(struct memory *memory)
 	free(memory);
 }
 
-void sw_physical_set_free(struct sw_physical_set *set)
+void sw_physical_forget(struct sw_physical_set *set)
 {
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(&set->by_handle, i, &slot));)
 		drop((struct memory *)(uintptr_t)slot.value);
 	sw_map_free(&set->by_handle);
+	set->by_handle = (struct sw_map){0};
+}
+
+void sw_physical_set_free(struct sw_physical_set *set)
+{
+	sw_physical_forget(set);
 	free(set);
 }
 

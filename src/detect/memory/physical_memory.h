@@ -25,6 +25,8 @@ void sw_physical_set_free(struct sw_physical_set *set);
 void sw_physical_created(struct sw_physical_set *set, uint64_t handle);
 /* It may be given out again, for other memory; mappings live on. */
 void sw_physical_released(struct sw_physical_set *set, uint64_t handle);
+/* Records were lost: any handle may name other memory by now. */
+void sw_physical_forget(struct sw_physical_set *set);
 /* A handle names memory that another one names: exported and imported again. */
 void sw_physical_same(struct sw_physical_set *set, uint64_t handle, uint64_t as);
 

@@ -58,6 +58,7 @@ struct sw_model {
 	/* calls */
 	struct sw_host_funcs *host_funcs;
 	struct sw_value_copies *value_copies;
+	struct sw_batches *batches;
 	struct sw_stream_values *values;
 	/* graphs */
 	struct sw_graphs *graphs;

@@ -31,10 +31,36 @@ static bool batch_enter(struct sw_call *call, const struct sw_site *site, CUstre
 	return true;
 }
 
+static uint32_t element_flags(CUmemcpySrcAccessOrder order, bool first, bool last)
+{
+	return SW_COPY_BATCH | (first ? SW_COPY_BATCH_FIRST : 0) | (last ? 0 : SW_COPY_BATCH_MORE) |
+	       (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? SW_COPY_SRC_DURING
+		: order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY	    ? SW_COPY_SRC_ANYTIME
+								    : 0);
+}
+
+/* Attributes hold from an element on, up to the first of the next ones. */
+struct attributes {
+	const CUmemcpyAttributes *at;
+	const size_t *first;
+	size_t count, next;
+};
+
+static CUmemcpySrcAccessOrder order_of(struct attributes *attributes, size_t element)
+{
+	if (!attributes->at || !attributes->first)
+		return CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+	while (attributes->next < attributes->count && attributes->first[attributes->next] <= element)
+		attributes->next++;
+	return attributes->next ? attributes->at[attributes->next - 1].srcAccessOrder
+				: CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+}
+
 static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const CUdeviceptr *srcs, const size_t *sizes,
-			  size_t count, CUstream stream)
+			  size_t count, struct attributes attributes, CUstream stream)
 {
 	for (size_t i = 0; i < count; i++) {
+		const CUmemcpySrcAccessOrder order = order_of(&attributes, i);
 		struct sw_rec_copy *r = element(call, SW_REC_COPY, sizeof *r, i, count);
 
 		if (r) {
@@ -42,7 +68,7 @@ static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const C
 			r->src = srcs[i];
 			r->bytes = sizes[i];
 			r->stream = SW_WORD(stream);
-			r->flags = SW_COPY_BATCH;
+			r->flags = element_flags(order, i == 0, i + 1 == count);
 		}
 		element_done(call, r, i, count);
 	}
@@ -59,7 +85,8 @@ CUresult sw_custom_copy_batch(const struct sw_site *site, CUdeviceptr *dsts, CUd
 
 	if (!dsts || !srcs || !sizes || !batch_enter(&call, site, stream))
 		return real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
-	copy_elements(&call, dsts, srcs, sizes, count, stream);
+	copy_elements(&call, dsts, srcs, sizes, count,
+		      (struct attributes){attrs, attrs_idxs, num_attrs <= count ? num_attrs : 0, 0}, stream);
 	status = real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, fail_idx, stream);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
@@ -77,7 +104,8 @@ CUresult sw_custom_copy_batch_v2(const struct sw_site *site, CUdeviceptr *dsts, 
 
 	if (!dsts || !srcs || !sizes || !batch_enter(&call, site, stream))
 		return real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, stream);
-	copy_elements(&call, dsts, srcs, sizes, count, stream);
+	copy_elements(&call, dsts, srcs, sizes, count,
+		      (struct attributes){attrs, attrs_idxs, num_attrs <= count ? num_attrs : 0, 0}, stream);
 	status = real(dsts, srcs, sizes, count, attrs, attrs_idxs, num_attrs, stream);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
@@ -115,7 +143,7 @@ static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP 
 			r->depth = ops[i].extent.depth;
 			r->dst = operand_box(&ops[i].dst, &ops[i].extent);
 			r->src = operand_box(&ops[i].src, &ops[i].extent);
-			r->flags = SW_COPY_BATCH;
+			r->flags = element_flags(ops[i].srcAccessOrder, i == 0, i + 1 == count);
 		}
 		element_done(call, r, i, count);
 	}

@@ -304,6 +304,8 @@ static const char *ordered_by(const struct facts *facts)
 		       "or join orders them (atomics are not seen)";
 	if (finding->id == SW_FINDING_GRAPH_BRANCH_RACE)
 		return "nothing: no path of dependencies leads from one node to the other";
+	if (finding->id == SW_FINDING_BATCH_COPY_RACE)
+		return "nothing: they are copies of one batch";
 	if (finding->last.tick == 0)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, call %llu", to, from,
@@ -422,6 +424,7 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	/* What was freed first is gone: no order would fix that. */
 	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
-		out->missing_edge = expand(&facts, "{op0} -> {op1}");
+		if (finding->id != SW_FINDING_BATCH_COPY_RACE) /* no edge leads from a call to itself */
+			out->missing_edge = expand(&facts, "{op0} -> {op1}");
 	}
 }

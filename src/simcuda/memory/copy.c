@@ -266,6 +266,42 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 	return copy_3d(c, stream, true);
 }
 
+/* cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their element on, the first from 0.  The
+   copies run one after the other here, which is one of the orders that they may run in. */
+static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
+		      size_t *first, size_t n, CUstream stream)
+{
+	if (!dsts || !srcs || !sizes || !count || !attributes || !first || !n || n > count || first[0] || !stream ||
+	    stream == CU_STREAM_LEGACY)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < n; i++)
+		if (attributes[i].srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+		    attributes[i].srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY ||
+		    (i && (first[i] <= first[i - 1] || first[i] >= count)))
+			return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count; i++) {
+		CUresult result = linear(stream, true, dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]);
+		if (result)
+			return result;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+			    CUmemcpyAttributes *attributes, size_t *first, size_t n, size_t *failed, CUstream stream)
+{
+	CUresult result = batch(dsts, srcs, sizes, count, attributes, first, n, stream);
+	if (result && failed)
+		*failed = SIZE_MAX; /* no particular one */
+	return result;
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+			       CUmemcpyAttributes *attributes, size_t *first, size_t n, CUstream stream)
+{
+	return batch(dsts, srcs, sizes, count, attributes, first, n, stream);
+}
+
 /* ---- for graph nodes ---- */
 
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
