@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from run_case import AWKWARD, COMMAND, ENVIRONMENT, ERRORS, LONG, UNPROVEN, Case
+from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, UNPROVEN, Case
 
 MANY = 20000  # several chunks
 CLOSED, BEHIND = 1, 64  # flags of a file
@@ -37,6 +37,26 @@ class Live(Case):
     def flags(self):
         with open(self.trace, "rb") as file:
             return int.from_bytes(file.read(28)[24:28], "little")
+
+
+class Absent(Live):
+    """What a process sees of itself is what it sees without us."""
+
+    def same(self, *steps):
+        bare = subprocess.run([AWKWARD, *steps], cwd=self.dir, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env=dict(ENVIRONMENT, LD_LIBRARY_PATH=os.path.join(BUILD, "sim")), timeout=LONG)
+        self.assertEqual(bare.returncode, 0, bare.stderr)
+        self.assertTrue(bare.stdout)
+        self.assertEqual(self.run_with(*steps).stdout, bare.stdout)
+        for option in "--strict-host", "--guard-host":
+            watched = self.call(option, AWKWARD, *steps)
+            self.assertEqual((watched.returncode, watched.stdout.splitlines()), (0, bare.stdout.splitlines()), option)
+
+    def test_state(self):
+        self.same("state", "sets=10", "state", "fixed", "state")
+
+    def test_errors_of_the_runtime(self):
+        self.same("errors=libcudart.so.13")
 
 
 class Emptied(Live):
