@@ -59,6 +59,18 @@ class Absent(Live):
         self.same("errors=libcudart.so.13")
 
 
+@unittest.skipIf(os.uname().machine != "x86_64", "numbers of system calls")
+class Refused(Live):
+    def test_system_calls_of_the_memory(self):
+        """seccomp's EPERM: the program notices nothing, and all is judged or named."""
+        calls = {"memfd_create": 319, "pread64": 17, "pwrite64": 18, "lseek": 8, "fallocate": 285, "ftruncate": 77, "fcntl": 72, "openat": 257}
+        for name, number in calls.items():
+            for steps in ("load", f"deny={number}", "sets=10", "fixed"), ("load", "sets=10", f"deny={number}", f"sets={MANY}", "fixed"):
+                result = self.run_with(*steps)
+                printed = "".join(step[5:] + "\n" for step in steps if step.startswith("sets="))
+                self.assertEqual((result.returncode in (0, UNPROVEN), result.stdout), (True, printed), (name, steps, result.stderr))
+
+
 class Emptied(Live):
     """copytruncate, or `: > t.swt`"""
 
