@@ -200,6 +200,14 @@ static long step(long number, long a, long b, long c, long d, long e, long f)
 	return got;
 }
 
+static _Atomic unsigned waits, hold_for, hold_begin;
+
+void fault_begin_after_waits(unsigned n)
+{
+	atomic_store(&waits, 0);
+	atomic_store(&hold_begin, n);
+}
+
 int sw_sys_open(const char *path, int flags, unsigned mode)
 {
 	return fails(FAULT_OPEN) ? -errors[FAULT_OPEN] : real_open(path, flags, mode);
@@ -209,8 +217,6 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	return fails(FAULT_ALLOCATE) ? -errors[FAULT_ALLOCATE] : real_allocate(fd, offset, bytes);
 }
-
-static _Atomic unsigned waits, hold_for;
 
 void fault_map_after_waits(unsigned n)
 {
@@ -256,6 +262,8 @@ int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uin
 
 int sw_sys_own_descriptors(void)
 {
+	for (const unsigned n = atomic_load(&hold_begin); atomic_load(&waits) < n;)
+		syscall(SYS_sched_yield); /* on the thread apart */
 	return fails(FAULT_OWN_DESCRIPTORS) ? -errors[FAULT_OWN_DESCRIPTORS] : real_own_descriptors();
 }
 

@@ -53,6 +53,9 @@ bool waits_still(void); /* does it stand still? */
 uint64_t waits_longest_ns(void);
 unsigned waits_endless(void);
 
+/* The recorder's own thread begins once threads have begun to wait `waits` times. */
+void fault_begin_after_waits(unsigned waits);
+
 /* The next mapping is made once threads have begun to wait `waits` times. */
 void fault_map_after_waits(unsigned waits);
 

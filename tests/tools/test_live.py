@@ -80,8 +80,9 @@ class Emptied(Live):
         self.assertEqual(self.sets(), (24, ""))
 
     def test_the_findings_are_the_same(self):
-        self.assertEqual(self.run_with("race", f"empty={self.trace}").returncode, ERRORS)
-        self.assertEqual(self.run_with("fixed", f"empty={self.trace}").returncode, 0)
+        for name, status in ("race", ERRORS), ("fixed", 0):
+            result = self.run_with(name, f"empty={self.trace}")
+            self.assertEqual(result.returncode, status, result.stderr)
 
     def test_what_is_lost_is_said(self):
         result = self.run_with(f"sets={MANY}", f"empty={self.trace}", f"sets={MANY}", "fixed")
