@@ -51,6 +51,7 @@ static long step(long number, long a, long b, long c, long d, long e, long f);
 
 /* ... and functions of the right names that may fail first. */
 #include "faulty_sys.h"
+#include "preload/platform/apart.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -117,6 +118,69 @@ unsigned steps_made(void)
 	return atomic_load(&steps);
 }
 
+static struct {
+	_Atomic bool on, stands;
+	_Atomic uint32_t still;
+	_Atomic uint64_t longest;
+	_Atomic unsigned endless;
+} measured;
+static __thread bool blocked; /* not touched on the thread apart */
+static __thread uint64_t waited;
+
+void waits_measure(bool still)
+{
+	atomic_store(&measured.on, true);
+	atomic_store(&measured.still, still);
+	if (!still)
+		syscall(SYS_futex, &measured.still, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+bool waits_still(void)
+{
+	return atomic_load(&measured.stands);
+}
+
+uint64_t waits_longest_ns(void)
+{
+	return atomic_load(&measured.longest);
+}
+
+unsigned waits_endless(void)
+{
+	return atomic_load(&measured.endless);
+}
+
+static void stand_still(void)
+{
+	while (atomic_load(&measured.still)) {
+		atomic_store(&measured.stands, true);
+		syscall(SYS_futex, &measured.still, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
+	}
+}
+
+static void measure_wait(const struct timespec *timeout, bool late)
+{
+	if (!timeout)
+		atomic_fetch_add(&measured.endless, 1);
+	else if (late)
+		waited += (uint64_t)timeout->tv_sec * 1000000000u + (uint64_t)timeout->tv_nsec;
+	for (uint64_t seen = atomic_load(&measured.longest);
+	     seen < waited && !atomic_compare_exchange_weak(&measured.longest, &seen, waited);)
+		;
+}
+
+/* After the system call. */
+static void measure(long number, long a, long b, long d, bool late)
+{
+	if (number == SYS_rt_sigprocmask && a == SIG_SETMASK && b) {
+		const bool all = *(const uint64_t *)b == ~0ull;
+		waited = all && !blocked ? 0 : waited;
+		blocked = all;
+	}
+	if (number == SYS_futex && (b & FUTEX_CMD_MASK) == FUTEX_WAIT && blocked && atomic_load(&measured.on))
+		measure_wait((const struct timespec *)d, late);
+}
+
 /* On any thread of the recorder, the one apart as well: nothing of libc but syscall(2). */
 static long step(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -125,10 +189,23 @@ static long step(long number, long a, long b, long c, long d, long e, long f)
 		atomic_store(&stopped, true);
 		syscall(SYS_kill, syscall(SYS_getpid), stop_with);
 	}
+	const bool is_apart = sw_apart_here();
+	if (is_apart && number == SYS_futex && (b & FUTEX_CMD_MASK) == FUTEX_WAIT)
+		stand_still();
 	const long got = syscall(number, a, b, c, d, e, f);
+	if (!is_apart)
+		measure(number, a, b, d, got == -1 && errno == ETIMEDOUT);
 	if (got == 0 && number == SYS_clock_gettime && a == CLOCK_MONOTONIC && atomic_load(&stopped))
 		((struct timespec *)b)->tv_sec += STOPPED_S;
 	return got;
+}
+
+static _Atomic unsigned waits, hold_for, hold_begin;
+
+void fault_begin_after_waits(unsigned n)
+{
+	atomic_store(&waits, 0);
+	atomic_store(&hold_begin, n);
 }
 
 int sw_sys_open(const char *path, int flags, unsigned mode)
@@ -140,8 +217,6 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	return fails(FAULT_ALLOCATE) ? -errors[FAULT_ALLOCATE] : real_allocate(fd, offset, bytes);
 }
-
-static _Atomic unsigned waits, hold_for;
 
 void fault_map_after_waits(unsigned n)
 {
@@ -187,6 +262,8 @@ int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uin
 
 int sw_sys_own_descriptors(void)
 {
+	for (const unsigned n = atomic_load(&hold_begin); atomic_load(&waits) < n;)
+		syscall(SYS_sched_yield); /* on the thread apart */
 	return fails(FAULT_OWN_DESCRIPTORS) ? -errors[FAULT_OWN_DESCRIPTORS] : real_own_descriptors();
 }
 

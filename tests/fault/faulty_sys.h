@@ -4,6 +4,7 @@
 #define SW_TESTS_FAULTY_SYS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum fault {
 	FAULT_OPEN,
@@ -41,6 +42,19 @@ unsigned fault_calls(enum fault kind);
 #define STOPPED_S 61
 void step_set(unsigned n, int signal);
 unsigned steps_made(void);
+
+/*
+ * From now on waits of the program's threads are measured while they have all signals blocked: how long those that
+ * timed out lasted in one such time, and how many had no time limit.  The recorder's own thread stands still, as on a
+ * machine that has no time for it, from its next wait on until `still` is false again.
+ */
+void waits_measure(bool still);
+bool waits_still(void); /* does it stand still? */
+uint64_t waits_longest_ns(void);
+unsigned waits_endless(void);
+
+/* The recorder's own thread begins once threads have begun to wait `waits` times. */
+void fault_begin_after_waits(unsigned waits);
 
 /* The next mapping is made once threads have begun to wait `waits` times. */
 void fault_map_after_waits(unsigned waits);

@@ -89,6 +89,10 @@ static int child(char **words)
 	map_returned();
 	step_set(at, atoi(words[4]));
 	fault_set(fault, nth, atoi(words[7]), atoi(words[8]));
+	if (getenv("HOLD"))
+		fault_begin_after_waits((unsigned)atoi(getenv("HOLD")));
+	if (getenv("STILL"))
+		waits_measure(true);
 	if (getenv("GROUP")) {
 		record_as_self(words[2], grow);
 		exit(NEVER);
@@ -157,6 +161,8 @@ static int watch(pid_t pid, struct sw_channel *channel)
 	}
 }
 
+static bool was_in_memory; /* the trace of the last run */
+
 static int run(const struct plan *plan)
 {
 	struct held held = {-1, -1};
@@ -179,6 +185,7 @@ static int run(const struct plan *plan)
 		sw_channel_serve(&channel);
 	if (plan->who == RUN_LIVES && held.memory >= 0)
 		ck_assert_int_eq(sw_collect(held.memory, held.file), 0);
+	was_in_memory = held.memory >= 0;
 	if (held.memory >= 0)
 		close(held.memory);
 	if (held.file >= 0)
@@ -346,6 +353,22 @@ START_TEST(test_out_of_memory)
 }
 END_TEST
 
+/* ---- a machine that has no time for the recorder's own thread ---------------------------------------------------- */
+
+/* It begins late, long after 10 ms, or begins and then stands still: the trace is in memory even so. */
+START_TEST(test_late_thread)
+{
+	const struct plan plan = {.who = RUN_LIVES};
+	const char *how = _i ? "STILL" : "HOLD";
+	setenv(how, "8", 1);
+	const int status = run(&plan);
+	unsetenv(how);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	check_ended("a thread that begins late", false);
+	ck_assert(was_in_memory);
+}
+END_TEST
+
 /* ---- system calls of memory that fail ---------------------------------------------------------------------------- */
 
 static const struct {
@@ -397,6 +420,7 @@ int main(int count, char **words)
 	tcase_set_timeout(c, 240);
 	tcase_add_loop_test(c, test_kill_at_each_step, FILE_ONLY, RUN_KILLED + 1);
 	tcase_add_loop_test(c, test_stop_at_each_step, FILE_ONLY, RUN_LIVES + 1);
+	tcase_add_loop_test(c, test_late_thread, 0, 2);
 	tcase_add_loop_test(c, test_out_of_memory, FILE_ONLY, RUN_KILLED + 1);
 	tcase_add_loop_test(c, test_fail_at_each_step, 0, (int)(2 * sizeof faults / sizeof *faults));
 	suite_add_tcase(s, c);

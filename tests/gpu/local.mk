@@ -1,6 +1,9 @@
 # tests of gpu
 EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py tests/gpu/gputime.py tests/gpu/overhead.py tests/gpu/savings/savings.py tests/gpu/savings/train_slow.py tests/gpu/spin.cu tests/gpu/neighbours tests/gpu/neighbour.c tests/gpu/soak tests/gpu/soak.c tests/gpu/soak.py tests/gpu/two/calls.cu tests/gpu/two/facts.cu
 
+TESTS += tests/gpu/test_neighbours.sh
+dist_check_SCRIPTS += tests/gpu/test_neighbours.sh
+
 # Programs of PyTorch, Triton, CuPy and JAX.
 gpu_python = tests/gpu/python
 EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.py $(gpu_python)/cudnn_cublas.py \

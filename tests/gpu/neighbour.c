@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 100
+#define ROUNDS 25
 #define BYTES  65536
 
 #ifdef OBJECT

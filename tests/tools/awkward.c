@@ -13,6 +13,7 @@
  *   sets=N        N sets of memory, prints N            empty=FILE   makes it empty
  *   kill          kills itself                          killrun      kills its parent
  *   plugin=FILE   deepbind=FILE   dlmopen=FILE   loads that object, in one of these ways, and calls its use_cuda()
+ *   state         prints what the process can see of itself    errors=FILE   what that runtime says of errors
  *   open=FILE     and leaves it open
  *   term          counts SIGTERM until SIGWINCH comes, then prints how many came
  *   spawn=PROGRAM exec=PROGRAM system=COMMAND  popen=COMMAND  cleared=PROGRAM (exec with an empty environment)
@@ -183,6 +184,58 @@ static void load_object(const char *how, const char *file)
 		exit(71);
 }
 
+/* Signals, limits, children, descriptors, the environment but for what run says that it changes. */
+static void show_state(void)
+{
+	static const char *const ours[] = {"LD_PRELOAD=", "LD_LIBRARY_PATH=", "SYNCWATCH_", "ASAN_OPTIONS=", "NVTX_"};
+	char line[256];
+	struct rusage children;
+	FILE *file = fopen("/proc/self/status", "re");
+	while (file && fgets(line, sizeof line, file))
+		if ((strncmp(line, "Sig", 3) == 0 && line[3] != 'Q') || strncmp(line, "ShdPnd", 6) == 0 ||
+		    strncmp(line, "Umask", 5) == 0 || strncmp(line, "Seccomp:", 8) == 0 ||
+		    strncmp(line, "CoreDumping", 11) == 0)
+			fputs(line, stdout);
+	if (file)
+		fclose(file);
+	for (int i = 0; i < (int)RLIMIT_NLIMITS; i++) {
+		struct rlimit limit = {0};
+		getrlimit((__rlimit_resource_t)i, &limit);
+		printf("limit %d: %lu %lu\n", i, (unsigned long)limit.rlim_cur, (unsigned long)limit.rlim_max);
+	}
+	getrusage(RUSAGE_CHILDREN, &children);
+	printf("children: %d, %ld faults\n", (int)waitpid(-1, NULL, __WALL | WNOHANG), children.ru_minflt);
+	for (int fd = 0; fd < 4096; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			printf("descriptor %d\n", fd);
+	for (char **entry = environ; *entry; entry++) {
+		size_t i = 0;
+		while (i < sizeof ours / sizeof *ours && strncmp(*entry, ours[i], strlen(ours[i])))
+			i++;
+		if (i == sizeof ours / sizeof *ours)
+			puts(*entry);
+	}
+	fflush(stdout);
+}
+
+static void show_errors(const char *runtime)
+{
+	void *driver = dlopen(runtime, RTLD_NOW);
+	void *p = NULL;
+	if (!driver)
+		die(runtime);
+	int (*allocate)(void **, size_t), (*free_it)(void *), (*last)(void), (*peek)(void);
+	*(void **)&allocate = dlsym(driver, "cudaMalloc");
+	*(void **)&free_it = dlsym(driver, "cudaFree");
+	*(void **)&last = dlsym(driver, "cudaGetLastError");
+	*(void **)&peek = dlsym(driver, "cudaPeekAtLastError");
+	printf("%d %d\n", last(), allocate(&p, 4096));
+	printf("%d %d\n", allocate(&p, ~(size_t)0 / 2), peek());
+	printf("%d %d\n", allocate(&p, 4096), peek());
+	printf("%d %d %d\n", last(), last(), free_it(p));
+	fflush(stdout);
+}
+
 /* Ends as well when the folder of a test is gone. */
 static void wait_for(const char *file)
 {
@@ -214,6 +267,8 @@ static void step_with(const char *name, char *value)
 		close(open(value, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	else if (strcmp(name, "plugin") == 0 || strcmp(name, "deepbind") == 0 || strcmp(name, "dlmopen") == 0)
 		load_object(name, value);
+	else if (strcmp(name, "errors") == 0)
+		show_errors(value);
 	else if (strcmp(name, "open") == 0 && open(value, O_RDONLY) < 0)
 		die(value);
 	else if (strcmp(name, "system") == 0 && system(value))
@@ -247,6 +302,8 @@ static void step(const char *name)
 		raise(SIGKILL);
 	else if (strcmp(name, "killrun") == 0)
 		kill(getppid(), SIGKILL);
+	else if (strcmp(name, "state") == 0)
+		show_state();
 	else if (strcmp(name, "term") == 0)
 		count_terms();
 }

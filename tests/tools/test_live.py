@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from run_case import AWKWARD, COMMAND, ENVIRONMENT, ERRORS, LONG, UNPROVEN, Case
+from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, UNPROVEN, Case
 
 MANY = 20000  # several chunks
 CLOSED, BEHIND = 1, 64  # flags of a file
@@ -39,6 +39,38 @@ class Live(Case):
             return int.from_bytes(file.read(28)[24:28], "little")
 
 
+class Absent(Live):
+    """What a process sees of itself is what it sees without us."""
+
+    def same(self, *steps):
+        bare = subprocess.run([AWKWARD, *steps], cwd=self.dir, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env=dict(ENVIRONMENT, LD_LIBRARY_PATH=os.path.join(BUILD, "sim")), timeout=LONG)
+        self.assertEqual(bare.returncode, 0, bare.stderr)
+        self.assertTrue(bare.stdout)
+        self.assertEqual(self.run_with(*steps).stdout, bare.stdout)
+        for option in "--strict-host", "--guard-host":
+            watched = self.call(option, AWKWARD, *steps)
+            self.assertEqual((watched.returncode, watched.stdout.splitlines()), (0, bare.stdout.splitlines()), option)
+
+    def test_state(self):
+        self.same("state", "sets=10", "state", "fixed", "state")
+
+    def test_errors_of_the_runtime(self):
+        self.same("errors=libcudart.so.13")
+
+
+@unittest.skipIf(os.uname().machine != "x86_64", "numbers of system calls")
+class Refused(Live):
+    def test_system_calls_of_the_memory(self):
+        """seccomp's EPERM: the program notices nothing, and all is judged or named."""
+        calls = {"memfd_create": 319, "pread64": 17, "pwrite64": 18, "lseek": 8, "fallocate": 285, "ftruncate": 77, "fcntl": 72, "openat": 257}
+        for name, number in calls.items():
+            for steps in ("load", f"deny={number}", "sets=10", "fixed"), ("load", "sets=10", f"deny={number}", f"sets={MANY}", "fixed"):
+                result = self.run_with(*steps)
+                printed = "".join(step[5:] + "\n" for step in steps if step.startswith("sets="))
+                self.assertEqual((result.returncode in (0, UNPROVEN), result.stdout), (True, printed), (name, steps, result.stderr))
+
+
 class Emptied(Live):
     """copytruncate, or `: > t.swt`"""
 
@@ -48,8 +80,9 @@ class Emptied(Live):
         self.assertEqual(self.sets(), (24, ""))
 
     def test_the_findings_are_the_same(self):
-        self.assertEqual(self.run_with("race", f"empty={self.trace}").returncode, ERRORS)
-        self.assertEqual(self.run_with("fixed", f"empty={self.trace}").returncode, 0)
+        for name, status in ("race", ERRORS), ("fixed", 0):
+            result = self.run_with(name, f"empty={self.trace}")
+            self.assertEqual(result.returncode, status, result.stderr)
 
     def test_what_is_lost_is_said(self):
         result = self.run_with(f"sets={MANY}", f"empty={self.trace}", f"sets={MANY}", "fixed")

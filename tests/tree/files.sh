@@ -16,6 +16,13 @@ missing=$(find src include tools kernels tests -type f \( -name '*.[chS]' -o -na
 [ -z "$missing" ] || printf 'no licence line in %s\n' $missing
 result "$([ -z "$missing" ]; echo $?)" "licence lines"
 
+# Each promise has its tests, which make check runs.
+missing=$(grep -oE '`tests/[^`]*`' doc/promises.md | tr -d '`' | sort -u | while read -r name; do
+	{ [ -f "$name" ] || [ -f "$name.c" ]; } && { grep -rqE "^TESTS \+=.*$name|^\s+.*$name" --include='*.mk' tests || grep -q "(here)*/$(basename "$name")\|$name" tests/gpu/run tests/gpu/local.mk; } || echo "$name"
+done)
+[ -z "$missing" ] || printf 'doc/promises.md names no test: %s\n' "$missing"
+result "$([ -z "$missing" ]; echo $?)" "doc/promises.md"
+
 if command -v shellcheck >/dev/null; then
 	scripts=$(grep -rlE '^#!/bin/(ba)?sh' bootstrap tools tests .ci 2>/dev/null)
 	# shellcheck disable=SC2086  # a list of files without blanks

@@ -105,7 +105,8 @@ static const char *refusal(int fd, const struct sw_heard *heard)
 		return "is not the file that the process made";
 	if (s.st_uid != heard->peer.uid && s.st_uid != geteuid())
 		return "belongs to another user";
-	if (pread(fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+	/* The file may be empty again by now. */
+	if (pread(heard->memory < 0 ? fd : heard->memory, &header, sizeof header, 0) != (ssize_t)sizeof header ||
 	    memcmp(header.magic, SW_FORMAT_MAGIC, sizeof header.magic) || header.pid != (uint32_t)heard->message->pid)
 		return "is not the trace of that process";
 	return NULL;

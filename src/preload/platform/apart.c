@@ -25,6 +25,7 @@ static struct {
 	uint8_t *memory;
 	uint32_t thread; /* the kernel clears it when the thread has ended */
 	_Atomic bool own_descriptors;
+	_Atomic uint32_t entered;
 } apart;
 
 static bool lives(void)
@@ -45,6 +46,22 @@ bool sw_apart_here(void)
 uint32_t sw_apart_thread(void)
 {
 	return __atomic_load_n(&apart.thread, __ATOMIC_ACQUIRE);
+}
+
+bool sw_apart_entered(void)
+{
+	return atomic_load(&apart.entered) || !lives();
+}
+
+void sw_apart_enter(void)
+{
+	atomic_store(&apart.entered, 1);
+	sw_sys_wake((const uint32_t *)&apart.entered, INT32_MAX);
+}
+
+void sw_apart_wait_entered(const struct timespec *most)
+{
+	sw_sys_wait((const uint32_t *)&apart.entered, 0, most);
 }
 
 static int enter(void *unused)
@@ -149,5 +166,6 @@ void sw_apart_forget(void)
 	apart.lock = (struct sw_lock){0};
 	atomic_store(&apart.state, NO_JOB);
 	atomic_store(&apart.own_descriptors, false);
+	atomic_store(&apart.entered, 0);
 	apart.thread = 0;
 }

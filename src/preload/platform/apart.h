@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Starts the thread, which ends with the status that `body` returns. 0 or -errno. */
 int sw_apart_start(int (*body)(void));
@@ -28,6 +29,12 @@ void sw_apart_serve(uint64_t ns);
 
 /* Is the calling thread the one apart, with descriptors that nobody else can touch? */
 bool sw_apart_here(void);
+
+/* For the body: it has begun.  For others: has it, or is there none?  A new thread may wait for a processor for long.
+ */
+void sw_apart_enter(void);
+bool sw_apart_entered(void);
+void sw_apart_wait_entered(const struct timespec *most);
 
 /* Its number, as in /proc/self/task; 0: there is none. */
 uint32_t sw_apart_thread(void);

@@ -16,15 +16,18 @@ struct sw_lock {
 	_Atomic uint32_t word; /* 0 free, 1 taken, 2 taken and waited for */
 };
 
-/* Returns the signal mask to give to sw_lock_leave(). */
+/* Returns the signal mask to give to sw_lock_leave().  Signals get through while it waits: nothing is held then. */
 static inline uint64_t sw_lock_enter(struct sw_lock *lock)
 {
 	uint64_t mask = sw_sys_block_signals();
 	uint32_t was = 0;
 	if (atomic_compare_exchange_strong_explicit(&lock->word, &was, 1, memory_order_acquire, memory_order_relaxed))
 		return mask;
-	while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire))
+	while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire)) {
+		sw_sys_set_signals(mask);
 		sw_sys_wait((const uint32_t *)&lock->word, 2, NULL);
+		sw_sys_block_signals();
+	}
 	return mask;
 }
 

@@ -14,7 +14,6 @@
 #include "preload/platform/sys.h"
 #include "preload/recorder/memory.h"
 #include "preload/recorder/recorder.h"
-#include "preload/session/announce.h"
 #include "config.h"
 
 #define SW_NAME_TRIES 1000
@@ -83,11 +82,13 @@ static int create(void)
 		error = sw_trace_over_file_limit(SW_FORMAT_HEADER_BYTES) ? -EFBIG : 0;
 	if (!error)
 		error = sw_sys_allocate(fd, 0, SW_FORMAT_HEADER_BYTES);
-	if (!error && sw_announce_wanted())
-		sw_memory_make();
+	const int memory = error || !sw_trace.memory.inode ? -1 : sw_trace_borrow(&sw_trace.memory);
+	if (!error && memory < 0)
+		sw_memory_drop();
 	if (!error)
-		sw_trace.header =
-			sw_sys_map(sw_trace.memory.inode ? sw_trace.memory.fd : fd, 0, SW_FORMAT_HEADER_BYTES, &error);
+		sw_trace.header = sw_sys_map(memory < 0 ? fd : memory, 0, SW_FORMAT_HEADER_BYTES, &error);
+	if (memory >= 0)
+		sw_trace_return(&sw_trace.memory, memory);
 	if (error) {
 		sw_sys_unlink(sw_trace.file.path); /* an empty file would help nobody */
 		sw_memory_drop();
@@ -142,15 +143,15 @@ int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 	uint64_t rate = sw_clock_start();
 	sw_trace.max_chunks =
 		max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
-	sw_trace.file.fd = sw_trace.memory.fd = -1;
+	sw_trace.file.fd = -1;
+	if (sw_trace.memory.inode)
+		sw_memory_name();
 	int error = create_some(path);
 	if (error)
 		atomic_store(&sw_trace.ended, true);
 	else
 		fill(sw_trace.header, rate);
-	if (sw_trace.memory.inode) {
-		sw_memory_name();
+	if (!error && sw_trace.memory.inode)
 		sw_trace.header->flags |= SW_FILE_BEHIND;
-	}
 	return error;
 }

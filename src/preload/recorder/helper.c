@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "preload/platform/apart.h"
 #include "preload/recorder/companion.h"
@@ -17,6 +18,7 @@
 #include "preload/recorder/process.h"
 #include "preload/recorder/recorder.h"
 #include "preload/recorder/trace.h"
+#include "preload/session/announce.h"
 #include "preload/stacks/unwind.h"
 
 /* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
@@ -167,6 +169,9 @@ static int help(void)
 	int status = 0;
 	uint64_t seen = 0, ahead = 2, look_at = 0;
 	sw_sys_name_thread("syncwatch");
+	if (sw_announce_wanted())
+		sw_memory_make();
+	sw_apart_enter();
 	while (!sw_trace_ended()) {
 		uint64_t used = 0;
 		if (sw_recording()) {
@@ -197,6 +202,11 @@ static int help(void)
 
 int sw_helper_begin(void)
 {
+	static pid_t begun_by;
+	if (sw_apart_thread() && begun_by == getpid())
+		return 0;
+	sw_apart_forget(); /* a fork child has the parent's number */
+	begun_by = getpid();
 	return sw_apart_start(help);
 }
 

@@ -59,7 +59,7 @@ void sw_memory_name(void)
 
 void sw_memory_drop(void)
 {
-	if (sw_trace.memory.fd >= 0 && sw_apart_here())
+	if (sw_trace.memory.inode && sw_apart_here())
 		sw_sys_close(sw_trace.memory.fd);
 	sw_trace.memory.fd = -1;
 	sw_trace.memory.inode = 0;

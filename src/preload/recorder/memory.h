@@ -14,9 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes the memory.  For create.c, on the thread apart: without descriptors of our own it would not be ours. */
+/* Makes the memory, before there is a trace.  On the thread apart: without descriptors of our own it would not be ours.
+ */
 void sw_memory_make(void);
-/* On the program's thread, once it is made: where its other threads find it. */
+/* Once it is made: where the program's threads find it. */
 void sw_memory_name(void);
 
 /* Without it after all; nothing is mapped from it. */

@@ -24,6 +24,8 @@
 
 #define START_NS 2000000000u
 #define LOOK_NS	 5000000
+/* So many until the recorder's thread must have begun: a second, more where other signals interrupt. */
+#define HELPER_LOOKS 200
 
 struct sw_sequence sw_sequence;
 static char directory[1024]; /* where the program was started: it may change directories before its first CUDA call */
@@ -155,41 +157,59 @@ static void start_rest(uint64_t mask)
  * Another thread starts recording: waits for it, but not for ever.  Looks again after a moment: the state may have
  * moved to another page (fork.c) since it was read.  Time in which the whole process was stopped does not count.
  */
-static void wait_for_start(void)
+static bool wait_for_start(void)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	const uint64_t until = sw_sys_monotonic() + START_NS;
 	for (unsigned n = 0; sw_process_state() == SW_STATE_STARTING; n++) {
 		if (n >= START_NS / LOOK_NS && sw_sys_monotonic() >= until) {
 			sw_writer_lost(NULL, 0, SW_LOSS_OTHER);
-			return;
+			return false;
 		}
 		sw_sys_wait((const uint32_t *)&sw_process_page->state, SW_STATE_STARTING, &look);
 	}
+	return true;
+}
+
+/* Under `run` the trace is in memory whose descriptors the thread apart has (memory.h): it must run first. */
+static bool helper_has_begun(void)
+{
+	prepare();
+	if (secure() || !sw_announce_wanted())
+		return true;
+	sw_fork_forget();
+	return sw_helper_begin() || sw_apart_entered();
+}
+
+/* In state STARTING.  Where it has to wait it goes back to FRESH: signals get through, nothing is left half done. */
+static void start_or_wait(bool may_wait)
+{
+	/* A handler of the program that jumps out of here would leave the state at STARTING for ever. */
+	const uint64_t mask = sw_sys_block_signals();
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	const int saved = errno;
+	sw_thread.busy = 1;
+	const bool later = may_wait && !helper_has_begun();
+	const bool on = later ? set_state(SW_STATE_FRESH) : start();
+	sw_thread.busy = 0;
+	if (on)
+		start_rest(mask);
+	sw_sys_set_signals(mask);
+	if (later)
+		sw_apart_wait_entered(&look);
+	errno = saved;
 }
 
 bool sw_process_ready(bool may_start)
 {
 	uint32_t state = sw_process_state();
-	if (state == SW_STATE_FRESH && may_start) {
-		if (atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING)) {
-			/* A handler of the program that jumps out of here would leave the state at STARTING for ever.
-			 */
-			uint64_t mask = sw_sys_block_signals();
-			int saved = errno;
-			sw_thread.busy = 1;
-			bool on = start();
-			sw_thread.busy = 0;
-			if (on)
-				start_rest(mask);
-			errno = saved;
-			sw_sys_set_signals(mask);
-		}
-		state = sw_process_state();
-	}
-	if (state == SW_STATE_STARTING && !sw_thread.busy) {
-		wait_for_start();
-		state = sw_process_state();
+	for (unsigned n = 0; (state == SW_STATE_FRESH && may_start) || (state == SW_STATE_STARTING && !sw_thread.busy);
+	     state = sw_process_state()) {
+		if (state == SW_STATE_STARTING && !wait_for_start())
+			return false;
+		state = SW_STATE_FRESH;
+		if (may_start && atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING))
+			start_or_wait(n++ < HELPER_LOOKS);
 	}
 	if (state == SW_STATE_ON_CHECKED && !sw_process_is_owner()) {
 		atomic_store(&sw_process_page->state, SW_STATE_FRESH);

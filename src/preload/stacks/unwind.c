@@ -23,6 +23,10 @@ static struct {
 	bool loaded;
 } lib;
 
+/* ThreadSanitizer sees the locks of libunwind, and not how its users know that it is loaded: its runtime is told. */
+extern void __tsan_release(void *) __attribute__((weak));
+extern void __tsan_acquire(void *) __attribute__((weak));
+
 bool sw_unwind_load(void)
 {
 	/* Version 8 is the ABI since libunwind 1.0; LLVM's library of the same name has other symbols. */
@@ -47,6 +51,8 @@ bool sw_unwind_load(void)
 	}
 	sw_unwind_without_pipe((const void *)lib.init);
 	lib.policy(*lib.space, UNW_CACHE_PER_THREAD);
+	if (__tsan_release)
+		__tsan_release(&lib);
 	__atomic_store_n(&lib.loaded, true, __ATOMIC_RELEASE);
 	return true;
 }
@@ -66,6 +72,8 @@ void sw_unwind_flush(void)
    return addresses on x86-64 are made of. */
 static void start_cursor(struct sw_unwind *u, const uint64_t *frame)
 {
+	if (__tsan_acquire)
+		__tsan_acquire(&lib);
 	memset(&u->context, 0, sizeof u->context);
 	u->context.uc_mcontext.gregs[REG_RBP] = (greg_t)frame[0];
 	u->context.uc_mcontext.gregs[REG_RIP] = (greg_t)frame[1];
