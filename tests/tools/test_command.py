@@ -267,7 +267,7 @@ class Help(Case):
         self.assertEqual(self.completions("run", "--si"), ["--sim"])
         self.assertEqual(self.completions("report", "--format", ""), ["text", "json"])
         self.assertEqual(self.completions("report", "--color", "n"), ["never"])
-        self.assertEqual(self.completions("explain", "SW10"), [f"SW10{i}" for i in range(1, 8)])
+        self.assertEqual(self.completions("explain", "SW10"), [f"SW10{i}" for i in range(1, 9)])
         self.assertEqual(self.completions("explain", "sync-c"), ["sync-copy"])
         self.assertEqual(self.completions("help", "calib"), ["calibrate"])
         self.assertEqual(self.completions("report", "--limit", ""), [])
