@@ -47,3 +47,6 @@ tests_bench_bench_launches_SOURCES = tests/bench/bench_launches.c tests/gpu/trut
 	tests/gpu/truth/contents.c tests/gpu/truth/contents.h
 tests_bench_bench_launches_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu -I$(top_srcdir)/tests/gpu/truth
 tests_bench_bench_launches_LDADD = libswreader.a $(SW_FOOTPRINT_LIBS)
+check_PROGRAMS += tests/bench/paired_calls
+tests_bench_paired_calls_SOURCES = tests/bench/paired_calls.c
+tests_bench_paired_calls_CPPFLAGS = $(simcuda_test_cppflags)
