@@ -10,7 +10,7 @@ syncwatch_SOURCES = \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
 	tools/run/witness.c tools/run/witness.h \
 	tools/elf_probe.c tools/elf_probe.h \
-	tools/draw.c tools/draw.h tools/html_file.c tools/html_file.h tools/progress.c tools/progress.h \
+	tools/draw.c tools/draw.h tools/progress.c tools/progress.h \
 	tools/cmd_pack.c tools/pack_file.c tools/pack_file.h tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
 	tools/cmd_kernels.c tools/code_files.c tools/code_files.h \
 	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
@@ -18,7 +18,7 @@ syncwatch_SOURCES = \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
 	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/project_config.c tools/project_config.h tools/last_report.c tools/last_report.h \
 	tools/help/cmd_explain.c tools/help/terms.def tools/help/cmd_help.c tools/help/completion.c tools/help/completion.h \
-	tools/cmd_query.c tools/query_database.c tools/query_database.h
+	tools/merge_kineto.c tools/merge_kineto.h tools/cmd_query.c tools/query_database.c tools/query_database.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'
 syncwatch_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 syncwatch_LDADD = $(SW_QUERY_LIBS) libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \

@@ -371,6 +371,8 @@ struct sw_observer {
 	void (*edge)(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
 	void (*hazard)(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		       const struct sw_access *later);
+	/* Each hazard is wanted, not only the first 64 of a finding: later ones name no allocation. */
+	bool every_hazard;
 	/* Streams and allocations known so far, for look-ups by index. Called once at the start. */
 	void (*begin)(void *arg, const struct sw_judgement *so_far);
 	/* A piece of work with its time, recorded or estimated by the replay, when all of the above was told. */

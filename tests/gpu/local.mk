@@ -17,6 +17,9 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 EXTRA_DIST += tests/gpu/python_lines tests/gpu/lines/check.py tests/gpu/lines/compiled.py tests/gpu/lines/cost.py tests/gpu/lines/forward.py \
 	tests/gpu/lines/loop.c tests/gpu/lines/step.py
 
+# Our findings in traces of torch.profiler.
+EXTRA_DIST += tests/gpu/kineto tests/gpu/profile/step.py tests/gpu/profile/check.py
+
 # What judging costs for real programs.
 gpu_judging = tests/gpu/judging
 TESTS += $(gpu_judging)/test_measure.py

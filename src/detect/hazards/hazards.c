@@ -74,6 +74,8 @@ static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *b
 	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
 		sw_event_wait_hazard(m, seen, block);
 	f = sw_collect_add(&m->collect, seen, &told);
+	if (f && f->count > SW_MAX_OBSERVED && m->observer->hazard && m->observer->every_hazard)
+		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
 	if (!f || (!told && f->count > SW_MAX_OBSERVED))
 		return;
 	seen->access[0].allocation = seen->access[1].allocation = sw_model_mention(m, block);

