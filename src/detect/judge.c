@@ -157,8 +157,11 @@ static void nothing_intercepted(struct sw_model *m)
 static void records_lost(struct sw_model *m)
 {
 	uint64_t lost = sw_reader_totals(m->reader).lost;
-	struct sw_finding seen = {
-		.id = SW_FINDING_RECORDS_LOST, .severity = SW_WARNING, .confidence = SW_CERTAIN, .lost = lost};
+	struct sw_finding seen = {.id = SW_FINDING_RECORDS_LOST,
+				  .severity = SW_WARNING,
+				  .confidence = SW_CERTAIN,
+				  .fix = SW_FIX_MORE_ROOM,
+				  .lost = lost};
 	m->j->coverage.records_lost = lost;
 	if (lost)
 		sw_collect_add(&m->collect, &seen, NULL);

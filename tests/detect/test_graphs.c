@@ -106,7 +106,7 @@ START_TEST(nodes_name_the_captured_call)
 	ck_assert_uint_eq(f->access[1].node, read);
 	ck_assert_uint_eq(j->streams.at[f->access[0].stream].handle, S1);
 	ck_assert_uint_eq(j->streams.at[f->access[1].stream].handle, S2);
-	ck_assert_int_eq(f->fix, SW_FIX_EVENT);
+	ck_assert_int_eq(f->fix, SW_FIX_EVENT_CAPTURED);
 	sw_judgement_free(j);
 }
 END_TEST

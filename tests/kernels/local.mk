@@ -1,6 +1,6 @@
 # the programs of kernels/ under syncwatch, against the table of what must be found
 TESTS += tests/kernels/test_run_table.py tests/kernels/run-table tests/kernels/ways/run
-EXTRA_DIST += tests/kernels/run-table tests/kernels/expected.tsv tests/kernels/test_run_table.py
+EXTRA_DIST += tests/kernels/run-table tests/kernels/expected.tsv tests/kernels/test_run_table.py tests/kernels/follow-advice
 
 # the ways in which programs come to CUDA, each with and without syncwatch
 ways = tests/kernels/ways

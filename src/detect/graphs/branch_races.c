@@ -177,7 +177,7 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 	};
 	/* Nodes of a capture come with the streams that they were captured on. */
 	if (seen.access[0].stream && seen.access[1].stream && seen.access[0].stream != seen.access[1].stream) {
-		seen.fix = SW_FIX_EVENT;
+		seen.fix = SW_FIX_EVENT_CAPTURED;
 		seen.fix_stream = seen.access[0].stream;
 		seen.fix_seq = seen.access[0].seq;
 	}

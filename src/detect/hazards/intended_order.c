@@ -236,6 +236,8 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 		seen.access[2] = *earlier;
 		seen.fix_seq = tie->record.seq;
 	}
+	if (miss == TOO_EARLY && tie->record.kind != SW_REC_EVENT_RECORD)
+		seen.fix = SW_FIX_RECORD_NODE;
 	wait_for_other(m, &seen, tie, earlier, miss);
 	never_mind(m, tie);
 	hazard->fix_stream = seen.fix_stream;

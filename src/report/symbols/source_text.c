@@ -214,6 +214,12 @@ static const char *find_word(const char *at, const char *begin, const char *end,
 	return NULL;
 }
 
+bool sw_source_has_word(struct sw_names *names, const char *path, const char *word)
+{
+	const struct source_file *file = path ? file_of(names, path) : NULL;
+	return file && file->text && find_word(file->text, file->text, file->text + strlen(file->text), word);
+}
+
 static const char *skip_blanks(const char *at, const char *end)
 {
 	while (at < end && isspace((unsigned char)*at))

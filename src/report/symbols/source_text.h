@@ -28,6 +28,9 @@ bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const 
 /* One line without its end, counted from 1; NULL: not known. */
 const char *sw_source_line(struct sw_names *names, const char *file, int line);
 
+/* Does the file use this identifier, anywhere?  False also where it is not known. */
+bool sw_source_has_word(struct sw_names *names, const char *file, const char *word);
+
 void sw_source_free(struct sw_source_files *sources);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/words/fix_lines.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -16,19 +17,45 @@ static const struct {
 	uint32_t arguments;
 	int stream, written, read;
 } functions[] = {
-	{"cudaMemcpyAsync", 5, 4, 0, 1},      {"cudaMemcpy", 4, -1, 0, 1},
-	{"cudaMemcpy2DAsync", 8, 7, 0, 2},    {"cudaMemcpy2D", 7, -1, 0, 2},
-	{"cudaMemcpyPeerAsync", 6, 5, 0, 2},  {"cudaMemsetAsync", 4, 3, 0, -1},
-	{"cudaMemset", 3, -1, 0, -1},	      {"cudaMallocAsync", 3, 2, -1, -1},
-	{"cudaFreeAsync", 2, 1, 0, 0},	      {"cudaFree", 1, -1, 0, 0},
-	{"cudaFreeHost", 1, -1, 0, 0},	      {"cudaGraphLaunch", 2, 1, -1, -1},
-	{"cudaMemPrefetchAsync", 4, 3, 0, 0}, {"cudaLaunchHostFunc", 3, 0, -1, -1},
+	{"cudaMemcpyAsync", 5, 4, 0, 1},
+	{"cudaMemcpy", 4, -1, 0, 1},
+	{"cudaMemcpy2DAsync", 8, 7, 0, 2},
+	{"cudaMemcpy2D", 7, -1, 0, 2},
+	{"cudaMemcpyPeerAsync", 6, 5, 0, 2},
+	{"cudaMemsetAsync", 4, 3, 0, -1},
+	{"cudaMemset", 3, -1, 0, -1},
+	{"cudaMallocAsync", 3, 2, -1, -1},
+	{"cudaFreeAsync", 2, 1, 0, 0},
+	{"cudaFree", 1, -1, 0, 0},
+	{"cudaFreeHost", 1, -1, 0, 0},
+	{"cudaGraphLaunch", 2, 1, -1, -1},
+	{"cudaMemPrefetchAsync", 4, 3, 0, 0},
+	{"cudaLaunchHostFunc", 3, 0, -1, -1},
+	{"cudaMemset2DAsync", 6, 5, 0, -1},
+	{"cudaMemset3DAsync", 4, 3, -1, -1},
+	{"cudaMemcpy3DAsync", 2, 1, -1, -1},
+	{"cudaMemcpyToSymbolAsync", 6, 5, 0, 1},
+	{"cudaMemcpyFromSymbolAsync", 6, 5, 0, 1},
+	{"cudaMallocFromPoolAsync", 4, 3, -1, -1},
+	{"cuMemcpyHtoDAsync", 4, 3, 0, 1},
+	{"cuMemcpyDtoHAsync", 4, 3, 0, 1},
+	{"cuMemcpyDtoDAsync", 4, 3, 0, 1},
+	{"cuMemcpyAsync", 4, 3, 0, 1},
+	{"cuMemcpyHtoD", 3, -1, 0, 1},
+	{"cuMemcpyDtoH", 3, -1, 0, 1},
+	{"cuMemsetD8Async", 4, 3, 0, -1},
+	{"cuMemsetD32Async", 4, 3, 0, -1},
+	{"cuLaunchKernel", 11, 8, -1, -1},
+	{"cuGraphLaunch", 2, 1, -1, -1},
+	{"cuMemAllocAsync", 3, 2, -1, -1},
+	{"cuMemFreeAsync", 2, 1, 0, 0},
+	{"cuMemFree", 1, -1, 0, 0},
 };
 
 /* Something that names a thing: no call, whose effect would come twice. */
 static bool is_plain(const char *text)
 {
-	return *text && strlen(text) <= LONGEST && !strpbrk(text, "(){};\"'=?\\") && !strstr(text, "++") &&
+	return *text && strlen(text) <= LONGEST && !strpbrk(text, "(){};\"'=\\") && !strstr(text, "++") &&
 	       !strstr(text, "--");
 }
 
@@ -46,7 +73,7 @@ static bool call_at(struct sw_names *names, const struct sw_access *access, cons
 		    struct sw_call_text *call, int *row)
 {
 	*row = -1;
-	bool launch = access->kind == SW_REC_LAUNCH && access->function;
+	bool launch = access->kind == SW_REC_LAUNCH && access->function && !sw_names_driver_api(names, access);
 	const char *name = launch ? sw_name_kernel(names, access->function, false)
 				  : sw_name_api(names, access->api, access->flags, access->stack);
 	if (!sw_source_call(names, place, name, call))
@@ -123,27 +150,65 @@ static bool has_line(const struct sw_frame *frame)
 	return frame && frame->file && frame->line && !sw_frame_is_python(frame);
 }
 
+/* One that the program does not use there. */
+static const char *event_name(struct sw_names *names, const struct sw_frame *first, const struct sw_frame *second)
+{
+	static const char *const free_names[] = {"event", "ordered", "work_done"};
+	size_t i = 0, n = sizeof free_names / sizeof *free_names;
+	while (i + 1 < n && (sw_source_has_word(names, first->file, free_names[i]) ||
+			     sw_source_has_word(names, second->file, free_names[i])))
+		i++;
+	return free_names[i];
+}
+
+/* streams[i]: another stream each time, and unknown elsewhere. */
+static bool is_indexed(const char *expression)
+{
+	const char *bracket = strchr(expression, '[');
+	return bracket && !isdigit((unsigned char)bracket[1]);
+}
+
+static bool same_function(const struct sw_frame *a, const struct sw_frame *b)
+{
+	return a->function && b->function && strcmp(a->function, b->function) == 0;
+}
+
+static void add_event(struct sw_names *names, struct sw_fix_lines *out, const char *api, const struct sw_frame *first,
+		      const struct sw_frame *second, const char *from, const char *to)
+{
+	const char *event = event_name(names, first, second);
+	/* A record in a loop replaces the one before, but a wait keeps what it saw. */
+	bool at_once = is_indexed(from);
+	add(out, SW_FIX_ONCE, NULL,
+	    sw_names_format(names,
+			    *(api + 2) ? "cudaEvent_t %s; cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);"
+				       : "CUevent %s; cuEventCreate(&%s, CU_EVENT_DISABLE_TIMING);",
+			    event, event));
+	add(out, SW_FIX_AFTER, first, sw_names_format(names, "%sEventRecord(%s, %s);", api, event, from));
+	add(out, at_once ? SW_FIX_AFTER : SW_FIX_BEFORE, at_once ? first : second,
+	    sw_names_format(names, "%sStreamWaitEvent(%s, %s, 0);", api, to, event));
+}
+
 void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
 		  const struct sw_access *before, struct sw_fix_lines *out)
 {
 	*out = (struct sw_fix_lines){0};
 	const struct sw_frame *first = sw_place_of(names, after, before), *second = sw_place_of(names, before, after);
-	if (!has_line(first) || !has_line(second) || sw_names_torch(names))
+	/* The place of a node is where it was made, not where its graph is launched. */
+	if (!has_line(first) || !has_line(second) || sw_names_torch(names) || after->node || before->node)
 		return;
 	const char *api = sw_names_driver_api(names, after) ? "cu" : "cuda";
 	const char *a = stream_expression(names, after, first), *b = stream_expression(names, before, second);
-	/* One word for two streams would order nothing. */
-	bool same = after->stream != before->stream && strcmp(a, b) == 0;
-	const char *from = stream_of(names, after, same ? "" : a), *to = stream_of(names, before, same ? "" : b);
-	if (fix == SW_FIX_EVENT) {
-		add(out, SW_FIX_ONCE, NULL,
-		    *(api + 2) ? "cudaEvent_t event; cudaEventCreateWithFlags(&event, cudaEventDisableTiming);"
-			       : "CUevent event; cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);");
-		add(out, SW_FIX_AFTER, first, sw_names_format(names, "%sEventRecord(event, %s);", api, from));
-		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamWaitEvent(%s, event, 0);", api, to));
-	} else if (fix == SW_FIX_HOST_SYNC) {
+	const char *from = stream_of(names, after, a), *to = stream_of(names, before, b);
+	/* One word for two streams orders nothing. */
+	if (*a && after->stream != before->stream && strcmp(a, b) == 0)
+		return;
+	if (is_indexed(a) && (fix == SW_FIX_HOST_SYNC || is_indexed(b) || !same_function(first, second)))
+		return;
+	if (fix == SW_FIX_EVENT)
+		add_event(names, out, api, first, second, from, to);
+	else if (fix == SW_FIX_HOST_SYNC)
 		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
-	}
 }
 
 /* cudaMemcpy that waits for work on a stream of the program: the same copy on that stream. */

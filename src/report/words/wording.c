@@ -117,6 +117,10 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 		return fact_operation(names, access);
 	if (strcmp(key, "name") == 0)
 		return sw_name_operation_brief(names, access);
+	if (strcmp(key, "call") == 0 && access->node)
+		return sw_names_format(names, "the launch of the graph (call %llu)", (unsigned long long)access->seq);
+	if (strcmp(key, "call") == 0)
+		return sw_name_operation_brief(names, access);
 	if (strcmp(key, "stream") == 0)
 		return sw_name_stream(names, access->stream);
 	if (strcmp(key, "thread") == 0)
