@@ -40,8 +40,8 @@ const char *sw_replay_assumption(const struct sw_cost *cost, size_t index)
 {
 	static const char *const always[] = {
 		"the host spends the same time between calls as before",
-		"low: the host needs what it may need of the wait; high: nothing needs it before that thread's next "
-		"wait",
+		("low: the host needs what it may need of the wait; high: nothing needs it before that thread's next "
+		 "wait"),
 		"low: kernels that may not fit on the device together run one after the other; high: all overlap",
 		"copies in one direction are serialised; every operation takes as long as before",
 	};
