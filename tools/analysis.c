@@ -30,7 +30,7 @@ int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
 	struct sw_suppressions *suppressions = NULL;
-	const char *files[] = {options->json,  options->chrome, options->perfetto, options->dot,
+	const char *files[] = {options->json, options->html,  options->chrome, options->perfetto, options->dot,
 			       options->sarif, options->junit,	options->gitlab,   options->write_suppressions};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (files[i] && sw_output_check(files[i], &error))

@@ -8,6 +8,7 @@
 #include "analysis.h"
 #include "ci_files.h"
 #include "draw.h"
+#include "html_file.h"
 #include "last_report.h"
 #include "pager.h"
 #include "run/judged.h"
@@ -40,6 +41,8 @@ static int write_files(const char *trace, struct sw_analysis *analysis, const st
 		return status;
 	sw_ci_files_add(files, analysis->report);
 	status = sw_finish_stdout(sw_ci_files_close(files, stdout));
+	if (!status)
+		status = sw_html_file(trace, options, analysis->report);
 	return status ? status : sw_draw(trace, options, analysis->judgement);
 }
 
@@ -65,8 +68,8 @@ static int report_several(const struct traces *traces, const struct sw_options *
 {
 	struct sw_judged judged;
 	struct sw_session session = {0};
-	if (options->chrome || options->perfetto || options->dot)
-		return sw_complain_usage("a timeline or graph is of one trace, not of %zu", traces->paths.n);
+	if (options->chrome || options->perfetto || options->dot || options->html)
+		return sw_complain_usage("a timeline, graph or page is of one trace, not of %zu", traces->paths.n);
 	sw_judged_traces(&judged, options, traces->paths.at, traces->paths.n, &session);
 	int status = judged.status;
 	if (json) {

@@ -10,7 +10,7 @@ syncwatch_SOURCES = \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
 	tools/run/witness.c tools/run/witness.h \
 	tools/elf_probe.c tools/elf_probe.h \
-	tools/draw.c tools/draw.h tools/progress.c tools/progress.h \
+	tools/draw.c tools/draw.h tools/html_file.c tools/html_file.h tools/progress.c tools/progress.h \
 	tools/cmd_pack.c tools/pack_file.c tools/pack_file.h tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
 	tools/cmd_kernels.c tools/code_files.c tools/code_files.h \
 	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \

@@ -24,6 +24,16 @@ libswreport_a_SOURCES = \
 	src/report/ci/github.c src/report/ci/junit.c \
 	src/report/diff/digest.c src/report/diff/digest.h src/report/diff/digest_json.c \
 	src/report/diff/diff.c src/report/diff/diff.h src/report/diff/diff_text.c src/report/diff/diff_json.c
+libswreport_a_SOURCES += src/report/html/html.c src/report/html/html.h src/report/html/nearby.c src/report/html/nearby.h
+EXTRA_DIST += src/report/html/page.html
+# The page as C strings, a line each: none is longer than a compiler must take.
+nodist_libswreport_a_SOURCES = src/report/html/page.inc
+BUILT_SOURCES += src/report/html/page.inc
+CLEANFILES += src/report/html/page.inc
+src/report/html/page.inc: src/report/html/page.html
+	$(AM_V_GEN)$(MKDIR_P) src/report/html && \
+	sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/' $(srcdir)/src/report/html/page.html >$@.tmp && mv $@.tmp $@
+src/report/html/libswreport_a-html.$(OBJEXT): src/report/html/page.inc
 libswreport_a_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(JANSSON_CFLAGS)
 dist_doc_DATA = doc/report.schema.json doc/kernels.schema.json doc/diff.schema.json doc/footprints.md doc/calibrate.md doc/ci.md doc/stat.schema.json
 # timelines: the users of these link $(ZLIB_LIBS)

@@ -3,32 +3,8 @@
 # The Performance panel of Chromium shows our timelines: every slice on its track, with its times; and what it can't show
 # fails this test.  playwright-core (Apache-2.0), which drives the browser, is pinned by package-lock.json and used here only.
 set -eu
-here="$top_srcdir/tests/browser"
+. "$top_srcdir/tests/browser/modules.sh"
 export="$top_builddir/tests/report/timeline/export"
-sha256=$(sha256sum "$here/package-lock.json" | cut -c1-64)
-cache="${HOME:-/tmp}/.cache/syncwatch-tests/$sha256" # XDG_CACHE_HOME is that of the tested programs: there is none
-
-skip() {
-	echo "SKIP: $1: no browser opens the timelines"
-	exit 77
-}
-browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium"
-command -v node >/dev/null || skip "no node"
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-if ! [ -f "$cache/ready" ]; then
-	command -v npm >/dev/null || skip "no npm"
-	mkdir -p "$cache"
-	cp "$here/package.json" "$here/package-lock.json" "$cache"
-	if ! (cd "$cache" && npm ci --silent --ignore-scripts --cache "$dir/npm" --fetch-retries 0 --fetch-timeout 60000 \
-		--loglevel error) >"$dir/npm.log" 2>&1; then
-		if grep EINTEGRITY "$dir/npm.log"; then
-			exit 1
-		fi
-		skip "playwright-core can't be fetched"
-	fi
-	: >"$cache/ready"
-fi
 
 passed=0 failed=0
 panel() {

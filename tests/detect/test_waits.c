@@ -774,7 +774,12 @@ static void on_begin(void *arg, const struct sw_judgement *j)
 START_TEST(observers_see_the_run)
 {
 	struct seen seen = {0};
-	struct sw_observer observer = {&seen, on_operation, on_completed, on_edge, on_hazard, on_begin, NULL, NULL};
+	struct sw_observer observer = {.arg = &seen,
+				       .operation = on_operation,
+				       .completed = on_completed,
+				       .edge = on_edge,
+				       .hazard = on_hazard,
+				       .begin = on_begin};
 	struct tb *tb = two_streams();
 	for (int i = 0; i < 3; i++) {
 		tb_set(tb, DEV, 64, S1);

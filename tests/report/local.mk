@@ -25,6 +25,10 @@ TESTS += tests/report/test_ci
 tests_report_test_ci_SOURCES = tests/report/test_ci.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_ci_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_ci_LDADD = $(tests_report_test_report_LDADD)
+# Writes pages for tests/browser/test_html.sh.
+check_PROGRAMS += tests/report/test_html
+tests_report_test_html_SOURCES = tests/report/test_html.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_html_LDADD = libswreport.a libswdetect.a libswfootprint.a libswbase.a $(DEMANGLE_LIBS)
 check_PROGRAMS += tests/report/test_diff
 TESTS += tests/report/test_diff
 tests_report_test_diff_SOURCES = tests/report/test_diff.c tests/report/fake_trace.c tests/report/fake_trace.h

@@ -6,6 +6,13 @@ tests_tools_test_progress_SOURCES = tests/tools/test_progress.c tools/progress.c
 tests_tools_test_progress_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_tools_test_progress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_progress_LDADD = $(CHECK_LIBS)
+
+check_PROGRAMS += tests/tools/test_channel
+TESTS += tests/tools/test_channel
+tests_tools_test_channel_SOURCES = tests/tools/test_channel.c tools/run/channel.c tools/run/channel.h
+tests_tools_test_channel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_tools_test_channel_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_tools_test_channel_LDADD = libswbase.a $(CHECK_LIBS)
 endif
 check_PROGRAMS += tests/tools/make_trace tests/tools/cuda_program
 tests_tools_cuda_program_SOURCES = tests/tools/cuda_program.c

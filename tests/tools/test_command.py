@@ -71,8 +71,6 @@ class Usage(Case):
     def test_words_reserved_for_later_are_unknown(self):
         for word in ("merge",):
             self.refused(USAGE, "unknown command", word)
-        for option in ("--html",):
-            self.refused(USAGE, "unknown option", "run", option, "true")
 
     def test_strict_host_needs_a_trace_that_tells_of_it(self):
         trace = self.trace("race")
@@ -552,7 +550,7 @@ class Builds(Case):
     def test_files_that_cannot_be_written(self):
         trace = self.trace("race")
         before = sorted(os.listdir(self.dir))
-        for option in ("--sarif", "--junit", "--gitlab", "--write-suppressions"):
+        for option in ("--sarif", "--junit", "--gitlab", "--html", "--write-suppressions"):
             self.refused(OUTPUT, "/nonexistent/r", "report", option, "/nonexistent/r", trace)
             self.refused(OUTPUT, "/nonexistent/r", "run", option, "/nonexistent/r", "sh", "-c", "echo started")
             result = self.call("report", option, "/dev/full", trace)

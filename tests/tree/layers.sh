@@ -48,6 +48,7 @@ declare -A may=(
 	[report/timeline]="report/timeline report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/kineto]="report/kineto report/report.h report/groups.h report/timeline/chrome_events.h report/timeline/trace_out.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/listing]="report/listing report/json/json_out.h report/text/text_out.h report/report.h report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
+	[report/html]="report/html report/json/json_out.h report/report.h report/groups.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/ci]="report/ci report/json/json_out.h report/report.h report/groups.h report/utf8.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/diff]="report/diff report/json/json_out.h report/text/text_out.h report/report.h report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 

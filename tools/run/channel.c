@@ -213,6 +213,8 @@ static bool receive(struct sw_channel *channel, int connection)
 	return true;
 }
 
+/* Its message is heard in its turn: one that was sent before the connection was made comes first (the poll set returns
+   what is ready in the order in which it became so). */
 static void take_connection(struct sw_channel *channel, int listener)
 {
 	for (;;) {
@@ -228,8 +230,10 @@ static void take_connection(struct sw_channel *channel, int listener)
 			return;
 		}
 		struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint32_t)fd};
-		if (receive(channel, fd) || epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event))
+		if (epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event)) {
+			receive(channel, fd);
 			close(fd);
+		}
 	}
 }
 
@@ -254,7 +258,7 @@ void sw_channel_serve(struct sw_channel *channel)
 			else if (receive(channel, fd))
 				close(fd);
 		}
-	} while (n == EVENTS);
+	} while (n > 0);
 }
 
 uint32_t sw_channel_cuda(const struct sw_channel *channel)

@@ -12,6 +12,7 @@
 
 #include "analysis.h"
 #include "draw.h"
+#include "html_file.h"
 #include "pack_file.h"
 #include "report/json/report_parts.h"
 #include "terminal.h"
@@ -197,6 +198,8 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 	if (!kept)
 		sw_complain(status, "%s was removed or replaced while the program ran: judged, and not kept",
 			    trace->path);
+	if (!status && draw)
+		status = sw_html_file(path, judged->options, analysis.report);
 	if (!status && draw)
 		status = sw_draw(path, judged->options, analysis.judgement);
 	if (status && !judged->status)

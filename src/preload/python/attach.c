@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "preload/python/stacks.h"
 
@@ -63,7 +64,8 @@ void syncwatch_python_start(const struct sw_companion *recorder)
 		return;
 	sw_python.recorder = recorder;
 	sw_python.several = false;
-	sw_python.main = (struct sw_python_main){0};
+	if (sw_python.main.process != getpid())
+		sw_python.main = (struct sw_python_main){.process = getpid()};
 	const char *why = prepare(version());
 	if (why)
 		refuse(version(), why);

@@ -30,6 +30,7 @@ struct sw_python {
 	 * and the first chunk of its frames, stay where they are until Python ends.
 	 */
 	struct sw_python_main {
+		int process;
 		const char *thread;		    /* its thread state; NULL: not known yet */
 		const char *frames, *end_of_frames; /* the first chunk */
 		const char *stack, *end_of_stack;   /* none of it is unmapped */

@@ -6,6 +6,8 @@ side = torch.cuda.Stream()
 x = torch.randn(1 << 22, device="cuda")
 w = torch.randn(1 << 22, device="cuda", requires_grad=True)
 (x * w).sum().backward()  # loads what is needed
+with torch.cuda.stream(side):
+    g = w.grad + 1
 w.grad = None
 torch.cuda.synchronize()
 with torch.autograd.profiler.emit_nvtx():

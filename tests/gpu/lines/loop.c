@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanoseconds that a call of CUDA takes, the shortest of several rounds: so little that no loop of Python can show it.
- */
+/* What Python cannot measure: compiled with -Isrc -Iinclude, called with ctypes. */
+#include <dlfcn.h>
 #include <time.h>
+
+#include "preload/recorder/companion.h"
+
+/* ---- nanoseconds of a call, the shortest of several rounds
+ * ----------------------------------------------------------- */
 
 static double now(void)
 {
@@ -21,4 +26,22 @@ double loop(int (*call)(void *, void *), void *event, void *stream, int calls, i
 		best = took < best ? took : best;
 	}
 	return best;
+}
+
+/* ---- the recorder with and without Python lines, in one process
+ * ------------------------------------------------------ */
+
+/* What the recorder does when it starts, and the opposite.  No call may be under way. */
+int lines(int on)
+{
+	const struct sw_companion *(*recorder)(uint32_t) = dlsym(RTLD_DEFAULT, "syncwatch_companion");
+	void *object = dlopen("libsyncwatch-python.so", RTLD_LAZY | RTLD_NOLOAD);
+	void (*start)(const struct sw_companion *) = object ? dlsym(object, "syncwatch_python_start") : NULL;
+	if (!recorder || !start)
+		return 0;
+	if (on)
+		start(recorder(SW_COMPANION_VERSION));
+	else
+		recorder(SW_COMPANION_VERSION)->stacks(NULL);
+	return 1;
 }

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/html/html.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/groups.h"
+#include "report/html/nearby.h"
+#include "report/json/json_out.h"
+#include "report/symbols/places.h"
+#include "report/symbols/source_text.h"
+#include "report/symbols/stack.h"
+#include "report/words/evidence_text.h"
+
+/* More causes than this are counted, not written: a browser shows them all. */
+#define GROUPS_MOST  10000u
+#define MEMBERS_MOST 200u
+#define EXCERPT	     3 /* lines of the source before and after */
+
+static const char *const page[] = {
+#include "report/html/page.inc"
+};
+/* Where the data come. */
+#define DATA_LINE "@DATA@\n"
+
+/* ---- one finding --------------------------------------------------------------------------------------------------
+ */
+
+static void put_excerpt(struct sw_json *json, struct sw_report *report, const struct sw_frame *frame)
+{
+	if (!frame->file || frame->line <= 0 || !sw_source_line(&report->names, frame->file, frame->line))
+		return;
+	const int first = frame->line > EXCERPT ? frame->line - EXCERPT : 1;
+	const char *line;
+	sw_json_number(json, "first", (uint64_t)first);
+	sw_json_open(json, "source", '[');
+	for (int i = first; i <= frame->line + EXCERPT && (line = sw_source_line(&report->names, frame->file, i)); i++)
+		sw_json_text(json, NULL, line);
+	sw_json_close(json, ']');
+}
+
+static void put_stack(struct sw_json *json, struct sw_report *report, const struct sw_access *access)
+{
+	struct sw_stack_view view = sw_stack_view(&report->names, access->stack, access->function);
+	bool excerpt = true;
+	sw_json_open(json, "stack", '[');
+	for (size_t i = 0; i < view.n; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "at", sw_place_full(&report->names, frame));
+		if (frame->line > 0)
+			sw_json_number(json, "line", (uint64_t)frame->line);
+		if (view.at[i].folded)
+			sw_json_number(json, "folded", view.at[i].folded);
+		if (excerpt && frame->file && frame->line > 0) {
+			put_excerpt(json, report, frame);
+			excerpt = false;
+		}
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_accesses(struct sw_json *json, struct sw_report *report, const struct sw_finding *finding)
+{
+	struct sw_names *names = &report->names;
+	sw_json_open(json, "sides", '[');
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		const struct sw_access *access = &finding->access[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "what",
+			     sw_names_format(names, "%s %s", sw_wording_heading(access->role),
+					     sw_name_operation(names, access)));
+		sw_json_text(json, "stream", access->stream ? sw_name_stream(names, access->stream) : "");
+		sw_json_number(json, "seq", access->seq);
+		sw_json_text(json, "bytes", access->ranged ? sw_evidence_extent(names, access) : "");
+		sw_json_text(json, "evidence", access->ranged ? sw_evidence_source(names, access) : "");
+		put_stack(json, report, access);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_operation(struct sw_json *json, struct sw_report *report, const struct sw_nearby_operation *op)
+{
+	struct sw_names *names = &report->names;
+	sw_json_open(json, NULL, '{');
+	sw_json_number(json, "seq", op->seq);
+	sw_json_text(json, "name", op->name);
+	sw_json_number(json, "thread", op->thread);
+	sw_json_number(json, "call", op->call_ns);
+	sw_json_number(json, "returned", op->call_end_ns);
+	if (op->enqueues) {
+		sw_json_text(json, "stream", sw_name_stream(names, op->stream));
+		if (op->end_ns) {
+			sw_json_number(json, "start", op->start_ns);
+			sw_json_number(json, "end", op->end_ns);
+		}
+		sw_json_bool(json, "measured", op->measured);
+	}
+	sw_json_close(json, '}');
+}
+
+static void put_around(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, uint64_t seq,
+		       uint64_t *done)
+{
+	size_t i = sw_nearby_from(nearby, seq > SW_NEARBY ? seq - SW_NEARBY : 0);
+	for (; i < nearby->operations.n && nearby->operations.at[i].seq <= seq + SW_NEARBY; i++) {
+		const struct sw_nearby_operation *op = &nearby->operations.at[i];
+		if (op->seq <= *done)
+			continue;
+		*done = op->seq;
+		put_operation(json, report, op);
+	}
+}
+
+static void put_timeline(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby,
+			 const struct sw_finding *finding)
+{
+	uint64_t done = 0;
+	const uint64_t first = finding->accesses > 1 ? finding->access[0].seq : finding->waited_for.seq;
+	const uint64_t second = finding->accesses > 1 ? finding->access[1].seq : finding->access[0].seq;
+	sw_json_open(json, "timeline", '[');
+	put_around(json, report, nearby, first < second ? first : second, &done);
+	put_around(json, report, nearby, first < second ? second : first, &done);
+	sw_json_close(json, ']');
+	if (sw_is_hazard(finding)) {
+		sw_json_open(json, "edge", '[');
+		sw_json_number(json, NULL, first);
+		sw_json_number(json, NULL, second);
+		sw_json_close(json, ']');
+	}
+}
+
+static void put_members(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
+{
+	sw_json_open(json, "members", '[');
+	for (size_t i = 0; i < group->members.n && i < MEMBERS_MOST; i++) {
+		const struct sw_shown_finding *member = &report->shown.at[group->members.at[i]];
+		const struct sw_frame *site = sw_report_site(report, member->finding);
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "message", member->words.message);
+		sw_json_text(json, "place", site ? sw_place_full(&report->names, site) : "");
+		sw_json_text(json, "count", sw_report_count(report, member->finding));
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	if (group->members.n > MEMBERS_MOST)
+		sw_json_number(json, "members_left", group->members.n - MEMBERS_MOST);
+}
+
+static void put_fix(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
+{
+	struct sw_group_fix fix;
+	sw_group_fix(report, group, &fix);
+	sw_json_text(json, "fix", fix.text);
+	sw_json_text(json, "note", fix.note);
+	sw_json_open(json, "lines", '[');
+	for (uint32_t i = 0; i < fix.lines.n; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "where", sw_group_fix_place(report, &fix.lines.line[i]));
+		sw_json_text(json, "code", fix.lines.line[i].code);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_group(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, size_t index)
+{
+	const struct sw_group *group = &report->groups.at[index];
+	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
+	const struct sw_finding *finding = leader->finding;
+	const struct sw_frame *site = sw_report_site(report, finding);
+	struct sw_names *names = &report->names;
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "id", sw_names_format(names, "SW%03d", finding->id));
+	sw_json_text(json, "kind", leader->info->kind);
+	sw_json_text(json, "title", leader->info->title);
+	sw_json_text(json, "severity", sw_name_severity(finding->severity));
+	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
+	sw_json_bool(json, "suppressed", leader->suppressed);
+	sw_json_text(json, "place", site ? sw_place_full(names, site) : "");
+	sw_json_text(json, "message", leader->words.message);
+	sw_json_text(json, "count", sw_report_count(report, finding));
+	sw_json_text(json, "cost", leader->words.cost);
+	sw_json_text(json, "ordered_by", leader->words.ordered_by);
+	sw_json_text(json, "missing_edge", leader->words.missing_edge);
+	sw_json_text(json, "basis", leader->words.basis);
+	sw_json_text(json, "fingerprint", sw_names_format(names, "%016" PRIx64, leader->fingerprint));
+	sw_json_text(json, "suppression", leader->suppression);
+	sw_json_text(json, "explanation", leader->info->text);
+	if (finding->cost.calls) {
+		sw_json_number(json, "waited_ns", sw_group_cost(report, group));
+		if (finding->cost.replayed) {
+			sw_json_number(json, "low_ns", finding->cost.win_low_ns);
+			sw_json_number(json, "high_ns", finding->cost.win_high_ns);
+		}
+	}
+	put_fix(json, report, group);
+	put_accesses(json, report, finding);
+	put_members(json, report, group);
+	if (index < SW_NEARBY_MOST)
+		put_timeline(json, report, nearby, finding);
+	sw_json_close(json, '}');
+}
+
+/* ---- the page -----------------------------------------------------------------------------------------------------
+ */
+
+static char *rest_of(struct sw_report *report)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = sw_memory_stream(&text, &bytes);
+	sw_report_text_rest(report, out, &(struct sw_text_style){.columns = 100, .stat = true});
+	fclose(out);
+	return text;
+}
+
+static void put_data(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, const char *version)
+{
+	const struct sw_trace_process *process = sw_reader_process(report->reader);
+	char *rest = rest_of(report);
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "version", version);
+	sw_json_text(json, "program", process ? process->exe : "a program");
+	sw_json_open(json, "arguments", '[');
+	for (uint32_t i = 1; process && i < process->args; i++)
+		sw_json_text(json, NULL, process->arg[i]);
+	sw_json_close(json, ']');
+	sw_json_text(json, "trace", sw_reader_path(report->reader));
+	sw_json_number(json, "span_ns", report->judgement->span_ns);
+	sw_json_bool(json, "simulated", report->judgement->simulated);
+	sw_json_number(json, "errors", report->totals.errors);
+	sw_json_number(json, "warnings", report->totals.warnings);
+	sw_json_number(json, "notes", report->totals.notes);
+	sw_json_number(json, "suppressed", report->totals.suppressed);
+	sw_json_text(json, "rest", rest);
+	sw_json_number(json, "left", report->groups.n > GROUPS_MOST ? report->groups.n - GROUPS_MOST : 0);
+	sw_json_open(json, "groups", '[');
+	for (size_t i = 0; i < report->groups.n && i < GROUPS_MOST; i++)
+		put_group(json, report, nearby, i);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+	free(rest);
+}
+
+/* JSON stays the same with these as escapes, and nothing in it looks like markup. */
+static void put_escaped(FILE *out, const char *text)
+{
+	for (size_t plain; *text; text += plain) {
+		plain = strcspn(text, "<>&");
+		fwrite(text, 1, plain, out);
+		if (text[plain]) {
+			fprintf(out, "\\u%04x", (unsigned)(unsigned char)text[plain]);
+			plain++;
+		}
+	}
+}
+
+void sw_html_write(struct sw_report *report, struct sw_nearby *nearby, const char *version, FILE *out)
+{
+	char *text = NULL;
+	size_t bytes;
+	struct sw_json json = {.out = sw_memory_stream(&text, &bytes)};
+	put_data(&json, report, nearby, version);
+	fclose(json.out);
+	for (size_t i = 0; i < sizeof page / sizeof page[0]; i++)
+		if (strcmp(page[i], DATA_LINE) == 0)
+			put_escaped(out, text);
+		else
+			fputs(page[i], out);
+	free(text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report as one HTML file that needs no network: page.html with the report as data in it.  Text of the program
+ * reaches the page as text only (textContent), and the data cannot end their element.
+ *
+ *     struct sw_nearby *nearby = sw_nearby_new(report);          operations around each finding, from a second pass
+ *     judge_options.observer = sw_nearby_observer(nearby);
+ *     sw_judge(...)
+ *     sw_html_write(report, nearby, version, file);
+ *
+ * Not thread-safe.  Errors of the stream are left for the caller to find (ferror).
+ */
+#ifndef SW_REPORT_HTML_HTML_H
+#define SW_REPORT_HTML_HTML_H
+
+#include "report/report.h"
+
+struct sw_nearby;
+/* The report must outlive it. */
+struct sw_nearby *sw_nearby_new(struct sw_report *report);
+const struct sw_observer *sw_nearby_observer(struct sw_nearby *nearby);
+void sw_nearby_free(struct sw_nearby *nearby);
+
+void sw_html_write(struct sw_report *report, struct sw_nearby *nearby, const char *version, FILE *out);
+
+#endif
