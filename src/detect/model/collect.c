@@ -160,6 +160,12 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
 }
 
+/* What is recoverable: the middle of the interval. */
+static uint64_t gain(const struct sw_finding *f)
+{
+	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;
+}
+
 static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -174,8 +180,8 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	uint64_t ns = by == SW_SEVERITY_BY_WAIT ? waited : f->cost.total_ns;
 	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
 	 * as long. */
-	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && f->cost.win_high_ns < ns)
-		ns = f->cost.nothing ? 0 : f->cost.win_high_ns;
+	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && gain(f) < ns)
+		ns = f->cost.nothing ? 0 : gain(f);
 	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
 	if (f->severity == SW_NOTE && f->cost.total_ns < fold_below_ns) {
@@ -183,12 +189,6 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 		j->folded_waits += f->cost.calls;
 		j->folded_wait_ns += f->cost.total_ns;
 	}
-}
-
-/* What is recoverable: the middle of the interval. */
-static uint64_t gain(const struct sw_finding *f)
-{
-	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;
 }
 
 static int order(const void *x, const void *y)

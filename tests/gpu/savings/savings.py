@@ -7,7 +7,7 @@ For each pair of kernels/ and each mistake of train_slow.py, without and with ti
 fixed program run recorded, in turn, and the first trace of the broken one is judged.  Predicted: the interval of the findings that
 the mistake is about.  Achieved: the difference of the medians of the time that the program itself measures (hot_ms) under
 the recorder, since that is the run that the report is about; bare runs are measured beside it.
-Writes OUT_DIR/savings.tsv, and the reports into OUT_DIR/savings.
+Writes OUT_DIR/savings.tsv, the same as the table of doc/waits.md (savings.md), and the reports into OUT_DIR/savings.
 """
 import json
 import os
@@ -146,6 +146,22 @@ HEADER = ["program", "times", "before", "after", "saved", "recorded_before", "re
           "recorded_spread"]
 
 
+def write_table(rows):
+    """A row a program: what the recorded runs saved, and both intervals."""
+    by_name = {}
+    for row in rows:
+        by_name.setdefault(row[0], {})[row[1]] = row
+    with open(os.path.join(out, "savings.md"), "w", encoding="utf-8") as table:
+        print("| program | recorded | saved | interval, times of the device | | saved without them | interval | |", file=table)
+        print("|---|---|---|---|---|---|---|---|", file=table)
+        for name, both in by_name.items():
+            cells = [name, both["device"][5] if "device" in both else "-"]
+            for times in ("device", "host"):
+                row = both.get(times, ["-"] * len(HEADER))
+                cells += [row[7], f"{row[8]} to {row[9]}", row[10]]
+            print("| " + " | ".join(cells) + " |", file=table)
+
+
 def main():
     os.makedirs(reports, exist_ok=True)
     rows = []
@@ -164,6 +180,7 @@ def main():
               "wide: and the report says that it needs --gpu-timeline", file=tsv)
         for row in [HEADER] + rows:
             print(*row, sep="\t", file=tsv)
+    write_table(rows)
     with open(os.path.join(out, "savings.tsv"), encoding="utf-8") as tsv:
         print(tsv.read())
     told = [row for row in rows if row[10] != "no number"]
