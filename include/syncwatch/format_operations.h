@@ -104,7 +104,9 @@ struct sw_rec_alloc {
 	uint64_t address, bytes;
 	uint64_t stream;       /* ASYNC only */
 	uint64_t device_alias; /* PINNED, REGISTERED: device address where it differs, else 0 */
-	uint64_t owner;	       /* ASYNC: pool; SYMBOL: module; MAPPED: memory handle; IPC: pool, external memory or 0 */
+	/* ASYNC: pool; SYMBOL: module; MAPPED: memory handle; IPC: pool, external memory or 0; ARRAY: mipmapped array
+	   of which it is level `extra`, since minor 8. */
+	uint64_t owner;
 	/* Pitch of pitched memory; MAPPED: offset in the memory; IPC: offset in external memory, else sw_hash_words()
 	   of what the other process exported (arguments 1 and 2 of cuIpcGetMemHandle's OTHER record: address, hash). */
 	uint64_t extra;
@@ -269,7 +271,7 @@ struct sw_rec_object {
 	struct sw_rec h;
 	uint64_t handle;  /* texture or surface object; tensor map: sw_hash_words() of its 128 bytes */
 	uint64_t before;  /* cuTensorMapReplaceAddress: what `handle` was before, only address is filled then; else 0 */
-	uint64_t address; /* side ARRAY: the array; 0 unknown (mipmapped arrays) */
+	uint64_t address; /* side ARRAY: the array; 0 unknown */
 	uint64_t size[5]; /* textures: bytes, rows; tensor maps: elements; rank of them */
 	uint64_t stride[4]; /* bytes, of the second dimension and on */
 	uint32_t kind;	    /* enum sw_object_kind */

@@ -139,6 +139,15 @@ struct sw_evidence_detail {
 	const char *unread;   /* "no code image", "unreadable: ..."; NULL: it was read */
 };
 
+/* An array's texels are addressed by (x in bytes, y, z, level of a mipmapped array); rows, slices and levels are laid
+   out far enough apart that none runs into the next: widths stay under 4 MiB, heights under 2^18 (CUDA programming
+   guide, "Maximum ... for an array"). */
+#define SW_ARRAY_PITCH (1ull << 22)
+#define SW_ARRAY_SLICE (1ull << 40)
+#define SW_ARRAY_LEVEL (1ull << 55)
+#define SW_ARRAY_MAX_Z 16384u
+#define SW_ARRAY_ROOM  (1ull << 60)
+
 /* One side of a finding. */
 struct sw_access {
 	enum sw_role role;
@@ -157,6 +166,7 @@ struct sw_access {
 	struct sw_point point;
 	bool ranged;		 /* what is below is meant */
 	uint64_t address, bytes; /* hull of what is touched */
+	uint64_t place;		 /* arrays: where it begins in the array (SW_ARRAY_*), `address` is the handle */
 	uint64_t used_at;	 /* the same memory at the address that the call used, 0: that is `address` */
 	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
 	bool extent_known;	 /* false: to the end of the allocation or the next known start */

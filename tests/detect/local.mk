@@ -4,7 +4,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_wait_rules
-detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches
+detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_arrays
 detect_tests += tests/detect/test_nvtx
 detect_tests += tests/detect/test_gains tests/detect/test_fixes
 detect_tests += tests/detect/test_deferred
@@ -61,6 +61,10 @@ tests_detect_test_batches_SOURCES = tests/detect/test_batches.c $(detect_common)
 tests_detect_test_batches_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_batches_CFLAGS = $(detect_cflags)
 tests_detect_test_batches_LDADD = $(detect_ldadd)
+tests_detect_test_arrays_SOURCES = tests/detect/test_arrays.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
+tests_detect_test_arrays_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_arrays_CFLAGS = $(detect_cflags)
+tests_detect_test_arrays_LDADD = $(detect_ldadd)
 tests_detect_test_threads_SOURCES = tests/detect/test_threads.c $(detect_common)
 tests_detect_test_threads_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_threads_CFLAGS = $(detect_cflags)

@@ -263,25 +263,6 @@ START_TEST(aliases_are_one_buffer)
 }
 END_TEST
 
-/* Arrays are known by handle; boxes inside them by their place. */
-START_TEST(boxes_of_arrays)
-{
-	struct tb *tb = two_streams();
-	tb_alloc(tb, SW_MEM_ARRAY, 0x5000, 1 << 20);
-	for (int i = 0; i < 2; i++) {
-		struct sw_rec_copy_nd *c =
-			tb_copy_2d(tb, 0x5000, SW_SIDE_ARRAY, 0, PIN, SW_SIDE_HOST, 64, 64, 8, i ? S2 : S1);
-		c->dst.x = i ? (_i ? 64 : 63) : 0;
-	}
-	struct sw_judgement *j = judged(tb);
-	if (_i)
-		no_hazards(j);
-	else
-		ck_assert_int_eq(only(j, 103)->severity, SW_ERROR);
-	sw_judgement_free(j);
-}
-END_TEST
-
 /* Failed calls have no effect; the first sticky error ends judgement of its context. */
 START_TEST(errors_of_the_program)
 {
@@ -524,7 +505,6 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, captured_work_does_not_run, 0, 2);
 	tcase_add_test(tc, capture_ends);
 	tcase_add_loop_test(tc, aliases_are_one_buffer, 0, 2);
-	tcase_add_loop_test(tc, boxes_of_arrays, 0, 2);
 	tcase_add_loop_test(tc, errors_of_the_program, 0, 3);
 	tcase_add_loop_test(tc, losses_are_barriers, 0, 2);
 	tcase_add_loop_test(tc, unclassified_calls, 0, 2);

@@ -105,6 +105,8 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	w->what.role = SW_ALLOC;
+	if (a->memory == SW_MEM_ARRAY && a->owner && sw_space_add_level(&m->space, a->address, a->owner, a->extra))
+		return;
 	if (a->memory == SW_MEM_ASYNC) {
 		/* In a capture it becomes a node of the graph: this memory is not there yet. */
 		if (sw_model_captured(m, &at))
@@ -147,7 +149,7 @@ struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *wh
 	struct sw_block *inner = block->blocks ? sw_space_inner_from(&m->space, block->address) : NULL;
 	for (; inner && inner->address < end; inner = sw_space_inner_from(&m->space, inner->address + inner->bytes))
 		release(m, what, inner, 0, inner->bytes);
-	return release(m, what, block, 0, block->bytes);
+	return release(m, what, block, 0, sw_block_room(block));
 }
 
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what)
@@ -236,6 +238,8 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)r->rec;
 	uint64_t offset = 0;
 	struct sw_block *block = sw_space_find_array(&m->space, f->address);
+	if (block && block->address != f->address)
+		return; /* a level of a mipmapped array */
 	if (!block)
 		block = sw_space_find_outer(&m->space, f->address, &offset);
 	w->what.role = SW_FREE;

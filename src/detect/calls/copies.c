@@ -68,12 +68,6 @@ static enum place place_of(const struct sw_block *block, uint8_t said)
 
 /* ---- what is touched --------------------------------------------------------------------------------------------- */
 
-/* An array's texels are addressed by (x, y, z); rows and slices are laid out far enough apart that none runs into the
-   next: widths stay under 4 MiB, heights under 2^18 (CUDA programming guide, "Maximum ... for an array"). */
-#define SW_ARRAY_PITCH (1ull << 22)
-#define SW_ARRAY_SLICE (1ull << 40)
-#define SW_ARRAY_MAX_Z 16384u
-
 static struct side side_of(struct sw_model *m, uint64_t address, uint8_t said, uint64_t bytes, enum sw_role role)
 {
 	struct side side = {.range = sw_range_bytes(address, bytes, role, SW_EV_EXACT)};
@@ -98,7 +92,7 @@ static struct side side_of_box(struct sw_model *m, const struct sw_box *box, con
 	if (box->side == SW_SIDE_ARRAY) {
 		if (box->x >= SW_ARRAY_PITCH || box->y >= SW_ARRAY_SLICE / SW_ARRAY_PITCH || box->z >= SW_ARRAY_MAX_Z)
 			return side;
-		at = box->z * SW_ARRAY_SLICE + box->y * SW_ARRAY_PITCH + box->x;
+		at = sw_space_level(&m->space, box->base) + box->z * SW_ARRAY_SLICE + box->y * SW_ARRAY_PITCH + box->x;
 		side.range = sw_range_box(at, size, SW_ARRAY_PITCH, SW_ARRAY_SLICE, role, SW_EV_EXACT);
 		return side;
 	}

@@ -64,7 +64,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	if (!range->bounded)
 		use->end = sw_block_extent(block, range->base, use->step);
 	else
-		use->end = span > block->bytes - range->address ? block->bytes : range->address + span;
+		use->end = span > sw_block_room(block) - range->address ? sw_block_room(block) : range->address + span;
 	use->access = *what;
 	use->access.role = range->role;
 	use->access.param = range->param;
@@ -72,6 +72,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->access.evidence_detail = range->evidence_detail;
 	use->access.extent_known = range->bounded;
 	use->access.ranged = true;
+	use->access.place = block->memory == SW_MEM_ARRAY ? range->address : 0;
 	use->access.address = block->nowhere ? range->address : address;
 	use->access.bytes = use->end - (range->bounded ? range->address : range->base);
 	if (range->bounded && !sw_range_dense(range)) {

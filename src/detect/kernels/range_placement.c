@@ -71,14 +71,16 @@ static bool touch_box(struct sw_model *m, const struct sw_access *what, const st
 	       sw_model_touch(m, what, range, &how);
 }
 
-/* A texture or surface over an array may reach all of it. */
+/* A texture or surface over an array may reach all of it, one over a level of a mipmapped array all of that. */
 static bool touch_array(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_block *block = sw_space_find_array(&m->space, touch->array);
 	struct sw_range range = touch->range;
 	if (!block)
 		return false;
-	range.width = range.pitch = range.slice = block->bytes;
+	bool level = touch->array != block->address;
+	range.address = range.base = sw_space_level(&m->space, touch->array);
+	range.width = range.pitch = range.slice = level ? SW_ARRAY_LEVEL : sw_block_room(block);
 	return sw_model_touch(m, what, &range, &(struct sw_touch){.array = true, .handle = touch->array});
 }
 

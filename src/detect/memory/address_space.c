@@ -293,7 +293,27 @@ struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_
 
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle)
 {
-	return sw_map_ptr(&space->arrays, handle);
+	struct sw_block *block = sw_map_ptr(&space->arrays, handle);
+	return block ? block : sw_map_ptr(&space->arrays, sw_map_get(&space->levels, handle));
+}
+
+bool sw_space_add_level(struct sw_address_space *space, uint64_t handle, uint64_t mipmap, uint64_t level)
+{
+	if (handle == mipmap || !sw_map_ptr(&space->arrays, mipmap))
+		return false;
+	struct sw_block *old = sw_map_ptr(&space->arrays, handle);
+	if (old) {
+		sw_map_delete(&space->arrays, handle);
+		block_free(space, old);
+	}
+	*sw_map_put(&space->levels, handle) = mipmap;
+	*sw_map_put(&space->level_numbers, handle) = level & 31;
+	return true;
+}
+
+uint64_t sw_space_level(const struct sw_address_space *space, uint64_t handle)
+{
+	return sw_map_ptr(&space->arrays, handle) ? 0 : sw_map_get(&space->level_numbers, handle) * SW_ARRAY_LEVEL;
 }
 
 struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block)
@@ -321,7 +341,7 @@ static size_t above(const struct sw_block *block, uint64_t offset)
 
 void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step)
 {
-	if (!offset || block->memory == SW_MEM_PAGEABLE)
+	if (!offset || block->memory == SW_MEM_PAGEABLE || block->memory == SW_MEM_ARRAY)
 		return;
 	size_t i = above(block, offset);
 	if ((i && block->starts.at[i - 1].offset == offset) || block->starts.n == SW_MAX_STARTS)
@@ -341,6 +361,8 @@ enum sw_tenants sw_block_tenants(const struct sw_block *block)
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step)
 {
 	size_t i = above(block, offset);
+	if (block->memory == SW_MEM_ARRAY)
+		return SW_ARRAY_ROOM;
 	uint64_t mapped = block->mapping ? sw_block_mapped(block, offset) : 0, end = mapped ? mapped : block->bytes;
 	while (i < block->starts.n && block->starts.at[i].step > step)
 		i++;
@@ -364,6 +386,8 @@ void sw_space_free(struct sw_address_space *space)
 	for (size_t i = 0; (i = sw_map_next(&space->arrays, i, &slot));)
 		block_free(space, (struct sw_block *)(uintptr_t)slot.value);
 	sw_map_free(&space->arrays);
+	sw_map_free(&space->levels);
+	sw_map_free(&space->level_numbers);
 	sw_shadow_clear(&space->pageable.shadow, &space->uses);
 	sw_arena_free(&space->uses.arena);
 }

@@ -79,8 +79,10 @@ struct sw_block {
 
 struct sw_address_space {
 	struct sw_intervals live, freed;
-	struct sw_intervals inner; /* blocks of suballocators that live inside others */
-	struct sw_map arrays;	   /* handle -> block */
+	struct sw_intervals inner;   /* blocks of suballocators that live inside others */
+	struct sw_map arrays;	     /* handle -> block */
+	struct sw_map levels;	     /* handle of a level of a mipmapped array -> block's handle ... */
+	struct sw_map level_numbers; /* ... and the level */
 	struct sw_use_pool uses;
 	struct sw_block pageable;
 	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
@@ -114,6 +116,15 @@ struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t ad
 /* The allocation that holds the address, whatever a suballocator made of it. */
 struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
+/* A handle stands for a level of a mipmapped array.  False: that one is not known. */
+bool sw_space_add_level(struct sw_address_space *space, uint64_t handle, uint64_t mipmap, uint64_t level);
+/* Where the texels of the handle begin in the block that is found by it. */
+uint64_t sw_space_level(const struct sw_address_space *space, uint64_t handle);
+/* Bytes that offsets in the block reach. */
+static inline uint64_t sw_block_room(const struct sw_block *block)
+{
+	return block->memory == SW_MEM_ARRAY ? SW_ARRAY_ROOM : block->bytes;
+}
 /* The freed block that held the address and whose place nothing has taken since (`gone` tells by which call); NULL
    none. */
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);

@@ -32,7 +32,11 @@ static void resource(struct sw_rec_object *r, const CUDA_RESOURCE_DESC *from)
 		r->size[1] = from->res.pitch2D.height;
 		r->stride[0] = from->res.pitch2D.pitchInBytes;
 		break;
-	default: /* a mipmapped array: which of its levels are used by whom is not followed */
+	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: /* all levels */
+		r->side = SW_SIDE_ARRAY;
+		r->address = (uint64_t)(uintptr_t)from->res.mipmap.hMipmappedArray;
+		break;
+	default:
 		break;
 	}
 }

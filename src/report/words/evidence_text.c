@@ -36,6 +36,29 @@ static bool open_by_code(const struct sw_access *access)
 	return !access->extent_known && access->evidence_detail && access->evidence_detail->source;
 }
 
+/* "bytes 0 to 255 of rows 16 to 31 of array 2" */
+static const char *texels_of(struct sw_names *names, const struct sw_access *access, const char *name)
+{
+	if (access->bytes >= SW_ARRAY_LEVEL || !access->bytes)
+		return sw_names_format(names, "anywhere in %s", name);
+	uint64_t last = access->place + access->bytes - 1, x = access->place % SW_ARRAY_PITCH;
+	uint64_t y = access->place % SW_ARRAY_SLICE / SW_ARRAY_PITCH, y1 = last % SW_ARRAY_SLICE / SW_ARRAY_PITCH;
+	uint64_t z = access->place % SW_ARRAY_LEVEL / SW_ARRAY_SLICE, z1 = last % SW_ARRAY_LEVEL / SW_ARRAY_SLICE;
+	uint64_t level = access->place / SW_ARRAY_LEVEL;
+	const char *text = sw_names_format(names, "bytes %" PRIu64 " to %" PRIu64 " of rows %" PRIu64 " to %" PRIu64, x,
+					   x + (access->width ? access->width : access->bytes) - 1, y, y1);
+	if (z1)
+		text = sw_names_format(names, "%s of slices %" PRIu64 " to %" PRIu64, text, z, z1);
+	if (level)
+		text = sw_names_format(names, "%s of level %" PRIu64, text, level);
+	return sw_names_format(names, "%s of %s", text, name);
+}
+
+static bool is_array(const struct sw_names *names, const struct sw_access *access)
+{
+	return names->judgement->allocations.at[access->allocation - 1].memory == SW_MEM_ARRAY;
+}
+
 static const char *bytes_of(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_judgement *judgement = names->judgement;
@@ -44,6 +67,8 @@ static const char *bytes_of(struct sw_names *names, const struct sw_access *acce
 		return open ? sw_names_format(names, "from 0x%" PRIx64 " on", access->address)
 			    : sw_names_format(names, "%s at 0x%" PRIx64, sw_name_bytes(names, access->bytes),
 					      access->address);
+	if (is_array(names, access))
+		return texels_of(names, access, sw_name_allocation(names, access->allocation));
 	uint64_t base = judgement->allocations.at[access->allocation - 1].address;
 	uint64_t from = access->address >= base ? access->address - base : 0;
 	const char *name = sw_name_allocation(names, access->allocation);
@@ -69,7 +94,7 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 		return because(names, sw_names_format(names, "somewhere %s", text), ground);
 	if (!access->extent_known)
 		return sw_names_format(names, "%s at most", text);
-	if (access->width && access->pitch > access->width)
+	if (access->width && access->pitch > access->width && access->pitch != SW_ARRAY_PITCH)
 		text = sw_names_format(names, "%s, %" PRIu64 " of every %" PRIu64, text, access->width, access->pitch);
 	if (ground && ground->source && ground->extent != SW_EXTENT_BOX)
 		return because(names, sw_names_format(names, "within %s", text), ground);
@@ -142,7 +167,7 @@ const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding 
 	const struct sw_access *a = &finding->access[0], *b = &finding->access[1];
 	const uint32_t n = names->judgement->allocations.n < UINT32_MAX ? (uint32_t)names->judgement->allocations.n : 0;
 	if (finding->accesses < 2 || !a->ranged || !b->ranged || !a->allocation || a->allocation != b->allocation ||
-	    a->allocation > n)
+	    a->allocation > n || is_array(names, a))
 		return "";
 	uint64_t from = a->address > b->address ? a->address : b->address;
 	uint64_t a_end = a->address + a->bytes, b_end = b->address + b->bytes, end = a_end < b_end ? a_end : b_end;
