@@ -18,6 +18,7 @@ struct sw_deferrals {
 	void (*work)(struct sw_model *m, const struct sw_deferred *deferred);
 	struct sw_touched anywhere;
 	SW_VEC(struct sw_deferred *) queue; /* the oldest first; those done stay until the next sweep */
+	struct sw_deferred *first;	    /* of all, referred to by the queue, blocks and `anywhere` */
 	size_t bytes;
 	size_t swept; /* left by the last sweep */
 };
@@ -32,14 +33,20 @@ struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m,
 
 static void drop(struct sw_deferred *d)
 {
-	if (!--d->refs)
-		free(d);
+	if (--d->refs)
+		return;
+	*d->self = d->next;
+	if (d->next)
+		d->next->self = d->self;
+	free(d);
 }
 
 void sw_deferrals_free(struct sw_deferrals *deferrals)
 {
-	for (size_t i = 0; i < deferrals->queue.n; i++)
-		drop(deferrals->queue.at[i]);
+	for (struct sw_deferred *d = deferrals->first, *next; d; d = next) {
+		next = d->next; /* blocks that are gone did not say what they referred to */
+		free(d);
+	}
 	free(deferrals->queue.at);
 	free(deferrals->anywhere.lanes.at);
 	free(deferrals->anywhere.deferred.at);
@@ -211,6 +218,12 @@ static struct sw_deferred *copy_of(const struct sw_model *m, const struct sw_acc
 				  .bytes = head + rec + params,
 				  .refs = 1,
 				  .blocks = blocks};
+	struct sw_deferred **first = &m->deferrals->first;
+	d->next = *first;
+	d->self = first;
+	if (*first)
+		(*first)->self = &d->next;
+	*first = d;
 	char *copy = (char *)d + head;
 	memcpy(copy, record->rec, rec);
 	d->record.rec = (const struct sw_rec *)(const void *)copy;

@@ -29,9 +29,10 @@ struct sw_deferrals;
 /* An access, and where it may lie: blocks 0 anywhere. */
 struct sw_deferred {
 	struct sw_access what;
-	struct sw_record record; /* with its own copy of what it points to */
-	uint64_t step;		 /* when it came */
-	size_t bytes;		 /* that it takes */
+	struct sw_record record;	  /* with its own copy of what it points to */
+	uint64_t step;			  /* when it came */
+	size_t bytes;			  /* that it takes */
+	struct sw_deferred *next, **self; /* of all that there are */
 	uint32_t refs;
 	bool done;
 	uint32_t blocks;
