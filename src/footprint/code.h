@@ -63,7 +63,7 @@ enum sw_space {
 /* Flags of an instruction. */
 enum {
 	SW_SIGNED = 1 << 0,
-	SW_READS = 1 << 1,
+	SW_READS = 1 << 1, /* with SW_WRITES, of an ATOMIC: no wider than a block or a cluster */
 	SW_WRITES = 1 << 2,
 	SW_VOLATILE = 1 << 3,  /* volatile, acquire, release, mmio, system scope: may poll or signal */
 	SW_GUARD_NOT = 1 << 4, /* executed where the guard is false */

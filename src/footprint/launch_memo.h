@@ -4,8 +4,8 @@
  *
  * A launch gives the same result as an earlier one of its kernel if all that the earlier evaluation read is the same:
  * geometry, and those bytes of the parameter block that it looked at.  Words that only are where addresses begin
- * (eval/base_words.h) may differ: the result is moved with them.  So a training step that gets its tensors elsewhere is
- * not evaluated again.
+ * (reads/base_words.h) may differ: the result is moved with them.  So a training step that gets its tensors elsewhere
+ * is not evaluated again.
  *
  * Not thread-safe: one a thread.  Footprints must live as long.
  */

@@ -56,7 +56,7 @@ libswfootprint_a_SOURCES = \
 	$(SW_PTX_CODE_SOURCES) \
 	src/footprint/eval/eval.h src/footprint/eval/evaluate.c src/footprint/eval/case_split.c src/footprint/eval/below_base.c \
 	src/footprint/linear/linear_form.h src/footprint/linear/linear_form.c \
-	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/eval/base_words.h src/footprint/eval/base_words.c src/footprint/eval/reads.h src/footprint/eval/reads.c \
+	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/reads/base_words.h src/footprint/reads/base_words.c src/footprint/reads/reads.h src/footprint/reads/reads.c \
 	src/footprint/launch_memo.h src/footprint/eval/launch_memo.c src/footprint/eval/multipliers.h src/footprint/eval/multipliers.c \
 	src/footprint/eval/form_bounds.c \
 	src/footprint/launch_spans.h src/footprint/spans/spans.h src/footprint/spans/spans.c \
@@ -73,6 +73,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/eval/area.h src/footprint/eval/area.c \
 	src/footprint/eval/box.c \
 	src/footprint/eval/join_reaches.c \
+	src/footprint/eval/digits.h src/footprint/eval/digits.c src/footprint/eval/digit_boxes.c \
 	src/footprint/eval/directions.c \
 	src/footprint/eval/term_text.c \
 	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \

@@ -22,6 +22,8 @@ struct oracle_kernel {
 
 /* The kernel of a seed; k->t is the caller's to free. */
 void oracle_make(struct oracle_kernel *k, uint64_t seed);
+/* One whose addresses are made from the digits of an index, in another way each. */
+void oracle_make_digits(struct oracle_kernel *k, uint64_t seed);
 
 struct oracle_touch {
 	uint64_t address;

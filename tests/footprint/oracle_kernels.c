@@ -223,3 +223,103 @@ void oracle_make(struct oracle_kernel *k, uint64_t seed)
 	for (uint64_t n = 1 + oracle_random(2); n; n--)
 		make_site(k);
 }
+
+/* ---- addresses made from the digits of an index */
+
+/* A digit of x in base `size`, and what is left above it. */
+static uint32_t next_digit(struct terms *t, uint32_t *x, uint32_t size, unsigned flags)
+{
+	unsigned bits = (unsigned)__builtin_ctz(size);
+	uint32_t digit, above;
+	if (size == 1u << bits && oracle_random(2)) {
+		above = op(t, SW_OP_SHR, 32, flags, *x, constant(t, 32, bits));
+		digit = bits && oracle_random(2) ? extend(t, 32, bits, 0, *x)
+						 : op(t, SW_OP_AND, 32, 0, *x, constant(t, 32, size - 1));
+	} else if (oracle_random(2)) {
+		above = op(t, SW_OP_DIV, 32, flags, *x, constant(t, 32, size));
+		digit = op(t, SW_OP_REM, 32, flags, *x, constant(t, 32, size));
+	} else {
+		above = op(t, SW_OP_DIV, 32, flags, *x, constant(t, 32, size));
+		digit = op(t, SW_OP_SUB, 32, 0, *x, mul(t, 32, above, constant(t, 32, size)));
+	}
+	*x = above;
+	return digit;
+}
+
+/* Digits that together are other bits, or are added up. */
+static uint32_t add_up(struct terms *t, uint32_t sum, uint32_t digit, uint32_t *stride, uint32_t size)
+{
+	static const int16_t strides[] = {0, 1, 2, 3, 4, 6, 8, 9, 16, 32, 64, 100, -1, -4, -16};
+	uint32_t by = *stride;
+	if (oracle_random(3))
+		by = (uint32_t)(int32_t)strides[oracle_random(sizeof strides / sizeof *strides)];
+	*stride *= size;
+	uint32_t part = mul(t, 32, digit, constant(t, 32, (int32_t)by));
+	if (!oracle_random(8)) { /* the bits of one beside those of the other, as machine code puts them together */
+		uint32_t others = op(t, SW_OP_AND, 32, 0, op(t, SW_OP_NOT, 32, 0, part, SW_NO_TERM), sum);
+		return op(t, SW_OP_OR, 32, 0, others, part);
+	}
+	return op(t, oracle_random(8) ? SW_OP_ADD : oracle_random(2) ? SW_OP_OR : SW_OP_XOR, 32, 0, sum, part);
+}
+
+/* Sites that differ in the index by so much, with all else the same. */
+struct digit_shape {
+	uint32_t dims, size[4];
+	uint64_t seed;
+	unsigned flags, bytes;
+};
+
+static void make_digit_site(struct oracle_kernel *k, const struct digit_shape *shape, uint32_t x, bool guarded)
+{
+	struct terms *t = k->t;
+	uint32_t index = x, sum = constant(t, 32, 500), stride = 1, facts = 0;
+	uint64_t left = state;
+	state = shape->seed; /* each site makes the same choices */
+	for (uint32_t d = 0; d < shape->dims; d++)
+		sum = add_up(t, sum, next_digit(t, &x, shape->size[d], shape->flags), &stride, shape->size[d]);
+	if (oracle_random(2))
+		sum = add_up(t, sum, x, &stride, 1);
+	if (oracle_random(3) == 0)
+		sum = add(t, 32, sum,
+			  mul(t, 32, special(t, SW_CTAID_Y), constant(t, 32, 8 * (int64_t)oracle_random(60))));
+	state = left;
+	uint32_t from = t->f.facts;
+	if (guarded) {
+		fact(t, compare(t, SW_LT, 32, shape->flags, index, param(t, 32, 1)), true);
+		facts = t->f.facts - from;
+	}
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, sum, shape->bytes, SW_SIGNED), shape->bytes, facts);
+}
+
+void oracle_make_digits(struct oracle_kernel *k, uint64_t seed)
+{
+	struct terms *t = terms_new();
+	memset(k, 0, sizeof *k);
+	k->t = t;
+	state = seed * UINT64_C(0x9E3779B97F4A7C15) + 3;
+	for (int i = 0; i < 8; i++)
+		oracle_random(2);
+	k->plain = true;
+	uint32_t threads = oracle_random(2) ? 32 : 1 + (uint32_t)oracle_random(40),
+		 sites = 1 + (uint32_t)oracle_random(4);
+	bool guarded = oracle_random(3) != 0;
+	t->geometry.block[0] = threads;
+	t->geometry.grid[0] = 1 + (uint32_t)oracle_random(5);
+	t->geometry.grid[1] = 1 + (uint32_t)oracle_random(3);
+	struct digit_shape shape = {.dims = 1 + (uint32_t)oracle_random(4),
+				    .flags = oracle_random(2) ? SW_SIGNED : 0,
+				    .bytes = oracle_random(3) ? 4 : 1u << oracle_random(4)};
+	uint64_t all = 1;
+	for (uint32_t d = 0; d < 4; d++) {
+		shape.size[d] = 1 + (uint32_t)oracle_random(9);
+		all *= d < shape.dims ? shape.size[d] : 1;
+	}
+	t->value[0] = ORACLE_BASE;
+	t->value[1] = oracle_random(2) ? all : oracle_random(200);
+	shape.seed = state;
+	uint32_t first =
+		add(t, 32, mul(t, 32, special(t, SW_CTAID_X), constant(t, 32, threads * sites)), special(t, SW_TID_X));
+	first = add_constant(t, 32, first, oracle_random(2) ? 0 : (int64_t)oracle_random(50));
+	for (uint32_t i = 0; i < sites; i++)
+		make_digit_site(k, &shape, add_constant(t, 32, first, i * threads), guarded);
+}

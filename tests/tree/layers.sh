@@ -58,7 +58,8 @@ declare -A may=(
 	[footprint/flow]="footprint/flow footprint/values footprint/code.h footprint/ops.def base"
 	[footprint/build]="footprint/build footprint/flow footprint/values footprint/footprint.h base"
 	[footprint/linear]="footprint/linear base"
-	[footprint/eval]="footprint/eval footprint/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/reads]="footprint/reads footprint/linear footprint/footprint.h footprint/ops.def base"
+	[footprint/eval]="footprint/eval footprint/reads footprint/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
 	[footprint/spans]="footprint/spans footprint/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
 	[footprint/store]="footprint/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 )

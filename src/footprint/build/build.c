@@ -119,8 +119,8 @@ static uint8_t role_of(const struct sw_insn *x)
 		return SW_TOUCH_READ;
 	case SW_OP_STORE:
 		return SW_TOUCH_WRITE;
-	case SW_OP_ATOMIC:
-		return SW_TOUCH_ATOMIC;
+	case SW_OP_ATOMIC: /* of block scope: for other kernels it is a load and a store (PTX ISA, 8.7, scope) */
+		return flags ? flags : SW_TOUCH_ATOMIC;
 	case SW_OP_BULK:
 	case SW_OP_TENSOR:
 	case SW_OP_TEXTURE:

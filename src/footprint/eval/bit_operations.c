@@ -42,6 +42,9 @@ struct sw_form sw_op_shl(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	return sw_term_scaled(e, t, &a, (sw_wide)1 << (unsigned)by.constant);
 }
 
+/* Bits of the longest field that is taken out of a number; beyond, it is a number of a narrower type. */
+#define FIELD 12
+
 struct sw_form sw_op_extend(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
@@ -49,6 +52,12 @@ struct sw_form sw_op_extend(struct sw_eval *e, const struct sw_term *t, uint32_t
 		return sw_eval_term(e, t->a, t->width);
 	if (t->imm < 1)
 		return sw_term_unknown(e, t);
+	/* The low bits of a wider number: asked for, as by a mask, and no overflow. */
+	if (t->imm <= FIELD && t->imm < e->f->term[t->a].width && !(t->flags & SW_SIGNED)) {
+		struct sw_form a = sw_eval_term(e, t->a, (unsigned)t->imm), out;
+		if (low_bits(e, &a, (unsigned)t->imm, t->width, &out))
+			return out;
+	}
 	return sw_eval_exact(e, t->a, (unsigned)t->imm, t->flags & SW_SIGNED);
 }
 
@@ -89,6 +98,27 @@ static sw_wide bits_up_to(sw_wide a, sw_wide b)
 	return mask;
 }
 
+/* Bits that a number can have: between the lowest bit of what it counts in and its largest value.  Signed: all. */
+static uint64_t may_have(struct sw_eval *e, const struct sw_form *form)
+{
+	struct sw_bounds bounds = sw_bound_ever(e, form);
+	unsigned zeros = zero_bits(form);
+	if (form->n > 1) { /* quotients are tied to what they divide */
+		bounds = sw_bound(e, form);
+		e->fleeting = true;
+	}
+	if (bounds.lo < 0 || bounds.hi > INT64_MAX || zeros >= 64)
+		return zeros >= 64 ? 0 : UINT64_MAX;
+	return (uint64_t)bits_up_to(bounds.hi, 0) & ~((UINT64_C(1) << zeros) - 1);
+}
+
+/* Is every bit that b can have set in a? */
+static bool covers(struct sw_eval *e, const struct sw_form *a, const struct sw_form *b)
+{
+	struct sw_form ones = sw_form_constant(-1), unset;
+	return sw_form_sum(&unset, &ones, a, -1, 0) && !(may_have(e, &unset) & may_have(e, b));
+}
+
 struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
@@ -97,8 +127,10 @@ struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 		return and_mask(e, t, &a, (uint64_t)b.constant);
 	if (!a.n)
 		return and_mask(e, t, &b, (uint64_t)a.constant);
-	if (sw_form_equal(&a, &b))
+	if (sw_form_equal(&a, &b) || covers(e, &b, &a))
 		return a;
+	if (covers(e, &a, &b))
+		return b;
 	a = sw_eval_exact(e, t->a, t->width, false);
 	b = sw_eval_exact(e, t->b, t->width, false);
 	struct sw_bounds x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
@@ -113,7 +145,7 @@ struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t num
 	(void)number;
 	/* Numbers without a common bit. */
 	if ((zero_bits(&a) < 64 && y.hi < (sw_wide)1 << zero_bits(&a)) ||
-	    (zero_bits(&b) < 64 && x.hi < (sw_wide)1 << zero_bits(&b)))
+	    (zero_bits(&b) < 64 && x.hi < (sw_wide)1 << zero_bits(&b)) || !(may_have(e, &a) & may_have(e, &b)))
 		return sw_term_sum(e, t, &a, &b, 1);
 	if (sw_form_equal(&a, &b))
 		return exclusive ? sw_form_constant(0) : a;
@@ -127,6 +159,12 @@ struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t num
 		struct sw_form ones = sw_form_constant(-1);
 		return exclusive ? sw_term_sum(e, t, &ones, other, -1) : ones;
 	}
+	/* All bits but the lowest. */
+	struct sw_form low;
+	uint64_t rest = c ? (uint64_t)(type.hi - c->constant) : 0;
+	if (!exclusive && rest && !(rest & (rest + 1)) &&
+	    low_bits(e, other, (unsigned)__builtin_popcountll(rest), t->width, &low))
+		return sw_term_sum(e, t, c, &low, 1);
 	sw_wide lo = exclusive ? 0 : x.lo > y.lo ? x.lo : y.lo;
 	return sw_term_within(e, t, lo, bits_up_to(x.hi, y.hi));
 }

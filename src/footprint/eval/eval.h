@@ -9,6 +9,7 @@
  *     box.c                form -> boxes of bytes
  *     parameter_table.c            what the parameter block holds, at an offset that is a form
  *     evaluate.c           sites, cases, reaches
+ *     digits.c, digit_boxes.c   addresses made from the digits of a number
  *     launch_grid_split.c             blocks of the grid that find different things in the parameter block, one after
  * the other
  *
@@ -21,7 +22,7 @@
 #include "base/map.h"
 #include "footprint/footprint.h"
 #include "footprint/linear/linear_form.h"
-#include "footprint/eval/reads.h"
+#include "footprint/reads/reads.h"
 
 #define SW_NONE UINT32_MAX
 
@@ -159,6 +160,8 @@ struct sw_eval {
 	SW_VEC(struct sw_bounds) range;
 
 	struct sw_descent descent; /* of the site, where it is open */
+
+	SW_VEC(struct sw_digit_site) digits; /* sites that are put together in the end */
 
 	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL
 	 */

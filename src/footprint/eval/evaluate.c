@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/eval/eval.h"
+#include "footprint/eval/digits.h"
 
 /* Work for one launch, in terms and a few times that for bounds: some ten milliseconds.  Ordinary kernels need a
    thousandth.  Beyond it ranges are open. */
@@ -219,9 +219,22 @@ static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *addres
 	return SW_NONE;
 }
 
+/* The hull stays behind until all sites are known. */
+static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, struct sw_reaches *out,
+			size_t from)
+{
+	struct sw_reach hull = out->at[from];
+	if (e->splitting || e->site->roots != 1 || is_table(&hull.root) || out->n != from + 1 ||
+	    hull.why != SW_WHY_COMPUTED || !sw_digits_keep(e, address, bytes, &hull))
+		return false;
+	sw_reads_name(e->reads, e->site->address, &hull.root, (sw_wide)hull.address, sw_reach_end(&hull));
+	out->n = from;
+	return true;
+}
+
 /* Boxes, or pieces in as many cases as it takes.  That some thread has each value of the quotient is not known: pieces
    are hulls. */
-static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, uint64_t bytes,
+static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, bool digits,
 			    const struct sw_reach *like, struct sw_reaches *out, enum sw_why *why)
 {
 	size_t from = out->n;
@@ -232,6 +245,8 @@ static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, ui
 			out->at[i].why = out->at[i].why ? out->at[i].why : SW_WHY_COMPUTED;
 		}
 		bool hull = out->n > from && out->at[from].extent == SW_EXTENT_HULL;
+		if (hull && digits && !pieces && !e->blind && keep_digits(e, address, bytes, out, from))
+			return true;
 		uint32_t var = hull && !e->blind ? few_valued(e, address) : SW_NONE;
 		if (var == SW_NONE)
 			return true;
@@ -268,7 +283,7 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 	if (e->impossible)
 		return true;
 	*why = SW_WHY_SIZE;
-	if (!site_bytes(e, site, &lo, &hi) || !boxes_or_pieces(e, &address, hi, like, out, why)) {
+	if (!site_bytes(e, site, &lo, &hi) || !boxes_or_pieces(e, &address, hi, lo == hi, like, out, why)) {
 		e->descent = sw_descent_of(e, site->address);
 		return false;
 	}
@@ -309,7 +324,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	const struct sw_access_site *site = &e->f->site[number];
 	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
 	struct sw_words words;
-	size_t from = out->n;
+	size_t from = out->n, digits = e->digits.n;
 	enum sw_why why = (enum sw_why)site->why;
 	bool open = site->address == SW_NO_TERM || !e->budget;
 	if (site->address != SW_NO_TERM && !e->budget)
@@ -340,6 +355,8 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 		if (out->at[i].extent == SW_EXTENT_HULL && !by_data((enum sw_why)out->at[i].why))
 			sw_eval_refine(e);
 	}
+	if (open)
+		e->digits.n = digits;
 	if (open && !e->split.wanted) {
 		out->n = from;
 		close_case(e);
@@ -371,6 +388,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->forget.at);
 	free(e->loops.at);
 	free(e->work.at);
+	free(e->digits.at);
 }
 
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
@@ -392,6 +410,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 		if (out->n - from > MANY)
 			sw_reaches_join(out, from, SW_MAX_REACHES);
 	}
+	sw_digits_finish(e, out);
 	if (e->split.wanted)
 		out->n = from;
 	sw_reaches_join(out, from, SW_MAX_REACHES);

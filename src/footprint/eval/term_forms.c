@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Terms to forms: each once, in an order that needs no recursion. */
 #include "base/hash.h"
-#include "footprint/eval/eval.h"
+#include "footprint/eval/digits.h"
 
 uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why)
 {
@@ -133,7 +133,7 @@ static struct sw_form exact(struct sw_eval *e, uint32_t term, struct sw_form for
 		return form;
 	e->fleeting = true;
 	bounds = sw_bound(e, &form);
-	if (shift_term(e, term, &form, bounds, type))
+	if (shift_term(e, term, &form, bounds, type) || shift_term(e, term, &form, sw_digits_bound(e, &form), type))
 		return form;
 	if (e->reads && term != SW_NONE && sw_wide_add(bounds.hi, -bounds.lo) < type.hi - type.lo)
 		sw_reads_pin(e->reads, term); /* elsewhere it may lie in the range */

@@ -211,6 +211,8 @@ void sw_ptx_atom(struct sw_ptx_reader *r, int arg)
 	in_register(r, &place);
 	struct sw_insn insn = access(SW_OP_ATOMIC, &place, &s);
 	insn.flags |= (uint8_t)polls(r);
+	if (insn.space != SW_SHARED && (sw_ptx_has(r->op, "cta") || sw_ptx_has(r->op, "cluster")))
+		insn.flags |= SW_READS | SW_WRITES;
 	/* cas has two; further operands are a mailbox or a cache policy */
 	uint32_t values = sw_ptx_has(r->op, "cas") ? 2 : async ? (r->operands > 1) : 1;
 	for (uint32_t i = at + 1; i < r->operands && i <= at + values; i++)

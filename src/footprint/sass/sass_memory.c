@@ -23,6 +23,12 @@ static unsigned system_scope(const struct sw_sass *s)
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 11 : 10) ? SW_VOLATILE : 0;
 }
 
+/* Of the threads of a block alone. */
+static unsigned block_scope(const struct sw_sass *s)
+{
+	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 2 : 5) ? SW_READS | SW_WRITES : 0;
+}
+
 /* An instruction that only some threads execute, of the file that its guard is in. */
 struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space)
 {
@@ -200,7 +206,7 @@ static void atomic(struct sw_sass *s, unsigned bytes, bool result)
 	i->src[1] = rb;
 	i->src[2] = rc;
 	i->imm = sw_sass_signed(s, 40, bits);
-	i->flags |= (uint8_t)system_scope(s);
+	i->flags |= (uint8_t)(system_scope(s) | block_scope(s));
 	if (rd != SW_NO_REG && width == 64)
 		sw_sass_halves(s, rd, old);
 	else if (rd != SW_NO_REG)

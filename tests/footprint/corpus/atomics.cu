@@ -142,3 +142,10 @@ extern "C" __global__ void atomic_predicated(unsigned *counter, const int *in, i
 	if (i < n && in[i] > 0)
 		atomicAdd(counter, 1);
 }
+
+/* Atomic among the threads of a block: for any other kernel a load and a store. */
+extern "C" __global__ void atomic_block_scope(unsigned *counter, unsigned *old)
+{
+	atomicAdd_block(counter + blockIdx.x, 1u);
+	old[threadIdx.x] = atomicMax_block(counter + 16, threadIdx.x);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "footprint/eval/reads.h"
+#include "footprint/reads/reads.h"
 
 #include <stdlib.h>
 #include <string.h>

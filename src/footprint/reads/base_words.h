@@ -8,8 +8,8 @@
  * was chosen or found in a table, and whether the access is said to be made from that one, is known when a launch is
  * evaluated (reads.h).
  */
-#ifndef SW_FOOTPRINT_EVAL_BASE_WORDS_H
-#define SW_FOOTPRINT_EVAL_BASE_WORDS_H
+#ifndef SW_FOOTPRINT_READS_BASE_WORDS_H
+#define SW_FOOTPRINT_READS_BASE_WORDS_H
 
 #include "footprint/footprint.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "footprint/eval/base_words.h"
+#include "footprint/reads/base_words.h"
 
 #include <stdlib.h>
 

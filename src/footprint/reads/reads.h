@@ -3,11 +3,11 @@
  * What an evaluation read of its launch.  Two launches of a kernel with the same geometry that agree in it have the
  * same result, but for bases, with which addresses move.  Not thread-safe.
  */
-#ifndef SW_FOOTPRINT_EVAL_READS_H
-#define SW_FOOTPRINT_EVAL_READS_H
+#ifndef SW_FOOTPRINT_READS_READS_H
+#define SW_FOOTPRINT_READS_READS_H
 
 #include "base/memory.h"
-#include "footprint/eval/base_words.h"
+#include "footprint/reads/base_words.h"
 #include "footprint/linear/linear_form.h"
 
 /* Of a byte of the parameter block: read as part of a number; the low bits of the 16-bit word there were. */

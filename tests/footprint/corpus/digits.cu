@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses made from the digits of one number: strided tensors, warps and lanes, bit fields, rounded tiles. */
+#include <cstdint>
+
+/* Division as libraries do it by numbers that they know at the launch: multiply by a magic number, shift. */
+struct Divider {
+	unsigned divisor, magic, shift;
+	__device__ unsigned div(unsigned n) const
+	{
+		return (__umulhi(n, magic) + n) >> shift;
+	}
+};
+
+struct Strides {
+	int dims;
+	Divider size[4];
+	unsigned in[4], out[4]; /* bytes */
+};
+
+/* Four elements a thread, 128 threads. */
+extern "C" __global__ void strided_copy(int n, Strides t, const char *in, char *out)
+{
+	int index = 512 * blockIdx.x + threadIdx.x;
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		if (index < n) {
+			unsigned left = index, from = 0, to = 0;
+#pragma unroll
+			for (int d = 0; d < 4; d++) {
+				if (d == t.dims)
+					break;
+				unsigned whole = t.size[d].div(left), rest = left - whole * t.size[d].divisor;
+				left = whole;
+				from += rest * t.in[d];
+				to += rest * t.out[d];
+			}
+			*(float *)(out + to) = *(const float *)(in + from);
+			index += 128;
+		}
+	}
+}
+
+/* A row of `pitch` elements a warp. */
+extern "C" __global__ void warp_rows(float *out, int pitch)
+{
+	int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+	out[(blockIdx.x * (blockDim.x >> 5) + warp) * pitch + lane] = 1;
+}
+
+/* One element a warp. */
+extern "C" __global__ void warp_results(float *out)
+{
+	if ((threadIdx.x & 31) == 0)
+		out[blockIdx.x * 8 + (threadIdx.x >> 5)] = 1;
+}
+
+/* All lanes store the same element. */
+extern "C" __global__ void warp_same(float *out)
+{
+	out[blockIdx.x * 8 + (threadIdx.x >> 5)] = 1;
+}
+
+/* Bits 4 and 5 are the row, the others the column. */
+extern "C" __global__ void bit_fields(float *out)
+{
+	unsigned t = threadIdx.x;
+	out[((t >> 4) & 3) * 256 + (t >> 6) * 16 + (t & 15)] = 1;
+}
+
+/* A tile stored column by column. */
+extern "C" __global__ void tile_turned(float *out, int height)
+{
+	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+	out[i % 24 * height + i / 24] = 1;
+}
+
+/* Columns of a row change places, so that banks do not collide. */
+extern "C" __global__ void swizzle(float *out)
+{
+	unsigned row = threadIdx.x >> 3, column = threadIdx.x & 7;
+	out[row * 8 + (column ^ (row & 7))] = 1;
+}
+
+/* The number of a tile is divided, and the threads in it are guarded. */
+extern "C" __global__ void tiles_flat(float *out, int width, int height, int across)
+{
+	int x = blockIdx.x % across * 16 + threadIdx.x, y = blockIdx.x / across * 8 + threadIdx.y;
+	if (x < width && y < height)
+		out[y * width + x] = 1;
+}
+
+/* As far as a number of threads that is no multiple of a row. */
+extern "C" __global__ void row_parts(float *out, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i / 10 * 16 + i % 10] = 1;
+}
+
+/* Elements of the last digit are broadcast. */
+extern "C" __global__ void broadcast(const float *in, float *out, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i] = in[i / 12 % 5 * 8 + i % 3];
+}
