@@ -22,7 +22,7 @@ KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
 KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses batch_copies wait_value \
-	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part
+	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait
 
 EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 

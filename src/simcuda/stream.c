@@ -272,12 +272,18 @@ CUresult cuStreamQuery(CUstream handle)
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	(void)flags;
 	struct sw_sim_stream *s;
 	struct sw_sim_event *event = sw_sim_object_get(event_handle, SW_SIM_EVENT);
 	CUresult result = sw_sim_stream_find(handle, &s);
 	if (result || !event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	/* cuda.h, CU_EVENT_WAIT_EXTERNAL: "When using stream capture, create an event wait node instead of the default
+	   behavior." */
+	if (s->capture && flags & CU_EVENT_WAIT_EXTERNAL) {
+		struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_WAIT_EVENT, 0);
+		work->event = event;
+		return sw_sim_submit(s, work, NULL);
+	}
 	if (s->capture || event->capture_id)
 		return sw_sim_capture_wait(s, event);
 	if (!event->op) /* "Waits for nothing when the event was never recorded": cuStreamWaitEvent's documentation */
