@@ -123,7 +123,8 @@ PY
 		fail "$2: packed"
 	rm -f packed.swt
 	"$build/syncwatch" run --sim --no-cache -o x.swt "$1" "$programs/race.py" --fixed >x.txt 2>&1
-	grep -q '^syncwatch: no hazards' x.txt && ! grep -q 'SW1[0-9][0-9]' x.txt || fail "$2: the fixed twin is reported"
+	# Of waits there may be findings: they depend on how busy the machine is.
+	grep -q '^  looked at: .* 1 copy' x.txt && ! grep -q 'SW1[0-9][0-9]' x.txt || fail "$2: the fixed twin is reported: $(head -n 3 x.txt)"
 }
 
 for python in "${interpreters[@]}"; do

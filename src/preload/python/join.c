@@ -93,8 +93,8 @@ ALWAYS_INLINE bool fits(const struct sw_python_chain *chain, const char *frame, 
 }
 
 /* The chain that begins at the frame, remembered or read; NULL: it cannot be read. */
-ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *frame, enum sw_python_style style,
-					      bool waiting)
+ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *thread, const char *frame,
+					      enum sw_python_style style, bool waiting)
 {
 	struct sw_python_stacks *s = w->python;
 	uint64_t hash = 0;
@@ -119,6 +119,8 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *f
 	}
 	const uint64_t mask = sw_sys_block_signals();
 	const int saved = errno;
+	if (!waiting && !__atomic_load_n(&sw_python.main.thread, __ATOMIC_RELAXED))
+		sw_python_main_note(thread);
 	struct sw_python_chain *chain = sw_python_chain_add(w, n, frame != NULL, waiting, hash);
 	errno = saved;
 	sw_sys_set_signals(mask);
@@ -236,13 +238,12 @@ ALWAYS_INLINE uint32_t join_frames(struct sw_writer *w, uint32_t native, const c
 		s = sw_python_stacks_of(w);
 		if (!s)
 			return native;
-		sw_python_main_note(thread);
 	}
 	if (__builtin_expect(s->freed != sw_python_freed(), 0))
 		sw_python_stacks_refresh(s);
 	struct sw_python_chain *last = s->last, *chain = last ? last->next : NULL;
 	if (!chain || !fits(chain, frame, style, waiting)) {
-		chain = look_up(w, frame, style, waiting);
+		chain = look_up(w, thread, frame, style, waiting);
 		if (!chain)
 			return native;
 		if (s->last)

@@ -128,7 +128,7 @@ struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links,
 
 /* ---- waiting.c --------------------------------------------------------------------------------------------------- */
 
-/* Called by each thread once: is it the first one? */
+/* While the first thread is not known: is the caller the one? */
 void sw_python_main_note(const char *thread);
 
 /* May other threads read `bytes` there? */

@@ -25,7 +25,7 @@ void sw_python_main_note(const char *thread)
 {
 	struct sw_python_main *m = &sw_python.main;
 	const char *chunk, *end = (const char *)(uintptr_t)getauxval(AT_RANDOM); /* lies where the stack begins */
-	if (!sw_python.at.chunk || !end || syscall(SYS_gettid) != getpid() || m->thread)
+	if (!sw_python.at.chunk || !end || syscall(SYS_gettid) != getpid())
 		return;
 	chunk = pointer(thread + sw_python.at.chunk);
 	for (unsigned n = 0; chunk && pointer(chunk) && n < CHUNKS; n++)
