@@ -30,8 +30,9 @@ int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
 	struct sw_suppressions *suppressions = NULL;
-	const char *files[] = {options->json, options->html,  options->chrome, options->perfetto, options->dot,
-			       options->sarif, options->junit,	options->gitlab,   options->write_suppressions};
+	const char *files[] = {options->json,	  options->html,   options->chrome,
+			       options->perfetto, options->dot,	   options->sarif,
+			       options->junit,	  options->gitlab, options->write_suppressions};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (files[i] && sw_output_check(files[i], &error))
 			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);

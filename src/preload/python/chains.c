@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chains of frames seen before. A call finds its own by comparing; only a new chain is written to the trace. */
 #include "preload/python/stacks.h"
 
 #include <string.h>

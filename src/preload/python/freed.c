@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Code objects that ended: another may lie at such an address now. */
 #include "preload/python/python.h"
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads of the interpreter's memory: a bad address fails the read and nothing else. */
 #include <errno.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
