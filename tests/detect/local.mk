@@ -126,7 +126,7 @@ tests_detect_test_code_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_code_CFLAGS = $(detect_cflags)
 tests_detect_test_code_LDADD = $(detect_ldadd)
 tests_detect_test_deferred_SOURCES = tests/detect/test_deferred.c tests/detect/both_modes.c tests/detect/both_modes.h \
-	tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
+	tests/detect/kernels.c tests/detect/kernels.h $(corpus_table) $(detect_common)
 tests_detect_test_deferred_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_deferred_CFLAGS = $(detect_cflags)
 tests_detect_test_deferred_LDADD = $(detect_ldadd)

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs of kernels whose code is known, judged twice: with what each launch touches worked out at once, and
- * only where it could meet something.  All that is found must be the same.  DEFERRED_PROGRAMS sets how many programs,
- * DEFERRED_SEED where they begin.
+ * Random programs of kernels whose code is known, those of the footprint corpus among them, judged twice: with what
+ * each launch touches worked out at once, and only where it could meet something.  All that is found must be the same.
+ * DEFERRED_PROGRAMS sets how many programs, DEFERRED_SEED where they begin.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "detect/both_modes.h"
 #include "detect/judge.h"
 #include "detect/kernels.h"
+#include "footprint/corpus/table.h"
 
 #define BLOCK	 8192u
 #define POOL	 (DEV2 + (1u << 24))
 #define ASYNC	 (DEV2 + (1u << 25))
 #define PROGRAMS 150u
 
+/* Launches of the corpus that one program makes. */
+#define CHOSEN 4u
+
 static char path[64];
 static uint64_t state;
+static struct corpus_table corpus;
 
 static uint64_t below(uint64_t n)
 {
@@ -29,6 +35,10 @@ static uint64_t below(uint64_t n)
 struct style {
 	unsigned streams, steps;
 	unsigned waits, syncs, others, odd;
+	struct {
+		const struct corpus_launch *launch;
+		uint32_t function;
+	} chosen[CHOSEN]; /* launch NULL: kernels of kernels.h */
 };
 
 static struct style some_style(void)
@@ -63,13 +73,67 @@ static uint64_t pointer(const struct style *style)
 static void launch(struct tb *tb, const struct style *style, uint64_t stream)
 {
 	uint64_t n = below(8) ? 1 + below(256) : 0, p = pointer(style), q = pointer(style);
-	uint64_t first = below(style->odd) ? below(512) : below(1u << 13);
+	/* Sometimes far away: in the neighbour. */
+	uint64_t first = below(style->odd) ? below(512) : BLOCK / 4 + below(BLOCK / 8);
 	const struct test_call calls[] = {FILL(p, first, n), FILL(p, first, n), COPY(p, q, n),	  COPY(p, q, n),
 					  COPY(p, q, n),     COPY(p, q, n),	SCATTER(p, q, n), MASKED(p, q, n),
 					  COUNT(p, n),	     COUNT(p, n),	SIGNAL(p, n),	  WAITS(p, q, n),
 					  FORTH(p),	     BACK(p),		CHASE(p),	  WILD(p)};
 	unsigned most = below(style->odd) ? 9 : 16;
 	test_launch(tb, &calls[below(most)], stream)->grid[0] = 1 + (uint32_t)below(2);
+}
+
+static uint64_t buffer(void *arg, int number)
+{
+	(void)number;
+	return pointer(arg);
+}
+
+static void launch_corpus(struct tb *tb, const struct style *style, uint64_t stream)
+{
+	static uint64_t block[CORPUS_MAX_BLOCK / 8];
+	struct style own = *style;
+	unsigned i = (unsigned)below(CHOSEN);
+	const struct corpus_launch *l = style->chosen[i].launch;
+	corpus_params(l, block, buffer, &own);
+	struct sw_rec_launch *r = tb_launch_block(tb, style->chosen[i].function, stream, block, l->param_bytes);
+	for (int axis = 0; axis < 3; axis++) {
+		r->grid[axis] = l->grid[axis];
+		r->block[axis] = (uint16_t)l->block[axis];
+	}
+	r->shared_bytes = l->shared;
+	r->cluster = (uint16_t)l->cluster;
+}
+
+/* Neighbours in the table: the image is that of the first. */
+static void choose(struct tb *tb, struct style *style)
+{
+	char *name = NULL, *bytes = NULL;
+	size_t first = below(corpus.n - CHOSEN), room = 0;
+	const struct corpus_launch *l = corpus.at[first];
+	const char *source = getenv("srcdir");
+	ck_assert_int_gt(asprintf(&name, "%s/tests/footprint/corpus/images/%s.fatbin", source ? source : ".", l->file),
+			 0);
+	FILE *file = fopen(name, "rb");
+	ck_assert_msg(file, "%s", name);
+	fseek(file, 0, SEEK_END);
+	room = (size_t)ftell(file);
+	rewind(file);
+	bytes = malloc(room);
+	ck_assert_uint_eq(fread(bytes, 1, room, file), room);
+	fclose(file);
+	tb->image = tb_image(tb, SW_IMAGE_FATBIN, NULL, bytes, room);
+	for (unsigned i = 0; i < CHOSEN; i++) {
+		const struct corpus_launch *next = corpus.at[first + i];
+		struct sw_param param[sizeof next->param / sizeof *next->param];
+		next = strcmp(next->file, l->file) ? l : next;
+		for (size_t k = 0; k < next->n_params; k++)
+			param[k] = (struct sw_param){(uint16_t)next->param[k].offset, (uint16_t)next->param[k].bytes};
+		style->chosen[i].launch = next;
+		style->chosen[i].function = tb_function_laid(tb, next->kernel, (uint32_t)next->n_params, param);
+	}
+	free(bytes);
+	free(name);
 }
 
 static void copy(struct tb *tb, const struct style *style, uint64_t stream)
@@ -151,6 +215,8 @@ static void step(struct tb *tb, const struct style *style, bool *alive)
 		come_and_go(tb, stream, alive);
 	} else if (!below(style->others)) {
 		copy(tb, style, stream);
+	} else if (style->chosen[0].launch) {
+		launch_corpus(tb, style, stream);
 	} else {
 		launch(tb, style, stream);
 	}
@@ -172,7 +238,10 @@ static void program(uint64_t seed)
 	tb_stream_create(tb, S3, (uint32_t)below(2));
 	tb_event_create(tb, E1);
 	tb_event_create(tb, E2);
-	with_code(tb);
+	if (below(3))
+		with_code(tb);
+	else
+		choose(tb, &style);
 	for (unsigned i = 0; i < style.steps; i++)
 		step(tb, &style, alive);
 	tb_close(tb, true);
@@ -200,7 +269,11 @@ START_TEST(what_is_found_is_the_same)
 {
 	uint64_t launches = 0, at_once = 0, late = 0, hazards = 0, advice = 0, wrong = 0;
 	uint64_t first = number("DEFERRED_SEED", 1), programs = number("DEFERRED_PROGRAMS", PROGRAMS);
+	const char *source = getenv("srcdir");
+	char table[512];
 	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());
+	snprintf(table, sizeof table, "%s/tests/footprint/corpus/expected.txt", source ? source : ".");
+	corpus_read(table, &corpus);
 	for (uint64_t seed = first; seed < first + programs && wrong < 5; seed++) {
 		char what[32];
 		snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
@@ -216,6 +289,7 @@ START_TEST(what_is_found_is_the_same)
 		sw_judgement_free(b);
 	}
 	unlink(path);
+	corpus_free(&corpus);
 	printf("%llu programs, %llu with errors, %llu advices; of %llu launches %llu and %llu worked out\n",
 	       (unsigned long long)programs, (unsigned long long)hazards, (unsigned long long)advice,
 	       (unsigned long long)launches, (unsigned long long)at_once, (unsigned long long)late);

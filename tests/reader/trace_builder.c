@@ -353,19 +353,30 @@ struct sw_rec_context *tb_context(struct tb *tb, uint8_t id, int device)
 	return r;
 }
 
-uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...)
+uint32_t tb_function_laid(struct tb *tb, const char *name, uint32_t params, const struct sw_param *param)
 {
 	size_t n = name ? strlen(name) : 0;
 	struct sw_rec_function *r = tb_add(tb, SW_REC_FUNCTION, sizeof *r + params * sizeof(struct sw_param) + n, true);
-	struct sw_param *param = (void *)(r + 1);
-	unsigned offset = 0;
-	va_list ap;
 	r->id = ++tb->functions;
 	r->image = tb->image;
 	r->handle = 0x6000u + r->id;
 	r->flags = SW_FUNCTION_KERNEL | (name || params ? 0 : SW_FUNCTION_NO_LAYOUT);
 	r->params = (uint16_t)params;
 	r->name_bytes = (uint16_t)n;
+	if (params)
+		memcpy(r + 1, param, params * sizeof *param);
+	if (n)
+		memcpy((struct sw_param *)(void *)(r + 1) + params, name, n);
+	return r->id;
+}
+
+uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...)
+{
+	struct sw_param param[64];
+	unsigned offset = 0;
+	va_list ap;
+	if (params > sizeof param / sizeof *param)
+		abort();
 	va_start(ap, params);
 	for (uint32_t i = 0; i < params; i++) {
 		unsigned bytes = va_arg(ap, unsigned),
@@ -375,9 +386,7 @@ uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...)
 		offset += bytes;
 	}
 	va_end(ap);
-	if (n)
-		memcpy(param + params, name, n);
-	return r->id;
+	return tb_function_laid(tb, name, params, param);
 }
 
 uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes)

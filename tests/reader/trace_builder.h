@@ -87,6 +87,7 @@ struct sw_rec_context *tb_context(struct tb *tb, uint8_t id, int device); /* lat
 /* `params` sizes follow (unsigned), each aligned to its size up to 8.  Returns the id; params 0 with name NULL: no
  * layout. */
 uint32_t tb_function(struct tb *tb, const char *name, uint32_t params, ...);
+uint32_t tb_function_laid(struct tb *tb, const char *name, uint32_t params, const struct sw_param *param);
 /* An image with its content recorded (data NULL: file-backed at path). Returns its id. */
 uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes);
 struct sw_rec_name *tb_name(struct tb *tb, enum sw_name_of of, uint64_t handle, uint64_t bytes, const char *name);

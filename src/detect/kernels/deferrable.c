@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "detect/kernels/kernels.h"
+#include "detect/memory/physical_memory.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"
 
@@ -23,6 +24,7 @@ struct sw_deferrable {
 	struct sw_spans *spans; /* made when first wanted */
 	bool never;
 	enum sw_evidence weakest;
+	bool may_load;	 /* some of its pointers, unless the launch tells that it does not */
 	unsigned failed; /* to tell where it lies, so many times in a row */
 	uint32_t words;
 	struct word word[SW_MOST_WORDS];
@@ -89,8 +91,13 @@ static bool look_at_sites(struct sw_deferrable *d)
 			return false;
 		for (uint32_t k = 0; k < site->roots; k++) {
 			const struct sw_root *root = &f->root[site->root + k];
-			if (root->kind == SW_ROOT_PARAM ? !add_word(d, root) : root->kind != SW_ROOT_ENVIRONMENT)
+			bool loaded = root->kind == SW_ROOT_INDIRECT;
+			if (root->kind == SW_ROOT_PARAM ? !add_word(d, root)
+							: root->kind != SW_ROOT_ENVIRONMENT && !loaded)
 				return false;
+			if (loaded && site->address == SW_NO_TERM)
+				return false;
+			d->may_load |= loaded;
 		}
 	}
 	return d->words > 0;
@@ -126,7 +133,7 @@ static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw
 	enum sw_memory memory = block->memory;
 	if (memory != SW_MEM_DEVICE && memory != SW_MEM_ASYNC && memory != SW_MEM_IPC && memory != SW_MEM_MAPPED)
 		return false;
-	if (block->within || block->blocks || block->mapping || block->pieces)
+	if (block->within || block->blocks || sw_physical_alias(block, 0))
 		return false;
 	return block->born_passed || sw_hb_ordered(m->hb, block->born.point, point.lane) > SW_ORDER_OBSERVED;
 }
@@ -186,6 +193,82 @@ static bool follow_word(struct search *s, const struct word *word)
 	return true;
 }
 
+/* Does all of it lie in one of the allocations, or where nothing ever was? */
+static bool lies_within(const struct sw_model *m, const struct sw_pointed *pointed, uint64_t lo, uint64_t hi)
+{
+	if (hi <= m->space.lowest || lo >= m->space.highest)
+		return true;
+	for (uint32_t i = 0; i < pointed->blocks; i++) {
+		const struct sw_block *block = pointed->block[i];
+		uint64_t from = lo - block->address, to = hi - block->address;
+		if (lo >= block->address && to <= block->bytes &&
+		    (!block->mapping || sw_block_mapped(block, from) >= to))
+			return true;
+	}
+	return false;
+}
+
+/* Is there memory of which more is said than what is done there: freed, perhaps not allocated yet? */
+static bool may_err(const struct sw_model *m)
+{
+	return m->space.freed_n || m->space.perhaps;
+}
+
+/* What lies in [lo, hi) is nothing but memory that lives. */
+static bool lies_in_plain(const struct sw_model *m, struct sw_point point, uint64_t lo, uint64_t hi)
+{
+	uint64_t start;
+	if (sw_space_freed_in(&m->space, lo, hi))
+		return false;
+	struct sw_block *block = sw_space_from(&m->space, lo, &start);
+	for (unsigned i = 0; block && start < hi; i++) {
+		if (i == SW_MOST_POINTED || block->mapping || !is_plain(m, block, point))
+			return false;
+		block = sw_space_from(&m->space, start + block->bytes, &start);
+	}
+	return true;
+}
+
+static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const struct sw_span **span, uint32_t *n)
+{
+	const struct sw_record *r = m->record;
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	const struct sw_geometry geometry = {
+		.grid = {l->grid[0], l->grid[1], l->grid[2]},
+		.block = {l->block[0], l->block[1], l->block[2]},
+		.cluster = l->cluster,
+		.shared_bytes = l->shared_bytes,
+		.params = r->params,
+		.param_bytes = r->param_bytes,
+	};
+	if (d->failed == SW_MOST_FAILED)
+		return false;
+	if (!d->spans)
+		d->spans = sw_spans_new(d->footprint);
+	d->failed++;
+	return sw_spans_find(d->spans, &geometry, span, n);
+}
+
+static enum sw_where where(const struct sw_model *m, struct sw_deferrable *d, struct sw_point point,
+			   const struct sw_pointed *pointed)
+{
+	enum sw_where where = SW_WITHIN;
+	const struct sw_span *span;
+	uint32_t n;
+	if (!find_spans(m, d, &span, &n))
+		return may_err(m) ? SW_IN_DOUBT : SW_ANYWHERE;
+	for (uint32_t i = 0; i < n; i++) {
+		if (lies_within(m, pointed, span[i].lo, span[i].hi))
+			continue;
+		where = SW_ANYWHERE;
+		if (!lies_in_plain(m, point, span[i].lo, span[i].hi))
+			return SW_IN_DOUBT;
+	}
+	if (where == SW_WITHIN)
+		d->failed = 0;
+	return where;
+}
+
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out)
 {
 	struct sw_deferrable *d = deferrable_of(m, kernel);
@@ -198,47 +281,16 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	for (uint32_t i = 0; i < d->words; i++)
 		if (!follow_word(&search, &d->word[i]))
 			return false;
-	return out->blocks;
+	/* It is not known what a loaded pointer leads to. */
+	out->known = d->may_load && out->blocks;
+	out->where = out->known ? where(m, d, point, out) : SW_IN_DOUBT;
+	return out->blocks && (out->where == SW_WITHIN || !d->may_load);
 }
 
-/* Does all of it lie in one of the allocations, or where nothing ever was? */
-static bool lies_within(const struct sw_model *m, const struct sw_pointed *pointed, uint64_t lo, uint64_t hi)
+enum sw_where sw_pointed_where(const struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
+			       const struct sw_pointed *pointed, bool alone)
 {
-	if (hi <= m->space.lowest || lo >= m->space.highest)
-		return true;
-	for (uint32_t i = 0; i < pointed->blocks; i++) {
-		const struct sw_block *block = pointed->block[i];
-		if (lo >= block->address && hi - block->address <= block->bytes)
-			return true;
-	}
-	return false;
-}
-
-bool sw_pointed_stays(struct sw_model *m, struct sw_kernel *kernel, const struct sw_pointed *pointed)
-{
-	const struct sw_record *r = m->record;
-	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	struct sw_deferrable *d = kernel->deferrable;
-	const struct sw_geometry geometry = {
-		.grid = {l->grid[0], l->grid[1], l->grid[2]},
-		.block = {l->block[0], l->block[1], l->block[2]},
-		.cluster = l->cluster,
-		.shared_bytes = l->shared_bytes,
-		.params = r->params,
-		.param_bytes = r->param_bytes,
-	};
-	const struct sw_span *span;
-	uint32_t n;
-	if (d->failed == SW_MOST_FAILED)
-		return false;
-	if (!d->spans)
-		d->spans = sw_spans_new(d->footprint);
-	d->failed++;
-	if (!sw_spans_find(d->spans, &geometry, &span, &n))
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (!lies_within(m, pointed, span[i].lo, span[i].hi))
-			return false;
-	d->failed = 0;
-	return true;
+	if (pointed->known)
+		return pointed->where;
+	return alone && !may_err(m) ? SW_ANYWHERE : where(m, kernel->deferrable, point, pointed);
 }

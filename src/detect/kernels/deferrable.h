@@ -5,7 +5,8 @@
  *
  * That is where the pointers of the parameter block lead to that the kernel's code reaches memory through, provided
  * that no access can leave these allocations, as far as its span tells (footprint/launch_spans.h).  What has no bounds
- * may lie anywhere.
+ * may lie anywhere, except where freed memory is remembered, or memory of pools is alive: what a launch does there
+ * counts even if no other access meets it.
  *
  * Launches that reach memory which the host can touch, freed memory, memory that may not be allocated yet, parts of
  * reservations or of suballocators are worked out at once: what they do there counts beyond the accesses they meet.
@@ -22,18 +23,28 @@ struct sw_deferrable;
 
 #define SW_MOST_POINTED 64u
 
+/* Whatever it computes from its pointers. */
+enum sw_where {
+	SW_WITHIN,   /* in the allocations that they lead to */
+	SW_ANYWHERE, /* in memory that lives */
+	SW_IN_DOUBT  /* perhaps in memory that was freed, or is not allocated yet */
+};
+
 /* Of one launch: the allocations that its pointers lead to. */
 struct sw_pointed {
 	uint32_t blocks;
 	struct sw_block *block[SW_MOST_POINTED];
+	bool known; /* where it lies, already */
+	enum sw_where where;
 	enum sw_evidence weakest; /* the same of each launch of the kernel */
 };
 
 /* Of the launch in hand (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
    from then on.  False: it is worked out at once. */
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out);
-/* Does it stay in them, whatever it computes? */
-bool sw_pointed_stays(struct sw_model *m, struct sw_kernel *kernel, const struct sw_pointed *pointed);
+/* Where does it lie?  alone: it need not be known precisely. */
+enum sw_where sw_pointed_where(const struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
+			       const struct sw_pointed *pointed, bool alone);
 void sw_deferrable_free(struct sw_deferrable *deferrable);
 
 #endif

@@ -130,13 +130,16 @@ static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_kernel *kernel,
 		    const struct sw_pointed *pointed)
 {
-	uint32_t blocks = pointed->blocks;
 	bool alone = sw_deferred_one_lane(m, what->point.lane);
-	if (alone || !sw_may_defer(m, what->point, pointed->block, blocks) || !sw_pointed_stays(m, kernel, pointed))
-		blocks = 0;
-	if (!blocks && !sw_may_defer(m, what->point, NULL, 0))
+	bool anywhere = sw_may_defer(m, what->point, NULL, 0);
+	bool within = !alone && sw_may_defer(m, what->point, pointed->block, pointed->blocks);
+	if (!anywhere && !within)
 		return false;
-	sw_defer(m, what, m->record, pointed->block, blocks);
+	enum sw_where where = sw_pointed_where(m, kernel, what->point, pointed, alone);
+	within = within && where == SW_WITHIN;
+	if (where == SW_IN_DOUBT || (!within && !anywhere))
+		return false;
+	sw_defer(m, what, m->record, pointed->block, within ? pointed->blocks : 0);
 	return true;
 }
 

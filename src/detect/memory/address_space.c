@@ -113,6 +113,11 @@ static void make_room(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
 }
 
+static bool may_not_be(const struct sw_block *block)
+{
+	return block->memory == SW_MEM_ASYNC || block->memory == SW_MEM_MAPPED;
+}
+
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias)
 {
@@ -134,6 +139,7 @@ struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, 
 	block->memory = memory;
 	block->number = ++space->made;
 	block->born_passed = memory != SW_MEM_ASYNC;
+	space->perhaps += may_not_be(block);
 	if (memory == SW_MEM_ARRAY) {
 		struct sw_block *old = sw_space_find_array(space, address);
 		if (old)
@@ -172,6 +178,7 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 {
 	if (space->leave)
 		space->leave(space->arg, block);
+	space->perhaps -= may_not_be(block);
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
 	else if (!block->within)

@@ -87,6 +87,7 @@ struct sw_address_space {
 	struct sw_block pageable;
 	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
 	size_t freed_n;
+	size_t perhaps; /* live blocks that may not be memory yet (of pools), or not all of it (reservations) */
 	/* Called before a block of a pool is forgotten that was freed in stream order; NULL: not wanted. */
 	void (*forget)(void *arg, const struct sw_block *block);
 	/* Called before a block ends; NULL: not wanted. */

@@ -252,15 +252,26 @@ static struct sw_bounds op_select(struct sw_spans *s, const struct sw_term *t)
 	return hull(sw_span_exact(s, t->b, t->width, !addresses), sw_span_exact(s, t->c, t->width, !addresses));
 }
 
+/* Can it be this alternative, as far as the conditions tell? */
+static bool possible(const struct sw_spans *s, const struct sw_term *t, uint32_t i)
+{
+	if (!t->imm2)
+		return true;
+	return sw_span_exact(s, s->f->alternative[t->a + t->b + i], 1, false).hi != 0;
+}
+
 static struct sw_bounds op_any(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *from = s->f->alternative + t->a;
-	bool addresses = t->width == 64;
-	if (!t->b)
-		return anything(t);
-	struct sw_bounds all = sw_span_exact(s, from[0], t->width, !addresses);
-	for (uint32_t i = 1; i < t->b; i++)
-		all = hull(all, sw_span_exact(s, from[i], t->width, !addresses));
+	bool addresses = t->width == 64, any = false;
+	struct sw_bounds all = anything(t);
+	for (uint32_t i = 0; i < t->b; i++) {
+		if (!possible(s, t, i))
+			continue;
+		struct sw_bounds one = sw_span_exact(s, from[i], t->width, !addresses);
+		all = any ? hull(all, one) : one;
+		any = true;
+	}
 	return all;
 }
 

@@ -25,7 +25,7 @@ static void mark_operands(const struct sw_footprint *f, bool *needed, uint32_t n
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
 	for (uint32_t i = 0; i < n; i++)
 		mark(f, needed, operand[i]);
-	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++)
+	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < (t->imm2 ? 2 : 1) * t->b; i++)
 		mark(f, needed, f->alternative[t->a + i]);
 }
 

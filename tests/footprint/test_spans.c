@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Spans of random kernels, executed thread by thread: every byte that is touched lies in one of them.
+ *
+ *     test_spans [FIRST [COUNT]]     seeds; the default is what `make check` has time for
+ *
+ * And by hand: indices that are taken apart by magic numbers, loops that count up, down and until.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "footprint/launch_spans.h"
+#include "oracle.h"
+
+#define CHECK(condition)                                                                                               \
+	do {                                                                                                           \
+		if (!(condition)) {                                                                                    \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                \
+			failed++;                                                                                      \
+		}                                                                                                      \
+	} while (0)
+
+static unsigned failed;
+
+struct totals {
+	uint64_t kernels, bounded, wrong, touched, spanned;
+};
+
+static bool lies(const struct sw_span *span, uint32_t n, uint64_t address)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (address >= span[i].lo && address < span[i].hi)
+			return true;
+	return false;
+}
+
+static void check_kernel(uint64_t seed, struct oracle_touched *touched, struct totals *totals)
+{
+	static struct oracle_kernel k;
+	const struct sw_span *span;
+	uint32_t n;
+	oracle_make(&k, seed);
+	struct sw_spans *spans = sw_spans_new(&k.t->f);
+	if (oracle_run(&k, touched)) {
+		bool bounded = sw_spans_find(spans, &k.t->geometry, &span, &n);
+		totals->kernels++;
+		totals->bounded += bounded;
+		for (size_t i = 0; bounded && i < touched->n; i++) {
+			if (lies(span, n, touched->at[i].address))
+				continue;
+			if (totals->wrong++ < 10)
+				fprintf(stderr, "seed %" PRIu64 ": base%+" PRId64 " is in no span\n", seed,
+					(int64_t)(touched->at[i].address - ORACLE_BASE));
+			break;
+		}
+	}
+	sw_spans_free(spans);
+	free(k.t);
+}
+
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
+
+static void add_site(struct terms *t, uint32_t address)
+{
+	t->root[t->f.roots] = (struct sw_root){.kind = SW_ROOT_PARAM, .span = 8};
+	t->site[t->f.sites++] = (struct sw_access_site){.role = SW_TOUCH_WRITE,
+							.bytes = 4,
+							.address = address,
+							.size = SW_NO_TERM,
+							.root = t->f.roots++,
+							.roots = 1};
+}
+
+static uint32_t number(struct terms *t, unsigned width, int64_t value)
+{
+	return terms_add(t, (struct sw_term){.op = SW_OP_CONST, .width = (uint8_t)width, .imm = value});
+}
+
+/* Parameter 0 + 4 * index, which has 32 bits. */
+static uint32_t element_at(struct terms *t, uint32_t index)
+{
+	uint32_t base = terms_add(t, (struct sw_term){.op = SW_OP_PARAM, .width = 64});
+	return op(t, SW_OP_ADD, 64, 0, base, op(t, SW_OP_MULWIDE, 64, 0, index, number(t, 32, 4)));
+}
+
+static uint32_t thread(struct terms *t)
+{
+	return terms_add(t, (struct sw_term){.op = SW_OP_SPECIAL, .width = 32, .imm = SW_TID_X});
+}
+
+/* The only span of a launch of 1000 threads is [lo, hi) from parameter 0 on. */
+static bool spans(struct terms *t, int64_t lo, int64_t hi)
+{
+	const struct sw_span *span;
+	uint32_t n;
+	t->value[0] = ORACLE_BASE;
+	t->geometry.block[0] = 1000;
+	struct sw_spans *s = sw_spans_new(&t->f);
+	bool found = sw_spans_find(s, &t->geometry, &span, &n);
+	bool same =
+		found && n == 1 && (int64_t)(span->lo - ORACLE_BASE) == lo && (int64_t)(span->hi - ORACLE_BASE) == hi;
+	sw_spans_free(s);
+	free(t);
+	return same;
+}
+
+/* x - 7 * ((umulhi(x, magic) + x) >> 3), as PyTorch divides. */
+static void magic_numbers(void)
+{
+	int64_t magic = (int64_t)(((UINT64_C(1) << 32) * (8 - 7)) / 7 + 1);
+	for (int wrong = 0; wrong < 2; wrong++) {
+		struct terms *t = terms_new();
+		uint32_t x = thread(t), high = op(t, SW_OP_MULHI, 32, 0, x, number(t, 32, magic + wrong * 1000000000));
+		uint32_t q = op(t, SW_OP_SHR, 32, 0, op(t, SW_OP_ADD, 32, 0, high, x), number(t, 32, 3));
+		add_site(t, element_at(t, op(t, SW_OP_SUB, 32, 0, x, op(t, SW_OP_MUL, 32, 0, q, number(t, 32, 7)))));
+		CHECK(spans(t, 0, 28) == !wrong);
+	}
+	struct terms *t = terms_new();
+	uint32_t x = thread(t), q = op(t, SW_OP_SHR, 32, 0, x, number(t, 32, 5));
+	uint32_t back = op(t, SW_OP_MUL, 32, 0, q, number(t, 32, -32));
+	add_site(t, element_at(t, op(t, SW_OP_ADD, 32, 0, back, x)));
+	CHECK(spans(t, 0, 128));
+}
+
+/* for (i = from; i <condition> to; i += step) touches [i] */
+static struct terms *loop(int64_t from, int64_t step, enum sw_condition condition, int64_t to)
+{
+	struct terms *t = terms_new();
+	uint32_t i = terms_add(
+		t,
+		(struct sw_term){.op = SW_TERM_STEP, .width = 32, .a = number(t, 32, from), .b = number(t, 32, step)});
+	uint32_t next = op(t, SW_OP_ADD, 32, 0, i, number(t, 32, step)), limit = number(t, 32, to);
+	uint32_t goes_on = terms_add(t, (struct sw_term){.op = SW_OP_COMPARE,
+							 .width = 1,
+							 .flags = SW_SIGNED,
+							 .a = next,
+							 .b = limit,
+							 .imm = condition,
+							 .imm2 = 32});
+	t->fact[0] = (struct sw_fact){goes_on, 1};
+	t->f.facts = 1;
+	t->loop[0] = (struct sw_loop){.parent = UINT32_MAX, .back = 0, .backs = 1};
+	t->f.loops = 1;
+	add_site(t, element_at(t, i));
+	return t;
+}
+
+static void loops(void)
+{
+	CHECK(spans(loop(0, 1, SW_LT, 10), 0, 40));
+	CHECK(spans(loop(0, 3, SW_LT, 10), 0, 40));
+	CHECK(spans(loop(0, 1, SW_LE, 10), 0, 44));
+	CHECK(spans(loop(9, -1, SW_GE, 0), 0, 40));
+	CHECK(spans(loop(0, 2, SW_NE, 10), 0, 36));
+	CHECK(spans(loop(10, -2, SW_NE, 0), 8, 44));
+	CHECK(!spans(loop(0, 3, SW_NE, 10), 0, 40));
+	CHECK(!spans(loop(0, 1, SW_GT, -1), 0, 40));
+	/* One more step wraps around: no bound. */
+	CHECK(!spans(loop(0, 4, SW_LT, INT32_MAX), 0, INT64_C(4) * INT32_MAX));
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
+		 count = argc > 2 ? strtoull(argv[2], NULL, 0) : 4000;
+	struct totals t = {0};
+	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
+	magic_numbers();
+	loops();
+	for (uint64_t seed = first; seed < first + count; seed++)
+		check_kernel(seed, &touched, &t);
+	free(touched.at);
+	printf("%" PRIu64 " kernels, %" PRIu64 " bounded, %" PRIu64 " wrong\n", t.kernels, t.bounded, t.wrong);
+	CHECK(!t.wrong);
+	CHECK(t.bounded > t.kernels / 4);
+	return failed != 0;
+}
