@@ -158,6 +158,8 @@ void callback_runs(struct run *run)
 	struct op op = call(run, OP_HOST_FUNC_END);
 	op.token = CALLBACK;
 	tb_thread(run->tb, 3);
+	/* Without a stack, all accesses of the driver's thread would be one call site. */
+	tb_stack(run->tb, 1, 0x1000 + 16 * (uint64_t)run->index);
 	run->tb->flags = 0;
 	uint64_t begin = tb_host_func_begin(run->tb, run->callback_stream, 0x1234, run->callback);
 	place(run, &op);

@@ -9,7 +9,7 @@
 #include "chain.h"
 #include "detect/judge.h"
 
-enum { PROGRAMS = 20000 };
+enum { PROGRAMS = 20000, ENOUGH = 5000 };
 
 static struct truth truth;
 static struct chain chain;
@@ -119,7 +119,8 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
 
 START_TEST(random_programs_are_judged_as_by_brute_force)
 {
-	uint64_t seed = from_environment("CHAIN_SEED", 1), last = seed + from_environment("CHAIN_PROGRAMS", PROGRAMS);
+	uint64_t seed = from_environment("CHAIN_SEED", 1), programs = from_environment("CHAIN_PROGRAMS", PROGRAMS),
+		 last = seed + programs;
 	for (; seed < last; seed++) {
 		chain_random(&chain, seed);
 		if (!judge_chain(NULL))
@@ -132,7 +133,9 @@ START_TEST(random_programs_are_judged_as_by_brute_force)
 	printf("%zu pairs owed, %zu not reported since later accesses stand for them\n", owed, dropped);
 	for (int id = SW_FINDING_RACE_RAW; id <= SW_FINDING_GRAPH_BRANCH_RACE; id++) {
 		printf("SW%d: %zu\n", id, owed_of[id]);
-		ck_assert_uint_gt(owed_of[id], (last - from_environment("CHAIN_SEED", 1)) / 100);
+		/* A few programs that are run again need not have each of them. */
+		if (programs >= ENOUGH)
+			ck_assert_uint_gt(owed_of[id], programs / 100);
 	}
 }
 END_TEST

@@ -141,14 +141,15 @@ END_TEST
 
 enum { DRIVER_THREAD = 7 };
 
-/* Fills the buffer inside the function. */
-static void refill(struct tb *tb, uint64_t enqueued)
+/* Fills the buffer inside the function; gives the access. */
+static uint64_t refill(struct tb *tb, uint64_t enqueued)
 {
 	tb_thread(tb, DRIVER_THREAD);
 	uint64_t begin = tb_host_func_begin(tb, S1, 0x1234, enqueued);
-	tb_host_access(tb, PIN + 100, 1, WRITES);
+	uint64_t access = sw_rec_seq(&tb_host_access(tb, PIN + 100, 1, WRITES)->h);
 	tb_host_func_end(tb, begin);
 	tb_thread(tb, 1);
+	return access;
 }
 
 enum { SAME_STREAM, BY_EVENT, BEFORE, ELSEWHERE, EVENT_TOO_LATE, EVENT_TOO_EARLY, PLACES };
@@ -188,6 +189,62 @@ START_TEST(host_function_refills)
 		no_hazards(j);
 	else
 		ck_assert_int_eq(only(j, 104)->confidence, SW_CERTAIN);
+	sw_judgement_free(j);
+}
+END_TEST
+
+enum { NO_ORDER, COPY_BEFORE_BOTH, COPY_BEFORE_SECOND, COPY_AFTER_FIRST, ORDERS };
+
+static uint64_t enqueue_second(struct tb *tb, int ordered, uint64_t *first)
+{
+	if (ordered == COPY_AFTER_FIRST) {
+		*first = sw_rec_seq(&tb_host_func(tb, S1, 0x1234)->h);
+		order(tb, S1, S2);
+	}
+	h2d(tb, DEV, PIN, 2048, S2);
+	if (ordered == COPY_BEFORE_BOTH)
+		order(tb, S2, S1);
+	if (ordered != COPY_AFTER_FIRST)
+		*first = sw_rec_seq(&tb_host_func(tb, S1, 0x1234)->h);
+	if (ordered == COPY_BEFORE_SECOND)
+		order(tb, S2, S1);
+	return sw_rec_seq(&tb_host_func(tb, S1, 0x1234)->h);
+}
+
+/* The finding whose later access is that record. */
+static const struct sw_finding *hazard_with(const struct sw_judgement *j, uint64_t later)
+{
+	for (size_t i = 0; i < j->findings.n; i++)
+		if (j->findings.at[i].accesses == 2 && j->findings.at[i].access[1].seq == later)
+			return &j->findings.at[i];
+	return NULL;
+}
+
+/* Two functions, one copy: each access is judged by the order of its own function.  Two lines of the program are two
+   findings, accesses from one line, or without call stacks, are one.  Loop: [order][lines: none, one, two][strict]. */
+START_TEST(two_host_functions_refill)
+{
+	static const bool hazards[ORDERS][2] = {{true, true}, {false, false}, {true, false}, {false, true}};
+	struct tb *tb = two_streams();
+	const bool *hazard = hazards[_i / 6];
+	uint64_t enqueued[2], access[2], lines = (uint64_t)_i / 2 % 3;
+	enqueued[1] = enqueue_second(tb, _i / 6, &enqueued[0]);
+	for (uint64_t i = 0; i < 2; i++) {
+		tb_thread(tb, DRIVER_THREAD);
+		if (lines)
+			tb_stack(tb, 1, 0x1000 + 16 * i * (lines - 1));
+		access[i] = refill(tb, enqueued[i]);
+	}
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.strict_host = _i & 1});
+	bool apart = lines == 2, both = hazard[0] && hazard[1];
+	for (int i = 0; i < 2; i++) {
+		const struct sw_finding *f = hazard_with(j, access[i]);
+		ck_assert_int_eq(f != NULL, hazard[i] && (apart || !i || !both));
+		ck_assert(!f || (f->id == 104 && f->confidence == SW_CERTAIN));
+		ck_assert(!f || f->count == (both && !apart ? 2 : 1));
+	}
+	if (!hazard[0] && !hazard[1])
+		no_hazards(j);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -284,6 +341,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, accesses_start_nothing);
 	tcase_add_loop_test(tc, signalled, 0, SIGNALS);
 	tcase_add_loop_test(tc, host_function_refills, 0, 4 * PLACES);
+	tcase_add_loop_test(tc, two_host_functions_refill, 0, 6 * ORDERS);
 	tcase_add_loop_test(tc, host_function_waits_for_a_lock, 0, 4);
 	tcase_add_loop_test(tc, host_node_refills, 0, 4);
 	tcase_add_loop_test(tc, second_copy, 0, 4 * (int)(sizeof seconds / sizeof *seconds));

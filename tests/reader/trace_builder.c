@@ -853,6 +853,7 @@ struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t addre
 struct sw_rec_host_access *tb_host_access(struct tb *tb, uint64_t address, uint64_t bytes, uint32_t flags)
 {
 	struct sw_rec_host_access *r = tb_add(tb, SW_REC_HOST_ACCESS, sizeof *r, true);
+	r->h.stack = tb->stack;
 	r->address = address;
 	r->bytes = bytes;
 	r->instruction = flags & SW_HOST_CALL ? 0 : 0x401000;
