@@ -31,6 +31,24 @@ void case_read_in_flight(void)
 	CHECK(p[0] == 7 && p[16 * PAGE - 1] == 7);
 }
 
+/* Each of these lines has code, and the store and the call are the first and the last of theirs. */
+static __attribute__((noinline)) void store(char *to)
+{
+	__asm__ volatile("nop");
+	__asm__ volatile("movb $1, (%0)" : : "r"(to) : "memory"); /* line of the store */
+	__asm__ volatile("nop");
+}
+
+void case_lines(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p = pinned(16 * PAGE);
+	upload(s, p, 16 * PAGE);
+	store(p); /* line of its call */
+	__asm__ volatile("nop");
+	finish_work(s);
+}
+
 void case_waited_for(void)
 {
 	cudaStream_t s = busy_stream();

@@ -19,6 +19,7 @@
 
 #define CALLS	20000
 #define DEEPEST 60
+#define FAULTS	20
 
 static struct expected {
 	int frames;
@@ -211,6 +212,57 @@ START_TEST(test_signal_frames)
 }
 END_TEST
 
+static char *forbidden;
+
+/* What a signal interrupted has no return address: it is recorded one further, as if it were one. */
+static void after_fault(int signal, siginfo_t *info, void *context)
+{
+	const ucontext_t *c = context;
+	(void)signal, (void)info;
+	call_and_note();
+	struct expected *e = &expected[calls - 1];
+	for (int i = 0; i < e->frames; i++)
+		e->ip[i] = (char *)e->ip[i] + ((greg_t)(uintptr_t)e->ip[i] == c->uc_mcontext.gregs[REG_RIP]);
+	mprotect(forbidden, 4096, PROT_READ | PROT_WRITE);
+}
+
+static __attribute__((noinline)) void fault(void)
+{
+	mprotect(forbidden, 4096, PROT_READ);
+	*(volatile char *)forbidden = 1;
+	keep = NULL;
+}
+
+/* The same stack again and again, and without a signal in between: none may be taken for another. */
+static void from_faults(void)
+{
+	struct sigaction action = {.sa_sigaction = after_fault, .sa_flags = SA_SIGINFO};
+	stack_t s = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
+	forbidden = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigaltstack(&s, NULL);
+	for (unsigned i = 0; i < FAULTS / 2; i++) {
+		action.sa_flags ^= i % 3 ? 0 : SA_ONSTACK;
+		sigaction(SIGSEGV, &action, NULL);
+		fault();
+		call_and_note();
+	}
+}
+
+START_TEST(test_faults)
+{
+	struct trace t;
+	static struct check c;
+	memset(&c, 0, sizeof c);
+	c.depth = 128;
+	ck_assert_int_eq(record_in_child("depth=128", from_faults, exit), 0);
+	read_whole(&t, "t.swt");
+	trace_each(&t, check_record, &c);
+	ck_assert_uint_eq(c.seen, FAULTS);
+	ck_assert_msg(!c.wrong, "%u of %u stacks are wrong", c.wrong, c.seen);
+	trace_free(&t);
+}
+END_TEST
+
 static void *call_in_thread(void *unused)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -294,6 +346,7 @@ static Suite *stacks_suite(void)
 	tcase_add_test(c, test_oracle);
 	tcase_add_test(c, test_oracle_cut);
 	tcase_add_test(c, test_signal_frames);
+	tcase_add_test(c, test_faults);
 	tcase_add_test(c, test_threads_in_turn);
 	tcase_add_test(c, test_exceptions_not_captured);
 	suite_add_tcase(s, c);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "preload/platform/sys.h"
+
 #ifdef HAVE_LIBUNWIND
 
 #define NAME_OF(symbol)	 NAME_OF_(symbol)
@@ -98,13 +100,32 @@ static bool led_by(uint64_t rbp, uint64_t sp)
 	return rbp % 8 == 0 && rbp < sp && sp - rbp <= 128;
 }
 
+/* mov $15,%rax; syscall: debuggers and libgcc know the return of a signal handler by these bytes, too. */
+static bool is_trampoline(uint64_t ip)
+{
+	static const unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	const char *at = (const char *)(uintptr_t)ip;
+	return sw_sys_readable(at) && sw_sys_readable(at + sizeof code - 1) && memcmp(at, code, sizeof code) == 0;
+}
+
+/*
+ * Did this step lead from a signal's trampoline to what the signal interrupted?  Versions of libunwind differ in what
+ * they call a signal frame: the trampoline, what it interrupted, or all beyond; the code tells which step it was.  The
+ * code alone would not do: without unwind information libunwind guesses a return address.
+ */
+static bool left_signal(struct sw_unwind *u, bool before)
+{
+	return (before || lib.is_signal(&u->cursor) > 0) && is_trampoline(u->last.ip);
+}
+
 static int step_cursor(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	unw_word_t ip, sp, rbp;
-	bool signal = lib.is_signal(&u->cursor) > 0;
+	const bool before = lib.is_signal(&u->cursor) > 0;
 	int got = lib.step(&u->cursor);
 	if (got <= 0)
 		return got ? -1 : 0;
+	const bool signal = left_signal(u, before);
 	if (lib.get(&u->cursor, UNW_REG_IP, &ip) || lib.get(&u->cursor, UNW_REG_SP, &sp) ||
 	    lib.get(&u->cursor, UNW_X86_64_RBP, &rbp))
 		return -1;
