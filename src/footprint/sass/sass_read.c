@@ -110,7 +110,8 @@ static void read_instance(struct sw_sass *s, uint32_t which)
 	s->current = which;
 	uint64_t entry = s->instance.at[which].entry;
 	sw_sass_reach(s, entry);
-	qsort(s->reached.at, s->reached.n, sizeof *s->reached.at, ascending);
+	if (s->reached.n)
+		qsort(s->reached.at, s->reached.n, sizeof *s->reached.at, ascending);
 	s->fix.n = 0;
 	size_t children = s->instance.n;
 	uint32_t start = (uint32_t)s->insn.n;
