@@ -99,7 +99,7 @@ static void put_doubts(struct writer *w)
 
 void sw_diff_text(const struct sw_diff *diff, FILE *out, bool colour, bool all)
 {
-	struct writer w = {.out = {.out = out, .colour = colour}, .diff = diff};
+	struct writer w = {.out = {.file = out, .colour = colour}, .diff = diff};
 	sw_out_paragraph(&w.out, 0, "", 0,
 			 sw_names_format(&w.names, "syncwatch: %s -> %s", run_of(&w, diff->a), run_of(&w, diff->b)));
 	put_doubts(&w);
