@@ -66,6 +66,14 @@ static const char *of_command(char *name, int command, bool *other)
 	return name;
 }
 
+/* Options point to what the file says, as they point to arguments, until the process ends. */
+static SW_VEC(char *) kept;
+
+static char *keep(char *text)
+{
+	return *sw_vec_push(&kept) = text;
+}
+
 static int take_line(struct sw_options *options, int command, char *line, const char *path, size_t number,
 		     struct sw_error *error)
 {
@@ -86,9 +94,9 @@ static int take_line(struct sw_options *options, int command, char *line, const 
 	if (other)
 		return 0;
 	if (value && strcmp(name, "suppress") == 0 && *value != '/')
-		value = sw_format("%.*s/%s", (int)(strrchr(path, '/') - path), path, value);
+		value = keep(sw_format("%.*s/%s", (int)(strrchr(path, '/') - path), path, value));
 	else if (value)
-		value = sw_strdup(value);
+		value = keep(sw_strdup(value));
 	if (sw_options_default(options, command, name, value, &why))
 		return sw_fail(error, SW_E_FORMAT, "%s:%zu: %s", path, number, why.text);
 	return 0;
@@ -128,6 +136,6 @@ int sw_config_apply(struct sw_options *options, int command)
 		return sw_complain(SW_EXIT_USAGE, "%s", error.text);
 	}
 	sw_complain(SW_EXIT_OK, "options and suppressions of %s", path);
-	options->config = path;
+	options->config = keep(path);
 	return SW_EXIT_OK;
 }

@@ -135,7 +135,7 @@ START_TEST(random_programs_are_judged_as_by_brute_force)
 		printf("SW%d: %zu\n", id, owed_of[id]);
 		/* A few programs that are run again need not have each of them. */
 		if (programs >= ENOUGH)
-			ck_assert_uint_gt(owed_of[id], programs / 100);
+			ck_assert_uint_gt(owed_of[id], programs / 200);
 	}
 }
 END_TEST
