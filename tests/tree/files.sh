@@ -23,6 +23,14 @@ done)
 [ -z "$missing" ] || printf 'doc/promises.md names no test: %s\n' "$missing"
 result "$([ -z "$missing" ]; echo $?)" "doc/promises.md"
 
+# make has rules of its own that build X from X.c: a script X beside a source X.c, newer by chance of the check-out, would
+# be compiled over (seen with tests/gpu/soak in a fresh clone).
+built=$(for script in $(grep -rlE '^#!' bootstrap tools tests .ci 2>/dev/null); do
+	for suffix in c cc cpp sh; do [ ! -f "$script.$suffix" ] || echo "$script $script.$suffix"; done
+done)
+[ -z "$built" ] || printf 'make would build this script from a source of its name: %s\n' "$built"
+result "$([ -z "$built" ]; echo $?)" "scripts and sources have names of their own"
+
 if command -v shellcheck >/dev/null; then
 	scripts=$(grep -rlE '^#!/bin/(ba)?sh' bootstrap tools tests .ci 2>/dev/null)
 	# shellcheck disable=SC2086  # a list of files without blanks

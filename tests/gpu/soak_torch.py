@@ -2,7 +2,7 @@
 """Correct: a training loop for so many seconds, with a loader's workers, replays of a graph, and allocations of many sizes.
 Prints "SECOND STEPS RSS_KB" ten times, at even distances.
 
-usage: soak.py SECONDS
+usage: soak_torch.py SECONDS
 """
 import sys
 import time
