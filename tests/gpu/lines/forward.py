@@ -6,15 +6,16 @@ side = torch.cuda.Stream()
 x = torch.randn(1 << 22, device="cuda")
 w = torch.randn(1 << 22, device="cuda", requires_grad=True)
 (x * w).sum().backward()  # loads what is needed
+torch.cuda.synchronize()
 with torch.cuda.stream(side):
     g = w.grad + 1
 w.grad = None
 torch.cuda.synchronize()
-with torch.autograd.profiler.emit_nvtx():
+with torch.autograd.profiler.emit_nvtx():  # waits for the device when it begins and when it ends
     y = x * w  # multiplies
     loss = y.sum()
     loss.backward()  # passes back
-with torch.cuda.stream(side):
-    g = w.grad + 1  # too early
+    with torch.cuda.stream(side):
+        g = w.grad + 1  # too early
 torch.cuda.synchronize()
 print("finite", bool(torch.isfinite(g).all()))

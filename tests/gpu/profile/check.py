@@ -70,7 +70,24 @@ if kind == "broken":
 else:
     races = [event for event in hazards if event["name"].startswith("SW10")]
     verdict(not races, f"{len(races)} hazards in the fixed twin")
-verdict(len(waits) >= 5, f"{len(waits)} waits (five losses are read)")
+
+# Each step reads its loss.  Does the host wait for it?  The profile tells: the copy ended before the call began, or long
+# after.  Between them, what the call itself needs decides.
+copies = sorted(ns(event) + round(event["dur"] * 1000) for event in gpu.values() if event["name"].startswith("Memcpy DtoH"))
+reads = [event for event in profile["traceEvents"] if event.get("name") == "cudaStreamSynchronize"]
+drawn = {ns(event) for event in waits}
+must = must_not = wrong_waits = 0
+for event in reads:
+    begun = ns(event)
+    ends = [end for end in copies if end < begun + event["dur"] * 1000]
+    waited = ends[-1] - begun if ends else 0
+    must += waited > 20000
+    must_not += waited <= 0
+    if (waited > 20000 and begun not in drawn) or (waited <= 0 and begun in drawn):
+        wrong_waits += 1
+        print(f"  the copy ended {waited / 1000:.1f} us after cudaStreamSynchronize began: {'drawn' if begun in drawn else 'missing'}")
+verdict(len(reads) >= 5 and not wrong_waits, f"{len(waits)} waits drawn; of {len(reads)} losses read, {must} made the host wait, "
+        f"{must_not} did not, {wrong_waits} drawn otherwise")
 
 # Calls of each side by function, for whoever has to find out what did not match.
 counts = collections.Counter(event["name"] for event in profile["traceEvents"]
