@@ -24,7 +24,14 @@ KERNELS_PER_THREAD = threads_default default_stream
 KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses batch_copies wait_value \
 	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait
 
+KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack event_early graph_input \
+	graphs_one_pool hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
+	pinned_refill prefetcher record_stream_needless side_input to_cpu_numpy triton_side
+
 EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
+
+# The well-known mistakes of Python programs, run on a GPU by tests/gpu/run.
+EXTRA_DIST += kernels/pytorch/expected.tsv $(KERNELS_PYTORCH:%=kernels/pytorch/%.py)
 
 # The path of libcudart is a RUNPATH: LD_LIBRARY_PATH must be able to put the simulated CUDA before it.
 KERNELS_NVCCFLAGS = -I$(srcdir)/include -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \

@@ -39,12 +39,12 @@ class RunTable(unittest.TestCase):
             os.chmod(out.name, 0o755)
 
     def run_table(self, must, findings, may="-", rows=("one way", "--fixed one way"), status=0, report=None,
-                  where="both", on="sim", options=()):
+                  where="both", on="sim", options=(), program="program"):
         """Exit status and last line; the fixed twin's row accepts what the other does, so that rows fail alike."""
         table = os.path.join(self.build, "rows.tsv")
         with open(table, "w", encoding="utf-8") as out:
             for arguments in rows:
-                out.write("\t".join(("program", arguments, where, "-", must, may)) + "\n")
+                out.write("\t".join((program, arguments, where, "-", must, may)) + "\n")
         report = report or json.dumps({"findings": findings})
         done = subprocess.run([sys.executable, RUN_TABLE, *options, "--rows", table, self.build, on], text=True, check=False,
                               capture_output=True, env={**os.environ, "REPORT": report, "STATUS": str(status)})
@@ -90,6 +90,18 @@ class RunTable(unittest.TestCase):
         self.assertEqual(self.run_table("-", [], rows=("one way",)), (1, "1 passed, 1 failed, 0 skipped"))
         three = ("one way", "--fixed one way", "another way")
         self.assertEqual(self.run_table("-", [], rows=three), (1, "3 passed, 1 failed, 0 skipped"))
+
+    def test_scripts(self):
+        for name in ("script.py", "case.py"):
+            with open(os.path.join(self.build, name), "w", encoding="utf-8"):
+                pass
+        rows = {"program": "script.py", "where": "gpu", "on": "gpu"}
+        self.assertEqual(self.run_table("SW101", [finding("SW101")], **rows), self.PASSED)
+        self.assertEqual(self.run_table("SW101", [], **rows), self.FAILED)
+        self.assertEqual(self.run_table("-", [], status=77, **rows), (0, "0 passed, 0 failed, 2 skipped"))
+        self.assertEqual(self.run_table("-", [], rows=("one way",), **rows), (1, "1 passed, 1 failed, 0 skipped"))
+        os.rename(os.path.join(self.build, "script.py"), os.path.join(self.build, "other.py"))
+        self.assertEqual(self.run_table("-", [], **rows), (1, "2 passed, 2 failed, 0 skipped"))
 
     def test_nothing_built(self):
         os.remove(os.path.join(self.build, "kernels/programs"))
