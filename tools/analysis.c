@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "install.h"
 #include "output.h"
 #include "progress.h"
@@ -95,6 +96,7 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 {
 	struct sw_error error;
 	*analysis = (struct sw_analysis){0};
+	sw_crash_note("the trace is untouched", trace);
 	int status = load_suppressions(options, &analysis->suppressions);
 	if (status)
 		return status;

@@ -9,6 +9,7 @@
 
 #include "budget.h"
 #include "command.h"
+#include "crash.h"
 #include "project_config.h"
 #include "terminal.h"
 
@@ -113,6 +114,7 @@ int sw_help(const char *name)
 
 int main(int argc, char **argv)
 {
+	sw_crash_watch();
 	if (argc < 2) {
 		print_overview(stderr);
 		return SW_EXIT_USAGE;

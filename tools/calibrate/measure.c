@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "calibrate/cell.h"
+#include "crash.h"
 
 /* What the child writes into the pipe: a head, then a row each; `error` ends it. */
 struct message {
@@ -169,6 +170,7 @@ int sw_measure_group(struct sw_behaviour *table, size_t first, const char *drive
 		return sw_fail(error, -code, "no child process: %s", strerror(code));
 	}
 	if (child == 0) {
+		sw_crash_ignore();
 		close(ends[0]);
 		measure(ends[1], first, driver);
 		_exit(0); /* not exit(): what the parent has buffered is not ours to write */

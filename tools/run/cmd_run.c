@@ -14,6 +14,7 @@
 
 #include "analysis.h"
 #include "budget.h"
+#include "crash.h"
 #include "elf_probe.h"
 #include "install.h"
 #include "run/channel.h"
@@ -236,6 +237,9 @@ static int set_up(struct run *run)
 static void started(void *arg, pid_t pid)
 {
 	struct run *run = arg;
+	char *path = trace_path(run, pid);
+	sw_crash_note("the program runs on, its trace may lack its end", path);
+	free(path);
 	sw_session_start(&run->session, &run->channel, pid, run->options->operands[0]);
 }
 
@@ -261,6 +265,7 @@ static int finish(struct run *run, int program_status)
 	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
 	sw_session_wait(&run->session, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
 	sw_session_end(&run->session);
+	sw_crash_note("the program has ended and was not affected", NULL);
 	sw_channel_close(&run->channel);
 	int limited = sw_budget_start(run->options);
 	if (limited)

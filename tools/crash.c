@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "crash.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define FRAMES	    48
+#define STACK_LEAST 65536 /* the unwinder alone takes some 10 KB */
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+#define N_FATAL (sizeof fatal / sizeof fatal[0])
+
+static char said[128], trace_path[1024];
+
+/* Nothing below calls malloc, stdio or the loader, any of which may be what has failed. */
+struct line {
+	size_t n;
+	char text[2048];
+};
+
+static void put(struct line *line, const char *text)
+{
+	for (; *text && line->n < sizeof line->text; text++)
+		line->text[line->n++] = (unsigned char)*text < ' ' ? '?' : *text;
+}
+
+static void put_number(struct line *line, uint64_t number, unsigned base)
+{
+	char digits[24], *p = digits + sizeof digits - 1;
+	*p = 0;
+	do
+		*--p = "0123456789abcdef"[number % base];
+	while (number /= base);
+	put(line, base == 16 ? "0x" : "");
+	put(line, p);
+}
+
+static void end(struct line *line)
+{
+	if (line->n == sizeof line->text)
+		line->n--;
+	line->text[line->n++] = '\n';
+	for (size_t done = 0; done < line->n;) {
+		const ssize_t wrote = write(STDERR_FILENO, line->text + done, line->n - done);
+		if (wrote <= 0)
+			break;
+		done += (size_t)wrote;
+	}
+	line->n = 0;
+}
+
+/* ---- where ------------------------------------------------------------------------------------------------------- */
+
+/* /proc/self/maps, line by line, from memory of the caller. */
+struct maps {
+	int fd;
+	size_t n, at;
+	char bytes[4096];
+};
+
+/* False: no more lines.  One that is too long is cut. */
+static bool next_line(struct maps *maps, char *line, size_t room)
+{
+	size_t n = 0;
+	for (;;) {
+		if (maps->at == maps->n) {
+			const ssize_t got = read(maps->fd, maps->bytes, sizeof maps->bytes);
+			if (got <= 0)
+				return false;
+			maps->n = (size_t)got;
+			maps->at = 0;
+		}
+		const char c = maps->bytes[maps->at++];
+		if (c == '\n')
+			break;
+		if (n + 1 < room)
+			line[n++] = c;
+	}
+	line[n] = 0;
+	return true;
+}
+
+static uint64_t hex(const char **p)
+{
+	uint64_t value = 0;
+	for (; (**p >= '0' && **p <= '9') || (**p >= 'a' && **p <= 'f'); ++*p)
+		value = value << 4 | (uint64_t)(**p <= '9' ? **p - '0' : **p - 'a' + 10);
+	return value;
+}
+
+/* The object that holds an address, and where its first mapping starts: offsets from there are the ones that it was
+   linked with.  Lines are "START-END MODE OFFSET DEVICE INODE      PATH". */
+static bool find_object(uintptr_t address, char *object, size_t room, uintptr_t *base)
+{
+	static struct maps maps;
+	static char line[1280];
+	bool found = false;
+	maps = (struct maps){.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+	object[0] = 0;
+	while (!found && maps.fd >= 0 && next_line(&maps, line, sizeof line)) {
+		const char *p = line, *path = strchr(line, '/');
+		const uint64_t first = hex(&p);
+		p++;
+		const uint64_t last = hex(&p);
+		if (!path)
+			path = "";
+		if (!*path || strcmp(path, object) != 0) {
+			*base = first;
+			strncpy(object, path, room - 1);
+		}
+		found = address >= first && address < last;
+	}
+	if (maps.fd >= 0)
+		close(maps.fd);
+	return found;
+}
+
+static void put_address(struct line *line, uintptr_t address)
+{
+	static char object[1024];
+	uintptr_t base = 0;
+	if (find_object(address, object, sizeof object, &base) && object[0]) {
+		put(line, object);
+		put(line, "+");
+		put_number(line, address - base, 16);
+	} else {
+		put_number(line, address, 16);
+	}
+}
+
+/* ---- the handler ------------------------------------------------------------------------------------------------- */
+
+static const char *name_of(int sig)
+{
+	return sig == SIGSEGV  ? "SIGSEGV"
+	       : sig == SIGBUS ? "SIGBUS"
+	       : sig == SIGILL ? "SIGILL"
+	       : sig == SIGFPE ? "SIGFPE"
+			       : "SIGABRT";
+}
+
+static void tell(int sig, const siginfo_t *info)
+{
+	static struct line line;
+	put(&line, "syncwatch: syncwatch " PACKAGE_VERSION " itself has failed with ");
+	put(&line, name_of(sig));
+	/* A code above 0 is the kernel's; others come from processes, as abort() does. */
+	put(&line, info->si_code > 0 ? " at address " : ", sent by process ");
+	if (info->si_code > 0)
+		put_number(&line, (uintptr_t)info->si_addr, 16);
+	else
+		put_number(&line, (uint64_t)info->si_pid, 10);
+	put(&line, said[0] ? "; " : "");
+	put(&line, said);
+	put(&line, trace_path[0] ? ": " : "");
+	put(&line, trace_path);
+	end(&line);
+}
+
+static void put_frames(const ucontext_t *context)
+{
+	static struct line line;
+	static void *frames[FRAMES];
+	put(&line, "  at ");
+	put_address(&line, (uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
+	end(&line);
+	/* The first two are this function and the handler. */
+	const int n = backtrace(frames, FRAMES);
+	for (int i = 2; i < n; i++) {
+		put(&line, "  by ");
+		put_address(&line, (uintptr_t)frames[i]);
+		end(&line);
+	}
+	put(&line, "syncwatch: please report these lines; 'addr2line -f -i -e OBJECT OFFSET' names their places");
+	end(&line);
+}
+
+/* The signal is as without a handler from here on (SA_RESETHAND): a second fault in here ends the process, after the
+   line that matters most was written. */
+static void failed(int sig, siginfo_t *info, void *context)
+{
+	tell(sig, info);
+	put_frames(context);
+	raise(sig); /* pending until the handler returns, to where it failed: a core dump shows that place */
+}
+
+void sw_crash_watch(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return;
+#endif
+	const size_t least = getauxval(AT_MINSIGSTKSZ) + STACK_LEAST;
+	stack_t stack = {.ss_sp = malloc(least), .ss_size = least};
+	void *primed[1];
+	if (!stack.ss_sp || sigaltstack(&stack, NULL))
+		return;
+	backtrace(primed, 1); /* loads the unwinder, which cannot be loaded in a handler */
+	for (size_t i = 0; i < N_FATAL; i++) {
+		struct sigaction action = {.sa_sigaction = failed,
+					   .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND},
+				 before;
+		if (!sigaction(fatal[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(fatal[i], &action, NULL);
+	}
+}
+
+void sw_crash_ignore(void)
+{
+	const struct sigaction standard = {.sa_handler = SIG_DFL};
+	struct sigaction now;
+	for (size_t i = 0; i < N_FATAL; i++)
+		if (!sigaction(fatal[i], NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == failed)
+			sigaction(fatal[i], &standard, NULL);
+}
+
+void sw_crash_note(const char *note, const char *path)
+{
+	memset(said, 0, sizeof said);
+	if (note)
+		strncpy(said, note, sizeof said - 1);
+	memset(trace_path, 0, sizeof trace_path);
+	if (path)
+		strncpy(trace_path, path, sizeof trace_path - 1);
+}

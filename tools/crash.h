@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is said when syncwatch itself fails: the signal, what became of the program and of the trace, and where.
+ *
+ * A fatal signal then ends the process as it would have without this.  Addresses are printed as object+offset, which
+ * `addr2line -f -e OBJECT OFFSET` turns into lines.
+ */
+#ifndef SW_TOOLS_CRASH_H
+#define SW_TOOLS_CRASH_H
+
+/* Installs the handlers, on a stack of their own.  A signal that is ignored stays ignored; under a sanitizer, which has
+   handlers for these signals, nothing happens. */
+void sw_crash_watch(void);
+
+/* For a child of ours whose failure is its parent's to tell. */
+void sw_crash_ignore(void);
+
+/* What became of the program and of the trace at `path`, for the first line.  Both are copied; NULL: nothing. */
+void sw_crash_note(const char *note, const char *path);
+
+#endif
