@@ -3,7 +3,7 @@
 
 #include "case.h"
 
-/* A program's own pool of many small buffers, told to syncwatch: each is a block of its own, whatever lies next to it. */
+/* A program's own pool of many small buffers, declared to syncwatch: each is a block of its own. */
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW105 use-after-free inside a program's own memory pool",

@@ -32,7 +32,7 @@ constexpr size_t BYTES = N * sizeof(float);
 constexpr int BLOCK = 256;
 constexpr int GRID = N / BLOCK;
 constexpr unsigned SPIN_NS = 3000000;
-constexpr unsigned HOST_NS = 2000000; /* host_work() beside a kernel */
+constexpr unsigned HOST_NS = 2000000; /* host_work() during a kernel */
 
 /* ---- kernels: const pointers are read, the others written ---------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "case.h"
 
-/* Every direction of a copy, synchronous and not, from and to pinned and pageable memory, beside work of another
+/* Every direction of a copy, synchronous and not, from and to pinned and pageable memory, during work of another
  * stream. */
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For the programs of this folder that need two GPUs.  On a machine with fewer they end with status 77, which test
- * drivers take for "skipped"; the simulated CUDA is told to have two.
+ * drivers take for "skipped"; the simulated CUDA is set to have two.
  */
 #ifndef KERNELS_DEVICES_H
 #define KERNELS_DEVICES_H

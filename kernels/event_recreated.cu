@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW201 wait-on-unrecorded-event and the SW101 that it lets happen",
-	       "the event is destroyed and made anew between record and wait; the new one, often at the old one's "
+	       "the event is destroyed and made again between record and wait; the new one, often at the old one's "
 	       "address, was never recorded",
 	       "the event lives until the wait was issued");
 	float *host = pinned_buffer(), *data = device_buffer(), *result = device_buffer();

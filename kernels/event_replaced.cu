@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW203 event-overwritten and the SW101 that it lets happen",
-	       "one event is recorded for two producers before the consumer waits: the first record is gone",
+	       "one event is recorded for two producers before the consumer waits: the second record replaces the first",
 	       "the consumer waits after each record; a wait keeps what it saw, so one event is enough");
 	float *host = pinned_buffer(), *left = device_buffer(), *right = device_buffer(), *result = device_buffer();
 	cudaStream_t first = new_stream(), second = new_stream(), consumer = new_stream();

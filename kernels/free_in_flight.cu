@@ -7,7 +7,7 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW105 use-after-free as a note: only an undocumented wait of cudaFree orders it; SW306",
 	       "memory is freed while a kernel on another stream uses it",
-	       "buffers to be freed are kept until the event behind their last use is complete");
+	       "buffers to be freed are kept until the event after their last use is complete");
 	float *data = device_buffer();
 	cudaStream_t compute = new_stream();
 	cudaEvent_t used = new_event();

@@ -5,7 +5,7 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW101 race-read-after-write, a graph against a stream",
 	       "a kernel on another stream reads what a node of a graph writes; nothing makes it wait for the launch",
-	       "the launching stream records an event behind the graph, the reader's stream waits for it");
+	       "the launching stream records an event after the graph, the reader's stream waits for it");
 	float *data = device_buffer(), *result = device_buffer();
 	cudaStream_t launches = new_stream(), reader = new_stream();
 	cudaEvent_t written = new_event();

@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	Options c(argc, argv, "SW101 race-read-after-write behind a flag that a graph writes",
+	Options c(argc, argv, "SW101 race-read-after-write after a flag that a graph writes",
 		  "the node that writes the flag does not depend on the node that fills the buffer",
 		  "it depends on it");
 	Device d;

@@ -4,8 +4,8 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW107 graph-branch-race, in a captured graph",
-	       "two branches of a capture write and read one buffer; the fork and the join order neither behind the other",
-	       "the reading branch waits for an event behind the writer");
+	       "two branches of a capture write and read one buffer; the fork and the join do not order the two",
+	       "the reading branch waits for an event after the writer");
 	float *data = device_buffer(), *result = device_buffer();
 	cudaStream_t origin = new_stream(), branch = new_stream();
 	cudaEvent_t forked = new_event(), written = new_event(), joined = new_event();

@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
 	Options c(argc, argv, "SW107 graph-branch-race through a child graph that is replaced",
-		  "the child graph of an executable graph is replaced by one that fills what a node beside it reads",
+		  "the child graph of an executable graph is replaced by one that fills what an unordered node reads",
 		  "the node depends on the child graph");
 	Device d;
 	CUgraph graph = new_graph(), first = new_graph(), second = new_graph();

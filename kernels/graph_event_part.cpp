@@ -3,8 +3,8 @@
 
 int main(int argc, char **argv)
 {
-	Options c(argc, argv, "SW101 race-read-after-write behind an event that stands for a part of a graph",
-		  "the node that records the event depends on one of two fills, the other is read behind the event",
+	Options c(argc, argv, "SW101 race-read-after-write after an event that stands for a part of a graph",
+		  "the node that records the event depends on one of two fills, the other is read after the event",
 		  "it depends on both");
 	Device d;
 	CUgraph graph = new_graph();

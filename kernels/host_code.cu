@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "case.h"
 
-/* Only seen with --guard-host: no call of CUDA tells of it. */
+/* Only seen with --guard-host: no CUDA call shows it. */
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW104 host-access-in-flight, the program's own code",

@@ -3,7 +3,7 @@
 
 #include "case.h"
 
-/* Only seen with --guard-host: no call of CUDA tells of it. */
+/* Only seen with --guard-host: no CUDA call shows it. */
 struct Refill {
 	float *host;
 	std::mutex lock;
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW104 host-access-in-flight: a host function refills a buffer",
 	       "a copy that waits for nothing reads the buffer while the function fills it",
-	       "the copy is enqueued behind the function, or waits for an event behind it: the stream holds it back",
+	       "the copy is enqueued after the function, or waits for an event after it: the stream delays it",
 	       {"function", "callback", "event", "node", "lock"});
 	Refill r;
 	r.host = pinned_buffer();

@@ -5,7 +5,7 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW103 and its like on host memory: a pinned buffer handed to a second copy",
 	       "two copies on two streams share a host buffer that one of them writes, and nothing orders them",
-	       "the second stream waits for an event behind the first copy", {"written-twice", "written-then-read", "read-then-written"});
+	       "the second stream waits for an event after the first copy", {"written-twice", "written-then-read", "read-then-written"});
 	float *first = device_buffer(), *second = device_buffer(), *host = pinned_buffer();
 	cudaStream_t a = new_stream(), b = new_stream();
 	cudaEvent_t copied = new_event();

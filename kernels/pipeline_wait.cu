@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 	       "before each download the host waits for the whole device, though only the download has to wait, and "
 	       "only "
 	       "for the kernel; so nothing is uploaded meanwhile",
-	       "the download's stream waits for an event behind the kernel");
+	       "the download's stream waits for an event after the kernel");
 	constexpr size_t MUCH = 32u << 20;
 	constexpr int BUFFERS = 2;
 	float *from = pinned_buffer(MUCH), *to = pinned_buffer(BUFFERS * MUCH);

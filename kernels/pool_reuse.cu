@@ -4,7 +4,7 @@
 /* Whether the second allocation gets the address of the first one, and an edge with it, is the driver's choice. */
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "SW101 race-read-after-write behind an address that a pool gave out again",
+	Case c(argc, argv, "SW101 race-read-after-write at an address that a pool reused",
 	       "the second stream reads a result of the first, ordered by nothing but the reuse of a temporary's memory",
 	       "the second stream waits for an event recorded after the result");
 	float *result = device_buffer(), *copy = device_buffer();

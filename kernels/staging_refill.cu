@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW102 race-write-after-read, a staging buffer refilled too early by the host",
-	       "the host fills a pinned staging buffer anew while the copy from it is still in flight",
+	       "the host refills a pinned staging buffer while the copy from it is still in flight",
 	       "the host waits for an event recorded after the copy");
 	float *input = pageable_buffer(), *staging = pinned_buffer(), *data = device_buffer();
 	cudaStream_t upload = new_stream();

@@ -3,7 +3,7 @@
 
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "SW101 race-read-after-write against work of a stream that is gone",
+	Case c(argc, argv, "SW101 race-read-after-write against work of a destroyed stream",
 	       "the producer's stream is destroyed, which does not wait: its work goes on",
 	       "an event is recorded before the stream is destroyed, and waited for");
 	float *host = pinned_buffer(), *data = device_buffer(), *result = device_buffer();

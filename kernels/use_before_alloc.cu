@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW106 use-before-alloc",
-	       "memory from cudaMallocAsync is used on a stream that is not ordered behind the allocation",
+	       "memory from cudaMallocAsync is used on a stream that is not ordered after the allocation",
 	       "the using stream waits for an event recorded after the allocation");
 	void *data;
 	cudaStream_t owner = new_stream(), user = new_stream();

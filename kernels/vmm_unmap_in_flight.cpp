@@ -12,7 +12,7 @@
 		}                                                                                                      \
 	} while (0)
 
-/* A segment that grows by mapping piece beside piece, as PyTorch's expandable segments do. */
+/* A segment that grows by mapping piece next to piece, as PyTorch's expandable segments do. */
 int main(int argc, char **argv)
 {
 	Options c(argc, argv, "SW105 use-after-free: memory is unmapped that unfinished work uses",

@@ -17,7 +17,7 @@ struct sw_analysis {
  * line. */
 int sw_analysis_check(const struct sw_options *options);
 
-/* How the options want a trace to be judged: strictly only if it tells of host threads what that needs. */
+/* How the options want a trace to be judged: strictly only if it has what that needs of host threads. */
 struct sw_judge_options sw_analysis_judge(const struct sw_options *options, const struct sw_reader *reader);
 
 /* sw_judge() with a line on a terminal while it takes long: "judging: ..." */

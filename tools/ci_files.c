@@ -21,7 +21,7 @@ struct sw_ci_files {
 	struct sw_output suppress_output;
 };
 
-/* What paths are told relative to: the current folder, in CI the checkout. */
+/* What paths are relative to: the current folder, in CI the checkout. */
 static char *current_folder(void)
 {
 	char *path = getcwd(NULL, 0);

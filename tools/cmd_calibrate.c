@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* syncwatch calibrate: which calls wait for whom, on this GPU and driver. */
+/* syncwatch calibrate: which calls wait for what, on this GPU and driver. */
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static void tell(const struct sw_behaviour *table, const struct sw_behaviour *ot
 			unclear += w->blocks == '?' || w->next == '?' || w->own == '?';
 			missing += w->blocks == '-';
 		}
-	printf("%zu calls, each beside a kernel on %d kinds of streams, %d times: in %d cells the repetitions "
+	printf("%zu calls, each with a kernel on %d kinds of streams, %d times: in %d cells the repetitions "
 	       "disagree, %d could not be measured\n",
 	       table->rows.n, SW_SPINNERS, SW_CALIBRATE_REPETITIONS, unclear, missing);
 }

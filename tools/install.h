@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /*
- * Absolute path of a file of the installation, e.g. "libsyncwatch.so" or "sim/libcuda.so.1": beside the command (a
+ * Absolute path of a file of the installation, e.g. "libsyncwatch.so" or "sim/libcuda.so.1": next to the command (a
  * build tree), in ../lib/syncwatch of the command, or where `make install` puts it.  malloc'ed; NULL with error filled.
  */
 char *sw_install_find(const char *name, struct sw_error *error);

@@ -103,7 +103,7 @@ static int set_size(uint64_t *out, const char *value, const char *argument, stru
 	return 0;
 }
 
-/* `given`: as it stands in the message. */
+/* `given`: as the message names it. */
 static int set_value(struct sw_options *options, const struct option_row *row, const char *value, const char *given,
 		     struct sw_error *error)
 {

@@ -16,7 +16,7 @@
 	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \
 	X(pack, PACK, "TRACE", "put all that judging a trace needs into one file, for other machines")                 \
-	X(calibrate, CALIBRATE, "[--show [FILE]]", "measure which calls wait for whom, on this GPU")                   \
+	X(calibrate, CALIBRATE, "[--show [FILE]]", "measure which calls wait for what, on this GPU")                   \
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "where the time of calls, streams and kernels went; what a trace covers")               \
 	X(query, QUERY, "TRACE 'SELECT ...'", "ask a trace in SQL: calls, kernels, copies, findings ...")              \

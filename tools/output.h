@@ -14,12 +14,12 @@ struct sw_output {
 	char *temporary; /* NULL: written in place, as it is no ordinary file (/dev/stdout, a pipe) */
 };
 
-/* Can the file be written?  Asked before a long run, and leaves nothing behind.  0 or -errno with error filled. */
+/* Can the file be written?  Asked before a long run, and leaves no file.  0 or -errno with error filled. */
 int sw_output_check(const char *path, struct sw_error *error);
 
-/* Opens a file beside the path, which replaces it when it is closed without error.  0 or -errno with error filled. */
+/* Opens a file next to the path, which replaces it when it is closed without error.  0 or -errno with error filled. */
 int sw_output_open(struct sw_output *output, const char *path, struct sw_error *error);
-/* Flushes and renames.  On failure the temporary file is gone and an old file at the path is as it was. */
+/* Flushes and renames.  On failure the temporary file is removed and an old file at the path is as it was. */
 int sw_output_close(struct sw_output *output, struct sw_error *error);
 /* Gives up: nothing is left. */
 void sw_output_drop(struct sw_output *output);

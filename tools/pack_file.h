@@ -11,7 +11,7 @@ char *sw_pack_default(const char *trace);
 /* SW_EXIT_OK, or a status after one line.  `shown`: prints what was packed, and what could not be, on stderr. */
 int sw_pack_file(const char *trace, const char *file, bool shown);
 
-/* Packs a trace that nobody writes any more into a file of its own, which replaces it.  Its name, malloc'ed; NULL after
+/* Packs a trace that is complete into a file of its own, which replaces it.  Its name, malloc'ed; NULL after
    one line: the trace is as it was. */
 char *sw_pack_replace(const char *trace);
 

@@ -29,7 +29,7 @@ static const struct command commands[] = {
 
 static const struct command *current;
 
-/* Names of files and programs stand in what is said: none of them speaks to the terminal. */
+/* Messages contain names of files and programs: none of them may control the terminal. */
 static void __attribute__((format(printf, 1, 0))) complain(const char *format, va_list ap)
 {
 	char text[4096];

@@ -196,7 +196,7 @@ struct sw_rec_counts {
 
 /*
  * What `syncwatch pack` adds so that a trace can be judged where the files that it refers to are missing.  These
- * records are a writer of their own, have no sequence number and come first; only PACK_LEFT_OUT stands in the place of
+ * records are a writer of their own, have no sequence number and come first; only PACK_LEFT_OUT takes the place of
  * the IMAGE_DATA that it was.
  */
 struct sw_rec_pack {

@@ -358,8 +358,8 @@ enum sw_overhead {
 	SW_OVERHEAD_MANAGED	/* CUPTI began to watch managed memory */
 };
 /*
- * Written when it was fetched, long after what it tells of; the sequence number says no more than that.  `start` and
- * `end` are of GPU_CLOCK's clock; both 0: not known.
+ * Written when it was fetched, long after the work that it describes; the sequence number says no more than that.
+ * `start` and `end` are of GPU_CLOCK's clock; both 0: not known.
  */
 struct sw_rec_activity {
 	struct sw_rec h;

@@ -8,7 +8,7 @@ struct sw_error {
 	char text[480]; /* one line, without newline; UTF-8 */
 };
 
-/* Codes beside -errno (which are small negative numbers). */
+/* Codes besides -errno (which are small negative numbers). */
 enum {
 	SW_E_FORMAT = -10001,  /* input is not what it should be: text names the place */
 	SW_E_VERSION = -10002, /* input is of a newer version */

@@ -352,9 +352,9 @@ struct sw_judgement {
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */
 bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint64_t *start_ns, uint64_t *end_ns);
 
-/* An operation as the timeline wants it: one for each call, told once it is known how the call ended.  A call of two
-   records is reported at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace with
-   dur_ns 0. */
+/* An operation as the timeline wants it: one for each call, reported once it is known how the call ended.  A call of
+   two records is reported at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace
+   with dur_ns 0. */
 struct sw_operation {
 	struct sw_access what;		   /* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
 	bool enqueues;			   /* it put work on what.stream, at what.point */
@@ -363,7 +363,7 @@ struct sw_operation {
 	const struct sw_record *record;	   /* valid during the call-back; params only for calls of one record */
 };
 
-/* A range of NVTX, told when it ends. */
+/* A range of NVTX, reported when it ends. */
 struct sw_nvtx_span {
 	const char *name, *domain;
 	uint64_t domain_id, id; /* id 0: pushed, and lies within what else its thread pushed in the domain */
@@ -372,7 +372,7 @@ struct sw_nvtx_span {
 	bool open; /* it had not ended when the trace ended; end_ns is the last moment that is known */
 };
 
-/* Whoever wants to see the run pass by (timeline, dot). Every member may be NULL. */
+/* Call-backs for readers of the whole run (timeline, dot). Every member may be NULL. */
 struct sw_observer {
 	void *arg;
 	void (*operation)(void *arg, const struct sw_operation *op);
@@ -385,9 +385,9 @@ struct sw_observer {
 	bool every_hazard;
 	/* Streams and allocations known so far, for look-ups by index. Called once at the start. */
 	void (*begin)(void *arg, const struct sw_judgement *so_far);
-	/* A piece of work with its time, recorded or estimated by the replay, when all of the above was told. */
+	/* A piece of work with its time, recorded or estimated by the replay, after all of the above. */
 	void (*work)(void *arg, const struct sw_stretch *stretch);
-	/* A stretch of the critical path, first to last, when all else was told. */
+	/* A stretch of the critical path, first to last, after everything else. */
 	void (*path)(void *arg, const struct sw_stretch *stretch);
 	void (*nvtx)(void *arg, const struct sw_nvtx_span *span);
 };

@@ -122,7 +122,7 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 			end_of_call(m, r);
 			return;
 		}
-		/* A capture is over also when its end tells of an error. */
+		/* A capture is over also when its end returned an error. */
 		if ((r->failed && r->rec->kind != SW_REC_CAPTURE) || m->context[r->rec->ctx].over)
 			return;
 	}

@@ -38,7 +38,7 @@
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"
 
-/* What a judgement owns beside what it shows. */
+/* What a judgement owns in addition to what it shows. */
 struct judged {
 	struct sw_judgement judgement;
 	struct sw_arena arena;
@@ -153,7 +153,7 @@ static void nothing_intercepted(struct sw_model *m)
 		sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* How many is known only at the end: holes between sequence numbers and LOSS records tell of the same losses. */
+/* How many is known only at the end: holes between sequence numbers and LOSS records describe the same losses. */
 static void records_lost(struct sw_model *m)
 {
 	uint64_t lost = sw_reader_totals(m->reader).lost;

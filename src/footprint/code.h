@@ -67,7 +67,8 @@ enum {
 	SW_WRITES = 1 << 2,
 	SW_VOLATILE = 1 << 3,  /* volatile, acquire, release, mmio, system scope: may poll or signal */
 	SW_GUARD_NOT = 1 << 4, /* executed where the guard is false */
-	SW_ATOMICS = 1 << 5    /* beside SW_READS and SW_WRITES: each access is one atomic operation (reductions) */
+	SW_ATOMICS =
+		1 << 5 /* in addition to SW_READS and SW_WRITES: each access is one atomic operation (reductions) */
 };
 
 typedef uint32_t sw_reg; /* number within the function; SW_NO_REG: none, or a constant zero where a value is wanted */

@@ -106,8 +106,8 @@ bool sw_pages_any(void);
 void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool writes);
 /* Work uses host memory that cannot be guarded, or only in part: counted. */
 void sw_pages_unguarded(void);
-/* How many such uses the trace does not tell of yet; they count as told from then on.  `now`: even if they are few
-   beside those that it tells of; else 0 then. */
+/* How many such uses the trace does not have yet; they count as recorded from then on.  `now`: even if they are few
+   compared with those that it has; else 0 then. */
 uint64_t sw_pages_untold(bool now);
 void sw_pages_forget_unguarded(void);
 /* Releases what is done. */

@@ -1,4 +1,4 @@
-# guard: libsyncwatch-guard.so, preloaded behind libsyncwatch.so for --guard-host.  It depends on nothing but libc.
+# guard: libsyncwatch-guard.so, preloaded after libsyncwatch.so for --guard-host.  It depends on nothing but libc.
 preload_PROGRAMS += libsyncwatch-guard.so
 libsyncwatch_guard_so_SOURCES = \
 	src/guard/guard.h src/guard/attach.c src/guard/lanes.c src/guard/buffers.c src/guard/pages.c \

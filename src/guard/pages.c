@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which pages are protected, for which work.  Work that reads a buffer protects it against writes, work that writes it
- * against all.  Where ranges share pages the strictest counts, so releasing one protects anew what others still need.
+ * against all.  Where ranges share pages the strictest counts, so releasing one protects again what others still need.
  */
 #include "guard/guard.h"
 
@@ -114,7 +114,7 @@ static void release(uint64_t lo, uint64_t hi)
 
 /* ---- protecting -------------------------------------------------------------------------------------------------- */
 
-/* Pages of [at, end).  Registered memory shares its first and last page with whatever the program keeps beside it, a
+/* Pages of [at, end).  Registered memory shares its first and last page with whatever the program keeps next to it, a
    lock perhaps, which the kernel must be able to reach: only pages that are the buffer's alone.  What shares pages with
    pinned memory is other pinned memory. */
 static void pages_of(const struct sw_buffer *b, uint64_t at, uint64_t end, struct range *r)

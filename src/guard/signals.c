@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's handlers and masks.  Ours stands in the kernel's place for SIGSEGV, from the first protected page on;
+ * The program's handlers and masks.  Ours is the kernel's handler for SIGSEGV, from the first protected page on;
  * the program installs and asks for its own as if it were not there.  SIGSEGV is never blocked in truth: a fault with
  * the signal blocked ends the process.
  */

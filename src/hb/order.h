@@ -85,7 +85,7 @@ struct sw_hb {
 	SW_VEC(struct sw_sync) sync;
 	size_t syncs_kept;  /* after they were last looked through */
 	struct sw_snap old; /* of all objects that were forgotten to bound memory */
-	uint32_t actor;	    /* host lane that acted last, SW_NO_LANE: its slot is gone, and `left` is what it knew */
+	uint32_t actor;	    /* host lane that acted last, SW_NO_LANE: its slot was reused, and `left` is what it knew */
 	struct sw_snap left;
 	uint32_t serials;
 	size_t clock_bytes;

@@ -197,7 +197,7 @@ void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, u
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at)
 {
 	if (!hb->options.strict_host || !sw_lane_exists(hb, at))
-		return; /* its stream may be gone */
+		return; /* its stream may be destroyed */
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_CALLBACK, at->seq));
 	uint32_t lane = sw_hb_lane(hb, at);
 	if (host.at.tick && sw_acquire(hb, lane, &host, SW_EDGE_CALLBACK, SW_ORDER_DOCUMENTED, at->seq))

@@ -20,7 +20,7 @@
 
 #define SW_ELF_MACHINE_CUDA 190
 #define SW_CUDA_ENTRY	    0x10 /* st_other of a kernel's symbol */
-/* From this ABI version on (CUDA 13) the architecture stands in bits 8-15 of e_flags, before in bits 0-7. */
+/* From this ABI version on (CUDA 13) the architecture is in bits 8-15 of e_flags, before that in bits 0-7. */
 #define SW_CUDA_ABI_ARCH_SHIFTED 8
 
 /* Attributes of .nv.info.<kernel>: {u8 form, u8 attribute}, then 2 bytes, or with the sized form u16 size and data. */

@@ -12,7 +12,7 @@ struct search {
 	int (*each)(void *arg, const struct sw_cubin_kernel *kernel);
 	void *arg;
 	struct sw_map seen; /* hashes of reported names */
-	/* of the block at hand */
+	/* of the current block */
 	enum sw_image_kind kind; /* ELF once a cubin fits, else PTX once there is one, else UNKNOWN */
 	uint32_t best;
 	struct sw_error *error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A code image reduced to the kernels that a run launched: whatever footprints are made of stays, the rest is gone or
+ * A code image reduced to the kernels that a run launched: what footprints are made of stays, the rest is removed or
  * zero.
  *
  * Of a fatbin the entries stay that hold such a kernel, for the architectures of the run's devices: machine code and

@@ -8,7 +8,7 @@
 
 #include "syncwatch/format.h"
 
-/* Something that the program did: ACTIVITY only tells of it, later. */
+/* Something that the program did: ACTIVITY only describes it, later. */
 static inline bool sw_kind_is_operation(uint8_t kind)
 {
 	return kind >= SW_REC_LAUNCH && kind != SW_REC_ACTIVITY;

@@ -28,9 +28,9 @@ struct sw_reader {
 	struct sw_trace_totals totals;
 	uint64_t seq; /* last sequence number passed */
 	SW_VEC(struct hole) holes;
-	struct sw_rec_loss loss; /* told for a hole */
+	struct sw_rec_loss loss; /* made for a hole */
 	SW_VEC(uint64_t)
-	seen; /* operations by entry point: stands in for COUNTS when the program did not end in order */
+	seen; /* operations by entry point: replaces COUNTS when the program did not end in order */
 };
 
 #define HOLES_MAX 4096 /* remembered, so that LOSS records that follow do not count them twice */

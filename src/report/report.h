@@ -33,7 +33,7 @@ struct sw_in_flight {
 
 /* Findings with one cause (report/groups.h). */
 struct sw_group {
-	size_t leader;		/* the strongest, told in full: index into shown */
+	size_t leader;		/* the strongest, printed in full: index into shown */
 	SW_VEC(size_t) members; /* the others, in the order of shown */
 	uint32_t edges;		/* missing edges between lanes; 0: the cause is no missing edge */
 	/* The edge that fixes them, the first of several: from the end of one operation to the start of another. */
@@ -73,7 +73,7 @@ struct sw_text_style {
 	bool links;	   /* places are links to their files (OSC 8) */
 	bool stat;	   /* all that is known of the run, not only what was looked at */
 	unsigned columns;  /* of a line, 0: 100 */
-	size_t limit;	   /* groups that are told in full, 0: all */
+	size_t limit;	   /* groups that are printed in full, 0: all */
 	const char *trace; /* named at the end; NULL: not */
 };
 /* The default of --limit. */

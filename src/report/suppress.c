@@ -12,7 +12,7 @@
 
 struct pattern {
 	size_t line;
-	char *text;						  /* as it stands in the file */
+	char *text;						  /* as in the file */
 	char *id, *kernel, *function, *file, *module, *allocated; /* NULL: any */
 	char *path;
 	bool used, known;
@@ -26,7 +26,7 @@ struct sw_suppressions {
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Takes one word off *at; quotes are removed.  Backslashes stay for fnmatch(), and what stands in quotes keeps its
+ * Takes one word off *at; quotes are removed.  Backslashes stay for fnmatch(), and what is in quotes keeps its
  * meaning as a glob.  malloc'ed; NULL at the end of the line or before a comment; *open says that a quote was not
  * closed.
  */

@@ -161,7 +161,7 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	own = sw_later(own, staged);
 	if (done <= call->start + own) {
 		n->lead = (int64_t)took;
-		/* What it does itself comes after what it waits for (cudaFree of 1 GiB behind a kernel of 25 ms: 25.6
+		/* What it does itself comes after what it waits for (cudaFree of 1 GiB after a kernel of 25 ms: 25.6
 		   ms, without the kernel 0.6 ms, measured on H200). */
 		n->lag = short_of(n->end, sw_later(done, call->start));
 		return;

@@ -254,7 +254,7 @@ static uint64_t earliest(const struct sw_window *w, uint32_t node)
 	return start;
 }
 
-/* A piece that no class tells of. */
+/* A piece of no known class. */
 static uint64_t share(const struct pass *p, const struct sw_schedule_node *n, uint64_t rest, uint64_t each)
 {
 	bool mixed = n->lag < 0;

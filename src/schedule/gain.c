@@ -102,7 +102,7 @@ static void try_set(struct sw_schedule *s, const struct sw_what_ifs *set, uint32
 	}
 }
 
-/* Intervals of which times of the device would leave less than a half say little: those that matter are told so. */
+/* Intervals of which times of the device would leave less than a half say little: those that matter are marked. */
 #define VAGUE_RUN 100u
 
 static void conclude(struct sw_gain *gain, const struct tried *tried, const struct sw_schedule_facts *facts)

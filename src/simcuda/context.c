@@ -182,7 +182,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 	sw_sim_object_remove(ctx);
 	if (stack[depth] == ctx)
 		stack[depth ? depth-- : 0] = NULL;
-	return CUDA_SUCCESS; /* its memory stays: other threads may still have it current, and learn that it is gone */
+	return CUDA_SUCCESS; /* its memory stays: other threads may still have it current, and learn that it was
+				destroyed */
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext handle)

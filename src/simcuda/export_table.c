@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private tables of the driver: who asks for them cannot be simulated, and is told so in one line. */
+/* Private tables of the driver: a library that asks for them cannot be simulated: one line says so. */
 #include "simcuda/sim.h"
 
 #include <dlfcn.h>

@@ -23,7 +23,7 @@
 #define SW_SIM_MAX_DEVICES 16
 #define SW_SIM_STACK_DEPTH 32
 
-/* ---- objects behind handles ---- */
+/* ---- objects of handles ---- */
 enum sw_sim_kind {
 	SW_SIM_CTX = 1,
 	SW_SIM_STREAM,

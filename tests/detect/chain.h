@@ -106,7 +106,7 @@ struct pair {
 	int id, a, b;	/* SW101 ...; indices of operations */
 	int strength;	/* severity * 3 + confidence */
 	bool measured;	/* ordered, but only by measurement */
-	bool unsure;	/* or a possible one: a kernel may have told the host through memory */
+	bool unsure;	/* or a possible one: a kernel may have signalled the host through memory */
 	bool droppable; /* every byte was taken over by later accesses: see hidden() */
 };
 

@@ -62,7 +62,7 @@ static bool stands_for(const struct truth *truth, const struct touch *x, const s
 }
 
 /* The one rule by which an access may be forgotten: of the bytes that m shares with y, each was touched after m by an
-   access that may stand for m there.  A pair of call sites is owed to the nearest conflicting accesses only.  Nodes of
+   access that may stand for m there.  Only the nearest conflicting accesses must be reported.  Nodes of
    one launch are one step: which of them comes last is nobody's business. */
 static bool hidden(const struct truth *truth, const struct touch *m, const struct touch *y)
 {
@@ -168,7 +168,7 @@ static void set_rows(struct touch *t)
 			t->bytes[byte / 64] |= 1ull << byte % 64;
 }
 
-/* Memory that is gone and nothing came to its place. */
+/* Freed memory whose place nothing has taken. */
 static void after_free(struct truth *truth, const struct touch *t, const struct allocation *a)
 {
 	int how = t->bounded ? SW_ERROR * 3 + SW_CERTAIN : SW_WARNING * 3 + SW_LIKELY;
@@ -194,7 +194,7 @@ void memory_variable(struct truth *truth, uint8_t slot)
 		.alive = true, .memory = memory[slot], .block = ++truth->blocks, .born = -1, .born_op = -1};
 }
 
-/* A free that comes before its own allocation: told where no use of the memory tells it. */
+/* A free that comes before its own allocation: reported where no use of the memory is. */
 static void unborn(struct truth *truth, const struct touch *t, const struct allocation *a)
 {
 	if (a->alive && a->memory == SW_MEM_ASYNC && oracle_ordered(&truth->order, a->born, t->node) == SW_ORDER_NONE)
@@ -252,7 +252,7 @@ static struct touch box(const struct truth *truth, const struct touch *like, con
 	t.width = dense ? bytes * rows : bytes;
 	t.rows = dense ? 1 : rows;
 	t.pitch = dense ? 0 : range->pitch;
-	/* Memory that CUDA was not told of is the host's: by its address, for ever. */
+	/* Memory that CUDA does not know is the host's: by its address, for ever. */
 	t.block = a->alive ? a->block : -1 - 2 * range->slot - range->alias;
 	set_rows(&t);
 	return t;

@@ -16,7 +16,7 @@ struct churn {
 	struct sw_model *model;
 	struct sw_judgement judgement;
 	struct sw_arena arena;
-	struct sw_times times;	 /* none: no device told any */
+	struct sw_times times;	 /* none: no device had any */
 	struct sw_reader *first; /* of the first piece: what it described lives on */
 	uint64_t rounds, seq, now;
 	uint64_t operations; /* so far */

@@ -2,7 +2,7 @@
 /*
  * What SW401 and SW402 advise never opens a race: random programs without a hazard are judged, all that is advised is
  * done to them at once, and they must still be without a hazard.  The host's own accesses, of which the judge that
- * gives the advice is not told, take part in that.  ADVICE_SEED, ADVICE_PROGRAMS: others than the usual ones.
+ * gives the advice does not see, take part in that.  ADVICE_SEED, ADVICE_PROGRAMS: others than the usual ones.
  */
 #include <stdio.h>
 #include <stdlib.h>

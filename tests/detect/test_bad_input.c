@@ -7,7 +7,7 @@
  *     a graph is destroyed while it runs    its work goes on: later work on other streams is not ordered by it
  *     a graph is destroyed, then launched   (refused) nothing
  *     an event is destroyed while recorded  waits that were made before keep what they cover
- *     an address is freed twice             (refused) nothing: the memory is gone
+ *     an address is freed twice             (refused) nothing: the memory is free
  *     foreign pointers are freed            nothing, refused or not
  *     a graph comes back at an old address  it is another: nothing of the old one is left
  *     an event comes back at an old address it has no record: SW201

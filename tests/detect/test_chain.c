@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs judged from their traces, and by brute force: every pair of call sites that is owed is reported,
- * nothing else is, and each as strong as the matrix says.  CHAIN_SEED, CHAIN_PROGRAMS: others than the usual ones.
+ * Random programs judged from their traces, and by brute force: every pair of call sites that must be reported is
+ * reported, nothing else is, and each as strong as the matrix says.  CHAIN_SEED, CHAIN_PROGRAMS: others than the usual
+ * ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static unsigned untrue(const struct sw_judgement *j, FILE *out)
 	return wrong;
 }
 
-/* All that is owed, and nothing weaker than it is. */
+/* All that must be reported, and nothing weaker than it is. */
 static unsigned missing(const struct sw_judgement *j, FILE *out)
 {
 	unsigned wrong = 0;
@@ -130,7 +131,7 @@ START_TEST(random_programs_are_judged_as_by_brute_force)
 		judge_chain(stderr);
 		ck_abort_msg("seed %llu", (unsigned long long)seed);
 	}
-	printf("%zu pairs owed, %zu not reported since later accesses stand for them\n", owed, dropped);
+	printf("%zu pairs expected, %zu not reported since later accesses stand for them\n", owed, dropped);
 	for (int id = SW_FINDING_RACE_RAW; id <= SW_FINDING_GRAPH_BRANCH_RACE; id++) {
 		printf("SW%d: %zu\n", id, owed_of[id]);
 		/* A few programs that are run again need not have each of them. */

@@ -27,7 +27,7 @@ START_TEST(nothing_grows_with_the_run)
 	printf("%llu operations: at most %llu KiB in the first half, %llu KiB in the second\n",
 	       (unsigned long long)churn.operations, (unsigned long long)(first >> 10),
 	       (unsigned long long)(second >> 10));
-	/* Tables are laid anew now and then, with room for what they hold by then. */
+	/* Tables are resized now and then, with room for what they hold by then. */
 	ck_assert_uint_le(second, first + first / 50);
 	ck_assert_uint_gt(churn.operations, 1000000);
 	/* Two streams a round: most of them share a description, which says so. */

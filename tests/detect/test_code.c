@@ -124,7 +124,7 @@ END_TEST
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* 0: older than the load; 1: written since; 2: gone. */
+/* 0: older than the load; 1: written since; 2: removed. */
 START_TEST(code_in_a_file_must_be_what_was_loaded)
 {
 	char path[64];

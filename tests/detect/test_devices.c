@@ -195,13 +195,13 @@ START_TEST(reset_ends_handles)
 	tb->ctx = 3;
 	if (_i)
 		tb_event_record(tb, E1, S1);
-	tb_stream_wait(tb, S2, E1); /* without the record: of a handle that is gone */
+	tb_stream_wait(tb, S2, E1); /* without the record: of a destroyed handle */
 	on(tb, 3, DEV, S2);
 	finish(tb, _i ? 0 : 2, 0);
 }
 END_TEST
 
-/* The last user of a primary context is gone: nothing says so but the next one. */
+/* The last user of a primary context has ended: only the next user shows it. */
 START_TEST(primary_context_comes_back)
 {
 	struct tb *tb = two_devices();

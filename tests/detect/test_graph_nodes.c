@@ -46,7 +46,7 @@ static void body(struct tb *tb, uint64_t graph, uint64_t parent)
 	r->flags = SW_NODE_BODY;
 }
 
-/* A body may run: what it does beside a node that it is not ordered with is likely a race, never a certain one. */
+/* A body may run: what it does concurrently with an unordered node is likely a race, never a certain one. */
 START_TEST(a_body_may_race)
 {
 	struct tb *tb = two_streams();
@@ -114,7 +114,7 @@ static struct sw_rec_graph_node *node_record(struct tb *tb, uint64_t node, uint6
 	return tb_node(tb, EXEC, node, &before, 1, SW_REC_EVENT_RECORD, &work, sizeof work);
 }
 
-/* The record stands for A, which it depends on, not for B beside it; nor for C after it. */
+/* The record stands for A, which it depends on, not for the unordered B, nor for C after it. */
 START_TEST(a_record_stands_for_what_comes_before_it)
 {
 	struct tb *tb = two_streams();
@@ -132,7 +132,7 @@ START_TEST(a_record_stands_for_what_comes_before_it)
 }
 END_TEST
 
-/* B waits, A beside it does not. */
+/* B waits, the unordered A does not. */
 START_TEST(a_wait_holds_what_comes_behind_it)
 {
 	struct tb *tb = two_streams();
@@ -173,7 +173,7 @@ END_TEST
 
 /* ---- memory operations, semaphores ------------------------------------------------------------------------------- */
 
-/* A node writes a flag behind its work; a stream waits for it. */
+/* A node writes a flag after its work; a stream waits for it. */
 START_TEST(a_node_writes_a_flag)
 {
 	struct tb *tb = two_streams();

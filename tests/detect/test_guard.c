@@ -15,10 +15,13 @@ static const struct {
 	uint64_t at; /* offset in the buffer, of whose first page the copy uses the first half */
 	bool hazard;
 } accesses[] = {
-	{"written while it is read", true, WRITES, 0, true},	 {"the last byte", true, WRITES, 2047, true},
-	{"read while it is read", true, READS, 0, false},	 {"written behind the copy", true, WRITES, 2048, false},
-	{"written while it is written", false, WRITES, 5, true}, {"read while it is written", false, READS, 5, true},
-	{"read behind the copy", false, READS, 2048, false},
+	{"written while it is read", true, WRITES, 0, true},
+	{"the last byte", true, WRITES, 2047, true},
+	{"read while it is read", true, READS, 0, false},
+	{"written after the copied bytes", true, WRITES, 2048, false},
+	{"written while it is written", false, WRITES, 5, true},
+	{"read while it is written", false, READS, 5, true},
+	{"read after the copied bytes", false, READS, 2048, false},
 };
 
 START_TEST(copy_and_access)

@@ -173,7 +173,7 @@ START_TEST(unmap_beside)
 }
 END_TEST
 
-/* 0: after it was unmapped.  1: what still is mapped.  2: mapped anew, by what was there before not ordered. */
+/* 0: after it was unmapped.  1: what still is mapped.  2: mapped again, not ordered with what was there before. */
 START_TEST(use_of_unmapped)
 {
 	struct tb *tb = segment(4);

@@ -104,7 +104,7 @@ START_TEST(mapped_in_parts)
 }
 END_TEST
 
-/* Work over several pieces, of which one is mapped elsewhere; 1: reads beside it. */
+/* Work over several pieces, of which one is mapped elsewhere; 1: reads next to it. */
 START_TEST(one_piece_of_many)
 {
 	struct tb *tb = program();

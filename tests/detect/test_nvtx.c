@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges of NVTX: which ones a call was in, and what is told of them when they end. */
+/* Ranges of NVTX: which ones a call was in, and what is reported when they end. */
 #include "judge.h"
 
 #include <stdio.h>
@@ -220,7 +220,7 @@ START_TEST(too_deep)
 }
 END_TEST
 
-/* Each range has a name of its own: what is kept of them is bounded, and those around them are told all the same. */
+/* Each range has a name of its own: what is kept of them is bounded, and those around them are still reported. */
 START_TEST(numbered)
 {
 	char name[32], got[64];

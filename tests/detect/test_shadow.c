@@ -160,7 +160,7 @@ START_TEST(map_agrees_with_brute_force)
 }
 END_TEST
 
-/* A million accesses of streams that wait for each other leave no more than a few uses behind. */
+/* A million accesses of streams that wait for each other leave no more than a few uses. */
 START_TEST(map_stays_small)
 {
 	struct run run = {.state = 1, .hb = sw_hb_new(&(struct sw_hb_options){0})};

@@ -343,8 +343,8 @@ START_TEST(allocations_from_many_places)
 }
 END_TEST
 
-/* The first launch of a kernel beside a busy stream; the same with the code loaded before, with nothing pending, and
-   too short to have loaded anything. */
+/* The first launch of a kernel during work of another stream; the same with the code loaded before, with nothing
+   pending, and too short to have loaded anything. */
 START_TEST(lazy_loading)
 {
 	struct tb *tb = two_streams();

@@ -223,7 +223,7 @@ static bool check_killed(const struct plan *plan, const char *what)
 			      calls);
 		ck_assert_msg(records >= calls || behind, "%s: %lu records of %u calls, and not a word", what,
 			      (unsigned long)records, calls);
-		/* Killed before the run was told: nothing had returned. */
+		/* Killed before the run knew of it: nothing had returned. */
 		ck_assert_msg(!behind || !calls || plan->who == RUN_KILLED, "%s: some may be missing", what);
 	} else {
 		ck_assert_msg(calls == 0, "%s: an empty trace of %u calls", what, calls);
@@ -252,7 +252,7 @@ static void check_ended(const char *what, bool failed)
 	trace_free(&t);
 }
 
-static const char *const whose[] = {"file", "file, the run is gone", "memory", "memory that nobody holds"};
+static const char *const whose[] = {"file", "file, the run has ended", "memory", "memory that nobody holds"};
 
 START_TEST(test_kill_at_each_step)
 {

@@ -12,7 +12,7 @@ tests_footprint_test_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_engine_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
-# The library with readers that do as told: its sources are compiled again, beside fake.c in place of the readers.
+# The library with readers that do as told: its sources are compiled again, with fake.c in place of the readers.
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
 tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \

@@ -167,7 +167,7 @@ static void make_site(struct oracle_kernel *k)
 	}
 	const struct sw_loop *only = &t->loop[0];
 	bool behind = k->loops == 1 && only->backs == 1 && oracle_random(3) == 0, leaves = oracle_random(2);
-	/* After a loop, guards are sound to look at only beside the fact that ended it. */
+	/* After a loop, guards are sound to use only together with the fact that ended it. */
 	for (uint32_t j = 0; j < facts && (!behind || leaves); j++)
 		fact(t, guards[j], oracle_random(2));
 	if (behind && leaves)
@@ -255,7 +255,7 @@ static uint32_t add_up(struct terms *t, uint32_t sum, uint32_t digit, uint32_t *
 		by = (uint32_t)(int32_t)strides[oracle_random(sizeof strides / sizeof *strides)];
 	*stride *= size;
 	uint32_t part = mul(t, 32, digit, constant(t, 32, (int32_t)by));
-	if (!oracle_random(8)) { /* the bits of one beside those of the other, as machine code puts them together */
+	if (!oracle_random(8)) { /* the bits of one next to those of the other, as machine code puts them together */
 		uint32_t others = op(t, SW_OP_AND, 32, 0, op(t, SW_OP_NOT, 32, 0, part, SW_NO_TERM), sum);
 		return op(t, SW_OP_OR, 32, 0, others, part);
 	}

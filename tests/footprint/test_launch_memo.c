@@ -164,7 +164,7 @@ static void make_tables(struct terms *t)
 	t->geometry.block[0] = 32;
 }
 
-/* By role, place and shape; two words that hold the same pointer may be told as one. */
+/* By role, place and shape; two words that hold the same pointer may be reported as one. */
 static bool holds(const struct sw_reaches *all, const struct sw_reach *one)
 {
 	for (size_t i = 0; i < all->n; i++) {

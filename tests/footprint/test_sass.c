@@ -90,7 +90,7 @@ static const struct {
 	{80, 0x0000006810007385, 0x0001e40000100b04, "r528.64 = pair r16, r17; store 2x4 [r528+104], r4, r5"},
 	{75, 0x0000000402057980, 0x0000a8000010e900,
 	 "r528.64 = pair r2, r3; r529.32 = load 1x4 [r528+4]; r5.32 = mov r529"},
-	/* sm_75: LD.E.64.SYS R6, [R50.64+UR4] and ST.E.64.SYS [R4.64+UR4], R6: of 24 bits beside a uniform register */
+	/* sm_75: LD.E.64.SYS R6, [R50.64+UR4] and ST.E.64.SYS [R4.64+UR4], R6: of 24 bits with a uniform register */
 	{75, 0x0000000432067980, 0x000362000c10eb00,
 	 "r528.64 = pair r50, r51; r529.64 = pair r260, r261; r530.64 = add r528, r529; r531.64 = load 1x8 [r530]; "
 	 "r6.32 = low r531; r7.32 = high r531"},

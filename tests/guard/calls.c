@@ -126,7 +126,7 @@ void case_streams(void)
 	fclose(f);
 }
 
-/* Structures that the kernel fills lie in the buffer, beside what the copy uses. */
+/* Structures that the kernel fills lie in the buffer, next to what the copy uses. */
 void case_structures(void)
 {
 	int fd = a_file();

@@ -74,7 +74,7 @@ static bool is_host(const struct oracle *o, int lane)
 	return o->lane[lane].kind == SW_LANE_HOST || o->lane[lane].kind == SW_LANE_CALLBACK;
 }
 
-/* A new thread, or one that was thought to be gone, knows what all the others know. */
+/* A new thread, or one that was thought to have ended, knows what all the others know. */
 static void inherit(struct oracle *o, int lane)
 {
 	struct nodes all[CLOCKS];
@@ -135,7 +135,7 @@ static int stream_lane(struct oracle *o, const struct op *op)
 	return *lane;
 }
 
-/* What is enqueued in a stream now comes after these, beside the call and the step before. */
+/* What is enqueued in a stream now comes after these, in addition to the call and the step before. */
 static struct nodes legacy_rules(const struct oracle *o, int lane)
 {
 	struct nodes before = {0};

@@ -19,7 +19,7 @@ struct nodes { /* a set of nodes */
 struct node {
 	int lane;
 	bool work;
-	bool pointed; /* the engine told its point: */
+	bool pointed; /* the engine returned its point: */
 	struct sw_point point;
 	struct nodes before[3]; /* ancestors, itself included: documented, measured, observed */
 };

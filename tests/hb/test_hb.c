@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the oracle cannot see: edges told, slots, memory, explanations; and the rules once more as readable pairs. */
+/* What the oracle cannot see: reported edges, slots, memory, explanations; and the rules once more as readable pairs.
+ */
 #include <check.h>
 #include <stdlib.h>
 

@@ -240,7 +240,7 @@ static void compare_events(struct run *run, unsigned long seq)
 	}
 }
 
-/* skip: a call that the engine is not told of, to see that the comparison notices; SIZE_MAX: none. */
+/* skip: a call that is hidden from the engine, to see that the comparison notices; SIZE_MAX: none. */
 static void compare(struct run *run, const struct program *program, size_t skip)
 {
 	static struct oracle oracle;

@@ -402,7 +402,7 @@ START_TEST(signatures_agree_with_the_demangler)
 		}
 		size_t n = sw_signature_of(name, sig, 16), demangled = demangled_signature(name, want, sizeof want);
 		if (!n)
-			continue; /* nothing told is never wrong */
+			continue; /* nothing reported is never wrong */
 		told++;
 		ck_assert_msg(demangled == n, "%s: %zu parameters, not %zu", name, n, demangled);
 		for (size_t i = 0; i < n; i++)

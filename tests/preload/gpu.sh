@@ -86,7 +86,7 @@ has '^GPU_CLOCK .* clock_flags=0x[13]$' 0
 ok $? "old: the clocks were read together"
 joined 20 20 "0 not, 0 without times, 0 lost; clock error at least [1-9]"
 
-# What can't be known is not known: times from behind a jump, and times of another user's clock.
+# What can't be known is not known: times after a jump, and times of another user's clock.
 run moving moving
 joined 20 10 "10 not, 0 without times, 0 lost"
 run taken taken

@@ -48,7 +48,7 @@ json race.json '"activations" in errors["SW105"]["accesses"][0]["range"]["alloca
 tr -s ' \n' ' ' <race.err | grep -q "in NVTX range 'reading' within 'step 1' of app, 'start-up'" || fail "ranges in the text"
 json fixed.json 'not errors' || fail "the fixed program has errors"
 
-# Names of threads, told before and after their first call; what was popped before the first call is not told.
+# Names of threads, set before and after their first call; what was popped before the first call is not recorded.
 "$build/syncwatch" dump race.swt >race.dump
 grep -q '^NAME .* of=THREAD .* bytes=[1-9][0-9]* name="driver seat"' race.dump || fail "the name of the first thread"
 grep -q '^NAME .* of=EVENT .*name="produced"' race.dump || fail "the name of an event"

@@ -38,7 +38,7 @@ started=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-run.so" | awk '$
 [ "$started" = "execl execle execlp execv execve execveat execvp execvpe fexecve popen posix_spawn posix_spawnp system " ] ||
 	fail "libsyncwatch-run.so exports: $started"
 
-# The guard stands in for functions of libc, and exports no other name.
+# The guard replaces functions of libc, and exports no other name.
 libc=$(ldd "$object" | awk '$1 == "libc.so.6" { print $3 }')
 foreign=$(comm -23 <(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-guard.so" | awk '$2 == "T" { print $3 }' | sort) \
 	<(nm -D --defined-only "$libc" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u))

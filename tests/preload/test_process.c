@@ -656,8 +656,7 @@ START_TEST(test_missing_analyser)
 	int status = record_in_child("report=1", with_missing_report, exit_with_7);
 	ck_assert_int_eq(WEXITSTATUS(status), 7);
 	const char *said = content_of("stderr");
-	ck_assert_ptr_nonnull(
-		strstr(said, "cannot run /nonexistent/syncwatch; the report is had with: syncwatch report "));
+	ck_assert_ptr_nonnull(strstr(said, "cannot run /nonexistent/syncwatch; to get the report: syncwatch report "));
 }
 END_TEST
 

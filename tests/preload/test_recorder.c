@@ -158,7 +158,7 @@ static void open_records(void)
 	r->stream = 77;
 	sw_call_publish(&call);
 	sw_call_leave(&call, 0);
-	/* too long for a record: refused and told, and the next one is fine */
+	/* too long for a record: refused and reported, and the next one is fine */
 	ck_assert_ptr_null(sw_describe(SW_REC_IMAGE_DATA, SW_REC_MAX_BYTES + 1, false));
 	fake_wait(3, 0);
 }
@@ -316,7 +316,7 @@ static void many_after_limit(void)
 	ck_assert_ptr_null(sw_describe(SW_REC_NAME, sizeof(struct sw_rec_name), false));
 }
 
-/* Keep-first: what came before the limit is whole, what was lost is counted, the user is told once. */
+/* Keep-first: what came before the limit is whole, what was lost is counted, the user gets one line. */
 static void check_limited(uint32_t why, const char *text)
 {
 	struct trace t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left out of the trace must not be missed.  Random programs of threads and objects: beside what each of them
- * knows with every release and acquire, what it knows by the recorded ones alone; the two must be the same at all
- * times. Compiled with few buckets and few places for threads, so that objects share buckets and places run out.
+ * What is left out of the trace must not be missed.  Random programs of threads and objects: in addition to what each
+ * of them knows with every release and acquire, what it knows by the recorded ones alone; the two must be the same at
+ * all times. Compiled with few buckets and few places for threads, so that objects share buckets and places run out.
  * SW_PROGRAMS: how many; SW_SEED: the first seed.
  */
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void acquire(struct program *p, unsigned t, unsigned o)
 	count(p, record);
 }
 
-/* The slot of a thread is taken by a new one, which t creates: whoever was there is gone. */
+/* The slot of a thread is taken by a new one, which t creates: its former thread has ended. */
 static void create(struct program *p, unsigned t, unsigned child)
 {
 	if (t == child)
@@ -133,7 +133,7 @@ static bool run(struct program *p, uint64_t seed)
 	return true;
 }
 
-/* Threads that alternate on a lock have soon told each other all there is. */
+/* Threads that alternate on a lock soon know the same. */
 static bool alternating_is_silent(void)
 {
 	static struct program p;

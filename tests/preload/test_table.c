@@ -55,7 +55,7 @@ START_TEST(like_an_array)
 }
 END_TEST
 
-/* Handles that come and go leave no more behind than what lives at one time needs. */
+/* Handles that come and go leave no more than what lives at one time needs. */
 START_TEST(churn_does_not_grow)
 {
 	struct sw_table table = {0};

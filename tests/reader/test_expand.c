@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces compressed with zstd read as the plain ones do; damaged frames are told with their place. */
+/* Traces compressed with zstd read as the plain ones do; damaged frames are reported with their place. */
 #include "config.h"
 
 #include <check.h>
@@ -101,7 +101,7 @@ START_TEST(a_frame_cut_short_yields_what_is_whole)
 	size_t packed = compress(bytes, n);
 	ck_assert(!truncate(path, (off_t)(packed - packed / 4)));
 	int rc = sw_reader_open(path, &r, &error);
-	if (!rc) { /* the header came out: so did whole chunks, or damage is told */
+	if (!rc) { /* the header came out: so did whole chunks, or damage is reported */
 		size_t got = copies(r);
 		ck_assert(got == CALLS || sw_reader_damage(r, 0) || !sw_reader_totals(r).closed);
 		ck_assert_uint_le(got, CALLS);

@@ -42,7 +42,7 @@ static bool read_trace(bool (*visit)(const struct sw_record *record))
 	struct sw_record record;
 	int rc;
 	if (sw_reader_open(path, &r, &error))
-		return false; /* the first page is gone */
+		return false; /* the first page is lost */
 	while ((rc = sw_reader_next(r, &record, &error)) == 1)
 		if (record.rec->kind == SW_REC_EVENT_RECORD)
 			ck_assert(visit(&record));

@@ -59,7 +59,7 @@ def check_sarif(path):
         for fix in result.get("fixes", []):
             for replacement in fix["artifactChanges"][0]["replacements"]:
                 code = replacement["insertedContent"]["text"].strip()
-                require(code in result["message"]["text"], "the fix stands in the message, too")
+                require(code in result["message"]["text"], "the message has the fix, too")
 
 
 def check_junit(path):

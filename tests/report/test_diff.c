@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two runs compared: which findings belong together, what counts as changed, how it is told; and reports read back. */
+/* Two runs compared: which findings belong together, what counts as changed, how it is printed; and reports read back.
+ */
 #include "config.h"
 
 #include <check.h>
@@ -96,7 +97,7 @@ START_TEST(moved_lines_change_nothing)
 }
 END_TEST
 
-/* Of two sites in one function one is gone: the other one keeps its partner, although its line is the later one. */
+/* Of two sites in one function one disappeared: the other one keeps its partner, although its line is the later one. */
 START_TEST(equal_lines_come_first)
 {
 	wait_at(&before, 40, 10, 5000);
@@ -211,7 +212,7 @@ START_TEST(errors_are_new_when_no_error_was_there)
 }
 END_TEST
 
-/* ---- how it is told ---------------------------------------------------------------------------------------------- */
+/* ---- how it is printed ------------------------------------------------------------------------------------------- */
 
 static char *told(bool json)
 {

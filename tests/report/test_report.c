@@ -325,7 +325,7 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 			sw_wording_of(&report->names, &finding, &words);
 			ck_assert_msg(words.message[0] && !strchr(words.message, '{'), "SW%d: %s", info->number,
 				      words.message);
-			/* The title stands in only for findings without a row of their own. */
+			/* The title is used only for findings without a row of their own. */
 			ck_assert_str_ne(words.message, info->title);
 		}
 }

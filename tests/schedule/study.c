@@ -112,7 +112,7 @@ static void random_program(struct machine *m, uint64_t seed)
 		(struct op){.kind = OP_SYNC_DEVICE, .site = BODY_MOST + 1, .gap_ns = 10 * US, .own_ns = 4 * US};
 }
 
-/* ---- what the schedule is told ----------------------------------------------------------------------------------- */
+/* ---- what the schedule sees ------------------------------------------------------------------------------------- */
 
 /* As src/detect/waits does: a quarter of what such a call takes at most. */
 static uint64_t own_of(const struct op *op)

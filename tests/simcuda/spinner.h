@@ -27,7 +27,7 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static bool armed;
 static int arm_ms;
-static unsigned round_number; /* armed again before the releaser woke up: its time starts anew */
+static unsigned round_number; /* armed again before the releaser woke up: its time starts again */
 static atomic_bool released;
 
 static void *releaser(void *arg)

@@ -236,7 +236,7 @@ static void show_errors(const char *runtime)
 	fflush(stdout);
 }
 
-/* Ends as well when the folder of a test is gone. */
+/* Ends as well when the folder of a test is removed. */
 static void wait_for(const char *file)
 {
 	char folder[4096];

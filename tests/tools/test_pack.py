@@ -238,7 +238,7 @@ class Unusable(Case):
             content = bytearray(file.read())
             at = content.index(b"st.global.u32 [%rd1+8]") + len(b"st.global.u32 [%rd1+")
             content[at:at + 1] = b"9"
-            # The checksum of the chunk would tell of it: the hash of the code has to.
+            # The checksum of the chunk would show it; here the hash of the code has to.
             content[4096 + 16:4096 + 24] = bytes(8)
             file.seek(0)
             file.write(content)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line that tells how far a long step is: on terminals only, after a second, gone at the end. */
+/* The line that says how far a long step is: on terminals only, after a second, erased at the end. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>

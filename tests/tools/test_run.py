@@ -347,7 +347,7 @@ class Installation(Case):
 
 class Signals(Case):
     def count(self, send):
-        """How many SIGTERM the program got.  SIGWINCH is passed on behind it, so that the program knows when it has all."""
+        """How many SIGTERM the program got.  SIGWINCH is passed on after it, to mark the end."""
         with subprocess.Popen([COMMAND, "run", "--sim", AWKWARD, "term"], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, start_new_session=True, cwd=self.dir,
                               env=ENVIRONMENT) as process:

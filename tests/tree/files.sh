@@ -23,8 +23,8 @@ done)
 [ -z "$missing" ] || printf 'doc/promises.md names no test: %s\n' "$missing"
 result "$([ -z "$missing" ]; echo $?)" "doc/promises.md"
 
-# make has rules of its own that build X from X.c: a script X beside a source X.c, newer by chance of the check-out, would
-# be compiled over (seen with tests/gpu/soak in a fresh clone).
+# make has rules of its own that build X from X.c: a script X next to a source X.c, newer by chance of the check-out,
+# would be overwritten by the compiler (seen with tests/gpu/soak in a fresh clone).
 built=$(for script in $(grep -rlE '^#!' bootstrap tools tests .ci 2>/dev/null); do
 	for suffix in c cc cpp sh; do [ ! -f "$script.$suffix" ] || echo "$script $script.$suffix"; done
 done)

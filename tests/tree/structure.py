@@ -26,7 +26,7 @@ LONG = {
     "tests/reader/test_reader.c": TO_SPLIT,
     "tests/detect/test_hazards.c": TO_SPLIT,
     "tests/preload/awkward/awkward.c": TO_SPLIT,
-    "tests/hb/oracle.c": "the rules of order once more, to be read beside doc/order.md in one go",
+    "tests/hb/oracle.c": "the rules of order once more, to be read next to doc/order.md in one go",
 }
 # Pairs of rows that say the same twice: may only become fewer.
 MOST_TWIN_ROWS = 0

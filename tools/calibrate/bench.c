@@ -72,7 +72,7 @@ static int make_memory(struct sw_bench *bench, struct sw_error *error)
 	bench->pageable = sw_calloc(1, SW_BENCH_LARGE);
 	bench->pageable2 = sw_calloc(1, SW_BENCH_LARGE);
 	bench->pages = aligned_alloc(4096, 1 << 20);
-	/* Pages that nobody touched are no memory yet: their first faults would be taken for the call's own work. */
+	/* Untouched pages have no memory yet: their first faults would count as the call's own work. */
 	memset(bench->pageable, 1, SW_BENCH_LARGE);
 	memset(bench->pageable2, 1, SW_BENCH_LARGE);
 	if (bench->pages)

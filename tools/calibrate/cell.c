@@ -119,7 +119,7 @@ static CUresult repeat(struct sw_bench *b, const struct sw_row *row, CUstream sp
 }
 
 /* A host that was busy elsewhere makes work look held back, calls look long, and repetitions disagree: those are asked
-   again, beside a kernel that spins for longer than a host is away. */
+   again, with a kernel that spins for longer than a host thread is descheduled. */
 CUresult sw_cell_measure(struct sw_bench *b, const struct sw_row *row, enum sw_spinner where, uint64_t idle_ns,
 			 struct sw_waits *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call beside one spinning kernel, several times. */
+/* One call during one spinning kernel, several times. */
 #ifndef SW_CALIBRATE_CELL_H
 #define SW_CALIBRATE_CELL_H
 

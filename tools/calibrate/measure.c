@@ -28,7 +28,7 @@ struct message {
 
 static void tell(int fd, const struct message *message)
 {
-	/* A parent that is gone needs nothing. */
+	/* A parent that has ended needs nothing. */
 	if (write(fd, message, sizeof *message) != (ssize_t)sizeof *message)
 		_exit(1);
 }

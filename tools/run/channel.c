@@ -17,7 +17,7 @@
 
 #define BACKLOG 4096
 #define EVENTS	64
-#define WATCHED (1ull << 32) /* in the word of an event, beside the descriptor */
+#define WATCHED (1ull << 32) /* in the word of an event, in addition to the descriptor */
 
 static int fail(struct sw_error *error, const char *what)
 {

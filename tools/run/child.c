@@ -126,7 +126,7 @@ int sw_child_run(const struct sw_child *child, pid_t *pid, int *status, struct s
 	sigset_t watched, before;
 	struct sigaction plain = {.sa_handler = SIG_DFL}, sigchld;
 	/* Blocked before the fork, so that no signal falls between it and the wait.  An inherited SIG_IGN for SIGCHLD
-	   would reap the program behind our back. */
+	   would reap the program before us. */
 	watched_set(&watched);
 	sigprocmask(SIG_BLOCK, &watched, &before);
 	sigaction(SIGCHLD, &plain, &sigchld);

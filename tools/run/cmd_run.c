@@ -170,7 +170,7 @@ static int find_simulation(struct run *run)
 	return run->simulation ? SW_EXIT_OK : SW_EXIT_INPUT;
 }
 
-/* An object beside the command, added to what is preloaded. */
+/* An object next to the command, added to what is preloaded. */
 static int add_object(struct run *run, const char *name)
 {
 	struct sw_error error;

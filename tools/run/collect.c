@@ -42,7 +42,7 @@ static int collect_chunk(int memory, int file, void *chunk, uint32_t bytes, uint
 	const struct sw_chunk_header *header = chunk;
 	const int rc = read_all(memory, chunk, bytes, offset);
 	if (rc || header->magic != SW_FORMAT_CHUNK_MAGIC || header->committed > bytes - sizeof *header)
-		return rc == -ENODATA ? 0 : rc; /* nobody has begun it */
+		return rc == -ENODATA ? 0 : rc; /* not begun yet */
 	return write_all(file, chunk, sizeof *header + header->committed, offset);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which calls wait for whom, as measured: the table that `syncwatch calibrate` writes, and the one that was measured on
+ * Which calls wait for what, as measured: the table that `syncwatch calibrate` writes, and the one that was measured on
  * an H200 and is built in.
  *
  * A call is made while a kernel spins on a stream created with cudaStreamNonBlocking, on one created without, or on the
@@ -21,7 +21,7 @@ enum sw_spinner { SW_SPIN_NONBLOCKING, SW_SPIN_BLOCKING, SW_SPIN_LEGACY, SW_SPIN
 /* Each '0' in no repetition, '1' in all, '?' they disagree, '-' not measured. */
 struct sw_waits {
 	char blocks; /* the call returned when the kernel had ended, not before */
-	char next;   /* work issued next on an unrelated non-blocking stream stood behind the kernel */
+	char next;   /* work issued next on an unrelated non-blocking stream ran only after the kernel */
 	char own;    /* the stream that the call was given was done when the kernel was, not before */
 	uint64_t ns; /* median time in the call */
 };

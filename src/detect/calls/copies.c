@@ -114,7 +114,7 @@ static uint8_t elsewhere(const struct sw_model *m, const struct side *side, uint
 }
 
 /*
- * What a copy takes part in beside its own stream.
+ * What a copy takes part in besides its own stream.
  *
  * CUDA Runtime API, cudaMemcpyPeer: "serialized with respect all pending and future asynchronous work in to the current
  * device, srcDevice, and dstDevice (use cudaMemcpyPeerAsync to avoid this synchronization)".  CUDA C++ Programming

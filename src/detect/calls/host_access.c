@@ -2,7 +2,7 @@
 /*
  * What the host touched in its own code, as far as the guard saw it (--guard-host).
  *
- * The guard releases pages later than it could have, never earlier than it may: what it tells of is an access, not yet
+ * The guard releases pages later than it could have, never earlier than it may: what it records is an access, not yet
  * a hazard.  Whether the host could know the work to be done is judged here, like all order.
  */
 #include "detect/model/handlers.h"

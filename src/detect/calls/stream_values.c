@@ -22,7 +22,8 @@
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
 
-#define SW_WAIT_KIND	   3u /* CU_STREAM_WAIT_VALUE_GEQ 0, _EQ 1, _AND 2, _NOR 3; CU_STREAM_WAIT_VALUE_FLUSH beside it */
+#define SW_WAIT_KIND                                                                                                   \
+	3u /* CU_STREAM_WAIT_VALUE_GEQ 0, _EQ 1, _AND 2, _NOR 3; CU_STREAM_WAIT_VALUE_FLUSH may be set as well */
 #define SW_WRITE_UNORDERED 1u /* CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER */
 
 /* Writes of one address that are remembered: a flag has one or two, a counter is waited for near its end. */

@@ -198,7 +198,7 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	}
 }
 
-/* The function runs: all before it on its stream is done, and the host may be told so before the function returns (it
+/* The function runs: all before it on its stream is done, and the host may learn so before the function returns (it
    signals a condition variable, the waiting thread is faster than the return). */
 void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {

@@ -46,7 +46,7 @@ static struct sw_access access_of(const struct sw_graph_node *node, const struct
 	what.node = node->made.seq;
 	what.function = 0;
 	if (node->work && node->work->kind == SW_REC_LAUNCH) {
-		what.kind = SW_REC_LAUNCH; /* told by the kernel's name, whichever call made the node */
+		what.kind = SW_REC_LAUNCH; /* reported by the kernel's name, whichever call made the node */
 		what.function = l->function;
 	}
 	return what;
@@ -261,7 +261,7 @@ static void values_written(struct run *run, const struct sw_graph_node *node)
 	values(run, node, false);
 }
 
-/* By what the node does; touching memory comes beside it. */
+/* By what the node does; what it touches is separate. */
 static const struct {
 	void (*wait)(struct run *run, const struct sw_graph_node *node);
 	void (*work)(struct run *run, const struct sw_graph_node *node);

@@ -44,7 +44,7 @@ static void drop(struct sw_deferred *d)
 void sw_deferrals_free(struct sw_deferrals *deferrals)
 {
 	for (struct sw_deferred *d = deferrals->first, *next; d; d = next) {
-		next = d->next; /* blocks that are gone did not say what they referred to */
+		next = d->next; /* blocks that ended did not say what they referred to */
 		free(d);
 	}
 	free(deferrals->queue.at);
@@ -329,7 +329,7 @@ void sw_deferred_leave(void *arg, struct sw_block *block)
 	touched->done = 0;
 }
 
-/* An allocation that was made since took the place of one that is gone, with what was known of it. */
+/* An allocation that was made since took the place of a freed one, with what was known of it. */
 bool sw_deferred_lies_in(const struct sw_deferred *d, const struct sw_block *block)
 {
 	for (uint32_t i = 0; i < d->blocks; i++)

@@ -18,7 +18,7 @@
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
 
-/* Each occurrence of a hazard is told to the observer up to this many times a pair of call sites: markers in a
+/* Each occurrence of a hazard is passed to the observer up to this many times a pair of call sites: markers in a
  * timeline. */
 #define SW_MAX_OBSERVED 64u
 

@@ -18,7 +18,7 @@ struct knowledge {
 /* A lane with functions that have not returned. */
 struct held_lane {
 	uint32_t lane;
-	bool full; /* too much to keep: whoever asks is told that all is ordered */
+	bool full; /* too much to keep: everything counts as ordered */
 	size_t pending;
 	SW_VEC(struct knowledge) known; /* empty while nothing is pending */
 	SW_VEC(uint64_t) unseen;	/* ticks, ascending */

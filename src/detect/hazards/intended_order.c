@@ -72,7 +72,7 @@ static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_
 				  .fix_stream = tie->record.stream,
 				  .fix_seq = tie->record.seq};
 	struct sw_finding *known = sw_collect_find(&m->collect, seen.id, &tie->wait);
-	/* Dropped for good: a first round, or told beside a hazard. */
+	/* Dropped for good: a first round, or reported together with a hazard. */
 	return known && !known->count ? NULL : sw_collect_add(&m->collect, &seen, NULL);
 }
 

@@ -112,7 +112,7 @@ static bool is_there(const sw_use_vec *uses, const struct sw_shadow_use *copy)
 	return false;
 }
 
-/* What was done by addresses that are gone lives on as mirrored uses, perhaps at several places. */
+/* What was done by addresses that were unmapped remains as mirrored uses, perhaps at several places. */
 void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *alias)
 {
 	struct sw_model *m = model;

@@ -88,7 +88,7 @@ static bool host_sees(enum sw_memory memory)
 	       memory == SW_MEM_PAGEABLE;
 }
 
-/* Whatever it would have met, or told of the host, it was not put off (kernels/deferrable.h). */
+/* A launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h): no comparison. */
 static void touch_late(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		       struct sw_block *block, uint64_t address)
 {

@@ -10,7 +10,7 @@
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 
-/* Ranges that may be told of one launch, and that no launch has come for. */
+/* Ranges that may be declared for one launch, and that no launch has come for. */
 #define SW_MAX_SAID 4096u
 
 /* What the program said of a stream's next launch. */

@@ -223,7 +223,7 @@ static void push_symbol(struct making *k, const struct sw_reach *reach)
 		push_box(k, &placed, SW_VIA_SYMBOL);
 }
 
-/* How memory behind textures and the like is found, by the instruction that reaches for it. */
+/* How the memory of textures and the like is found, by the instruction that accesses it. */
 static enum sw_via via_of(const struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_footprint *f = k->kernel->footprint;

@@ -33,7 +33,7 @@ struct walk {
 	uint32_t bytes;
 	enum sw_evidence weakest;
 	uint32_t pointers;
-	bool told;	/* the code tells all there is of the words that it uses */
+	bool told;	/* the code says all about the words that it uses */
 	bool elsewhere; /* it reaches memory that we can't name */
 };
 
@@ -61,7 +61,7 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 		touched(walk, evidence);
 }
 
-/* Every aligned word that points into memory that is alive: structures by value hold pointers nobody told us of. */
+/* Every aligned word that points into memory that is alive: structures by value hold pointers that nothing declares. */
 static void scan(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t param)
 {
 	uint32_t first = (offset + 7) & ~7u;
@@ -173,7 +173,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 static enum sw_evidence_source_kind told_by(const struct walk *walk, bool all, uint32_t by_code)
 {
 	const struct sw_kernel *kernel = walk->kernel;
-	/* Whatever the name or nothing at all told counts for the launch. */
+	/* What the name says, or nothing does, counts for the launch. */
 	if (!all && walk->pointers > by_code)
 		return walk->weakest == SW_EV_ASSUMED ? SW_BY_ASSUMED : SW_BY_SIGNATURE;
 	if (!kernel || !kernel->footprint)
@@ -198,7 +198,7 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 		coverage->unreadable_kernels += walk->kernel->unreadable;
 		coverage->codeless_kernels += !walk->kernel->unreadable;
 	}
-	/* Who waits for more than is needed can't be told where it is not known what is used.  A kernel that touches
+	/* A wait cannot be called too wide where it is unknown what is used.  A kernel that touches
 	   nothing is launched for something else: its time, what it prints, a trap. */
 	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
 	if (!known && m->listing) {

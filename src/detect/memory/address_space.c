@@ -189,7 +189,7 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 			free(block->view[i]);
 			block->view[i] = NULL;
 		}
-	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped anew by the host.
+	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped again by the host.
 	   What a suballocator takes back is its own, of whatever kind. */
 	bool device = block->memory == SW_MEM_DEVICE || block->memory == SW_MEM_ASYNC ||
 		      block->memory == SW_MEM_MAPPED || block->memory == SW_MEM_IPC;

@@ -34,7 +34,7 @@ struct sw_piece {
 	struct sw_access gone;
 };
 
-/* Where something starts, and the number of the record that told. */
+/* Where something starts, and the number of the record that showed it. */
 struct sw_start {
 	uint64_t offset, step;
 };
@@ -126,7 +126,7 @@ static inline uint64_t sw_block_room(const struct sw_block *block)
 {
 	return block->memory == SW_MEM_ARRAY ? SW_ARRAY_ROOM : block->bytes;
 }
-/* The freed block that held the address and whose place nothing has taken since (`gone` tells by which call); NULL
+/* The freed block that held the address and whose place nothing has taken since (`gone`: by which call); NULL
    none. */
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 

@@ -55,7 +55,7 @@ struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_ad
 	return block;
 }
 
-/* Where the program was told that it is, 0 it was not. */
+/* The address that the program got, 0 it did not ask. */
 static uint64_t told(const struct sw_variables *variables, const struct sw_variable_key *key, uint64_t hash)
 {
 	uint64_t address = sw_map_get(&variables->addresses, hash);

@@ -2,9 +2,9 @@
 /*
  * Reserved addresses (cuMemAddressReserve), of which parts are mapped and unmapped.
  *
- * The reservation is the block: an allocator that lets its segments grow maps piece beside piece, and what it hands out
- * spans many of them (PyTorch's expandable segments, TensorFlow's virtual memory allocator).  Only what is mapped is
- * memory: a word that happens to point elsewhere in the reservation means nothing.
+ * The reservation is the block: an allocator that lets its segments grow maps piece next to piece, and what it hands
+ * out spans many of them (PyTorch's expandable segments, TensorFlow's virtual memory allocator).  Only what is mapped
+ * is memory: a word that happens to point elsewhere in the reservation means nothing.
  */
 #include "detect/memory/address_space.h"
 

@@ -63,7 +63,7 @@ void sw_capture_end(struct sw_model *m, uint64_t capture)
 		}
 }
 
-/* The one stream beside that of the call that is part of its capture; 0: none, or several. */
+/* The one stream other than that of the call that is part of its capture; 0: none, or several. */
 uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *books)
 {
 	uint32_t other = 0;

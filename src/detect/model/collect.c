@@ -143,7 +143,7 @@ static void take_out_dropped(struct sw_collect *collect)
 	j->findings.n = collect->waited.n = collect->spread.n = kept;
 }
 
-/* The longest call is known exactly, so nothing is told to be longer. */
+/* The longest call is known exactly, so no quantile is longer. */
 static uint64_t quantile(const struct sw_histogram *spread, unsigned percent, uint64_t worst_ns)
 {
 	uint64_t ns = sw_histogram_quantile(spread, percent);

@@ -15,7 +15,7 @@
 struct sw_collect {
 	struct sw_judgement *judgement;
 	struct sw_map index; /* hash of the call sites -> finding + 1 */
-	/* Beside each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
+	/* For each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
 	SW_VEC(uint64_t) waited;
 	SW_VEC(struct sw_histogram *) spread;
 	bool keep_possible;
@@ -27,7 +27,7 @@ void sw_collect_free(struct sw_collect *collect);
 /*
  * Adds one occurrence.  `seen` is complete but for count and cost.  A stronger occurrence (severity, then confidence)
  * replaces what is reported for a weaker one.  Returns the finding (valid until the next call), NULL when it is not
- * wanted. *told (may be NULL): the finding now tells of this occurrence (the first one, or a stronger one).
+ * wanted. *told (may be NULL): the finding now describes this occurrence (the first one, or a stronger one).
  */
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told);
 

@@ -51,7 +51,7 @@ struct sw_others {
 bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream,
 			   const struct sw_others *others);
 
-/* Work of a lane that is not known to be done: the observer is told when it is. */
+/* Work of a lane that is not known to be done: the observer learns when it is. */
 void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick);
 void sw_pending_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns);
 

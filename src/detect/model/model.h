@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a run: one pointer a noun.  What stands behind a pointer is the business of the file that is named like
+ * The state of a run: one pointer for each noun.  What a pointer points to is private to the file that is named like
  * it; what it offers is in that file's header.  Private to src/detect.  Not thread-safe.
  */
 #ifndef SW_DETECT_MODEL_MODEL_H

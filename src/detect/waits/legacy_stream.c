@@ -4,7 +4,7 @@
  * later (CUDA programming guide, "Default stream").  Where that puts one stream's work after another's, and nothing
  * else did, two streams have run as one.
  *
- * The order engine tells of an edge only when it adds order, so what arrives here nothing else had ordered.
+ * The order engine reports an edge only when it adds order, so what arrives here nothing else had ordered.
  */
 #include "detect/waits/legacy_stream.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the schedule is told of each call (src/schedule knows nothing of records). */
+/* What the schedule learns of each call (src/schedule knows nothing of records). */
 #include "detect/waits/schedule_feed.h"
 
 #include <stdlib.h>

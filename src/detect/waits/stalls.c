@@ -102,7 +102,7 @@ static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 		if (!met->seq || !(holder ? all_the_time(what, met) : all_the_time(met, what)))
 			continue;
 		tell_lock(m, holder ? met : what, holder ? what : met);
-		(holder ? met : &own->at[(own->made - 1) % SW_STALLS])->seq = 0; /* told */
+		(holder ? met : &own->at[(own->made - 1) % SW_STALLS])->seq = 0; /* reported */
 		if (!holder)
 			return;
 	}

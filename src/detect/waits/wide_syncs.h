@@ -15,7 +15,7 @@ struct sw_shadow_use;
 void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented);
 /* The later use comes after the earlier one, with which it conflicts. */
 void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
-/* The host was told that the step is done, and may rely on it (tick 0: it is unknown which). */
+/* The host knows that the step is done, and may rely on it (tick 0: it is unknown which). */
 void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq);
 /* Uses made in [from, to] are to be kept; none: from > to. */
 void sw_wide_keep(const struct sw_model *m, uint64_t *from, uint64_t *to);

@@ -85,7 +85,7 @@ static bool push_box(const struct making *m, sw_wide at, sw_wide width, const st
 	return true;
 }
 
-/* What lies beyond rows and slices is told one by one. */
+/* What lies beyond rows and slices is reported piece by piece. */
 static bool push_product(const struct making *m, sw_wide at, sw_wide width, const struct level *level, uint32_t n)
 {
 	if (n <= 2)

@@ -219,7 +219,7 @@ static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *addres
 	return SW_NONE;
 }
 
-/* The hull stays behind until all sites are known. */
+/* The hull is kept back until all sites are known. */
 static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, struct sw_reaches *out,
 			size_t from)
 {

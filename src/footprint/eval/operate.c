@@ -247,7 +247,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 	}
 	int truth = sw_eval_truth(e, t->a);
 	uint32_t choice = truth >= 0 ? !truth : sw_eval_case_choose(e, number, 2);
-	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	e->fleeting = true; /* the loops that it depends on are entered again in each case */
 	if (choice != SW_NONE) {
 		if (truth < 0)
 			sw_eval_fact(e, t->a, choice == 0);

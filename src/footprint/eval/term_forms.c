@@ -193,7 +193,7 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 			n++;
 		}
 	}
-	/* The loops that it depends on are entered in each case anew, and what is left open counts in each. */
+	/* The loops that it depends on are entered again in each case, and what is left open counts in each. */
 	e->fleeting |= n != 1 || t->imm != SW_WHY_NONE || e->counts[e->f->alternative[t->a + first]];
 	if (n == 1)
 		return first;

@@ -52,7 +52,7 @@ static const char *read_align(struct sw_ptx_lexer *l, uint64_t *align)
 
 const char *sw_ptx_declaration_begin(struct sw_ptx_lexer *l, struct sw_ptx_declaration *d)
 {
-	bool pointee = false; /* after .ptr: what follows tells of the memory that it points to */
+	bool pointee = false; /* after .ptr: what follows describes the memory that it points to */
 	uint64_t align = 0, pointee_align;
 	const char *wrong;
 	*d = (struct sw_ptx_declaration){.state = sw_ptx_state_of(l), .vector = 1};

@@ -21,7 +21,7 @@ static const struct special specials[] = {
 #include "footprint/ptx/ptx_special.def"
 };
 
-/* Beside indices of the table. */
+/* In addition to indices of the table. */
 enum { COUNTER = SW_SPECIALS + 1000, ENVIRONMENT };
 static_assert(sizeof specials / sizeof *specials < COUNTER, "indices of the table lie below");
 /* The axes of %ctaid and %nctaid are numbers modulo 3. */

@@ -32,7 +32,7 @@ struct where {
 	uint8_t slot, kind;
 };
 
-/* Bits 9-11 say what stands in bits 32-63, and whether that is the second or the third operand. */
+/* Bits 9-11 say what bits 32-63 hold, and whether that is the second or the third operand. */
 static struct where where_is(const struct sw_sass *s, enum sw_sass_operand which)
 {
 	static const struct where table[8][3] = {

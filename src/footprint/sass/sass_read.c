@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sw_sass_read.  The kernel is read from its entry along all ways that it can take; a subroutine is read anew for each
- * place that calls it, so that what its callers know does not run together, and returns by a jump.
+ * sw_sass_read.  The kernel is read from its entry along all paths that it can take; a subroutine is read again for
+ * each place that calls it, so that what its callers know does not run together, and returns by a jump.
  */
 #include <stdlib.h>
 

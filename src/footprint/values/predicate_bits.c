@@ -5,7 +5,8 @@
  */
 #include "footprint/values/simplify.h"
 
-/* Operations looked through: three for each bit.  Beside the way through a register's history a look is short. */
+/* Operations looked through: three for each bit.  Compared with the path through a register's history a look is short.
+ */
 #define MAX_HISTORY 128
 #define MAX_ASIDE   4
 

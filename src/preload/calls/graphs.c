@@ -91,7 +91,7 @@ static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type
 	sw_describe_done(r);
 }
 
-/* Without handles: a graph that is captured anew in every round is the same if its nodes are, in the same order. */
+/* Without handles: a graph that is captured again in every round is the same if its nodes are, in the same order. */
 static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CUgraphNodeType type, size_t before,
 		      size_t bytes)
 {

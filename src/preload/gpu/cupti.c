@@ -82,7 +82,7 @@ static void *in_toolkits(void)
 	return handle;
 }
 
-/* One that the program has loaded goes first: two in one process do not get along.  Nothing stands in for a path that
+/* One that the program has loaded goes first: two in one process do not get along.  Nothing replaces a path that
    was asked for. */
 static void *find(void)
 {

@@ -83,7 +83,7 @@ struct sw_gpu_buffer *sw_gpu_buffers_take(void)
 
 void sw_gpu_buffer_free(struct sw_gpu_buffer *buffer)
 {
-	memset(buffer->bytes, 0, BUFFER_BYTES - FRONT); /* as CUPTI was told */
+	memset(buffer->bytes, 0, BUFFER_BYTES - FRONT); /* the size that CUPTI was given */
 	push(&spare, buffer);
 }
 

@@ -30,7 +30,7 @@ struct command {
 	char stack[CHILD_STACK] __attribute__((aligned(16)));
 };
 
-/* Beside the library in a build tree, else where `make install` puts the command for DIR/lib/syncwatch. */
+/* Next to the library in a build tree, else where `make install` puts the command for DIR/lib/syncwatch. */
 static bool find_command(char *out, size_t room, const char *directory)
 {
 	static const char *const places[] = {"", "/../../bin"};
@@ -133,7 +133,7 @@ void sw_analyse(const char *trace, const char *pass, const char *directory)
 		if (status == -1)
 			sw_say("the report takes more than 10 s; if it does not appear: syncwatch report %s", trace);
 		else if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-			sw_say("cannot run %s; the report is had with: syncwatch report %s", c->path, trace);
+			sw_say("cannot run %s; to get the report: syncwatch report %s", c->path, trace);
 	} else {
 		sw_say("the command syncwatch was not found next to the library; for the report run: syncwatch "
 		       "report %s",

@@ -140,7 +140,7 @@ static void identity_ask(struct identity *identity)
 }
 
 /* The first pointer of a driver, or of something else that has a name like it: looks through its object.  A driver
-   older than the table lacks some names; the program shall not find these failures in dlerror(). */
+   older than the table lacks some names; the program must not find these failures in dlerror(). */
 static const struct identity *identity_look(const void *real)
 {
 	struct identity *fresh;
@@ -194,7 +194,7 @@ void *sw_driver_resolve(enum sw_api_id id)
 		identity_of(real);
 		__atomic_store_n(&sw_driver_real[id], real, __ATOMIC_RELEASE);
 	}
-	dlerror(); /* the program shall not find an error of ours */
+	dlerror(); /* the program must not find an error of ours */
 	errno = saved;
 	return real;
 }

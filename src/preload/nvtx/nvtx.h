@@ -67,7 +67,7 @@ nvtxRangeId_t sw_nvtx_range_id(void);
 void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const struct sw_nvtx_text *name);
 /* A thread's name, by the kernel's id. */
 void sw_nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
-/* Recording has begun: what was said before is told. */
+/* Recording has begun: what was said before is recorded now. */
 void sw_nvtx_begun(void);
 
 /* ---- functions.c, memory.c ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did the program use a GPU behind our back? */
+/* Did the program use a GPU without being seen? */
 #ifndef SW_PRELOAD_PLATFORM_BYPASS_H
 #define SW_PRELOAD_PLATFORM_BYPASS_H
 
@@ -10,7 +10,7 @@
 bool sw_bypass_gpu_open(void);
 
 /*
- * "FILE (dlmopen)", an object beside which the driver was loaded into a namespace of its own, or "FILE
+ * "FILE (dlmopen)", an object together with which the driver was loaded into a namespace of its own, or "FILE
  * (RTLD_DEEPBIND)", one that calls the real dlsym.  Of the latter only those that need a library of CUDA, or all: most
  * have nothing to do with it.  False: no such object.
  */

@@ -12,7 +12,7 @@
 
 #include "preload/platform/sys.h"
 
-/* Who reads a pipe or looks at a terminal may be slow, or gone. */
+/* The reader of a pipe or terminal may be slow, or have ended. */
 static long write_to_reader(const char *line, size_t n)
 {
 	long got = sw_sys_write_now(2, line, n);

@@ -23,7 +23,7 @@ struct sw_python {
 	void *(*thread_state)(void); /* PyGILState_GetThisThreadState */
 	const struct sw_companion *recorder;
 	const char *notice; /* to be written when a call is recorded next */
-	bool several;	    /* interpreters: told once */
+	bool several;	    /* interpreters: reported once */
 	bool sound;	    /* a whole chain was read, and was what the layout says */
 	/*
 	 * The first thread of the process.  Its frames may be read by other threads while it waits for them: its stack,
@@ -115,7 +115,7 @@ static inline struct sw_python_chain *sw_python_chain_at(struct sw_python_stacks
 	return (struct sw_python_chain *)(void *)(s->arena + (size_t)(slot - 1) * 8);
 }
 
-/* Ids of a writer that are too old to be referred to are given anew (SW_FORMAT_LIVE_IDS). */
+/* Ids of a writer that are too old to be referred to are given again (SW_FORMAT_LIVE_IDS). */
 #define SW_PYTHON_OLD (SW_FORMAT_LIVE_IDS / 2)
 
 /* Makes room for the writer's chains.  NULL: no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How companion objects reach the recorder.  What is off by default (guarded host accesses, host threads, GPU time
- * stamps) lives in objects of its own beside libsyncwatch.so, so that a program recorded without it has none of its
+ * stamps) lives in objects of its own next to libsyncwatch.so, so that a program recorded without it has none of its
  * interpositions.  A companion finds syncwatch_companion() with dlsym(RTLD_DEFAULT) and is inert without it.
  *
  * The functions of the table are those of recorder.h and keep its rules.

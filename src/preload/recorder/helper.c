@@ -142,7 +142,7 @@ static int first_status(void)
 }
 
 /*
- * Are all other threads gone, by the system call exit?  The first one is a zombie then, and we are the second: this
+ * Have all other threads ended, by the system call exit?  The first one is a zombie then, and we are the second: this
  * thread must not keep the process, and ends as the first one did.
  */
 static bool left_alone(int *status)

@@ -10,7 +10,7 @@
 #define ROUNDS 40u
 #define TRIES  5u
 
-/* Whole calls: the same code as the program will run, without a trace behind it. */
+/* Whole calls: the same code as the program will run, without a trace. */
 static void record_rounds(struct sw_writer *scratch)
 {
 	(void)scratch;

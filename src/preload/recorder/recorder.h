@@ -2,7 +2,7 @@
 /*
  * The recorder: what a wrapper calls to leave a record in the trace.
  *
- * Rules for everything behind this header: no malloc, no stdio, no locks shared with the program and no system call
+ * Rules for everything in this module: no malloc, no stdio, no locks shared with the program and no system call
  * on the path of a call in steady state; errno is preserved; never exits, never aborts, never calls CUDA.
  * All functions may be called on any thread at any time, also before the library's constructor and inside a fork
  * child; when recording is impossible they do nothing and count what was lost.
@@ -45,7 +45,7 @@ struct sw_call {
 	uint16_t api;
 	uint16_t flags;
 	uint8_t ctx;
-	uint8_t kind; /* of the record; it is not looked at again, its chunk may be gone */
+	uint8_t kind; /* of the record; it is not looked at again, its chunk may be unmapped */
 	void *writer;
 };
 
@@ -125,7 +125,7 @@ void sw_record_driver(uint32_t version, bool simulated);
 bool sw_recording(void);
 
 /* Call it whenever a pointer to a wrapper is handed out: a program that never got one, but holds a GPU open at its end,
-   is told so (SW901). */
+   gets a line that says so (SW901). */
 void sw_intercepted(void);
 
 /* Options as parsed from SYNCWATCH_OPTIONS (src/preload/recorder/options.def). Read-only after start. */

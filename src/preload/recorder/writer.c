@@ -103,7 +103,7 @@ static bool next_chunk(struct sw_writer *w)
 
 /* ---- losses ----------------------------------------------------------------------------------------------------- */
 
-/* The LOSS record that says: from here on nothing more was recorded. It stands in the room kept for it. */
+/* The LOSS record that says: from here on nothing more was recorded. It is written into the room kept for it. */
 static void write_full(struct sw_writer *w)
 {
 	if (!w || !w->base || w->loss || w->open || w->at > SW_CHUNK_RECORDS_END - LOSS_ROOM)

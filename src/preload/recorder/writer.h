@@ -51,14 +51,14 @@ struct sw_writer {
 struct sw_thread {
 	struct sw_writer *writer;
 	void *guard;	       /* frame of the wrapper of the call in progress, NULL: none */
-	void *guard_return;    /* its return address, to tell a frame that is gone (longjmp) */
+	void *guard_return;    /* its return address, to recognise a frame that was left (longjmp) */
 	volatile uint8_t busy; /* the writer is being changed: a signal handler must keep off */
 	uint8_t ctx;	       /* sw_thread_context() */
 	uint8_t functions; /* host functions of the program that run on it: its calls are not nested in one of CUDA */
 	uint8_t ending;	   /* its destructors run: a writer that it takes now is released after each call */
 	uint32_t number;   /* in the trace, 0: none yet; kept by a thread that gets another writer */
 	uint64_t calls;	   /* recorded calls begun */
-	uint64_t born;	   /* the creation that it came from (SW_THREAD_CREATE), until it has told of it; 0: unknown */
+	uint64_t born;	   /* the creation that it came from (SW_THREAD_CREATE), until it has recorded it; 0: unknown */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
 

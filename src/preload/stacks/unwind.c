@@ -25,7 +25,7 @@ static struct {
 	bool loaded;
 } lib;
 
-/* ThreadSanitizer sees the locks of libunwind, and not how its users know that it is loaded: its runtime is told. */
+/* ThreadSanitizer sees the locks of libunwind, and not how its users know that it is loaded: we tell its runtime. */
 extern void __tsan_release(void *) __attribute__((weak));
 extern void __tsan_acquire(void *) __attribute__((weak));
 

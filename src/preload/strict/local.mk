@@ -1,4 +1,4 @@
-# libsyncwatch-host.so: how host threads order each other (--strict-host).  Put behind libsyncwatch.so in LD_PRELOAD.
+# libsyncwatch-host.so: how host threads order each other (--strict-host).  Goes after libsyncwatch.so in LD_PRELOAD.
 preload_PROGRAMS += libsyncwatch-host.so
 libsyncwatch_host_so_SOURCES = \
 	src/preload/strict/strict.h src/preload/strict/strict.c src/preload/strict/functions.def \

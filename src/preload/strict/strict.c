@@ -12,7 +12,7 @@ bool sw_strict_ready;
 
 static const struct sw_companion *companion;
 
-/* What we know of a thread beside the recorder. */
+/* What we know of a thread in addition to the recorder. */
 static __thread struct {
 	struct sw_thread *recorder;
 	uint64_t calls; /* of it that the news know of */

@@ -47,7 +47,7 @@ void sw_strict_acquire(enum sw_through kind, const void *object, const void *fra
 
 /* ---- threads (thread.c) ---- */
 
-struct sw_strict_birth; /* what a new thread is told */
+struct sw_strict_birth; /* what a new thread gets */
 
 /* Whether what this thread does is recorded at all: a CUDA call was made, we are not inside of one, and it is no thread
    of the driver's own. */

@@ -173,7 +173,7 @@ SW_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 
 /* ---- join -------------------------------------------------------------------------------------------------------- */
 
-/* What the thread told is more than counters can say: the joiner's own stands for it from now on. */
+/* What the thread knew is more than counters can say: the joiner's own counter represents it from now on. */
 void sw_strict_joined(pthread_t thread, const void *frame)
 {
 	const int saved = errno;

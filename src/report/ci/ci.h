@@ -18,7 +18,7 @@ enum sw_ci_format { SW_CI_SARIF, SW_CI_JUNIT, SW_CI_GITLAB, SW_CI_GITHUB, SW_CI_
 
 struct sw_ci;
 
-/* version: of syncwatch; root: folder that paths are told relative to, NULL: none.  Both must outlive it. */
+/* version: of syncwatch; root: folder that paths are relative to, NULL: none.  Both must outlive it. */
 struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root);
 void sw_ci_add(struct sw_ci *ci, struct sw_report *report);
 void sw_ci_end(struct sw_ci *ci);

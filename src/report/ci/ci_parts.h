@@ -30,13 +30,13 @@ struct sw_ci_result {
 	struct sw_group_fix fix;
 };
 
-/* Is the group one that is told?  Fills *out then. */
+/* Is the group reported?  Fills *out then. */
 bool sw_ci_result(struct sw_ci *ci, struct sw_report *report, size_t group, struct sw_ci_result *out);
 
 /* Was no result with its fingerprint written before? */
 bool sw_ci_first(struct sw_ci *ci, const struct sw_ci_result *result);
 
-/* A path as it is told: without "." and "..", relative to the root where it lies there. */
+/* A path as it is reported: without "." and "..", relative to the root where it lies there. */
 const char *sw_ci_path(struct sw_ci *ci, struct sw_report *report, const char *file);
 /* The program's file name. */
 const char *sw_ci_program(const struct sw_report *report);

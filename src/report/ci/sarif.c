@@ -241,7 +241,7 @@ static void put_related(struct sw_ci *ci, struct sw_report *report, const struct
 	sw_json_close(json, ']');
 }
 
-/* Only a fix that is complete: one that needs a declaration as well is told in the message. */
+/* Only a fix that is complete: one that needs a declaration as well is in the message. */
 static void put_fixes(struct sw_ci *ci, struct sw_report *report, const struct sw_group_fix *fix)
 {
 	struct sw_json *json = &ci->json;

@@ -104,7 +104,7 @@ size_t sw_nearby_from(struct sw_nearby *n, uint64_t seq)
 {
 	if (n->index.n) {
 		qsort(n->operations.at, n->operations.n, sizeof *n->operations.at, by_seq);
-		sw_map_free(&n->index); /* told to the end: sorted once */
+		sw_map_free(&n->index); /* complete: sorted once */
 		n->index = (struct sw_map){0};
 	}
 	size_t low = 0, high = n->operations.n;

@@ -13,7 +13,7 @@
 struct sw_json {
 	FILE *out;
 	int depth;
-	bool first; /* nothing stands in the innermost array or object yet */
+	bool first; /* the innermost array or object is still empty */
 };
 
 /* One string in its quotes, without any writer around it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Puts what we know of a run into a trace of torch.profiler: our streams with their work, hazards and waits, as a
- * process of its own beside PyTorch's operators.  What is drawn has the times of the profile: of each call, and of the
+ * process of its own next to PyTorch's operators.  What is drawn has the times of the profile: of each call, and of the
  * work with its correlation id.  A call that the profile does not hold is not drawn but counted.
  *
  *     sw_kineto_open("torch.json", &kineto, &error);

@@ -92,7 +92,7 @@ static size_t arguments_at(const char *text, size_t end)
 	return end;
 }
 
-/* After the return type: the last blank before `end` that stands in no bracket. */
+/* After the return type: the last blank before `end` that is in no bracket. */
 static size_t name_start(const char *text, size_t end)
 {
 	int depth = 0;

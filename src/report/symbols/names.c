@@ -195,7 +195,7 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream)
 	return sw_names_format(names, "stream %u", info->number);
 }
 
-#define MOST_COMPARED 64 /* places that one is told apart from */
+#define MOST_COMPARED 64 /* places that one is distinguished from */
 
 /* Adds a stack to those that are in the list, if it is not there. */
 static size_t add_stack(uint32_t *stacks, size_t n, uint32_t stack)

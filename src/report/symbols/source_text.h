@@ -13,7 +13,7 @@
 
 #define SW_CALL_ARGUMENTS 32u
 
-/* A call as it stands in the source: cudaMemcpyAsync(a, b, n, kind, s), or kernel<<<grid, block, 0, s>>>(a, b). */
+/* A call as the source has it: cudaMemcpyAsync(a, b, n, kind, s), or kernel<<<grid, block, 0, s>>>(a, b). */
 struct sw_call_text {
 	uint32_t arguments, launch_arguments; /* launch: what stands between <<< and >>> */
 	const char *argument[SW_CALL_ARGUMENTS];

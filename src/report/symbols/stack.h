@@ -20,9 +20,9 @@ struct sw_stack_view {
 /*
  * Frames of CUDA's libraries, of syncwatch, of nvcc's launch stubs and of the C library's start are left out; runs of
  * interpreter or dispatcher frames (frames.def), of Python frames that are not the user's own (python_frames.def), and
- * of frames without a name in one library, show their innermost one.  The interpreter's are left out beside Python's.
- * When nothing would remain, all are shown.
- * `function`: kernel of the access, whose host-side stub is left out too; 0 none.  Lives as long as the names.
+ * of frames without a name in one library, show their innermost one.  The interpreter's are left out where there are
+ * Python's. When nothing would remain, all are shown. `function`: kernel of the access, whose host-side stub is left
+ * out too; 0 none.  Lives as long as the names.
  */
 struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint32_t function);
 

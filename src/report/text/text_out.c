@@ -6,7 +6,7 @@
 
 #include "report/utf8.h"
 
-#define LEAST_TEXT 24 /* columns of text beside a label: with fewer the text begins on the next line */
+#define LEAST_TEXT 24 /* columns of text next to a label: with fewer the text begins on the next line */
 
 size_t sw_out_columns(const struct sw_out *out)
 {

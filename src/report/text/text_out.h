@@ -12,7 +12,7 @@ enum sw_colour { SW_PLAIN, SW_RED, SW_YELLOW, SW_BLUE, SW_GREEN, SW_BOLD, SW_DIM
 struct sw_out {
 	FILE *file;
 	bool colour;
-	bool links;	  /* the terminal is told which file a place means (OSC 8) */
+	bool links;	  /* places are links for the terminal (OSC 8) */
 	unsigned columns; /* of a line, 0: SW_OUT_COLUMNS */
 };
 

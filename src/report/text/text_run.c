@@ -107,7 +107,7 @@ static void put_troubles(struct sw_text *t)
 		sw_text_line(t, "damage:", text);
 	for (size_t i = 0; (text = sw_reader_notice(t->report->reader, i)); i++)
 		sw_text_line(t, "notice:", text);
-	/* Files that are missing or changed were told first of all. */
+	/* Files that are missing or changed were reported first of all. */
 	sw_unusable_files(t->report, &files);
 	for (size_t i = 0; (t->stat || !files.n) && (text = sw_symbols_complaint(t->names->symbols, i)); i++)
 		sw_text_line(t, "symbols:", text);
@@ -130,7 +130,7 @@ static bool is_unusable(struct sw_text *t, const char *module)
 	return found;
 }
 
-/* The modules of the program whose functions have names but no lines: told once, with what helps. */
+/* The modules of the program whose functions have names but no lines: reported once, with what helps. */
 static void put_no_lines(struct sw_text *t)
 {
 	const char *text = "";

@@ -2,7 +2,7 @@
 /*
  * Inside of the Chrome trace writer:
  *
- *     chrome.c         what is told of the run, as slices
+ *     chrome.c         the run, as slices
  *     chrome_timed.c   slices of the devices that were measured
  *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
  *     chrome_path.c    the critical path
@@ -68,7 +68,7 @@ struct hazard {
 	struct sw_finding finding; /* of these two */
 };
 
-/* What is kept of an operation until all is told. */
+/* What is kept of an operation until the end. */
 struct known {
 	uint64_t seq;
 	struct sw_label call, work; /* work.n 0: it put none on a stream */
@@ -173,7 +173,7 @@ void sw_chrome_nvtx_free(struct sw_chrome *c);
 /* ---- chrome_tracks.c ---- */
 
 /* Where a call's slice lies: slices of one track must not overlap in part, because a viewer drops one of them.  A
-   nanosecond is rounding; more is a nested call, which goes to a track beside. */
+   nanosecond is rounding; more is a nested call, which goes to a track of its own. */
 struct sw_drawn sw_chrome_place(struct sw_chrome *c, uint32_t thread, uint64_t start, uint64_t end);
 uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream);
 struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream);

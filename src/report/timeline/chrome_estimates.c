@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is drawn when all is told: the times of work as the replay of the run estimates them, on the streams' own rows,
+ * What is drawn at the end: the times of work as the replay of the run estimates them, on the streams' own rows,
  * and on them the hazards.  Names are kept until then, for as many operations as a replay holds.
  */
 #include <stdlib.h>

@@ -72,7 +72,7 @@ static struct sw_label name_of(struct sw_chrome *c, const struct hazard *h)
 /* ---- on the streams ------------------------------------------------------------------------------------------------
  */
 
-/* Hazards of one piece of work lie beside each other within its slice: none may overlap another. */
+/* Hazards of one piece of work lie one after the other within its slice: none may overlap another. */
 static bool part_of(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end)
 {
 	uint64_t whole_end, *used = sw_map_put(&c->hazard_parts, access->seq);

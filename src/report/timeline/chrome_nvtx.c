@@ -9,7 +9,7 @@
 
 /* Tracks that are looked through: what still overlaps goes without. */
 #define MAX_TRACKS 1024u
-/* Names are quoted anew each time: a program may number its ranges. */
+/* Names are quoted again each time: a program may number its ranges. */
 #define MAX_NAMES (1u << 20)
 
 static struct nvtx_track *new_track(struct sw_chrome *c, const struct sw_nvtx_span *span, uint32_t index)

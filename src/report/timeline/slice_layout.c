@@ -37,7 +37,7 @@ static size_t up_to(const struct sw_slice_layout_stream *s, uint64_t seq)
 	return low;
 }
 
-/* The oldest n are gone. */
+/* Removes the oldest n. */
 static void forget(struct sw_slice_layout_stream *s, size_t n)
 {
 	s->first += n;

@@ -68,7 +68,7 @@ bool sw_names_torch(const struct sw_names *names)
 	return false;
 }
 
-/* The call as it stands in the source; the row of its function, or -1 for launches and what is not in the table. */
+/* The call as the source has it; the row of its function, or -1 for launches and what is not in the table. */
 static bool call_at(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place,
 		    struct sw_call_text *call, int *row)
 {

@@ -425,7 +425,7 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	out->fix = fix_of(&facts);
 	out->cost = cost_of(&facts);
 	out->basis = basis_of(finding);
-	/* What was freed first is gone: no order would fix that. */
+	/* What was freed before cannot be ordered: no event would fix that. */
 	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
 		if (finding->id != SW_FINDING_BATCH_COPY_RACE) /* no edge leads from a call to itself */

@@ -67,7 +67,7 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 	(void)handle;
 }
 
-/* Runs from atexit(): the driver may be gone, and nothing that it holds has to be returned. */
+/* Runs from atexit(): the driver may be unloaded, and nothing that it holds has to be returned. */
 void __cudaUnregisterFatBinary(void **handle)
 {
 	(void)handle;

@@ -159,7 +159,7 @@ void corpus_read_arguments(struct corpus_text *text, struct corpus_launch *launc
 
 		if (n == sizeof launch->param / sizeof *launch->param)
 			corpus_text_fail(text, "too many arguments");
-		/* Its offset is the first byte behind the padding that its alignment asked for. */
+		/* Its offset is the first byte after the padding that its alignment asked for. */
 		place.align = 1;
 		read_argument(text, &place);
 		begin = (before + place.align - 1) / place.align * place.align;

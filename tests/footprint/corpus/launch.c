@@ -10,7 +10,7 @@
  *     buffer NAME ADDRESS BYTES      (module variables: @NAME)
  *     params HEX                     the parameter block
  *     done LINE STATUS               0, or the error of the driver
- * Goes on behind a kernel that fails; the exit status tells.
+ * Continues after a kernel that fails; the exit status says so.
  */
 #include <cuda.h>
 #include <stdio.h>
@@ -238,7 +238,7 @@ static bool execute(struct device *device, const struct corpus_launch *launch)
 		give_back(device, launch);
 		return true;
 	}
-	/* The context is of no use any more, and everything in it is gone with it. */
+	/* The context is of no use any more, and everything in it is lost with it. */
 	CHECK(cuDevicePrimaryCtxReset(device->device));
 	device->module = NULL;
 	device->file[0] = '\0';

@@ -8,7 +8,7 @@
 
 /* -1: none of that name. */
 int corpus_find_buffer(const struct corpus_launch *launch, const char *name);
-/* The rest of NAME[BYTES]=CONTENT, behind the name. */
+/* The rest of NAME[BYTES]=CONTENT, after the name. */
 void corpus_read_buffer(struct corpus_text *text, struct corpus_launch *launch, const char *name);
 void corpus_read_content(struct corpus_text *text, struct corpus_buffer *buffer);
 /* NAME or NAME+N or NAME-N, 8 bytes or half of them. */

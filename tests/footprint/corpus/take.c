@@ -81,7 +81,7 @@ static void take_indirect(struct corpus_state *state, const struct sw_reach *rea
 
 	for (size_t i = 0; i < state->launch->lines.n; i++)
 		if (is_via(state, &state->launch->lines.at[i], &reach->root)) {
-			/* Each buffer that the table names behind this pointer. */
+			/* Each buffer that the table names through this pointer. */
 			state->buffer[state->launch->lines.at[i].buffer].is.via |= reach->role;
 			expected = true;
 		}
@@ -141,7 +141,7 @@ static void take_bytes(struct corpus_state *state, const struct sw_reach *reach)
 	int64_t from;
 
 	if (reach->address < FIRST - AROUND || buffer >= state->launch->buffers.n) {
-		/* Words that hold no pointer are told apart by what is allocated. */
+		/* Words that hold no pointer are recognised by what is allocated. */
 		if (reach->extent == SW_EXTENT_OPEN)
 			return;
 		corpus_say(state->verdict, "\t%#llx: no buffer there\n", (unsigned long long)reach->address);

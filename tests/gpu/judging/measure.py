@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs beside this file bare and recorded, and measures what it takes to judge their traces on one core.
+"""Runs the programs in this folder bare and recorded, and measures what it takes to judge their traces on one core.
 
 Runs and judgements go on at the same time, on cores of their own.  A judgement is cold (no stored footprints), warm (those that the
 cold one has stored), and once more without footprints.
@@ -222,7 +222,7 @@ class Program:
 
 
 class Table:
-    """judging.tsv, written anew with each program that is through: what there is outlasts an end by force."""
+    """judging.tsv, written again after each program: a killed run leaves the rows so far."""
 
     def __init__(self, path, names):
         self.path, self.names, self.rows, self.lock = path, names, {}, threading.Lock()

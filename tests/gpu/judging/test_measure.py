@@ -75,7 +75,7 @@ class Measure(unittest.TestCase):
             os.chmod(out.name, 0o755)
 
     def measure(self, words, *options):
-        """Exit status, last line, and the rows by program; `words` tells of each program what it and its trace are like."""
+        """Exit status, last line, and the rows by program; `words` describes each program and its trace."""
         for name, text in words.items():
             with open(os.path.join(self.folder, name + ".py"), "w", encoding="utf-8") as out:
                 out.write(PROGRAM % text)

@@ -6,7 +6,7 @@ usage: savings.py BUILD_DIR OUT_DIR
 For each pair of kernels/ and each mistake of train_slow.py, without and with time stamps of the device: the broken and the
 fixed program run recorded, in turn, and the first trace of the broken one is judged.  Predicted: the interval of the findings that
 the mistake is about.  Achieved: the difference of the medians of the time that the program itself measures (hot_ms) under
-the recorder, since that is the run that the report is about; bare runs are measured beside it.
+the recorder, since that is the run that the report is about; bare runs are measured as well.
 Writes OUT_DIR/savings.tsv, the same as the table of doc/waits.md (savings.md), and the reports into OUT_DIR/savings.
 """
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop with three mistakes; --fix=NAME mends one of them:
+"""A training loop with three mistakes; --fix=NAME fixes one of them:
 
 item         loss.item() in each step makes the host wait for the device
 unpinned     the batches come from pageable memory, so their copies wait

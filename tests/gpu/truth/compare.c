@@ -4,7 +4,7 @@
  *
  * usage: compare [--sass | --ptx] [--code FOLDER] TRACE ACCESSES [TABLE]
  *
- * TRACE was recorded by libsyncwatch.so while the recorder beside this file wrote ACCESSES: launches are joined by
+ * TRACE was recorded by libsyncwatch.so while the recorder in this folder wrote ACCESSES: launches are joined by
  * thread, name and number.  A kernel passes when every byte that it was seen to touch lies in its footprint with that
  * role; a byte that lies nowhere is an escape, unless the footprint says that it does not know everything (counted
  * apart). TABLE gets a line a kernel: verdict, evidence, launches, bytes seen, bytes of the footprint, their ratio,

@@ -23,7 +23,7 @@ struct footprints {
 	struct sw_map images;  /* image, or file saved -> struct footprints_image */
 	struct sw_map entries; /* one kind only: function id -> struct sw_footprint_entry */
 	struct sw_map symbols; /* hash of name -> address */
-	void *params;	       /* of the launch at hand, as the code has them */
+	void *params;	       /* of the current launch, as the code has them */
 };
 
 /* folder: of save_images, where the files that the trace names are not on this machine, or NULL.  0 or -errno. */

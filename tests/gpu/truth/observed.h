@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* COPY: read by an asynchronous copy, of which the size of the destination is told. */
+/* COPY: read by an asynchronous copy, whose destination size is reported. */
 enum observed_role { OBSERVED_READ, OBSERVED_WRITE, OBSERVED_ATOMIC, OBSERVED_COPY, OBSERVED_ROLES };
 
 #define OBSERVED_SECTOR 32u /* bytes: one bit each in a mask */

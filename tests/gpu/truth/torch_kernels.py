@@ -3,7 +3,7 @@
 
 usage: torch_kernels.py [GROUP...]
 
-What fails (an operation that this version lacks, a library that is not there) is told and left out; the program fails
+What fails (an operation that this version lacks, a library that is not there) is reported and left out; the program fails
 when less than half works.
 """
 import sys
@@ -347,7 +347,7 @@ def main():
                 run()
                 torch.cuda.synchronize()
                 worked += 1
-            except Exception as error:  # a version without this operation, a missing library: told, not fatal
+            except Exception as error:  # a version without this operation, a missing library: reported, not fatal
                 print(f"{name}: {what}: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}")
                 if "CUDA error" in str(error):
                     traceback.print_exc()

@@ -3,7 +3,7 @@
  * Who waits for whom on two GPUs: the rows of tests/simcuda/two-devices.tsv, and more, measured.  A kernel spins for
  * SPIN_MS on one stream while the call is made with device 0 current; what is not done after LOOK_MS waits for it.
  *
- * usage: calls [TABLE]   with the table: a row of it that comes out otherwise is a failure, told on stderr
+ * usage: calls [TABLE]   with the table: a row of it that comes out otherwise is a failure, reported on stderr
  * Status 1: something differs; 77: there are not two GPUs.
  */
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A libcupti.so.13 for tests: the public entry points that syncwatch uses, on a GPU that does everything in order.  The
- * fake driver beside it calls fake_cupti_call() for each call that CUPTI would see.
+ * fake driver in this folder calls fake_cupti_call() for each call that CUPTI would see.
  *
  * FAKE_CUPTI: words that make it misbehave: busy (another tool has it), old (version 12.0), dropping (each third record
  * of work is lost), moving (its clock jumps by a second in the middle), taken (another user takes the clock), hanging

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts work on a stream: ROUNDS of a copy, two launches, a set and a graph, from as many threads as it is told. */
+/* Puts work on a stream: ROUNDS of a copy, two launches, a set and a graph, from as many threads as its argument says.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -204,7 +204,7 @@ def in_threads():
 
 
 def generated():
-    # More lines than are remembered: all are dropped meanwhile, and read anew.
+    # More lines than are remembered: all are dropped meanwhile, and read again.
     space = {"mark": mark}
     exec("def many():\n" + "    mark()\n" * 13000, space)
     space["many"]()
