@@ -96,9 +96,9 @@ __global__ void quick_copy(float *out, const float *in, int n)
 class Case : public Options
 {
       public:
-	Case(int argc, char **argv, const char *shows, const char *wrong, const char *mended,
+	Case(int argc, char **argv, const char *shows, const char *wrong, const char *corrected,
 	     std::initializer_list<const char *> variants = {})
-	    : Options(argc, argv, shows, wrong, mended, variants)
+	    : Options(argc, argv, shows, wrong, corrected, variants)
 	{
 		load(spin, spin_write, spin_copy, quick_write, quick_copy);
 	}

@@ -20,9 +20,9 @@ inline void on(int device)
 class TwoDevices : public Options
 {
       public:
-	TwoDevices(int argc, char **argv, const char *shows, const char *wrong, const char *mended,
+	TwoDevices(int argc, char **argv, const char *shows, const char *wrong, const char *corrected,
 		   std::initializer_list<const char *> variants = {})
-	    : Options(argc, argv, shows, wrong, mended, variants)
+	    : Options(argc, argv, shows, wrong, corrected, variants)
 	{
 		int there = 0;
 

@@ -29,8 +29,7 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW308 module-load",
 	       "in each step a kernel is launched for the first time while another stream is busy: loading its code "
-	       "keeps "
-	       "the two from running beside each other",
+	       "keeps the two from overlapping",
 	       "the kernels are loaded at the start, by asking for their attributes");
 	float *a = device_buffer(), *b = device_buffer();
 	cudaStream_t busy = new_stream(), other = new_stream();

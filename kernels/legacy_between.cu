@@ -4,9 +4,8 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW304 legacy-stream-serialisation",
-	       "sets on the legacy default stream between independent kernels of two streams keep these from running "
-	       "beside "
-	       "each other",
+	       "sets on the legacy default stream between independent kernels of two streams keep these from "
+	       "overlapping",
 	       "the sets run on a stream of their own");
 	float *a = device_buffer(), *b = device_buffer(), *flags = device_buffer();
 	cudaStream_t first = new_stream(cudaStreamDefault), second = new_stream(cudaStreamDefault);

@@ -22,14 +22,14 @@ class Options
 	 * findings.
 	 * --repeat makes the hot phase of a program that measures one (hot_begin) N times as long.
 	 */
-	Options(int argc, char **argv, const char *shows, const char *wrong, const char *mended,
+	Options(int argc, char **argv, const char *shows, const char *wrong, const char *corrected,
 		std::initializer_list<const char *> variants = {})
 	{
 		std::string given;
 
 		for (int i = 1; i < argc; i++) {
 			if (!strcmp(argv[i], "--help"))
-				help(argv[0], shows, wrong, mended, variants);
+				help(argv[0], shows, wrong, corrected, variants);
 			else if (!strcmp(argv[i], "--list"))
 				list(variants);
 			else if (!strcmp(argv[i], "--fixed"))
@@ -80,11 +80,11 @@ class Options
 		return variants.size() == 0 && given.empty();
 	}
 
-	[[noreturn]] static void help(const char *name, const char *shows, const char *wrong, const char *mended,
+	[[noreturn]] static void help(const char *name, const char *shows, const char *wrong, const char *corrected,
 				      std::initializer_list<const char *> variants)
 	{
 		printf("usage: %s [--fixed] [--repeat N]%s | --help | --list\n\nShows: %s\nWrong: %s\nFixed: %s\n",
-		       name, variants.size() ? " VARIANT" : "", shows, wrong, mended);
+		       name, variants.size() ? " VARIANT" : "", shows, wrong, corrected);
 		for (const char *v : variants)
 			printf("variant: %s\n", v);
 		exit(0);

@@ -4,9 +4,8 @@
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW401 over-wide-sync",
-	       "the host waits for the whole device, though what follows needs one short copy only; the long kernel "
-	       "beside it "
-	       "holds the host up",
+	       "the host waits for the whole device, though what follows needs one short copy only; a long kernel "
+	       "on another stream holds the host up",
 	       "the host waits for the copy's stream");
 	float *host = pinned_buffer(), *small = device_buffer(), *large = device_buffer(), *seen = pageable_buffer();
 	cudaStream_t compute = new_stream(), copies = new_stream();

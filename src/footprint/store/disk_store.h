@@ -45,8 +45,8 @@ void sw_store_close(struct sw_store *store);
 /* Most bytes of a file; of a folder, beyond which the files that were not used for longest go. */
 #define SW_STORE_FILE_BYTES   ((size_t)128 << 20)
 #define SW_STORE_FOLDER_BYTES ((uint64_t)512 << 20)
-/* Removes files of the cache, the longest unused first, until they take `most` bytes or less, and what was left behind
-   by writers that ended in the middle. */
+/* Removes files of the cache, the longest unused first, until they take `most` bytes or less, and what was left by
+   writers that ended in the middle. */
 void sw_store_tidy(const char *folder, uint64_t most);
 
 #endif

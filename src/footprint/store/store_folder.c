@@ -10,7 +10,7 @@
 
 #include "footprint/store/disk_store.h"
 
-/* A writer takes milliseconds: what is older was left behind. */
+/* A writer takes milliseconds: what is older was abandoned. */
 #define SW_TEMPORARY_SECONDS 3600
 
 char *sw_store_folder(const char *cache)

@@ -55,7 +55,7 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 static const char *element_bad(const struct sw_term *t, uint32_t i)
 {
 	if (t->a >= i)
-		return "an operand behind its user";
+		return "an operand after its user";
 	if ((t->imm != 1 && t->imm != 2 && t->imm != 4 && t->imm != 8) || t->imm * 8 > t->width)
 		return "no such element";
 	return t->b > t->c || t->c > UINT16_MAX + 1u ? "no parameter can lie there" : NULL;
@@ -76,7 +76,7 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 			return "alternatives out of bounds";
 		for (uint32_t k = 0; k < n; k++)
 			if (f->alternative[t->a + k] >= i)
-				return "an alternative behind its user";
+				return "an alternative after its user";
 		return NULL;
 	}
 	if (t->op == SW_TERM_ELEMENT)
@@ -85,7 +85,7 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 	if (n < 0)
 		return "no such operation";
 	if ((n > 0 && t->a >= i) || (n > 1 && t->b >= i) || (n > 2 && t->c >= i))
-		return "an operand behind its user";
+		return "an operand after its user";
 	return leaf_bad(f, t);
 }
 

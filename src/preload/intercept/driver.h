@@ -19,7 +19,7 @@
 /* The real functions by entry point; NULL until the driver was seen. */
 extern void *sw_driver_real[SW_ID_COUNT] __attribute__((visibility("hidden")));
 
-/* The real function behind an exported symbol of ours: in the object that the program would have used without us, else
+/* The real function of an exported symbol of ours: in the object that the program would have used without us, else
    in the driver that is loaded.  NULL: the process has no driver. */
 void *sw_driver_resolve(enum sw_api_id id);
 

@@ -24,7 +24,7 @@ struct sw_kernel_entry {
 	struct sw_param layout[];
 };
 
-/* The function behind a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory, or the driver
+/* The function of a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory, or the driver
    does not know it. */
 const struct sw_kernel_entry *sw_function_of(CUfunction handle);
 

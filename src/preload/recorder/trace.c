@@ -200,7 +200,7 @@ void sw_trace_retire(uint8_t *chunk)
 							    memory_order_release, memory_order_relaxed))
 			return;
 	}
-	/* The helper is behind.  A file's chunk needs no CRC, one in memory has to say that it can leave it. */
+	/* The helper is late.  A file's chunk needs no CRC, one in memory has to say that it can leave it. */
 	if (sw_trace.memory.inode) {
 		sw_trace_close_chunk(chunk);
 		atomic_fetch_add(&sw_trace.behind, 1);

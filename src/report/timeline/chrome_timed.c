@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slices of the devices that were measured (--gpu-timeline).  Work of one stream can overlap (programmatic dependent
- * launch, a clock that is a few nanoseconds off); slices of one track must not, so what overlaps goes to a track
- * beside.
+ * launch, a clock that is a few nanoseconds off); slices of one track must not, so what overlaps goes to a second
+ * track.
  */
 #include <stdio.h>
 
