@@ -62,6 +62,18 @@ done
 same file_ends
 whole file_ends
 
+# The thread apart is there, also where another library stands before clone().
+$cc -shared -fPIC -o own_clone.so "$here/own_clone.c" || exit 2
+LD_LIBRARY_PATH=$work ./awkward threads_told 2>&1 >/dev/null | grep -qx 'threads 1'
+result $? "threads_told: more than one thread without the recorder"
+for also in "" "$work/own_clone.so"; do
+	same threads_told
+	whole threads_told
+	grep -qx 'threads 2' err
+	result $? "threads_told${also:+ with ${also##*/}}: no thread apart: $(head -n 3 err | tr '\n' ' ')"
+done
+also=
+
 # Every system call of the recorder that the program itself can do without, refused: the program does not notice.
 numbers() { # numbers NAME...: of system calls
 	for name in "$@"; do echo "#include <sys/syscall.h>"; echo "number SYS_$name"; done | ${CC:-cc} -E -P - | awk '$1 == "number" { print $2 }'

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules and libraries: loads with their images, kernels as they are handed out. */
+#include "preload/platform/seldom.h"
+
 #include "preload/intercept/contexts.h"
 #include "preload/calls/custom.h"
 #include "preload/intercept/function_table.h"

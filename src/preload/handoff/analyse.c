@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/seldom.h"
+
 #include "preload/handoff/analyse.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,9 +85,7 @@ static char **fill_environment(size_t *bytes)
 static int run_command(void *argument)
 {
 	const struct command *c = argument;
-	struct sigaction plain = {.sa_handler = SIG_DFL};
-	for (int s = 1; s < 65; s++)
-		sigaction(s, &plain, NULL);
+	sw_sys_default_signals();
 	sw_sys_set_signals(0);
 	dup2(2, 1);
 	int null = open("/dev/null", O_RDONLY);
@@ -125,10 +124,7 @@ void sw_analyse(const char *trace, const char *pass, const char *directory)
 	c->environment = fill_environment(&environment_bytes);
 	if (c->environment && find_command(c->path, sizeof c->path, directory)) {
 		fill_arguments(c, trace, pass);
-		uint64_t mask = sw_sys_block_signals();
-		/* No exit signal, so that no SIGCHLD is sent and a plain wait() of the program doesn't see it. */
-		pid_t pid = clone(run_command, c->stack + sizeof c->stack, CLONE_VM | CLONE_VFORK, c);
-		sw_sys_set_signals(mask);
+		const pid_t pid = sw_sys_spawn(run_command, c, c->stack + sizeof c->stack);
 		status = pid > 0 ? wait_for(pid) : 127 << 8;
 		if (status == -1)
 			sw_say("the report takes more than 10 s; if it does not appear: syncwatch report %s", trace);

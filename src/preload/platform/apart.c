@@ -9,7 +9,7 @@
 #include "preload/platform/sys.h"
 
 #define STACK_BYTES (64u << 10)
-#define LOCAL_BYTES (256u << 10) /* below the thread pointer: errno lies somewhere in it */
+#define LOCAL_BYTES (2048u << 10) /* below the thread pointer: errno lies somewhere in it */
 #define TCB_BYTES   4096u
 #define ALL_BYTES   ((size_t)STACK_BYTES + LOCAL_BYTES + TCB_BYTES)
 #define PATIENCE_NS 10000000u

@@ -428,6 +428,21 @@ static void many_threads(void)
 	report_memory();
 }
 
+/* Says on stderr how many threads there are, which is no business of what it prints. */
+static void threads_told(void)
+{
+	char line[256];
+	first_call();
+	calls(10);
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && fgets(line, sizeof line, status))
+		if (strncmp(line, "Threads:", 8) == 0)
+			fprintf(stderr, "threads %d\n", atoi(line + 8));
+	if (status)
+		fclose(status);
+	puts("told");
+}
+
 static pthread_key_t late_key;
 static __thread int round_of_destructors;
 
@@ -584,6 +599,7 @@ static const struct {
 	{"last_thread_raw", last_thread_raw},
 	{"last_is_another", last_is_another},
 	{"last_thread_of_a_child", last_thread_of_a_child},
+	{"threads_told", threads_told},
 	{"many_threads", many_threads},
 	{"late_destructors", late_destructors},
 	{"all_keys_taken", all_keys_taken},
