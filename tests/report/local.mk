@@ -1,44 +1,39 @@
 # tests of report
 if HAVE_CHECK
-check_PROGRAMS += tests/report/test_report
-TESTS += tests/report/test_report
-tests_report_test_report_SOURCES = tests/report/test_report.c tests/report/fake_trace.c tests/report/fake_trace.h
+# Judgements made by hand, their traces and symbols, golden files.  Linked before libswreport.a: the functions of fake_trace.c
+# replace those of the reader and of libdw.
+check_LIBRARIES += tests/report/libfakereport.a
+tests_report_libfakereport_a_SOURCES = tests/report/fake_trace.c tests/report/fake_trace.h tests/report/fake_report.c \
+	tests/report/fake_report.h tests/report/golden_file.c tests/report/golden_file.h
+tests_report_libfakereport_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+report_libs = tests/report/libfakereport.a libswreport.a libswdetect.a libswfootprint.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
+report_tests = tests/report/test_report tests/report/test_names tests/report/test_suppress tests/report/test_groups \
+	tests/report/test_places tests/report/test_python tests/report/test_ci tests/report/test_diff \
+	tests/report/test_evidence_text
+check_PROGRAMS += $(report_tests)
+TESTS += $(report_tests)
 tests_report_test_report_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_report_LDADD = libswreport.a libswdetect.a libswfootprint.a libswbase.a $(CHECK_LIBS) $(DEMANGLE_LIBS)
-check_PROGRAMS += tests/report/test_groups
-TESTS += tests/report/test_groups
-tests_report_test_groups_SOURCES = tests/report/test_groups.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_report_LDADD = $(report_libs)
+tests_report_test_names_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_names_LDADD = $(report_libs)
+tests_report_test_suppress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_suppress_LDADD = $(report_libs)
 tests_report_test_groups_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_groups_LDADD = $(tests_report_test_report_LDADD)
-check_PROGRAMS += tests/report/test_places
-TESTS += tests/report/test_places
-tests_report_test_places_SOURCES = tests/report/test_places.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_groups_LDADD = $(report_libs)
 tests_report_test_places_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_places_LDADD = $(tests_report_test_report_LDADD)
-check_PROGRAMS += tests/report/test_python
-TESTS += tests/report/test_python
-tests_report_test_python_SOURCES = tests/report/test_python.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_places_LDADD = $(report_libs)
 tests_report_test_python_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_python_LDADD = $(tests_report_test_report_LDADD)
-check_PROGRAMS += tests/report/test_ci
-TESTS += tests/report/test_ci
-tests_report_test_ci_SOURCES = tests/report/test_ci.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_python_LDADD = $(report_libs)
 tests_report_test_ci_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_ci_LDADD = $(tests_report_test_report_LDADD)
-# Writes pages for tests/browser/test_html.sh.
-check_PROGRAMS += tests/report/test_html
-tests_report_test_html_SOURCES = tests/report/test_html.c tests/report/fake_trace.c tests/report/fake_trace.h
-tests_report_test_html_LDADD = libswreport.a libswdetect.a libswfootprint.a libswbase.a $(DEMANGLE_LIBS)
-check_PROGRAMS += tests/report/test_diff
-TESTS += tests/report/test_diff
+tests_report_test_ci_LDADD = $(report_libs)
 tests_report_test_diff_SOURCES = tests/report/test_diff.c tests/report/fake_trace.c tests/report/fake_trace.h
 tests_report_test_diff_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_diff_LDADD = $(tests_report_test_report_LDADD) $(JANSSON_LIBS)
-check_PROGRAMS += tests/report/test_evidence_text
-TESTS += tests/report/test_evidence_text
-tests_report_test_evidence_text_SOURCES = tests/report/test_evidence_text.c tests/report/fake_trace.c tests/report/fake_trace.h
+tests_report_test_diff_LDADD = $(report_libs) $(JANSSON_LIBS)
 tests_report_test_evidence_text_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_report_test_evidence_text_LDADD = $(tests_report_test_report_LDADD)
+tests_report_test_evidence_text_LDADD = $(report_libs)
+# Writes pages for tests/browser/test_html.sh.
+check_PROGRAMS += tests/report/test_html
+tests_report_test_html_LDADD = $(report_libs)
 check_PROGRAMS += tests/report/test_symbol_worker
 TESTS += tests/report/test_symbol_worker
 tests_report_test_symbol_worker_SOURCES = tests/report/test_symbol_worker.c

@@ -7,93 +7,30 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "fake_trace.h"
+#include "fake_report.h"
+#include "golden_file.h"
 #include "report/ci/ci.h"
 #include "report/suppress_file.h"
 
-static struct sw_judgement judgement;
-static struct sw_report *report;
-
 static void setup(void)
 {
-	fake_trace = (struct fake_trace){0};
-	judgement = (struct sw_judgement){.span_ns = 12345678};
-	for (uint32_t i = 0; i < 3; i++)
-		*sw_vec_push(&judgement.streams) =
-			(struct sw_stream_info){.handle = 0x55d0 + i, .kind = SW_LANE_BLOCKING, .number = i};
-	*sw_vec_push(&judgement.allocations) = (struct sw_allocation){.address = 0x7f0000000000,
-								      .bytes = 16384,
-								      .memory = SW_MEM_DEVICE,
-								      .number = 1,
-								      .api = FAKE_API_ALLOC,
-								      .flags = SW_RF_RUNTIME,
-								      .stack = FAKE_AT_COPY,
-								      .thread = 1,
-								      .seq = 7};
+	setup_empty();
+	add_streams(SW_LANE_BLOCKING, 2);
+	*sw_vec_push(&judgement.allocations) = fake_allocation();
 	judgement.coverage = (struct sw_coverage){.driver_calls = 120, .launches = 40, .codeless_kernels = 2};
 }
 
-static void teardown(void)
+static void add_races(enum sw_severity severity, uint32_t function)
 {
-	sw_report_free(report);
-	report = NULL;
-	free(judgement.streams.at);
-	free(judgement.allocations.at);
-	free(judgement.findings.at);
-}
-
-static void make(struct sw_suppressions *suppressions, bool all)
-{
-	sw_report_free(report);
-	report = sw_report_new((struct sw_reader *)&judgement, &judgement,
-			       &(struct sw_report_options){.suppressions = suppressions, .all = all});
-}
-
-static struct sw_access launch(enum sw_role role, uint32_t function, uint32_t stream, uint32_t stack, uint64_t seq)
-{
-	return (struct sw_access){.role = role,
-				  .kind = SW_REC_LAUNCH,
-				  .api = FAKE_API_LAUNCH,
-				  .flags = SW_RF_RUNTIME,
-				  .seq = seq,
-				  .t_ns = seq * 1000,
-				  .thread = 1,
-				  .stack = stack,
-				  .stream = stream,
-				  .function = function,
-				  .ranged = true,
-				  .address = 0x7f0000001000,
-				  .bytes = 4096,
-				  .extent_known = true,
-				  .allocation = 1,
-				  .evidence = SW_EV_SIGNATURE};
-}
-
-static struct sw_finding *add_race(enum sw_severity severity, uint32_t function)
-{
-	struct sw_finding *race = sw_vec_push(&judgement.findings);
-	*race = (struct sw_finding){.id = 101, .severity = severity, .count = 3, .operations = 3, .accesses = 2};
-	race->confidence = severity == SW_ERROR ? SW_CERTAIN : SW_LIKELY;
-	race->access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
-	race->access[1] = launch(SW_READ, function, 2, FAKE_AT_SCALE, 21);
-	race->fix = SW_FIX_EVENT;
-	return race;
+	struct sw_finding *race = add_race(severity, function);
+	race->count = race->operations = 3;
 }
 
 /* A wait whose caller is unknown. */
-static void add_wait(void)
+static void add_nameless_wait(void)
 {
-	struct sw_finding *wait = sw_vec_push(&judgement.findings);
-	*wait = (struct sw_finding){
-		.id = 301, .severity = SW_WARNING, .confidence = SW_CERTAIN, .count = 4, .accesses = 1};
-	wait->access[0] = launch(SW_CALL, 0, 0, FAKE_AT_NOWHERE, 40);
-	wait->access[0].kind = SW_REC_COPY;
-	wait->access[0].api = FAKE_API_COPY;
-	wait->access[0].ranged = false;
-	wait->cost = (struct sw_cost){.calls = 4, .total_ns = 12300000, .worst_ns = 8000000, .waited_calls = 4};
-	wait->fix = SW_FIX_ASYNC;
+	add_wait(call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 0, FAKE_AT_NOWHERE));
 }
-
 static char *written(enum sw_ci_format format, size_t times, const char *root)
 {
 	char *text = NULL;
@@ -107,30 +44,12 @@ static char *written(enum sw_ci_format format, size_t times, const char *root)
 	return text;
 }
 
-/* Compares and frees.  UPDATE_GOLDEN=1 writes the file instead: look at the difference before committing it. */
-static void check_golden(const char *name, char *text)
-{
-	const char *source = getenv("top_srcdir");
-	char *path = sw_format("%s/tests/report/formats/%s", source ? source : ".", name), *golden = NULL;
-	FILE *file = fopen(path, getenv("UPDATE_GOLDEN") ? "w+" : "r");
-	size_t room = 0;
-	ck_assert_msg(file != NULL, "%s", path);
-	if (getenv("UPDATE_GOLDEN"))
-		fputs(text, file);
-	rewind(file);
-	ck_assert_str_eq(text, getdelim(&golden, &room, 0, file) < 0 ? "" : golden);
-	fclose(file);
-	free(golden);
-	free(path);
-	free(text);
-}
-
 static const char *const files[SW_CI_FORMATS] = {"sarif", "junit.xml", "gitlab.json", "github.txt"};
 
 static void check_all(const char *stem, size_t times)
 {
 	for (int i = 0; i < SW_CI_FORMATS; i++) {
-		char *name = sw_format("%s.%s", stem, files[i]);
+		char *name = sw_format("formats/%s.%s", stem, files[i]);
 		check_golden(name, written((enum sw_ci_format)i, times, "/src"));
 		free(name);
 	}
@@ -138,24 +57,24 @@ static void check_all(const char *stem, size_t times)
 
 START_TEST(a_race_and_a_wait_without_a_line)
 {
-	add_race(SW_ERROR, FAKE_SCALE);
-	add_wait();
-	make(NULL, false);
+	add_races(SW_ERROR, FAKE_SCALE);
+	add_nameless_wait();
+	make(NULL);
 	check_all("race", 1);
 }
 END_TEST
 
 START_TEST(a_clean_run_says_what_was_not_looked_at)
 {
-	make(NULL, false);
+	make(NULL);
 	check_all("clean", 1);
 }
 END_TEST
 
 START_TEST(hostile_names_stay_text)
 {
-	add_race(SW_ERROR, FAKE_HOSTILE);
-	make(NULL, false);
+	add_races(SW_ERROR, FAKE_HOSTILE);
+	make(NULL);
 	check_all("hostile", 1);
 	for (int i = 0; i < SW_CI_FORMATS; i++) {
 		char *text = written((enum sw_ci_format)i, 1, NULL);
@@ -178,8 +97,8 @@ static size_t count(const char *text, const char *part)
 START_TEST(processes_share_results)
 {
 	static const char *const parts[SW_CI_FORMATS] = {"\"ruleId\"", "<failure", "\"check_name\"", "::error"};
-	add_race(SW_ERROR, FAKE_SCALE);
-	make(NULL, false);
+	add_races(SW_ERROR, FAKE_SCALE);
+	make(NULL);
 	for (int i = 0; i < SW_CI_FORMATS; i++) {
 		char *text = written((enum sw_ci_format)i, 2, NULL);
 		ck_assert_uint_eq(count(text, parts[i]), i == SW_CI_JUNIT ? 2 : 1);
@@ -193,8 +112,8 @@ END_TEST
 START_TEST(paths_below_the_root_are_relative)
 {
 	static const char *const roots[] = {"/src", "/sr", "/", NULL, "/src/race.cu"};
-	add_race(SW_ERROR, FAKE_SCALE);
-	make(NULL, false);
+	add_races(SW_ERROR, FAKE_SCALE);
+	make(NULL);
 	char *text = written(SW_CI_GITHUB, 1, roots[_i]);
 	ck_assert_msg(strncmp(text, _i == 0 ? "::error file=race.cu,line=" : "::error file=/src/race.cu,line=",
 			      strlen("::error file=race.cu")) == 0,
@@ -234,20 +153,20 @@ static char *suppressions_of_report(void)
 
 START_TEST(what_is_written_suppresses_what_was_shown)
 {
-	add_race(SW_ERROR, FAKE_HOSTILE);
-	add_race(SW_WARNING, FAKE_SCALE);
-	add_wait();
-	make(NULL, false);
+	add_races(SW_ERROR, FAKE_HOSTILE);
+	add_races(SW_WARNING, FAKE_SCALE);
+	add_nameless_wait();
+	make(NULL);
 	char *text = suppressions_of_report();
 	struct sw_suppressions *s = load(text, SW_SUPPRESS_FILE);
-	check_golden("written.supp", text);
-	make(s, false);
+	check_golden("formats/written.supp", text);
+	make(&(struct sw_report_options){.suppressions = s});
 	/* The wait has no place: its line would hide every other wait of its kind. */
 	ck_assert_uint_eq(report->shown.n, 1);
 	ck_assert_int_eq(report->shown.at[0].finding->id, 301);
 	ck_assert_uint_eq(report->totals.suppressed, 2);
 	ck_assert_ptr_null(sw_suppress_unused(s, 0));
-	make(s, true);
+	make(&(struct sw_report_options){.suppressions = s, .all = true});
 	text = suppressions_of_report();
 	ck_assert_ptr_null(strstr(text, "\nSW"));
 	free(text);
@@ -261,9 +180,9 @@ START_TEST(known_findings_are_counted)
 	static const char *const lines[] = {"SW101 kernel=scale allocated=race\n",
 					    "SW101 kernel=scale allocated=libcudnn*\n",
 					    "SW101 kernel=scale allocated=race\n"};
-	add_race(_i == 2 ? SW_ERROR : SW_WARNING, FAKE_SCALE);
+	add_races(_i == 2 ? SW_ERROR : SW_WARNING, FAKE_SCALE);
 	struct sw_suppressions *s = load(lines[_i], SW_SUPPRESS_KNOWN);
-	make(s, false);
+	make(&(struct sw_report_options){.suppressions = s});
 	ck_assert_uint_eq(report->shown.n, _i != 0);
 	ck_assert_uint_eq(report->totals.known, !_i);
 	ck_assert_uint_eq(report->totals.suppressed, !_i);
@@ -283,8 +202,8 @@ START_TEST(a_line_of_the_user_comes_first)
 	close(fd);
 	ck_assert_int_eq(sw_suppress_load(path, SW_SUPPRESS_FILE, &s, &error), 0);
 	unlink(path);
-	add_race(SW_WARNING, FAKE_SCALE);
-	make(s, false);
+	add_races(SW_WARNING, FAKE_SCALE);
+	make(&(struct sw_report_options){.suppressions = s});
 	ck_assert_uint_eq(report->totals.suppressed, 1);
 	ck_assert_uint_eq(report->totals.known, 0);
 	ck_assert_ptr_null(sw_suppress_unused(s, 0));
@@ -315,7 +234,7 @@ int main(void)
 {
 	Suite *suite = suite_create("report/ci");
 	TCase *c = tcase_create("formats");
-	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_checked_fixture(c, setup, teardown_report);
 	tcase_add_test(c, a_race_and_a_wait_without_a_line);
 	tcase_add_test(c, a_clean_run_says_what_was_not_looked_at);
 	tcase_add_test(c, hostile_names_stay_text);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden_file.h"
 #include "report/diff/diff.h"
 
 static struct sw_digest before, after;
@@ -214,7 +215,7 @@ END_TEST
 
 /* ---- how it is printed ------------------------------------------------------------------------------------------- */
 
-static char *told(bool json)
+static char *printed(bool json)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -225,30 +226,6 @@ static char *told(bool json)
 		sw_diff_text(&diff, out, false, true);
 	fclose(out);
 	return text;
-}
-
-static char *golden_path(const char *name)
-{
-	const char *source = getenv("top_srcdir");
-	return sw_format("%s/tests/report/golden/%s", source ? source : ".", name);
-}
-
-/* UPDATE_GOLDEN=1 writes the file instead: look at the difference before committing it. */
-static void check_golden(const char *name, char *text)
-{
-	char *path = golden_path(name), *golden = NULL;
-	size_t room = 0;
-	FILE *file = fopen(path, getenv("UPDATE_GOLDEN") ? "w+" : "r");
-	ck_assert_ptr_nonnull(file);
-	if (getenv("UPDATE_GOLDEN"))
-		fputs(text, file);
-	rewind(file);
-	ck_assert_int_ge(getdelim(&golden, &room, 0, file), 0);
-	fclose(file);
-	ck_assert_str_eq(text, golden);
-	free(golden);
-	free(path);
-	free(text);
 }
 
 START_TEST(a_comparison_reads_as_agreed)
@@ -263,8 +240,8 @@ START_TEST(a_comparison_reads_as_agreed)
 	wait_at(&after, 50, 10, 2000)->id = 302;
 	wait_at(&after, 60, 10, 8000)->id = 306;
 	expect(1, 1, 1, 1, 1);
-	check_golden("diff.txt", told(false));
-	check_golden("diff.json", told(true));
+	check_golden("golden/diff.txt", printed(false));
+	check_golden("golden/diff.json", printed(true));
 }
 END_TEST
 
@@ -283,7 +260,7 @@ static int read_text(const char *text, struct sw_error *error)
 START_TEST(a_report_is_read_back)
 {
 	struct sw_error error;
-	char *path = golden_path("race.json");
+	char *path = golden_path("golden/race.json");
 	FILE *file = fopen(path, "r");
 	ck_assert_ptr_nonnull(file);
 	ck_assert_int_eq(sw_digest_read(&before, file, path, &error), 0);

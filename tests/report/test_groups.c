@@ -5,97 +5,39 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "fake_trace.h"
+#include "fake_report.h"
 #include "report/groups.h"
-
-static struct sw_judgement judgement;
-static struct sw_report *report;
 
 static void setup(void)
 {
-	fake_trace = (struct fake_trace){0};
-	judgement = (struct sw_judgement){.span_ns = 12345678};
-	sw_vec_push(&judgement.streams)[0] = (struct sw_stream_info){0};
-	for (uint32_t i = 1; i <= 3; i++)
-		*sw_vec_push(&judgement.streams) =
-			(struct sw_stream_info){.handle = i, .kind = SW_LANE_NONBLOCKING, .number = i};
-	for (uint32_t i = 1; i <= 2; i++)
-		*sw_vec_push(&judgement.allocations) = (struct sw_allocation){.address = 0x10000u * i,
-									      .bytes = 16384,
-									      .memory = SW_MEM_DEVICE,
-									      .number = i,
-									      .api = FAKE_API_ALLOC,
-									      .flags = SW_RF_RUNTIME,
-									      .stack = FAKE_AT_LINE + i,
-									      .seq = i};
+	setup_empty();
+	add_streams(SW_LANE_NONBLOCKING, 3);
+	for (uint32_t i = 1; i <= 2; i++) {
+		struct sw_allocation one = fake_allocation();
+		one.address = 0x10000u * i;
+		one.number = i;
+		one.stack = FAKE_AT_LINE + i;
+		one.seq = i;
+		*sw_vec_push(&judgement.allocations) = one;
+	}
 	judgement.coverage = (struct sw_coverage){.driver_calls = 120, .launches = 40};
 }
 
-static void teardown(void)
-{
-	sw_report_free(report);
-	report = NULL;
-	free(judgement.streams.at);
-	free(judgement.allocations.at);
-	free(judgement.findings.at);
-}
-
 /* A launch at line `seq` of many.cu. */
-static struct sw_access launch(enum sw_role role, uint32_t stream, uint64_t seq, uint32_t allocation)
+static struct sw_access launch_at(enum sw_role role, uint32_t stream, uint64_t seq, uint32_t allocation)
 {
-	return (struct sw_access){.role = role,
-				  .kind = SW_REC_LAUNCH,
-				  .api = FAKE_API_LAUNCH,
-				  .flags = SW_RF_RUNTIME,
-				  .seq = seq,
-				  .t_ns = seq * 1000,
-				  .thread = 1,
-				  .stack = FAKE_AT_LINE + (uint32_t)seq,
-				  .stream = stream,
-				  .function = FAKE_SCALE,
-				  .param = 0,
-				  .ranged = true,
-				  .address = 0x10000u * allocation,
-				  .bytes = 4096,
-				  .extent_known = true,
-				  .allocation = allocation,
-				  .evidence = SW_EV_EXACT};
-}
-
-static struct sw_finding *hazard(int id, enum sw_severity severity, struct sw_access earlier, struct sw_access later)
-{
-	struct sw_finding *finding = sw_vec_push(&judgement.findings);
-	*finding = (struct sw_finding){.id = id,
-				       .severity = severity,
-				       .confidence = severity == SW_ERROR ? SW_CERTAIN : SW_LIKELY,
-				       .count = 1,
-				       .operations = 1,
-				       .accesses = 2,
-				       .access = {earlier, later},
-				       .fix = SW_FIX_EVENT};
-	return finding;
+	struct sw_access access = launch(role, FAKE_SCALE, stream, FAKE_AT_LINE + (uint32_t)seq, seq);
+	access.address = 0x10000u * allocation;
+	access.allocation = allocation;
+	access.evidence = SW_EV_EXACT;
+	return access;
 }
 
 /* Write at `from` on one stream, read at `to` on another. */
 static void race(uint32_t stream, uint64_t from, uint32_t other, uint64_t to, uint32_t allocation)
 {
-	hazard(101, SW_ERROR, launch(SW_WRITE, stream, from, allocation), launch(SW_READ, other, to, allocation));
-}
-
-static void make(void)
-{
-	static const struct sw_report_options plain;
-	report = sw_report_new(NULL, &judgement, &plain);
-}
-
-static char *text_of(unsigned columns, size_t limit)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	sw_report_text(report, out, &(struct sw_text_style){.columns = columns, .limit = limit});
-	fclose(out);
-	return text;
+	add_hazard(101, SW_ERROR, launch_at(SW_WRITE, stream, from, allocation),
+		   launch_at(SW_READ, other, to, allocation));
 }
 
 static size_t lines_of(const char *text)
@@ -112,7 +54,7 @@ START_TEST(what_one_edge_orders_is_one_group)
 	race(1, 10, 2, 20, 1);
 	race(1, 10, 2, 21, 1);
 	race(1, 12, 2, 22, 2);
-	make();
+	make(NULL);
 	ck_assert_uint_eq(report->groups.n, 1);
 	ck_assert_uint_eq(report->groups.at[0].leader, 0);
 	ck_assert_uint_eq(report->groups.at[0].members.n, 2);
@@ -138,7 +80,7 @@ START_TEST(what_needs_two_edges_is_two_groups)
 	};
 	race(1, 10, 2, 20, 1);
 	race(second[_i].stream, second[_i].from, second[_i].other, second[_i].to, 2);
-	make();
+	make(NULL);
 	ck_assert_uint_eq(report->groups.n, 2);
 	ck_assert_uint_eq(report->groups.at[0].leader, 0);
 	ck_assert_uint_eq(report->groups.at[1].leader, 1);
@@ -149,9 +91,9 @@ END_TEST
 START_TEST(the_strongest_leads)
 {
 	race(1, 10, 2, 20, 1);
-	hazard(103, SW_WARNING, launch(SW_WRITE, 1, 5, 1), launch(SW_WRITE, 2, 25, 1));
-	hazard(103, SW_WARNING, launch(SW_WRITE, 1, 40, 1), launch(SW_WRITE, 2, 45, 1));
-	make();
+	add_hazard(103, SW_WARNING, launch_at(SW_WRITE, 1, 5, 1), launch_at(SW_WRITE, 2, 25, 1));
+	add_hazard(103, SW_WARNING, launch_at(SW_WRITE, 1, 40, 1), launch_at(SW_WRITE, 2, 45, 1));
+	make(NULL);
 	ck_assert_uint_eq(report->groups.n, 2);
 	ck_assert_uint_eq(report->groups.at[0].leader, 0);
 	ck_assert_uint_eq(report->groups.at[0].members.n, 1);
@@ -159,12 +101,12 @@ START_TEST(the_strongest_leads)
 }
 END_TEST
 
-static void add_wait(int id, enum sw_severity severity, uint32_t line)
+static void wait_at(int id, enum sw_severity severity, uint32_t line)
 {
 	struct sw_finding *finding = sw_vec_push(&judgement.findings);
 	*finding = (struct sw_finding){
 		.id = id, .severity = severity, .confidence = SW_CERTAIN, .count = 3, .accesses = 1};
-	finding->access[0] = launch(SW_CALL, 1, line, 1);
+	finding->access[0] = launch_at(SW_CALL, 1, line, 1);
 	finding->access[0].kind = SW_REC_SYNC;
 	finding->access[0].function = 0;
 	finding->access[0].ranged = false;
@@ -173,10 +115,10 @@ static void add_wait(int id, enum sw_severity severity, uint32_t line)
 
 START_TEST(waits_of_one_line_are_one_group)
 {
-	add_wait(301, SW_WARNING, 7);
-	add_wait(302, SW_WARNING, 7);
-	add_wait(301, SW_WARNING, 8);
-	make();
+	wait_at(301, SW_WARNING, 7);
+	wait_at(302, SW_WARNING, 7);
+	wait_at(301, SW_WARNING, 8);
+	make(NULL);
 	ck_assert_uint_eq(report->groups.n, 2);
 	ck_assert_uint_eq(report->groups.at[0].members.n, 1);
 	ck_assert_uint_eq(sw_group_cost(report, &report->groups.at[0]), 4000000);
@@ -189,20 +131,22 @@ static void forty_launches(void)
 {
 	for (uint64_t i = 1; i < 40; i++) {
 		const uint32_t stream = 1 + i % 2, other = 1 + (i + 1) % 2;
-		hazard(103, SW_ERROR, launch(SW_WRITE, other, 99 + i, 1), launch(SW_WRITE, stream, 100 + i, 1));
-		hazard(101, SW_ERROR, launch(SW_WRITE, other, 99 + i, 1), launch(SW_READ, stream, 100 + i, 1));
+		add_hazard(103, SW_ERROR, launch_at(SW_WRITE, other, 99 + i, 1),
+			   launch_at(SW_WRITE, stream, 100 + i, 1));
+		add_hazard(101, SW_ERROR, launch_at(SW_WRITE, other, 99 + i, 1),
+			   launch_at(SW_READ, stream, 100 + i, 1));
 	}
 }
 
 START_TEST(forty_racing_launches_fit_a_screen)
 {
 	forty_launches();
-	make();
+	make(NULL);
 	ck_assert_uint_eq(judgement.findings.n, 78);
 	ck_assert_uint_eq(report->groups.n, 1);
 	ck_assert_uint_eq(report->groups.at[0].edges, 39);
 	ck_assert_uint_eq(report->groups.at[0].members.n, 77);
-	char *text = text_of(0, SW_REPORT_LIMIT);
+	char *text = styled_text(&(struct sw_text_style){.columns = 0, .limit = SW_REPORT_LIMIT});
 	ck_assert_msg(lines_of(text) <= 40, "%zu lines:\n%s", lines_of(text), text);
 	ck_assert_ptr_nonnull(strstr(text, "/src/many.cu:101: error: SW103"));
 	ck_assert_ptr_nonnull(strstr(text, "after many.cu:100:"));
@@ -221,9 +165,10 @@ START_TEST(ten_causes_are_printed_in_full)
 	for (size_t i = 0; i < judgement.findings.n; i++)
 		for (int k = 0; k < 2; k++)
 			judgement.findings.at[i].access[k].allocation = 1 + (uint32_t)i / 2;
-	make();
+	make(NULL);
 	ck_assert_uint_eq(report->groups.n, 39);
-	char *text = text_of(0, SW_REPORT_LIMIT), *whole = text_of(0, 0);
+	char *text = styled_text(&(struct sw_text_style){.columns = 0, .limit = SW_REPORT_LIMIT}),
+	     *whole = styled_text(&(struct sw_text_style){.columns = 0, .limit = 0});
 	unsigned errors = 0, all = 0;
 	for (const char *at = text; (at = strstr(at, ": error: SW")); at++)
 		errors++;
@@ -242,9 +187,9 @@ END_TEST
 START_TEST(narrow_terminals_get_narrow_lines)
 {
 	race(1, 10, 2, 20, 1);
-	add_wait(301, SW_WARNING, 7);
-	make();
-	char *text = text_of(20, SW_REPORT_LIMIT), *line = text;
+	wait_at(301, SW_WARNING, 7);
+	make(NULL);
+	char *text = styled_text(&(struct sw_text_style){.columns = 20, .limit = SW_REPORT_LIMIT}), *line = text;
 	for (char *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = 0;
 		if (strstr(line, "cudaEvent") || strstr(line, "cudaStream") || strstr(line, "suppress:") ||
@@ -261,7 +206,7 @@ int main(void)
 {
 	Suite *suite = suite_create("groups");
 	TCase *c = tcase_create("groups");
-	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_checked_fixture(c, setup, teardown_report);
 	tcase_add_test(c, what_one_edge_orders_is_one_group);
 	tcase_add_loop_test(c, what_needs_two_edges_is_two_groups, 0, 4);
 	tcase_add_test(c, the_strongest_leads);

@@ -5,59 +5,25 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "fake_trace.h"
+#include "fake_report.h"
 #include "report/groups.h"
-
-static struct sw_judgement judgement;
-static struct sw_report *report;
 
 static void setup(void)
 {
-	fake_trace = (struct fake_trace){0};
-	judgement = (struct sw_judgement){.span_ns = 12345678};
-	sw_vec_push(&judgement.streams)[0] = (struct sw_stream_info){0};
-	for (uint32_t i = 1; i <= 2; i++)
-		*sw_vec_push(&judgement.streams) =
-			(struct sw_stream_info){.handle = i, .kind = SW_LANE_NONBLOCKING, .number = i};
+	setup_empty();
+	add_streams(SW_LANE_NONBLOCKING, 2);
 }
 
-static void teardown(void)
+static struct sw_finding *add_calls(int id, uint32_t accesses, uint32_t first)
 {
-	sw_report_free(report);
-	report = NULL;
-	free(judgement.streams.at);
-	free(judgement.findings.at);
-}
-
-static struct sw_access call(uint8_t kind, uint16_t api, uint32_t stack, uint64_t seq)
-{
-	return (struct sw_access){.role = SW_CALL,
-				  .kind = kind,
-				  .api = api,
-				  .flags = SW_RF_RUNTIME,
-				  .seq = seq,
-				  .thread = 1,
-				  .stack = stack,
-				  .stream = 1,
-				  .param = -1};
-}
-
-static struct sw_finding *add(int id, uint32_t accesses, uint32_t first)
-{
-	static const uint8_t kinds[] = {SW_REC_STREAM_WAIT, SW_REC_COPY, SW_REC_COPY};
-	struct sw_finding *finding = sw_vec_push(&judgement.findings);
-	*finding = (struct sw_finding){
-		.id = id, .severity = SW_WARNING, .confidence = SW_CERTAIN, .count = 1, .accesses = accesses};
-	for (uint32_t i = 0; i < accesses; i++)
-		finding->access[i] = call(kinds[i], i ? FAKE_API_COPY : FAKE_API_WAIT, first + i, 10 * first + i);
+	static const enum sw_rec_kind kinds[] = {SW_REC_STREAM_WAIT, SW_REC_COPY, SW_REC_COPY};
+	struct sw_finding *finding = add(id, SW_WARNING, SW_CERTAIN);
+	finding->accesses = accesses;
+	for (uint32_t i = 0; i < accesses; i++) {
+		finding->access[i] = call(SW_CALL, kinds[i], i ? FAKE_API_COPY : FAKE_API_WAIT, 1, first + i);
+		finding->access[i].seq = 10 * first + i;
+	}
 	return finding;
-}
-
-static void make(void)
-{
-	static const struct sw_report_options plain;
-	sw_report_free(report);
-	report = sw_report_new(NULL, &judgement, &plain);
 }
 
 /* The call that the author must change leads: not the work that it was meant for, or that it holds back. */
@@ -68,8 +34,8 @@ static const struct {
 
 START_TEST(the_frame_to_change_leads)
 {
-	add(findings[_i].id, findings[_i].accesses, FAKE_AT_LINE + 20);
-	make();
+	add_calls(findings[_i].id, findings[_i].accesses, FAKE_AT_LINE + 20);
+	make(NULL);
 	const struct sw_frame *site = sw_report_site(report, &judgement.findings.at[0]);
 	ck_assert_ptr_nonnull(site);
 	ck_assert_int_eq(site->line, 20 + (int)findings[_i].leads);
@@ -80,18 +46,14 @@ END_TEST
 START_TEST(nameless_programs_have_places)
 {
 	fake_trace.changed = true;
-	add(302, 1, FAKE_AT_COPY);
-	make();
+	add_calls(302, 1, FAKE_AT_COPY);
+	make(NULL);
 	const struct sw_frame *site = sw_report_site(report, &judgement.findings.at[0]);
 	ck_assert_ptr_nonnull(site);
 	ck_assert_ptr_null(site->function);
 	ck_assert_str_eq(site->module, "race");
 	ck_assert_uint_gt(site->offset, 0);
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	sw_report_text(report, out, &(struct sw_text_style){.columns = 100, .limit = 10});
-	fclose(out);
+	char *text = styled_text(&(struct sw_text_style){.columns = 100, .limit = 10});
 	ck_assert_ptr_nonnull(strstr(text, "(race+0x"));
 	/* Its file is another one than ran: -g would change nothing. */
 	ck_assert_ptr_null(strstr(text, "no lines:"));
@@ -110,12 +72,12 @@ static uint64_t fingerprint_of(size_t index)
 /* Findings that look alike have numbers; the first keeps the name that it would have alone. */
 START_TEST(no_two_findings_share_a_fingerprint)
 {
-	add(302, 1, FAKE_AT_LINE + 1);
-	make();
+	add_calls(302, 1, FAKE_AT_LINE + 1);
+	make(NULL);
 	uint64_t alone = fingerprint_of(0);
 	for (int i = 0; i < 3; i++)
-		add(302, 1, FAKE_AT_LINE + 1);
-	make();
+		add_calls(302, 1, FAKE_AT_LINE + 1);
+	make(NULL);
 	uint64_t before[4];
 	for (size_t i = 0; i < 4; i++) {
 		before[i] = fingerprint_of(i);
@@ -125,7 +87,7 @@ START_TEST(no_two_findings_share_a_fingerprint)
 	ck_assert_uint_eq(before[0], alone);
 	/* What only --all shows takes no number from the others. */
 	judgement.findings.at[0].hidden = true;
-	make();
+	make(NULL);
 	ck_assert_uint_eq(fingerprint_of(1), alone);
 }
 END_TEST
@@ -134,7 +96,7 @@ int main(void)
 {
 	Suite *suite = suite_create("places");
 	TCase *cases = tcase_create("places");
-	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_checked_fixture(cases, setup, teardown_report);
 	tcase_add_loop_test(cases, the_frame_to_change_leads, 0, (int)(sizeof findings / sizeof *findings));
 	tcase_add_test(cases, nameless_programs_have_places);
 	tcase_add_test(cases, no_two_findings_share_a_fingerprint);

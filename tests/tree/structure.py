@@ -20,7 +20,6 @@ LONG = {
     "tests/reader/trace_builder.c": TO_SPLIT,
     "tests/tools/test_command.py": TO_SPLIT,
     "tests/detect/test_waits.c": TO_SPLIT,
-    "tests/report/test_report.c": TO_SPLIT,
     "tests/preload/test_process.c": TO_SPLIT,
     "tests/footprint/test_evaluate.c": TO_SPLIT,
     "tests/reader/test_reader.c": TO_SPLIT,
