@@ -6,23 +6,9 @@
 #include <unistd.h>
 
 #include "reader/pack_builder.h"
-#include "reader/reader.h"
+#include "reader/trace_file.h"
 
 static const char code[] = "the code of the launched kernel";
-static char path[64];
-
-static void fresh_path(void)
-{
-	strcpy(path, "/tmp/test_packed_XXXXXX");
-	int fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-}
-
-static void remove_path(void)
-{
-	unlink(path);
-}
 
 /* The end of the run is no record of the packing. */
 static void end(struct tb *tb)
@@ -31,25 +17,9 @@ static void end(struct tb *tb)
 	tb_close(tb, true);
 }
 
-static struct sw_reader *open_trace(void)
-{
-	struct sw_reader *r = NULL;
-	struct sw_error error = {0};
-	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
-	return r;
-}
-
-static void read_all(struct sw_reader *r)
-{
-	struct sw_record rec;
-	struct sw_error error = {0};
-	while (sw_reader_next(r, &rec, &error) == 1)
-		;
-}
-
 static struct sw_reader *all(void)
 {
-	struct sw_reader *r = open_trace();
+	struct sw_reader *r = reader();
 	read_all(r);
 	return r;
 }
@@ -69,7 +39,7 @@ START_TEST(code_of_a_file_is_there_from_its_description_on)
 	tb_pack_data(tb, id, 0, code, 10);
 	tb_pack_data(tb, id, 10, code + 10, sizeof code - 10);
 	end(tb);
-	struct sw_reader *r = open_trace();
+	struct sw_reader *r = reader();
 	struct sw_record rec;
 	struct sw_error error;
 	while (sw_reader_next(r, &rec, &error) == 1 && rec.rec->kind != SW_REC_IMAGE)
@@ -96,7 +66,7 @@ START_TEST(code_from_memory_is_there_when_its_content_was)
 	tb_pack_code(tb, 7, code, sizeof code, SW_PACKED_WHOLE, "");
 	tb_pack_data(tb, 7, 0, code, sizeof code);
 	end(tb);
-	struct sw_reader *r = open_trace();
+	struct sw_reader *r = reader();
 	struct sw_record rec;
 	struct sw_error error;
 	while (sw_reader_next(r, &rec, &error) == 1 && rec.rec->kind != SW_REC_EVENT_CREATE)

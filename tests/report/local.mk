@@ -31,6 +31,13 @@ tests_report_test_diff_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_diff_LDADD = $(report_libs) $(JANSSON_LIBS)
 tests_report_test_evidence_text_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_evidence_text_LDADD = $(report_libs)
+check_PROGRAMS += tests/report/test_dump
+TESTS += tests/report/test_dump
+tests_report_test_dump_SOURCES = tests/report/test_dump.c $(trace_file)
+tests_report_test_dump_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_report_test_dump_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a \
+	$(SW_FOOTPRINT_LIBS) $(CHECK_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS) $(JANSSON_LIBS)
 # Writes pages for tests/browser/test_html.sh.
 check_PROGRAMS += tests/report/test_html
 tests_report_test_html_LDADD = $(report_libs)

@@ -8,33 +8,10 @@
 
 #include "reader/kinds.h"
 #include "reader/every_kind.h"
-#include "reader/trace_builder.h"
+#include "reader/trace_file.h"
 #include "report/listing/dump.h"
 #include "report/listing/fields.h"
 #include "report/listing/stat.h"
-
-static char path[64];
-
-static void fresh_path(void)
-{
-	strcpy(path, "/tmp/test_dump_XXXXXX");
-	int fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-}
-
-static void remove_path(void)
-{
-	unlink(path);
-}
-
-static struct sw_reader *reader(void)
-{
-	struct sw_reader *r;
-	struct sw_error error;
-	ck_assert_msg(!sw_reader_open(path, &r, &error), "%s", error.text);
-	return r;
-}
 
 static char *dump(const char *kinds)
 {
@@ -134,7 +111,7 @@ START_TEST(damage_is_dumped_last)
 	tb_event_create(tb, 1);
 	tb_close(tb, true);
 	char *text = dump(NULL);
-	ck_assert(strstr(strrchr(text, '\n') - 200, "DAMAGE text=\"/tmp/test_dump_"));
+	ck_assert(strstr(strrchr(text, '\n') - 200, "DAMAGE text=\"/tmp/sw_trace_"));
 	ck_assert(holds(text, "LOSS "));
 	free(text);
 }

@@ -18,7 +18,7 @@ result "$([ -z "$missing" ]; echo $?)" "licence lines"
 
 # Each promise has its tests, which make check runs.
 missing=$(grep -oE '`tests/[^`]*`' doc/promises.md | tr -d '`' | sort -u | while read -r name; do
-	{ [ -f "$name" ] || [ -f "$name.c" ]; } && { grep -rqE "^TESTS \+=.*$name|^\s+.*$name" --include='*.mk' tests || grep -q "(here)*/$(basename "$name")\|$name" tests/gpu/run tests/gpu/local.mk; } || echo "$name"
+	{ [ -f "$name" ] || [ -f "$name.c" ]; } && { grep -rqE "^(TESTS|[a-z]+_tests) \+?=.*$name|^\s+.*$name" --include='*.mk' tests || grep -q "(here)*/$(basename "$name")\|$name" tests/gpu/run tests/gpu/local.mk; } || echo "$name"
 done)
 [ -z "$missing" ] || printf 'doc/promises.md names no test: %s\n' "$missing"
 result "$([ -z "$missing" ]; echo $?)" "doc/promises.md"

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SW201-SW203, SW205: events that order nothing. */
+#include "detect/judge.h"
+
+/* 0: never recorded, 1: recorded too early, 2: on a stream without work, 3: replaced; 4: right. */
+START_TEST(events_that_miss)
+{
+	static const int ids[] = {201, 202, 202, 203};
+	static const enum sw_fix fixes[] = {SW_FIX_RECORD_HERE, SW_FIX_MOVE_RECORD, SW_FIX_RECORD_STREAM,
+					    SW_FIX_OWN_EVENT};
+	struct tb *tb = two_streams();
+	uint64_t seq = 0;
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i == 1) {
+		tb_event_record(tb, E1, S1);
+		seq = tb->seq;
+	}
+	h2d(tb, DEV, PIN, 4096, S1);
+	if (_i == 2) {
+		tb_event_record(tb, E1, S3);
+		seq = tb->seq;
+	}
+	if (_i >= 3)
+		tb_event_record(tb, E1, S1);
+	if (_i == 3) {
+		tb_event_record(tb, E1, S3);
+		seq = tb->seq;
+	}
+	tb_stream_wait(tb, S2, E1);
+	if (_i == 0)
+		seq = tb->seq;
+	d2d(tb, DEV2, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i == 4) {
+		no_hazards(j);
+		ck_assert_uint_eq(j->findings.n, 0);
+	} else {
+		const struct sw_finding *hazard = only(j, 101);
+		const struct sw_finding *f = NULL;
+		for (size_t i = 0; i < j->findings.n; i++)
+			if (j->findings.at[i].id == ids[_i] && j->findings.at[i].severity == SW_ERROR)
+				f = &j->findings.at[i];
+		ck_assert_ptr_nonnull(f);
+		ck_assert_int_eq(f->confidence, SW_CERTAIN);
+		ck_assert_int_eq(hazard->fix, fixes[_i]);
+		ck_assert_int_eq(f->fix, fixes[_i]);
+		ck_assert_uint_eq(hazard->fix_seq, seq);
+		ck_assert_uint_eq(f->fix_seq, seq);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Without a hazard they are notes: the first round of a ring of events. */
+START_TEST(first_rounds_are_notes)
+{
+	struct tb *tb = two_streams();
+	if (_i)
+		tb_event_record(tb, E1, S1);
+	tb_stream_wait(tb, S2, E1);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 201), !_i);
+	ck_assert_uint_eq(j->errors + j->warnings, 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A wait that brought the order of other work is not blamed for a hazard that it was not meant for. */
+START_TEST(useful_waits_are_not_blamed)
+{
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, NONBLOCKING);
+	h2d(tb, DEV, PIN, 4096, S1);
+	tb_set(tb, DEV2, 64, S3);
+	order(tb, S3, S2);
+	d2d(tb, DEV2, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 101)->fix, SW_FIX_EVENT);
+	ck_assert_uint_eq(count_of(j, 202), 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* An event used for ordering that is recorded again before anyone waited; one that is waited for in between. */
+START_TEST(records_replaced)
+{
+	struct tb *tb = two_streams();
+	order(tb, S1, S2);
+	tb_event_record(tb, E1, S1);
+	if (_i)
+		tb_stream_wait(tb, S2, E1);
+	tb_event_record(tb, E1, S1);
+	struct sw_judgement *j = judged(tb);
+	if (_i)
+		ck_assert_uint_eq(count_of(j, 203), 0);
+	else
+		ck_assert_int_eq(only(j, 203)->severity, SW_NOTE);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* SW205: the wait comes before the work that it is meant for. */
+START_TEST(waits_before_the_work_order_nothing)
+{
+	enum { CHAIN, RIGHT, WORK_AFTERWARDS, FIRST_ROUND, RELAY, HOST_KNEW, RACE, EARLY, HOST_WAITED_AFTERWARDS };
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i == RIGHT || _i == HOST_KNEW || _i == HOST_WAITED_AFTERWARDS)
+		tb_set(tb, DEV, 64, S1);
+	if (_i == HOST_KNEW)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	if (_i == RELAY) {
+		tb_set(tb, DEV2, 64, S3);
+		order(tb, S3, S1);
+	}
+	tb_event_record(tb, E2, S1);
+	if (_i == EARLY)
+		tb_set(tb, DEV + 8192, 64, S1);
+	if (_i == HOST_WAITED_AFTERWARDS)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	tb_stream_wait(tb, S2, E2);
+	if (_i == CHAIN) {
+		tb_event_record(tb, E1, S2);
+		tb_stream_wait(tb, S3, E1);
+	}
+	if (_i != WORK_AFTERWARDS)
+		tb_set(tb, DEV + 4096, 64, S1);
+	tb_set(tb, DEV + (_i == RACE ? 4096 : 8192), 64, S2);
+	tb_set(tb, _i == WORK_AFTERWARDS ? DEV + 4096 : DEV2 + 4096, 64, _i == WORK_AFTERWARDS ? S1 : S3);
+	if (_i == FIRST_ROUND) {
+		tb_event_record(tb, E2, S1);
+		tb_stream_wait(tb, S2, E2);
+	}
+	struct sw_judgement *j = judged(tb);
+	if (_i == CHAIN || _i == HOST_KNEW || _i == RACE) {
+		const struct sw_finding *f = only(j, 205);
+		ck_assert_int_eq(f->severity, SW_NOTE);
+		ck_assert_uint_eq(f->count, _i == CHAIN ? 2 : 1);
+		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S1);
+	} else {
+		ck_assert_uint_eq(count_of(j, 205), 0);
+	}
+	/* Recorded before the work and waited for after it: where that made a race, it is reported once, as SW202. */
+	ck_assert_uint_eq(count_of(j, 202), _i == EARLY);
+	ck_assert_uint_eq(j->errors != 0, _i == RACE || _i == EARLY);
+	sw_judgement_free(j);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_add_loop_test(tc, events_that_miss, 0, 5);
+	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);
+	tcase_add_test(tc, useful_waits_are_not_blamed);
+	tcase_add_loop_test(tc, records_replaced, 0, 2);
+	tcase_add_loop_test(tc, waits_before_the_work_order_nothing, 0, 9);
+}
+
+int main(void)
+{
+	return run_cases("events", add);
+}
