@@ -7,51 +7,29 @@ usage: test_query.py BUILD_DIR SOURCE_DIR
 """
 import collections
 import csv
-import fcntl
 import glob
 import hashlib
 import io
 import json
 import os
-import pty
 import re
-import shutil
 import sqlite3
-import struct
 import subprocess
 import sys
-import tempfile
-import termios
 import unittest
 
-BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
-COMMAND = os.path.join(BUILD, "syncwatch")
-MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
+SOURCE = os.path.abspath(sys.argv[2])
+sys.path.insert(0, os.path.join(SOURCE, "tests", "tools"))
+
+import command_case
+from command_case import BUILD, COMMAND, ENVIRONMENT, INPUT, OK, OUTPUT, USAGE
+
 EXPORT = os.path.join(BUILD, "tests", "report", "timeline", "export")
 GOLDEN = sorted(glob.glob(os.path.join(SOURCE, "tests", "golden", "traces", "*.swt")))
-OK, USAGE, INPUT, OUTPUT = 0, 2, 3, 4
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
-ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
 NOT_CALLS = ("ACTIVITY", "RANGE")
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def call(self, *arguments, **environment):
-        return subprocess.run([COMMAND, *arguments], cwd=self.dir, env=dict(ENVIRONMENT, **environment),
-                              capture_output=True, text=True, timeout=1200, stdin=subprocess.DEVNULL)
-
-    def trace(self, kind):
-        path = self.path(kind + ".swt")
-        subprocess.run([MAKE_TRACE, kind, path], check=True)
-        return path
-
+class Case(command_case.Case):
     def awkward(self):
         """A kernel whose name holds control characters, quotes, a line break and bytes that are no UTF-8."""
         path = self.path("awkward.swt")
@@ -222,26 +200,10 @@ class Forms(Case):
             self.assertEqual([row["kind"] for row in json.load(file)], kinds)
         self.assertEqual(shown.stdout.split()[2:], kinds)
 
-    def on_a_terminal(self, columns, *arguments):
-        leader, follower = pty.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        with subprocess.Popen([COMMAND, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
-                              env=dict(ENVIRONMENT, TERM="xterm"), cwd=self.dir) as process:
-            os.close(follower)
-            text = b""
-            try:
-                while part := os.read(leader, 4096):
-                    text += part
-            except OSError:  # how Linux ends a terminal whose other side is closed
-                pass
-            self.assertEqual(process.wait(), OK)
-        os.close(leader)
-        return text.replace(b"\r\n", b"\n")
-
     def test_names_cannot_command_a_terminal(self):
         trace, sql = self.awkward(), "SELECT kernel, char(27) || '[31m' || char(155) AS e FROM kernels"
         for form in ("table", "csv", "json"):
-            text = self.on_a_terminal(100, "query", "--format", form, trace, sql)
+            text = self.on_a_terminal("query", "--format", form, trace, sql, columns=100, TERM="xterm")
             self.assertIn(b"</script>", text)
             for bad in (b"\x01", b"\x1b", b"\x7f", b"\xff", b"\xc2\x9b"):
                 self.assertNotIn(bad, text, form)
@@ -249,7 +211,8 @@ class Forms(Case):
 
     def test_a_narrow_terminal_gets_a_line_a_value(self):
         sql = "SELECT api, kind, stream_name, time_ms FROM calls WHERE kind = 'COPY'"
-        wide, narrow = (self.on_a_terminal(columns, "query", self.trace("race"), sql) for columns in (100, 20))
+        wide, narrow = (self.on_a_terminal("query", self.trace("race"), sql, columns=columns, TERM="xterm")
+                        for columns in (100, 20))
         self.assertEqual(wide.count(b"\n"), 3)
         self.assertEqual(narrow.split(b"\n")[0], b"api          cudaMemcpyAsync")
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command share: the programs, a folder for each test, refusals, terminals."""
+import fcntl
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+COMMAND = os.path.join(BUILD, "syncwatch")
+CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
+MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
+OK, USAGE, INPUT, OUTPUT, LIMIT = 0, 2, 3, 4, 5
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
+ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def call(self, *arguments, command=COMMAND, **environment):
+        return subprocess.run([command, *arguments], cwd=self.dir, env=dict(ENVIRONMENT, **environment),
+                              capture_output=True, text=True, timeout=1200, stdin=subprocess.DEVNULL)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def trace(self, kind):
+        path = self.path(kind + ".swt")
+        subprocess.run([MAKE_TRACE, kind, path], check=True)
+        return path
+
+    def refused(self, status, part, *arguments):
+        """Exit status, nothing on stdout, one line on stderr that holds `part`."""
+        result = self.call(*arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("syncwatch"), result.stderr)
+        self.assertIn(part, result.stderr)
+
+    def on_a_terminal(self, *arguments, columns=0, **environment):
+        """What the command prints on a terminal."""
+        leader, follower = pty.openpty()
+        if columns:
+            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        with subprocess.Popen([COMMAND, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
+                              env=dict(ENVIRONMENT, PAGER="cat", **environment), cwd=self.dir) as process:
+            os.close(follower)
+            text = b""
+            try:
+                while part := os.read(leader, 4096):
+                    text += part
+            except OSError:  # how Linux ends a terminal whose other side is closed
+                pass
+            self.assertEqual(process.wait(), OK)
+        os.close(leader)
+        return text.replace(b"\r\n", b"\n")
