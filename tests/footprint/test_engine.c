@@ -117,6 +117,15 @@ START_TEST(a_grid_stride_loop_steps_by_the_grid)
 }
 END_TEST
 
+START_TEST(what_a_mask_leaves_out_is_what_is_left)
+{
+	expect(INDEX BASE
+	       "and.b32 %r5, %r4, -32; sub.s32 %r6, %r4, %r5; mul.wide.s32 %rd4, %r6, 4; add.s64 %rd1, %rd3, "
+	       "%rd4; st.global.u32 [%rd1], %r1; ret;",
+	       "write 4 param:0 at ((u64_5(tid.x) * 4) + p0.64)\n");
+}
+END_TEST
+
 START_TEST(pointers_move_and_loops_nest)
 {
 	expect(BASE LIMIT
@@ -372,6 +381,56 @@ static char *dump_of_insns(struct sw_insn *code, uint32_t n, uint32_t regs)
 	return dump_of(&program, SW_SOURCE_SASS);
 }
 
+static struct sw_insn of(enum sw_op op, uint8_t width, sw_reg dst, uint8_t n, const sw_reg *source)
+{
+	struct sw_insn x = insn(op, dst, SW_NO_REG, 0);
+	x.width = width;
+	for (uint8_t i = 0; i < n; i++)
+		x.src[x.n++] = sw_operand_reg(source[i]);
+	return x;
+}
+
+/* IADD3 adds three numbers with two carries, and IADD3.X takes them in whichever order: param 0 + param 8 + param 16,
+   the carry of the second sum first in the upper half; `own`: each in its place. */
+static char *sum_of_three(bool own)
+{
+	enum { L0, H0, L1, H1, L2, H2, P0, P1, P2, C1, C2, S, R, T, H, A, REGISTERS };
+	struct sw_insn code[] = {
+		insn(SW_OP_PARAM, P0, SW_NO_REG, 0),
+		insn(SW_OP_PARAM, P1, SW_NO_REG, 8),
+		insn(SW_OP_PARAM, P2, SW_NO_REG, 16),
+		of(SW_OP_LOW, 32, L0, 1, (sw_reg[]){P0}),
+		of(SW_OP_HIGH, 32, H0, 1, (sw_reg[]){P0}),
+		of(SW_OP_LOW, 32, L1, 1, (sw_reg[]){P1}),
+		of(SW_OP_HIGH, 32, H1, 1, (sw_reg[]){P1}),
+		of(SW_OP_LOW, 32, L2, 1, (sw_reg[]){P2}),
+		of(SW_OP_HIGH, 32, H2, 1, (sw_reg[]){P2}),
+		of(SW_OP_CARRY, 1, C1, 2, (sw_reg[]){L0, L1}),
+		of(SW_OP_ADD, 32, S, 2, (sw_reg[]){L0, L1}),
+		of(SW_OP_CARRY, 1, C2, 2, (sw_reg[]){S, L2}),
+		of(SW_OP_ADD, 32, R, 2, (sw_reg[]){S, L2}),
+		of(SW_OP_ADDX, 32, T, 3, (sw_reg[]){H0, own ? H1 : H2, own ? C1 : C2}),
+		of(SW_OP_ADDX, 32, H, 3, (sw_reg[]){T, own ? H2 : H1, own ? C2 : C1}),
+		of(SW_OP_PAIR, 64, A, 2, (sw_reg[]){R, H}),
+		insn(SW_OP_STORE, SW_NO_REG, A, 0),
+		insn(SW_OP_EXIT, SW_NO_REG, SW_NO_REG, 0),
+	};
+	uint32_t n = sizeof code / sizeof *code;
+	code[n - 2].src[code[n - 2].n++] = sw_operand_imm(0);
+	code[n - 2].space = SW_GLOBAL;
+	return dump_of_insns(code, n, REGISTERS);
+}
+
+START_TEST(halves_with_two_carries_in_any_order)
+{
+	for (int own = 0; own < 2; own++) {
+		char *text = sum_of_three(own);
+		ck_assert_str_eq(text, "write 4 param:0 param:8 param:16 at ((p8.64 + p0.64) + p16.64)\n");
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(damaged_code_is_survived_and_said_so)
 {
 	struct sw_insn code[5] = {insn(SW_OP_PARAM, 0, SW_NO_REG, 0), insn(SW_OP_STORE, SW_NO_REG, 0, 0),
@@ -456,6 +515,7 @@ int main(void)
 	tcase_add_test(tests, either_of_two_guards);
 	tcase_add_test(tests, ways_from_a_switch_exclude_each_other);
 	tcase_add_test(tests, a_grid_stride_loop_steps_by_the_grid);
+	tcase_add_test(tests, what_a_mask_leaves_out_is_what_is_left);
 	tcase_add_test(tests, pointers_move_and_loops_nest);
 	tcase_add_test(tests, what_a_loop_does_otherwise_is_any_number);
 	tcase_add_test(tests, a_break_is_a_condition_to_go_on);
@@ -471,6 +531,7 @@ int main(void)
 	tcase_add_test(tests, calls_are_followed_each_by_itself);
 	tcase_add_test(tests, recursion_keeps_the_pointer);
 	tcase_add_test(tests, functions_without_code);
+	tcase_add_test(tests, halves_with_two_carries_in_any_order);
 	tcase_add_test(tests, damaged_code_is_survived_and_said_so);
 	tcase_add_test(tests, a_jump_to_anywhere_keeps_directions);
 	tcase_add_test(tests, giants_are_done_in_time);

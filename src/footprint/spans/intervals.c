@@ -189,16 +189,31 @@ static sw_wide bits_up_to(sw_wide x)
 	return mask;
 }
 
+/* x & -2^bits is the multiple of 2^bits below x, whichever number stands for x modulo 2^width. */
+static struct sw_bounds rounded(const struct sw_term *t, struct sw_bounds x, unsigned bits)
+{
+	sw_wide unit = (sw_wide)1 << bits;
+	return within(t, sw_wide_floor(x.lo, unit) * unit, sw_wide_floor(x.hi, unit) * unit);
+}
+
+/* -2^k: k; else -1. */
+static int clears_low(const struct sw_term *t, struct sw_bounds mask)
+{
+	sw_wide unit = anything(t).hi - mask.lo + 1;
+	if (!sw_span_fixed(mask) || mask.lo < 1 || unit & (unit - 1))
+		return -1;
+	return __builtin_ctzll((uint64_t)unit);
+}
+
 static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
-	sw_wide most = x.hi < y.hi ? x.hi : y.hi, all = anything(t).hi, least = 0;
-	/* All but some low bits: what they hold is lost at most. */
-	if (sw_span_fixed(y) && y.lo >= 0 && x.lo > all - y.lo)
-		least = x.lo - (all - y.lo);
-	if (sw_span_fixed(x) && y.lo > all - x.lo)
-		least = y.lo - (all - x.lo);
-	return (struct sw_bounds){least, most};
+	int of_x = clears_low(t, x), of_y = clears_low(t, y);
+	if (of_y >= 0)
+		return rounded(t, sw_span_of(s, t->a, t->width), (unsigned)of_y);
+	if (of_x >= 0)
+		return rounded(t, sw_span_of(s, t->b, t->width), (unsigned)of_x);
+	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi};
 }
 
 static struct sw_bounds op_or(struct sw_spans *s, const struct sw_term *t)

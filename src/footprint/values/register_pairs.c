@@ -133,48 +133,94 @@ static sw_node sum64(struct sw_register_pairs *p, sw_node a, sw_node b, bool car
 	return sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, sum, sw_graph_const(p->graph, 64, 1));
 }
 
-/* {high, low} + {high2, low2} is the same with the upper halves exchanged: whichever makes fewer bare pairs. */
-static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, sw_node ah, sw_node bh, bool carry_in)
+/* {high, low} + {high2, low2} is the same with the upper halves exchanged: whichever makes fewer bare pairs.
+   SW_NO_NODE: fewer than `least` are joined. */
+static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, sw_node ah, sw_node bh, bool carry_in,
+			    unsigned least)
 {
 	sw_node straight[2] = {sw_register_pairs_join(p, a, ah), sw_register_pairs_join(p, b, bh)};
 	unsigned found = (straight[0] != SW_NO_NODE) + (straight[1] != SW_NO_NODE);
 	if (found < 2) {
 		sw_node crossed[2] = {sw_register_pairs_join(p, a, bh), sw_register_pairs_join(p, b, ah)};
 		unsigned other = (crossed[0] != SW_NO_NODE) + (crossed[1] != SW_NO_NODE);
-		if (other > found)
+		if (other > found && other >= least)
 			return sum64(p, crossed[0] != SW_NO_NODE ? crossed[0] : sw_register_pairs_joined(p, a, bh),
 				     crossed[1] != SW_NO_NODE ? crossed[1] : sw_register_pairs_joined(p, b, ah),
 				     carry_in);
 	}
+	if (found < least)
+		return SW_NO_NODE;
 	return sum64(p, straight[0] != SW_NO_NODE ? straight[0] : sw_register_pairs_joined(p, a, ah),
 		     straight[1] != SW_NO_NODE ? straight[1] : sw_register_pairs_joined(p, b, bh), carry_in);
 }
 
-/* low: a + b; high: ah + bh and what the former carries. */
-static sw_node join_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
+/* Is it the carry of a sum that is `low`?  *in: with a carry in. */
+static bool carries(struct sw_register_pairs *p, sw_node carry, sw_node low, bool *in)
 {
-	if (!sw_register_pairs_is(p, high, SW_OP_ADDX, 32) || sw_register_pairs_at(p, high)->n != 3)
-		return SW_NO_NODE;
-	sw_node carry = sw_register_pairs_operand(p, high, 2);
 	const struct sw_value *c = sw_register_pairs_at(p, carry);
 	if (c->op != SW_OP_CARRY || c->n < 2 || c->n > 3)
-		return SW_NO_NODE;
-	bool in = c->n == 3;
-	if (in && !is_constant(p, sw_register_pairs_operand(p, carry, 2), 1))
-		return SW_NO_NODE;
+		return false;
+	*in = c->n == 3;
+	if (*in && !is_constant(p, sw_register_pairs_operand(p, carry, 2), 1))
+		return false;
 	sw_node a = sw_register_pairs_operand(p, carry, 0), b = sw_register_pairs_operand(p, carry, 1);
 	sw_node sum = sw_graph_binary(p->graph, SW_OP_ADD, 32, 0, a, b);
-	if (in)
+	if (*in)
 		sum = sw_graph_binary(p->graph, SW_OP_ADD, 32, 0, sum, sw_graph_const(p->graph, 32, 1));
-	if (in && sum != low) { /* a + ~b + 1 was said as a - b */
+	if (*in && sum != low) { /* a + ~b + 1 was said as a - b */
 		for (int swap = 0; swap < 2 && sum != low; swap++) {
 			sw_node x = swap ? b : a, y = sw_graph_unary(p->graph, SW_OP_NOT, 32, swap ? a : b);
 			sum = sw_graph_binary(p->graph, SW_OP_SUB, 32, 0, x, y);
 		}
 	}
-	if (sum != low)
+	return sum == low;
+}
+
+static bool is_sum(const struct sw_register_pairs *p, sw_node n)
+{
+	return sw_register_pairs_is(p, n, SW_OP_ADDX, 32) && sw_register_pairs_at(p, n)->n == 3;
+}
+
+/* ah + bh + carry, what is below of it a + b. */
+static sw_node join_sum(struct sw_register_pairs *p, sw_node carry, sw_node ah, sw_node bh, bool in, unsigned least)
+{
+	return sum_of_pairs(p, sw_register_pairs_operand(p, carry, 0), sw_register_pairs_operand(p, carry, 1), ah, bh,
+			    in, least);
+}
+
+/* A sum of three has two carries, and either may come first: (x + y + its carry) + z + the inner one is put in the
+   order of the lower half. */
+static sw_node join_inner_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
+{
+	bool in;
+	for (uint32_t k = 0; k < 2; k++) {
+		sw_node inner = sw_register_pairs_operand(p, high, k);
+		if (!is_sum(p, inner) || !carries(p, sw_register_pairs_operand(p, inner, 2), low, &in))
+			continue;
+		sw_node other[2] = {sw_register_pairs_operand(p, high, !k), sw_register_pairs_operand(p, high, 2)};
+		sw_node carry = sw_register_pairs_operand(p, inner, 2);
+		for (uint32_t i = 0; i < 2; i++) {
+			sw_node sum =
+				sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_ADDX, .width = 32, .n = 3},
+					      (sw_node[]){sw_register_pairs_operand(p, inner, i), other[0], other[1]});
+			sw_node n = join_sum(p, carry, sum, sw_register_pairs_operand(p, inner, !i), in, 2);
+			if (n != SW_NO_NODE)
+				return n;
+		}
+	}
+	return SW_NO_NODE;
+}
+
+/* low: a + b; high: ah + bh and what the former carries. */
+static sw_node join_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
+{
+	bool in;
+	if (!is_sum(p, high))
 		return SW_NO_NODE;
-	return sum_of_pairs(p, a, b, sw_register_pairs_operand(p, high, 0), sw_register_pairs_operand(p, high, 1), in);
+	sw_node carry = sw_register_pairs_operand(p, high, 2);
+	if (!carries(p, carry, low, &in))
+		return join_inner_carry(p, low, high);
+	return join_sum(p, carry, sw_register_pairs_operand(p, high, 0), sw_register_pairs_operand(p, high, 1), in, 0);
 }
 
 /*

@@ -117,6 +117,10 @@ static sw_node sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	for (int i = 0; i < 2 && is(g, o[0], SW_OP_ADD); i++)
 		if (sw_graph_operand(g, o[0], (uint32_t)i) == o[1])
 			return sw_graph_operand(g, o[0], (uint32_t)!i);
+	/* The bits that a mask leaves out: tid.x - (tid.x & -32), the lane as machine code has it. */
+	if (is(g, o[1], SW_OP_AND) && sw_graph_operand(g, o[1], 0) == o[0] &&
+	    sw_graph_is_const(g, sw_graph_operand(g, o[1], 1), &c))
+		return sw_graph_binary(g, SW_OP_AND, m->width, 0, o[0], sw_graph_const(g, m->width, ~c));
 	return SW_NO_NODE;
 }
 
