@@ -42,9 +42,14 @@ endif
 if HAVE_CHECK
 check_PROGRAMS += tests/footprint/test_evaluate
 TESTS += tests/footprint/test_evaluate
-tests_footprint_test_evaluate_SOURCES = tests/footprint/test_evaluate.c tests/footprint/terms.h
+tests_footprint_test_evaluate_SOURCES = tests/footprint/test_evaluate.c tests/footprint/terms.h tests/footprint/reaches.h
 tests_footprint_test_evaluate_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += tests/footprint/test_evaluate_tables
+TESTS += tests/footprint/test_evaluate_tables
+tests_footprint_test_evaluate_tables_SOURCES = tests/footprint/test_evaluate_tables.c tests/footprint/terms.h tests/footprint/reaches.h
+tests_footprint_test_evaluate_tables_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_evaluate_tables_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/footprint/test_spans

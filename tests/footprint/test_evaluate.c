@@ -1,52 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What launches touch: ordinary kernels written as terms, and what must come out to the byte. */
 #include <check.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "terms.h"
-
-#define A UINT64_C(0x7f0000000000)
-
-static struct sw_reaches evaluate(struct terms *t)
-{
-	struct sw_reaches out = {0};
-	sw_footprint_evaluate(&t->f, &t->geometry, &out);
-	return out;
-}
-
-static void expect(struct sw_reaches *r, size_t at, enum sw_extent extent, uint64_t address, uint64_t width)
-{
-	ck_assert_uint_lt(at, r->n);
-	const struct sw_reach *x = &r->at[at];
-	if (x->extent != extent || x->address != address || x->width != width)
-		ck_abort_msg("reach %zu: extent %u (%s) address A%+" PRId64 " width %" PRIu64 " pitch %" PRIu64
-			     " rows %" PRIu64,
-			     at, x->extent, sw_why_text(x->why), (int64_t)(x->address - A), x->width, x->pitch,
-			     x->rows);
-}
-
-static void expect_rows(struct sw_reaches *r, size_t at, uint64_t address, uint64_t width, uint64_t pitch,
-			uint64_t rows)
-{
-	expect(r, at, SW_EXTENT_BOX, address, width);
-	ck_assert_uint_eq(r->at[at].pitch, pitch);
-	ck_assert_uint_eq(r->at[at].rows, rows);
-}
-
-static void finish(struct terms *t, struct sw_reaches *r)
-{
-	free(r->at);
-	free(t);
-}
-
-static void launch(struct terms *t, uint32_t grid, uint32_t block)
-{
-	t->geometry.grid[0] = grid;
-	t->geometry.block[0] = block;
-	t->value[0] = A;
-}
+#include "reaches.h"
 
 /* a[i] for i < n, n not a multiple of the block */
 START_TEST(guarded)
@@ -445,158 +403,6 @@ START_TEST(all_but_one)
 }
 END_TEST
 
-/* The parameter block as bytes: where each table begins is the test's own knowledge. */
-struct tables {
-	uint64_t at[12]; /* pointers; those after the first three: what an earlier launch left */
-	uint64_t n[4];
-	uint8_t which[32];
-	int16_t part[32];
-};
-#define STALE UINT64_C(0x7e0000000000)
-
-static struct tables *tables_new(struct terms *t)
-{
-	struct tables *block = calloc(1, sizeof *block);
-	for (int i = 0; i < 12; i++)
-		block->at[i] = i < 3 ? A + (uint64_t)i * 65536 : STALE + (uint64_t)i;
-	t->geometry.params = block;
-	t->geometry.param_bytes = t->f.param_bytes = sizeof *block;
-	return block;
-}
-
-/* An element of a table at byte `from` of the block, by an index of 32 bits. */
-static uint32_t lookup(struct terms *t, size_t from, unsigned bytes, unsigned width, unsigned flags, uint32_t index)
-{
-	uint32_t offset = add_constant(t, 64, mul(t, 64, extend(t, 64, 32, SW_SIGNED, index), constant(t, 64, bytes)),
-				       (int64_t)from);
-	uint32_t at = op(t, SW_TERM_ELEMENT, width, flags, offset, 0);
-	t->term[at].imm = bytes;
-	t->term[at].c = t->f.param_bytes;
-	return at;
-}
-
-#define LOOKUP(t, member, width, flags, index)                                                                         \
-	lookup(t, offsetof(struct tables, member), sizeof((struct tables *)0)->member[0], width, flags, index)
-
-static void table_site(struct terms *t, uint32_t pointer, uint32_t index)
-{
-	uint32_t address = add(t, 64, pointer, mul(t, 64, extend(t, 64, 32, SW_SIGNED, index), constant(t, 64, 4)));
-	t->root[site(t, SW_TOUCH_WRITE, 0, address, 4, 0)->root].span = sizeof((struct tables *)0)->at;
-}
-
-/* at[which[blockIdx.x]][part[blockIdx.x] * 64 + threadIdx.x] */
-START_TEST(table_by_block)
-{
-	struct terms *t = terms_new();
-	struct tables *block = tables_new(t);
-	uint32_t ctaid = special(t, SW_CTAID_X), which = LOOKUP(t, which, 32, 0, ctaid);
-	uint32_t part = LOOKUP(t, part, 32, SW_SIGNED, ctaid);
-	table_site(t, LOOKUP(t, at, 64, 0, which),
-		   add(t, 32, mul(t, 32, part, constant(t, 32, 64)), special(t, SW_TID_X)));
-	static const uint8_t whiches[] = {0, 0, 0, 2, 1, 1};
-	static const int16_t parts[] = {0, 1, 2, 0, -1, 0};
-	memset(block->which, 7, sizeof block->which);
-	memcpy(block->which, whiches, sizeof whiches);
-	memcpy(block->part, parts, sizeof parts);
-	t->geometry.grid[0] = sizeof whiches;
-	t->geometry.block[0] = 64;
-	struct sw_reaches r = evaluate(t);
-	ck_assert_uint_eq(r.n, 3);
-	expect(&r, 0, SW_EXTENT_BOX, A, 3 * 256);
-	expect(&r, 1, SW_EXTENT_BOX, A + 65536 - 256, 2 * 256);
-	expect(&r, 2, SW_EXTENT_BOX, A + 2 * 65536, 256);
-	ck_assert_uint_eq(r.at[2].root.param, 16);
-	ck_assert_uint_eq(r.at[2].root.span, 8);
-	free(block);
-	finish(t, &r);
-}
-END_TEST
-
-/* The pointer is known, how far is not: somewhere from the words that the launch uses. */
-START_TEST(table_open)
-{
-	struct terms *t = terms_new();
-	struct tables *block = tables_new(t);
-	uint32_t which = LOOKUP(t, which, 32, 0, special(t, SW_CTAID_X));
-	table_site(t, LOOKUP(t, at, 64, 0, which), value(t, SW_OP_RANGE, 32, 0, 0, UINT32_MAX));
-	memset(block->which, 7, sizeof block->which);
-	block->which[0] = 2;
-	block->which[1] = 1;
-	t->geometry.grid[0] = 2;
-	struct sw_reaches r = evaluate(t);
-	ck_assert_uint_eq(r.n, 2);
-	for (size_t i = 0; i < 2; i++) {
-		ck_assert_uint_eq(r.at[i].extent, SW_EXTENT_OPEN);
-		ck_assert_uint_eq(r.at[i].root.param, 8 * (i + 1));
-		ck_assert_uint_eq(r.at[i].root.span, 8);
-		ck_assert_uint_eq(r.at[i].address, A + (i + 1) * 65536);
-	}
-	free(block);
-	finish(t, &r);
-}
-END_TEST
-
-/* Loaded from memory: any of the table, as far as a mask bounds it. */
-START_TEST(table_by_data)
-{
-	struct terms *t = terms_new();
-	struct tables *block = tables_new(t);
-	uint32_t any = op(t, SW_OP_AND, 32, 0, value(t, SW_OP_RANGE, 32, 0, 0, UINT32_MAX), constant(t, 32, 1));
-	table_site(t, LOOKUP(t, at, 64, 0, any), special(t, SW_TID_X));
-	t->geometry.block[0] = 32;
-	struct sw_reaches r = evaluate(t);
-	ck_assert_uint_eq(r.n, 2);
-	expect(&r, 0, SW_EXTENT_HULL, A, 128);
-	expect(&r, 1, SW_EXTENT_HULL, A + 65536, 128);
-	free(block);
-	finish(t, &r);
-}
-END_TEST
-
-/* What lies outside the block is not known, and what is hidden may be any word. */
-START_TEST(table_unknown)
-{
-	struct terms *t = terms_new();
-	struct tables *block = tables_new(t);
-	for (int i = 0; i < 2; i++) {
-		t->f.sites = t->f.roots = 0;
-		table_site(t, i ? value(t, SW_OP_RANGE, 64, 0, 0, -1) : LOOKUP(t, at, 64, 0, constant(t, 32, 100000)),
-			   special(t, SW_TID_X));
-		struct sw_reaches r = evaluate(t);
-		ck_assert_uint_eq(r.n, 1);
-		ck_assert_uint_eq(r.at[0].extent, SW_EXTENT_OPEN);
-		ck_assert_uint_eq(r.at[0].root.span, sizeof block->at);
-		free(r.at);
-	}
-	struct sw_reaches r = {0};
-	free(block);
-	finish(t, &r);
-}
-END_TEST
-
-/* A part of a grid so large that its blocks cannot be looked at in groups, and a block cut short. */
-START_TEST(table_of_many)
-{
-	struct terms *t = terms_new();
-	struct tables *block = tables_new(t);
-	uint32_t mixed =
-		op(t, SW_OP_AND, 32, 0, mul(t, 32, special(t, SW_CTAID_X), constant(t, 32, 40503)), constant(t, 32, 1));
-	table_site(t, LOOKUP(t, at, 64, 0, mixed), special(t, SW_TID_X));
-	t->geometry.grid[0] = 1u << 20;
-	struct sw_reaches r = evaluate(t);
-	for (size_t i = 0; i < r.n; i++)
-		ck_assert_uint_lt(r.at[i].address - A, 2 * 65536);
-	ck_assert_uint_eq(r.n, 2);
-	t->geometry.param_bytes = 4;
-	r.n = 0;
-	sw_footprint_evaluate(&t->f, &t->geometry, &r);
-	ck_assert_uint_eq(r.n, 1);
-	ck_assert_uint_eq(r.at[0].extent, SW_EXTENT_OPEN);
-	free(block);
-	finish(t, &r);
-}
-END_TEST
-
 START_TEST(texts)
 {
 	struct terms *t = grid_stride(SW_SIGNED);
@@ -655,11 +461,6 @@ int main(void)
 	tcase_add_test(tests, after_loop);
 	tcase_add_test(tests, around_loop);
 	tcase_add_test(tests, all_but_one);
-	tcase_add_test(tests, table_by_block);
-	tcase_add_test(tests, table_open);
-	tcase_add_test(tests, table_by_data);
-	tcase_add_test(tests, table_unknown);
-	tcase_add_test(tests, table_of_many);
 	tcase_add_test(tests, texts);
 	tcase_add_test(tests, directions);
 	suite_add_tcase(suite, tests);

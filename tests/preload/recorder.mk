@@ -28,6 +28,14 @@ tests_preload_test_process_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/prelo
 tests_preload_test_process_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
 tests_preload_test_process_LDFLAGS =
 tests_preload_test_process_LDADD = libswrecorder.a $(CHECK_LIBS)
+
+check_PROGRAMS += tests/preload/test_threads
+TESTS += tests/preload/test_threads
+tests_preload_test_threads_SOURCES = tests/preload/test_threads.c $(recording_sources)
+tests_preload_test_threads_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
+tests_preload_test_threads_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
+tests_preload_test_threads_LDFLAGS =
+tests_preload_test_threads_LDADD = libswrecorder.a $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/preload/test_sync_filter

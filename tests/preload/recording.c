@@ -42,7 +42,13 @@ __attribute__((noinline)) int fake_wait(uint64_t stream, int status)
 	return status;
 }
 
-__attribute__((noinline)) void fake_alloc(uint64_t address)
+__attribute__((noinline)) void calls(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fake_wait(i, 0);
+}
+
+void fake_alloc(uint64_t address)
 {
 	struct sw_call call;
 	struct sw_rec_alloc *r;

@@ -16,6 +16,8 @@
 /* One record numbered before the call, after it, and BEGIN with END; `inside` runs as the real function would. */
 int fake_wait(uint64_t stream, int status);
 void fake_wait_around(uint64_t stream, void (*inside)(void));
+/* That many waits, of streams 0, 1, 2... */
+void calls(unsigned n);
 void fake_alloc(uint64_t address);
 void fake_sync(void (*inside)(void));
 
