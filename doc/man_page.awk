@@ -6,8 +6,9 @@
 # Its lines of SYNOPSIS, its entry of COMMANDS, the options that name it or no command, the rows of EXIT STATUS, and the
 # sections in `extra` of this file.
 BEGIN {
-	sections["run"] = "READING A FINDING,SUPPRESSIONS,THE FILE .SYNCWATCH,PROCESSES,ENVIRONMENT"
+	sections["run"] = "READING A FINDING,SUPPRESSIONS,THE FILE .SYNCWATCH,PROCESSES,RANKS,ENVIRONMENT"
 	sections["report"] = "READING A FINDING,SUPPRESSIONS,THE FILE .SYNCWATCH,ENVIRONMENT"
+	sections["merge"] = "RANKS,SUPPRESSIONS,THE FILE .SYNCWATCH"
 	sections["diff"] = "COMPARING RUNS,SUPPRESSIONS,THE FILE .SYNCWATCH"
 	sections["pack"] = "PACKING"
 	sections["calibrate"] = "CALIBRATION"
@@ -57,10 +58,10 @@ section == "OPTIONS" {
 }
 section == "EXIT STATUS" && /;/ && !/^tab/ {
 	row = $0
-	if (row ~ /\\fBrun\\fR: / && command != "run")
+	if (row ~ /\\fB[a-z]+\\fR: / && !index(row, "\\fB" command "\\fR: "))
 		next
-	sub(/\\fBrun\\fR: /, "", row)
-	if (row ~ /^N;/ && command != "run" && command != "diff")
+	sub(/\\fB[a-z]+\\fR: /, "", row)
+	if (row ~ /^N;/ && command != "run" && command != "diff" && command != "merge")
 		next
 	rows = rows row "\n"
 }

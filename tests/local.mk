@@ -10,6 +10,7 @@ include tests/footprint/local.mk
 include tests/detect/local.mk
 include tests/report/local.mk
 include tests/query/local.mk
+include tests/merge/local.mk
 include tests/simcuda/local.mk
 include tests/guard/local.mk
 include tests/tools/local.mk

@@ -14,7 +14,9 @@ enum {
 	SW_EXIT_INPUT = 3,  /* a trace, a suppression file or a program that cannot be used */
 	SW_EXIT_OUTPUT = 4, /* a file that cannot be written */
 	/* SW_EXIT_MEMORY = 5: base/memory.h */
-	SW_EXIT_UNPROVEN = 6, /* run --error-exitcode: no errors, but not all of the run was watched and judged */
+	SW_EXIT_UNPROVEN =
+		6, /* run --error-exitcode: no errors, but not all was watched and judged; merge: the same of ranks */
+	SW_EXIT_NOTHING = 7, /* run --error-exitcode: all was watched, and no CUDA call was seen */
 	SW_EXIT_NOT_EXECUTABLE = 126,
 	SW_EXIT_NOT_FOUND = 127
 };

@@ -8,7 +8,8 @@ syncwatch_SOURCES = \
 	tools/install.c tools/install.h tools/budget.c tools/budget.h tools/crash.c tools/crash.h \
 	tools/run/cmd_run.c tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
-	tools/run/witness.c tools/run/witness.h \
+	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \
+	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h \
 	tools/elf_probe.c tools/elf_probe.h \
 	tools/draw.c tools/draw.h tools/html_file.c tools/html_file.h tools/progress.c tools/progress.h \
 	tools/cmd_pack.c tools/pack_file.c tools/pack_file.h tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
@@ -21,13 +22,13 @@ syncwatch_SOURCES = \
 	tools/merge_kineto.c tools/merge_kineto.h tools/cmd_query.c tools/query_database.c tools/query_database.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'
 syncwatch_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
-syncwatch_LDADD = $(SW_QUERY_LIBS) libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
+syncwatch_LDADD = libswmerge.a $(SW_QUERY_LIBS) libswpack.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(DW_LIBS) $(ZLIB_LIBS) \
 	$(DEMANGLE_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS)
 dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7
 dist_pkgdata_DATA = share/syncwatch/known.supp
 
 # A page for each command, of the parts of syncwatch.1 that concern it.
-command_pages = doc/syncwatch-run.1 doc/syncwatch-report.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
+command_pages = doc/syncwatch-run.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
 	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
 	doc/syncwatch-help.1
 nodist_man_MANS = $(command_pages)

@@ -17,6 +17,13 @@ struct sw_rec_process {
 	uint32_t exe_bytes, cwd_bytes, args, args_bytes; /* then exe, cwd, args: each argument followed by a NUL */
 };
 
+/* After PROCESS.  boot: /proc/sys/kernel/random/boot_id: processes that have it in common share CLOCK_MONOTONIC. */
+struct sw_rec_environment {
+	struct sw_rec h;
+	uint32_t boot_bytes, host_bytes;
+	uint32_t variables, variables_bytes; /* then boot, name of the host, "NAME=value" and a NUL of each variable */
+};
+
 struct sw_rec_thread {
 	struct sw_rec h;
 	uint32_t thread; /* 1-based, in order of appearance; 1 is not always the main thread */

@@ -14,8 +14,8 @@ extern "C" {
 #define SW_FORMAT_MAJOR 1
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
  * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND;
- * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it */
-#define SW_FORMAT_MINOR	       8
+ * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it; 9: ENVIRONMENT */
+#define SW_FORMAT_MINOR	       9
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -79,7 +79,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
  */
 #define SW_RECORDS(X)                                                                                                  \
 	X(PAD, 0, sw_rec, "filler up to the end of the chunk")                                                         \
-	X(PROCESS, 1, sw_rec_process, "program, arguments, environment facts")                                         \
+	X(PROCESS, 1, sw_rec_process, "program and arguments")                                                         \
 	X(THREAD, 2, sw_rec_thread, "the records that follow are of this thread")                                      \
 	X(API, 3, sw_rec_api, "name of a driver entry point and of the runtime function it stands for")                \
 	X(STACK, 4, sw_rec_stack, "a call stack, interned by its writer")                                              \
@@ -99,6 +99,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(END, 18, sw_rec, "orderly end of the trace")                                                                 \
 	X(GRAPH_NODE, 19, sw_rec_graph_node, "what an executable graph consists of")                                   \
 	X(GPU_CLOCK, 20, sw_rec_gpu_clock, "ticks and the clock of GPU time stamps read together")                     \
+	X(ENVIRONMENT, 21, sw_rec_environment, "machine, and variables that tell ranks of a job apart")                \
 	X(PYTHON_CODE, 24, sw_rec_python_code, "a function of Python source, interned by its writer")                  \
 	X(PYTHON_STACK, 25, sw_rec_python_stack, "a call stack with its Python frames")                                \
 	X(PACK, 32, sw_rec_pack, "the trace was packed: what judging it needs of other files follows")                 \

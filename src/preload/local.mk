@@ -1,11 +1,11 @@
 # preload: libsyncwatch.so, the object that is preloaded.  It depends on nothing but libc: what it needs of other
 # modules is compiled in, and no sanitizer is ever put into it.
 preload_PROGRAMS += libsyncwatch.so
-libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c
+libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c src/base/name_pattern.c src/base/name_pattern.h src/base/ranks.def
 libsyncwatch_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-libsyncwatch_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+libsyncwatch_so_CFLAGS = $(SW_CFLAGS) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_so_CCASFLAGS = -fPIC
-libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,-z,noseparate-code -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
+libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,--gc-sections -Wl,-z,noseparate-code -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_so_LDADD =
 
 include src/preload/intercept/local.mk

@@ -13,6 +13,16 @@ static const char *text(struct sw_dictionary *d, const void *bytes, size_t n)
 	return sw_arena_strndup(&d->arena, bytes, n);
 }
 
+/* Strings, each with its NUL, of which `n` are counted; *got is less where they are fewer. */
+static const char *const *strings(struct sw_dictionary *d, const void *bytes, size_t size, uint32_t n, uint32_t *got)
+{
+	const char **at = sw_arena_alloc(&d->arena, (n + 1) * sizeof *at);
+	const char *all = text(d, bytes, size), *end = all + size;
+	for (*got = 0; *got < n && all < end; all += strlen(all) + 1)
+		at[(*got)++] = all;
+	return at;
+}
+
 const char *sw_take_process(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_process *r = (const void *)rec;
@@ -23,15 +33,28 @@ const char *sw_take_process(struct sw_dictionary *d, struct sw_writer_cursor *w,
 	if (!args || r->args > r->args_bytes)
 		return "program and arguments are longer than the record";
 	struct sw_trace_process *p = sw_arena_alloc(&d->arena, sizeof *p);
-	const char **arg = sw_arena_alloc(&d->arena, (r->args + 1) * sizeof *arg);
-	const char *all = text(d, args, r->args_bytes), *end = all + r->args_bytes;
 	p->exe = text(d, exe, r->exe_bytes);
 	p->cwd = text(d, cwd, r->cwd_bytes);
-	for (; p->args < r->args && all < end; all += strlen(all) + 1)
-		arg[p->args++] = all;
-	p->arg = arg;
+	p->arg = strings(d, args, r->args_bytes, r->args, &p->args);
 	p->pid = d->pid;
 	d->process = p;
+	return NULL;
+}
+
+const char *sw_take_environment(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_environment *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const char *boot = sw_tail_take(&t, r->boot_bytes), *host = boot ? sw_tail_take(&t, r->host_bytes) : NULL;
+	const char *variables = host ? sw_tail_take(&t, r->variables_bytes) : NULL;
+	(void)w;
+	if (!variables || r->variables > r->variables_bytes)
+		return "the variables of the environment are longer than the record";
+	struct sw_trace_environment *e = sw_arena_alloc(&d->arena, sizeof *e);
+	e->boot = text(d, boot, r->boot_bytes);
+	e->host = text(d, host, r->host_bytes);
+	e->variable = strings(d, variables, r->variables_bytes, r->variables, &e->variables);
+	d->environment = e;
 	return NULL;
 }
 

@@ -15,6 +15,7 @@ struct sw_image_entry;
 struct sw_dictionary {
 	struct sw_arena arena; /* everything that the tables point to */
 	struct sw_trace_process *process;
+	struct sw_trace_environment *environment;
 	struct sw_map threads;	    /* thread -> struct sw_trace_thread * */
 	struct sw_map tids;	    /* kernel's id -> the last thread that had it */
 	struct sw_map thread_names; /* kernel's id -> name of a thread that has not come yet */
@@ -65,6 +66,7 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 
 #define SW_READER_TAKERS(X)                                                                                            \
 	X(PROCESS, process)                                                                                            \
+	X(ENVIRONMENT, environment)                                                                                    \
 	X(THREAD, thread)                                                                                              \
 	X(API, api)                                                                                                    \
 	X(STACK, stack)                                                                                                \

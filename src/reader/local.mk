@@ -10,6 +10,7 @@ libswreader_a_SOURCES = \
 	src/reader/clock.c src/reader/clock.h \
 	src/reader/damage.c src/reader/damage.h \
 	src/reader/dictionary.c src/reader/dictionary.h \
+	src/reader/ranks.c src/reader/ranks.h src/base/ranks.def \
 	src/reader/stacks.c src/reader/modules.c \
 	src/reader/images.c src/reader/images.h src/reader/packed.c src/reader/packed.h
 libswreader_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZSTD_CFLAGS)

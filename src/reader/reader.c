@@ -291,6 +291,11 @@ const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t
 	return e ? &e->image : NULL;
 }
 
+const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r)
+{
+	return r->dictionary.environment;
+}
+
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r)
 {
 	return r->dictionary.process;

@@ -133,6 +133,12 @@ struct sw_trace_process {
 	uint32_t pid;
 };
 
+struct sw_trace_environment {
+	const char *boot, *host; /* "" unknown */
+	uint32_t variables;
+	const char *const *variable; /* "NAME=value" */
+};
+
 /* NULL when unknown. */
 const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32_t thread);
 const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api);
@@ -143,6 +149,7 @@ const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, ui
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);
 const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id);
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r);
+const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r);
 /* The module that held address ip when record seq was made. */
 const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq);
 

@@ -413,6 +413,27 @@ struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq
 	return r;
 }
 
+struct sw_rec_environment *tb_environment(struct tb *tb, const char *boot, const char *host, uint32_t n, ...)
+{
+	char variables[1024];
+	size_t bytes = 0;
+	va_list ap;
+	va_start(ap, n);
+	for (uint32_t i = 0; i < n; i++)
+		bytes += (size_t)snprintf(variables + bytes, sizeof variables - bytes, "%s", va_arg(ap, const char *)) +
+			 1;
+	va_end(ap);
+	struct sw_rec_environment *r =
+		tb_add(tb, SW_REC_ENVIRONMENT, sizeof *r + strlen(boot) + strlen(host) + bytes, false);
+	r->boot_bytes = (uint32_t)strlen(boot);
+	r->host_bytes = (uint32_t)strlen(host);
+	r->variables = n;
+	r->variables_bytes = (uint32_t)bytes;
+	char *p = mempcpy(r + 1, boot, r->boot_bytes);
+	memcpy(mempcpy(p, host, r->host_bytes), variables, bytes);
+	return r;
+}
+
 struct sw_rec_notice *tb_notice(struct tb *tb, const char *text)
 {
 	size_t n = strlen(text);

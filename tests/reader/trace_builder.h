@@ -92,6 +92,8 @@ uint32_t tb_function_laid(struct tb *tb, const char *name, uint32_t params, cons
 uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes);
 struct sw_rec_name *tb_name(struct tb *tb, enum sw_name_of of, uint64_t handle, uint64_t bytes, const char *name);
 struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t records);
+/* n texts "NAME=value" follow. */
+struct sw_rec_environment *tb_environment(struct tb *tb, const char *boot, const char *host, uint32_t n, ...);
 struct sw_rec_notice *tb_notice(struct tb *tb, const char *text);
 struct sw_rec_clock *tb_clock(struct tb *tb, uint64_t monotonic_ns);
 /* Reading of the GPU's clock at the builder's present time. */

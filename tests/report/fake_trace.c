@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/ranks.h"
 #include "fake_trace.h"
 
 #include <stdlib.h>
@@ -257,6 +258,19 @@ const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, ui
 	};
 	(void)r;
 	return id && id < N(functions) ? &functions[id] : NULL;
+}
+
+const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r)
+{
+	(void)r;
+	return NULL;
+}
+
+bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out)
+{
+	(void)environment;
+	(void)out;
+	return false;
 }
 
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r)

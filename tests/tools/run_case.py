@@ -10,7 +10,7 @@ import unittest
 BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 COMMAND = os.path.join(BUILD, "syncwatch")
 AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
-ERRORS, UNPROVEN = 9, 6
+ERRORS, UNPROVEN, NOTHING = 9, 6, 7
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}
 ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import unittest
 
-from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, SOURCE, UNPROVEN, Case
+from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, NOTHING, SOURCE, UNPROVEN, Case
 
 STATIC = os.path.join(BUILD, "tests", "tools", "awkward_static")
 CLOCK = os.path.join(BUILD, "tests", "tools", "clock_step.so")
@@ -29,7 +29,7 @@ class Processes(Case):
         self.shell(ERRORS, "true; BAD & wait; GOOD")
         report = self.shell(0, "GOOD; GOOD")
         self.assertIn("in all 2 processes that used CUDA: 0 errors", report)
-        self.shell(0, "true")
+        self.shell(NOTHING, "true")
 
     def test_the_programs_own_failure_is_passed_on(self):
         self.shell(3, "GOOD; exit 3")
@@ -65,7 +65,7 @@ class Processes(Case):
     def test_without_cuda_an_old_report_is_not_taken_for_a_new_one(self):
         self.ends(ERRORS, "--json", self.path("r.json"), AWKWARD, "race")
         for program, complete in (("true",), True), (("env", "-i", "true"), False):
-            self.ends(0 if complete else UNPROVEN, "--json", self.path("r.json"), *program)
+            self.ends(NOTHING if complete else UNPROVEN, "--json", self.path("r.json"), *program)
             with open(self.path("r.json"), encoding="utf-8") as file:
                 report = json.load(file)
             self.assertEqual((report["summary"]["errors"], report["findings"], report["processes"]), (0, [], []))
@@ -148,7 +148,7 @@ class Believed(Case):
                    "for text in b'x', b'SWRUN\\r\\n\\1' + bytes(64) + b'y', b'':\n"
                    "    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
                    "    s.connect(folder + '/sock'); s.send(text); s.close()\n")
-        self.ends(0, sys.executable, "-c", program)
+        self.ends(NOTHING, sys.executable, "-c", program)
 
     SENDER = """
 import os, random, socket, struct, sys
@@ -195,13 +195,13 @@ TRACE = 2
                  "    try: send(random.choice((1, 2, 3, 4, 5, 6, 7, 99, 1 << 31)), random.randbytes(random.choice((0, 1, 50, 1408))),\n"
                  "              random.getrandbits(32), random.getrandbits(64), pid=random.randint(-1 << 31, (1 << 31) - 1))\n"
                  "    except BlockingIOError: pass\n")
-        self.assertIn(self.call(sys.executable, "-c", self.SENDER + lines).returncode, (0, UNPROVEN))
+        self.assertIn(self.call(sys.executable, "-c", self.SENDER + lines).returncode, (NOTHING, UNPROVEN))
 
     def test_nothing_is_left(self):
         private = self.path("private")
         os.mkdir(private)
         environment = {"TMPDIR": private, "XDG_RUNTIME_DIR": private}
-        self.ends(0, "sh", "-c", 'test -S "${SYNCWATCH_RUN##*:}/sock" && test "$(stat -c %a "${SYNCWATCH_RUN##*:}")" = 700',
+        self.ends(NOTHING, "sh", "-c", 'test -S "${SYNCWATCH_RUN##*:}/sock" && test "$(stat -c %a "${SYNCWATCH_RUN##*:}")" = 700',
                   environment=environment)
         self.ends(0, AWKWARD, "fixed", environment=environment)
         result = self.call("/nonexistent/program", environment=environment)
@@ -222,7 +222,7 @@ class Unnoticed(Case):
 
     def test_failed_execs_are_no_gap(self):
         self.shell(0, "/nonexistent/program || true; no-such-program-here || true; GOOD")
-        self.ends(0, sys.executable, "-c", "import os\n"
+        self.ends(NOTHING, sys.executable, "-c", "import os\n"
                   "for call in os.execv, os.execvp:\n"
                   "    try: call('/nonexistent/program', ['x'])\n"
                   "    except OSError: pass\n")
@@ -263,7 +263,7 @@ class Unwatched(Case):
                      "unsetenv=LD_PRELOAD popen=true", "unsetenv=SYNCWATCH_RUN spawn=true"):
             self.ends(UNPROVEN, AWKWARD, *step.split())
         for step in ("exec=true", "spawn=true", "system=true", "popen=true"):
-            self.ends(0, AWKWARD, step)
+            self.ends(NOTHING, AWKWARD, step)
 
     def test_without_an_error_exitcode_the_program_speaks(self):
         result = subprocess.run([COMMAND, "run", "--sim", "env", "-i", "true"], cwd=self.dir, env=ENVIRONMENT,

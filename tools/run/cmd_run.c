@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "base/name_pattern.h"
 #include "budget.h"
 #include "crash.h"
 #include "elf_probe.h"
@@ -58,7 +59,19 @@ static char *plain_name(const char *program)
 	return name;
 }
 
-/* The path of the trace, absolute.  The default is like the recorder's own: syncwatch-PROGRAM-PID.swt. */
+/* A copy with each `what` after a `before`. */
+static char *escape(const char *path, const char *what, char before)
+{
+	char *out = sw_alloc(2 * strlen(path) + 1), *p = out;
+	for (; *path; *p++ = *path++)
+		if (strchr(what, *path))
+			*p++ = before;
+	*p = 0;
+	return out;
+}
+
+/* The path of the trace, absolute; the recorder expands what the user wrote (base/name_pattern.h) in each process.  The
+   default is like the recorder's own: syncwatch-PROGRAM-PID.swt. */
 static char *trace_path(const struct run *run, pid_t pid)
 {
 	const char *path = run->options->trace;
@@ -67,30 +80,20 @@ static char *trace_path(const struct run *run, pid_t pid)
 	const int bytes = path ? (int)(strlen(path) - (packed ? strlen(".zst") : 0)) : 0;
 	if (path && path[0] == '/')
 		return sw_strndup(path, (size_t)bytes);
-	if (path)
-		return sw_format("%s/%.*s", run->folder, bytes, path);
-	char *name = plain_name(run->options->operands[0]);
-	char *full = sw_format("%s/syncwatch-%s-%d.swt", run->folder, name, (int)pid);
+	char *folder = escape(run->folder, "%", '%'), *name = plain_name(run->options->operands[0]);
+	char *full = path ? sw_format("%s/%.*s", folder, bytes, path)
+			  : sw_format("%s/syncwatch-%s-%d.swt", folder, name, (int)pid);
+	free(folder);
 	free(name);
 	return full;
-}
-
-/* "a:b" -> "a\:b": colons separate the options of SYNCWATCH_OPTIONS. */
-static char *escape(const char *path)
-{
-	char *out = sw_alloc(2 * strlen(path) + 1), *p = out;
-	for (; *path; *p++ = *path++)
-		if (*path == ':' || *path == '\\')
-			*p++ = '\\';
-	*p = 0;
-	return out;
 }
 
 static void prepare(void *arg, pid_t pid)
 {
 	const struct run *run = arg;
 	const char *old = getenv("SYNCWATCH_OPTIONS");
-	char *path = trace_path(run, pid), *escaped = escape(path);
+	/* Colons separate the options of SYNCWATCH_OPTIONS. */
+	char *path = trace_path(run, pid), *escaped = escape(path, ":\\", '\\');
 	/* Ours after the user's: the last one counts. */
 	const char *gpu = run->options->gpu_timeline;
 	char *options = sw_format("%s%squiet=1:report=0:%s%s%strace=%s", old ? old : "", old && *old ? ":" : "",
@@ -118,14 +121,16 @@ static void prepare(void *arg, pid_t pid)
 /* The trace's folder must be there before the program runs for hours. */
 static int check_folder(const struct run *run)
 {
-	char *path = trace_path(run, 0);
-	char *slash = strrchr(path, '/');
+	char *pattern = trace_path(run, 0), path[PATH_MAX];
+	const int long_name = sw_name_expand(path, sizeof path, pattern);
+	char *slash = long_name ? NULL : strrchr(path, '/');
+	free(pattern);
+	if (!slash)
+		return sw_complain(SW_EXIT_OUTPUT, "the name of the trace is too long");
 	slash[slash == path] = 0;
-	int rc = access(path, W_OK | X_OK) ? errno : 0;
-	if (rc)
-		sw_complain(0, "cannot write a trace to '%s': %s", path, strerror(rc));
-	free(path);
-	return rc ? SW_EXIT_OUTPUT : SW_EXIT_OK;
+	if (access(path, W_OK | X_OK))
+		return sw_complain(SW_EXIT_OUTPUT, "cannot write a trace to '%s': %s", path, strerror(errno));
+	return SW_EXIT_OK;
 }
 
 /* LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands $ORIGIN and its like: an installation in a folder
@@ -256,6 +261,8 @@ static int exit_status(const struct run *run, const struct sw_judged *judged, in
 		return run->options->error_exitcode;
 	if (run->options->error_exitcode && !program_status && run->session.gaps.n)
 		return SW_EXIT_UNPROVEN;
+	if (run->options->error_exitcode && !program_status && !run->session.traces.n)
+		return SW_EXIT_NOTHING;
 	return program_status;
 }
 
@@ -315,10 +322,30 @@ static int run_program(struct run *run)
 	return finish(run, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-int sw_cmd_run(const struct sw_options *options)
+/* Each rank of a job may be a `run` of its own: the names of its files tell them apart as those of traces do. */
+static int expand_names(struct sw_options *options)
 {
-	struct run run = {.options = options, .channel = {.poll = -1, .listener = {-1, -1}}};
-	int status = set_up(&run);
+	const char **names[] = {&options->json,	    &options->html,   &options->sarif,
+				&options->junit,    &options->gitlab, &options->chrome,
+				&options->perfetto, &options->dot,    &options->write_suppressions};
+	char path[PATH_MAX];
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		if (!*names[i])
+			continue;
+		if (sw_name_expand(path, sizeof path, *names[i]))
+			return sw_complain_usage("the name '%s' is too long", *names[i]);
+		*names[i] = sw_strdup(path); /* as long as the command */
+	}
+	return SW_EXIT_OK;
+}
+
+int sw_cmd_run(const struct sw_options *given)
+{
+	struct sw_options options = *given;
+	struct run run = {.options = &options, .channel = {.poll = -1, .listener = {-1, -1}}};
+	int status = expand_names(&options);
+	if (!status)
+		status = set_up(&run);
 	if (!status)
 		status = run_program(&run);
 	sw_channel_close(&run.channel);

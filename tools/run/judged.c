@@ -14,6 +14,7 @@
 #include "draw.h"
 #include "html_file.h"
 #include "pack_file.h"
+#include "reader/ranks.h"
 #include "report/json/report_parts.h"
 #include "terminal.h"
 
@@ -122,7 +123,7 @@ static char *name_of(const struct sw_reader *reader)
 }
 
 /* What keeps a report from being a proof, in the order in which it would be fixed. */
-static void find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis)
+void sw_judged_find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis)
 {
 	const struct sw_coverage *coverage = &analysis->judgement->coverage;
 	const uint64_t lost = coverage->records_lost > sw_reader_totals(analysis->reader).lost
@@ -141,6 +142,12 @@ static void find_gaps(struct sw_session *session, pid_t pid, const struct sw_ana
 			sw_format("a CUDA error ended its judgement at call %" PRIu64, coverage->sticky_error_seq));
 }
 
+static int64_t rank_of(const struct sw_reader *reader)
+{
+	struct sw_rank rank;
+	return sw_rank_of(sw_reader_environment(reader), &rank) ? (int64_t)rank.rank : -1;
+}
+
 static void add_process(struct sw_judged *judged, struct sw_session *session, pid_t pid, const char *trace,
 			struct sw_analysis *analysis)
 {
@@ -149,7 +156,8 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	struct buffer buffer;
 	*p = (struct sw_judged_process){.pid = pid ? pid : (pid_t)sw_reader_header(analysis->reader)->pid,
 					.name = name_of(analysis->reader),
-					.trace = sw_strdup(trace)};
+					.trace = sw_strdup(trace),
+					.rank = rank_of(analysis->reader)};
 	p->totals = report->totals;
 	p->host_wait_ns = analysis->judgement->host_wait_ns;
 	p->folded_wait_ns = analysis->judgement->folded_wait_ns;
@@ -173,7 +181,7 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	}
 	sw_ci_files_add(judged->files, report);
 	sw_last_report_add(judged->last, report, trace);
-	find_gaps(session, pid, analysis);
+	sw_judged_find_gaps(session, pid, analysis);
 }
 
 /* A process that outlived the run writes its trace to the end. */

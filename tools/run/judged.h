@@ -26,8 +26,9 @@ struct sw_judged_finding {
 struct sw_judged_process {
 	pid_t pid;
 	char *name, *trace;
-	char *rest;  /* notes, coverage and what else the text ends with */
-	char *table; /* of the groups */
+	int64_t rank; /* -1: none */
+	char *rest;   /* notes, coverage and what else the text ends with */
+	char *table;  /* of the groups */
 	char *json, *head, *tail, *groups;
 	struct sw_report_totals totals;
 	uint64_t host_wait_ns, folded_wait_ns, folded_waits;
@@ -60,6 +61,10 @@ int sw_judged_json(const struct sw_judged *judged, const struct sw_session *sess
 void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out);
 /* The same for builds: what --sarif and its like name; once. */
 int sw_judged_files(struct sw_judged *judged);
+
+/* What keeps the report of a trace from being a proof becomes gaps of the session. */
+struct sw_analysis;
+void sw_judged_find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis);
 
 void sw_judged_free(struct sw_judged *judged);
 

@@ -6,6 +6,7 @@
 #include "output.h"
 #include "report/json/json_out.h"
 #include "run/judged.h"
+#include "run/nothing_seen.h"
 #include "terminal.h"
 
 #define WHOLE_PARTS 8 /* processes whose coverage is printed in full; the others get a line each */
@@ -16,7 +17,10 @@
 static void put_name(FILE *out, const struct sw_judged_process *p)
 {
 	sw_put_plain(out, p->name);
-	fprintf(out, " (process %d)", (int)p->pid);
+	if (p->rank >= 0)
+		fprintf(out, " (rank %d, process %d)", (int)p->rank, (int)p->pid);
+	else
+		fprintf(out, " (process %d)", (int)p->pid);
 }
 
 static void put_where(FILE *out, const struct sw_judged *judged, const struct sw_judged_finding *finding)
@@ -116,7 +120,8 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 		fprintf(out, "syncwatch: in all %zu processes that used CUDA: %u errors, %u warnings, %u notes\n",
 			judged->processes.n, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
 	if (!judged->processes.n && session->main && !session->traces.n && !session->gaps.n)
-		fputs("syncwatch: no CUDA call was seen, so there is nothing to judge\n", out);
+		fprintf(out, "syncwatch: no CUDA call was seen, so there is nothing to judge: %s\n",
+			sw_nothing_seen(judged->options->sim));
 	put_gaps(out, session);
 }
 

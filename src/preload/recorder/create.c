@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/name_pattern.h"
 #include "preload/platform/apart.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/memory.h"
@@ -132,10 +133,12 @@ void sw_trace_discard(void)
 
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
-	char name[128], path[sizeof sw_trace.file.path];
-	default_name(name, sizeof name);
+	char name[sizeof sw_trace.file.path], path[sizeof sw_trace.file.path];
 	if (!*asked)
-		asked = name;
+		default_name(name, sizeof name);
+	else if (sw_name_expand(name, sizeof name, asked))
+		return -ENAMETOOLONG;
+	asked = name;
 	bool relative = asked[0] != '/' && directory[0];
 	if ((size_t)snprintf(path, sizeof path, "%s%s%s", relative ? directory : "", relative ? "/" : "", asked) >=
 	    sizeof path)

@@ -4,10 +4,14 @@
 #include "preload/recorder/describe.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
-#define ARGUMENT_BYTES 32768u /* of a longer command line the rest is dropped */
+#define ARGUMENT_BYTES	32768u /* of a longer command line the rest is dropped */
+#define BOOT_BYTES	36     /* of a UUID as text */
+#define VARIABLES_BYTES 1024u  /* those that do not fit are left out */
 
 void sw_describe_process(struct sw_writer *w, const char *directory)
 {
@@ -45,6 +49,61 @@ void sw_describe_process(struct sw_writer *w, const char *directory)
 	}
 	if (args)
 		sw_sys_unmap(args, ARGUMENT_BYTES);
+}
+
+static const char rank_variables[] =
+#define SW_RANK_ROW(rank, size, job) rank "\0" size "\0" job "\0"
+#define SW_RANK_OTHER(name)	     name "\0"
+#include "base/ranks.def"
+#undef SW_RANK_ROW
+#undef SW_RANK_OTHER
+	;
+
+/* Fills in NAME=value, each with its NUL.  Returns how many. */
+static uint32_t collect_variables(char *out, size_t room, uint32_t *bytes)
+{
+	uint32_t n = 0;
+	*bytes = 0;
+	for (const char *name = rank_variables; name < rank_variables + sizeof rank_variables - 1;
+	     name += strlen(name) + 1) {
+		const char *value = *name ? getenv(name) : NULL;
+		const size_t name_bytes = strlen(name), need = value ? name_bytes + strlen(value) + 2 : 0;
+		if (!value || need > room - *bytes)
+			continue;
+		char *p = mempcpy(out + *bytes, name, name_bytes);
+		*p++ = '=';
+		memcpy(p, value, need - name_bytes - 1);
+		*bytes += (uint32_t)need;
+		n++;
+	}
+	return n;
+}
+
+void sw_describe_environment(struct sw_writer *w)
+{
+	char boot[BOOT_BYTES], variables[VARIABLES_BYTES];
+	struct utsname machine;
+	uint32_t bytes;
+	const int fd = sw_sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
+	const bool known = fd >= 0 && sw_sys_read(fd, boot, sizeof boot) == (long)sizeof boot;
+	if (fd >= 0)
+		sw_sys_close(fd);
+	if (uname(&machine))
+		machine.nodename[0] = 0;
+	const uint32_t n = collect_variables(variables, sizeof variables, &bytes);
+	const uint32_t boot_bytes = known ? BOOT_BYTES : 0, host_bytes = (uint32_t)strlen(machine.nodename);
+	struct sw_rec_environment *r = (struct sw_rec_environment *)sw_writer_describe(
+		w, SW_REC_ENVIRONMENT, sizeof *r + boot_bytes + host_bytes + bytes, false);
+	if (!r)
+		return;
+	r->boot_bytes = boot_bytes;
+	r->host_bytes = host_bytes;
+	r->variables = n;
+	r->variables_bytes = bytes;
+	char *p = mempcpy(r + 1, boot, boot_bytes);
+	p = mempcpy(p, machine.nodename, host_bytes);
+	memcpy(p, variables, bytes);
+	sw_writer_commit(w);
 }
 
 static void sum(uint32_t api, uint64_t *calls, uint64_t *failed)

@@ -120,6 +120,7 @@ static bool start(void)
 	if (sw_process_state() == SW_STATE_FULL)
 		return set_state(SW_STATE_FULL);
 	sw_describe_process(sw_thread.writer, directory);
+	sw_describe_environment(sw_thread.writer);
 	sw_modules_refresh(sw_thread.writer);
 	return set_state((enum sw_recorder_state)on);
 }

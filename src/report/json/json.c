@@ -2,6 +2,7 @@
 /* The report as JSON: doc/report.schema.json says what each member means. Members are only ever added. */
 #include <inttypes.h>
 
+#include "reader/ranks.h"
 #include "report/words/evidence_text.h"
 #include "report/json/json_out.h"
 #include "report/json/report_parts.h"
@@ -11,6 +12,17 @@
 #include "report/symbols/stack.h"
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+static void put_rank(struct sw_json *json, const struct sw_trace_environment *environment)
+{
+	struct sw_rank rank;
+	if (environment)
+		sw_json_text(json, "host", environment->host);
+	if (!sw_rank_of(environment, &rank))
+		return;
+	sw_json_number(json, "rank", rank.rank);
+	sw_json_number(json, "ranks", rank.size);
+}
 
 static void put_program(struct sw_json *json, const struct sw_report *report)
 {
@@ -25,6 +37,7 @@ static void put_program(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, ']');
 	sw_json_text(json, "directory", process ? process->cwd : "");
 	sw_json_number(json, "pid", process ? process->pid : header->pid);
+	put_rank(json, sw_reader_environment(report->reader));
 	sw_json_text(json, "trace", sw_reader_path(report->reader));
 	sw_json_bool(json, "ended_in_order", totals.closed);
 	sw_json_bool(json, "simulated", report->judgement->simulated);

@@ -105,3 +105,9 @@ void sw_json_bool(struct sw_json *json, const char *key, bool value)
 	before(json, key);
 	fputs(value ? "true" : "false", json->out);
 }
+
+void sw_json_raw(struct sw_json *json, const char *key, const char *value)
+{
+	before(json, key);
+	fputs(value, json->out);
+}

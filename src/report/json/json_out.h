@@ -26,6 +26,8 @@ void sw_json_number(struct sw_json *json, const char *key, uint64_t number);
 void sw_json_signed(struct sw_json *json, const char *key, int64_t number);
 void sw_json_ms(struct sw_json *json, const char *key, uint64_t ns);	/* milliseconds, six decimals */
 void sw_json_hex(struct sw_json *json, const char *key, uint64_t word); /* "0x7f..." */
+/* Text that is JSON already. */
+void sw_json_raw(struct sw_json *json, const char *key, const char *value);
 void sw_json_bool(struct sw_json *json, const char *key, bool value);
 
 #endif

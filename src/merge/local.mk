@@ -1,0 +1,6 @@
+# merge: what several processes of a job did, as one report
+noinst_LIBRARIES += libswmerge.a
+libswmerge_a_SOURCES = \
+	src/merge/merged.c src/merge/merged.h src/merge/merged_json.c src/merge/merged_read.c src/merge/merged_text.c \
+	src/merge/rank_checks.c
+libswmerge_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "merge/merged.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/ranks.h"
+#include "report/json/report_parts.h"
+
+struct sw_merged *sw_merged_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_merged));
+}
+
+void sw_merged_free_rank(struct sw_merged_rank *rank)
+{
+	char *texts[] = {rank->program, rank->trace, rank->host, rank->boot, rank->job, rank->recorder};
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		free(texts[i]);
+	for (size_t i = 0; i < rank->gaps.n; i++)
+		free(rank->gaps.at[i]);
+	free(rank->gaps.at);
+	free(rank);
+}
+
+void sw_merged_free_finding(struct sw_merged_finding *finding)
+{
+	free(finding->text);
+	free(finding->json);
+	free(finding->in.at);
+	free(finding);
+}
+
+void sw_merged_free(struct sw_merged *merged)
+{
+	for (size_t i = 0; i < merged->ranks.n; i++)
+		sw_merged_free_rank(merged->ranks.at[i]);
+	for (size_t i = 0; i < merged->findings.n; i++)
+		sw_merged_free_finding(merged->findings.at[i]);
+	for (size_t i = 0; i < merged->unusable.n; i++) {
+		free(merged->unusable.at[i].path);
+		free(merged->unusable.at[i].why);
+	}
+	for (size_t i = 0; i < merged->gaps.n; i++)
+		free(merged->gaps.at[i]);
+	free(merged->ranks.at);
+	free(merged->findings.at);
+	free(merged->unusable.at);
+	free(merged->gaps.at);
+	free(merged);
+}
+
+void sw_merged_unusable(struct sw_merged *merged, const char *path, const char *why)
+{
+	*sw_vec_push(&merged->unusable) = (struct sw_merged_unusable){sw_strdup(path), sw_strdup(why)};
+}
+
+void sw_merged_gap(struct sw_merged_rank *rank, const char *text)
+{
+	*sw_vec_push(&rank->gaps) = sw_strdup(text);
+}
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Of processes: by rank, those without one last; whatever the order in which they were added. */
+static int compare_ranks(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+{
+	int by = compare(a->ranked ? a->rank : UINT64_MAX, b->ranked ? b->rank : UINT64_MAX);
+	if (!by)
+		by = strcmp(a->job, b->job);
+	if (!by)
+		by = compare(a->restart, b->restart);
+	if (!by)
+		by = compare(a->start_real_ns, b->start_real_ns);
+	if (!by)
+		by = strcmp(a->host, b->host);
+	if (!by)
+		by = compare(a->pid, b->pid);
+	return by ? by : compare(a->start_monotonic_ns, b->start_monotonic_ns);
+}
+
+struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank)
+{
+	for (size_t i = 0; i < merged->ranks.n; i++)
+		if (compare_ranks(merged->ranks.at[i], rank) == 0)
+			return merged->ranks.at[i];
+	return NULL;
+}
+
+static bool same_finding(const struct sw_merged_finding *a, const struct sw_merged_finding *b)
+{
+	return a->fingerprint == b->fingerprint && a->severity == b->severity && a->suppressed == b->suppressed;
+}
+
+static bool holds(const struct sw_merged_finding *finding, const struct sw_merged_rank *rank)
+{
+	for (size_t i = 0; i < finding->in.n; i++)
+		if (finding->in.at[i] == rank)
+			return true;
+	return false;
+}
+
+/* Text and JSON are those of the first process, so that they do not depend on who was merged first. */
+static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other)
+{
+	if (compare_ranks(other->in.at[0], kept->in.at[0]) < 0) {
+		const struct sw_merged_finding first = *other;
+		other->text = kept->text;
+		other->json = kept->json;
+		kept->text = first.text;
+		kept->json = first.json;
+	}
+	for (size_t i = 0; i < other->in.n; i++) {
+		struct sw_merged_rank *rank = other->in.at[i];
+		if (holds(kept, rank))
+			continue;
+		*sw_vec_push(&kept->in) = rank;
+		if (compare_ranks(rank, kept->in.at[0]) < 0) {
+			kept->in.at[kept->in.n - 1] = kept->in.at[0];
+			kept->in.at[0] = rank;
+		}
+	}
+	sw_merged_free_finding(other);
+}
+
+void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)
+{
+	for (size_t i = 0; i < merged->findings.n; i++)
+		if (same_finding(merged->findings.at[i], finding)) {
+			join(merged->findings.at[i], finding);
+			return;
+		}
+	*sw_vec_push(&merged->findings) = finding;
+}
+
+/* ---- a report ---------------------------------------------------------------------------------------------------- */
+
+static char *finding_json(struct sw_report *report, size_t index)
+{
+	char *text;
+	size_t bytes;
+	struct sw_json json = {.out = sw_memory_stream(&text, &bytes), .depth = 3, .first = true};
+	sw_report_json_finding(&json, report, index);
+	sw_json_close(&json, '}');
+	fclose(json.out);
+	return text;
+}
+
+static char *finding_text(struct sw_report *report, size_t index)
+{
+	const struct sw_text_style style = {0};
+	char *text;
+	size_t bytes;
+	FILE *out = sw_memory_stream(&text, &bytes);
+	const bool printed = sw_report_text_finding(report, index, out, &style);
+	fclose(out);
+	if (printed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void add_findings(struct sw_merged *merged, struct sw_report *report, struct sw_merged_rank *rank)
+{
+	for (size_t i = 0; i < report->shown.n; i++) {
+		const struct sw_shown_finding *shown = &report->shown.at[i];
+		struct sw_merged_finding *finding = sw_calloc(1, sizeof *finding);
+		finding->fingerprint = shown->fingerprint;
+		finding->severity = shown->finding->severity;
+		finding->suppressed = shown->suppressed;
+		finding->text = finding_text(report, i);
+		finding->json = finding_json(report, i);
+		*sw_vec_push(&finding->in) = rank;
+		sw_merged_take_finding(merged, finding);
+	}
+}
+
+static void fill_identity(struct sw_merged_rank *rank, const struct sw_reader *reader)
+{
+	const struct sw_trace_environment *environment = sw_reader_environment(reader);
+	const struct sw_file_header *header = sw_reader_header(reader);
+	const struct sw_trace_process *process = sw_reader_process(reader);
+	struct sw_rank found = {.job = ""};
+	rank->ranked = sw_rank_of(environment, &found);
+	rank->rank = found.rank;
+	rank->size = found.size;
+	rank->restart = found.restart;
+	rank->job = sw_strdup(found.job);
+	rank->host = sw_strdup(environment ? environment->host : "");
+	rank->boot = sw_strdup(environment ? environment->boot : "");
+	const char *slash = process ? strrchr(process->exe, '/') : NULL;
+	rank->program = sw_strdup(!process ? "" : slash ? slash + 1 : process->exe);
+	rank->recorder = sw_format("%.*s (format %u.%u)", (int)sizeof header->recorder_version,
+				   header->recorder_version, header->major, header->minor);
+	rank->pid = header->pid;
+	rank->ppid = header->ppid;
+	rank->start_real_ns = header->start_realtime_ns;
+	rank->start_monotonic_ns = header->start_monotonic_ns;
+}
+
+struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)
+{
+	struct sw_merged_rank *rank = sw_calloc(1, sizeof *rank);
+	fill_identity(rank, report->reader);
+	rank->trace = sw_strdup(trace);
+	rank->span_ns = report->judgement->span_ns;
+	rank->host_wait_ns = report->judgement->host_wait_ns;
+	rank->ended_in_order = sw_reader_totals(report->reader).closed;
+	rank->simulated = report->judgement->simulated;
+	rank->errors = report->totals.errors;
+	rank->warnings = report->totals.warnings;
+	rank->notes = report->totals.notes;
+	struct sw_merged_rank *there = sw_merged_find_rank(merged, rank);
+	if (there) {
+		sw_merged_free_rank(rank);
+		return there;
+	}
+	*sw_vec_push(&merged->ranks) = rank;
+	add_findings(merged, report, rank);
+	return rank;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+	return compare_ranks(*(struct sw_merged_rank *const *)a, *(struct sw_merged_rank *const *)b);
+}
+
+/* Errors first, then what most processes have. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct sw_merged_finding *x = *(struct sw_merged_finding *const *)a;
+	const struct sw_merged_finding *y = *(struct sw_merged_finding *const *)b;
+	int by = compare(y->severity, x->severity);
+	if (!by)
+		by = compare(y->in.n, x->in.n);
+	if (!by)
+		by = compare(x->in.at[0]->index, y->in.at[0]->index);
+	return by ? by : compare(x->fingerprint, y->fingerprint);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct sw_merged_unusable *)a)->path, ((const struct sw_merged_unusable *)b)->path);
+}
+
+static void count(struct sw_merged *merged, const struct sw_merged_finding *finding)
+{
+	if (finding->suppressed)
+		merged->suppressed++;
+	else
+		++*(finding->severity == SW_ERROR     ? &merged->errors
+		    : finding->severity == SW_WARNING ? &merged->warnings
+						      : &merged->notes);
+}
+
+static void sort(void *at, size_t n, size_t bytes, int (*by)(const void *, const void *))
+{
+	if (n)
+		qsort(at, n, bytes, by);
+}
+
+void sw_merged_finish(struct sw_merged *merged)
+{
+	sort(merged->ranks.at, merged->ranks.n, sizeof *merged->ranks.at, by_rank);
+	for (size_t i = 0; i < merged->ranks.n; i++)
+		merged->ranks.at[i]->index = i;
+	for (size_t i = 0; i < merged->findings.n; i++) {
+		struct sw_merged_finding *finding = merged->findings.at[i];
+		sort(finding->in.at, finding->in.n, sizeof *finding->in.at, by_rank);
+		count(merged, finding);
+	}
+	sort(merged->findings.at, merged->findings.n, sizeof *merged->findings.at, by_weight);
+	sort(merged->unusable.at, merged->unusable.n, sizeof *merged->unusable.at, by_path);
+	sw_merged_check_ranks(merged);
+}

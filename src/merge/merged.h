@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What several processes of one job did, merged: findings that they share once, and which process each is of.
+ *
+ * Reports are added one after the other and may be freed at once, so memory grows with the findings that differ, not
+ * with the traces.  What was merged can be written as JSON (doc/merge.md) and read again: merging is associative, and
+ * the order of what is added makes no difference.
+ *
+ *     struct sw_merged *merged = sw_merged_new();
+ *     sw_merged_add(merged, report, path);             // for each trace
+ *     sw_merged_read(merged, file, path, &error);      // for each partial result
+ *     sw_merged_finish(merged);
+ *     sw_merged_text(merged, stdout, &style);
+ *
+ * Not thread-safe.
+ */
+#ifndef SW_MERGE_MERGED_H
+#define SW_MERGE_MERGED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "report/report.h"
+
+/* One process. */
+struct sw_merged_rank {
+	char *program, *trace, *host, *boot, *job, *recorder; /* "" unknown */
+	bool ranked;					      /* rank is known */
+	uint32_t rank, size, restart;			      /* size 0: unknown */
+	uint32_t pid, ppid;
+	uint64_t start_real_ns, start_monotonic_ns, span_ns; /* CLOCK_REALTIME, CLOCK_MONOTONIC */
+	bool ended_in_order, simulated;
+	uint32_t errors, warnings, notes;
+	uint64_t host_wait_ns;
+	SW_VEC(char *) gaps; /* what keeps its report from being a proof */
+	size_t index;	     /* in the order of the report, once finished */
+};
+
+struct sw_merged_finding {
+	uint64_t fingerprint;
+	enum sw_severity severity;
+	bool suppressed;
+	char *text;			    /* NULL: a note, which no text tells */
+	char *json;			    /* an object of report.schema.json */
+	SW_VEC(struct sw_merged_rank *) in; /* the first is the one that text and json are of */
+};
+
+struct sw_merged_unusable {
+	char *path, *why;
+};
+
+struct sw_merged {
+	SW_VEC(struct sw_merged_rank *) ranks;
+	SW_VEC(struct sw_merged_finding *) findings;
+	SW_VEC(struct sw_merged_unusable) unusable;
+	/* Made by sw_merged_finish(). */
+	uint32_t errors, warnings, notes, suppressed;
+	uint32_t expected;   /* ranks that the job had, 0 unknown */
+	uint32_t present;    /* of them, with a trace */
+	SW_VEC(char *) gaps; /* why the report may lack something; empty: all ranks were merged whole */
+};
+
+struct sw_merged *sw_merged_new(void);
+void sw_merged_free(struct sw_merged *merged);
+
+/* Adds a process; gaps: what the caller found missing in its trace, taken.  The same trace once more is left out. */
+struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
+void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
+/* A trace or a partial result that could not be read. */
+void sw_merged_unusable(struct sw_merged *merged, const char *path, const char *why);
+
+/* Adds what sw_merged_json() wrote.  0, or -errno or SW_E_FORMAT with error filled and nothing added. */
+int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struct sw_error *error);
+
+/* Sorts, counts and compares the ranks; nothing is added after it. */
+void sw_merged_finish(struct sw_merged *merged);
+
+void sw_merged_json(const struct sw_merged *merged, FILE *out);
+void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style);
+
+/* ---- for the files of this module -------------------------------------------------------------------------------- */
+
+/* The same process, if it is there. */
+struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
+void sw_merged_free_rank(struct sw_merged_rank *rank);
+void sw_merged_free_finding(struct sw_merged_finding *finding);
+/* Takes the finding; puts it together with one that is the same. */
+void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
+/* What is wrong with the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
+void sw_merged_check_ranks(struct sw_merged *merged);
+/* "rank 3 (python3, process 123 on node7)" */
+void sw_merged_name(FILE *out, const struct sw_merged_rank *rank);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a partial result.  It may be anybody's file: each member is checked, and text cannot speak to a terminal. */
+#include "config.h"
+
+#include "merge/merged.h"
+
+#ifndef HAVE_JANSSON
+
+int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struct sw_error *error)
+{
+	(void)merged;
+	(void)file;
+	return sw_fail(error, SW_E_UNSUPPORTED,
+		       "%s: this build cannot read JSON (it needs libjansson); merge the traces", path);
+}
+
+#else
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_DIGITS 15 /* what a double holds of milliseconds with six decimals */
+
+/* What is wrong, NULL: nothing so far. */
+struct partial {
+	const char *wrong;
+	struct sw_merged *merged;
+};
+
+static const json_t *member(struct partial *p, const json_t *object, const char *name, json_type type)
+{
+	const json_t *value = json_object_get(object, name);
+	if (value && json_typeof(value) == type)
+		return value;
+	if (!p->wrong)
+		p->wrong = name;
+	return NULL;
+}
+
+/* Lines stay; nothing else that a terminal would obey. */
+static char *plain(const char *text)
+{
+	char *copy = sw_strdup(text);
+	for (char *c = copy; *c; c++)
+		if (((unsigned char)*c < 0x20 && *c != '\n') || *c == 0x7f)
+			*c = '?';
+	return copy;
+}
+
+static char *text_of(struct partial *p, const json_t *object, const char *name)
+{
+	const json_t *value = member(p, object, name, JSON_STRING);
+	return plain(value ? json_string_value(value) : "");
+}
+
+static uint64_t number_of(struct partial *p, const json_t *object, const char *name, uint64_t most)
+{
+	const json_t *value = member(p, object, name, JSON_INTEGER);
+	const json_int_t number = value ? json_integer_value(value) : 0;
+	if ((number < 0 || (uint64_t)number > most) && !p->wrong)
+		p->wrong = name;
+	return (uint64_t)number;
+}
+
+static bool bool_of(struct partial *p, const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+	if (!json_is_boolean(value) && !p->wrong)
+		p->wrong = name;
+	return json_is_true(value);
+}
+
+static void take_gaps(struct partial *p, struct sw_merged_rank *rank, const json_t *object)
+{
+	const json_t *gaps = member(p, object, "gaps", JSON_ARRAY), *gap;
+	size_t i;
+	json_array_foreach(gaps, i, gap) * sw_vec_push(&rank->gaps) =
+		plain(json_is_string(gap) ? json_string_value(gap) : "?");
+}
+
+static void take_rank(struct partial *p, const json_t *object)
+{
+	struct sw_merged_rank *rank = sw_calloc(1, sizeof *rank);
+	*sw_vec_push(&p->merged->ranks) = rank;
+	rank->ranked = json_object_get(object, "rank") != NULL;
+	if (rank->ranked) {
+		rank->rank = (uint32_t)number_of(p, object, "rank", 1000000000);
+		rank->size = (uint32_t)number_of(p, object, "ranks", 1000000000);
+		rank->restart = (uint32_t)number_of(p, object, "restart", UINT32_MAX);
+	}
+	rank->job = text_of(p, object, "job");
+	rank->host = text_of(p, object, "host");
+	rank->boot = text_of(p, object, "boot");
+	rank->program = text_of(p, object, "program");
+	rank->trace = text_of(p, object, "trace");
+	rank->recorder = text_of(p, object, "recorder");
+	rank->pid = (uint32_t)number_of(p, object, "pid", UINT32_MAX);
+	rank->ppid = (uint32_t)number_of(p, object, "ppid", UINT32_MAX);
+	rank->start_real_ns = number_of(p, object, "start_real_ns", INT64_MAX);
+	rank->start_monotonic_ns = number_of(p, object, "start_monotonic_ns", INT64_MAX);
+	rank->span_ns = number_of(p, object, "span_ns", INT64_MAX);
+	rank->host_wait_ns = number_of(p, object, "host_wait_ns", INT64_MAX);
+	rank->ended_in_order = bool_of(p, object, "ended_in_order");
+	rank->simulated = bool_of(p, object, "simulated");
+	rank->errors = (uint32_t)number_of(p, object, "errors", UINT32_MAX);
+	rank->warnings = (uint32_t)number_of(p, object, "warnings", UINT32_MAX);
+	rank->notes = (uint32_t)number_of(p, object, "notes", UINT32_MAX);
+	take_gaps(p, rank, object);
+}
+
+static enum sw_severity severity_of(struct partial *p, const json_t *object)
+{
+	const json_t *value = member(p, object, "severity", JSON_STRING);
+	const char *name = value ? json_string_value(value) : "note";
+	if (strcmp(name, "error") == 0)
+		return SW_ERROR;
+	if (strcmp(name, "warning") == 0)
+		return SW_WARNING;
+	if (strcmp(name, "note") != 0 && !p->wrong)
+		p->wrong = "severity";
+	return SW_NOTE;
+}
+
+static void take_processes(struct partial *p, struct sw_merged_finding *finding, const json_t *object)
+{
+	const json_t *processes = member(p, object, "processes", JSON_ARRAY), *index;
+	size_t i;
+	json_array_foreach(processes, i, index)
+	{
+		const json_int_t at = json_is_integer(index) ? json_integer_value(index) : -1;
+		if (at >= 0 && (size_t)at < p->merged->ranks.n)
+			*sw_vec_push(&finding->in) = p->merged->ranks.at[at];
+		else if (!p->wrong)
+			p->wrong = "processes";
+	}
+	if (!finding->in.n && !p->wrong)
+		p->wrong = "processes";
+}
+
+static void take_finding(struct partial *p, const json_t *object)
+{
+	struct sw_merged_finding *finding = sw_calloc(1, sizeof *finding);
+	const json_t *fingerprint = member(p, object, "fingerprint", JSON_STRING);
+	const json_t *whole = member(p, object, "finding", JSON_OBJECT), *text = json_object_get(object, "text");
+	*sw_vec_push(&p->merged->findings) = finding;
+	finding->fingerprint = fingerprint ? strtoull(json_string_value(fingerprint), NULL, 16) : 0;
+	finding->severity = severity_of(p, object);
+	finding->suppressed = bool_of(p, object, "suppressed");
+	finding->text = json_is_string(text) ? plain(json_string_value(text)) : NULL;
+	char *json = whole ? json_dumps(whole, JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS)) : NULL;
+	finding->json = sw_strdup(json ? json : "{}");
+	free(json);
+	take_processes(p, finding, object);
+}
+
+static void take_unusable(struct partial *p, const json_t *object)
+{
+	char *path = text_of(p, object, "path"), *why = text_of(p, object, "why");
+	sw_merged_unusable(p->merged, path, why);
+	free(path);
+	free(why);
+}
+
+static void take_all(struct partial *p, const json_t *root, const char *name,
+		     void (*take)(struct partial *, const json_t *))
+{
+	const json_t *array = member(p, root, name, JSON_ARRAY), *object;
+	size_t i;
+	json_array_foreach(array, i, object)
+	{
+		if (json_is_object(object))
+			take(p, object);
+		else if (!p->wrong)
+			p->wrong = name;
+	}
+}
+
+/* Moves what was read; a process that is there already stands for the one that was read. */
+static void move(struct sw_merged *to, struct sw_merged *from)
+{
+	for (size_t i = 0; i < from->ranks.n; i++) {
+		struct sw_merged_rank *there = sw_merged_find_rank(to, from->ranks.at[i]);
+		for (size_t k = 0; there && k < from->findings.n; k++)
+			for (size_t n = 0; n < from->findings.at[k]->in.n; n++)
+				if (from->findings.at[k]->in.at[n] == from->ranks.at[i])
+					from->findings.at[k]->in.at[n] = there;
+		if (there)
+			sw_merged_free_rank(from->ranks.at[i]);
+		else
+			*sw_vec_push(&to->ranks) = from->ranks.at[i];
+	}
+	from->ranks.n = 0;
+	for (size_t i = 0; i < from->findings.n; i++)
+		sw_merged_take_finding(to, from->findings.at[i]);
+	from->findings.n = 0;
+	for (size_t i = 0; i < from->unusable.n; i++)
+		*sw_vec_push(&to->unusable) = from->unusable.at[i];
+	from->unusable.n = 0;
+}
+
+int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struct sw_error *error)
+{
+	json_error_t why;
+	json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
+	if (!root)
+		return sw_fail(error, SW_E_FORMAT, "%s: line %d, column %d: %s", path, why.line, why.column, why.text);
+	struct partial p = {.merged = sw_merged_new()};
+	const json_t *schema = json_object_get(root, "schema");
+	if (!json_is_string(schema) || strcmp(json_string_value(schema), "syncwatch-merge/1") != 0)
+		p.wrong = "schema";
+	if (!p.wrong) {
+		take_all(&p, root, "processes", take_rank);
+		take_all(&p, root, "findings", take_finding);
+		take_all(&p, root, "unusable", take_unusable);
+	}
+	json_decref(root);
+	int rc = 0;
+	if (p.wrong)
+		rc = sw_fail(error, SW_E_FORMAT,
+			     "%s: no result of 'syncwatch merge --json': its member '%s' is "
+			     "missing or wrong",
+			     path, p.wrong);
+	else
+		move(merged, p.merged);
+	sw_merged_free(p.merged);
+	return rc;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The merged report for people: findings, a line for each process, what is missing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/merged.h"
+#include "report/text/text_out.h"
+
+#define NAMED_MANY 8  /* processes or runs of ranks that a finding names */
+#define CELL	   16 /* columns of a name */
+#define ROWS	   16 /* processes in the table; of more ranks, those with findings or gaps first */
+
+void sw_merged_name(FILE *out, const struct sw_merged_rank *rank)
+{
+	if (rank->ranked) {
+		fprintf(out, "rank %u", rank->rank);
+		if (rank->restart)
+			fprintf(out, " (restart %u)", rank->restart);
+		return;
+	}
+	const struct sw_out plain = {.file = out};
+	sw_out_text(&plain, *rank->program ? rank->program : "a program");
+	fprintf(out, " (process %u%s", rank->pid, *rank->host ? " on " : "");
+	sw_out_text(&plain, rank->host);
+	putc(')', out);
+}
+
+/* "rank 0 to 3, 7": processes of a finding, in their order. */
+static void put_in(FILE *out, const struct sw_merged_finding *finding)
+{
+	size_t named = 0, i = 0;
+	for (; i < finding->in.n && named < NAMED_MANY; named++) {
+		const struct sw_merged_rank *first = finding->in.at[i], *last = first;
+		size_t next = i + 1;
+		while (next < finding->in.n && last->ranked && finding->in.at[next]->ranked &&
+		       finding->in.at[next]->rank <= last->rank + 1)
+			last = finding->in.at[next++];
+		fputs(named ? ", " : "", out);
+		if (last->rank > first->rank && first->ranked)
+			fprintf(out, "ranks %u to %u", first->rank, last->rank);
+		else
+			sw_merged_name(out, first);
+		i = next;
+	}
+	if (i < finding->in.n)
+		fprintf(out, " and %zu more", finding->in.n - i);
+}
+
+static void put_findings(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
+{
+	size_t printed = 0, left = 0;
+	for (size_t i = 0; i < merged->findings.n; i++) {
+		const struct sw_merged_finding *finding = merged->findings.at[i];
+		if (!finding->text)
+			continue;
+		if (style->limit && printed >= style->limit) {
+			left++;
+			continue;
+		}
+		printed++;
+		fputs("In ", out);
+		put_in(out, finding);
+		fprintf(out, ": %zu of %zu processes\n", finding->in.n, merged->ranks.n);
+		fputs(finding->text, out);
+	}
+	if (left)
+		fprintf(out, "%zu more causes are not printed: --limit %zu prints them\n\n", left, printed + left);
+}
+
+/* Names come from traces. */
+static void put_plain(FILE *out, const char *text)
+{
+	sw_out_text(&(struct sw_out){.file = out}, text);
+}
+
+static void put_cell(FILE *out, const char *text)
+{
+	sw_out_cell(&(struct sw_out){.file = out}, *text ? text : "?", CELL, true);
+	putc(' ', out);
+}
+
+static void put_row(FILE *out, const struct sw_merged_rank *r)
+{
+	char rank[16] = "-", wait[24];
+	if (r->ranked)
+		snprintf(rank, sizeof rank, "%u", r->rank);
+	snprintf(wait, sizeof wait, "%.1f", (double)r->host_wait_ns / 1e6);
+	fprintf(out, "  %-6s ", rank);
+	put_cell(out, r->host);
+	put_cell(out, r->program);
+	fprintf(out, "%8u %7u %9u %6u %12.1f %12s  ", r->pid, r->errors, r->warnings, r->notes,
+		(double)r->span_ns / 1e6, wait);
+	put_plain(out, r->trace);
+	putc('\n', out);
+}
+
+static bool is_plain(const struct sw_merged_rank *r)
+{
+	return !r->errors && !r->warnings && !r->gaps.n;
+}
+
+/* Many ranks that differ in nothing are one line. */
+static void put_table(const struct sw_merged *merged, FILE *out)
+{
+	size_t rows = 0, left = 0;
+	fprintf(out, "  %-6s %-16s %-16s %8s %7s %9s %6s %12s %12s  %s\n", "rank", "machine", "program", "process",
+		"errors", "warnings", "notes", "span ms", "waited ms", "trace");
+	for (int plain = 0; plain < 2; plain++)
+		for (size_t i = 0; i < merged->ranks.n; i++) {
+			const struct sw_merged_rank *r = merged->ranks.at[i];
+			if (is_plain(r) != plain)
+				continue;
+			if (rows++ < ROWS)
+				put_row(out, r);
+			else
+				left++;
+		}
+	if (left)
+		fprintf(out, "  ... and %zu more processes: --json has all of them\n", left);
+}
+
+void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
+{
+	put_findings(merged, out, style);
+	put_table(merged, out);
+	if (merged->gaps.n)
+		fputs("syncwatch: not everything was merged, so there may be more:\n", out);
+	for (size_t i = 0; i < merged->gaps.n; i++) {
+		fputs("  ", out);
+		put_plain(out, merged->gaps.at[i]);
+		putc('\n', out);
+	}
+	fprintf(out, "syncwatch: in all %zu processes", merged->ranks.n);
+	if (merged->expected)
+		fprintf(out, " (%u of %u ranks)", merged->present, merged->expected);
+	fprintf(out, ": %u errors, %u warnings, %u notes\n", merged->errors, merged->warnings, merged->notes);
+}

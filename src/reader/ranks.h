@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which rank of a job a process was, by the variables that its launcher had set. */
+#ifndef SW_READER_RANKS_H
+#define SW_READER_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reader/reader.h"
+
+struct sw_rank {
+	uint32_t rank, size; /* size 0: unknown */
+	uint32_t restart;    /* how often torchrun had started its workers anew */
+	const char *source;  /* the variable */
+	const char *job;     /* "" unknown */
+};
+
+/* False: the process had no rank, or the trace does not tell (before minor 9). */
+bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out);
+
+/* Value of a variable; NULL: it was not set. */
+const char *sw_rank_variable(const struct sw_trace_environment *environment, const char *name);
+
+/* The same of this process, which the launcher of `syncwatch merge` started. */
+bool sw_rank_own(struct sw_rank *out);
+
+#endif

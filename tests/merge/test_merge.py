@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of the ranks of a job become one report, whatever their order and however many lack something.
+
+usage: test_merge.py BUILD_DIR SOURCE_DIR
+"""
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+COMMAND = os.path.join(BUILD, "syncwatch")
+MAKE = os.path.join(BUILD, "tests", "merge", "make_rank")
+AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
+INPUT, UNPROVEN, NOTHING, ERRORS = 3, 6, 7, 9
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN", "RANK", "WORLD_SIZE")
+               and not name.startswith(("OMPI_", "PMIX_", "PMI_", "SLURM_", "TORCHELASTIC_"))}
+ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def rank(self, name, **words):
+        subprocess.run([MAKE, self.path(name)] + [f"{key}={value}" for key, value in words.items()], check=True)
+        return name
+
+    def ranks(self, size, **words):
+        return [self.rank(f"{rank}.swt", rank=rank, size=size, **words) for rank in range(size)]
+
+    def merge(self, *arguments, status=0, command=(COMMAND,), environment=None):
+        done = subprocess.run([*command, "merge", *arguments], cwd=self.dir, capture_output=True, text=True,
+                              env=dict(ENVIRONMENT, **(environment or {})), stdin=subprocess.DEVNULL, timeout=600)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def as_json(self, *arguments, status=0):
+        return json.loads(self.merge("--format", "json", *arguments, status=status))
+
+
+class Reports(Case):
+    def test_a_finding_of_all_is_one(self):
+        self.ranks(4)
+        text = self.merge(".")
+        self.assertEqual(text.count("error: SW103"), 1, text)
+        self.assertIn("In ranks 0 to 3: 4 of 4 processes", text)
+        self.assertIn("in all 4 processes (4 of 4 ranks): 1 errors", text)
+        self.assertNotIn("not everything", text)
+
+    def test_no_finding(self):
+        self.ranks(3, race=0)
+        text = self.merge("--error-exitcode", str(ERRORS), ".")
+        self.assertNotIn("SW103", text)
+        self.assertIn("(3 of 3 ranks): 0 errors", text)
+
+    def test_of_some(self):
+        for rank in range(8):
+            self.rank(f"{rank}.swt", rank=rank, size=8, race=int(rank in (0, 1, 2, 5, 7)))
+        self.assertIn("In ranks 0 to 2, rank 5, rank 7: 5 of 8 processes", self.merge(".", "--error-exitcode",
+                                                                                      str(ERRORS), status=ERRORS))
+
+    def test_json_names_processes(self):
+        self.ranks(3)
+        report = self.as_json("0.swt", "1.swt", "2.swt")
+        self.assertEqual(report["summary"]["errors"], 1)
+        self.assertTrue(report["summary"]["complete"])
+        self.assertEqual([p["rank"] for p in report["processes"]], [0, 1, 2])
+        self.assertEqual([p["errors"] for p in report["processes"]], [1, 1, 1])
+        (finding,) = [f for f in report["findings"] if f["severity"] == "error"]
+        self.assertEqual(finding["processes"], [0, 1, 2])
+        self.assertEqual(finding["finding"]["id"], "SW103")
+
+    def test_files_for_builds(self):
+        self.ranks(2)
+        self.merge(".", "--sarif", "r.sarif", "--json", "r.json")
+        with open(self.path("r.sarif"), encoding="utf-8") as file:
+            self.assertIn("SW103", file.read())
+        self.merge("r.json", "--sarif", "r.sarif", status=2)
+
+    def test_other_launchers(self):
+        for rank in range(2):
+            self.rank(f"{rank}.swt", rank=rank, size=2, variable="OMPI_COMM_WORLD_RANK")
+        self.assertIn("(2 of 2 ranks)", self.merge("."))
+
+    def test_without_ranks(self):
+        for pid in (7, 8):
+            self.rank(f"{pid}.swt", pid=pid, variable="none")
+        self.assertIn("In app (process 7 on node0), app (process 8 on node0): 2 of 2 processes", self.merge("."))
+
+
+class Associative(Case):
+    def test_in_any_order_and_grouping(self):
+        names = [self.rank(f"{rank}.swt", rank=rank, size=5, race=rank % 2, lines=rank) for rank in range(5)]
+        whole = self.as_json(*names)
+        for order in random.Random(15).sample(list(itertools.permutations(names)), 4):
+            self.merge("--json", "a.json", *order[:2], status=UNPROVEN)
+            self.merge("--json", "b.json", *order[2:4], status=UNPROVEN)
+            self.merge("--json", "ab.json", "b.json", "a.json", status=UNPROVEN)
+            self.assertEqual(self.as_json(order[4], "ab.json"), whole)
+            self.merge("--json", "b.json", "b.json", order[4], "a.json")
+            self.assertEqual(self.as_json("b.json"), whole)
+
+    def test_text_too(self):
+        self.ranks(4, lines=3)
+        whole = self.merge(".")
+        self.merge("--json", "a.json", "3.swt", "0.swt", status=UNPROVEN)
+        self.assertEqual(self.merge("a.json", "1.swt", "2.swt").replace("./", ""), whole.replace("./", ""))
+
+    def test_shares(self):
+        self.ranks(7, lines=1)
+        whole = self.as_json(".")
+        for share in range(3):
+            self.assertEqual(self.merge("--share", f"{share}/3", "--json", f"part{share}.json", "."), "")
+        self.assertEqual(self.as_json("part0.json", "part1.json", "part2.json"), whole)
+        for wrong in ("3/3", "x/3", "1", "0/0", "-1/3"):
+            self.merge(f"--share={wrong}", "--json", "p.json", ".", status=2)
+        self.merge("--share", "0/3", ".", status=2)
+
+    def test_under_mpirun(self):
+        if not shutil.which("mpirun"):
+            self.skipTest("mpirun is not installed")
+        self.ranks(9, lines=2)
+        whole = self.merge(".")
+        for size in (2, 3, 8):
+            command = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(size), COMMAND)
+            self.assertEqual(self.merge("--spread", ".", ".", command=command), whole)
+        self.assertEqual([name for name in os.listdir(self.dir) if name.endswith(".json")], [])
+
+    def test_a_spread_needs_a_launcher(self):
+        self.ranks(1)
+        self.merge("--spread", ".", ".", status=2)
+        self.merge("--spread", ".", ".", status=2, environment={"PMI_RANK": "0", "PMI_SIZE": "2"})
+
+
+class Gaps(Case):
+    def gap(self, text, *arguments, status=UNPROVEN):
+        report = self.merge(*(arguments or (".",)), status=status)
+        self.assertIn("not everything was merged", report)
+        self.assertIn(text, report)
+        return report
+
+    def test_missing_ranks(self):
+        for rank in (0, 1, 5, 9):
+            self.rank(f"{rank}.swt", rank=rank, size=10)
+        report = self.gap("6 of 10 ranks have no trace: 2 to 4, 6 to 8")
+        self.assertIn("error: SW103", report)
+
+    def test_truncated(self):
+        self.ranks(2, lines=200)
+        with open(self.path("1.swt"), "r+b") as file:
+            file.truncate(os.path.getsize(self.path("1.swt")) - 20000)
+        self.gap("rank 1: its trace is damaged")
+
+    def test_what_is_no_trace(self):
+        self.ranks(2)
+        with open(self.path("x.swt"), "wb") as file:
+            file.write(b"SYNC")
+        self.gap("x.swt: cannot be read as a trace")
+        with open(self.path("x.swt"), "wb") as file:
+            file.write(b'{"schema": "syncwatch-merge/1", "processes": [7], "findings": [], "unusable": []}')
+        self.gap("x.swt: is no result of 'syncwatch merge --json'")
+        self.merge("x.swt", status=INPUT)
+        self.gap("gone.swt", "0.swt", "gone.swt")
+
+    def test_a_newer_format(self):
+        self.ranks(2)
+        with open(self.path("1.swt"), "r+b") as file:
+            file.seek(8)
+            file.write(b"\x63")
+        self.gap("1.swt: cannot be read as a trace")
+
+    def test_other_versions(self):
+        self.ranks(3)
+        self.rank("3.swt", rank=2, size=3, version="9.9", start_ms=10000)
+        self.gap("the traces were recorded by different versions: 0.1.0 (format 1.9) (3), 9.9 (format 1.9) (1)")
+
+    def test_a_rank_twice(self):
+        self.ranks(2)
+        self.rank("other.swt", rank=1, size=2, pid=77, ppid=3)
+        self.gap("rank 1 is there twice, by processes that ran at the same time: ")
+
+    def test_but_workers_of_a_rank_are_none(self):
+        self.ranks(2)
+        self.rank("worker.swt", rank=1, size=2, pid=77, ppid=1001)
+        self.assertIn("3 processes (2 of 2 ranks)", self.merge("."))
+        self.rank("later.swt", rank=1, size=2, pid=78, ppid=3, start_ms=60000)
+        self.merge(".")
+
+    def test_the_same_trace_twice(self):
+        self.ranks(2)
+        shutil.copy(self.path("0.swt"), self.path("copy.swt"))
+        self.assertIn("2 of 2 processes", self.merge("."))
+
+    def test_other_jobs(self):
+        self.rank("0.swt", rank=0, size=2, job="a")
+        self.rank("1.swt", rank=1, size=2, job="b")
+        self.gap("the traces are of different jobs: a (1), b (1)")
+        self.rank("1.swt", rank=1, size=4, job="a")
+        self.gap("ranks of jobs of 2 and of 4 ranks")
+
+    def test_clocks_apart(self):
+        self.rank("0.swt", rank=0, size=2)
+        self.rank("1.swt", rank=1, size=2, host="node1", start_ms=3 * 3600 * 1000)
+        self.gap("rank 1 on node1 began 3.0 h after rank 0 on node0")
+        self.rank("1.swt", rank=1, size=2, host="node1", start_ms=60 * 1000)
+        self.merge(".")
+
+    def test_an_empty_folder(self):
+        self.merge(".", status=INPUT)
+
+    def test_names_do_not_speak_to_the_terminal(self):
+        self.rank("0.swt", rank=0, size=1, host="no\x1b[31mde", variable="none")
+        text = self.merge(".")
+        self.merge("--json", "a.json", ".")
+        self.assertNotIn("\x1b", text + self.merge("a.json"))
+
+
+class Runs(Case):
+    """What `run` says of ranks."""
+
+    def run_it(self, *arguments, status=0, environment=None):
+        done = subprocess.run([COMMAND, "run", "--sim", *arguments], cwd=self.dir, capture_output=True, text=True,
+                              env=dict(ENVIRONMENT, **(environment or {})), stdin=subprocess.DEVNULL, timeout=600)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def files(self, end):
+        return sorted(name for name in os.listdir(self.dir) if name.endswith(end))
+
+    def test_names_of_files(self):
+        self.run_it("-o", "t-%q{RANK}-%q{NONE}%%.swt", "--json", "r-%q{RANK}.json", AWKWARD, "race",
+                    environment={"RANK": "3", "WORLD_SIZE": "4"})
+        self.assertEqual((self.files(".swt"), self.files(".json")), (["t-3-%.swt"], ["r-3.json"]))
+        with open(self.path("r-3.json"), encoding="utf-8") as file:
+            program = json.load(file)["program"]
+        self.assertEqual((program["rank"], program["ranks"], program["host"]), (3, 4, os.uname().nodename))
+
+    def test_each_process_has_its_name(self):
+        report = self.run_it("-o", "%h-%p.swt", "sh", "-c", f"RANK=0 '{AWKWARD}' race; RANK=1 '{AWKWARD}' race")
+        names = self.files(".swt")
+        self.assertEqual(len(names), 2)
+        for name in names:
+            self.assertRegex(name, f"^{os.uname().nodename}-[0-9]+.swt$")
+        self.assertRegex(report, r"In awkward \(rank 0, process [0-9]+\), awkward \(rank 1, process [0-9]+\): 2 of 2")
+
+    def test_a_folder_with_percent_signs(self):
+        os.mkdir(self.path("100%p"))
+        subprocess.run([COMMAND, "run", "--sim", "-o", "t.swt", AWKWARD, "fixed"], cwd=self.path("100%p"),
+                       env=ENVIRONMENT, check=True, capture_output=True)
+        self.assertEqual(os.listdir(self.path("100%p")), ["t.swt"])
+
+    def test_a_rank_that_is_none(self):
+        report = self.run_it("sh", "-c", f"RANK=high '{AWKWARD}' fixed; RANK= '{AWKWARD}' fixed")
+        self.assertNotIn("rank", report)
+
+    def test_nothing_seen(self):
+        report = self.run_it("--error-exitcode", str(ERRORS), "true", status=NOTHING)
+        self.assertIn("no CUDA call was seen, so there is nothing to judge: the program did not get so far", report)
+        self.run_it("true")
+        self.run_it("--error-exitcode", str(ERRORS), "false", status=1)
+        bare = subprocess.run([COMMAND, "run", "--error-exitcode", str(ERRORS), "true"], cwd=self.dir,
+                              capture_output=True, text=True, env=ENVIRONMENT, check=False)
+        self.assertEqual(bare.returncode, NOTHING)
+        self.assertRegex(bare.stderr, "nothing to judge: (no CUDA driver is installed here|there is a CUDA driver|the "
+                                      "program did not|CUDA_VISIBLE)")
+
+    def test_recorded_by_preload_alone(self):
+        library = os.path.join(BUILD, "libsyncwatch.so")
+        environment = dict(ENVIRONMENT, LD_PRELOAD=library, LD_LIBRARY_PATH=os.path.join(BUILD, "sim"), RANK="1",
+                           WORLD_SIZE="2", SYNCWATCH_OPTIONS="report=0:quiet:trace=r%q{RANK}.swt")
+        subprocess.run([AWKWARD, "fixed"], cwd=self.dir, env=environment, check=True, capture_output=True)
+        self.assertIn("1 of 2 ranks have no trace: 0", self.merge("r1.swt", status=UNPROVEN))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch merge: one report of all ranks of a job. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "ci_files.h"
+#include "merge/merged.h"
+#include "merge/operands.h"
+#include "merge/spread.h"
+#include "output.h"
+#include "pager.h"
+#include "run/judged.h"
+#include "terminal.h"
+
+struct merge {
+	const struct sw_options *options;
+	struct sw_merge_operands operands;
+	struct sw_merged *merged;
+	struct sw_ci_files *files;
+	bool json;
+	uint32_t share, shares; /* shares 0: all */
+};
+
+/* ---- input ------------------------------------------------------------------------------------------------------- */
+
+static void add_trace(struct merge *m, const char *path)
+{
+	struct sw_analysis analysis;
+	struct sw_session session = {0};
+	const int status = sw_analysis_judge_only(&analysis, path, m->options, m->options->all);
+	if (!analysis.report) {
+		sw_merged_unusable(m->merged, path, "cannot be read as a trace");
+	} else {
+		struct sw_merged_rank *rank = sw_merged_add(m->merged, analysis.report, path);
+		sw_judged_find_gaps(&session, (pid_t)rank->pid, &analysis);
+		if (status)
+			sw_session_gap(&session, (pid_t)rank->pid,
+				       sw_strdup("its trace could not be judged to its end"));
+		for (size_t i = 0; !rank->gaps.n && i < session.gaps.n; i++)
+			sw_merged_gap(rank, session.gaps.at[i].text);
+		sw_ci_files_add(m->files, analysis.report);
+	}
+	sw_session_free(&session);
+	sw_analysis_free(&analysis);
+}
+
+static void add_partial(struct merge *m, const char *path)
+{
+	struct sw_error error;
+	FILE *file = fopen(path, "re");
+	if (!file)
+		sw_merged_unusable(m->merged, path, strerror(errno));
+	else if (sw_merged_read(m->merged, file, path, &error)) {
+		sw_complain(SW_EXIT_INPUT, "%s", error.text);
+		sw_merged_unusable(m->merged, path, "is no result of 'syncwatch merge --json'");
+	}
+	if (file)
+		fclose(file);
+}
+
+/* ---- output ------------------------------------------------------------------------------------------------------ */
+
+static int write_json(const struct sw_merged *merged, const char *path)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (!path)
+		return SW_EXIT_OK;
+	if (sw_output_open(&output, path, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	sw_merged_json(merged, output.file);
+	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
+static int print(const struct merge *m)
+{
+	const struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, m->options);
+	if (m->json) {
+		sw_merged_json(m->merged, stdout);
+		return sw_finish_stdout(SW_EXIT_OK);
+	}
+	/* mpirun gives its first process a terminal that nobody reads keys from. */
+	if (!m->options->spread)
+		sw_pager_start(m->options);
+	sw_merged_text(m->merged, stdout, &style);
+	return sw_pager_finish();
+}
+
+static int verdict(const struct merge *m)
+{
+	if (!m->merged->ranks.n)
+		return SW_EXIT_INPUT;
+	if (m->options->error_exitcode && m->merged->errors)
+		return m->options->error_exitcode;
+	return m->merged->gaps.n ? SW_EXIT_UNPROVEN : SW_EXIT_OK;
+}
+
+/* A share says nothing of the whole: what it lacks is for whoever merges the shares. */
+static int finish(struct merge *m)
+{
+	sw_merged_finish(m->merged);
+	int status = m->shares ? SW_EXIT_OK : print(m);
+	if (!status)
+		status = write_json(m->merged, m->options->json);
+	if (!status)
+		status = sw_finish_stdout(sw_ci_files_close(m->files, stdout));
+	m->files = NULL;
+	return status || m->shares ? status : verdict(m);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static int parse_share(struct merge *m)
+{
+	char *end;
+	const char *text = m->options->share;
+	if (!text)
+		return SW_EXIT_OK;
+	const unsigned long i = strtoul(text, &end, 10), n = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+	if (*end || !n || i >= n || n > UINT32_MAX || strspn(text, "0123456789/") != strlen(text))
+		return sw_complain_usage("'--share' takes I/N, such as 0/16, not '%s'", text);
+	if (!m->options->json || m->options->spread)
+		return sw_complain_usage(m->options->spread ? "'--share' or '--spread', not both"
+							    : "'--share' needs '--json FILE' for its partial result");
+	m->share = (uint32_t)i;
+	m->shares = (uint32_t)n;
+	return SW_EXIT_OK;
+}
+
+static bool wants_builds(const struct sw_options *options)
+{
+	return options->sarif || options->junit || options->gitlab || options->github || options->write_suppressions;
+}
+
+static int check(struct merge *m)
+{
+	const struct sw_options *options = m->options;
+	m->json = options->format && strcmp(options->format, "json") == 0;
+	if (options->n_operands < 1)
+		return sw_complain_usage("which traces?");
+	if (options->format && !m->json && strcmp(options->format, "text") != 0)
+		return sw_complain_usage("unknown format '%s': text or json", options->format);
+	int status = parse_share(m);
+	if (!status)
+		status = sw_analysis_check(options);
+	if (!status)
+		status = sw_merge_operands_find(&m->operands, options);
+	for (size_t i = 0; !status && wants_builds(options) && i < m->operands.at.n; i++)
+		if (m->operands.at.at[i].partial || options->spread || m->shares)
+			status = sw_complain_usage("files for builds are made of traces, not of partial results");
+	return status;
+}
+
+static int merge_all(struct merge *m, const struct sw_spread *spread)
+{
+	bool report = true;
+	if (spread || m->shares)
+		sw_merge_operands_share(&m->operands, spread ? spread->own.rank : m->share,
+					spread ? spread->own.size : m->shares);
+	for (size_t i = 0; i < m->operands.at.n; i++)
+		(m->operands.at.at[i].partial ? add_partial : add_trace)(m, m->operands.at.at[i].path);
+	int status = spread ? sw_spread_gather(spread, m->merged, &report) : SW_EXIT_OK;
+	return status || !report ? status : finish(m);
+}
+
+int sw_cmd_merge(const struct sw_options *options)
+{
+	struct merge m = {.options = options, .merged = sw_merged_new()};
+	struct sw_spread spread = {0};
+	int status = check(&m);
+	if (!status && options->spread)
+		status = sw_spread_begin(&spread, options->spread);
+	if (!status)
+		status = sw_ci_files_open(options, &m.files);
+	if (!status)
+		status = merge_all(&m, options->spread ? &spread : NULL);
+	if (m.files)
+		sw_ci_files_close(m.files, stdout);
+	sw_spread_end(&spread);
+	sw_merge_operands_free(&m.operands);
+	sw_merged_free(m.merged);
+	return status;
+}

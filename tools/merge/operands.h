@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `syncwatch merge` was told to merge: files, folders of traces, patterns. */
+#ifndef SW_TOOLS_MERGE_OPERANDS_H
+#define SW_TOOLS_MERGE_OPERANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "options.h"
+
+struct sw_merge_operand {
+	char *path;
+	bool partial; /* JSON of an earlier merge, else a trace */
+};
+
+struct sw_merge_operands {
+	SW_VEC(struct sw_merge_operand) at; /* sorted by name, each once */
+};
+
+/* Of a folder its traces (*.swt, *.swt.zst).  SW_EXIT_OK, or a status after one line. */
+int sw_merge_operands_find(struct sw_merge_operands *operands, const struct sw_options *options);
+/* Keeps every n-th, from the i-th on. */
+void sw_merge_operands_share(struct sw_merge_operands *operands, uint32_t i, uint32_t n);
+void sw_merge_operands_free(struct sw_merge_operands *operands);
+
+#endif
