@@ -289,7 +289,11 @@ enum sw_annotation {
 	SW_NOTE_IGNORE,	     /* accesses of the range are not judged, from now on */
 	SW_NOTE_JUDGE,	     /* they are again */
 	SW_NOTE_BEFORE,	     /* the stream so far happens before whoever says AFTER with the same `address` later */
-	SW_NOTE_AFTER
+	SW_NOTE_AFTER,
+	/* PyTorch's allocator hands out a block of what it keeps, and takes it back, as the host runs: work that uses
+	   it may be unfinished (since minor 9) */
+	SW_NOTE_TENSOR_BEGIN,
+	SW_NOTE_TENSOR_END
 };
 enum { SW_NOTE_ON_HOST = 1 /* of the calling thread, at once; `stream` means nothing */ };
 struct sw_rec_annotation {

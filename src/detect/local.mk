@@ -8,7 +8,7 @@ libswdetect_a_SOURCES = \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
 	src/detect/calls/batch_copies.c src/detect/calls/batch_copies.h src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
-	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h \
+	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/tenants.c src/detect/memory/tenants.h \
 	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
 	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/contexts.c \
 	src/detect/model/contexts.h src/detect/model/duration_histogram.c src/detect/model/duration_histogram.h \
@@ -28,7 +28,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/library_workspace.c \
 	src/detect/hazards/library_workspace.h src/detect/hazards/listing.c \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
-	src/detect/hazards/touch.c src/detect/hazards/touch.h \
+	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \

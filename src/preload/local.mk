@@ -17,3 +17,4 @@ include src/preload/session/local.mk
 include src/preload/gpu/local.mk
 include src/preload/nvtx/local.mk
 include src/preload/python/local.mk
+include src/preload/torch/local.mk

@@ -31,6 +31,7 @@ declare -A may=(
 	[preload/calls]="preload/calls preload/intercept preload/recorder preload/platform api base syncwatch"
 	[preload/gpu]="preload/gpu preload/recorder/companion.h preload/platform syncwatch"
 	[preload/nvtx]="preload/nvtx preload/recorder/companion.h preload/platform syncwatch"
+	[preload/torch]="preload/torch syncwatch"
 	[preload/strict]="preload/strict preload/recorder syncwatch"
 
 	[detect/behaviour]="detect/behaviour base"

@@ -202,6 +202,7 @@ static int add_objects(struct run *run)
 		{run->options->guard_host, "libsyncwatch-guard.so"},
 		{run->options->strict_host, "libsyncwatch-host.so"},
 		{true, "libsyncwatch-run.so"},
+		{true, "libsyncwatch-torch.so"},
 	};
 	int status = SW_EXIT_OK;
 	for (size_t i = 0; !status && i < sizeof objects / sizeof objects[0]; i++)

@@ -314,6 +314,14 @@ void sw_deferred_flush(struct sw_model *m)
 	sweep(m);
 }
 
+uint64_t sw_deferred_oldest(const struct sw_model *m)
+{
+	for (size_t i = 0; i < m->deferrals->queue.n; i++)
+		if (!m->deferrals->queue.at[i]->done)
+			return m->deferrals->queue.at[i]->step;
+	return UINT64_MAX;
+}
+
 void sw_deferred_leave(void *arg, struct sw_block *block)
 {
 	struct sw_touched *touched = &block->touched;

@@ -58,6 +58,8 @@ bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane);
 void sw_deferred_meet(struct sw_model *m, struct sw_block *block, struct sw_point point);
 /* It has touched it. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
+/* Number of the oldest record that is put off; UINT64_MAX none. */
+uint64_t sw_deferred_oldest(const struct sw_model *m);
 /* Works out all: what is known of memory is about to change. */
 void sw_deferred_flush(struct sw_model *m);
 /* May what is worked out late lie in this block? */

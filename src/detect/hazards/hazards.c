@@ -8,6 +8,7 @@
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/intended_order.h"
 #include "detect/hazards/library_workspace.h"
+#include "detect/hazards/reused_blocks.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -65,24 +66,42 @@ static bool after_unclassified(const struct sw_model *m, uint8_t ctx)
 	return m->context[ctx].unclassified || m->context[0].unclassified;
 }
 
+/* Where it happened: the allocation, and the blocks of a caching allocator in it, NULL not known. */
+struct place {
+	struct sw_block *block;
+	struct sw_tenant *tenant[2]; /* of both sides */
+};
+
+static void mention(struct sw_model *m, struct sw_finding *seen, const struct place *place)
+{
+	for (int i = 0; i < 2; i++)
+		seen->access[i].allocation = sw_model_mention_tenant(m, place->block, place->tenant[i]);
+	seen->access[2].allocation = seen->accesses > 2 ? seen->access[0].allocation : 0;
+}
+
 /* An allocation is only mentioned where somebody will read of it: a hazard in a loop over new allocations must not list
    them all. */
-static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *block)
+static void emit_at(struct sw_model *m, struct sw_finding *seen, const struct place *place)
 {
 	bool told;
 	struct sw_finding *f;
 	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
-		sw_event_wait_hazard(m, seen, block);
+		sw_event_wait_hazard(m, seen, place->block);
 	f = sw_collect_add(&m->collect, seen, &told);
 	if (f && f->count > SW_MAX_OBSERVED && m->observer->hazard && m->observer->every_hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
 	if (!f || (!told && f->count > SW_MAX_OBSERVED))
 		return;
-	seen->access[0].allocation = seen->access[1].allocation = sw_model_mention(m, block);
-	if (told)
-		f->access[0].allocation = f->access[1].allocation = seen->access[0].allocation;
+	mention(m, seen, place);
+	for (uint32_t i = 0; told && i < seen->accesses; i++)
+		f->access[i].allocation = seen->access[i].allocation;
 	if (f->count <= SW_MAX_OBSERVED && m->observer->hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
+}
+
+static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *block)
+{
+	emit_at(m, seen, &(struct place){.block = block});
 }
 
 /*
@@ -123,6 +142,34 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 	return false;
 }
 
+/* By what both sides are known to touch, and how far what they belong to is known. */
+static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *earlier,
+			       const struct sw_shadow_use *later)
+{
+	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_tenants_met(earlier, later));
+	verdict = sw_verdict_in_blocks(earlier, later, verdict);
+	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (later->access.kind == SW_REC_HOST_ACCESS &&
+	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (verdict.confidence != SW_POSSIBLE && sw_library_workspace(m, earlier, later))
+		verdict = sw_one_step_down(verdict);
+	return verdict;
+}
+
+/* What the earlier side used was freed, and handed out again to the later one: the free is the third side. */
+static void tell_of_reuse(struct sw_finding *seen, const struct sw_shadow_use *earlier,
+			  const struct sw_shadow_use *later)
+{
+	if (!sw_block_reused(earlier, later))
+		return;
+	seen->id = SW_FINDING_USE_AFTER_FREE;
+	seen->access[2] = sw_tenant_access(earlier->tenant, SW_FREE);
+	seen->accesses = 3;
+	seen->fix = SW_FIX_FREE_TENSOR_LATER;
+}
+
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	struct sw_model *m = arg;
@@ -143,14 +190,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	if (m->context[earlier->ctx].over)
 		return;
 	struct sw_block *block = later->block;
-	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_block_tenants(block));
-	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
-		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	if (later->access.kind == SW_REC_HOST_ACCESS &&
-	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
-		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	if (verdict.confidence != SW_POSSIBLE && sw_library_workspace(m, earlier, later))
-		verdict = sw_one_step_down(verdict);
+	struct sw_verdict verdict = weigh(m, earlier, later);
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return; /* pools: certain cases only */
 	struct sw_finding seen = {
@@ -162,12 +202,13 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		.fix_seq = earlier->access.seq,
 		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),
 	};
+	tell_of_reuse(&seen, earlier, later);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(&seen, verdict, measured, earlier->may_wait);
 	weaken(&seen, order);
 	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
-	emit(m, &seen, block);
+	emit_at(m, &seen, &(struct place){block, {earlier->tenant, later->tenant}});
 }
 
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)

@@ -35,6 +35,28 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 	return block->mention = (uint32_t)m->j->allocations.n;
 }
 
+uint32_t sw_model_mention_tenant(struct sw_model *m, struct sw_block *block, struct sw_tenant *tenant)
+{
+	if (!tenant)
+		return sw_model_mention(m, block);
+	if (tenant->mention)
+		return tenant->mention;
+	*sw_vec_push(&m->j->allocations) = (struct sw_allocation){
+		.address = tenant->at.lo,
+		.bytes = tenant->at.hi - tenant->at.lo,
+		.memory = block->memory,
+		.device = block->device,
+		.number = tenant->number,
+		.api = tenant->born.api,
+		.flags = tenant->born.flags,
+		.stack = tenant->born.stack,
+		.thread = tenant->born.thread,
+		.seq = tenant->born.seq,
+		.tenant = true,
+	};
+	return tenant->mention = (uint32_t)m->j->allocations.n;
+}
+
 /* An access that is worked out late sees what was known when it came. */
 static uint64_t step_of(const struct sw_model *m)
 {
@@ -52,6 +74,26 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 	sw_wide_keep(m, &env->keep_from, &env->keep_to);
 }
 
+/* The block of a caching allocator that lives where a pointer leads to.  What a graph's nodes were captured with may
+   have been handed back since, and belong to others: the graph's own memory has no owner that we know of. */
+static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_access *what, const struct sw_block *block,
+				   uint64_t offset)
+{
+	const struct sw_tenancy *tenancy = &m->space.tenancy;
+	if (!tenancy->made || block->within || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_MAPPED))
+		return NULL;
+	struct sw_tenant *tenant = sw_tenant_at(tenancy, block->address + offset, step_of(m));
+	return tenant && what->node && tenant->born.seq > what->node ? NULL : tenant;
+}
+
+static void end_at_tenant(struct sw_shadow_use *use)
+{
+	const struct sw_block *block = use->block;
+	const struct sw_tenant *tenant = use->tenant;
+	if (!use->range.bounded && tenant && tenant->at.hi - block->address < use->end)
+		use->end = tenant->at.hi - block->address;
+}
+
 struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 				   struct sw_block *block, uint64_t address)
 {
@@ -65,6 +107,8 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 		use->end = sw_block_extent(block, range->base, use->step);
 	else
 		use->end = span > sw_block_room(block) - range->address ? sw_block_room(block) : range->address + span;
+	use->tenant = sw_tenant_keep(tenant_of(m, what, block, range->base));
+	end_at_tenant(use);
 	use->access = *what;
 	use->access.role = range->role;
 	use->access.param = range->param;
@@ -171,8 +215,12 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 		block = &m->space.pageable;
 	if (block)
 		inside.base = range->base - (range->address - inside.address);
-	if (block && !range->bounded && range->below)
-		inside.address = sw_block_floor(block, inside.address, step_of(m));
+	if (block && !range->bounded && range->below) {
+		const struct sw_tenant *tenant = tenant_of(m, what, block, inside.base);
+		uint64_t floor = sw_block_floor(block, inside.address, step_of(m));
+		uint64_t lowest = tenant ? tenant->at.lo - block->address : 0;
+		inside.address = floor > lowest ? floor : lowest;
+	}
 	if (block && m->listing)
 		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
 	else if (block)

@@ -178,6 +178,8 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 {
 	if (space->leave)
 		space->leave(space->arg, block);
+	if (!block->within && block->memory != SW_MEM_ARRAY)
+		sw_tenants_leave(&space->tenancy, block->address, block->address + block->bytes);
 	space->perhaps -= may_not_be(block);
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
@@ -358,11 +360,41 @@ void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step)
 	block->starts.at[i] = (struct sw_start){offset, step};
 }
 
+static enum sw_tenants tenants_by(size_t starts)
+{
+	return starts > SW_POOL_STARTS	    ? SW_TENANTS_MANY
+	       : starts > SW_SEVERAL_STARTS ? SW_TENANTS_SEVERAL
+					    : SW_TENANTS_FEW;
+}
+
 enum sw_tenants sw_block_tenants(const struct sw_block *block)
 {
-	return block->starts.n > SW_POOL_STARTS	     ? SW_TENANTS_MANY
-	       : block->starts.n > SW_SEVERAL_STARTS ? SW_TENANTS_SEVERAL
-						     : SW_TENANTS_FEW;
+	return tenants_by(block->starts.n);
+}
+
+/* Those above lo and below hi: n of them, from the one that is returned on. */
+static size_t between(const struct sw_block *block, uint64_t lo, uint64_t hi, size_t *n)
+{
+	size_t first = above(block, lo), end = hi > lo ? above(block, hi - 1) : first;
+	*n = end - first;
+	return first;
+}
+
+enum sw_tenants sw_block_tenants_in(const struct sw_block *block, uint64_t lo, uint64_t hi)
+{
+	size_t n;
+	between(block, lo, hi, &n);
+	return tenants_by(n);
+}
+
+void sw_block_forget_starts(struct sw_block *block, uint64_t lo, uint64_t hi)
+{
+	size_t n, first = between(block, lo, hi, &n);
+	if (!n)
+		return;
+	block->starts.n -= n;
+	memmove(block->starts.at + first, block->starts.at + first + n,
+		(block->starts.n - first) * sizeof *block->starts.at);
 }
 
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step)
@@ -392,6 +424,7 @@ void sw_space_free(struct sw_address_space *space)
 		sw_space_remove(space, ((struct sw_view *)space->live.root)->block, NULL);
 	for (size_t i = 0; (i = sw_map_next(&space->arrays, i, &slot));)
 		block_free(space, (struct sw_block *)(uintptr_t)slot.value);
+	sw_tenancy_free(&space->tenancy);
 	sw_map_free(&space->arrays);
 	sw_map_free(&space->levels);
 	sw_map_free(&space->level_numbers);

@@ -80,6 +80,7 @@ struct sw_block {
 struct sw_address_space {
 	struct sw_intervals live, freed;
 	struct sw_intervals inner;   /* blocks of suballocators that live inside others */
+	struct sw_tenancy tenancy;   /* of caching allocators */
 	struct sw_map arrays;	     /* handle -> block */
 	struct sw_map levels;	     /* handle of a level of a mipmapped array -> block's handle ... */
 	struct sw_map level_numbers; /* ... and the level */
@@ -171,6 +172,10 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
 /* How many things live in it, by the starts that are known. */
 enum sw_tenants sw_block_tenants(const struct sw_block *block);
+/* The same of what lies in between [lo, hi). */
+enum sw_tenants sw_block_tenants_in(const struct sw_block *block, uint64_t lo, uint64_t hi);
+/* What started in between [lo, hi) has ended. */
+void sw_block_forget_starts(struct sw_block *block, uint64_t lo, uint64_t hi);
 /* Where an access of unknown extent from `offset` ends at the latest, by the starts known at that step. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);
 /* Where one that may as well go down from `offset` starts at the earliest: at the last start before it. */

@@ -14,6 +14,7 @@
 
 #include "detect/memory/access.h"
 #include "detect/memory/intervals.h"
+#include "detect/memory/tenants.h"
 #include "hb/hb.h"
 
 struct sw_block;
@@ -29,6 +30,7 @@ struct sw_shadow_use {
 	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
 	struct sw_block *block;
+	struct sw_tenant *tenant; /* the block of a caching allocator that its pointer leads to; NULL not known */
 	struct sw_point function; /* the host function in which it was made, tick 0: none */
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */

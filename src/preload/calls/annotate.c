@@ -12,7 +12,7 @@
 
 _Static_assert((int)SYNCWATCH_READS == SW_NOTE_READS && (int)SYNCWATCH_AFTER == SW_NOTE_AFTER,
 	       "the header passes what the trace holds");
-_Static_assert(SW_NOTE_AFTER == SW_STATE_ANNOTATIONS, "each has a description");
+_Static_assert(SW_NOTE_TENSOR_END == SW_STATE_ANNOTATIONS, "each has a description");
 
 static const char *const functions[] = {
 	[SW_NOTE_READS] = "syncwatch_reads",
@@ -23,6 +23,8 @@ static const char *const functions[] = {
 	[SW_NOTE_JUDGE] = "syncwatch_judge",
 	[SW_NOTE_BEFORE] = "syncwatch_happens_before",
 	[SW_NOTE_AFTER] = "syncwatch_happens_after",
+	[SW_NOTE_TENSOR_BEGIN] = "PyTorch's allocator",
+	[SW_NOTE_TENSOR_END] = "PyTorch's allocator",
 };
 
 static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
@@ -86,6 +88,6 @@ void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *st
 		tell_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));
 	else if (op == SYNCWATCH_NAME_BUFFER)
 		tell_name(SW_NAME_BUFFER, SW_WORD(address), name, __builtin_frame_address(0));
-	else if (op >= SYNCWATCH_READS && op <= SYNCWATCH_AFTER)
+	else if (op >= SYNCWATCH_READS && op <= SW_NOTE_TENSOR_END)
 		tell(op, address, bytes, stream, flags, __builtin_frame_address(0));
 }

@@ -56,12 +56,28 @@ static const char *prepare(const char *version)
 	return NULL;
 }
 
+#define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE" /* preload/torch/allocator.c */
+
+/* PyTorch's allocator is heard through a function that its version may not have. */
+static void look_at_torch(const struct sw_companion *recorder)
+{
+	void *allocator = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+	void *base = allocator ? dlopen("libc10.so", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (base && !dlsym(base, REPORT))
+		recorder->notice("tensors: not recorded, this version of PyTorch does not tell of its blocks");
+	if (base)
+		dlclose(base);
+	if (allocator)
+		dlclose(allocator);
+}
+
 /* Again in each child of fork() that calls CUDA. */
 void syncwatch_python_start(const struct sw_companion *recorder)
 {
 	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)find("Py_GetVersion");
 	if (!recorder || !version)
 		return;
+	look_at_torch(recorder);
 	sw_python.recorder = recorder;
 	sw_python.several = false;
 	if (sw_python.main.process != getpid())

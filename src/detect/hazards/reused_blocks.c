@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/hazards/reused_blocks.h"
+
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+
+static bool overlap(const struct sw_interval *a, const struct sw_interval *b)
+{
+	return a->lo < b->hi && b->lo < a->hi;
+}
+
+enum sw_tenants sw_tenants_met(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+{
+	const struct sw_block *block = later->block;
+	const struct sw_tenant *a = earlier->tenant, *b = later->tenant;
+	if (!a || !b || !overlap(&a->at, &b->at))
+		return sw_block_tenants(block);
+	return sw_block_tenants_in(block, b->at.lo - block->address, b->at.hi - block->address);
+}
+
+/* A kernel that was not understood exactly touches the block of its pointer: no correct one leaves it.  One that
+   certainly touches all of its bytes may be wrong. */
+static bool strays(const struct sw_shadow_use *use, const struct sw_shadow_use *other)
+{
+	const struct sw_range *range = &use->range;
+	uint64_t lo = range->address > other->range.address ? range->address : other->range.address;
+	uint64_t hi = use->end < other->end ? use->end : other->end;
+	const struct sw_interval met = {.lo = use->block->address + lo, .hi = use->block->address + hi};
+	bool sure = range->bounded && !range->vague && !range->loose && !range->perhaps;
+	return use->tenant && !sure && !overlap(&use->tenant->at, &met);
+}
+
+struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+				       struct sw_verdict verdict)
+{
+	if (strays(earlier, later) || strays(later, earlier))
+		return (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	return verdict;
+}
+
+bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+{
+	const struct sw_tenant *a = earlier->tenant, *b = later->tenant;
+	return a && b && a != b && a->gone.seq && a->to <= b->from && overlap(&a->at, &b->at);
+}

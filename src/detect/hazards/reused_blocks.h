@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two accesses that met, and the blocks of a caching allocator that their pointers lead to. */
+#ifndef SW_DETECT_HAZARDS_REUSED_BLOCKS_H
+#define SW_DETECT_HAZARDS_REUSED_BLOCKS_H
+
+#include "detect/detect.h"
+#include "detect/hazards/confidence.h"
+
+struct sw_shadow_use;
+
+/* How many things live where the two meet, as far as is known. */
+enum sw_tenants sw_tenants_met(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
+/* Where one of them was only thought to reach what is not its own, nothing is likely. */
+struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+				       struct sw_verdict verdict);
+/* Was the earlier one's block handed back, and its bytes handed out again to the later one? */
+bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
+
+#endif

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Blocks of PyTorch's caching allocator, with stand-ins for its two libraries: each is recorded with the line that allocated
+# or freed it, PyTorch's own function is still called, and a block that is reused too early is reported with three places.
+set -uo pipefail
+export LC_ALL=C.UTF-8
+build=$(cd "${top_builddir:-.}" && pwd)
+programs=$(cd "$top_srcdir" && pwd)/tests/preload/torch
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+failed=0
+fail() {
+	failed=$((failed + 1))
+	echo "FAIL: $1"
+}
+"$PYTHON3" -c 'import ctypes' 2>/dev/null || { echo "skipped: no Python with ctypes"; exit 77; }
+
+libraries() { # libraries FOLDER OPTION...
+	mkdir -p "$1"
+	${CC:-cc} "${@:2}" -shared -fPIC -Wl,-soname,libc10.so "$programs/libc10.c" -o "$1/libc10.so" &&
+		${CC:-cc} "${@:2}" -shared -fPIC -Wl,-soname,libc10_cuda.so "$programs/libc10_cuda.c" -o "$1/libc10_cuda.so" -L"$1" -lc10 -Wl,-rpath,"\$ORIGIN"
+}
+libraries known && libraries unknown '-DNAME="_ZN3c1027reportMemoryUsageToSomebodyEPv"' || { echo "skipped: no compiler"; exit 77; }
+
+run() { # run NAME FOLDER OPTION...
+	"$build/syncwatch" run --sim --no-cache --json "$1.json" -o "$1.swt" -- "$PYTHON3" "$programs/tensors.py" "$work/$2" "${@:3}" >"$1.txt" 2>"$1.err"
+	grep -q "^calls $CALLS bytes $BYTES " "$1.txt" || fail "$1: PyTorch's own function: $(cat "$1.txt" "$1.err")"
+}
+line_of() {
+	grep -n "# $1" "$programs/tensors.py" | cut -d: -f1
+}
+silent() {
+	! grep -q 'SW1[0-9][0-9]' "$1.json" || fail "$1: $(grep -o 'SW1[0-9][0-9][^,]*' "$1.json" | head -n 2)"
+}
+blocks() {
+	"$build/syncwatch" dump --kinds ANNOTATION "$1.swt" | grep -c "op=TENSOR_$2 "
+}
+
+CALLS=7 BYTES=12288
+run early known
+[ "$(blocks early BEGIN)" -eq 4 ] && [ "$(blocks early END)" -eq 1 ] || fail "records: $(blocks early BEGIN) $(blocks early END)"
+"$PYTHON3" - early.json "$(line_of reads)" "$(line_of reuses)" "$(line_of "x is freed")" "$(line_of "x is made")" "$(line_of "z is made")" <<'PY' || fail "the report of the reuse"
+import json, sys
+finding, = [f for f in json.load(open(sys.argv[1]))["findings"] if f["id"] < "SW200"]
+assert (finding["id"], finding["severity"], finding["confidence"]) == ("SW105", "error", "certain"), finding["message"]
+lines = [int(n) for n in sys.argv[2:]]
+def at(stack):
+    return [frame["line"] for frame in stack if frame.get("language") == "python"]
+use, reuse, free = finding["accesses"]
+assert lines[0] in at(use["stack"]) and lines[1] in at(reuse["stack"]) and lines[2] in at(free["stack"]), finding
+assert free["role"] == "related", free["role"]
+made = [access["range"]["allocation"] for access in (use, reuse, free)]
+assert [m["name"] for m in made] == ["tensor 3", "tensor 4", "tensor 3"], made
+assert made[0]["bytes"] == 4096, made
+assert "tensor 3 (4096 bytes, PyTorch's allocator at tensors.py" in finding["message"], finding["message"]
+PY
+run fixed known --fixed
+silent fixed
+CALLS=6 BYTES=16384 run kept known --kept
+silent kept
+run neighbour known --neighbour
+silent neighbour
+"$build/syncwatch" report --no-cache early.swt >report.txt 2>&1
+grep -q '^  Related free by PyTorch' report.txt && grep -q 'record_stream()' report.txt || fail "text: $(cat report.txt)"
+
+# Another version: nothing is recorded of its blocks, and one line says so.
+run other unknown
+[ "$(blocks other BEGIN)" -eq 0 ] || fail "records of an unknown version"
+[ "$(grep -c 'notice: *tensors: not recorded, this version of PyTorch' other.err)" -eq 1 ] || fail "another version: $(cat other.err)"
+grep -q 'SW102' other.json || fail "an unknown version: the race is still one of the whole allocation"
+
+echo "$failed failed"
+[ "$failed" -eq 0 ]
