@@ -11,7 +11,9 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 	$(gpu_python)/fused_optimiser.py $(gpu_python)/checkpointing.py $(gpu_python)/embedding_scatter.py \
 	$(gpu_python)/kv_cache.py $(gpu_python)/sorting.py $(gpu_python)/compiled.py $(gpu_python)/graph.py \
 	$(gpu_python)/prefetch.py $(gpu_python)/gradients.py $(gpu_python)/shared_weights.py $(gpu_python)/side_stream.py \
-	$(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
+	$(gpu_python)/compile_modes.py $(gpu_python)/accumulation.py $(gpu_python)/vision_loader.py \
+	$(gpu_python)/lightning_fit.py $(gpu_python)/geometric.py $(gpu_python)/cupy_linalg.py $(gpu_python)/jax_donation.py \
+	$(gpu_python)/ranks.py $(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
 # Python lines in them.
 EXTRA_DIST += tests/gpu/python_lines tests/gpu/lines/check.py tests/gpu/lines/compiled.py tests/gpu/lines/cost.py tests/gpu/lines/forward.py \

@@ -31,6 +31,8 @@ def hazards_of(report):
 def verdict_of(program, report, status, output, share):
     if "ModuleNotFoundError" in output and not report.get("summary", {}).get("errors"):
         return "skipped", "a module is missing"
+    if status == "77":
+        return "skipped", "fewer GPUs than it needs"
     if not report:
         return "failed", "no report"
     if status != "0":
