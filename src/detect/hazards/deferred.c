@@ -126,18 +126,29 @@ void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct s
 
 /* ---- the queue --------------------------------------------------------------------------------------------------- */
 
+/* The queue may hold it for longer than the block lives. */
+static void leave_block(struct sw_deferred *d, const struct sw_touched *touched)
+{
+	for (uint32_t k = 0; k < d->blocks; k++)
+		if (d->block[k] && &d->block[k]->touched == touched)
+			d->block[k] = NULL;
+	drop(d);
+}
+
 static void compact(struct sw_touched *touched)
 {
 	size_t kept = 0;
+	touched->done = 0;
 	for (size_t i = 0; i < touched->deferred.n; i++) {
 		struct sw_deferred *d = touched->deferred.at[i];
-		if (d->done)
-			drop(d);
-		else
-			touched->deferred.at[kept++] = d;
+		if (d->done && !d->working) {
+			leave_block(d, touched);
+			continue;
+		}
+		touched->done += d->done;
+		touched->deferred.at[kept++] = d;
 	}
 	touched->deferred.n = kept;
-	touched->done = 0;
 }
 
 static void finish(struct sw_deferrals *deferrals, struct sw_deferred *d)
@@ -157,7 +168,9 @@ static void work_out(struct sw_model *m, struct sw_deferred *d)
 	finish(m->deferrals, d);
 	m->record = &d->record;
 	m->scope = &scope;
+	d->working = true;
 	m->deferrals->work(m, d);
+	d->working = false;
 	m->scope = outer;
 	m->record = record;
 }
@@ -326,13 +339,8 @@ void sw_deferred_leave(void *arg, struct sw_block *block)
 {
 	struct sw_touched *touched = &block->touched;
 	(void)arg;
-	for (size_t i = 0; i < touched->deferred.n; i++) {
-		struct sw_deferred *d = touched->deferred.at[i];
-		for (uint32_t k = 0; k < d->blocks; k++)
-			if (d->block[k] == block)
-				d->block[k] = NULL;
-		drop(d);
-	}
+	for (size_t i = 0; i < touched->deferred.n; i++)
+		leave_block(touched->deferred.at[i], touched);
 	touched->deferred.n = 0;
 	touched->done = 0;
 }

@@ -34,9 +34,9 @@ struct sw_deferred {
 	size_t bytes;			  /* that it takes */
 	struct sw_deferred *next, **self; /* of all that there are */
 	uint32_t refs;
-	bool done;
+	bool done, working; /* worked out or forgotten; being worked out */
 	uint32_t blocks;
-	struct sw_block *block[]; /* NULL: one that has ended */
+	struct sw_block *block[]; /* NULL: one that has ended, or forgot it */
 };
 
 /* While an access is worked out whose starts are known. */

@@ -214,19 +214,24 @@ static bool may_err(const struct sw_model *m)
 	return m->space.freed_n || m->space.perhaps;
 }
 
-/* What lies in [lo, hi) is nothing but memory that lives. */
-static bool lies_in_plain(const struct sw_model *m, struct sw_point point, uint64_t lo, uint64_t hi)
+/* Adds the allocations that lie in [lo, hi), most of which threads that have nothing to do would reach alone.
+   SW_ANYWHERE: they are too many; SW_IN_DOUBT: more lies there than memory that lives. */
+static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 {
+	const struct sw_address_space *space = &s->m->space;
+	enum sw_where where = SW_WITHIN;
 	uint64_t start;
-	if (sw_space_freed_in(&m->space, lo, hi))
-		return false;
-	struct sw_block *block = sw_space_from(&m->space, lo, &start);
+	if (sw_space_freed_in(space, lo, hi))
+		return SW_IN_DOUBT;
+	struct sw_block *block = sw_space_from(space, lo, &start);
 	for (unsigned i = 0; block && start < hi; i++) {
-		if (i == SW_MOST_POINTED || block->mapping || !is_plain(m, block, point))
-			return false;
-		block = sw_space_from(&m->space, start + block->bytes, &start);
+		if (i == SW_MOST_POINTED || block->mapping || !is_plain(s->m, block, s->point))
+			return SW_IN_DOUBT;
+		if (!add_block(s, block))
+			where = SW_ANYWHERE;
+		block = sw_space_from(space, start + block->bytes, &start);
 	}
-	return true;
+	return where;
 }
 
 static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const struct sw_span **span, uint32_t *n)
@@ -249,20 +254,21 @@ static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const 
 	return sw_spans_find(d->spans, &geometry, span, n);
 }
 
-static enum sw_where where(const struct sw_model *m, struct sw_deferrable *d, struct sw_point point,
-			   const struct sw_pointed *pointed)
+/* bounded: by spans. */
+static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *bounded)
 {
+	const struct sw_model *m = s->m;
 	enum sw_where where = SW_WITHIN;
 	const struct sw_span *span;
 	uint32_t n;
-	if (!find_spans(m, d, &span, &n))
+	*bounded = find_spans(m, d, &span, &n);
+	if (!*bounded)
 		return may_err(m) ? SW_IN_DOUBT : SW_ANYWHERE;
-	for (uint32_t i = 0; i < n; i++) {
-		if (lies_within(m, pointed, span[i].lo, span[i].hi))
+	for (uint32_t i = 0; i < n && where != SW_IN_DOUBT; i++) {
+		if (lies_within(m, s->out, span[i].lo, span[i].hi))
 			continue;
-		where = SW_ANYWHERE;
-		if (!lies_in_plain(m, point, span[i].lo, span[i].hi))
-			return SW_IN_DOUBT;
+		enum sw_where one = add_overlapped(s, span[i].lo, span[i].hi);
+		where = one > where ? one : where;
 	}
 	if (where == SW_WITHIN)
 		d->failed = 0;
@@ -281,16 +287,19 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	for (uint32_t i = 0; i < d->words; i++)
 		if (!follow_word(&search, &d->word[i]))
 			return false;
-	/* It is not known what a loaded pointer leads to. */
+	/* It is not known what a loaded pointer leads to: spans bound none that is used. */
+	bool bounded = false;
 	out->known = d->may_load && out->blocks;
-	out->where = out->known ? where(m, d, point, out) : SW_IN_DOUBT;
-	return out->blocks && (out->where == SW_WITHIN || !d->may_load);
+	out->where = out->known ? where(&search, d, &bounded) : SW_IN_DOUBT;
+	return out->blocks && (!d->may_load || (bounded && out->where != SW_IN_DOUBT));
 }
 
-enum sw_where sw_pointed_where(const struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
-			       const struct sw_pointed *pointed, bool alone)
+enum sw_where sw_pointed_where(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
+			       struct sw_pointed *pointed, bool alone)
 {
+	struct search search = {.m = m, .point = point, .out = pointed};
+	bool bounded;
 	if (pointed->known)
 		return pointed->where;
-	return alone && !may_err(m) ? SW_ANYWHERE : where(m, kernel->deferrable, point, pointed);
+	return alone && !may_err(m) ? SW_ANYWHERE : where(&search, kernel->deferrable, &bounded);
 }

@@ -25,12 +25,12 @@ struct sw_deferrable;
 
 /* Whatever it computes from its pointers. */
 enum sw_where {
-	SW_WITHIN,   /* in the allocations that they lead to */
+	SW_WITHIN,   /* in the allocations that are known */
 	SW_ANYWHERE, /* in memory that lives */
 	SW_IN_DOUBT  /* perhaps in memory that was freed, or is not allocated yet */
 };
 
-/* Of one launch: the allocations that its pointers lead to. */
+/* Of one launch: the allocations that its pointers lead to, and those that it may reach from there. */
 struct sw_pointed {
 	uint32_t blocks;
 	struct sw_block *block[SW_MOST_POINTED];
@@ -42,9 +42,10 @@ struct sw_pointed {
 /* Of the launch in hand (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
    from then on.  False: it is worked out at once. */
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out);
-/* Where does it lie?  alone: it need not be known precisely. */
-enum sw_where sw_pointed_where(const struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
-			       const struct sw_pointed *pointed, bool alone);
+/* Where does it lie?  Adds the allocations that it may reach beyond those of its pointers.  alone: it need not be known
+   precisely. */
+enum sw_where sw_pointed_where(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
+			       struct sw_pointed *pointed, bool alone);
 void sw_deferrable_free(struct sw_deferrable *deferrable);
 
 #endif

@@ -128,7 +128,7 @@ static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 
 /* Where one lane is alone, whatever it touches meets nothing.  Else it helps to know where it lies. */
 static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_kernel *kernel,
-		    const struct sw_pointed *pointed)
+		    struct sw_pointed *pointed)
 {
 	bool alone = sw_deferred_one_lane(m, what->point.lane);
 	bool anywhere = sw_may_defer(m, what->point, NULL, 0);
@@ -136,7 +136,8 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 	if (!anywhere && !within)
 		return false;
 	enum sw_where where = sw_pointed_where(m, kernel, what->point, pointed, alone);
-	within = within && where == SW_WITHIN;
+	/* There may be more allocations than its pointers lead to. */
+	within = within && where == SW_WITHIN && sw_may_defer(m, what->point, pointed->block, pointed->blocks);
 	if (where == SW_IN_DOUBT || (!within && !anywhere))
 		return false;
 	sw_defer(m, what, m->record, pointed->block, within ? pointed->blocks : 0);

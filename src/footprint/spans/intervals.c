@@ -242,13 +242,30 @@ static struct sw_bounds op_shr(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){x.lo >> bits, x.hi >> bits};
 }
 
+/* The low bits of what a shift moves down are the same whatever comes in above: (x * 2^k) >> 32 in 32 bits, machine
+   code's x / 2^(32 - k), may be below zero.  False: it is no such shift. */
+static bool low_bits_moved(struct sw_spans *s, uint32_t term, unsigned bits, struct sw_bounds *out)
+{
+	const struct sw_term *t = &s->f->term[term];
+	if (t->op != SW_OP_SHR || s->f->term[t->a].width < t->width)
+		return false;
+	struct sw_bounds x = sw_span_of(s, t->a, t->width), by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+	if (!sw_span_fixed(by) || by.lo < 0 || by.lo + bits > t->width)
+		return false;
+	*out = (struct sw_bounds){x.lo >> (unsigned)by.lo, x.hi >> (unsigned)by.lo};
+	return true;
+}
+
 static struct sw_bounds op_extend(struct sw_spans *s, const struct sw_term *t)
 {
-	if (t->imm >= t->width)
-		return op_mov(s, t);
+	unsigned bits = t->imm < t->width ? (unsigned)t->imm : t->width;
+	struct sw_bounds low;
 	if (t->imm < 1)
 		return anything(t);
-	return sw_span_exact(s, t->a, (unsigned)t->imm, t->flags & SW_SIGNED);
+	if (low_bits_moved(s, t->a, bits, &low))
+		return bits == t->width ? within(t, low.lo, low.hi)
+					: sw_span_wrapped(low, sw_span_type(bits, t->flags & SW_SIGNED));
+	return bits == t->width ? op_mov(s, t) : sw_span_exact(s, t->a, bits, t->flags & SW_SIGNED);
 }
 
 /* ---- one of several */

@@ -120,8 +120,7 @@ struct sw_bounds sw_span_type(unsigned width, bool is_signed)
 	return is_signed ? (struct sw_bounds){-half, half - 1} : (struct sw_bounds){0, 2 * half - 1};
 }
 
-/* Moved by multiples of 2^width into the type; all of it where that takes different ones. */
-static struct sw_bounds wrapped(struct sw_bounds x, struct sw_bounds type)
+struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type)
 {
 	sw_wide modulus = type.hi - type.lo + 1, turns;
 	if (x.lo >= type.lo && x.hi <= type.hi)
@@ -136,12 +135,12 @@ struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t term, unsigned wi
 {
 	unsigned own = s->f->term[term].width;
 	/* Higher bits are zero. */
-	return width > own ? wrapped(s->value[term].range, sw_span_type(own, false)) : s->value[term].range;
+	return width > own ? sw_span_wrapped(s->value[term].range, sw_span_type(own, false)) : s->value[term].range;
 }
 
 struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed)
 {
-	return wrapped(sw_span_of(s, term, width), sw_span_type(width, is_signed));
+	return sw_span_wrapped(sw_span_of(s, term, width), sw_span_type(width, is_signed));
 }
 
 static bool add_span(struct sw_spans *s, const struct sw_span_site *site)

@@ -37,6 +37,8 @@ struct sw_spans {
 
 /* The values of `width` bits. */
 struct sw_bounds sw_span_type(unsigned width, bool is_signed);
+/* Moved by multiples of 2^width into the type; all of it where that takes different ones. */
+struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type);
 /* A term's value as a number of `width` bits. */
 struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed);
 /* A number that it is modulo 2^width. */
