@@ -1,16 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <cuda.h>
-
-#include "options.h"
-
-#define CHECK(call)                                                                                                    \
-	do {                                                                                                           \
-		CUresult check_status = (call);                                                                        \
-		if (check_status != CUDA_SUCCESS) {                                                                    \
-			fprintf(stderr, "%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, (int)check_status);        \
-			exit(1);                                                                                       \
-		}                                                                                                      \
-	} while (0)
+#include "driver.h"
 
 constexpr size_t BYTES = 1 << 20, COPIES = 8;
 

@@ -28,7 +28,7 @@ KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack 
 	graphs_one_pool hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
 	pinned_refill prefetcher record_stream_needless side_input to_cpu_numpy triton_side
 
-EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
+EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 
 # The well-known mistakes of Python programs, run on a GPU by tests/gpu/run.
 EXTRA_DIST += kernels/pytorch/expected.tsv $(KERNELS_PYTORCH:%=kernels/pytorch/%.py)
@@ -47,7 +47,7 @@ kernels/static/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) -cudart static -o $@ $<
 kernels/per-thread/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -default-stream per-thread -o $@ $<
-kernels/driver/%: kernels/%.cpp kernels/options.h kernels/graph_driver.h
+kernels/driver/%: kernels/%.cpp kernels/options.h kernels/driver.h kernels/graph_driver.h
 	$(kernels_nvcc) -cudart none -o $@ $< $(CUDA_STUB)
 kernels/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<

@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "output.h"
 
 static void out_of_time(int sig)
@@ -21,24 +22,10 @@ static void out_of_time(int sig)
 	_exit(SW_EXIT_MEMORY);
 }
 
-/* Bytes of private, writable memory, as RLIMIT_DATA counts them. */
-static uint64_t in_use(void)
-{
-	unsigned long long kilobytes = 0;
-	char line[256];
-	FILE *file = fopen("/proc/self/status", "re");
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "VmData: %llu kB", &kilobytes) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kilobytes << 10;
-}
-
 static int limit_memory(uint64_t bytes)
 {
 	struct rlimit limit;
-	const uint64_t most = in_use() + bytes;
+	const uint64_t most = sw_process_data_bytes() + bytes;
 	if (getrlimit(RLIMIT_DATA, &limit))
 		return sw_complain(SW_EXIT_INPUT, "--max-memory: %s", strerror(errno));
 	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < most)

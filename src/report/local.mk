@@ -24,6 +24,7 @@ libswreport_a_SOURCES = \
 	src/report/ci/github.c src/report/ci/junit.c \
 	src/report/diff/digest.c src/report/diff/digest.h src/report/diff/digest_json.c \
 	src/report/diff/diff.c src/report/diff/diff.h src/report/diff/diff_text.c src/report/diff/diff_json.c
+libswreport_a_SOURCES += src/report/coverage_counts.c src/report/coverage_counts.h src/report/excerpts.c src/report/excerpts.h
 libswreport_a_SOURCES += src/report/html/html.c src/report/html/html.h src/report/html/nearby.c src/report/html/nearby.h
 EXTRA_DIST += src/report/html/page.html
 # The page as C strings, a line each: none is longer than a compiler must take.

@@ -241,15 +241,22 @@ CUresult cuStreamDestroy(CUstream handle)
 	return cuStreamDestroy_v2(handle);
 }
 
+/* The stream, unless a capture forbids to wait for it. */
+static CUresult find_to_wait(CUstream handle, struct sw_sim_stream **out)
+{
+	CUresult result = sw_sim_stream_find(handle, out);
+	if (!result && (*out)->capture)
+		result = sw_sim_capture_spoil((*out)->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	if (!result && (*out)->legacy)
+		result = sw_sim_capture_legacy((*out)->object.ctx);
+	return result;
+}
+
 CUresult cuStreamSynchronize(CUstream handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
-	CUresult result = sw_sim_stream_find(handle, &s);
-	if (!result && s->capture)
-		result = sw_sim_capture_spoil(s->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-	if (!result && s->legacy)
-		result = sw_sim_capture_legacy(s->object.ctx);
+	CUresult result = find_to_wait(handle, &s);
 	if (!result)
 		sw_sim_stream_wait(s);
 	return result;
@@ -259,11 +266,7 @@ CUresult cuStreamQuery(CUstream handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
-	CUresult result = sw_sim_stream_find(handle, &s);
-	if (!result && s->capture)
-		result = sw_sim_capture_spoil(s->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-	if (!result && s->legacy)
-		result = sw_sim_capture_legacy(s->object.ctx);
+	CUresult result = find_to_wait(handle, &s);
 	if (!result && !sw_sim_stream_idle(s))
 		result = CUDA_ERROR_NOT_READY;
 	return result;

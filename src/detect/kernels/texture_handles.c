@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/saturate.h"
 #include "detect/memory/access.h"
 
 /* Objects of each of two generations.  Those that are used move to the new one; the old one goes when that is full, so
@@ -69,31 +70,20 @@ static uint64_t key_of(uint32_t kind, uint64_t handle)
 	return sw_hash_u64(handle) ^ kind;
 }
 
-static uint64_t mul(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* All of the tensor: a box in up to three dimensions, beyond that the bytes from the first element to the last. */
 static struct sw_range range_of(const struct sw_rec_object *o)
 {
 	bool map = o->kind == SW_OBJECT_TENSOR_MAP;
 	uint64_t element = map && o->type < sizeof element_bytes ? element_bytes[o->type] : 1;
-	uint64_t size[3] = {mul(o->size[0], element), o->size[1], o->size[2]};
+	uint64_t size[3] = {sw_saturate_mul(o->size[0], element), o->size[1], o->size[2]};
 	if (o->rank < 3)
 		size[2] = 1;
 	if (o->rank < 2)
 		size[1] = 1;
 	if (o->rank > 3)
 		for (uint32_t i = 1; i < o->rank && i < 5; i++)
-			size[0] = add(size[0], mul(o->size[i] - (o->size[i] > 0), o->stride[i - 1]));
+			size[0] = sw_saturate_add(size[0],
+						  sw_saturate_mul(o->size[i] - (o->size[i] > 0), o->stride[i - 1]));
 	if (o->rank > 3)
 		size[1] = size[2] = 1;
 	return sw_range_box(o->address, size, o->stride[0], o->stride[1], SW_READ, SW_EV_FOOTPRINT);

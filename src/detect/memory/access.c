@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/memory/access.h"
 
+#include "base/saturate.h"
+
 /* Hostile traces describe boxes of 2^64 rows: more than this is not walked (header: missed, never invented). */
 #define SW_MAX_ROWS 65536u
 
@@ -27,18 +29,6 @@ struct sw_range sw_range_open(uint64_t address, enum sw_role role, enum sw_evide
 	return range;
 }
 
-static uint64_t mul(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice,
 			     enum sw_role role, enum sw_evidence evidence)
 {
@@ -46,15 +36,15 @@ struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t 
 	if (size[1] > 1 && pitch != size[0]) {
 		range.rows = size[1];
 		range.pitch = pitch;
-		range.slice = mul(pitch, size[1]);
+		range.slice = sw_saturate_mul(pitch, size[1]);
 	} else if (size[1] > 1) {
-		range.width = range.pitch = range.slice = mul(size[0], size[1]);
+		range.width = range.pitch = range.slice = sw_saturate_mul(size[0], size[1]);
 	}
 	if (size[2] > 1 && (range.rows > 1 || slice != range.width)) {
 		range.slices = size[2];
 		range.slice = slice;
 	} else if (size[2] > 1) {
-		range.width = range.pitch = range.slice = mul(range.width, size[2]);
+		range.width = range.pitch = range.slice = sw_saturate_mul(range.width, size[2]);
 	}
 	return range;
 }
@@ -63,7 +53,8 @@ uint64_t sw_range_span(const struct sw_range *r)
 {
 	if (!r->width)
 		return 0;
-	return add(r->width, add(mul(r->pitch, r->rows - 1), mul(r->slice, r->slices - 1)));
+	return sw_saturate_add(r->width, sw_saturate_add(sw_saturate_mul(r->pitch, r->rows - 1),
+							 sw_saturate_mul(r->slice, r->slices - 1)));
 }
 
 /* Rows of one slice against [lo, lo + bytes), all offsets from the first byte of the slice. */
@@ -83,7 +74,7 @@ static bool rows_meet(const struct sw_range *r, __int128 lo, __int128 bytes)
 /* The whole box against [lo, lo + bytes) of absolute addresses. */
 static bool box_meets(const struct sw_range *r, __int128 lo, __int128 bytes)
 {
-	__int128 at = lo - r->address, plane = add(mul(r->pitch, r->rows - 1), r->width);
+	__int128 at = lo - r->address, plane = sw_saturate_add(sw_saturate_mul(r->pitch, r->rows - 1), r->width);
 	if (r->slices == 1 || !r->slice)
 		return rows_meet(r, at, bytes);
 	__int128 first = at > plane ? (at - plane) / r->slice : 0;
@@ -136,7 +127,7 @@ bool sw_range_overlap(const struct sw_range *a, const struct sw_range *b)
 				return true;
 		return false;
 	}
-	const struct sw_range *few = mul(a->rows, a->slices) < mul(b->rows, b->slices) ? a : b,
+	const struct sw_range *few = sw_saturate_mul(a->rows, a->slices) < sw_saturate_mul(b->rows, b->slices) ? a : b,
 			      *many = few == a ? b : a;
 	uint64_t left = SW_MAX_ROWS;
 	for (uint64_t s = 0; s < few->slices && left; s++)

@@ -39,14 +39,8 @@ static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const 
 			      const struct sw_form *b)
 {
 	struct sw_bounds x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
-	sw_wide corner[4] = {sw_wide_mul(x.lo, y.lo), sw_wide_mul(x.lo, y.hi), sw_wide_mul(x.hi, y.lo),
-			     sw_wide_mul(x.hi, y.hi)};
-	sw_wide lo = corner[0], hi = corner[0];
-	for (int i = 1; i < 4; i++) {
-		lo = corner[i] < lo ? corner[i] : lo;
-		hi = corner[i] > hi ? corner[i] : hi;
-	}
-	return sw_term_within(e, t, lo, hi);
+	struct sw_bounds all = sw_bounds_product(x, y);
+	return sw_term_within(e, t, all.lo, all.hi);
 }
 
 struct sw_form sw_op_mul(struct sw_eval *e, const struct sw_term *t, uint32_t number)

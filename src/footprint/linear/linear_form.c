@@ -18,6 +18,18 @@ sw_wide sw_wide_mul_large(sw_wide a, sw_wide b)
 	return product;
 }
 
+struct sw_bounds sw_bounds_product(struct sw_bounds a, struct sw_bounds b)
+{
+	const sw_wide corner[] = {sw_wide_mul(a.lo, b.lo), sw_wide_mul(a.lo, b.hi), sw_wide_mul(a.hi, b.lo),
+				  sw_wide_mul(a.hi, b.hi)};
+	struct sw_bounds all = {corner[0], corner[0]};
+	for (int i = 1; i < 4; i++) {
+		all.lo = corner[i] < all.lo ? corner[i] : all.lo;
+		all.hi = corner[i] > all.hi ? corner[i] : all.hi;
+	}
+	return all;
+}
+
 sw_wide sw_wide_floor(sw_wide a, sw_wide b)
 {
 	if (is_infinite(a))

@@ -72,6 +72,8 @@ static inline sw_wide sw_wide_mul(sw_wide a, sw_wide b)
 		return (sw_wide)(int32_t)b * (int64_t)a;
 	return sw_wide_mul_large(a, b);
 }
+/* All products of a number of each. */
+struct sw_bounds sw_bounds_product(struct sw_bounds a, struct sw_bounds b);
 sw_wide sw_wide_floor(sw_wide a, sw_wide b); /* a / b rounded down, b > 0; infinite a stays */
 /* The number of `width` bits as a signed one. */
 sw_wide sw_wide_wrap(sw_wide a, unsigned width);

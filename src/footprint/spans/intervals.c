@@ -35,14 +35,8 @@ static struct sw_bounds read_as(const struct sw_spans *s, const struct sw_term *
 
 static struct sw_bounds product(const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
 {
-	sw_wide corner[4] = {sw_wide_mul(x.lo, y.lo), sw_wide_mul(x.lo, y.hi), sw_wide_mul(x.hi, y.lo),
-			     sw_wide_mul(x.hi, y.hi)};
-	sw_wide lo = corner[0], hi = corner[0];
-	for (int i = 1; i < 4; i++) {
-		lo = corner[i] < lo ? corner[i] : lo;
-		hi = corner[i] > hi ? corner[i] : hi;
-	}
-	return within(t, lo, hi);
+	struct sw_bounds all = sw_bounds_product(x, y);
+	return within(t, all.lo, all.hi);
 }
 
 /* ---- values without operands */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/ci/ci_parts.h"
+#include "report/coverage_counts.h"
 #include "report/symbols/places.h"
 #include "report/symbols/stack.h"
 
@@ -128,27 +129,18 @@ static void put_notification(struct sw_json *json, const char *level, const char
 /* A report without results that did not see all of the run must not read as a clean one. */
 static void put_invocation(struct sw_ci *ci, struct sw_report *report)
 {
-	const struct sw_coverage *coverage = &report->judgement->coverage;
 	struct sw_names *names = &report->names;
 	struct sw_json *json = &ci->aside;
+	struct sw_coverage_count count;
 	const char *text;
 	sw_json_open(json, NULL, '{');
 	sw_json_bool(json, "executionSuccessful", true);
 	sw_json_text(json, "commandLine", sw_ci_program(report));
 	sw_json_open(json, "toolExecutionNotifications", '[');
-	const struct {
-		uint64_t n;
-		unsigned place;
-		const char *what;
-	} counters[] = {
-#define SW_COVERAGE(member, key, limit, words, meaning) {coverage->member, limit, words},
-#include "detect/coverage.def"
-	};
-	for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-		if (counters[i].place && counters[i].n)
+	for (size_t i = 0; sw_coverage_count_at(&report->judgement->coverage, i, &count); i++)
+		if (count.place && count.n)
 			put_notification(json, "note",
-					 sw_names_format(names, "not looked at: %" PRIu64 " %s", counters[i].n,
-							 counters[i].what));
+					 sw_names_format(names, "not looked at: %" PRIu64 " %s", count.n, count.what));
 	for (size_t i = 0; (text = sw_reader_damage(report->reader, i)); i++)
 		put_notification(json, "warning", sw_names_format(names, "damaged trace: %s", text));
 	sw_json_close(json, ']');

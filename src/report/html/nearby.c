@@ -5,50 +5,17 @@
 
 #define OPERATIONS_MOST 200000u
 
-static int by_from(const void *a, const void *b)
-{
-	const struct sw_nearby_span *x = a, *y = b;
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
 static void add_around(struct sw_nearby *n, const struct sw_access *access)
 {
 	if (access->seq)
-		*sw_vec_push(&n->spans) = (struct sw_nearby_span){access->seq > SW_NEARBY ? access->seq - SW_NEARBY : 0,
-								  access->seq + SW_NEARBY};
-}
-
-static void merge(struct sw_nearby *n)
-{
-	size_t kept = 0;
-	if (!n->spans.n)
-		return;
-	qsort(n->spans.at, n->spans.n, sizeof *n->spans.at, by_from);
-	for (size_t i = 1; i < n->spans.n; i++)
-		if (n->spans.at[i].from > n->spans.at[kept].to)
-			n->spans.at[++kept] = n->spans.at[i];
-		else if (n->spans.at[i].to > n->spans.at[kept].to)
-			n->spans.at[kept].to = n->spans.at[i].to;
-	n->spans.n = kept + 1;
-}
-
-static bool wanted(const struct sw_nearby *n, uint64_t seq)
-{
-	size_t low = 0, high = n->spans.n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (n->spans.at[middle].to < seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n->spans.n && n->spans.at[low].from <= seq;
+		*sw_vec_push(&n->excerpts) = (struct sw_excerpt){access->seq > SW_NEARBY ? access->seq - SW_NEARBY : 0,
+								 access->seq + SW_NEARBY};
 }
 
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_nearby *n = arg;
-	if (n->operations.n >= OPERATIONS_MOST || !wanted(n, op->what.seq))
+	if (n->operations.n >= OPERATIONS_MOST || !sw_excerpts_meet(&n->excerpts, op->what.seq, op->what.seq))
 		return;
 	*sw_vec_push(&n->operations) =
 		(struct sw_nearby_operation){.seq = op->what.seq,
@@ -85,7 +52,7 @@ struct sw_nearby *sw_nearby_new(struct sw_report *report)
 			add_around(n, &f->access[k]);
 		add_around(n, &f->waited_for);
 	}
-	merge(n);
+	sw_excerpts_merge(&n->excerpts);
 	return n;
 }
 
@@ -120,7 +87,7 @@ size_t sw_nearby_from(struct sw_nearby *n, uint64_t seq)
 
 void sw_nearby_free(struct sw_nearby *n)
 {
-	free(n->spans.at);
+	free(n->excerpts.at);
 	free(n->operations.at);
 	sw_map_free(&n->index);
 	free(n);

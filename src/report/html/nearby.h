@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "report/html/html.h"
+#include "report/excerpts.h"
 
 struct sw_nearby_operation {
 	uint64_t seq, call_ns, call_end_ns;
@@ -14,14 +15,10 @@ struct sw_nearby_operation {
 	bool enqueues, measured;
 };
 
-struct sw_nearby_span {
-	uint64_t from, to;
-};
-
 struct sw_nearby {
 	struct sw_observer observer;
 	struct sw_report *report;
-	SW_VEC(struct sw_nearby_span) spans; /* sequence numbers, disjoint, ascending */
+	sw_excerpt_vec excerpts; /* sequence numbers */
 	SW_VEC(struct sw_nearby_operation) operations;
 	struct sw_map index; /* sequence number -> operation + 1 */
 };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/process.h"
 #include "report/symbols/dwarf_objects.h"
 
 #define QUESTION_MAX (64u << 10)
@@ -77,19 +78,6 @@ static void allow_seconds(unsigned seconds)
 		setrlimit(RLIMIT_CPU, &now);
 }
 
-static rlim_t data_in_use(void)
-{
-	unsigned long long kilobytes = 0;
-	char line[256];
-	FILE *file = fopen("/proc/self/status", "re");
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "VmData: %llu kB", &kilobytes) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return (rlim_t)kilobytes << 10;
-}
-
 static void add_place(void *arg, const struct sw_object_place *place)
 {
 	struct answer *answer = arg;
@@ -130,7 +118,7 @@ static void confine(int fd, uint64_t bytes)
 	for (int s = 1; s < 32; s++)
 		signal(s, SIG_DFL);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_DATA, data_in_use() + bytes);
+	limit(RLIMIT_DATA, (rlim_t)sw_process_data_bytes() + bytes);
 	if (dup2(fd, 3) != 3 || syscall(SYS_close_range, 4, ~0u, 0))
 		_exit(1);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/coverage_counts.h"
 #include "report/groups.h"
 #include "report/symbols/stack.h"
 #include "report/text/text.h"
@@ -71,21 +72,13 @@ static bool was_guarded(const struct sw_text *t)
 static void put_not_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *coverage = &t->report->judgement->coverage;
-	const struct {
-		uint64_t n;
-		unsigned place;
-		const char *what;
-	} counters[] = {
-#define SW_COVERAGE(member, key, limit, words, meaning) {coverage->member, limit, words},
-#include "detect/coverage.def"
-	};
-	const size_t all = sizeof counters / sizeof counters[0];
+	struct sw_coverage_count count;
 	const char *text = "";
-	for (unsigned place = 1; place <= all; place++)
-		for (size_t i = 0; i < all; i++)
-			if (counters[i].place == place && counters[i].n)
-				text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? "; " : "",
-						       counters[i].n, counters[i].what);
+	for (unsigned place = 1; place < SW_COVERAGE_FIRST_LINES; place++)
+		for (size_t i = 0; sw_coverage_count_at(coverage, i, &count); i++)
+			if (count.place == place && count.n)
+				text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? "; " : "", count.n,
+						       count.what);
 	if (coverage->host_buffers && !was_guarded(t))
 		text = sw_names_format(
 			t->names, "%s%shost code that touches %s while work uses %s (--guard-host)", text,

@@ -3,15 +3,13 @@
 #ifndef SW_REPORT_TIMELINE_WINDOW_H
 #define SW_REPORT_TIMELINE_WINDOW_H
 
+#include "report/excerpts.h"
 #include "report/timeline/timeline.h"
 
-struct sw_time_span {
-	uint64_t from, to;
-};
 struct sw_export_window {
-	struct sw_time_span whole;
+	struct sw_excerpt whole;
 	bool around;
-	SW_VEC(struct sw_time_span) spans; /* in order, apart from each other; meant only with `around` */
+	sw_excerpt_vec around_hazards; /* meant only with `around` */
 };
 
 void sw_window_init(struct sw_export_window *window, const struct sw_chrome_options *options);
