@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Terms deeper than this, and what follows so many of them, are printed as "...": shared terms are printed again and
    again. */
 #define MAX_DEPTH 24
@@ -192,4 +194,17 @@ void sw_dump_footprint(FILE *out, const struct sw_footprint *f)
 		facts(out, f, l->back, l->backs, " goes on if ");
 		fputc('\n', out);
 	}
+}
+
+char *sw_dump_program(struct sw_program *program, enum sw_code_source source)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = sw_memory_stream(&text, &bytes);
+	struct sw_footprint *footprint = sw_footprint_build(program, source, 90);
+	sw_dump_footprint(out, footprint);
+	fclose(out);
+	sw_footprint_free(footprint);
+	sw_program_free(program);
+	return text;
 }

@@ -10,6 +10,11 @@ TESTS += tests/footprint/test_engine
 tests_footprint_test_engine_SOURCES = tests/footprint/test_engine.c tests/footprint/dump.c tests/footprint/dump.h
 tests_footprint_test_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_engine_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += tests/footprint/test_instructions
+TESTS += tests/footprint/test_instructions
+tests_footprint_test_instructions_SOURCES = tests/footprint/test_instructions.c tests/footprint/dump.c tests/footprint/dump.h
+tests_footprint_test_instructions_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_instructions_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
 # The library with readers that do as told: its sources are compiled again, with fake.c in place of the readers.
