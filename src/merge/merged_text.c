@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "merge/merged.h"
+#include "report/report.h"
 #include "report/text/text_out.h"
 
 #define NAMED_MANY 8  /* processes or runs of ranks that a finding names */
@@ -133,5 +134,7 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 	fprintf(out, "syncwatch: in all %zu processes", merged->ranks.n);
 	if (merged->expected)
 		fprintf(out, " (%u of %u ranks)", merged->present, merged->expected);
-	fprintf(out, ": %u errors, %u warnings, %u notes\n", merged->errors, merged->warnings, merged->notes);
+	fputs(": ", out);
+	sw_report_put_counts(out, merged->errors, merged->warnings, merged->notes);
+	putc('\n', out);
 }

@@ -111,3 +111,9 @@ void sw_report_free(struct sw_report *report)
 	free(report->in_flight.at);
 	free(report);
 }
+
+void sw_report_put_counts(FILE *out, uint32_t errors, uint32_t warnings, uint32_t notes)
+{
+	fprintf(out, "%u error%s, %u warning%s, %u note%s", errors, errors == 1 ? "" : "s", warnings,
+		warnings == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
+}

@@ -83,13 +83,15 @@ struct sw_text_style {
 void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
 /* The parts of the text, for reports of several processes: files of the run that are missing here, the table of groups,
-   the group that one
-   finding leads (false: it leads none, or is a note, which is not printed by itself), and all that follows the groups.
- */
+   the group that one finding leads (false: it leads none, or is a note, which is not printed by itself), and all that
+   follows the groups. */
 void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style);
 void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+
+/* "1 error, 0 warnings, 2 notes" */
+void sw_report_put_counts(FILE *out, uint32_t errors, uint32_t warnings, uint32_t notes);
 
 /* doc/report.schema.json; valid UTF-8 whatever the names hold. */
 void sw_report_json(struct sw_report *report, FILE *out);

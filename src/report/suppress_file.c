@@ -37,7 +37,7 @@ struct sw_suppress_file *sw_suppress_file_begin(FILE *out)
 	file->out = out;
 	fputs("# Suppressions that syncwatch wrote from a report, for --suppress.  Each line hides a finding: keep "
 	      "those\n"
-	      "# that somebody has looked at, and say why.\n",
+	      "# that were reviewed, and say why.\n",
 	      out);
 	return file;
 }

@@ -58,7 +58,7 @@ class Reports(Case):
         text = self.merge(".")
         self.assertEqual(text.count("error: SW103"), 1, text)
         self.assertIn("In ranks 0 to 3: 4 of 4 processes", text)
-        self.assertIn("in all 4 processes (4 of 4 ranks): 1 errors", text)
+        self.assertIn("in all 4 processes (4 of 4 ranks): 1 error,", text)
         self.assertNotIn("not everything", text)
 
     def test_no_finding(self):

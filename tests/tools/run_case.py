@@ -9,6 +9,8 @@ import unittest
 
 BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 COMMAND = os.path.join(BUILD, "syncwatch")
+# What run preloads.
+OBJECTS = ("libsyncwatch.so", "libsyncwatch-run.so", "libsyncwatch-torch.so")
 AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
 ERRORS, UNPROVEN, NOTHING = 9, 6, 7
 ENVIRONMENT = {name: value for name, value in os.environ.items()

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import unittest
 
-from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, NOTHING, SOURCE, UNPROVEN, Case
+from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, NOTHING, OBJECTS, SOURCE, UNPROVEN, Case
 
 STATIC = os.path.join(BUILD, "tests", "tools", "awkward_static")
 CLOCK = os.path.join(BUILD, "tests", "tools", "clock_step.so")
@@ -101,7 +101,7 @@ class Processes(Case):
 
     def test_many_processes(self):
         report = self.shell(ERRORS, "for i in $(seq 30); do GOOD & done; BAD; wait")
-        self.assertIn("in all 31 processes that used CUDA: 1 errors", report)
+        self.assertIn("in all 31 processes that used CUDA: 1 error,", report)
 
     def test_a_process_that_outlives_the_program_is_waited_for(self):
         self.ends(ERRORS, AWKWARD, "detach", "sleep=300", "race")
@@ -322,7 +322,7 @@ class Installation(Case):
         folder = self.path(name)
         os.makedirs(os.path.join(folder, "sim"))
         shutil.copy(COMMAND, folder)
-        for file in ("libsyncwatch.so", "libsyncwatch-run.so"):
+        for file in OBJECTS:
             shutil.copy(os.path.join(BUILD, file), folder)
         for file in os.listdir(os.path.join(BUILD, "sim")):
             if file.startswith("lib"):

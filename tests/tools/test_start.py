@@ -15,7 +15,7 @@ import sys
 import termios
 import unittest
 
-from command_case import BUILD, COMMAND, CUDA_PROGRAM, ENVIRONMENT, INPUT, OK, OUTPUT, Case
+from command_case import BUILD, COMMAND, CUDA_PROGRAM, ENVIRONMENT, INPUT, OBJECTS, OK, OUTPUT, Case
 
 
 class Run(Case):
@@ -49,7 +49,7 @@ class Run(Case):
         result = self.run_with({"SYNCWATCH_OPTIONS": "depth=9", "LD_PRELOAD": "libm.so.6"}, "-o", "a:b.swt", "sh", "-c",
                                'echo "$LD_PRELOAD"; echo "$SYNCWATCH_OPTIONS"')
         preload, options = result.stdout.splitlines()
-        ours = [os.path.join(BUILD, name) for name in ("libsyncwatch.so", "libsyncwatch-run.so")]
+        ours = [os.path.join(BUILD, name) for name in OBJECTS]
         self.assertEqual(preload, ":".join((*ours, "libm.so.6")))
         self.assertTrue(options.startswith("depth=9:"), options)
         self.assertTrue(options.endswith("/a\\:b.swt"), options)
@@ -101,11 +101,10 @@ class Run(Case):
         os.makedirs(self.path("p/bin"))
         os.makedirs(self.path("p/lib/syncwatch"))
         shutil.copy(COMMAND, self.path("p/bin"))
-        names = ("libsyncwatch.so", "libsyncwatch-run.so")
-        for name in names:
+        for name in OBJECTS:
             shutil.copy(os.path.join(BUILD, name), self.path("p/lib/syncwatch"))
         result = self.call("run", "sh", "-c", 'echo "$LD_PRELOAD"', command=self.path("p/bin/syncwatch"))
-        paths = [os.path.realpath(self.path(os.path.join("p/lib/syncwatch", name))) for name in names]
+        paths = [os.path.realpath(self.path(os.path.join("p/lib/syncwatch", name))) for name in OBJECTS]
         self.assertEqual(result.stdout, ":".join(paths) + "\n")
 
     def test_an_installation_without_the_library_says_so(self):

@@ -75,8 +75,9 @@ static void put_process(FILE *out, const struct sw_judged *judged, size_t index)
 		fputs("---- ", out);
 		put_name(out, p);
 		if (index >= WHOLE_PARTS) {
-			fprintf(out, ": %u errors, %u warnings, %u notes; trace: ", p->totals.errors,
-				p->totals.warnings, p->totals.notes);
+			fputs(": ", out);
+			sw_report_put_counts(out, p->totals.errors, p->totals.warnings, p->totals.notes);
+			fputs("; trace: ", out);
 			sw_put_plain(out, p->trace);
 			putc('\n', out);
 			return;
@@ -105,8 +106,7 @@ static void put_gaps(FILE *out, const struct sw_session *session)
 	if (session->known.n)
 		fprintf(out,
 			"syncwatch: %zu program%s ran without the recorder, which cannot load the CUDA driver (static, "
-			"or "
-			"not 64-bit)\n",
+			"or not 64-bit)\n",
 			session->known.n, session->known.n == 1 ? "" : "s");
 }
 
@@ -116,9 +116,11 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 	put_findings(out, judged);
 	for (size_t i = 0; i < judged->processes.n; i++)
 		put_process(out, judged, i);
-	if (judged->processes.n > 1)
-		fprintf(out, "syncwatch: in all %zu processes that used CUDA: %u errors, %u warnings, %u notes\n",
-			judged->processes.n, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
+	if (judged->processes.n > 1) {
+		fprintf(out, "syncwatch: in all %zu processes that used CUDA: ", judged->processes.n);
+		sw_report_put_counts(out, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
+		putc('\n', out);
+	}
 	if (!judged->processes.n && session->main && !session->traces.n && !session->gaps.n)
 		fprintf(out, "syncwatch: no CUDA call was seen, so there is nothing to judge: %s\n",
 			sw_nothing_seen(judged->options->sim));
