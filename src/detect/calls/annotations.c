@@ -75,7 +75,6 @@ static void begin_tenant(struct sw_model *m, struct sw_wait *w, const struct sw_
 		return;
 	}
 	sw_tenant_begin(&m->space.tenancy, a->address, a->bytes, &w->what);
-	sw_block_forget_starts(block, offset, offset + a->bytes);
 }
 
 static void end_tenant(struct sw_model *m, struct sw_wait *w, const struct sw_rec_annotation *a)
