@@ -10,6 +10,7 @@
 #include "detect/calls/stream_values.h"
 #include "detect/calls/streams.h"
 #include "detect/calls/syncs.h"
+#include "detect/calls/tensor_blocks.h"
 #include "detect/graphs/graphs.h"
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
@@ -83,6 +84,7 @@ static void make_state(struct sw_model *m)
 	m->host_funcs = sw_host_funcs_new();
 	m->value_copies = sw_value_copies_new();
 	m->batches = sw_batches_new();
+	m->tensors = sw_tensor_blocks_new();
 	m->values = sw_stream_values_new();
 	m->graphs = sw_graphs_new();
 }
@@ -123,6 +125,7 @@ void sw_model_free(struct sw_model *m)
 	sw_stream_values_free(m);
 	sw_value_copies_free(m->value_copies);
 	sw_batches_free(m->batches);
+	sw_tensor_blocks_free(m->tensors);
 	sw_host_funcs_free(m->host_funcs);
 	sw_ignored_free(m);
 	sw_hazards_free(m->hazards);

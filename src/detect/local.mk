@@ -37,7 +37,7 @@ libswdetect_a_SOURCES = \
 	src/detect/kernels/range_placement.h src/detect/kernels/texture_handles.c \
 	src/detect/kernels/texture_handles.h \
 	src/detect/calls/allocations.c src/detect/calls/allocations.h src/detect/calls/annotations.c \
-	src/detect/calls/copies.c src/detect/calls/device.c src/detect/calls/host_access.c \
+	src/detect/calls/tensor_blocks.c src/detect/calls/tensor_blocks.h src/detect/calls/copies.c src/detect/calls/device.c src/detect/calls/host_access.c \
 	src/detect/calls/pools.c src/detect/calls/pools.h src/detect/calls/stream_values.c \
 	src/detect/calls/stream_values.h src/detect/calls/streams.c src/detect/calls/streams.h \
 	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/threads.c src/detect/calls/threads.h \

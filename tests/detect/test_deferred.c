@@ -35,6 +35,7 @@ static uint64_t below(uint64_t n)
 struct style {
 	unsigned streams, steps;
 	unsigned waits, syncs, others, odd;
+	unsigned tensors; /* 0: nobody tells who lives in the pool */
 	struct {
 		const struct corpus_launch *launch;
 		uint32_t function;
@@ -188,10 +189,21 @@ static void come_and_go(struct tb *tb, uint64_t stream, bool *alive)
 	}
 }
 
+/* Blocks of 1 to 8 KiB in the pool; where others live, those end unseen. */
+static void tensor_comes_or_goes(struct tb *tb)
+{
+	uint64_t at = POOL + below(64) * 1024;
+	bool ends = below(2);
+	tb_annotation(tb, ends ? SW_NOTE_TENSOR_END : SW_NOTE_TENSOR_BEGIN, at, ends ? 0 : 1024 << below(4), 0)->flags =
+		SW_NOTE_ON_HOST;
+}
+
 static void step(struct tb *tb, const struct style *style, bool *alive)
 {
 	uint64_t stream = stream_of(style), event = below(2) ? E1 : E2;
 	tb_stack(tb, 1, 0x1000 + below(12));
+	if (style->tensors && !below(style->tensors))
+		tensor_comes_or_goes(tb);
 	if (!below(style->waits)) {
 		uint64_t other = stream_of(style);
 		tb_event_record(tb, event, stream);
@@ -242,6 +254,7 @@ static void program(uint64_t seed)
 		with_code(tb);
 	else
 		choose(tb, &style);
+	style.tensors = seed & 1 ? 1 + (unsigned)below(4) : 0;
 	for (unsigned i = 0; i < style.steps; i++)
 		step(tb, &style, alive);
 	tb_close(tb, true);

@@ -129,6 +129,60 @@ START_TEST(unplaced)
 }
 END_TEST
 
+/* ---- record_stream() that was not needed ------------------------------------------------------------------------- */
+
+/* Where the block is freed: in the allocator, below the deleter; `event`: where it records events. */
+static void free_recorded(struct tb *tb, bool event, bool elsewhere)
+{
+	if (event) {
+		tb_stack(tb, 7, 0x9000ull, elsewhere ? 0x9100ull : 0x1010ull, elsewhere ? 0x9200ull : 0x2000ull,
+			 elsewhere ? 0x9300ull : 0x2100ull, 0x3000ull, 0x4000ull, 0x5000ull);
+		tb_event_record(tb, E2, S2);
+	}
+	tb_stack(tb, 6, 0x1020ull, 0x2000ull, 0x2100ull, 0x3000ull, 0x4000ull, 0x5000ull);
+	end(tb, DEV + KB);
+	tb_stack(tb, 0);
+}
+
+static void use_on_both(struct tb *tb, bool told_stream)
+{
+	struct sw_rec_annotation *a = begin(tb, DEV + KB, KB);
+	a->stream = S1;
+	a->flags = told_stream ? 0 : SW_NOTE_ON_HOST;
+	tb_set(tb, DEV + KB, KB, S1);
+	order(tb, S1, S2);
+	d2d(tb, DEV2, DEV + KB, KB, S2);
+}
+
+enum { NEEDLESS, NEEDED, ONCE_NEEDED, NEEDED_BEFORE, OTHER_EVENT, STREAM_UNKNOWN, LATER_WORK, RECORDS };
+
+START_TEST(record_stream)
+{
+	struct tb *tb = two_streams();
+	tb_event_create(tb, E2);
+	const unsigned rounds = _i == ONCE_NEEDED || _i == NEEDED_BEFORE ? 2 : 1;
+	for (unsigned round = 0; round < rounds; round++) {
+		const bool needed = _i == NEEDED || (_i == ONCE_NEEDED && round) || (_i == NEEDED_BEFORE && !round);
+		use_on_both(tb, _i != STREAM_UNKNOWN);
+		if (!needed)
+			order(tb, S2, S1);
+		if (_i == LATER_WORK)
+			d2d(tb, DEV2, DEV + KB, KB, S2);
+		free_recorded(tb, true, _i == OTHER_EVENT);
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	}
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, SW_FINDING_RECORD_NEEDLESS), _i == NEEDLESS);
+	if (_i == NEEDLESS) {
+		const struct sw_finding *f = only(j, SW_FINDING_RECORD_NEEDLESS);
+		ck_assert_int_eq(f->severity, SW_NOTE);
+		ck_assert_uint_eq(allocation_of(j, &f->access[0])->address, DEV + KB);
+	}
+	no_hazards(j);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* ---- pointers ---------------------------------------------------------------------------------------------------- */
 
 /* A pointer into one tensor says nothing of its neighbour.  0: nobody told that they are two. */
@@ -236,6 +290,7 @@ static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, reused, 0, REUSES);
 	tcase_add_loop_test(tc, not_freed, 0, 2);
+	tcase_add_loop_test(tc, record_stream, 0, RECORDS);
 	tcase_add_test(tc, memory_returned);
 	tcase_add_loop_test(tc, unplaced, 0, 2);
 	tcase_add_loop_test(tc, bounds_a_pointer, 0, 2);

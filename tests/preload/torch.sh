@@ -64,6 +64,21 @@ silent neighbour
 "$build/syncwatch" report --no-cache early.swt >report.txt 2>&1
 grep -q '^  Related free by PyTorch' report.txt && grep -q 'record_stream()' report.txt || fail "text: $(cat report.txt)"
 
+# The other stream was recorded: the block is another one unless that was seen to be done.  Where its own stream had waited
+# anyway, record_stream() was not needed.
+BYTES=12288 CALLS=7
+run recorded known --record
+silent recorded
+! grep -q SW206 recorded.json || fail "record_stream() was needed"
+run needless known --fixed --record
+silent needless
+"$PYTHON3" - needless.json "$(line_of "x is freed")" <<'PY' || fail "record_stream() that was not needed: $(cat needless.err)"
+import json, sys
+finding, = [f for f in json.load(open(sys.argv[1]))["findings"] if f["id"] == "SW206"]
+assert finding["severity"] == "note" and "tensor 3 (4096 bytes" in finding["message"], finding["message"]
+assert int(sys.argv[2]) in [frame["line"] for frame in finding["accesses"][0]["stack"] if frame.get("language") == "python"]
+PY
+
 # Another version: nothing is recorded of its blocks, and one line says so.
 run other unknown
 [ "$(blocks other BEGIN)" -eq 0 ] || fail "records of an unknown version"

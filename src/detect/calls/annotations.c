@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "detect/calls/allocations.h"
+#include "detect/calls/tensor_blocks.h"
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/ignored_ranges.h"
@@ -63,28 +64,6 @@ static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_w
 	sw_space_remove(&m->space, block, &gone);
 }
 
-/* ---- blocks of caching allocators: when the host says so --------------------------------------------------------- */
-
-static void begin_tenant(struct sw_model *m, struct sw_wait *w, const struct sw_rec_annotation *a)
-{
-	uint64_t offset;
-	struct sw_block *block = sw_space_find_outer(&m->space, a->address, &offset);
-	m->j->coverage.tenants++;
-	if (!block || a->bytes > block->bytes - offset) {
-		m->j->coverage.tenants_unplaced++;
-		return;
-	}
-	sw_tenant_begin(&m->space.tenancy, a->address, a->bytes, &w->what);
-	sw_block_forget_starts(block, offset, offset + a->bytes);
-}
-
-static void end_tenant(struct sw_model *m, struct sw_wait *w, const struct sw_rec_annotation *a)
-{
-	sw_tenant_end(&m->space.tenancy, a->address, &w->what);
-	if (sw_tenancy_is_long(&m->space.tenancy))
-		sw_tenancy_trim(&m->space.tenancy, sw_deferred_oldest(m));
-}
-
 /* ---- edges --------------------------------------------------------------------------------------------------------
  */
 
@@ -137,10 +116,10 @@ void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_w
 		end_block(m, r, w, a);
 		break;
 	case SW_NOTE_TENSOR_BEGIN:
-		begin_tenant(m, w, a);
+		sw_tensor_block_begin(m, r, w, a);
 		break;
 	case SW_NOTE_TENSOR_END:
-		end_tenant(m, w, a);
+		sw_tensor_block_end(m, r, w, a);
 		break;
 	case SW_NOTE_IGNORE:
 		if (a->address < end)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "detect/calls/tensor_blocks.h"
 #include "detect/hazards/host_functions.h"
 #include "detect/hazards/intended_order.h"
 #include "detect/model/call.h"
@@ -106,6 +107,7 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 		return;
 	}
 	sw_event_recorded(m, &w->what, &at, e->event, record_flags(e->flags));
+	sw_tensor_event_recorded(m, r, e->event);
 }
 
 /* A graph records the event when it runs: somewhere among the work given out so far. */

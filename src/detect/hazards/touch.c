@@ -86,12 +86,12 @@ static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_acc
 	return tenant && what->node && tenant->born.seq > what->node ? NULL : tenant;
 }
 
-static void end_at_tenant(struct sw_shadow_use *use)
+/* Where an access of unknown extent ends.  What is known to have started in a block that has an owner may have been
+   another's: it ends nothing. */
+static uint64_t open_end(const struct sw_shadow_use *use)
 {
 	const struct sw_block *block = use->block;
-	const struct sw_tenant *tenant = use->tenant;
-	if (!use->range.bounded && tenant && tenant->at.hi - block->address < use->end)
-		use->end = tenant->at.hi - block->address;
+	return use->tenant ? use->tenant->at.hi - block->address : sw_block_extent(block, use->range.base, use->step);
 }
 
 struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
@@ -103,12 +103,11 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->block = block;
 	use->ctx = m->record->rec->ctx;
 	use->step = step_of(m);
+	use->tenant = sw_tenant_keep(tenant_of(m, what, block, range->base));
 	if (!range->bounded)
-		use->end = sw_block_extent(block, range->base, use->step);
+		use->end = open_end(use);
 	else
 		use->end = span > sw_block_room(block) - range->address ? sw_block_room(block) : range->address + span;
-	use->tenant = sw_tenant_keep(tenant_of(m, what, block, range->base));
-	end_at_tenant(use);
 	use->access = *what;
 	use->access.role = range->role;
 	use->access.param = range->param;
@@ -217,9 +216,8 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 		inside.base = range->base - (range->address - inside.address);
 	if (block && !range->bounded && range->below) {
 		const struct sw_tenant *tenant = tenant_of(m, what, block, inside.base);
-		uint64_t floor = sw_block_floor(block, inside.address, step_of(m));
-		uint64_t lowest = tenant ? tenant->at.lo - block->address : 0;
-		inside.address = floor > lowest ? floor : lowest;
+		inside.address =
+			tenant ? tenant->at.lo - block->address : sw_block_floor(block, inside.address, step_of(m));
 	}
 	if (block && m->listing)
 		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));

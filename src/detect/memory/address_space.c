@@ -372,29 +372,9 @@ enum sw_tenants sw_block_tenants(const struct sw_block *block)
 	return tenants_by(block->starts.n);
 }
 
-/* Those above lo and below hi: n of them, from the one that is returned on. */
-static size_t between(const struct sw_block *block, uint64_t lo, uint64_t hi, size_t *n)
-{
-	size_t first = above(block, lo), end = hi > lo ? above(block, hi - 1) : first;
-	*n = end - first;
-	return first;
-}
-
 enum sw_tenants sw_block_tenants_in(const struct sw_block *block, uint64_t lo, uint64_t hi)
 {
-	size_t n;
-	between(block, lo, hi, &n);
-	return tenants_by(n);
-}
-
-void sw_block_forget_starts(struct sw_block *block, uint64_t lo, uint64_t hi)
-{
-	size_t n, first = between(block, lo, hi, &n);
-	if (!n)
-		return;
-	block->starts.n -= n;
-	memmove(block->starts.at + first, block->starts.at + first + n,
-		(block->starts.n - first) * sizeof *block->starts.at);
+	return tenants_by(hi > lo ? above(block, hi - 1) - above(block, lo) : 0);
 }
 
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step)

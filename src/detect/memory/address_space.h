@@ -174,8 +174,6 @@ void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
 enum sw_tenants sw_block_tenants(const struct sw_block *block);
 /* The same of what lies in between [lo, hi). */
 enum sw_tenants sw_block_tenants_in(const struct sw_block *block, uint64_t lo, uint64_t hi);
-/* What started in between [lo, hi) has ended. */
-void sw_block_forget_starts(struct sw_block *block, uint64_t lo, uint64_t hi);
 /* Where an access of unknown extent from `offset` ends at the latest, by the starts known at that step. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);
 /* Where one that may as well go down from `offset` starts at the earliest: at the last start before it. */

@@ -88,10 +88,11 @@ void sw_tenancy_free(struct sw_tenancy *tenancy)
 	free(tenancy->ended.at);
 }
 
-void sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t bytes, const struct sw_access *call)
+struct sw_tenant *sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t bytes,
+				  const struct sw_access *call)
 {
 	if (!bytes || bytes > UINT64_MAX - address)
-		return;
+		return NULL;
 	sw_tenants_leave(tenancy, address, address + bytes);
 	struct sw_tenant *tenant = sw_calloc(1, sizeof *tenant);
 	tenant->at.lo = address;
@@ -102,13 +103,16 @@ void sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t byte
 	tenant->to = UINT64_MAX;
 	tenant->born = call_of(call);
 	sw_intervals_insert(&tenancy->live, &tenant->at);
+	return tenant;
 }
 
-void sw_tenant_end(struct sw_tenancy *tenancy, uint64_t address, const struct sw_access *call)
+struct sw_tenant *sw_tenant_end(struct sw_tenancy *tenancy, uint64_t address, const struct sw_access *call)
 {
 	struct sw_interval *at = sw_intervals_from(&tenancy->live, address);
-	if (at && at->lo == address)
-		end(tenancy, (struct sw_tenant *)at, call);
+	if (!at || at->lo != address)
+		return NULL;
+	end(tenancy, (struct sw_tenant *)at, call);
+	return (struct sw_tenant *)at;
 }
 
 static bool holds(const struct sw_tenant *tenant, uint64_t address, uint64_t step)

@@ -31,6 +31,7 @@ struct sw_tenant {
 	uint32_t mention;  /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t from, to; /* numbers of the records; to: UINT64_MAX while it lives */
 	struct sw_tenant_call born, gone;
+	uint32_t own, own_serial; /* the lane of the stream that it was handed out for; serial 0: not known */
 };
 
 struct sw_tenancy {
@@ -44,8 +45,11 @@ struct sw_tenancy {
 void sw_tenancy_free(struct sw_tenancy *tenancy);
 /* Records were lost: nothing is known any more of who lives where. */
 void sw_tenancy_forget(struct sw_tenancy *tenancy);
-void sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t bytes, const struct sw_access *call);
-void sw_tenant_end(struct sw_tenancy *tenancy, uint64_t address, const struct sw_access *call);
+/* NULL: it has no bytes. */
+struct sw_tenant *sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t bytes,
+				  const struct sw_access *call);
+/* Who lived there; NULL nobody.  It is kept until the next trim. */
+struct sw_tenant *sw_tenant_end(struct sw_tenancy *tenancy, uint64_t address, const struct sw_access *call);
 /* The memory itself is gone. */
 void sw_tenants_leave(struct sw_tenancy *tenancy, uint64_t lo, uint64_t hi);
 /* Who lived at the address when the record of that number came; NULL nobody. */

@@ -59,6 +59,7 @@ struct sw_model {
 	struct sw_host_funcs *host_funcs;
 	struct sw_value_copies *value_copies;
 	struct sw_batches *batches;
+	struct sw_tensor_blocks *tensors;
 	struct sw_stream_values *values;
 	/* graphs */
 	struct sw_graphs *graphs;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors of a caching allocator: one is freed while another stream reads it, and the next one takes its place.
 
-usage: tensors.py FOLDER [--fixed|--kept|--neighbour]
+usage: tensors.py FOLDER [--fixed|--kept|--neighbour] [--record]
   --fixed      its own stream waits for the reader first
   --kept       it is not freed
   --neighbour  what the other stream reads lies next to it
+  --record     the allocator is told of the other stream; with --fixed that is not needed
 """
 import ctypes
 import os
@@ -12,6 +13,7 @@ import sys
 
 rt = ctypes.CDLL("libcudart.so.13")
 base = ctypes.CDLL(os.path.join(sys.argv[1], "libc10.so"))
+ctypes.CDLL("libcudart.so.13", mode=ctypes.RTLD_GLOBAL)
 allocator = ctypes.CDLL(os.path.join(sys.argv[1], "libc10_cuda.so"))
 allocator.allocator_take.restype = ctypes.c_void_p
 N = 4000
@@ -53,6 +55,7 @@ def main():
     allocator.allocator_keep(memory, size(1 << 20))
     allocator.allocator_on_host()
     first, second = stream(), stream()
+    allocator.allocator_current(first)
     y = Tensor(N)
     other = Tensor(N)
     x = Tensor(N)  # x is made
@@ -63,6 +66,8 @@ def main():
     check(rt.cudaMemcpyAsync(y.at, source.at, size(N), 3, second))  # reads
     if "--fixed" in sys.argv:
         after(first, second)
+    if "--record" in sys.argv:
+        allocator.allocator_record_stream(x.at, second)
     if "--kept" not in sys.argv:
         x.free()  # x is freed
     z = Tensor(N)  # z is made
