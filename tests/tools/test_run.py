@@ -322,7 +322,7 @@ class Installation(Case):
         folder = self.path(name)
         os.makedirs(os.path.join(folder, "sim"))
         shutil.copy(COMMAND, folder)
-        for file in ("libsyncwatch.so", "libsyncwatch-run.so"):
+        for file in ("libsyncwatch.so", "libsyncwatch-run.so", "libsyncwatch-nccl.so", "libsyncwatch-torch.so"):
             shutil.copy(os.path.join(BUILD, file), folder)
         for file in os.listdir(os.path.join(BUILD, "sim")):
             if file.startswith("lib"):
