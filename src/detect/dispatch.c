@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each record to its handler. */
+#include "detect/kernels/collectives.h"
 #include "detect/dispatch.h"
 
 #include "detect/calls/threads.h"
@@ -110,6 +111,10 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	m->step++;
 	if (r->rec->kind == SW_REC_RANGE) {
 		sw_nvtx_take(m, r);
+		return;
+	}
+	if (r->rec->kind == SW_REC_COLLECTIVE) {
+		sw_collective_take(m, r);
 		return;
 	}
 	sw_handler *handler = handlers[r->rec->kind];

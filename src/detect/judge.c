@@ -16,6 +16,7 @@
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/kernels/annotated_launches.h"
+#include "detect/kernels/collectives.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/launches.h"
@@ -81,6 +82,7 @@ static void make_state(struct sw_model *m)
 	m->handles = sw_handles_new();
 	m->first_uses = sw_first_uses_new();
 	m->annotated = sw_annotated_new();
+	m->collectives = sw_collectives_new();
 	m->host_funcs = sw_host_funcs_new();
 	m->value_copies = sw_value_copies_new();
 	m->batches = sw_batches_new();
@@ -121,6 +123,7 @@ void sw_model_free(struct sw_model *m)
 	sw_handles_free(m->handles);
 	sw_first_uses_free(m->first_uses);
 	sw_annotated_free(m->annotated);
+	sw_collectives_free(m->collectives);
 	sw_graphs_free(m);
 	sw_stream_values_free(m);
 	sw_value_copies_free(m->value_copies);

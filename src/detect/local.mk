@@ -29,6 +29,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/library_workspace.h src/detect/hazards/listing.c \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
 	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
+	src/detect/kernels/collectives.c src/detect/kernels/collectives.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \

@@ -155,6 +155,9 @@ struct sw_rec_host_sync *tb_host_sync(struct tb *tb, enum sw_thread_op op, enum 
 struct sw_rec_host_access *tb_host_access(struct tb *tb, uint64_t address, uint64_t bytes, uint32_t flags);
 struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domain, uint64_t id, const char *name,
 			      const char *domain_name);
+/* BEGIN of a float collective of rank 0 of 2, in communicator 1; its END is tb_end() of its number. */
+struct sw_rec_collective *tb_collective(struct tb *tb, enum sw_collective_op op, uint64_t number, uint64_t count,
+					uint64_t stream);
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream);
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);

@@ -148,6 +148,7 @@ START_TEST(the_table_of_fields_covers_the_structs)
 		R(EVENT_RECORD, sw_rec_event_record, reserved),
 		R(STREAM_WAIT, sw_rec_stream_wait, reserved),
 		R(HOST_ACCESS, sw_rec_host_access, reserved),
+		R(COLLECTIVE, sw_rec_collective, reserved),
 		R(HOST_FUNC, sw_rec_host_func, reserved),
 		R(HOST_FUNC_RUN, sw_rec_host_func, reserved),
 		R(PACK_FRAME, sw_rec_pack_frame, reserved),

@@ -7,10 +7,10 @@ import sys
 import tempfile
 import unittest
 
+from command_case import OBJECTS  # noqa: F401  for the tests of run
+
 BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 COMMAND = os.path.join(BUILD, "syncwatch")
-# What run preloads.
-OBJECTS = ("libsyncwatch.so", "libsyncwatch-run.so", "libsyncwatch-torch.so")
 AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
 ERRORS, UNPROVEN, NOTHING = 9, 6, 7
 ENVIRONMENT = {name: value for name, value in os.environ.items()

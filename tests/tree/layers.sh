@@ -30,6 +30,7 @@ declare -A may=(
 	[preload/intercept]="preload/intercept preload/recorder preload/platform api base syncwatch"
 	[preload/calls]="preload/calls preload/intercept preload/recorder preload/platform api base syncwatch"
 	[preload/gpu]="preload/gpu preload/recorder/companion.h preload/platform syncwatch"
+	[preload/nccl]="preload/nccl preload/recorder/companion.h preload/platform base syncwatch"
 	[preload/nvtx]="preload/nvtx preload/recorder/companion.h preload/platform syncwatch"
 	[preload/torch]="preload/torch syncwatch"
 	[preload/strict]="preload/strict preload/recorder syncwatch"

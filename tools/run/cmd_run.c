@@ -201,6 +201,7 @@ static int add_objects(struct run *run)
 		{true, "libsyncwatch.so"},
 		{run->options->guard_host, "libsyncwatch-guard.so"},
 		{run->options->strict_host, "libsyncwatch-host.so"},
+		{true, "libsyncwatch-nccl.so"},
 		{true, "libsyncwatch-run.so"},
 		{true, "libsyncwatch-torch.so"},
 	};

@@ -11,6 +11,7 @@
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
 #include "detect/kernels/annotated_launches.h"
+#include "detect/kernels/collectives.h"
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
@@ -300,7 +301,8 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	}
 	if (!sw_model_enqueue(m, r, l->stream))
 		return;
-	if (sw_note_launch(m, w)) { /* the program knows best */
+	/* The program knows best, then the arguments of a library whose contract is known. */
+	if (sw_note_launch(m, w) || sw_collective_launch(m, r, w)) {
 		m->j->coverage.launches++;
 		m->j->coverage.kernels_by_source[SW_BY_ANNOTATION]++;
 		m->j->coverage.kernels_by_evidence[SW_EV_EXACT]++;

@@ -55,6 +55,7 @@ struct sw_model {
 	struct sw_handles *handles;
 	struct sw_first_uses *first_uses;
 	struct sw_annotated *annotated;
+	struct sw_collectives *collectives;
 	/* calls */
 	struct sw_host_funcs *host_funcs;
 	struct sw_value_copies *value_copies;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that NCCL launches for collectives: what they touch of the program's memory is in the arguments of the call.
+   Their code follows pointers in device memory, and tells nothing. */
+#ifndef SW_DETECT_KERNELS_COLLECTIVES_H
+#define SW_DETECT_KERNELS_COLLECTIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sw_model;
+struct sw_collectives;
+struct sw_record;
+struct sw_wait;
+
+struct sw_collectives *sw_collectives_new(void);
+void sw_collectives_free(struct sw_collectives *collectives);
+
+/* A COLLECTIVE record, begin or end. */
+void sw_collective_take(struct sw_model *m, const struct sw_record *r);
+/* The launch in hand, of this record, touches what the collectives that it is made for touch; false: it is for none
+   whose arguments tell. */
+bool sw_collective_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w);
+
+#endif

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check.py SYNCWATCH, in a folder with program, loader and libnccl.so.2"""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+COMMAND = sys.argv[1]
+ENVIRONMENT = dict(os.environ, RANK="1", WORLD_SIZE="4")
+
+
+class Collectives(unittest.TestCase):
+    maxDiff = None
+
+    def run_it(self, *steps, program="./program"):
+        bare = subprocess.run([program, *steps], env=ENVIRONMENT, capture_output=True, text=True)
+        done = subprocess.run([COMMAND, "run", "--sim", "--all", "--no-cache", "--json", "r.json", "-o", "t.swt", program,
+                               *steps], env=ENVIRONMENT, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout), done.stderr)
+        self.dump = subprocess.run([COMMAND, "dump", "t.swt"], capture_output=True, text=True, check=True).stdout
+        os.remove("t.swt")
+        with open("r.json", encoding="utf-8") as file:
+            self.report = json.load(file)
+        return [f for f in self.report["findings"] if f["kind"].startswith("race")]
+
+    def races(self, *steps, **others):
+        (finding,) = self.run_it(*steps, **others)
+        self.assertEqual((finding["severity"], finding["confidence"]), ("error", "certain"), finding["message"])
+        return finding
+
+    def silent(self, *steps, **others):
+        self.assertEqual([f["message"] for f in self.run_it(*steps, **others)], [])
+
+    def test_in_place(self):
+        finding = self.races("all", "set")
+        self.assertIn("ncclDevKernel", finding["message"])
+        self.silent("all", "wait", "set")
+        self.silent("all", "clear")
+
+    def test_out_of_place(self):
+        self.assertEqual(self.races("out", "set")["id"], "SW103")
+        self.assertEqual(self.races("out", "clear")["id"], "SW102")
+        self.silent("out", "wait", "set", "clear")
+
+    def test_a_part_of_the_buffer(self):
+        self.silent("count=0", "all", "set")
+        self.races("count=16", "all", "set")
+
+    def test_gather_in_place(self):
+        self.silent("gather", "own")
+        self.races("gather", "other_slice")
+        self.silent("gather", "wait", "other_slice")
+
+    def test_broadcast(self):
+        self.assertEqual(self.races("root=1", "set")["id"], "SW102")  # the root only reads
+        self.assertEqual(self.races("root=0", "set")["id"], "SW103")
+        self.silent("root=0", "wait", "set")
+
+    def test_send_and_receive(self):
+        self.assertEqual(self.races("exchange", "set")["id"], "SW102")
+        self.assertEqual(self.races("exchange", "clear")["id"], "SW103")
+        self.silent("exchange", "wait", "set", "clear")
+
+    def test_groups(self):
+        self.races("begin", "all", "all", "end", "set")
+        self.silent("begin", "all", "all", "end", "wait", "set")
+        self.assertTrue(self.run_it("begin", "all", "set", "wait", "end"))  # the wait comes before the launch
+
+    def test_a_group_on_two_streams_is_launched_on_the_first(self):
+        self.races("begin", "all", "other", "end", "clear")
+        self.silent("begin", "all", "other", "end", "waitc", "clear")
+        self.silent("begin", "all", "other", "end", "wait", "clear")
+
+    def test_what_launches_nothing_leaves_nothing(self):
+        self.silent("lone", "set", "other")
+        self.silent("begin", "lone", "end", "set")
+
+    def test_a_library_that_is_loaded_local(self):
+        self.races("all", "set", program="./loader")
+        self.silent("all", "wait", "set", program="./loader")
+        self.assertIn("COLLECTIVE", self.dump)
+
+    def test_records(self):
+        self.silent("all", "split", "all", "all", "exchange")
+        begins = [line for line in self.dump.splitlines() if line.startswith("COLLECTIVE") and "op=" in line]
+        def fields(line):
+            return dict(re.findall(r"(\w+)=(\S+)", line))
+        work = [fields(line) for line in begins if int(fields(line)["op"]) < 64]
+        self.assertEqual([(w["op"], w["number"]) for w in work],
+                         [("1", "1"), ("1", "1"), ("1", "2"), ("9", "0"), ("10", "0")])
+        self.assertEqual({(w["rank"], w["size"]) for w in work}, {("1", "4")})
+        first, second = work[0]["communicator"], work[1]["communicator"]
+        self.assertNotEqual(first, second)
+        self.assertEqual(work[3]["communicator"], second)
+        ends = [line for line in self.dump.splitlines() if line.startswith("COLLECTIVE") and "op=" not in line]
+        self.assertEqual(len(begins), len(ends))
+
+    def test_the_call_site_of_the_collective_is_in_the_finding(self):
+        finding = self.races("all", "set")
+        stacks = json.dumps(finding)
+        self.assertIn("collective", stacks)
+
+    def test_what_is_known_is_counted(self):
+        self.silent("all", "all")
+        self.assertEqual(self.report["coverage"]["kernels_by_source"]["annotation"], 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
