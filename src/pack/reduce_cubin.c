@@ -3,9 +3,10 @@
 #include "pack/reduce.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "image/image.h"
+#include "base/memory.h"
 
 struct cubin {
 	unsigned char *bytes;
@@ -76,6 +77,7 @@ void sw_reduce_cubin(const struct sw_map *launched, unsigned char *bytes, size_t
 		return;
 	}
 	memcpy(&c.head, bytes, sizeof c.head);
+	void *before = memcpy(sw_alloc(size), bytes, size);
 	for (uint32_t i = 1; i < c.head.e_shnum; i++) {
 		Elf64_Shdr s = section_at(&c, i), of;
 		/* In code and tables of symbols sh_info is no section. */
@@ -83,5 +85,9 @@ void sw_reduce_cubin(const struct sw_map *launched, unsigned char *bytes, size_t
 		if (is_for_debuggers(name_of(&c, &s)) || is_other(&c, &s) || (of.sh_size && is_other(&c, &of)))
 			blank(&c, i);
 	}
+	/* Damaged tables, where a section of another kernel lies in that of a launched one, or in the tables. */
+	if (!sw_reduce_keeps(launched, SW_IMAGE_ELF, before, bytes, size))
+		memcpy(bytes, before, size);
+	free(before);
 	sw_map_free(&c.others);
 }

@@ -141,32 +141,16 @@ static struct sort *sort_of(struct fatbin *f, const struct sw_fatbin_entry *e)
 	return s;
 }
 
-struct search {
-	const struct sw_map *launched;
-	struct sw_map *found;
-	bool any;
-};
-
-static int on_kernel(void *arg, const struct sw_cubin_kernel *kernel)
-{
-	struct search *s = arg;
-	uint64_t name = sw_reduce_name(kernel->name, strlen(kernel->name));
-	if (!sw_map_get(s->launched, name))
-		return 0;
-	s->any = true;
-	*sw_map_put(s->found, name) = 1;
-	return 0;
-}
-
 static bool holds_launched(const struct fatbin *f, struct sort *sort, const void *bytes, size_t size)
 {
-	struct search s = {f->what->launched, &sort->found, false};
-	struct sw_error error;
-	if (sort->kind == SW_IMAGE_ELF)
-		sw_cubin_walk(bytes, size, NULL, on_kernel, &s, &error);
-	else
-		sw_ptx_walk(bytes, size, on_kernel, &s, &error);
-	return s.any;
+	struct sw_map found = {0};
+	struct sw_map_slot slot;
+	sw_reduce_find(f->what->launched, sort->kind, bytes, size, &found);
+	for (size_t i = 0; (i = sw_map_next(&found, i, &slot));)
+		*sw_map_put(&sort->found, slot.key) = 1;
+	const bool any = found.n;
+	sw_map_free(&found);
+	return any;
 }
 
 static void put_reduced(struct fatbin *f, const struct sw_fatbin_entry *e, void *content, size_t size)

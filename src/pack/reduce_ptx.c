@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "image/image.h"
 #include "image/ptx_lexer.h"
 
 struct entry {
@@ -68,26 +67,6 @@ static bool find_entries(struct ptx *p)
 	return true;
 }
 
-struct count {
-	const struct sw_map *launched;
-	size_t kernels;
-};
-
-static int on_kernel(void *arg, const struct sw_cubin_kernel *kernel)
-{
-	struct count *c = arg;
-	c->kernels += sw_map_get(c->launched, sw_reduce_name(kernel->name, strlen(kernel->name))) != 0;
-	return 0;
-}
-
-static size_t launched_in(const struct sw_map *launched, const char *text, size_t bytes)
-{
-	struct count c = {.launched = launched};
-	struct sw_error error;
-	sw_ptx_walk(text, bytes, on_kernel, &c, &error);
-	return c.kernels;
-}
-
 static void blank(const struct entry *e)
 {
 	for (char *at = e->from; at < e->to; at++)
@@ -99,7 +78,6 @@ void sw_reduce_ptx(const struct sw_map *launched, char *text, size_t bytes)
 {
 	struct ptx p = {.l = sw_ptx_lexer(text, bytes)};
 	bool whole = find_entries(&p);
-	size_t kernels = launched_in(launched, text, bytes);
 	char *before = memcpy(sw_alloc(bytes + 1), text, bytes);
 	for (size_t i = 0; whole && i < p.entries.n; i++) {
 		const struct entry *e = &p.entries.at[i];
@@ -108,7 +86,7 @@ void sw_reduce_ptx(const struct sw_map *launched, char *text, size_t bytes)
 			blank(e);
 	}
 	/* Damaged text, where an entry begins inside of another's parameters. */
-	if (launched_in(launched, text, bytes) != kernels)
+	if (!sw_reduce_keeps(launched, SW_IMAGE_PTX, before, text, bytes))
 		memcpy(text, before, bytes);
 	free(before);
 	free(p.entries.at);

@@ -315,9 +315,39 @@ START_TEST(what_is_found_is_the_same)
 }
 END_TEST
 
+/* Memory comes and goes under launches that were put off, then worked out because another stream came by: who remembers
+   them must not ask the memory afterwards, which the sanitizers see.  The two streams share nothing. */
+START_TEST(memory_may_end_after_its_launches_were_worked_out)
+{
+	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());
+	struct tb *tb = with_code(tb_new(path, NULL));
+	const unsigned rounds = 1000;
+	tb_stream_create(tb, S1, NONBLOCKING);
+	tb_stream_create(tb, S2, NONBLOCKING);
+	for (unsigned i = 0; i < rounds; i++) {
+		const struct test_call here = FILL(DEV2, 0, 64), there = FILL(DEV2, 1024, 64);
+		tb_alloc(tb, SW_MEM_DEVICE, DEV2, BLOCK + 256 * (i % 16));
+		test_launch(tb, &here, S1);
+		test_launch(tb, &there, S2);
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb_free_sync(tb, SW_MEM_DEVICE, DEV2);
+	}
+	tb_close(tb, true);
+	struct sw_judgement *a = judge(true), *b = judge(false);
+	ck_assert(same_judgements(a, b, "memory that ends"));
+	ck_assert_uint_eq(b->errors, 0);
+	ck_assert_uint_eq(b->coverage.launches, 2 * rounds);
+	ck_assert_uint_gt(b->coverage.launches_evaluated, 0);
+	sw_judgement_free(a);
+	sw_judgement_free(b);
+	unlink(path);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_set_timeout(tc, 0);
+	tcase_add_test(tc, memory_may_end_after_its_launches_were_worked_out);
 	tcase_add_test(tc, what_is_found_is_the_same);
 }
 

@@ -25,7 +25,7 @@ static struct expected {
 	int frames;
 	void *ip[DEEPEST + 40];
 } * expected;
-static unsigned calls;
+static unsigned taken;
 static uint64_t state = 88172645463325252ull;
 static char *volatile keep;
 
@@ -39,9 +39,9 @@ static uint64_t random_number(void) /* xorshift: the same paths in every run */
 static __attribute__((noinline)) void call_and_note(void)
 {
 	/* This function's frame is in both: as backtrace()'s first address and as the recorded stack's. */
-	fake_wait(calls, 0);
-	expected[calls].frames = backtrace(expected[calls].ip, DEEPEST + 40);
-	calls++;
+	fake_wait(taken, 0);
+	expected[taken].frames = backtrace(expected[taken].ip, DEEPEST + 40);
+	taken++;
 }
 
 /* Three shapes of frames: small, large, and of a size known at run time only. */
@@ -88,7 +88,7 @@ static void random_paths(void)
 	uint64_t paths[32];
 	for (unsigned i = 0; i < 32; i++)
 		paths[i] = random_number() >> 8;
-	while (calls < CALLS) {
+	while (taken < CALLS) {
 		uint64_t choice = random_number();
 		unsigned depth = (unsigned)(choice >> 32) % DEEPEST;
 		/* mostly one of a few paths, its innermost turns changed now and then */
@@ -133,7 +133,7 @@ static bool check_record(const struct sw_rec *r, uint32_t writer, void *data)
 static void leave_oracle(int status)
 {
 	(void)status;
-	exit(calls == CALLS ? 0 : 1);
+	exit(taken == CALLS ? 0 : 1);
 }
 
 static void compare(const char *options, uint32_t depth)
@@ -220,7 +220,7 @@ static void after_fault(int signal, siginfo_t *info, void *context)
 	const ucontext_t *c = context;
 	(void)signal, (void)info;
 	call_and_note();
-	struct expected *e = &expected[calls - 1];
+	struct expected *e = &expected[taken - 1];
 	for (int i = 0; i < e->frames; i++)
 		e->ip[i] = (char *)e->ip[i] + ((greg_t)(uintptr_t)e->ip[i] == c->uc_mcontext.gregs[REG_RIP]);
 	mprotect(forbidden, 4096, PROT_READ | PROT_WRITE);
