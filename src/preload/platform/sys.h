@@ -53,6 +53,9 @@ void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error);
 void sw_sys_unmap(void *at, size_t bytes);
 int sw_sys_madvise(void *at, size_t bytes, int advice);
 
+/* Copies from memory of this process that may not be there: bytes copied, or -errno. */
+long sw_sys_copy(void *to, const void *from, size_t bytes);
+
 /* Can a word be read there? */
 bool sw_sys_readable(const void *at);
 
@@ -78,7 +81,8 @@ bool sw_sys_thread_lives(int process, int thread);
 /* A thread that libc does not know of, with all signals blocked; the kernel clears *thread when it has ended. 0 or
  * -errno. */
 int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uint32_t *thread);
-/* A child in our memory, which waits until it execs or ends; wait() of the program does not see it.  Its pid or -errno. */
+/* A child in our memory, which waits until it execs or ends; wait() of the program does not see it.  Its pid or -errno.
+ */
 int sw_sys_spawn(int (*body)(void *), void *with, void *stack_top);
 /* All signals as a new program has them, whatever libc believes. */
 void sw_sys_default_signals(void);
