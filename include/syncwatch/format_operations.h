@@ -58,7 +58,11 @@ enum {
 	SW_COPY_SRC_DURING = 8,	  /* CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL */
 	SW_COPY_SRC_ANYTIME = 16, /* CU_MEMCPY_SRC_ACCESS_ORDER_ANY */
 	SW_COPY_BATCH_FIRST = 32, /* ... and the first one */
+	/* Since minor 9: the bytes that the source held when the call was made follow the record, at most
+	   SW_COPY_CONTENT_MAX.  Of a COPY_ND that is one row.  Only what may hold addresses is recorded. */
+	SW_COPY_CONTENT = 64,
 };
+#define SW_COPY_CONTENT_MAX 4096u
 
 struct sw_box {
 	uint64_t base;	/* address of byte 0 of row 0 of slice 0 of the box (offsets x, y, z already added), or array */

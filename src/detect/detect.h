@@ -122,7 +122,8 @@ enum sw_via {
 	SW_VIA_SYMBOL,	  /* a module variable: `symbol` */
 	SW_VIA_TEXTURE,	  /* a texture or surface whose handle is in its parameters, or tensor maps there, */
 	SW_VIA_SURFACE,	  /* by value or by address */
-	SW_VIA_TENSOR_MAP
+	SW_VIA_TENSOR_MAP,
+	SW_VIA_MEMORY /* a pointer in memory that is reached through sw_access.param */
 };
 
 /* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */

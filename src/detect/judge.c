@@ -23,6 +23,7 @@
 #include "detect/kernels/texture_handles.h"
 #include "detect/hazards/host_functions.h"
 #include "detect/memory/address_space.h"
+#include "detect/memory/contents.h"
 #include "detect/memory/module_variables.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/captures.h"
@@ -89,6 +90,14 @@ static void make_state(struct sw_model *m)
 	m->tensors = sw_tensor_blocks_new();
 	m->values = sw_stream_values_new();
 	m->graphs = sw_graphs_new();
+	m->contents = sw_contents_new();
+}
+
+static void leave(void *arg, struct sw_block *block)
+{
+	struct sw_model *m = arg;
+	sw_deferred_leave(arg, block);
+	sw_contents_forget(m->contents, block->address, block->address + block->bytes, UINT64_MAX);
 }
 
 void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
@@ -101,7 +110,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
 	sw_space_init(&m->space);
 	m->physical = sw_physical_set_new();
-	m->space.leave = sw_deferred_leave;
+	m->space.leave = leave;
 	m->space.tenancy.now = &m->step;
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, options->keep_possible);
@@ -146,6 +155,7 @@ void sw_model_free(struct sw_model *m)
 	sw_name_store_free(m->names);
 	sw_space_free(&m->space);
 	sw_deferrals_free(m->deferrals); /* blocks refer to what they hold */
+	sw_contents_free(m->contents);
 	sw_collect_free(&m->collect);
 	sw_schedule_free(m->schedule);
 	sw_hb_free(m->hb);

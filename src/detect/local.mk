@@ -8,6 +8,7 @@ libswdetect_a_SOURCES = \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
 	src/detect/calls/batch_copies.c src/detect/calls/batch_copies.h src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
+	src/detect/memory/contents.c src/detect/memory/contents.h \
 	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/tenants.c src/detect/memory/tenants.h \
 	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
 	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/contexts.c \
@@ -30,6 +31,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
 	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/collectives.c src/detect/kernels/collectives.h \
+	src/detect/hazards/uploads.c src/detect/hazards/uploads.h src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \

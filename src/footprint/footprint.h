@@ -29,19 +29,31 @@ const char *sw_why_text(enum sw_why why);
  *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended
  * to `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms RANGE with a:
  * enum sw_why tells where it comes from; b: enum sw_range_from.  Operands a, b, c are terms with smaller numbers.
- * PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
+ * SW_TERM_LOADED  what memory holds at address a: `bytes` bytes, extended to `width` bits as SW_SIGNED says.  Where
+ * that is not known, it is a RANGE with c: enum sw_why.  a is no operand: only an evaluation that knows content looks
+ * at it. PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
  */
-enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT };
+enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT, SW_TERM_LOADED };
 enum sw_range_from {
 	SW_FROM_DATA,	 /* what was loaded, and computed from it */
 	SW_NO_DATA,	 /* known before anything is loaded, and in no loop */
 	SW_FROM_ANYTHING /* an instruction or a way of computing that is not understood, whatever goes into it */
 };
 struct sw_term {
-	uint8_t op, width, flags, reserved;
+	uint8_t op, width, flags, bytes; /* bytes: of LOADED */
 	uint32_t a, b, c;
 	int64_t imm, imm2;
 };
+
+/* A number that nothing computes: why that is. */
+static inline bool sw_term_is_unknown(const struct sw_term *t)
+{
+	return t->op == SW_OP_RANGE || t->op == SW_TERM_LOADED;
+}
+static inline enum sw_why sw_term_why(const struct sw_term *t)
+{
+	return (enum sw_why)(t->op == SW_TERM_LOADED ? t->c : t->a);
+}
 
 /* A 1-bit term that is known to be true (or false). */
 struct sw_fact {
@@ -134,6 +146,9 @@ int sw_footprint_unpack(const void *bytes, size_t size, struct sw_footprint **ou
 
 /* ---- at a launch ----------------------------------------------------------------------------------------------- */
 
+/* What is known of the content of device memory, the weakest first. */
+enum sw_memory_content { SW_CONTENT_UNKNOWN, SW_CONTENT_MAY_CHANGE, SW_CONTENT_KNOWN };
+
 struct sw_geometry {
 	uint32_t grid[3], block[3];
 	uint32_t cluster; /* blocks of a cluster, 0 or 1: none */
@@ -142,6 +157,8 @@ struct sw_geometry {
 	uint32_t param_bytes;
 	/* Device address of a module variable, 0 unknown; NULL: none is known. */
 	uint64_t (*symbol)(void *arg, const char *name);
+	/* What the launch finds at [address, address + bytes), into *out; NULL: nothing is known of any memory. */
+	enum sw_memory_content (*content)(void *arg, uint64_t address, uint32_t bytes, void *out);
 	void *arg;
 };
 
@@ -165,7 +182,9 @@ struct sw_reach {
 	uint32_t site;			  /* one that makes it, for the evidence string */
 	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
 	uint64_t address, width, pitch, rows, slice, slices;
-	bool below; /* OPEN: may as well lie before the pointer: a negative stride, a step back */
+	bool below;	  /* OPEN: may as well lie before the pointer: a negative stride, a step back */
+	uint8_t content;  /* enum sw_memory_content: the weakest that it was computed from; UNKNOWN: from none */
+	uint64_t pointer; /* of root INDIRECT: the one in memory that it is reached by, as far as known; else 0 */
 };
 struct sw_reaches {
 	struct sw_reach *at;

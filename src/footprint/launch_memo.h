@@ -20,7 +20,7 @@ struct sw_launch_memo;
 struct sw_launch_memo *sw_launch_memo_open(size_t most);
 void sw_launch_memo_close(struct sw_launch_memo *memo); /* NULL is allowed */
 
-/* As sw_footprint_evaluate(), with the same results. */
+/* As sw_footprint_evaluate(), with the same results.  Where content of memory is known nothing is remembered. */
 void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *footprint,
 			     const struct sw_geometry *geometry, struct sw_reaches *out);
 

@@ -56,6 +56,7 @@ static void leaf(FILE *out, const struct sw_footprint *f, const struct sw_term *
 		fprintf(out, "&%s+%" PRId64, f->string + f->symbol[t->imm].name, t->imm2);
 		break;
 	case SW_OP_RANGE:
+	case SW_TERM_LOADED:
 		fprintf(out, "any%u", t->width);
 		if (t->imm || (t->imm2 != -1 && t->imm2 != (int64_t)((1ull << (t->width & 63)) - 1)))
 			fprintf(out, "[%" PRId64 "..%" PRId64 "]", t->imm, t->imm2);
@@ -121,7 +122,7 @@ static void operation(FILE *out, const struct sw_footprint *f, const struct sw_t
 static void expression(FILE *out, const struct sw_footprint *f, uint32_t term, int depth)
 {
 	const struct sw_term *t = &f->term[term];
-	if (t->op <= SW_OP_ENVIRONMENT)
+	if (t->op <= SW_OP_ENVIRONMENT || t->op == SW_TERM_LOADED)
 		leaf(out, f, t);
 	else if (depth >= MAX_DEPTH || printed++ >= MAX_TERMS)
 		fputs("...", out);

@@ -10,6 +10,7 @@
 #include "detect/calls/batch_copies.h"
 #include "detect/calls/syncs.h"
 #include "detect/hazards/touch.h"
+#include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/model/call.h"
@@ -246,9 +247,25 @@ static enum sw_copy_way moves_of(const struct side *dst, const struct side *src)
 	return to ? SW_MOVES_UP : from ? SW_MOVES_DOWN : SW_MOVES_OTHER;
 }
 
+/* What the record says of the content of the source; NULL: nothing.  head: bytes of its structure. */
+static const void *content_of(const struct sw_rec *r, size_t head, uint32_t flags, uint64_t bytes)
+{
+	bool whole = flags & SW_COPY_CONTENT && bytes <= SW_COPY_CONTENT_MAX && head + bytes <= r->words * 8u;
+	return whole ? (const char *)r + head : NULL;
+}
+
+/* Pageable memory was read inside the call (CUDA driver API, "API synchronization behavior", memcpy), pinned memory is
+   read when the copy runs. */
+static bool source_may_change(const struct sw_record *r, const struct side *src, uint32_t flags)
+{
+	bool inside = r->rec->flags & SW_RF_SYNCHRONOUS || src->place == PAGEABLE || flags & SW_COPY_SRC_DURING;
+	return !inside || flags & SW_COPY_SRC_ANYTIME;
+}
+
 #define SW_VALUE_BYTES 64u
 
-static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
+/* False: it became part of a capture. */
+static bool copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
 		 struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
 {
 	struct sw_hb_at at = sw_model_at(m, r, stream);
@@ -266,7 +283,7 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	else
 		sw_hb_wait_drop(m->hb, before);
 	if (!sw_model_enqueue_with(m, r, stream, &others))
-		return;
+		return false;
 	m->j->coverage.copies++;
 	m->j->coverage.bytes_copied += bytes;
 	if (may_wait(m, r, join, src, bytes))
@@ -283,6 +300,7 @@ static void copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	if (!(flags & SW_COPY_SRC_DURING))
 		touch(m, w, src, join, synchronous);
 	touch(m, w, dst, join, synchronous);
+	return true;
 }
 
 /* Traces before minor 8 do not say which elements are of one call. */
@@ -297,9 +315,11 @@ void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)r->rec;
 	struct side dst = side_of(m, c->dst, c->dst_side, c->bytes, SW_WRITE);
 	struct side src = side_of(m, c->src, c->src_side, c->bytes, SW_READ);
+	const void *content = content_of(r->rec, sizeof *c, c->flags, c->bytes);
 	batch_begins(m, c->flags);
-	if (c->bytes)
-		copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes);
+	if (c->bytes && copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes) &&
+	    content && dst.place == DEVICE && (src.place == PAGEABLE || src.place == PINNED))
+		sw_uploaded(m, &w->what, c->dst, (uint32_t)c->bytes, content, source_may_change(r, &src, c->flags));
 	batch_over(m, c->flags);
 }
 

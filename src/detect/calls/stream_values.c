@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "detect/hazards/host_knowledge.h"
+#include "detect/hazards/uploads.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
 #include "detect/model/contexts.h"
@@ -160,6 +161,8 @@ void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_p
 		      const struct sw_rec_mem_op *o)
 {
 	struct sw_cell *cell = cell_of(m, o->address);
+	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
+	sw_upload_written(m, &range, m->step);
 	if (cell->n == SW_MAX_WRITES)
 		cell_drop(m, cell, 0);
 	uint64_t event = new_event(m);

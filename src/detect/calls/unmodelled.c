@@ -2,6 +2,7 @@
 /* What is not known: calls that are not modelled. */
 #include "detect/model/handlers.h"
 
+#include "detect/hazards/uploads.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
 #include "detect/model/contexts.h"
@@ -19,5 +20,6 @@ void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw
 	if (!m->context[r->rec->ctx].unclassified)
 		m->context[r->rec->ctx].unclassified = r->seq;
 	sw_wide_poison(m);
+	sw_uploads_forget(m);
 	sw_collect_add(&m->collect, &seen, NULL);
 }

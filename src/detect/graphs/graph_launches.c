@@ -13,6 +13,7 @@
 #include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
+#include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
@@ -343,6 +344,8 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	}
 	for (size_t i = 0; i < x->node_order.n; i++)
 		play(&run, &x->node_order.at[i]);
+	if (x->unknown || x->touches.unknown || x->touches.blind)
+		sw_uploads_forget(m);
 	m->j->coverage.edges_for_safety += x->bound;
 	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected) {
 		sw_model_lane_state(m, w->what.point.lane)->unknown = w->what.point.tick;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/memory/contents.h"
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
 
@@ -181,6 +182,16 @@ static void tidy(struct sw_touched *touched)
 		compact(touched);
 }
 
+/* What is known of memory ends with a write that nobody meets, too. */
+static bool may_overwrite(const struct sw_model *m, const struct sw_deferred *d)
+{
+	bool may = !d->blocks && sw_contents_before(m->contents, 0, UINT64_MAX, d->step);
+	for (uint32_t i = 0; i < d->blocks && !may; i++)
+		may = d->block[i] && sw_contents_before(m->contents, d->block[i]->address,
+							d->block[i]->address + d->block[i]->bytes, d->step);
+	return may;
+}
+
 static void sweep(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
@@ -188,8 +199,12 @@ static void sweep(struct sw_model *m)
 	size_t kept = 0;
 	for (size_t i = 0; i < deferrals->queue.n; i++) {
 		struct sw_deferred *d = deferrals->queue.at[i];
-		if (!d->done && is_over(m, d->what.point, d->what.seq, watched))
-			finish(deferrals, d);
+		if (!d->done && is_over(m, d->what.point, d->what.seq, watched)) {
+			if (may_overwrite(m, d))
+				work_out(m, d);
+			else
+				finish(deferrals, d);
+		}
 		if (!d->done) {
 			deferrals->queue.at[kept++] = d;
 			continue;
@@ -314,6 +329,20 @@ void sw_deferred_meet(struct sw_model *m, struct sw_block *block, struct sw_poin
 {
 	sw_deferred_arrive(m, point);
 	meet(m, &block->touched, point);
+}
+
+static void settle(struct sw_model *m, struct sw_touched *touched)
+{
+	for (size_t i = 0; i < touched->deferred.n; i++)
+		if (!touched->deferred.at[i]->done)
+			work_out(m, touched->deferred.at[i]);
+	compact(touched);
+}
+
+void sw_deferred_settle(struct sw_model *m, struct sw_block *block)
+{
+	settle(m, &m->deferrals->anywhere);
+	settle(m, &block->touched);
 }
 
 void sw_deferred_flush(struct sw_model *m)

@@ -56,6 +56,8 @@ void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_
 bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane);
 /* The call in hand is about to touch a block: works out what it may meet there. */
 void sw_deferred_meet(struct sw_model *m, struct sw_block *block, struct sw_point point);
+/* Works out all that may lie in the block. */
+void sw_deferred_settle(struct sw_model *m, struct sw_block *block);
 /* It has touched it. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
 /* Number of the oldest record that is put off; UINT64_MAX none. */

@@ -26,6 +26,7 @@ struct sw_listing {
 	uint32_t node;
 	bool perhaps; /* the node may not run */
 	bool unknown; /* some node touches what is not known */
+	bool blind;   /* some node may write anywhere */
 };
 
 /* Takes the reference; use: NULL where the memory has ended. */

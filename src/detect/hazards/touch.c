@@ -8,6 +8,7 @@
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/hazards/listing.h"
 #include "detect/hazards/mirrored_uses.h"
+#include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
@@ -231,6 +232,8 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 {
 	if (range->bounded && !range->width)
 		return false;
+	if (!m->listing && !how->array)
+		sw_upload_written(m, range, step_of(m));
 	if (!how->array && sw_note_ignored(m, range))
 		return true;
 	if (how->array || !m->space.inner.n || !range->bounded || !sw_range_dense(range))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "detect/kernels/kernels.h"
+#include "detect/memory/contents.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"
@@ -61,7 +62,7 @@ static bool *made_from_data(const struct sw_footprint *f)
 	for (uint32_t i = 0; i < f->terms; i++) {
 		const struct sw_term *t = &f->term[i];
 		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
-		if (t->op == SW_OP_RANGE)
+		if (sw_term_is_unknown(t))
 			made[i] = t->b != SW_NO_DATA && (uint64_t)t->imm2 - (uint64_t)t->imm >= UINT16_MAX;
 		for (uint32_t k = t->op == SW_OP_SELECT; k < n && t->width > 1; k++)
 			made[i] |= operand[k] < i && made[operand[k]];
@@ -282,6 +283,9 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	const struct sw_record *r = m->record;
 	out->blocks = 0;
 	out->weakest = d->weakest;
+	/* What it finds in memory is known now and not later. */
+	if (kernel->follows && sw_contents_any(m->contents))
+		return false;
 	if (d->never || !r->params || r->param_bytes < d->footprint->param_bytes)
 		return false;
 	for (uint32_t i = 0; i < d->words; i++)

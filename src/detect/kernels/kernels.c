@@ -118,6 +118,9 @@ static void take_entry(struct sw_kernel *kernel, const struct sw_trace_function 
 	kernel->footprint = footprint;
 	kernel->ran = entry->ran;
 	kernel->wild = footprint->wild != 0;
+	kernel->follows = false;
+	for (uint32_t i = 0; i < footprint->roots; i++)
+		kernel->follows |= footprint->root[i].kind == SW_ROOT_INDIRECT;
 	if (kernel->wild)
 		kernel->unread = footprint->string + footprint->wild;
 }

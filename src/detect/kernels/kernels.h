@@ -19,6 +19,7 @@ struct sw_kernel {
 	bool ran;			      /* of the code that ran */
 	bool moved;			      /* its parameters lie elsewhere than the driver puts them */
 	bool wild;			      /* some of what it does is not known */
+	bool follows;			      /* pointers that lie in memory */
 	bool unreadable;		      /* there is code, but it says nothing */
 	const char *unread;		      /* why not, or why not all */
 	struct sw_map evidence_details;	      /* what a reach rests on -> struct sw_evidence_detail */

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "detect/kernels/kernels.h"
+#include "detect/kernels/table_reads.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
 #include "detect/memory/module_variables.h"
@@ -40,6 +41,7 @@ struct sw_plans {
 	struct sw_reaches reaches;   /* of the launch in hand */
 	SW_VEC(struct sw_plan_touch) touches;
 	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
+	uint64_t once;		     /* plans that serve no other launch */
 };
 
 struct sw_plans *sw_plans_new(void)
@@ -71,7 +73,13 @@ struct making {
 	uint32_t bytes;
 	struct sw_plan plan;
 	bool polls, own_flags; /* as in struct sw_range */
+	struct sw_table_reads tables;
 };
+
+static bool writes(const struct sw_reach *reach)
+{
+	return reach->role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC);
+}
 
 static bool word_at(const struct making *k, uint32_t offset, uint64_t *word)
 {
@@ -122,6 +130,7 @@ static void push(struct making *k, const struct sw_reach *reach, enum sw_via via
 		touch->range.role = role[i];
 		touch->range.polls = k->polls;
 		touch->range.own_flags = k->own_flags;
+		touch->range.perhaps = reach->content == SW_CONTENT_MAY_CHANGE;
 		touch->range.evidence_detail = evidence_detail;
 	}
 }
@@ -239,6 +248,7 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	bool found = false;
 	if (!word_at(k, reach->root.param, &word)) {
 		k->plan.objects = true;
+		k->plan.blind |= writes(reach);
 		return;
 	}
 	/* A tensor map that lies in memory can't be looked at: only its address is known. */
@@ -253,6 +263,7 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 		push(k, reach, via, &touch);
 		return;
 	}
+	k->plan.blind |= writes(reach);
 	/* Made before anybody watched.  The first word of a tensor map is its address (measured on H200, driver 580,
 	   CUDA 13.0). */
 	k->plan.objects = true;
@@ -260,16 +271,30 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 		push_open(k, reach, via, word, param_of(k, reach->root.param), true);
 }
 
+/* Known pointers that lead nowhere are as good as unknown ones: what is there was not seen. */
 static void push_indirect(struct making *k, const struct sw_reach *reach)
 {
-	(void)reach;
-	k->plan.indirect = true;
+	const struct sw_address_space *space = &k->m->space;
+	uint64_t size[3] = {reach->width, reach->rows, reach->slices}, offset;
+	struct sw_plan_touch touch = {.guess = reach->extent != SW_EXTENT_BOX};
+	if (reach->extent == SW_EXTENT_OPEN || !reach->content || !reach->width ||
+	    (!sw_space_find(space, reach->address, &offset) && !sw_space_find_freed(space, reach->address, &offset))) {
+		k->plan.indirect = true;
+		k->plan.blind |= writes(reach);
+		return;
+	}
+	k->plan.followed = true;
+	touch.range = sw_range_box(reach->address, size, reach->pitch, reach->slice, SW_READ, SW_EV_FOOTPRINT);
+	touch.range.base = reach->pointer ? reach->pointer : reach->address;
+	touch.range.loose = reach->extent == SW_EXTENT_HULL;
+	touch.range.param = reach->root.span ? param_of(k, reach->root.param) : -1;
+	push(k, reach, SW_VIA_MEMORY, &touch);
 }
 
 static void push_unknown(struct making *k, const struct sw_reach *reach)
 {
-	(void)reach;
 	k->plan.unknown = true;
+	k->plan.blind |= writes(reach);
 }
 
 /* Memory of the driver's own belongs to the launch: nobody else has its address. */
@@ -350,7 +375,12 @@ static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 	k->own_flags = k->own_flags && k->polls;
 }
 
-static void evaluate(struct making *k)
+static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t bytes, void *out)
+{
+	return sw_table_read(&((struct making *)arg)->tables, address, bytes, out);
+}
+
+static void evaluate(struct making *k, bool follow)
 {
 	const struct sw_record *r = k->m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
@@ -363,10 +393,17 @@ static void evaluate(struct making *k)
 		.params = k->block,
 		.param_bytes = k->bytes,
 		.symbol = stand_in,
+		.content = follow ? content_at : NULL,
+		.arg = k,
 	};
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;
 	sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
+	if (follow && sw_table_reads_overwritten(&k->tables, reaches)) {
+		geometry.content = NULL;
+		reaches->n = 0;
+		sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
+	}
 	look_for_flags(k, reaches);
 	for (size_t i = 0; i < reaches->n; i++)
 		add_reach(k, &reaches->at[i]);
@@ -391,11 +428,16 @@ static struct kept *keep(struct sw_plans *plans, const struct key *key, const vo
 }
 
 static void make(struct sw_model *m, struct kept *kept, const struct sw_trace_function *function,
-		 struct sw_kernel *kernel)
+		 struct sw_kernel *kernel, struct sw_table_reads *tables)
 {
 	struct making k = {.m = m, .function = function, .kernel = kernel};
 	place_params(&k);
-	evaluate(&k);
+	if (tables)
+		k.tables = *tables;
+	evaluate(&k, tables != NULL);
+	if (tables)
+		*tables = k.tables;
+	k.plan.blind |= kernel->wild || !k.plan.whole;
 	size_t n = m->plans->touches.n;
 	struct sw_plan_touch *touch = sw_arena_alloc(&m->plans->arena, n * sizeof *touch + 1);
 	if (n)
@@ -422,8 +464,11 @@ const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_fu
 	const struct sw_record *r = m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
 	struct sw_plans *plans = m->plans;
+	struct sw_table_reads tables;
+	bool follow = sw_table_reads_begin(&tables, m, kernel);
 	struct key key = {
-		.epoch = sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
+		/* What it finds in memory is another thing at each launch. */
+		.epoch = follow ? ~plans->once++ : sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
 		.function = function->id,
 		.arch = kernel->arch,
 		.grid = {l->grid[0], l->grid[1], l->grid[2]},
@@ -439,8 +484,9 @@ const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_fu
 	struct kept *kept = sw_map_ptr(&plans->by_hash, hash);
 	if (!is(kept, &key, r->params)) {
 		kept = keep(plans, &key, r->params);
-		make(m, kept, function, kernel);
+		make(m, kept, function, kernel, follow ? &tables : NULL);
 		sw_map_put_ptr(&plans->by_hash, hash, kept);
 	}
+	sw_table_reads_end(&tables);
 	return &kept->plan;
 }

@@ -10,6 +10,7 @@
 
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
+#include "detect/hazards/uploads.h"
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
 #include "detect/kernels/deferrable.h"
@@ -145,6 +146,15 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 	return true;
 }
 
+/* It may have written anywhere. */
+static void forget_uploads(struct sw_model *m)
+{
+	if (m->listing)
+		m->listing->blind = true;
+	else
+		sw_uploads_forget(m);
+}
+
 /* What the code says; true: that is all there is to say. */
 static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 {
@@ -152,8 +162,10 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	struct sw_coverage *coverage = &m->j->coverage;
 	struct sw_kernel *kernel = walk->kernel;
 	struct sw_pointed pointed;
-	if (!kernel || !kernel->footprint)
+	if (!kernel || !kernel->footprint) {
+		forget_uploads(m);
 		return false;
+	}
 	if (!m->listing && sw_pointed_find(m, kernel, walk->w->what.point, &pointed)) {
 		struct sw_touch_scope scope = {0};
 		sw_deferred_arrive(m, walk->w->what.point);
@@ -164,6 +176,9 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	}
 	const struct sw_plan *plan = work_out(walk, f, NULL);
 	coverage->indirect_kernels += plan->indirect;
+	coverage->followed_kernels += plan->followed && !plan->indirect;
+	if (plan->blind)
+		forget_uploads(m);
 	coverage->symbol_kernels += plan->symbols;
 	coverage->object_kernels += plan->objects;
 	coverage->wild_kernels += kernel->wild || plan->unknown;

@@ -29,7 +29,8 @@ struct sw_range {
 	bool loose;    /* bounded, but perhaps not all of it is touched: an index is data-dependent */
 	bool vague;   /* bounded by its allocation alone: as good as a pointer (`base`) of which only the start is known
 		       */
-	bool perhaps; /* of work that may not run (a body of a conditional node): at most a warning */
+	bool perhaps; /* of work that may not run (a body of a conditional node), or by a pointer that may have been
+			 another: at most a warning */
 	bool polls;   /* signals through memory, or is a library's workspace: one step down in the matrix */
 	bool own_flags; /* what it polls it writes, too (semaphores between its own blocks): at most a warning */
 	const struct sw_evidence_detail *evidence_detail; /* what the kernel's code says, NULL none */

@@ -46,6 +46,7 @@ struct sw_model {
 	/* hazards */
 	struct sw_hazards *hazards;
 	struct sw_deferrals *deferrals;
+	struct sw_memory_contents *contents; /* of memory, as far as it is known (uploads.h) */
 	struct sw_intervals *ignored;
 	/* kernels */
 	struct sw_footprint_library *library; /* NULL: code is not looked at */

@@ -60,6 +60,10 @@ static void put(struct sw_emit *e, sw_node node)
 	} else if (v->op == SW_OP_RANGE) {
 		t.a = v->why;
 		t.b = v->space;
+	} else if (v->op == SW_TERM_LOADED) {
+		t.b = v->space;
+		t.c = v->why;
+		t.bytes = v->bytes;
 	} else if (v->op == SW_OP_SYMBOL_ADDRESS) {
 		t.imm = sw_emit_symbol(e, (uint32_t)v->imm);
 	}

@@ -81,7 +81,7 @@ void sw_terms_free(struct sw_terms *t)
 /* ---- what a term needs ------------------------------------------------------------------------------------------- */
 
 /* How a node becomes a term. */
-enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, CUT };
+enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, LOADED, CUT };
 struct recipe {
 	enum form form;
 	uint32_t n;
@@ -186,6 +186,35 @@ static sw_node widened(struct sw_graph *g, sw_node phi)
 	return sw_graph_extend(g, 64, 32, with_zeros ? 0 : SW_SIGNED, low);
 }
 
+/* A plain load of memory that others fill.  What is polled changes under way. */
+static bool is_plain_load(const struct sw_terms *t, const struct sw_value *v)
+{
+	const struct sw_insn *x = &t->ssa->body.insn.at[t->ssa->use.at[v->imm].insn];
+	bool sized = v->bytes == 1 || v->bytes == 2 || v->bytes == 4 || v->bytes == 8;
+	return x->op == SW_OP_LOAD && !(x->flags & SW_VOLATILE) && sized && v->bytes * 8u <= v->width &&
+	       (v->space == SW_GLOBAL || v->space == SW_GENERIC);
+}
+
+static void plan_loaded(struct sw_terms *t, sw_node node, struct recipe *r)
+{
+	struct sw_graph *g = &t->ssa->graph;
+	struct sw_value v = *sw_graph_at(g, node);
+	r->form = ELEMENT;
+	r->why = v.why;
+	r->n = 1;
+	if (sw_terms_table_load(t, node, r->need, &r->from, &r->to))
+		return;
+	r->form = ANY;
+	if (sw_terms_local(t, node, r->need, &r->n))
+		return;
+	r->form = CUT;
+	if (!is_plain_load(t, &v))
+		return;
+	r->form = LOADED;
+	r->n = 1;
+	r->need[0] = sw_graph_binary(g, SW_OP_ADD, 64, 0, v.operand[0], sw_graph_const(g, 64, v.imm2));
+}
+
 static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
@@ -206,14 +235,7 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 		r->form = CUT;
 		r->why = SW_WHY_COMPUTED;
 	} else if (v->op == SW_VALUE_LOADED) {
-		r->form = ELEMENT;
-		r->why = v->why;
-		r->n = 1;
-		if (sw_terms_table_load(t, node, r->need, &r->from, &r->to))
-			return;
-		r->form = ANY;
-		if (!sw_terms_local(t, node, r->need, &r->n))
-			r->form = CUT;
+		plan_loaded(t, node, r);
 	} else {
 		for (; r->n < v->n; r->n++)
 			r->need[r->n] = sw_graph_operand(g, node, r->n);
@@ -239,18 +261,25 @@ static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct s
 	return data ? SW_FROM_DATA : SW_FROM_ANYTHING;
 }
 
-static sw_node cut(struct sw_terms *t, sw_node node, const struct sw_value *v, enum sw_why why)
+/* address: of what is loaded; SW_NO_NODE: it does not matter. */
+static sw_node cut(struct sw_terms *t, sw_node node, const struct sw_value *v, enum sw_why why, sw_node address)
 {
 	struct sw_making m = {.op = SW_OP_RANGE, .width = v->width, .why = (uint8_t)why};
+	bool loaded = address != SW_NO_NODE;
+	if (loaded) {
+		m.op = SW_TERM_LOADED;
+		m.bytes = v->bytes;
+		m.n = 1;
+	}
 	uint32_t bits = v->bytes * 8u;
 	m.space = range_from(t, node, v);
 	m.imm2 = v->width >= 64 ? -1 : (int64_t)((1ull << v->width) - 1);
 	if (v->op != SW_VALUE_LOADED || !bits || bits >= v->width)
-		return sw_graph_make(&t->graph, m, NULL);
+		return sw_graph_make(&t->graph, m, loaded ? &address : NULL);
 	m.flags = v->flags & SW_SIGNED;
 	m.imm = m.flags ? -(1ll << (bits - 1)) : 0;
 	m.imm2 = m.flags ? (1ll << (bits - 1)) - 1 : (int64_t)((1ull << bits) - 1);
-	return sw_graph_make(&t->graph, m, NULL);
+	return sw_graph_make(&t->graph, m, loaded ? &address : NULL);
 }
 
 static int by_number(const void *a, const void *b)
@@ -328,6 +357,20 @@ static sw_node whole_element(struct sw_terms *t, const sw_node *o)
 	return sw_graph_make(g, m, low.operand);
 }
 
+/* Two halves of one load: all of it. */
+static sw_node whole_loaded(struct sw_terms *t, const sw_node *o)
+{
+	struct sw_graph *g = &t->graph;
+	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
+	if (low.op != SW_TERM_LOADED || high.op != SW_TERM_LOADED || low.bytes != 4 || high.bytes != 4 ||
+	    low.width != 32 || high.width != 32 || low.space != high.space || low.why != high.why ||
+	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
+		return SW_NO_NODE;
+	struct sw_making m = {
+		.op = SW_TERM_LOADED, .width = 64, .why = low.why, .space = low.space, .bytes = 8, .n = 1, .imm2 = -1};
+	return sw_graph_make(g, m, low.operand);
+}
+
 static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
 {
 	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
@@ -350,6 +393,8 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 			m.space = SW_NO_DATA;
 	}
 	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
+	if (v->op == SW_OP_PAIR && whole == SW_NO_NODE)
+		whole = whole_loaded(t, o);
 	if (whole == SW_NO_NODE)
 		whole = sw_register_pairs_whole(&t->graph, &m, o);
 	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
@@ -360,9 +405,11 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);
 	sw_node o[2 * SW_TERMS_ALTERNATIVES];
 	if (r->form == CUT)
-		return cut(t, node, &v, r->why);
+		return cut(t, node, &v, r->why, SW_NO_NODE);
 	for (uint32_t i = 0; i < r->n; i++)
 		o[i] = t->of.at[r->need[i]];
+	if (r->form == LOADED)
+		return cut(t, node, &v, r->why, sw_graph_fit(&t->graph, o[0], 64));
 	if (r->form == EITHER)
 		return either(t, v.width, o, r->n / 2);
 	if (r->form == STEP)

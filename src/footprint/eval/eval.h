@@ -7,7 +7,7 @@
  * wrap-around, as variables defined by two inequalities fact_inequalities.c, loop_counters.c      facts -> inequalities
  *     form_bounds.c              smallest and largest value of a form under the inequalities
  *     box.c                form -> boxes of bytes
- *     parameter_table.c            what the parameter block holds, at an offset that is a form
+ *     parameter_table.c            what the parameter block, or known memory, holds at an offset that is a form
  *     evaluate.c           sites, cases, reaches
  *     digits.c, digit_boxes.c   addresses made from the digits of a number
  *     launch_grid_split.c             blocks of the grid that find different things in the parameter block, one after
@@ -125,13 +125,16 @@ struct sw_blocks {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
-	struct sw_reads *reads;		   /* what is looked at of the launch; NULL: nobody wants to know */
-	const struct sw_access_site *site; /* being looked at */
-	struct sw_blocks blocks;	   /* that are looked at */
-	bool splitting;			   /* elements may ask for fewer blocks */
-	bool patient;			   /* so may hulls, where elements count up */
-	bool vain;			   /* a hull where they do not: fewer blocks would not help */
-	uint32_t counting;		   /* axis, + 1, along which they do */
+	struct sw_reads *reads;			      /* what is looked at of the launch; NULL: nobody wants to know */
+	const struct sw_access_site *site;	      /* being looked at */
+	struct sw_blocks blocks;		      /* that are looked at */
+	bool splitting;				      /* elements may ask for fewer blocks */
+	bool patient;				      /* so may hulls, where elements count up */
+	bool vain;				      /* a hull where they do not: fewer blocks would not help */
+	uint32_t counting;			      /* axis, + 1, along which they do */
+	uint32_t level;				      /* of tables that lead to tables */
+	SW_VEC(uint64_t) pointers;		      /* that were found in memory, for this site */
+	enum sw_memory_content content, content_ever; /* the weakest that was found: for this site; for loops */
 	struct {
 		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others,
 				apart */
@@ -253,6 +256,8 @@ struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
 /* ---- parameter_table.c */
 struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* The same of memory; what is not known is a range. */
+struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
 /* What was found for these blocks is no box: asks for fewer, if that may help. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not

@@ -224,6 +224,7 @@ static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64
 			size_t from)
 {
 	struct sw_reach hull = out->at[from];
+	hull.content = (uint8_t)e->content;
 	if (e->splitting || e->site->roots != 1 || is_table(&hull.root) || out->n != from + 1 ||
 	    hull.why != SW_WHY_COMPUTED || !sw_digits_keep(e, address, bytes, &hull))
 		return false;
@@ -319,6 +320,16 @@ static bool by_data(enum sw_why why)
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
 }
 
+/* Of the pointers that were found in memory the one that leads there. */
+static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
+{
+	uint64_t best = 0;
+	for (size_t i = 0; i < e->pointers.n; i++)
+		if (e->pointers.at[i] <= address && e->pointers.at[i] > best)
+			best = e->pointers.at[i];
+	return best;
+}
+
 static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
 {
 	const struct sw_access_site *site = &e->f->site[number];
@@ -337,6 +348,10 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	e->choosing = true;
 	if (open || (e->open_case && !sw_eval_same_case(e, e->open_case, site)))
 		close_case(e);
+	if (!e->open_case) {
+		e->content = e->content_ever;
+		e->pointers.n = 0;
+	}
 	if (!open) {
 		do {
 			if (!e->open_case)
@@ -352,6 +367,8 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 		} while (!open && !e->split.wanted && next_case(e));
 	}
 	for (size_t i = from; !open && i < out->n; i++) {
+		out->at[i].content = (uint8_t)e->content;
+		out->at[i].pointer = like.root.kind == SW_ROOT_INDIRECT ? pointer_below(e, out->at[i].address) : 0;
 		if (out->at[i].extent == SW_EXTENT_HULL && !by_data((enum sw_why)out->at[i].why))
 			sw_eval_refine(e);
 	}
@@ -389,6 +406,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->loops.at);
 	free(e->work.at);
 	free(e->digits.at);
+	free(e->pointers.at);
 }
 
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)

@@ -15,7 +15,8 @@ bool sw_root_equal(const struct sw_root *a, const struct sw_root *b)
 
 static bool same_kind(const struct sw_reach *a, const struct sw_reach *b)
 {
-	return a->role == b->role && a->polls == b->polls && sw_root_equal(&a->root, &b->root);
+	return a->role == b->role && a->polls == b->polls && a->content == b->content &&
+	       sw_root_equal(&a->root, &b->root);
 }
 
 static bool dense(const struct sw_reach *a)
@@ -144,6 +145,7 @@ static int by_address(const void *left, const void *right)
 	COMPARE(root.weak);
 	COMPARE(role);
 	COMPARE(polls);
+	COMPARE(content);
 	COMPARE(address);
 	COMPARE(extent);
 	COMPARE(width);
@@ -208,6 +210,7 @@ static bool hull_nearest(struct sw_reach *at, size_t *n)
 	make_dense(a, a->address, sw_reach_end(a) > sw_reach_end(b) ? sw_reach_end(a) : sw_reach_end(b));
 	a->extent = SW_EXTENT_HULL;
 	a->why = a->why ? a->why : SW_WHY_COMPLEX;
+	a->content = SW_CONTENT_UNKNOWN; /* between two pointers lies what belongs to neither */
 	for (size_t i = best + 1; i + 1 < *n; i++)
 		at[i] = at[i + 1];
 	--*n;

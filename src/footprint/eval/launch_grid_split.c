@@ -27,7 +27,7 @@ struct pieces {
 	uint64_t budget, most;	       /* left; of one evaluation */
 };
 
-/* ---- what depends on elements of the parameter block */
+/* ---- what depends on elements of the parameter block, or of tables in memory */
 
 static bool any_fact(const struct sw_footprint *f, uint32_t fact, uint32_t n, const bool *term)
 {
@@ -38,11 +38,17 @@ static bool any_fact(const struct sw_footprint *f, uint32_t fact, uint32_t n, co
 	return false;
 }
 
-static bool mark_term(const struct sw_footprint *f, uint32_t i, const bool *term, const bool *loop)
+/* memory: the content of some is known. */
+static bool is_table(const struct sw_term *t, bool memory)
+{
+	return t->op == SW_TERM_ELEMENT || (memory && t->op == SW_TERM_LOADED);
+}
+
+static bool mark_term(const struct sw_footprint *f, uint32_t i, bool memory, const bool *term, const bool *loop)
 {
 	const struct sw_term *t = &f->term[i];
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
-	bool any = t->op == SW_TERM_ELEMENT || (t->op == SW_TERM_STEP && t->c < f->loops && loop[t->c]);
+	bool any = is_table(t, memory) || (t->op == SW_TERM_STEP && t->c < f->loops && loop[t->c]);
 	for (uint32_t k = 0; k < n; k++)
 		any |= operand[k] != SW_NO_TERM && term[operand[k]];
 	for (uint32_t k = 0; t->op == SW_TERM_ANY && k < t->b; k++)
@@ -51,7 +57,7 @@ static bool mark_term(const struct sw_footprint *f, uint32_t i, const bool *term
 }
 
 /* Loops depend on terms and terms on loops: until nothing changes, or all may. */
-static void mark_terms(const struct sw_footprint *f, bool *term, bool *loop)
+static void mark_terms(const struct sw_footprint *f, bool memory, bool *term, bool *loop)
 {
 	bool again = true;
 	for (int round = 0; again; round++) {
@@ -61,7 +67,7 @@ static void mark_terms(const struct sw_footprint *f, bool *term, bool *loop)
 			return;
 		}
 		for (uint32_t i = 0; i < f->terms; i++)
-			term[i] = mark_term(f, i, term, loop);
+			term[i] = mark_term(f, i, memory, term, loop);
 		for (uint32_t i = 0; i < f->loops; i++) {
 			const struct sw_loop *l = &f->loop[i];
 			bool any = any_fact(f, l->entry, l->entries, term) || any_fact(f, l->back, l->backs, term) ||
@@ -73,16 +79,16 @@ static void mark_terms(const struct sw_footprint *f, bool *term, bool *loop)
 }
 
 /* By number: the sites that do (that: true), or do not, depend on elements; NULL: there are none that do. */
-static bool *mark_sites(const struct sw_footprint *f)
+static bool *mark_sites(const struct sw_footprint *f, bool memory)
 {
 	bool *term = sw_calloc(f->terms + 1u, sizeof *term), *loop = sw_calloc(f->loops + 1u, sizeof *loop),
 	     *site = NULL;
 	bool any = false;
 	for (uint32_t i = 0; i < f->terms && !any; i++)
-		any = f->term[i].op == SW_TERM_ELEMENT;
+		any = is_table(&f->term[i], memory);
 	if (any) {
 		site = sw_calloc(f->sites + 1u, sizeof *site);
-		mark_terms(f, term, loop);
+		mark_terms(f, memory, term, loop);
 		for (uint32_t i = 0; i < f->sites; i++) {
 			const struct sw_access_site *s = &f->site[i];
 			site[i] = (s->address != SW_NO_TERM && term[s->address]) ||
@@ -150,7 +156,7 @@ void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *
 {
 	struct pieces p = {.f = f, .g = g, .reads = reads, .budget = budget, .most = budget};
 	size_t from = out->n, others;
-	bool *sites = mark_sites(f);
+	bool *sites = mark_sites(f, g->content != NULL);
 	bool any = !sites;
 	for (uint32_t i = 0; sites && i < f->sites; i++)
 		any |= sites[i] = !sites[i];

@@ -358,6 +358,11 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 {
 	struct memo_kernel *k = kernel_of(memo, f);
 	memo->totals.asked++;
+	if (g->content) { /* of which nothing is remembered */
+		memo->totals.evaluated++;
+		sw_eval_launch(f, g, NULL, out);
+		return;
+	}
 	const struct memo_entry *entry = find(memo, k, f, g);
 	if (entry) {
 		add_moved(k, entry, g, out);

@@ -85,12 +85,12 @@ static struct sw_form op_param(struct sw_eval *e, const struct sw_term *t, uint3
 	return sw_form_constant(sw_wide_wrap((sw_wide)word, t->width));
 }
 
-static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+struct sw_form sw_term_range(struct sw_eval *e, const struct sw_term *t)
 {
+	enum sw_why why = sw_term_why(t);
 	struct sw_bounds type = sw_type_range(t->width, t->flags & SW_SIGNED);
 	sw_wide lo = t->flags & SW_SIGNED ? t->imm : (sw_wide)(uint64_t)t->imm;
 	sw_wide hi = t->flags & SW_SIGNED ? t->imm2 : (sw_wide)(uint64_t)t->imm2;
-	(void)number;
 	if (lo > hi || lo < type.lo || hi > type.hi) {
 		lo = type.lo;
 		hi = type.hi;
@@ -98,7 +98,13 @@ static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint3
 	static const uint64_t depends[] = {
 		[SW_FROM_DATA] = SW_DEPEND_DATA, [SW_NO_DATA] = SW_DEPEND_OTHER, [SW_FROM_ANYTHING] = SW_DEPEND_VARIES};
 	return sw_eval_opaque(e, lo, hi, depends[t->b <= SW_FROM_ANYTHING ? t->b : SW_FROM_ANYTHING],
-			      t->a && t->a < SW_WHYS ? (enum sw_why)t->a : SW_WHY_COMPUTED);
+			      why && why < SW_WHYS ? why : SW_WHY_COMPUTED);
+}
+
+static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	return sw_term_range(e, t);
 }
 
 static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
@@ -341,21 +347,37 @@ static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number)
 {
 	static sw_operation *const table[] = {
-		[SW_OP_CONST] = op_const,      [SW_OP_ENVIRONMENT] = op_environment,
-		[SW_OP_PARAM] = op_param,      [SW_OP_SPECIAL] = op_special,
-		[SW_OP_RANGE] = op_range,      [SW_OP_SYMBOL_ADDRESS] = op_symbol,
-		[SW_OP_MOV] = sw_op_mov,       [SW_OP_ADD] = sw_op_add,
-		[SW_OP_SUB] = sw_op_add,       [SW_OP_MUL] = sw_op_mul,
-		[SW_OP_MULHI] = sw_op_mulhi,   [SW_OP_MULWIDE] = sw_op_mulwide,
-		[SW_OP_DIV] = sw_op_div,       [SW_OP_REM] = sw_op_div,
-		[SW_OP_MIN] = op_min,	       [SW_OP_MAX] = op_min,
-		[SW_OP_NEG] = sw_op_neg,       [SW_OP_ABS] = op_abs,
-		[SW_OP_AND] = sw_op_and,       [SW_OP_OR] = sw_op_or,
-		[SW_OP_XOR] = sw_op_or,	       [SW_OP_NOT] = sw_op_neg,
-		[SW_OP_SHL] = sw_op_shl,       [SW_OP_SHR] = sw_op_shr,
-		[SW_OP_EXTEND] = sw_op_extend, [SW_OP_SELECT] = op_select,
-		[SW_OP_COMPARE] = op_compare,  [SW_TERM_STEP] = op_step,
-		[SW_TERM_ANY] = op_any,	       [SW_TERM_ELEMENT] = sw_eval_table_value,
+		[SW_OP_CONST] = op_const,
+		[SW_OP_ENVIRONMENT] = op_environment,
+		[SW_OP_PARAM] = op_param,
+		[SW_OP_SPECIAL] = op_special,
+		[SW_OP_RANGE] = op_range,
+		[SW_OP_SYMBOL_ADDRESS] = op_symbol,
+		[SW_OP_MOV] = sw_op_mov,
+		[SW_OP_ADD] = sw_op_add,
+		[SW_OP_SUB] = sw_op_add,
+		[SW_OP_MUL] = sw_op_mul,
+		[SW_OP_MULHI] = sw_op_mulhi,
+		[SW_OP_MULWIDE] = sw_op_mulwide,
+		[SW_OP_DIV] = sw_op_div,
+		[SW_OP_REM] = sw_op_div,
+		[SW_OP_MIN] = op_min,
+		[SW_OP_MAX] = op_min,
+		[SW_OP_NEG] = sw_op_neg,
+		[SW_OP_ABS] = op_abs,
+		[SW_OP_AND] = sw_op_and,
+		[SW_OP_OR] = sw_op_or,
+		[SW_OP_XOR] = sw_op_or,
+		[SW_OP_NOT] = sw_op_neg,
+		[SW_OP_SHL] = sw_op_shl,
+		[SW_OP_SHR] = sw_op_shr,
+		[SW_OP_EXTEND] = sw_op_extend,
+		[SW_OP_SELECT] = op_select,
+		[SW_OP_COMPARE] = op_compare,
+		[SW_TERM_STEP] = op_step,
+		[SW_TERM_ANY] = op_any,
+		[SW_TERM_ELEMENT] = sw_eval_table_value,
+		[SW_TERM_LOADED] = sw_eval_memory_value,
 	};
 	const struct sw_term *t = &e->f->term[number];
 	sw_operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parameter block holds at an offset that is a form.
+ * What the parameter block holds at an offset that is a form; the same of memory whose content is known, at an address.
  *
  * The block is known, so that a table in it is no mystery: where the offset is one, its value is; where it differs by
  * block of the grid only, few blocks are looked at together, such that all find the same or count up by one; otherwise
@@ -9,22 +9,64 @@
  */
 #include <string.h>
 
-#include "footprint/eval/eval.h"
+#include "footprint/eval/operate.h"
 
 /* Elements that are looked at for one value; the block has 32764 bytes at most (CUDA programming guide, 12.1). */
 #define MAX_ELEMENTS 4096
 /* Numbers that large are distinguished as pointers are; smaller ones are counts and indices: bounds tell enough. */
 #define POINTERS ((sw_wide)1 << 32)
+/* Tables that lead to tables: batches of problems that are structures of pointers have two or three. */
+#define MAX_LEVELS 3
+/* A table in memory, between its first and its last element. */
+#define MAX_SPREAD ((sw_wide)1 << 16)
 
-/* The element at an offset, as a signed number modulo 2^width; false: it is not in the block.  Who makes use of its
-   value says so: read_element(). */
-static bool element(const struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
+static bool in_memory(const struct sw_term *t)
 {
-	uint32_t bytes = (uint32_t)t->imm, end = t->c < e->g->param_bytes ? t->c : e->g->param_bytes;
-	uint64_t word = 0;
+	return t->op == SW_TERM_LOADED;
+}
+
+static uint32_t bytes_of(const struct sw_term *t)
+{
+	return in_memory(t) ? t->bytes : (uint32_t)t->imm;
+}
+
+static enum sw_memory_content weaker(enum sw_memory_content a, enum sw_memory_content b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+static bool word_in_memory(struct sw_eval *e, const struct sw_term *t, sw_wide at, uint64_t *word)
+{
+	if (at < 0 || at > UINT64_MAX)
+		return false;
+	enum sw_memory_content found = e->g->content(e->g->arg, (uint64_t)at, t->bytes, word);
+	if (!found)
+		return false;
+	e->content = weaker(e->content, found);
+	if (t->bytes == sizeof *word && e->pointers.n < MAX_ELEMENTS)
+		*sw_vec_push(&e->pointers) = *word;
+	if (!e->site)
+		e->content_ever = weaker(e->content_ever, found);
+	return true;
+}
+
+static bool word_in_block(const struct sw_eval *e, const struct sw_term *t, sw_wide at, uint64_t *word)
+{
+	uint32_t bytes = bytes_of(t), end = t->c < e->g->param_bytes ? t->c : e->g->param_bytes;
 	if (at < t->b || at > end || end - at < bytes)
 		return false;
-	memcpy(&word, (const char *)e->g->params + (uint32_t)at, bytes);
+	memcpy(word, (const char *)e->g->params + (uint32_t)at, bytes);
+	return true;
+}
+
+/* The element at an offset, as a signed number modulo 2^width; false: it is not known.  Who makes use of its value says
+   so: read_element(). */
+static bool element(struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
+{
+	uint32_t bytes = bytes_of(t);
+	uint64_t word = 0;
+	if (!(in_memory(t) ? word_in_memory(e, t, at, &word) : word_in_block(e, t, at, &word)))
+		return false;
 	*value = sw_wide_wrap((sw_wide)word, 8 * bytes);
 	if (!(t->flags & SW_SIGNED) && *value < 0)
 		*value += (sw_wide)1 << 8 * bytes;
@@ -56,6 +98,8 @@ static void read_number(const struct sw_eval *e, const struct sw_term *t, sw_wid
 
 static struct sw_form nobody_knows(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
 {
+	if (in_memory(t))
+		return sw_term_range(e, t);
 	struct sw_bounds range = sw_type_range((unsigned)t->imm * 8, t->flags & SW_SIGNED);
 	return sw_eval_opaque(e, range.lo, range.hi, depends, SW_WHY_TABLE);
 }
@@ -90,7 +134,7 @@ struct run {
 };
 
 /* A pointer that is not the next one's is looked at apart: that they differ need not be remembered. */
-static struct run find_run(const struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
+static struct run find_run(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
 	bool counts = !sw_reads_wants_base(e->reads, number_of(e, t));
 	const struct sw_variable *v = &e->variable.at[offset->var[0]];
@@ -102,7 +146,7 @@ static struct run find_run(const struct sw_eval *e, const struct sw_term *t, con
 	for (uint32_t i = 1; v->lo + i <= v->hi; i++) {
 		at += by;
 		/* Once after the end there is no way back. */
-		if (!run.known && (by > 0 ? at >= t->c : at < 0))
+		if (!run.known && (in_memory(t) || (by > 0 ? at >= t->c : at < 0)))
 			run.last = v->hi;
 		if (run.last == v->hi || i == MAX_ELEMENTS * 16)
 			break;
@@ -110,7 +154,7 @@ static struct run find_run(const struct sw_eval *e, const struct sw_term *t, con
 		if (known && counts)
 			read_number(e, t, at);
 		if (i == 1)
-			run.counts = known && run.known && t->imm < 8 && value == run.value + 1;
+			run.counts = known && run.known && bytes_of(t) < 8 && value == run.value + 1;
 		if (known != run.known || (known && value != run.value + (run.counts ? i : 0)))
 			break;
 		run.last = v->lo + i;
@@ -194,7 +238,9 @@ static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct 
 {
 	struct sw_bounds range = sw_bound(e, offset);
 	uint64_t step = sw_form_divisor(offset);
-	sw_wide first = t->b, last = (sw_wide)t->c - t->imm;
+	sw_wide first = in_memory(t) ? range.lo : t->b, last = in_memory(t) ? range.hi : (sw_wide)t->c - t->imm;
+	if (in_memory(t) && (range.lo < 0 || range.hi > UINT64_MAX || range.hi - range.lo > MAX_SPREAD))
+		return false;
 	out->step = step && step <= UINT16_MAX ? (sw_wide)step : 1;
 	*cut = range.lo < first || range.hi > last;
 	first = range.lo > first ? range.lo : first;
@@ -255,10 +301,10 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 					 : nobody_knows(e, t, depends);
 }
 
-struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+/* The offset as a form of what is not fixed. */
+static struct sw_form offset_form(struct sw_eval *e, const struct sw_term *t)
 {
-	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
-	sw_wide value;
+	struct sw_form offset = sw_eval_exact(e, t->a, 64, !in_memory(t));
 	for (uint32_t i = offset.n; i-- > 0;) {
 		uint32_t var = offset.var[i];
 		if (!sw_eval_fixed(e, var))
@@ -266,18 +312,53 @@ struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, u
 		e->fleeting |= e->variable.at[var].lo_ever != e->variable.at[var].hi_ever;
 		offset.constant += e->variable.at[var].lo * sw_form_take(&offset, var);
 	}
+	return offset;
+}
+
+/* Are both ends of what the offset can select known?  Else it is not worth while to look at fewer blocks. */
+static bool has_ends(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
+{
+	struct several s;
+	sw_wide value;
+	bool cut;
+	return offsets_of(e, t, offset, &s, &cut) && element(e, t, s.first, &value) && element(e, t, s.last, &value);
+}
+
+static struct sw_form table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form offset = offset_form(e, t);
+	sw_wide value;
 	if (!offset.n && !element(e, t, offset.constant, &value))
 		return nobody_knows(e, t, SW_DEPEND_OTHER);
 	if (!offset.n) {
 		read_element(e, t, offset.constant, value);
 		return sw_form_constant(value);
 	}
+	if (in_memory(t) && !has_ends(e, t, &offset))
+		return nobody_knows(e, t, 0);
 	int axis = offset.n == 1 ? axis_of(e, offset.var[0]) : -1;
 	if (e->splitting && axis >= 0)
 		return by_block(e, t, &offset, axis);
 	if (e->splitting && split(e, &offset))
 		return nobody_knows(e, t, sw_eval_depends(e, &offset));
 	return any_of(e, t, number, &offset);
+}
+
+struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	return table_value(e, t, number);
+}
+
+struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	if (!e->g->content || e->level == MAX_LEVELS)
+		return sw_term_range(e, t);
+	e->level++;
+	sw_eval_take(e, t->a);
+	struct sw_form form = table_value(e, t, number);
+	e->level--;
+	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	return form;
 }
 
 /* ---- words */
@@ -316,7 +397,8 @@ static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_word
 /* Something whole that nobody followed may be a word of the table as well. */
 static bool hides_words(const struct sw_term *t)
 {
-	return t->op == SW_OP_RANGE && t->width == 64 && t->a != SW_WHY_FLOAT && t->a != SW_WHY_ATOMIC;
+	enum sw_why why = sw_term_why(t);
+	return sw_term_is_unknown(t) && t->width == 64 && why != SW_WHY_FLOAT && why != SW_WHY_ATOMIC;
 }
 
 bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)

@@ -160,6 +160,7 @@ static void put_other(struct text *t, const struct sw_term *x, int outer, int de
 	const uint32_t both[2] = {x->a, x->b};
 	switch (x->op) {
 	case SW_OP_RANGE:
+	case SW_TERM_LOADED:
 		if (x->imm >= 0 && x->imm2 < INT32_MAX && x->imm <= x->imm2)
 			put(t, "[%" PRId64 "..%" PRId64 "]", x->imm, x->imm2);
 		else
@@ -257,7 +258,7 @@ static bool tells(const struct sw_footprint *f, uint32_t term)
 		const struct sw_term *x = &f->term[todo[--n]];
 		if (x->op == SW_OP_PARAM || x->op == SW_OP_SPECIAL || x->op == SW_TERM_STEP || x->op == SW_TERM_ELEMENT)
 			decided = true;
-		unknowns += x->op == SW_OP_RANGE;
+		unknowns += sw_term_is_unknown(x);
 		uint32_t operand[3] = {x->a, x->b, x->c};
 		uint32_t operands = sw_term_operands(x);
 		for (uint32_t i = 0; i < operands && n < 64; i++)

@@ -380,6 +380,7 @@ struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number)
 		[SW_OP_EXTEND] = op_extend,   [SW_OP_SELECT] = op_select,
 		[SW_OP_COMPARE] = op_compare, [SW_TERM_STEP] = op_step,
 		[SW_TERM_ANY] = op_any,	      [SW_TERM_ELEMENT] = op_element,
+		[SW_TERM_LOADED] = op_range,
 	};
 	const struct sw_term *t = &s->f->term[number];
 	operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;

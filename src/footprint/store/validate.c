@@ -61,6 +61,15 @@ static const char *element_bad(const struct sw_term *t, uint32_t i)
 	return t->b > t->c || t->c > UINT16_MAX + 1u ? "no parameter can lie there" : NULL;
 }
 
+static const char *loaded_bad(const struct sw_term *t, uint32_t i)
+{
+	if (t->a >= i)
+		return "an operand behind its user";
+	if ((t->bytes != 1 && t->bytes != 2 && t->bytes != 4 && t->bytes != 8) || t->bytes * 8 > t->width)
+		return "no such load";
+	return t->c >= SW_WHYS ? "no such reason" : t->b > SW_FROM_ANYTHING ? "no such unknown" : NULL;
+}
+
 static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 {
 	const struct sw_term *t = &f->term[i];
@@ -81,6 +90,8 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 	}
 	if (t->op == SW_TERM_ELEMENT)
 		return element_bad(t, i);
+	if (t->op == SW_TERM_LOADED)
+		return loaded_bad(t, i);
 	int n = operands_of(t->op);
 	if (n < 0)
 		return "no such operation";

@@ -47,7 +47,7 @@ static struct sw_making making_of(const struct sw_value *v)
 /* Two loads, or two unmodelled functions, of the same operands may differ. */
 static bool is_unique(uint8_t op)
 {
-	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED;
+	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED || op == SW_TERM_LOADED;
 }
 
 static void grow(struct sw_graph *graph)

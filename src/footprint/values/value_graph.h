@@ -14,9 +14,9 @@
 typedef uint32_t sw_node;
 #define SW_NO_NODE UINT32_MAX
 
-/* In addition to enum sw_op (and SW_TERM_STEP, SW_TERM_ANY, SW_TERM_ELEMENT, which are SW_OPS and the next two): */
+/* In addition to enum sw_op (and SW_TERM_STEP to SW_TERM_LOADED, which are SW_OPS and the next three): */
 enum {
-	SW_VALUE_PHI = SW_OPS + 3, /* at the start of block imm, operand i: from its predecessor i */
+	SW_VALUE_PHI = SW_OPS + 4, /* at the start of block imm, operand i: from its predecessor i */
 	SW_VALUE_LOADED,	   /* what a load or an atomic gave; operand 0: address */
 	SW_VALUE_OPS
 };

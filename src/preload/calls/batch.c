@@ -69,6 +69,7 @@ static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const C
 			r->bytes = sizes[i];
 			r->stream = SW_WORD(stream);
 			r->flags = element_flags(order, i == 0, i + 1 == count);
+			sw_copy_content(r);
 		}
 		element_done(call, r, i, count);
 	}

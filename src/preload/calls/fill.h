@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "api/signature.h"
+#include "preload/calls/content.h"
 #include "preload/calls/copy_boxes.h"
 #include "preload/intercept/contexts.h"
 #include "preload/calls/graphs.h"
@@ -31,7 +32,8 @@ SW_RECORDS(SW_STRUCT_TYPE)
 #define SW_DONE_COPY(call, to, to_side, from, from_side, n, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY(r, to, to_side, from, from_side, n, s)                                                            \
 	((r)->dst = SW_WORD(to), (r)->dst_side = SW_SIDE_##to_side, (r)->src = SW_WORD(from),                          \
-	 (r)->src_side = SW_SIDE_##from_side, (r)->bytes = (n), (r)->stream = SW_WORD(s))
+	 (r)->src_side = SW_SIDE_##from_side, (r)->bytes = (n), (r)->stream = SW_WORD(s),                              \
+	 SW_SIDE_##to_side != SW_SIDE_HOST && SW_SIDE_##from_side != SW_SIDE_DEVICE ? sw_copy_content(r) : (void)0)
 
 #define SW_KIND_COPY_PEER						  SW_REC_COPY
 #define SW_WAITS_COPY_PEER						  SW_RF_SYNCHRONOUS

@@ -3,6 +3,7 @@ libsyncwatch_so_SOURCES += \
 	src/api/names.c src/api/names.h src/api/ids.h src/api/cuda.def \
 	src/preload/calls/annotate.c \
 	src/preload/calls/batch.c \
+	src/preload/calls/content.c src/preload/calls/content.h \
 	src/preload/calls/copy_boxes.c src/preload/calls/copy_boxes.h \
 	src/preload/calls/texture_objects.c src/preload/calls/texture_objects.h \
 	src/preload/calls/code_loads.c \

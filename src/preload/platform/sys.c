@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* One system call: its result, or -errno, with errno as it was. */
-static long call(long number, long a, long b, long c, long d, long e, long f)
+/* One system call: its result, or -errno, with errno as it was.  Inlined it would be 3 KB in some fifty functions. */
+static __attribute__((noinline)) long call(long number, long a, long b, long c, long d, long e, long f)
 {
 	int saved = errno;
 	long got = syscall(number, a, b, c, d, e, f);
@@ -208,6 +208,13 @@ static void valgrind_errors(long change)
 #else
 	(void)change;
 #endif
+}
+
+long sw_sys_copy(void *to, const void *from, size_t bytes)
+{
+	const struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
+	const long pid = call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	return call(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1, 0);
 }
 
 bool sw_sys_readable(const void *at)

@@ -53,6 +53,9 @@ void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error);
 void sw_sys_unmap(void *at, size_t bytes);
 int sw_sys_madvise(void *at, size_t bytes, int advice);
 
+/* Copies from memory of this process that may not be there: bytes copied, or -errno. */
+long sw_sys_copy(void *to, const void *from, size_t bytes);
+
 /* Can a word be read there? */
 bool sw_sys_readable(const void *at);
 

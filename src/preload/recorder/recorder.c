@@ -182,6 +182,35 @@ void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t b
 	return r;
 }
 
+/* Devices are given addresses from 4 GiB on, of 48 bits (measured: from 0x302000000, and 0x7f...). */
+static bool may_be_address(uint64_t word)
+{
+	return word >> 32 && !(word >> 48);
+}
+
+bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
+{
+	struct sw_thread *t = &sw_thread;
+	struct sw_writer *w = t->writer;
+	const uint32_t rounded = (bytes + 7) & ~7u;
+	uint64_t *to = (uint64_t *)(void *)r + r->words;
+	bool found = false;
+	if (!w || t->busy || (uint8_t *)to != w->base + w->at || w->at > w->end || w->end - w->at < rounded)
+		return false;
+	busy(t, 1);
+	const bool whole = sw_sys_copy(to, from, bytes) == (long)bytes;
+	for (uint32_t i = 0; i < bytes / 8 && whole; i++)
+		found |= may_be_address(to[i]);
+	if (found) {
+		w->at += rounded;
+		r->words = (uint16_t)(r->words + rounded / 8);
+	} else {
+		memset(to, 0, rounded); /* as the next record expects it */
+	}
+	busy(t, 0);
+	return found;
+}
+
 void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;

@@ -3,7 +3,8 @@
  * The recorder: what a wrapper calls to leave a record in the trace.
  *
  * Rules for everything in this module: no malloc, no stdio, no locks shared with the program and no system call
- * on the path of a call in steady state; errno is preserved; never exits, never aborts, never calls CUDA.
+ * on the path of a call in steady state, but for sw_record_pointers(); errno is preserved; never exits, never aborts,
+ * never calls CUDA.
  * All functions may be called on any thread at any time, also before the library's constructor and inside a fork
  * child; when recording is impossible they do nothing and count what was lost.
  *
@@ -68,6 +69,12 @@ void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
 
 /* The same once the call has returned: status and duration are filled, the sequence number is taken now. */
 void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status);
+
+/*
+ * Bytes of the program's memory follow a record that is reserved and was reserved last, if some aligned word of them
+ * may be an address.  False: they do not, or cannot be read, and the record is as it was.  Costs two system calls.
+ */
+bool sw_record_pointers(struct sw_rec *rec, const void *from, uint32_t bytes);
 
 /* Makes the record visible to readers. */
 void sw_call_publish(struct sw_call *call);

@@ -200,8 +200,8 @@ static uint32_t whys_of(const struct sw_footprint *f, uint32_t address)
 		if (!marked[i])
 			continue;
 		mark_operands(f, i, marked);
-		if (f->term[i].op == SW_OP_RANGE)
-			whys |= 1u << f->term[i].a;
+		if (sw_term_is_unknown(&f->term[i]))
+			whys |= 1u << sw_term_why(&f->term[i]);
 	}
 	free(marked);
 	return whys & ~(1u << SW_WHY_NONE);

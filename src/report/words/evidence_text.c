@@ -18,7 +18,7 @@ const char *sw_name_source(enum sw_evidence_source_kind source)
 
 const char *sw_name_via(enum sw_via via)
 {
-	static const char *const words[] = {"parameter", "variable", "texture", "surface", "tensor map"};
+	static const char *const words[] = {"parameter", "variable", "texture", "surface", "tensor map", "memory"};
 	return SW_WORD(words, via);
 }
 
@@ -201,6 +201,8 @@ static const char *way_of(struct sw_names *names, const struct sw_access *access
 		free(name);
 		return way;
 	}
+	if (ground->via == SW_VIA_MEMORY)
+		return sw_names_format(names, "a pointer in memory%s%s", *parameter ? " at " : "", parameter);
 	const char *object = sw_name_via(ground->via);
 	return *parameter ? sw_names_format(names, "the %s in %s", object, parameter)
 			  : sw_names_format(names, "a %s", object);

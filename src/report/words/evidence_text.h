@@ -22,7 +22,7 @@ const char *sw_evidence_coverage(struct sw_names *names, const struct sw_coverag
 /* The vocabulary of JSON. */
 const char *sw_name_source(enum sw_evidence_source_kind source); /* "ptx", "sass", "other_code", "signature", "assumed",
 								    "nothing", "annotation" */
-const char *sw_name_via(enum sw_via via);	   /* "parameter", "variable", "texture", "surface", "tensor map" */
+const char *sw_name_via(enum sw_via via); /* "parameter", "variable", "texture", "surface", "tensor map", "memory" */
 const char *sw_name_extent(enum sw_extent extent); /* "box", "hull", "open" */
 
 #endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/calls/content.h"
+
+#include "preload/intercept/cuda_types.h"
+#include "preload/intercept/driver.h"
+
+/* Reading managed memory would move its pages, or fault on them; memory of devices is nobody's to read.  "Unlike
+   cuPointerGetAttribute, this function will not return an error when the ptr encountered is not a valid CUDA pointer.
+   Instead, the attributes are assigned default NULL values" (CUDA driver API, cuPointerGetAttributes). */
+static bool is_plain_host(CUdeviceptr at)
+{
+	__typeof__(&cuPointerGetAttributes) ask = SW_REAL(cuPointerGetAttributes);
+	CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+	unsigned int type = 0, managed = 0;
+	void *out[] = {&type, &managed};
+
+	return ask && ask(2, what, out, at) == CUDA_SUCCESS && !managed && (!type || type == CU_MEMORYTYPE_HOST);
+}
+
+void sw_copy_content(struct sw_rec_copy *copy)
+{
+	if (copy->bytes < sizeof(void *) || copy->bytes > SW_COPY_CONTENT_MAX || !is_plain_host(copy->src))
+		return;
+	if (sw_record_pointers(&copy->h, (const void *)(uintptr_t)copy->src, (uint32_t)copy->bytes))
+		copy->flags |= SW_COPY_CONTENT;
+}
