@@ -43,10 +43,11 @@ struct base_move {
 };
 
 struct memo_entry {
-	uint32_t key_bytes, reaches;
+	uint32_t key_bytes, reaches, differences;
 	const void *key;
 	const struct base_move *move;
 	const struct sw_reach *reach;
+	const struct sw_base_difference *difference;
 	const uint16_t *moves; /* by reach: the base that it moves with, + 1; 0: it stays */
 };
 
@@ -183,6 +184,11 @@ static bool may_move(const struct memo_entry *entry, const struct read_shape *sh
 		if (distance < b->least || distance > b->most)
 			return false;
 	}
+	for (uint32_t i = 0; i < entry->differences; i++) {
+		const struct sw_base_difference *d = &entry->difference[i];
+		if (word_at(g, d->at[0]) - word_at(g, d->at[1]) == d->never)
+			return false;
+	}
 	return true;
 }
 
@@ -307,6 +313,15 @@ static const struct base_move *keep_moves(struct sw_launch_memo *memo, size_t n)
 	return move;
 }
 
+static const struct sw_base_difference *keep_differences(struct sw_launch_memo *memo)
+{
+	size_t bytes = memo->reads.different.n * sizeof *memo->reads.different.at;
+	struct sw_base_difference *kept = sw_arena_alloc(&memo->arena, bytes + 1);
+	if (bytes)
+		memcpy(kept, memo->reads.different.at, bytes);
+	return kept;
+}
+
 /* By base: its number among those of the shape, + 1. */
 static const uint16_t *keep_reach_moves(struct sw_launch_memo *memo, const struct sw_reach *reach, size_t n)
 {
@@ -348,6 +363,8 @@ static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struc
 	entry->move = keep_moves(memo, shape->base.n);
 	entry->reach = copy;
 	entry->moves = keep_reach_moves(memo, reach, n);
+	entry->difference = keep_differences(memo);
+	entry->differences = (uint32_t)memo->reads.different.n;
 	entry->reaches = (uint32_t)n;
 	/* One that cannot be moved so far gives way. */
 	sw_map_put_ptr(&memo->entries, hash, entry);

@@ -246,11 +246,14 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 		sw_reads_choose(e->reads, number, way);
 		return sw_eval_term(e, way, t->width);
 	}
-	struct sw_form a = sw_eval_term(e, t->b, t->width), b = sw_eval_term(e, t->c, t->width);
+	struct sw_form a = sw_eval_term(e, t->b, t->width), b = sw_eval_term(e, t->c, t->width), apart;
 	if (sw_form_equal(&a, &b)) {
 		sw_reads_mix(e->reads, number, both, 2);
 		return a;
 	}
+	/* With other pointers it may be the same, whichever it is. */
+	if (sw_form_sum(&apart, &a, &b, -1, 0) && !apart.n)
+		sw_reads_differ(e->reads, t->b, t->c, apart.constant);
 	int truth = sw_eval_truth(e, t->a);
 	uint32_t choice = truth >= 0 ? !truth : sw_eval_case_choose(e, number, 2);
 	e->fleeting = true; /* the loops that it depends on are entered again in each case */

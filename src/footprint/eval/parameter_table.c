@@ -273,7 +273,7 @@ static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, 
 
 static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset)
 {
-	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, value;
+	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, lowest = 0, highest = 0, value;
 	uint64_t depends = sw_eval_depends(e, offset);
 	struct several s;
 	bool cut, bases = true;
@@ -284,6 +284,8 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
 		if (!element(e, t, at, &value))
 			return nobody_knows(e, t, depends);
+		lowest = value < lo ? at : lowest;
+		highest = value > hi ? at : highest;
 		lo = value < lo ? value : lo;
 		hi = value > hi ? value : hi;
 		bases &= is_wanted_base(e, t, value);
@@ -292,6 +294,8 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 		return nobody_knows(e, t, depends);
 	for (sw_wide at = s.first; at <= s.last && !bases; at += s.step)
 		read_number(e, t, at);
+	if (lo != hi) /* if all are the same, it does not count which */
+		sw_reads_unequal(e->reads, (uint32_t)lowest, (uint32_t)highest);
 	if (lo != hi && hi >= POINTERS && choose(e, t, number, offset, &s, &value))
 		return sw_form_constant(value);
 	for (sw_wide at = s.first; at <= s.last && bases; at += s.step)

@@ -25,6 +25,7 @@ void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *f, const 
 	reads->bytes = bytes;
 	reads->base.n = 0;
 	reads->symbol.n = 0;
+	reads->different.n = 0;
 }
 
 void sw_reads_free(struct sw_reads *reads)
@@ -34,6 +35,7 @@ void sw_reads_free(struct sw_reads *reads)
 	free(reads->of);
 	free(reads->base.at);
 	free(reads->symbol.at);
+	free(reads->different.at);
 	*reads = (struct sw_reads){0};
 }
 
@@ -120,6 +122,45 @@ void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uin
 	reads->of[term] = n ? reads->of[of[0]] : 0;
 	for (uint32_t i = 1; i < n; i++)
 		tie(reads, reads->of[of[i]], reads->of[of[0]]);
+}
+
+/* false: they are too many. */
+static bool keep_different(struct sw_reads *reads, struct sw_base_difference d)
+{
+	for (size_t i = 0; i < reads->different.n; i++) {
+		const struct sw_base_difference *old = &reads->different.at[i];
+		if (old->at[0] == d.at[0] && old->at[1] == d.at[1] && old->never == d.never)
+			return true;
+	}
+	if (reads->different.n == SW_MOST_DIFFERENCES)
+		return false;
+	*sw_vec_push(&reads->different) = d;
+	return true;
+}
+
+void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other)
+{
+	if (reads && !keep_different(reads, (struct sw_base_difference){{at, other}, 0})) {
+		sw_reads_bytes(reads, at, 8);
+		sw_reads_bytes(reads, other, 8);
+	}
+}
+
+void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference)
+{
+	uint32_t base[2] = {reads ? reads->of[a] : 0, reads ? reads->of[b] : 0};
+	struct sw_base_difference d = {.never = 0 - (uint64_t)difference};
+	if (base[0] == base[1])
+		return;
+	for (int i = 0; i < 2; i++) {
+		const struct sw_base_read *word = base[i] ? &reads->base.at[base[i] - 1] : NULL;
+		d.at[i] = word ? word->at : UINT32_MAX;
+		d.never += word ? (i ? 0 - word->value : word->value) : 0;
+	}
+	if (keep_different(reads, d))
+		return;
+	make_number(reads, base[0]);
+	make_number(reads, base[1]);
 }
 
 static uint32_t base_of_root(struct sw_reads *reads, const struct sw_root *root)

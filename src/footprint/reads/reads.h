@@ -28,6 +28,14 @@ struct sw_symbol_read {
 	uint64_t address;
 };
 
+/* Two words, by their offsets in the block, whose difference is not this one: two values that are made from them would
+   be equal.  UINT32_MAX: no word, 0. */
+struct sw_base_difference {
+	uint32_t at[2];
+	uint64_t never;
+};
+#define SW_MOST_DIFFERENCES 64
+
 struct sw_reads {
 	const uint8_t *use; /* by term: sw_base_words_find() */
 	uint32_t bytes;	    /* of the block */
@@ -36,6 +44,7 @@ struct sw_reads {
 	uint16_t *of;	    /* by term that was evaluated: which base it is made from */
 	SW_VEC(struct sw_base_read) base;
 	SW_VEC(struct sw_symbol_read) symbol;
+	SW_VEC(struct sw_base_difference) different;
 };
 
 /* Room for another evaluation of this kernel with so many bytes of parameters. */
@@ -58,6 +67,10 @@ void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32
 void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
 /* It is one of several, or lies between them: their bases move alike. */
 void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n);
+/* It counts that the words at two offsets are not equal. */
+void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);
+/* It counts that two terms differ, by so much. */
+void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference);
 /* An access by this term, between lo and hi, is said to be made from the root's word.  One below SW_LEAST_BASE that is
    made from no base stays where it is. */
 void sw_reads_name(struct sw_reads *reads, uint32_t term, const struct sw_root *root, sw_wide lo, sw_wide hi);
