@@ -8,6 +8,7 @@
 
 #include "analysis.h"
 #include "output.h"
+#include "pager.h"
 #include "report/diff/diff.h"
 #include "terminal.h"
 
@@ -68,11 +69,16 @@ static int tell(const struct sw_diff *diff, const struct sw_options *options, bo
 		if (status)
 			return status;
 	}
-	if (json)
+	const int status = diff->new_errors && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK;
+	if (json) {
 		sw_diff_json(diff, stdout);
-	else
-		sw_diff_text(diff, stdout, sw_terminal_colour(STDOUT_FILENO, options), options->all);
-	return sw_finish_stdout(diff->new_errors && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK);
+		return sw_finish_stdout(status);
+	}
+	const bool colour = sw_terminal_colour(STDOUT_FILENO, options);
+	sw_pager_start(options);
+	sw_diff_text(diff, stdout, colour, options->all);
+	const int printed = sw_pager_finish();
+	return printed ? printed : status;
 }
 
 int sw_cmd_diff(const struct sw_options *options)

@@ -2,7 +2,9 @@
 #include "pager.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,6 +13,7 @@
 #include "elf_probe.h"
 
 static pid_t pager;
+static int terminal; /* standard output, while the pager has its place */
 
 static const char *command(void)
 {
@@ -43,8 +46,9 @@ void sw_pager_start(const struct sw_options *options)
 	const char *name = command();
 	if (options->no_pager || !name || !isatty(STDOUT_FILENO) || pipe(ends))
 		return;
+	terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	fflush(stdout);
-	pager = fork();
+	pager = terminal < 0 ? -1 : fork();
 	if (pager == 0)
 		become(name, ends);
 	if (pager > 0) {
@@ -52,6 +56,8 @@ void sw_pager_start(const struct sw_options *options)
 		signal(SIGINT, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
 		dup2(ends[1], STDOUT_FILENO);
+	} else if (terminal >= 0) {
+		close(terminal);
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -62,8 +68,12 @@ int sw_pager_finish(void)
 	int ended;
 	if (pager <= 0)
 		return sw_finish_stdout(SW_EXIT_OK);
-	/* Ends the pager's input. */
-	fclose(stdout);
+	/* A pager that was left early does not take the rest, and it is not for the terminal. */
+	fflush(stdout);
+	__fpurge(stdout);
+	clearerr(stdout);
+	dup2(terminal, STDOUT_FILENO); /* ends the pager's input */
+	close(terminal);
 	while (waitpid(pager, &ended, 0) < 0 && errno == EINTR)
 		;
 	pager = 0;

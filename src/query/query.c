@@ -35,10 +35,8 @@ static void want(struct sw_query *query, const char *table)
 	const struct sw_schema_line *line;
 	unsigned number = 0;
 	for (size_t i = 0; (line = sw_schema_line(i)); i++)
-		if (line->kind == SW_SCHEMA_TABLE && strcmp(sw_schema_line(i)->name, table) == 0)
-			query->rows.wanted[number] = true;
-		else if (line->kind == SW_SCHEMA_TABLE)
-			number++;
+		if (line->kind == SW_SCHEMA_TABLE)
+			query->rows.wanted[number++] |= strcmp(line->name, table) == 0;
 }
 
 /* Queries read: they change nothing, attach no files and load no code. */

@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
         if columns:
             fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         with subprocess.Popen([COMMAND, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
-                              env=dict(ENVIRONMENT, PAGER="cat", **environment), cwd=self.dir) as process:
+                              env={**ENVIRONMENT, "PAGER": "cat", **environment}, cwd=self.dir) as process:
             os.close(follower)
             text = b""
             try:

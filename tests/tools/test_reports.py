@@ -152,6 +152,13 @@ class Report(Case):
         self.assertIn("did not end normally", result.stdout)
         self.assertIn("was inside", result.stdout)
 
+    def test_the_terminal_gets_what_follows_the_pager(self):
+        text = self.on_a_terminal("report", "--github", self.trace("race"), TERM="xterm", PAGER="sed s/^/page:/")
+        self.assertIn(b"\npage:", text)
+        self.assertIn(b"\n::error ", text)
+        left = self.on_a_terminal("report", "--github", self.trace("race"), TERM="xterm", PAGER="true")
+        self.assertTrue(left.startswith(b"::error "), left)
+
     def test_colours_on_terminals_alone(self):
         trace = self.trace("race")
         self.assertIn(b"\033[1;31merror:", self.on_a_terminal("report", trace, TERM="xterm", NO_COLOR=""))
@@ -298,6 +305,10 @@ class Diff(Case):
         self.assertEqual(self.diff(fixed, race)[0], OK, "without the option")
         text = self.call("diff", fixed, race)
         self.assertIn("new error: SW101 race-read-after-write", text.stdout)
+
+    def test_a_terminal_has_a_pager(self):
+        text = self.on_a_terminal("diff", self.trace("race"), self.trace("fixed"), TERM="xterm", PAGER="sed s/^/page:/")
+        self.assertTrue(all(line.startswith(b"page:") for line in text.splitlines()), text)
 
     def test_suppressed_findings_are_not_compared(self):
         race, fixed = self.trace("race"), self.trace("fixed")

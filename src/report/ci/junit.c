@@ -42,7 +42,11 @@ static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw
 {
 	struct sw_names *names = &report->names;
 	const bool failed = result->leader->finding->severity == SW_ERROR;
-	const char *place = *result->path ? sw_names_format(names, " at %s:%d", result->path, result->line) : "";
+	const char *place = "";
+	if (result->line)
+		place = sw_names_format(names, " at %s:%d", result->path, result->line);
+	else if (*result->path)
+		place = sw_names_format(names, " in %s", result->path);
 	fputs("    <testcase", ci->out);
 	put_attribute(ci->out, "classname", sw_names_format(names, "syncwatch.SW%03d", result->leader->finding->id));
 	put_attribute(ci->out, "name", sw_names_format(names, "%s%s", result->leader->info->kind, place));
