@@ -13,6 +13,7 @@ N = 1 << 20
 theirs = cupy.cuda.Stream(non_blocking=True)
 x = torch.zeros(N, device="cuda")
 host = torch.ones(N).pin_memory()
+torch.cuda.synchronize()
 with theirs:
     y = cupy.asarray(x) * 2
 torch.cuda.synchronize()

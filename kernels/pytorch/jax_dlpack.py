@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A JAX array goes to PyTorch as a capsule made without a stream: nothing makes PyTorch's stream wait for JAX.
+"""A PyTorch tensor is handed to JAX without a copy, and changed in place while JAX still reads it.
 
-Fix: torch.from_dlpack(array) tells JAX the stream.
+JAX waits for PyTorch where it takes the tensor; nothing makes PyTorch wait for JAX.
+Fix: wait for JAX's result before the tensor is changed.
 """
 import os
 
@@ -12,17 +13,19 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import jax
 import jax.numpy as jnp
 import torch
-from torch.utils.dlpack import from_dlpack
 
 N = 1 << 22
 step = jax.jit(lambda a: jnp.sin(a) * 2 + 1)
-x = jnp.ones(N)
-y = torch.empty(N, device="cuda")
-torch.mul(from_dlpack(step(x)), 2, out=y)
+x = torch.ones(N, device="cuda")
+torch.cuda.synchronize()
+shared = jax.dlpack.from_dlpack(x)
+step(shared).block_until_ready()
+x.fill_(2)
 torch.cuda.synchronize()
 
-made = step(x)
-t = from_dlpack(made) if fixed else from_dlpack(made.__dlpack__())
-torch.mul(t, 2, out=y)
+y = step(shared)
+if fixed:
+    y.block_until_ready()
+x.fill_(3)
 torch.cuda.synchronize()
 print("y", float(y[0]))

@@ -2,6 +2,7 @@
 /* Blocks of a caching allocator (PyTorch's): who they belong to, where pointers into them end, and what happens when
    one is handed out again too early.  Each case with its fixed twin. */
 #include "detect/judge.h"
+#include "detect/kernels.h"
 #include "detect/memory/tenants.h"
 
 #define KB 1024u
@@ -40,7 +41,7 @@ static struct tb *read_elsewhere(void)
 	return tb;
 }
 
-enum { EARLY, WAITED, RECORDED, STILL_BUSY, ELSEWHERE, OTHER_PART, SAME_PART, REUSES };
+enum { EARLY, TWICE, WAITED, RECORDED, STILL_BUSY, ELSEWHERE, OTHER_PART, SAME_PART, REUSES };
 
 /* RECORDED: record_stream(), the allocator sees that the event is done before it reuses the block.  STILL_BUSY: it
    asked too early. */
@@ -58,8 +59,10 @@ START_TEST(reused)
 		tb_query(tb, SW_SYNC_EVENT, E2, _i == RECORDED ? 0 : 600);
 	begin(tb, to, KB);
 	tb_set(tb, _i == OTHER_PART ? DEV + 2 * KB : to, KB / 2, S1);
+	if (_i == TWICE) /* what comes after the first reuse on its stream is no finding of its own */
+		d2d(tb, to, DEV2 + 64 * KB, KB / 2, S1);
 	struct sw_judgement *j = judged(tb);
-	if (_i == EARLY || _i == STILL_BUSY || _i == SAME_PART) {
+	if (_i == EARLY || _i == TWICE || _i == STILL_BUSY || _i == SAME_PART) {
 		const struct sw_finding *f = only(j, SW_FINDING_USE_AFTER_FREE);
 		ck_assert_int_eq(f->severity, SW_ERROR);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
@@ -201,6 +204,22 @@ START_TEST(bounds_a_pointer)
 }
 END_TEST
 
+/* A kernel that goes down from its pointer, to the end of one tensor or the start of the next: it touches the one
+   below, and not the one below that. */
+START_TEST(goes_down)
+{
+	struct tb *tb = with_code(two_streams());
+	struct sw_judge_options all = {.keep_possible = true};
+	for (unsigned i = 0; i < 3; i++)
+		begin(tb, DEV + i * KB, KB);
+	test_launch(tb, &(struct test_call)BACK(DEV + 2 * KB), S1);
+	tb_set(tb, DEV + (_i ? 0 : KB + 512), 64, S2);
+	struct sw_judgement *j = judged_with(tb, &all);
+	ck_assert_uint_eq(j->findings.n > 0, !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Where hundreds are in one allocation that nothing describes, what is only roughly known is possible at most.  With
    their blocks reported, a tensor is like an allocation of its own. */
 START_TEST(one_among_many)
@@ -294,6 +313,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, memory_returned);
 	tcase_add_loop_test(tc, unplaced, 0, 2);
 	tcase_add_loop_test(tc, bounds_a_pointer, 0, 2);
+	tcase_add_loop_test(tc, goes_down, 0, 2);
 	tcase_add_loop_test(tc, one_among_many, 0, 2);
 	tcase_add_loop_test(tc, starts_of_the_one_before, 0, 2);
 	tcase_add_test(tc, history);

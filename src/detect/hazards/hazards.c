@@ -208,6 +208,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	weaken(&seen, order);
 	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
+	if (seen.accesses == 3 && sw_reuse_is_told(earlier, later, seen.severity))
+		return;
 	emit_at(m, &seen, &(struct place){block, {earlier->tenant, later->tenant}});
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/hazards/reused_blocks.h"
 
+#include "base/hash.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 
@@ -42,4 +43,16 @@ bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow
 {
 	const struct sw_tenant *a = earlier->tenant, *b = later->tenant;
 	return a && b && a != b && a->gone.seq && a->to <= b->from && overlap(&a->at, &b->at);
+}
+
+bool sw_reuse_is_told(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later, enum sw_severity severity)
+{
+	struct sw_tenant *now = later->tenant;
+	const uint64_t lanes = (uint64_t)earlier->access.point.lane << 32 | later->access.point.lane;
+	const uint64_t reuse = sw_hash_u64(sw_hash_u64(lanes) ^ earlier->tenant->number) | 1;
+	if (now->told == reuse && now->told_as >= (int)severity)
+		return true;
+	now->told = reuse;
+	now->told_as = (int)severity;
+	return false;
 }

@@ -15,5 +15,9 @@ struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, cons
 				       struct sw_verdict verdict);
 /* Was the earlier one's block handed back, and its bytes handed out again to the later one? */
 bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
+/* Was as much told of this reuse already?  What a stream does with the block later comes after what it did first: an
+   order for that orders all of it.  Remembers that it is told now. */
+bool sw_reuse_is_told(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+		      enum sw_severity severity);
 
 #endif

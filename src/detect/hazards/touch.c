@@ -95,6 +95,15 @@ static uint64_t open_end(const struct sw_shadow_use *use)
 	return use->tenant ? use->tenant->at.hi - block->address : sw_block_extent(block, use->range.base, use->step);
 }
 
+/* Where one that may as well go down starts.  From the first byte of a block it goes down into the one before: a
+   pointer to the end of an array is one to what lies behind it. */
+static uint64_t open_floor(const struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			   const struct sw_block *block)
+{
+	const struct sw_tenant *tenant = range->base ? tenant_of(m, what, block, range->base - 1) : NULL;
+	return tenant ? tenant->at.lo - block->address : sw_block_floor(block, range->address, step_of(m));
+}
+
 struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 				   struct sw_block *block, uint64_t address)
 {
@@ -215,11 +224,8 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 		block = &m->space.pageable;
 	if (block)
 		inside.base = range->base - (range->address - inside.address);
-	if (block && !range->bounded && range->below) {
-		const struct sw_tenant *tenant = tenant_of(m, what, block, inside.base);
-		inside.address =
-			tenant ? tenant->at.lo - block->address : sw_block_floor(block, inside.address, step_of(m));
-	}
+	if (block && !range->bounded && range->below)
+		inside.address = open_floor(m, what, &inside, block);
 	if (block && m->listing)
 		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
 	else if (block)

@@ -31,6 +31,8 @@ struct sw_tenant {
 	uint32_t mention;  /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t from, to; /* numbers of the records; to: UINT64_MAX while it lives */
 	struct sw_tenant_call born, gone;
+	uint64_t told;		  /* the reuse that was told last of it (hazards/reused_blocks.h), 0 none ... */
+	int told_as;		  /* ... enum sw_severity */
 	uint32_t own, own_serial; /* the lane of the stream that it was handed out for; serial 0: not known */
 };
 
