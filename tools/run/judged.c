@@ -82,26 +82,23 @@ static char *finding_text(struct sw_report *report, size_t index, const struct s
 	return NULL;
 }
 
-static struct sw_judged_finding *find_finding(struct sw_judged *judged, const struct sw_shown_finding *shown)
+/* The index + 1 of the finding that processes share, 0: it is new. */
+static uint64_t *slot_of(struct sw_judged *judged, const struct sw_shown_finding *shown)
 {
-	for (size_t i = 0; i < judged->findings.n; i++) {
-		struct sw_judged_finding *f = &judged->findings.at[i];
-		if (f->fingerprint == shown->fingerprint && f->severity == shown->finding->severity &&
-		    f->suppressed == shown->suppressed)
-			return f;
-	}
-	return NULL;
+	return sw_map_put(&judged->index,
+			  shown->fingerprint ^ ((uint64_t)shown->finding->severity << 1 | (uint64_t)shown->suppressed));
 }
 
 static void add_finding(struct sw_judged *judged, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
-	struct sw_judged_finding *f = find_finding(judged, shown);
+	uint64_t *slot = slot_of(judged, shown);
+	struct sw_judged_finding *f = *slot ? &judged->findings.at[*slot - 1] : NULL;
 	const size_t process = judged->processes.n - 1;
 	if (!f) {
 		f = sw_vec_push(&judged->findings);
-		*f = (struct sw_judged_finding){.fingerprint = shown->fingerprint,
-						.severity = shown->finding->severity,
+		*slot = judged->findings.n;
+		*f = (struct sw_judged_finding){.severity = shown->finding->severity,
 						.suppressed = shown->suppressed,
 						.text = finding_text(report, index, &judged->style),
 						.json = judged->json ? finding_json(report, index) : NULL};
@@ -303,5 +300,6 @@ void sw_judged_free(struct sw_judged *judged)
 	}
 	free(judged->processes.at);
 	free(judged->findings.at);
+	sw_map_free(&judged->index);
 	*judged = (struct sw_judged){0};
 }

@@ -11,14 +11,14 @@
 #include "ci_files.h"
 #include "command.h"
 #include "last_report.h"
+#include "base/map.h"
 #include "report/report.h"
 #include "run/session.h"
 
 struct sw_judged_finding {
-	uint64_t fingerprint;
 	enum sw_severity severity;
 	bool suppressed;
-	char *text;	   /* NULL: a note, which the process's own part tells */
+	char *text;	   /* NULL: a note, which the process's own part prints */
 	char *json;	   /* NULL: not asked for */
 	SW_VEC(size_t) in; /* processes, by index */
 };
@@ -38,6 +38,7 @@ struct sw_judged {
 	const struct sw_options *options;
 	SW_VEC(struct sw_judged_process) processes;
 	SW_VEC(struct sw_judged_finding) findings;
+	struct sw_map index;		/* fingerprint, severity, suppressed -> index in findings + 1 */
 	struct sw_report_totals totals; /* each finding once */
 	int status;			/* the first that was not SW_EXIT_OK */
 	FILE *out;			/* where the text goes */
