@@ -82,7 +82,7 @@ static int print(const struct merge *m)
 		sw_merged_json(m->merged, stdout);
 		return sw_finish_stdout(SW_EXIT_OK);
 	}
-	/* mpirun gives its first process a terminal that nobody reads keys from. */
+	/* mpirun gives its first process a terminal without keys. */
 	if (!m->options->spread)
 		sw_pager_start(m->options);
 	sw_merged_text(m->merged, stdout, &style);
@@ -98,7 +98,7 @@ static int verdict(const struct merge *m)
 	return m->merged->gaps.n ? SW_EXIT_UNPROVEN : SW_EXIT_OK;
 }
 
-/* A share says nothing of the whole: what it lacks is for whoever merges the shares. */
+/* A share says nothing about the whole: what is missing shows when the shares are merged. */
 static int finish(struct merge *m)
 {
 	sw_merged_finish(m->merged);

@@ -30,7 +30,7 @@ static const char *value_of(const struct sw_trace_environment *environment, cons
 	return environment ? sw_rank_variable(environment, name) : *name ? getenv(name) : NULL;
 }
 
-/* A whole number that a rank can be; whoever runs "RANK=high" has another use for the variable. */
+/* A whole number that a rank can be; a program that runs with "RANK=high" uses the variable for something else. */
 static bool number(const char *text, uint32_t *out)
 {
 	uint32_t value = 0;

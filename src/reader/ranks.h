@@ -10,7 +10,7 @@
 
 struct sw_rank {
 	uint32_t rank, size; /* size 0: unknown */
-	uint32_t restart;    /* how often torchrun had started its workers anew */
+	uint32_t restart;    /* how often torchrun had restarted its workers */
 	const char *source;  /* the variable */
 	const char *job;     /* "" unknown */
 };

@@ -35,7 +35,7 @@ static uint64_t below(uint64_t n)
 struct style {
 	unsigned streams, steps;
 	unsigned waits, syncs, others, odd;
-	unsigned tensors; /* 0: nobody tells who lives in the pool */
+	unsigned tensors; /* 0: the pool does not report its blocks */
 	struct {
 		const struct corpus_launch *launch;
 		uint32_t function;
@@ -315,8 +315,8 @@ START_TEST(what_is_found_is_the_same)
 }
 END_TEST
 
-/* Memory comes and goes under launches that were put off, then worked out because another stream came by: who remembers
-   them must not ask the memory afterwards, which the sanitizers see.  The two streams share nothing. */
+/* Memory is allocated and freed under deferred launches, which are then evaluated because another stream uses it: who
+   remembers them must not ask the memory afterwards, which the sanitizers see.  The two streams share nothing. */
 START_TEST(memory_may_end_after_its_launches_were_worked_out)
 {
 	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());

@@ -78,7 +78,7 @@ START_TEST(reused)
 }
 END_TEST
 
-/* It was not freed, or nobody saw that it was: then this is what it is among two uses of one tensor. */
+/* It was not freed, or its free was not recorded: then this is as between two uses of one tensor. */
 START_TEST(not_freed)
 {
 	struct tb *tb = read_elsewhere();
@@ -185,7 +185,7 @@ END_TEST
 
 /* ---- pointers ---------------------------------------------------------------------------------------------------- */
 
-/* A pointer into one tensor says nothing of its neighbour.  0: nobody told that they are two. */
+/* A pointer into one tensor says nothing of its neighbour.  0: they were not reported as two. */
 START_TEST(bounds_a_pointer)
 {
 	struct tb *tb = two_streams();
@@ -201,8 +201,8 @@ START_TEST(bounds_a_pointer)
 }
 END_TEST
 
-/* Where hundreds live in one allocation that nobody described, what is only roughly known is possible at most.  With
-   their blocks told, a tensor is as an allocation of its own. */
+/* Where hundreds are in one allocation that nothing describes, what is only roughly known is possible at most.  With
+   their blocks reported, a tensor is like an allocation of its own. */
 START_TEST(one_among_many)
 {
 	struct tb *tb = two_streams();

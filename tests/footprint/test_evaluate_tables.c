@@ -134,7 +134,7 @@ START_TEST(table_unknown)
 }
 END_TEST
 
-/* A part of a grid so large that its blocks cannot be looked at in groups, and a block cut short. */
+/* A part of a grid so large that its blocks cannot be evaluated in groups, and a block cut short. */
 START_TEST(table_of_many)
 {
 	struct terms *t = terms_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `syncwatch merge` was told to merge: files, folders of traces, patterns. */
+/* What `syncwatch merge` merges: files, folders of traces, patterns. */
 #ifndef SW_TOOLS_MERGE_OPERANDS_H
 #define SW_TOOLS_MERGE_OPERANDS_H
 

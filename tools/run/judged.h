@@ -10,8 +10,8 @@
 
 #include "ci_files.h"
 #include "command.h"
-#include "last_report.h"
 #include "base/map.h"
+#include "last_report.h"
 #include "report/report.h"
 #include "run/session.h"
 

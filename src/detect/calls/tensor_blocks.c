@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A block that record_stream() was called for is freed: for each stream that was told, the allocator records an event
+ * A block that record_stream() was called for is freed: for each of those streams, the allocator records an event
  * there before it takes the block back, and hands the block out again only when it has seen that event to be done.
  * Those events are known by their call stacks: recorded by the very call that takes the block back.  None was needed if
  * the block's own stream had waited by then for all that the other stream was given: whatever reuses the block comes
@@ -20,7 +20,7 @@
 
 /* Streams that one tensor is recorded for, and other threads' events in between. */
 #define RECENT 16u
-/* Of the call that takes a block back, at most so many frames are its own when it reports that; whoever called it is
+/* Of the call that frees a block, at most so many frames are its own when it reports that; its caller is
    the same, down to the first frame.  A program that records an event and then frees a tensor has its own frames in
    between. */
 #define OWN_FRAMES   2u
@@ -78,7 +78,7 @@ static bool within_call(const struct sw_trace_stack *free, const struct sw_trace
 	return same >= LEAST_FRAMES && free->depth - same <= OWN_FRAMES;
 }
 
-/* Every event of this free: was the block's own stream past it?  The one looked at last is told. */
+/* Every event of this free: was the block's own stream past it?  The last one is reported. */
 struct told {
 	unsigned needed, needless;
 	uint32_t stream;

@@ -2,8 +2,8 @@
 /*
  * Accesses that are worked out only when another access could meet them.
  *
- * What a launch touches takes long to compute, and mostly nothing is ever unordered with it.  It is put off if all that
- * other lanes did where it may lie is ordered before it by a document.  It is worked out before anything touches a
+ * What a launch touches takes long to compute, and mostly nothing is ever unordered with it.  It is deferred if all
+ * that other lanes did where it may lie is ordered before it by a document.  It is worked out before anything touches a
  * place where it may lie that no document orders after it, and forgotten without being worked out once all that is to
  * come is ordered after it.  Where it may lie: in allocations that are known, or anywhere; then all that other lanes do
  * counts.
@@ -47,7 +47,7 @@ struct sw_touch_scope {
 /* Whatever comes is about to touch something, at `point`: works out what it may meet anywhere. */
 void sw_deferred_arrive(struct sw_model *m, struct sw_point point);
 /* False: an access that lies in these (blocks 0: anywhere) must be worked out now, since it may meet something, or
-   nothing is put off. */
+   nothing is deferred. */
 bool sw_may_defer(const struct sw_model *m, struct sw_point point, struct sw_block *const *block, uint32_t blocks);
 /* Puts it off. */
 void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_record *record,
@@ -58,14 +58,14 @@ bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane);
 void sw_deferred_meet(struct sw_model *m, struct sw_block *block, struct sw_point point);
 /* It has touched it. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
-/* Number of the oldest record that is put off; UINT64_MAX none. */
+/* Number of the oldest record that is deferred; UINT64_MAX none. */
 uint64_t sw_deferred_oldest(const struct sw_model *m);
 /* Works out all: what is known of memory is about to change. */
 void sw_deferred_flush(struct sw_model *m);
 /* May what is worked out late lie in this block? */
 bool sw_deferred_lies_in(const struct sw_deferred *deferred, const struct sw_block *block);
 
-/* work: touches what a deferred access touches (scope and record in hand are set).  all: nothing is put off. */
+/* work: touches what a deferred access touches (scope and record in hand are set).  all: nothing is deferred. */
 struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m, const struct sw_deferred *deferred));
 void sw_deferrals_free(struct sw_deferrals *deferrals);
 /* For sw_address_space.leave, arg: struct sw_model. */

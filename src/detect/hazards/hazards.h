@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two accesses that met: is it a hazard, and which. */
+/* Two accesses that conflict: is it a hazard, and which. */
 #ifndef SW_DETECT_HAZARDS_HAZARDS_H
 #define SW_DETECT_HAZARDS_HAZARDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two accesses that met, and the blocks of a caching allocator that their pointers lead to. */
+/* Two accesses that conflict, and the blocks of a caching allocator that their pointers lead to. */
 #ifndef SW_DETECT_HAZARDS_REUSED_BLOCKS_H
 #define SW_DETECT_HAZARDS_REUSED_BLOCKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that NCCL launches for collectives: what they touch of the program's memory is in the arguments of the call.
-   Their code follows pointers in device memory, and tells nothing. */
+   Their code follows pointers in device memory, so it does not say what they touch. */
 #ifndef SW_DETECT_KERNELS_COLLECTIVES_H
 #define SW_DETECT_KERNELS_COLLECTIVES_H
 

@@ -119,7 +119,7 @@ void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
 		sw_place_touch(m, &deferred->what, &plan->touch[i]);
 }
 
-/* The same is said of each launch that may be put off, also where it is worked out. */
+/* The same is recorded of each launch that may be deferred, also where it is evaluated. */
 static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 {
 	walk->weakest = pointed->weakest;

@@ -9,7 +9,7 @@ struct sw_first_uses *sw_first_uses_new(void);
 void sw_first_uses_free(struct sw_first_uses *uses);
 
 struct sw_deferred;
-/* Touches what a launch touches that was put off (sw_deferrals_new). */
+/* Touches what a deferred launch touches (sw_deferrals_new). */
 void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred);
 
 #endif

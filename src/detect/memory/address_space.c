@@ -8,7 +8,7 @@
 
 /* Freed blocks that are remembered, for use-after-free: the oldest go first. */
 #define SW_MAX_FREED 4096u
-/* Starts kept per block, and how many of them make it a pool that nobody described: a caching allocator's segment holds
+/* Starts kept per block, and how many of them make it a pool without annotations: a caching allocator's segment holds
    hundreds of tensors, a program that slices an array for its streams a few dozen.  From "several" on neighbours of a
    range that is only roughly known may be strangers. */
 #define SW_MAX_STARTS	  4096u

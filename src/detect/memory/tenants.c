@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Ended blocks that are kept for late accesses at most; an older one is not found, and its accesses count as those of
-   memory that nobody described. */
+   memory that nothing describes. */
 #define MAX_ENDED  (1u << 20)
 #define MANY_ENDED 1024u
 

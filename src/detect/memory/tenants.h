@@ -48,11 +48,11 @@ void sw_tenancy_forget(struct sw_tenancy *tenancy);
 /* NULL: it has no bytes. */
 struct sw_tenant *sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t bytes,
 				  const struct sw_access *call);
-/* Who lived there; NULL nobody.  It is kept until the next trim. */
+/* The block that was there; NULL none.  It is kept until the next trim. */
 struct sw_tenant *sw_tenant_end(struct sw_tenancy *tenancy, uint64_t address, const struct sw_access *call);
-/* The memory itself is gone. */
+/* The memory itself was freed. */
 void sw_tenants_leave(struct sw_tenancy *tenancy, uint64_t lo, uint64_t hi);
-/* Who lived at the address when the record of that number came; NULL nobody. */
+/* The block at the address when the record of that number came; NULL none. */
 struct sw_tenant *sw_tenant_at(const struct sw_tenancy *tenancy, uint64_t address, uint64_t step);
 /* Is it time to trim?  Nothing asks for records before `oldest` any more. */
 bool sw_tenancy_is_long(const struct sw_tenancy *tenancy);

@@ -191,7 +191,7 @@ int ncclCommInitRankScalable(void **comm, int ranks, int rank, int ids, struct s
 	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks);
 }
 
-/* All ranks are in this process: nobody else has this identity. */
+/* All ranks are in this process: no other process has this identity. */
 int ncclCommInitAll(void **comms, int devices, const int *list)
 {
 	REAL(ncclCommInitAll);

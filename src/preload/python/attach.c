@@ -64,7 +64,7 @@ static void look_at_torch(const struct sw_companion *recorder)
 	void *allocator = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
 	void *base = allocator ? dlopen("libc10.so", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (base && !dlsym(base, REPORT))
-		recorder->notice("tensors: not recorded, this version of PyTorch does not tell of its blocks");
+		recorder->notice("tensors: not recorded, this version of PyTorch does not report its blocks");
 	if (base)
 		dlclose(base);
 	if (allocator)

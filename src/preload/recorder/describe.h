@@ -6,7 +6,7 @@
 #include "preload/recorder/writer.h"
 
 void sw_describe_process(struct sw_writer *w, const char *directory);
-/* Machine and rank; for a child of fork() anew: what set the variables may have been Python. */
+/* Machine and rank; for a child of fork() again: Python may have set the variables since. */
 void sw_describe_environment(struct sw_writer *w);
 void sw_describe_end(struct sw_writer *w);
 

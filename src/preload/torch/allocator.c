@@ -69,7 +69,7 @@ static void *own_stream(uint64_t device)
 	return real.handle(&stream);
 }
 
-/* Called while the allocator holds its lock: nobody else gets the block before it is recorded. */
+/* Called while the allocator holds its lock: no other thread gets the block before it is recorded. */
 void sw_torch_report(void *block, int64_t bytes, size_t allocated, size_t reserved, uint64_t device)
 {
 	report_function *report = find();

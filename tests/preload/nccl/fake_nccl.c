@@ -2,7 +2,7 @@
 /*
  * A libnccl.so.2 for machines without one: it sends nothing, and uses CUDA as NCCL 2.30 does.  What a communicator was
  * given in a group is launched when the group ends, as one kernel on the first of its streams; the others wait before
- * and after.  The kernel gets a pointer to its arguments in device memory, which tells nothing of the buffers.
+ * and after.  The kernel gets a pointer to its arguments in device memory, which says nothing about the buffers.
  * FAKE_NCCL_HANG=N: the N-th collective of the process never returns.
  */
 #include <cuda.h>

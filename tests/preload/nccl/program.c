@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One rank (RANK of WORLD_SIZE) that uses NCCL beside work of its own on other streams: program STEP...  With -DOBJECT
- * it is run() of a shared object, as Python's extensions are.
+ * One rank (RANK of WORLD_SIZE) that uses NCCL concurrently with work of its own on other streams: program STEP... With
+ * -DOBJECT it is run() of a shared object, as Python's extensions are.
  *
  *     all        all-reduce of the first half of a buffer on stream a       wait     stream b waits for stream a
  *     out        the same from the second half into the first               set      stream b sets the first half

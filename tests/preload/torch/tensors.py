@@ -5,7 +5,7 @@ usage: tensors.py FOLDER [--fixed|--kept|--neighbour] [--record]
   --fixed      its own stream waits for the reader first
   --kept       it is not freed
   --neighbour  what the other stream reads lies next to it
-  --record     the allocator is told of the other stream; with --fixed that is not needed
+  --record     record_stream() is called for the other stream; with --fixed that is not needed
 """
 import ctypes
 import os
