@@ -11,30 +11,22 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-BUILD, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
-COMMAND = os.path.join(BUILD, "syncwatch")
+sys.path.insert(0, os.path.join(os.path.abspath(sys.argv[2]), "tests", "tools"))
+
+import command_case
+from command_case import BUILD, COMMAND, INPUT, SOURCE
+
 MAKE = os.path.join(BUILD, "tests", "merge", "make_rank")
 AWKWARD = os.path.join(BUILD, "tests", "tools", "awkward")
-INPUT, UNPROVEN, NOTHING, ERRORS = 3, 6, 7, 9
-ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN", "RANK", "WORLD_SIZE")
+UNPROVEN, NOTHING, ERRORS = 6, 7, 9
+ENVIRONMENT = {name: value for name, value in command_case.ENVIRONMENT.items()
+               if name not in ("RANK", "WORLD_SIZE")
                and not name.startswith(("OMPI_", "PMIX_", "PMI_", "SLURM_", "TORCHELASTIC_"))}
-ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"
 
 
-class Case(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
+class Case(command_case.Case):
     def rank(self, name, **words):
         subprocess.run([MAKE, self.path(name)] + [f"{key}={value}" for key, value in words.items()], check=True)
         return name

@@ -18,11 +18,14 @@ MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
 # What run preloads.
 OBJECTS = ("libsyncwatch.so", "libsyncwatch-nccl.so", "libsyncwatch-run.so", "libsyncwatch-torch.so")
 OK, USAGE, INPUT, OUTPUT, LIMIT = 0, 2, 3, 4, 5
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}
 ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
 
 
 class Case(unittest.TestCase):
+    maxDiff = None
+
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="syncwatch-test-")
         self.addCleanup(shutil.rmtree, self.dir)

@@ -2,24 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A packed trace is judged alike wherever it is; one without its files, or with others, is judged weaker and says so.
 
-usage: test_pack.py BUILD_DIR
+usage: test_pack.py BUILD_DIR SOURCE_DIR
 """
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-BUILD = os.path.abspath(sys.argv[1])
-COMMAND = os.path.join(BUILD, "syncwatch")
-CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
-MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
-USAGE, INPUT, OUTPUT = 2, 3, 4
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS")}
-ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
+import command_case
+from command_case import COMMAND, CUDA_PROGRAM, ENVIRONMENT, INPUT, MAKE_TRACE, OUTPUT, USAGE
 
 PTX = """.version 8.0
 .target sm_80
@@ -46,14 +40,7 @@ def without_times(value):
     return [without_times(v) for v in value] if isinstance(value, list) else value
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="syncwatch-pack-")
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
+class Case(command_case.Case):
     def call(self, *arguments, status=0):
         result = subprocess.run([COMMAND, *arguments], cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True,
                                 timeout=1200, stdin=subprocess.DEVNULL)

@@ -3,4 +3,4 @@
 # Runs test_pack.py, for which a Python is needed.
 case ${missing:-} in *libdw* | *zstd*) echo "skipped: built without$missing"; exit 77 ;; esac
 [ "$PYTHON3" != no ] || { echo "skipped: no python3"; exit 77; }
-exec "$PYTHON3" "$top_srcdir/tests/tools/test_pack.py" "$top_builddir"
+exec "$PYTHON3" "$top_srcdir/tests/tools/test_pack.py" "$top_builddir" "$top_srcdir"
