@@ -34,7 +34,11 @@ static void add_trace(struct merge *m, const char *path)
 	if (!analysis.report) {
 		sw_merged_unusable(m->merged, path, "cannot be read as a trace");
 	} else {
+		const size_t before = m->merged->ranks.n;
 		struct sw_merged_rank *rank = sw_merged_add(m->merged, analysis.report, path);
+		struct sw_error error;
+		if (m->merged->ranks.n > before && sw_merged_collectives(m->merged, rank, path, &error))
+			sw_complain(SW_EXIT_INPUT, "%s", error.text);
 		sw_judged_find_gaps(&session, (pid_t)rank->pid, &analysis);
 		if (status)
 			sw_session_gap(&session, (pid_t)rank->pid,

@@ -43,6 +43,15 @@ void sw_merged_free(struct sw_merged *merged)
 	}
 	for (size_t i = 0; i < merged->gaps.n; i++)
 		free(merged->gaps.at[i]);
+	for (size_t i = 0; i < merged->between.n; i++) {
+		free(merged->between.at[i]->title);
+		free(merged->between.at[i]->text);
+		free(merged->between.at[i]->ranks.at);
+		free(merged->between.at[i]);
+	}
+	sw_collective_set_free(&merged->collectives);
+	free(merged->between.at);
+	free(merged->clocks.at);
 	free(merged->ranks.at);
 	free(merged->findings.at);
 	free(merged->unusable.at);
@@ -68,7 +77,7 @@ static int compare(uint64_t a, uint64_t b)
 }
 
 /* Of processes: by rank, those without one last; whatever the order in which they were added. */
-static int compare_ranks(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	int by = compare(a->ranked ? a->rank : UINT64_MAX, b->ranked ? b->rank : UINT64_MAX);
 	if (!by)
@@ -87,7 +96,7 @@ static int compare_ranks(const struct sw_merged_rank *a, const struct sw_merged_
 struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank)
 {
 	for (size_t i = 0; i < merged->ranks.n; i++)
-		if (compare_ranks(merged->ranks.at[i], rank) == 0)
+		if (sw_merged_compare(merged->ranks.at[i], rank) == 0)
 			return merged->ranks.at[i];
 	return NULL;
 }
@@ -108,7 +117,7 @@ static bool holds(const struct sw_merged_finding *finding, const struct sw_merge
 /* Text and JSON are those of the first process, so that they do not depend on who was merged first. */
 static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other)
 {
-	if (compare_ranks(other->in.at[0], kept->in.at[0]) < 0) {
+	if (sw_merged_compare(other->in.at[0], kept->in.at[0]) < 0) {
 		const struct sw_merged_finding first = *other;
 		other->text = kept->text;
 		other->json = kept->json;
@@ -120,7 +129,7 @@ static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other
 		if (holds(kept, rank))
 			continue;
 		*sw_vec_push(&kept->in) = rank;
-		if (compare_ranks(rank, kept->in.at[0]) < 0) {
+		if (sw_merged_compare(rank, kept->in.at[0]) < 0) {
 			kept->in.at[kept->in.n - 1] = kept->in.at[0];
 			kept->in.at[0] = rank;
 		}
@@ -229,7 +238,7 @@ struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report 
 
 static int by_rank(const void *a, const void *b)
 {
-	return compare_ranks(*(struct sw_merged_rank *const *)a, *(struct sw_merged_rank *const *)b);
+	return sw_merged_compare(*(struct sw_merged_rank *const *)a, *(struct sw_merged_rank *const *)b);
 }
 
 /* Errors first, then what most processes have. */
@@ -278,5 +287,6 @@ void sw_merged_finish(struct sw_merged *merged)
 	}
 	sort(merged->findings.at, merged->findings.n, sizeof *merged->findings.at, by_weight);
 	sort(merged->unusable.at, merged->unusable.n, sizeof *merged->unusable.at, by_path);
+	sw_between_find(merged);
 	sw_merged_check_ranks(merged);
 }

@@ -23,6 +23,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "merge/between.h"
+#include "merge/collectives.h"
 #include "report/report.h"
 
 /* One process. */
@@ -56,10 +58,13 @@ struct sw_merged {
 	SW_VEC(struct sw_merged_rank *) ranks;
 	SW_VEC(struct sw_merged_finding *) findings;
 	SW_VEC(struct sw_merged_unusable) unusable;
+	struct sw_collective_set collectives;
 	/* Made by sw_merged_finish(). */
 	uint32_t errors, warnings, notes, suppressed;
-	uint32_t expected;   /* ranks that the job had, 0 unknown */
-	uint32_t present;    /* of them, with a trace */
+	uint32_t expected; /* ranks that the job had, 0 unknown */
+	uint32_t present;  /* of them, with a trace */
+	SW_VEC(struct sw_between *) between;
+	SW_VEC(struct sw_merged_clock) clocks; /* of each machine, the first rank's first */
 	SW_VEC(char *) gaps; /* why the report may lack something; empty: all ranks were merged whole */
 };
 
@@ -69,6 +74,9 @@ void sw_merged_free(struct sw_merged *merged);
 /* Adds a process; gaps: what the caller found missing in its trace, taken.  The same trace once more is left out. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
+/* Adds the collectives of a process, from its trace.  0, or <0 with error filled: as far as it could be read. */
+int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, const char *trace,
+			  struct sw_error *error);
 /* A trace or a partial result that could not be read. */
 void sw_merged_unusable(struct sw_merged *merged, const char *path, const char *why);
 
@@ -85,6 +93,7 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 
 /* The same process, if it is there. */
 struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
+int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
 void sw_merged_free_rank(struct sw_merged_rank *rank);
 void sw_merged_free_finding(struct sw_merged_finding *finding);
 /* Takes the finding; puts it together with one that is the same. */

@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "merge/merged.h"
+#include "merge/merged_json.h"
 #include "report/json/json_out.h"
 
 static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
@@ -79,6 +80,50 @@ static void put_summary(struct sw_json *json, const struct sw_merged *merged)
 	sw_json_close(json, '}');
 }
 
+static void put_between(struct sw_json *json, const struct sw_merged *merged)
+{
+	sw_json_open(json, "between_ranks", '[');
+	for (size_t i = 0; i < merged->between.n; i++) {
+		const struct sw_between *b = merged->between.at[i];
+		char id[16], fingerprint[17];
+		snprintf(id, sizeof id, "SW%03d", b->number);
+		snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, b->fingerprint);
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "id", id);
+		sw_json_text(json, "kind", sw_between_info(b->number)->kind);
+		sw_json_text(json, "severity", severity_name(b->severity));
+		sw_json_text(json, "confidence", b->confidence);
+		sw_json_text(json, "fingerprint", fingerprint);
+		sw_json_text(json, "message", b->title);
+		sw_json_text(json, "text", b->text);
+		sw_json_open(json, "processes", '[');
+		for (size_t k = 0; k < b->ranks.n; k++)
+			sw_json_number(json, NULL, b->ranks.at[k]->index);
+		sw_json_close(json, ']');
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_clocks(struct sw_json *json, const struct sw_merged *merged)
+{
+	sw_json_open(json, "clocks", '[');
+	for (size_t i = 0; i < merged->clocks.n; i++) {
+		const struct sw_merged_clock *c = &merged->clocks.at[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "host", c->host);
+		sw_json_text(json, "boot", c->boot);
+		sw_json_bool(json, "known", c->error_ns != UINT64_MAX);
+		if (c->error_ns != UINT64_MAX) {
+			sw_json_signed(json, "offset_ns", c->offset_ns);
+			sw_json_number(json, "error_ns", c->error_ns);
+		}
+		sw_json_number(json, "collectives", c->collectives);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
 void sw_merged_json(const struct sw_merged *merged, FILE *out)
 {
 	struct sw_json json = {.out = out};
@@ -94,6 +139,9 @@ void sw_merged_json(const struct sw_merged *merged, FILE *out)
 	for (size_t i = 0; i < merged->findings.n; i++)
 		put_finding(&json, merged->findings.at[i]);
 	sw_json_close(&json, ']');
+	sw_merged_json_collectives(&json, merged);
+	put_between(&json, merged);
+	put_clocks(&json, merged);
 	sw_json_open(&json, "unusable", '[');
 	for (size_t i = 0; i < merged->unusable.n; i++) {
 		sw_json_open(&json, NULL, '{');

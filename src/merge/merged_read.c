@@ -22,6 +22,8 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/collectives_read.h"
+
 #define JSON_DIGITS 15 /* what a double holds of milliseconds with six decimals */
 
 /* What is wrong, NULL: nothing so far. */
@@ -164,6 +166,12 @@ static void take_unusable(struct partial *p, const json_t *object)
 	free(why);
 }
 
+static void take_communicator(struct partial *p, const json_t *object)
+{
+	if (!p->wrong && !sw_merged_read_communicator(p->merged, object))
+		p->wrong = "communicators";
+}
+
 static void take_all(struct partial *p, const json_t *root, const char *name,
 		     void (*take)(struct partial *, const json_t *))
 {
@@ -187,12 +195,14 @@ static void move(struct sw_merged *to, struct sw_merged *from)
 			for (size_t n = 0; n < from->findings.at[k]->in.n; n++)
 				if (from->findings.at[k]->in.at[n] == from->ranks.at[i])
 					from->findings.at[k]->in.at[n] = there;
-		if (there)
+		if (there) {
+			sw_collective_set_rename(&from->collectives, from->ranks.at[i], there);
 			sw_merged_free_rank(from->ranks.at[i]);
-		else
+		} else
 			*sw_vec_push(&to->ranks) = from->ranks.at[i];
 	}
 	from->ranks.n = 0;
+	sw_collective_set_join(&to->collectives, &from->collectives);
 	for (size_t i = 0; i < from->findings.n; i++)
 		sw_merged_take_finding(to, from->findings.at[i]);
 	from->findings.n = 0;
@@ -215,6 +225,8 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 		take_all(&p, root, "processes", take_rank);
 		take_all(&p, root, "findings", take_finding);
 		take_all(&p, root, "unusable", take_unusable);
+		if (json_object_get(root, "communicators")) /* not of the first versions */
+			take_all(&p, root, "communicators", take_communicator);
 	}
 	json_decref(root);
 	int rc = 0;

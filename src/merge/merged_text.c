@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The merged report for people: findings, a line for each process, what is missing. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,38 @@ static void put_cell(FILE *out, const char *text)
 	putc(' ', out);
 }
 
+static void put_between(const struct sw_merged *merged, FILE *out)
+{
+	static const char *const severities[] = {"note", "warning", "error"};
+	for (size_t i = 0; i < merged->between.n; i++) {
+		const struct sw_between *b = merged->between.at[i];
+		const char *kind = sw_between_info(b->number)->kind;
+		fprintf(out, "%s: SW%03d %s (%s): ", severities[b->severity], b->number, kind, b->confidence);
+		put_plain(out, b->title);
+		putc('\n', out);
+		fputs(b->text, out);
+		fprintf(out, "  [id=SW%03d kind=%s severity=%s confidence=%s fingerprint=%016" PRIx64 "]\n\n",
+			b->number, kind, severities[b->severity], b->confidence, b->fingerprint);
+	}
+}
+
+static void put_clocks(const struct sw_merged *merged, FILE *out)
+{
+	for (size_t i = 1; i < merged->clocks.n; i++) {
+		const struct sw_merged_clock *c = &merged->clocks.at[i];
+		fputs("  clock of ", out);
+		put_plain(out, c->host);
+		if (c->error_ns == UINT64_MAX)
+			fputs(": no collective bounds it, so its times are compared with those of no other machine\n",
+			      out);
+		else
+			fprintf(out,
+				": %+.6f s from that of the first rank's machine, known to %.1f us by %" PRIu64
+				" collectives\n",
+				(double)-c->offset_ns / 1e9, (double)c->error_ns / 1e3, c->collectives);
+	}
+}
+
 static void put_row(FILE *out, const struct sw_merged_rank *r)
 {
 	char rank[16] = "-", wait[24];
@@ -123,7 +156,9 @@ static void put_table(const struct sw_merged *merged, FILE *out)
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
 {
 	put_findings(merged, out, style);
+	put_between(merged, out);
 	put_table(merged, out);
+	put_clocks(merged, out);
 	if (merged->gaps.n)
 		fputs("syncwatch: not everything was merged, so there may be more:\n", out);
 	for (size_t i = 0; i < merged->gaps.n; i++) {

@@ -15,6 +15,9 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 	$(gpu_python)/lightning_fit.py $(gpu_python)/geometric.py $(gpu_python)/cupy_linalg.py $(gpu_python)/jax_donation.py \
 	$(gpu_python)/ranks.py $(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
+# Ranks of a job.
+EXTRA_DIST += tests/gpu/ranks tests/gpu/ranks_ddp.py
+
 # Python lines in them.
 EXTRA_DIST += tests/gpu/python_lines tests/gpu/lines/check.py tests/gpu/lines/compiled.py tests/gpu/lines/cost.py tests/gpu/lines/forward.py \
 	tests/gpu/lines/loop.c tests/gpu/lines/step.py

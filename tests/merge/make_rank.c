@@ -6,6 +6,12 @@
  *     race=1     the two streams of the program race (0: an event orders them)
  *     lines=0    so many other pairs of call sites that race
  *     closed=1   the program ended in order
+ *     calls=ar1024@10,bc16r0@20,sync@30   collectives, in ms of the trace's time: ar all-reduce, ag all-gather, rs
+ *                reduce-scatter, bc broadcast, of so many floats, r the root; sync: the host waits for the device until
+ *                then, 5 ms; copy: it copies, 5 ms
+ *     final=1    it waits for the device before it ends
+ *     clock_ms=0 what its CLOCK_MONOTONIC is ahead of others
+ *     end_ms=0   when the trace's last time stamp was taken
  *     variable=RANK, none: no variable says the rank
  */
 #include <stdio.h>
@@ -71,6 +77,54 @@ static void race(struct tb *tb, uint64_t line, bool ordered)
 	tb_set(tb, BUFFER + line * 4096, 2048, STREAM_B);
 }
 
+static const struct {
+	const char *name;
+	enum sw_collective_op op;
+} ops[] = {{"ar", SW_COLLECTIVE_ALL_REDUCE},
+	   {"ag", SW_COLLECTIVE_ALL_GATHER},
+	   {"rs", SW_COLLECTIVE_REDUCE_SCATTER},
+	   {"bc", SW_COLLECTIVE_BROADCAST}};
+
+static void collective(struct tb *tb, const char *at, uint64_t *n)
+{
+	char *end;
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+		if (strncmp(at, ops[i].name, 2) != 0)
+			continue;
+		const uint64_t count = strtoull(at + 2, &end, 10);
+		struct sw_rec_collective *c = tb_collective(tb, ops[i].op, ++*n, count, STREAM_A);
+		c->communicator = 0xfeed;
+		c->rank = (uint32_t)number("rank", 0);
+		c->size = (uint32_t)number("size", 1);
+		if (*end == 'r')
+			c->root = (int32_t)strtol(end + 1, NULL, 10);
+		const uint64_t begin = sw_rec_seq(&c->h);
+		tb_end(tb, SW_REC_COLLECTIVE, begin);
+	}
+}
+
+static void calls(struct tb *tb)
+{
+	const uint64_t start = tb->header.start_ticks;
+	uint64_t n = 0;
+	for (const char *at = text("calls", ""); *at; at += strcspn(at, ","), at += *at == ',') {
+		const char *when = strchr(at, '@');
+		const uint64_t ns = when ? (uint64_t)(strtod(when + 1, NULL) * 1e6) : 0;
+		tb->now = start + ns;
+		if (strncmp(at, "sync", 4) == 0 || strncmp(at, "copy", 4) == 0) {
+			tb->now -= 5000000;
+			tb->dur = 5000000;
+			if (*at == 's')
+				tb_sync(tb, SW_SYNC_CONTEXT, 0);
+			else
+				tb_copy_sync(tb, BUFFER, SW_SIDE_DEVICE, 0x1000, SW_SIDE_HOST, 64);
+			tb->dur = 100;
+		} else {
+			collective(tb, at, &n);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2)
@@ -88,7 +142,12 @@ int main(int argc, char **argv)
 	race(tb, 0, !number("race", 1));
 	for (uint64_t line = 1; line <= lines; line++)
 		race(tb, line, false);
-	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	calls(tb);
+	if (number("final", 1))
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	tb->header.start_monotonic_ns += number("clock_ms", 0) * 1000000;
+	if (number("end_ms", 0))
+		tb->header.last_monotonic_ns = tb->header.start_monotonic_ns + number("end_ms", 0) * 1000000;
 	tb_close(tb, number("closed", 1));
 	return 0;
 }

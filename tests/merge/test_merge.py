@@ -221,6 +221,159 @@ class Gaps(Case):
         self.assertNotIn("\x1b", text + self.merge("a.json"))
 
 
+class Between(Case):
+    """Collectives of several ranks."""
+
+    def job(self, calls, **words):
+        """calls: of each rank."""
+        for name in os.listdir(self.dir):
+            os.remove(self.path(name))
+        for rank, text in enumerate(calls):
+            self.rank(f"{rank}.swt", rank=rank, size=len(calls), race=0, calls=text, **words)
+
+    def found(self, *arguments, status=0):
+        return {f["id"]: f for f in self.as_json(*(arguments or (".",)), status=status)["between_ranks"]}
+
+    def test_the_same_calls(self):
+        self.job(["ar8@5,bc16r0@10,ag4@15,rs4@20"] * 4)
+        self.assertEqual(self.found(), {})
+
+    def test_what_differs(self):
+        for other in ("bc16r0", "ar9", "ag8"):
+            self.job(["ar8@5,ar8@10,ar8@15"] * 3 + [f"ar8@5,{other}@10,ar8@15"])
+            (finding,) = self.found().values()
+            self.assertEqual((finding["id"], finding["severity"], finding["confidence"]), ("SW501", "error", "certain"))
+            self.assertIn("collective 2 of a communicator of 4 ranks", finding["message"])
+            self.assertIn("ranks 0 to 2: all-reduce of 8 float (sum)\n", finding["text"])
+            self.assertIn("  rank 3: ", finding["text"])
+            self.assertEqual(sorted(finding["processes"]), [0, 1, 2, 3])
+        self.job(["bc16r0@10", "bc16r1@10"])
+        self.assertIn("root 1", self.found()["SW501"]["text"])
+        self.merge(".", "--error-exitcode", str(ERRORS), status=ERRORS)
+
+    def test_one_that_ended_without_it(self):
+        self.job(["ar8@5,ar1024@20"] * 3 + ["ar8@5"])
+        finding = self.found()["SW502"]
+        self.assertEqual((finding["severity"], finding["confidence"], finding["processes"]), ("error", "certain", [3]))
+        self.assertIn("rank 3 never called collective 2", finding["message"])
+        self.assertIn("ranks 0 to 2 called it: all-reduce of 1024 float", finding["text"])
+
+    def test_one_that_hangs(self):
+        self.job(["ar8@5,ar1024@20"] * 3 + ["ar8@5"], closed=0, end_ms=60000)
+        finding = self.found()["SW502"]
+        self.assertEqual((finding["severity"], finding["confidence"], finding["processes"]), ("warning", "likely", [3]))
+
+    def test_a_job_that_was_killed(self):
+        self.job(["ar8@5,ar1024@20"] * 3 + ["ar8@5"], closed=0, end_ms=30)
+        self.assertEqual(self.found(), {})
+
+    def test_a_rank_whose_trace_is_not_whole(self):
+        calls = ",".join(f"ar{n + 1}@{n}" for n in range(400))
+        self.job([calls, calls], closed=0, end_ms=60000)
+        self.assertEqual(self.found(), {})
+        with open(self.path("1.swt"), "r+b") as file:
+            file.truncate(os.path.getsize(self.path("1.swt")) - 20000)
+        self.assertEqual(self.found(status=UNPROVEN), {})
+
+    LATE = "ar8@5,ar8@{0}20,ar8@{0}40,sync@{0}55,ar8@{0}60,ar8@{0}80,copy@{0}90,ar8@{0}95"
+
+    def test_a_straggler(self):
+        self.job([self.LATE.format("")] * 2 + [self.LATE.format("1")] + [self.LATE.format("")])
+        finding = self.found()["SW503"]
+        self.assertEqual((finding["severity"], finding["processes"]), ("note", [2]))
+        self.assertIn("rank 2 comes last to 5 of 5 collectives and holds up the others for 500.0 ms", finding["message"])
+        self.assertRegex(finding["text"], r"waited 1\.\d+ ms for devices, copied for 1\.\d+ ms, and did 3\d\.\d+ ms of other")
+
+    def test_none(self):
+        self.job([self.LATE.format("")] * 4)
+        self.assertEqual(self.found(), {})
+        # Each is last in its turn.
+        turns = [",".join(f"ar8@{20 * n + 5 * (n % 4 == rank)}" for n in range(1, 40)) for rank in range(4)]
+        self.job(turns)
+        self.assertEqual(self.found(), {})
+
+    def two_machines(self, calls, others, clock_ms, **words):
+        for rank in range(4):
+            there = rank >= 2
+            self.rank(f"{rank}.swt", rank=rank, size=4, race=0, host=f"node{int(there)}", calls=others if there else calls,
+                      clock_ms=clock_ms if there else 0, **words)
+
+    def test_clocks_of_machines(self):
+        calls = ",".join(f"ar8@{20 * n},sync@{20 * n + 6}" for n in range(1, 20))
+        self.two_machines(calls, calls, 7200000)
+        report = self.as_json(".")
+        first, second = report["clocks"]
+        self.assertEqual((first["host"], first["offset_ns"]), ("node0", 0))
+        self.assertTrue(second["known"])
+        self.assertLessEqual(abs(second["offset_ns"] + 7200 * 10**9), second["error_ns"])
+        self.assertLess(second["error_ns"], 10**7)
+        self.assertEqual(report["between_ranks"], [])
+        self.assertRegex(self.merge("."), r"clock of node1: \+7200\.\d+ s from that of the first rank's machine, known to")
+
+    def test_a_straggler_on_another_machine(self):
+        calls = ",".join(f"ar8@{200 * n},sync@{200 * n + (56 if n % 3 else 6)}" for n in range(1, 20))
+        late = ",".join(f"ar8@{200 * n + (50 if n % 3 else 0)},sync@{200 * n + (56 if n % 3 else 6)}" for n in range(1, 20))
+        self.two_machines(calls, calls, 7200000)
+        self.rank("3.swt", rank=3, size=4, race=0, host="node1", calls=late, clock_ms=7200000)
+        self.assertEqual(self.found()["SW503"]["processes"], [3])
+
+    def test_clocks_that_nothing_bounds(self):
+        calls = ",".join(f"ar8@{20 * n}" for n in range(1, 20))
+        self.two_machines(calls, calls, 7200000, final=0)
+        self.assertFalse(self.as_json(".")["clocks"][1]["known"])
+        self.assertEqual(self.found(), {})
+
+    def test_partial_results_hold_them(self):
+        late = self.LATE.format("")
+        self.job([late, late, self.LATE.format("1"), late + ",ar5@300", late])
+        whole = self.as_json(".")
+        self.assertEqual({f["id"] for f in whole["between_ranks"]}, {"SW502", "SW503"})
+        names = [f"{rank}.swt" for rank in range(5)]
+        for order in ([4, 0, 3, 1, 2], [2, 3, 4, 1, 0]):
+            order = [names[i] for i in order]
+            self.merge("--json", "a.json", *order[:2], status=UNPROVEN)
+            self.merge("--json", "b.json", *order[2:4], status=UNPROVEN)
+            self.merge("--json", "ab.json", "b.json", "a.json", status=UNPROVEN)
+            merged = self.as_json(order[4], "ab.json")
+            for report in (merged, whole):
+                for process in report["processes"]:
+                    process["trace"] = os.path.basename(process["trace"])
+            self.assertEqual(merged, whole)
+
+    def test_long_runs_are_thinned_out(self):
+        calls = ",".join(f"ar8@{n}" for n in range(1, 10000))
+        late = ",".join(f"ar8@{n + 0.5}" for n in range(1, 10000))
+        self.job([calls, calls, late])
+        self.assertEqual(self.found()["SW503"]["processes"], [2])
+        report = self.as_json(".")
+        (communicator,) = report["communicators"]
+        self.assertEqual(communicator["stride"], 4)
+        self.assertLessEqual(len(communicator["machines"][0]["times"]), 4096)
+        self.assertEqual(len(communicator["sequences"][0]["calls"]), 9999)
+
+    def test_hostile_numbers(self):
+        self.job([self.LATE.format("")] * 2)
+        good = self.as_json(".")
+        def spoil(change):
+            bad = json.loads(json.dumps(good))
+            change(bad["communicators"][0])
+            with open(self.path("bad.json"), "w", encoding="utf-8") as file:
+                json.dump(bad, file)
+            self.merge("bad.json", status=INPUT)
+        spoil(lambda c: c["sequences"][0]["calls"].append(99))
+        spoil(lambda c: c["sequences"][0]["members"][0].__setitem__(0, 7))
+        spoil(lambda c: c["sequences"][0]["members"][0].__setitem__(2, 10**6))
+        spoil(lambda c: c["machines"][0]["times"][0].__setitem__(7, -1))
+        spoil(lambda c: c["machines"][0]["times"][0].__setitem__(0, 0))
+        spoil(lambda c: c["kinds"].append(c["kinds"][0]))
+        spoil(lambda c: c.__setitem__("machines", 1))
+
+    def test_explained(self):
+        for what in ("SW501", "sw502", "straggler"):
+            done = subprocess.run([COMMAND, "explain", what], capture_output=True, text=True, check=True)
+            self.assertRegex(done.stdout, "^SW50[123] ")
+
+
 class Runs(Case):
     """What `run` says of ranks."""
 

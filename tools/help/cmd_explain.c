@@ -9,6 +9,7 @@
 #include "command.h"
 #include "detect/detect.h"
 #include "last_report.h"
+#include "merge/between.h"
 #include "report/text/text_out.h"
 
 struct term {
@@ -45,6 +46,9 @@ static int list_all(void)
 	const struct sw_finding_info *info;
 	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
 		printf("SW%03d  %-28s %s\n", info->number, info->kind, info->title);
+	const struct sw_between_info *between;
+	for (size_t i = 0; (between = sw_between_info_at(i)); i++)
+		printf("SW%03d  %-28s %s\n", between->number, between->kind, between->title);
 	puts("\nterms  the words of reports: waited, blocked, recoverable ...");
 	return sw_finish_stdout(SW_EXIT_OK);
 }
@@ -59,6 +63,16 @@ static int explain_finding(const struct sw_finding_info *info)
 {
 	printf("SW%03d %s: %s\n\n%s\n", info->number, info->kind, info->title, info->text);
 	return sw_finish_stdout(SW_EXIT_OK);
+}
+
+/* Those that a merge alone makes. */
+static const struct sw_between_info *find_between(const char *what)
+{
+	const struct sw_between_info *info;
+	for (size_t i = 0; (info = sw_between_info_at(i)); i++)
+		if (info->number == parse_id(what) || strcasecmp(info->kind, what) == 0)
+			return info;
+	return NULL;
 }
 
 static bool is_fingerprint(const char *text)
@@ -97,6 +111,11 @@ int sw_cmd_explain(const struct sw_options *options)
 	info = info ? info : find_kind(what);
 	if (info)
 		return explain_finding(info);
+	const struct sw_between_info *between = find_between(what);
+	if (between) {
+		printf("SW%03d %s: %s\n\n%s\n", between->number, between->kind, between->title, between->text);
+		return sw_finish_stdout(SW_EXIT_OK);
+	}
 	const bool all = strcasecmp(what, "terms") == 0;
 	bool any = false;
 	for (size_t i = 0; i < N_TERMS; i++)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -96,6 +97,28 @@ class Collectives(unittest.TestCase):
         self.assertEqual(work[3]["communicator"], second)
         ends = [line for line in self.dump.splitlines() if line.startswith("COLLECTIVE") and "op=" not in line]
         self.assertEqual(len(begins), len(ends))
+
+    def merged(self, *steps):
+        """Steps of each rank, at the same time."""
+        shutil.rmtree("job", ignore_errors=True)
+        os.mkdir("job")
+        ranks = " ".join(f"RANK={rank} WORLD_SIZE={len(steps)} ./program {text} &" for rank, text in enumerate(steps))
+        subprocess.run([COMMAND, "run", "--sim", "--no-cache", "-o", "job/%q{RANK}.swt", "sh", "-c", ranks + " wait"],
+                       env=ENVIRONMENT, capture_output=True, check=True)
+        done = subprocess.run([COMMAND, "merge", "--no-cache", "--format", "json", "job"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["summary"]["ranks"], len(steps))
+        return {f["id"]: f for f in report["between_ranks"] if f["severity"] != "note"}
+
+    def test_ranks_together(self):
+        self.assertEqual(self.merged("all split all gather", "all split all gather", "all split all gather"), {})
+        found = self.merged("all split all all", "all split root=0 all", "all split all all")
+        self.assertEqual(list(found), ["SW501"])
+        self.assertIn("collective 1 of a communicator of 3 ranks", found["SW501"]["message"])
+        found = self.merged("all all", "all", "all all")
+        self.assertEqual(list(found), ["SW502"])
+        self.assertEqual(found["SW502"]["processes"], [1])
 
     def test_the_call_site_of_the_collective_is_in_the_finding(self):
         finding = self.races("all", "set")

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "merge/collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/merged.h"
+
+#define MAX_TIMES 4096u /* of a communicator on a machine */
+
+static void free_sequence(struct sw_collective_sequence *s)
+{
+	free(s->calls.at);
+	free(s->members.at);
+	free(s);
+}
+
+static void free_communicator(struct sw_communicator *c)
+{
+	for (size_t i = 0; i < c->sequences.n; i++)
+		free_sequence(c->sequences.at[i]);
+	for (size_t i = 0; i < c->machines.n; i++) {
+		free(c->machines.at[i]->boot);
+		free(c->machines.at[i]->at.at);
+		free(c->machines.at[i]);
+	}
+	free(c->kinds.at);
+	free(c->sequences.at);
+	free(c->machines.at);
+	free(c);
+}
+
+void sw_collective_set_free(struct sw_collective_set *set)
+{
+	for (size_t i = 0; i < set->communicators.n; i++)
+		free_communicator(set->communicators.at[i]);
+	free(set->communicators.at);
+	*set = (struct sw_collective_set){0};
+}
+
+struct sw_communicator *sw_communicator_of(struct sw_collective_set *set, uint64_t identity, uint32_t size)
+{
+	for (size_t i = 0; i < set->communicators.n; i++)
+		if (set->communicators.at[i]->identity == identity) {
+			struct sw_communicator *c = set->communicators.at[i];
+			c->size = size > c->size ? size : c->size;
+			return c;
+		}
+	struct sw_communicator *c = sw_calloc(1, sizeof *c);
+	*c = (struct sw_communicator){.identity = identity, .size = size, .stride = 1};
+	*sw_vec_push(&set->communicators) = c;
+	return c;
+}
+
+uint32_t sw_communicator_kind(struct sw_communicator *c, const struct sw_collective_call *call)
+{
+	for (size_t i = 0; i < c->kinds.n; i++) {
+		const struct sw_collective_call *k = &c->kinds.at[i];
+		if (k->op == call->op && k->type == call->type && k->reduction == call->reduction &&
+		    k->root == call->root && k->count == call->count)
+			return (uint32_t)i + 1;
+	}
+	*sw_vec_push(&c->kinds) = *call;
+	return (uint32_t)c->kinds.n;
+}
+
+/* ---- sequences --------------------------------------------------------------------------------------------------- */
+
+/* Do they agree as far as both go?  What is not known agrees with nothing but itself here, so that sequences with a gap
+   are their own; the report treats it as equal. */
+static bool agree(const struct sw_collective_sequence *a, const struct sw_collective_sequence *b)
+{
+	const size_t n = a->calls.n < b->calls.n ? a->calls.n : b->calls.n;
+	return !n || memcmp(a->calls.at, b->calls.at, n * sizeof *a->calls.at) == 0;
+}
+
+static void add_members(struct sw_collective_sequence *to, const struct sw_collective_sequence *from)
+{
+	for (size_t i = 0; i < from->members.n; i++) {
+		bool there = false;
+		for (size_t k = 0; k < to->members.n && !there; k++)
+			there = to->members.at[k].process == from->members.at[i].process &&
+				to->members.at[k].rank == from->members.at[i].rank;
+		if (!there)
+			*sw_vec_push(&to->members) = from->members.at[i];
+	}
+}
+
+void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequence *sequence)
+{
+	for (size_t i = 0; i < c->sequences.n; i++) {
+		struct sw_collective_sequence *s = c->sequences.at[i];
+		if (!agree(s, sequence))
+			continue;
+		if (s->calls.n < sequence->calls.n) { /* the longer one stays */
+			const struct sw_collective_sequence shorter = *s;
+			s->calls.at = sequence->calls.at;
+			s->calls.n = sequence->calls.n;
+			s->calls.room = sequence->calls.room;
+			sequence->calls.at = shorter.calls.at;
+		}
+		add_members(s, sequence);
+		free_sequence(sequence);
+		return;
+	}
+	*sw_vec_push(&c->sequences) = sequence;
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------- */
+
+struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_arrival *b)
+{
+	const bool first =
+		a->last_ns > b->last_ns || (a->last_ns == b->last_ns && sw_merged_compare(a->last, b->last) <= 0);
+	const struct sw_arrival *late = first ? a : b, *early = first ? b : a;
+	struct sw_arrival both = *late;
+	both.n = a->n + b->n;
+	both.first_ns = a->first_ns < b->first_ns ? a->first_ns : b->first_ns;
+	both.second_ns = late->second_ns > early->last_ns ? late->second_ns : early->last_ns;
+	both.waited_ns = late->waited_ns + early->waited_ns + early->n * (late->last_ns - early->last_ns);
+	both.done_ns = a->done_ns < b->done_ns ? a->done_ns : b->done_ns;
+	return both;
+}
+
+static void thin_out(struct sw_communicator *c)
+{
+	c->stride *= 2;
+	for (size_t i = 0; i < c->machines.n; i++) {
+		struct sw_arrivals *m = c->machines.at[i];
+		size_t kept = 0;
+		for (size_t k = 0; k < m->at.n; k++)
+			if (m->at.at[k].number % c->stride == 0)
+				m->at.at[kept++] = m->at.at[k];
+		m->at.n = kept;
+	}
+}
+
+static struct sw_arrivals *machine_of(struct sw_communicator *c, const char *boot)
+{
+	for (size_t i = 0; i < c->machines.n; i++)
+		if (strcmp(c->machines.at[i]->boot, boot) == 0)
+			return c->machines.at[i];
+	struct sw_arrivals *m = sw_calloc(1, sizeof *m);
+	m->boot = sw_strdup(boot);
+	*sw_vec_push(&c->machines) = m;
+	return m;
+}
+
+/* Where the number is, or belongs. */
+static size_t place_of(const struct sw_arrivals *m, uint32_t number)
+{
+	size_t low = 0, high = m->at.n;
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+		if (m->at.at[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void sw_communicator_arrive(struct sw_communicator *c, const char *boot, const struct sw_arrival *arrival)
+{
+	while (arrival->number / c->stride > MAX_TIMES)
+		thin_out(c);
+	if (arrival->number % c->stride)
+		return;
+	struct sw_arrivals *m = machine_of(c, boot);
+	const size_t at = place_of(m, arrival->number);
+	if (at < m->at.n && m->at.at[at].number == arrival->number) {
+		m->at.at[at] = sw_arrival_join(&m->at.at[at], arrival);
+		return;
+	}
+	sw_vec_push(&m->at);
+	memmove(&m->at.at[at + 1], &m->at.at[at], (m->at.n - 1 - at) * sizeof *m->at.at);
+	m->at.at[at] = *arrival;
+}
+
+/* ---- sets -------------------------------------------------------------------------------------------------------- */
+
+static void join_sequences(struct sw_communicator *to, struct sw_communicator *from)
+{
+	for (size_t i = 0; i < from->sequences.n; i++) {
+		struct sw_collective_sequence *s = from->sequences.at[i];
+		for (size_t k = 0; k < s->calls.n; k++)
+			if (s->calls.at[k])
+				s->calls.at[k] = sw_communicator_kind(to, &from->kinds.at[s->calls.at[k] - 1]);
+		sw_communicator_take(to, s);
+	}
+	from->sequences.n = 0;
+}
+
+void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_set *from)
+{
+	for (size_t i = 0; i < from->communicators.n; i++) {
+		struct sw_communicator *c = from->communicators.at[i];
+		struct sw_communicator *to = sw_communicator_of(set, c->identity, c->size);
+		join_sequences(to, c);
+		while (to->stride < c->stride)
+			thin_out(to);
+		for (size_t k = 0; k < c->machines.n; k++)
+			for (size_t n = 0; n < c->machines.at[k]->at.n; n++)
+				sw_communicator_arrive(to, c->machines.at[k]->boot, &c->machines.at[k]->at.at[n]);
+	}
+}
+
+void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_merged_rank *old,
+			      struct sw_merged_rank *new)
+{
+	for (size_t i = 0; i < set->communicators.n; i++) {
+		struct sw_communicator *c = set->communicators.at[i];
+		for (size_t k = 0; k < c->sequences.n; k++)
+			for (size_t n = 0; n < c->sequences.at[k]->members.n; n++)
+				if (c->sequences.at[k]->members.at[n].process == old)
+					c->sequences.at[k]->members.at[n].process = new;
+		for (size_t k = 0; k < c->machines.n; k++)
+			for (size_t n = 0; n < c->machines.at[k]->at.n; n++)
+				if (c->machines.at[k]->at.at[n].last == old)
+					c->machines.at[k]->at.at[n].last = new;
+	}
+}
+
+static int by_member(const void *a, const void *b)
+{
+	const struct sw_collective_member *x = a, *y = b;
+	return x->rank != y->rank
+		       ? (x->rank < y->rank ? -1 : 1)
+		       : (x->process->index < y->process->index ? -1 : x->process->index > y->process->index);
+}
+
+static int by_first_member(const void *a, const void *b)
+{
+	return by_member((*(struct sw_collective_sequence *const *)a)->members.at,
+			 (*(struct sw_collective_sequence *const *)b)->members.at);
+}
+
+static int by_boot(const void *a, const void *b)
+{
+	return strcmp((*(struct sw_arrivals *const *)a)->boot, (*(struct sw_arrivals *const *)b)->boot);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const uint64_t x = (*(struct sw_communicator *const *)a)->identity,
+		       y = (*(struct sw_communicator *const *)b)->identity;
+	return x < y ? -1 : x > y;
+}
+
+/* Kinds in the order in which the sequences have them. */
+static void sort_kinds(struct sw_communicator *c)
+{
+	struct sw_communicator sorted = {0};
+	for (size_t i = 0; i < c->sequences.n; i++)
+		for (size_t k = 0; k < c->sequences.at[i]->calls.n; k++) {
+			uint32_t *call = &c->sequences.at[i]->calls.at[k];
+			*call = *call ? sw_communicator_kind(&sorted, &c->kinds.at[*call - 1]) : 0;
+		}
+	free(c->kinds.at);
+	c->kinds.at = sorted.kinds.at;
+	c->kinds.n = sorted.kinds.n;
+	c->kinds.room = sorted.kinds.room;
+}
+
+void sw_collective_set_sort(struct sw_collective_set *set)
+{
+	for (size_t i = 0; i < set->communicators.n; i++) {
+		struct sw_communicator *c = set->communicators.at[i];
+		for (size_t k = 0; k < c->sequences.n; k++)
+			qsort(c->sequences.at[k]->members.at, c->sequences.at[k]->members.n,
+			      sizeof *c->sequences.at[k]->members.at, by_member);
+		if (c->sequences.n)
+			qsort(c->sequences.at, c->sequences.n, sizeof *c->sequences.at, by_first_member);
+		sort_kinds(c);
+		if (c->machines.n)
+			qsort(c->machines.at, c->machines.n, sizeof *c->machines.at, by_boot);
+	}
+	if (set->communicators.n)
+		qsort(set->communicators.at, set->communicators.n, sizeof *set->communicators.at, by_identity);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The collectives of all ranks, by communicator: what each called, in order, and when.
+ *
+ * Ranks that call the same share one sequence.  Times are kept for some thousand collectives of a communicator, per
+ * machine (its own clock): all of them while there are few, then every 2nd, 4th and so on.  Both are the same whoever
+ * was added first, or merged with whom.
+ */
+#ifndef SW_MERGE_COLLECTIVES_H
+#define SW_MERGE_COLLECTIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+
+struct sw_merged_rank;
+
+/* What a rank called; op 0: not known (its record was lost), which is like anything. */
+struct sw_collective_call {
+	uint32_t op, type, reduction;
+	int32_t root;
+	uint64_t count;
+};
+
+struct sw_collective_member {
+	struct sw_merged_rank *process;
+	uint32_t rank;
+	uint32_t calls;	  /* the first so many of the sequence */
+	uint64_t end_ns;  /* when its trace ends, by CLOCK_MONOTONIC */
+	uint64_t last_ns; /* when its last recorded call of CUDA began */
+};
+
+struct sw_collective_sequence {
+	SW_VEC(uint32_t) calls; /* indices into the communicator's kinds + 1; 0 unknown */
+	SW_VEC(struct sw_collective_member) members;
+};
+
+/* One collective on one machine. */
+struct sw_arrival {
+	uint32_t number, n;	     /* of the collective, from 1; ranks that came */
+	uint64_t first_ns, last_ns;  /* CLOCK_MONOTONIC */
+	uint64_t second_ns;	     /* of the last but one; 0: there is none */
+	uint64_t waited_ns;	     /* of all, until the last came */
+	uint64_t done_ns;	     /* it is complete on one of them by then; UINT64_MAX unknown */
+	struct sw_merged_rank *last; /* who came last, and what it did since its collective before: */
+	uint64_t wait_ns, copy_ns, host_ns;
+};
+
+struct sw_arrivals {
+	char *boot;		      /* which machine */
+	SW_VEC(struct sw_arrival) at; /* by number */
+};
+
+struct sw_communicator {
+	uint64_t identity;
+	uint32_t size;
+	uint32_t stride; /* times are of numbers that it divides; a power of 2 */
+	SW_VEC(struct sw_collective_call) kinds;
+	SW_VEC(struct sw_collective_sequence *) sequences;
+	SW_VEC(struct sw_arrivals *) machines;
+};
+
+struct sw_collective_set {
+	SW_VEC(struct sw_communicator *) communicators;
+};
+
+void sw_collective_set_free(struct sw_collective_set *set);
+struct sw_communicator *sw_communicator_of(struct sw_collective_set *set, uint64_t identity, uint32_t size);
+/* Index + 1. */
+uint32_t sw_communicator_kind(struct sw_communicator *c, const struct sw_collective_call *call);
+/* Takes a sequence, of kinds of this communicator, with its members. */
+void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequence *sequence);
+void sw_communicator_arrive(struct sw_communicator *c, const char *boot, const struct sw_arrival *arrival);
+/* Takes all of `from`, whose processes are those of `set` already. */
+void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_set *from);
+/* Another process stands for one of them. */
+void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_merged_rank *old,
+			      struct sw_merged_rank *new);
+/* Sorts, so that the JSON does not depend on who was added first. */
+void sw_collective_set_sort(struct sw_collective_set *set);
+
+/* Two that came on one machine, or on two whose clocks were made one. */
+struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_arrival *b);
+
+#endif
