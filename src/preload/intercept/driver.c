@@ -9,6 +9,7 @@
 #include "api/names.h"
 #include "base/hash.h"
 #include "preload/intercept/dlsym.h"
+#include "preload/recorder/companion.h"
 #include "preload/recorder/recorder.h"
 #include "preload/intercept/requesters.h"
 #include "preload/intercept/identity_table.h"
@@ -235,4 +236,9 @@ void *sw_driver_exchange(const char *name, void *real, const void *caller)
 	}
 	errno = saved;
 	return answer;
+}
+
+void *sw_companion_driver(uint32_t id)
+{
+	return id < SW_ID_COUNT ? sw_driver_function((enum sw_api_id)id) : NULL;
 }

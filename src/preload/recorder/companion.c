@@ -3,6 +3,7 @@
 
 #include "preload/recorder/trace.h"
 #include "preload/recorder/writer.h"
+#include "preload/stacks/stack.h"
 
 const struct sw_companion_hooks *sw_companion_hooks;
 
@@ -72,6 +73,8 @@ static const struct sw_companion companion = {
 	.stacks = stacks,
 	.writer_describe = sw_writer_describe,
 	.writer_commit = commit,
+	.driver = sw_companion_driver,
+	.frames = sw_stack_frames,
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

@@ -13,9 +13,10 @@
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 5u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 6u /* both sides are built together: any difference is a mixed installation */
 
-/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA. */
+/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA, but through
+   pointers of driver(). */
 struct sw_companion_hooks {
 	/* A record is complete and not yet overwritten: before the call where SW_RF_PENDING says so.  NULL: one was
 	 * lost. */
@@ -34,6 +35,9 @@ extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
 /* Called with the id of each call's native stack while the writer is being changed; returns the id to record. */
 typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
 extern sw_companion_stacks *sw_companion_join; /* NULL: none */
+
+/* Defined where the driver's functions are found; without that part of the object it is NULL. */
+void *sw_companion_driver(uint32_t id) __attribute__((weak));
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -60,6 +64,10 @@ struct sw_companion {
 	/* For that function: sw_writer_describe(), sw_writer_commit(). */
 	struct sw_rec *(*writer_describe)(struct sw_writer *w, enum sw_rec_kind kind, size_t bytes, bool ordered);
 	void (*writer_commit)(struct sw_writer *w);
+	/* The real function by its index in cuda.def: what it is called for is not recorded.  NULL: there is none. */
+	void *(*driver)(uint32_t id);
+	/* Return addresses of the call in progress, innermost first, as its stack has them; 0: they are not known. */
+	uint32_t (*frames)(const uint64_t **ips);
 };
 
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */
