@@ -42,9 +42,9 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 static uint64_t stack_of(void)
 {
 	const uint64_t *ips;
-	const uint32_t n = sw_confirm_recorder->frames(&ips);
+	const uint32_t n = sw_confirm_recorder->frames(&ips), depth = sw_confirm_recorder->options()->depth;
 	uint64_t hash = SW_FNV_START;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && i < depth; i++) {
 		struct visit visit = {.ip = ips[i]};
 		dl_iterate_phdr(visit_object, &visit);
 		if (visit.found)

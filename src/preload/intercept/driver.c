@@ -9,7 +9,6 @@
 #include "api/names.h"
 #include "base/hash.h"
 #include "preload/intercept/dlsym.h"
-#include "preload/recorder/companion.h"
 #include "preload/recorder/recorder.h"
 #include "preload/intercept/requesters.h"
 #include "preload/intercept/identity_table.h"
@@ -176,7 +175,7 @@ static const struct identity *identity_of(const void *real)
 	return identity && within(&identity->object, real) ? identity : identity_look(real);
 }
 
-void *sw_driver_resolve(enum sw_api_id id)
+void *sw_driver_resolve(uint32_t id)
 {
 	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
 	const int saved = errno;
@@ -236,9 +235,4 @@ void *sw_driver_exchange(const char *name, void *real, const void *caller)
 	}
 	errno = saved;
 	return answer;
-}
-
-void *sw_companion_driver(uint32_t id)
-{
-	return id < SW_ID_COUNT ? sw_driver_function((enum sw_api_id)id) : NULL;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/seldom.h"
+
 #include "preload/recorder/companion.h"
 
 #include "preload/recorder/trace.h"
@@ -73,7 +75,7 @@ static const struct sw_companion companion = {
 	.stacks = stacks,
 	.writer_describe = sw_writer_describe,
 	.writer_commit = commit,
-	.driver = sw_companion_driver,
+	.driver = sw_driver_resolve,
 	.frames = sw_stack_frames,
 };
 

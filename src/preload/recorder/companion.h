@@ -36,8 +36,8 @@ extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
 typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
 extern sw_companion_stacks *sw_companion_join; /* NULL: none */
 
-/* Defined where the driver's functions are found; without that part of the object it is NULL. */
-void *sw_companion_driver(uint32_t id) __attribute__((weak));
+/* Of intercept/driver.h; without that part of the object it is NULL. */
+void *sw_driver_resolve(uint32_t id) __attribute__((weak));
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -66,7 +66,8 @@ struct sw_companion {
 	void (*writer_commit)(struct sw_writer *w);
 	/* The real function by its index in cuda.def: what it is called for is not recorded.  NULL: there is none. */
 	void *(*driver)(uint32_t id);
-	/* Return addresses of the call in progress, innermost first, as its stack has them; 0: they are not known. */
+	/* Return addresses of the call in progress, innermost first; options()->depth of them are recorded.  Only in
+	   hooks of calls. */
 	uint32_t (*frames)(const uint64_t **ips);
 };
 

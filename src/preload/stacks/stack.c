@@ -269,12 +269,11 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 
 uint32_t sw_stack_frames(const uint64_t **ips)
 {
-	const struct sw_thread *t = &sw_thread;
-	const struct remembered *m = t->writer && t->writer->stacks ? t->writer->stacks->last : NULL;
-	if (!m || m->frame != t->guard)
+	const struct sw_stack_cache *c = sw_thread.writer->stacks;
+	if (!c || !c->last || c->last->frame != sw_thread.guard)
 		return 0;
-	*ips = m->ip;
-	return m->frames < sw_stack_depth ? m->frames : sw_stack_depth;
+	*ips = c->last->ip;
+	return c->last->frames;
 }
 
 uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
