@@ -111,7 +111,7 @@ static uint64_t wrong_bytes(const struct sw_outcome *o, int id)
 	return id == SW_FINDING_RACE_RAW ? o->by_both : id == SW_FINDING_RACE_WAR ? o->by_later : o->by_earlier;
 }
 
-static enum sw_doubt doubt_of(const struct sw_outcome *o)
+static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial *trial)
 {
 	if (o->failed)
 		return SW_DOUBT_REFUSED;
@@ -125,15 +125,18 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o)
 		return SW_DOUBT_HOST_WAITED;
 	if (o->why == SW_RELEASE_EXIT)
 		return SW_DOUBT_NOT_MADE;
-	return o->probe_done ? SW_DOUBT_SLOW : SW_DOUBT_BLOCKED_BEFORE;
+	if (o->probe_done)
+		return SW_DOUBT_SLOW;
+	return trial->earlier_in_graph ? SW_DOUBT_GRAPH_PART : SW_DOUBT_BLOCKED_BEFORE;
 }
 
-/* It had its time, its stream was free for it, and it ended only when the other was let go. */
-static bool waited(const struct sw_outcome *o)
+/* It had its time, its stream was free for it, and it ended only when the other was let go.  A call of the host needs
+   no stream. */
+static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
 {
 	const uint64_t held_us = o->released_us - o->later_us;
-	return o->later_held && o->why == SW_RELEASE_BOUND && o->probe_done && !o->later_done && o->done_after &&
-	       (o->done_us - o->released_us) * PROMPT_SHARE < held_us;
+	return o->later_held && o->why == SW_RELEASE_BOUND && (o->probe_done || trial->later_host) && !o->later_done &&
+	       o->done_after && (o->done_us - o->released_us) * PROMPT_SHARE < held_us;
 }
 
 void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
@@ -150,10 +153,10 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST) {
 		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
 		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;
-	} else if (waited(o)) {
+	} else if (waited(o, trial)) {
 		out->verdict = SW_VERDICT_REFUTED;
 	} else {
 		out->verdict = SW_VERDICT_INCONCLUSIVE;
-		out->doubt = doubt_of(o);
+		out->doubt = doubt_of(o, trial);
 	}
 }

@@ -53,12 +53,19 @@ static void doubt(struct sw_trial *trial, enum sw_doubt why)
 	trial->result.doubt = why;
 }
 
+/* What the call does, it does before it returns: the host's own accesses, and frees that are not stream-ordered. */
+static bool is_host(const struct sw_report *report, const struct sw_access *access)
+{
+	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
+	return access->stream == 0 || (access->kind == SW_REC_FREE && api && !strstr(api->driver, "Async"));
+}
+
 static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_finding *shown)
 {
 	const struct sw_finding *f = shown->finding;
 	const struct sw_access *earlier = &f->access[0], *later = &f->access[1];
 	struct sw_trial *trial = sw_vec_push(trials);
-	*trial = (struct sw_trial){.shown = shown, .id = f->id, .later_host = later->stream == 0};
+	*trial = (struct sw_trial){.shown = shown, .id = f->id, .later_host = is_host(report, later)};
 	trial->earlier = trial->after = earlier->seq;
 	trial->later = trial->before = later->seq;
 	const struct sw_group *group = sw_report_group_of(report, shown);
@@ -68,8 +75,13 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 	}
 	if (is_race(f->id))
 		find_overlap(trial, report->judgement);
-	if (earlier->seq == later->seq)
+	trial->earlier_in_graph = earlier->node != 0;
+	if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
 		doubt(trial, SW_DOUBT_ONE_LAUNCH);
+	else if (f->id == SW_FINDING_BATCH_COPY_RACE || earlier->seq == later->seq)
+		doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);
+	else if (earlier->stream && earlier->stream == later->stream)
+		doubt(trial, SW_DOUBT_ORDER_WRONG);
 	else if (earlier->stream == 0)
 		doubt(trial, SW_DOUBT_HOST_EARLIER);
 	else if (later->kind == SW_REC_HOST_ACCESS)

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "preload/platform/lock.h"
+#include "preload/recorder/writer.h"
 
 enum owner { UNKNOWN, OURS, OTHERS };
 
@@ -123,10 +124,11 @@ static void others(const struct sw_rec *rec)
 	sw_lock_leave(&lock, mask);
 	if (!blocks)
 		return;
-	/* The later call has been made: it may still be on its way. */
+	/* The later call has been made, and may still be on its way.  Or another thread will make it: this one waits as
+	   it would for a slow device. */
 	if (atomic_load(&sw_hold.submitted))
 		sw_watch_wait();
-	else
+	else if (sw_confirm_recorder->thread()->number == sw_confirm_plan.later.thread)
 		sw_watch_release(SW_RELEASE_HOST);
 }
 

@@ -112,8 +112,8 @@ bool sw_dependents_blocks(const struct sw_rec *rec, CUstream stream)
 	case SW_REC_COPY:
 	case SW_REC_COPY_ND:
 	case SW_REC_SET:
-		/* Pageable memory makes the host wait in asynchronous calls too. */
-		return has_stream(stream);
+		/* Those of pageable memory may make the host wait in asynchronous calls too: for the bound at most. */
+		return rec->flags & SW_RF_BEGIN && has_stream(stream);
 	case SW_REC_FREE:
 		/* Waits for all work of the device (measured: "cudaFree", "cudaFreeHost"), but for stream-ordered ones.
 		 */
