@@ -16,6 +16,8 @@
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
  *   fork     the child races, too
  *   host     the host copies the buffer that the first one writes, without waiting
+ *   refill   the host writes a pinned buffer from which a copy is being made
+ *   refilled the same, after it has waited
  *   pool     the first one's buffer is freed in the order of another stream
  */
 #include <cuda.h>
@@ -130,6 +132,15 @@ static void work_freed(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void work_refilled(int waits)
+{
+	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), memory, pinned, BYTES, a);
+	if (waits)
+		CALL(cuStreamSynchronize, (CUstream), a);
+	pinned[1] = 1;
+	CALL(cuCtxSynchronize, (void), );
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -140,6 +151,8 @@ int main(int argc, char **argv)
 		return 0;
 	if (strcmp(mode, "pool") == 0)
 		work_freed();
+	else if (strncmp(mode, "refill", 6) == 0)
+		work_refilled(mode[6] != 0);
 	else
 		work(mode);
 	if (strcmp(mode, "crash") == 0 && getenv("SYNCWATCH_CONFIRM"))

@@ -98,6 +98,11 @@ class Holds(Confirm):
         found, _ = self.one("host", "--no-fix")
         self.assertEqual(found["verdict"], "proven")
 
+    def test_an_instruction_of_the_host(self):
+        found, _ = self.one("refill", "--guard-host")
+        self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
+        self.assertEqual(self.verdicts("refilled", "--guard-host")[0], [])
+
     def test_a_free_in_the_order_of_another_stream(self):
         found, _ = self.one("pool", "--no-fix")
         self.assertEqual((found["verdict"], found["compared"]), ("proven", False))

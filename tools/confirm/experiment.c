@@ -153,6 +153,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				    .earlier = trial->earlier_call,
 				    .later = trial->later_call,
 				    .later_host = trial->later_host,
+				    .later_access = trial->later_access,
 				    .buffer = trial->buffer_call,
 				    .offset = trial->offset,
 				    .bytes = trial->bytes};
@@ -174,7 +175,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 
 int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 {
-	if (!trial->earlier_call.api || !trial->later_call.api) {
+	if (!trial->earlier_call.api || (!trial->later_call.api && !trial->later_access)) {
 		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
 		trial->result.doubt = SW_DOUBT_NO_CALL;
 		return SW_EXIT_OK;

@@ -73,7 +73,7 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 		trial->after = group->after->seq;
 		trial->before = group->before->seq;
 	}
-	if (is_race(f->id))
+	if (is_race(f->id) || f->id == SW_FINDING_HOST_IN_FLIGHT)
 		find_overlap(trial, report->judgement);
 	trial->earlier_in_graph = earlier->node != 0;
 	if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
@@ -84,8 +84,9 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 		doubt(trial, SW_DOUBT_ORDER_WRONG);
 	else if (earlier->stream == 0)
 		doubt(trial, SW_DOUBT_HOST_EARLIER);
-	else if (later->kind == SW_REC_HOST_ACCESS)
+	else if (later->kind == SW_REC_HOST_ACCESS && !trial->buffer)
 		doubt(trial, SW_DOUBT_BY_INSTRUCTION);
+	trial->later_access = later->kind == SW_REC_HOST_ACCESS;
 }
 
 bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *which)

@@ -22,10 +22,10 @@ struct sw_trial {
 	struct sw_shown_finding *shown; /* NULL: two calls, of no finding */
 	int id;				/* of the finding, 0 none */
 	uint64_t earlier, later;
-	uint64_t after, before; /* where the advice puts the edge: the calls around which it goes */
-	uint64_t buffer;	/* the call that allocated what both touch */
-	uint64_t offset, bytes; /* of it */
-	bool later_host;
+	uint64_t after, before;	       /* where the advice puts the edge: the calls around which it goes */
+	uint64_t buffer;	       /* the call that allocated what both touch */
+	uint64_t offset, bytes;	       /* of it */
+	bool later_host, later_access; /* done when it returns; an instruction of the host */
 	bool earlier_in_graph;
 	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
 	struct sw_confirmation result;

@@ -8,6 +8,7 @@
 
 const struct sw_companion *sw_confirm_recorder;
 struct sw_hold_plan sw_confirm_plan;
+const struct sw_companion_hooks *sw_confirm_others;
 static pid_t owner;
 
 static void at_exit(void)
@@ -28,6 +29,6 @@ static __attribute__((constructor)) void attach(void)
 	if (!path || !sw_confirm_recorder || !sw_plan_read(path, &sw_confirm_plan))
 		return;
 	owner = getpid();
-	sw_confirm_recorder->hook(&sw_confirm_hooks);
+	sw_confirm_others = sw_confirm_recorder->hook(&sw_confirm_hooks);
 	atexit(at_exit);
 }

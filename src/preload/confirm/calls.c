@@ -134,12 +134,28 @@ static void others(const struct sw_rec *rec)
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------- */
 
-static void published(const struct sw_rec *rec)
+/* The guard saw the host touch bytes that unfinished work uses: the work that is held, if they are those of the plan.
+ */
+static void host_access(const struct sw_rec *rec)
+{
+	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)rec;
+	const uint64_t low = sw_hold.address, high = low + sw_confirm_plan.bytes;
+	if (!sw_confirm_plan.later_access || a->flags & SW_HOST_UNGUARDED || !low || a->address >= high ||
+	    a->address + a->bytes <= low || atomic_load(&sw_hold.state) != SW_HOLD_HELD)
+		return;
+	sw_hold_later(NULL, true, sw_rec_seq(rec));
+	sw_hold_later_left(NULL, true);
+}
+
+static void on_record(const struct sw_rec *rec)
 {
 	uint32_t exact;
 	if (!rec || rec->kind < SW_REC_LAUNCH || rec->flags & SW_RF_END || !is_ours())
 		return;
-	const int saved = errno;
+	if (rec->kind == SW_REC_HOST_ACCESS) {
+		host_access(rec);
+		return;
+	}
 	if (rec->kind == SW_REC_CAPTURE)
 		captured(rec);
 	const uint32_t places = sw_places_of_call(rec, &exact);
@@ -159,11 +175,21 @@ static void published(const struct sw_rec *rec)
 		others(rec);
 	if (rec->kind == SW_REC_CONTEXT_OP)
 		context_ends(rec);
+}
+
+static void published(const struct sw_rec *rec)
+{
+	const int saved = errno;
+	if (sw_confirm_others)
+		sw_confirm_others->published(rec);
+	on_record(rec);
 	errno = saved;
 }
 
 static void left(int status)
 {
+	if (sw_confirm_others)
+		sw_confirm_others->left(status);
 	const struct call call = mine;
 	if (!call.places)
 		return;
@@ -184,8 +210,8 @@ static void left(int status)
 
 static void parameters(const void *block, size_t bytes)
 {
-	(void)block;
-	(void)bytes;
+	if (sw_confirm_others)
+		sw_confirm_others->parameters(block, bytes);
 }
 
 const struct sw_companion_hooks sw_confirm_hooks = {.published = published, .parameters = parameters, .left = left};

@@ -30,6 +30,8 @@
 extern const struct sw_companion *sw_confirm_recorder;
 extern struct sw_hold_plan sw_confirm_plan;
 extern const struct sw_companion_hooks sw_confirm_hooks;
+/* Who listened before us, and still must: the guard.  NULL: nobody. */
+extern const struct sw_companion_hooks *sw_confirm_others;
 
 /* The driver's own function, for calls that are not recorded; may be NULL. */
 #define SW_CONFIRM_REAL(symbol) ((__typeof__(&symbol))sw_confirm_recorder->driver(SW_ID_##symbol))

@@ -34,7 +34,8 @@ struct sw_hold_plan {
 	uint64_t bound_ns; /* one hold lasts no longer */
 	uint64_t total_ns; /* all holds together */
 	struct sw_plan_call earlier, later;
-	bool later_host; /* what the later call touches, it touches before it returns */
+	bool later_access; /* no call: an access of the host to the buffer, as the guard sees it */
+	bool later_host;   /* what the later call touches, it touches before it returns */
 	/* What both touch: bytes of what this call allocates.  No such call: it is not looked at. */
 	struct sw_plan_call buffer;
 	uint64_t offset, bytes;

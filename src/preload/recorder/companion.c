@@ -14,9 +14,11 @@ static bool inside(void)
 	return sw_thread.guard || sw_thread.busy;
 }
 
-static void hook(const struct sw_companion_hooks *hooks)
+static const struct sw_companion_hooks *hook(const struct sw_companion_hooks *hooks)
 {
+	const struct sw_companion_hooks *before = sw_companion_hooks;
 	sw_companion_hooks = hooks;
+	return before;
 }
 
 void (*sw_companion_begun)(void);

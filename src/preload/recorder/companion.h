@@ -52,7 +52,8 @@ struct sw_companion {
 	bool (*recording)(void);
 	bool (*inside)(void);		       /* a call of this thread is being recorded: calls made now are not */
 	void (*begun)(void (*function)(void)); /* called whenever recording begins; at once where it has: one at most */
-	void (*hook)(const struct sw_companion_hooks *hooks);
+	/* Returns who listened before, whose hooks the new ones must call; NULL: nobody. */
+	const struct sw_companion_hooks *(*hook)(const struct sw_companion_hooks *hooks);
 	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
 	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);
 	void (*host_sync_on)(void);
