@@ -61,7 +61,7 @@ class Holds(Confirm):
         self.assertEqual((found["compared"], found["bytes"], found["differ"]), (True, 65536, 65536))
         self.assertEqual((found["fix"], found["edges"], found["runs"]), ("verified", 1, 2))
         self.assertIn("confirmed:     proven: the later side ran to its end", text)
-        self.assertIn("1 hazards tried in 2 runs, 1 proven; 1 fixes verified", text)
+        self.assertIn("1 hazard tried in 2 runs, 1 proven; 1 fix verified", text)
 
     def test_the_same_bytes_do_no_harm(self):
         found, _ = self.one("same", "--no-fix")

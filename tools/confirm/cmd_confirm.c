@@ -147,11 +147,13 @@ static void summarise(const struct confirm *confirm)
 		of[confirm->trials.at[i].result.verdict]++;
 		verified += confirm->trials.at[i].result.fix == SW_FIX_VERIFIED;
 	}
-	fprintf(stderr, "syncwatch: %zu hazards tried in %u runs", confirm->trials.n, confirm->experiments.runs);
+	const size_t n = confirm->trials.n;
+	fprintf(stderr, "syncwatch: %zu hazard%s tried in %u run%s", n, n == 1 ? "" : "s", confirm->experiments.runs,
+		confirm->experiments.runs == 1 ? "" : "s");
 	for (size_t i = 0; i <= SW_VERDICT_NOT_REACHED; i++)
 		if (of[i])
 			fprintf(stderr, ", %zu %s", of[i], sw_confirmation_key((enum sw_trial_verdict)i));
-	fprintf(stderr, "; %zu fixes verified\n", verified);
+	fprintf(stderr, "; %zu fix%s verified\n", verified, verified == 1 ? "" : "es");
 }
 
 static int write_files(struct confirm *confirm)
