@@ -7,6 +7,7 @@
 # sections in `extra` of this file.
 BEGIN {
 	sections["run"] = "READING A FINDING,SUPPRESSIONS,THE FILE .SYNCWATCH,PROCESSES,RANKS,ENVIRONMENT"
+	sections["confirm"] = "CONFIRMING,READING A FINDING,SUPPRESSIONS,THE FILE .SYNCWATCH,ENVIRONMENT"
 	sections["report"] = "READING A FINDING,SUPPRESSIONS,THE FILE .SYNCWATCH,ENVIRONMENT"
 	sections["merge"] = "RANKS,SUPPRESSIONS,THE FILE .SYNCWATCH"
 	sections["diff"] = "COMPARING RUNS,SUPPRESSIONS,THE FILE .SYNCWATCH"
@@ -61,7 +62,7 @@ section == "EXIT STATUS" && /;/ && !/^tab/ {
 	if (row ~ /\\fB[a-z]+\\fR: / && !index(row, "\\fB" command "\\fR: "))
 		next
 	sub(/\\fB[a-z]+\\fR: /, "", row)
-	if (row ~ /^N;/ && command != "run" && command != "diff" && command != "merge")
+	if (row ~ /^N;/ && command != "run" && command != "confirm" && command != "diff" && command != "merge")
 		next
 	rows = rows row "\n"
 }

@@ -94,6 +94,12 @@ int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_op
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden)
 {
+	return sw_analysis_judge_more(analysis, trace, options, hidden, NULL);
+}
+
+int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
+			   bool hidden, const struct sw_judge_options *more)
+{
 	struct sw_error error;
 	*analysis = (struct sw_analysis){0};
 	sw_crash_note("the trace is untouched", trace);
@@ -111,6 +117,10 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 			    "LD_PRELOAD",
 			    trace);
 	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);
+	if (more) {
+		judge.added = more->added;
+		judge.n_added = more->n_added;
+	}
 	/* A damaged trace is judged as far as it goes. */
 	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);

@@ -28,6 +28,10 @@ int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_op
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden);
 
+/* The same of a run that had order which the trace does not tell: edges of `more`, NULL none. */
+int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
+			   bool hidden, const struct sw_judge_options *more);
+
 /* Judges a trace and writes the files of the options.  `hidden`: the report holds cheap waits and what is suppressed,
    too. SW_EXIT_OK, or a status after one line; free it in any case. */
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden);

@@ -6,7 +6,7 @@ syncwatch_SOURCES = \
 	tools/options.c tools/options.h tools/options.def tools/exits.def \
 	tools/analysis.c tools/analysis.h tools/output.c tools/output.h tools/terminal.c tools/terminal.h tools/pager.c tools/pager.h \
 	tools/install.c tools/install.h tools/budget.c tools/budget.h tools/crash.c tools/crash.h \
-	tools/run/cmd_run.c tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
+	tools/run/cmd_run.c tools/run/launch.c tools/run/launch.h tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
 	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \
 	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h \
@@ -19,6 +19,8 @@ syncwatch_SOURCES = \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
 	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/project_config.c tools/project_config.h tools/last_report.c tools/last_report.h \
 	tools/help/cmd_explain.c tools/help/terms.def tools/help/cmd_help.c tools/help/completion.c tools/help/completion.h \
+	tools/confirm/cmd_confirm.c tools/confirm/trial.c tools/confirm/trial.h tools/confirm/call_places.c \
+	src/api/names.c src/api/names.h tools/confirm/plan_file.c tools/confirm/outcome.c tools/confirm/experiment.c \
 	tools/merge_kineto.c tools/merge_kineto.h tools/cmd_query.c tools/query_database.c tools/query_database.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'
 syncwatch_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
@@ -28,7 +30,7 @@ dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7
 dist_pkgdata_DATA = share/syncwatch/known.supp
 
 # A page for each command, of the parts of syncwatch.1 that concern it.
-command_pages = doc/syncwatch-run.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
+command_pages = doc/syncwatch-run.1 doc/syncwatch-confirm.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
 	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
 	doc/syncwatch-help.1
 nodist_man_MANS = $(command_pages)

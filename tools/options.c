@@ -167,7 +167,7 @@ int sw_options_parse(struct sw_options *options, int command, int argc, char **a
 			break;
 		}
 		if (argument[0] != '-' || !argument[1]) {
-			if (command == SW_FOR_RUN)
+			if (command & (SW_FOR_RUN | SW_FOR_CONFIRM))
 				break;
 			argv[operands++] = argv[i++];
 			continue;

@@ -12,6 +12,8 @@
 /* Sub-commands: X(NAME, bit, "operands", "what it does").  The entry point of each is sw_cmd_NAME. */
 #define SW_COMMANDS(X)                                                                                                 \
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
+	X(confirm, CONFIRM, "[--] PROGRAM [ARGUMENTS]",                                                                \
+	  "run a program again to prove its hazards and try their fixes")                                              \
 	X(report, REPORT, "TRACE...", "judge traces and print what was found")                                         \
 	X(merge, MERGE, "DIR|TRACE|JSON...", "merge traces of the ranks of a job: one report")                         \
 	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
@@ -36,8 +38,8 @@ enum {
 #undef SW_COMMAND_BIT
 		SW_FOR_ALL = ~0,
 	/* Those that read .syncwatch. */
-	SW_FOR_CONFIG = SW_FOR_RUN | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF | SW_FOR_EXPORT | SW_FOR_KERNELS |
-			SW_FOR_STAT | SW_FOR_QUERY
+	SW_FOR_CONFIG = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF | SW_FOR_EXPORT |
+			SW_FOR_KERNELS | SW_FOR_STAT | SW_FOR_QUERY
 };
 
 typedef bool sw_option_FLAG;

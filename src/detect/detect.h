@@ -394,6 +394,13 @@ struct sw_observer {
 	void (*nvtx)(void *arg, const struct sw_nvtx_span *span);
 };
 
+/* An edge that the run had in addition to what its trace tells: an event after one call, a wait before others. */
+enum sw_edge_end { SW_EDGE_AFTER, SW_EDGE_BEFORE, SW_EDGE_BEFORE_ON_HOST };
+struct sw_added_edge {
+	uint64_t seq; /* the record of the call */
+	enum sw_edge_end end;
+};
+
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
@@ -408,6 +415,8 @@ struct sw_judge_options {
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
 	 * table. */
 	const char *behaviour;
+	const struct sw_added_edge *added; /* by seq */
+	size_t n_added;
 	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "detect/added_edges.h"
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
 #include "detect/calls/stream_values.h"
@@ -212,7 +213,9 @@ static int judge_records(struct sw_model *m, struct sw_error *error)
 	uint64_t read = 0, all = sw_reader_bytes(m->reader);
 	int got;
 	while ((got = sw_reader_next(m->reader, &record, error)) > 0) {
+		sw_added_edges_before(m, &record);
 		sw_model_step(m, &record);
+		sw_added_edges_after(m, &record);
 		read += record.rec->words * 8u;
 		if (m->options->progress)
 			m->options->progress(m->options->progress_arg, m->j->coverage.driver_calls,

@@ -6,6 +6,7 @@
 #include "preload/platform/lock.h"
 
 const struct sw_companion *sw_guard_recorder;
+const struct sw_companion_hooks *sw_guard_others;
 static struct sw_lock lock;
 
 uint64_t sw_guard_lock(void)
@@ -37,5 +38,5 @@ static __attribute__((constructor)) void attach(void)
 
 	sw_guard_recorder = find ? find(SW_COMPANION_VERSION) : NULL;
 	if (sw_guard_recorder)
-		sw_guard_recorder->hook(&sw_guard_hooks);
+		sw_guard_others = sw_guard_recorder->hook(&sw_guard_hooks);
 }

@@ -32,6 +32,8 @@
 
 /* NULL: no recorder, or one of another version; then everything passes through. */
 extern const struct sw_companion *sw_guard_recorder;
+/* Who listened before us, and still must; NULL: nobody. */
+extern const struct sw_companion_hooks *sw_guard_others;
 
 /* The lock.  Returns the signal mask to return. */
 uint64_t sw_guard_lock(void);

@@ -182,6 +182,8 @@ static void begin(const struct sw_rec *rec)
 /* A record of an operation; NULL: it was lost, and with it what we know. */
 static void published(const struct sw_rec *rec)
 {
+	if (sw_guard_others)
+		sw_guard_others->published(rec);
 	if (rec && (rec->kind < SW_REC_LAUNCH || rec->kind == SW_REC_HOST_ACCESS || rec->kind == SW_REC_ANNOTATION ||
 		    rec->kind == SW_REC_RANGE || rec->kind == SW_REC_HOST_SYNC || rec->flags & SW_RF_END))
 		return;
@@ -218,6 +220,8 @@ static void look(const uint64_t *words, size_t count)
    it is protected against all.  The block may lie in the program's memory, so it is read without the lock. */
 static void parameters(const void *block, size_t bytes)
 {
+	if (sw_guard_others)
+		sw_guard_others->parameters(block, bytes);
 	uint64_t words[CHUNK];
 	for (size_t at = 0; at + 8 <= bytes; at += sizeof words) {
 		size_t part = bytes - at < sizeof words ? bytes - at : sizeof words;
@@ -328,6 +332,8 @@ static void tell_unguarded(uint64_t uses)
 /* The call of the records seen so far has returned. */
 static void left(int status)
 {
+	if (sw_guard_others)
+		sw_guard_others->left(status);
 	if (!mine.n && !mine.kernels && !mine.waits)
 		return;
 	uint64_t mask = sw_guard_lock();

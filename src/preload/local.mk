@@ -19,3 +19,4 @@ include src/preload/nccl/local.mk
 include src/preload/nvtx/local.mk
 include src/preload/python/local.mk
 include src/preload/torch/local.mk
+include src/preload/confirm/local.mk

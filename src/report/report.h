@@ -12,6 +12,7 @@
 
 #include "detect/detect.h"
 #include "report/suppress.h"
+#include "report/words/confirmation.h"
 #include "report/words/wording.h"
 
 /* One finding and what is said of it. */
@@ -21,7 +22,8 @@ struct sw_shown_finding {
 	struct sw_wording words;
 	const char *suppression; /* the line that would suppress it */
 	uint64_t fingerprint;
-	bool suppressed, known; /* known: by the file that comes with syncwatch */
+	bool suppressed, known;			    /* known: by the file that comes with syncwatch */
+	const struct sw_confirmation *confirmation; /* what experiments said; NULL: none were made */
 };
 
 /* A call that had not returned when the trace ends. */

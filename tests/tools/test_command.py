@@ -259,10 +259,10 @@ class Table(unittest.TestCase):
     def test_manual_has_the_exit_statuses_of_the_help(self):
         with open(os.path.join(SOURCE, "doc", "syncwatch.1"), encoding="utf-8") as file:
             table = file.read().replace("\\-", "-").split("tab(;);", 1)[1].split(".TE")[0]
-        wanted = {tuple(re.sub(r"\\fB(run|merge)\\fR: ", "", part) for part in line.split(";", 1))
+        wanted = {tuple(re.sub(r"\\fB(run|confirm|merge)\\fR: ", "", part) for part in line.split(";", 1))
                   for line in table.splitlines() if ";" in line}
         found = set()
-        for command in ("run", "report", "merge", "diff"):
+        for command in ("run", "confirm", "report", "merge", "diff"):
             text = subprocess.run([COMMAND, command, "--help"], capture_output=True, text=True).stdout
             for line in text.split("Exit status:\n")[1].splitlines():
                 found.add((line[2:12].strip(), line[13:]))

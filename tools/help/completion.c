@@ -164,7 +164,7 @@ static void zsh_command(size_t command)
 		if (option.commands & commands[command].bit)
 			zsh_option(&option);
 	fputs("\t\t\t", stdout);
-	if (commands[command].bit == SW_FOR_RUN) {
+	if (commands[command].bit & (SW_FOR_RUN | SW_FOR_CONFIRM)) {
 		puts("'*::program:_normal' ;;");
 	} else if (commands[command].bit == SW_FOR_EXPLAIN || commands[command].bit == SW_FOR_HELP) {
 		fputs("'1:what:(", stdout);

@@ -175,7 +175,7 @@ static const struct identity *identity_of(const void *real)
 	return identity && within(&identity->object, real) ? identity : identity_look(real);
 }
 
-void *sw_driver_resolve(enum sw_api_id id)
+void *sw_driver_resolve(uint32_t id)
 {
 	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
 	const int saved = errno;

@@ -21,7 +21,7 @@ extern void *sw_driver_real[SW_ID_COUNT] __attribute__((visibility("hidden")));
 
 /* The real function of an exported symbol of ours: in the object that the program would have used without us, else
    in the driver that is loaded.  NULL: the process has no driver. */
-void *sw_driver_resolve(enum sw_api_id id);
+void *sw_driver_resolve(uint32_t id);
 
 static inline void *sw_driver_function(enum sw_api_id id)
 {

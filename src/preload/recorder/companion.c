@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/seldom.h"
+
 #include "preload/recorder/companion.h"
 
 #include "preload/recorder/trace.h"
 #include "preload/recorder/writer.h"
+#include "preload/stacks/stack.h"
 
 const struct sw_companion_hooks *sw_companion_hooks;
 
@@ -11,9 +14,11 @@ static bool inside(void)
 	return sw_thread.guard || sw_thread.busy;
 }
 
-static void hook(const struct sw_companion_hooks *hooks)
+static const struct sw_companion_hooks *hook(const struct sw_companion_hooks *hooks)
 {
+	const struct sw_companion_hooks *before = sw_companion_hooks;
 	sw_companion_hooks = hooks;
+	return before;
 }
 
 void (*sw_companion_begun)(void);
@@ -72,6 +77,8 @@ static const struct sw_companion companion = {
 	.stacks = stacks,
 	.writer_describe = sw_writer_describe,
 	.writer_commit = commit,
+	.driver = sw_driver_resolve,
+	.frames = sw_stack_frames,
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

@@ -13,9 +13,10 @@
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 5u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 6u /* both sides are built together: any difference is a mixed installation */
 
-/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA. */
+/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA, but through
+   pointers of driver(). */
 struct sw_companion_hooks {
 	/* A record is complete and not yet overwritten: before the call where SW_RF_PENDING says so.  NULL: one was
 	 * lost. */
@@ -35,6 +36,9 @@ extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
 typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
 extern sw_companion_stacks *sw_companion_join; /* NULL: none */
 
+/* Of intercept/driver.h; without that part of the object it is NULL. */
+void *sw_driver_resolve(uint32_t id) __attribute__((weak));
+
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
 	void *(*record)(struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
@@ -48,7 +52,8 @@ struct sw_companion {
 	bool (*recording)(void);
 	bool (*inside)(void);		       /* a call of this thread is being recorded: calls made now are not */
 	void (*begun)(void (*function)(void)); /* called whenever recording begins; at once where it has: one at most */
-	void (*hook)(const struct sw_companion_hooks *hooks);
+	/* Returns who listened before, whose hooks the new ones must call; NULL: nobody. */
+	const struct sw_companion_hooks *(*hook)(const struct sw_companion_hooks *hooks);
 	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
 	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);
 	void (*host_sync_on)(void);
@@ -60,6 +65,11 @@ struct sw_companion {
 	/* For that function: sw_writer_describe(), sw_writer_commit(). */
 	struct sw_rec *(*writer_describe)(struct sw_writer *w, enum sw_rec_kind kind, size_t bytes, bool ordered);
 	void (*writer_commit)(struct sw_writer *w);
+	/* The real function by its index in cuda.def: what it is called for is not recorded.  NULL: there is none. */
+	void *(*driver)(uint32_t id);
+	/* Return addresses of the call in progress, innermost first; options()->depth of them are recorded.  Only in
+	   hooks of calls. */
+	uint32_t (*frames)(const uint64_t **ips);
 };
 
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */

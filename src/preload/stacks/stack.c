@@ -267,6 +267,15 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	return m;
 }
 
+uint32_t sw_stack_frames(const uint64_t **ips)
+{
+	const struct sw_stack_cache *c = sw_thread.writer->stacks;
+	if (!c || !c->last || c->last->frame != sw_thread.guard)
+		return 0;
+	*ips = c->last->ip;
+	return c->last->frames;
+}
+
 uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = cache_of(w);

@@ -28,6 +28,10 @@ void sw_stack_forget(struct sw_writer *w);
 /* Gives back what the writer remembers. */
 void sw_stack_free(struct sw_writer *w);
 
+/* Return addresses of the call that the calling thread is in, innermost first.  Returns how many, which may be more
+   than are recorded; 0: its stack could not be remembered. */
+uint32_t sw_stack_frames(const uint64_t **ips);
+
 /* Id of the calling thread's stack; the innermost frame is the caller of the function with this frame address.
    0: none.  Writes a STACK record first when the stack is new. */
 static inline uint32_t sw_stack_capture(struct sw_writer *w, const void *frame)

@@ -269,6 +269,10 @@ static void put_properties(struct sw_ci *ci, struct sw_report *report, const str
 	struct sw_json *json = &ci->json;
 	sw_json_open(json, "properties", '{');
 	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
+	if (result->leader->confirmation) {
+		sw_json_text(json, "confirmed", sw_confirmation_key(result->leader->confirmation->verdict));
+		sw_json_text(json, "fix", sw_confirmation_fix_key(result->leader->confirmation->fix));
+	}
 	sw_json_text(json, "suppression", result->leader->suppression);
 	sw_json_open(json, "members", '[');
 	for (size_t i = 0; i < result->group->members.n; i++)

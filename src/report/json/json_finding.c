@@ -210,6 +210,27 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_close(json, '}');
 }
 
+/* Left out where no experiment was made. */
+static void put_confirmation(struct sw_json *json, struct sw_report *report, const struct sw_confirmation *c)
+{
+	if (!c)
+		return;
+	sw_json_open(json, "confirmation", '{');
+	sw_json_text(json, "verdict", sw_confirmation_key(c->verdict));
+	sw_json_text(json, "doubt", c->doubt ? sw_confirmation_doubt_key(c->doubt) : NULL);
+	sw_json_text(json, "text", sw_confirmation_text(&report->names, c));
+	sw_json_ms(json, "held_ms", c->held_ns);
+	sw_json_bool(json, "compared", c->compared);
+	sw_json_number(json, "bytes", c->bytes);
+	sw_json_number(json, "differ", c->differ);
+	sw_json_text(json, "fix", sw_confirmation_fix_key(c->fix));
+	sw_json_number(json, "edges", c->edges);
+	if (c->fix)
+		sw_json_signed(json, "fix_cost_ns", c->fix_cost_ns);
+	sw_json_number(json, "runs", c->runs);
+	sw_json_close(json, '}');
+}
+
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
@@ -258,5 +279,6 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		sw_json_ms(json, "at_most_ms", finding->held.ns);
 		sw_json_close(json, '}');
 	}
+	put_confirmation(json, report, shown->confirmation);
 	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, shown->fingerprint));
 }

@@ -173,6 +173,10 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 	} else {
 		sw_text_line(t, "fix:", shown->words.fix);
 	}
+	if (shown->confirmation) {
+		sw_text_line(t, "confirmed:", sw_confirmation_text(t->names, shown->confirmation));
+		sw_text_line(t, "fix tried:", sw_confirmation_fix_text(t->names, shown->confirmation));
+	}
 	sw_text_line(t, "cost:", shown->words.cost);
 	sw_text_line(t, "basis:", shown->words.basis);
 	putc('\n', t->out.file);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the object finds the recorder and its plan. */
+#include "preload/confirm/confirm.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const struct sw_companion *sw_confirm_recorder;
+struct sw_hold_plan sw_confirm_plan;
+const struct sw_companion_hooks *sw_confirm_others;
+static pid_t owner;
+
+static void at_exit(void)
+{
+	if (getpid() != owner)
+		return;
+	sw_watch_finish();
+	sw_result("end");
+}
+
+/* The recorder is preloaded before us, and is there whoever's constructor comes first. */
+static __attribute__((constructor)) void attach(void)
+{
+	const char *path = getenv(SW_PLAN_VARIABLE);
+	const struct sw_companion *(*find)(uint32_t) =
+		(__typeof__(find))(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_companion");
+	sw_confirm_recorder = find ? find(SW_COMPANION_VERSION) : NULL;
+	if (!path || !sw_confirm_recorder || !sw_plan_read(path, &sw_confirm_plan))
+		return;
+	owner = getpid();
+	sw_confirm_others = sw_confirm_recorder->hook(&sw_confirm_hooks);
+	atexit(at_exit);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the recorder's records mean here: calls of the plan, and calls that could wait for what is held. */
+#include "preload/confirm/confirm.h"
+
+#include <errno.h>
+
+#include "preload/platform/lock.h"
+#include "preload/recorder/writer.h"
+
+enum owner { UNKNOWN, OURS, OTHERS };
+
+/* Of the call that the thread is in. */
+struct call {
+	uint32_t places, exact;
+	CUstream stream;
+	uint64_t seq;
+	bool held; /* the earlier call, with its stream held */
+};
+static __thread struct call mine __attribute__((tls_model("initial-exec")));
+
+static struct sw_lock lock;
+static _Atomic uint32_t owner;
+static _Atomic uint32_t captures; /* in progress: what is issued may not be executed */
+static _Atomic bool tried;	  /* one hold a run */
+
+/* Does this process follow the plan?  The first one that calls CUDA does. */
+static bool is_ours(void)
+{
+	uint32_t now = atomic_load(&owner);
+	if (now != UNKNOWN)
+		return now == OURS;
+	const uint64_t mask = sw_lock_enter(&lock);
+	if (atomic_load(&owner) == UNKNOWN)
+		atomic_store(&owner, sw_result_claim() ? OURS : OTHERS);
+	sw_lock_leave(&lock, mask);
+	return atomic_load(&owner) == OURS;
+}
+
+static CUstream stream_of(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	uint64_t stream = 0;
+	switch ((enum sw_rec_kind)rec->kind) {
+#define STREAM(kind, type)                                                                                             \
+	case SW_REC_##kind:                                                                                            \
+		stream = ((const struct type *)r)->stream;                                                             \
+		break;
+		STREAM(LAUNCH, sw_rec_launch)
+		STREAM(COPY, sw_rec_copy)
+		STREAM(COPY_ND, sw_rec_copy_nd)
+		STREAM(SET, sw_rec_set)
+		STREAM(EVENT_RECORD, sw_rec_event_record)
+		STREAM(STREAM_WAIT, sw_rec_stream_wait)
+		STREAM(HOST_FUNC, sw_rec_host_func)
+		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
+		STREAM(MEM_OP, sw_rec_mem_op)
+		STREAM(ALLOC, sw_rec_alloc)
+		STREAM(FREE, sw_rec_free)
+#undef STREAM
+	default:
+		break;
+	}
+	if (!stream)
+		return rec->flags & SW_RF_PER_THREAD ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+	return (CUstream)(uintptr_t)stream;
+}
+
+static void context_ends(const struct sw_rec *rec)
+{
+	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)rec;
+	if (o->op == SW_CONTEXT_DESTROY || o->op == SW_CONTEXT_RESET)
+		sw_hold_context_gone();
+}
+
+static void captured(const struct sw_rec *rec)
+{
+	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)rec;
+	if (c->op != SW_CAPTURE_END)
+		atomic_fetch_add(&captures, 1);
+	else if (atomic_load(&captures))
+		atomic_fetch_sub(&captures, 1);
+}
+
+/* ---- a call of the plan ------------------------------------------------------------------------------------------ */
+
+static void buffer_made(const struct sw_rec *rec)
+{
+	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
+	if (rec->kind == SW_REC_ALLOC && !rec->status)
+		sw_hold_buffer(a->address, a->bytes);
+}
+
+static void edge_before(const struct sw_rec *rec)
+{
+	if (mine.places & SW_PLACE_LATER && !atomic_load(&captures))
+		sw_edge_before(mine.stream, sw_confirm_plan.later_host, sw_rec_seq(rec));
+}
+
+static void hold_before(const struct sw_rec *rec)
+{
+	/* A record that is written after its call is too late to hold it. */
+	const bool before = rec->flags & SW_RF_PENDING && !atomic_load(&captures);
+	if (mine.exact & SW_PLACE_EARLIER && !atomic_exchange(&tried, true)) {
+		if (!before) {
+			sw_result("failed hold 0");
+			return;
+		}
+		sw_dependents_begin(mine.stream);
+		sw_hold_begin(mine.stream, mine.seq);
+		mine.held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
+	} else if (mine.exact & SW_PLACE_LATER && !atomic_load(&captures)) {
+		sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
+	}
+}
+
+/* ---- all others, while a stream is held -------------------------------------------------------------------------- */
+
+static void others(const struct sw_rec *rec)
+{
+	const bool synchronous = rec->flags & SW_RF_BEGIN || rec->kind != SW_REC_SYNC;
+	const uint64_t mask = sw_lock_enter(&lock);
+	sw_dependents_record(rec, mine.stream);
+	const bool blocks = synchronous && sw_dependents_blocks(rec, mine.stream);
+	sw_lock_leave(&lock, mask);
+	if (!blocks)
+		return;
+	/* The later call has been made, and may still be on its way.  Or another thread will make it: this one waits as
+	   it would for a slow device. */
+	if (atomic_load(&sw_hold.submitted))
+		sw_watch_wait();
+	else if (sw_confirm_recorder->thread()->number == sw_confirm_plan.later.thread)
+		sw_watch_release(SW_RELEASE_HOST);
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------------------------- */
+
+/* The guard saw the host touch bytes that unfinished work uses: the work that is held, if they are those of the plan.
+ */
+static void host_access(const struct sw_rec *rec)
+{
+	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)rec;
+	const uint64_t low = sw_hold.address, high = low + sw_confirm_plan.bytes;
+	if (!sw_confirm_plan.later_access || a->flags & SW_HOST_UNGUARDED || !low || a->address >= high ||
+	    a->address + a->bytes <= low || atomic_load(&sw_hold.state) != SW_HOLD_HELD)
+		return;
+	sw_hold_later(NULL, true, sw_rec_seq(rec));
+	sw_hold_later_left(NULL, true);
+}
+
+static void on_record(const struct sw_rec *rec)
+{
+	uint32_t exact;
+	if (!rec || rec->kind < SW_REC_LAUNCH || rec->flags & SW_RF_END || !is_ours())
+		return;
+	if (rec->kind == SW_REC_HOST_ACCESS) {
+		host_access(rec);
+		return;
+	}
+	if (rec->kind == SW_REC_CAPTURE)
+		captured(rec);
+	const uint32_t places = sw_places_of_call(rec, &exact);
+	mine.stream = stream_of(rec);
+	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
+		buffer_made(rec);
+	if (places & (SW_PLACE_EARLIER | SW_PLACE_LATER)) {
+		mine.places = places;
+		mine.exact = exact;
+		mine.seq = sw_rec_seq(rec);
+		if (sw_confirm_plan.mode == SW_PLAN_EDGE)
+			edge_before(rec);
+		else
+			hold_before(rec);
+	}
+	if (!(exact & SW_PLACE_LATER) && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)
+		others(rec);
+	if (rec->kind == SW_REC_CONTEXT_OP)
+		context_ends(rec);
+}
+
+static void published(const struct sw_rec *rec)
+{
+	const int saved = errno;
+	if (sw_confirm_others)
+		sw_confirm_others->published(rec);
+	on_record(rec);
+	errno = saved;
+}
+
+static void left(int status)
+{
+	if (sw_confirm_others)
+		sw_confirm_others->left(status);
+	const struct call call = mine;
+	if (!call.places)
+		return;
+	mine = (struct call){0};
+	if (status || atomic_load(&captures))
+		return;
+	const int saved = errno;
+	if (sw_confirm_plan.mode == SW_PLAN_EDGE) {
+		if (call.places & SW_PLACE_EARLIER)
+			sw_edge_after(call.stream, call.seq);
+	} else if (call.held) {
+		sw_hold_earlier_left(call.stream);
+	} else if (call.exact & SW_PLACE_LATER && sw_hold.words) {
+		sw_hold_later_left(call.stream, sw_confirm_plan.later_host);
+	}
+	errno = saved;
+}
+
+static void parameters(const void *block, size_t bytes)
+{
+	if (sw_confirm_others)
+		sw_confirm_others->parameters(block, bytes);
+}
+
+const struct sw_companion_hooks sw_confirm_hooks = {.published = published, .parameters = parameters, .left = left};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libsyncwatch-confirm.so: holds one side of a race back and watches the other (`syncwatch confirm`).
+ *
+ *     attach.c     finds the recorder and the plan
+ *     plan_text.c  reads the plan, writes results
+ *     calls.c      what the recorder's records mean here
+ *     places.c     which call of the plan a call is
+ *     holds.c      what is put into streams: holds, marks, snapshots, edges
+ *     watch.c      the thread that ends a hold: no call of CUDA
+ *     dependents.c which streams and events wait for what is held
+ *
+ * Nothing here may make the program hang: each hold ends with its bound, whatever the program does, and earlier when a
+ * thread of the program is about to wait for it.
+ */
+#ifndef SW_PRELOAD_CONFIRM_CONFIRM_H
+#define SW_PRELOAD_CONFIRM_CONFIRM_H
+
+#define __CUDA_API_VERSION_INTERNAL 1
+#include <cuda.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/ids.h"
+#include "preload/confirm/plan.h"
+#include "preload/recorder/companion.h"
+
+extern const struct sw_companion *sw_confirm_recorder;
+extern struct sw_hold_plan sw_confirm_plan;
+extern const struct sw_companion_hooks sw_confirm_hooks;
+/* Who listened before us, and still must: the guard.  NULL: nobody. */
+extern const struct sw_companion_hooks *sw_confirm_others;
+
+/* The driver's own function, for calls that are not recorded; may be NULL. */
+#define SW_CONFIRM_REAL(symbol) ((__typeof__(&symbol))sw_confirm_recorder->driver(SW_ID_##symbol))
+
+/* ---- plan_text.c ------------------------------------------------------------------------------------------------- */
+
+bool sw_plan_read(const char *path, struct sw_hold_plan *out);
+/* The first process of a program that comes has the plan; false: another one has it. */
+bool sw_result_claim(void);
+/* A line of results.  Opens the file each time: descriptors belong to the program. */
+void sw_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Microseconds since the plan was read. */
+uint64_t sw_result_us(void);
+
+/* ---- places.c ---------------------------------------------------------------------------------------------------- */
+
+enum { SW_PLACE_EARLIER = 1, SW_PLACE_LATER = 2, SW_PLACE_BUFFER = 4 };
+/* Which calls of the plan this one is like: the same stack.  Counts it.  *exact: those that it is. */
+uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact);
+
+/* ---- holds.c ----------------------------------------------------------------------------------------------------- */
+
+enum sw_hold_state { SW_HOLD_NONE, SW_HOLD_HELD, SW_HOLD_OVER };
+
+/* What the device writes and the host reads, and the other way round: a cache line each. */
+struct sw_hold_words {
+	_Alignas(64) _Atomic uint32_t release; /* by the host: the hold is over */
+	_Alignas(64) _Atomic uint32_t probe;   /* what comes before the later call is done */
+	_Alignas(64) _Atomic uint32_t later;   /* the later call's work is done */
+	_Alignas(64) _Atomic uint32_t earlier; /* the earlier call's work is done */
+};
+
+struct sw_hold {
+	_Atomic uint32_t state; /* enum sw_hold_state; a futex */
+	_Atomic uint32_t ended; /* all that there is to see has been seen */
+	_Atomic uint64_t deadline;
+	_Atomic bool submitted; /* the later call has returned */
+	bool host;		/* it does its work itself */
+	struct sw_hold_words *words;
+	/* Copies of what both touch: before, after the later call, after the earlier one; `room` bytes each. */
+	uint8_t *copies;
+	uint64_t room, bytes;	  /* bytes: 0 until the buffer is known */
+	_Atomic uint32_t snapped; /* of the three copies: bits */
+	_Atomic bool marked;	  /* a mark follows the earlier call */
+	uint64_t address;	  /* of the bytes that both touch, 0 unknown */
+};
+extern struct sw_hold sw_hold;
+
+void sw_hold_buffer(uint64_t address, uint64_t bytes);
+/* Before the earlier call, which goes to this stream. */
+void sw_hold_begin(CUstream stream, uint64_t seq);
+void sw_hold_earlier_left(CUstream stream);
+void sw_hold_later(CUstream stream, bool host, uint64_t seq);
+void sw_hold_later_left(CUstream stream, bool host);
+/* Edges. */
+void sw_edge_after(CUstream stream, uint64_t seq);
+void sw_edge_before(CUstream stream, bool host, uint64_t seq);
+/* The context ends: nothing of ours in it can be used any more. */
+void sw_hold_context_gone(void);
+
+/* ---- watch.c ----------------------------------------------------------------------------------------------------- */
+
+bool sw_watch_start(void);
+/* Ends the hold, once; what the marks say at that moment is the result. */
+void sw_watch_release(enum sw_release why);
+/* Until the hold is over: its bound ends it. */
+void sw_watch_wait(void);
+/* Waits a little for what is still to be seen. */
+void sw_watch_finish(void);
+
+/* ---- dependents.c: by one thread at a time ----------------------------------------------------------------------- */
+
+/* From now on nothing depends on what is held but this stream. */
+void sw_dependents_begin(CUstream held);
+void sw_dependents_record(const struct sw_rec *rec, CUstream stream);
+/* Can the call wait for what is held? */
+bool sw_dependents_blocks(const struct sw_rec *rec, CUstream stream);
+
+#endif

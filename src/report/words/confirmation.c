@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/words/confirmation.h"
+
+#include <inttypes.h>
+
+static const struct {
+	const char *key, *text;
+} verdicts[] =
+	{
+#define SW_VERDICT(name, key, text) [SW_VERDICT_##name] = {key, text},
+#include "report/words/confirmation.def"
+},
+  doubts[] = {
+#define SW_DOUBT(name, key, text) [SW_DOUBT_##name] = {key, text},
+#include "report/words/confirmation.def"
+};
+
+const char *sw_confirmation_key(enum sw_trial_verdict verdict)
+{
+	return verdicts[verdict].key;
+}
+
+const char *sw_confirmation_doubt_key(enum sw_doubt doubt)
+{
+	return doubts[doubt].key;
+}
+
+const char *sw_confirmation_fix_key(enum sw_fix_check fix)
+{
+	static const char *const keys[] = {"unchecked", "verified", "stays", "others"};
+	return keys[fix];
+}
+
+static const char *bytes_text(struct sw_names *names, const struct sw_confirmation *c)
+{
+	if (!c->compared)
+		return "";
+	return sw_names_format(names, "; %" PRIu64 " of %" PRIu64 " bytes that both touch %s", c->differ, c->bytes,
+			       c->differ ? "are not those that the program's order gives" : "differ");
+}
+
+const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirmation *c)
+{
+	const char *key = verdicts[c->verdict].key;
+	switch (c->verdict) {
+	case SW_VERDICT_PROVEN:
+	case SW_VERDICT_HARMLESS:
+	case SW_VERDICT_REFUTED:
+		return sw_names_format(names, "%s: %s (held for %s%s)", key, verdicts[c->verdict].text,
+				       sw_name_time(names, c->held_ns), bytes_text(names, c));
+	case SW_VERDICT_INCONCLUSIVE:
+		return sw_names_format(names, "%s: %s", key, doubts[c->doubt].text);
+	default:
+		return sw_names_format(names, "%s: %s", key, verdicts[c->verdict].text);
+	}
+}
+
+const char *sw_confirmation_fix_text(struct sw_names *names, const struct sw_confirmation *c)
+{
+	const int64_t cost = c->fix_cost_ns;
+	switch (c->fix) {
+	case SW_FIX_VERIFIED:
+		return sw_names_format(
+			names,
+			"verified: with the edge put in at run time the finding is gone and no other has "
+			"come; the run took %s %s (one run each)",
+			sw_name_time(names, (uint64_t)(cost < 0 ? -cost : cost)), cost < 0 ? "less" : "more");
+	case SW_FIX_STAYS:
+		return "not enough: with the edge put in at run time the finding is still there";
+	case SW_FIX_OTHERS:
+		return "with the edge put in at run time the finding is gone, but others have come";
+	default:
+		return "";
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What experiments said of a finding: facts that `syncwatch confirm` found, and their words. */
+#ifndef SW_REPORT_WORDS_CONFIRMATION_H
+#define SW_REPORT_WORDS_CONFIRMATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/symbols/names.h"
+
+enum sw_trial_verdict {
+#define SW_VERDICT(name, key, text) SW_VERDICT_##name,
+#include "report/words/confirmation.def"
+};
+enum sw_doubt {
+#define SW_DOUBT(name, key, text) SW_DOUBT_##name,
+#include "report/words/confirmation.def"
+};
+enum sw_fix_check {
+	SW_FIX_UNCHECKED,
+	SW_FIX_VERIFIED, /* with the edge the finding is gone, and no other has come */
+	SW_FIX_STAYS,	 /* it is still there */
+	SW_FIX_OTHERS	 /* it is gone, and others have come */
+};
+
+struct sw_confirmation {
+	enum sw_trial_verdict verdict;
+	enum sw_doubt doubt;
+	uint64_t held_ns;	/* how long the earlier side was held */
+	bool compared;		/* the bytes that both touch were looked at, `bytes` of them */
+	uint64_t bytes, differ; /* differ: how many are not what the order of the program gives */
+	enum sw_fix_check fix;
+	uint64_t edges;	     /* waits that the check put in */
+	int64_t fix_cost_ns; /* the run's span with the edge less its span without, one run each */
+	uint32_t runs;	     /* of the program, for this finding */
+};
+
+/* "proven" */
+const char *sw_confirmation_key(enum sw_trial_verdict verdict);
+const char *sw_confirmation_doubt_key(enum sw_doubt doubt);
+const char *sw_confirmation_fix_key(enum sw_fix_check fix);
+/* "proven: the later side ran to its end while ... was held for 12.1 ms; 262144 of 262144 bytes differ"; strings live
+   as long as the names. */
+const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirmation *confirmation);
+/* "verified: ..."; "" when it was not checked. */
+const char *sw_confirmation_fix_text(struct sw_names *names, const struct sw_confirmation *confirmation);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confirm_program MODE: a program that `confirm` is tested with.  Two sets of the same memory on two streams, the later
+ * one with other bytes.
+ *
+ *   race     nothing orders them
+ *   same     nothing orders them, and both write the same bytes
+ *   fixed    an event orders them
+ *   sync     the host waits for the first one before it makes the second
+ *   flag     the second one's stream waits for a value that the first one's stream writes: no rule of events
+ *   other    nothing orders them, and the host waits for a third stream in between
+ *   poll     the host polls until the first one is done
+ *   again    race, but only where the file that is named next does not exist yet; it makes it
+ *   many     race, behind 300 events that the streams pass to and fro
+ *   exit     race, and the process ends without waiting for either
+ *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
+ *   fork     the child races, too
+ *   host     the host copies the buffer that the first one writes, without waiting
+ *   refill   the host writes a pinned buffer from which a copy is being made
+ *   refilled the same, after it has waited
+ *   pool     the first one's buffer is freed in the order of another stream
+ */
+#include <cuda.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BYTES (1u << 16)
+
+static void *driver;
+
+/* Every call must succeed: the tests are about syncwatch, not about this program. */
+#define CALL(name, types, ...)                                                                                         \
+	do {                                                                                                           \
+		CUresult(*function) types;                                                                             \
+		*(void **)&function = dlsym(driver, #name);                                                            \
+		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS) {                                              \
+			fprintf(stderr, "%s failed\n", #name);                                                         \
+			exit(70);                                                                                      \
+		}                                                                                                      \
+	} while (0)
+
+static CUstream a, b, c;
+static CUevent event;
+static CUdeviceptr memory;
+static uint32_t *pinned;
+
+static void set(CUstream stream, unsigned char value)
+{
+	CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), memory, value, BYTES, stream);
+}
+
+static void begin(void)
+{
+	CUcontext context;
+	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	if (!driver)
+		exit(71);
+	CALL(cuInit, (unsigned), 0);
+	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+	CALL(cuCtxSetCurrent, (CUcontext), context);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, BYTES);
+	CALL(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&pinned, BYTES, 0);
+	for (CUstream *s[] = {&a, &b, &c, NULL}, **at = s; *at; at++)
+		CALL(cuStreamCreate, (CUstream *, unsigned), *at, CU_STREAM_NON_BLOCKING);
+	CALL(cuEventCreate, (CUevent *, unsigned), &event, CU_EVENT_DISABLE_TIMING);
+}
+
+/* Both streams are where they were; `a` waits for `b` and the other way round, many times. */
+static void to_and_fro(void)
+{
+	for (int i = 0; i < 300; i++) {
+		CUstream from = i % 2 ? a : b, to = i % 2 ? b : a;
+		CUevent one;
+		CALL(cuEventCreate, (CUevent *, unsigned), &one, CU_EVENT_DISABLE_TIMING);
+		CALL(cuEventRecord, (CUevent, CUstream), one, from);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), to, one, 0);
+	}
+}
+
+static void query_until_done(CUstream stream)
+{
+	CUresult (*query)(CUstream);
+	*(void **)&query = dlsym(driver, "cuStreamQuery");
+	while (query(stream) == CUDA_ERROR_NOT_READY)
+		usleep(1000);
+}
+
+static void between(const char *mode)
+{
+	if (strcmp(mode, "fixed") == 0) {
+		CALL(cuEventRecord, (CUevent, CUstream), event, a);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+	} else if (strcmp(mode, "sync") == 0) {
+		CALL(cuStreamSynchronize, (CUstream), a);
+	} else if (strcmp(mode, "other") == 0) {
+		CALL(cuStreamSynchronize, (CUstream), c);
+	} else if (strcmp(mode, "poll") == 0) {
+		query_until_done(a);
+	} else if (strcmp(mode, "flag") == 0) {
+		const CUdeviceptr flag = (CUdeviceptr)(uintptr_t)pinned;
+		CALL(cuStreamWriteValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), a, flag, 1, 0);
+		CALL(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), b, flag, 1, 0);
+	}
+}
+
+static void work(const char *mode)
+{
+	if (strcmp(mode, "many") == 0)
+		to_and_fro();
+	set(a, 1);
+	between(mode);
+	if (strcmp(mode, "host") == 0)
+		CALL(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), pinned, memory, BYTES);
+	else
+		set(b, strcmp(mode, "same") == 0 ? 1 : 2);
+	if (strcmp(mode, "exit") == 0)
+		_exit(0);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void work_freed(void)
+{
+	CALL(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &memory, BYTES, a);
+	set(a, 1);
+	CALL(cuMemFreeAsync, (CUdeviceptr, CUstream), memory, b);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void work_refilled(int waits)
+{
+	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), memory, pinned, BYTES, a);
+	if (waits)
+		CALL(cuStreamSynchronize, (CUstream), a);
+	pinned[1] = 1;
+	CALL(cuCtxSynchronize, (void), );
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int status = 0;
+	const pid_t child = strcmp(mode, "fork") == 0 ? fork() : 1;
+	begin();
+	if (strcmp(mode, "again") == 0 && argc > 2 && open(argv[2], O_CREAT | O_EXCL | O_WRONLY, 0600) < 0)
+		return 0;
+	if (strcmp(mode, "pool") == 0)
+		work_freed();
+	else if (strncmp(mode, "refill", 6) == 0)
+		work_refilled(mode[6] != 0);
+	else
+		work(mode);
+	if (strcmp(mode, "crash") == 0 && getenv("SYNCWATCH_CONFIRM"))
+		abort();
+	if (strcmp(mode, "fork") == 0 && child > 0)
+		wait(&status);
+	return status ? 72 : 0;
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""syncwatch confirm on the simulated CUDA: what is not ordered is proven, what is ordered never is, nothing hangs.
+
+usage: test_confirm.py BUILD_DIR SOURCE_DIR
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from run_case import BUILD, COMMAND, ENVIRONMENT, LONG, SOURCE, Case
+
+PROGRAM = os.path.join(BUILD, "tests", "tools", "confirm_program")
+HOLD = ("--hold", "300")
+
+
+class Confirm(Case):
+    def confirm(self, *arguments, environment=None):
+        return subprocess.run([COMMAND, "confirm", "--sim", *HOLD, *arguments], cwd=self.dir,
+                              env=dict(ENVIRONMENT, **(environment or {})), capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=LONG)
+
+    def verdicts(self, mode, *options, environment=None):
+        """Of the hazards of the program in this mode: what JSON says."""
+        result = self.confirm("--json", self.path("r.json"), *options, PROGRAM, *mode.split(), environment=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        return [f["confirmation"] for f in report["findings"] if "confirmation" in f], result.stderr
+
+    def one(self, mode, *options, environment=None):
+        found, text = self.verdicts(mode, *options, environment=environment)
+        self.assertEqual(len(found), 1, text)
+        return found[0], text
+
+    def calls_of(self, mode, kinds="SET"):
+        """The two sets in a run of their own: a trace, and their numbers."""
+        trace = self.path("calls.swt")
+        subprocess.run([COMMAND, "run", "--sim", "-o", trace, PROGRAM, *mode.split()], cwd=self.dir, env=ENVIRONMENT,
+                       capture_output=True, check=True, timeout=LONG)
+        dump = subprocess.run([COMMAND, "dump", "--kinds", kinds, trace], capture_output=True, text=True, check=True)
+        calls = re.findall(r"seq=(\d+)", dump.stdout)
+        return trace, (calls[0], calls[-1 if kinds == "SET" else -2])
+
+    def tried(self, mode, *options, kinds="SET"):
+        """The verdict on the two sets, whether they are a finding or not."""
+        trace, calls = self.calls_of(mode, kinds)
+        result = self.confirm("--trace", trace, "--calls", ",".join(calls), *options, PROGRAM, *mode.split())
+        os.unlink(trace)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return re.match(r"calls \d+,\d+: ([a-z-]+): (.*)", result.stdout).groups()
+
+
+class Holds(Confirm):
+    def test_a_race_is_proven_and_its_fix_verified(self):
+        found, text = self.one("race")
+        self.assertEqual((found["verdict"], found["doubt"]), ("proven", None))
+        self.assertEqual((found["compared"], found["bytes"], found["differ"]), (True, 65536, 65536))
+        self.assertEqual((found["fix"], found["edges"], found["runs"]), ("verified", 1, 2))
+        self.assertIn("confirmed:     proven: the later side ran to its end", text)
+        self.assertIn("1 hazard tried in 2 runs, 1 proven; 1 fix verified", text)
+
+    def test_the_same_bytes_do_no_harm(self):
+        found, _ = self.one("same", "--no-fix")
+        self.assertEqual(found["verdict"], "not-ordered-harmless-here")
+        self.assertEqual((found["differ"], found["bytes"], found["fix"], found["runs"]), (0, 65536, "unchecked", 1))
+
+    def test_what_is_ordered_is_never_proven(self):
+        found, text = self.verdicts("fixed")
+        self.assertEqual(found, [], text)
+        for mode in ("fixed", "sync", "flag", "poll"):
+            verdict, why = self.tried(mode)
+            self.assertNotIn(verdict, ("proven", "not-ordered-harmless-here"), mode + ": " + why)
+        self.assertEqual(self.tried("race")[0], "proven")
+
+    def test_why_nothing_was_decided(self):
+        for mode, part in (("sync", "the host waited for what was held"),
+                           ("fixed", "what the later side's stream had to do before did not end"),
+                           ("flag", "what the later side's stream had to do before did not end"),
+                           ("poll", "the host did not make the later call")):
+            verdict, why = self.tried(mode)
+            self.assertEqual(verdict, "inconclusive", mode)
+            self.assertIn(part, why, mode)
+
+    def test_an_order_that_no_rule_knows(self):
+        # Its stream is free, and it waits for what the other stream writes: as a kernel that polls does.
+        verdict, why = self.tried("flag", "--hold", "100", kinds="SET,MEM_OP")
+        self.assertEqual(verdict, "refuted", why)
+
+    def test_a_wait_for_another_stream_keeps_the_hold(self):
+        found, _ = self.one("other", "--no-fix")
+        self.assertEqual(found["verdict"], "proven")
+
+    def test_the_host_as_the_later_side(self):
+        found, _ = self.one("host", "--no-fix")
+        self.assertEqual(found["verdict"], "proven")
+
+    def test_an_instruction_of_the_host(self):
+        found, _ = self.one("refill", "--guard-host")
+        self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
+        self.assertEqual(self.verdicts("refilled", "--guard-host")[0], [])
+
+    def test_a_free_in_the_order_of_another_stream(self):
+        found, _ = self.one("pool", "--no-fix")
+        self.assertEqual((found["verdict"], found["compared"]), ("proven", False))
+
+    def test_many_events(self):
+        found, _ = self.one("many", "--no-fix")
+        self.assertEqual(found["verdict"], "proven")
+
+
+class Safety(Confirm):
+    def test_another_way(self):
+        found, _ = self.one("again " + self.path("once"), "--no-fix")
+        self.assertEqual(found["verdict"], "not-reached")
+
+    def test_a_program_that_does_not_wait_for_its_work(self):
+        found, _ = self.one("exit", "--no-fix")
+        self.assertIn(found["verdict"], ("proven", "inconclusive"))
+
+    def test_a_program_that_ends_differently(self):
+        found, _ = self.one("crash")
+        self.assertEqual(found["verdict"], "proven")  # what was seen before the crash stays true
+
+    def test_several_processes_are_refused(self):
+        result = self.confirm(PROGRAM, "fork")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("several processes", result.stderr)
+
+    def test_nothing_is_left(self):
+        folder = self.path("tmp")
+        os.mkdir(folder)
+        self.one("race", environment={"TMPDIR": folder})
+        self.assertEqual(os.listdir(folder), [])
+        self.assertEqual(len(self.traces()), 1, "the run that was recorded")
+
+    def test_the_object_without_a_plan_does_nothing(self):
+        both = ":".join(os.path.join(BUILD, name) for name in ("libsyncwatch.so", "libsyncwatch-confirm.so"))
+        for plan in (None, "", self.path("none"), os.path.join(SOURCE, "README.md")):
+            environment = dict(ENVIRONMENT, LD_PRELOAD=both, LD_LIBRARY_PATH=os.path.join(BUILD, "sim"),
+                               SYNCWATCH_OPTIONS="report=0:quiet:trace=" + self.path("plain.swt"))
+            if plan is not None:
+                environment["SYNCWATCH_CONFIRM"] = plan
+            result = subprocess.run([PROGRAM, "race"], env=environment, cwd=self.dir, capture_output=True, text=True,
+                                    timeout=LONG)
+            self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1, "that CUDA is simulated: " + result.stderr)
+
+
+class Status(Confirm):
+    def status(self, *arguments):
+        return self.confirm(*arguments).returncode
+
+    def test_proven_errors_alone(self):
+        self.assertEqual(self.status("--no-fix", "--error-exitcode", "9", PROGRAM, "race"), 9)
+        self.assertEqual(self.status("--no-fix", "--proven-only", "--error-exitcode", "9", PROGRAM, "race"), 9)
+        again = [PROGRAM, "again"]
+        self.assertEqual(self.status("--no-fix", "--error-exitcode", "9", *again, self.path("x")), 9)
+        self.assertEqual(self.status("--no-fix", "--proven-only", "--error-exitcode", "9", *again, self.path("y")), 0)
+
+    def test_the_programs_own(self):
+        self.assertEqual(self.status("sh", "-c", "exit 3"), 3)
+        self.assertEqual(self.status(self.path("none")), 127)
+
+    def test_bad_input(self):
+        for part, arguments in (("which program?", ()),
+                                ("--calls needs --trace", ("--calls", "1,2", "true")),
+                                ("--calls wants two numbers", ("--trace", "t.swt", "--calls", "1", "true")),
+                                ("milliseconds", ("--hold", "x", "true"))):
+            if part.startswith("--calls wants"):
+                subprocess.run([COMMAND, "run", "--sim", "-o", self.path("t.swt"), PROGRAM, "race"], env=ENVIRONMENT,
+                               capture_output=True, check=True, cwd=self.dir, timeout=LONG)
+            result = self.confirm(*arguments)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(part, result.stderr)
+
+    def test_which(self):
+        self.assertEqual(self.status("--finding", "SW103", "--no-fix", PROGRAM, "race"), 0)
+        result = self.confirm("--finding", "SW101", PROGRAM, "race")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("has no hazard 'SW101'", result.stderr)
+
+    def test_files(self):
+        self.assertEqual(self.status("--json", self.path("r.json"), "--sarif", self.path("r.sarif"), PROGRAM, "race"), 0)
+        checker = os.path.join(SOURCE, "tests", "report", "check_schema.py")
+        schema = os.path.join(SOURCE, "doc", "report.schema.json")
+        checked = subprocess.run([sys.executable, checker, schema, self.path("r.json")], capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+        with open(self.path("r.sarif"), encoding="utf-8") as file:
+            results = json.load(file)["runs"][0]["results"]
+        self.assertEqual([(r["properties"]["confirmed"], r["properties"]["fix"]) for r in results],
+                         [("proven", "verified")])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of a trace, as a plan names them. */
+#include "confirm/trial.h"
+
+#include <stdlib.h>
+
+#include "api/names.h"
+
+/* A call that a trial names. */
+struct wanted {
+	uint64_t seq;
+	struct sw_plan_call *call;
+};
+
+struct search {
+	struct sw_reader *reader;
+	SW_VEC(struct wanted) wanted;
+	SW_VEC(uint64_t) stacks; /* by index of the reader, 0: not hashed yet */
+};
+
+static uint64_t hash_stack(const struct sw_reader *reader, uint32_t index)
+{
+	const struct sw_trace_stack *stack = index ? sw_reader_stack(reader, index) : NULL;
+	uint64_t hash = SW_FNV_START;
+	for (uint32_t i = 0; stack && i < stack->depth; i++) {
+		const struct sw_trace_module *module = sw_reader_module(reader, stack->ips[i], stack->seq);
+		if (module)
+			hash = sw_plan_frame(hash, stack->ips[i] - module->base);
+	}
+	return hash;
+}
+
+static uint64_t stack_of(struct search *search, const struct sw_record *record)
+{
+	while (search->stacks.n <= record->stack)
+		*sw_vec_push(&search->stacks) = 0;
+	uint64_t *known = &search->stacks.at[record->stack];
+	if (!*known)
+		*known = hash_stack(search->reader, record->stack);
+	return *known;
+}
+
+/* As the companion counts them: every record of an operation but the ends of calls. */
+static bool is_call(const struct sw_record *record)
+{
+	return record->rec->kind >= SW_REC_LAUNCH && !(record->rec->flags & SW_RF_END);
+}
+
+static uint32_t api_of(const struct search *search, const struct sw_record *record)
+{
+	const struct sw_trace_api *api = sw_reader_api(search->reader, record->rec->api);
+	return api ? (uint32_t)sw_api_find(api->driver) : 0;
+}
+
+static int each_record(struct search *search, const char *trace,
+		       void (*visit)(struct search *, const struct sw_record *), struct sw_error *error)
+{
+	struct sw_record record;
+	int got = sw_reader_open(trace, &search->reader, error);
+	if (got)
+		return got;
+	search->stacks.n = 0;
+	while ((got = sw_reader_next(search->reader, &record, error)) > 0)
+		if (is_call(&record))
+			visit(search, &record);
+	sw_reader_close(search->reader);
+	return got;
+}
+
+static void find(struct search *search, const struct sw_record *record)
+{
+	for (size_t i = 0; i < search->wanted.n; i++)
+		if (search->wanted.at[i].seq == record->seq)
+			*search->wanted.at[i].call = (struct sw_plan_call){.thread = record->thread,
+									   .api = api_of(search, record),
+									   .stack = stack_of(search, record)};
+}
+
+static void count(struct search *search, const struct sw_record *record)
+{
+	uint32_t api = 0;
+	for (size_t i = 0; i < search->wanted.n; i++) {
+		struct sw_plan_call *call = search->wanted.at[i].call;
+		if (search->wanted.at[i].seq < record->seq || call->thread != record->thread)
+			continue;
+		api = api ? api : api_of(search, record);
+		if (call->api == api && call->stack == stack_of(search, record))
+			call->nth++;
+	}
+}
+
+static void want(struct search *search, uint64_t seq, struct sw_plan_call *call)
+{
+	if (seq)
+		*sw_vec_push(&search->wanted) = (struct wanted){seq, call};
+}
+
+int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error)
+{
+	struct search search = {0};
+	for (size_t i = 0; i < trials->n; i++) {
+		struct sw_trial *trial = &trials->at[i];
+		want(&search, trial->earlier, &trial->earlier_call);
+		want(&search, trial->later, &trial->later_call);
+		want(&search, trial->after, &trial->after_call);
+		want(&search, trial->before, &trial->before_call);
+		want(&search, trial->buffer, &trial->buffer_call);
+	}
+	int got = each_record(&search, trace, find, error);
+	if (!got)
+		got = each_record(&search, trace, count, error);
+	free(search.wanted.at);
+	free(search.stacks.at);
+	return got;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syncwatch confirm: runs the program again, with one side of each hazard held back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "budget.h"
+#include "ci_files.h"
+#include "confirm/trial.h"
+#include "html_file.h"
+#include "output.h"
+#include "run/launch.h"
+#include "terminal.h"
+
+#define HOLD_NS	 500000000ull /* unless --hold says otherwise */
+#define MOST_NS	 10000000000ull
+#define MOST_RUN 64u /* runs, unless --runs says otherwise */
+
+struct confirm {
+	const struct sw_options *options;
+	struct sw_experiments experiments;
+	struct sw_analysis analysis;
+	sw_trials trials;
+	char *trace;
+};
+
+/* Results of the trials belong to the report as long as they live. */
+static void attach(struct confirm *confirm)
+{
+	for (size_t i = 0; i < confirm->trials.n; i++)
+		confirm->trials.at[i].shown->confirmation = &confirm->trials.at[i].result;
+}
+
+/* ---- the first run ----------------------------------------------------------------------------------------------- */
+
+static const struct sw_session_trace *only_trace(const struct sw_session *session, int *status)
+{
+	const struct sw_session_trace *found = NULL;
+	for (size_t i = 0; i < session->traces.n; i++) {
+		if (found && session->traces.at[i].pid != found->pid) {
+			*status = sw_complain(SW_EXIT_INPUT,
+					      "the program uses CUDA in several processes: one plan for all of them is "
+					      "not supported");
+			return NULL;
+		}
+		found = &session->traces.at[i];
+	}
+	if (!found)
+		*status = sw_complain(SW_EXIT_INPUT, "the program left no trace: it made no CUDA call");
+	return found;
+}
+
+static int record(struct confirm *confirm)
+{
+	struct sw_launch first = {.options = confirm->options, .environment = sw_experiment_environment};
+	int status = sw_launch_run(&first);
+	const struct sw_session_trace *trace = status ? NULL : only_trace(&first.session, &status);
+	if (trace)
+		confirm->trace = sw_strdup(trace->path);
+	confirm->experiments.status = first.program_status;
+	sw_launch_free(&first);
+	return status;
+}
+
+/* ---- the others -------------------------------------------------------------------------------------------------- */
+
+static void tell_step(const struct confirm *confirm, size_t at)
+{
+	const struct sw_trial *trial = &confirm->trials.at[at];
+	fprintf(stderr, "syncwatch: %zu of %zu: SW%03d %s\n", at + 1, confirm->trials.n, trial->shown->finding->id,
+		sw_confirmation_key(trial->result.verdict));
+}
+
+static int try_one(struct confirm *confirm, struct sw_trial *trial)
+{
+	int status = SW_EXIT_OK;
+	if (trial->result.verdict == SW_VERDICT_UNTRIED)
+		status = sw_experiment_hold(&confirm->experiments, trial);
+	const bool fixable = trial->result.doubt != SW_DOUBT_ONE_LAUNCH && trial->result.doubt != SW_DOUBT_ONE_CALL &&
+			     trial->result.doubt != SW_DOUBT_ORDER_WRONG;
+	if (!status && !confirm->options->no_fix && fixable)
+		status = sw_experiment_fix(&confirm->experiments, trial);
+	return status;
+}
+
+static int try_all(struct confirm *confirm)
+{
+	const struct sw_options *options = confirm->options;
+	const uint64_t most = options->runs ? options->runs - 1 : MOST_RUN;
+	int status = SW_EXIT_OK;
+	for (size_t i = 0; i < confirm->trials.n && !status; i++) {
+		if (confirm->experiments.runs >= most) {
+			fprintf(stderr, "syncwatch: %zu findings are not tried: --runs %llu is reached\n",
+				confirm->trials.n - i, (unsigned long long)most);
+			break;
+		}
+		status = try_one(confirm, &confirm->trials.at[i]);
+		tell_step(confirm, i);
+	}
+	return status;
+}
+
+static int experiments(struct confirm *confirm)
+{
+	struct sw_experiments *e = &confirm->experiments;
+	struct sw_error error;
+	e->report = confirm->analysis.report;
+	e->span_ns = confirm->analysis.judgement->span_ns;
+	if (!sw_trials_make(&confirm->trials, e->report, confirm->options->finding))
+		return confirm->options->finding ? sw_complain(SW_EXIT_INPUT, "%s has no hazard '%s'", confirm->trace,
+							       confirm->options->finding)
+						 : SW_EXIT_OK;
+	if (sw_trials_locate(&confirm->trials, confirm->trace, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	int status = try_all(confirm);
+	attach(confirm);
+	return status;
+}
+
+/* Two calls that the user names. */
+static int try_calls(struct confirm *confirm)
+{
+	struct sw_error error;
+	if (!sw_trials_of_calls(&confirm->trials, confirm->options->calls))
+		return sw_complain_usage("--calls wants two numbers of calls, such as 117,118; not '%s'",
+					 confirm->options->calls);
+	if (sw_trials_locate(&confirm->trials, confirm->trace, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	struct sw_trial *trial = &confirm->trials.at[0];
+	if (!trial->earlier_call.api || !trial->later_call.api)
+		return sw_complain(SW_EXIT_INPUT, "%s has no such calls: %s", confirm->trace, confirm->options->calls);
+	int status = sw_experiment_hold(&confirm->experiments, trial);
+	if (status)
+		return status;
+	printf("calls %s: %s\n", confirm->options->calls,
+	       sw_confirmation_text(&confirm->analysis.report->names, &trial->result));
+	return sw_finish_stdout(SW_EXIT_OK);
+}
+
+/* ---- the report -------------------------------------------------------------------------------------------------- */
+
+static void summarise(const struct confirm *confirm)
+{
+	size_t of[SW_VERDICT_NOT_REACHED + 1] = {0}, verified = 0;
+	for (size_t i = 0; i < confirm->trials.n; i++) {
+		of[confirm->trials.at[i].result.verdict]++;
+		verified += confirm->trials.at[i].result.fix == SW_FIX_VERIFIED;
+	}
+	const size_t n = confirm->trials.n;
+	fprintf(stderr, "syncwatch: %zu hazard%s tried in %u run%s", n, n == 1 ? "" : "s", confirm->experiments.runs,
+		confirm->experiments.runs == 1 ? "" : "s");
+	for (size_t i = 0; i <= SW_VERDICT_NOT_REACHED; i++)
+		if (of[i])
+			fprintf(stderr, ", %zu %s", of[i], sw_confirmation_key((enum sw_trial_verdict)i));
+	fprintf(stderr, "; %zu fix%s verified\n", verified, verified == 1 ? "" : "es");
+}
+
+static int write_files(struct confirm *confirm)
+{
+	struct sw_ci_files *files;
+	struct sw_output output;
+	struct sw_error error;
+	const char *json = confirm->options->json;
+	if (json && sw_output_open(&output, json, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	if (json)
+		sw_report_json(confirm->analysis.report, output.file);
+	if (json && sw_output_close(&output, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	int status = sw_ci_files_open(confirm->options, &files);
+	if (status)
+		return status;
+	sw_ci_files_add(files, confirm->analysis.report);
+	status = sw_ci_files_close(files, stderr);
+	return status ? status : sw_html_file(confirm->trace, confirm->options, confirm->analysis.report);
+}
+
+static bool counts(const struct confirm *confirm, const struct sw_shown_finding *shown)
+{
+	const struct sw_confirmation *c = shown->confirmation;
+	if (shown->suppressed || shown->finding->severity != SW_ERROR)
+		return false;
+	return !confirm->options->proven_only || (c && c->verdict == SW_VERDICT_PROVEN);
+}
+
+static int exit_status(const struct confirm *confirm)
+{
+	const struct sw_report *report = confirm->analysis.report;
+	for (size_t i = 0; confirm->options->error_exitcode && i < report->shown.n; i++)
+		if (counts(confirm, &report->shown.at[i]))
+			return confirm->options->error_exitcode;
+	return confirm->experiments.status;
+}
+
+static int report(struct confirm *confirm)
+{
+	struct sw_text_style style = sw_terminal_style(STDERR_FILENO, confirm->options);
+	style.trace = confirm->trace;
+	sw_report_text(confirm->analysis.report, stderr, &style);
+	summarise(confirm);
+	int status = write_files(confirm);
+	return status ? status : exit_status(confirm);
+}
+
+static int judge_and_try(struct confirm *confirm)
+{
+	int status = sw_budget_start(confirm->options);
+	if (!status)
+		status = sw_analysis_judge_only(&confirm->analysis, confirm->trace, confirm->options,
+						confirm->options->all);
+	if (!status)
+		status = sw_experiments_begin(&confirm->experiments, confirm->options);
+	if (!status && confirm->options->calls)
+		return try_calls(confirm);
+	if (!status)
+		status = experiments(confirm);
+	return status ? status : report(confirm);
+}
+
+int sw_cmd_confirm(const struct sw_options *options)
+{
+	struct confirm confirm = {.options = options};
+	int status = SW_EXIT_OK;
+	if (options->n_operands == 0)
+		return sw_complain_usage("which program?");
+	if (options->calls && !options->earlier_trace)
+		return sw_complain_usage("--calls needs --trace: the numbers are those of a trace");
+	confirm.experiments.hold_ns = options->hold ? options->hold : HOLD_NS;
+	confirm.experiments.most_ns = MOST_NS > confirm.experiments.hold_ns ? MOST_NS : confirm.experiments.hold_ns;
+	if (options->earlier_trace)
+		confirm.trace = sw_strdup(options->earlier_trace);
+	else
+		status = record(&confirm);
+	if (!status)
+		status = judge_and_try(&confirm);
+	sw_analysis_free(&confirm.analysis);
+	sw_experiments_end(&confirm.experiments);
+	free(confirm.trials.at);
+	free(confirm.trace);
+	return status;
+}

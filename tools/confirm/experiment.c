@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One more run of the program: with a hold, or with the edge of the advice. */
+#include "confirm/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/launch.h"
+
+#define OBJECT "libsyncwatch-confirm.so"
+/* A refutation must hold against a hold that is so many times as long. */
+#define LONGER 3u
+#define TRIES  3u
+
+const char *const sw_experiment_environment[] = {"CUDA_MODULE_LOADING", "EAGER", "CUDA_DEVICE_MAX_CONNECTIONS", "32",
+						 NULL};
+
+int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_options *options)
+{
+	const char *base = getenv("TMPDIR");
+	experiments->options = options;
+	experiments->folder = sw_format("%s/syncwatch-confirm-XXXXXX", base && *base ? base : "/tmp");
+	if (!mkdtemp(experiments->folder))
+		return sw_complain(SW_EXIT_OUTPUT, "cannot make the folder '%s': %s", experiments->folder,
+				   strerror(errno));
+	return SW_EXIT_OK;
+}
+
+void sw_experiments_end(struct sw_experiments *experiments)
+{
+	if (experiments->folder)
+		rmdir(experiments->folder);
+	free(experiments->folder);
+}
+
+/* One run: its files are there while `use` works on them. */
+struct run {
+	struct sw_experiments *in;
+	char *plan, *result, *trace;
+	struct sw_outcome outcome;
+	int status; /* the program's */
+	bool told;  /* there is an outcome */
+};
+
+static char *file_name(const struct sw_experiments *in, const char *what)
+{
+	return sw_format("%s/%u.%s", in->folder, in->runs, what);
+}
+
+static int launch_here(struct run *run)
+{
+	const char *environment[] = {sw_experiment_environment[0],
+				     sw_experiment_environment[1],
+				     sw_experiment_environment[2],
+				     sw_experiment_environment[3],
+				     SW_PLAN_VARIABLE,
+				     run->plan,
+				     NULL};
+	/* What the program prints was printed by the run that was recorded. */
+	const int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct sw_launch one = {.options = run->in->options,
+				.trace = run->trace,
+				.object = OBJECT,
+				.environment = environment,
+				.output = output > 0 ? output : 0};
+	const int status = sw_launch_run(&one);
+	run->status = one.program_status;
+	return status;
+}
+
+/* In the process that runs the program: what both statuses are, then nothing else of ours. */
+static void report_launch(struct run *run, int pipe)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	int answer[2] = {launch_here(run), 0};
+	answer[1] = run->status;
+	_exit(write(pipe, answer, sizeof answer) == sizeof answer ? 0 : SW_EXIT_OUTPUT);
+}
+
+/*
+ * In a process of its own: a launch is over when it has no children left, and we have one that looks symbols up.
+ * Ctrl-C reaches the program, which decides; we wait for its end.
+ */
+static int launch(struct run *run)
+{
+	int ends[2], answer[2] = {SW_EXIT_OUTPUT, 0};
+	if (pipe2(ends, O_CLOEXEC))
+		return sw_complain(SW_EXIT_OUTPUT, "cannot make a pipe: %s", strerror(errno));
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+	fflush(NULL);
+	const pid_t pid = fork();
+	if (pid == 0)
+		report_launch(run, ends[1]);
+	close(ends[1]);
+	const bool told = pid > 0 && read(ends[0], answer, sizeof answer) == sizeof answer;
+	close(ends[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
+	if (!told)
+		return sw_complain(SW_EXIT_OUTPUT, "the program could not be run again");
+	run->status = answer[1];
+	return answer[0];
+}
+
+static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_plan *plan)
+{
+	struct sw_error error;
+	*run = (struct run){.in = in};
+	in->runs++;
+	run->plan = file_name(in, "plan");
+	run->result = file_name(in, "result");
+	run->trace = file_name(in, "swt");
+	if (strlen(run->result) >= sizeof plan->result)
+		return sw_complain(SW_EXIT_OUTPUT, "the path '%s' is too long", run->result);
+	strcpy(plan->result, run->result);
+	if (sw_plan_write(run->plan, plan, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	int status = launch(run);
+	if (!status)
+		run->told = sw_outcome_read(run->result, plan->later_host, &run->outcome);
+	return status;
+}
+
+static void run_end(struct run *run)
+{
+	char *files[] = {run->plan, run->result, run->trace};
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		if (files[i])
+			unlink(files[i]);
+		free(files[i]);
+	}
+	sw_outcome_free(&run->outcome);
+}
+
+/* ---- holds ------------------------------------------------------------------------------------------------------- */
+
+static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns)
+{
+	struct sw_hold_plan plan = {.mode = SW_PLAN_HOLD,
+				    .bound_ns = bound_ns,
+				    .total_ns = in->most_ns,
+				    .earlier = trial->earlier_call,
+				    .later = trial->later_call,
+				    .later_host = trial->later_host,
+				    .later_access = trial->later_access,
+				    .buffer = trial->buffer_call,
+				    .offset = trial->offset,
+				    .bytes = trial->bytes};
+	struct run run;
+	const int status = run_begin(&run, in, &plan);
+	trial->result.runs++;
+	if (!status && run.told)
+		sw_outcome_judge(&run.outcome, trial, &trial->result);
+	else if (!status)
+		trial->result.verdict = SW_VERDICT_NOT_REACHED;
+	if (!status && run.status != in->status && trial->result.verdict != SW_VERDICT_PROVEN &&
+	    trial->result.verdict != SW_VERDICT_HARMLESS) {
+		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
+		trial->result.doubt = SW_DOUBT_CRASHED;
+	}
+	run_end(&run);
+	return status;
+}
+
+int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
+{
+	if (!trial->earlier_call.api || (!trial->later_call.api && !trial->later_access)) {
+		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
+		trial->result.doubt = SW_DOUBT_NO_CALL;
+		return SW_EXIT_OK;
+	}
+	int status = SW_EXIT_OK;
+	/* Threads come in another order in another run. */
+	for (uint32_t i = 0; i < TRIES && !status && (!i || trial->result.doubt == SW_DOUBT_SWAPPED); i++)
+		status = hold(in, trial, in->hold_ns);
+	const bool waited = trial->result.verdict == SW_VERDICT_REFUTED;
+	if (!status && waited && in->hold_ns * LONGER <= in->most_ns)
+		status = hold(in, trial, in->hold_ns * LONGER);
+	return status;
+}
+
+/* ---- fixes ------------------------------------------------------------------------------------------------------- */
+
+static const struct sw_shown_finding *find(const struct sw_report *report, uint64_t fingerprint)
+{
+	for (size_t i = 0; i < report->shown.n; i++)
+		if (report->shown.at[i].fingerprint == fingerprint)
+			return &report->shown.at[i];
+	return NULL;
+}
+
+static enum sw_fix_check compare(const struct sw_report *before, const struct sw_report *with, uint64_t fingerprint)
+{
+	if (find(with, fingerprint))
+		return SW_FIX_STAYS;
+	for (size_t i = 0; i < with->shown.n; i++) {
+		const struct sw_shown_finding *shown = &with->shown.at[i];
+		if (shown->finding->severity == SW_ERROR && !shown->suppressed && !find(before, shown->fingerprint))
+			return SW_FIX_OTHERS;
+	}
+	return SW_FIX_VERIFIED;
+}
+
+static void judge_fix(struct run *run, struct sw_trial *trial)
+{
+	struct sw_analysis analysis;
+	const struct sw_judge_options more = {.added = run->outcome.added.at, .n_added = run->outcome.added.n};
+	if (!run->outcome.added.n || run->outcome.failed)
+		return;
+	int status = sw_analysis_judge_more(&analysis, run->trace, run->in->options, true, &more);
+	if (!status && analysis.report) {
+		trial->result.fix = compare(run->in->report, analysis.report, trial->shown->fingerprint);
+		trial->result.fix_cost_ns = (int64_t)analysis.judgement->span_ns - (int64_t)run->in->span_ns;
+		for (size_t i = 0; i < run->outcome.added.n; i++)
+			trial->result.edges += run->outcome.added.at[i].end != SW_EDGE_AFTER;
+	}
+	sw_analysis_free(&analysis);
+}
+
+int sw_experiment_fix(struct sw_experiments *in, struct sw_trial *trial)
+{
+	struct sw_hold_plan plan = {.mode = SW_PLAN_EDGE,
+				    .bound_ns = in->hold_ns,
+				    .total_ns = in->most_ns,
+				    .earlier = trial->after_call,
+				    .later = trial->before_call,
+				    .later_host = trial->later_host};
+	struct run run;
+	if (!plan.earlier.api || !plan.later.api)
+		return SW_EXIT_OK;
+	const int status = run_begin(&run, in, &plan);
+	trial->result.runs++;
+	if (!status && run.told)
+		judge_fix(&run, trial);
+	run_end(&run);
+	return status;
+}

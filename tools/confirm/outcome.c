@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the companion wrote of a run, and what that says of the finding. */
+#include "confirm/trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After a hold that made the later side wait, that side has so much of the hold's time to end.  One that takes longer
+   may be slow by itself. */
+#define PROMPT_SHARE 4u
+
+static enum sw_release release_of(const char *word)
+{
+#define NAME(name, text)                                                                                               \
+	if (strcmp(word, text) == 0)                                                                                   \
+		return SW_RELEASE_##name;
+	SW_RELEASES(NAME)
+#undef NAME
+	return SW_RELEASE_EXIT;
+}
+
+static void add_edge(struct sw_outcome *out, uint64_t seq, enum sw_edge_end end)
+{
+	*sw_vec_push(&out->added) = (struct sw_added_edge){seq, end};
+}
+
+static void take_later(const char *line, struct sw_outcome *out)
+{
+	uint64_t seq;
+	char word[8] = "";
+	if (out->later || sscanf(line, "later %" SCNu64 " %" SCNu64 " %7s", &seq, &out->later_us, word) != 3)
+		return;
+	out->later = true;
+	out->later_first = !out->earlier;
+	out->later_held = strcmp(word, "held") == 0;
+}
+
+static void take_released(const char *line, struct sw_outcome *out)
+{
+	char word[8] = "";
+	unsigned probe = 0, later = 0;
+	if (sscanf(line, "released %" SCNu64 " %7s %u %u", &out->released_us, word, &probe, &later) != 4)
+		return;
+	out->released = true;
+	out->why = release_of(word);
+	out->probe_done = probe;
+	out->later_done = later;
+}
+
+static void take_line(const char *line, bool later_host, struct sw_outcome *out)
+{
+	uint64_t seq;
+	if (sscanf(line, "earlier %" SCNu64 " %" SCNu64, &seq, &out->earlier_us) == 2)
+		out->earlier = true;
+	else if (sscanf(line, "left %" SCNu64, &out->left_us) == 1)
+		;
+	else if (sscanf(line, "done %" SCNu64, &out->done_us) == 1)
+		out->done_after = true;
+	else if (sscanf(line, "bytes %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &out->bytes, &out->by_later,
+			&out->by_earlier, &out->by_both) == 4)
+		out->compared = true;
+	else if (sscanf(line, "after %" SCNu64, &seq) == 1)
+		add_edge(out, seq, SW_EDGE_AFTER);
+	else if (sscanf(line, "before %" SCNu64, &seq) == 1)
+		add_edge(out, seq, later_host ? SW_EDGE_BEFORE_ON_HOST : SW_EDGE_BEFORE);
+	else if (strncmp(line, "failed hold", 11) == 0 || strncmp(line, "failed mark", 11) == 0 ||
+		 strncmp(line, "failed memory", 13) == 0 || strncmp(line, "failed edge", 11) == 0)
+		out->failed = true;
+	else if (strcmp(line, "end") == 0)
+		out->ended = true;
+	take_later(line, out);
+	take_released(line, out);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct sw_added_edge *x = a, *y = b;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+bool sw_outcome_read(const char *path, bool later_host, struct sw_outcome *out)
+{
+	char line[512];
+	FILE *in = fopen(path, "re");
+	*out = (struct sw_outcome){0};
+	if (!in)
+		return false;
+	while (fgets(line, sizeof line, in)) {
+		line[strcspn(line, "\n")] = 0;
+		take_line(line, later_host, out);
+	}
+	fclose(in);
+	if (out->added.n)
+		qsort(out->added.at, out->added.n, sizeof *out->added.at, by_seq);
+	return true;
+}
+
+void sw_outcome_free(struct sw_outcome *outcome)
+{
+	free(outcome->added.at);
+}
+
+/* ---- what it means ----------------------------------------------------------------------------------------------- */
+
+/* Bytes that are wrong when the later side comes first: what it reads is stale, what the earlier one reads is new, what
+   the later one wrote is gone. */
+static uint64_t wrong_bytes(const struct sw_outcome *o, int id)
+{
+	return id == SW_FINDING_RACE_RAW ? o->by_both : id == SW_FINDING_RACE_WAR ? o->by_later : o->by_earlier;
+}
+
+static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial *trial)
+{
+	if (o->failed)
+		return SW_DOUBT_REFUSED;
+	if (o->later_first)
+		return SW_DOUBT_SWAPPED;
+	if (!o->later_held && o->released && o->left_us > o->released_us)
+		return SW_DOUBT_EARLIER_BLOCKS;
+	if (!o->later_held)
+		return o->why == SW_RELEASE_HOST ? SW_DOUBT_HOST_WAITED : SW_DOUBT_NOT_MADE;
+	if (o->why == SW_RELEASE_HOST)
+		return SW_DOUBT_HOST_WAITED;
+	if (o->why == SW_RELEASE_EXIT)
+		return SW_DOUBT_NOT_MADE;
+	if (o->probe_done)
+		return SW_DOUBT_SLOW;
+	return trial->earlier_in_graph ? SW_DOUBT_GRAPH_PART : SW_DOUBT_BLOCKED_BEFORE;
+}
+
+/* It had its time, its stream was free for it, and it ended only when the other was let go.  A call of the host needs
+   no stream. */
+static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
+{
+	const uint64_t held_us = o->released_us - o->later_us;
+	return o->later_held && o->why == SW_RELEASE_BOUND && (o->probe_done || trial->later_host) && !o->later_done &&
+	       o->done_after && (o->done_us - o->released_us) * PROMPT_SHARE < held_us;
+}
+
+void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
+{
+	out->doubt = SW_DOUBT_NONE;
+	out->held_ns = o->released && o->earlier ? (o->released_us - o->earlier_us) * 1000 : 0;
+	if (!o->earlier && !o->failed) {
+		out->verdict = SW_VERDICT_NOT_REACHED;
+	} else if (o->released && o->later_done && o->later_held) {
+		out->compared = o->compared;
+		out->bytes = o->bytes;
+		out->differ = o->compared ? wrong_bytes(o, trial->id) : 0;
+		out->verdict = o->compared && !out->differ ? SW_VERDICT_HARMLESS : SW_VERDICT_PROVEN;
+	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST) {
+		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
+		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;
+	} else if (waited(o, trial)) {
+		out->verdict = SW_VERDICT_REFUTED;
+	} else {
+		out->verdict = SW_VERDICT_INCONCLUSIVE;
+		out->doubt = doubt_of(o, trial);
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the plan that libsyncwatch-confirm.so reads. */
+#include "confirm/trial.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_call(FILE *out, const char *name, const struct sw_plan_call *call)
+{
+	if (call->api)
+		fprintf(out, "%s %" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 "\n", name, call->thread, call->api,
+			call->stack, call->nth);
+}
+
+int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_error *error)
+{
+	FILE *out = fopen(path, "we");
+	if (!out)
+		return sw_fail(error, -errno, "cannot write '%s': %s", path, strerror(errno));
+	fprintf(out, "%s\nmode %s\nhost %d\naccess %d\nbound-ns %" PRIu64 "\ntotal-ns %" PRIu64 "\nresult %s\n",
+		SW_PLAN_MAGIC, plan->mode == SW_PLAN_EDGE ? "edge" : "hold", plan->later_host, plan->later_access,
+		plan->bound_ns, plan->total_ns, plan->result);
+	put_call(out, "earlier", &plan->earlier);
+	put_call(out, "later", &plan->later);
+	put_call(out, "buffer", &plan->buffer);
+	fprintf(out, "bytes %" PRIu64 " %" PRIu64 "\n", plan->offset, plan->bytes);
+	const bool bad = ferror(out);
+	if (fclose(out) || bad)
+		return sw_fail(error, -EIO, "cannot write '%s'", path);
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to be tried of each finding: its calls, and the bytes that both touch. */
+#include "confirm/trial.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/groups.h"
+
+static bool is_meant(const struct sw_shown_finding *shown, const char *which)
+{
+	char fingerprint[20];
+	if (!which)
+		return !shown->suppressed;
+	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, shown->fingerprint);
+	if (strncasecmp(which, "SW", 2) == 0)
+		return isdigit((unsigned char)which[2]) && atoi(which + 2) == shown->finding->id;
+	return *which && strncasecmp(fingerprint, which, strlen(which)) == 0;
+}
+
+/* Bytes that both sides touch, as far as one allocation holds them. */
+static void find_overlap(struct sw_trial *trial, const struct sw_judgement *judgement)
+{
+	const struct sw_access *a = &trial->shown->finding->access[0], *b = &trial->shown->finding->access[1];
+	if (!a->ranged || !b->ranged || !a->allocation || a->allocation != b->allocation ||
+	    a->allocation > judgement->allocations.n)
+		return;
+	const struct sw_allocation *in = &judgement->allocations.at[a->allocation - 1];
+	const uint64_t low = a->address > b->address ? a->address : b->address;
+	const uint64_t a_end = a->address + a->bytes, b_end = b->address + b->bytes;
+	const uint64_t high = a_end < b_end ? a_end : b_end;
+	const bool plain = in->memory == SW_MEM_DEVICE || in->memory == SW_MEM_ASYNC || in->memory == SW_MEM_MANAGED ||
+			   in->memory == SW_MEM_PINNED || in->memory == SW_MEM_REGISTERED;
+	if (!plain || low >= high || low < in->address || high > in->address + in->bytes || a->used_at || b->used_at)
+		return;
+	trial->buffer = in->seq;
+	trial->offset = low - in->address;
+	trial->bytes = high - low;
+}
+
+static bool is_race(int id)
+{
+	return id == SW_FINDING_RACE_RAW || id == SW_FINDING_RACE_WAR || id == SW_FINDING_RACE_WAW;
+}
+
+static void doubt(struct sw_trial *trial, enum sw_doubt why)
+{
+	trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
+	trial->result.doubt = why;
+}
+
+/* What the call does, it does before it returns: the host's own accesses, and frees that are not stream-ordered. */
+static bool is_host(const struct sw_report *report, const struct sw_access *access)
+{
+	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
+	return access->stream == 0 || (access->kind == SW_REC_FREE && api && !strstr(api->driver, "Async"));
+}
+
+static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_finding *shown)
+{
+	const struct sw_finding *f = shown->finding;
+	const struct sw_access *earlier = &f->access[0], *later = &f->access[1];
+	struct sw_trial *trial = sw_vec_push(trials);
+	*trial = (struct sw_trial){.shown = shown, .id = f->id, .later_host = is_host(report, later)};
+	trial->earlier = trial->after = earlier->seq;
+	trial->later = trial->before = later->seq;
+	const struct sw_group *group = sw_report_group_of(report, shown);
+	if (group && group->edges == 1 && group->after && group->before && group->before->stream) {
+		trial->after = group->after->seq;
+		trial->before = group->before->seq;
+	}
+	if (is_race(f->id) || f->id == SW_FINDING_HOST_IN_FLIGHT)
+		find_overlap(trial, report->judgement);
+	trial->earlier_in_graph = earlier->node != 0;
+	if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
+		doubt(trial, SW_DOUBT_ONE_LAUNCH);
+	else if (f->id == SW_FINDING_BATCH_COPY_RACE || earlier->seq == later->seq)
+		doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);
+	else if (earlier->stream && earlier->stream == later->stream)
+		doubt(trial, SW_DOUBT_ORDER_WRONG);
+	else if (earlier->stream == 0)
+		doubt(trial, SW_DOUBT_HOST_EARLIER);
+	else if (later->kind == SW_REC_HOST_ACCESS && !trial->buffer)
+		doubt(trial, SW_DOUBT_BY_INSTRUCTION);
+	trial->later_access = later->kind == SW_REC_HOST_ACCESS;
+}
+
+bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *which)
+{
+	*trials = (sw_trials){0};
+	for (size_t i = 0; i < report->shown.n; i++) {
+		struct sw_shown_finding *shown = &report->shown.at[i];
+		if (sw_is_hazard(shown->finding) && shown->finding->accesses >= 2 && is_meant(shown, which))
+			add(trials, report, shown);
+	}
+	return trials->n > 0;
+}
+
+bool sw_trials_of_calls(sw_trials *trials, const char *text)
+{
+	unsigned long long earlier, later;
+	char more;
+	*trials = (sw_trials){0};
+	if (sscanf(text, "%llu,%llu%c", &earlier, &later, &more) != 2 || !earlier || !later || earlier == later)
+		return false;
+	*sw_vec_push(trials) = (struct sw_trial){.earlier = earlier, .later = later, .after = earlier, .before = later};
+	return true;
+}

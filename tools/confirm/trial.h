@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * syncwatch confirm: experiments on the findings of a trace.
+ *
+ *     cmd_confirm.c   the command: records, judges, tries each finding, reports
+ *     trial.c         what is to be tried of a finding
+ *     call_places.c   calls of a trace as a plan names them
+ *     plan_file.c     the plan that libsyncwatch-confirm.so follows
+ *     outcome.c       what it wrote, and what that means
+ *     experiment.c    one more run of the program
+ */
+#ifndef SW_TOOLS_CONFIRM_TRIAL_H
+#define SW_TOOLS_CONFIRM_TRIAL_H
+
+#include "analysis.h"
+#include "base/memory.h"
+#include "preload/confirm/plan.h"
+#include "report/report.h"
+
+/* One finding: its calls by their records in the trace; 0: none. */
+struct sw_trial {
+	struct sw_shown_finding *shown; /* NULL: two calls, of no finding */
+	int id;				/* of the finding, 0 none */
+	uint64_t earlier, later;
+	uint64_t after, before;	       /* where the advice puts the edge: the calls around which it goes */
+	uint64_t buffer;	       /* the call that allocated what both touch */
+	uint64_t offset, bytes;	       /* of it */
+	bool later_host, later_access; /* done when it returns; an instruction of the host */
+	bool earlier_in_graph;
+	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
+	struct sw_confirmation result;
+};
+
+typedef SW_VEC(struct sw_trial) sw_trials;
+
+/* ---- trial.c ----------------------------------------------------------------------------------------------------- */
+
+/* The hazards of the report that `which` means: a fingerprint or its beginning, an id, NULL all.  False: none. */
+bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *which);
+
+/* The two calls that a text such as "117,118" names.  False: it is none. */
+bool sw_trials_of_calls(sw_trials *trials, const char *text);
+
+/* ---- call_places.c ----------------------------------------------------------------------------------------------- */
+
+/* Fills the calls of all trials from the trace.  0 or <0 with error filled. */
+int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error);
+
+/* ---- plan_file.c ------------------------------------------------------------------------------------------------- */
+
+int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_error *error);
+
+/* ---- outcome.c --------------------------------------------------------------------------------------------------- */
+
+struct sw_outcome {
+	bool earlier, later, later_first; /* reached; in the other order */
+	bool later_held;		  /* reached while the other was held */
+	bool released;
+	enum sw_release why;
+	bool probe_done, later_done; /* when the hold ended */
+	bool done_after;	     /* the later side's work ended, after the hold */
+	bool failed, ended;
+	bool compared;
+	uint64_t bytes, by_later, by_earlier, by_both;
+	uint64_t earlier_us, left_us, later_us, released_us, done_us;
+	SW_VEC(struct sw_added_edge) added; /* by seq */
+};
+
+/* False: there is no such file. */
+bool sw_outcome_read(const char *path, bool later_host, struct sw_outcome *out);
+void sw_outcome_free(struct sw_outcome *outcome);
+/* What a run with a hold says of the finding. */
+void sw_outcome_judge(const struct sw_outcome *outcome, const struct sw_trial *trial, struct sw_confirmation *out);
+
+/* ---- experiment.c ------------------------------------------------------------------------------------------------ */
+
+struct sw_experiments {
+	const struct sw_options *options;
+	char *folder;		   /* a private one, for plans, results and traces */
+	uint32_t runs;		   /* made so far */
+	int status;		   /* of the program in the run that was recorded first */
+	struct sw_report *report;  /* of that run */
+	uint64_t span_ns;	   /* of that run */
+	uint64_t hold_ns, most_ns; /* one hold; all of a run */
+};
+
+/* The environment of runs that are compared: code is loaded at once, and streams have as many hardware queues as there
+   are, so that neither orders anything. */
+extern const char *const sw_experiment_environment[];
+
+int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_options *options);
+void sw_experiments_end(struct sw_experiments *experiments);
+/* Holds the earlier side.  SW_EXIT_OK, or a status after one line. */
+int sw_experiment_hold(struct sw_experiments *experiments, struct sw_trial *trial);
+/* Puts the edge in, and judges the run. */
+int sw_experiment_fix(struct sw_experiments *experiments, struct sw_trial *trial);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a program with the recorder preloaded, until it and what it started have ended. */
+#ifndef SW_TOOLS_RUN_LAUNCH_H
+#define SW_TOOLS_RUN_LAUNCH_H
+
+#include <sys/resource.h>
+
+#include "command.h"
+#include "run/channel.h"
+#include "run/session.h"
+
+struct sw_launch {
+	/* Given. */
+	const struct sw_options *options; /* those of `run`; the operands are the program */
+	const char *trace;		  /* path of the trace, NULL: as the options say */
+	const char *object;		  /* one more to preload, NULL none */
+	const char *const *environment;	  /* name, value, name, value ... NULL; NULL none */
+	int output;			  /* descriptor for what the program prints, 0: as ours */
+	/* Made. */
+	struct sw_session session; /* its traces */
+	int program_status;
+	/* Its own. */
+	char *preload;	  /* to preload: one object, or several with colons between them */
+	char *nvtx;	  /* what NVTX loads, NULL: not installed */
+	char *simulation; /* folder, NULL: the real CUDA */
+	char *folder;	  /* where we were started: the program may go elsewhere */
+	struct sw_channel channel;
+	struct rlimit descriptors; /* of the program; ours are raised, as we hold one for each trace */
+};
+
+/* SW_EXIT_OK, or a status after one line: then nothing ran.  Free it in any case. */
+int sw_launch_run(struct sw_launch *launch);
+void sw_launch_free(struct sw_launch *launch);
+
+#endif
