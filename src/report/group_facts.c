@@ -164,6 +164,8 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 	if (out->lines.n && finding->fix == SW_FIX_ASYNC)
 		out->note = "the host memory must be pinned; this wait also ordered what follows it, so re-run "
 			    "syncwatch afterwards";
+	if (out->lines.streams)
+		out->note = out->lines.streams;
 	if (group->edges > 1)
 		out->note =
 			sw_names_format(&report->names,

@@ -224,6 +224,7 @@ static void put_data(struct sw_json *json, struct sw_report *report, struct sw_n
 	char *rest = rest_of(report);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "version", version);
+	sw_json_text(json, "name", sw_name_program(&report->names));
 	sw_json_text(json, "program", process ? process->exe : "a program");
 	sw_json_open(json, "arguments", '[');
 	for (uint32_t i = 1; process && i < process->args; i++)

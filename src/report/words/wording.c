@@ -8,6 +8,7 @@
 #include "report/symbols/places.h"
 #include "report/words/fix_lines.h"
 #include "report/words/gain_text.h"
+#include "report/words/stream_text.h"
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
@@ -237,6 +238,9 @@ static const char *fact(const struct facts *facts, const char *key)
 	char *stem = sw_arena_strndup(&facts->names->arena, key, length - 1);
 	if (strcmp(stem, "who") == 0 && index < finding->accesses)
 		return fact_who(facts->names, finding, index);
+	if (strcmp(stem, "var") == 0)
+		return sw_stream_text(facts->names, index < finding->accesses ? &finding->access[index] : &unknown,
+				      NULL);
 	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
 }
 
