@@ -96,7 +96,7 @@ START_TEST(what_the_same_two_lines_miss_is_one_group)
 		finding->access[0].stack = FAKE_AT_LINE + 5;
 		finding->access[1].stack = FAKE_AT_LINE + (_i ? 6 + (uint32_t)i : 6);
 	}
-	make();
+	make(NULL);
 	/* Other lines, or another stream: another edge. */
 	ck_assert_uint_eq(report->groups.n, _i ? 3 : 2);
 	ck_assert_uint_eq(report->groups.at[0].members.n, _i ? 0 : 1);

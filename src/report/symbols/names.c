@@ -12,6 +12,8 @@
 #include "report/symbols/source_text.h"
 #include "report/symbols/stack.h"
 
+#define LONG_FUNCTION 64 /* letters of a name that is printed whole */
+
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement)
 {
 	*names = (struct sw_names){.reader = reader, .judgement = judgement, .symbols = sw_symbols_new(reader)};
@@ -185,6 +187,15 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 }
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame)
+{
+	if (!frame->function)
+		return "";
+	if (strlen(frame->function) <= LONG_FUNCTION)
+		return frame->function;
+	return sw_names_format(names, "%s(...)", frame->base);
+}
 
 bool sw_names_several_devices(struct sw_names *names)
 {

@@ -48,6 +48,9 @@ const char *sw_name_operation(struct sw_names *names, const struct sw_access *ac
 /* The same for sentences: the middle of a very long word is left out; the heading of the access has all of it. */
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
 
+/* The function of a frame, whole, unless its types would bury the line: "at::native::copy(...)"; "" unknown. */
+const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame);
+
 /* The program uses more than one: then they are named. */
 bool sw_names_several_devices(struct sw_names *names);
 
