@@ -357,8 +357,10 @@ static const char *suppressed(struct sw_text *t)
 	const char *text = plural(t, totals->suppressed, "finding", "findings");
 	if (!totals->known)
 		return text;
-	return sw_names_format(t->names, "%s, %u of them known ones of libraries (known.supp; --all shows them)", text,
-			       totals->known);
+	const char *known =
+		totals->known == totals->suppressed ? "all" : sw_names_format(t->names, "%u", totals->known);
+	return sw_names_format(t->names, "%s, %s of them known ones of libraries (known.supp; --all shows them)", text,
+			       known);
 }
 
 void sw_text_run(struct sw_text *t)

@@ -122,6 +122,14 @@ static const char *stream_of(struct sw_names *names, const struct sw_access *acc
 	return *expression && strcmp(text, "0") != 0 ? expression : text;
 }
 
+const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_frame *place = sw_place_of(names, access, NULL);
+	if (sw_names_torch(names))
+		return sw_stream_text(names, access, place);
+	return stream_of(names, access, place ? stream_expression(names, access, place) : "");
+}
+
 static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
 {
 	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
