@@ -158,6 +158,8 @@ static uint64_t heap_key(const struct sw_report *report, const struct sw_group *
 static void put_on_heap(struct sw_report *report, struct heaps *heaps, size_t index)
 {
 	const struct sw_group *group = &report->groups.at[index];
+	if (group->leader == SIZE_MAX)
+		return;
 	const struct sw_access *later = &finding_at(report, group->leader)->access[1];
 	if (!group->edges || !later->allocation || !later->ranged)
 		return;
@@ -202,6 +204,43 @@ static void merge_many_edges(struct sw_report *report)
 	sw_map_free(&heaps.by_allocation);
 	free(heaps.all.at);
 	free(heaps.of_group);
+}
+
+/* ---- edges between the same two lines ------------------------------------------------------------------------------
+ */
+
+/* A loop misses an edge again in each iteration, and its findings may come from different ones: the lines to write are
+   the same.  0: a line is not known. */
+static uint64_t lines_key(struct sw_report *report, const struct sw_group *group)
+{
+	struct sw_names *names = &report->names;
+	const struct sw_access *edge[2] = {group->after, group->before};
+	uint64_t key = (uint64_t)report->shown.at[group->leader].suppressed << 1 | 1;
+	for (int i = 0; i < 2; i++) {
+		const struct sw_frame *place = sw_place_of(names, edge[i], edge[!i]);
+		if (!place || !place->file || !place->line || edge[i]->node)
+			return 0;
+		key = sw_hash_u64(key + sw_hash_bytes(SW_FNV_START, place->file, strlen(place->file)));
+		key = sw_hash_u64(key + ((uint64_t)place->line << 32 | edge[i]->stream));
+	}
+	return key;
+}
+
+static void merge_same_lines(struct sw_report *report)
+{
+	struct sw_map by_lines = {0};
+	for (size_t i = 0; i < report->groups.n; i++) {
+		const struct sw_group *group = &report->groups.at[i];
+		uint64_t key = group->leader != SIZE_MAX && group->edges == 1 ? lines_key(report, group) : 0;
+		uint64_t *slot = key ? sw_map_put(&by_lines, key) : NULL;
+		if (slot && *slot) {
+			merge(report, *slot - 1, i);
+			report->groups.at[*slot - 1].edges = 1;
+		} else if (slot) {
+			*slot = i + 1;
+		}
+	}
+	sw_map_free(&by_lines);
 }
 
 /* ---- everything else ----------------------------------------------------------------------------------------------
@@ -312,6 +351,7 @@ void sw_report_group(struct sw_report *report)
 		return;
 	report->group_of = sw_calloc(report->shown.n, sizeof *report->group_of);
 	group_by_edge(report);
+	merge_same_lines(report);
 	merge_many_edges(report);
 	group_the_rest(report);
 	sort_groups(report);

@@ -12,8 +12,9 @@
  * A hazard between two lanes lasts from the earlier call to the later one.  An event that is recorded on the first lane
  * and waited for by the second at any call in between orders the two.  So the hazards of one pair of lanes that share
  * such a call have one fix: they are one group.  SW201-SW203 belong to the hazard that they explain, uses after one
- * free to that free, waits to their place in the program.  Where many edges between streams are missing on the same
- * bytes, one at each call, the groups of all of them are one, and `edges` counts them.
+ * free to that free, waits to their place in the program.  Where an edge between the same two lines and streams is
+ * missing in several iterations of a loop, the groups are one.  Where many edges between streams are missing on the
+ * same bytes, one at each call, the groups of all of them are one, and `edges` counts them.
  */
 void sw_report_group(struct sw_report *report);
 void sw_report_ungroup(struct sw_report *report);

@@ -84,9 +84,9 @@ struct sw_text_style {
 /* Errors of the stream are left for the caller to find (ferror). */
 void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
-/* The parts of the text, for reports of several processes: files of the run that are missing here, the table of groups,
-   the group that one finding leads (false: it leads none, or is a note, which is not printed by itself), and all that
-   follows the groups. */
+/* The parts of the text, for reports of several processes: files of the run that are missing here and weaken
+   findings, the table of groups, the group that one finding leads (false: it leads none, or is a note, which is not
+   printed by itself), and all that follows the groups. */
 void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style);

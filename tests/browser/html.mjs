@@ -3,6 +3,7 @@
 // A CHECK is "text=TEXT" (somewhere in what is visible when all is open), "groups=N" (causes in the page),
 // "timeline" and "missing" (a timeline, and one with its missing edge), "fast=MS" (opened and searched within).
 // Fails on any error, any request besides the page itself, and what axe-core finds, in light and in dark.
+// Nothing but code and timelines may scroll sideways on 400 pixels, and what is shown is printed open.
 // SCREENSHOTS=FOLDER keeps pictures.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,6 +17,23 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const failures = [];
 const url = pathToFileURL(resolve(file)).href;
 
+const picture = (page, name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${basename(file, ".html")}-${name}.png`), fullPage: true });
+async function narrowAndPrinted(page) {
+	await page.setViewportSize({ width: 400, height: 800 });
+	const width = await page.evaluate(() => document.documentElement.scrollWidth);
+	if (width > 400) failures.push(`${width} pixels wide on a screen of 400`);
+	await page.waitForTimeout(100);
+	await picture(page, "narrow");
+	await page.setViewportSize({ width: 794, height: 1100 });
+	await page.emulateMedia({ media: "print" });
+	await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+	const closed = await page.locator("details.group:visible:not([open])").count();
+	if (closed) failures.push(`${closed} causes are printed closed`);
+	await picture(page, "print");
+	await page.emulateMedia({ media: "screen" });
+	await page.setViewportSize({ width: 1200, height: 900 });
+}
+
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 for (const colorScheme of ["light", "dark"]) {
 	const context = await browser.newContext({ colorScheme, bypassCSP: true, viewport: { width: 1200, height: 900 } });
@@ -26,14 +44,16 @@ for (const colorScheme of ["light", "dark"]) {
 	page.on("request", (request) => request.url() !== url && failures.push(`a request: ${request.url().slice(0, 100)}`));
 	const began = Date.now();
 	await page.goto(url);
-	await page.fill("#search", "no such finding anywhere");
-	const none = await page.locator("details.group:visible").count();
-	if (none) failures.push(`${none} causes are shown that the search does not fit`);
-	await page.fill("#search", "");
+	if (await page.locator("#search").isVisible()) {
+		await page.fill("#search", "no such finding anywhere");
+		const none = await page.locator("details.group:visible").count();
+		if (none) failures.push(`${none} causes are shown that the search does not fit`);
+		await page.fill("#search", "");
+	}
 	const took = Date.now() - began;
-	if (process.env.SCREENSHOTS)
-		await page.screenshot({ path: join(process.env.SCREENSHOTS, `${basename(file, ".html")}-${colorScheme}.png`), fullPage: checks.every((check) => !check.startsWith("fast")) });
 	const count = await page.locator("details.group").count();
+	if (count <= 100) await picture(page, colorScheme);
+	if (count <= 100 && colorScheme === "light") await narrowAndPrinted(page);
 	await page.evaluate(() => {
 		for (const severity of ["error", "warning", "note"]) document.getElementById(`show-${severity}`).checked = true;
 		document.getElementById("search").dispatchEvent(new Event("input"));

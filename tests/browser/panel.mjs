@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a timeline in the Performance panel of Chromium's DevTools: panel.mjs MODULES CHROMIUM TRACE [TRACK=SLICE]...
 // Fails unless the panel shows each TRACK with a slice whose name begins with SLICE, and exactly the slices of the file, each on
-// its track and with its times.  The panel paints on a canvas, so what it shows is asked of its own model.
+// its track and with its times.  SCREENSHOTS=FOLDER keeps a picture.  The panel paints on a canvas, so what it shows is asked of its own model.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 const [modules, executablePath, trace, ...wanted] = process.argv.slice(2);
 const { chromium } = createRequire(join(modules, "package.json"))("playwright-core");
@@ -66,6 +66,37 @@ function compare(file, panel) {
 			fail(`the panel shows no slice ${name} on a track ${track}`);
 }
 
+// All groups open; the longest hazard, which is selected, with half of it before and after.
+function show(panel) {
+	const chart = panel.getFlameChart().mainFlameChart, model = panel.getFlameChart().getMainDataProvider();
+	const { groups, entryStartTimes, entryTotalTimes } = model.timelineData();
+	groups.forEach((group, i) => group.expanded || chart.toggleGroupExpand(i));
+	const hazards = Array.from(entryStartTimes.keys()).filter((i) => model.entryTitle(i).startsWith("SW1"));
+	if (!hazards.length)
+		return null;
+	const hazard = hazards.reduce((best, i) => (entryTotalTimes[i] > entryTotalTimes[best] ? i : best));
+	const at = entryStartTimes[hazard], wide = entryTotalTimes[hazard];
+	chart.setWindowTimes(at - wide / 2, at + 1.5 * wide, false);
+	return hazard;
+}
+async function picture(page) {
+	await page.setViewportSize({ width: 1500, height: 900 });
+	const handle = await page.evaluateHandle(findPanel);
+	const hazard = await page.evaluate(show, handle);
+	await page.waitForTimeout(1500);
+	if (hazard !== null) {
+		const at = await page.evaluate(({ panel, hazard }) => {
+			const chart = panel.getFlameChart().mainFlameChart;
+			const { x, y } = chart.entryIndexToCoordinates(hazard);
+			return { x: x + 4, y: y + 4 };
+		}, { panel: handle, hazard });
+		await page.mouse.click(at.x, at.y);
+		await page.mouse.move(at.x, 5);
+		await page.waitForTimeout(1500);
+	}
+	await page.screenshot({ path: join(process.env.SCREENSHOTS, `${basename(trace, ".json")}-panel.png`) });
+}
+
 const browser = await chromium.launch({ executablePath });
 try {
 	const page = await browser.newPage();
@@ -79,6 +110,7 @@ try {
 	loaded.catch(() => {});
 	const panel = await Promise.race([loaded, refused]);
 	compare(written(), panel);
+	if (process.env.SCREENSHOTS) await picture(page);
 	if (!process.exitCode)
 		console.log(`${panel.length} slices on ${new Set(panel.map((slice) => slice.track)).size} tracks`);
 } catch (error) {

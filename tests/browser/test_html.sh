@@ -37,7 +37,7 @@ recorded gpu-raw_kernel_kernel
 opens "a race" "$dir/gpu-raw_kernel_kernel.html" timeline missing groups=1 "text=1 error" "text=SW101" "text=spin_write" \
 	"text=Missing edge" "text=looked at"
 recorded gpu-raw_kernel_kernel-fixed
-opens "its fixed twin" "$dir/gpu-raw_kernel_kernel-fixed.html" "text=no hazards"
+opens "its fixed twin" "$dir/gpu-raw_kernel_kernel-fixed.html" "text=no hazards" "text=Nothing was found"
 recorded gpu-torch-side_stream
 opens "PyTorch" "$dir/gpu-torch-side_stream.html" "text=wait_stream" "text=What if it were fixed" timeline
 
@@ -55,6 +55,8 @@ sed 's/textContent = value/innerHTML = value/' "$dir/hostile.html" >"$dir/unsafe
 refused "names that become markup" "error\|request\|dialog" "$dir/unsafe.html"
 sed 's/--dim: #595959/--dim: #d0d0d0/' "$dir/gpu-raw_kernel_kernel.html" >"$dir/pale.html"
 refused "text that is too pale" "color-contrast" "$dir/pale.html"
+sed 's/min-width: 8rem/min-width: 40rem/' "$dir/gpu-torch-side_stream.html" >"$dir/wide.html"
+refused "a page that is too wide for a phone" "pixels wide on a screen of 400" "$dir/wide.html"
 refused "a text that is not there" "nothing says" "$dir/gpu-raw_kernel_kernel.html" "text=no such text"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

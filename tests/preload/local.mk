@@ -29,6 +29,7 @@ tests_preload_test_python_LDADD = libswbase.a $(CHECK_LIBS)
 endif
 TESTS += tests/preload/python.sh
 EXTRA_DIST += tests/preload/python.sh tests/preload/python/autograd.c tests/preload/python/autograd.py tests/preload/python/check.py tests/preload/python/frames.py tests/preload/python/lines.py \
-	tests/preload/python/race.py tests/preload/python/sub.py
+	tests/preload/python/race.py tests/preload/python/sub.py \
+	tests/preload/python/streams.py tests/preload/python/torch_like.py tests/preload/python/paste.py
 TESTS += tests/preload/torch.sh
 EXTRA_DIST += tests/preload/torch.sh tests/preload/torch/libc10.c tests/preload/torch/libc10_cuda.c tests/preload/torch/tensors.py

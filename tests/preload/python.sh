@@ -127,6 +127,21 @@ PY
 	grep -q '^  looked at: .* 1 copy' x.txt && ! grep -q 'SW1[0-9][0-9]' x.txt || fail "$2: the fixed twin is reported: $(head -n 3 x.txt)"
 }
 
+# In PyTorch's terms, with the program's own names: pasted where the report says, the lines fix what they are for.
+wait_stream() {
+	[ -n "$have_cc" ] || return 0
+	mkdir -p site-packages/torch
+	cp libtorch_engine.so site-packages/libtorch_python.so
+	cp "$programs/torch_like.py" site-packages/torch/__init__.py
+	cp "$programs/streams.py" "$programs/paste.py" .
+	local run=(env "PYTHONPATH=$work/site-packages" PYTHONDONTWRITEBYTECODE=1
+		"$build/syncwatch" run --sim --no-cache -o w.swt)
+	"${run[@]}" --json w.json "$1" streams.py >w.txt 2>&1
+	"$PYTHON3" paste.py w.json "$1" streams.py >pasted.py || fail "$2: wait_stream: $(tail -n 5 w.txt)"
+	"${run[@]}" --json w.json "$1" pasted.py >w.txt 2>&1
+	"$PYTHON3" paste.py w.json - pasted.py || fail "$2: wait_stream pasted: $(grep SW10 w.txt)"
+}
+
 for python in "${interpreters[@]}"; do
 	version=$("$python" -c "$about")
 	version=${version% *}
@@ -136,6 +151,7 @@ for python in "${interpreters[@]}"; do
 	interpreters_within "$python" "$version"
 	autograd "$python" "$version"
 	race "$python" "$version"
+	wait_stream "$python" "$version"
 	"$python" "$programs/lines.py" | "$build/tests/preload/python_lines" || fail "$version: line tables"
 done
 

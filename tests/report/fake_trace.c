@@ -278,7 +278,7 @@ const struct sw_trace_process *sw_reader_process(const struct sw_reader *r)
 	static const char *const arguments[] = {"./race", "--size", "4096"};
 	static const struct sw_trace_process process = {"/home/u/race", "/home/u", 3, arguments, 4711};
 	(void)r;
-	return &process;
+	return fake_trace.process ? fake_trace.process : &process;
 }
 
 const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index)

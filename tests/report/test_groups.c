@@ -87,6 +87,23 @@ START_TEST(what_needs_two_edges_is_two_groups)
 }
 END_TEST
 
+/* A loop, whose iterations the host orders: each finding is of another one, between the same two lines. */
+START_TEST(what_the_same_two_lines_miss_is_one_group)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		race(1, 10 + 20 * i, i == 2 ? 3 : 2, 20 + 20 * i, 1);
+		struct sw_finding *finding = &judgement.findings.at[i];
+		finding->access[0].stack = FAKE_AT_LINE + 5;
+		finding->access[1].stack = FAKE_AT_LINE + (_i ? 6 + (uint32_t)i : 6);
+	}
+	make(NULL);
+	/* Other lines, or another stream: another edge. */
+	ck_assert_uint_eq(report->groups.n, _i ? 3 : 2);
+	ck_assert_uint_eq(report->groups.at[0].members.n, _i ? 0 : 1);
+	ck_assert_uint_eq(report->groups.at[0].edges, 1);
+}
+END_TEST
+
 /* A warning within the span of an error joins it and does not lead; one outside stays alone. */
 START_TEST(the_strongest_leads)
 {
@@ -209,6 +226,7 @@ int main(void)
 	tcase_add_checked_fixture(c, setup, teardown_report);
 	tcase_add_test(c, what_one_edge_orders_is_one_group);
 	tcase_add_loop_test(c, what_needs_two_edges_is_two_groups, 0, 4);
+	tcase_add_loop_test(c, what_the_same_two_lines_miss_is_one_group, 0, 2);
 	tcase_add_test(c, the_strongest_leads);
 	tcase_add_test(c, waits_of_one_line_are_one_group);
 	tcase_add_test(c, forty_racing_launches_fit_a_screen);

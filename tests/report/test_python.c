@@ -113,6 +113,32 @@ START_TEST(the_line_of_the_forward_pass_leads_where_it_is_known)
 }
 END_TEST
 
+/* python3 -u -X dev train.py is called by its script. */
+START_TEST(programs_of_python_have_the_name_of_their_script)
+{
+	static const struct {
+		const char *exe, *argument[5], *name;
+	} runs[] = {
+		{"/home/u/race", {"./race", "train.py"}, "race"},
+		{"/usr/bin/python3.12", {"python3", "-u", "-X", "dev", "/home/u/train.py"}, "train.py"},
+		{"/usr/bin/python3.12",
+		 {"python3", "-m", "torch.distributed.run", "train.py"},
+		 "torch.distributed.run"},
+		{"/usr/bin/python3.12", {"python3", "-c", "import torch"}, "python3.12"},
+		{"/usr/bin/python3.12", {"python3"}, "python3.12"},
+		{"/usr/bin/python3.12", {"python3", "-W"}, "python3.12"},
+		{"/usr/bin/python3.12", {"python3", "-m"}, "python3.12"},
+		{"/usr/bin/python3.12", {"python3", "folder/"}, "folder/"},
+	};
+	struct sw_trace_process process = {.exe = runs[_i].exe, .arg = runs[_i].argument};
+	while (process.args < 5 && runs[_i].argument[process.args])
+		process.args++;
+	fake_trace.process = &process;
+	ck_assert_str_eq(sw_name_program(&names), runs[_i].name);
+	fake_trace.process = NULL;
+}
+END_TEST
+
 /* Traces without Python lines look as they always did. */
 START_TEST(without_python_lines_nothing_changes)
 {
@@ -135,6 +161,7 @@ int main(void)
 	tcase_add_test(tc, backward_passes_lead_to_the_line_that_waits_for_them);
 	tcase_add_test(tc, the_line_of_the_forward_pass_leads_where_it_is_known);
 	tcase_add_test(tc, without_python_lines_nothing_changes);
+	tcase_add_loop_test(tc, programs_of_python_have_the_name_of_their_script, 0, 8);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -107,9 +107,7 @@ const char *sw_ci_path(struct sw_ci *ci, struct sw_report *report, const char *f
 
 const char *sw_ci_program(const struct sw_report *report)
 {
-	const struct sw_trace_process *process = sw_reader_process(report->reader);
-	const char *slash = process ? strrchr(process->exe, '/') : NULL;
-	return !process ? "program" : slash ? slash + 1 : process->exe;
+	return sw_name_program(&report->names);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ static void put_stack(struct sw_json *json, struct sw_report *report, const stru
 		const struct sw_frame *frame = view.at[i].frame;
 		sw_json_open(json, NULL, '{');
 		sw_json_text(json, "at", sw_place_full(&report->names, frame));
+		sw_json_text(json, "function", sw_name_function(&report->names, frame));
 		if (frame->line > 0)
 			sw_json_number(json, "line", (uint64_t)frame->line);
 		if (view.at[i].folded)
@@ -73,6 +74,7 @@ static void put_accesses(struct sw_json *json, struct sw_report *report, const s
 			     sw_names_format(names, "%s %s", sw_wording_heading(access->role),
 					     sw_name_operation(names, access)));
 		sw_json_text(json, "stream", access->stream ? sw_name_stream(names, access->stream) : "");
+		sw_json_text(json, "created", access->stream ? sw_name_stream_site(names, access->stream) : "");
 		sw_json_number(json, "seq", access->seq);
 		sw_json_text(json, "bytes", access->ranged ? sw_evidence_extent(names, access) : "");
 		sw_json_text(json, "evidence", access->ranged ? sw_evidence_source(names, access) : "");
@@ -224,6 +226,7 @@ static void put_data(struct sw_json *json, struct sw_report *report, struct sw_n
 	char *rest = rest_of(report);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "version", version);
+	sw_json_text(json, "name", sw_name_program(&report->names));
 	sw_json_text(json, "program", process ? process->exe : "a program");
 	sw_json_open(json, "arguments", '[');
 	for (uint32_t i = 1; process && i < process->args; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/symbols/names.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include "report/symbols/places.h"
 #include "report/symbols/source_text.h"
 #include "report/symbols/stack.h"
+
+#define LONG_FUNCTION 64 /* letters of a name that is printed whole */
 
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement)
 {
@@ -35,6 +38,35 @@ const char *sw_names_format(struct sw_names *names, const char *format, ...)
 	const char *kept = sw_arena_strndup(&names->arena, text, (size_t)length);
 	free(text);
 	return kept;
+}
+
+/* ---- the program ---------------------------------------------------------------------------------------------------
+ */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *sw_name_program(const struct sw_names *names)
+{
+	const struct sw_trace_process *process = sw_reader_process(names->reader);
+	if (!process || !process->exe)
+		return "the program";
+	const char *name = last_part(process->exe);
+	for (uint32_t i = 1; i < process->args && fnmatch("python*", name, 0) == 0; i++) {
+		const char *argument = process->arg[i];
+		if (argument[0] != '-')
+			return *argument ? last_part(argument) : name;
+		if (strcmp(argument, "-m") == 0)
+			return i + 1 < process->args ? process->arg[i + 1] : name;
+		if (strcmp(argument, "-c") == 0 || strcmp(argument, "-") == 0)
+			break;
+		/* These two have a value. */
+		i += strcmp(argument, "-X") == 0 || strcmp(argument, "-W") == 0;
+	}
+	return name;
 }
 
 /* ---- the function that the user called --------------------------------------------------------------------------- */
@@ -156,6 +188,15 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
+const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame)
+{
+	if (!frame->function)
+		return "";
+	if (strlen(frame->function) <= LONG_FUNCTION)
+		return frame->function;
+	return sw_names_format(names, "%s(...)", frame->base);
+}
+
 bool sw_names_several_devices(struct sw_names *names)
 {
 	const struct sw_judgement *j = names->judgement;
@@ -208,16 +249,20 @@ static size_t add_stack(uint32_t *stacks, size_t n, uint32_t stack)
 	return n;
 }
 
-const char *sw_name_stream_site(struct sw_names *names, uint32_t stream)
+const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stream)
 {
 	uint32_t stacks[MOST_COMPARED];
 	size_t n = 0;
 	if (stream == 0 || stream >= names->judgement->streams.n)
-		return "";
+		return NULL;
 	for (size_t i = 1; i < names->judgement->streams.n && n < MOST_COMPARED; i++)
 		n = add_stack(stacks, n, names->judgement->streams.at[i].create_stack);
-	const struct sw_frame *made =
-		sw_place_made(names, names->judgement->streams.at[stream].create_stack, stacks, n);
+	return sw_place_made(names, names->judgement->streams.at[stream].create_stack, stacks, n);
+}
+
+const char *sw_name_stream_site(struct sw_names *names, uint32_t stream)
+{
+	const struct sw_frame *made = sw_name_stream_made(names, stream);
 	if (!made)
 		return "";
 	return made->file ? sw_place_brief(names, made) : made->base ? made->base : "";

@@ -31,6 +31,9 @@ void sw_names_free(struct sw_names *names);
 /* Like sw_format(), in the arena. */
 const char *sw_names_format(struct sw_names *names, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* "demo"; of Python its script or module: "train.py". */
+const char *sw_name_program(const struct sw_names *names);
+
 /* "cudaMemcpyAsync": by the runtime's frame in the stack, else by the record, else the driver's name. */
 const char *sw_name_api(struct sw_names *names, uint16_t api, uint16_t flags, uint32_t stack);
 
@@ -45,6 +48,9 @@ const char *sw_name_operation(struct sw_names *names, const struct sw_access *ac
 /* The same for sentences: the middle of a very long word is left out; the heading of the access has all of it. */
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
 
+/* The function of a frame, whole, unless its types would bury the line: "at::native::copy(...)"; "" unknown. */
+const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame);
+
 /* The program uses more than one: then they are named. */
 bool sw_names_several_devices(struct sw_names *names);
 
@@ -53,6 +59,8 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream);
 /* Where it was created, by the first caller that differs from those of other streams: "main.cu:12", or "" when that is
    not known. */
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream);
+/* That place; NULL unknown. */
+const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stream);
 
 /* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0 none. */
 const char *sw_name_allocation(struct sw_names *names, uint32_t allocation);

@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/map.h"
+
 #define MOST_BYTES	(4u << 20) /* of a file */
-#define MOST_FILES	256u
-#define STATEMENT_LINES 12 /* a call is looked for in so many lines */
+#define MOST_FILES	256u	   /* that are read */
+#define MOST_MISSING	4096u	   /* that are looked for in vain */
+#define STATEMENT_LINES 12	   /* a call is looked for in so many lines */
 
 struct source_file {
 	const char *path;
@@ -19,6 +23,8 @@ struct source_file {
 };
 struct sw_source_files {
 	SW_VEC(struct source_file *) all;
+	struct sw_map by_path; /* hash -> index + 1 */
+	uint32_t read;
 };
 
 /* ---- files --------------------------------------------------------------------------------------------------------
@@ -84,15 +90,17 @@ static const struct source_file *file_of(struct sw_names *names, const char *pat
 	if (!names->sources)
 		names->sources = sw_calloc(1, sizeof *names->sources);
 	struct sw_source_files *sources = names->sources;
-	for (size_t i = 0; i < sources->all.n; i++)
-		if (strcmp(sources->all.at[i]->path, path) == 0)
-			return sources->all.at[i];
+	uint64_t *slot = sw_map_put(&sources->by_path, sw_hash_bytes(SW_FNV_START, path, strlen(path)));
+	if (*slot)
+		return strcmp(sources->all.at[*slot - 1]->path, path) == 0 ? sources->all.at[*slot - 1] : NULL;
 	struct source_file *file = sw_calloc(1, sizeof *file);
 	file->path = path;
-	if (sources->all.n < MOST_FILES)
+	if (sources->read < MOST_FILES && sources->all.n - sources->read < MOST_MISSING)
 		file->text = find_file(names, path);
+	sources->read += file->text != NULL;
 	split(file);
 	*sw_vec_push(&sources->all) = file;
+	*slot = sources->all.n;
 	return file;
 }
 
@@ -103,8 +111,10 @@ void sw_source_free(struct sw_source_files *sources)
 		free(sources->all.at[i]->lines.at);
 		free(sources->all.at[i]);
 	}
-	if (sources)
+	if (sources) {
 		free(sources->all.at);
+		sw_map_free(&sources->by_path);
+	}
 	free(sources);
 }
 

@@ -10,7 +10,6 @@
 #include "report/text/text.h"
 
 #define LABEL_COLUMNS 15 /* "critical path: " */
-#define LONG_FUNCTION 64
 
 void sw_text_line(struct sw_text *t, const char *label, const char *text)
 {
@@ -20,22 +19,12 @@ void sw_text_line(struct sw_text *t, const char *label, const char *text)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
-/* Whole, unless the types in it would bury the rest of the line. */
-static const char *function_name(struct sw_text *t, const struct sw_frame *frame)
-{
-	if (!frame->function)
-		return "";
-	if (strlen(frame->function) <= LONG_FUNCTION)
-		return frame->function;
-	return sw_names_format(t->names, "%s(...)", frame->base);
-}
-
 void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function)
 {
 	struct sw_stack_view view = sw_stack_view(t->names, stack, function);
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_stack_line *at = &view.at[i];
-		const char *name = function_name(t, at->frame);
+		const char *name = sw_name_function(t->names, at->frame);
 		fprintf(t->out.file, "    #%-2zu ", i);
 		sw_out_text(&t->out, name);
 		fputs(name[0] ? " " : "", t->out.file);

@@ -32,8 +32,10 @@ void sw_text_table(struct sw_text *t);
 /* Is the group one of those that are printed by themselves? */
 bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group);
 
-/* Files of the run that are missing here, first of all; nothing when none is. */
+/* Files of the run that are missing here and weaken findings, first of all; nothing when none is. */
 void sw_text_files(struct sw_text *t);
+/* Files that only names are missing for. */
+void sw_text_nameless(struct sw_text *t);
 /* Limits that the run has hit, next; nothing when it hit none. */
 void sw_text_limits_hit(struct sw_text *t);
 

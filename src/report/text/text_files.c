@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first lines of a report that lacks files of the run: whoever reads no further must know that. */
+/* Files of the run that are missing.  Where findings are weaker for it, whoever reads no further must know that: then
+   they are the first lines of a report.  Names of call stacks are told of at its end. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/text/text.h"
 #include "report/unusable_files.h"
@@ -27,22 +29,45 @@ static void put_files(struct sw_text *t, const sw_unusable_file_vec *files)
 		sw_text_line(t, "", sw_names_format(t->names, "and %zu more", files->n - MOST_FILES));
 }
 
+/* True: some hold the code of kernels. */
+static bool find(struct sw_text *t, sw_unusable_file_vec *files, const char **count)
+{
+	bool kernels = false;
+	sw_unusable_files(t->report, files);
+	for (size_t i = 0; i < files->n; i++)
+		kernels |= files->at[i].kernels > 0;
+	*count = sw_names_format(t->names, "%zu %s missing here or changed", files->n,
+				 files->n == 1 ? "file of the run is" : "files of the run are");
+	return kernels;
+}
+
 void sw_text_files(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
-	uint64_t kernels = 0;
-	sw_unusable_files(t->report, &files);
-	for (size_t i = 0; i < files.n; i++)
-		kernels += files.at[i].kernels;
-	if (files.n) {
-		const char *one = files.n == 1 ? "file of the run is" : "files of the run are";
-		sw_out_headline(
-			&t->out, SW_YELLOW,
-			sw_names_format(t->names, "syncwatch: %zu %s missing here or changed: %s", files.n, one,
-					kernels ? "findings rest on weaker evidence" : "call stacks lack names"));
+	const char *count;
+	if (find(t, &files, &count)) {
+		sw_out_headline(&t->out, SW_YELLOW,
+				sw_names_format(t->names, "syncwatch: %s: findings rest on weaker evidence", count));
 		put_files(t, &files);
 		sw_text_line(t, "fix:", sw_unusable_files_fix(t->report));
 		putc('\n', t->out.file);
+	}
+	free(files.at);
+}
+
+void sw_text_nameless(struct sw_text *t)
+{
+	sw_unusable_file_vec files;
+	const char *count, *some = "";
+	if (!find(t, &files, &count) && files.n) {
+		for (size_t i = 0; i < files.n && i < MOST_FILES; i++) {
+			const char *slash = strrchr(files.at[i].path, '/');
+			some = sw_names_format(t->names, "%s%s%s", some, i ? ", " : "",
+					       slash ? slash + 1 : files.at[i].path);
+		}
+		sw_text_line(t, "no names:",
+			     sw_names_format(t->names, "%s (%s%s): %s", count, some,
+					     files.n > MOST_FILES ? ", ..." : "", sw_unusable_files_fix(t->report)));
 	}
 	free(files.at);
 }

@@ -10,7 +10,8 @@
 #include "report/text/text.h"
 #include "report/words/evidence_text.h"
 
-#define MOST_MEMBERS  4u /* lines for the other findings of a group */
+#define MOST_MEMBERS  4u  /* lines for the other findings of a group */
+#define MOST_COMPARED 64u /* members that may share a line */
 #define PLACE_COLUMNS 28
 
 enum sw_colour sw_text_colour(enum sw_severity severity)
@@ -98,10 +99,9 @@ static void put_fix(struct sw_text *t, const struct sw_group *group)
 /* ---- the others of the group --------------------------------------------------------------------------------------
  */
 
-/* "SW103 kernel scale (race.cu:33) after kernel fill (race.cu:31), bytes 0-4095, 3 launches" */
-static const char *member(struct sw_text *t, const struct sw_shown_finding *shown)
+/* "SW103 kernel scale (race.cu:33), after kernel fill (race.cu:31)" */
+static const char *member(struct sw_text *t, const struct sw_finding *finding)
 {
-	const struct sw_finding *finding = shown->finding;
 	const char *text = sw_names_format(t->names, "SW%03d", finding->id);
 	for (uint32_t i = 0; i < finding->accesses && i < 2; i++) {
 		const struct sw_access *access = &finding->access[sw_is_hazard(finding) ? !i : i];
@@ -112,20 +112,57 @@ static const char *member(struct sw_text *t, const struct sw_shown_finding *show
 		if (!sw_is_hazard(finding))
 			break;
 	}
+	return text;
+}
+
+/* ": bytes 0-4095, 3 launches" */
+static const char *member_facts(struct sw_text *t, const struct sw_finding *finding)
+{
 	const char *overlap = sw_is_hazard(finding) ? sw_evidence_overlap(t->names, finding) : "";
 	const char *cost = finding->cost.total_ns ? sw_name_time(t->names, finding->cost.total_ns) : "";
-	return sw_names_format(t->names, "%s%s%s%s%s, %s", text, *overlap ? ": " : "", overlap, *cost ? ": " : "", cost,
+	return sw_names_format(t->names, "%s%s%s%s, %s", *overlap ? ": " : "", overlap, *cost ? ": " : "", cost,
 			       sw_report_count(t->report, finding));
+}
+
+/* Members that read alike share a line: kernels of a library differ in what their short names leave out. */
+struct member_line {
+	const struct sw_finding *first;
+	const char *text;
+	size_t n;
+};
+
+/* Returns how many lines there are; the members beyond them are counted. */
+static size_t member_lines(struct sw_text *t, const struct sw_group *group, struct member_line *line, size_t *left)
+{
+	size_t lines = 0;
+	*left = 0;
+	for (size_t i = 0; i < group->members.n; i++) {
+		const struct sw_finding *finding = t->report->shown.at[group->members.at[i]].finding;
+		const char *text = i < MOST_COMPARED ? member(t, finding) : "";
+		size_t k = 0;
+		while (k < lines && strcmp(line[k].text, text) != 0)
+			k++;
+		if (k < lines)
+			line[k].n++;
+		else if (lines < MOST_MEMBERS)
+			line[lines++] = (struct member_line){finding, text, 1};
+		else
+			(*left)++;
+	}
+	return lines;
 }
 
 static void put_members(struct sw_text *t, const struct sw_group *group)
 {
-	for (size_t i = 0; i < group->members.n && i < MOST_MEMBERS; i++)
-		sw_text_line(t, i ? "" : "also:", member(t, &t->report->shown.at[group->members.at[i]]));
-	if (group->members.n > MOST_MEMBERS)
-		sw_text_line(t, "",
-			     sw_names_format(t->names, "and %zu more (--all prints each in full)",
-					     group->members.n - MOST_MEMBERS));
+	struct member_line line[MOST_MEMBERS];
+	size_t left, lines = member_lines(t, group, line, &left);
+	for (size_t k = 0; k < lines; k++) {
+		const char *facts = line[k].n == 1 ? member_facts(t, line[k].first)
+						   : sw_names_format(t->names, ": %zu findings", line[k].n);
+		sw_text_line(t, k ? "" : "also:", sw_names_format(t->names, "%s%s", line[k].text, facts));
+	}
+	if (left)
+		sw_text_line(t, "", sw_names_format(t->names, "and %zu more (--all prints each in full)", left));
 }
 
 /* ---- a finding ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 #include "report/symbols/stack.h"
 #include "report/text/text.h"
 
-#define MOST_LINES  5u /* of one id */
+#define MOST_LINES  3u /* of one id */
 #define MOST_PLACES 3u /* of one line */
 
 struct line {
@@ -35,7 +35,7 @@ static const char *what_of(struct sw_text *t, const struct sw_shown_finding *sho
 		       : shown->words.message;
 }
 
-/* "at /src/race.cu:33 in main", "in libcublas.so.13", "". */
+/* "at race.cu:33 in main", "in libcublas.so.13", "". */
 static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 {
 	const struct sw_frame *site = NULL, *module = NULL;
@@ -46,7 +46,7 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 	}
 	const bool python = site && sw_frame_is_python(site);
 	if (site && (python || site->role == SW_FRAME_USER) && site->file)
-		return sw_names_format(t->names, "at %s in %s", sw_place_full(t->names, site), site->base);
+		return sw_names_format(t->names, "at %s in %s", sw_place_brief(t->names, site), site->base);
 	if (site && site->role == SW_FRAME_USER)
 		return sw_names_format(t->names, "in %s (%s)", site->base, site->module);
 	return module ? sw_names_format(t->names, "in %s", module->module) : "";

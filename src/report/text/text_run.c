@@ -245,9 +245,7 @@ static void put_verdict(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
 	const struct sw_report_totals *totals = &report->totals;
-	const struct sw_trace_process *process = sw_reader_process(report->reader);
-	const char *slash = process ? strrchr(process->exe, '/') : NULL;
-	const char *name = !process ? "the program" : slash ? slash + 1 : process->exe;
+	const char *name = sw_name_program(t->names);
 	const char *found = possible_hazards(report) ? "no certain or likely hazards" : "no hazards";
 	enum sw_colour colour = SW_GREEN;
 	uint32_t causes = 0;
@@ -258,10 +256,10 @@ static void put_verdict(struct sw_text *t)
 					plural(t, totals->warnings, "warning", "warnings"));
 		colour = totals->errors ? SW_RED : SW_YELLOW;
 	}
-	if (totals->notes)
-		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
 	if (causes && causes < totals->errors + totals->warnings && !report->all)
 		found = sw_names_format(t->names, "%s from %s", found, plural(t, causes, "cause", "causes"));
+	if (totals->notes)
+		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
 	sw_out_headline(
 		&t->out, colour,
 		sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
@@ -359,8 +357,10 @@ static const char *suppressed(struct sw_text *t)
 	const char *text = plural(t, totals->suppressed, "finding", "findings");
 	if (!totals->known)
 		return text;
-	return sw_names_format(t->names, "%s, %u of them known ones of libraries (known.supp; --all shows them)", text,
-			       totals->known);
+	const char *known =
+		totals->known == totals->suppressed ? "all" : sw_names_format(t->names, "%u", totals->known);
+	return sw_names_format(t->names, "%s, %s of them known ones of libraries (known.supp; --all shows them)", text,
+			       known);
 }
 
 void sw_text_run(struct sw_text *t)
@@ -384,6 +384,7 @@ void sw_text_run(struct sw_text *t)
 					     sw_name_time(t->names, judgement->folded_wait_ns)));
 	put_behaviour(t);
 	put_no_lines(t);
+	sw_text_nameless(t);
 	put_troubles(t);
 	if (report->totals.suppressed)
 		sw_text_line(t, "suppressed:", suppressed(t));

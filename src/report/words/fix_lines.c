@@ -2,11 +2,11 @@
 #include "report/words/fix_lines.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <string.h>
 
 #include "report/symbols/places.h"
 #include "report/symbols/source_text.h"
+#include "report/words/stream_text.h"
 
 #define LONGEST 48 /* letters of an expression that is quoted */
 
@@ -57,15 +57,6 @@ static bool is_plain(const char *text)
 {
 	return *text && strlen(text) <= LONGEST && !strpbrk(text, "(){};\"'=\\") && !strstr(text, "++") &&
 	       !strstr(text, "--");
-}
-
-bool sw_names_torch(const struct sw_names *names)
-{
-	const struct sw_trace_module *module;
-	for (size_t i = 0; (module = sw_reader_module_at(names->reader, i)); i++)
-		if (fnmatch("*/libtorch_python*.so*", module->path, 0) == 0)
-			return true;
-	return false;
 }
 
 /* The call as the source has it; the row of its function, or -1 for launches and what is not in the table. */
@@ -124,19 +115,19 @@ const char *sw_pointer_expression(struct sw_names *names, const struct sw_access
 	return is_plain(text) ? text : "";
 }
 
-/* "upload" from the source; else "0", "cudaStreamPerThread", "stream2" from what is known of it. */
+/* "upload" from the source; else what is known of it. */
 static const char *stream_of(struct sw_names *names, const struct sw_access *access, const char *expression)
 {
-	if (access->stream == 0 || access->stream >= names->judgement->streams.n)
-		return "0";
-	const struct sw_stream_info *info = &names->judgement->streams.at[access->stream];
-	if (info->kind == SW_LANE_LEGACY)
-		return "0";
-	if (*expression)
-		return expression;
-	if (info->kind == SW_LANE_PER_THREAD)
-		return sw_names_driver_api(names, access) ? "CU_STREAM_PER_THREAD" : "cudaStreamPerThread";
-	return sw_names_format(names, "stream%u", info->number);
+	const char *text = sw_stream_text(names, access, NULL);
+	return *expression && strcmp(text, "0") != 0 ? expression : text;
+}
+
+const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_frame *place = sw_place_of(names, access, NULL);
+	if (sw_names_torch(names))
+		return sw_stream_text(names, access, place);
+	return stream_of(names, access, place ? stream_expression(names, access, place) : "");
 }
 
 static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
@@ -189,13 +180,52 @@ static void add_event(struct sw_names *names, struct sw_fix_lines *out, const ch
 	    sw_names_format(names, "%sStreamWaitEvent(%s, %s, 0);", api, to, event));
 }
 
+/* "stream1 is the stream created at main.cu:12", where the program's own name for it is not known. */
+static void tell_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *access,
+			const char *used)
+{
+	if (access->stream == 0 || access->stream >= names->judgement->streams.n)
+		return;
+	const char *made_up = sw_names_format(names, "stream%u", names->judgement->streams.at[access->stream].number);
+	const char *site = sw_name_stream_site(names, access->stream);
+	if (strcmp(used, made_up) == 0 && *site)
+		out->streams = sw_names_format(names, "%s%s%s is the stream created at %s",
+					       out->streams ? out->streams : "", out->streams ? "; " : "", used, site);
+}
+
+/* PyTorch: wait_stream() orders all that was submitted to the other stream so far. */
+static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *after,
+			    const struct sw_access *before, const struct sw_frame *first, const struct sw_frame *second)
+{
+	/* A line of the forward pass is not where the backward pass makes its calls. */
+	if (!second || !sw_frame_is_python(second) || second->role != SW_FRAME_PYTHON || !second->file ||
+	    !second->line || sw_place_forward(names, before))
+		return;
+	/* Both calls in one execution of a line: what comes before it comes before both. */
+	if (first && first->ip == second->ip)
+		return;
+	const char *to = sw_stream_text(names, before, second), *from = sw_stream_text(names, after, second);
+	if (strcmp(to, from) == 0)
+		return;
+	add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%s.wait_stream(%s)", to, from));
+	tell_stream(names, out, after, from);
+	tell_stream(names, out, before, to);
+}
+
 void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
 		  const struct sw_access *before, struct sw_fix_lines *out)
 {
 	*out = (struct sw_fix_lines){0};
 	const struct sw_frame *first = sw_place_of(names, after, before), *second = sw_place_of(names, before, after);
 	/* The place of a node is where it was made, not where its graph is launched. */
-	if (!has_line(first) || !has_line(second) || sw_names_torch(names) || after->node || before->node)
+	if (after->node || before->node)
+		return;
+	if (sw_names_torch(names)) {
+		if (fix == SW_FIX_EVENT)
+			add_wait_stream(names, out, after, before, first, second);
+		return;
+	}
+	if (!has_line(first) || !has_line(second))
 		return;
 	const char *api = sw_names_driver_api(names, after) ? "cu" : "cuda";
 	const char *a = stream_expression(names, after, first), *b = stream_expression(names, before, second);
@@ -205,10 +235,15 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 		return;
 	if (is_indexed(a) && (fix == SW_FIX_HOST_SYNC || is_indexed(b) || !same_function(first, second)))
 		return;
-	if (fix == SW_FIX_EVENT)
+	if (fix != SW_FIX_EVENT && fix != SW_FIX_HOST_SYNC)
+		return;
+	tell_stream(names, out, after, from);
+	if (fix == SW_FIX_EVENT) {
 		add_event(names, out, api, first, second, from, to);
-	else if (fix == SW_FIX_HOST_SYNC)
+		tell_stream(names, out, before, to);
+	} else {
 		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
+	}
 }
 
 /* cudaMemcpy that waits for work on a stream of the program: the same copy on that stream. */

@@ -15,12 +15,14 @@ struct sw_fix_line {
 };
 struct sw_fix_lines {
 	uint32_t n;
+	const char *streams; /* which streams the lines mean, where their names are made up; NULL: the program's own
+				names */
 	struct sw_fix_line line[SW_FIX_LINES];
 };
 
 /*
  * The lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the host.  None
- * where a line is not known, or where an event is not how the program's author would say it (PyTorch).
+ * where a line is not known.  In PyTorch's terms where the program uses it.
  */
 void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
 		  const struct sw_access *before, struct sw_fix_lines *out);
@@ -28,10 +30,10 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 /* The lines that replace a call that waits by one that does not, where it is known how. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
 
+/* The stream of a call as its author wrote it there, else as sw_stream_text() has it. */
+const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access);
+
 /* The memory as its author wrote it at the access: "frames + i"; "" not known. */
 const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
-
-/* Does the program use PyTorch? */
-bool sw_names_torch(const struct sw_names *names);
 
 #endif

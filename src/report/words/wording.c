@@ -8,6 +8,7 @@
 #include "report/symbols/places.h"
 #include "report/words/fix_lines.h"
 #include "report/words/gain_text.h"
+#include "report/words/stream_text.h"
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
@@ -125,12 +126,33 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 		return sw_name_stream(names, access->stream);
 	if (strcmp(key, "thread") == 0)
 		return sw_names_format(names, "%u", access->thread);
+	if (strcmp(key, "var") == 0)
+		return sw_stream_expression(names, access);
+	if (strcmp(key, "at") == 0) {
+		const struct sw_frame *place = sw_place_of(names, access, NULL);
+		return place && place->file && place->line
+			       ? sw_names_format(names, " (%s)", sw_place_brief(names, place))
+			       : "";
+	}
 	return NULL;
 }
 
 static const char *fact_number(struct sw_names *names, uint64_t number)
 {
 	return sw_names_format(names, "%llu", (unsigned long long)number);
+}
+
+/* "main.cu:20", for a call that the finding has with its line; else "call 117". */
+static const char *fact_fix_place(struct sw_names *names, const struct sw_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->accesses; i++) {
+		const struct sw_frame *place = finding->access[i].seq == finding->fix_seq
+						       ? sw_place_of(names, &finding->access[i], NULL)
+						       : NULL;
+		if (place && place->file && place->line)
+			return sw_place_brief(names, place);
+	}
+	return sw_names_format(names, "call %llu", (unsigned long long)finding->fix_seq);
 }
 
 static const char *fact_subject(struct sw_names *names, const struct sw_finding *finding)
@@ -213,14 +235,14 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return fact_verb(names, finding, key);
 	if (strcmp(key, "fixstream") == 0)
 		return sw_name_stream(names, finding->fix_stream);
-	if (strcmp(key, "fixseq") == 0)
-		return fact_number(names, finding->fix_seq);
+	if (strcmp(key, "fixat") == 0)
+		return fact_fix_place(names, finding);
 	if (strcmp(key, "needs") == 0)
 		return fact_needs(names, finding);
 	if (strcmp(key, "subject") == 0)
 		return fact_subject(names, finding);
 	if (strcmp(key, "work") == 0 && finding->accesses)
-		return fact_operation(names, &finding->access[sw_is_hazard(finding) ? 0 : finding->accesses - 1]);
+		return fact_who(names, finding, sw_is_hazard(finding) ? 0 : finding->accesses - 1);
 	return fact_of_id(names, finding, key);
 }
 
