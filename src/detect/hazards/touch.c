@@ -84,7 +84,10 @@ static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_acc
 	if (!tenancy->made || block->within || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_MAPPED))
 		return NULL;
 	struct sw_tenant *tenant = sw_tenant_at(tenancy, block->address + offset, step_of(m));
-	return tenant && what->node && tenant->born.seq > what->node ? NULL : tenant;
+	/* Of a damaged trace: one that was told to lie in other memory. */
+	if (!tenant || tenant->at.lo < block->address || tenant->at.hi - block->address > block->bytes)
+		return NULL;
+	return what->node && tenant->born.seq > what->node ? NULL : tenant;
 }
 
 /* Where an access of unknown extent ends.  What is known to have started in a block that has an owner may have been
