@@ -108,6 +108,27 @@ START_TEST(excluded)
 }
 END_TEST
 
+/* if ((x >> 45) == 4) a[0], x computed in ways that are not understood: perhaps for no thread.  Data may be anything.
+ */
+START_TEST(part_of_unknown)
+{
+	for (uint32_t from = SW_FROM_DATA; from <= SW_FROM_ANYTHING; from += SW_FROM_ANYTHING - SW_FROM_DATA) {
+		struct terms *t = terms_new();
+		uint32_t x = value(t, SW_OP_RANGE, 64, 0, 0, -1);
+		t->term[x].a = SW_WHY_COMPUTED;
+		t->term[x].b = from;
+		uint32_t part = op(t, SW_OP_SHR, 64, 0, x, constant(t, 32, 45));
+		fact(t, compare(t, SW_EQ, 64, 0, part, constant(t, 64, 4)), true);
+		site(t, SW_TOUCH_WRITE, 0, element(t, 0, constant(t, 32, 0), 4, SW_SIGNED), 4, 1);
+		launch(t, 1, 32);
+		struct sw_reaches r = evaluate(t);
+		ck_assert_uint_eq(r.n, 1);
+		expect(&r, 0, from == SW_FROM_DATA ? SW_EXTENT_BOX : SW_EXTENT_HULL, A, 4);
+		finish(t, &r);
+	}
+}
+END_TEST
+
 /* if (0 < i && i < n) a[i - 1] with i unsigned: the subtraction must not count as wrapping. */
 START_TEST(halo)
 {
@@ -444,6 +465,7 @@ int main(void)
 	TCase *tests = tcase_create("evaluate");
 	tcase_add_test(tests, guarded);
 	tcase_add_test(tests, unguarded);
+	tcase_add_test(tests, part_of_unknown);
 	tcase_add_test(tests, unknown_without_data);
 	tcase_add_test(tests, told_alternatives);
 	tcase_add_test(tests, excluded);

@@ -10,6 +10,22 @@ void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
 	*sw_vec_push(&e->hold_hash) = sw_form_hash(form);
 }
 
+/* Quotients of quotients that are looked through. */
+#define MAX_QUOTIENTS 8
+
+/* Is it, or what it is a quotient of, computed in unknown ways?  In truth it may never satisfy a fact. */
+static bool is_doubtful(const struct sw_eval *e, uint32_t var, int depth)
+{
+	const struct sw_variable *v = &e->variable.at[var];
+	if (!v->quotient)
+		return v->why && !sw_depends_on_data_only(v->depends);
+	const struct sw_form *x = &e->quotient.at[v->of].x;
+	bool any = depth == MAX_QUOTIENTS;
+	for (uint32_t i = 0; i < x->n && !any; i++)
+		any = is_doubtful(e, x->var[i], depth + 1);
+	return any;
+}
+
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_bounds range = sw_bound_plain(e, form);
@@ -19,11 +35,8 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 		e->impossible = true;
 	if (range.lo >= 0 || range.hi < 0)
 		return;
-	/* What is computed in unknown ways may in truth never satisfy the fact. */
-	for (uint32_t i = 0; i < form->n; i++) {
-		const struct sw_variable *v = &e->variable.at[form->var[i]];
-		e->blind |= v->why && !v->quotient && !sw_depends_on_data_only(v->depends);
-	}
+	for (uint32_t i = 0; i < form->n; i++)
+		e->blind |= is_doubtful(e, form->var[i], 0);
 	if (form->n == 1) {
 		sw_wide by = form->by[0];
 		if (by > 0)
