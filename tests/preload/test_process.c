@@ -181,6 +181,32 @@ START_TEST(test_exec)
 }
 END_TEST
 
+/* Where all small numbers are taken, as by thousands of processes with one name, others are found. */
+static void taken_names(void)
+{
+	char name[32];
+	for (unsigned i = 2; i <= 100; i++) {
+		snprintf(name, sizeof name, "t-%u.swt", i);
+		if (symlink("nowhere", name))
+			abort();
+	}
+	snprintf(name, sizeof name, "t-%u.swt", 101 + (unsigned)getpid());
+	if (symlink(name, "mine"))
+		abort();
+	calls(2);
+	exec_self();
+}
+
+START_TEST(test_names_taken)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child(NULL, taken_names, exit), 0);
+	read_whole(&t, "mine");
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], 7);
+	trace_free(&t);
+}
+END_TEST
+
 /* ---- ends -------------------------------------------------------------------------------------------------------- */
 
 static void twenty(void)
@@ -433,6 +459,7 @@ static Suite *process_suite(void)
 	tcase_add_test(c, test_fork_inside_a_call);
 	tcase_add_test(c, test_spawns);
 	tcase_add_test(c, test_exec);
+	tcase_add_test(c, test_names_taken);
 	tcase_add_test(c, test_ends);
 	tcase_add_test(c, test_kill_under_load);
 	tcase_add_test(c, test_report);

@@ -17,7 +17,8 @@
 #include "preload/recorder/recorder.h"
 #include "config.h"
 
-#define SW_NAME_TRIES 1000
+/* So many names are tried one after the other, then as many that nobody else tries. */
+#define SW_NAME_TRIES 100u
 
 /* "syncwatch-PROGRAM-PID.swt", the program's name without anything that a shell would mind. */
 static void default_name(char *out, size_t room)
@@ -33,12 +34,12 @@ static void default_name(char *out, size_t room)
 	snprintf(out, room, "syncwatch-%s-%d.swt", program, (int)getpid());
 }
 
-/* The try-th name: FILE.swt, FILE-2.swt, FILE-3.swt ... A program that execs another keeps its pid. */
-static int name_try(char *out, size_t room, const char *path, unsigned try)
+/* FILE.swt, FILE-2.swt, FILE-3.swt ...  A program that execs another keeps its pid. */
+static int name_try(char *out, size_t room, const char *path, unsigned number)
 {
 	size_t n = strlen(path), stem = n > 4 && strcmp(path + n - 4, ".swt") == 0 ? n - 4 : n;
-	int got = try == 1 ? snprintf(out, room, "%s", path)
-			   : snprintf(out, room, "%.*s-%u%s", (int)stem, path, try, path + stem);
+	int got = number == 1 ? snprintf(out, room, "%s", path)
+			      : snprintf(out, room, "%.*s-%u%s", (int)stem, path, number, path + stem);
 	return got > 0 && (size_t)got < room ? 0 : -ENAMETOOLONG;
 }
 
@@ -111,8 +112,11 @@ static void create_apart(void *error)
 static int create_some(const char *path)
 {
 	int error = -EEXIST;
-	for (unsigned try = 1; try <= SW_NAME_TRIES && error == -EEXIST; try++) {
-		error = name_try(sw_trace.file.path, sizeof sw_trace.file.path, path, try);
+	for (unsigned try = 1; try <= 2 * SW_NAME_TRIES && error == -EEXIST; try++) {
+		const unsigned number = try <= SW_NAME_TRIES ?
+		try : try
+			+(unsigned)getpid();
+		error = name_try(sw_trace.file.path, sizeof sw_trace.file.path, path, number);
 		if (!error)
 			sw_apart_run(create_apart, &error);
 	}
