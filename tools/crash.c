@@ -8,19 +8,20 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#define FRAMES	    48
-#define STACK_LEAST 65536 /* the unwinder alone takes some 10 KB */
+#include "base/signal_stack.h"
+
+#define FRAMES 48
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 #define N_FATAL (sizeof fatal / sizeof fatal[0])
 
 static char said[128], trace_path[1024];
+static void (*clean_up)(void);
+static volatile int end_status = -1;
 
 /* Nothing below calls malloc, stdio or the loader, any of which may be what has failed. */
 struct line {
@@ -191,18 +192,26 @@ static void failed(int sig, siginfo_t *info, void *context)
 {
 	tell(sig, info);
 	put_frames(context);
+	if (clean_up)
+		clean_up();
+	if (end_status >= 0)
+		_exit(end_status);
 	raise(sig); /* pending until the handler returns, to where it failed: a core dump shows that place */
 }
 
-void sw_crash_watch(void)
+void sw_crash_status(int status)
 {
+	end_status = status;
+}
+
+void sw_crash_watch(void (*clean)(void))
+{
+	clean_up = clean;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return;
 #endif
-	const size_t least = getauxval(AT_MINSIGSTKSZ) + STACK_LEAST;
-	stack_t stack = {.ss_sp = malloc(least), .ss_size = least};
 	void *primed[1];
-	if (!stack.ss_sp || sigaltstack(&stack, NULL))
+	if (!sw_signal_stack_begin())
 		return;
 	backtrace(primed, 1); /* loads the unwinder, which cannot be loaded in a handler */
 	for (size_t i = 0; i < N_FATAL; i++) {

@@ -9,8 +9,12 @@
 #define SW_TOOLS_CRASH_H
 
 /* Installs the handlers, on a stack of their own.  A signal that is ignored stays ignored; under a sanitizer, which has
-   handlers for these signals, nothing happens. */
-void sw_crash_watch(void);
+   handlers for these signals, nothing happens.  clean: called after all was said, from the handler; NULL: nothing. */
+void sw_crash_watch(void (*clean)(void));
+
+/* From here on a failure ends the process with this status, not with the signal: that of a program is not ours to
+   change. */
+void sw_crash_status(int status);
 
 /* For a child of ours whose failure is its parent's to tell. */
 void sw_crash_ignore(void);

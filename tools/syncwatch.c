@@ -10,6 +10,7 @@
 #include "budget.h"
 #include "command.h"
 #include "crash.h"
+#include "output.h"
 #include "project_config.h"
 #include "terminal.h"
 
@@ -114,7 +115,7 @@ int sw_help(const char *name)
 
 int main(int argc, char **argv)
 {
-	sw_crash_watch();
+	sw_crash_watch(sw_output_drop_all);
 	if (argc < 2) {
 		print_overview(stderr);
 		return SW_EXIT_USAGE;

@@ -19,7 +19,7 @@ TESTS += tests/tools/test_crash
 tests_tools_test_crash_SOURCES = tests/tools/test_crash.c tools/crash.c tools/crash.h
 tests_tools_test_crash_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_tools_test_crash_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -g
-tests_tools_test_crash_LDADD = $(CHECK_LIBS)
+tests_tools_test_crash_LDADD = libswbase.a $(CHECK_LIBS)
 endif
 check_PROGRAMS += tests/tools/make_trace tests/tools/cuda_program
 tests_tools_cuda_program_SOURCES = tests/tools/cuda_program.c

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/signal_stack.h"
 #include "crash.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -58,9 +60,14 @@ static int __attribute__((noinline)) deeper(int depth)
 	return depth < zero ? 0 : deeper(depth + 1) + room[depth % 4096];
 }
 
+static void cleaned(void)
+{
+	(void)!write(STDERR_FILENO, "cleaned\n", 8);
+}
+
 static void watch(void)
 {
-	sw_crash_watch();
+	sw_crash_watch(cleaned);
 	sw_crash_note("the trace is untouched", "/some/where\033/x.swt");
 }
 
@@ -74,6 +81,23 @@ static void use_the_stack_up(void)
 {
 	watch();
 	zero = deeper(0);
+}
+
+static void *use_a_stack_up(void *unused)
+{
+	(void)unused;
+	void *stack = sw_signal_stack_begin();
+	zero = deeper(0);
+	sw_signal_stack_end(stack);
+	return NULL;
+}
+
+static void use_a_threads_stack_up(void)
+{
+	pthread_t thread;
+	watch();
+	pthread_create(&thread, NULL, use_a_stack_up, NULL);
+	pthread_join(thread, NULL);
 }
 
 static void divide(void)
@@ -101,6 +125,7 @@ static void check_said(int status, int sig, const char *name)
 	ck_assert_msg(strstr(said, "itself has failed with") && strstr(said, name), "%s", said);
 	ck_assert_msg(strstr(said, "the trace is untouched: /some/where?/x.swt\n") != NULL, "%s", said);
 	ck_assert_msg(strstr(said, "please report these lines") != NULL, "%s", said);
+	ck_assert_msg(strstr(said, "cleaned\n") != NULL, "%s", said);
 }
 
 START_TEST(each_signal_is_told)
@@ -110,8 +135,11 @@ START_TEST(each_signal_is_told)
 		int sig;
 		const char *name;
 	} rows[] = {
-		{use_nothing, SIGSEGV, "SIGSEGV"}, {use_the_stack_up, SIGSEGV, "SIGSEGV"},
-		{divide, SIGFPE, "SIGFPE"},	   {give_up, SIGABRT, "SIGABRT"},
+		{use_nothing, SIGSEGV, "SIGSEGV"},
+		{use_the_stack_up, SIGSEGV, "SIGSEGV"},
+		{use_a_threads_stack_up, SIGSEGV, "SIGSEGV"},
+		{divide, SIGFPE, "SIGFPE"},
+		{give_up, SIGABRT, "SIGABRT"},
 		{be_told, SIGBUS, "SIGBUS"},
 	};
 	for (size_t i = 0; !SANITIZED && i < sizeof rows / sizeof rows[0]; i++)
@@ -139,6 +167,21 @@ START_TEST(the_place_is_named)
 		ck_assert_str_eq(line, "use_nothing\n");
 	if (answer)
 		pclose(answer);
+}
+END_TEST
+
+static void fail_with_status(void)
+{
+	watch();
+	sw_crash_status(7);
+	use_nothing();
+}
+
+START_TEST(the_status_is_that_of_the_program)
+{
+	const int status = said_by(fail_with_status);
+	ck_assert(SANITIZED || (WIFEXITED(status) && WEXITSTATUS(status) == 7));
+	ck_assert(SANITIZED || strstr(said, "itself has failed"));
 }
 END_TEST
 
@@ -190,6 +233,7 @@ int main(void)
 	tcase_set_timeout(tc, 0);
 	tcase_add_test(tc, each_signal_is_told);
 	tcase_add_test(tc, the_place_is_named);
+	tcase_add_test(tc, the_status_is_that_of_the_program);
 	tcase_add_test(tc, nothing_is_said_otherwise);
 	suite_add_tcase(suite, tc);
 	SRunner *runner = srunner_create(suite);

@@ -7,6 +7,7 @@ usage: test_live.py BUILD_DIR SOURCE_DIR
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -94,6 +95,32 @@ class Emptied(Live):
         steps = [step for i in range(50) for step in ("sets=700", f"empty={self.trace}")]
         result = self.run_with(*steps)
         self.assertEqual((result.returncode in (0, UNPROVEN), result.stdout), (True, "700\n" * 50), result.stderr)
+
+
+class Failing(Live):
+    """syncwatch itself fails while it judges: it says so, and the status is the program's, but never a proof."""
+
+    def fails(self, status, arguments, end):
+        fifo = self.path("report.json")  # nobody reads it: the report waits there
+        if not os.path.exists(fifo):
+            os.mkfifo(fifo)
+        with subprocess.Popen([COMMAND, "run", "--sim", *arguments, "--json", fifo, "-o", self.path("t.swt"),
+                               "sh", "-c", f"'{AWKWARD}' fixed; exit {end}"], cwd=self.dir, env=ENVIRONMENT, stderr=subprocess.PIPE,
+                              text=True) as process:
+            for line in process.stderr:
+                if line.startswith("  trace:"):
+                    break
+            process.send_signal(signal.SIGSEGV)
+            said = process.stderr.read()
+        self.assertEqual(process.returncode, status, said)
+        self.assertIn("itself has failed with SIGSEGV", said)
+        self.assertIn(f"{COMMAND}+0x", said)
+
+    def test_the_status_is_that_of_the_program(self):
+        self.fails(3, [], 3)
+        self.fails(0, [], 0)
+        self.fails(3, ["--error-exitcode", "9"], 3)
+        self.fails(UNPROVEN, ["--error-exitcode", "9"], 0)
 
 
 class Killed(Live):

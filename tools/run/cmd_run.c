@@ -4,6 +4,7 @@
 
 #include "base/name_pattern.h"
 #include "budget.h"
+#include "crash.h"
 #include "run/judged.h"
 #include "run/launch.h"
 
@@ -22,6 +23,9 @@ static int exit_status(const struct sw_launch *run, const struct sw_judged *judg
 static int judge(struct sw_launch *run)
 {
 	struct sw_judged judged;
+	/* What fails from here on is the report alone. */
+	const bool proof = run->options->error_exitcode && !run->program_status;
+	sw_crash_status(proof ? SW_EXIT_UNPROVEN : run->program_status);
 	int limited = sw_budget_start(run->options);
 	if (limited)
 		return limited;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/signal_stack.h"
 #include "footprint/store/code_choice.h"
 #include "footprint/store/disk_store.h"
 
@@ -159,6 +160,7 @@ static void work(struct sw_footprint_library *l, struct item *item)
 static void *run(void *arg)
 {
 	struct sw_footprint_library *l = arg;
+	void *stack = sw_signal_stack_begin();
 	pthread_mutex_lock(&l->monitor.lock);
 	while (!l->closing) {
 		if (l->next == l->expected.n) {
@@ -174,6 +176,7 @@ static void *run(void *arg)
 		work(l, item);
 	}
 	pthread_mutex_unlock(&l->monitor.lock);
+	sw_signal_stack_end(stack);
 	return NULL;
 }
 
