@@ -63,6 +63,27 @@ static char *sum_of_three(bool own)
 	return dump_of_insns(code, n, REGISTERS);
 }
 
+/* {low & -16, high & 2^30 - 1}: a number of bytes that was made from one of vectors, as CUTLASS has it. */
+START_TEST(halves_of_which_bits_are_cleared)
+{
+	enum { P0, P1, L, H, M, N, A, B, REGISTERS };
+	struct sw_insn code[] = {
+		insn(SW_OP_PARAM, P0, SW_NO_REG, 0),	    insn(SW_OP_PARAM, P1, SW_NO_REG, 8),
+		of(SW_OP_LOW, 32, L, 1, (sw_reg[]){P1}),    of(SW_OP_HIGH, 32, H, 1, (sw_reg[]){P1}),
+		of(SW_OP_AND, 32, M, 1, (sw_reg[]){L}),	    of(SW_OP_AND, 32, N, 1, (sw_reg[]){H}),
+		of(SW_OP_PAIR, 64, A, 2, (sw_reg[]){M, N}), of(SW_OP_ADD, 64, B, 2, (sw_reg[]){P0, A}),
+		insn(SW_OP_STORE, SW_NO_REG, B, 0),	    insn(SW_OP_EXIT, SW_NO_REG, SW_NO_REG, 0),
+	};
+	code[4].src[code[4].n++] = sw_operand_imm(-16);
+	code[5].src[code[5].n++] = sw_operand_imm(0x3fffffff);
+	code[8].src[code[8].n++] = sw_operand_imm(0);
+	code[8].space = SW_GLOBAL;
+	char *text = dump_of_insns(code, sizeof code / sizeof *code, REGISTERS);
+	ck_assert_str_eq(text, "write 4 param:0 param:8 at (u64_62(and(p8.64, -16)) + p0.64)\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(halves_with_two_carries_in_any_order)
 {
 	for (int own = 0; own < 2; own++) {
@@ -153,6 +174,7 @@ int main(void)
 	TCase *tests = tcase_create("instructions");
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, halves_with_two_carries_in_any_order);
+	tcase_add_test(tests, halves_of_which_bits_are_cleared);
 	tcase_add_test(tests, damaged_code_is_survived_and_said_so);
 	tcase_add_test(tests, a_jump_to_anywhere_keeps_directions);
 	tcase_add_test(tests, giants_are_done_in_time);

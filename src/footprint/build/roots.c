@@ -207,7 +207,7 @@ static sw_origin_set combine(struct sw_roots *r, sw_node node)
 	case SW_OP_SHR:
 		return shifted(r, &v);
 	case SW_OP_EXTEND:
-		return v.imm < 64 ? half(r, r->of[o[0]]) : r->of[o[0]];
+		return v.imm <= 32 ? half(r, r->of[o[0]]) : r->of[o[0]]; /* an address fits into 62 bits */
 	case SW_OP_LOW:
 	case SW_OP_HIGH:
 		return half(r, r->of[o[0]]);

@@ -15,6 +15,8 @@
 #define MAX_PIECES 4096
 /* Work for all groups together, as a multiple of what one evaluation may cost. */
 #define BUDGETS 10
+/* Groups that may exceed what one evaluation may cost: splitting does not help the others then. */
+#define MOST_EXHAUSTED 2
 
 /* Loops that depend on each other in a chain: nests are three deep. */
 #define MAX_ROUNDS 32
@@ -129,22 +131,24 @@ static void push(struct pieces *p, struct sw_blocks blocks, const struct sw_eval
 	*sw_vec_push(&p->todo) = front;
 }
 
-/* false: too many groups, or too much work. */
+/* false: too many groups, or too much work, which it also will be where it was for a few of them. */
 static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *out)
 {
+	unsigned exhausted = 0;
 	bool vain = false;
 	*sw_vec_push(&p->todo) = all_blocks(p->g);
 	for (int n = 0; p->todo.n; n++) {
 		struct sw_blocks blocks = p->todo.at[--p->todo.n];
 		struct sw_eval e = evaluation(p, blocks, true);
 		uint64_t before = e.budget;
-		if (n == MAX_PIECES || !p->budget)
+		if (n == MAX_PIECES || !p->budget || exhausted == MOST_EXHAUSTED)
 			return false;
 		/* For better shapes no more than half of all is spent. */
 		e.patient = !vain && n < MAX_PIECES / 2 && p->budget > BUDGETS * p->most / 2;
 		sw_eval_sites(&e, sites, out);
 		p->budget -= before - e.budget;
 		vain |= e.vain;
+		exhausted += !e.budget && !e.split.wanted;
 		if (e.split.wanted)
 			push(p, blocks, &e);
 	}

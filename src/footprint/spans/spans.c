@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /* Loops have a bit each. */
 #define MOST_LOOPS 64u
 /* Terms that are bounded at most: beyond it an evaluation is as cheap. */
@@ -109,6 +111,9 @@ void sw_spans_free(struct sw_spans *s)
 	free(s->value);
 	free(s->loops);
 	free(s->turns);
+	free(s->key.at);
+	for (uint32_t i = 0; i < SW_SPAN_MEMORIES; i++)
+		free(s->memory[i].key);
 	free(s);
 }
 
@@ -163,10 +168,8 @@ static void bound_terms(struct sw_spans *s)
 	}
 }
 
-bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const struct sw_span **out, uint32_t *n)
+static bool find(struct sw_spans *s, const struct sw_geometry *geometry)
 {
-	if (s->hopeless)
-		return false;
 	s->g = geometry;
 	s->found.n = 0;
 	for (uint32_t i = 0; i < s->f->loops; i++)
@@ -179,7 +182,53 @@ bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const
 	for (size_t i = 0; i < s->site.n; i++)
 		if (!add_span(s, &s->site.at[i]))
 			return false;
-	*out = s->found.at;
-	*n = (uint32_t)s->found.n;
 	return true;
+}
+
+/* ---- launches that were asked about ------------------------------------------------------------------------------ */
+
+/* Remembered are those of kernels that take longer than to remember them. */
+#define FEW_TERMS  16u
+#define MOST_BYTES 8192u
+
+static void make_key(struct sw_spans *s, const struct sw_geometry *g)
+{
+	const uint32_t size[9] = {g->grid[0],  g->grid[1], g->grid[2],	    g->block[0],   g->block[1],
+				  g->block[2], g->cluster, g->shared_bytes, g->param_bytes};
+	s->key.n = 0;
+	sw_vec_reserve(&s->key, sizeof size + g->param_bytes);
+	memcpy(s->key.at, size, sizeof size);
+	if (g->param_bytes)
+		memcpy(s->key.at + sizeof size, g->params, g->param_bytes);
+	s->key.n = sizeof size + g->param_bytes;
+}
+
+static void remember(struct sw_spans *s, struct sw_span_memory *memory, bool bounded)
+{
+	size_t bytes = s->found.n * sizeof *s->found.at, from = (s->key.n + 7) & ~(size_t)7;
+	free(memory->key);
+	*memory = (struct sw_span_memory){sw_alloc(from + bytes), s->key.n, bounded, NULL, (uint32_t)s->found.n};
+	memcpy(memory->key, s->key.at, s->key.n);
+	if (bytes)
+		memcpy((char *)memory->key + from, s->found.at, bytes);
+	memory->span = (const struct sw_span *)(const void *)((char *)memory->key + from);
+}
+
+bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const struct sw_span **out, uint32_t *n)
+{
+	if (s->hopeless)
+		return false;
+	if (s->need.n < FEW_TERMS || geometry->param_bytes > MOST_BYTES) {
+		bool bounded = find(s, geometry);
+		*out = s->found.at;
+		*n = (uint32_t)s->found.n;
+		return bounded;
+	}
+	make_key(s, geometry);
+	struct sw_span_memory *memory = &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_MEMORIES];
+	if (!memory->key || memory->bytes != s->key.n || memcmp(memory->key, s->key.at, s->key.n))
+		remember(s, memory, find(s, geometry));
+	*out = memory->span;
+	*n = memory->n;
+	return memory->bounded;
 }

@@ -22,6 +22,16 @@ struct sw_span_site {
 	uint32_t address, size, bytes;
 };
 
+/* Spans of a launch: programs launch the same thing again and again. */
+struct sw_span_memory {
+	void *key; /* geometry and parameters, then the spans */
+	size_t bytes;
+	bool bounded;
+	const struct sw_span *span;
+	uint32_t n;
+};
+#define SW_SPAN_MEMORIES 64u
+
 struct sw_spans {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
@@ -33,6 +43,8 @@ struct sw_spans {
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	unsigned rounds;
 	bool hopeless;
+	SW_VEC(unsigned char) key;			/* of the launch in hand */
+	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
 };
 
 /* The values of `width` bits. */

@@ -49,6 +49,14 @@ static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node h
 	if (sw_register_pairs_is(p, high, SW_OP_SHR, 32) && sw_register_pairs_at(p, high)->flags & SW_SIGNED &&
 	    sw_register_pairs_operand(p, high, 0) == low && is_constant(p, sw_register_pairs_operand(p, high, 1), 31))
 		return sw_graph_extend(p->graph, 64, 32, SW_SIGNED, low);
+	/* Some upper bits are cleared: those of a size in elements, say. */
+	const struct sw_value *h = sw_register_pairs_at(p, high);
+	int64_t bits = h->imm;
+	if (h->op == SW_OP_EXTEND && h->width == 32 && !(h->flags & SW_SIGNED) && bits >= 1 && bits < 32 &&
+	    sw_register_pairs_at(p, sw_register_pairs_operand(p, high, 0))->width == 32) {
+		sw_node n = sw_register_pairs_join(p, low, sw_register_pairs_operand(p, high, 0));
+		return n == SW_NO_NODE ? n : sw_graph_extend(p->graph, 64, (uint8_t)(32 + bits), 0, n);
+	}
 	return SW_NO_NODE;
 }
 

@@ -34,6 +34,9 @@ static sw_node of_extended(struct sw_register_pairs *p, bool upper, const struct
 {
 	struct sw_graph *g = p->graph;
 	uint8_t flags = v->flags & SW_SIGNED;
+	if (v->imm > 32 && v->imm < 64 && sw_register_pairs_at(p, a)->width == 64)
+		return upper ? sw_graph_extend(g, 32, (uint8_t)(v->imm - 32), flags, half(p, true, a))
+			     : half(p, false, a);
 	if (v->imm > 32 || v->imm < 1)
 		return SW_NO_NODE;
 	sw_node low = sw_graph_extend(g, 32, (uint8_t)v->imm, flags, sw_graph_fit(g, a, 32));
