@@ -3,16 +3,30 @@
  * Pointers that lie in device memory: followed where the host uploaded them and nothing wrote there since, else
  * counted. The kernel `chase` stores four bytes where the pointer at its table leads to.
  */
+#include <string.h>
+
 #include "detect/judge.h"
 #include "detect/kernels.h"
 
 enum { TABLE = 4096 };
 static const uint64_t target = DEV2 + 64;
 
+/* From the host, with what the source held. */
 static struct sw_rec_copy *upload(struct tb *tb, uint64_t from, uint64_t pointer, uint64_t stream)
 {
 	const uint64_t words[4] = {pointer, 0, 12, 1};
-	return tb_upload(tb, DEV + TABLE, from, words, sizeof words, stream);
+	struct sw_rec_copy *r = tb_add(tb, SW_REC_COPY, sizeof *r + sizeof words, true);
+	r->h.ctx = tb->ctx;
+	r->h.dur = (uint32_t)tb->dur;
+	r->dst = DEV + TABLE;
+	r->src = from;
+	r->bytes = sizeof words;
+	r->stream = stream;
+	r->dst_side = SW_SIDE_DEVICE;
+	r->src_side = SW_SIDE_HOST;
+	r->flags = SW_COPY_CONTENT;
+	memcpy(r + 1, words, sizeof words);
+	return r;
 }
 
 /* The kernel, and a copy on another stream from the first 4 KiB of what the table's pointer may lead to. */

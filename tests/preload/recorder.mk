@@ -36,6 +36,13 @@ tests_preload_test_threads_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/prelo
 tests_preload_test_threads_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
 tests_preload_test_threads_LDFLAGS =
 tests_preload_test_threads_LDADD = libswrecorder.a $(CHECK_LIBS)
+check_PROGRAMS += tests/preload/test_content
+TESTS += tests/preload/test_content
+tests_preload_test_content_SOURCES = tests/preload/test_content.c $(recording_sources)
+tests_preload_test_content_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
+tests_preload_test_content_CFLAGS = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
+tests_preload_test_content_LDFLAGS =
+tests_preload_test_content_LDADD = libswrecorder.a $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/preload/test_sync_filter

@@ -110,9 +110,6 @@ struct sw_rec_launch *tb_launch_block(struct tb *tb, uint32_t function, uint64_t
 
 struct sw_rec_copy *tb_copy(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
 			    uint64_t bytes, uint64_t stream);
-/* From the host, with what the source held. */
-struct sw_rec_copy *tb_upload(struct tb *tb, uint64_t dst, uint64_t src, const void *content, uint64_t bytes,
-			      uint64_t stream);
 /* BEGIN and END of a synchronous copy on the default stream; returns BEGIN's sequence number. */
 uint64_t tb_copy_sync(struct tb *tb, uint64_t dst, enum sw_side dst_side, uint64_t src, enum sw_side src_side,
 		      uint64_t bytes);

@@ -72,22 +72,6 @@ struct sw_rec_copy *tb_copy(struct tb *tb, uint64_t dst, enum sw_side dst_side, 
 	return r;
 }
 
-struct sw_rec_copy *tb_upload(struct tb *tb, uint64_t dst, uint64_t src, const void *content, uint64_t bytes,
-			      uint64_t stream)
-{
-	struct sw_rec_copy *r =
-		operation(tb, SW_REC_COPY, sizeof *r + bytes, "cuMemcpyHtoDAsync_v2", "cudaMemcpyAsync");
-	r->dst = dst;
-	r->src = src;
-	r->bytes = bytes;
-	r->stream = stream;
-	r->dst_side = SW_SIDE_DEVICE;
-	r->src_side = SW_SIDE_HOST;
-	r->flags = SW_COPY_CONTENT;
-	memcpy(r + 1, content, bytes);
-	return r;
-}
-
 struct sw_rec_end *tb_end(struct tb *tb, enum sw_rec_kind kind, uint64_t begin_seq)
 {
 	tb->now += tb->dur;

@@ -20,7 +20,9 @@ static bool leads_somewhere(const struct sw_model *m, const unsigned char *data,
 
 static bool is_plain(const struct sw_block *block)
 {
-	return (block->memory == SW_MEM_DEVICE || block->memory == SW_MEM_ASYNC) && !sw_physical_alias(block, 0);
+	enum sw_memory memory = block->memory;
+	return (memory == SW_MEM_DEVICE || memory == SW_MEM_ASYNC || memory == SW_MEM_SYMBOL) &&
+	       !sw_physical_alias(block, 0);
 }
 
 void sw_uploaded(struct sw_model *m, const struct sw_access *what, uint64_t address, uint32_t bytes, const void *data,

@@ -2,7 +2,8 @@
 /*
  * Content of device memory as work finds it: what copies uploaded, until something writes there.  Not thread-safe.
  *
- * Only plain allocations count (cuMemAlloc, cuMemAllocAsync): nobody writes there by another address.  Only what holds
+ * Only plain allocations (cuMemAlloc, cuMemAllocAsync) and module variables count: nobody writes there by another
+ * address.  Only what holds
  * an address of memory that lives is kept, since nothing else is asked for.
  */
 #ifndef SW_DETECT_HAZARDS_UPLOADS_H

@@ -6,11 +6,11 @@
 
 #include "base/hash.h"
 #include "detect/kernels/kernels.h"
+#include "detect/kernels/launch_variables.h"
 #include "detect/kernels/table_reads.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
 #include "detect/memory/module_variables.h"
-#include "detect/model/contexts.h"
 #include "detect/model/model.h"
 #include "footprint/launch_memo.h"
 
@@ -186,38 +186,13 @@ static void push_pointer(struct making *k, const struct sw_reach *reach)
 
 /* ---- module variables */
 
-/* Stands for the variable while a kernel is evaluated: what is remembered of that serves each module with this code
-   (cuFFT loads one a plan), wherever the driver put its variables. */
-static uint64_t stand_in(void *arg, const char *name)
-{
-	(void)arg;
-	return SW_NOWHERE + ((sw_hash_bytes(0, name, strlen(name)) & 0x7ff) << 36);
-}
-
-/* 0: not known, as of constants without names, which are all of bank 3. */
-static uint64_t variable_address(struct making *k, const char *name, uint64_t bytes)
-{
-	uint8_t ctx = k->m->record->rec->ctx, whole = k->m->context[ctx].whole;
-	struct sw_variable_key key = {k->function->image, whole ? whole : ctx, name, strlen(name)};
-	struct sw_block *made;
-	if (!strncmp(name, ".nv.", 4))
-		return 0;
-	uint64_t address = sw_variables_find(k->m->variables, &k->m->space, &key, bytes, &made);
-	if (made) {
-		made->ctx = key.ctx;
-		made->device = k->m->context[key.ctx].device;
-		made->name = sw_model_name(k->m, name, key.bytes);
-	}
-	return address;
-}
-
 static void push_symbol(struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_footprint *f = k->kernel->footprint;
 	const struct sw_footprint_symbol *symbol =
 		reach->root.symbol < f->symbols ? &f->symbol[reach->root.symbol] : NULL;
 	const char *name = symbol ? f->string + symbol->name : "";
-	uint64_t address = symbol && reach->address ? variable_address(k, name, symbol->bytes) : 0;
+	uint64_t address = symbol && reach->address ? sw_variable_address(k->m, k->function, name, symbol->bytes) : 0;
 	struct sw_reach placed = *reach;
 	if (!address) {
 		/* Unnamed ones, or too many.  No kernel writes constants, and the host only after asking for the
@@ -225,7 +200,7 @@ static void push_symbol(struct making *k, const struct sw_reach *reach)
 		k->plan.symbols |= !symbol || !symbol->constant;
 		return;
 	}
-	placed.address += address - stand_in(NULL, name);
+	placed.address += address - sw_variable_stand_in(NULL, name);
 	if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran)
 		push_open(k, &placed, SW_VIA_SYMBOL, placed.address, -1, !k->kernel->ran);
 	else
@@ -377,7 +352,10 @@ static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 
 static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t bytes, void *out)
 {
-	return sw_table_read(&((struct making *)arg)->tables, address, bytes, out);
+	struct making *k = arg;
+	if (sw_is_nowhere(address))
+		address = sw_variable_byte(k->m, k->function, k->kernel->footprint, address);
+	return address ? sw_table_read(&k->tables, address, bytes, out) : SW_CONTENT_UNKNOWN;
 }
 
 static void evaluate(struct making *k, bool follow)
@@ -392,7 +370,7 @@ static void evaluate(struct making *k, bool follow)
 		.shared_bytes = l->shared_bytes,
 		.params = k->block,
 		.param_bytes = k->bytes,
-		.symbol = stand_in,
+		.symbol = sw_variable_stand_in,
 		.content = follow ? content_at : NULL,
 		.arg = k,
 	};

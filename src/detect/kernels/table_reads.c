@@ -34,8 +34,11 @@ void sw_table_reads_end(struct sw_table_reads *reads)
 enum sw_memory_content sw_table_read(struct sw_table_reads *reads, uint64_t address, uint32_t bytes, void *out)
 {
 	const struct sw_content_part *part = sw_upload_find(reads->m, reads->m->wait->what.point, address, bytes);
+	uint64_t offset;
 	if (!part || reads->read.n == MOST_READS)
 		return SW_CONTENT_UNKNOWN;
+	const struct sw_block *block = sw_space_find(&reads->m->space, address, &offset);
+	reads->variables |= block && block->memory == SW_MEM_SYMBOL;
 	memcpy(out, part->data + (address - part->address), bytes);
 	const struct sw_table_read *last = reads->read.n ? &reads->read.at[reads->read.n - 1] : NULL;
 	if (!last || last->lo != part->address)
@@ -54,8 +57,10 @@ static bool looked_at(const struct sw_table_reads *reads, uint64_t lo, uint64_t 
 static bool may_overwrite(const struct sw_table_reads *reads, const struct sw_reach *reach)
 {
 	uint64_t offset;
-	if (reach->root.kind == SW_ROOT_ENVIRONMENT || reach->root.kind == SW_ROOT_SYMBOL)
-		return false; /* memory of other kinds */
+	if (reach->root.kind == SW_ROOT_ENVIRONMENT)
+		return false; /* memory of another kind */
+	if (reach->root.kind == SW_ROOT_SYMBOL)
+		return reads->variables;
 	if (reach->extent != SW_EXTENT_OPEN) {
 		uint64_t bytes = reach->slice * (reach->slices - 1) + reach->pitch * (reach->rows - 1) + reach->width;
 		return looked_at(reads, reach->address, reach->address + bytes);

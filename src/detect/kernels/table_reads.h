@@ -23,6 +23,7 @@ struct sw_table_read {
 struct sw_table_reads {
 	struct sw_model *m;
 	SW_VEC(struct sw_table_read) read;
+	bool variables; /* some of them are module variables */
 };
 
 /* Does the kernel follow pointers in memory, and is anything known of memory?  What the launch in hand finds is known

@@ -192,7 +192,7 @@ static bool is_plain_load(const struct sw_terms *t, const struct sw_value *v)
 	const struct sw_insn *x = &t->ssa->body.insn.at[t->ssa->use.at[v->imm].insn];
 	bool sized = v->bytes == 1 || v->bytes == 2 || v->bytes == 4 || v->bytes == 8;
 	return x->op == SW_OP_LOAD && !(x->flags & SW_VOLATILE) && sized && v->bytes * 8u <= v->width &&
-	       (v->space == SW_GLOBAL || v->space == SW_GENERIC);
+	       (v->space == SW_GLOBAL || v->space == SW_GENERIC || v->space == SW_CONSTANT);
 }
 
 static void plan_loaded(struct sw_terms *t, sw_node node, struct recipe *r)

@@ -69,6 +69,50 @@ struct sw_form sw_op_mulwide(struct sw_eval *e, const struct sw_term *t, uint32_
 	return product(e, t, &a, &b);
 }
 
+/* x * 2^shift + add, divided by `divisor`. */
+struct fraction {
+	int64_t divisor, add;
+	unsigned shift;
+};
+
+/*
+ * floor(x * magic / 2^64) for x in [lo, hi] as a division by a number that is not rounded (Granlund and Montgomery,
+ * PLDI 1994).  With excess = magic * d - 2^(64 + s) it is floor(x * 2^s / d)        where 0 <= excess and excess * x <
+ * 2^64 floor((x * 2^s - 1) / d)  where excess < 0, 0 < x and -excess * x <= 2^64.
+ */
+static bool undo_magic(sw_wide magic, sw_wide lo, sw_wide hi, struct fraction *out)
+{
+	const sw_wide turn = (sw_wide)1 << 64;
+	if (lo < 0 || hi >= (sw_wide)1 << 62 || magic < turn / 4)
+		return false;
+	for (unsigned s = 0; s < 32; s++) {
+		sw_wide whole = turn << s, d = sw_wide_floor(whole + magic / 2, magic), excess = magic * d - whole;
+		bool up = excess >= 0 && sw_wide_mul(excess, hi) < turn;
+		bool down = excess < 0 && lo > 0 && sw_wide_mul(-excess, hi) <= turn;
+		*out = (struct fraction){(int64_t)d, down ? -1 : 0, s};
+		if (up || down)
+			return true;
+	}
+	return false;
+}
+
+static bool divide_by_magic(struct sw_eval *e, const struct sw_form *x, sw_wide magic, struct sw_form *out)
+{
+	struct sw_bounds range = sw_bound_ever(e, x);
+	struct sw_form zero = {0}, whole;
+	struct fraction f;
+	if (!undo_magic(magic, range.lo, range.hi, &f)) {
+		range = sw_bound(e, x);
+		e->fleeting = true;
+		if (!undo_magic(magic, range.lo, range.hi, &f))
+			return false;
+	}
+	if (!sw_form_sum(&whole, &zero, x, INT64_C(1) << f.shift, 0))
+		return false;
+	whole.constant += f.add;
+	return sw_quotient(e, &whole, f.divisor, SW_WHY_NONE, out);
+}
+
 struct sw_form sw_op_mulhi(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	bool is_signed = t->flags & SW_SIGNED;
@@ -83,6 +127,8 @@ struct sw_form sw_op_mulhi(struct sw_eval *e, const struct sw_term *t, uint32_t 
 		sw_form_wrap(&out, t->width);
 		return out;
 	}
+	if (!c->n && t->width == 64 && !is_signed && divide_by_magic(e, x, c->constant, &out))
+		return out;
 	struct sw_bounds p = sw_bound_ever(e, &a), q = sw_bound_ever(e, &b);
 	if (p.lo >= 0 && q.lo >= 0)
 		return sw_term_within(e, t, sw_wide_mul(p.lo, q.lo) >> t->width,

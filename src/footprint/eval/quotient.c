@@ -68,6 +68,7 @@ static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 	if (__builtin_mul_overflow(inner->divisor, *divisor, &product))
 		return;
 	int64_t reduced = product;
+	cancel(&x, &reduced);
 	undo_reciprocal(e, &x, &reduced);
 	if (reduced == product)
 		return;

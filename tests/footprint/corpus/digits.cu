@@ -40,6 +40,41 @@ extern "C" __global__ void strided_copy(int n, Strides t, const char *in, char *
 	}
 }
 
+struct AllStrides {
+	int dims;
+	Divider size[25];
+	unsigned in[25], out[25]; /* bytes */
+};
+
+/* As PyTorch's OffsetCalculator: up to 25 dimensions, of which the launch has fewer. */
+extern "C" __global__ void strided_all(int n, AllStrides t, const char *in, char *out)
+{
+	int index = 128 * blockIdx.x + threadIdx.x;
+	if (index < n) {
+		unsigned left = index, from = 0, to = 0;
+#pragma unroll
+		for (int d = 0; d < 25; d++) {
+			if (d == t.dims)
+				break;
+			unsigned whole = t.size[d].div(left), rest = left - whole * t.size[d].divisor;
+			left = whole;
+			from += rest * t.in[d];
+			to += rest * t.out[d];
+		}
+		*(float *)(out + to) = *(const float *)(in + from);
+	}
+}
+
+/* Division of 64 bits by a magic number, rounded up or down (cutlass::FastDivmodU64).  Machine code multiplies in pieces,
+   which are not put together. */
+extern "C" __global__ void wide_division(const float *in, float *out, unsigned long long n, unsigned long long magic,
+					 unsigned shift, unsigned down)
+{
+	unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i] = in[__umul64hi(i + down, magic) >> shift & 1023];
+}
+
 /* A row of `pitch` elements a warp. */
 extern "C" __global__ void warp_rows(float *out, int pitch)
 {
