@@ -261,7 +261,8 @@ static bool of_another(const char *clause, int command)
 	return false;
 }
 
-/* "... (diff: new ones)", "...; run: for the report alone": what is said of one command is printed for that one only. */
+/* "... (diff: new ones)", "...; run: for the report alone": what is said of one command is printed for that one only.
+ */
 static void put_help(FILE *out, const char *help, int command)
 {
 	while (*help) {
