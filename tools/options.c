@@ -244,6 +244,40 @@ bool sw_option_info(size_t index, struct sw_option_info *out)
 	return true;
 }
 
+/* Is a clause about another command?  "run: for the report alone". */
+static bool of_another(const char *clause, int command)
+{
+	static const struct {
+		int command;
+		const char *name;
+	} names[] = {{SW_FOR_DIFF, "diff: "},
+		     {SW_FOR_RUN, "run: "},
+		     {SW_FOR_STAT, "stat: "},
+		     {SW_FOR_EXPORT, "export: "},
+		     {SW_FOR_CONFIRM, "confirm: "}};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strncmp(clause, names[i].name, strlen(names[i].name)) == 0)
+			return command != names[i].command;
+	return false;
+}
+
+/* "... (diff: new ones)", "...; run: for the report alone": what is said of one command is printed for that one only.
+ */
+static void put_help(FILE *out, const char *help, int command)
+{
+	while (*help) {
+		const bool clause = strncmp(help, "; ", 2) == 0, brackets = strncmp(help, " (", 2) == 0;
+		const size_t after = strcspn(help + 2 * (clause || brackets), brackets ? ")" : ";");
+		const char *next = help + 2 * (clause || brackets) + after;
+		if ((clause || brackets) && of_another(help + 2, command)) {
+			help = next + (brackets && *next);
+			continue;
+		}
+		putc(*help++, out);
+	}
+	putc('\n', out);
+}
+
 void sw_options_help(FILE *out, int command)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
@@ -255,7 +289,8 @@ void sw_options_help(FILE *out, int command)
 			snprintf(letter, sizeof letter, "-%c, ", row->letter);
 		char *left = sw_format("%s--%s%s%s", letter, row->name, row->argument && row->type != MAYBE ? " " : "",
 				       row->argument ? row->argument : "");
-		fprintf(out, "  %-28s %s\n", left, row->help);
+		fprintf(out, "  %-28s ", left);
+		put_help(out, row->help, command);
 		free(left);
 	}
 }

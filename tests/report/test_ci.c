@@ -109,6 +109,25 @@ START_TEST(processes_share_results)
 }
 END_TEST
 
+/* GitHub shows ten of a kind: more than a hundred are counted. */
+START_TEST(annotations_are_bounded)
+{
+	const uint64_t waits = _i ? 130 : 100;
+	for (uint32_t i = 0; i < waits; i++)
+		add_wait(call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 0, FAKE_AT_LINE + i))->severity = SW_WARNING;
+	add_races(SW_ERROR, FAKE_SCALE);
+	make(NULL);
+	for (size_t i = 0; i < report->shown.n; i++)
+		report->shown.at[i].fingerprint = i + 1;
+	char *text = written(SW_CI_GITHUB, 1, NULL);
+	ck_assert_uint_eq(count(text, "::warning "), 100);
+	ck_assert_uint_eq(count(text, "::error "), 1);
+	ck_assert_uint_eq(count(text, "::notice title=syncwatch::30 more causes have no annotation"), _i ? 1 : 0);
+	ck_assert_uint_eq(count(text, "::notice"), _i ? 1 : 0);
+	free(text);
+}
+END_TEST
+
 START_TEST(paths_below_the_root_are_relative)
 {
 	static const char *const roots[] = {"/src", "/sr", "/", NULL, "/src/race.cu"};
@@ -239,6 +258,7 @@ int main(void)
 	tcase_add_test(c, a_clean_run_says_what_was_not_looked_at);
 	tcase_add_test(c, hostile_names_stay_text);
 	tcase_add_test(c, processes_share_results);
+	tcase_add_loop_test(c, annotations_are_bounded, 0, 2);
 	tcase_add_loop_test(c, paths_below_the_root_are_relative, 0, 5);
 	tcase_add_test(c, what_is_written_suppresses_what_was_shown);
 	tcase_add_loop_test(c, known_findings_are_counted, 0, 3);

@@ -179,6 +179,9 @@ class Help(Case):
         for command in ("run", "report", "explain", "help"):
             self.assertEqual(self.call("help", command).stdout, self.call(command, "--help").stdout)
         self.assertEqual(self.call("help").stdout, self.call("--help").stdout)
+        # What is said of one command is not printed for others.
+        self.assertIn("run: for the report alone", self.call("help", "run").stdout)
+        self.assertNotRegex(self.call("help", "report").stdout, r"(run|diff|stat): ")
         self.refused(USAGE, "unknown command 'frob'", "help", "frob")
         self.refused(USAGE, "one command at a time", "help", "run", "report")
         self.refused(USAGE, "unknown shell 'tcsh'", "help", "--completion", "tcsh")

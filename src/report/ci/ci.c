@@ -62,6 +62,8 @@ void sw_ci_end(struct sw_ci *ci)
 		sw_ci_gitlab_end(ci);
 		break;
 	case SW_CI_GITHUB:
+		sw_ci_github_end(ci);
+		break;
 	case SW_CI_FORMATS:
 		break;
 	}

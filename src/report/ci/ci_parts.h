@@ -16,7 +16,8 @@ struct sw_ci {
 	struct sw_json aside; /* SARIF: invocations, which come after the results */
 	char *aside_text;
 	size_t aside_bytes;
-	struct sw_map told; /* fingerprints: a result that several processes share comes once */
+	struct sw_map told;		  /* fingerprints: a result that several processes share comes once */
+	uint64_t annotated[SW_ERROR + 1]; /* GitHub: causes of each severity */
 };
 
 /* One result: what is said of a group, whatever the format. */
@@ -51,5 +52,6 @@ void sw_ci_gitlab_begin(struct sw_ci *ci);
 void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report);
 void sw_ci_gitlab_end(struct sw_ci *ci);
 void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_github_end(struct sw_ci *ci);
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workflow commands of GitHub Actions: "::error file=a.cu,line=3,title=SW101::text" becomes an annotation. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "report/ci/ci_parts.h"
 #include "report/utf8.h"
+
+/* GitHub shows ten annotations of a kind for each step ("Workflow commands"); the rest are lines in its log. */
+#define MOST_ANNOTATIONS 100u
 
 /* Escapes what would end the command or start another; `also`: what ends a property. */
 static void put(FILE *out, const char *text, const char *also)
@@ -30,6 +34,8 @@ void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
 	for (size_t i = 0; i < report->groups.n; i++) {
 		if (!sw_ci_result(ci, report, i, &result) || result.leader->suppressed || !sw_ci_first(ci, &result))
 			continue;
+		if (ci->annotated[result.leader->finding->severity]++ >= MOST_ANNOTATIONS)
+			continue;
 		fprintf(ci->out, "::%s ", commands[result.leader->finding->severity]);
 		if (*result.path) {
 			fputs("file=", ci->out);
@@ -44,4 +50,14 @@ void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
 		put(ci->out, result.text, "");
 		putc('\n', ci->out);
 	}
+}
+
+void sw_ci_github_end(struct sw_ci *ci)
+{
+	uint64_t left = 0;
+	for (int i = 0; i <= SW_ERROR; i++)
+		left += ci->annotated[i] > MOST_ANNOTATIONS ? ci->annotated[i] - MOST_ANNOTATIONS : 0;
+	if (left)
+		fprintf(ci->out,
+			"::notice title=syncwatch::%" PRIu64 " more causes have no annotation: see the report\n", left);
 }
