@@ -323,6 +323,28 @@ class Between(Case):
         self.assertFalse(self.as_json(".")["clocks"][1]["known"])
         self.assertEqual(self.found(), {})
 
+    def test_one_timeline(self):
+        calls = ",".join(f"ar8@{20 * n},sync@{20 * n + 6}" for n in range(1, 20))
+        self.two_machines(calls, calls, 7200000)
+        self.rank("1.swt", rank=1, size=4, calls=calls, lines=3)
+        self.merge("--chrome", "t.json", ".")
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+        self.assertEqual(sorted(name.split(":")[0] for pid, name in names.items() if pid % 1000 == 1),
+                         ["rank 0 on node0", "rank 1 on node0", "rank 2 on node1", "rank 3 on node1"])
+        syncs = {rank: sorted(e["ts"] for e in events if e["ph"] == "X" and e["pid"] == 1000 * rank + 1 and
+                              "Synchronize" in e["name"]) for rank in range(4)}
+        self.assertEqual({len(times) for times in syncs.values()}, {20})
+        for rank in (1, 2, 3):  # whatever their clocks said
+            for here, there in zip(syncs[0], syncs[rank]):
+                self.assertLess(abs(here - there), 6100)
+        ids = [e["id"] for e in events if e["ph"] == "s"]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.merge("--chrome", "t.json.gz", ".", status=2)
+        self.merge("--json", "a.json", ".")
+        self.merge("--chrome", "t.json", "a.json", status=2)
+
     def test_partial_results_hold_them(self):
         late = self.LATE.format("")
         self.job([late, late, self.LATE.format("1"), late + ",ar5@300", late])
