@@ -373,6 +373,32 @@ class Between(Case):
         self.assertLessEqual(len(communicator["machines"][0]["times"]), 4096)
         self.assertEqual(len(communicator["sequences"][0]["calls"]), 9999)
 
+    def shared(self, exporter, importer, **words):
+        for name in os.listdir(self.dir):
+            os.remove(self.path(name))
+        self.rank("0.swt", rank=0, size=2, race=0, final=0, ipc=exporter)
+        self.rank("1.swt", rank=1, size=2, race=0, final=0, ipc=importer, **words)
+        return self.found()
+
+    def test_memory_that_is_freed_while_it_is_open(self):
+        finding = self.shared("export@5,free@30", "open@10,close@40")["SW504"]
+        self.assertEqual((finding["severity"], finding["confidence"]), ("error", "certain"))
+        self.assertEqual(sorted(finding["processes"]), [0, 1])
+        self.assertIn("rank 0 frees 1.0 MiB that rank 1 has open", finding["message"])
+        self.assertIn("never closed it", self.shared("export@5,free@30", "open@10,use@40")["SW504"]["text"])
+        self.assertEqual(self.shared("export@5,free@30", "open@10,close@30.5")["SW504"]["severity"], "warning")
+        whole = self.as_json(".")
+        self.merge("--json", "a.json", "1.swt", status=UNPROVEN)
+        self.assertEqual(self.as_json("a.json", "0.swt")["between_ranks"], whole["between_ranks"])
+
+    def test_memory_that_is_closed_first(self):
+        self.assertEqual(self.shared("export@5,free@40", "open@10,close@30,use@50"), {})
+        self.assertEqual(self.shared("export@5,free@40", "open@10,use@20"), {})  # its process had ended
+        self.assertEqual(self.shared("export@5", "open@10,use@90"), {})
+        self.assertEqual(self.shared("export@5,free@40", "open@10,open@12,close@14,close@30,use@50"), {})
+        self.assertIn("SW504", self.shared("export@5,free@40", "open@10,open@12,close@14,use@50"))
+        self.assertEqual(self.shared("export@5,free@30", "open@10,close@40", host="node1"), {})  # none that met
+
     def test_hostile_numbers(self):
         self.job([self.LATE.format("")] * 2)
         good = self.as_json(".")
@@ -393,7 +419,7 @@ class Between(Case):
     def test_explained(self):
         for what in ("SW501", "sw502", "straggler"):
             done = subprocess.run([COMMAND, "explain", what], capture_output=True, text=True, check=True)
-            self.assertRegex(done.stdout, "^SW50[123] ")
+            self.assertRegex(done.stdout, "^SW50[1234] ")
 
 
 class Runs(Case):
