@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch merge: one report of all ranks of a job. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "merge/merged.h"
 #include "merge/operands.h"
 #include "merge/spread.h"
+#include "merge/timeline.h"
 #include "output.h"
 #include "pager.h"
 #include "run/judged.h"
@@ -112,6 +114,8 @@ static int finish(struct merge *m)
 	if (!status)
 		status = sw_finish_stdout(sw_ci_files_close(m->files, stdout));
 	m->files = NULL;
+	if (!status)
+		status = sw_merge_timeline(m->merged, m->options);
 	return status || m->shares ? status : verdict(m);
 }
 
@@ -134,9 +138,10 @@ static int parse_share(struct merge *m)
 	return SW_EXIT_OK;
 }
 
-static bool wants_builds(const struct sw_options *options)
+static bool wants_traces(const struct sw_options *options)
 {
-	return options->sarif || options->junit || options->gitlab || options->github || options->write_suppressions;
+	return options->sarif || options->junit || options->gitlab || options->github || options->write_suppressions ||
+	       options->chrome;
 }
 
 static int check(struct merge *m)
@@ -147,14 +152,19 @@ static int check(struct merge *m)
 		return sw_complain_usage("which traces?");
 	if (options->format && !m->json && strcmp(options->format, "text") != 0)
 		return sw_complain_usage("unknown format '%s': text or json", options->format);
+	if (options->chrome && fnmatch("*.gz", options->chrome, 0) == 0)
+		return sw_complain_usage(
+			"a timeline of several traces is not compressed: choose a name without .gz, not '%s'",
+			options->chrome);
 	int status = parse_share(m);
 	if (!status)
 		status = sw_analysis_check(options);
 	if (!status)
 		status = sw_merge_operands_find(&m->operands, options);
-	for (size_t i = 0; !status && wants_builds(options) && i < m->operands.at.n; i++)
+	for (size_t i = 0; !status && wants_traces(options) && i < m->operands.at.n; i++)
 		if (m->operands.at.at[i].partial || options->spread || m->shares)
-			status = sw_complain_usage("files for builds are made of traces, not of partial results");
+			status = sw_complain_usage(
+				"timelines and files for builds are made of traces, not of partial results");
 	return status;
 }
 

@@ -124,3 +124,20 @@ int sw_draw(const char *trace, const struct sw_options *options, const struct sw
 		sw_reader_close(reader);
 	return status;
 }
+
+int sw_draw_part(FILE *out, const char *trace, const struct sw_options *options, struct sw_chrome_part *part)
+{
+	struct sw_reader *reader;
+	struct sw_judgement *judgement = NULL;
+	struct sw_error error;
+	if (sw_reader_open(trace, &reader, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	struct sw_judge_options judge = sw_analysis_judge(options, reader);
+	struct sw_chrome *chrome = sw_chrome_new(out, reader, &(struct sw_chrome_options){.part = part});
+	judge.observer = sw_chrome_observer(chrome);
+	int rc = sw_analysis_judge_with_progress(reader, &judge, "drawing", &judgement, &error);
+	sw_chrome_finish(chrome);
+	sw_judgement_free(judgement);
+	sw_reader_close(reader);
+	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
+}

@@ -3,6 +3,8 @@
 #ifndef SW_TOOLS_DRAW_H
 #define SW_TOOLS_DRAW_H
 
+#include <stdio.h>
+
 #include "command.h"
 #include "detect/detect.h"
 
@@ -11,5 +13,9 @@
  * its hazards or one of its findings; NULL makes one when the options need it.  SW_EXIT_OK, or a status after one line.
  */
 int sw_draw(const char *trace, const struct sw_options *options, const struct sw_judgement *judgement);
+
+/* A timeline as one of several in a file. */
+struct sw_chrome_part;
+int sw_draw_part(FILE *out, const char *trace, const struct sw_options *options, struct sw_chrome_part *part);
 
 #endif

@@ -9,7 +9,7 @@ syncwatch_SOURCES = \
 	tools/run/cmd_run.c tools/run/launch.c tools/run/launch.h tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
 	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \
-	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h \
+	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h tools/merge/timeline.c tools/merge/timeline.h \
 	tools/elf_probe.c tools/elf_probe.h \
 	tools/draw.c tools/draw.h tools/html_file.c tools/html_file.h tools/progress.c tools/progress.h \
 	tools/cmd_pack.c tools/pack_file.c tools/pack_file.h tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \

@@ -307,6 +307,7 @@ void sw_between_find(struct sw_merged *merged)
 		else
 			check_missing(merged, c);
 	}
+	sw_between_shared(merged);
 	sw_between_stragglers(merged);
 	for (size_t i = 0; i < merged->between.n; i++)
 		++*(merged->between.at[i]->severity == SW_ERROR	    ? &merged->errors

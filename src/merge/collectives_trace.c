@@ -34,6 +34,7 @@ struct pass {
 	uint64_t wait_ns, copy_ns; /* since then */
 	uint64_t last_ns, end_ns;
 	const char *boot;
+	struct sw_shared_pass shared;
 };
 
 #define ALL_STREAMS UINT64_MAX
@@ -133,13 +134,14 @@ static bool is_over(unsigned flags)
 	return flags & SW_RF_END || (flags & SW_RF_SYNCHRONOUS && !(flags & SW_RF_BEGIN));
 }
 
-static void take(struct pass *p, const struct sw_record *r)
+static void take(struct pass *p, const struct sw_reader *reader, const struct sw_record *r)
 {
 	const uint64_t now = p->begin_ns + r->t_ns;
 	if (r->rec->kind < SW_REC_LAUNCH || r->rec->kind == SW_REC_ACTIVITY)
 		return;
 	p->last_ns = now > p->last_ns ? now : p->last_ns;
 	p->end_ns = now + r->dur_ns > p->end_ns ? now + r->dur_ns : p->end_ns;
+	sw_shared_take(&p->shared, reader, r, now);
 	if (r->rec->kind == SW_REC_COLLECTIVE)
 		take_collective(p, r, now);
 	else if (r->rec->kind == SW_REC_SYNC)
@@ -178,8 +180,10 @@ int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *proce
 			 .process = process,
 			 .begin_ns = sw_reader_header(reader)->start_monotonic_ns,
 			 .boot = *process->boot ? process->boot : process->host};
+	sw_shared_begin(&p.shared, &merged->shared, process);
 	while ((rc = sw_reader_next(reader, &record, error)) > 0)
-		take(&p, &record);
+		take(&p, reader, &record);
+	sw_shared_end(&p.shared, p.last_ns);
 	finish(&p, sw_reader_header(reader));
 	sw_reader_close(reader);
 	return rc;

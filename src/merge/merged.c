@@ -50,6 +50,7 @@ void sw_merged_free(struct sw_merged *merged)
 		free(merged->between.at[i]);
 	}
 	sw_collective_set_free(&merged->collectives);
+	sw_shared_free(&merged->shared);
 	free(merged->between.at);
 	free(merged->clocks.at);
 	free(merged->ranks.at);

@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "merge/between.h"
 #include "merge/collectives.h"
+#include "merge/shared_memory.h"
 #include "report/report.h"
 
 /* One process. */
@@ -59,6 +60,7 @@ struct sw_merged {
 	SW_VEC(struct sw_merged_finding *) findings;
 	SW_VEC(struct sw_merged_unusable) unusable;
 	struct sw_collective_set collectives;
+	struct sw_shared_memory shared;
 	/* Made by sw_merged_finish(). */
 	uint32_t errors, warnings, notes, suppressed;
 	uint32_t expected; /* ranks that the job had, 0 unknown */
@@ -74,7 +76,8 @@ void sw_merged_free(struct sw_merged *merged);
 /* Adds a process; gaps: what the caller found missing in its trace, taken.  The same trace once more is left out. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
-/* Adds the collectives of a process, from its trace.  0, or <0 with error filled: as far as it could be read. */
+/* Adds the collectives of a process, and the memory that it shares, from its trace.  0, or <0 with error filled: as far
+ * as it could be read. */
 int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, const char *trace,
 			  struct sw_error *error);
 /* A trace or a partial result that could not be read. */

@@ -166,6 +166,37 @@ static void take_unusable(struct partial *p, const json_t *object)
 	free(why);
 }
 
+static struct sw_merged_rank *process_of(struct partial *p, const json_t *object)
+{
+	const uint64_t index = number_of(p, object, "process", UINT32_MAX);
+	if (index < p->merged->ranks.n)
+		return p->merged->ranks.at[index];
+	p->wrong = p->wrong ? p->wrong : "process";
+	return NULL;
+}
+
+static void take_shared(struct partial *p, const json_t *object)
+{
+	const json_t *handle = member(p, object, "handle", JSON_STRING);
+	const uint64_t hash = handle ? strtoull(json_string_value(handle), NULL, 16) : 0;
+	struct sw_merged_rank *process = process_of(p, object);
+	if (!process)
+		return;
+	if (json_object_get(object, "bytes"))
+		*sw_vec_push(&p->merged->shared.exports) =
+			(struct sw_shared_export){.process = process,
+						  .hash = hash,
+						  .bytes = number_of(p, object, "bytes", INT64_MAX),
+						  .freed_ns = number_of(p, object, "freed_ns", INT64_MAX)};
+	else
+		*sw_vec_push(&p->merged->shared.imports) =
+			(struct sw_shared_import){.process = process,
+						  .hash = hash,
+						  .opened_ns = number_of(p, object, "opened_ns", INT64_MAX),
+						  .closed_ns = number_of(p, object, "closed_ns", INT64_MAX),
+						  .last_ns = number_of(p, object, "last_ns", INT64_MAX)};
+}
+
 static void take_communicator(struct partial *p, const json_t *object)
 {
 	if (!p->wrong && !sw_merged_read_communicator(p->merged, object))
@@ -197,12 +228,14 @@ static void move(struct sw_merged *to, struct sw_merged *from)
 					from->findings.at[k]->in.at[n] = there;
 		if (there) {
 			sw_collective_set_rename(&from->collectives, from->ranks.at[i], there);
+			sw_shared_rename(&from->shared, from->ranks.at[i], there);
 			sw_merged_free_rank(from->ranks.at[i]);
 		} else
 			*sw_vec_push(&to->ranks) = from->ranks.at[i];
 	}
 	from->ranks.n = 0;
 	sw_collective_set_join(&to->collectives, &from->collectives);
+	sw_shared_join(&to->shared, &from->shared);
 	for (size_t i = 0; i < from->findings.n; i++)
 		sw_merged_take_finding(to, from->findings.at[i]);
 	from->findings.n = 0;
@@ -227,6 +260,8 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 		take_all(&p, root, "unusable", take_unusable);
 		if (json_object_get(root, "communicators")) /* not of the first versions */
 			take_all(&p, root, "communicators", take_communicator);
+		if (json_object_get(root, "shared_memory"))
+			take_all(&p, root, "shared_memory", take_shared);
 	}
 	json_decref(root);
 	int rc = 0;

@@ -10,6 +10,7 @@
  *                reduce-scatter, bc broadcast, of so many floats, r the root; sync: the host waits for the device until
  *                then, 5 ms; copy: it copies, 5 ms
  *     final=1    it waits for the device before it ends
+ *     ipc=export@10,free@30,open@10,close@30,use@40   memory shared with other processes, and a later call of CUDA
  *     clock_ms=0 what its CLOCK_MONOTONIC is ahead of others
  *     end_ms=0   when the trace's last time stamp was taken
  *     variable=RANK, none: no variable says the rank
@@ -103,6 +104,32 @@ static void collective(struct tb *tb, const char *at, uint64_t *n)
 	}
 }
 
+/* One allocation, by one handle. */
+static void share(struct tb *tb)
+{
+	enum { HANDLE = 0xabcdef };
+	const uint64_t start = tb->header.start_ticks, at_own = BUFFER + 0x10000000, at_other = BUFFER + 0x20000000;
+	if (*text("ipc", ""))
+		tb_alloc(tb, SW_MEM_DEVICE, at_own, 1 << 20);
+	for (const char *at = text("ipc", ""); *at; at += strcspn(at, ","), at += *at == ',') {
+		const char *when = strchr(at, '@');
+		tb->now = start + (when ? (uint64_t)(strtod(when + 1, NULL) * 1e6) : 0);
+		if (*at == 'e') {
+			struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetMemHandle");
+			other->args[0] = at_own + 512; /* into it */
+			other->args[1] = HANDLE;
+		} else if (*at == 'f') {
+			tb_free_sync(tb, SW_MEM_DEVICE, at_own);
+		} else if (*at == 'o') {
+			tb_alloc(tb, SW_MEM_IPC, at_other, 1 << 20)->extra = HANDLE;
+		} else if (*at == 'c') {
+			tb_free(tb, SW_MEM_IPC, at_other);
+		} else {
+			tb_event_record(tb, EVENT, STREAM_A);
+		}
+	}
+}
+
 static void calls(struct tb *tb)
 {
 	const uint64_t start = tb->header.start_ticks;
@@ -143,6 +170,7 @@ int main(int argc, char **argv)
 	for (uint64_t line = 1; line <= lines; line++)
 		race(tb, line, false);
 	calls(tb);
+	share(tb);
 	if (number("final", 1))
 		tb_sync(tb, SW_SYNC_CONTEXT, 0);
 	tb->header.start_monotonic_ns += number("clock_ms", 0) * 1000000;

@@ -323,6 +323,28 @@ class Between(Case):
         self.assertFalse(self.as_json(".")["clocks"][1]["known"])
         self.assertEqual(self.found(), {})
 
+    def test_one_timeline(self):
+        calls = ",".join(f"ar8@{20 * n},sync@{20 * n + 6}" for n in range(1, 20))
+        self.two_machines(calls, calls, 7200000)
+        self.rank("1.swt", rank=1, size=4, calls=calls, lines=3)
+        self.merge("--chrome", "t.json", ".")
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+        self.assertEqual(sorted(name.split(":")[0] for pid, name in names.items() if pid % 1000 == 1),
+                         ["rank 0 on node0", "rank 1 on node0", "rank 2 on node1", "rank 3 on node1"])
+        syncs = {rank: sorted(e["ts"] for e in events if e["ph"] == "X" and e["pid"] == 1000 * rank + 1 and
+                              "Synchronize" in e["name"]) for rank in range(4)}
+        self.assertEqual({len(times) for times in syncs.values()}, {20})
+        for rank in (1, 2, 3):  # whatever their clocks said
+            for here, there in zip(syncs[0], syncs[rank]):
+                self.assertLess(abs(here - there), 6100)
+        ids = [e["id"] for e in events if e["ph"] == "s"]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.merge("--chrome", "t.json.gz", ".", status=2)
+        self.merge("--json", "a.json", ".")
+        self.merge("--chrome", "t.json", "a.json", status=2)
+
     def test_partial_results_hold_them(self):
         late = self.LATE.format("")
         self.job([late, late, self.LATE.format("1"), late + ",ar5@300", late])
@@ -351,6 +373,32 @@ class Between(Case):
         self.assertLessEqual(len(communicator["machines"][0]["times"]), 4096)
         self.assertEqual(len(communicator["sequences"][0]["calls"]), 9999)
 
+    def shared(self, exporter, importer, **words):
+        for name in os.listdir(self.dir):
+            os.remove(self.path(name))
+        self.rank("0.swt", rank=0, size=2, race=0, final=0, ipc=exporter)
+        self.rank("1.swt", rank=1, size=2, race=0, final=0, ipc=importer, **words)
+        return self.found()
+
+    def test_memory_that_is_freed_while_it_is_open(self):
+        finding = self.shared("export@5,free@30", "open@10,close@40")["SW504"]
+        self.assertEqual((finding["severity"], finding["confidence"]), ("error", "certain"))
+        self.assertEqual(sorted(finding["processes"]), [0, 1])
+        self.assertIn("rank 0 frees 1.0 MiB that rank 1 has open", finding["message"])
+        self.assertIn("never closed it", self.shared("export@5,free@30", "open@10,use@40")["SW504"]["text"])
+        self.assertEqual(self.shared("export@5,free@30", "open@10,close@30.5")["SW504"]["severity"], "warning")
+        whole = self.as_json(".")
+        self.merge("--json", "a.json", "1.swt", status=UNPROVEN)
+        self.assertEqual(self.as_json("a.json", "0.swt")["between_ranks"], whole["between_ranks"])
+
+    def test_memory_that_is_closed_first(self):
+        self.assertEqual(self.shared("export@5,free@40", "open@10,close@30,use@50"), {})
+        self.assertEqual(self.shared("export@5,free@40", "open@10,use@20"), {})  # its process had ended
+        self.assertEqual(self.shared("export@5", "open@10,use@90"), {})
+        self.assertEqual(self.shared("export@5,free@40", "open@10,open@12,close@14,close@30,use@50"), {})
+        self.assertIn("SW504", self.shared("export@5,free@40", "open@10,open@12,close@14,use@50"))
+        self.assertEqual(self.shared("export@5,free@30", "open@10,close@40", host="node1"), {})  # none that met
+
     def test_hostile_numbers(self):
         self.job([self.LATE.format("")] * 2)
         good = self.as_json(".")
@@ -371,7 +419,7 @@ class Between(Case):
     def test_explained(self):
         for what in ("SW501", "sw502", "straggler"):
             done = subprocess.run([COMMAND, "explain", what], capture_output=True, text=True, check=True)
-            self.assertRegex(done.stdout, "^SW50[123] ")
+            self.assertRegex(done.stdout, "^SW50[1234] ")
 
 
 class Runs(Case):

@@ -469,3 +469,20 @@ struct sw_rec_activity *tb_activity(struct tb *tb, enum sw_activity what, uint32
 	tb->header.flags |= SW_FILE_GPU;
 	return r;
 }
+
+struct sw_rec_collective *tb_collective(struct tb *tb, enum sw_collective_op op, uint64_t number, uint64_t count,
+					uint64_t stream)
+{
+	struct sw_rec_collective *r = tb_add(tb, SW_REC_COLLECTIVE, sizeof *r, true);
+	r->h.flags = SW_RF_BEGIN;
+	r->communicator = 1;
+	r->number = number;
+	r->count = count;
+	r->stream = stream;
+	r->handle = 0xcc;
+	r->op = op;
+	r->type = 7;
+	r->root = -1;
+	r->size = 2;
+	return r;
+}

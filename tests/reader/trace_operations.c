@@ -432,23 +432,6 @@ struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domai
 	return r;
 }
 
-struct sw_rec_collective *tb_collective(struct tb *tb, enum sw_collective_op op, uint64_t number, uint64_t count,
-					uint64_t stream)
-{
-	struct sw_rec_collective *r = tb_add(tb, SW_REC_COLLECTIVE, sizeof *r, true);
-	r->h.flags = SW_RF_BEGIN;
-	r->communicator = 1;
-	r->number = number;
-	r->count = count;
-	r->stream = stream;
-	r->handle = 0xcc;
-	r->op = op;
-	r->type = 7;
-	r->root = -1;
-	r->size = 2;
-	return r;
-}
-
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream)
 {

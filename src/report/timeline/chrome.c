@@ -258,6 +258,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 	sw_window_init(&c->window, options);
 	sw_labels_init(&c->labels, reader);
 	sw_trace_out_open(&c->events.out, out, options->gzip);
+	c->events.part = options->part;
 	sw_events_begin(&c->events, sw_reader_header(reader)->start_realtime_ns, options->perfetto);
 	return c;
 }
@@ -313,7 +314,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 	name_host(c);
 	sw_chrome_name_streams(c);
 	sw_events_array_end(&c->events);
-	if (!c->events.perfetto)
+	if (!c->events.perfetto && !c->events.part)
 		write_devices(c);
 	sw_events_end(&c->events);
 	sw_slice_layout_free(&c->lay);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/timeline/perfetto.h"
+#include "report/timeline/timeline.h"
 
 #define PUT(text) sw_trace_out_bytes(out, text, sizeof text - 1)
 
@@ -13,6 +14,11 @@ void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool 
 	struct sw_trace_out *out = &events->out;
 	if (perfetto) {
 		sw_perfetto_begin(events);
+		return;
+	}
+	if (events->part) {
+		events->any = events->part->any;
+		events->flows = events->part->flows;
 		return;
 	}
 	/* Times are relative to the start, because microseconds since 1970 lose digits in a double.  HTA looks for
@@ -25,16 +31,20 @@ void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool 
 
 void sw_events_array_end(struct sw_events *events)
 {
-	if (!events->perfetto)
+	if (!events->perfetto && !events->part)
 		sw_trace_out_text(&events->out, "\n]");
 }
 
 void sw_events_end(struct sw_events *events)
 {
-	if (events->perfetto)
+	if (events->perfetto) {
 		sw_perfetto_free(events);
-	else
+	} else if (events->part) {
+		events->part->any = events->any;
+		events->part->flows = events->flows;
+	} else {
 		sw_trace_out_text(&events->out, "}\n");
+	}
 	sw_trace_out_close(&events->out);
 }
 
@@ -47,18 +57,23 @@ static void begin(struct sw_events *events, char phase, uint32_t pid, uint32_t t
 	PUT("\n{\"ph\":\"");
 	sw_trace_out_bytes(out, &phase, 1);
 	PUT("\",\"pid\":");
-	sw_trace_out_number(out, pid);
+	sw_trace_out_number(out, pid + (events->part ? events->part->pid_base : 0));
 	if (!tid)
 		return; /* of the whole process: a thread 0 would be merged into the main thread */
 	PUT(",\"tid\":");
 	sw_trace_out_number(out, tid);
 }
 
+static uint64_t shift_of(const struct sw_events *events)
+{
+	return events->part ? events->part->shift_ns : 0;
+}
+
 static void time_of(struct sw_events *events, uint64_t ns)
 {
 	struct sw_trace_out *out = &events->out;
 	PUT(",\"ts\":");
-	sw_trace_out_us(out, ns);
+	sw_trace_out_us(out, ns + shift_of(events));
 }
 
 static void text_of(struct sw_events *events, const char *key, const char *text)
@@ -105,6 +120,20 @@ void sw_event_end(struct sw_events *events)
 	sw_trace_out_text(&events->out, "}}");
 }
 
+/* A label has its quotes, and what stands in front of it is plain. */
+static void put_name(struct sw_events *events, struct sw_label name, bool process)
+{
+	struct sw_trace_out *out = &events->out;
+	if (!events->part || !process) {
+		sw_trace_out_label(out, name);
+		return;
+	}
+	PUT("\"");
+	sw_trace_out_text(out, events->part->who);
+	PUT(": ");
+	sw_trace_out_bytes(out, name.text + 1, name.n - 1);
+}
+
 void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, struct sw_label name)
 {
 	if (events->perfetto) {
@@ -114,7 +143,8 @@ void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uin
 	begin(events, 'M', pid, tid);
 	text_of(events, "name", what);
 	args(events);
-	sw_event_label(events, "name", name);
+	key_of(events, "name");
+	put_name(events, name, !tid);
 	sw_event_end(events);
 }
 
@@ -125,7 +155,7 @@ void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uin
 	begin(events, 'M', pid, tid);
 	text_of(events, "name", what);
 	args(events);
-	sw_event_number(events, "sort_index", index);
+	sw_event_number(events, "sort_index", index + (events->part && !tid ? events->part->pid_base : 0));
 	sw_event_end(events);
 }
 
@@ -152,7 +182,7 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 	begin(events, 'X', at.pid, at.tid);
 	time_of(events, at.ns);
 	PUT(",\"dur\":");
-	sw_trace_out_us(out, length_of(at.ns, end_ns));
+	sw_trace_out_us(out, length_of(at.ns + shift_of(events), end_ns + shift_of(events)));
 	name_of(events, name);
 	text_of(events, "cat", category);
 	args(events);

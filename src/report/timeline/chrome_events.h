@@ -11,11 +11,14 @@
 
 #include "report/timeline/trace_out.h"
 
+struct sw_chrome_part;
+
 struct sw_events {
 	struct sw_trace_out out;
 	bool any;
 	unsigned arguments; /* written so far */
 	uint64_t flows;
+	struct sw_chrome_part *part;  /* NULL: the file is of one trace */
 	struct sw_perfetto *perfetto; /* NULL: JSON; else the same as Perfetto's own format (perfetto.h) */
 };
 

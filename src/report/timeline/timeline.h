@@ -20,14 +20,25 @@
 
 #include "detect/detect.h"
 
+/* One of several traces in a file: events only, JSON, separated by commas; what stands around them is the caller's. */
+struct sw_chrome_part {
+	const char *who;   /* in front of the names of processes */
+	uint32_t pid_base; /* added to process numbers, which are below 1000 */
+	uint64_t shift_ns; /* added to times */
+	/* Carried on from one part to the next: are there events before, and how many arrows? */
+	bool any;
+	uint64_t flows;
+};
+
 struct sw_chrome_options {
 	uint64_t from_ns, to_ns; /* only what touches this time since the start of the trace; to_ns 0: to the end */
 	/* Only what lies within around_ns of an access of a hazard of this judgement, made in an earlier pass; NULL:
 	 * all. */
 	const struct sw_judgement *around;
 	uint64_t around_ns;
-	bool perfetto; /* the same in Perfetto's own format, whose tracks have no limits of numbers */
-	bool gzip;     /* for a name that ends in .gz; plain when sw_chrome_can_gzip() is false */
+	bool perfetto;		     /* the same in Perfetto's own format, whose tracks have no limits of numbers */
+	struct sw_chrome_part *part; /* NULL: the trace is the whole file */
+	bool gzip;		     /* for a name that ends in .gz; plain when sw_chrome_can_gzip() is false */
 };
 
 struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struct sw_chrome_options *options);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory that processes share by CUDA's IPC handles: who exported what, who opened it, and until when.  Both sides know
+ * it by the hash of the handle.
+ */
+#ifndef SW_MERGE_SHARED_MEMORY_H
+#define SW_MERGE_SHARED_MEMORY_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "reader/reader.h"
+
+struct sw_merged;
+struct sw_merged_rank;
+
+struct sw_shared_export {
+	struct sw_merged_rank *process;
+	uint64_t hash, bytes;
+	uint64_t freed_ns; /* when its free had returned, CLOCK_MONOTONIC; 0: it was not freed */
+};
+struct sw_shared_import {
+	struct sw_merged_rank *process;
+	uint64_t hash;
+	uint64_t opened_ns, closed_ns; /* 0: it was not closed */
+	uint64_t last_ns;	       /* last call of CUDA of the process */
+	uint32_t opens;		       /* while its trace is read: each open needs a close */
+};
+struct sw_shared_memory {
+	SW_VEC(struct sw_shared_export) exports;
+	SW_VEC(struct sw_shared_import) imports;
+};
+
+/* The records of one trace as they pass by. */
+struct sw_shared_pass {
+	struct sw_shared_memory *shared;
+	struct sw_merged_rank *process;
+	size_t first_export, first_import; /* its own */
+	struct sw_map sizes;		   /* address of each allocation -> bytes */
+	struct sw_map exported;		   /* address of each exported one -> index + 1 */
+	struct sw_map opened;		   /* address of each that is open -> index + 1 */
+	struct sw_map freeing;		   /* seq of a BEGIN of FREE -> index + 1 of the export */
+};
+void sw_shared_begin(struct sw_shared_pass *pass, struct sw_shared_memory *shared, struct sw_merged_rank *process);
+void sw_shared_take(struct sw_shared_pass *pass, const struct sw_reader *reader, const struct sw_record *r,
+		    uint64_t now);
+void sw_shared_end(struct sw_shared_pass *pass, uint64_t last_ns);
+
+void sw_shared_join(struct sw_shared_memory *to, const struct sw_shared_memory *from);
+void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new);
+void sw_shared_sort(struct sw_shared_memory *shared);
+void sw_shared_free(struct sw_shared_memory *shared);
+
+/* Findings: freed by the exporter while another process has it open. */
+void sw_between_shared(struct sw_merged *merged);
+
+#endif
