@@ -18,6 +18,8 @@
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
  *   refilled the same, after it has waited
+ *   result   race among other work, and what it leaves is copied to the host
+ *   ordered  the same, fixed
  *   pool     the first one's buffer is freed in the order of another stream
  */
 #include <cuda.h>
@@ -141,6 +143,32 @@ static void work_refilled(int waits)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void to_host(CUstream stream)
+{
+	CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, memory, BYTES, stream);
+}
+
+static void work_with_result(int ordered)
+{
+	for (int i = 0; i < 10; i++) {
+		set(a, 1);
+		CALL(cuCtxSynchronize, (void), );
+		to_host(c);
+		CALL(cuCtxSynchronize, (void), );
+	}
+	set(a, 3);
+	if (ordered) {
+		CALL(cuEventRecord, (CUevent, CUstream), event, a);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+	} else {
+		usleep(20000); /* without a hold the first one always wins */
+	}
+	set(b, 4);
+	CALL(cuCtxSynchronize, (void), );
+	to_host(c);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -151,6 +179,8 @@ int main(int argc, char **argv)
 		return 0;
 	if (strcmp(mode, "pool") == 0)
 		work_freed();
+	else if (strcmp(mode, "result") == 0 || strcmp(mode, "ordered") == 0)
+		work_with_result(mode[0] == 'o');
 	else if (strncmp(mode, "refill", 6) == 0)
 		work_refilled(mode[6] != 0);
 	else

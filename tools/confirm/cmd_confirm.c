@@ -7,6 +7,7 @@
 
 #include "budget.h"
 #include "ci_files.h"
+#include "confirm/explore.h"
 #include "confirm/trial.h"
 #include "html_file.h"
 #include "output.h"
@@ -218,6 +219,21 @@ static int judge_and_try(struct confirm *confirm)
 	return status ? status : report(confirm);
 }
 
+static int explore(struct confirm *confirm)
+{
+	const struct sw_options *options = confirm->options;
+	const uint64_t runs = options->explore - 1, seed = options->seed ? options->seed - 1 : 1;
+	uint64_t found = 0;
+	int status = sw_experiments_begin(&confirm->experiments, options);
+	if (!status)
+		status = sw_explore(&confirm->experiments, runs, seed, options->hold, &found);
+	if (status)
+		return status;
+	fprintf(stderr, "syncwatch: %llu of %llu seeds change what leaves the device (%u runs)\n",
+		(unsigned long long)found, (unsigned long long)runs, confirm->experiments.runs);
+	return found && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK;
+}
+
 int sw_cmd_confirm(const struct sw_options *options)
 {
 	struct confirm confirm = {.options = options};
@@ -228,6 +244,11 @@ int sw_cmd_confirm(const struct sw_options *options)
 		return sw_complain_usage("--calls needs --trace: the numbers are those of a trace");
 	confirm.experiments.hold_ns = options->hold ? options->hold : HOLD_NS;
 	confirm.experiments.most_ns = MOST_NS > confirm.experiments.hold_ns ? MOST_NS : confirm.experiments.hold_ns;
+	if (options->explore) {
+		status = explore(&confirm);
+		sw_experiments_end(&confirm.experiments);
+		return status;
+	}
 	if (options->earlier_trace)
 		confirm.trace = sw_strdup(options->earlier_trace);
 	else

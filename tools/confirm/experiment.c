@@ -132,11 +132,11 @@ static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_
 	return status;
 }
 
-static void run_end(struct run *run)
+static void run_end(struct run *run, bool keep_trace)
 {
 	char *files[] = {run->plan, run->result, run->trace};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		if (files[i])
+		if (files[i] && !(keep_trace && files[i] == run->trace))
 			unlink(files[i]);
 		free(files[i]);
 	}
@@ -169,7 +169,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
 		trial->result.doubt = SW_DOUBT_CRASHED;
 	}
-	run_end(&run);
+	run_end(&run, false);
 	return status;
 }
 
@@ -187,6 +187,23 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	const bool waited = trial->result.verdict == SW_VERDICT_REFUTED;
 	if (!status && waited && in->hold_ns * LONGER <= in->most_ns)
 		status = hold(in, trial, in->hold_ns * LONGER);
+	return status;
+}
+
+int sw_experiment_explore(struct sw_experiments *in, struct sw_hold_plan *plan, void (*line)(void *, const char *),
+			  void *arg, int *program_status, char **trace)
+{
+	struct run run;
+	char text[512];
+	const int status = run_begin(&run, in, plan);
+	FILE *results = status ? NULL : fopen(run.result, "re");
+	while (results && fgets(text, sizeof text, results))
+		line(arg, text);
+	if (results)
+		fclose(results);
+	*program_status = run.status;
+	*trace = status ? NULL : sw_strdup(run.trace);
+	run_end(&run, !status);
 	return status;
 }
 
@@ -243,6 +260,6 @@ int sw_experiment_fix(struct sw_experiments *in, struct sw_trial *trial)
 	trial->result.runs++;
 	if (!status && run.told)
 		judge_fix(&run, trial);
-	run_end(&run);
+	run_end(&run, false);
 	return status;
 }

@@ -7,6 +7,7 @@
  *     call_places.c   calls of a trace as a plan names them
  *     plan_file.c     the plan that libsyncwatch-confirm.so follows
  *     outcome.c       what it wrote, and what that means
+ *     explore.c       holds at random
  *     experiment.c    one more run of the program
  */
 #ifndef SW_TOOLS_CONFIRM_TRIAL_H
@@ -92,6 +93,10 @@ int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_opt
 void sw_experiments_end(struct sw_experiments *experiments);
 /* Holds the earlier side.  SW_EXIT_OK, or a status after one line. */
 int sw_experiment_hold(struct sw_experiments *experiments, struct sw_trial *trial);
+/* A run with holds at random: each line of its results, the program's status, and its trace, which the caller removes
+   and frees; NULL: none. */
+int sw_experiment_explore(struct sw_experiments *experiments, struct sw_hold_plan *plan,
+			  void (*line)(void *arg, const char *line), void *arg, int *program_status, char **trace);
 /* Puts the edge in, and judges the run. */
 int sw_experiment_fix(struct sw_experiments *experiments, struct sw_trial *trial);
 

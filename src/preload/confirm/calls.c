@@ -158,6 +158,11 @@ static void on_record(const struct sw_rec *rec)
 	}
 	if (rec->kind == SW_REC_CAPTURE)
 		captured(rec);
+	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
+		if (!atomic_load(&captures))
+			sw_explore_before(rec, stream_of(rec));
+		return;
+	}
 	const uint32_t places = sw_places_of_call(rec, &exact);
 	mine.stream = stream_of(rec);
 	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
@@ -190,6 +195,12 @@ static void left(int status)
 {
 	if (sw_confirm_others)
 		sw_confirm_others->left(status);
+	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
+		const int saved = errno;
+		sw_explore_left(status);
+		errno = saved;
+		return;
+	}
 	const struct call call = mine;
 	if (!call.places)
 		return;

@@ -25,8 +25,9 @@ struct sw_plan_call {
 };
 
 enum sw_plan_mode {
-	SW_PLAN_HOLD, /* the earlier call's stream waits before it */
-	SW_PLAN_EDGE  /* an event after each such call, a wait before each later one */
+	SW_PLAN_HOLD,	 /* the earlier call's stream waits before it */
+	SW_PLAN_EXPLORE, /* short holds before calls that a seed chooses */
+	SW_PLAN_EDGE	 /* an event after each such call, a wait before each later one */
 };
 
 struct sw_hold_plan {
@@ -39,6 +40,8 @@ struct sw_hold_plan {
 	/* What both touch: bytes of what this call allocates.  No such call: it is not looked at. */
 	struct sw_plan_call buffer;
 	uint64_t offset, bytes;
+	/* Exploration: so many calls of a thousand, of these those after the first and up to the last. */
+	uint64_t seed, rate, first, last;
 	char result[1024];
 };
 
@@ -59,6 +62,9 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED    snapshots of what both touch: before, after the later,
  *                          after the earlier
  *   after SEQ, before SEQ  an edge was put in after, before this call
+ *   held SEQ INDEX NS      exploration: this call was held
+ *   output N SEQ BYTES HASH   what the n-th copy brought to the host
+ *   holds N missed M outputs K
  *   failed WHAT STATUS     a call of ours was refused
  *   end                    the program ended in order
  */
