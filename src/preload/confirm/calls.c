@@ -205,6 +205,11 @@ static void left(int status)
 	if (!call.places)
 		return;
 	mine = (struct call){0};
+	/* Work that was refused proves nothing. */
+	if (status && call.held) {
+		sw_result("failed hold %d", status);
+		sw_watch_release(SW_RELEASE_EXIT);
+	}
 	if (status || atomic_load(&captures))
 		return;
 	const int saved = errno;
