@@ -14,6 +14,7 @@
  *   many     race, behind 300 events that the streams pass to and fro
  *   exit     race, and the process ends without waiting for either
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
+ *   hang     race, and it never ends when SYNCWATCH_CONFIRM is set
  *   fork     the child races, too
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
@@ -187,6 +188,8 @@ int main(int argc, char **argv)
 		work(mode);
 	if (strcmp(mode, "crash") == 0 && getenv("SYNCWATCH_CONFIRM"))
 		abort();
+	while (strcmp(mode, "hang") == 0 && getenv("SYNCWATCH_CONFIRM"))
+		pause();
 	if (strcmp(mode, "fork") == 0 && child > 0)
 		wait(&status);
 	return status ? 72 : 0;

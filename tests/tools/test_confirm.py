@@ -145,6 +145,12 @@ class Safety(Confirm):
         found, _ = self.one("crash")
         self.assertEqual(found["verdict"], "proven")  # what was seen before the crash stays true
 
+    def test_a_program_that_does_not_end(self):
+        found, _ = self.one("hang", "--no-fix", "--run-time", "1")
+        self.assertEqual(found["verdict"], "proven")
+        verdict, why = self.tried("hang", "--run-time", "1", kinds="SET")
+        self.assertEqual(verdict, "proven", why)
+
     def test_several_processes_are_refused(self):
         result = self.confirm(PROGRAM, "fork")
         self.assertEqual(result.returncode, 3, result.stderr)

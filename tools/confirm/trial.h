@@ -82,6 +82,7 @@ struct sw_experiments {
 	int status;		   /* of the program in the run that was recorded first */
 	struct sw_report *report;  /* of that run */
 	uint64_t span_ns;	   /* of that run */
+	uint64_t most_run_ns;	   /* a run that takes longer is ended */
 	uint64_t hold_ns, most_ns; /* one hold; all of a run */
 };
 
