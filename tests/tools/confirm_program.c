@@ -15,6 +15,8 @@
  *   exit     race, and the process ends without waiting for either
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
  *   hang     race, and it never ends when SYNCWATCH_CONFIRM is set
+ *   branches both sets are on two branches of a captured graph; joined: the second waits for the first
+ *   joined
  *   fork     the child races, too
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
@@ -144,6 +146,32 @@ static void work_refilled(int waits)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void event_from(CUstream from, CUstream to)
+{
+	CUevent one;
+	CALL(cuEventCreate, (CUevent *, unsigned), &one, CU_EVENT_DISABLE_TIMING);
+	CALL(cuEventRecord, (CUevent, CUstream), one, from);
+	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), to, one, 0);
+}
+
+static void work_in_graph(int ordered)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+	CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode), a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	event_from(a, b);
+	set(a, 1);
+	if (ordered)
+		event_from(a, b);
+	set(b, 2);
+	event_from(b, a);
+	CALL(cuStreamEndCapture, (CUstream, CUgraph *), a, &graph);
+	CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &exec, graph, 0);
+	for (int i = 0; i < 3; i++)
+		CALL(cuGraphLaunch, (CUgraphExec, CUstream), exec, a);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 static void to_host(CUstream stream)
 {
 	CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, memory, BYTES, stream);
@@ -180,6 +208,8 @@ int main(int argc, char **argv)
 		return 0;
 	if (strcmp(mode, "pool") == 0)
 		work_freed();
+	else if (strcmp(mode, "branches") == 0 || strcmp(mode, "joined") == 0)
+		work_in_graph(mode[0] == 'j');
 	else if (strcmp(mode, "result") == 0 || strcmp(mode, "ordered") == 0)
 		work_with_result(mode[0] == 'o');
 	else if (strncmp(mode, "refill", 6) == 0)

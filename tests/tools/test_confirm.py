@@ -98,6 +98,11 @@ class Holds(Confirm):
         found, _ = self.one("host", "--no-fix")
         self.assertEqual(found["verdict"], "proven")
 
+    def test_branches_of_a_captured_graph(self):
+        found, _ = self.one("branches")
+        self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
+        self.assertEqual(self.verdicts("joined")[0], [])
+
     def test_an_instruction_of_the_host(self):
         found, _ = self.one("refill", "--guard-host")
         self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))

@@ -91,8 +91,8 @@ static int try_one(struct confirm *confirm, struct sw_trial *trial)
 	int status = SW_EXIT_OK;
 	if (trial->result.verdict == SW_VERDICT_UNTRIED)
 		status = sw_experiment_hold(&confirm->experiments, trial);
-	const bool fixable = trial->result.doubt != SW_DOUBT_ONE_LAUNCH && trial->result.doubt != SW_DOUBT_ONE_CALL &&
-			     trial->result.doubt != SW_DOUBT_ORDER_WRONG;
+	const bool fixable = !trial->captured && trial->result.doubt != SW_DOUBT_ONE_LAUNCH &&
+			     trial->result.doubt != SW_DOUBT_ONE_CALL && trial->result.doubt != SW_DOUBT_ORDER_WRONG;
 	if (!status && !confirm->options->no_fix && fixable)
 		status = sw_experiment_fix(&confirm->experiments, trial);
 	return status;

@@ -176,6 +176,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				    .earlier = trial->earlier_call,
 				    .later = trial->later_call,
 				    .later_host = trial->later_host,
+				    .captured = trial->captured,
 				    .later_access = trial->later_access,
 				    .buffer = trial->buffer_call,
 				    .offset = trial->offset,
@@ -202,6 +203,12 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	if (!trial->earlier_call.api || (!trial->later_call.api && !trial->later_access)) {
 		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
 		trial->result.doubt = SW_DOUBT_NO_CALL;
+		return SW_EXIT_OK;
+	}
+	/* A node that the program adds itself: there is no stream to hold. */
+	if (trial->captured && (trial->earlier_call.kind == SW_REC_GRAPH || trial->later_call.kind == SW_REC_GRAPH)) {
+		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
+		trial->result.doubt = SW_DOUBT_ONE_LAUNCH;
 		return SW_EXIT_OK;
 	}
 	int status = SW_EXIT_OK;

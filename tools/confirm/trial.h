@@ -27,6 +27,7 @@ struct sw_trial {
 	uint64_t buffer;	       /* the call that allocated what both touch */
 	uint64_t offset, bytes;	       /* of it */
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
+	bool captured;		       /* both sides are captured into one graph */
 	bool earlier_in_graph;
 	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
 	struct sw_confirmation result;

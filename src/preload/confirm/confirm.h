@@ -87,6 +87,11 @@ void sw_hold_begin(CUstream stream, uint64_t seq);
 void sw_hold_earlier_left(CUstream stream);
 void sw_hold_later(CUstream stream, bool host, uint64_t seq);
 void sw_hold_later_left(CUstream stream, bool host);
+/* The same as nodes of a graph: memory before any capture, then the nodes, then the launch. */
+void sw_hold_prepare(void);
+bool sw_hold_capture(CUstream stream);
+void sw_hold_mark(CUstream stream, bool before);
+void sw_hold_launch(uint64_t seq);
 /* Edges. */
 void sw_edge_after(CUstream stream, uint64_t seq);
 void sw_edge_before(CUstream stream, bool host, uint64_t seq);

@@ -22,6 +22,7 @@ struct sw_plan_call {
 	uint32_t api;	 /* index in cuda.def, 0: there is no such call */
 	uint64_t stack;	 /* sw_plan_frame() over its frames, innermost first */
 	uint64_t nth;	 /* from 1 */
+	uint8_t kind;	 /* of its record in the trace; no part of the plan's text */
 };
 
 enum sw_plan_mode {
@@ -35,6 +36,7 @@ struct sw_hold_plan {
 	uint64_t bound_ns; /* one hold lasts no longer */
 	uint64_t total_ns; /* all holds together */
 	struct sw_plan_call earlier, later;
+	bool captured;	   /* both calls are captured: the launch of their graph is held at the earlier one */
 	bool later_access; /* no call: an access of the host to the buffer, as the guard sees it */
 	bool later_host;   /* what the later call touches, it touches before it returns */
 	/* What both touch: bytes of what this call allocates.  No such call: it is not looked at. */

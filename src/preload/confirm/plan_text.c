@@ -36,6 +36,10 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 		out->later_host = host != 0;
 		return true;
 	}
+	if (sscanf(line, "captured %d", &host) == 1) {
+		out->captured = host != 0;
+		return true;
+	}
 	if (sscanf(line, "access %d", &host) == 1) {
 		out->later_access = host != 0;
 		return true;
