@@ -3,6 +3,7 @@
 #include "preload/confirm/confirm.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "preload/platform/lock.h"
 #include "preload/recorder/writer.h"
@@ -20,6 +21,7 @@ static __thread struct call mine __attribute__((tls_model("initial-exec")));
 
 static struct sw_lock lock;
 static _Atomic uint32_t owner;
+static pid_t process;		  /* a fork child has no thread that would end a hold */
 static _Atomic uint32_t captures; /* in progress: what is issued may not be executed */
 static _Atomic bool tried;	  /* one hold a run */
 
@@ -28,8 +30,9 @@ static bool is_ours(void)
 {
 	uint32_t now = atomic_load(&owner);
 	if (now != UNKNOWN)
-		return now == OURS;
+		return now == OURS && process == getpid();
 	const uint64_t mask = sw_lock_enter(&lock);
+	process = atomic_load(&owner) == UNKNOWN ? getpid() : process;
 	if (atomic_load(&owner) == UNKNOWN)
 		atomic_store(&owner, sw_result_claim() ? OURS : OTHERS);
 	sw_lock_leave(&lock, mask);
