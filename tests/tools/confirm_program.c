@@ -14,10 +14,15 @@
  *   many     race, behind 300 events that the streams pass to and fro
  *   exit     race, and the process ends without waiting for either
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
+ *   hang     race, and it never ends when SYNCWATCH_CONFIRM is set
+ *   branches both sets are on two branches of a captured graph; joined: the second waits for the first
+ *   joined
  *   fork     the child races, too
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
  *   refilled the same, after it has waited
+ *   result   race among other work, and what it leaves is copied to the host
+ *   ordered  the same, fixed
  *   pool     the first one's buffer is freed in the order of another stream
  */
 #include <cuda.h>
@@ -141,6 +146,58 @@ static void work_refilled(int waits)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void event_from(CUstream from, CUstream to)
+{
+	CUevent one;
+	CALL(cuEventCreate, (CUevent *, unsigned), &one, CU_EVENT_DISABLE_TIMING);
+	CALL(cuEventRecord, (CUevent, CUstream), one, from);
+	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), to, one, 0);
+}
+
+static void work_in_graph(int ordered)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+	CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode), a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	event_from(a, b);
+	set(a, 1);
+	if (ordered)
+		event_from(a, b);
+	set(b, 2);
+	event_from(b, a);
+	CALL(cuStreamEndCapture, (CUstream, CUgraph *), a, &graph);
+	CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &exec, graph, 0);
+	for (int i = 0; i < 3; i++)
+		CALL(cuGraphLaunch, (CUgraphExec, CUstream), exec, a);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void to_host(CUstream stream)
+{
+	CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, memory, BYTES, stream);
+}
+
+static void work_with_result(int ordered)
+{
+	for (int i = 0; i < 10; i++) {
+		set(a, 1);
+		CALL(cuCtxSynchronize, (void), );
+		to_host(c);
+		CALL(cuCtxSynchronize, (void), );
+	}
+	set(a, 3);
+	if (ordered) {
+		CALL(cuEventRecord, (CUevent, CUstream), event, a);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+	} else {
+		usleep(20000); /* without a hold the first one always wins */
+	}
+	set(b, 4);
+	CALL(cuCtxSynchronize, (void), );
+	to_host(c);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -151,12 +208,18 @@ int main(int argc, char **argv)
 		return 0;
 	if (strcmp(mode, "pool") == 0)
 		work_freed();
+	else if (strcmp(mode, "branches") == 0 || strcmp(mode, "joined") == 0)
+		work_in_graph(mode[0] == 'j');
+	else if (strcmp(mode, "result") == 0 || strcmp(mode, "ordered") == 0)
+		work_with_result(mode[0] == 'o');
 	else if (strncmp(mode, "refill", 6) == 0)
 		work_refilled(mode[6] != 0);
 	else
 		work(mode);
 	if (strcmp(mode, "crash") == 0 && getenv("SYNCWATCH_CONFIRM"))
 		abort();
+	while (strcmp(mode, "hang") == 0 && getenv("SYNCWATCH_CONFIRM"))
+		pause();
 	if (strcmp(mode, "fork") == 0 && child > 0)
 		wait(&status);
 	return status ? 72 : 0;

@@ -98,6 +98,11 @@ class Holds(Confirm):
         found, _ = self.one("host", "--no-fix")
         self.assertEqual(found["verdict"], "proven")
 
+    def test_branches_of_a_captured_graph(self):
+        found, _ = self.one("branches")
+        self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
+        self.assertEqual(self.verdicts("joined")[0], [])
+
     def test_an_instruction_of_the_host(self):
         found, _ = self.one("refill", "--guard-host")
         self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
@@ -112,6 +117,26 @@ class Holds(Confirm):
         self.assertEqual(found["verdict"], "proven")
 
 
+class Explore(Confirm):
+    def explore(self, mode, seed, runs=1):
+        result = self.confirm("--hold", "200", "--explore", str(runs), "--seed", str(seed), PROGRAM, mode)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout, result.stderr
+
+    def test_a_race_that_shows_in_what_leaves_the_device(self):
+        found, text = self.explore("result", 2)
+        self.assertIn("11 copies to the host, 11 of them the same in 3 runs", text)
+        self.assertRegex(found, r"^seed 2: holding cuMemsetD8Async \(confirm_program.c:\d+, call \d+\) for [\d.]+ ms "
+                                r"changes what cuMemcpyDtoHAsync \(confirm_program.c:\d+, call \d+\) brings to the host\n$")
+        again, _ = self.explore("result", 2)
+        self.assertEqual(re.findall(r"call \d+", found), re.findall(r"call \d+", again), "a seed reproduces it")
+
+    def test_what_is_ordered_gives_the_same_whatever_is_held(self):
+        found, text = self.explore("ordered", 2, 2)
+        self.assertEqual(found, "", text)
+        self.assertIn("0 of 2 seeds change what leaves the device", text)
+
+
 class Safety(Confirm):
     def test_another_way(self):
         found, _ = self.one("again " + self.path("once"), "--no-fix")
@@ -124,6 +149,12 @@ class Safety(Confirm):
     def test_a_program_that_ends_differently(self):
         found, _ = self.one("crash")
         self.assertEqual(found["verdict"], "proven")  # what was seen before the crash stays true
+
+    def test_a_program_that_does_not_end(self):
+        found, _ = self.one("hang", "--no-fix", "--run-time", "1")
+        self.assertEqual(found["verdict"], "proven")
+        verdict, why = self.tried("hang", "--run-time", "1", kinds="SET")
+        self.assertEqual(verdict, "proven", why)
 
     def test_several_processes_are_refused(self):
         result = self.confirm(PROGRAM, "fork")

@@ -73,7 +73,8 @@ static void find(struct search *search, const struct sw_record *record)
 		if (search->wanted.at[i].seq == record->seq)
 			*search->wanted.at[i].call = (struct sw_plan_call){.thread = record->thread,
 									   .api = api_of(search, record),
-									   .stack = stack_of(search, record)};
+									   .stack = stack_of(search, record),
+									   .kind = record->rec->kind};
 }
 
 static void count(struct search *search, const struct sw_record *record)

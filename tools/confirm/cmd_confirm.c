@@ -3,19 +3,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "budget.h"
 #include "ci_files.h"
+#include "confirm/explore.h"
 #include "confirm/trial.h"
 #include "html_file.h"
 #include "output.h"
 #include "run/launch.h"
 #include "terminal.h"
 
-#define HOLD_NS	 500000000ull /* unless --hold says otherwise */
-#define MOST_NS	 10000000000ull
-#define MOST_RUN 64u /* runs, unless --runs says otherwise */
+#define HOLD_NS 500000000ull /* unless --hold says otherwise */
+#define MOST_NS 10000000000ull
+/* A run may take so many times as long as the first, and a minute. */
+#define PATIENCE    10u
+#define PATIENCE_NS 60000000000ull
+#define MOST_RUN    64u /* runs, unless --runs says otherwise */
 
 struct confirm {
 	const struct sw_options *options;
@@ -51,10 +56,19 @@ static const struct sw_session_trace *only_trace(const struct sw_session *sessio
 	return found;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static int record(struct confirm *confirm)
 {
 	struct sw_launch first = {.options = confirm->options, .environment = sw_experiment_environment};
+	const uint64_t began = now_ns();
 	int status = sw_launch_run(&first);
+	confirm->experiments.most_run_ns += PATIENCE * (now_ns() - began);
 	const struct sw_session_trace *trace = status ? NULL : only_trace(&first.session, &status);
 	if (trace)
 		confirm->trace = sw_strdup(trace->path);
@@ -77,8 +91,8 @@ static int try_one(struct confirm *confirm, struct sw_trial *trial)
 	int status = SW_EXIT_OK;
 	if (trial->result.verdict == SW_VERDICT_UNTRIED)
 		status = sw_experiment_hold(&confirm->experiments, trial);
-	const bool fixable = trial->result.doubt != SW_DOUBT_ONE_LAUNCH && trial->result.doubt != SW_DOUBT_ONE_CALL &&
-			     trial->result.doubt != SW_DOUBT_ORDER_WRONG;
+	const bool fixable = !trial->captured && trial->result.doubt != SW_DOUBT_ONE_LAUNCH &&
+			     trial->result.doubt != SW_DOUBT_ONE_CALL && trial->result.doubt != SW_DOUBT_ORDER_WRONG;
 	if (!status && !confirm->options->no_fix && fixable)
 		status = sw_experiment_fix(&confirm->experiments, trial);
 	return status;
@@ -107,6 +121,7 @@ static int experiments(struct confirm *confirm)
 	struct sw_error error;
 	e->report = confirm->analysis.report;
 	e->span_ns = confirm->analysis.judgement->span_ns;
+	e->most_run_ns += PATIENCE * (confirm->options->earlier_trace ? e->span_ns : 0);
 	if (!sw_trials_make(&confirm->trials, e->report, confirm->options->finding))
 		return confirm->options->finding ? sw_complain(SW_EXIT_INPUT, "%s has no hazard '%s'", confirm->trace,
 							       confirm->options->finding)
@@ -218,6 +233,21 @@ static int judge_and_try(struct confirm *confirm)
 	return status ? status : report(confirm);
 }
 
+static int explore(struct confirm *confirm)
+{
+	const struct sw_options *options = confirm->options;
+	const uint64_t runs = options->explore - 1, seed = options->seed ? options->seed - 1 : 1;
+	uint64_t found = 0;
+	int status = sw_experiments_begin(&confirm->experiments, options);
+	if (!status)
+		status = sw_explore(&confirm->experiments, runs, seed, options->hold, &found);
+	if (status)
+		return status;
+	fprintf(stderr, "syncwatch: %llu of %llu seeds change what leaves the device (%u runs)\n",
+		(unsigned long long)found, (unsigned long long)runs, confirm->experiments.runs);
+	return found && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK;
+}
+
 int sw_cmd_confirm(const struct sw_options *options)
 {
 	struct confirm confirm = {.options = options};
@@ -226,8 +256,14 @@ int sw_cmd_confirm(const struct sw_options *options)
 		return sw_complain_usage("which program?");
 	if (options->calls && !options->earlier_trace)
 		return sw_complain_usage("--calls needs --trace: the numbers are those of a trace");
+	confirm.experiments.most_run_ns = options->most_run ? options->most_run : PATIENCE_NS;
 	confirm.experiments.hold_ns = options->hold ? options->hold : HOLD_NS;
 	confirm.experiments.most_ns = MOST_NS > confirm.experiments.hold_ns ? MOST_NS : confirm.experiments.hold_ns;
+	if (options->explore) {
+		status = explore(&confirm);
+		sw_experiments_end(&confirm.experiments);
+		return status;
+	}
 	if (options->earlier_trace)
 		confirm.trace = sw_strdup(options->earlier_trace);
 	else

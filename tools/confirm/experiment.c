@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +18,9 @@
 
 #define OBJECT "libsyncwatch-confirm.so"
 /* A refutation must hold against a hold that is so many times as long. */
-#define LONGER 3u
-#define TRIES  3u
+#define LONGER	 3u
+#define TRIES	 3u
+#define GRACE_MS 3000
 
 const char *const sw_experiment_environment[] = {"CUDA_MODULE_LOADING", "EAGER", "CUDA_DEVICE_MAX_CONNECTIONS", "32",
 						 NULL};
@@ -45,8 +48,9 @@ struct run {
 	struct sw_experiments *in;
 	char *plan, *result, *trace;
 	struct sw_outcome outcome;
-	int status; /* the program's */
-	bool told;  /* there is an outcome */
+	int status;   /* the program's */
+	bool told;    /* there is an outcome */
+	bool stopped; /* it had to be ended */
 };
 
 static char *file_name(const struct sw_experiments *in, const char *what)
@@ -69,6 +73,7 @@ static int launch_here(struct run *run)
 				.trace = run->trace,
 				.object = OBJECT,
 				.environment = environment,
+				.dies_with_us = true,
 				.output = output > 0 ? output : 0};
 	const int status = sw_launch_run(&one);
 	run->status = one.program_status;
@@ -86,6 +91,20 @@ static void report_launch(struct run *run, int pipe)
 	_exit(write(pipe, answer, sizeof answer) == sizeof answer ? 0 : SW_EXIT_OUTPUT);
 }
 
+/* Waits for the answer.  A program whose work was reordered may wait for ever: it has its time, then it is ended. */
+static bool hear(struct run *run, int pipe, pid_t pid, int answer[2])
+{
+	const uint64_t ms = run->in->most_run_ns / 1000000;
+	struct pollfd end = {.fd = pipe, .events = POLLIN};
+	if (poll(&end, 1, ms < INT_MAX ? (int)ms : INT_MAX) == 0) {
+		run->stopped = true;
+		kill(pid, SIGTERM);
+		if (poll(&end, 1, GRACE_MS) == 0)
+			kill(pid, SIGKILL);
+	}
+	return read(pipe, answer, 2 * sizeof *answer) == 2 * sizeof *answer;
+}
+
 /*
  * In a process of its own: a launch is over when it has no children left, and we have one that looks symbols up.
  * Ctrl-C reaches the program, which decides; we wait for its end.
@@ -101,12 +120,16 @@ static int launch(struct run *run)
 	if (pid == 0)
 		report_launch(run, ends[1]);
 	close(ends[1]);
-	const bool told = pid > 0 && read(ends[0], answer, sizeof answer) == sizeof answer;
+	const bool told = pid > 0 && hear(run, ends[0], pid, answer);
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
+	if (!told && run->stopped) {
+		run->status = 128 + SIGKILL;
+		return SW_EXIT_OK;
+	}
 	if (!told)
 		return sw_complain(SW_EXIT_OUTPUT, "the program could not be run again");
 	run->status = answer[1];
@@ -132,11 +155,11 @@ static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_
 	return status;
 }
 
-static void run_end(struct run *run)
+static void run_end(struct run *run, bool keep_trace)
 {
 	char *files[] = {run->plan, run->result, run->trace};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		if (files[i])
+		if (files[i] && !(keep_trace && files[i] == run->trace))
 			unlink(files[i]);
 		free(files[i]);
 	}
@@ -153,6 +176,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				    .earlier = trial->earlier_call,
 				    .later = trial->later_call,
 				    .later_host = trial->later_host,
+				    .captured = trial->captured,
 				    .later_access = trial->later_access,
 				    .buffer = trial->buffer_call,
 				    .offset = trial->offset,
@@ -164,12 +188,13 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 		sw_outcome_judge(&run.outcome, trial, &trial->result);
 	else if (!status)
 		trial->result.verdict = SW_VERDICT_NOT_REACHED;
-	if (!status && run.status != in->status && trial->result.verdict != SW_VERDICT_PROVEN &&
+	const bool other = run.stopped || run.status != in->status;
+	if (!status && other && trial->result.verdict != SW_VERDICT_PROVEN &&
 	    trial->result.verdict != SW_VERDICT_HARMLESS) {
 		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
-		trial->result.doubt = SW_DOUBT_CRASHED;
+		trial->result.doubt = run.stopped ? SW_DOUBT_NO_END : SW_DOUBT_CRASHED;
 	}
-	run_end(&run);
+	run_end(&run, false);
 	return status;
 }
 
@@ -180,6 +205,12 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 		trial->result.doubt = SW_DOUBT_NO_CALL;
 		return SW_EXIT_OK;
 	}
+	/* A node that the program adds itself: there is no stream to hold. */
+	if (trial->captured && (trial->earlier_call.kind == SW_REC_GRAPH || trial->later_call.kind == SW_REC_GRAPH)) {
+		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
+		trial->result.doubt = SW_DOUBT_ONE_LAUNCH;
+		return SW_EXIT_OK;
+	}
 	int status = SW_EXIT_OK;
 	/* Threads come in another order in another run. */
 	for (uint32_t i = 0; i < TRIES && !status && (!i || trial->result.doubt == SW_DOUBT_SWAPPED); i++)
@@ -187,6 +218,23 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	const bool waited = trial->result.verdict == SW_VERDICT_REFUTED;
 	if (!status && waited && in->hold_ns * LONGER <= in->most_ns)
 		status = hold(in, trial, in->hold_ns * LONGER);
+	return status;
+}
+
+int sw_experiment_explore(struct sw_experiments *in, struct sw_hold_plan *plan, void (*line)(void *, const char *),
+			  void *arg, int *program_status, char **trace)
+{
+	struct run run;
+	char text[512];
+	const int status = run_begin(&run, in, plan);
+	FILE *results = status ? NULL : fopen(run.result, "re");
+	while (results && fgets(text, sizeof text, results))
+		line(arg, text);
+	if (results)
+		fclose(results);
+	*program_status = run.status;
+	*trace = status ? NULL : sw_strdup(run.trace);
+	run_end(&run, !status);
 	return status;
 }
 
@@ -243,6 +291,6 @@ int sw_experiment_fix(struct sw_experiments *in, struct sw_trial *trial)
 	trial->result.runs++;
 	if (!status && run.told)
 		judge_fix(&run, trial);
-	run_end(&run);
+	run_end(&run, false);
 	return status;
 }

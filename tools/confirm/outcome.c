@@ -149,7 +149,8 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 		out->compared = o->compared;
 		out->bytes = o->bytes;
 		out->differ = o->compared ? wrong_bytes(o, trial->id) : 0;
-		out->verdict = o->compared && !out->differ ? SW_VERDICT_HARMLESS : SW_VERDICT_PROVEN;
+		const bool all = o->compared && o->bytes == trial->bytes;
+		out->verdict = all && !out->differ ? SW_VERDICT_HARMLESS : SW_VERDICT_PROVEN;
 	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST) {
 		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
 		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;

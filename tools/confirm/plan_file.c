@@ -19,9 +19,16 @@ int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_e
 	FILE *out = fopen(path, "we");
 	if (!out)
 		return sw_fail(error, -errno, "cannot write '%s': %s", path, strerror(errno));
-	fprintf(out, "%s\nmode %s\nhost %d\naccess %d\nbound-ns %" PRIu64 "\ntotal-ns %" PRIu64 "\nresult %s\n",
-		SW_PLAN_MAGIC, plan->mode == SW_PLAN_EDGE ? "edge" : "hold", plan->later_host, plan->later_access,
-		plan->bound_ns, plan->total_ns, plan->result);
+	fprintf(out,
+		"%s\nmode %s\nhost %d\ncaptured %d\naccess %d\nbound-ns %" PRIu64 "\ntotal-ns %" PRIu64 "\nresult %s\n",
+		SW_PLAN_MAGIC,
+		plan->mode == SW_PLAN_EDGE	? "edge"
+		: plan->mode == SW_PLAN_EXPLORE ? "explore"
+						: "hold",
+		plan->later_host, plan->captured, plan->later_access, plan->bound_ns, plan->total_ns, plan->result);
+	if (plan->mode == SW_PLAN_EXPLORE)
+		fprintf(out, "explore %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", plan->seed, plan->rate,
+			plan->first, plan->last);
 	put_call(out, "earlier", &plan->earlier);
 	put_call(out, "later", &plan->later);
 	put_call(out, "buffer", &plan->buffer);

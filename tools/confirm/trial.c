@@ -76,7 +76,11 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 	if (is_race(f->id) || f->id == SW_FINDING_HOST_IN_FLIGHT)
 		find_overlap(trial, report->judgement);
 	trial->earlier_in_graph = earlier->node != 0;
-	if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
+	if (f->id == SW_FINDING_GRAPH_BRANCH_RACE && earlier->node && later->node) {
+		trial->captured = true;
+		trial->earlier = earlier->node;
+		trial->later = later->node;
+	} else if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
 		doubt(trial, SW_DOUBT_ONE_LAUNCH);
 	else if (f->id == SW_FINDING_BATCH_COPY_RACE || earlier->seq == later->seq)
 		doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);

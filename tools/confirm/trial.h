@@ -7,6 +7,7 @@
  *     call_places.c   calls of a trace as a plan names them
  *     plan_file.c     the plan that libsyncwatch-confirm.so follows
  *     outcome.c       what it wrote, and what that means
+ *     explore.c       holds at random
  *     experiment.c    one more run of the program
  */
 #ifndef SW_TOOLS_CONFIRM_TRIAL_H
@@ -26,6 +27,7 @@ struct sw_trial {
 	uint64_t buffer;	       /* the call that allocated what both touch */
 	uint64_t offset, bytes;	       /* of it */
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
+	bool captured;		       /* both sides are captured into one graph */
 	bool earlier_in_graph;
 	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
 	struct sw_confirmation result;
@@ -81,6 +83,7 @@ struct sw_experiments {
 	int status;		   /* of the program in the run that was recorded first */
 	struct sw_report *report;  /* of that run */
 	uint64_t span_ns;	   /* of that run */
+	uint64_t most_run_ns;	   /* a run that takes longer is ended */
 	uint64_t hold_ns, most_ns; /* one hold; all of a run */
 };
 
@@ -92,6 +95,10 @@ int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_opt
 void sw_experiments_end(struct sw_experiments *experiments);
 /* Holds the earlier side.  SW_EXIT_OK, or a status after one line. */
 int sw_experiment_hold(struct sw_experiments *experiments, struct sw_trial *trial);
+/* A run with holds at random: each line of its results, the program's status, and its trace, which the caller removes
+   and frees; NULL: none. */
+int sw_experiment_explore(struct sw_experiments *experiments, struct sw_hold_plan *plan,
+			  void (*line)(void *arg, const char *line), void *arg, int *program_status, char **trace);
 /* Puts the edge in, and judges the run. */
 int sw_experiment_fix(struct sw_experiments *experiments, struct sw_trial *trial);
 

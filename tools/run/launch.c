@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,8 @@ static void prepare(void *arg, pid_t pid)
 		setenv("NVTX_INJECTION64_PATH", run->nvtx, 0);
 	if (run->simulation)
 		prepend("LD_LIBRARY_PATH", run->simulation);
+	if (run->dies_with_us)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (const char *const *one = run->environment; one && *one; one += 2)
 		setenv(one[0], one[1], 1);
 	if (run->output && (dup2(run->output, STDOUT_FILENO) < 0 || dup2(run->output, STDERR_FILENO) < 0))

@@ -15,6 +15,7 @@ struct sw_launch {
 	const char *trace;		  /* path of the trace, NULL: as the options say */
 	const char *object;		  /* one more to preload, NULL none */
 	const char *const *environment;	  /* name, value, name, value ... NULL; NULL none */
+	bool dies_with_us;		  /* the program ends when the process that launches it does */
 	int output;			  /* descriptor for what the program prints, 0: as ours */
 	/* Made. */
 	struct sw_session session; /* its traces */

@@ -15,7 +15,10 @@ static void at_exit(void)
 {
 	if (getpid() != owner)
 		return;
-	sw_watch_finish();
+	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE)
+		sw_explore_end();
+	else
+		sw_watch_finish();
 	sw_result("end");
 }
 

@@ -3,6 +3,7 @@
 #include "preload/confirm/confirm.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "preload/platform/lock.h"
 #include "preload/recorder/writer.h"
@@ -20,6 +21,7 @@ static __thread struct call mine __attribute__((tls_model("initial-exec")));
 
 static struct sw_lock lock;
 static _Atomic uint32_t owner;
+static pid_t process;		  /* a fork child has no thread that would end a hold */
 static _Atomic uint32_t captures; /* in progress: what is issued may not be executed */
 static _Atomic bool tried;	  /* one hold a run */
 
@@ -28,8 +30,9 @@ static bool is_ours(void)
 {
 	uint32_t now = atomic_load(&owner);
 	if (now != UNKNOWN)
-		return now == OURS;
+		return now == OURS && process == getpid();
 	const uint64_t mask = sw_lock_enter(&lock);
+	process = atomic_load(&owner) == UNKNOWN ? getpid() : process;
 	if (atomic_load(&owner) == UNKNOWN)
 		atomic_store(&owner, sw_result_claim() ? OURS : OTHERS);
 	sw_lock_leave(&lock, mask);
@@ -72,6 +75,19 @@ static void context_ends(const struct sw_rec *rec)
 		sw_hold_context_gone();
 }
 
+/* Of one capture: 1 the wait is in it, 2 the marks are.  Only a graph with both shows anything. */
+#define PUT_IN_APART 8u
+static _Atomic uint32_t put_in;
+
+static void capture_ended(void)
+{
+	uint32_t part = 1;
+	if (atomic_load(&captures))
+		return;
+	if (!atomic_compare_exchange_strong(&put_in, &part, PUT_IN_APART) && part == 2)
+		atomic_store(&put_in, PUT_IN_APART);
+}
+
 static void captured(const struct sw_rec *rec)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)rec;
@@ -79,6 +95,7 @@ static void captured(const struct sw_rec *rec)
 		atomic_fetch_add(&captures, 1);
 	else if (atomic_load(&captures))
 		atomic_fetch_sub(&captures, 1);
+	capture_ended();
 }
 
 /* ---- a call of the plan ------------------------------------------------------------------------------------------ */
@@ -94,6 +111,35 @@ static void edge_before(const struct sw_rec *rec)
 {
 	if (mine.places & SW_PLACE_LATER && !atomic_load(&captures))
 		sw_edge_before(mine.stream, sw_confirm_plan.later_host, sw_rec_seq(rec));
+}
+
+static void capture_before(void)
+{
+	if (!atomic_load(&captures) || !sw_hold.words)
+		return;
+	if (mine.exact & SW_PLACE_EARLIER && sw_hold_capture(mine.stream))
+		atomic_fetch_or(&put_in, 1);
+	else if (mine.exact & SW_PLACE_LATER)
+		sw_hold_mark(mine.stream, true);
+}
+
+static void capture_left(const struct call *call)
+{
+	if (!(call->exact & SW_PLACE_LATER) || !atomic_load(&captures) || !sw_hold.words)
+		return;
+	sw_hold_mark(call->stream, false);
+	atomic_fetch_or(&put_in, 2);
+}
+
+/* What comes of other calls: memory while nothing is captured, the hold when the graph is launched. */
+static void capture_other(const struct sw_rec *rec)
+{
+	const bool makes =
+		rec->kind == SW_REC_ALLOC || rec->kind == SW_REC_STREAM_CREATE || rec->kind == SW_REC_EVENT_CREATE;
+	if (makes && !rec->status && !sw_hold.words && !atomic_load(&captures))
+		sw_hold_prepare();
+	else if (rec->kind == SW_REC_GRAPH_LAUNCH && atomic_load(&put_in) == 3 && !atomic_exchange(&tried, true))
+		sw_hold_launch(sw_rec_seq(rec));
 }
 
 static void hold_before(const struct sw_rec *rec)
@@ -158,6 +204,11 @@ static void on_record(const struct sw_rec *rec)
 	}
 	if (rec->kind == SW_REC_CAPTURE)
 		captured(rec);
+	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
+		if (!atomic_load(&captures))
+			sw_explore_before(rec, stream_of(rec));
+		return;
+	}
 	const uint32_t places = sw_places_of_call(rec, &exact);
 	mine.stream = stream_of(rec);
 	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
@@ -168,9 +219,13 @@ static void on_record(const struct sw_rec *rec)
 		mine.seq = sw_rec_seq(rec);
 		if (sw_confirm_plan.mode == SW_PLAN_EDGE)
 			edge_before(rec);
+		else if (sw_confirm_plan.captured)
+			capture_before();
 		else
 			hold_before(rec);
 	}
+	if (sw_confirm_plan.captured)
+		capture_other(rec);
 	if (!(exact & SW_PLACE_LATER) && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)
 		others(rec);
 	if (rec->kind == SW_REC_CONTEXT_OP)
@@ -190,11 +245,24 @@ static void left(int status)
 {
 	if (sw_confirm_others)
 		sw_confirm_others->left(status);
+	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
+		const int saved = errno;
+		sw_explore_left(status);
+		errno = saved;
+		return;
+	}
 	const struct call call = mine;
 	if (!call.places)
 		return;
 	mine = (struct call){0};
-	if (status || atomic_load(&captures))
+	/* Work that was refused proves nothing. */
+	if (status && call.held) {
+		sw_result("failed hold %d", status);
+		sw_watch_release(SW_RELEASE_EXIT);
+	}
+	if (!status && sw_confirm_plan.captured)
+		capture_left(&call);
+	if (status || sw_confirm_plan.captured || atomic_load(&captures))
 		return;
 	const int saved = errno;
 	if (sw_confirm_plan.mode == SW_PLAN_EDGE) {

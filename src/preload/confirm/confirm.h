@@ -8,6 +8,7 @@
  *     places.c     which call of the plan a call is
  *     holds.c      what is put into streams: holds, marks, snapshots, edges
  *     watch.c      the thread that ends a hold: no call of CUDA
+ *     explore.c    holds at random, and hashes of what leaves the device
  *     dependents.c which streams and events wait for what is held
  *
  * Nothing here may make the program hang: each hold ends with its bound, whatever the program does, and earlier when a
@@ -86,6 +87,11 @@ void sw_hold_begin(CUstream stream, uint64_t seq);
 void sw_hold_earlier_left(CUstream stream);
 void sw_hold_later(CUstream stream, bool host, uint64_t seq);
 void sw_hold_later_left(CUstream stream, bool host);
+/* The same as nodes of a graph: memory before any capture, then the nodes, then the launch. */
+void sw_hold_prepare(void);
+bool sw_hold_capture(CUstream stream);
+void sw_hold_mark(CUstream stream, bool before);
+void sw_hold_launch(uint64_t seq);
 /* Edges. */
 void sw_edge_after(CUstream stream, uint64_t seq);
 void sw_edge_before(CUstream stream, bool host, uint64_t seq);
@@ -101,6 +107,13 @@ void sw_watch_release(enum sw_release why);
 void sw_watch_wait(void);
 /* Waits a little for what is still to be seen. */
 void sw_watch_finish(void);
+
+/* ---- explore.c --------------------------------------------------------------------------------------------------- */
+
+void sw_explore_before(const struct sw_rec *rec, CUstream stream);
+void sw_explore_left(int status);
+/* Writes what was seen. */
+void sw_explore_end(void);
 
 /* ---- dependents.c: by one thread at a time ----------------------------------------------------------------------- */
 

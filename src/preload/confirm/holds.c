@@ -88,6 +88,43 @@ void sw_hold_buffer(uint64_t address, uint64_t bytes)
 
 /* ---- holds ------------------------------------------------------------------------------------------------------- */
 
+/* In a capture the wait becomes a node, and so do the marks (measured: "cuStreamWaitValue32 in a capture"). */
+bool sw_hold_capture(CUstream stream)
+{
+	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
+	const CUdeviceptr at = sw_hold.words ? device_address(&sw_hold.words->release) : 0;
+	const CUresult status =
+		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
+	if (status != CUDA_SUCCESS)
+		failed("hold", status);
+	return status == CUDA_SUCCESS;
+}
+
+void sw_hold_mark(CUstream stream, bool before)
+{
+	const CUresult status = mark(stream, before ? &sw_hold.words->probe : &sw_hold.words->later);
+	if (status != CUDA_SUCCESS)
+		failed("mark", status);
+}
+
+/* Registering memory is nothing to do in a capture. */
+void sw_hold_prepare(void)
+{
+	if (!make_memory() || !sw_watch_start())
+		failed("hold", CUDA_ERROR_NOT_SUPPORTED);
+}
+
+/* The graph with the nodes is launched. */
+void sw_hold_launch(uint64_t seq)
+{
+	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
+	sw_result("later %llu %llu held", (unsigned long long)seq, (unsigned long long)sw_result_us());
+	atomic_store(&sw_hold.submitted, true);
+	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + sw_confirm_plan.bound_ns);
+	atomic_store(&sw_hold.state, SW_HOLD_HELD);
+	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
+}
+
 void sw_hold_begin(CUstream stream, uint64_t seq)
 {
 	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);

@@ -38,18 +38,37 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* A call of few entry points comes here, so that nothing is remembered between two. */
+/* Offsets of return addresses, by thread: a frame of a framework is seen thousands of times.  An object that is
+   replaced by another at the same address makes a stack that is not found. */
+#define KNOWN 512u
+static __thread struct {
+	uint64_t ip, offset;
+	bool found;
+} known[KNOWN] __attribute__((tls_model("initial-exec")));
+
+/* False: it lies in no object. */
+static bool offset_of(uint64_t ip, uint64_t *offset)
+{
+	const uint32_t at = (uint32_t)sw_hash_u64(ip) % KNOWN;
+	if (known[at].ip != ip) {
+		struct visit visit = {.ip = ip};
+		dl_iterate_phdr(visit_object, &visit);
+		known[at].ip = ip;
+		known[at].offset = ip - visit.base;
+		known[at].found = visit.found;
+	}
+	*offset = known[at].offset;
+	return known[at].found;
+}
+
 static uint64_t stack_of(void)
 {
 	const uint64_t *ips;
 	const uint32_t n = sw_confirm_recorder->frames(&ips), depth = sw_confirm_recorder->options()->depth;
-	uint64_t hash = SW_FNV_START;
-	for (uint32_t i = 0; i < n && i < depth; i++) {
-		struct visit visit = {.ip = ips[i]};
-		dl_iterate_phdr(visit_object, &visit);
-		if (visit.found)
-			hash = sw_plan_frame(hash, ips[i] - visit.base);
-	}
+	uint64_t hash = SW_FNV_START, offset;
+	for (uint32_t i = 0; i < n && i < depth; i++)
+		if (offset_of(ips[i], &offset))
+			hash = sw_plan_frame(hash, offset);
 	return hash;
 }
 

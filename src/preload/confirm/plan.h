@@ -22,11 +22,13 @@ struct sw_plan_call {
 	uint32_t api;	 /* index in cuda.def, 0: there is no such call */
 	uint64_t stack;	 /* sw_plan_frame() over its frames, innermost first */
 	uint64_t nth;	 /* from 1 */
+	uint8_t kind;	 /* of its record in the trace; no part of the plan's text */
 };
 
 enum sw_plan_mode {
-	SW_PLAN_HOLD, /* the earlier call's stream waits before it */
-	SW_PLAN_EDGE  /* an event after each such call, a wait before each later one */
+	SW_PLAN_HOLD,	 /* the earlier call's stream waits before it */
+	SW_PLAN_EXPLORE, /* short holds before calls that a seed chooses */
+	SW_PLAN_EDGE	 /* an event after each such call, a wait before each later one */
 };
 
 struct sw_hold_plan {
@@ -34,11 +36,14 @@ struct sw_hold_plan {
 	uint64_t bound_ns; /* one hold lasts no longer */
 	uint64_t total_ns; /* all holds together */
 	struct sw_plan_call earlier, later;
+	bool captured;	   /* both calls are captured: the launch of their graph is held at the earlier one */
 	bool later_access; /* no call: an access of the host to the buffer, as the guard sees it */
 	bool later_host;   /* what the later call touches, it touches before it returns */
 	/* What both touch: bytes of what this call allocates.  No such call: it is not looked at. */
 	struct sw_plan_call buffer;
 	uint64_t offset, bytes;
+	/* Exploration: so many calls of a thousand, of these those after the first and up to the last. */
+	uint64_t seed, rate, first, last;
 	char result[1024];
 };
 
@@ -59,6 +64,9 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED    snapshots of what both touch: before, after the later,
  *                          after the earlier
  *   after SEQ, before SEQ  an edge was put in after, before this call
+ *   held SEQ INDEX NS      exploration: this call was held
+ *   output N SEQ BYTES HASH   what the n-th copy brought to the host
+ *   holds N missed M outputs K
  *   failed WHAT STATUS     a call of ours was refused
  *   end                    the program ended in order
  */

@@ -27,17 +27,26 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 	char mode[8];
 	int host;
 	if (sscanf(line, "mode %7s", mode) == 1) {
-		out->mode = strcmp(mode, "edge") == 0 ? SW_PLAN_EDGE : SW_PLAN_HOLD;
+		out->mode = strcmp(mode, "edge") == 0	   ? SW_PLAN_EDGE
+			    : strcmp(mode, "explore") == 0 ? SW_PLAN_EXPLORE
+							   : SW_PLAN_HOLD;
 		return true;
 	}
 	if (sscanf(line, "host %d", &host) == 1) {
 		out->later_host = host != 0;
 		return true;
 	}
+	if (sscanf(line, "captured %d", &host) == 1) {
+		out->captured = host != 0;
+		return true;
+	}
 	if (sscanf(line, "access %d", &host) == 1) {
 		out->later_access = host != 0;
 		return true;
 	}
+	if (sscanf(line, "explore %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &out->seed, &out->rate, &out->first,
+		   &out->last) == 4)
+		return true;
 	return sscanf(line, "bound-ns %" SCNu64, &out->bound_ns) == 1 ||
 	       sscanf(line, "total-ns %" SCNu64, &out->total_ns) == 1 ||
 	       sscanf(line, "bytes %" SCNu64 " %" SCNu64, &out->offset, &out->bytes) == 2 ||
@@ -62,7 +71,9 @@ bool sw_plan_read(const char *path, struct sw_hold_plan *out)
 		if (!parse_line(line, out))
 			return false;
 	begun_ns = sw_sys_monotonic();
-	return out->earlier.api && (out->later.api || out->later_access) && out->result[0];
+	return out->mode == SW_PLAN_EXPLORE
+		       ? out->result[0]
+		       : out->earlier.api && (out->later.api || out->later_access) && out->result[0];
 }
 
 bool sw_result_claim(void)

@@ -81,8 +81,8 @@ static void look_after(uint64_t now)
 		done_told = true;
 		sw_result("done %llu", (unsigned long long)sw_result_us());
 	}
-	const bool marked = atomic_load(&sw_hold.marked);
-	const bool all = done_told && marked && atomic_load(&words->earlier);
+	const bool marked = atomic_load(&sw_hold.marked) && atomic_load(&words->earlier);
+	const bool all = done_told && (marked || sw_confirm_plan.captured);
 	if (!all && now < atomic_load(&sw_hold.deadline))
 		return;
 	if (all)

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confirm --explore: runs with short holds before calls that a seed chooses.  A run in which something else leaves the
+ * device than in the runs without holds has a race; halving the holds finds the one that shows it.
+ */
+#include "confirm/explore.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "confirm/trial.h"
+#include "report/symbols/places.h"
+
+/* Of a thousand calls so many are held. */
+#define RATE	      200u
+#define BASELINES     3u
+#define DEFAULT_HOLD  20000000ull
+#define MOST_HELD_PER 20000000000ull
+#define ALL	      UINT32_MAX
+
+struct output {
+	uint64_t seq, bytes, hash;
+	bool there, steady;
+};
+
+/* What one run brought to the host, in the order of its copies. */
+struct run {
+	SW_VEC(struct output) outputs;
+	uint64_t holds, held_seq, held_ns; /* candidates; the last one that was held */
+	uint32_t held;
+	int status;
+	char *trace;
+};
+
+struct exploration {
+	struct sw_experiments *in;
+	struct run base;
+	uint64_t seed, hold_ns;
+};
+
+static void take_line(const char *line, struct run *run)
+{
+	uint64_t seq, bytes, hash, ns;
+	unsigned at, missed, holds;
+	if (sscanf(line, "output %u %" SCNu64 " %" SCNu64 " %" SCNx64, &at, &seq, &bytes, &hash) == 4 &&
+	    at < (1u << 20)) {
+		while (run->outputs.n <= at)
+			*sw_vec_push(&run->outputs) = (struct output){0};
+		run->outputs.at[at] = (struct output){seq, bytes, hash, true, true};
+	} else if (sscanf(line, "held %" SCNu64 " %u %" SCNu64, &seq, &at, &ns) == 3) {
+		run->held++;
+		run->held_seq = seq;
+		run->held_ns = ns;
+	} else if (sscanf(line, "holds %u missed %u", &holds, &missed) == 2) {
+		run->holds = holds;
+	}
+}
+
+static void visit(void *arg, const char *line)
+{
+	take_line(line, arg);
+}
+
+static void run_free(struct run *run)
+{
+	free(run->outputs.at);
+	free(run->trace);
+}
+
+static int run_once(struct exploration *e, uint64_t seed, uint64_t rate, uint64_t first, uint64_t last, struct run *out)
+{
+	struct sw_hold_plan plan = {.mode = SW_PLAN_EXPLORE,
+				    .bound_ns = e->hold_ns,
+				    .total_ns = MOST_HELD_PER,
+				    .seed = seed,
+				    .rate = rate,
+				    .first = first,
+				    .last = last};
+	*out = (struct run){0};
+	return sw_experiment_explore(e->in, &plan, visit, out, &out->status, &out->trace);
+}
+
+/* The first copy that brought other bytes than without holds; -1: none. */
+static long first_difference(const struct exploration *e, const struct run *run)
+{
+	for (size_t i = 0; i < e->base.outputs.n && i < run->outputs.n; i++) {
+		const struct output *a = &e->base.outputs.at[i], *b = &run->outputs.at[i];
+		if (a->steady && a->there && b->there && a->bytes == b->bytes && a->hash != b->hash)
+			return (long)i;
+	}
+	return -1;
+}
+
+/* Outputs that differ without any hold say nothing: times, addresses, a race that is lost anyway. */
+static int baselines(struct exploration *e)
+{
+	int status = run_once(e, 0, 0, 0, 0, &e->base);
+	for (uint32_t i = 1; i < BASELINES && !status; i++) {
+		struct run again;
+		status = run_once(e, 0, 0, 0, 0, &again);
+		for (size_t k = 0; k < e->base.outputs.n; k++) {
+			struct output *a = &e->base.outputs.at[k];
+			const struct output *b = k < again.outputs.n ? &again.outputs.at[k] : NULL;
+			a->steady = a->steady && b && b->there && a->bytes == b->bytes && a->hash == b->hash;
+		}
+		remove(again.trace ? again.trace : "");
+		run_free(&again);
+	}
+	return status;
+}
+
+/* ---- one seed ---------------------------------------------------------------------------------------------------- */
+
+static const char *call_text(struct sw_report *report, uint64_t seq, const char *trace)
+{
+	struct sw_reader *reader;
+	struct sw_record record;
+	struct sw_error error;
+	const char *text = "a call";
+	if (sw_reader_open(trace, &reader, &error))
+		return text;
+	while (sw_reader_next(reader, &record, &error) > 0)
+		if (record.seq == seq) {
+			const struct sw_access what = {
+				.api = record.rec->api,
+				.flags = record.rec->flags,
+				.kind = record.rec->kind,
+				.stack = record.stack,
+				.function = record.rec->kind == SW_REC_LAUNCH
+						    ? ((const struct sw_rec_launch *)(const void *)record.rec)->function
+						    : 0,
+				.seq = seq};
+			const char *place = sw_place_brief(&report->names, sw_place_of(&report->names, &what, NULL));
+			text = sw_names_format(&report->names, "%s (%s%scall %" PRIu64 ")",
+					       sw_name_operation_brief(&report->names, &what), place,
+					       *place ? ", " : "", seq);
+			break;
+		}
+	sw_reader_close(reader);
+	return text;
+}
+
+static void tell(struct exploration *e, uint64_t seed, const struct run *run, long at, bool alone)
+{
+	struct sw_analysis analysis;
+	const uint64_t seq = run->outputs.at[at].seq;
+	if (sw_analysis_judge_only(&analysis, run->trace, e->in->options, false) || !analysis.report) {
+		sw_analysis_free(&analysis);
+		return;
+	}
+	printf("seed %" PRIu64 ": holding %s%s for %.1f ms changes what %s brings to the host\n", seed,
+	       call_text(analysis.report, run->held_seq, run->trace), alone ? "" : " and others", run->held_ns / 1e6,
+	       call_text(analysis.report, seq, run->trace));
+	sw_analysis_free(&analysis);
+}
+
+static int try_part(struct exploration *e, uint64_t seed, uint64_t first, uint64_t last, struct run *run, long *differs)
+{
+	int status = run_once(e, seed, RATE, first, last, run);
+	*differs = status ? -1 : first_difference(e, run);
+	return status;
+}
+
+static void drop(struct run *run)
+{
+	if (run->trace)
+		remove(run->trace);
+	run_free(run);
+}
+
+/* Halves the holds as long as one half shows it. */
+static int bisect(struct exploration *e, uint64_t seed, struct run *run, long at)
+{
+	uint64_t first = 0, last = run->holds;
+	int status = SW_EXIT_OK;
+	bool narrower = true;
+	while (last - first > 1 && narrower && !status) {
+		const uint64_t middle = first + (last - first) / 2;
+		narrower = false;
+		for (int half = 0; half < 2 && !narrower && !status; half++) {
+			struct run part;
+			long differs;
+			status = try_part(e, seed, half ? middle : first, half ? last : middle, &part, &differs);
+			narrower = !status && differs >= 0;
+			if (narrower) {
+				drop(run);
+				*run = part;
+				at = differs;
+				*(half ? &first : &last) = middle;
+			} else {
+				drop(&part);
+			}
+		}
+	}
+	if (!status)
+		tell(e, seed, run, at, run->held == 1);
+	return status;
+}
+
+int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed, uint64_t hold_ns, uint64_t *found)
+{
+	struct exploration e = {.in = experiments, .seed = seed, .hold_ns = hold_ns ? hold_ns : DEFAULT_HOLD};
+	int status = baselines(&e);
+	size_t steady = 0;
+	for (size_t i = 0; i < e.base.outputs.n; i++)
+		steady += e.base.outputs.at[i].there && e.base.outputs.at[i].steady;
+	*found = 0;
+	if (!status)
+		fprintf(stderr, "syncwatch: %zu copies to the host, %zu of them the same in %u runs without holds\n",
+			e.base.outputs.n, steady, BASELINES);
+	for (uint64_t i = 0; i < runs && !status; i++) {
+		struct run run;
+		long differs;
+		status = try_part(&e, seed + i, 0, ALL, &run, &differs);
+		if (!status && differs >= 0) {
+			++*found;
+			status = bisect(&e, seed + i, &run, differs);
+		}
+		drop(&run);
+	}
+	drop(&e.base);
+	return status ? status : sw_finish_stdout(SW_EXIT_OK);
+}
