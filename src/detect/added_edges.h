@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order that the run had and the trace does not tell: edges that `syncwatch confirm` put in beside the program's calls.
+/* Order that the run had and the trace does not show: edges that `syncwatch confirm` added to the program's calls.
  */
 #ifndef SW_DETECT_ADDED_EDGES_H
 #define SW_DETECT_ADDED_EDGES_H

@@ -107,7 +107,7 @@ struct sw_allocation {
 	uint32_t stack, thread;
 	uint64_t seq;
 	const char *name; /* symbol or annotation; NULL */
-	bool tenant;	  /* a block that a caching allocator handed out, numbered apart: a tensor */
+	bool tenant;	  /* a block of a caching allocator, with numbers of its own: a tensor */
 };
 
 /* A range of NVTX, one for all that are alike. */

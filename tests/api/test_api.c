@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "api/ids.h"
+#include "../run_suite.h"
 
 /* As the table's head says: '_' before all others. */
 static void sort_key(const char *symbol, char *key, size_t room)
@@ -133,8 +134,6 @@ int main(void)
 {
 	Suite *suite = suite_create("api");
 	TCase *tests = tcase_create("table");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, sorted_by_symbol);
 	tcase_add_test(tests, twins_follow_their_row);
@@ -145,9 +144,5 @@ int main(void)
 	tcase_add_test(tests, versions_share_their_class);
 	tcase_add_test(tests, known_rows);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

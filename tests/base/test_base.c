@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "../run_suite.h"
 
 START_TEST(map_keeps_every_key_through_growth_and_deletion)
 {
@@ -96,9 +97,5 @@ int main(void)
 	tcase_add_test(t, vectors_and_arenas_keep_their_content);
 	tcase_add_test(t, errors_carry_code_and_text);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "../run_suite.h"
 
 static char path[64];
 
@@ -124,9 +125,5 @@ int run_cases(const char *name, void (*add)(TCase *tc))
 	tcase_set_timeout(tc, 60);
 	add(tc);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "detect/behaviour/behaviour.h"
+#include "../run_suite.h"
 
 static struct sw_behaviour table;
 
@@ -164,9 +165,5 @@ int main(void)
 	tcase_add_test(tc, a_table_has_a_place_of_its_own);
 	tcase_add_test(tc, what_is_built_in_is_whole);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -18,6 +18,7 @@
 
 #include "faulty_sys.h"
 #include "recording.h"
+#include "../run_suite.h"
 
 #define THREADS 3u
 #define CALLS	6000u /* of each thread: several chunks */
@@ -267,9 +268,5 @@ static Suite *faults_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(faults_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(faults_suite());
 }

@@ -14,6 +14,7 @@
 #include "faulty_sys.h"
 #include "preload/platform/sys.h"
 #include "recording.h"
+#include "../run_suite.h"
 
 enum { THREADS = 8, TRIES = 5 };
 
@@ -128,9 +129,5 @@ int main(void)
 	tcase_add_test(c, test_first_calls_at_once);
 	tcase_add_test(c, test_waits_with_signals_blocked);
 	suite_add_tcase(s, c);
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	const int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

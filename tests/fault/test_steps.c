@@ -22,6 +22,7 @@
 #include "recording.h"
 #include "run/channel.h"
 #include "run/collect.h"
+#include "../run_suite.h"
 
 #define THREADS	 3u
 #define CALLS	 3000u /* of each thread: two chunks */
@@ -424,9 +425,5 @@ int main(int count, char **words)
 	tcase_add_loop_test(c, test_out_of_memory, FILE_ONLY, RUN_KILLED + 1);
 	tcase_add_loop_test(c, test_fail_at_each_step, 0, (int)(2 * sizeof faults / sizeof *faults));
 	suite_add_tcase(s, c);
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	const int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

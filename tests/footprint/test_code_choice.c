@@ -6,6 +6,7 @@
 
 #include "fake.h"
 #include "footprint/store/code_units.h"
+#include "../run_suite.h"
 
 #define EXACT  0x100000u
 #define FAMILY 0x200000u
@@ -260,9 +261,5 @@ int main(void)
 	tcase_add_test(t, a_kernel_is_read_once);
 	tcase_add_test(t, contents_are_bounded);
 	suite_add_tcase(suite, t);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

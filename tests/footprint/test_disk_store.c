@@ -13,6 +13,7 @@
 
 #include "fake.h"
 #include "footprint/store/disk_store.h"
+#include "../run_suite.h"
 
 static char folder[64], cache[80];
 static struct fake_image image;
@@ -310,9 +311,5 @@ int main(void)
 	tcase_add_test(t, processes_may_write_at_once);
 	tcase_add_test(t, the_oldest_go_when_there_is_too_much);
 	suite_add_tcase(suite, t);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

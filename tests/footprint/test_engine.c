@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "dump.h"
+#include "../run_suite.h"
 
 /* The footprint of kernel k, whose parameters are named a, b, c, d. */
 static void expect_module(const char *module, const char *expected)
@@ -377,9 +378,5 @@ int main(void)
 	tcase_add_test(tests, recursion_keeps_the_pointer);
 	tcase_add_test(tests, functions_without_code);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

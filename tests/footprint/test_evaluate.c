@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "reaches.h"
+#include "../run_suite.h"
 
 /* a[i] for i < n, n not a multiple of the block */
 START_TEST(guarded)
@@ -486,9 +487,5 @@ int main(void)
 	tcase_add_test(tests, texts);
 	tcase_add_test(tests, directions);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "reaches.h"
+#include "../run_suite.h"
 
 /* The parameter block as bytes: where each table begins is the test's own knowledge. */
 struct tables {
@@ -167,9 +168,5 @@ int main(void)
 	tcase_add_test(tests, table_unknown);
 	tcase_add_test(tests, table_of_many);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "dump.h"
+#include "../run_suite.h"
 
 static struct sw_insn insn(enum sw_op op, sw_reg dst, sw_reg source, int64_t imm)
 {
@@ -179,9 +180,5 @@ int main(void)
 	tcase_add_test(tests, a_jump_to_anywhere_keeps_directions);
 	tcase_add_test(tests, giants_are_done_in_time);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "footprint/code.h"
+#include "../run_suite.h"
 
 /* ---- the table ---- */
 
@@ -292,11 +293,8 @@ int main(void)
 	tcase_set_timeout(rest, 60);
 	suite_add_tcase(s, one);
 	suite_add_tcase(s, rest);
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	const int status = run_suite(s);
 	free(text);
 	free(begin);
-	return failed || n_cases < 40;
+	return status || n_cases < 40;
 }

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "footprint/code.h"
 #include "image/image.h"
+#include "../run_suite.h"
 
 static const struct {
 	int arch;
@@ -242,9 +243,5 @@ int main(void)
 	tcase_add_test(all, test_unknown);
 	tcase_add_test(all, test_no_such_kernel);
 	suite_add_tcase(suite, all);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

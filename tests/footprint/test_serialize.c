@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "footprint/store/validate.h"
+#include "../run_suite.h"
 
 /* A footprint with a bit of everything: param 0 + 4 * k for k < param 8, in a loop within a loop. */
 static struct sw_param param[] = {{0, 8}, {8, 4}};
@@ -220,9 +221,5 @@ int main(void)
 	tcase_add_test(t, every_length_is_bounded);
 	tcase_add_test(t, every_index_is_checked);
 	suite_add_tcase(suite, t);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

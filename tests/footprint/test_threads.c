@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fake.h"
+#include "../run_suite.h"
 
 enum { KERNELS = 64 };
 static struct fake_image image;
@@ -106,9 +107,5 @@ int main(void)
 	tcase_add_test(t, each_is_read_once_by_whomever);
 	tcase_add_test(t, close_leaves_the_rest_undone);
 	suite_add_tcase(suite, t);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

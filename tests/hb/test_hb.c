@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "hb/hb.h"
+#include "../run_suite.h"
 
 static struct sw_hb *hb;
 static uint64_t seq;
@@ -414,9 +415,5 @@ int main(void)
 	tcase_add_test(memory, memory_does_not_grow_with_strict_threads);
 	suite_add_tcase(suite, rules);
 	suite_add_tcase(suite, memory);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 
 #include "demangled.h"
 #include "image/image.h"
+#include "../run_suite.h"
 
 START_TEST(kinds_are_told_by_magic)
 {
@@ -429,9 +430,5 @@ int main(void)
 	tcase_add_test(tc, names_that_tell_nothing_tell_nothing);
 	tcase_add_test(tc, signatures_agree_with_the_demangler);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -15,7 +15,7 @@ passed=0 failed=0
 cc="${CC:-cc} -D_GNU_SOURCE -isystem $CUDA_HOME/include -O1 -g -pthread"
 $cc -shared -fPIC -fexceptions -o libcuda.so.1 -Wl,-soname,libcuda.so.1 "$here/driver.c" || exit 2
 $cc -c -fno-asynchronous-unwind-tables -fno-exceptions -fno-omit-frame-pointer "$here/no_cfi.c" || exit 2
-$cc -o awkward "$here/awkward.c" no_cfi.o ./libcuda.so.1 || exit 2
+$cc -o awkward "$here/awkward.c" "$here/threads.c" no_cfi.o ./libcuda.so.1 || exit 2
 
 result() { # result STATUS WHAT
 	if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else
@@ -64,13 +64,13 @@ whole file_ends
 
 # The thread apart is there, also where another library stands before clone().
 $cc -shared -fPIC -o own_clone.so "$here/own_clone.c" || exit 2
-LD_LIBRARY_PATH=$work ./awkward threads_told 2>&1 >/dev/null | grep -qx 'threads 1'
-result $? "threads_told: more than one thread without the recorder"
+LD_LIBRARY_PATH=$work ./awkward threads_counted 2>&1 >/dev/null | grep -qx 'threads 1'
+result $? "threads_counted: more than one thread without the recorder"
 for also in "" "$work/own_clone.so"; do
-	same threads_told
-	whole threads_told
+	same threads_counted
+	whole threads_counted
 	grep -qx 'threads 2' err
-	result $? "threads_told${also:+ with ${also##*/}}: no thread apart: $(head -n 3 err | tr '\n' ' ')"
+	result $? "threads_counted${also:+ with ${also##*/}}: no thread apart: $(head -n 3 err | tr '\n' ' ')"
 done
 also=
 

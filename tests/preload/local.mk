@@ -12,7 +12,8 @@ EXTRA_DIST += tests/preload/nccl.sh tests/preload/nccl/fake_nccl.c tests/preload
 TESTS += tests/preload/nvtx.sh
 EXTRA_DIST += tests/preload/nvtx.sh tests/preload/nvtx/program.c
 TESTS += tests/preload/awkward.sh
-EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/preload/awkward/driver.c \
+EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/preload/awkward/awkward.h \
+	tests/preload/awkward/threads.c tests/preload/awkward/driver.c \
 	tests/preload/awkward/no_cfi.c tests/preload/awkward/own_clone.c
 check_PROGRAMS += tests/preload/python_list
 tests_preload_python_list_SOURCES = tests/preload/python_list.c

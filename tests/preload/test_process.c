@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "recording.h"
+#include "../run_suite.h"
 
 #define NO_STACKS "stacks=0"
 
@@ -478,9 +479,5 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3 && strcmp(argv[1], "--hold") == 0)
 		return hold_device(argv[2], (enum hold)atoi(argv[3]));
-	SRunner *runner = srunner_create(process_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(process_suite());
 }

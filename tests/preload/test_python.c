@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "preload/python/python.h"
+#include "../run_suite.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -338,9 +339,5 @@ int main(void)
 	tcase_add_test(tc, damaged_line_tables_give_no_line);
 	tcase_add_test(tc, what_is_no_line_table_gives_no_line);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

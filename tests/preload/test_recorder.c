@@ -13,6 +13,7 @@
 
 #include "preload/recorder/options.h"
 #include "recording.h"
+#include "../run_suite.h"
 
 static void nothing(void)
 {
@@ -485,9 +486,5 @@ static Suite *recorder_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(recorder_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(recorder_suite());
 }

@@ -16,6 +16,7 @@
 
 #include "preload/platform/sys.h"
 #include "recording.h"
+#include "../run_suite.h"
 
 #define CALLS	20000
 #define DEEPEST 60
@@ -355,9 +356,5 @@ static Suite *stacks_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(stacks_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(stacks_suite());
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "preload/intercept/identity_table.h"
+#include "../run_suite.h"
 
 #define KEYS 5000u
 
@@ -244,8 +245,6 @@ int main(void)
 {
 	Suite *suite = suite_create("table");
 	TCase *tests = tcase_create("table");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 60); /* sanitized, on a loaded machine */
 	tcase_add_test(tests, absent);
@@ -257,9 +256,5 @@ int main(void)
 	tcase_add_test(tests, readers_while_keys_go);
 	tcase_add_test(tests, memory_has_one_owner);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recording.h"
+#include "../run_suite.h"
 
 #define NO_STACKS "stacks=0"
 
@@ -339,9 +340,5 @@ int main(void)
 	tcase_add_test(c, test_jumps_from_handlers);
 	tcase_add_test(c, test_nested_calls);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

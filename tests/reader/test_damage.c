@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "reader/trace_file.h"
+#include "../run_suite.h"
 
 START_TEST(only_errors_are_failures)
 {
@@ -300,9 +301,5 @@ int main(void)
 	tcase_add_test(tc, numbers_that_go_back_are_damage);
 	tcase_add_test(tc, damage_everywhere_gives_a_bounded_number_of_lines);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 #include "reader/expand.h"
 #include "reader/reader.h"
 #include "reader/trace_builder.h"
+#include "../run_suite.h"
 
 #define CALLS 5000
 
@@ -252,9 +253,5 @@ int main(void)
 	tcase_add_test(t, a_damaged_frame_is_told_with_its_place);
 	tcase_add_test(t, something_else_compressed_is_no_trace);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 
 #include "reader/pack_builder.h"
 #include "reader/trace_file.h"
+#include "../run_suite.h"
 
 static const char code[] = "the code of the launched kernel";
 
@@ -242,9 +243,5 @@ int main(void)
 	tcase_add_test(tc, packing_counts_as_no_record_of_the_run);
 	tcase_add_test(tc, damaged_records_are_told_and_change_nothing);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -14,6 +14,7 @@
 
 #include "reader/reader.h"
 #include "reader/trace_builder.h"
+#include "../run_suite.h"
 
 #define PAGE	4096u
 #define CHUNK	(4 * PAGE)
@@ -150,9 +151,5 @@ int main(void)
 	TCase *c = tcase_create("power cut");
 	tcase_add_loop_test(c, what_a_power_cut_leaves, 0, 2);
 	suite_add_tcase(s, c);
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	const int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

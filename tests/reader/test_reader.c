@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reader/trace_file.h"
+#include "../run_suite.h"
 
 START_TEST(records_of_many_writers_come_in_the_order_of_the_process)
 {
@@ -338,9 +339,5 @@ int main(void)
 	tcase_add_test(tc, clock_records_refine_the_rate_of_a_killed_program);
 	tcase_add_test(tc, only_the_last_ids_of_a_writer_are_kept);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include "golden_file.h"
 #include "report/ci/ci.h"
 #include "report/suppress_file.h"
+#include "../run_suite.h"
 
 static void setup(void)
 {
@@ -265,9 +266,5 @@ int main(void)
 	tcase_add_test(c, a_line_of_the_user_comes_first);
 	tcase_add_test(c, the_file_that_ships_is_well_formed);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

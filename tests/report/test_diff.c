@@ -9,6 +9,7 @@
 
 #include "golden_file.h"
 #include "report/diff/diff.h"
+#include "../run_suite.h"
 
 static struct sw_digest before, after;
 static struct sw_diff diff;
@@ -354,9 +355,5 @@ int main(void)
 	tcase_add_test(tc, what_is_no_report_is_refused_in_one_line);
 #endif
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "report/listing/dump.h"
 #include "report/listing/fields.h"
 #include "report/listing/stat.h"
+#include "../run_suite.h"
 
 static char *dump(const char *kinds)
 {
@@ -225,9 +226,5 @@ int main(void)
 	tcase_add_test(tc, the_table_of_fields_covers_the_structs);
 	tcase_add_test(tc, stat_tells_calls_kernels_bytes_losses_and_cost);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

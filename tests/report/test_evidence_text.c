@@ -5,6 +5,7 @@
 
 #include "fake_trace.h"
 #include "report/words/evidence_text.h"
+#include "../run_suite.h"
 
 static struct sw_judgement judgement;
 static struct sw_names names;
@@ -148,9 +149,5 @@ int main(void)
 	tcase_add_test(t, no_code);
 	tcase_add_test(t, coverage);
 	suite_add_tcase(suite, t);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

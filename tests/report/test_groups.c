@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "fake_report.h"
 #include "report/groups.h"
+#include "../run_suite.h"
 
 static void setup(void)
 {
@@ -233,9 +234,5 @@ int main(void)
 	tcase_add_test(c, ten_causes_are_printed_in_full);
 	tcase_add_test(c, narrow_terminals_get_narrow_lines);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

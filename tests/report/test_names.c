@@ -6,6 +6,7 @@
 #include "fake_report.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/stack.h"
+#include "../run_suite.h"
 
 START_TEST(functions_are_named_as_the_user_called_them)
 {
@@ -103,9 +104,5 @@ int main(void)
 	tcase_add_test(c, frames_of_cuda_are_hidden_unless_there_is_nothing_else);
 	tcase_add_test(c, fingerprint_ignores_what_changes_from_run_to_run);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "fake_report.h"
 #include "report/groups.h"
+#include "../run_suite.h"
 
 static void setup(void)
 {
@@ -101,9 +102,5 @@ int main(void)
 	tcase_add_test(cases, nameless_programs_have_places);
 	tcase_add_test(cases, no_two_findings_share_a_fingerprint);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

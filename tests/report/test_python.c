@@ -6,6 +6,7 @@
 #include "fake_trace.h"
 #include "report/symbols/places.h"
 #include "report/symbols/stack.h"
+#include "../run_suite.h"
 
 static struct sw_judgement judgement;
 static struct sw_names names;
@@ -163,9 +164,5 @@ int main(void)
 	tcase_add_test(tc, without_python_lines_nothing_changes);
 	tcase_add_loop_test(tc, programs_of_python_have_the_name_of_their_script, 0, 8);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

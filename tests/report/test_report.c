@@ -7,6 +7,7 @@
 #include "fake_report.h"
 #include "golden_file.h"
 #include "report/symbols/stack.h"
+#include "../run_suite.h"
 
 static void add_scale(void)
 {
@@ -436,9 +437,5 @@ int main(void)
 	tcase_add_test(c, changed_modules_give_offsets_and_a_complaint);
 	tcase_add_test(c, missing_files_are_reported_first_with_what_helps);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

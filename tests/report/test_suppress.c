@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "fake_report.h"
+#include "../run_suite.h"
 
 static char suppression_path[64];
 
@@ -150,9 +151,5 @@ int main(void)
 	tcase_add_loop_test(c, printed_suppression_line_suppresses_its_finding_alone, 0, 2);
 	tcase_add_test(c, unused_lines_are_reported);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -17,6 +17,7 @@
 
 #include "report/symbols/dwarf_objects.h"
 #include "report/symbols/symbol_worker.h"
+#include "../run_suite.h"
 
 /* ---- in the worker ----------------------------------------------------------------------------------------------- */
 
@@ -218,9 +219,5 @@ int main(void)
 	tcase_add_test(tcase, many_that_harm);
 	tcase_add_test(tcase, no_process_can_be_started);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	const int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 
 #include "report/symbols/debug_objects.h"
 #include "report/symbols/symbol_index.h"
+#include "../run_suite.h"
 
 struct seen {
 	char symbol[4][64], file[4][64];
@@ -273,9 +274,5 @@ int main(void)
 	tcase_add_test(c, local_symbols_and_labels_only_count_where_no_other_holds_the_address);
 	tcase_add_test(c, addresses_of_libc_have_the_names_that_libdw_gives);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

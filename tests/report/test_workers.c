@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "detect/detect.h"
 #include "report/report.h"
+#include "../run_suite.h"
 
 static const char *const traces[] = {"gpu-torch-side_stream", "gpu-boxes", "gpu-column_tiles", "gpu-scatter"};
 
@@ -63,9 +64,5 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, one_thread_and_sixteen_report_the_same, 0, sizeof traces / sizeof *traces);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

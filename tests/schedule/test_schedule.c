@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "schedule/schedule.h"
+#include "../run_suite.h"
 
 #define US 1000u
 #define MS 1000000u
@@ -471,9 +472,5 @@ int main(void)
 	tcase_add_test(cases, overlap_is_counted_once);
 	tcase_add_loop_test(cases, random_schedules_never_grow, 0, 60);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

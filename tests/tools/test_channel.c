@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "run/channel.h"
+#include "../run_suite.h"
 
 static char order[64];
 
@@ -66,9 +67,5 @@ int main(void)
 	TCase *c = tcase_create("channel");
 	tcase_add_test(c, test_order);
 	suite_add_tcase(s, c);
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	const int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -15,6 +15,7 @@
 
 #include "base/signal_stack.h"
 #include "crash.h"
+#include "../run_suite.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -236,9 +237,5 @@ int main(void)
 	tcase_add_test(tc, the_status_is_that_of_the_program);
 	tcase_add_test(tc, nothing_is_said_otherwise);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "../run_suite.h"
 
 struct terminal {
 	int ours, theirs;
@@ -106,9 +107,5 @@ int main(void)
 	tcase_add_test(c, nothing_is_written_to_pipes_and_to_terminals_that_cannot_overwrite);
 	tcase_add_test(c, what_is_left_is_told_when_it_can_be);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

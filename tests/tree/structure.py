@@ -15,9 +15,7 @@ import sys
 MOST_FILES = 30
 MOST_LINES = 500
 # Files that may be longer, each with the reason.  Tables (.def) always may.
-TO_SPLIT = "longer than it should be, to be split by subject: move tests out of it, never into it"
 LONG = {
-    "tests/preload/awkward/awkward.c": TO_SPLIT,
     "tests/hb/oracle.c": "the rules of order once more, to be read next to doc/order.md in one go",
 }
 # Pairs of rows that say the same twice: may only become fewer.

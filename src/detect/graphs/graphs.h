@@ -2,7 +2,7 @@
 /*
  * Executable graphs as they were described: nodes, what each depends on, what each does.
  *
- * What the nodes touch is worked out at the first launch after a description, listed, and judged again at every launch
+ * What the nodes touch is computed at the first launch after a description, listed, and judged again at every launch
  * without looking at the kernels again.  Not thread-safe.
  */
 #ifndef SW_DETECT_GRAPHS_GRAPHS_H

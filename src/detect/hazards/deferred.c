@@ -8,7 +8,7 @@
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
 
-/* Beyond either the oldest are worked out. */
+/* Beyond either the oldest are evaluated. */
 #define SW_MAX_DEFERRED	      65536u
 #define SW_MAX_DEFERRED_BYTES (32u << 20)
 /* Lanes that are remembered before it is asked which of them still count. */
@@ -182,7 +182,7 @@ static void tidy(struct sw_touched *touched)
 		compact(touched);
 }
 
-/* What is known of memory ends with a write that nobody meets, too. */
+/* What is known of memory ends with a write that conflicts with nothing, too. */
 static bool may_overwrite(const struct sw_model *m, const struct sw_deferred *d)
 {
 	bool may = !d->blocks && sw_contents_before(m->contents, 0, UINT64_MAX, d->step);
@@ -218,7 +218,7 @@ static void sweep(struct sw_model *m)
 	deferrals->queue.n = deferrals->swept = kept;
 }
 
-/* Memory stays bounded: the oldest half is worked out. */
+/* Memory stays bounded: the oldest half is evaluated. */
 static void bound(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;

@@ -158,7 +158,7 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 	return verdict;
 }
 
-/* What the earlier side used was freed, and handed out again to the later one: the free is the third side. */
+/* What the earlier side used was freed, and allocated again for the later one: the free is the third side. */
 static void tell_of_reuse(struct sw_finding *seen, const struct sw_shadow_use *earlier,
 			  const struct sw_shadow_use *later)
 {

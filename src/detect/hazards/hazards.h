@@ -12,7 +12,7 @@ struct sw_shadow_use;
 
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
-/* A suballocator hands out what it took back. */
+/* A suballocator allocates again what it freed. */
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);
 

@@ -8,14 +8,14 @@
 
 struct sw_shadow_use;
 
-/* How many things live where the two meet, as far as is known. */
+/* How many blocks are where the two overlap, as far as is known. */
 enum sw_tenants sw_tenants_met(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 /* Where one of them was only thought to reach what is not its own, nothing is likely. */
 struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
 				       struct sw_verdict verdict);
-/* Was the earlier one's block handed back, and its bytes handed out again to the later one? */
+/* Was the earlier one's block freed, and its bytes allocated again for the later one? */
 bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
-/* Was as much told of this reuse already?  What a stream does with the block later comes after what it did first: an
+/* Was this reuse already reported?  What a stream does with the block later comes after what it did first: an
    order for that orders all of it.  Remembers that it is told now. */
 bool sw_reuse_is_told(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
 		      enum sw_severity severity);

@@ -58,7 +58,7 @@ uint32_t sw_model_mention_tenant(struct sw_model *m, struct sw_block *block, str
 	return tenant->mention = (uint32_t)m->j->allocations.n;
 }
 
-/* An access that is worked out late sees what was known when it came. */
+/* An access that is evaluated late sees what was known when it came. */
 static uint64_t step_of(const struct sw_model *m)
 {
 	return m->scope && m->scope->late ? m->scope->late->step : m->step;
@@ -75,7 +75,7 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 	sw_wide_keep(m, &env->keep_from, &env->keep_to);
 }
 
-/* The block of a caching allocator that lives where a pointer leads to.  What a graph's nodes were captured with may
+/* The live block of a caching allocator that a pointer leads to.  What a graph's nodes were captured with may
    have been handed back since, and belong to others: the graph's own memory has no owner that we know of. */
 static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_access *what, const struct sw_block *block,
 				   uint64_t offset)
@@ -215,7 +215,7 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 		block = sw_space_find_array(&m->space, how->handle);
 	else
 		block = sw_space_find(&m->space, range->address, &inside.address);
-	/* What a suballocator took back lies in an allocation that lives on. */
+	/* What a suballocator freed is in an allocation that is still live. */
 	if ((!block || block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
 		uint64_t offset;
 		struct sw_block *gone = sw_space_find_freed(&m->space, range->address, &offset);

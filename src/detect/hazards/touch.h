@@ -27,7 +27,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 void sw_model_env(struct sw_model *m, struct sw_shadow_env *env);
 /* Mentions a block in the judgement: index + 1. */
 uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
-/* Mentions what a caching allocator handed out of it instead, unless NULL. */
+/* Mentions the caching allocator's block of it instead, unless NULL. */
 uint32_t sw_model_mention_tenant(struct sw_model *m, struct sw_block *block, struct sw_tenant *tenant);
 
 #endif

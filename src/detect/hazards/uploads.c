@@ -63,7 +63,7 @@ void sw_uploads_settle(struct sw_model *m)
 	const struct sw_block *last = NULL;
 	uint64_t from = 0, offset;
 	size_t n;
-	for (;;) { /* what is worked out may take parts out */
+	for (;;) { /* what is evaluated may remove parts */
 		const struct sw_content_part *part = sw_contents_all(m->contents, &n);
 		size_t i = 0;
 		while (i < n && part[i].address < from)

@@ -2,9 +2,8 @@
 /*
  * Content of device memory as work finds it: what copies uploaded, until something writes there.  Not thread-safe.
  *
- * Only plain allocations (cuMemAlloc, cuMemAllocAsync) and module variables count: nobody writes there by another
- * address.  Only what holds
- * an address of memory that lives is kept, since nothing else is asked for.
+ * Only plain allocations (cuMemAlloc, cuMemAllocAsync) and module variables count: nothing writes there by another
+ * address.  Only what holds an address of live memory is kept, since nothing else is asked for.
  */
 #ifndef SW_DETECT_HAZARDS_UPLOADS_H
 #define SW_DETECT_HAZARDS_UPLOADS_H
@@ -14,14 +13,14 @@
 
 struct sw_model;
 
-/* The call in hand copied `bytes` bytes there, after its accesses were told. */
+/* The current call copied `bytes` bytes there, after its accesses were entered. */
 void sw_uploaded(struct sw_model *m, const struct sw_access *what, uint64_t address, uint32_t bytes, const void *data,
 		 bool may_change);
 /* Record number `step` may have written to a range. */
 void sw_upload_written(struct sw_model *m, const struct sw_range *range, uint64_t step);
-/* The call in hand may have written anywhere. */
+/* The current call may have written anywhere. */
 void sw_uploads_forget(struct sw_model *m);
-/* Whatever was put off and may have written where content is known is worked out. */
+/* Evaluates deferred launches that may have written where content is known. */
 void sw_uploads_settle(struct sw_model *m);
 /* What work at this point finds there; NULL: not known. */
 const struct sw_content_part *sw_upload_find(struct sw_model *m, struct sw_point point, uint64_t address,

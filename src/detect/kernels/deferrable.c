@@ -157,7 +157,7 @@ static bool add_block(struct search *s, struct sw_block *block)
 	return true;
 }
 
-/* What starts at a pointer is known from the launch itself, also where it is worked out later or never. */
+/* What starts at a pointer is known from the launch itself, also where it is evaluated later or never. */
 static bool follow(struct search *s, uint64_t address, bool may_dangle)
 {
 	struct sw_address_space *space = &s->m->space;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which launches may be worked out later (hazards/deferred.h): those of which it is known in which allocations they
- * lie.
+ * Which launches may be evaluated later (hazards/deferred.h): those whose allocations are known.
  *
- * That is where the pointers of the parameter block lead to that the kernel's code reaches memory through, provided
- * that no access can leave these allocations, as far as its span tells (footprint/launch_spans.h).  What has no bounds
- * may lie anywhere, except where freed memory is remembered, or memory of pools is alive: what a launch does there
- * counts even if no other access meets it.
+ * These are the allocations that the pointers of the parameter block lead to, as far as the kernel's code uses them,
+ * provided that no access can leave them according to its span (footprint/launch_spans.h).  A launch without bounds may
+ * access anything, except where freed memory is remembered or memory of pools is alive: what a launch does there counts
+ * even if no other access conflicts with it.
  *
- * Launches that reach memory which the host can touch, freed memory, memory that may not be allocated yet, parts of
- * reservations or of suballocators are worked out at once: what they do there counts beyond the accesses they meet.
+ * Launches that may access memory of the host, freed memory, memory that may not be allocated yet, parts of
+ * reservations or of suballocators are evaluated at once: what they do there counts in any case.
  */
 #ifndef SW_DETECT_KERNELS_DEFERRABLE_H
 #define SW_DETECT_KERNELS_DEFERRABLE_H
@@ -39,8 +38,8 @@ struct sw_pointed {
 	enum sw_evidence weakest; /* the same of each launch of the kernel */
 };
 
-/* Of the launch in hand (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
-   from then on.  False: it is worked out at once. */
+/* Of the current launch (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
+   from then on.  False: it is evaluated at once. */
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out);
 /* Where does it lie?  Adds the allocations that it may reach beyond those of its pointers.  alone: it need not be known
    precisely. */

@@ -28,10 +28,10 @@ struct sw_kernel {
 
 /* NULL: more of them than a program has.  Valid until the next call. */
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
-/* What an access of the kernel rests on; lives as long as the judgement. */
+/* What an access of the kernel is based on; lives as long as the judgement. */
 const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
 						    const struct sw_reach *reach, enum sw_via via);
-/* The same where the code does not tell: why; NULL when nobody looked. */
+/* The same where the code does not say: why; NULL when it was not read. */
 const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
 /* Does the footprint speak of the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);

@@ -272,7 +272,7 @@ static void push_unknown(struct making *k, const struct sw_reach *reach)
 	k->plan.blind |= writes(reach);
 }
 
-/* Memory of the driver's own belongs to the launch: nobody else has its address. */
+/* Memory of the driver's own belongs to the launch: no other launch has its address. */
 static void push_nothing(struct making *k, const struct sw_reach *reach)
 {
 	(void)k;

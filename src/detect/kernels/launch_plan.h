@@ -25,8 +25,8 @@ struct sw_plan {
 	uint32_t touches;
 	bool indirect; /* reaches memory through pointers in memory that are not known */
 	bool followed; /* reaches memory through pointers in memory that are */
-	bool blind;    /* may write where nobody knows */
-	bool symbols;  /* module variables whose address nobody asked for */
+	bool blind;    /* may write anywhere */
+	bool symbols;  /* module variables whose address the program did not take */
 	bool objects;  /* textures, surfaces or tensor maps that were not seen to be made */
 	bool unknown;  /* some of its accesses can be anywhere */
 	bool whole;    /* all parameters were recorded */

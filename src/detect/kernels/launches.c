@@ -92,7 +92,7 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	}
 }
 
-/* scope: where it lies, NULL: not known.  Other launches may be worked out on the way. */
+/* scope: where it lies, NULL: not known.  Other launches may be evaluated on the way. */
 static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_function *f,
 				      struct sw_touch_scope *scope)
 {

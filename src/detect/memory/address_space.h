@@ -16,7 +16,7 @@
    described. */
 enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
 
-/* Addresses that no memory has (not canonical), of module variables that nobody asked for. */
+/* Addresses that no memory has (not canonical), of module variables whose address the program did not take. */
 #define SW_NOWHERE 0x5357000000000000ull
 static inline bool sw_is_nowhere(uint64_t address)
 {
@@ -49,7 +49,7 @@ struct sw_last_touch {
 struct sw_touched {
 	SW_VEC(struct sw_last_touch) lanes;    /* whose last access is not over */
 	SW_VEC(struct sw_deferred *) deferred; /* that may lie there, the oldest first */
-	uint32_t done;			       /* of them: worked out or forgotten */
+	uint32_t done;			       /* of them: evaluated or dropped */
 };
 
 struct sw_block {
@@ -73,8 +73,8 @@ struct sw_block {
 	const char *name;
 	struct sw_mapping *mapping;	 /* reserved addresses: what of them is mapped; NULL all of it is memory */
 	struct sw_mapped_pieces *pieces; /* what is mapped where (physical_memory.h), NULL nothing */
-	struct sw_block *within;	 /* a block that a suballocator hands out: of this allocation */
-	uint32_t blocks;		 /* of this allocation, that are handed out or were lately */
+	struct sw_block *within;	 /* a block of a suballocator: of this allocation */
+	uint32_t blocks;		 /* of this allocation, that are allocated or were lately */
 };
 
 struct sw_address_space {
@@ -105,7 +105,7 @@ void sw_space_free(struct sw_address_space *space);
    ended without being seen: it goes.  The caller fills in what it knows. */
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias);
-/* A variable begins to exist whose address nobody knows, and later `asked` tells it: a block that goes. */
+/* A variable begins to exist whose address is unknown; later `asked`, a block that ends, has it. */
 struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes);
 void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked);
 /* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
@@ -154,7 +154,7 @@ void sw_block_mapping_free(struct sw_block *block);
 
 /* ---- blocks of suballocators ---- */
 
-/* Part of a block is handed out: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
+/* Part of a block is allocated: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
    or the range is not inside one allocation. */
 struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
 /* The first block of a suballocator that ends after the address; NULL none. */

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* From one variable that nobody asked for to the next; of one whose size is not known. */
+/* From one variable whose address was not taken to the next; of one whose size is not known. */
 #define SW_VARIABLE_STRIDE (1ull << 32)
 #define SW_MAX_VARIABLES   65536u
 

@@ -32,54 +32,24 @@ static struct sw_rec_activity *begin(struct sw_gpu *gpu, enum sw_activity what, 
 #define PLACE(r, a) ((r)->device = (a)->deviceId, (r)->context = (a)->contextId, (r)->on = (a)->streamId)
 #define NODE(r, a)  ((r)->node = (a)->graphNodeId, (r)->graph = (a)->graphId)
 
-static struct sw_rec_activity *kernel(struct sw_gpu *gpu, const CUpti_ActivityKernel10 *a)
-{
-	struct sw_rec_activity *r = begin(gpu, SW_ACTIVITY_KERNEL, a->start, a->end, a->correlationId);
-
-	if (r) {
-		PLACE(r, a);
-		NODE(r, a);
+/* Work of a kind; `more`: what only its records have. */
+#define WORK(name, type, what, more)                                                                                   \
+	static struct sw_rec_activity *name(struct sw_gpu *gpu, const type *a)                                         \
+	{                                                                                                              \
+		struct sw_rec_activity *r = begin(gpu, what, a->start, a->end, a->correlationId);                      \
+                                                                                                                       \
+		if (r) {                                                                                               \
+			PLACE(r, a);                                                                                   \
+			NODE(r, a);                                                                                    \
+			more;                                                                                          \
+		}                                                                                                      \
+		return r;                                                                                              \
 	}
-	return r;
-}
 
-static struct sw_rec_activity *copy(struct sw_gpu *gpu, const CUpti_ActivityMemcpy6 *a)
-{
-	struct sw_rec_activity *r = begin(gpu, SW_ACTIVITY_COPY, a->start, a->end, a->correlationId);
-
-	if (r) {
-		PLACE(r, a);
-		NODE(r, a);
-		r->bytes = a->bytes;
-		r->detail = a->copyKind;
-	}
-	return r;
-}
-
-static struct sw_rec_activity *copy_peer(struct sw_gpu *gpu, const CUpti_ActivityMemcpyPtoP4 *a)
-{
-	struct sw_rec_activity *r = begin(gpu, SW_ACTIVITY_COPY, a->start, a->end, a->correlationId);
-
-	if (r) {
-		PLACE(r, a);
-		NODE(r, a);
-		r->bytes = a->bytes;
-		r->detail = a->copyKind;
-	}
-	return r;
-}
-
-static struct sw_rec_activity *set(struct sw_gpu *gpu, const CUpti_ActivityMemset4 *a)
-{
-	struct sw_rec_activity *r = begin(gpu, SW_ACTIVITY_SET, a->start, a->end, a->correlationId);
-
-	if (r) {
-		PLACE(r, a);
-		NODE(r, a);
-		r->bytes = a->bytes;
-	}
-	return r;
-}
+WORK(kernel, CUpti_ActivityKernel10, SW_ACTIVITY_KERNEL, (void)0)
+WORK(copy, CUpti_ActivityMemcpy6, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
+WORK(copy_peer, CUpti_ActivityMemcpyPtoP4, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
+WORK(set, CUpti_ActivityMemset4, SW_ACTIVITY_SET, r->bytes = a->bytes)
 
 static struct sw_rec_activity *graph(struct sw_gpu *gpu, const CUpti_ActivityGraphTrace2 *a)
 {

@@ -62,13 +62,13 @@ const char *sw_confirmation_fix_text(struct sw_names *names, const struct sw_con
 	case SW_FIX_VERIFIED:
 		return sw_names_format(
 			names,
-			"verified: with the edge put in at run time the finding is gone and no other has "
-			"come; the run took %s %s (one run each)",
+			"verified: with the edge added at run time the finding does not appear, and no other "
+			"is new; the run took %s %s (one run each)",
 			sw_name_time(names, (uint64_t)(cost < 0 ? -cost : cost)), cost < 0 ? "less" : "more");
 	case SW_FIX_STAYS:
-		return "not enough: with the edge put in at run time the finding is still there";
+		return "not enough: with the edge added at run time the finding is still there";
 	case SW_FIX_OTHERS:
-		return "with the edge put in at run time the finding is gone, but others have come";
+		return "with the edge added at run time the finding does not appear, but others are new";
 	default:
 		return "";
 	}

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "reader/trace_builder.h"
+#include "../../run_suite.h"
 
 #define X 0x7f0000000000ull
 #define Y 0x7f0000100000ull
@@ -155,9 +156,5 @@ int main(void)
 	tcase_add_loop_test(tests, by_machine_code, 0, sizeof cases / sizeof *cases);
 	tcase_add_loop_test(tests, by_ptx, 0, sizeof cases / sizeof *cases);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include "accesses.h"
 #include "cover.h"
 #include "lines.h"
+#include "../../run_suite.h"
 
 /* ---- the recorder's lines ---------------------------------------------------------------------------------------- */
 
@@ -277,9 +278,5 @@ int main(void)
 	tcase_add_test(tests, what_the_footprint_does_not_know_is_no_escape);
 	tcase_add_test(tests, bytes_count_once);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -25,22 +25,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "awkward.h"
+
 static CUdeviceptr memory;
 static char bytes[64];
-static long count; /* N */
+long count;
 
-static void first_call(void)
+void first_call(void)
 {
 	cuMemAlloc(&memory, 4096);
 }
 
-static void calls(long n)
+void calls(long n)
 {
 	for (long i = 0; i < n; i++)
 		cuMemcpyHtoD(memory, bytes, sizeof bytes);
 }
-
-#define SEVERAL_CHUNKS 60000
 
 /* ---- what becomes of stderr -------------------------------------------------------------------------------------- */
 
@@ -396,177 +396,6 @@ static void other_root(void)
 	calls(SEVERAL_CHUNKS);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------------- */
-
-static void *one_call(void *unused)
-{
-	calls(1);
-	return unused;
-}
-
-static void each_thread(void *(*body)(void *))
-{
-	first_call();
-	for (long i = 0; i < count; i++) {
-		pthread_t t;
-		if (pthread_create(&t, NULL, body, NULL))
-			abort();
-		pthread_join(t, NULL);
-	}
-}
-
-static void report_memory(void)
-{
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	fprintf(stderr, "maxrss %ld KB\n", u.ru_maxrss);
-}
-
-static void many_threads(void)
-{
-	each_thread(one_call);
-	report_memory();
-}
-
-/* Says on stderr how many threads there are, which is no business of what it prints. */
-static void threads_told(void)
-{
-	char line[256];
-	first_call();
-	calls(10);
-	FILE *status = fopen("/proc/self/status", "r");
-	while (status && fgets(line, sizeof line, status))
-		if (strncmp(line, "Threads:", 8) == 0)
-			fprintf(stderr, "threads %d\n", atoi(line + 8));
-	if (status)
-		fclose(status);
-	puts("told");
-}
-
-static pthread_key_t late_key;
-static __thread int round_of_destructors;
-
-/* Calls CUDA in the last round of destructors only: nothing of ours runs after it. */
-static void late(void *value)
-{
-	if (++round_of_destructors < 4)
-		pthread_setspecific(late_key, value);
-	else
-		calls(1);
-}
-
-static void *late_call(void *unused)
-{
-	calls(1);
-	pthread_setspecific(late_key, bytes);
-	return unused;
-}
-
-static void late_destructors(void)
-{
-	pthread_key_create(&late_key, late);
-	each_thread(late_call);
-	report_memory();
-}
-
-static void all_keys_taken(void)
-{
-	pthread_key_t key;
-	while (!pthread_key_create(&key, NULL))
-		;
-	each_thread(one_call);
-	report_memory();
-}
-
-/* The last thread leaves by pthread_exit: the process ends, with what atexit() was given. */
-static void say_goodbye(void)
-{
-	puts("goodbye");
-}
-
-static void last_thread(void)
-{
-	atexit(say_goodbye);
-	first_call();
-	calls(SEVERAL_CHUNKS);
-	puts("main leaves");
-	pthread_exit(NULL);
-}
-
-/* It leaves past libc. */
-static void last_thread_raw(void)
-{
-	first_call();
-	calls(SEVERAL_CHUNKS);
-	puts("main leaves");
-	fflush(stdout);
-	syscall(SYS_exit, 5);
-}
-
-static void *leave_last(void *main_thread)
-{
-	pthread_join(*(pthread_t *)main_thread, NULL);
-	calls(SEVERAL_CHUNKS);
-	puts("the other leaves");
-	return NULL;
-}
-
-static void last_is_another(void)
-{
-	static pthread_t self;
-	pthread_t t;
-	self = pthread_self();
-	atexit(say_goodbye);
-	first_call();
-	pthread_create(&t, NULL, leave_last, &self);
-	pthread_exit(NULL);
-}
-
-/* A child of fork leaves the same way. */
-static void last_thread_of_a_child(void)
-{
-	first_call();
-	fflush(stdout);
-	pid_t child = fork();
-	if (!child) {
-		first_call();
-		calls(10);
-		pthread_exit(NULL);
-	}
-	int status = -1;
-	waitpid(child, &status, 0);
-	printf("child ended with %d\n", status);
-}
-
-static void many_handles(void)
-{
-	for (long i = 0; i < count; i++) {
-		CUstream s;
-		cuStreamCreate(&s, 0);
-		cuStreamDestroy(s);
-	}
-	report_memory();
-}
-
-/* Code that is loaded, used and unloaded. */
-static void many_functions(void)
-{
-	static char image[64] = "no image";
-	static uint64_t values[20];
-	void *parameters[20];
-	for (int i = 0; i < 20; i++)
-		parameters[i] = &values[i];
-	for (long i = 0; i < count; i++) {
-		CUmodule module;
-		CUfunction function;
-		cuModuleLoadData(&module, image);
-		cuModuleGetFunction(&function, module, "kernel");
-		cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
-		cuModuleUnload(module);
-	}
-	report_memory();
-}
-
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -599,7 +428,7 @@ static const struct {
 	{"last_thread_raw", last_thread_raw},
 	{"last_is_another", last_is_another},
 	{"last_thread_of_a_child", last_thread_of_a_child},
-	{"threads_told", threads_told},
+	{"threads_counted", threads_counted},
 	{"many_threads", many_threads},
 	{"late_destructors", late_destructors},
 	{"all_keys_taken", all_keys_taken},
