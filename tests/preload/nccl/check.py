@@ -85,6 +85,10 @@ class Collectives(unittest.TestCase):
         self.silent("all", "wait", "set", program="./loader")
         self.assertIn("COLLECTIVE", self.dump)
 
+    def test_two_copies_of_the_library(self):
+        self.races("all", "set", program="./both")
+        self.silent("all", "split", "all", "wait", "set", program="./both")
+
     def test_records(self):
         self.silent("all", "split", "all", "all", "exchange")
         begins = [line for line in self.dump.splitlines() if line.startswith("COLLECTIVE") and "op=" in line]
