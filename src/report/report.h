@@ -31,6 +31,7 @@ struct sw_in_flight {
 	uint32_t thread, stack;
 	uint16_t api, flags;
 	uint64_t seq, t_ns;
+	const char *name; /* of a function of NCCL; NULL: `api` tells */
 };
 
 /* Findings with one cause (report/groups.h). */

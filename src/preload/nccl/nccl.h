@@ -33,10 +33,10 @@ enum sw_nccl_function {
 	SW_NCCL_FUNCTIONS
 };
 
-/* The real one; NULL: the library has none, or is not loaded.  Any thread. */
-void *sw_nccl_real(enum sw_nccl_function function);
+/* The real one, for a call that returns to this address; NULL: the library has none, or is not loaded.  Any thread. */
+void *sw_nccl_real(enum sw_nccl_function function, const void *caller);
 /* Another function of the same library, by name. */
-void *sw_nccl_other(const char *name);
+void *sw_nccl_other(const char *name, const void *caller);
 
 /* ---- communicators ----------------------------------------------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ struct sw_nccl_comm {
 };
 
 /* Remembers a communicator; size 0: the library is asked for rank and size when they are needed. */
-void sw_nccl_comm_add(void *handle, uint64_t identity, uint32_t rank, uint32_t size);
+void sw_nccl_comm_add(void *handle, uint64_t identity, uint32_t rank, uint32_t size, const void *caller);
 /* What is known of it, all zero: nothing.  `call`: counts a collective, `split`: a communicator made of it. */
 struct sw_nccl_comm sw_nccl_comm_get(void *handle, bool call, bool split);
 void sw_nccl_comm_remove(void *handle);

@@ -47,7 +47,8 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 	EXPORT int name parameters;                                                                                    \
 	int name parameters                                                                                            \
 	{                                                                                                              \
-		int(*real) parameters = (int(*) parameters)(uintptr_t)sw_nccl_real(SW_##name);                         \
+		int(*real) parameters =                                                                                \
+			(int(*) parameters)(uintptr_t)sw_nccl_real(SW_##name, __builtin_return_address(0));            \
 		const struct work work = {SW_COLLECTIVE_##op_, send_, receive_, count, type,                           \
 					  reduction_,	       root_, comm,	stream};                               \
 		struct sw_nccl_call call = {0};                                                                        \
@@ -68,7 +69,7 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 #undef MOVES
 #undef TAKES
 
-#define REAL(name) type_##name *real = (type_##name *)(uintptr_t)sw_nccl_real(SW_##name)
+#define REAL(name) type_##name *real = (type_##name *)(uintptr_t)sw_nccl_real(SW_##name, __builtin_return_address(0))
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
@@ -146,11 +147,11 @@ static void begin_making(struct sw_nccl_call *call, uint64_t identity, int rank,
 
 /* In a group the handle is filled in when the group ends; until then it has the place for it. */
 static int end_making(struct sw_nccl_call *call, int result, void *handle, uint64_t identity, uint32_t rank,
-		      uint32_t size)
+		      uint32_t size, const void *caller)
 {
 	self.inside--;
 	if (made(result) && !self.inside)
-		sw_nccl_comm_add(handle, identity, rank, size);
+		sw_nccl_comm_add(handle, identity, rank, size, caller);
 	sw_nccl_end(call, result);
 	return result;
 }
@@ -164,7 +165,8 @@ int ncclCommInitRank(void **comm, int ranks, struct sw_nccl_id id, int rank)
 	const uint64_t identity = hash_id(&id, 1);
 	begin_making(&call, identity, rank, ranks, __builtin_frame_address(0));
 	const int result = real(comm, ranks, id, rank);
-	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks);
+	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
+			  __builtin_return_address(0));
 }
 
 int ncclCommInitRankConfig(void **comm, int ranks, struct sw_nccl_id id, int rank, void *config)
@@ -176,7 +178,8 @@ int ncclCommInitRankConfig(void **comm, int ranks, struct sw_nccl_id id, int ran
 	const uint64_t identity = hash_id(&id, 1);
 	begin_making(&call, identity, rank, ranks, __builtin_frame_address(0));
 	const int result = real(comm, ranks, id, rank, config);
-	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks);
+	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
+			  __builtin_return_address(0));
 }
 
 int ncclCommInitRankScalable(void **comm, int ranks, int rank, int ids, struct sw_nccl_id *id, void *config)
@@ -188,7 +191,8 @@ int ncclCommInitRankScalable(void **comm, int ranks, int rank, int ids, struct s
 	const uint64_t identity = id && ids > 0 ? hash_id(id, ids) : 0;
 	begin_making(&call, identity, rank, ranks, __builtin_frame_address(0));
 	const int result = real(comm, ranks, rank, ids, id, config);
-	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks);
+	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
+			  __builtin_return_address(0));
 }
 
 /* All ranks are in this process: no other process has this identity. */
@@ -201,7 +205,7 @@ int ncclCommInitAll(void **comms, int devices, const int *list)
 	const int result = real(comms, devices, list);
 	self.inside--;
 	for (int i = 0; made(result) && i < devices; i++)
-		sw_nccl_comm_add(comms[i], 0, (uint32_t)i, (uint32_t)devices);
+		sw_nccl_comm_add(comms[i], 0, (uint32_t)i, (uint32_t)devices, __builtin_return_address(0));
 	return result;
 }
 
@@ -222,7 +226,7 @@ int ncclCommSplit(void *comm, int color, int key, void **made_, void *config)
 	const uint64_t identity = self.inside ? 0 : derive(comm, (uint64_t)(uint32_t)color);
 	begin_making(&call, identity, 0, 0, __builtin_frame_address(0));
 	const int result = real(comm, color, key, made_, config);
-	return end_making(&call, result, made(result) ? *made_ : NULL, identity, 0, 0);
+	return end_making(&call, result, made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
 int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void *config, int flags)
@@ -234,7 +238,7 @@ int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void
 	const uint64_t identity = self.inside ? 0 : derive(comm, UINT64_C(1) << 32 | (uint32_t)n_excluded);
 	begin_making(&call, identity, 0, 0, __builtin_frame_address(0));
 	const int result = real(comm, excluded, n_excluded, made_, config, flags);
-	return end_making(&call, result, made(result) ? *made_ : NULL, identity, 0, 0);
+	return end_making(&call, result, made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
 int ncclCommDestroy(void *comm)

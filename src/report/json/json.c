@@ -287,7 +287,9 @@ static void put_in_flight(struct sw_json *json, struct sw_report *report)
 	for (size_t i = 0; i < report->in_flight.n; i++) {
 		const struct sw_in_flight *call = &report->in_flight.at[i];
 		sw_json_open(json, NULL, '{');
-		sw_json_text(json, "api", sw_name_api(&report->names, call->api, call->flags, call->stack));
+		sw_json_text(json, "api",
+			     call->name ? call->name
+					: sw_name_api(&report->names, call->api, call->flags, call->stack));
 		sw_json_number(json, "thread", call->thread);
 		sw_json_number(json, "sequence", call->seq);
 		sw_json_ms(json, "time_ms", call->t_ns);

@@ -27,7 +27,7 @@ void sw_text_in_flight(struct sw_text *t)
 				  "until then was judged.");
 	for (size_t i = 0; i < report->in_flight.n; i++) {
 		const struct sw_in_flight *call = &report->in_flight.at[i];
-		const char *api = sw_name_api(t->names, call->api, call->flags, call->stack);
+		const char *api = call->name ? call->name : sw_name_api(t->names, call->api, call->flags, call->stack);
 		sw_out_paragraph(&t->out, 2, "", 0,
 				 sw_names_format(t->names,
 						 "Thread %u was inside %s, call %" PRIu64 ", since %s after the start:",

@@ -4,8 +4,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 COMMAND = sys.argv[1]
@@ -83,6 +85,10 @@ class Collectives(unittest.TestCase):
         self.silent("all", "wait", "set", program="./loader")
         self.assertIn("COLLECTIVE", self.dump)
 
+    def test_two_copies_of_the_library(self):
+        self.races("all", "set", program="./both")
+        self.silent("all", "split", "all", "wait", "set", program="./both")
+
     def test_records(self):
         self.silent("all", "split", "all", "all", "exchange")
         begins = [line for line in self.dump.splitlines() if line.startswith("COLLECTIVE") and "op=" in line]
@@ -119,6 +125,33 @@ class Collectives(unittest.TestCase):
         found = self.merged("all all", "all", "all all")
         self.assertEqual(list(found), ["SW502"])
         self.assertEqual(found["SW502"]["processes"], [1])
+
+    def test_a_job_that_hangs(self):
+        """One rank never comes; the job is killed."""
+        shutil.rmtree("job", ignore_errors=True)
+        os.mkdir("job")
+        def start(rank, *steps, **environment):
+            return subprocess.Popen([COMMAND, "run", "--sim", "--no-cache", "-o", f"job/{rank}.swt", "sh", "-c",
+                                     f'echo $$ >job/{rank}; exec ./program "$@"', "sh", *steps], stderr=subprocess.PIPE,
+                                    text=True, env=dict(ENVIRONMENT, RANK=str(rank), WORLD_SIZE="3", **environment))
+        def called(rank):
+            dump = subprocess.run([COMMAND, "dump", f"job/{rank}.swt"], capture_output=True, text=True).stdout
+            return sum("COLLECTIVE" in line and "op=1 " in line for line in dump.splitlines())
+        ranks = [start(0, "all", "all", "sleep=600000"), start(1, "all", "sleep=600000", "all"),
+                 start(2, "all", "all", FAKE_NCCL_HANG="2")]
+        while [called(rank) for rank in range(3)] != [2, 1, 2]:
+            time.sleep(0.1)
+        time.sleep(1.2)  # a job that hangs is one that others wait for longer than a second
+        for rank in range(3):
+            with open(f"job/{rank}", encoding="ascii") as file:
+                os.kill(int(file.read()), signal.SIGKILL)
+            os.remove(f"job/{rank}")
+        reports = [rank.communicate()[1] for rank in ranks]
+        self.assertNotIn("was inside", reports[1])
+        self.assertRegex(reports[2], r"Thread 1 was inside ncclAllReduce, call \d+, since")
+        done = subprocess.run([COMMAND, "merge", "--no-cache", "--format", "json", "job"], capture_output=True, text=True)
+        (finding,) = json.loads(done.stdout)["between_ranks"]
+        self.assertEqual((finding["id"], finding["confidence"], finding["processes"]), ("SW502", "likely", [1]))
 
     def test_the_call_site_of_the_collective_is_in_the_finding(self):
         finding = self.races("all", "set")

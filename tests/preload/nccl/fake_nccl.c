@@ -17,6 +17,7 @@ struct id {
 };
 struct comm {
 	int rank, size;
+	const int *library; /* whose it is */
 	CUdeviceptr arguments;
 	CUfunction kernel;
 	CUevent event;
@@ -82,6 +83,10 @@ static void launch(void)
 
 static int enqueue(void *comm, void *stream)
 {
+	if (((struct comm *)comm)->library != &depth) {
+		fputs("fake NCCL: a communicator of another copy of the library\n", stderr);
+		_exit(95);
+	}
 	const char *hang = getenv("FAKE_NCCL_HANG");
 	while (hang && ++calls == atoi(hang))
 		for (;;)
@@ -107,7 +112,7 @@ int ncclCommInitRank(void **out, int size, struct id id, int rank)
 	struct comm *comm = calloc(1, sizeof *comm);
 	CUmodule module;
 	(void)id;
-	*comm = (struct comm){.rank = rank, .size = size};
+	*comm = (struct comm){.rank = rank, .size = size, .library = &depth};
 	OK(cuModuleLoadData(&module, ptx));
 	OK(cuModuleGetFunction(&comm->kernel, module, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
 	OK(cuMemAlloc(&comm->arguments, 4096));

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the program as Python would an extension: an object that is loaded RTLD_LOCAL, and NCCL with it. */
+/* Runs the program as Python would an extension: an object that is loaded RTLD_LOCAL, and NCCL with it.  With -DOTHER
+   the process holds another copy of NCCL, too, which was loaded first. */
 #include <dlfcn.h>
 #include <stdio.h>
 
+#ifdef OTHER
+#define OBJECT "./other/object.so"
+#define FIRST  dlopen("./object.so", RTLD_NOW | RTLD_LOCAL)
+#else
+#define OBJECT "./object.so"
+#define FIRST  1
+#endif
+
 int main(int argc, char **argv)
 {
-	void *object = dlopen("./object.so", RTLD_NOW | RTLD_LOCAL);
+	void *object = FIRST ? dlopen(OBJECT, RTLD_NOW | RTLD_LOCAL) : NULL;
 	int (*run)(int, char **) = object ? (int (*)(int, char **))dlsym(object, "run") : NULL;
 	if (!run) {
 		fprintf(stderr, "%s\n", dlerror());
