@@ -55,6 +55,11 @@ TESTS += tests/footprint/test_evaluate_tables
 tests_footprint_test_evaluate_tables_SOURCES = tests/footprint/test_evaluate_tables.c tests/footprint/terms.h tests/footprint/reaches.h
 tests_footprint_test_evaluate_tables_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_tables_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += tests/footprint/test_evaluate_memory
+TESTS += tests/footprint/test_evaluate_memory
+tests_footprint_test_evaluate_memory_SOURCES = tests/footprint/test_evaluate_memory.c tests/footprint/terms.h tests/footprint/reaches.h
+tests_footprint_test_evaluate_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_evaluate_memory_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
 check_PROGRAMS += tests/footprint/test_spans

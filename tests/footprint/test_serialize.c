@@ -22,6 +22,7 @@ static struct sw_term term[] = {
 	{.op = SW_OP_RANGE, .width = 32, .imm = 0, .imm2 = 31, .a = SW_WHY_LOADED},
 	{.op = SW_OP_SYMBOL_ADDRESS, .width = 64, .imm = 0, .imm2 = 16},
 	{.op = SW_OP_SELECT, .width = 64, .a = 5, .b = 6, .c = 9},
+	{.op = SW_TERM_LOADED, .width = 64, .bytes = 8, .a = 10, .c = SW_WHY_LOADED, .imm2 = -1},
 };
 static uint32_t alternative[] = {0, 2};
 static struct sw_fact fact[] = {{5, 1}, {5, 0}};
@@ -161,7 +162,13 @@ END_TEST
 	X(term[0].width, 63) \
 	X(term[0].op, SW_OP_LOAD) \
 	X(term[0].op, SW_OP_PAIR) \
-	X(term[0].op, SW_TERM_ELEMENT + 1) \
+	X(term[0].op, SW_TERM_LOADED + 1) \
+	X(term[11].a, 11) \
+	X(term[11].b, SW_FROM_ANYTHING + 1) \
+	X(term[11].c, SW_WHYS) \
+	X(term[11].bytes, 0) \
+	X(term[11].bytes, 3) \
+	X(term[11].bytes, 16) \
 	X(term[0].imm, -1) \
 	X(term[0].imm, 65536) \
 	X(term[5].imm, 6) \
@@ -171,7 +178,7 @@ END_TEST
 	X(term[7].imm, SW_SPECIALS) \
 	X(term[8].a, SW_WHYS) \
 	X(term[9].imm, 1) \
-	X(fact[0].term, 11) \
+	X(fact[0].term, 12) \
 	X(fact[0].truth, 2) \
 	X(loop[0].parent, 1) \
 	X(loop[0].parent, 0) \
@@ -187,8 +194,8 @@ END_TEST
 	X(site[0].op, SW_OPS) \
 	X(site[0].why, SW_WHYS) \
 	X(site[0].polls, 2) \
-	X(site[0].address, 11) \
-	X(site[0].size, 11) \
+	X(site[0].address, 12) \
+	X(site[0].size, 12) \
 	X(site[0].fact, 1) \
 	X(site[0].root, UINT32_MAX) \
 	X(site[0].roots, 4) \
