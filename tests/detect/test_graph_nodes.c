@@ -37,6 +37,24 @@ static void describe(struct tb *tb, uint32_t nodes)
 	tb_node_head(tb, EXEC, nodes);
 }
 
+/* Beyond a number of nodes branches are not compared, which is counted. */
+START_TEST(branches_of_huge_graphs_are_counted)
+{
+	static const uint32_t nodes[] = {100, 32769};
+	struct tb *tb = two_streams();
+	tb_alloc(tb, SW_MEM_DEVICE, DEV3, 64ull * nodes[_i]);
+	describe(tb, nodes[_i]);
+	for (uint32_t i = 0; i < nodes[_i]; i++)
+		node_set(tb, A + 16 * i, 0, 0, DEV3 + 64ull * i);
+	tb_graph_launch(tb, EXEC, S1);
+	struct sw_judgement *j = judged(tb);
+	no_hazards(j);
+	ck_assert_uint_eq(j->coverage.uncompared_graphs, _i);
+	ck_assert_uint_eq(j->coverage.unknown_graph_launches, 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* ---- conditional nodes ------------------------------------------------------------------------------------------- */
 
 static void body(struct tb *tb, uint64_t graph, uint64_t parent)
@@ -382,6 +400,7 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, damaged, 0, 8);
+	tcase_add_loop_test(tc, branches_of_huge_graphs_are_counted, 0, 2);
 	tcase_add_loop_test(tc, a_body_may_race, 0, 2);
 	tcase_add_loop_test(tc, bodies_exclude_each_other, 0, 2);
 	tcase_add_loop_test(tc, a_body_against_a_stream, 0, 2);

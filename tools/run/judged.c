@@ -133,6 +133,14 @@ void sw_judged_find_gaps(struct sw_session *session, pid_t pid, const struct sw_
 		sw_session_gap(session, pid, sw_format("%" PRIu64 " of its records were lost", lost));
 	if (damage)
 		sw_session_gap(session, pid, sw_format("its trace is damaged: %s", damage));
+	if (coverage->forgotten_accesses)
+		sw_session_gap(session, pid,
+			       sw_format("%" PRIu64 " accesses were forgotten, as too many others overlap them",
+					 coverage->forgotten_accesses));
+	if (coverage->uncompared_graphs)
+		sw_session_gap(session, pid,
+			       sw_format("%" PRIu64 " graphs have too many branches to compare all of them",
+					 coverage->uncompared_graphs));
 	if (coverage->sticky_error_seq)
 		sw_session_gap(
 			session, pid,

@@ -110,10 +110,15 @@ static bool follow(const struct sw_exec *x, struct sw_paths *p)
 	return known && placed == p->n;
 }
 
+bool sw_paths_too_many(const struct sw_exec *exec)
+{
+	return exec->nodes.n > SW_MAX_BRANCH_NODES;
+}
+
 bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 {
 	struct sw_paths p = {.n = exec->nodes.n, .words = (exec->nodes.n + 63) / 64};
-	if (p.n < 2 || p.n > SW_MAX_BRANCH_NODES)
+	if (p.n < 2 || sw_paths_too_many(exec))
 		return false;
 	p.before = sw_calloc(p.n * p.words, sizeof *p.before);
 	p.sorted = sw_alloc(p.n * sizeof *p.sorted);
@@ -211,6 +216,7 @@ static void compare(struct sw_model *m, const struct sw_exec *x, const struct sw
 			if (unordered(x, p, a->node, b->node) && sw_use_conflicts(a->use, b->use))
 				branch_race(m, a, b);
 		}
+	m->j->coverage.uncompared_graphs += pairs == SW_MAX_BRANCH_PAIRS;
 }
 
 void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,

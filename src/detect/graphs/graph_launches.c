@@ -104,6 +104,7 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 	sw_exec_unlist(m, x);
 	nodes_list(m, x);
 	x->listed = true;
+	m->j->coverage.uncompared_graphs += sw_paths_too_many(x);
 	if (known)
 		sw_branches_judge(m, x, &paths, &x->touches);
 	sw_node_order_make(x, known ? &paths : NULL);

@@ -72,6 +72,8 @@ void sw_graphs_free(struct sw_model *m);
 /* ---- branch_races.c ---- */
 /* False: there are too many nodes, a circle, or a dependency on a node that is not there. */
 bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths);
+/* Are there more nodes than it looks at? */
+bool sw_paths_too_many(const struct sw_exec *exec);
 void sw_paths_free(struct sw_paths *paths);
 /* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
 void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
