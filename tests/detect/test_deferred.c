@@ -19,6 +19,8 @@
 #define ASYNC	 (DEV2 + (1u << 25))
 #define PROGRAMS 150u
 
+/* One program in so many is a long one. */
+#define LONG 25u
 /* Launches of the corpus that one program makes. */
 #define CHOSEN 4u
 
@@ -255,7 +257,8 @@ static void program(uint64_t seed)
 	else
 		choose(tb, &style);
 	style.tensors = seed & 1 ? 1 + (unsigned)below(4) : 0;
-	for (unsigned i = 0; i < style.steps; i++)
+	/* Long ones have more launches in the queue than are kept without a sweep. */
+	for (unsigned i = 0; i < style.steps * (seed % LONG ? 1 : 16); i++)
 		step(tb, &style, alive);
 	tb_close(tb, true);
 }
