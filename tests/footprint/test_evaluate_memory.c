@@ -124,6 +124,40 @@ START_TEST(levels)
 }
 END_TEST
 
+/* mode == 3 ? table[0] : the first parameter, and on in a loop without an end: only mode 3 follows a pointer. */
+START_TEST(by_mode)
+{
+	struct memory m;
+	struct terms *t = memory_new(&m);
+	bool indirect = false;
+	t->geometry.content = NULL;
+	uint32_t third = compare(t, SW_EQ, 32, 0, param(t, 32, 1), constant(t, 32, 3));
+	const uint32_t ways[] = {loaded(t, param(t, 64, 2)), param(t, 64, 0), third,
+				 op(t, SW_OP_NOT, 1, 0, third, SW_NO_TERM)};
+	memcpy(t->alternative, ways, sizeof ways);
+	t->f.alternatives = 4;
+	uint32_t one = op(t, SW_TERM_ANY, 64, 0, 0, 2);
+	t->term[one].imm2 = 1;
+	t->f.loops = 1;
+	t->loop[0].parent = UINT32_MAX;
+	struct sw_access_site *s = site(t, SW_TOUCH_WRITE, 0, step(t, 64, one, constant(t, 64, 4), 0), 4, 0);
+	s->loop = 1;
+	s->roots = 2;
+	t->root[s->root + 1] = (struct sw_root){.kind = SW_ROOT_INDIRECT, .param = 16, .span = 8};
+	t->f.roots = s->root + 2;
+	launch(t, 1, 32);
+	t->value[1] = (uint64_t)_i;
+	struct sw_reaches r = evaluate(t);
+	for (size_t i = 0; i < r.n; i++) {
+		ck_assert_uint_eq(r.at[i].extent, SW_EXTENT_OPEN);
+		indirect |= r.at[i].root.kind == SW_ROOT_INDIRECT;
+	}
+	ck_assert_uint_ge(r.n, 1);
+	ck_assert_int_eq(indirect, _i == 3);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate/memory");
@@ -132,6 +166,7 @@ int main(void)
 	tcase_add_test(tests, by_thread);
 	tcase_add_loop_test(tests, not_all_known, 0, 3);
 	tcase_add_loop_test(tests, levels, 1, 6);
+	tcase_add_loop_test(tests, by_mode, 2, 4);
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -267,6 +267,8 @@ struct sw_words {
 	uint32_t n, at[SW_MAX_WORDS];
 };
 bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
+/* May anything that is loaded, or not known, go into the term in this case? */
+bool sw_eval_may_be_loaded(struct sw_eval *e, uint32_t term);
 
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */

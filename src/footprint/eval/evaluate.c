@@ -82,15 +82,18 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
 }
 
-/* words: those that the access can be made through, NULL: all of a table. */
+/* words: those that the access can be made through, NULL: all of a table.  loaded: perhaps through pointers in memory.
+ */
 static void add_open(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach like, enum sw_why why,
-		     const struct sw_words *words, struct sw_reaches *out)
+		     const struct sw_words *words, bool loaded, struct sw_reaches *out)
 {
 	like.extent = SW_EXTENT_OPEN;
 	like.why = (uint8_t)why;
 	like.rows = like.slices = 1;
 	for (uint32_t i = 0; i < site->roots; i++) {
 		const struct sw_root *root = &e->f->root[site->root + i];
+		if (root->kind == SW_ROOT_INDIRECT && !loaded)
+			continue;
 		like.root = *root;
 		for (uint32_t k = 0; words && is_table(root) && k < words->n; k++) {
 			if (!holds_word(root, words->at[k]))
@@ -315,6 +318,27 @@ static bool site_words(struct sw_eval *e, const struct sw_access_site *site, str
 	return known;
 }
 
+/* Kernels of many modes (batched GEMMs) take their pointers from memory in one of them: not where the launch has chosen
+   another. */
+static bool may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)
+{
+	bool indirect = false, others = false;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		bool is = e->f->root[site->root + i].kind == SW_ROOT_INDIRECT;
+		indirect |= is;
+		others |= !is;
+	}
+	if (!indirect || !others || site->address == SW_NO_TERM || !e->budget)
+		return true;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	enter_site(e, site);
+	bool may = e->impossible || sw_eval_may_be_loaded(e, site->address);
+	sw_eval_case_end(e);
+	return may;
+}
+
 static bool by_data(enum sw_why why)
 {
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
@@ -377,7 +401,8 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	if (open && !e->split.wanted) {
 		out->n = from;
 		close_case(e);
-		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, out);
+		bool loaded = may_be_loaded(e, site);
+		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, loaded, out);
 	}
 }
 

@@ -7,6 +7,7 @@
  * it is one of the elements that the offset can select, and never another: what lies next to them is what an earlier
  * launch left there.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "footprint/eval/operate.h"
@@ -432,4 +433,42 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
 			*sw_vec_push(&e->work) = operand[i];
 	}
 	return all && out->n;
+}
+
+/* ---- loads */
+
+typedef SW_VEC(uint32_t) term_stack;
+
+/* Pushes what may go into the term: not what a condition on launch values rules out. */
+static void push_possible(struct sw_eval *e, const struct sw_term *t, term_stack *todo)
+{
+	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+	if (t->op == SW_TERM_ANY) {
+		for (uint32_t i = 0; i < t->b; i++)
+			if (!t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0)
+				*sw_vec_push(todo) = e->f->alternative[t->a + i];
+		return;
+	}
+	int truth = t->op == SW_OP_SELECT ? sw_eval_truth(e, t->a) : -1;
+	for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
+		if (truth < 0 || i == (truth ? 1 : 2))
+			*sw_vec_push(todo) = operand[i];
+}
+
+bool sw_eval_may_be_loaded(struct sw_eval *e, uint32_t term)
+{
+	bool *seen = sw_calloc(e->f->terms + 1u, sizeof *seen), may = false;
+	term_stack todo = {0};
+	*sw_vec_push(&todo) = term;
+	while (todo.n && !may) {
+		uint32_t at = todo.at[--todo.n];
+		may = at >= e->f->terms || sw_term_is_unknown(&e->f->term[at]);
+		if (!may && !seen[at])
+			push_possible(e, &e->f->term[at], &todo);
+		if (!may)
+			seen[at] = true;
+	}
+	free(todo.at);
+	free(seen);
+	return may;
 }
