@@ -36,6 +36,10 @@ class Confirm(Case):
         self.assertEqual(len(found), 1, text)
         return found[0], text
 
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
     def calls_of(self, mode, kinds="SET"):
         """The two sets in a run of their own: a trace, and their numbers."""
         trace = self.path("calls.swt")
@@ -207,6 +211,13 @@ class Status(Confirm):
             result = self.confirm(*arguments)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn(part, result.stderr)
+
+    def test_the_log_says_what_was_held(self):
+        self.assertEqual(self.status("--log", self.path("log"), PROGRAM, "race"), 0)
+        log = self.read("log")
+        self.assertRegex(log, r"(?s)run 1: status 0\n  earlier \d+ \d+\n  left \d+\n  later \d+ \d+ held\n  released \d+ done 1 1\n")
+        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+\n  before \d+\n  end\n")
+        self.assertEqual(self.status("--log", self.path("none/log"), PROGRAM, "race"), 4)
 
     def test_which(self):
         self.assertEqual(self.status("--finding", "SW103", "--no-fix", PROGRAM, "race"), 0)

@@ -30,6 +30,8 @@ int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_opt
 	const char *base = getenv("TMPDIR");
 	experiments->options = options;
 	experiments->folder = sw_format("%s/syncwatch-confirm-XXXXXX", base && *base ? base : "/tmp");
+	if (options->log && !(experiments->log = fopen(options->log, "we")))
+		return sw_complain(SW_EXIT_OUTPUT, "cannot write '%s': %s", options->log, strerror(errno));
 	if (!mkdtemp(experiments->folder))
 		return sw_complain(SW_EXIT_OUTPUT, "cannot make the folder '%s': %s", experiments->folder,
 				   strerror(errno));
@@ -41,6 +43,8 @@ void sw_experiments_end(struct sw_experiments *experiments)
 	if (experiments->folder)
 		rmdir(experiments->folder);
 	free(experiments->folder);
+	if (experiments->log)
+		fclose(experiments->log);
 }
 
 /* One run: its files are there while `use` works on them. */
@@ -155,8 +159,24 @@ static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_
 	return status;
 }
 
+/* Which holds and edges were active, and when. */
+static void log_run(const struct run *run)
+{
+	char line[512];
+	FILE *log = run->in->log, *results = log ? fopen(run->result, "re") : NULL;
+	if (log)
+		fprintf(log, "run %u: status %d%s\n", run->in->runs, run->status, run->stopped ? ", ended by us" : "");
+	while (results && fgets(line, sizeof line, results))
+		fprintf(log, "  %s", line);
+	if (results)
+		fclose(results);
+	if (log)
+		fflush(log);
+}
+
 static void run_end(struct run *run, bool keep_trace)
 {
+	log_run(run);
 	char *files[] = {run->plan, run->result, run->trace};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		if (files[i] && !(keep_trace && files[i] == run->trace))

@@ -79,6 +79,7 @@ void sw_outcome_judge(const struct sw_outcome *outcome, const struct sw_trial *t
 struct sw_experiments {
 	const struct sw_options *options;
 	char *folder;		   /* a private one, for plans, results and traces */
+	FILE *log;		   /* of what was held, NULL none */
 	uint32_t runs;		   /* made so far */
 	int status;		   /* of the program in the run that was recorded first */
 	struct sw_report *report;  /* of that run */
