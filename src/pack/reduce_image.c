@@ -95,14 +95,16 @@ static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const v
 	uint64_t flags = (e->flags & ~(uint64_t)(SW_FATBIN_LZ4 | SW_FATBIN_ZSTD)) | (compressed ? SW_FATBIN_ZSTD : 0);
 	uint64_t room = (stored + 7) & ~7ull, plain = compressed ? size : 0;
 	uint32_t packed = compressed ? (uint32_t)stored : 0;
-	unsigned char *head = memcpy(sw_alloc(header), f->from + e->offset, header);
+	/* In one piece: damaged headers end anywhere. */
+	unsigned char *head = memcpy(sw_calloc(1, header + room), f->from + e->offset, header);
 	memcpy(head + 8, &room, sizeof room);
 	memcpy(head + 16, &packed, sizeof packed);
 	memcpy(head + 40, &flags, sizeof flags);
 	memcpy(head + 56, &plain, sizeof plain);
 	forget_name(head, header);
-	append(f, head, header);
-	append(f, payload, stored);
+	if (stored)
+		memcpy(head + header, payload, stored);
+	append(f, head, header + room);
 	free(head);
 	free(payload);
 }
