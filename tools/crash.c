@@ -207,7 +207,7 @@ void sw_crash_status(int status)
 void sw_crash_watch(void (*clean)(void))
 {
 	clean_up = clean;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SW_BASE_SANITIZED
 	return;
 #endif
 	void *primed[1];

@@ -9,7 +9,7 @@
 
 void *sw_signal_stack_begin(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SW_BASE_SANITIZED
 	return NULL;
 #endif
 	const size_t bytes = getauxval(AT_MINSIGSTKSZ) + LEAST;

@@ -17,7 +17,7 @@
 #include "crash.h"
 #include "../run_suite.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef SW_BASE_SANITIZED
 #define SANITIZED 1
 #else
 #define SANITIZED 0

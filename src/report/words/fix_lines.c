@@ -122,12 +122,21 @@ static const char *stream_of(struct sw_names *names, const struct sw_access *acc
 	return *expression && strcmp(text, "0") != 0 ? expression : text;
 }
 
-const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access)
+static const char *own_expression(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_frame *place = sw_place_of(names, access, NULL);
+	return place ? stream_expression(names, access, place) : "";
+}
+
+const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other)
+{
 	if (sw_names_torch(names))
-		return sw_stream_text(names, access, place);
-	return stream_of(names, access, place ? stream_expression(names, access, place) : "");
+		return sw_stream_text(names, access, sw_place_of(names, access, NULL));
+	const char *own = own_expression(names, access);
+	/* stream[i] of two iterations: the same word for two streams would wait for nothing. */
+	if (*own && other && other->stream != access->stream && strcmp(own, own_expression(names, other)) == 0)
+		own = "";
+	return stream_of(names, access, own);
 }
 
 static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)

@@ -30,8 +30,11 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 /* The lines that replace a call that waits by one that does not, where it is known how. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
 
-/* The stream of a call as its author wrote it there, else as sw_stream_text() has it. */
-const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access);
+/*
+ * The stream of a call as its author wrote it there, else as sw_stream_text() has it: also where the same words name
+ * another stream at `other` (NULL: none).
+ */
+const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other);
 
 /* The memory as its author wrote it at the access: "frames + i"; "" not known. */
 const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);

@@ -112,7 +112,8 @@ static const char *fact_function(struct sw_names *names, const struct sw_finding
 	return sw_names_format(names, "%s%s", driver ? "cu" : "cuda", function);
 }
 
-static const char *fact_about(struct sw_names *names, const struct sw_access *access, const char *key)
+static const char *fact_about(struct sw_names *names, const struct sw_access *access, const struct sw_access *other,
+			      const char *key)
 {
 	if (strcmp(key, "op") == 0)
 		return fact_operation(names, access);
@@ -127,7 +128,7 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 	if (strcmp(key, "thread") == 0)
 		return sw_names_format(names, "%u", access->thread);
 	if (strcmp(key, "var") == 0)
-		return sw_stream_expression(names, access);
+		return sw_stream_expression(names, access, other);
 	if (strcmp(key, "at") == 0) {
 		const struct sw_frame *place = sw_place_of(names, access, NULL);
 		return place && place->file && place->line
@@ -259,7 +260,8 @@ static const char *fact(const struct facts *facts, const char *key)
 	char *stem = sw_arena_strndup(&facts->names->arena, key, length - 1);
 	if (strcmp(stem, "who") == 0 && index < finding->accesses)
 		return fact_who(facts->names, finding, index);
-	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown, stem);
+	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown,
+			  index < 2 && finding->accesses > 1 ? &finding->access[!index] : NULL, stem);
 }
 
 static const char *expand(const struct facts *facts, const char *text)
