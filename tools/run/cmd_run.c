@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch run: runs a program with the recorder preloaded and judges what it did. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "base/name_pattern.h"
 #include "budget.h"
@@ -40,19 +41,24 @@ static int judge(struct sw_launch *run)
 	return status;
 }
 
-/* Each rank of a job may be a `run` of its own: the names of its files tell them apart as those of traces do. */
-static int expand_names(struct sw_options *options)
+#define FILES 9
+
+/*
+ * Each rank of a job may be a `run` of its own: the names of its files tell them apart as those of traces do.  The
+ * caller frees what is made of them, also after an error.
+ */
+static int expand_names(struct sw_options *options, char *made[FILES])
 {
-	const char **names[] = {&options->json,	    &options->html,   &options->sarif,
-				&options->junit,    &options->gitlab, &options->chrome,
-				&options->perfetto, &options->dot,    &options->write_suppressions};
+	const char **names[FILES] = {&options->json,	 &options->html,   &options->sarif,
+				     &options->junit,	 &options->gitlab, &options->chrome,
+				     &options->perfetto, &options->dot,	   &options->write_suppressions};
 	char path[PATH_MAX];
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+	for (size_t i = 0; i < FILES; i++) {
 		if (!*names[i])
 			continue;
 		if (sw_name_expand(path, sizeof path, *names[i]))
 			return sw_complain_usage("the name '%s' is too long", *names[i]);
-		*names[i] = sw_strdup(path); /* as long as the command */
+		*names[i] = made[i] = sw_strdup(path);
 	}
 	return SW_EXIT_OK;
 }
@@ -61,12 +67,15 @@ int sw_cmd_run(const struct sw_options *given)
 {
 	struct sw_options options = *given;
 	struct sw_launch run = {.options = &options};
-	int status = expand_names(&options);
-	if (status)
-		return status;
-	status = sw_launch_run(&run);
-	if (!status)
-		status = judge(&run);
-	sw_launch_free(&run);
+	char *made[FILES] = {0};
+	int status = expand_names(&options, made);
+	if (!status) {
+		status = sw_launch_run(&run);
+		if (!status)
+			status = judge(&run);
+		sw_launch_free(&run);
+	}
+	for (size_t i = 0; i < FILES; i++)
+		free(made[i]);
 	return status;
 }
