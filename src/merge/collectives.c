@@ -116,7 +116,10 @@ struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_ar
 	struct sw_arrival both = *late;
 	both.n = a->n + b->n;
 	both.first_ns = a->first_ns < b->first_ns ? a->first_ns : b->first_ns;
-	both.second_ns = late->second_ns > early->last_ns ? late->second_ns : early->last_ns;
+	if (late->second_ns <= early->last_ns) {
+		both.second_ns = early->last_ns;
+		both.second_busy_ns = early->copy_ns + early->host_ns;
+	}
 	both.waited_ns = late->waited_ns + early->waited_ns + early->n * (late->last_ns - early->last_ns);
 	both.done_ns = a->done_ns < b->done_ns ? a->done_ns : b->done_ns;
 	return both;

@@ -45,6 +45,7 @@ struct sw_arrival {
 	uint64_t done_ns;	     /* it is complete on one of them by then; UINT64_MAX unknown */
 	struct sw_merged_rank *last; /* who came last, and what it did since its collective before: */
 	uint64_t wait_ns, copy_ns, host_ns;
+	uint64_t second_busy_ns; /* copy_ns + host_ns of the last but one */
 };
 
 struct sw_arrivals {

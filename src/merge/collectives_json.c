@@ -64,10 +64,10 @@ static void put_machine(struct sw_json *json, const struct sw_arrivals *m)
 	for (size_t i = 0; i < m->at.n; i++) {
 		const struct sw_arrival *a = &m->at.at[i];
 		char *text = sw_format("[%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%zu,%" PRIu64
-				       ",%" PRIu64 ",%" PRIu64 "]",
+				       ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
 				       a->number, a->n, a->first_ns, a->last_ns, a->second_ns, a->waited_ns,
 				       a->done_ns == UINT64_MAX ? INT64_C(-1) : (int64_t)a->done_ns, a->last->index,
-				       a->wait_ns, a->copy_ns, a->host_ns);
+				       a->wait_ns, a->copy_ns, a->host_ns, a->second_busy_ns);
 		sw_json_raw(json, NULL, text);
 		free(text);
 	}

@@ -99,6 +99,7 @@ static void take_times(struct sw_merged *merged, struct sw_communicator *c, cons
 			.wait_ns = at(t, 8, INT64_MAX, ok),
 			.copy_ns = at(t, 9, INT64_MAX, ok),
 			.host_ns = at(t, 10, INT64_MAX, ok),
+			.second_busy_ns = at(t, 11, INT64_MAX, ok),
 		};
 		if (json_is_integer(done) && json_integer_value(done) >= 0)
 			a.done_ns = (uint64_t)json_integer_value(done);

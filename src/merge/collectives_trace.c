@@ -39,6 +39,7 @@ struct pass {
 
 #define ALL_STREAMS UINT64_MAX
 #define OPEN_MANY   65536u
+#define STUCK_NS    100000u /* a launch that takes as long waits for room in its stream's queue */
 
 static struct own *own_of(struct pass *p, const struct sw_rec_collective *c)
 {
@@ -148,6 +149,8 @@ static void take(struct pass *p, const struct sw_reader *reader, const struct sw
 		take_sync(p, r, now);
 	else if ((r->rec->kind == SW_REC_COPY || r->rec->kind == SW_REC_COPY_ND) && is_over(r->rec->flags))
 		p->copy_ns += r->dur_ns;
+	else if (r->rec->kind == SW_REC_LAUNCH && !(r->rec->flags & SW_RF_END) && r->dur_ns >= STUCK_NS)
+		p->wait_ns += r->dur_ns;
 }
 
 static void finish(struct pass *p, const struct sw_file_header *header)

@@ -11,6 +11,7 @@
 #define LEAST_COLLECTIVES 4
 #define LEAST_NS	  1000000u /* that a rank holds up the others in all */
 #define LEAST_MEAN_NS	  20000u   /* ... and each time: threads of the host are scheduled with less */
+#define LEAST_SHARE	  20u	   /* ... and of the time between its collectives, one part of so many */
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
@@ -102,8 +103,9 @@ void sw_merged_find_clocks(struct sw_merged *merged)
 /* ---- who is late ------------------------------------------------------------------------------------------------- */
 
 struct late {
-	uint64_t came, last, held_ns; /* collectives compared; of them last, by more than the clocks' error */
-	uint64_t wait_ns, copy_ns, host_ns;
+	uint64_t last, held; /* collectives that it came last to by more than the clocks' error, and that it held up */
+	int64_t held_ns;
+	uint64_t wait_ns, copy_ns, host_ns; /* between its collectives */
 };
 
 /* Of one collective, all machines whose clocks are known as one; *error: how well. */
@@ -128,6 +130,22 @@ static struct sw_arrival put_together(const struct sw_merged *merged, const stru
 	return all;
 }
 
+/*
+ * How long its last rank made the last but one wait for a collective.  That does not begin before the collective before
+ * is complete: `before_ns`, when its last rank called it.  A host that calls ahead of its device says nothing of when
+ * the device is there; of such a rank, what the last rank's host did more since its collective before counts, and what
+ * it did less counts against it: in sum, how much further ahead the other host got.
+ */
+static int64_t held_up(const struct sw_arrival *a, uint64_t before_ns)
+{
+	const uint64_t busy = a->copy_ns + a->host_ns, own_ns = a->last_ns - (busy + a->wait_ns);
+	const uint64_t from_ns = before_ns > own_ns ? before_ns : own_ns;
+	if (a->second_ns > from_ns)
+		return (int64_t)(a->last_ns - a->second_ns);
+	const int64_t more = (int64_t)(busy - a->second_busy_ns), most = (int64_t)(a->last_ns - from_ns);
+	return more < most ? more : most;
+}
+
 /* The first collective of a communicator tells of how ranks start, which is nobody's fault. */
 static void compare_all(const struct sw_merged *merged, const struct sw_communicator *c, struct late *late,
 			uint64_t *compared)
@@ -136,22 +154,32 @@ static void compare_all(const struct sw_merged *merged, const struct sw_communic
 	for (size_t i = 0; i < c->machines.n; i++)
 		if (c->machines.at[i]->at.n && c->machines.at[i]->at.at[c->machines.at[i]->at.n - 1].number > most)
 			most = c->machines.at[i]->at.at[c->machines.at[i]->at.n - 1].number;
-	for (uint32_t number = c->stride > 1 ? c->stride : 2; number <= most; number += c->stride) {
-		uint64_t error;
+	uint64_t error, before_ns = 0;
+	for (uint32_t number = 1; number <= most;
+	     number = number == 1 && c->stride > 1 ? c->stride : number + c->stride) {
 		const struct sw_arrival a = put_together(merged, c, number, &error);
 		if (a.n < 2 || !joins_all(c, number))
 			continue;
+		const int64_t held = held_up(&a, before_ns);
+		before_ns = a.last_ns;
+		if (number == 1)
+			continue;
 		++*compared;
 		struct late *l = &late[a.last->index];
-		const uint64_t held = a.last_ns - a.second_ns;
-		if (held <= error)
+		if (a.last_ns - a.second_ns <= error)
 			continue;
 		l->last++;
+		l->held += held > (int64_t)error;
 		l->held_ns += held;
 		l->wait_ns += a.wait_ns;
 		l->copy_ns += a.copy_ns;
 		l->host_ns += a.host_ns;
 	}
+}
+
+static uint64_t between(const struct late *late)
+{
+	return late->wait_ns + late->copy_ns + late->host_ns;
 }
 
 static void tell(struct sw_merged *merged, struct sw_merged_rank *rank, const struct late *late, uint64_t compared,
@@ -162,16 +190,16 @@ static void tell(struct sw_merged *merged, struct sw_merged_rank *rank, const st
 	size_t bytes;
 	FILE *out = sw_memory_stream(&b->title, &bytes);
 	sw_merged_name(out, rank);
-	fprintf(out, " comes last to %" PRIu64 " of %" PRIu64 " collectives and holds up the others for %.1f ms",
+	fprintf(out, " comes last to %" PRIu64 " of %" PRIu64 " collectives and holds up the others for about %.1f ms",
 		late->last, compared, (double)late->held_ns / 1e6);
 	fclose(out);
 	out = sw_memory_stream(&b->text, &bytes);
-	fprintf(out, "  Each time, %.3f ms after the last but one. Since its collective before, on average, its host\n",
-		(double)late->held_ns / n / 1e6);
 	fprintf(out,
+		"  That is %.1f %% of the time between its collectives. Since the one before, on average, its host\n"
 		"  waited %.3f ms for devices, copied for %.3f ms, and did %.3f ms of other work.\n"
 		"  basis:         when the hosts made the calls%s\n",
-		(double)late->wait_ns / n / 1e6, (double)late->copy_ns / n / 1e6, (double)late->host_ns / n / 1e6,
+		100.0 * (double)late->held_ns / (double)between(late), (double)late->wait_ns / n / 1e6,
+		(double)late->copy_ns / n / 1e6, (double)late->host_ns / n / 1e6,
 		stride > 1 ? "; of a long run every few collectives are compared" : "");
 	fclose(out);
 	*sw_vec_push(&b->ranks) = rank;
@@ -193,8 +221,9 @@ void sw_between_stragglers(struct sw_merged *merged)
 	}
 	for (size_t i = 0; i < merged->ranks.n; i++) {
 		const struct late *l = &late[i];
-		if (l->last >= LEAST_COLLECTIVES && 2 * l->last > compared[i] && l->held_ns >= LEAST_NS &&
-		    l->held_ns >= l->last * LEAST_MEAN_NS)
+		const uint64_t held_ns = l->held_ns > 0 ? (uint64_t)l->held_ns : 0;
+		if (l->held >= LEAST_COLLECTIVES && 2 * l->last > compared[i] && held_ns >= LEAST_NS &&
+		    held_ns >= l->last * LEAST_MEAN_NS && held_ns * LEAST_SHARE >= between(l))
 			tell(merged, merged->ranks.at[i], l, compared[i], stride);
 	}
 	free(compared);

@@ -275,17 +275,32 @@ class Between(Case):
             file.truncate(os.path.getsize(self.path("1.swt")) - 20000)
         self.assertEqual(self.found(status=UNPROVEN), {})
 
-    LATE = "ar8@5,ar8@{0}20,ar8@{0}40,sync@{0}55,ar8@{0}60,ar8@{0}80,copy@{0}90,ar8@{0}95"
+    def steps(self, lag):
+        """Seven collectives, 100 ms apart; who is early waits for the device until they are over."""
+        return ",".join(f"ar8@{100 * n + lag},sync@{100 * n + 55},copy@{100 * n + 75}"
+                        for n in range(1, 8))
 
     def test_a_straggler(self):
-        self.job([self.LATE.format("")] * 2 + [self.LATE.format("1")] + [self.LATE.format("")])
+        self.job([self.steps(0)] * 2 + [self.steps(50)] + [self.steps(0)])
         finding = self.found()["SW503"]
         self.assertEqual((finding["severity"], finding["processes"]), ("note", [2]))
-        self.assertIn("rank 2 comes last to 5 of 5 collectives and holds up the others for 500.0 ms", finding["message"])
-        self.assertRegex(finding["text"], r"waited 1\.\d+ ms for devices, copied for 1\.\d+ ms, and did 3\d\.\d+ ms of other")
+        self.assertIn("rank 2 comes last to 6 of 6 collectives and holds up the others for about 300.0 ms", finding["message"])
+        self.assertRegex(finding["text"], r"waited 5\.\d+ ms for devices, copied for 5\.\d+ ms, and did (?:89|90)\.\d+ ms of other")
+
+    def test_a_straggler_of_ranks_that_run_ahead(self):
+        def paced(ms):
+            return ",".join(["ar8@5"] + [f"ar8@{ms * n}" for n in range(1, 6)])
+        self.job([paced(20), paced(20), paced(40)])
+        self.assertIn("rank 2 comes last to 5 of 5 collectives and holds up the others for about 100.0 ms",
+                      self.found()["SW503"]["message"])
+        # The hosts of the others are 100 ms ahead from the second step on: their devices are not.
+        ahead = ",".join(["ar8@5"] + [f"ar8@{20 * n}" for n in range(1, 40)])
+        behind = ",".join(["ar8@5"] + [f"ar8@{100 + 20 * n}" for n in range(1, 40)])
+        self.job([ahead, ahead, behind])
+        self.assertEqual(self.found(), {})
 
     def test_none(self):
-        self.job([self.LATE.format("")] * 4)
+        self.job([self.steps(0)] * 4)
         self.assertEqual(self.found(), {})
         # Each is last in its turn.
         turns = [",".join(f"ar8@{20 * n + 5 * (n % 4 == rank)}" for n in range(1, 40)) for rank in range(4)]
@@ -346,8 +361,8 @@ class Between(Case):
         self.merge("--chrome", "t.json", "a.json", status=2)
 
     def test_partial_results_hold_them(self):
-        late = self.LATE.format("")
-        self.job([late, late, self.LATE.format("1"), late + ",ar5@300", late])
+        early = self.steps(0)
+        self.job([early, early, self.steps(50), early + ",ar5@900", early])
         whole = self.as_json(".")
         self.assertEqual({f["id"] for f in whole["between_ranks"]}, {"SW502", "SW503"})
         names = [f"{rank}.swt" for rank in range(5)]
@@ -400,7 +415,7 @@ class Between(Case):
         self.assertEqual(self.shared("export@5,free@30", "open@10,close@40", host="node1"), {})  # none that met
 
     def test_hostile_numbers(self):
-        self.job([self.LATE.format("")] * 2)
+        self.job([self.steps(0)] * 2)
         good = self.as_json(".")
         def spoil(change):
             bad = json.loads(json.dumps(good))

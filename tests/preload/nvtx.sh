@@ -59,6 +59,8 @@ grep -q '"thread 1 .driver seat.' race.chrome && grep -q '"thread 2 .loader.' ra
 json race.chrome '{e["name"] for e in r["traceEvents"] if e.get("cat") == "user_annotation"} >= {"A", "B", "step 1", "start-up", "elsewhere", "never ends"}' || fail "ranges on the timeline"
 json race.chrome '(lambda x: all(a["tid"] != b["tid"] or b["ts"] >= a["ts"] + a["dur"] or b["ts"] + b["dur"] <= a["ts"] + a["dur"] for a in x for b in x if a is not b and b["ts"] >= a["ts"]))([e for e in r["traceEvents"] if e.get("cat") == "user_annotation"])' || fail "ranges of a track overlap"
 json race.chrome '(lambda t: t["A"] != t["B"])({e["name"]: e["tid"] for e in r["traceEvents"] if e.get("cat") == "user_annotation"})' || fail "A and B share a track"
+json race.chrome '(lambda t: t["ends with a payload"][1] <= t["outcome"][0] and t["outcome"][1] <= t["A"][0])({e["name"]: (e["ts"], e["ts"] + e["dur"]) for e in r["traceEvents"] if e.get("cat") == "user_annotation"})' || fail "ranges with payloads do not end"
+[ "$("$build/syncwatch" dump --kinds RANGE race.swt | grep -c 'name="outcome"')" -eq 2 ] || fail "ranges that begin with a payload"
 
 # Without libsyncwatch.so the library does nothing; another tool that listens is left alone.
 NVTX_INJECTION64_PATH=$build/libsyncwatch-nvtx.so LD_LIBRARY_PATH=$build/sim ./program >alone.out

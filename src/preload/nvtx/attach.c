@@ -52,10 +52,22 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
 	return 1;
 }
 
-/* The same for extensions: memory is the one that we listen to. */
+int sw_nvtx_attach_slots(nvtxExtModuleInfo_t *info, const struct sw_nvtx_slot *slots, size_t n)
+{
+	if (!info->segmentsCount || !info->segments)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (slots[i].id < info->segments[0].slotCount)
+			info->segments[0].functionSlots[slots[i].id] = slots[i].function;
+	return 1;
+}
+
+/* The same for extensions: those for memory and for payloads are listened to. */
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info)
 {
 	if (!info || info->structSize < sizeof *info || !sw_nvtx_recorder())
 		return 0;
-	return info->moduleId == NVTX_EXT_MODULEID_MEM ? sw_nvtx_attach_memory(info) : 0;
+	if (info->moduleId == NVTX_EXT_MODULEID_MEM)
+		return sw_nvtx_attach_memory(info);
+	return info->moduleId == NVTX_EXT_PAYLOAD_MODULEID ? sw_nvtx_attach_payload(info) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our entries in the tables of NVTX.  Marks, categories and payloads are not listened to. */
+/* Our entries in the tables of NVTX.  Marks, categories and what payloads hold are not listened to. */
 #include "preload/nvtx/nvtx.h"
 
 #include <nvtx3/nvToolsExtCuda.h>

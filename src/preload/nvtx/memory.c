@@ -167,10 +167,7 @@ static void regions_name(nvtxDomainHandle_t domain, const nvtxMemRegionsNameBatc
    the old region, and permissions are no business of ours. */
 int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info)
 {
-	static const struct {
-		size_t slot;
-		intptr_t function;
-	} functions[] = {
+	static const struct sw_nvtx_slot slots[] = {
 		{NVTX3EXT_CBID_nvtxMemHeapRegister, (intptr_t)heap_register},
 		{NVTX3EXT_CBID_nvtxMemHeapUnregister, (intptr_t)heap_unregister},
 		{NVTX3EXT_CBID_nvtxMemHeapReset, (intptr_t)heap_reset},
@@ -178,10 +175,5 @@ int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info)
 		{NVTX3EXT_CBID_nvtxMemRegionsUnregister, (intptr_t)regions_unregister},
 		{NVTX3EXT_CBID_nvtxMemRegionsName, (intptr_t)regions_name},
 	};
-	if (!info->segmentsCount || !info->segments)
-		return 0;
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (functions[i].slot < info->segments[0].slotCount)
-			info->segments[0].functionSlots[functions[i].slot] = functions[i].function;
-	return 1;
+	return sw_nvtx_attach_slots(info, slots, sizeof slots / sizeof *slots);
 }

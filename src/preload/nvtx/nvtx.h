@@ -18,6 +18,7 @@
 #define NVTX_DECLSPEC /* its functions are only declared here */
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtMem.h>
+#include <nvtx3/nvToolsExtPayload.h>
 
 #include "preload/recorder/companion.h"
 #include "syncwatch/syncwatch.h"
@@ -70,7 +71,7 @@ void sw_nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
 /* Recording has begun: what was said before is recorded now. */
 void sw_nvtx_begun(void);
 
-/* ---- functions.c, memory.c ---- */
+/* ---- functions.c, memory.c, payload.c ---- */
 
 #define SW_NVTX_MODULES 4u
 extern const struct sw_nvtx_module {
@@ -83,5 +84,16 @@ extern const struct sw_nvtx_module {
 } sw_nvtx_modules[SW_NVTX_MODULES];
 
 int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info);
+int sw_nvtx_attach_payload(nvtxExtModuleInfo_t *info);
+
+/* ---- attach.c ---- */
+
+/* A function of an extension: NVTX3EXT_CBID_*. */
+struct sw_nvtx_slot {
+	size_t id;
+	intptr_t function;
+};
+/* Writes those into the extension's table that it has a place for.  1; 0: it has no table. */
+int sw_nvtx_attach_slots(nvtxExtModuleInfo_t *info, const struct sw_nvtx_slot *slots, size_t n);
 
 #endif

@@ -197,9 +197,25 @@ static const struct field *first_of(uint8_t kind)
 	return f;
 }
 
+static size_t bytes_of_one(const struct field *f)
+{
+	switch (f->how) {
+	case WORDS:
+		return 8;
+	case PARAMS:
+		return sizeof(struct sw_param);
+	case COUNTS:
+		return sizeof(struct sw_count);
+	case PYTHON_FRAMES:
+		return sizeof(struct sw_python_frame);
+	default:
+		return 1;
+	}
+}
+
 void sw_fields_print(FILE *out, const struct sw_rec *rec)
 {
-	const unsigned char *bytes = (const unsigned char *)rec, *tail = NULL;
+	const unsigned char *bytes = (const unsigned char *)rec, *end = bytes + rec->words * 8u, *tail = NULL;
 	if (rec->flags & SW_RF_END && rec->kind >= SW_REC_LAUNCH) {
 		fprintf(out, " begin_seq=%" PRIu64, ((const struct sw_rec_end *)(const void *)rec)->begin_seq);
 		return;
@@ -211,7 +227,10 @@ void sw_fields_print(FILE *out, const struct sw_rec *rec)
 			continue;
 		}
 		tail = tail ? tail : bytes + f->fixed;
-		tail += print_tail(out, f, tail, number(bytes + f->offset, f->size));
+		/* A damaged record may say more than it holds. */
+		const uint64_t room = tail < end ? (uint64_t)(end - tail) / bytes_of_one(f) : 0;
+		const uint64_t n = number(bytes + f->offset, f->size);
+		tail += print_tail(out, f, tail, n < room ? n : room);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtMem.h>
+#include <nvtx3/nvToolsExtPayload.h>
 
 static nvtxDomainHandle_t domain;
 
@@ -121,6 +122,30 @@ static void race(CUstream producer, CUstream consumer, CUdeviceptr memory, int f
 	cuEventDestroy(event);
 }
 
+/* Ranges with payloads: one begins and one ends by the core interface, as in NCCL, and one does neither. */
+static void with_payload(CUstream stream)
+{
+	static const nvtxPayloadSchemaEntry_t entries[] = {{.type = NVTX_PAYLOAD_ENTRY_TYPE_INT, .name = "result"}};
+	const nvtxPayloadSchemaAttr_t schema = {.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+							     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+							     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES,
+						.name = "outcome",
+						.entries = entries,
+						.numEntries = 1};
+	const int result = 7;
+	const nvtxPayloadData_t data = {nvtxPayloadSchemaRegister(domain, &schema), sizeof result, &result};
+	nvtxEventAttributes_t core = registered(nvtxDomainRegisterStringA(domain, "ends with a payload"));
+	nvtxDomainRangePushEx(domain, &core);
+	cuStreamSynchronize(stream);
+	printf("%d\n", nvtxRangePopPayload(domain, &data, 1));
+	printf("%d\n", nvtxRangePushPayload(domain, &data, 1));
+	cuStreamSynchronize(stream);
+	nvtxDomainRangePop(domain);
+	nvtxRangeId_t started = nvtxRangeStartPayload(domain, &data, 1);
+	cuStreamSynchronize(stream);
+	nvtxRangeEndPayload(domain, started, &data, 1);
+}
+
 /* A and B overlap in part. */
 static void started(CUstream stream)
 {
@@ -155,6 +180,7 @@ int main(int argc, char **argv)
 	nvtxNameCuStreamA(producer, "producer");
 	nvtxNameCuStreamA(consumer, "consumer");
 	race(producer, consumer, memory, fixed);
+	with_payload(producer);
 	started(producer);
 	use_pool(producer, fixed);
 	nvtxRangePop();
