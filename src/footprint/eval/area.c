@@ -4,6 +4,11 @@
 
 #include "footprint/eval/area.h"
 
+static sw_wide magnitude(sw_wide a)
+{
+	return a < 0 ? -a : a;
+}
+
 static sw_wide least(const struct sw_area *p, const struct sw_area_row *row)
 {
 	sw_wide sum = row->constant;
@@ -65,11 +70,10 @@ static bool dense(const struct sw_area *p, const struct sw_area_row *x, sw_wide 
 	while (left) {
 		int best = -1;
 		for (uint32_t i = 0; i < p->n; i++) {
-			sw_wide by = x->by[i] < 0 ? -x->by[i] : x->by[i];
-			if ((left >> i & 1) && (best < 0 || by < (x->by[best] < 0 ? -x->by[best] : x->by[best])))
+			if ((left >> i & 1) && (best < 0 || magnitude(x->by[i]) < magnitude(x->by[best])))
 				best = (int)i;
 		}
-		sw_wide by = x->by[best], size = by < 0 ? -by : by;
+		sw_wide by = x->by[best], size = magnitude(by);
 		if (size > span + 1)
 			return false;
 		span = sw_wide_add(span, sw_wide_mul(size, p->hi[best] - p->lo[best]));
@@ -184,9 +188,53 @@ static bool split_quotients(struct sw_area *p)
 	return !left;
 }
 
+/* Whole numbers: 4 * x + 2 * y >= 3 is 2 * x + y >= 2. */
+static void divide_row(struct sw_area *p, struct sw_area_row *row)
+{
+	uint64_t divisor = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (magnitude(row->by[i]) > INT64_MAX)
+			return;
+		divisor = sw_gcd(divisor, (uint64_t)magnitude(row->by[i]));
+	}
+	if (divisor < 2)
+		return;
+	row->constant = sw_wide_floor(row->constant, (sw_wide)divisor);
+	for (uint32_t i = 0; i < p->n; i++)
+		row->by[i] /= (sw_wide)divisor;
+}
+
+static bool opposite(const struct sw_area *p, const struct sw_area_row *x, const struct sw_area_row *y)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (x->by[i] != -y->by[i])
+			return false;
+	}
+	return true;
+}
+
+/* No point satisfies the rows: an interval is empty, or two rows leave none between them. */
+static bool is_empty(const struct sw_area *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->lo[i] > p->hi[i])
+			return true;
+	}
+	for (uint32_t i = 0; i < p->rows; i++) {
+		for (uint32_t j = 0; j <= i; j++) {
+			if (opposite(p, &p->row[i], &p->row[j]) &&
+			    sw_wide_add(p->row[i].constant, p->row[j].constant) < 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool shorten(struct sw_area *p)
 {
 	bool changed = false;
+	for (uint32_t i = 0; i < p->rows; i++)
+		divide_row(p, &p->row[i]);
 	for (uint32_t i = p->rows; i-- > 0;) {
 		uint32_t set = variables(p, &p->row[i]);
 		if (least(p, &p->row[i]) >= 0) {
@@ -229,7 +277,7 @@ static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 			return false;
 		ratio = y / x;
 	}
-	sw_wide size = ratio < 0 ? -ratio : ratio;
+	sw_wide size = magnitude(ratio);
 	if (!ratio || (p->hi[i] < SW_INFINITE && size > p->hi[i] - p->lo[i] + 1))
 		return false;
 	p->lo[i] = sw_wide_add(p->lo[i], sw_wide_mul(ratio, ratio > 0 ? p->lo[j] : p->hi[j]));
@@ -291,6 +339,15 @@ static bool eliminate(struct sw_area *p, uint32_t var)
 	return true;
 }
 
+/* Shortens intervals as far as the rows tell; false: nothing is left. */
+static bool settle(struct sw_area *p)
+{
+	while (shorten(p))
+		;
+	p->empty = is_empty(p);
+	return !p->empty;
+}
+
 /* Drops variables that only rows have. */
 static bool project(struct sw_area *p)
 {
@@ -306,28 +363,24 @@ static bool project(struct sw_area *p)
 			used |= p->row[j].by[i] != 0;
 		if (used && !p->address.by[i] && !eliminate(p, i))
 			return false;
-		while (shorten(p))
-			;
+		if (!settle(p))
+			return true;
 	}
 	return true;
 }
 
 bool sw_area_simplify(struct sw_area *p)
 {
-	while (shorten(p))
-		;
+	if (!settle(p))
+		return true;
 	if (!split_quotients(p))
 		return false;
-	while (shorten(p))
-		;
+	if (!settle(p))
+		return true;
 	if (!project(p))
 		return false;
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->lo[i] > p->hi[i])
-			return false;
-	}
 	/* A row over variables that the address lacks ties its variables together in a way that boxes can't say. */
-	for (uint32_t j = 0; j < p->rows; j++) {
+	for (uint32_t j = 0; j < p->rows && !p->empty; j++) {
 		if (variables(p, &p->row[j]) & ~variables(p, &p->address))
 			return false;
 	}

@@ -14,13 +14,15 @@ struct sw_area_row {
 struct sw_area {
 	const struct sw_eval *eval;
 	uint32_t n, rows;
+	bool empty;		    /* found while it was made simple: no whole numbers satisfy the rows */
 	uint32_t var[SW_AREA_VARS]; /* SW_NONE: a remainder */
 	sw_wide lo[SW_AREA_VARS], hi[SW_AREA_VARS];
 	struct sw_area_row address, row[SW_AREA_ROWS]; /* row >= 0 */
 };
 
 /* Replaces quotients by digits, shortens intervals, drops rows that say nothing and variables that only rows have.
-   Every address stays, none is added.  false: that can't be done. */
+   Every address stays, none is added; an area that is found to be empty is left as it is then.  false: that can't be
+   done. */
 bool sw_area_simplify(struct sw_area *area);
 
 #endif

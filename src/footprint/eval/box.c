@@ -41,6 +41,7 @@ static void take_system(const struct sw_eval *e, const struct sw_form *address, 
 {
 	p->n = s->n;
 	p->rows = 0;
+	p->empty = false;
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sw_variable *v = &e->variable.at[s->var[i]];
 		p->var[i] = s->var[i];
@@ -291,6 +292,8 @@ static bool exact_boxes(struct sw_area *p, const struct shape *shape)
 	struct parts parts;
 	if (!sw_area_simplify(p))
 		return false;
+	if (p->empty)
+		return true;
 	part_all(p, &parts);
 	for (uint32_t i = 0; i < p->rows; i++) {
 		if (!merge_by_row(p, &p->row[i], &parts))

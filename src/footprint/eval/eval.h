@@ -110,10 +110,10 @@ struct sw_term_loops {
 enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
 struct sw_loop_info {
 	uint8_t state;
-	bool vague;			 /* some of its facts are not understood, and not because of data */
-	uint32_t counter;		 /* variable */
-	uint64_t depends;		 /* its own bit and those of the loops around it */
-	uint32_t always, n_always;	 /* inequalities[...] whenever its counter means anything */
+	bool vague;		   /* some of its facts, or the way in, are not understood, and not because of data */
+	uint32_t counter;	   /* variable */
+	uint64_t depends;	   /* its own bit and those of the loops around it */
+	uint32_t always, n_always; /* inequalities[...] whenever its counter means anything */
 	uint32_t continued, n_continued; /* those for counter >= 1 only */
 };
 
@@ -288,6 +288,8 @@ void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_ge
 /* ---- fact_inequalities.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */
 void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
+/* Is something in the form computed in unknown ways, so that in truth form >= 0 may never be satisfied? */
+bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
 	struct sw_form difference;   /* exact */

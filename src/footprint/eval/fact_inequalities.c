@@ -26,8 +26,35 @@ static bool is_doubtful(const struct sw_eval *e, uint32_t var, int depth)
 	return any;
 }
 
-void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
+bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form)
 {
+	bool any = false;
+	for (uint32_t i = 0; i < form->n; i++)
+		any |= is_doubtful(e, form->var[i], 0);
+	return any;
+}
+
+/* Whole numbers: with x fixed to 0, x + 4 * k >= 7 is k >= 2. */
+static void in_whole_numbers(const struct sw_eval *e, struct sw_form *form)
+{
+	struct sw_form row = *form;
+	for (uint32_t i = row.n; i-- > 0;) {
+		const struct sw_variable *v = &e->variable.at[row.var[i]];
+		if (v->lo == v->hi)
+			row.constant = sw_wide_add(row.constant, sw_wide_mul(v->lo, sw_form_take(&row, row.var[i])));
+	}
+	uint64_t divisor = sw_form_divisor(&row);
+	if (!divisor || divisor > INT64_MAX || row.constant >= SW_INFINITE || row.constant <= -SW_INFINITE)
+		return;
+	row.constant = sw_wide_floor(row.constant, (sw_wide)divisor);
+	for (uint32_t i = 0; i < row.n; i++)
+		row.by[i] /= (int64_t)divisor;
+	*form = row;
+}
+
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
+{
+	struct sw_form row = *whole, *form = &row;
 	struct sw_bounds range = sw_bound_plain(e, form);
 	if (e->recording)
 		*sw_vec_push(&e->inequality) = *form;
@@ -35,8 +62,8 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form)
 		e->impossible = true;
 	if (range.lo >= 0 || range.hi < 0)
 		return;
-	for (uint32_t i = 0; i < form->n; i++)
-		e->blind |= is_doubtful(e, form->var[i], 0);
+	e->blind |= sw_eval_is_doubtful(e, form);
+	in_whole_numbers(e, form);
 	if (form->n == 1) {
 		sw_wide by = form->by[0];
 		if (by > 0)

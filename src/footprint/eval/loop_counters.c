@@ -387,6 +387,13 @@ static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct ba
 	e->inequality.n = from;
 }
 
+/* The way in may be one that no thread takes: what holds on it is held before the site's facts, which say the same and
+   are then taken for granted. */
+static bool is_doubtful_entry(const struct sw_eval *e, const struct back *b, const struct sw_form *form)
+{
+	return !sw_form_by(form, b->counter) && sw_bound_ever(e, form).lo < 0 && sw_eval_is_doubtful(e, form);
+}
+
 static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 {
 	const struct sw_loop *loop = &e->f->loop[number];
@@ -419,6 +426,8 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 		}
 		sw_eval_case_end(e);
 	}
+	for (size_t i = 0; i < b.always.n; i++)
+		info->vague |= is_doubtful_entry(e, &b, &b.always.at[i]);
 	info->always = (uint32_t)e->inequality.n;
 	info->n_always = (uint32_t)b.always.n;
 	keep(e, b.always.at, b.always.n);
