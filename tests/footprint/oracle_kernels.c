@@ -226,6 +226,28 @@ void oracle_make(struct oracle_kernel *k, uint64_t seed)
 
 /* ---- addresses made from the digits of an index */
 
+/* x / d by a magic number of 32 or 64 bits: rounded up where x has a bit less, else with the bit too many (Granlund and
+   Montgomery, PLDI 1994). */
+static uint32_t divide_by_magic(struct terms *t, uint32_t x, uint32_t d)
+{
+	unsigned width = oracle_random(2) ? 64 : 32, log = 32 - (unsigned)__builtin_clz(d - 1);
+	__extension__ typedef unsigned __int128 wide;
+	wide turn = (wide)1 << width;
+	x = width == 64 ? extend(t, 64, 32, 0, x) : x;
+	uint32_t q;
+	if (oracle_random(2)) {
+		uint32_t magic = constant(t, width, (int64_t)(((turn << (log - 1)) + d - 1) / d));
+		q = op(t, SW_OP_MULHI, width, 0, x, magic);
+	} else {
+		uint32_t magic = constant(t, width, (int64_t)(turn * ((UINT64_C(1) << log) - d) / d + 1));
+		q = op(t, SW_OP_MULHI, width, 0, x, magic);
+		uint32_t rest = op(t, SW_OP_SHR, width, 0, op(t, SW_OP_SUB, width, 0, x, q), constant(t, 32, 1));
+		q = add(t, width, rest, q);
+	}
+	q = op(t, SW_OP_SHR, width, 0, q, constant(t, 32, log - 1));
+	return width == 64 ? extend(t, 32, 32, 0, q) : q;
+}
+
 /* A digit of x in base `size`, and what is left above it. */
 static uint32_t next_digit(struct terms *t, uint32_t *x, uint32_t size, unsigned flags)
 {
@@ -239,7 +261,8 @@ static uint32_t next_digit(struct terms *t, uint32_t *x, uint32_t size, unsigned
 		above = op(t, SW_OP_DIV, 32, flags, *x, constant(t, 32, size));
 		digit = op(t, SW_OP_REM, 32, flags, *x, constant(t, 32, size));
 	} else {
-		above = op(t, SW_OP_DIV, 32, flags, *x, constant(t, 32, size));
+		bool magic = size > 1 && oracle_random(2);
+		above = magic ? divide_by_magic(t, *x, size) : op(t, SW_OP_DIV, 32, flags, *x, constant(t, 32, size));
 		digit = op(t, SW_OP_SUB, 32, 0, *x, mul(t, 32, above, constant(t, 32, size)));
 	}
 	*x = above;

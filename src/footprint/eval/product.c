@@ -83,7 +83,7 @@ struct fraction {
 static bool undo_magic(sw_wide magic, sw_wide lo, sw_wide hi, struct fraction *out)
 {
 	const sw_wide turn = (sw_wide)1 << 64;
-	if (lo < 0 || hi >= (sw_wide)1 << 62 || magic < turn / 4)
+	if (lo < 0 || hi >= (sw_wide)1 << 62 || magic < (sw_wide)1 << 34) /* the divisor has less than 62 bits */
 		return false;
 	for (unsigned s = 0; s < 32; s++) {
 		sw_wide whole = turn << s, d = sw_wide_floor(whole + magic / 2, magic), excess = magic * d - whole;

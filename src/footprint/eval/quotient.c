@@ -76,14 +76,18 @@ static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 	*divisor = reduced;
 }
 
+/* (x - q) / 2 + q of a quotient q is two of them. */
+#define MAX_NESTS 2
+
 /*
  * (y + floor(x / d)) / divisor is (d * y + x) / (d * divisor): division by (x + mulhi(x, magic)) >> shift, as libraries
- * divide by numbers that they know at the launch (PyTorch, IntegerDivider.cuh).
+ * divide by numbers that they know at the launch (PyTorch, IntegerDivider.cuh), and by (((x - q) >> 1) + q) >> shift
+ * with q = mulhi(x, magic), as compilers do where the magic number has a bit too many.
  */
-static void unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+static bool unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor, int nests)
 {
 	struct sw_form zero = {0}, whole;
-	for (uint32_t i = 0; i < form->n; i++) {
+	for (uint32_t i = 0; i < form->n && nests; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
 		int64_t product;
 		if (form->by[i] != 1 || !v->quotient || v->lo == v->hi)
@@ -96,12 +100,13 @@ static void unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 			continue;
 		int64_t reduced = product;
 		undo_reciprocal(e, &whole, &reduced);
-		if (reduced == product)
+		if (reduced == product && !unnest(e, &whole, &reduced, nests - 1))
 			continue;
 		*form = whole;
 		*divisor = reduced;
-		return;
+		return true;
 	}
+	return false;
 }
 
 /* x / divisor where x / (a divisor of it) has a variable already. */
@@ -146,7 +151,7 @@ static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, 
 bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out)
 {
 	struct sw_form x = *form, even, sum = {0};
-	unnest(e, &x, &divisor);
+	unnest(e, &x, &divisor, MAX_NESTS);
 	for (int level = 0; level < 64; level++) { /* each level halves the divisor at least */
 		split(x, divisor, &even, &x);
 		if (!sw_form_sum(&sum, &sum, &even, 1, 0))

@@ -189,7 +189,8 @@ void sw_sass_lower_imad(struct sw_sass *s)
 		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
 }
 
-static struct sw_operand wide_sum(struct sw_sass *s)
+/* a * b + {Rc+1, Rc}; *carry: what it carries. */
+static struct sw_operand wide_sum(struct sw_sass *s, struct sw_operand *carry)
 {
 	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
 	struct sw_operand p = sw_operand_imm(0);
@@ -197,6 +198,12 @@ static struct sw_operand wide_sum(struct sw_sass *s)
 		p = sw_sass_value(s, SW_OP_MULWIDE, 64, sw_sass_bit(s, 73) ? SW_SIGNED : 0, 2, SRC(a, b));
 	struct sw_operand c = sw_sass_wide(s, SW_SASS_C);
 	struct sw_operand sum = sw_sass_is(c, 0) ? p : sw_sass_binary(s, SW_OP_ADD, 64, p, c);
+	if (sw_sass_predicate_out(s, 81) == SW_NO_REG)
+		;
+	else if (sw_sass_bit(s, 74) || sw_sass_bit(s, 73))
+		*carry = sw_sass_anything(s, 1);
+	else /* the sum is less than what was added */
+		*carry = sw_sass_compare(s, SW_LT, 64, false, sum, c);
 	if (sw_sass_bit(s, 74))
 		sum = sw_sass_binary(s, SW_OP_ADD, 64, sum,
 				     sw_sass_extend(s, 64, 1, false, sw_sass_predicate(s, 87, 90)));
@@ -205,20 +212,21 @@ static struct sw_operand wide_sum(struct sw_sass *s)
 
 void sw_sass_lower_imad_wide(struct sw_sass *s)
 {
-	struct sw_operand sum = wide_sum(s);
+	struct sw_operand carry = sw_operand_imm(0), sum = wide_sum(s, &carry);
 	sw_reg out = sw_sass_predicate_out(s, 81);
 	sw_sass_result64(s, sum);
 	if (out != SW_NO_REG)
-		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
+		sw_sass_set(s, out, 1, carry);
 }
 
 /* The upper half of a * b + {Rc+1, Rc}: the sequences for division count on it. */
 void sw_sass_lower_imad_hi(struct sw_sass *s)
 {
 	sw_reg out = sw_sass_predicate_out(s, 81);
-	sw_sass_result(s, sw_sass_unary(s, SW_OP_HIGH, 32, wide_sum(s)));
+	struct sw_operand carry = sw_operand_imm(0), sum = wide_sum(s, &carry);
+	sw_sass_result(s, sw_sass_unary(s, SW_OP_HIGH, 32, sum));
 	if (out != SW_NO_REG)
-		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
+		sw_sass_set(s, out, 1, carry);
 }
 
 /*

@@ -60,6 +60,23 @@ static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node h
 	return SW_NO_NODE;
 }
 
+/* Is it the upper half of `whole`?  Shifted right, that is a shift of the upper half before. */
+static bool is_upper_half(struct sw_register_pairs *p, sw_node high, sw_node whole)
+{
+	sw_node by, of = whole;
+	if (sw_register_pairs_half(p, true, whole) == high)
+		return true;
+	if (!sw_register_pairs_is(p, whole, SW_OP_SHR, 64) || !sw_register_pairs_is(p, high, SW_OP_SHR, 32) ||
+	    sw_register_pairs_at(p, whole)->flags != sw_register_pairs_at(p, high)->flags)
+		return false;
+	by = sw_register_pairs_operand(p, whole, 1);
+	of = sw_register_pairs_operand(p, whole, 0);
+	sw_node low = sw_register_pairs_half(p, false, of);
+	int64_t n;
+	return by == sw_register_pairs_operand(p, high, 1) && constant(p, by, &n) && n < 32 && low != SW_NO_NODE &&
+	       sw_register_pairs_join(p, low, sw_register_pairs_operand(p, high, 0)) == of;
+}
+
 /* Both are halves of one value, or one is a half and the other equals the other half. */
 static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
@@ -73,7 +90,7 @@ static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node hig
 	}
 	if (l) {
 		whole = sw_register_pairs_operand(p, low, 0);
-		if (sw_register_pairs_half(p, true, whole) == high)
+		if (is_upper_half(p, high, whole))
 			return whole;
 	}
 	return SW_NO_NODE;
@@ -242,15 +259,17 @@ struct terms {
 };
 static void flatten(struct sw_register_pairs *p, sw_node n, struct terms *t, unsigned depth)
 {
-	if (sw_register_pairs_is(p, n, SW_OP_ADD, 32) && depth < MAX_TERMS && t->n + 2 <= MAX_TERMS) {
-		flatten(p, sw_register_pairs_operand(p, n, 0), t, depth + 1);
-		flatten(p, sw_register_pairs_operand(p, n, 1), t, depth + 1);
+	bool minus = sw_register_pairs_is(p, n, SW_OP_SUB, 32);
+	if ((minus || sw_register_pairs_is(p, n, SW_OP_ADD, 32)) && depth < MAX_TERMS && t->n + 2 <= MAX_TERMS) {
+		sw_node a = sw_register_pairs_operand(p, n, 0), b = sw_register_pairs_operand(p, n, 1);
+		flatten(p, a, t, depth + 1);
+		flatten(p, minus ? sw_graph_unary(p->graph, SW_OP_NEG, 32, b) : b, t, depth + 1);
 	} else if (t->n < MAX_TERMS) {
 		t->at[t->n++] = n;
 	}
 }
 
-/* The other factor if the term is `factor` times a value, or an equivalent shift; else SW_NO_NODE. */
+/* The other factor if the term is `factor` times a value, or an equivalent shift or sign; else SW_NO_NODE. */
 static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 {
 	int64_t f, shift;
@@ -259,6 +278,8 @@ static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 			if (sw_register_pairs_operand(p, term, k) == factor)
 				return sw_register_pairs_operand(p, term, !k);
 	}
+	if (sw_register_pairs_is(p, term, SW_OP_NEG, 32) && sw_register_pairs_operand(p, term, 0) == factor)
+		return sw_graph_const(p->graph, 32, -1);
 	if (sw_register_pairs_is(p, term, SW_OP_SHL, 32) && constant(p, factor, &f) &&
 	    constant(p, sw_register_pairs_operand(p, term, 1), &shift) && shift >= 0 && shift < 32 &&
 	    (uint32_t)f == UINT32_C(1) << shift)
@@ -279,8 +300,7 @@ static sw_node narrow(struct sw_register_pairs *p, sw_node n)
 	return sw_register_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
 }
 
-/* xl * yl as machine code computes it, or as the graph has simplified it; false: it is no such product. */
-static bool factors_of(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
+bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
 {
 	bool multiplies =
 		sw_register_pairs_is(p, wide, SW_OP_MULWIDE, 64) && !(sw_register_pairs_at(p, wide)->flags & SW_SIGNED);
@@ -296,7 +316,7 @@ static bool factors_of(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
 static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
 	sw_node x[2], upper[2] = {SW_NO_NODE, SW_NO_NODE}, factor[2];
-	if (!factors_of(p, wide, x))
+	if (!sw_register_pairs_factors(p, wide, x))
 		return SW_NO_NODE;
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned i = 0; i < t->n && upper[k] == SW_NO_NODE; i++)
@@ -345,7 +365,7 @@ static sw_node with_terms(struct sw_register_pairs *p, sw_node wide, struct term
 static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	struct terms t = {{0}, 0};
-	if (!sw_register_pairs_is(p, high, SW_OP_ADD, 32))
+	if (!sw_register_pairs_is(p, high, SW_OP_ADD, 32) && !sw_register_pairs_is(p, high, SW_OP_SUB, 32))
 		return SW_NO_NODE;
 	flatten(p, high, &t, 0);
 	for (unsigned i = 0; i < t.n; i++) {
@@ -439,6 +459,8 @@ static sw_node simplify(struct sw_register_pairs p, const struct sw_making *maki
 		return carry_of(&p, operands, making->n);
 	case SW_OP_ADDX:
 		return addx_of(&p, operands, making->n);
+	case SW_OP_ADD:
+		return making->width == 64 ? sw_register_pairs_high_product(&p, operands[0], operands[1]) : SW_NO_NODE;
 	case SW_OP_SELECT:
 		return making->width == 1 ? sw_register_pairs_select(&p, operands[0], operands[1], operands[2])
 					  : SW_NO_NODE;

@@ -65,14 +65,34 @@ extern "C" __global__ void strided_all(int n, AllStrides t, const char *in, char
 	}
 }
 
-/* Division of 64 bits by a magic number, rounded up or down (cutlass::FastDivmodU64).  Machine code multiplies in pieces,
-   which are not put together. */
+/* Division of 64 bits by a magic number, rounded up or down (cutlass::FastDivmodU64).  Machine code adds it up from four
+   products of halves. */
 extern "C" __global__ void wide_division(const float *in, float *out, unsigned long long n, unsigned long long magic,
 					 unsigned shift, unsigned down)
 {
 	unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
 	if (i < n)
 		out[i] = in[__umul64hi(i + down, magic) >> shift & 1023];
+}
+
+/* By constants: 7 has a magic number of one bit too many. */
+extern "C" __global__ void by_seven(const float *in, float *out, unsigned n)
+{
+	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i] = in[i / 7];
+}
+extern "C" __global__ void wide_by_seven(const float *in, float *out, unsigned long long n)
+{
+	unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i] = in[i / 7];
+}
+extern "C" __global__ void wide_digits(const float *in, float *out, long long n)
+{
+	long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		out[i] = in[i / 10 * 16 + i % 10];
 }
 
 /* A row of `pitch` elements a warp. */
