@@ -216,6 +216,49 @@ START_TEST(halves_of_an_address_under_conditions)
 }
 END_TEST
 
+/* r10, r11: the halves of a, of d or of what follows d, as c says. */
+#define ONE_OF_THREE                                                                                                   \
+	BASE "ld.param.u64 %rd5, [d]; ld.param.u32 %r8, [c]; mov.u32 %r1, %tid.x; mov.b64 {%r10, %r11}, %rd3;"         \
+	     "setp.eq.s32 %p1, %r8, 0; @%p1 bra use; mov.b64 {%r10, %r11}, %rd5; setp.eq.s32 %p1, %r8, 1;"             \
+	     "@%p1 bra use; add.s64 %rd5, %rd5, 64; mov.b64 {%r10, %r11}, %rd5; use: setp.ne.u32 %p2, %r10, 0;"
+#define STORE_THERE                                                                                                    \
+	"@!%p4 ret; mov.b64 %rd6, {%r10, %r11}; mul.wide.u32 %rd4, %r1, 4; add.s64 %rd1, %rd6, %rd4;"                  \
+	"st.global.u32 [%rd1], %r1; ret;"
+#define CHOSEN	     "one(p0.64, p16.64, (p16.64 + 64))"
+#define WRITES_THERE "write 4 param:0 param:16 at ((u64_32(tid.x) * 4) + " CHOSEN ") if "
+
+START_TEST(a_test_for_null_in_halves)
+{
+	/* As machine code asks whether a pointer is null that is one of two. */
+	expect(ONE_OF_THREE "setp.ne.u32 %p3, %r11, 0; or.pred %p4, %p2, %p3;" STORE_THERE,
+	       WRITES_THERE "(" CHOSEN " != 0)\n");
+	expect(ONE_OF_THREE "setp.eq.u32 %p2, %r10, 0; setp.eq.u32 %p3, %r11, 0; and.pred %p5, %p2, %p3;"
+			    "not.pred %p4, %p5;" STORE_THERE,
+	       WRITES_THERE "(" CHOSEN " != 0)\n");
+	/* Twins: the upper half is of something else, or compared with something else. */
+	expect(ONE_OF_THREE "setp.ne.u32 %p3, %r1, 0; or.pred %p4, %p2, %p3;" STORE_THERE,
+	       WRITES_THERE "or((tid.x != 0), (one(p0.32, p16.32, (p16.32 + 64)) != 0))\n");
+	expect(ONE_OF_THREE "setp.ne.u32 %p3, %r11, 1; or.pred %p4, %p2, %p3;" STORE_THERE,
+	       WRITES_THERE "or((one(p4.32, p20.32, u32_32(shr((p16.64 + 64), 32))) != 1), "
+			    "(one(p0.32, p16.32, (p16.32 + 64)) != 0))\n");
+}
+END_TEST
+
+START_TEST(one_predicate_chooses_again_and_again)
+{
+	expect(INDEX BASE LIMIT POINT
+	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; setp.ge.s32 %p2, %r4, %r9;"
+	       "selp.b64 %rd6, %rd1, %rd5, %p1; selp.b64 %rd7, %rd5, %rd6, %p2; st.global.u32 [%rd7], %r1; ret;",
+	       "write 4 param:0 param:16 at select((tid.x >= p8.32), p16.64, " AT ")\n");
+	/* Twin: another predicate. */
+	expect(INDEX BASE LIMIT POINT
+	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; setp.gt.s32 %p2, %r4, %r9;"
+	       "selp.b64 %rd6, %rd1, %rd5, %p1; selp.b64 %rd7, %rd5, %rd6, %p2; st.global.u32 [%rd7], %r1; ret;",
+	       "write 4 param:0 param:16 at select((tid.x > p8.32), p16.64, select((tid.x < p8.32), " AT
+	       ", p16.64))\n");
+}
+END_TEST
+
 START_TEST(predicates_kept_as_bits_of_a_register)
 {
 	/* Bits 14 and 3 of r10 are p1 and p2; the address was computed under p1. */
@@ -369,6 +412,8 @@ int main(void)
 	tcase_add_test(tests, a_choice_of_pointers_keeps_both);
 	tcase_add_test(tests, an_address_is_what_it_is_under_the_conditions_of_its_use);
 	tcase_add_test(tests, halves_of_an_address_under_conditions);
+	tcase_add_test(tests, a_test_for_null_in_halves);
+	tcase_add_test(tests, one_predicate_chooses_again_and_again);
 	tcase_add_test(tests, predicates_kept_as_bits_of_a_register);
 	tcase_add_test(tests, ways_that_were_not_taken_bring_nothing);
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);

@@ -130,6 +130,42 @@ static bool check_ends(struct sw_launch_memo_totals *totals)
 	return good;
 }
 
+/* A pointer some way back from a base is tested for null, which it is for one base alone. */
+static bool check_null(struct sw_launch_memo_totals *totals)
+{
+	static const uint64_t bases[] = {ORACLE_BASE,
+					 ORACLE_BASE + 64,
+					 UINT64_C(1) << 43,
+					 UINT64_C(1) << 44,
+					 UINT64_C(1) << 43,
+					 UINT64_C(1) << 32,
+					 0,
+					 ORACLE_BASE + 8,
+					 (UINT64_C(1) << 43) + 4096};
+	bool good = true;
+	for (int from = 0; from < 3; from++) {
+		struct oracle_kernel k = {.t = terms_new()};
+		struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+		uint32_t back = op(k.t, SW_OP_SUB, 64, 0, param(k.t, 64, 0), constant(k.t, 64, INT64_C(1) << 43));
+		uint32_t blocks = mul(k.t, 64, extend(k.t, 64, 32, 0, special(k.t, SW_CTAID_X)), constant(k.t, 64, 64));
+		uint32_t tested = from == 0 ? param(k.t, 64, 0) : from == 1 ? back : add(k.t, 64, back, blocks);
+		fact(k.t, compare(k.t, SW_NE, 64, 0, tested, constant(k.t, 64, 0)), true);
+		site(k.t, SW_TOUCH_WRITE, 0, add(k.t, 64, back, blocks), 4, 1);
+		k.t->geometry.grid[0] = 4;
+		for (uint32_t i = 0; i < sizeof bases / sizeof *bases && good; i++) {
+			k.t->value[0] = bases[i];
+			good = check(memo, &k);
+		}
+		struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
+		good = good && own.evaluated < own.asked;
+		totals->asked += own.asked;
+		totals->evaluated += own.evaluated;
+		sw_launch_memo_close(memo);
+		free(k.t);
+	}
+	return good;
+}
+
 /* ---- pointers out of tables, and one of two */
 
 /* Blocks 0 to 3 write through the words 0 to 3, where those are aligned; threads read through word 4 or 5, by their
@@ -238,6 +274,7 @@ int main(int argc, char **argv)
 	struct sw_launch_memo_totals totals = {0}, tables = {0};
 	static struct oracle_kernel k;
 	failed += !check_ends(&totals);
+	failed += !check_null(&totals);
 	for (uint64_t seed = first; seed < first + count && failed < 3; seed++) {
 		oracle_make(&k, seed);
 		failed += !check_kernel(&k, seed, &totals);

@@ -224,6 +224,9 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 	if (same == node && v->op == SW_VALUE_PHI && v->n) {
 		sw_node narrow = widened(g, node);
 		same = narrow != SW_NO_NODE ? narrow : first_phi(t, node);
+	} else if (same == node) {
+		sw_node whole = sw_register_pairs_is_zero(g, node);
+		same = whole != SW_NO_NODE ? whole : node;
 	}
 	v = sw_graph_at(g, node);
 	if (same != node) {

@@ -91,6 +91,16 @@ static enum sw_condition negated(enum sw_condition c)
 	return (enum sw_condition)table[c];
 }
 
+/* The answer stays the same as long as what is made from a base, between these bounds, stays above 0. */
+static void read_null_test(struct sw_eval *e, uint32_t term, const struct sw_form *form)
+{
+	struct sw_bounds range = sw_bound_ever(e, form);
+	if (range.lo > 0 && range.hi <= INT64_MAX)
+		sw_reads_between(e->reads, term, range.lo, range.hi, 1, INT64_MAX);
+	else
+		sw_reads_pin(e->reads, term);
+}
+
 bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out)
 {
 	const struct sw_term *t = &e->f->term[term];
@@ -101,6 +111,8 @@ bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_com
 	out->condition = truth ? condition : negated(condition);
 	if (out->condition == SW_EQ || out->condition == SW_NE) {
 		struct sw_form a = sw_eval_term(e, t->a, width), b = sw_eval_term(e, t->b, width);
+		if (sw_base_asks_for_null(e->f->term, t))
+			read_null_test(e, t->a, &a);
 		if (sw_form_sum(&out->difference, &a, &b, -1, width)) {
 			struct sw_bounds range = sw_bound(e, &out->difference);
 			sw_wide turn = (sw_wide)1 << width;

@@ -346,6 +346,8 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 		b->info->vague |= !sw_depends_on_data_only(sw_eval_depends(e, &bit));
 		return;
 	}
+	if (sw_base_asks_for_null(e->f->term, t)) /* a pointer that counts down to null */
+		sw_reads_pin(e->reads, t->a);
 	bool is_signed = t->flags & SW_SIGNED, either_way = t->imm == SW_EQ || t->imm == SW_NE;
 	for (int i = 0; i <= either_way; i++) {
 		if (pose_race(e, b, t, truth, is_signed != (i == 1), &race) && run_race(e, b, &race))

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* What is wanted of a term by those that use it. */
-enum { WANT_ALL = 1, WANT_LOW = 2, WANT_ADDRESS = 4 };
+enum { WANT_ALL = 1, WANT_LOW = 2, WANT_ADDRESS = 4, WANT_NULL = 8 };
 
 struct base_search {
 	const struct sw_footprint *f;
@@ -77,11 +77,11 @@ static bool asks_for_low(const struct sw_footprint *f, const struct sw_term *t)
 	       (t->op == SW_OP_EXTEND && t->imm <= SW_BASE_LOW_BITS);
 }
 
-/* Whether a pointer is null, which no base is. */
-static bool asks_for_null(const struct sw_footprint *f, const struct sw_term *t)
+/* Whether a pointer is null: what no base is, and what is made from one as far as the evaluation says. */
+bool sw_base_asks_for_null(const struct sw_term *terms, const struct sw_term *t)
 {
 	return t->op == SW_OP_COMPARE && (t->imm == SW_EQ || t->imm == SW_NE) && t->imm2 == 64 &&
-	       (f->term[t->a].op == SW_OP_PARAM || is_whole_element(&f->term[t->a])) && is_constant_below(f, t->b, 1);
+	       terms[t->b].op == SW_OP_CONST && !terms[t->b].imm;
 }
 
 /* What a term wants of its operands, when all that use it have said what they want. */
@@ -90,7 +90,13 @@ static void want_operands(struct base_search *s, uint32_t number)
 	const struct sw_term *t = &s->f->term[number];
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
 	bool masks = asks_for_low(s->f, t);
-	for (uint32_t i = 0; i < n && !asks_for_null(s->f, t); i++) {
+	if (!s->want[number]) /* is never evaluated */
+		return;
+	if (sw_base_asks_for_null(s->f->term, t)) {
+		want(s, t->a, WANT_NULL);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
 		if (operand[i] == SW_NO_TERM)
 			continue;
 		bool carries = sw_base_carriers(t) >> i & 1;

@@ -21,6 +21,9 @@ enum sw_word_use { SW_WORD_NUMBER, SW_WORD_LOW, SW_WORD_BASE, SW_WORD_LOW_BASE }
 /* By term, of PARAM and ELEMENT terms: enum sw_word_use.  malloc'ed. */
 uint8_t *sw_base_words_find(const struct sw_footprint *footprint);
 
+/* A comparison of a term of 64 bits, its first operand, with 0. */
+bool sw_base_asks_for_null(const struct sw_term *terms, const struct sw_term *term);
+
 /* Operands that make the address of what they point to the result's: a bit set. */
 uint32_t sw_base_carriers(const struct sw_term *term);
 

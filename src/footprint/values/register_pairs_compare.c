@@ -132,6 +132,34 @@ static sw_node equality(struct sw_register_pairs *p, sw_node a, sw_node b, enum 
 	return SW_NO_NODE;
 }
 
+/* The two PHIs are halves of a number that some address or other value is made from. */
+static sw_node known_pair(const struct sw_register_pairs *p, sw_node low, sw_node high)
+{
+	if (sw_register_pairs_at(p, low)->op != SW_VALUE_PHI || sw_register_pairs_at(p, high)->op != SW_VALUE_PHI)
+		return SW_NO_NODE;
+	return sw_graph_phi_pair_known(p->graph, low, high);
+}
+
+sw_node sw_register_pairs_is_zero(struct sw_graph *graph, sw_node node)
+{
+	const struct sw_register_pairs p = {graph, NULL};
+	const struct sw_value *v = sw_graph_at(graph, node);
+	struct comparison x, y;
+	int64_t a, b;
+	if (v->width != 1 || (v->op != SW_OP_AND && v->op != SW_OP_OR) || !compares(&p, v->operand[0], &x) ||
+	    !compares(&p, v->operand[1], &y))
+		return SW_NO_NODE;
+	enum sw_condition condition = v->op == SW_OP_AND ? SW_EQ : SW_NE;
+	if (x.condition != condition || y.condition != condition || !sw_graph_is_const(graph, x.b, &a) || a ||
+	    !sw_graph_is_const(graph, y.b, &b) || b)
+		return SW_NO_NODE;
+	sw_node pair = known_pair(&p, x.a, y.a);
+	if (pair == SW_NO_NODE)
+		pair = known_pair(&p, y.a, x.a);
+	return pair == SW_NO_NODE ? pair
+				  : sw_graph_compare(graph, condition, 64, 0, pair, sw_graph_const(graph, 64, 0));
+}
+
 sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b)
 {
 	return equality(p, a, b, SW_EQ);

@@ -257,11 +257,17 @@ static uint64_t key_of(sw_node low, sw_node high)
 	return (uint64_t)(high + 1) << 32 | low;
 }
 
+sw_node sw_graph_phi_pair_known(const struct sw_graph *graph, sw_node low, sw_node high)
+{
+	const uint64_t *found = sw_map_find(&graph->pairs, key_of(low, high));
+	return found ? (sw_node)*found : SW_NO_NODE;
+}
+
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high)
 {
-	uint64_t *found = sw_map_find(&graph->pairs, key_of(low, high));
-	if (found)
-		return (sw_node)*found;
+	sw_node known = sw_graph_phi_pair_known(graph, low, high);
+	if (known != SW_NO_NODE)
+		return known;
 	if (graph->paired.n == SW_GRAPH_MAX_PAIRED)
 		return SW_NO_NODE;
 	sw_node phi = sw_graph_phi(graph, 64, (uint32_t)sw_graph_at(graph, low)->imm);

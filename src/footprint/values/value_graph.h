@@ -97,10 +97,16 @@ bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
 sw_node sw_register_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 /* PAIR, LOW, HIGH, ADDX and CARRY as arithmetic on 64 bits; SW_NO_NODE: it is none of these. */
 sw_node sw_register_pairs_whole(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
+/* "Both halves are 0", or "not both", of two PHIs that are known to be halves of one number: a test of 64 bits;
+   SW_NO_NODE: it is none.  Asked when all nodes of the code are made: the address that needs both halves follows the
+   test for a null pointer. */
+sw_node sw_register_pairs_is_zero(struct sw_graph *graph, sw_node node);
 /* Combines two 32-bit PHIs of one block to one of 64 bits: makes it (operands follow when both have theirs), or
    finds it; SW_NO_NODE: there are too many already. */
 #define SW_GRAPH_MAX_PAIRED (1u << 16)
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);
+/* The same, made before; SW_NO_NODE. */
+sw_node sw_graph_phi_pair_known(const struct sw_graph *graph, sw_node low, sw_node high);
 /* The halves of such a PHI; false: it is none. */
 bool sw_graph_phi_halves(const struct sw_graph *graph, sw_node phi, sw_node *low, sw_node *high);
 
