@@ -155,9 +155,11 @@ struct sw_access {
 	enum sw_role role;
 	uint8_t kind; /* record kind */
 	uint16_t api;
-	uint16_t flags;	  /* SW_RF_* of the record: RUNTIME tells which API the user called */
+	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME tells which API the user called */
+	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0 none */
 	uint32_t forward; /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
 	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
+	uint32_t launch_stack;
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
@@ -175,6 +177,13 @@ struct sw_access {
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
 	enum sw_evidence evidence;
 	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL none */
+};
+
+/* A call that is no side of the finding but that its sentences name.  Stack and api 0: it was too long ago. */
+struct sw_named_call {
+	uint64_t seq;
+	uint32_t stack;
+	uint16_t api, flags; /* as in struct sw_access */
 };
 
 /* A cheap fix, as facts: the rows SW_FIX of src/detect/findings.def. */
@@ -223,8 +232,8 @@ struct sw_held {
 #define SW_MAX_NEEDS 8u
 struct sw_need {
 	uint32_t stream;
-	uint32_t to;  /* the stream that needs it, 0: the host does */
-	uint64_t seq; /* host: up to this call; 0 all of it */
+	uint32_t to;		    /* the stream that needs it, 0: the host does */
+	struct sw_named_call until; /* host: up to this call; seq 0: all of it */
 };
 
 struct sw_finding {
@@ -235,14 +244,16 @@ struct sw_finding {
 	uint64_t count;
 	uint64_t operations, last_operation; /* of the later side: one that meets several earlier ones counts once */
 	uint32_t accesses;
-	struct sw_access access[3]; /* [0] the earlier, [1] the later; waits: [0] the call */
-	struct sw_hb_last last;	    /* hazards: the last order between the two lanes that does exist */
-	bool measured_order;	    /* ordered, but only by a wait that no document promises */
+	struct sw_access access[3];	/* [0] the earlier, [1] the later; waits: [0] the call */
+	struct sw_hb_last last;		/* hazards: the last order between the two lanes that does exist */
+	struct sw_named_call last_call; /* that made it */
+	bool measured_order;		/* ordered, but only by a wait that no document promises */
 	bool host_order; /* strict host: ordered if the host threads had to run in the order in which they did */
 	bool not_waited; /* the documents promise a wait that did not happen here */
 	enum sw_fix fix;
 	uint32_t fix_stream;
 	uint64_t fix_seq;
+	struct sw_named_call fix_call; /* fix_seq */
 	struct sw_cost cost;
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_held held;

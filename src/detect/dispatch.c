@@ -84,6 +84,7 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 		sw_timing_return(m, &w->record, r->dur_ns);
 	if (w->record.rec->kind == SW_REC_HOST_FUNC_RUN)
 		sw_host_func_returned(m, &w->record, r->seq);
+	sw_recent_calls_add(&m->collect.recent, &w->record, r->seq);
 	sw_wait_done(m, w, r->seq, r->t_ns, r->dur_ns, r->failed);
 	sw_wait_recycle(m, w);
 }
@@ -135,6 +136,7 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	m->record = r;
 	m->wait = two ? sw_wait_open(m, r) : sw_wait_single(m, r);
 	base_access(m, r, &m->wait->what);
+	sw_recent_calls_add(&m->collect.recent, r, r->seq);
 	if (handler)
 		handler(m, m->record, m->wait);
 	if (operation && m->schedule)

@@ -11,7 +11,8 @@ libswdetect_a_SOURCES = \
 	src/detect/memory/contents.c src/detect/memory/contents.h \
 	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/tenants.c src/detect/memory/tenants.h \
 	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
-	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/contexts.c \
+	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/recent_calls.c \
+	src/detect/model/recent_calls.h src/detect/model/contexts.c \
 	src/detect/model/contexts.h src/detect/model/duration_histogram.c src/detect/model/duration_histogram.h \
 	src/detect/model/events.c src/detect/model/events.h src/detect/model/handlers.h src/detect/model/lanes.c \
 	src/detect/model/lanes.h src/detect/model/lanes_state.h src/detect/model/model.c \

@@ -91,8 +91,7 @@ static void put_between(const struct sw_merged *merged, FILE *out)
 		put_plain(out, b->title);
 		putc('\n', out);
 		fputs(b->text, out);
-		fprintf(out, "  [id=SW%03d kind=%s severity=%s confidence=%s fingerprint=%016" PRIx64 "]\n\n",
-			b->number, kind, severities[b->severity], b->confidence, b->fingerprint);
+		putc('\n', out);
 	}
 }
 

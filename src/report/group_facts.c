@@ -145,26 +145,6 @@ static const char *lines_text(struct sw_report *report, const struct sw_fix_line
 	return text;
 }
 
-/* "wait for the event that call 117 records": a call that another finding of the group has, by its line. */
-static const char *with_line(struct sw_report *report, const struct sw_group *group, const char *text, uint64_t seq)
-{
-	struct sw_names *names = &report->names;
-	const char *call = sw_names_format(names, "call %" PRIu64, seq), *at = strstr(text, call);
-	if (!at)
-		return text;
-	for (size_t i = 0; i < group->members.n; i++) {
-		const struct sw_finding *finding = report->shown.at[group->members.at[i]].finding;
-		for (uint32_t k = 0; k < finding->accesses; k++) {
-			const struct sw_frame *place =
-				finding->access[k].seq == seq ? sw_place_of(names, &finding->access[k], NULL) : NULL;
-			if (place && place->file && place->line)
-				return sw_names_format(names, "%.*s%s%s", (int)(at - text), text,
-						       sw_place_brief(names, place), at + strlen(call));
-		}
-	}
-	return text;
-}
-
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out)
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
@@ -175,8 +155,6 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 		out->text = text ? text : out->text;
 		return;
 	}
-	if (finding->fix_seq)
-		out->text = with_line(report, group, out->text, finding->fix_seq);
 	if (group->edges)
 		sw_fix_lines(&report->names, finding->fix, group->after, group->before, &out->lines);
 	else

@@ -96,7 +96,7 @@ CUresult sw_sim_start(void)
 			initialised = true;
 			pthread_atfork(NULL, NULL, in_child);
 			atexit(at_exit);
-			fprintf(stderr, "syncwatch: simulated CUDA: kernels are not executed, only timed\n");
+			fprintf(stderr, "syncwatch: simulated CUDA: kernels take time, but their code does not run\n");
 		}
 	}
 	sw_sim_unlock();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SW201-SW203, SW205: events that order nothing. */
 #include "detect/judge.h"
+#include "detect/model/recent_calls.h"
 
 /* 0: never recorded, 1: recorded too early, 2: on a stream without work, 3: replaced; 4: right. */
 START_TEST(events_that_miss)
@@ -148,11 +149,35 @@ START_TEST(waits_before_the_work_order_nothing)
 }
 END_TEST
 
+/* The call that orders the streams before the hazard; of one that is long ago its number alone. */
+START_TEST(calls_are_named_with_their_stacks)
+{
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, S3, NONBLOCKING);
+	tb_event_record(tb, E1, S1);
+	const uint32_t stack = tb_stack(tb, 1, 0x401000ull);
+	tb_stream_wait(tb, S2, E1);
+	const uint64_t wait = tb->seq;
+	tb_stack(tb, 0);
+	h2d(tb, DEV, PIN, 4096, S1);
+	for (uint32_t i = 0; _i && i < SW_RECENT_CALLS; i++)
+		tb_event_record(tb, E2, S3);
+	d2d(tb, DEV2, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_finding *f = only(j, 101);
+	ck_assert_uint_eq(f->last.seq, wait);
+	ck_assert_uint_eq(f->last_call.seq, wait);
+	ck_assert_uint_eq(f->last_call.stack, _i ? 0 : stack);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, events_that_miss, 0, 5);
 	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);
 	tcase_add_test(tc, useful_waits_are_not_blamed);
+	tcase_add_loop_test(tc, calls_are_named_with_their_stacks, 0, 2);
 	tcase_add_loop_test(tc, records_replaced, 0, 2);
 	tcase_add_loop_test(tc, waits_before_the_work_order_nothing, 0, 9);
 }

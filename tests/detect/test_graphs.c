@@ -131,15 +131,20 @@ START_TEST(launch_against_stream)
 {
 	struct tb *tb = two_streams();
 	write_and_read(tb, true);
-	tb_graph_launch(tb, EXEC, S1);
+	uint32_t stack = tb_stack(tb, 1, 0x401000ull);
+	const uint16_t api = tb_graph_launch(tb, EXEC, S1)->h.api;
 	if (_i)
 		order(tb, S1, S2);
 	tb_set(tb, DEV2, 8, S2);
 	struct sw_judgement *j = judged(tb);
-	if (_i)
+	if (_i) {
 		no_hazards(j);
-	else
-		ck_assert_uint_eq(only(j, 103)->access[0].bytes, 64);
+	} else {
+		const struct sw_access *earlier = &only(j, 103)->access[0];
+		ck_assert_uint_eq(earlier->bytes, 64);
+		ck_assert_uint_eq(earlier->launch_stack, stack);
+		ck_assert_uint_eq(earlier->launch_api, api);
+	}
 	sw_judgement_free(j);
 }
 END_TEST

@@ -46,7 +46,7 @@ START_TEST(wide_waits)
 		ck_assert_uint_eq(f->fix_seq, needed);
 		ck_assert_uint_eq(f->needs, 1);
 		ck_assert_uint_eq(f->need[0].to, 0);
-		ck_assert_uint_eq(f->need[0].seq, 0);
+		ck_assert_uint_eq(f->need[0].until.seq, 0);
 		ck_assert_uint_eq(f->covered, 2);
 	}
 	sw_judgement_free(j);
@@ -68,7 +68,7 @@ START_TEST(wide_waits_on_one_stream)
 	if (_i)
 		ck_assert_uint_eq(count_of(j, 401), 0);
 	else
-		ck_assert_uint_eq(only(j, 401)->need[0].seq, needed);
+		ck_assert_uint_eq(only(j, 401)->need[0].until.seq, needed);
 	sw_judgement_free(j);
 }
 END_TEST

@@ -254,6 +254,10 @@ const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, ui
 				       "20lambda_argument_typeE4242EEEvT0_S5_PS5_"},
 		[FAKE_WORD] = {.id = FAKE_WORD,
 			       .name = "sm80_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize2x2x1_cublas"},
+		[FAKE_SUM] = {.id = FAKE_SUM,
+			      .name = "_ZN2ns11elementwiseILi4ENS_11sum_functorIfEELNS_20lambda_argument_"
+				      "typeE4242EEEvT0_S4_PS4_"},
+		[FAKE_COPY] = {.id = FAKE_COPY, .name = "_Z5scaleIiEvPT_i"},
 		[FAKE_HOSTILE] = {.id = FAKE_HOSTILE, .name = "a\x1b[31m\xff\xed\xa0\x80\"\\</script>\n\xe2\x82\xac"},
 	};
 	(void)r;

@@ -31,7 +31,7 @@ enum {
 	FAKE_API_DRIVER,
 	FAKE_API_RECORD
 };
-enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE, FAKE_LONG, FAKE_WORD };
+enum { FAKE_FILL = 1, FAKE_SCALE, FAKE_PLAIN, FAKE_HOSTILE, FAKE_LONG, FAKE_WORD, FAKE_SUM, FAKE_COPY };
 enum {
 	FAKE_AT_FILL = 1, /* main() -> launch of fill, race.cu:31 */
 	FAKE_AT_SCALE,	  /* main() -> run<float>() (inlined) -> launch of scale, race.cu:14 */

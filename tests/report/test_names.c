@@ -93,6 +93,39 @@ START_TEST(fingerprint_ignores_what_changes_from_run_to_run)
 }
 END_TEST
 
+static const char *brief(uint32_t function)
+{
+	struct sw_access access = launch(SW_READ, function, 1, FAKE_AT_SCALE, 1);
+	return sw_name_operation_brief(&report->names, &access);
+}
+
+START_TEST(kernels_of_one_template_are_distinguished_where_both_are_reported)
+{
+	add_race(SW_ERROR, FAKE_LONG);
+	make(NULL);
+	ck_assert_str_eq(brief(FAKE_LONG), "kernel ns::elementwise");
+	ck_assert_str_eq(brief(FAKE_SUM), "kernel ns::elementwise"); /* it has no finding */
+	add_race(SW_ERROR, FAKE_SUM);
+	make(NULL);
+	ck_assert_str_eq(brief(FAKE_LONG), "kernel ns::elementwise<...quite_a_long_name_of_a_functor...>");
+	ck_assert_str_eq(brief(FAKE_SUM), "kernel ns::elementwise<...sum_functor...>");
+	ck_assert_str_eq(brief(FAKE_PLAIN), "kernel triton_add_0d1d");
+}
+END_TEST
+
+START_TEST(types_are_whole_where_they_are_short)
+{
+	add_race(SW_ERROR, FAKE_SCALE);
+	add_race(SW_ERROR, FAKE_COPY);
+	make(NULL);
+	ck_assert_str_eq(brief(FAKE_COPY), "kernel scale<int>");
+	ck_assert_str_eq(brief(FAKE_SCALE), "kernel scale(...float...)");
+	/* What suppressions and fingerprints are made of does not depend on other findings. */
+	struct sw_access access = launch(SW_READ, FAKE_COPY, 1, FAKE_AT_SCALE, 1);
+	ck_assert_str_eq(sw_name_operation(&report->names, &access), "kernel scale");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("names");
@@ -103,6 +136,8 @@ int main(void)
 	tcase_add_loop_test(c, base_names_drop_types_and_keep_scopes, 0, sizeof bases / sizeof bases[0]);
 	tcase_add_test(c, frames_of_cuda_are_hidden_unless_there_is_nothing_else);
 	tcase_add_test(c, fingerprint_ignores_what_changes_from_run_to_run);
+	tcase_add_test(c, kernels_of_one_template_are_distinguished_where_both_are_reported);
+	tcase_add_test(c, types_are_whole_where_they_are_short);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);
 }

@@ -80,6 +80,7 @@ static void add_event(void)
 	early->missed.seq = 20;
 	early->fix = SW_FIX_MOVE_RECORD;
 	early->fix_seq = 90;
+	early->fix_call.seq = 90;
 }
 
 START_TEST(race_and_wait_read_as_agreed)
@@ -132,6 +133,7 @@ START_TEST(torch_stacks_collapse_and_advice_speaks_torch)
 	race->access[0].device = 1;
 	race->access[1] = call(SW_WRITE, SW_REC_COPY, FAKE_API_COPY, 1, FAKE_AT_PYTHON);
 	race->last = (struct sw_hb_last){.tick = 4, .seq = 17, .kind = SW_EDGE_EVENT};
+	race->last_call = (struct sw_named_call){.seq = 17, .stack = FAKE_AT_COPY, .api = FAKE_API_WAIT};
 	race->fix = SW_FIX_EVENT;
 	make(NULL);
 	check_golden("golden/torch.txt", text_of(false));

@@ -43,12 +43,20 @@ static const struct sw_finding_info *find_kind(const char *name)
 
 static int list_all(void)
 {
-	const struct sw_finding_info *info;
-	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
-		printf("SW%03d  %-28s %s\n", info->number, info->kind, info->title);
-	const struct sw_between_info *between;
-	for (size_t i = 0; (between = sw_between_info_at(i)); i++)
-		printf("SW%03d  %-28s %s\n", between->number, between->kind, between->title);
+	size_t i = 0, k = 0;
+	for (;;) {
+		const struct sw_finding_info *info = sw_finding_info_at(i);
+		const struct sw_between_info *between = sw_between_info_at(k);
+		if (!info && !between)
+			break;
+		if (info && (!between || info->number < between->number)) {
+			printf("SW%03d  %-28s %s\n", info->number, info->kind, info->title);
+			i++;
+		} else {
+			printf("SW%03d  %-28s %s\n", between->number, between->kind, between->title);
+			k++;
+		}
+	}
 	puts("\nterms  the words of reports: waited, blocked, recoverable ...");
 	return sw_finish_stdout(SW_EXIT_OK);
 }

@@ -151,6 +151,8 @@ static struct sw_access placed(const struct sw_access *what, const struct sw_acc
 {
 	struct sw_access at = *what;
 	at.seq = launch->seq;
+	at.launch_api = launch->api;
+	at.launch_stack = launch->stack;
 	at.t_ns = launch->t_ns;
 	at.dur_ns = launch->dur_ns;
 	at.point = launch->point;

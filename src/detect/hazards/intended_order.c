@@ -243,6 +243,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 	hazard->fix_stream = seen.fix_stream;
 	hazard->fix = seen.fix;
 	hazard->fix_seq = seen.fix_seq;
+	hazard->fix_call = sw_recent_call(&m->collect.recent, seen.fix_seq);
 	bool told_now;
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &told_now);
 	if (f && told_now)

@@ -14,10 +14,12 @@
 void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible)
 {
 	*collect = (struct sw_collect){.judgement = judgement, .keep_possible = keep_possible};
+	sw_recent_calls_init(&collect->recent);
 }
 
 void sw_collect_free(struct sw_collect *collect)
 {
+	sw_recent_calls_free(&collect->recent);
 	sw_map_free(&collect->index);
 	for (size_t i = 0; i < collect->spread.n; i++)
 		free(collect->spread.at[i]);
@@ -45,6 +47,12 @@ static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
 	return a->severity != b->severity ? a->severity > b->severity : a->confidence > b->confidence;
 }
 
+static void name_calls(const struct sw_collect *collect, struct sw_finding *f)
+{
+	f->last_call = sw_recent_call(&collect->recent, f->last.tick ? f->last.seq : 0);
+	f->fix_call = sw_recent_call(&collect->recent, f->fix_seq);
+}
+
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -62,6 +70,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 			struct sw_cost cost = known->cost;
 			*known = *seen;
 			known->cost = cost;
+			name_calls(collect, known);
 			if (told)
 				*told = true;
 			known->fingerprint = hash;
@@ -74,6 +83,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	*slot = j->findings.n + 1;
 	struct sw_finding *added = sw_vec_push(&j->findings);
 	*added = *seen;
+	name_calls(collect, added);
 	added->count = 1;
 	added->operations = 1;
 	added->last_operation = later;

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "detect/detect.h"
 #include "detect/model/duration_histogram.h"
+#include "detect/model/recent_calls.h"
 
 struct sw_collect {
 	struct sw_judgement *judgement;
@@ -18,6 +19,7 @@ struct sw_collect {
 	/* For each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
 	SW_VEC(uint64_t) waited;
 	SW_VEC(struct sw_histogram *) spread;
+	struct sw_recent_calls recent; /* so that a finding can name them */
 	bool keep_possible;
 };
 

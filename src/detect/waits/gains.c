@@ -54,7 +54,7 @@ static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, st
 	for (uint32_t i = 0; i < f->needs; i++)
 		keep[i] = (struct sw_keep){.queue = f->need[i].stream,
 					   .to = f->need[i].to ? f->need[i].to : SW_KEEP_HOST,
-					   .seq = f->need[i].seq};
+					   .seq = f->need[i].until.seq};
 }
 
 /* What the host does with memory is seen by the guard, and by it only while work uses the memory: of a wait after which

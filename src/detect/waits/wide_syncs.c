@@ -37,7 +37,7 @@ struct sw_sync_site {
 	struct sw_sync_need {
 		uint32_t stream;
 		bool host, whole;		  /* by the host, and once at least all of it */
-		uint64_t seq;			  /* the last step that the host needed */
+		struct sw_named_call until;	  /* the last step that the host needed */
 		uint32_t tos, to[SW_MAX_READERS]; /* by other streams */
 	} need[SW_MAX_NEEDS];
 };
@@ -121,7 +121,7 @@ static void close_lane(struct sw_model *m, const struct sw_wide_lane *lane)
 		return;
 	need->host = true;
 	need->whole |= lane->host >= lane->work;
-	need->seq = lane->host_seq;
+	need->until = sw_recent_call(&m->collect.recent, lane->host_seq);
 }
 
 static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
@@ -349,13 +349,15 @@ static void advise(struct sw_finding *f, const struct sw_sync_site *site)
 	for (uint32_t i = 0; i < site->n; i++) {
 		const struct sw_sync_need *need = &site->need[i];
 		if (need->host) {
-			add_need(f, (struct sw_need){need->stream, 0, need->whole ? 0 : need->seq});
+			add_need(f, (struct sw_need){.stream = need->stream,
+						     .until = need->whole ? (struct sw_named_call){0} : need->until});
 			f->fix_stream = need->stream;
-			f->fix_seq = need->seq;
+			f->fix_seq = need->until.seq;
+			f->fix_call = need->until;
 		}
 		/* What the host waits for in full comes before all that it gives out later. */
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
-			add_need(f, (struct sw_need){need->stream, need->to[k], 0});
+			add_need(f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
 	}
 	f->fix = f->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
 	f->covered = site->n;

@@ -267,7 +267,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		put_stream(json, report, finding->need[i].stream);
 		sw_json_text(json, "needed_by",
 			     finding->need[i].to ? sw_name_stream(&report->names, finding->need[i].to) : "the host");
-		sw_json_number(json, "until_sequence", finding->need[i].seq);
+		sw_json_number(json, "until_sequence", finding->need[i].until.seq);
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');

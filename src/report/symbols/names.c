@@ -11,6 +11,7 @@
 #include "report/symbols/places.h"
 #include "report/symbols/source_text.h"
 #include "report/symbols/stack.h"
+#include "report/symbols/template_names.h"
 
 #define LONG_FUNCTION 64 /* letters of a name that is printed whole */
 
@@ -22,6 +23,7 @@ void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const
 void sw_names_free(struct sw_names *names)
 {
 	sw_symbols_free(names->symbols);
+	sw_template_names_free(names->templates);
 	sw_source_free(names->sources);
 	sw_arena_free(&names->arena);
 }
@@ -182,7 +184,7 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 		return sw_name_operation(names, access);
 	const char *name = sw_name_kernel(names, access->function, false);
 	if (!is_one_long_word(name))
-		return sw_name_operation(names, access);
+		return sw_names_format(names, "kernel %s", sw_name_kernel_particular(names, access->function));
 	return sw_names_format(names, "kernel %.*s...%s", LONG_WORD / 2, name, name + strlen(name) - LONG_WORD / 4);
 }
 

@@ -21,6 +21,7 @@ struct sw_names {
 	bool several_devices;
 	const char *home; /* the source file that the finding in hand is about; NULL unknown */
 	struct sw_source_files *sources;
+	struct sw_template_names *templates; /* NULL: not asked for yet */
 };
 
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
@@ -45,7 +46,8 @@ const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
 
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
-/* The same for sentences: the middle of a very long word is left out; the heading of the access has all of it. */
+/* The same for sentences: the middle of a very long word is left out (the heading of the access has all of it), and
+   kernels of one template are distinguished. */
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
 
 /* The function of a frame, whole, unless its types would bury the line: "at::native::copy(...)"; "" unknown. */

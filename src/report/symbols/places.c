@@ -85,6 +85,39 @@ const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_acces
 	return best && (!shared || beats(best, shared)) ? best : shared;
 }
 
+struct sw_access sw_place_launch(const struct sw_access *access)
+{
+	struct sw_access launch = *access;
+	if (!access->node || !access->launch_api)
+		return launch;
+	launch.kind = SW_REC_GRAPH_LAUNCH;
+	launch.api = access->launch_api;
+	launch.stack = access->launch_stack;
+	launch.function = 0;
+	launch.forward = 0;
+	launch.node = 0;
+	return launch;
+}
+
+static struct sw_access access_of(const struct sw_named_call *call)
+{
+	return (struct sw_access){.role = SW_CALL,
+				  .api = call->api,
+				  .flags = call->flags,
+				  .seq = call->seq,
+				  .stack = call->stack,
+				  .param = -1};
+}
+
+const char *sw_place_named(struct sw_names *names, const struct sw_named_call *call)
+{
+	const struct sw_access access = access_of(call);
+	const struct sw_frame *place = call->stack ? sw_place_of(names, &access, NULL) : NULL;
+	if (place && place->file && place->line)
+		return sw_place_brief(names, place);
+	return sw_names_format(names, "call %" PRIu64, call->seq);
+}
+
 const char *sw_place_brief(struct sw_names *names, const struct sw_frame *frame)
 {
 	if (!frame)

@@ -17,6 +17,12 @@ const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_acces
    comes from Python code of its own.  sw_place_of() is that line then. */
 const struct sw_frame *sw_place_forward(struct sw_names *names, const struct sw_access *access);
 
+/* The call that put the work on its stream: of a node the launch of its graph, where that is known (`node` is 0 then).
+ */
+struct sw_access sw_place_launch(const struct sw_access *access);
+/* The line of a call that is no side of its finding: "demo.cu:28", else "call 117". */
+const char *sw_place_named(struct sw_names *names, const struct sw_named_call *call);
+
 /* "demo.cu:28", "scale (libfoo.so)", "" for NULL. */
 const char *sw_place_brief(struct sw_names *names, const struct sw_frame *frame);
 /* "/src/demo.cu:28", "(libfoo.so+0x1234)". */

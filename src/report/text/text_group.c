@@ -55,15 +55,19 @@ static void put_title(struct sw_text *t, const struct sw_shown_finding *shown)
 /* Code stays on one line: it is there to be copied. */
 static void put_fix_lines(struct sw_text *t, const struct sw_fix_lines *lines)
 {
+	const char *places[SW_FIX_LINES];
+	size_t column = PLACE_COLUMNS;
 	for (uint32_t i = 0; i < lines->n; i++) {
-		const char *place = sw_names_format(t->names, "%s:", sw_group_fix_place(t->report, &lines->line[i]));
-		size_t width = sw_out_width(place);
+		places[i] = sw_names_format(t->names, "%s:", sw_group_fix_place(t->report, &lines->line[i]));
+		column = sw_out_width(places[i]) < column ? column : sw_out_width(places[i]) + 1;
+	}
+	for (uint32_t i = 0; i < lines->n; i++) {
 		sw_out_text(&t->out, "  ");
 		if (!i)
 			sw_out_coloured(&t->out, SW_BOLD, "fix:");
 		fprintf(t->out.file, "%*s", i ? 15 : 11, "");
-		sw_out_text(&t->out, place);
-		fprintf(t->out.file, "%*s", width < PLACE_COLUMNS ? (int)(PLACE_COLUMNS - width) : 1, "");
+		sw_out_text(&t->out, places[i]);
+		fprintf(t->out.file, "%*s", (int)(column - sw_out_width(places[i])), "");
 		sw_out_coloured(&t->out, SW_GREEN, lines->line[i].code);
 		putc('\n', t->out.file);
 	}
@@ -90,7 +94,10 @@ static void put_fix(struct sw_text *t, const struct sw_group *group)
 	else
 		sw_text_line(t, "fix:", fix.text);
 	sw_text_line(t, "", fix.note);
-	if (group->members.n)
+	if (group->members.n == 1)
+		sw_text_line(t,
+			     "fixes:", sw_names_format(t->names, "both findings of this cause: %s", ids_of(t, group)));
+	else if (group->members.n)
 		sw_text_line(t, "fixes:",
 			     sw_names_format(t->names, "all %zu findings of this cause: %s", group->members.n + 1,
 					     ids_of(t, group)));
@@ -221,13 +228,15 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 	if (sw_is_hazard(finding))
 		sw_text_line(t, "overlap:", sw_evidence_overlap(t->names, finding));
 	sw_text_line(t, "ordered by:", shown->words.ordered_by);
-	sw_text_line(t, "missing edge:", shown->words.missing_edge);
+	if (t->report->all)
+		sw_text_line(t, "missing edge:", shown->words.missing_edge);
 	/* Never wrapped: it is there to be copied. */
 	if (!shown->suppressed) {
 		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", 15, "suppress:", shown->suppression));
 		putc('\n', t->out.file);
 	}
-	put_facts(t, shown);
+	if (t->report->all)
+		put_facts(t, shown);
 	putc('\n', t->out.file);
 	t->names->home = NULL;
 }

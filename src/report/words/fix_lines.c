@@ -139,15 +139,47 @@ const char *sw_stream_expression(struct sw_names *names, const struct sw_access 
 	return stream_of(names, access, own);
 }
 
-static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
-{
-	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
-}
-
 /* Can a line of C stand there? */
 static bool has_line(const struct sw_frame *frame)
 {
 	return frame && frame->file && frame->line && !sw_frame_is_python(frame);
+}
+
+/* streams[i]: another stream each time, and unknown elsewhere. */
+static bool is_indexed(const char *expression)
+{
+	const char *bracket = strchr(expression, '[');
+	return bracket && !isdigit((unsigned char)bracket[1]);
+}
+
+/* "copies" of cudaStreamCreate(&copies); of an array's element the index is not known elsewhere. */
+static const char *created_as(struct sw_names *names, const struct sw_frame *made)
+{
+	static const char *const creators[] = {"cudaStreamCreateWithFlags", "cudaStreamCreate",
+					       "cudaStreamCreateWithPriority", "cuStreamCreate",
+					       "cuStreamCreateWithPriority"};
+	struct sw_call_text call;
+	for (size_t i = 0; i < sizeof creators / sizeof *creators; i++)
+		if (sw_source_call(names, made, creators[i], &call) && call.arguments && call.argument[0][0] == '&' &&
+		    is_plain(call.argument[0] + 1) && !is_indexed(call.argument[0]))
+			return call.argument[0] + 1;
+	return "";
+}
+
+const char *sw_stream_made_as(struct sw_names *names, uint32_t stream)
+{
+	const struct sw_frame *made = sw_name_stream_made(names, stream);
+	const char *name = sw_name_stream(names, stream), *site = sw_name_stream_site(names, stream);
+	const char *variable = made && has_line(made) ? created_as(names, made) : "";
+	if (!*site)
+		return name;
+	return *variable ? sw_names_format(names, "%s (`%s`, created at %s)", name, variable, site)
+			 : sw_names_format(names, "%s (created at %s)", name, site);
+}
+
+static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
+{
+	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
 }
 
 /* One that the program does not use there. */
@@ -159,13 +191,6 @@ static const char *event_name(struct sw_names *names, const struct sw_frame *fir
 			     sw_source_has_word(names, second->file, free_names[i])))
 		i++;
 	return free_names[i];
-}
-
-/* streams[i]: another stream each time, and unknown elsewhere. */
-static bool is_indexed(const char *expression)
-{
-	const char *bracket = strchr(expression, '[');
-	return bracket && !isdigit((unsigned char)bracket[1]);
 }
 
 static bool same_function(const struct sw_frame *a, const struct sw_frame *b)
@@ -225,9 +250,12 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 		  const struct sw_access *before, struct sw_fix_lines *out)
 {
 	*out = (struct sw_fix_lines){0};
+	const struct sw_access from_call = sw_place_launch(after), to_call = sw_place_launch(before);
+	after = &from_call;
+	before = &to_call;
 	const struct sw_frame *first = sw_place_of(names, after, before), *second = sw_place_of(names, before, after);
-	/* The place of a node is where it was made, not where its graph is launched. */
-	if (after->node || before->node)
+	/* Two nodes of one launch, or a launch that is not known: an event does not go between them. */
+	if (after->node || before->node || after->seq == before->seq)
 		return;
 	if (sw_names_torch(names)) {
 		if (fix == SW_FIX_EVENT)

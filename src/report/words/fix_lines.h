@@ -36,6 +36,12 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
  */
 const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other);
 
+/*
+ * A stream with the variable that its creation fills, for sentences: "stream 2 (`copies`, created at main.cu:12)"; what
+ * is not known is left out.
+ */
+const char *sw_stream_made_as(struct sw_names *names, uint32_t stream);
+
 /* The memory as its author wrote it at the access: "frames + i"; "" not known. */
 const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
 

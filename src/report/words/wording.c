@@ -119,8 +119,11 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 		return fact_operation(names, access);
 	if (strcmp(key, "name") == 0)
 		return sw_name_operation_brief(names, access);
-	if (strcmp(key, "call") == 0 && access->node)
-		return sw_names_format(names, "the launch of the graph (call %llu)", (unsigned long long)access->seq);
+	if (strcmp(key, "call") == 0 && access->node) {
+		const struct sw_named_call launch = {access->seq, access->launch_stack, access->launch_api,
+						     access->flags};
+		return sw_names_format(names, "the launch of the graph (%s)", sw_place_named(names, &launch));
+	}
 	if (strcmp(key, "call") == 0)
 		return sw_name_operation_brief(names, access);
 	if (strcmp(key, "stream") == 0)
@@ -143,19 +146,6 @@ static const char *fact_number(struct sw_names *names, uint64_t number)
 	return sw_names_format(names, "%llu", (unsigned long long)number);
 }
 
-/* "main.cu:20", for a call that the finding has with its line; else "call 117". */
-static const char *fact_fix_place(struct sw_names *names, const struct sw_finding *finding)
-{
-	for (uint32_t i = 0; i < finding->accesses; i++) {
-		const struct sw_frame *place = finding->access[i].seq == finding->fix_seq
-						       ? sw_place_of(names, &finding->access[i], NULL)
-						       : NULL;
-		if (place && place->file && place->line)
-			return sw_place_brief(names, place);
-	}
-	return sw_names_format(names, "call %llu", (unsigned long long)finding->fix_seq);
-}
-
 static const char *fact_subject(struct sw_names *names, const struct sw_finding *finding)
 {
 	if (finding->accesses == 0)
@@ -170,27 +160,40 @@ static const char *fact_refused(uint32_t status)
 	return why ? why : "a capture forbids it";
 }
 
-/* "the host waits for stream 1 up to call 7 (an event), stream 3 waits for stream 2 (an event recorded here)" */
+/* "the host waits for stream 1 with cudaEventSynchronize on an event recorded after main.cu:7; stream 3 waits ..." */
 static const char *fact_needs(struct sw_names *names, const struct sw_finding *finding)
 {
 	const char *text = "";
 	for (uint32_t i = 0; i < finding->needs; i++) {
 		const struct sw_need *need = &finding->need[i];
-		const char *stream = sw_name_stream(names, need->stream), *one;
+		const char *stream = sw_stream_made_as(names, need->stream), *one;
 		if (need->to)
-			one = sw_names_format(names, "%s waits for %s (%s on an event recorded there)",
-					      sw_name_stream(names, need->to), stream,
+			one = sw_names_format(names, "%s waits for %s with %s on an event recorded there",
+					      sw_stream_made_as(names, need->to), stream,
 					      fact_function(names, finding, "StreamWaitEvent"));
-		else if (need->seq)
-			one = sw_names_format(names, "the host waits for %s up to call %llu (%s on an event after it)",
-					      stream, (unsigned long long)need->seq,
-					      fact_function(names, finding, "EventSynchronize"));
+		else if (need->until.seq)
+			one = sw_names_format(names, "the host waits for %s with %s on an event recorded after %s",
+					      stream, fact_function(names, finding, "EventSynchronize"),
+					      sw_place_named(names, &need->until));
 		else
-			one = sw_names_format(names, "the host waits for %s (%s)", stream,
+			one = sw_names_format(names, "the host waits for %s with %s", stream,
 					      fact_function(names, finding, "StreamSynchronize"));
 		text = sw_names_format(names, "%s%s%s", text, i ? "; " : "", one);
 	}
 	return text;
+}
+
+/* The call that allocated the memory, as an order. */
+static const char *fact_allocate(struct sw_names *names, const struct sw_finding *finding)
+{
+	const struct sw_access *access = finding->maker.seq			  ? &finding->maker
+					 : finding->id == SW_FINDING_DEVICE_ALLOC ? &finding->access[0]
+										  : NULL;
+	const struct sw_frame *place = access ? sw_place_of(names, access, NULL) : NULL;
+	if (!place || !place->file || !place->line)
+		return "allocate";
+	return sw_names_format(names, "call %s (%s)", sw_name_operation_brief(names, access),
+			       sw_place_brief(names, place));
 }
 
 /* What findings of this id say alone (FACTS of findings.def); NULL: no such fact. */
@@ -237,7 +240,9 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 	if (strcmp(key, "fixstream") == 0)
 		return sw_name_stream(names, finding->fix_stream);
 	if (strcmp(key, "fixat") == 0)
-		return fact_fix_place(names, finding);
+		return sw_place_named(names, &finding->fix_call);
+	if (strcmp(key, "allocate") == 0)
+		return fact_allocate(names, finding);
 	if (strcmp(key, "needs") == 0)
 		return fact_needs(names, finding);
 	if (strcmp(key, "subject") == 0)
@@ -336,9 +341,9 @@ static const char *ordered_by(const struct facts *facts)
 		return "nothing: they are copies of one batch";
 	if (finding->last.tick == 0)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
-	return sw_names_format(names, "%s last waited for %s before this access: by %s, call %llu", to, from,
+	return sw_names_format(names, "%s last waited for %s before this access: by %s, %s", to, from,
 			       (size_t)finding->last.kind < N(edges) ? edges[finding->last.kind] : "a call",
-			       (unsigned long long)finding->last.seq);
+			       sw_place_named(names, &finding->last_call));
 }
 
 static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *parts, const char *text)
