@@ -21,7 +21,8 @@ static int put_header(const struct sw_pack_copy *copy, const struct sw_pack_chun
 	struct sw_file_header *h = (void *)page;
 	/* A file that lacks chunks goes on lacking them. */
 	uint64_t lost = h->chunks > copy->numbers ? h->chunks - copy->numbers : 0;
-	h->chunks = chunks->n + copy->chunks + lost;
+	const uint64_t kept = chunks->n + copy->chunks;
+	h->chunks = lost <= UINT64_MAX - kept ? kept + lost : UINT64_MAX;
 	if (h->major == SW_FORMAT_MAJOR && h->minor < SW_FORMAT_MINOR)
 		h->minor = SW_FORMAT_MINOR;
 	if (!rc)
