@@ -15,7 +15,7 @@ KERNELS_SHARED = \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams \
-	device_reset peer_copy device_event peer_free legacy_devices \
+	device_reset peer_copy device_event peer_free legacy_devices ipc \
 	strict_host \
 	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
@@ -29,7 +29,7 @@ KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack 
 	graphs_one_pool hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
 	pinned_refill prefetcher record_stream_needless side_input to_cpu_numpy triton_side
 
-EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
+EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h kernels/processes.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
 
 # The well-known mistakes of Python programs, run on a GPU by tests/gpu/run.
 EXTRA_DIST += kernels/pytorch/expected.tsv $(KERNELS_PYTORCH:%=kernels/pytorch/%.py)
@@ -38,7 +38,7 @@ EXTRA_DIST += kernels/pytorch/expected.tsv $(KERNELS_PYTORCH:%=kernels/pytorch/%
 KERNELS_NVCCFLAGS = -I$(srcdir)/include -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
 	-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
 KERNELS_LINK_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_HOME)/lib64
-kernels_headers = kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h
+kernels_headers = kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h kernels/processes.h
 kernels_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNELS_NVCCFLAGS)
 
 kernels_built = $(KERNELS_SHARED:%=kernels/%) $(KERNELS_STATIC:%=kernels/static/%) \

@@ -7,6 +7,7 @@
 void sw_sim_event_end(struct sw_sim_event *event)
 {
 	sw_sim_op_put(event->op);
+	sw_sim_ipc_event_end(event);
 	free(event->nodes.at);
 	free(event);
 }
@@ -18,6 +19,10 @@ CUresult cuEventCreate(CUevent *out, unsigned flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct sw_sim_event *event = sw_calloc(1, sizeof *event);
 	event->flags = flags;
+	if (flags & CU_EVENT_INTERPROCESS && !sw_sim_ipc_event_start(event)) {
+		free(event);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	sw_sim_object_add(event, SW_SIM_EVENT, sw_sim_ctx_current());
 	*out = (CUevent)event;
 	return CUDA_SUCCESS;
@@ -60,7 +65,7 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
 	if (s->legacy && (result = sw_sim_capture_legacy(s->object.ctx)))
 		return result;
 	event->capture_id = 0;
-	sw_sim_op_set(&event->op, sw_sim_stream_enqueue(s, NULL));
+	sw_sim_op_set(&event->op, sw_sim_stream_enqueue(s, event->shared ? sw_sim_ipc_record(event) : NULL));
 	return CUDA_SUCCESS;
 }
 
@@ -82,7 +87,7 @@ CUresult cuEventQuery(CUevent handle)
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_event *event;
 	CUresult result = find(handle, &event);
-	if (!result && event->op && !event->op->done)
+	if (!result && (event->shared ? !sw_sim_ipc_done(event) : event->op && !event->op->done))
 		result = CUDA_ERROR_NOT_READY;
 	return result;
 }
@@ -92,7 +97,9 @@ CUresult cuEventSynchronize(CUevent handle)
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_event *event;
 	CUresult result = find(handle, &event);
-	if (!result)
+	if (!result && event->shared)
+		sw_sim_ipc_synchronize(event);
+	else if (!result)
 		sw_sim_op_wait(event->op);
 	return result;
 }

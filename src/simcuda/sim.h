@@ -196,6 +196,11 @@ struct sw_sim_stream {
 	struct sw_sim_capture *capture;
 };
 
+/* Counts of an event that other processes may open: records called, and the last one that is done. */
+struct sw_sim_shared_event {
+	uint64_t recorded, done;
+};
+
 struct sw_sim_event {
 	struct sw_sim_object object;
 	unsigned flags;
@@ -203,6 +208,8 @@ struct sw_sim_event {
 	struct sw_sim_capture *capture; /* recorded while capturing: the nodes it stands for */
 	SW_VEC(struct sw_sim_node *) nodes;
 	unsigned long long capture_id;
+	struct sw_sim_shared_event *shared; /* CU_EVENT_INTERPROCESS: then `op` is of no use ... */
+	int fd;				    /* ... and this is its page */
 };
 
 /* What stream 0 means in the call that this thread is in: the legacy stream, or the per-thread one (twins.c). */
@@ -237,10 +244,15 @@ struct sw_sim_alloc {
 	bool graph, live; /* of a graph's node: its address is for ever; allocated and not freed, by call order */
 	unsigned long long id;
 	struct sw_sim_alloc *next_free;
+	unsigned opened;		  /* memory of another process: how often */
+	int exporter;			  /* its process ... */
+	unsigned long long exported;	  /* ... and its id there */
 	struct sw_sim_reserved *reserved; /* addresses without memory of their own */
 };
 
 struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address);
+/* What was opened of another process; NULL: nothing. */
+struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long exported);
 /* [address, address + bytes) lies in one allocation of device or managed memory. */
 bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes);
 struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *device, size_t bytes); /* NULL: out of memory */
@@ -257,6 +269,16 @@ bool sw_sim_reserved_holds(const struct sw_sim_alloc *alloc, uint64_t address, u
 void sw_sim_reserved_free(struct sw_sim_alloc *alloc);
 /* The allocation or reservation, mapped or not. */
 struct sw_sim_alloc *sw_sim_alloc_at(uint64_t address);
+
+/* ---- ipc.c ---- */
+bool sw_sim_ipc_event_start(struct sw_sim_event *event); /* false: no page for it */
+void sw_sim_ipc_event_end(struct sw_sim_event *event);
+/* The work of a record, and of a wait for what was recorded so far. */
+struct sw_sim_work *sw_sim_ipc_record(struct sw_sim_event *event);
+struct sw_sim_work *sw_sim_ipc_wait(struct sw_sim_event *event);
+bool sw_sim_ipc_done(const struct sw_sim_event *event);
+/* Waits with the lock released now and then. */
+void sw_sim_ipc_synchronize(const struct sw_sim_event *event);
 
 /* ---- values.c ---- */
 /* The value that a wait is for is there; no lock needed. */

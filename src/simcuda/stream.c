@@ -289,6 +289,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags
 	}
 	if (s->capture || event->capture_id)
 		return sw_sim_capture_wait(s, event);
+	if (event->shared)
+		return sw_sim_submit(s, sw_sim_ipc_wait(event), NULL);
 	if (!event->op) /* "Waits for nothing when the event was never recorded": cuStreamWaitEvent's documentation */
 		return CUDA_SUCCESS;
 	struct sw_sim_op *op = sw_sim_stream_begin(s, NULL);

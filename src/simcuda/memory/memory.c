@@ -79,6 +79,14 @@ struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address)
 	return a && a->reserved && !sw_sim_reserved_holds(a, address, 1) ? NULL : a;
 }
 
+struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long exported)
+{
+	for (size_t i = 0; i < allocs.n; i++)
+		if (allocs.at[i]->opened && allocs.at[i]->exporter == exporter && allocs.at[i]->exported == exported)
+			return allocs.at[i];
+	return NULL;
+}
+
 bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes)
 {
 	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
