@@ -44,7 +44,7 @@ libswdetect_a_SOURCES = \
 	src/detect/calls/tensor_blocks.c src/detect/calls/tensor_blocks.h src/detect/calls/copies.c src/detect/calls/device.c src/detect/calls/host_access.c \
 	src/detect/calls/pools.c src/detect/calls/pools.h src/detect/calls/stream_values.c \
 	src/detect/calls/stream_values.h src/detect/calls/streams.c src/detect/calls/streams.h \
-	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/threads.c src/detect/calls/threads.h \
+	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/shared_events.c src/detect/calls/shared_events.h src/detect/calls/threads.c src/detect/calls/threads.h \
 	src/detect/calls/unmodelled.c \
 	src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
 	src/detect/graphs/capture_isolation.h src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \

@@ -172,8 +172,37 @@ START_TEST(calls_are_named_with_their_stacks)
 }
 END_TEST
 
+/* What another process does with an event is not seen: it may pass on what was recorded here by one of its own. */
+START_TEST(events_of_other_processes)
+{
+	enum { PASSED_ON, PASSED_ON_TO_HOST, NOTHING_PASSED, PIPE, OWN_EVENT };
+	struct tb *tb = two_streams();
+	tb_event_create(tb, E1)->flags = _i == OWN_EVENT ? 0 : 4;
+	tb_event_create(tb, E2)->shared = 77;
+	tb_set(tb, DEV, 64, S1);
+	if (_i != NOTHING_PASSED)
+		tb_event_record(tb, E1, S1);
+	if (_i == PASSED_ON_TO_HOST)
+		tb_sync(tb, SW_SYNC_EVENT, E2);
+	else if (_i != PIPE)
+		tb_stream_wait(tb, S2, E2);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i == PASSED_ON || _i == PASSED_ON_TO_HOST) {
+		no_hazards(j);
+	} else {
+		const struct sw_finding *f = only(j, 103);
+		ck_assert_int_eq(f->severity, _i == PIPE ? SW_WARNING : SW_ERROR);
+		ck_assert_int_eq(f->confidence, _i == PIPE ? SW_LIKELY : SW_CERTAIN);
+	}
+	ck_assert_uint_eq(count_of(j, 201) + count_of(j, 202) + count_of(j, 205), 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, events_of_other_processes, 0, 5);
 	tcase_add_loop_test(tc, events_that_miss, 0, 5);
 	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);
 	tcase_add_test(tc, useful_waits_are_not_blamed);

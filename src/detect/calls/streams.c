@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "detect/calls/shared_events.h"
 #include "detect/calls/tensor_blocks.h"
 #include "detect/hazards/host_functions.h"
 #include "detect/hazards/intended_order.h"
@@ -45,6 +46,7 @@ void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw
 	(void)w;
 	sw_event_forget(m, e->event);
 	sw_hb_event_create(m->hb, e->event);
+	sw_shared_event_made(m, e);
 }
 
 void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -67,7 +69,7 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 	struct sw_event_state *event = sw_event_of(m, handle);
 	struct sw_hb_event_state before, now;
 	sw_hb_event_record(m->hb, handle, at, flags, &before);
-	bool unwaited = before.recorded && !before.waits && !event->capture;
+	bool unwaited = before.recorded && !before.waits && !event->capture && !event->interprocess;
 	event->replaced = (struct sw_access){0};
 	if (unwaited)
 		event->replaced = event->record;
@@ -82,6 +84,9 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 		lane->recorded = *what;
 		lane->recorded_event = handle;
 	}
+	sw_shared_event_recorded(
+		m, event,
+		now.context_wide ? at->ctx : m->j->streams.at[sw_model_lane_state(m, now.record.lane)->stream].ctx);
 	if (unwaited && event->ordering)
 		sw_event_wait_replaced(m, event);
 }
@@ -143,9 +148,10 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 		return;
 	}
 	bool useless = books && sw_event_wait_useless(m, event, lane);
+	sw_shared_event_joined(m, event, &at, all ? SW_HB_CONTEXT : 0);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
-	if (books)
+	if (books && !event->interprocess)
 		sw_event_wait_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
 }
 

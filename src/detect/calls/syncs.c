@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "detect/calls/shared_events.h"
 #include "detect/hazards/intended_order.h"
 #include "detect/model/call.h"
 #include "detect/model/events.h"
@@ -41,6 +42,10 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	if (!event)
 		return;
 	event->ordering = true;
+	if (event->interprocess) {
+		sw_shared_event_awaited(m, event, w);
+		return;
+	}
 	if (w->pending && event->last.seq > w->waited_for.seq)
 		w->waited_for = event->last;
 	uint32_t host = sw_hb_host_lane(m->hb, r->thread);

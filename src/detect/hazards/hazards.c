@@ -153,7 +153,8 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 	if (later->access.kind == SW_REC_HOST_ACCESS &&
 	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	if (verdict.confidence != SW_POSSIBLE && sw_library_workspace(m, earlier, later))
+	if (verdict.confidence != SW_POSSIBLE &&
+	    (sw_library_workspace(m, earlier, later) || sw_others_may_know(m, earlier->access.point)))
 		verdict = sw_one_step_down(verdict);
 	return verdict;
 }

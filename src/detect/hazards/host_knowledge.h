@@ -11,5 +11,7 @@ struct sw_model;
 void sw_host_signalled(struct sw_model *m, struct sw_point by);
 /* May the host have learnt through memory that this step is done? */
 bool sw_host_may_know(struct sw_model *m, struct sw_point work);
+/* May another process have learnt by an event that it is done?  Then this one may have, too: by a pipe, for example. */
+bool sw_others_may_know(struct sw_model *m, struct sw_point work);
 
 #endif

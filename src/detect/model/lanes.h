@@ -23,6 +23,7 @@ struct sw_lane_state {
 	uint64_t unknown;		   /* last step whose accesses are not known */
 	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0 none */
 	uint64_t signal;		   /* last step that may tell the host something through memory */
+	uint64_t told;			   /* last step that an event covers which other processes may wait for */
 	struct sw_access recorded;	   /* the last record of an event on it, seq 0 none */
 	uint64_t recorded_event;	   /* handle */
 	struct sw_event_wait *event_waits; /* waits made on this lane, a ring; NULL none yet */
