@@ -12,6 +12,8 @@ struct wanted {
 	struct sw_plan_call *call;
 };
 
+#define LEGACY 1u /* CU_STREAM_LEGACY */
+
 struct search {
 	struct sw_reader *reader;
 	SW_VEC(struct wanted) wanted;
@@ -67,6 +69,28 @@ static int each_record(struct search *search, const char *trace,
 	return got;
 }
 
+/* On the legacy default stream? */
+static bool is_legacy(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	uint64_t stream;
+	switch ((enum sw_rec_kind)rec->kind) {
+#define STREAM(kind, type)                                                                                             \
+	case SW_REC_##kind:                                                                                            \
+		stream = ((const struct type *)r)->stream;                                                             \
+		break;
+		STREAM(LAUNCH, sw_rec_launch)
+		STREAM(COPY, sw_rec_copy)
+		STREAM(COPY_ND, sw_rec_copy_nd)
+		STREAM(SET, sw_rec_set)
+		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
+#undef STREAM
+	default:
+		return false;
+	}
+	return stream == LEGACY || (!stream && !(rec->flags & SW_RF_PER_THREAD));
+}
+
 static void find(struct search *search, const struct sw_record *record)
 {
 	for (size_t i = 0; i < search->wanted.n; i++)
@@ -74,7 +98,8 @@ static void find(struct search *search, const struct sw_record *record)
 			*search->wanted.at[i].call = (struct sw_plan_call){.thread = record->thread,
 									   .api = api_of(search, record),
 									   .stack = stack_of(search, record),
-									   .kind = record->rec->kind};
+									   .kind = record->rec->kind,
+									   .legacy = is_legacy(record->rec)};
 }
 
 static void count(struct search *search, const struct sw_record *record)
