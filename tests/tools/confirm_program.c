@@ -12,6 +12,8 @@
  *   poll     the host polls until the first one is done
  *   slow     race, behind something on the first one's stream that takes 50 ms when
  *            SYNCWATCH_CONFIRM is set
+ *   warm     race, after other such sets
+ *   crowd    race, among ten more streams
  *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set; turned-fixed: in one
  * order always, with an event staged   a copy reads the pinned memory that another one writes; staged-fixed: after the
  * host has waited again    race, but only where the file that is named next does not exist yet; it makes it many race,
@@ -123,6 +125,12 @@ static void work(const char *mode)
 {
 	if (strcmp(mode, "many") == 0)
 		to_and_fro();
+	if (strcmp(mode, "warm") == 0) {
+		set(a, 3);
+		CALL(cuCtxSynchronize, (void), );
+	}
+	for (int i = 0; strcmp(mode, "crowd") == 0 && i < 10; i++)
+		CALL(cuStreamCreate, (CUstream *, unsigned), &c, CU_STREAM_NON_BLOCKING);
 	if (strcmp(mode, "slow") == 0 && getenv("SYNCWATCH_CONFIRM"))
 		CALL(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), a,
 		     (CUdeviceptr)(uintptr_t)pinned, 1, CU_STREAM_WAIT_VALUE_GEQ);

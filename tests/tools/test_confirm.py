@@ -140,6 +140,24 @@ class Holds(Confirm):
         self.assertEqual(found["verdict"], "proven")
 
 
+class Environment(Confirm):
+    def runs(self, mode):
+        """Of each run of the program: which variables of CUDA it had."""
+        seen = self.path("seen")
+        self.confirm("--no-fix", "sh", "-c", 'echo "${CUDA_MODULE_LOADING-} ${CUDA_DEVICE_MAX_CONNECTIONS-}" >> "$1"; exec "$2" "$3"', "sh",
+                     seen, PROGRAM, mode)
+        return [line.strip() for line in self.read("seen").splitlines()]
+
+    def test_code_is_loaded_at_once_where_it_is_used_first(self):
+        self.assertEqual(self.runs("race"), ["", "EAGER"])
+
+    def test_not_where_all_has_been_used(self):
+        self.assertEqual(self.runs("warm"), ["", ""])
+
+    def test_many_streams_have_queues_of_their_own(self):
+        self.assertEqual(self.runs("crowd"), ["", "EAGER 32"])
+
+
 class Explore(Confirm):
     def explore(self, mode, seed, runs=1):
         result = self.confirm("--hold", "200", "--explore", str(runs), "--seed", str(seed), PROGRAM, mode)

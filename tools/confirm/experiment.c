@@ -26,12 +26,14 @@
    queues make every start of the program slower. */
 #define OWN_QUEUES 6u
 
-static const char *const few_streams[] = {"CUDA_MODULE_LOADING", "EAGER", NULL};
-static const char *const many_streams[] = {"CUDA_MODULE_LOADING", "EAGER", "CUDA_DEVICE_MAX_CONNECTIONS", "32", NULL};
-
-const char *const *sw_experiment_environment(const struct sw_experiments *in)
+const char *const *sw_experiment_environment(const struct sw_experiments *in, bool loads)
 {
-	return in->streams > OWN_QUEUES ? many_streams : few_streams;
+	static const char *const queues[] = {"CUDA_DEVICE_MAX_CONNECTIONS", "32", NULL};
+	static const char *const code[] = {"CUDA_MODULE_LOADING", "EAGER", NULL};
+	static const char *const both[] = {"CUDA_MODULE_LOADING", "EAGER", "CUDA_DEVICE_MAX_CONNECTIONS", "32", NULL};
+	if (in->streams > OWN_QUEUES)
+		return loads ? both : queues;
+	return loads ? code : NULL;
 }
 
 void sw_experiment_count_streams(struct sw_experiments *in, const char *trace)
@@ -220,7 +222,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				    .later_access = trial->later_access,
 				    .offset = trial->offset,
 				    .bytes = trial->bytes};
-	struct run run = {.environment = sw_experiment_environment(in)};
+	struct run run = {.environment = sw_experiment_environment(in, trial->first_use)};
 	if (compares)
 		plan.buffer = trial->buffer_call;
 	const int status = run_begin(&run, in, &plan);
@@ -271,7 +273,7 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 int sw_experiment_explore(struct sw_experiments *in, struct sw_hold_plan *plan, void (*line)(void *, const char *),
 			  void *arg, int *program_status, char **trace)
 {
-	struct run run = {.environment = sw_experiment_environment(in)};
+	struct run run = {.environment = sw_experiment_environment(in, true)};
 	char text[512];
 	const int status = run_begin(&run, in, plan);
 	FILE *results = status ? NULL : fopen(run.result, "re");

@@ -29,6 +29,7 @@ struct sw_trial {
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
 	bool captured;		       /* both sides are captured into one graph */
 	bool earlier_in_graph;
+	bool first_use; /* code is used for the first time between the two calls: it is loaded there */
 	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
 	struct sw_confirmation result;
 };
@@ -91,9 +92,9 @@ struct sw_experiments {
 	uint64_t hold_ns, most_ns; /* one hold; all of a run */
 };
 
-/* The environment of runs with holds: code is loaded at once, and streams have hardware queues of their own, so that
-   neither orders anything. */
-const char *const *sw_experiment_environment(const struct sw_experiments *experiments);
+/* The environment of runs with holds: code is loaded at once, unless all that is needed has been used before, and
+   streams have hardware queues of their own, so that neither orders anything. */
+const char *const *sw_experiment_environment(const struct sw_experiments *experiments, bool loads);
 /* What the program needs of them: streams that a run of it made. */
 void sw_experiment_count_streams(struct sw_experiments *experiments, const char *trace);
 
