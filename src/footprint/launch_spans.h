@@ -17,6 +17,7 @@
 
 struct sw_span {
 	uint64_t lo, hi; /* [lo, hi) */
+	uint32_t site;	 /* one that may be there */
 };
 
 struct sw_spans;

@@ -139,6 +139,11 @@ enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uin
 	return SW_ORDER_NONE;
 }
 
+uint64_t sw_hb_known(const struct sw_hb *hb, uint32_t lane, uint32_t other)
+{
+	return lane < hb->lanes.n ? sw_clock_get(sw_lane_at(hb, lane)->known.documented, other) : 0;
+}
+
 bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point)
 {
 	for (size_t i = 0; i < hb->hosts.n; i++)

@@ -203,6 +203,9 @@ void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint6
 /* Is `earlier` ordered before the last step of `lane`? */
 enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uint32_t lane);
 
+/* The last step of another lane that a document orders before the last step of `lane`; 0: none. */
+uint64_t sw_hb_known(const struct sw_hb *hb, uint32_t lane, uint32_t other);
+
 /* Everything that will ever be recorded is ordered after this point in both clocks: it can be forgotten.  (What the
    documented clock has passed, the measured one has too.) */
 bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point);

@@ -347,10 +347,50 @@ START_TEST(memory_may_end_after_its_launches_were_worked_out)
 }
 END_TEST
 
+/* Rounds of two streams in one allocation, the second one's bytes from element `first` on; what was found, judged both
+   ways. */
+static struct sw_judgement *side_by_side(uint64_t first)
+{
+	struct tb *tb = with_code(tb_new(path, NULL));
+	tb_stream_create(tb, S1, NONBLOCKING);
+	tb_stream_create(tb, S2, NONBLOCKING);
+	tb_alloc(tb, SW_MEM_DEVICE, DEV2, BLOCK);
+	for (unsigned i = 0; i < 1000; i++) {
+		const struct test_call here = FILL(DEV2, 0, 64), there = FILL(DEV2, first, 64);
+		test_launch(tb, &here, S1);
+		test_launch(tb, &there, S2);
+	}
+	tb_close(tb, true);
+	struct sw_judgement *a = judge(true), *b = judge(false);
+	ck_assert(same_judgements(a, b, "side by side"));
+	ck_assert_uint_eq(b->coverage.launches, 2000);
+	sw_judgement_free(a);
+	unlink(path);
+	return b;
+}
+
+/* A block of 256 threads could write 1024 bytes, the guard leaves 256 of them. */
+START_TEST(only_launches_that_could_share_bytes_are_worked_out)
+{
+	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());
+	struct sw_judgement *apart = side_by_side(256), *near = side_by_side(64), *over = side_by_side(63);
+	/* As long as there is one stream, nothing is said of where the first launch lies. */
+	ck_assert_uint_eq(apart->coverage.launches_evaluated, 1);
+	ck_assert_uint_eq(apart->errors, 0);
+	ck_assert_uint_ge(near->coverage.launches_evaluated, 1000);
+	ck_assert_uint_eq(near->errors, 0);
+	ck_assert_uint_gt(over->errors, 0);
+	sw_judgement_free(apart);
+	sw_judgement_free(near);
+	sw_judgement_free(over);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_set_timeout(tc, 0);
 	tcase_add_test(tc, memory_may_end_after_its_launches_were_worked_out);
+	tcase_add_test(tc, only_launches_that_could_share_bytes_are_worked_out);
 	tcase_add_test(tc, what_is_found_is_the_same);
 }
 

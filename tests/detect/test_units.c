@@ -49,6 +49,62 @@ START_TEST(intervals_agree_with_an_array)
 }
 END_TEST
 
+enum { OVERLAPS = 512 };
+
+/* Compares the answer with what asking each one gives. */
+static void ask(const struct sw_overlaps *set, const struct sw_overlap *node, const bool *in,
+		const struct sw_overlap *question)
+{
+	bool found[OVERLAPS] = {0}, any = false;
+	sw_overlap_vec answer = {0};
+	const struct sw_overlap *q = question;
+	ck_assert(sw_overlaps_later(set, q->lo, q->hi, q->tick, q->seq, &answer) == (answer.n > 0));
+	for (size_t i = 0; i < answer.n; i++) {
+		ptrdiff_t number = (struct sw_overlap *)answer.at[i] - node;
+		ck_assert(!found[number]);
+		found[number] = true;
+	}
+	for (size_t i = 0; i < OVERLAPS; i++) {
+		const struct sw_overlap *x = &node[i];
+		bool is = in[i] && x->lo < q->hi && x->hi > q->lo && (x->tick > q->tick || x->seq >= q->seq);
+		any |= is;
+		if (found[i] != is)
+			ck_abort_msg("%zu is %sfound", i, is ? "not " : "");
+	}
+	ck_assert(sw_overlaps_later(set, q->lo, q->hi, q->tick, q->seq, NULL) == any);
+	free(answer.at);
+}
+
+/* Many at one place, few elsewhere: runs are cut there, and become empty. */
+START_TEST(overlaps_agree_with_an_array)
+{
+	static struct sw_overlap nodes[OVERLAPS];
+	bool in[OVERLAPS] = {0};
+	struct sw_overlaps set = {0};
+	size_t n = 0;
+	for (uint64_t round = 1; round < 20000; round++) {
+		size_t i = random_below(round / 4000 % 2 ? OVERLAPS : OVERLAPS / 8);
+		if (in[i]) {
+			sw_overlaps_remove(&set, nodes[i].lo, &nodes[i]);
+			n--;
+		} else {
+			uint64_t lo = random_below(3) ? random_below(4096) : 77;
+			nodes[i] = (struct sw_overlap){lo, lo + 1 + random_below(64), round, random_below(4096),
+						       &nodes[i]};
+			sw_overlaps_insert(&set, &nodes[i]);
+			n++;
+		}
+		in[i] = !in[i];
+		ck_assert_uint_eq(set.n, n);
+		uint64_t lo = random_below(4096);
+		ask(&set, nodes, in,
+		    &(struct sw_overlap){lo, lo + 1 + random_below(64), round - random_below(800),
+					 random_below(2) ? UINT64_MAX : random_below(4096), NULL});
+	}
+	sw_overlaps_clear(&set);
+}
+END_TEST
+
 /* ---- ranges --------------------------------------------------------------------------------------------------------
  */
 
@@ -407,6 +463,7 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_test(tc, intervals_agree_with_an_array);
+	tcase_add_test(tc, overlaps_agree_with_an_array);
 	tcase_add_test(tc, overlap_of_boxes_is_exact);
 	tcase_add_test(tc, hostile_boxes_end_soon);
 	tcase_add_test(tc, space_finds_what_lives);

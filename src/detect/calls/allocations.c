@@ -127,7 +127,7 @@ static struct sw_access release(struct sw_model *m, const struct sw_access *what
 				uint64_t bytes)
 {
 	struct sw_range range = sw_range_bytes(lo, bytes, SW_FREE, SW_EV_EXACT);
-	sw_deferred_meet(m, block, what->point);
+	sw_deferred_meet(m, block, lo, lo + bytes, what->point);
 	struct sw_shadow_use *use = sw_model_use(m, what, &range, block, block->address + lo);
 	struct sw_shadow_env env;
 	uint64_t unordered = sw_hazards_unordered(m);

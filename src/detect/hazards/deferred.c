@@ -17,9 +17,12 @@
 struct sw_deferrals {
 	bool all;
 	void (*work)(struct sw_model *m, const struct sw_deferred *deferred);
-	struct sw_touched anywhere;
-	SW_VEC(struct sw_deferred *) queue; /* the oldest first; those done stay until the next sweep */
-	struct sw_deferred *first;	    /* of all, referred to by the queue, blocks and `anywhere` */
+	struct sw_touched anywhere;	       /* all that was touched */
+	SW_VEC(struct sw_deferred *) unplaced; /* that may lie anywhere, the oldest first ... */
+	uint32_t done;			       /* ... of which so many are done */
+	SW_VEC(struct sw_deferred *) queue;    /* the oldest first; those done stay until the next sweep */
+	struct sw_deferred *first;	       /* of all, referred to by the queue and `unplaced` */
+	sw_overlap_vec found;		       /* to be evaluated */
 	size_t bytes;
 	size_t swept; /* left by the last sweep */
 };
@@ -45,12 +48,13 @@ static void drop(struct sw_deferred *d)
 void sw_deferrals_free(struct sw_deferrals *deferrals)
 {
 	for (struct sw_deferred *d = deferrals->first, *next; d; d = next) {
-		next = d->next; /* blocks that ended did not say what they referred to */
+		next = d->next;
 		free(d);
 	}
 	free(deferrals->queue.at);
 	free(deferrals->anywhere.lanes.at);
-	free(deferrals->anywhere.deferred.at);
+	free(deferrals->unplaced.at);
+	free(deferrals->found.at);
 	free(deferrals);
 }
 
@@ -92,30 +96,40 @@ static void forget_lanes(const struct sw_model *m, struct sw_touched *touched)
 	size_t kept = 0;
 	for (size_t i = 0; i < touched->lanes.n; i++) {
 		struct sw_last_touch *last = &touched->lanes.at[i];
-		if (!is_over(m, last->point, last->seq, watched))
+		if (last->deferred.n || !is_over(m, last->point, last->seq, watched))
 			touched->lanes.at[kept++] = *last;
+		else
+			sw_overlaps_clear(&last->deferred);
 	}
 	touched->lanes.n = kept;
 }
 
-static void note(const struct sw_model *m, struct sw_touched *touched, const struct sw_access *what, uint64_t step)
+static struct sw_last_touch *touch_of(const struct sw_touched *touched, uint32_t lane)
 {
-	size_t i = 0;
-	while (i < touched->lanes.n && touched->lanes.at[i].point.lane != what->point.lane)
-		i++;
-	if (i == touched->lanes.n) {
-		if (i >= SW_MANY_LANES && !(i & (i - 1)))
+	for (size_t i = 0; i < touched->lanes.n; i++)
+		if (touched->lanes.at[i].point.lane == lane)
+			return &touched->lanes.at[i];
+	return NULL;
+}
+
+static struct sw_last_touch *note(const struct sw_model *m, struct sw_touched *touched, const struct sw_access *what,
+				  uint64_t step)
+{
+	struct sw_last_touch *last = touch_of(touched, what->point.lane);
+	if (!last) {
+		size_t n = touched->lanes.n;
+		if (n >= SW_MANY_LANES && !(n & (n - 1)))
 			forget_lanes(m, touched);
-		i = touched->lanes.n;
-		*sw_vec_push(&touched->lanes) = (struct sw_last_touch){0};
+		last = sw_vec_push(&touched->lanes);
+		*last = (struct sw_last_touch){0};
 	}
-	struct sw_last_touch *last = &touched->lanes.at[i];
 	if (step >= last->step) {
 		last->point = what->point;
 		last->step = step;
 	}
 	/* What is done when a call returns has the number of its begin. */
 	last->seq = what->seq > last->seq ? what->seq : last->seq;
+	return last;
 }
 
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what)
@@ -127,39 +141,21 @@ void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct s
 
 /* ---- the queue --------------------------------------------------------------------------------------------------- */
 
-/* The queue may hold it for longer than the block lives. */
-static void leave_block(struct sw_deferred *d, const struct sw_touched *touched)
+static void leave_blocks(struct sw_deferred *d)
 {
-	for (uint32_t k = 0; k < d->blocks; k++)
-		if (d->block[k] && &d->block[k]->touched == touched)
-			d->block[k] = NULL;
-	drop(d);
-}
-
-static void compact(struct sw_touched *touched)
-{
-	size_t kept = 0;
-	touched->done = 0;
-	for (size_t i = 0; i < touched->deferred.n; i++) {
-		struct sw_deferred *d = touched->deferred.at[i];
-		if (d->done && !d->working) {
-			leave_block(d, touched);
-			continue;
-		}
-		touched->done += d->done;
-		touched->deferred.at[kept++] = d;
+	for (uint32_t i = 0; i < d->parts; i++) {
+		struct sw_block *block = d->block[d->part[i].block];
+		if (block)
+			sw_overlaps_remove(&touch_of(&block->touched, d->what.point.lane)->deferred, d->part[i].lo, d);
 	}
-	touched->deferred.n = kept;
 }
 
 static void finish(struct sw_deferrals *deferrals, struct sw_deferred *d)
 {
 	d->done = true;
 	deferrals->bytes -= d->bytes;
-	deferrals->anywhere.done += !d->blocks;
-	for (uint32_t i = 0; i < d->blocks; i++)
-		if (d->block[i])
-			d->block[i]->touched.done++;
+	deferrals->done += !d->blocks;
+	leave_blocks(d);
 }
 
 static void work_out(struct sw_model *m, struct sw_deferred *d)
@@ -169,17 +165,25 @@ static void work_out(struct sw_model *m, struct sw_deferred *d)
 	finish(m->deferrals, d);
 	m->record = &d->record;
 	m->scope = &scope;
-	d->working = true;
 	m->deferrals->work(m, d);
-	d->working = false;
 	m->scope = outer;
 	m->record = record;
 }
 
-static void tidy(struct sw_touched *touched)
+static void tidy(struct sw_deferrals *deferrals)
 {
-	if (2 * touched->done > touched->deferred.n)
-		compact(touched);
+	size_t kept = 0;
+	if (2 * deferrals->done <= deferrals->unplaced.n)
+		return;
+	for (size_t i = 0; i < deferrals->unplaced.n; i++) {
+		struct sw_deferred *d = deferrals->unplaced.at[i];
+		if (d->done)
+			drop(d);
+		else
+			deferrals->unplaced.at[kept++] = d;
+	}
+	deferrals->unplaced.n = kept;
+	deferrals->done = 0;
 }
 
 /* What is known of memory ends with a write that conflicts with nothing, too. */
@@ -209,12 +213,9 @@ static void sweep(struct sw_model *m)
 			deferrals->queue.at[kept++] = d;
 			continue;
 		}
-		for (uint32_t k = 0; k < d->blocks; k++)
-			if (d->block[k])
-				tidy(&d->block[k]->touched);
 		drop(d);
 	}
-	tidy(&deferrals->anywhere);
+	tidy(deferrals);
 	deferrals->queue.n = deferrals->swept = kept;
 }
 
@@ -235,24 +236,28 @@ static void bound(struct sw_model *m)
 }
 
 static struct sw_deferred *copy_of(const struct sw_model *m, const struct sw_access *what,
-				   const struct sw_record *record, uint32_t blocks)
+				   const struct sw_record *record, const struct sw_deferred_place *place)
 {
-	size_t head = sizeof(struct sw_deferred) + blocks * sizeof(struct sw_block *), rec = record->rec->words * 8u;
+	uint32_t blocks = place ? place->blocks : 0, parts = place ? place->ranges : 0;
+	size_t head = sizeof(struct sw_deferred) + blocks * sizeof(struct sw_block *);
+	size_t body = parts * sizeof(struct sw_deferred_range), rec = record->rec->words * 8u;
 	size_t params = record->params ? record->param_bytes : 0;
-	struct sw_deferred *d = sw_alloc(head + rec + params);
+	struct sw_deferred *d = sw_alloc(head + body + rec + params);
 	*d = (struct sw_deferred){.what = *what,
 				  .record = *record,
 				  .step = m->step,
-				  .bytes = head + rec + params,
+				  .bytes = head + body + rec + params,
 				  .refs = 1,
-				  .blocks = blocks};
+				  .blocks = blocks,
+				  .parts = parts};
 	struct sw_deferred **first = &m->deferrals->first;
 	d->next = *first;
 	d->self = first;
 	if (*first)
 		(*first)->self = &d->next;
 	*first = d;
-	char *copy = (char *)d + head;
+	d->part = (struct sw_deferred_range *)(void *)((char *)d + head);
+	char *copy = (char *)d + head + body;
 	memcpy(copy, record->rec, rec);
 	d->record.rec = (const struct sw_rec *)(const void *)copy;
 	if (params)
@@ -262,41 +267,66 @@ static struct sw_deferred *copy_of(const struct sw_model *m, const struct sw_acc
 	return d;
 }
 
-bool sw_may_defer(const struct sw_model *m, struct sw_point point, struct sw_block *const *block, uint32_t blocks)
+/* Did another lane touch some of [lo, hi), or is something deferred there, that is not ordered before the lane's? */
+static bool has_rival_in(const struct sw_model *m, const struct sw_block *block, uint64_t lo, uint64_t hi,
+			 uint32_t lane, uint64_t watched)
+{
+	bool any = false;
+	for (size_t i = 0; i < block->touched.lanes.n; i++) {
+		const struct sw_last_touch *last = &block->touched.lanes.at[i];
+		if (!counts(m, last->point, last->seq, lane, watched))
+			continue;
+		any = true;
+		if (sw_overlaps_later(&last->deferred, lo, hi, sw_hb_known(m->hb, lane, last->point.lane), watched,
+				      NULL))
+			return true;
+	}
+	return any && sw_shadow_has_rival(&block->shadow, m->hb, lane, watched, lo, hi);
+}
+
+bool sw_may_defer(struct sw_model *m, struct sw_point point, const struct sw_deferred_place *place)
 {
 	uint64_t watched = watched_from(m);
 	if (m->deferrals->all)
 		return false;
-	if (!blocks)
+	if (!place)
 		return !has_rival(m, &m->deferrals->anywhere, point.lane, watched);
-	for (uint32_t i = 0; i < blocks; i++)
-		if (has_rival(m, &block[i]->touched, point.lane, watched))
+	for (uint32_t i = 0; i < place->ranges; i++) {
+		const struct sw_deferred_range *r = &place->range[i];
+		if (has_rival_in(m, place->block[r->block], r->lo, r->hi, point.lane, watched))
 			return false;
+	}
 	return true;
 }
 
-static void enter(struct sw_model *m, struct sw_touched *touched, struct sw_deferred *d)
+static void enter(struct sw_model *m, struct sw_deferred *d, const struct sw_deferred_place *place)
 {
-	d->refs++;
-	*sw_vec_push(&touched->deferred) = d;
-	note(m, touched, &d->what, d->step);
+	for (uint32_t i = 0; i < d->blocks; i++) {
+		d->block[i] = place->block[i];
+		note(m, &d->block[i]->touched, &d->what, d->step);
+	}
+	for (uint32_t i = 0; i < d->parts; i++) {
+		const struct sw_deferred_range *r = &place->range[i];
+		const struct sw_overlap at = {r->lo, r->hi, d->what.point.tick, d->what.seq, d};
+		d->part[i] = *r;
+		sw_overlaps_insert(&touch_of(&d->block[r->block]->touched, d->what.point.lane)->deferred, &at);
+	}
 }
 
 void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_record *record,
-	      struct sw_block *const *block, uint32_t blocks)
+	      const struct sw_deferred_place *place)
 {
+	struct sw_deferrals *deferrals = m->deferrals;
 	bound(m);
-	struct sw_deferred *d = copy_of(m, what, record, blocks);
-	for (uint32_t i = 0; i < blocks; i++) {
-		d->block[i] = block[i];
-		enter(m, &block[i]->touched, d);
+	struct sw_deferred *d = copy_of(m, what, record, place);
+	enter(m, d, place);
+	note(m, &deferrals->anywhere, what, d->step);
+	if (!d->blocks) {
+		d->refs++;
+		*sw_vec_push(&deferrals->unplaced) = d;
 	}
-	if (!blocks)
-		enter(m, &m->deferrals->anywhere, d);
-	else
-		note(m, &m->deferrals->anywhere, what, d->step);
-	*sw_vec_push(&m->deferrals->queue) = d;
-	m->deferrals->bytes += d->bytes;
+	*sw_vec_push(&deferrals->queue) = d;
+	deferrals->bytes += d->bytes;
 }
 
 bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane)
@@ -305,44 +335,70 @@ bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane)
 	return !anywhere->lanes.n || (anywhere->lanes.n == 1 && anywhere->lanes.at[0].point.lane == lane);
 }
 
-static void meet(struct sw_model *m, struct sw_touched *touched, struct sw_point point)
+void sw_deferred_arrive(struct sw_model *m, struct sw_point point)
 {
+	struct sw_deferrals *deferrals = m->deferrals;
 	uint64_t watched = watched_from(m);
-	if (!touched->deferred.n || !has_rival(m, touched, point.lane, watched))
+	if (!deferrals->unplaced.n || !has_rival(m, &deferrals->anywhere, point.lane, watched))
 		return;
 	/* Of those that are watched all, in the same lane too: one of them may stand for another. */
-	for (size_t i = 0; i < touched->deferred.n; i++) {
-		struct sw_deferred *d = touched->deferred.at[i];
+	for (size_t i = 0; i < deferrals->unplaced.n; i++) {
+		struct sw_deferred *d = deferrals->unplaced.at[i];
 		if (!d->done && !is_over(m, d->what.point, d->what.seq, watched) &&
 		    (d->what.seq >= watched || counts(m, d->what.point, d->what.seq, point.lane, watched)))
 			work_out(m, d);
 	}
-	compact(touched);
+	tidy(deferrals);
 }
 
-void sw_deferred_arrive(struct sw_model *m, struct sw_point point)
+static int by_step(const void *a, const void *b)
 {
-	meet(m, &m->deferrals->anywhere, point);
+	const struct sw_deferred *x = *(const struct sw_deferred *const *)a;
+	const struct sw_deferred *y = *(const struct sw_deferred *const *)b;
+	return (x->step > y->step) - (x->step < y->step);
 }
 
-void sw_deferred_meet(struct sw_model *m, struct sw_block *block, struct sw_point point)
+/* In the order in which they came. */
+static void work_out_found(struct sw_model *m)
 {
+	sw_overlap_vec *found = &m->deferrals->found;
+	if (found->n)
+		qsort(found->at, found->n, sizeof *found->at, by_step);
+	for (size_t i = 0; i < found->n; i++) {
+		struct sw_deferred *d = found->at[i];
+		if (!d->done)
+			work_out(m, d);
+	}
+	found->n = 0;
+}
+
+void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, struct sw_point point)
+{
+	sw_overlap_vec *found = &m->deferrals->found;
+	uint64_t watched = watched_from(m);
 	sw_deferred_arrive(m, point);
-	meet(m, &block->touched, point);
-}
-
-static void settle(struct sw_model *m, struct sw_touched *touched)
-{
-	for (size_t i = 0; i < touched->deferred.n; i++)
-		if (!touched->deferred.at[i]->done)
-			work_out(m, touched->deferred.at[i]);
-	compact(touched);
+	for (size_t i = 0; i < block->touched.lanes.n; i++) {
+		const struct sw_last_touch *last = &block->touched.lanes.at[i];
+		if (last->deferred.n && counts(m, last->point, last->seq, point.lane, watched))
+			sw_overlaps_later(&last->deferred, lo, hi, sw_hb_known(m->hb, point.lane, last->point.lane),
+					  watched, found);
+	}
+	const struct sw_last_touch *own = found->n ? touch_of(&block->touched, point.lane) : NULL;
+	if (own) /* those that are watched: one of them may stand for another */
+		sw_overlaps_later(&own->deferred, lo, hi, UINT64_MAX, watched, found);
+	work_out_found(m);
 }
 
 void sw_deferred_settle(struct sw_model *m, struct sw_block *block)
 {
-	settle(m, &m->deferrals->anywhere);
-	settle(m, &block->touched);
+	struct sw_deferrals *deferrals = m->deferrals;
+	for (size_t i = 0; i < deferrals->unplaced.n; i++)
+		if (!deferrals->unplaced.at[i]->done)
+			work_out(m, deferrals->unplaced.at[i]);
+	tidy(deferrals);
+	for (size_t i = 0; i < block->touched.lanes.n; i++)
+		sw_overlaps_later(&block->touched.lanes.at[i].deferred, 0, UINT64_MAX, 0, 0, &deferrals->found);
+	work_out_found(m);
 }
 
 void sw_deferred_flush(struct sw_model *m)
@@ -366,12 +422,20 @@ uint64_t sw_deferred_oldest(const struct sw_model *m)
 
 void sw_deferred_leave(void *arg, struct sw_block *block)
 {
-	struct sw_touched *touched = &block->touched;
-	(void)arg;
-	for (size_t i = 0; i < touched->deferred.n; i++)
-		leave_block(touched->deferred.at[i], touched);
-	touched->deferred.n = 0;
-	touched->done = 0;
+	struct sw_model *m = arg;
+	sw_overlap_vec *found = &m->deferrals->found;
+	for (size_t i = 0; i < block->touched.lanes.n; i++) {
+		struct sw_overlaps *deferred = &block->touched.lanes.at[i].deferred;
+		sw_overlaps_later(deferred, 0, UINT64_MAX, 0, 0, found);
+		sw_overlaps_clear(deferred);
+	}
+	for (size_t i = 0; i < found->n; i++) {
+		struct sw_deferred *d = found->at[i];
+		for (uint32_t k = 0; k < d->blocks; k++)
+			if (d->block[k] == block)
+				d->block[k] = NULL;
+	}
+	found->n = 0;
 }
 
 /* An allocation that was made since took the place of a freed one, with what was known of it. */
@@ -381,4 +445,27 @@ bool sw_deferred_lies_in(const struct sw_deferred *d, const struct sw_block *blo
 		if (d->block[i] == block)
 			return true;
 	return !d->blocks && block->born.seq < d->what.seq;
+}
+
+bool sw_deferred_next_part(const struct sw_deferred *d, const struct sw_block *block, uint32_t *number, uint64_t *lo,
+			   uint64_t *hi)
+{
+	if (!d->blocks)
+		return !(*number)++;
+	for (uint32_t i = 0; !*number && i < d->parts; i++) {
+		const struct sw_deferred_range *part = &d->part[i];
+		if (d->block[part->block] == block && part->lo <= *lo && part->hi >= *hi) {
+			*number = d->parts; /* nearly always: nothing is cut */
+			return true;
+		}
+	}
+	while (*number < d->parts) {
+		const struct sw_deferred_range *part = &d->part[(*number)++];
+		if (d->block[part->block] != block || part->lo >= *hi || part->hi <= *lo)
+			continue;
+		*lo = part->lo > *lo ? part->lo : *lo;
+		*hi = part->hi < *hi ? part->hi : *hi;
+		return true;
+	}
+	return false;
 }

@@ -3,14 +3,14 @@
  * Accesses of launches that are evaluated only when another access could conflict with them.
  *
  * What a launch touches takes long to compute, and mostly nothing is ever unordered with it.  A launch is deferred if
- * everything that other lanes did in the allocations that it may access is ordered before it by a document.  It is
- * evaluated before an access to one of these allocations that no document orders after it, and dropped without being
- * evaluated once all future work is ordered after it.  It may access known allocations, or anything; then everything
- * that other lanes do counts.
+ * all that other lanes did in the bytes that it may access is ordered before it by a document.  It is evaluated before
+ * an access to one of these bytes that no document orders after it, and dropped without being evaluated once all future
+ * work is ordered after it.  The bytes are ranges in known allocations, which its evaluation never leaves
+ * (kernels/deferrable.h), or all that there are; then everything that other lanes do counts.
  *
- * Why the result is the same: what came before it in its allocations is ordered before it, and what came after it is
- * ordered after it, so it conflicts with nothing.  What is left to do is what sw_shadow_enter_late() does: remove the
- * earlier uses that it supersedes, and leave it out where a later use supersedes it.
+ * Why the result is the same: of what shares bytes with it, all that came before it is ordered before it, and all that
+ * came after it is ordered after it, so it conflicts with nothing.  What is left to do is what sw_shadow_enter_late()
+ * does: remove the earlier uses that it supersedes, and leave it out where a later use supersedes it.
  *
  * While a wait is watched (wide_syncs.h) ordered accesses count as well: those of the watched records are evaluated as
  * soon as two lanes touch one place.
@@ -26,6 +26,17 @@
 struct sw_model;
 struct sw_deferrals;
 
+/* Where an access may be: offsets [lo, hi) of place.block[block]. */
+struct sw_deferred_range {
+	uint64_t lo, hi;
+	uint32_t block;
+};
+struct sw_deferred_place {
+	uint32_t blocks, ranges;
+	struct sw_block *const *block;
+	const struct sw_deferred_range *range;
+};
+
 /* An access, and the allocations that it may be in: blocks 0 any. */
 struct sw_deferred {
 	struct sw_access what;
@@ -34,9 +45,10 @@ struct sw_deferred {
 	size_t bytes;			  /* that it takes */
 	struct sw_deferred *next, **self; /* of all that there are */
 	uint32_t refs;
-	bool done, working; /* evaluated or dropped; being evaluated */
-	uint32_t blocks;
-	struct sw_block *block[]; /* NULL: one that has ended, or forgot it */
+	bool done; /* evaluated or dropped */
+	uint32_t blocks, parts;
+	struct sw_deferred_range *part;
+	struct sw_block *block[]; /* NULL: one that has ended */
 };
 
 /* While an access is evaluated whose starts are known. */
@@ -46,16 +58,16 @@ struct sw_touch_scope {
 
 /* The next access comes at `point`: evaluates what it may conflict with, in any allocation. */
 void sw_deferred_arrive(struct sw_model *m, struct sw_point point);
-/* False: an access to these (blocks 0: any) must be evaluated now, since it may conflict with something, or nothing is
+/* False: an access there (NULL: anywhere) must be evaluated now, since it may conflict with something, or nothing is
    deferred. */
-bool sw_may_defer(const struct sw_model *m, struct sw_point point, struct sw_block *const *block, uint32_t blocks);
+bool sw_may_defer(struct sw_model *m, struct sw_point point, const struct sw_deferred_place *place);
 /* Defers it. */
 void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_record *record,
-	      struct sw_block *const *block, uint32_t blocks);
+	      const struct sw_deferred_place *place);
 /* Did one lane do all that still counts? */
 bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane);
-/* The current call is about to touch a block: evaluates what it may conflict with there. */
-void sw_deferred_meet(struct sw_model *m, struct sw_block *block, struct sw_point point);
+/* The current call is about to touch [lo, hi) of a block: evaluates what it may conflict with there. */
+void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, struct sw_point point);
 /* Evaluates all that may be in the block. */
 void sw_deferred_settle(struct sw_model *m, struct sw_block *block);
 /* It has touched it. */
@@ -66,6 +78,9 @@ uint64_t sw_deferred_oldest(const struct sw_model *m);
 void sw_deferred_flush(struct sw_model *m);
 /* May what is evaluated late be in this block? */
 bool sw_deferred_lies_in(const struct sw_deferred *deferred, const struct sw_block *block);
+/* Of [*lo, *hi) of the block, the next part where it may be, beginning with number 0.  False: there is none. */
+bool sw_deferred_next_part(const struct sw_deferred *deferred, const struct sw_block *block, uint32_t *number,
+			   uint64_t *lo, uint64_t *hi);
 
 /* work: touches what a deferred access touches (scope and current record are set).  all: nothing is deferred. */
 struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m, const struct sw_deferred *deferred));

@@ -144,15 +144,58 @@ static bool host_sees(enum sw_memory memory)
 	       memory == SW_MEM_PAGEABLE;
 }
 
+static void cut(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
+{
+	struct sw_range *range = &use->range;
+	uint64_t start = range->bounded || range->base < lo || range->base >= hi ? lo : range->base;
+	range->address = lo;
+	if (range->bounded) {
+		range->width = range->pitch = range->slice = hi - lo;
+		range->rows = range->slices = 1;
+		range->loose = true;
+	}
+	use->end = hi;
+	use->access.bytes = hi - start;
+}
+
+/* An access of unknown extent ends where its launch does.  Where the next start is nearer than the first byte that it
+   may touch, it is not what is meant. */
+static void confine(struct sw_shadow_use *use, const struct sw_touch *how)
+{
+	const struct sw_block *block = use->block;
+	uint64_t room = sw_block_room(block), lo = how->lo > block->address ? how->lo - block->address : 0;
+	uint64_t hi = how->hi > block->address ? how->hi - block->address : 0;
+	if (!how->hi || use->range.bounded)
+		return;
+	hi = hi < room ? hi : room;
+	if (lo < use->end && hi > use->range.address) {
+		lo = lo > use->range.address ? lo : use->range.address;
+		hi = hi < use->end ? hi : use->end;
+	}
+	if (lo < hi)
+		cut(use, lo, hi);
+}
+
 /* A launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h): no comparison. */
 static void touch_late(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-		       struct sw_block *block, uint64_t address)
+		       const struct sw_touch *how, struct sw_block *block, uint64_t address)
 {
-	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
-	struct sw_shadow_env env;
-	sw_model_env(m, &env);
-	sw_shadow_enter_late(&block->shadow, &env, use);
-	sw_use_drop(&m->space.uses, use);
+	uint32_t number = 0;
+	for (;;) {
+		struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
+		struct sw_shadow_env env;
+		confine(use, how);
+		uint64_t lo = use->range.address, hi = use->end;
+		bool any = sw_deferred_next_part(m->scope->late, block, &number, &lo, &hi);
+		if (any && (lo > use->range.address || hi < use->end))
+			cut(use, lo, hi);
+		sw_model_env(m, &env);
+		if (any)
+			sw_shadow_enter_late(&block->shadow, &env, use);
+		sw_use_drop(&m->space.uses, use);
+		if (!any)
+			break;
+	}
 	if (!host_sees(block->memory))
 		sw_deferred_note(m, block, what);
 }
@@ -162,13 +205,15 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 {
 	if (m->scope && m->scope->late) {
 		if (!freed && sw_deferred_lies_in(m->scope->late, block))
-			touch_late(m, what, range, block, address);
+			touch_late(m, what, range, how, block, address);
 		return;
 	}
-	if (!freed && !host_sees(block->memory))
-		sw_deferred_meet(m, block, what->point);
 	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
 	struct sw_shadow_env env;
+	if (m->scope && !freed)
+		confine(use, how);
+	if (!freed && !host_sees(block->memory))
+		sw_deferred_meet(m, block, use->range.address, use->end, what->point);
 	use->host = how->host;
 	use->may_wait = how->may_wait;
 	if (what->kind == SW_REC_HOST_ACCESS)

@@ -16,7 +16,9 @@ struct sw_touch {
 	bool host;     /* by the host itself */
 	bool may_wait; /* the documents leave open whether the call waited for it */
 	bool array;    /* address is an offset in this array */
-	bool guess;    /* perhaps no pointer at all: nothing is concluded where it points to what was freed */
+	/* Of unknown extent, but in [lo, hi) only (absolute addresses); hi 0: that is not known. */
+	uint64_t lo, hi;
+	bool guess; /* perhaps no pointer at all: nothing is concluded where it points to what was freed */
 	uint64_t handle;
 };
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,

@@ -26,6 +26,7 @@ struct sw_deferrable {
 	bool never;
 	enum sw_evidence weakest;
 	bool may_load;	 /* some of its pointers, unless the launch tells that it does not */
+	bool vague;	 /* of some sites nothing is known but the pointers */
 	unsigned failed; /* to tell where it lies, so many times in a row */
 	uint32_t words;
 	struct word word[SW_MOST_WORDS];
@@ -100,6 +101,7 @@ static bool look_at_sites(struct sw_deferrable *d)
 				return false;
 			d->may_load |= loaded;
 		}
+		d->vague |= site->address == SW_NO_TERM;
 	}
 	return d->words > 0;
 }
@@ -247,12 +249,74 @@ static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const 
 		.params = r->params,
 		.param_bytes = r->param_bytes,
 	};
-	if (d->failed == SW_MOST_FAILED)
-		return false;
 	if (!d->spans)
 		d->spans = sw_spans_new(d->footprint);
-	d->failed++;
 	return sw_spans_find(d->spans, &geometry, span, n);
+}
+
+/* The word that most of its accesses are reported for; UINT32_MAX: none. */
+static uint32_t word_of(const struct sw_deferrable *d, const struct sw_span *span)
+{
+	const struct sw_access_site *site = &d->footprint->site[span->site];
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &d->footprint->root[site->root + i];
+		if (root->kind == SW_ROOT_PARAM && !root->weak)
+			return root->param;
+	}
+	return UINT32_MAX;
+}
+
+/* Ranges of one pointer in one allocation are one: the evaluation joins what it finds there. */
+static bool add_range(struct sw_pointed *out, uint32_t *words, uint32_t word, struct sw_deferred_range range)
+{
+	uint32_t i = 0;
+	while (i < out->place.ranges && (out->range[i].block != range.block || words[i] != word))
+		i++;
+	if (i == SW_MOST_RANGES)
+		return false;
+	struct sw_deferred_range *old = &out->range[i];
+	words[i] = word;
+	if (i == out->place.ranges) {
+		out->place.ranges++;
+		*old = range;
+	}
+	old->lo = range.lo < old->lo ? range.lo : old->lo;
+	old->hi = range.hi > old->hi ? range.hi : old->hi;
+	return true;
+}
+
+/* False: there are too many. */
+static bool add_ranges(const struct sw_deferrable *d, const struct sw_span *span, uint32_t n, struct sw_pointed *out)
+{
+	uint32_t words[SW_MOST_RANGES];
+	for (uint32_t i = 0; i < out->blocks; i++) {
+		const struct sw_block *block = out->block[i];
+		uint64_t end = block->address + block->bytes;
+		uint32_t before = out->place.ranges;
+		for (uint32_t k = 0; k < n; k++) {
+			uint64_t lo = span[k].lo > block->address ? span[k].lo : block->address;
+			uint64_t hi = span[k].hi < end ? span[k].hi : end;
+			if (lo < hi && !add_range(out, words, word_of(d, &span[k]),
+						  (struct sw_deferred_range){lo - block->address, hi - block->address,
+									     out->place.blocks}))
+				return false;
+		}
+		if (out->place.ranges > before)
+			out->placed[out->place.blocks++] = out->block[i];
+	}
+	return true;
+}
+
+static void place(const struct sw_deferrable *d, const struct sw_span *span, uint32_t n, struct sw_pointed *out)
+{
+	out->place = (struct sw_deferred_place){.block = out->placed, .range = out->range};
+	if (!d->vague && add_ranges(d, span, n, out))
+		return;
+	out->place.blocks = out->place.ranges = out->blocks;
+	for (uint32_t i = 0; i < out->blocks; i++) {
+		out->placed[i] = out->block[i];
+		out->range[i] = (struct sw_deferred_range){0, UINT64_MAX, i};
+	}
 }
 
 /* bounded: by spans. */
@@ -262,7 +326,8 @@ static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *boun
 	enum sw_where where = SW_WITHIN;
 	const struct sw_span *span;
 	uint32_t n;
-	*bounded = find_spans(m, d, &span, &n);
+	*bounded = d->failed < SW_MOST_FAILED && find_spans(m, d, &span, &n);
+	d->failed += d->failed < SW_MOST_FAILED;
 	if (!*bounded)
 		return may_err(m) ? SW_IN_DOUBT : SW_ANYWHERE;
 	for (uint32_t i = 0; i < n && where != SW_IN_DOUBT; i++) {
@@ -271,9 +336,41 @@ static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *boun
 		enum sw_where one = add_overlapped(s, span[i].lo, span[i].hi);
 		where = one > where ? one : where;
 	}
-	if (where == SW_WITHIN)
-		d->failed = 0;
+	if (where != SW_WITHIN)
+		return where;
+	d->failed = 0;
+	place(d, span, n, s->out);
 	return where;
+}
+
+static bool may_be_made_from(const struct sw_deferrable *d, const struct sw_span *span, uint32_t word)
+{
+	const struct sw_footprint *f = d->footprint;
+	const struct sw_access_site *site = &f->site[span->site];
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &f->root[site->root + i];
+		if (root->kind == SW_ROOT_PARAM && word - root->param < (root->span > 8 ? root->span : 8))
+			return true;
+	}
+	return false;
+}
+
+bool sw_deferrable_reach(struct sw_model *m, struct sw_kernel *kernel, uint32_t word, uint64_t *lo, uint64_t *hi)
+{
+	struct sw_deferrable *d = deferrable_of(m, kernel);
+	const struct sw_span *span;
+	uint32_t n;
+	*lo = UINT64_MAX;
+	*hi = 0;
+	if (d->never || d->vague || !find_spans(m, d, &span, &n))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!may_be_made_from(d, &span[i], word))
+			continue;
+		*lo = span[i].lo < *lo ? span[i].lo : *lo;
+		*hi = span[i].hi > *hi ? span[i].hi : *hi;
+	}
+	return *lo < *hi;
 }
 
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out)
@@ -282,6 +379,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	struct search search = {.m = m, .point = point, .out = out};
 	const struct sw_record *r = m->record;
 	out->blocks = 0;
+	out->place = (struct sw_deferred_place){0};
 	out->weakest = d->weakest;
 	/* What it finds in memory is known now and not later. */
 	if (kernel->follows && sw_contents_any(m->contents))

@@ -7,6 +7,10 @@
  * access anything, except where freed memory is remembered or memory of pools is alive: what a launch does there counts
  * even if no other access conflicts with it.
  *
+ * Other lanes may use these allocations, too, as long as they touch other bytes.  The bytes of a launch are those
+ * between the first and the last that it may touch through one pointer, by its spans.  An access of unknown extent ends
+ * where they end: what is deferred, and the same evaluated at once, touches nothing outside of them.
+ *
  * Launches that may access memory of the host, freed memory, memory that may not be allocated yet, parts of
  * reservations or of suballocators are evaluated at once: what they do there counts in any case.
  */
@@ -21,6 +25,7 @@ struct sw_kernel;
 struct sw_deferrable;
 
 #define SW_MOST_POINTED 64u
+#define SW_MOST_RANGES	64u
 
 /* Whatever it computes from its pointers. */
 enum sw_where {
@@ -35,6 +40,11 @@ struct sw_pointed {
 	struct sw_block *block[SW_MOST_POINTED];
 	bool known; /* where it lies, already */
 	enum sw_where where;
+	/* WITHIN, unless it lies in memory that the trace does not know: the allocations that it may touch, and where.
+	 */
+	struct sw_deferred_place place;
+	struct sw_block *placed[SW_MOST_POINTED];
+	struct sw_deferred_range range[SW_MOST_RANGES];
 	enum sw_evidence weakest; /* the same of each launch of the kernel */
 };
 
@@ -45,6 +55,9 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
    precisely. */
 enum sw_where sw_pointed_where(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
 			       struct sw_pointed *pointed, bool alone);
+/* The bytes that the current launch may touch through the pointer at an offset in the parameter block: absolute
+   addresses.  False: that is not known, or the launch cannot be deferred. */
+bool sw_deferrable_reach(struct sw_model *m, struct sw_kernel *kernel, uint32_t word, uint64_t *lo, uint64_t *hi);
 void sw_deferrable_free(struct sw_deferrable *deferrable);
 
 #endif

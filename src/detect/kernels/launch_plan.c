@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_variables.h"
 #include "detect/kernels/table_reads.h"
@@ -146,6 +147,19 @@ static void push_open(struct making *k, const struct sw_reach *reach, enum sw_vi
 	push(k, reach, via, &touch);
 }
 
+static void push_word(struct making *k, const struct sw_reach *reach, uint32_t at, uint64_t word, bool guess)
+{
+	size_t from = k->m->plans->touches.n;
+	uint64_t lo, hi;
+	push_open(k, reach, SW_VIA_PARAMETER, word, param_of(k, at), guess);
+	if (from == k->m->plans->touches.n || !sw_deferrable_reach(k->m, k->kernel, at, &lo, &hi))
+		return;
+	for (; from < k->m->plans->touches.n; from++) {
+		k->m->plans->touches.at[from].lo = lo;
+		k->m->plans->touches.at[from].hi = hi;
+	}
+}
+
 /* Only the words that the code is known to use: the others of a structure hold what lay there before. */
 static void push_words(struct making *k, const struct sw_reach *reach)
 {
@@ -156,7 +170,7 @@ static void push_words(struct making *k, const struct sw_reach *reach)
 	uint32_t at = table ? (root->param + 7) & ~7u : root->param;
 	uint64_t word;
 	for (; at - root->param + 8 <= (table ? root->span : 8) && word_at(k, at, &word); at += 8)
-		push_open(k, reach, SW_VIA_PARAMETER, word, param_of(k, at), guess);
+		push_word(k, reach, at, word, guess);
 }
 
 static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via via)

@@ -17,8 +17,9 @@ struct sw_plans;
 
 struct sw_plan_touch {
 	struct sw_range range;
-	uint64_t array; /* handle; range.address is an offset in it; 0: none */
-	bool guess;	/* one of several words, or perhaps an index: no pointer unless it points to what is alive */
+	uint64_t array;	 /* handle; range.address is an offset in it; 0: none */
+	uint64_t lo, hi; /* not bounded: it lies in between (sw_deferrable_reach()); hi 0: not known */
+	bool guess;	 /* one of several words, or perhaps an index: no pointer unless it points to what is alive */
 };
 
 struct sw_plan {

@@ -133,16 +133,15 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 		    struct sw_pointed *pointed)
 {
 	bool alone = sw_deferred_one_lane(m, what->point.lane);
-	bool anywhere = sw_may_defer(m, what->point, NULL, 0);
-	bool within = !alone && sw_may_defer(m, what->point, pointed->block, pointed->blocks);
-	if (!anywhere && !within)
+	if (m->options->evaluate_all)
 		return false;
 	enum sw_where where = sw_pointed_where(m, kernel, what->point, pointed, alone);
-	/* There may be more allocations than its pointers lead to. */
-	within = within && where == SW_WITHIN && sw_may_defer(m, what->point, pointed->block, pointed->blocks);
-	if (where == SW_IN_DOUBT || (!within && !anywhere))
+	if (where == SW_IN_DOUBT)
 		return false;
-	sw_defer(m, what, m->record, pointed->block, within ? pointed->blocks : 0);
+	bool within = !alone && pointed->place.ranges && sw_may_defer(m, what->point, &pointed->place);
+	if (!within && !sw_may_defer(m, what->point, NULL))
+		return false;
+	sw_defer(m, what, m->record, within ? &pointed->place : NULL);
 	return true;
 }
 

@@ -84,11 +84,33 @@ static bool touch_array(struct sw_model *m, const struct sw_access *what, const 
 	return sw_model_touch(m, what, &range, &(struct sw_touch){.array = true, .handle = touch->array});
 }
 
+/* The launch leaves the allocation that its pointer leads to. */
+static bool leads_elsewhere(const struct sw_model *m, const struct sw_plan_touch *touch)
+{
+	uint64_t offset;
+	const struct sw_block *block = sw_space_find(&m->space, touch->range.address, &offset);
+	return m->scope && touch->hi && block &&
+	       (touch->hi <= block->address || touch->lo >= end_of(block->address, block->bytes));
+}
+
+/* Somewhere in between, in whatever lives there. */
+static bool touch_elsewhere(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	struct sw_range range = touch->range;
+	range.address = touch->lo;
+	range.width = range.pitch = range.slice = touch->hi - touch->lo;
+	range.bounded = range.loose = range.vague = true;
+	return touch_parts(m, what, &range, NULL);
+}
+
 bool sw_place_touch(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	if (touch->array)
 		return touch_array(m, what, touch);
 	if (touch->range.bounded)
 		return touch_box(m, what, touch);
-	return sw_model_touch(m, what, &touch->range, &(struct sw_touch){.guess = touch->guess});
+	if (leads_elsewhere(m, touch))
+		return touch_elsewhere(m, what, touch);
+	return sw_model_touch(m, what, &touch->range,
+			      &(struct sw_touch){.guess = touch->guess, .lo = touch->lo, .hi = touch->hi});
 }

@@ -35,7 +35,6 @@ static void block_free(struct sw_address_space *space, struct sw_block *block)
 	sw_block_mapping_free(block);
 	free(block->starts.at);
 	free(block->touched.lanes.at);
-	free(block->touched.deferred.at);
 	free(block);
 }
 

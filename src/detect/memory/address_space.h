@@ -10,6 +10,7 @@
 #define SW_DETECT_MEMORY_ADDRESS_SPACE_H
 
 #include "base/map.h"
+#include "detect/memory/overlaps.h"
 #include "detect/memory/shadow.h"
 
 /* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nobody
@@ -26,7 +27,6 @@ static inline bool sw_is_nowhere(uint64_t address)
 struct sw_view; /* an address interval that shows a block */
 struct sw_mapping;
 struct sw_mapped_pieces;
-struct sw_deferred;
 
 /* A part of reserved addresses: mapped, or unmapped by the call `gone`. */
 struct sw_piece {
@@ -43,13 +43,13 @@ struct sw_start {
 struct sw_last_touch {
 	struct sw_point point;
 	uint64_t seq, step;
+	struct sw_overlaps deferred; /* where in the block those lie that are deferred */
 };
 
-/* Accesses to a block, or to any, as far as hazards/deferred.h wants to know of them. */
+/* Accesses to a block, or to any, as far as hazards/deferred.h wants to know of them: by lane, as long as the last one
+   is not over. */
 struct sw_touched {
-	SW_VEC(struct sw_last_touch) lanes;    /* whose last access is not over */
-	SW_VEC(struct sw_deferred *) deferred; /* that may lie there, the oldest first */
-	uint32_t done;			       /* of them: evaluated or dropped */
+	SW_VEC(struct sw_last_touch) lanes;
 };
 
 struct sw_block {

@@ -211,6 +211,29 @@ static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use
 		sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED);
 }
 
+/* Uses that sw_shadow_has_rival() looks at: more cost as much as an evaluation. */
+#define SW_MOST_LOOKED_AT 256u
+
+bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb, uint32_t lane, uint64_t from_seq,
+			 uint64_t lo, uint64_t hi)
+{
+	uint32_t left = SW_MOST_LOOKED_AT;
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, lo); at && at->lo < hi;
+	     at = sw_intervals_next(&shadow->segments, at)) {
+		const struct segment *s = (const struct segment *)at;
+		if (s->n >= left)
+			return true;
+		left -= s->n + 1;
+		for (uint32_t i = 0; i < s->n; i++) {
+			const struct sw_access *use = &s->use[i]->access;
+			if (use->point.lane != lane &&
+			    (use->seq >= from_seq || sw_hb_ordered(hb, use->point, lane) != SW_ORDER_DOCUMENTED))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* What came before x is ordered before it, what came after it is ordered after it. */
 static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x)
 {

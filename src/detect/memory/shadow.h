@@ -74,6 +74,10 @@ struct sw_shadow_env {
 	void *arg;
 };
 
+/* Is there in [lo, hi) a use of another lane that no document orders before the last step of `lane`, or whose seq is
+   from_seq or later?  True as well where too many uses would have to be looked at. */
+bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb, uint32_t lane, uint64_t from_seq,
+			 uint64_t lo, uint64_t hi);
 /* Meets what is there, without leaving a trace. */
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Meets what is there and enters the use (which the segments then hold too). */
@@ -82,9 +86,9 @@ typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
 /* The uses that lie in [lo, hi), each once, in the order of their calls. */
 void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, uint64_t lo, uint64_t hi,
 		    sw_use_vec *out);
-/* Enters a use that came before some of those that are there, from which nobody could tell it apart until now: all
-   that came before it in this map is ordered before it, and all that came after it is ordered after it.  So it meets
-   nothing, and what came after it may stand for it already. */
+/* Enters a use that came before some of those that are there, from which nobody could tell it apart until now: of all
+   uses that share bytes with it, as far as their hulls tell, those that came before it are ordered before it, and those
+   that came after it are ordered after it.  So it meets nothing, and what came after it may stand for it already. */
 void sw_shadow_enter_late(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Nothing is known any more of [lo, hi). */
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);

@@ -193,8 +193,10 @@ static struct sw_bounds rounded(const struct sw_term *t, struct sw_bounds x, uns
 /* -2^k: k; else -1. */
 static int clears_low(const struct sw_term *t, struct sw_bounds mask)
 {
+	if (!sw_span_fixed(mask) || mask.lo < 1)
+		return -1;
 	sw_wide unit = anything(t).hi - mask.lo + 1;
-	if (!sw_span_fixed(mask) || mask.lo < 1 || unit & (unit - 1))
+	if (unit & (unit - 1))
 		return -1;
 	return __builtin_ctzll((uint64_t)unit);
 }
@@ -202,6 +204,8 @@ static int clears_low(const struct sw_term *t, struct sw_bounds mask)
 static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
+	if (t->width == 1)
+		return (struct sw_bounds){x.lo & y.lo, x.hi & y.hi};
 	int of_x = clears_low(t, x), of_y = clears_low(t, y);
 	if (of_y >= 0)
 		return rounded(t, sw_span_of(s, t->a, t->width), (unsigned)of_y);

@@ -8,6 +8,50 @@
 
 #define NONE ((struct sw_span_quotient){0})
 
+/* Whatever the launch: of the term that it may be a copy of. */
+static uint8_t hint_of(const struct sw_spans *s, uint32_t number)
+{
+	for (int i = 0; i < 4; i++) {
+		const struct sw_term *t = &s->f->term[number];
+		if (t->op != SW_OP_MOV && t->op != SW_OP_EXTEND)
+			break;
+		number = t->a;
+	}
+	return s->hint[number];
+}
+
+void sw_span_hint(struct sw_spans *s, uint32_t number)
+{
+	const struct sw_term *t = &s->f->term[number];
+	uint8_t hint = 0;
+	switch (t->op) {
+	case SW_OP_MULWIDE:
+		hint = SW_SPAN_QUOTIENT;
+		break;
+	case SW_OP_MULHI:
+	case SW_OP_DIV:
+	case SW_OP_SHR:
+		hint = SW_SPAN_QUOTIENT | SW_SPAN_DIVIDED;
+		break;
+	case SW_OP_ADD:
+	case SW_OP_SUB: {
+		uint8_t both = hint_of(s, t->a) | hint_of(s, t->b);
+		if (t->op == SW_OP_ADD && both & SW_SPAN_DIVIDED)
+			hint = SW_SPAN_QUOTIENT | SW_SPAN_DIVIDED;
+		hint |= both & SW_SPAN_MULTIPLE ? SW_SPAN_REMAINDER : 0;
+		break;
+	}
+	case SW_OP_NEG:
+	case SW_OP_SHL:
+	case SW_OP_MUL:
+		hint = hint_of(s, t->a) | (t->op == SW_OP_MUL ? hint_of(s, t->b) : 0) ? SW_SPAN_MULTIPLE : 0;
+		break;
+	default:
+		break;
+	}
+	s->hint[number] = hint;
+}
+
 /* The term that a term is, wherever it only is made wider or is copied. */
 static uint32_t plain(const struct sw_spans *s, uint32_t number)
 {
@@ -87,6 +131,8 @@ struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t n
 {
 	const struct sw_term *t = &s->f->term[number];
 	struct sw_bounds by;
+	if (!(s->hint[number] & SW_SPAN_QUOTIENT))
+		return NONE;
 	switch (t->op) {
 	case SW_OP_MULHI:
 	case SW_OP_MULWIDE:
@@ -155,6 +201,8 @@ static bool remainder_of(struct sw_bounds x, sw_wide d, const struct sw_span_quo
 
 bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
 {
+	if (!(s->hint[t - s->f->term] & SW_SPAN_REMAINDER))
+		return false;
 	for (int swap = 0; swap < (t->op == SW_OP_ADD ? 2 : 1); swap++) {
 		uint32_t x = plain(s, swap ? t->b : t->a), q;
 		sw_wide factor;

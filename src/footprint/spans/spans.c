@@ -31,15 +31,17 @@ static void mark_operands(const struct sw_footprint *f, bool *needed, uint32_t n
 		mark(f, needed, f->alternative[t->a + i]);
 }
 
-static void mark_loops(const struct sw_footprint *f, bool *needed)
+static void mark_loops(struct sw_spans *s, bool *needed)
 {
+	const struct sw_footprint *f = s->f;
 	for (uint32_t i = 0; i < f->loops; i++)
 		for (uint32_t k = 0; k < f->loop[i].backs; k++) {
 			const struct sw_term *t = &f->term[f->fact[f->loop[i].back + k].term];
-			if (t->op != SW_OP_COMPARE)
+			if (t->op != SW_OP_COMPARE || t->a >= f->terms || t->b >= f->terms)
 				continue;
-			mark(f, needed, t->a);
-			mark(f, needed, t->b);
+			needed[t->a] = needed[t->b] = true;
+			*sw_vec_push(&s->fact) = t->a;
+			*sw_vec_push(&s->fact) = t->b;
 		}
 }
 
@@ -51,13 +53,15 @@ static uint64_t loops_of(const struct sw_spans *s, uint32_t number)
 	uint64_t loops = t->op == SW_TERM_STEP && t->c < MOST_LOOPS ? UINT64_C(1) << t->c : 0;
 	for (uint32_t i = 0; i < n; i++)
 		loops |= operand[i] < f->terms ? s->loops[operand[i]] : 0;
-	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++)
+	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < (t->imm2 ? 2 : 1) * t->b; i++)
 		loops |= s->loops[f->alternative[t->a + i]];
 	return loops;
 }
 
-static void add_site(struct sw_spans *s, const struct sw_access_site *site)
+/* Sites of one address have the same roots. */
+static void add_site(struct sw_spans *s, uint32_t number)
 {
+	const struct sw_access_site *site = &s->f->site[number];
 	for (size_t i = 0; i < s->site.n; i++) {
 		struct sw_span_site *old = &s->site.at[i];
 		if (old->address != site->address || old->size != site->size)
@@ -66,7 +70,24 @@ static void add_site(struct sw_spans *s, const struct sw_access_site *site)
 		return;
 	}
 	s->hopeless |= site->size == SW_NO_TERM && !site->bytes;
-	*sw_vec_push(&s->site) = (struct sw_span_site){site->address, site->size, site->bytes};
+	*sw_vec_push(&s->site) = (struct sw_span_site){site->address, site->size, site->bytes, number};
+}
+
+static void bound_term(struct sw_spans *s, uint32_t number)
+{
+	s->value[number].range = sw_span_operate(s, number);
+	s->value[number].quotient = sw_span_quotient_of(s, number);
+}
+
+static void add_term(struct sw_spans *s, uint32_t number)
+{
+	s->terms++;
+	s->loops[number] = loops_of(s, number);
+	sw_span_hint(s, number);
+	if (s->f->term[number].op != SW_OP_CONST)
+		return;
+	bound_term(s, number);
+	s->stamp[number] = UINT64_MAX;
 }
 
 struct sw_spans *sw_spans_new(const struct sw_footprint *f)
@@ -76,27 +97,24 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 	s->f = f;
 	s->value = sw_calloc(f->terms + 1u, sizeof *s->value);
 	s->loops = sw_calloc(f->terms + 1u, sizeof *s->loops);
+	s->stamp = sw_calloc(f->terms + 1u, sizeof *s->stamp);
+	s->hint = sw_calloc(f->terms + 1u, sizeof *s->hint);
 	s->turns = sw_calloc(f->loops + 1u, sizeof *s->turns);
 	for (uint32_t i = 0; i < f->sites; i++) {
 		if (f->site[i].address == SW_NO_TERM)
 			continue; /* nothing but its roots is known */
 		mark(f, needed, f->site[i].address);
 		mark(f, needed, f->site[i].size);
-		add_site(s, &f->site[i]);
+		add_site(s, i);
 	}
-	mark_loops(f, needed);
+	mark_loops(s, needed);
 	for (uint32_t i = f->terms; i-- > 0;)
 		if (needed[i])
 			mark_operands(f, needed, i);
-	for (uint32_t i = 0; i < f->terms; i++) {
-		if (!needed[i])
-			continue;
-		s->loops[i] = loops_of(s, i);
-		*sw_vec_push(&s->need) = i;
-	}
-	/* What an inner loop starts from needs the bounds of the outer one. */
-	s->rounds = f->loops ? 3 : 1;
-	s->hopeless |= f->loops > MOST_LOOPS || s->need.n > MOST_TERMS;
+	for (uint32_t i = 0; i < f->terms; i++)
+		if (needed[i])
+			add_term(s, i);
+	s->hopeless |= f->loops > MOST_LOOPS || s->terms > MOST_TERMS;
 	free(needed);
 	return s;
 }
@@ -105,7 +123,10 @@ void sw_spans_free(struct sw_spans *s)
 {
 	if (!s)
 		return;
-	free(s->need.at);
+	free(s->fact.at);
+	free(s->work.at);
+	free(s->stamp);
+	free(s->hint);
 	free(s->site.at);
 	free(s->found.at);
 	free(s->value);
@@ -136,18 +157,6 @@ struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type)
 	return (struct sw_bounds){x.lo - turns * modulus, x.hi - turns * modulus};
 }
 
-struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t term, unsigned width)
-{
-	unsigned own = s->f->term[term].width;
-	/* Higher bits are zero. */
-	return width > own ? sw_span_wrapped(s->value[term].range, sw_span_type(own, false)) : s->value[term].range;
-}
-
-struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed)
-{
-	return sw_span_wrapped(sw_span_of(s, term, width), sw_span_type(width, is_signed));
-}
-
 static bool add_span(struct sw_spans *s, const struct sw_span_site *site)
 {
 	struct sw_bounds at = sw_span_exact(s, site->address, 64, false), size = {site->bytes, site->bytes};
@@ -155,16 +164,86 @@ static bool add_span(struct sw_spans *s, const struct sw_span_site *site)
 		size = sw_span_exact(s, site->size, s->f->term[site->size].width, false);
 	if (at.hi - at.lo > FAR || size.hi > FAR || at.hi + size.hi > UINT64_MAX)
 		return false;
-	*sw_vec_push(&s->found) = (struct sw_span){(uint64_t)at.lo, (uint64_t)(at.hi + size.hi)};
+	*sw_vec_push(&s->found) = (struct sw_span){(uint64_t)at.lo, (uint64_t)(at.hi + size.hi), site->number};
 	return true;
 }
 
-static void bound_terms(struct sw_spans *s)
+static bool is_bounded(const struct sw_spans *s, uint32_t number)
 {
-	for (size_t i = 0; i < s->need.n; i++) {
-		uint32_t number = s->need.at[i];
-		s->value[number].range = sw_span_operate(s, number);
-		s->value[number].quotient = sw_span_quotient_of(s, number);
+	return s->stamp[number] >= (s->loops[number] ? s->round : s->launch);
+}
+
+static bool want(struct sw_spans *s, uint32_t number)
+{
+	if (number >= s->f->terms || is_bounded(s, number))
+		return false;
+	*sw_vec_push(&s->work) = number;
+	return true;
+}
+
+/* Of a choice its conditions, then the ways that they leave: index arithmetic for 25 dimensions mostly is for two. */
+static bool want_way(struct sw_spans *s, const struct sw_term *t)
+{
+	const uint32_t *way = s->f->alternative + t->a, *condition = way + t->b;
+	bool any = false;
+	if (t->op == SW_OP_SELECT) {
+		if (want(s, t->a))
+			return true;
+		struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
+		any |= which.hi != 0 && want(s, t->b);
+		any |= which.lo == 0 && want(s, t->c);
+		return any;
+	}
+	for (uint32_t i = 0; t->imm2 && i < t->b; i++)
+		any |= want(s, condition[i]);
+	for (uint32_t i = 0; !any && i < t->b; i++)
+		if (t->imm2 && sw_span_exact(s, condition[i], 1, false).hi == 0)
+			continue;
+		else if (want(s, way[i]))
+			return true;
+	return any;
+}
+
+/* False: its operands are bounded. */
+static bool want_operands(struct sw_spans *s, const struct sw_term *t)
+{
+	const uint32_t operand[3] = {t->a, t->b, t->c};
+	bool any = false;
+	if (t->op == SW_OP_SELECT || t->op == SW_TERM_ANY)
+		return want_way(s, t);
+	for (uint32_t i = 0, n = sw_term_operands(t); i < n; i++)
+		any |= want(s, operand[i]);
+	return any;
+}
+
+static void bound(struct sw_spans *s, uint32_t number)
+{
+	want(s, number);
+	while (s->work.n) {
+		number = s->work.at[s->work.n - 1];
+		if (!is_bounded(s, number)) {
+			if (want_operands(s, &s->f->term[number]))
+				continue;
+			bound_term(s, number);
+			s->stamp[number] = s->round;
+		}
+		s->work.n--;
+	}
+}
+
+/* What an inner loop starts from needs the bounds of the outer one. */
+#define ROUNDS 2u
+
+static void count_turns(struct sw_spans *s)
+{
+	for (uint32_t i = 0; i < s->f->loops; i++)
+		s->turns[i] = SW_INFINITE;
+	for (unsigned i = 0; s->f->loops && i < ROUNDS; i++) {
+		for (size_t k = 0; k < s->fact.n; k++)
+			bound(s, s->fact.at[k]);
+		if (!sw_span_count_turns(s))
+			break;
+		s->round++;
 	}
 }
 
@@ -172,16 +251,15 @@ static bool find(struct sw_spans *s, const struct sw_geometry *geometry)
 {
 	s->g = geometry;
 	s->found.n = 0;
-	for (uint32_t i = 0; i < s->f->loops; i++)
-		s->turns[i] = SW_INFINITE;
-	for (unsigned round = 0; round < s->rounds; round++) {
-		bound_terms(s);
-		if (round + 1 < s->rounds && !sw_span_count_turns(s))
-			break;
-	}
-	for (size_t i = 0; i < s->site.n; i++)
+	s->launch = ++s->round;
+	count_turns(s);
+	for (size_t i = 0; i < s->site.n; i++) {
+		bound(s, s->site.at[i].address);
+		if (s->site.at[i].size != SW_NO_TERM)
+			bound(s, s->site.at[i].size);
 		if (!add_span(s, &s->site.at[i]))
 			return false;
+	}
 	return true;
 }
 
@@ -206,8 +284,14 @@ static void make_key(struct sw_spans *s, const struct sw_geometry *g)
 static void remember(struct sw_spans *s, struct sw_span_memory *memory, bool bounded)
 {
 	size_t bytes = s->found.n * sizeof *s->found.at, from = (s->key.n + 7) & ~(size_t)7;
-	free(memory->key);
-	*memory = (struct sw_span_memory){sw_alloc(from + bytes), s->key.n, bounded, NULL, (uint32_t)s->found.n};
+	if (from + bytes > memory->room) {
+		free(memory->key);
+		memory->room = 2 * (from + bytes);
+		memory->key = sw_alloc(memory->room);
+	}
+	memory->bytes = s->key.n;
+	memory->bounded = bounded;
+	memory->n = (uint32_t)s->found.n;
 	memcpy(memory->key, s->key.at, s->key.n);
 	if (bytes)
 		memcpy((char *)memory->key + from, s->found.at, bytes);
@@ -218,7 +302,7 @@ bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const
 {
 	if (s->hopeless)
 		return false;
-	if (s->need.n < FEW_TERMS || geometry->param_bytes > MOST_BYTES) {
+	if (s->terms < FEW_TERMS || geometry->param_bytes > MOST_BYTES) {
 		bool bounded = find(s, geometry);
 		*out = s->found.at;
 		*n = (uint32_t)s->found.n;
@@ -226,7 +310,7 @@ bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const
 	}
 	make_key(s, geometry);
 	struct sw_span_memory *memory = &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_MEMORIES];
-	if (!memory->key || memory->bytes != s->key.n || memcmp(memory->key, s->key.at, s->key.n))
+	if (memory->bytes != s->key.n || memcmp(memory->key, s->key.at, s->key.n))
 		remember(s, memory, find(s, geometry));
 	*out = memory->span;
 	*n = memory->n;

@@ -19,13 +19,13 @@ struct sw_span_value {
 };
 
 struct sw_span_site {
-	uint32_t address, size, bytes;
+	uint32_t address, size, bytes, number;
 };
 
 /* Spans of a launch: programs launch the same thing again and again. */
 struct sw_span_memory {
-	void *key; /* geometry and parameters, then the spans */
-	size_t bytes;
+	void *key;	    /* geometry and parameters, then the spans */
+	size_t room, bytes; /* of all; of the key, 0: nothing is remembered here */
 	bool bounded;
 	const struct sw_span *span;
 	uint32_t n;
@@ -35,26 +35,49 @@ struct sw_span_memory {
 struct sw_spans {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
-	SW_VEC(uint32_t) need; /* terms that count, operands first */
+	SW_VEC(uint32_t) fact;	/* what the ends of loops compare */
+	SW_VEC(uint32_t) work;	/* terms to be bounded, those wanted first last */
+	uint32_t terms;		/* that may count */
+	uint64_t *stamp;	/* by term: the round in which it was bounded */
+	uint64_t round, launch; /* the one in hand; the first one of this launch */
 	SW_VEC(struct sw_span_site) site;
 	SW_VEC(struct sw_span) found;
 	struct sw_span_value *value; /* by term */
 	uint64_t *loops;	     /* by term: those it depends on, one bit each */
+	uint8_t *hint;		     /* by term: SW_SPAN_ bits */
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
-	unsigned rounds;
 	bool hopeless;
 	SW_VEC(unsigned char) key;			/* of the launch in hand */
 	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
 };
 
+/* What it may be, whatever the launch: a quotient, one by more than 1, a multiple of a quotient, x - d * floor(x / d).
+ */
+enum { SW_SPAN_QUOTIENT = 1, SW_SPAN_DIVIDED = 2, SW_SPAN_MULTIPLE = 4, SW_SPAN_REMAINDER = 8 };
+
 /* The values of `width` bits. */
 struct sw_bounds sw_span_type(unsigned width, bool is_signed);
 /* Moved by multiples of 2^width into the type; all of it where that takes different ones. */
 struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type);
-/* A term's value as a number of `width` bits. */
-struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed);
+/* Most intervals are the same numbers in each type of that width. */
+static inline bool sw_span_is_plain(struct sw_bounds x, unsigned width)
+{
+	return x.lo >= 0 && x.hi < (sw_wide)1 << (width - 1);
+}
 /* A number that it is modulo 2^width. */
-struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t term, unsigned width);
+static inline struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t term, unsigned width)
+{
+	unsigned own = s->f->term[term].width;
+	struct sw_bounds x = s->value[term].range;
+	/* Higher bits are zero. */
+	return width <= own || sw_span_is_plain(x, own) ? x : sw_span_wrapped(x, sw_span_type(own, false));
+}
+/* A term's value as a number of `width` bits. */
+static inline struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed)
+{
+	struct sw_bounds x = sw_span_of(s, term, width);
+	return sw_span_is_plain(x, width) ? x : sw_span_wrapped(x, sw_span_type(width, is_signed));
+}
 static inline bool sw_span_fixed(struct sw_bounds x)
 {
 	return x.lo == x.hi;
@@ -62,7 +85,9 @@ static inline bool sw_span_fixed(struct sw_bounds x)
 
 /* intervals.c */
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number);
-/* quotients.c: what is the term a quotient of; over 0: of nothing. */
+/* quotients.c: the hints, operands first. */
+void sw_span_hint(struct sw_spans *s, uint32_t number);
+/* What is the term a quotient of; over 0: of nothing. */
 struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number);
 /* x - d * floor(x / d), more tightly than by the intervals; false: it is no such thing. */
 bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
