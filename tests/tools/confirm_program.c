@@ -10,9 +10,14 @@
  *   flag     the second one's stream waits for a value that the first one's stream writes: no rule of events
  *   other    nothing orders them, and the host waits for a third stream in between
  *   poll     the host polls until the first one is done
- *   again    race, but only where the file that is named next does not exist yet; it makes it
- *   many     race, behind 300 events that the streams pass to and fro
- *   exit     race, and the process ends without waiting for either
+ *   slow     race, behind something on the first one's stream that takes 50 ms when
+ *            SYNCWATCH_CONFIRM is set
+ *   warm     race, after other such sets
+ *   crowd    race, among ten more streams
+ *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set; turned-fixed: in one
+ * order always, with an event staged   a copy reads the pinned memory that another one writes; staged-fixed: after the
+ * host has waited again    race, but only where the file that is named next does not exist yet; it makes it many race,
+ * behind 300 events that the streams pass to and fro exit     race, and the process ends without waiting for either
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
  *   hang     race, and it never ends when SYNCWATCH_CONFIRM is set
  *   branches both sets are on two branches of a captured graph; joined: the second waits for the first
@@ -28,6 +33,8 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,14 +125,83 @@ static void work(const char *mode)
 {
 	if (strcmp(mode, "many") == 0)
 		to_and_fro();
+	if (strcmp(mode, "warm") == 0) {
+		set(a, 3);
+		CALL(cuCtxSynchronize, (void), );
+	}
+	for (int i = 0; strcmp(mode, "crowd") == 0 && i < 10; i++)
+		CALL(cuStreamCreate, (CUstream *, unsigned), &c, CU_STREAM_NON_BLOCKING);
+	if (strcmp(mode, "slow") == 0 && getenv("SYNCWATCH_CONFIRM"))
+		CALL(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), a,
+		     (CUdeviceptr)(uintptr_t)pinned, 1, CU_STREAM_WAIT_VALUE_GEQ);
 	set(a, 1);
 	between(mode);
 	if (strcmp(mode, "host") == 0)
 		CALL(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), pinned, memory, BYTES);
 	else
 		set(b, strcmp(mode, "same") == 0 ? 1 : 2);
+	if (strcmp(mode, "slow") == 0) {
+		usleep(50000);
+		*(volatile uint32_t *)pinned = 1;
+	}
 	if (strcmp(mode, "exit") == 0)
 		_exit(0);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static pthread_barrier_t both_there;
+static sem_t first_done;
+static int turned, ordered_threads;
+
+static void *one_thread(void *second)
+{
+	CUcontext context;
+	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
+	CALL(cuCtxSetCurrent, (CUcontext), context);
+	CALL(cuStreamQuery, (CUstream), a); /* threads have their numbers in this order */
+	if (!second)
+		sem_post(&first_done);
+	pthread_barrier_wait(&both_there);
+	const int last = (second != NULL) != turned;
+	if (last)
+		sem_wait(&first_done);
+	if (last && ordered_threads)
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), second ? b : a, event, 0);
+	set(second ? b : a, second ? 2 : 1);
+	if (!last && ordered_threads)
+		CALL(cuEventRecord, (CUevent, CUstream), event, second ? b : a);
+	if (!last)
+		sem_post(&first_done);
+	return NULL;
+}
+
+static void work_on_threads(int ordered)
+{
+	pthread_t threads[2];
+	turned = !ordered && getenv("SYNCWATCH_CONFIRM");
+	ordered_threads = ordered;
+	pthread_barrier_init(&both_there, NULL, 2);
+	sem_init(&first_done, 0, 0);
+	pthread_create(&threads[0], NULL, one_thread, NULL);
+	sem_wait(&first_done);
+	pthread_create(&threads[1], NULL, one_thread, &both_there);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void work_staged(int ordered)
+{
+	CUdeviceptr other;
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &other, BYTES);
+	CALL(cuMemsetD8_v2, (CUdeviceptr, unsigned char, size_t), memory, 7, BYTES);
+	CALL(cuCtxSynchronize, (void), );
+	CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, memory, BYTES, a);
+	if (ordered)
+		CALL(cuStreamSynchronize, (CUstream), a);
+	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), other, pinned, BYTES, b);
 	CALL(cuCtxSynchronize, (void), );
 }
 
@@ -212,6 +288,10 @@ int main(int argc, char **argv)
 		work_in_graph(mode[0] == 'j');
 	else if (strcmp(mode, "result") == 0 || strcmp(mode, "ordered") == 0)
 		work_with_result(mode[0] == 'o');
+	else if (strncmp(mode, "turned", 6) == 0)
+		work_on_threads(mode[6] != 0);
+	else if (strncmp(mode, "staged", 6) == 0)
+		work_staged(mode[6] != 0);
 	else if (strncmp(mode, "refill", 6) == 0)
 		work_refilled(mode[6] != 0);
 	else

@@ -65,7 +65,26 @@ class Holds(Confirm):
         self.assertEqual((found["compared"], found["bytes"], found["differ"]), (True, 65536, 65536))
         self.assertEqual((found["fix"], found["edges"], found["runs"]), ("verified", 1, 2))
         self.assertIn("confirmed:     proven: the later side ran to its end", text)
+        self.assertEqual(found["edges_timed"], 1)
+        self.assertRegex(text.replace("\n" + " " * 17, " "), r"the later side waited for it for [\d.]+ [mu]s at most \(1 of 1 wait timed\)")
         self.assertIn("1 hazard tried in 2 runs, 1 proven; 1 fix verified", text)
+
+    def test_an_edge_that_makes_its_stream_wait(self):
+        found, _ = self.one("slow")
+        self.assertEqual((found["fix"], found["edges_timed"]), ("verified", 1))
+        self.assertGreater(found["edges_waited_ns"], 25000000)
+
+    def test_threads_that_come_in_another_order(self):
+        found, text = self.one("turned")
+        self.assertEqual((found["verdict"], found["doubt"], found["compared"]), ("proven", None, False))
+        self.assertIn("the two came in the other order", " ".join(text.split()))
+        verdict, why = self.tried("turned-fixed")
+        self.assertEqual(verdict, "inconclusive", why)
+
+    def test_bytes_in_pinned_memory(self):
+        found, _ = self.one("staged", "--no-fix")
+        self.assertEqual((found["verdict"], found["compared"], found["bytes"]), ("proven", True, 65536))
+        self.assertEqual(self.verdicts("staged-fixed")[0], [])
 
     def test_the_same_bytes_do_no_harm(self):
         found, _ = self.one("same", "--no-fix")
@@ -119,6 +138,24 @@ class Holds(Confirm):
     def test_many_events(self):
         found, _ = self.one("many", "--no-fix")
         self.assertEqual(found["verdict"], "proven")
+
+
+class Environment(Confirm):
+    def runs(self, mode):
+        """Of each run of the program: which variables of CUDA it had."""
+        seen = self.path("seen")
+        self.confirm("--no-fix", "sh", "-c", 'echo "${CUDA_MODULE_LOADING-} ${CUDA_DEVICE_MAX_CONNECTIONS-}" >> "$1"; exec "$2" "$3"', "sh",
+                     seen, PROGRAM, mode)
+        return [line.strip() for line in self.read("seen").splitlines()]
+
+    def test_code_is_loaded_at_once_where_it_is_used_first(self):
+        self.assertEqual(self.runs("race"), ["", "EAGER"])
+
+    def test_not_where_all_has_been_used(self):
+        self.assertEqual(self.runs("warm"), ["", ""])
+
+    def test_many_streams_have_queues_of_their_own(self):
+        self.assertEqual(self.runs("crowd"), ["", "EAGER 32"])
 
 
 class Explore(Confirm):
@@ -216,7 +253,7 @@ class Status(Confirm):
         self.assertEqual(self.status("--log", self.path("log"), PROGRAM, "race"), 0)
         log = self.read("log")
         self.assertRegex(log, r"(?s)run 1: status 0\n  earlier \d+ \d+\n  left \d+\n  later \d+ \d+ held\n  released \d+ done 1 1\n")
-        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+\n  before \d+\n  end\n")
+        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+\n  before \d+\n  waited \d+ 1\n  end\n")
         self.assertEqual(self.status("--log", self.path("none/log"), PROGRAM, "race"), 4)
 
     def test_which(self):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/names.h"
+#include "base/map.h"
 
 /* A call that a trial names. */
 struct wanted {
@@ -12,7 +13,11 @@ struct wanted {
 	struct sw_plan_call *call;
 };
 
+#define LEGACY 1u /* CU_STREAM_LEGACY */
+
 struct search {
+	sw_trials *trials;
+	struct sw_map used; /* what has been launched: kernels, and calls that copy or set */
 	struct sw_reader *reader;
 	SW_VEC(struct wanted) wanted;
 	SW_VEC(uint64_t) stacks; /* by index of the reader, 0: not hashed yet */
@@ -67,14 +72,71 @@ static int each_record(struct search *search, const char *trace,
 	return got;
 }
 
+/* On the legacy default stream? */
+static bool is_legacy(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	uint64_t stream;
+	switch ((enum sw_rec_kind)rec->kind) {
+#define STREAM(kind, type)                                                                                             \
+	case SW_REC_##kind:                                                                                            \
+		stream = ((const struct type *)r)->stream;                                                             \
+		break;
+		STREAM(LAUNCH, sw_rec_launch)
+		STREAM(COPY, sw_rec_copy)
+		STREAM(COPY_ND, sw_rec_copy_nd)
+		STREAM(SET, sw_rec_set)
+		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
+#undef STREAM
+	default:
+		return false;
+	}
+	return stream == LEGACY || (!stream && !(rec->flags & SW_RF_PER_THREAD));
+}
+
+/* Code that the program uses for the first time: a kernel of a context, or whatever a copy or a set needs. */
+static bool is_first_use(struct search *search, const struct sw_rec *rec)
+{
+	const void *r = rec;
+	uint64_t what = 0;
+	switch ((enum sw_rec_kind)rec->kind) {
+	case SW_REC_LAUNCH:
+		what = ((const struct sw_rec_launch *)r)->function;
+		break;
+	case SW_REC_COPY:
+	case SW_REC_COPY_ND:
+	case SW_REC_SET:
+		break;
+	case SW_REC_GRAPH_LAUNCH:
+		return true;
+	default:
+		return false;
+	}
+	uint64_t *uses =
+		sw_map_put(&search->used, sw_hash_u64(sw_hash_u64(what ^ (uint64_t)rec->api << 32) ^ rec->ctx));
+	return (*uses)++ == 0;
+}
+
+static void note_first_use(struct search *search, const struct sw_record *record)
+{
+	if (!is_first_use(search, record->rec))
+		return;
+	for (size_t i = 0; i < search->trials->n; i++) {
+		struct sw_trial *trial = &search->trials->at[i];
+		trial->first_use |= record->seq >= trial->earlier && record->seq <= trial->later;
+	}
+}
+
 static void find(struct search *search, const struct sw_record *record)
 {
+	note_first_use(search, record);
 	for (size_t i = 0; i < search->wanted.n; i++)
 		if (search->wanted.at[i].seq == record->seq)
 			*search->wanted.at[i].call = (struct sw_plan_call){.thread = record->thread,
 									   .api = api_of(search, record),
 									   .stack = stack_of(search, record),
-									   .kind = record->rec->kind};
+									   .kind = record->rec->kind,
+									   .legacy = is_legacy(record->rec)};
 }
 
 static void count(struct search *search, const struct sw_record *record)
@@ -98,7 +160,7 @@ static void want(struct search *search, uint64_t seq, struct sw_plan_call *call)
 
 int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error)
 {
-	struct search search = {0};
+	struct search search = {.trials = trials};
 	for (size_t i = 0; i < trials->n; i++) {
 		struct sw_trial *trial = &trials->at[i];
 		want(&search, trial->earlier, &trial->earlier_call);
@@ -112,5 +174,6 @@ int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *erro
 		got = each_record(&search, trace, count, error);
 	free(search.wanted.at);
 	free(search.stacks.at);
+	sw_map_free(&search.used);
 	return got;
 }

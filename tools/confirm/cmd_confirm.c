@@ -65,7 +65,7 @@ static uint64_t now_ns(void)
 
 static int record(struct confirm *confirm)
 {
-	struct sw_launch first = {.options = confirm->options, .environment = sw_experiment_environment};
+	struct sw_launch first = {.options = confirm->options};
 	const uint64_t began = now_ns();
 	int status = sw_launch_run(&first);
 	confirm->experiments.most_run_ns += PATIENCE * (now_ns() - began);
@@ -226,6 +226,8 @@ static int judge_and_try(struct confirm *confirm)
 						confirm->options->all);
 	if (!status)
 		status = sw_experiments_begin(&confirm->experiments, confirm->options);
+	if (!status)
+		sw_experiment_count_streams(&confirm->experiments, confirm->trace);
 	if (!status && confirm->options->calls)
 		return try_calls(confirm);
 	if (!status)

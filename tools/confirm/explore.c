@@ -38,6 +38,7 @@ struct exploration {
 	struct sw_experiments *in;
 	struct run base;
 	uint64_t seed, hold_ns;
+	SW_VEC(char *) told; /* copies that a seed changes, as text */
 };
 
 static void take_line(const char *line, struct run *run)
@@ -97,6 +98,8 @@ static long first_difference(const struct exploration *e, const struct run *run)
 static int baselines(struct exploration *e)
 {
 	int status = run_once(e, 0, 0, 0, 0, &e->base);
+	if (!status && e->base.trace)
+		sw_experiment_count_streams(e->in, e->base.trace);
 	for (uint32_t i = 1; i < BASELINES && !status; i++) {
 		struct run again;
 		status = run_once(e, 0, 0, 0, 0, &again);
@@ -113,7 +116,7 @@ static int baselines(struct exploration *e)
 
 /* ---- one seed ---------------------------------------------------------------------------------------------------- */
 
-static const char *call_text(struct sw_report *report, uint64_t seq, const char *trace)
+static const char *call_text(struct sw_report *report, uint64_t seq, const char *trace, bool with_number)
 {
 	struct sw_reader *reader;
 	struct sw_record record;
@@ -133,9 +136,12 @@ static const char *call_text(struct sw_report *report, uint64_t seq, const char 
 						    : 0,
 				.seq = seq};
 			const char *place = sw_place_brief(&report->names, sw_place_of(&report->names, &what, NULL));
-			text = sw_names_format(&report->names, "%s (%s%scall %" PRIu64 ")",
-					       sw_name_operation_brief(&report->names, &what), place,
-					       *place ? ", " : "", seq);
+			const char *operation = sw_name_operation_brief(&report->names, &what);
+			if (with_number)
+				text = sw_names_format(&report->names, "%s (%s%scall %" PRIu64 ")", operation, place,
+						       *place ? ", " : "", seq);
+			else
+				text = sw_names_format(&report->names, "%s (%s)", operation, place);
 			break;
 		}
 	sw_reader_close(reader);
@@ -151,9 +157,27 @@ static void tell(struct exploration *e, uint64_t seed, const struct run *run, lo
 		return;
 	}
 	printf("seed %" PRIu64 ": holding %s%s for %.1f ms changes what %s brings to the host\n", seed,
-	       call_text(analysis.report, run->held_seq, run->trace), alone ? "" : " and others", run->held_ns / 1e6,
-	       call_text(analysis.report, seq, run->trace));
+	       call_text(analysis.report, run->held_seq, run->trace, true), alone ? "" : " and others",
+	       run->held_ns / 1e6, call_text(analysis.report, seq, run->trace, true));
 	sw_analysis_free(&analysis);
+}
+
+/* Has an earlier seed changed what the same place in the program brings to the host?  Then that it does is told. */
+static bool told_before(struct exploration *e, uint64_t seed, const struct run *run, long at)
+{
+	struct sw_analysis analysis;
+	bool before = false;
+	if (!sw_analysis_judge_only(&analysis, run->trace, e->in->options, false) && analysis.report) {
+		const char *text = call_text(analysis.report, run->outputs.at[at].seq, run->trace, false);
+		for (size_t i = 0; i < e->told.n && !before; i++)
+			before = strcmp(e->told.at[i], text) == 0;
+		if (before)
+			printf("seed %" PRIu64 ": changes what %s brings to the host, too\n", seed, text);
+		else
+			*sw_vec_push(&e->told) = sw_strdup(text);
+	}
+	sw_analysis_free(&analysis);
+	return before;
 }
 
 static int try_part(struct exploration *e, uint64_t seed, uint64_t first, uint64_t last, struct run *run, long *differs)
@@ -216,10 +240,14 @@ int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed,
 		status = try_part(&e, seed + i, 0, ALL, &run, &differs);
 		if (!status && differs >= 0) {
 			++*found;
-			status = bisect(&e, seed + i, &run, differs);
+			if (!told_before(&e, seed + i, &run, differs))
+				status = bisect(&e, seed + i, &run, differs);
 		}
 		drop(&run);
 	}
 	drop(&e.base);
+	for (size_t i = 0; i < e.told.n; i++)
+		free(e.told.at[i]);
+	free(e.told.at);
 	return status ? status : sw_finish_stdout(SW_EXIT_OK);
 }

@@ -61,6 +61,10 @@ static void take_line(const char *line, bool later_host, struct sw_outcome *out)
 	else if (sscanf(line, "bytes %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &out->bytes, &out->by_later,
 			&out->by_earlier, &out->by_both) == 4)
 		out->compared = true;
+	else if (sscanf(line, "waited %" SCNu64 " %" SCNu64, &out->waited_ns, &out->timed) == 2)
+		;
+	else if (strcmp(line, "swapped") == 0)
+		out->swapped = true;
 	else if (sscanf(line, "after %" SCNu64, &seq) == 1)
 		add_edge(out, seq, SW_EDGE_AFTER);
 	else if (sscanf(line, "before %" SCNu64, &seq) == 1)
@@ -142,6 +146,7 @@ static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
 void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
 {
 	out->doubt = SW_DOUBT_NONE;
+	out->swapped = o->swapped;
 	out->held_ns = o->released && o->earlier ? (o->released_us - o->earlier_us) * 1000 : 0;
 	if (!o->earlier && !o->failed) {
 		out->verdict = SW_VERDICT_NOT_REACHED;

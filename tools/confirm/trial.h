@@ -29,6 +29,7 @@ struct sw_trial {
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
 	bool captured;		       /* both sides are captured into one graph */
 	bool earlier_in_graph;
+	bool first_use; /* code is used for the first time between the two calls: it is loaded there */
 	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
 	struct sw_confirmation result;
 };
@@ -64,6 +65,8 @@ struct sw_outcome {
 	bool failed, ended;
 	bool compared;
 	uint64_t bytes, by_later, by_earlier, by_both;
+	bool swapped;		   /* the later side came first and was the one that is held */
+	uint64_t waited_ns, timed; /* by edges: in all, and how many of the waits that is */
 	uint64_t earlier_us, left_us, later_us, released_us, done_us;
 	SW_VEC(struct sw_added_edge) added; /* by seq */
 };
@@ -84,13 +87,16 @@ struct sw_experiments {
 	int status;		   /* of the program in the run that was recorded first */
 	struct sw_report *report;  /* of that run */
 	uint64_t span_ns;	   /* of that run */
+	uint64_t streams;	   /* that it made */
 	uint64_t most_run_ns;	   /* a run that takes longer is ended */
 	uint64_t hold_ns, most_ns; /* one hold; all of a run */
 };
 
-/* The environment of runs that are compared: code is loaded at once, and streams have as many hardware queues as there
-   are, so that neither orders anything. */
-extern const char *const sw_experiment_environment[];
+/* The environment of runs with holds: code is loaded at once, unless all that is needed has been used before, and
+   streams have hardware queues of their own, so that neither orders anything. */
+const char *const *sw_experiment_environment(const struct sw_experiments *experiments, bool loads);
+/* What the program needs of them: streams that a run of it made. */
+void sw_experiment_count_streams(struct sw_experiments *experiments, const char *trace);
 
 int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_options *options);
 void sw_experiments_end(struct sw_experiments *experiments);

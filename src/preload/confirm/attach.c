@@ -19,6 +19,7 @@ static void at_exit(void)
 		sw_explore_end();
 	else
 		sw_watch_finish();
+	sw_edges_end();
 	sw_result("end");
 }
 

@@ -15,7 +15,9 @@ struct call {
 	uint32_t places, exact;
 	CUstream stream;
 	uint64_t seq;
-	bool held; /* the earlier call, with its stream held */
+	bool held;    /* the earlier call, with its stream held */
+	bool watched; /* the later one */
+	bool waits;   /* for work, perhaps */
 };
 static __thread struct call mine __attribute__((tls_model("initial-exec")));
 
@@ -24,6 +26,7 @@ static _Atomic uint32_t owner;
 static pid_t process;		  /* a fork child has no thread that would end a hold */
 static _Atomic uint32_t captures; /* in progress: what is issued may not be executed */
 static _Atomic bool tried;	  /* one hold a run */
+static _Atomic bool swapped;	  /* of the later call's stream: it came first */
 
 /* Does this process follow the plan?  The first one that calls CUDA does. */
 static bool is_ours(void)
@@ -104,13 +107,14 @@ static void buffer_made(const struct sw_rec *rec)
 {
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
 	if (rec->kind == SW_REC_ALLOC && !rec->status)
-		sw_hold_buffer(a->address, a->bytes);
+		sw_hold_buffer(a->address, a->bytes, a->memory == SW_MEM_PINNED || a->memory == SW_MEM_REGISTERED);
 }
 
 static void edge_before(const struct sw_rec *rec)
 {
 	if (mine.places & SW_PLACE_LATER && !atomic_load(&captures))
-		sw_edge_before(mine.stream, sw_confirm_plan.later_host, sw_rec_seq(rec));
+		sw_edge_before(mine.stream, sw_confirm_plan.later_host, mine.places & SW_PLACE_EARLIER,
+			       sw_rec_seq(rec));
 }
 
 static void capture_before(void)
@@ -142,20 +146,39 @@ static void capture_other(const struct sw_rec *rec)
 		sw_hold_launch(sw_rec_seq(rec));
 }
 
-static void hold_before(const struct sw_rec *rec)
+/* Calls of two threads come in either order, and what is shown of one is shown of the other.  What the host does itself
+   cannot be held. */
+static bool may_swap(void)
+{
+	const struct sw_hold_plan *plan = &sw_confirm_plan;
+	return plan->earlier.thread != plan->later.thread && !plan->later_host && !plan->later_access;
+}
+
+static void hold_first(const struct sw_rec *rec)
 {
 	/* A record that is written after its call is too late to hold it. */
-	const bool before = rec->flags & SW_RF_PENDING && !atomic_load(&captures);
-	if (mine.exact & SW_PLACE_EARLIER && !atomic_exchange(&tried, true)) {
-		if (!before) {
-			sw_result("failed hold 0");
-			return;
-		}
-		sw_dependents_begin(mine.stream);
-		sw_hold_begin(mine.stream, mine.seq);
-		mine.held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
-	} else if (mine.exact & SW_PLACE_LATER && !atomic_load(&captures)) {
-		sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
+	if (!(rec->flags & SW_RF_PENDING) || atomic_load(&captures)) {
+		sw_result("failed hold 0");
+		return;
+	}
+	if (!(mine.exact & SW_PLACE_EARLIER)) {
+		atomic_store(&swapped, true);
+		sw_hold_swap();
+	}
+	sw_dependents_begin(mine.stream);
+	sw_hold_begin(mine.stream, mine.seq);
+	mine.held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
+}
+
+static void hold_before(const struct sw_rec *rec)
+{
+	const uint32_t either = SW_PLACE_EARLIER | SW_PLACE_LATER;
+	if (mine.exact & (may_swap() ? either : SW_PLACE_EARLIER) && !atomic_exchange(&tried, true)) {
+		hold_first(rec);
+	} else if (mine.exact & (atomic_load(&swapped) ? SW_PLACE_EARLIER : SW_PLACE_LATER)) {
+		mine.watched = true;
+		if (!atomic_load(&captures))
+			sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
 	}
 }
 
@@ -174,7 +197,8 @@ static void others(const struct sw_rec *rec)
 	   it would for a slow device. */
 	if (atomic_load(&sw_hold.submitted))
 		sw_watch_wait();
-	else if (sw_confirm_recorder->thread()->number == sw_confirm_plan.later.thread)
+	else if (sw_confirm_recorder->thread()->number ==
+		 (atomic_load(&swapped) ? sw_confirm_plan.earlier : sw_confirm_plan.later).thread)
 		sw_watch_release(SW_RELEASE_HOST);
 }
 
@@ -211,6 +235,7 @@ static void on_record(const struct sw_rec *rec)
 	}
 	const uint32_t places = sw_places_of_call(rec, &exact);
 	mine.stream = stream_of(rec);
+	mine.waits = rec->flags & SW_RF_BEGIN;
 	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
 		buffer_made(rec);
 	if (places & (SW_PLACE_EARLIER | SW_PLACE_LATER)) {
@@ -226,7 +251,7 @@ static void on_record(const struct sw_rec *rec)
 	}
 	if (sw_confirm_plan.captured)
 		capture_other(rec);
-	if (!(exact & SW_PLACE_LATER) && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)
+	if (!mine.watched && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)
 		others(rec);
 	if (rec->kind == SW_REC_CONTEXT_OP)
 		context_ends(rec);
@@ -252,9 +277,14 @@ static void left(int status)
 		return;
 	}
 	const struct call call = mine;
+	mine = (struct call){0};
+	if (sw_confirm_plan.mode == SW_PLAN_EDGE && call.waits && !atomic_load(&captures)) {
+		const int saved = errno;
+		sw_edges_read();
+		errno = saved;
+	}
 	if (!call.places)
 		return;
-	mine = (struct call){0};
 	/* Work that was refused proves nothing. */
 	if (status && call.held) {
 		sw_result("failed hold %d", status);
@@ -262,15 +292,18 @@ static void left(int status)
 	}
 	if (!status && sw_confirm_plan.captured)
 		capture_left(&call);
-	if (status || sw_confirm_plan.captured || atomic_load(&captures))
+	if (status || sw_confirm_plan.captured || atomic_load(&captures)) {
+		sw_edge_left();
 		return;
+	}
 	const int saved = errno;
 	if (sw_confirm_plan.mode == SW_PLAN_EDGE) {
 		if (call.places & SW_PLACE_EARLIER)
 			sw_edge_after(call.stream, call.seq);
+		sw_edge_left();
 	} else if (call.held) {
 		sw_hold_earlier_left(call.stream);
-	} else if (call.exact & SW_PLACE_LATER && sw_hold.words) {
+	} else if (call.watched && sw_hold.words) {
 		sw_hold_later_left(call.stream, sw_confirm_plan.later_host);
 	}
 	errno = saved;

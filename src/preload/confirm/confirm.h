@@ -6,7 +6,8 @@
  *     plan_text.c  reads the plan, writes results
  *     calls.c      what the recorder's records mean here
  *     places.c     which call of the plan a call is
- *     holds.c      what is put into streams: holds, marks, snapshots, edges
+ *     holds.c      what is put into streams: holds, marks, snapshots
+ *     edges.c      the edge of the advice, and how long it makes a stream wait
  *     watch.c      the thread that ends a hold: no call of CUDA
  *     explore.c    holds at random, and hashes of what leaves the device
  *     dependents.c which streams and events wait for what is held
@@ -78,10 +79,13 @@ struct sw_hold {
 	_Atomic uint32_t snapped; /* of the three copies: bits */
 	_Atomic bool marked;	  /* a mark follows the earlier call */
 	uint64_t address;	  /* of the bytes that both touch, 0 unknown */
+	bool on_host;		  /* they lie in pinned memory */
 };
 extern struct sw_hold sw_hold;
 
-void sw_hold_buffer(uint64_t address, uint64_t bytes);
+void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host);
+/* The later call comes first: it is the one to be held, before it is. */
+void sw_hold_swap(void);
 /* Before the earlier call, which goes to this stream. */
 void sw_hold_begin(CUstream stream, uint64_t seq);
 void sw_hold_earlier_left(CUstream stream);
@@ -92,11 +96,20 @@ void sw_hold_prepare(void);
 bool sw_hold_capture(CUstream stream);
 void sw_hold_mark(CUstream stream, bool before);
 void sw_hold_launch(uint64_t seq);
-/* Edges. */
-void sw_edge_after(CUstream stream, uint64_t seq);
-void sw_edge_before(CUstream stream, bool host, uint64_t seq);
 /* The context ends: nothing of ours in it can be used any more. */
 void sw_hold_context_gone(void);
+
+/* ---- edges.c ----------------------------------------------------------------------------------------------------- */
+
+void sw_edge_after(CUstream stream, uint64_t seq);
+/* both: the call is at both ends of the edge. */
+void sw_edge_before(CUstream stream, bool host, bool both, uint64_t seq);
+/* That call has returned, with its own edge put in. */
+void sw_edge_left(void);
+void sw_edges_read(void);
+/* Tells how long the waits were. */
+void sw_edges_end(void);
+void sw_edges_context_gone(void);
 
 /* ---- watch.c ----------------------------------------------------------------------------------------------------- */
 

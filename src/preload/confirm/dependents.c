@@ -104,6 +104,12 @@ static bool sync_blocks(const struct sw_rec *rec)
 	return has_stream(stream);
 }
 
+/* A thread that only takes a context as its own waits for nothing. */
+static bool ends_context(const struct sw_rec_context_op *o)
+{
+	return o->op == SW_CONTEXT_DESTROY || o->op == SW_CONTEXT_RESET || o->op == SW_CONTEXT_RELEASE;
+}
+
 bool sw_dependents_blocks(const struct sw_rec *rec, CUstream stream)
 {
 	switch (rec->kind) {
@@ -119,6 +125,7 @@ bool sw_dependents_blocks(const struct sw_rec *rec, CUstream stream)
 		 */
 		return rec->api != SW_ID_cuMemFreeAsync && rec->api != SW_ID_cuMemFreeAsync_ptsz;
 	case SW_REC_CONTEXT_OP:
+		return ends_context((const struct sw_rec_context_op *)(const void *)rec);
 	case SW_REC_CONFIG:
 	case SW_REC_CODE_UNLOAD:
 		return true;

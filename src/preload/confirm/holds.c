@@ -5,6 +5,8 @@
  */
 #include "preload/confirm/confirm.h"
 
+#include <string.h>
+
 #include "preload/platform/sys.h"
 
 /* Larger overlaps are looked at as far as this. */
@@ -15,9 +17,6 @@
 enum snapshot { BEFORE, AFTER_LATER, AFTER_EARLIER };
 
 struct sw_hold sw_hold;
-static CUevent edge;
-static uint32_t edges_told;
-#define MOST_EDGES 10000u
 
 static void failed(const char *what, CUresult status)
 {
@@ -64,26 +63,48 @@ static CUresult mark(CUstream stream, _Atomic uint32_t *word)
 	return put && at ? put(stream, at, MARK, 0) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static void snapshot(CUstream stream, enum snapshot which)
+static void CUDA_CB take_snapshot(void *at)
+{
+	memcpy(at, (const void *)(uintptr_t)sw_hold.address, sw_hold.bytes);
+}
+
+/* A copy from host memory to host memory makes the host wait for the stream (measured: "h2h / h2h", HOST BLOCKED). */
+static CUresult put_snapshot(CUstream stream, uint8_t *at)
 {
 	__typeof__(&cuMemcpyAsync) copy = SW_CONFIRM_REAL(cuMemcpyAsync);
-	if (!copy || !sw_hold.bytes || !sw_hold.address)
+	__typeof__(&cuLaunchHostFunc) call = SW_CONFIRM_REAL(cuLaunchHostFunc);
+	if (sw_hold.on_host)
+		return call ? call(stream, take_snapshot, at) : CUDA_ERROR_NOT_SUPPORTED;
+	return copy ? copy((CUdeviceptr)(uintptr_t)at, (CUdeviceptr)sw_hold.address, sw_hold.bytes, stream)
+		    : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static void snapshot(CUstream stream, enum snapshot which)
+{
+	if (!sw_hold.bytes || !sw_hold.address)
 		return;
-	const CUresult status = copy((CUdeviceptr)(uintptr_t)(sw_hold.copies + which * sw_hold.room),
-				     (CUdeviceptr)sw_hold.address, sw_hold.bytes, stream);
+	const CUresult status = put_snapshot(stream, sw_hold.copies + which * sw_hold.room);
 	if (status == CUDA_SUCCESS)
 		atomic_fetch_or(&sw_hold.snapped, 1u << which);
 	else
 		failed("snapshot", status);
 }
 
-void sw_hold_buffer(uint64_t address, uint64_t bytes)
+void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
 	if (plan->offset >= bytes || plan->bytes > bytes - plan->offset)
 		return;
+	sw_hold.on_host = on_host;
 	sw_hold.address = address + plan->offset;
 	sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
+}
+
+/* What the later side's bytes mean is told for the order of the trace only. */
+void sw_hold_swap(void)
+{
+	sw_hold.bytes = 0;
+	sw_result("swapped");
 }
 
 /* ---- holds ------------------------------------------------------------------------------------------------------- */
@@ -190,43 +211,5 @@ void sw_hold_context_gone(void)
 {
 	sw_watch_release(SW_RELEASE_HOST);
 	sw_hold.bytes = 0;
-	edge = NULL;
-}
-
-/* ---- edges ------------------------------------------------------------------------------------------------------- */
-
-static void tell_edge(const char *what, uint64_t seq)
-{
-	if (edges_told++ < MOST_EDGES)
-		sw_result("%s %llu", what, (unsigned long long)seq);
-}
-
-void sw_edge_after(CUstream stream, uint64_t seq)
-{
-	__typeof__(&cuEventCreate) make = SW_CONFIRM_REAL(cuEventCreate);
-	__typeof__(&cuEventRecord) record = SW_CONFIRM_REAL(cuEventRecord);
-	CUresult status = make && record ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
-	if (!status && !edge)
-		status = make(&edge, CU_EVENT_DISABLE_TIMING);
-	if (!status)
-		status = record(edge, stream);
-	if (status)
-		failed("edge", status);
-	else
-		tell_edge("after", seq);
-}
-
-void sw_edge_before(CUstream stream, bool host, uint64_t seq)
-{
-	__typeof__(&cuEventSynchronize) wait = SW_CONFIRM_REAL(cuEventSynchronize);
-	__typeof__(&cuStreamWaitEvent) order = SW_CONFIRM_REAL(cuStreamWaitEvent);
-	if (!edge)
-		return; /* an event that was never recorded: the fix would not wait either */
-	const CUresult status = !wait || !order ? CUDA_ERROR_NOT_SUPPORTED
-				: host		? wait(edge)
-						: order(stream, edge, CU_EVENT_WAIT_DEFAULT);
-	if (status)
-		failed("edge", status);
-	else
-		tell_edge("before", seq);
+	sw_edges_context_gone();
 }

@@ -2,7 +2,7 @@
 preload_PROGRAMS += libsyncwatch-confirm.so
 libsyncwatch_confirm_so_SOURCES = \
 	src/preload/confirm/confirm.h src/preload/confirm/plan.h src/preload/confirm/attach.c \
-	src/preload/confirm/calls.c src/base/hash.c src/preload/confirm/explore.c src/preload/confirm/dependents.c src/preload/confirm/holds.c \
+	src/preload/confirm/calls.c src/base/hash.c src/preload/confirm/explore.c src/preload/confirm/dependents.c src/preload/confirm/edges.c src/preload/confirm/holds.c \
 	src/preload/confirm/places.c src/preload/confirm/plan_text.c src/preload/confirm/watch.c \
 	src/preload/platform/sys.c src/preload/platform/sys.h src/preload/platform/lock.h src/preload/recorder/companion.h
 libsyncwatch_confirm_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)

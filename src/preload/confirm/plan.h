@@ -22,7 +22,9 @@ struct sw_plan_call {
 	uint32_t api;	 /* index in cuda.def, 0: there is no such call */
 	uint64_t stack;	 /* sw_plan_frame() over its frames, innermost first */
 	uint64_t nth;	 /* from 1 */
-	uint8_t kind;	 /* of its record in the trace; no part of the plan's text */
+	/* No part of the plan's text: of its record in the trace, on the legacy default stream. */
+	uint8_t kind;
+	bool legacy;
 };
 
 enum sw_plan_mode {
@@ -58,12 +60,14 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *
  *   earlier SEQ US         the earlier call was reached, its stream is held
  *   left US                the earlier call has returned
+ *   swapped                the later call came first, on another thread: from here on it is the earlier one
  *   later SEQ US           the later one was reached, `held` or not
  *   released US WHY PROBE LATER    probe and later: 1 when the work before, and of, the later call was done
  *   done US                the later call's work was done, after the release
  *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED    snapshots of what both touch: before, after the later,
  *                          after the earlier
  *   after SEQ, before SEQ  an edge was put in after, before this call
+ *   waited NS N            the later sides of N edges waited so long for them, in all
  *   held SEQ INDEX NS      exploration: this call was held
  *   output N SEQ BYTES HASH   what the n-th copy brought to the host
  *   holds N missed M outputs K

@@ -46,8 +46,9 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 	case SW_VERDICT_PROVEN:
 	case SW_VERDICT_HARMLESS:
 	case SW_VERDICT_REFUTED:
-		return sw_names_format(names, "%s: %s (held for %s%s)", key, verdicts[c->verdict].text,
-				       sw_name_time(names, c->held_ns), bytes_text(names, c));
+		return sw_names_format(names, "%s: %s (held for %s%s%s)", key, verdicts[c->verdict].text,
+				       sw_name_time(names, c->held_ns), bytes_text(names, c),
+				       c->swapped ? "; the two came in the other order in that run" : "");
 	case SW_VERDICT_INCONCLUSIVE:
 		return sw_names_format(names, "%s: %s", key, doubts[c->doubt].text);
 	default:
@@ -55,16 +56,24 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 	}
 }
 
+/* What was timed, and nothing else: how long a run takes differs by more than an edge costs. */
+static const char *waited_text(struct sw_names *names, const struct sw_confirmation *c)
+{
+	if (!c->fix_timed)
+		return "how long the later side waits for it was not measured";
+	return sw_names_format(names,
+			       "the later side waited for it for %s at most (%" PRIu64 " of %" PRIu64 " wait%s timed)",
+			       sw_name_time(names, c->fix_waited_ns), c->fix_timed, c->edges, c->edges == 1 ? "" : "s");
+}
+
 const char *sw_confirmation_fix_text(struct sw_names *names, const struct sw_confirmation *c)
 {
-	const int64_t cost = c->fix_cost_ns;
 	switch (c->fix) {
 	case SW_FIX_VERIFIED:
-		return sw_names_format(
-			names,
-			"verified: with the edge added at run time the finding does not appear, and no other "
-			"is new; the run took %s %s (one run each)",
-			sw_name_time(names, (uint64_t)(cost < 0 ? -cost : cost)), cost < 0 ? "less" : "more");
+		return sw_names_format(names,
+				       "verified: with the edge added at run time the finding does not appear, and no "
+				       "other is new; %s",
+				       waited_text(names, c));
 	case SW_FIX_STAYS:
 		return "not enough: with the edge added at run time the finding is still there";
 	case SW_FIX_OTHERS:

@@ -27,12 +27,14 @@ struct sw_confirmation {
 	enum sw_trial_verdict verdict;
 	enum sw_doubt doubt;
 	uint64_t held_ns;	/* how long the earlier side was held */
+	bool swapped;		/* in that run the later side came first, and was the one that was held */
 	bool compared;		/* the bytes that both touch were looked at, `bytes` of them */
 	uint64_t bytes, differ; /* differ: how many are not what the order of the program gives */
 	enum sw_fix_check fix;
-	uint64_t edges;	     /* waits that the check put in */
-	int64_t fix_cost_ns; /* the run's span with the edge less its span without, one run each */
-	uint32_t runs;	     /* of the program, for this finding */
+	uint64_t edges; /* waits that the check put in */
+	/* So many of them were timed, and their later sides waited so long for them in all, at most. */
+	uint64_t fix_timed, fix_waited_ns;
+	uint32_t runs; /* of the program, for this finding */
 };
 
 /* "proven" */
