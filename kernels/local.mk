@@ -25,11 +25,15 @@ KERNELS_PER_THREAD = threads_default default_stream
 KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses batch_copies wait_value \
 	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait
 
+# Programs that use cuBLAS, cuFFT and cuSOLVER, where the toolkit has them.
+KERNELS_CUBLAS = blas_result blas_workspace fft_work_area solver_workspace
+
 KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack event_early graph_input \
 	graphs_one_pool hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
 	pinned_refill prefetcher record_stream_needless side_input to_cpu_numpy triton_side
 
-EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h kernels/processes.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp)
+EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h kernels/processes.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp) \
+	kernels/libraries/library.h $(KERNELS_CUBLAS:%=kernels/libraries/%.cu)
 
 # The well-known mistakes of Python programs, run on a GPU by tests/gpu/run.
 EXTRA_DIST += kernels/pytorch/expected.tsv $(KERNELS_PYTORCH:%=kernels/pytorch/%.py)
@@ -43,6 +47,9 @@ kernels_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNELS_NVCCFLAGS)
 
 kernels_built = $(KERNELS_SHARED:%=kernels/%) $(KERNELS_STATIC:%=kernels/static/%) \
 	$(KERNELS_PER_THREAD:%=kernels/per-thread/%) $(KERNELS_DRIVER:%=kernels/driver/%)
+if HAVE_CUDA_LIBRARIES
+kernels_built += $(KERNELS_CUBLAS:%=kernels/libraries/%)
+endif
 
 kernels/static/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) -cudart static -o $@ $<
@@ -50,6 +57,8 @@ kernels/per-thread/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -default-stream per-thread -o $@ $<
 kernels/driver/%: kernels/%.cpp kernels/options.h kernels/driver.h kernels/graph_driver.h
 	$(kernels_nvcc) -cudart none -o $@ $< $(CUDA_STUB)
+kernels/libraries/%: kernels/libraries/%.cu kernels/libraries/library.h $(kernels_headers)
+	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $< -lcublas -lcublasLt -lcufft -lcusolver
 kernels/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $<
 

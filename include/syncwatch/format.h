@@ -19,12 +19,14 @@
  *     format_file.h          first page, chunks, kinds of records, what each record begins with
  *     format_descriptions.h  what other records refer to: programs, threads, call sites, code
  *     format_operations.h    what the program did, and when devices did it
+ *     format_libraries.h     calls of NCCL, cuBLAS and others around that
  */
 #ifndef SYNCWATCH_FORMAT_H
 #define SYNCWATCH_FORMAT_H
 
 #include "format_descriptions.h"
 #include "format_file.h"
+#include "format_libraries.h"
 #include "format_operations.h"
 
 #endif

@@ -15,8 +15,8 @@ extern "C" {
 /* 1: OBJECT, names of symbols; 2: GRAPH_NODE; 3: ANNOTATION, RANGE, HOST_ACCESS, bytes of unmapped ranges, GPU_CLOCK,
  * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND;
  * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it; 9: ENVIRONMENT,
- * SW_NOTE_TENSOR_BEGIN, COLLECTIVE, SW_COPY_CONTENT */
-#define SW_FORMAT_MINOR	       9
+ * SW_NOTE_TENSOR_BEGIN, COLLECTIVE, SW_COPY_CONTENT; 10: LIBRARY */
+#define SW_FORMAT_MINOR	       10
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -143,7 +143,8 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(HOST_SYNC, 93, sw_rec_host_sync, "host threads ordered each other: a lock, a condition, creation, join ...") \
 	X(RANGE, 95, sw_rec_range, "a range of NVTX begins or ends")                                                   \
 	X(ANNOTATION, 96, sw_rec_annotation, "what the program says of itself (syncwatch.h)")                          \
-	X(COLLECTIVE, 97, sw_rec_collective, "call of NCCL (begin and end)")
+	X(COLLECTIVE, 97, sw_rec_collective, "call of NCCL (begin and end)")                                           \
+	X(LIBRARY, 98, sw_rec_library, "call of cuBLAS, cuFFT, cuDNN, cuSPARSE or cuSOLVER")
 
 enum sw_rec_kind {
 #define SW_REC_ENUM(name, value, type, text) SW_REC_##name = value,

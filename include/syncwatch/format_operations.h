@@ -432,45 +432,6 @@ struct sw_rec_range {
 	uint32_t name_bytes, domain_bytes; /* PUSH, START: then the name, then that of the domain */
 };
 static_assert(sizeof(struct sw_rec_range) == 64, "packed");
-enum sw_collective_op {
-	SW_COLLECTIVE_ALL_REDUCE = 1,
-	SW_COLLECTIVE_BROADCAST,
-	SW_COLLECTIVE_REDUCE,
-	SW_COLLECTIVE_ALL_GATHER,
-	SW_COLLECTIVE_REDUCE_SCATTER,
-	SW_COLLECTIVE_ALL_TO_ALL,
-	SW_COLLECTIVE_GATHER,
-	SW_COLLECTIVE_SCATTER,
-	SW_COLLECTIVE_SEND,
-	SW_COLLECTIVE_RECEIVE,
-	SW_COLLECTIVE_GROUP_END = 64, /* the outermost: what was said in the group is launched here */
-	SW_COLLECTIVE_COMMUNICATOR    /* one is made, which may wait for other ranks */
-};
-enum {
-	SW_COLLECTIVE_IN_GROUP = 1, /* launched by the GROUP_END of the thread that follows */
-	SW_COLLECTIVE_SIMULATED = 2 /* ncclGroupSimulateEnd: nothing is launched */
-};
-/*
- * Written by libsyncwatch-nccl.so with BEGIN and END (struct sw_rec_end, status: ncclResult_t).  What the call itself
- * does with CUDA is between the two, on the same thread.
- */
-struct sw_rec_collective {
-	struct sw_rec h;
-	uint64_t communicator; /* the same number in all its processes; 0 unknown */
-	uint64_t number;       /* of the collective in the communicator, from 1; SEND, RECEIVE: 0 */
-	uint64_t send, receive;
-	uint64_t count; /* elements, as NCCL counts them for this operation */
-	uint64_t stream;
-	uint64_t handle; /* ncclComm_t */
-	uint32_t op;	 /* enum sw_collective_op */
-	uint32_t type;	 /* ncclDataType_t */
-	uint32_t reduction;
-	int32_t root;	     /* SEND, RECEIVE: the other rank; -1 none */
-	uint32_t rank, size; /* in the communicator; size 0 unknown */
-	uint32_t flags;	     /* SW_COLLECTIVE_* */
-	uint32_t reserved;
-};
-static_assert(sizeof(struct sw_rec_collective) == 120, "packed");
 /* OTHER, UNCLASSIFIED: argument words as far as they fit; UNCLASSIFIED's name is that of its API record. */
 struct sw_rec_other {
 	struct sw_rec h;

@@ -116,6 +116,26 @@ struct sw_nvtx {
 	uint32_t within;	   /* the range around it: index + 1, 0 none */
 };
 
+enum sw_cuda_library {
+	SW_CUDA_NONE,
+	SW_CUDA_CUBLAS,
+	SW_CUDA_CUBLASLT,
+	SW_CUDA_CUFFT,
+	SW_CUDA_CUSPARSE,
+	SW_CUDA_CUSOLVER,
+	SW_CUDA_CUDNN,
+	SW_CUDA_LIBRARIES
+};
+
+/* A call of one of these libraries, one for all that are alike. */
+struct sw_library_call {
+	const char *function; /* as exported: "cublasSgemm_v2" */
+	enum sw_cuda_library library;
+	uint32_t number; /* of its handle among those of the library; 0: it has none */
+	uint64_t handle;
+	uint64_t workspace, workspace_bytes; /* the memory that the program gave it to work in; bytes 0: none */
+};
+
 /* How a kernel comes to the memory that it touches. */
 enum sw_via {
 	SW_VIA_PARAMETER, /* a pointer in its parameters (sw_access.param) */
@@ -123,7 +143,8 @@ enum sw_via {
 	SW_VIA_TEXTURE,	  /* a texture or surface whose handle is in its parameters, or tensor maps there, */
 	SW_VIA_SURFACE,	  /* by value or by address */
 	SW_VIA_TENSOR_MAP,
-	SW_VIA_MEMORY /* a pointer in memory that is reached through sw_access.param */
+	SW_VIA_MEMORY,	 /* a pointer in memory that is reached through sw_access.param */
+	SW_VIA_WORKSPACE /* by no code: a library was given the memory to work in */
 };
 
 /* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */
@@ -160,6 +181,7 @@ struct sw_access {
 	uint32_t forward; /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
 	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
 	uint32_t launch_stack;
+	uint32_t library; /* call of a library that it was part of: index into judgement.library_calls + 1, 0 none */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
@@ -249,6 +271,7 @@ struct sw_finding {
 	struct sw_named_call last_call; /* that made it */
 	bool measured_order;		/* ordered, but only by a wait that no document promises */
 	bool host_order; /* strict host: ordered if the host threads had to run in the order in which they did */
+	bool workspace;	 /* hazards: of memory that the program gave a library to work in */
 	bool not_waited; /* the documents promise a wait that did not happen here */
 	enum sw_fix fix;
 	uint32_t fix_stream;
@@ -342,6 +365,7 @@ struct sw_judgement {
 	SW_VEC(struct sw_finding)
 	findings; /* by severity, hazards before waits, then by what could be won, by cost, then by first occurrence */
 	SW_VEC(struct sw_nvtx) nvtx;
+	SW_VEC(struct sw_library_call) library_calls;
 	struct sw_coverage coverage;
 	uint64_t host_wait_ns; /* host time in calls that waited */
 	/* By kind; also calls that order nothing and took long for what they do while work was pending, and SW403's

@@ -9,6 +9,7 @@
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"
+#include "detect/model/library_calls.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/schedule_feed.h"
@@ -46,6 +47,7 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 		.flags = r->rec->flags,
 		.nvtx = sw_nvtx_of(m, r->thread),
 		.forward = sw_nvtx_forward(m, r),
+		.library = sw_library_of(m, r->thread),
 		.seq = r->seq,
 		.t_ns = r->t_ns,
 		.dur_ns = r->dur_ns,
@@ -116,6 +118,10 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	}
 	if (r->rec->kind == SW_REC_COLLECTIVE) {
 		sw_collective_take(m, r);
+		return;
+	}
+	if (r->rec->kind == SW_REC_LIBRARY) {
+		sw_library_take(m, r);
 		return;
 	}
 	sw_handler *handler = handlers[r->rec->kind];

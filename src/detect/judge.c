@@ -33,6 +33,7 @@
 #include "detect/model/events.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
+#include "detect/model/library_calls.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/device_times.h"
 #include "detect/waits/legacy_stream.h"
@@ -69,6 +70,7 @@ static void make_state(struct sw_model *m)
 	m->events = sw_event_table_new();
 	m->captures = sw_captures_new();
 	m->nvtx = sw_nvtx_new();
+	m->library_calls = sw_library_new();
 	m->waits = sw_call_waits_new();
 	m->wide = sw_wide_new();
 	m->legacy = sw_legacy_new();
@@ -149,6 +151,7 @@ void sw_model_free(struct sw_model *m)
 	sw_wide_free(m->wide);
 	sw_call_waits_free(m->waits);
 	sw_nvtx_free(m->nvtx);
+	sw_library_free(m->library_calls);
 	sw_captures_free(m->captures);
 	sw_event_table_free(m->events);
 	free(m->context);
@@ -264,6 +267,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->allocations.at);
 	free(judgement->findings.at);
 	free(judgement->nvtx.at);
+	free(judgement->library_calls.at);
 	free(judgement->unusable_code.at);
 	sw_times_free(&judged->times);
 	sw_wait_rules_free(&judgement->mays);

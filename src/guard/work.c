@@ -185,7 +185,8 @@ static void published(const struct sw_rec *rec)
 	if (sw_guard_others)
 		sw_guard_others->published(rec);
 	if (rec && (rec->kind < SW_REC_LAUNCH || rec->kind == SW_REC_HOST_ACCESS || rec->kind == SW_REC_ANNOTATION ||
-		    rec->kind == SW_REC_RANGE || rec->kind == SW_REC_HOST_SYNC || rec->flags & SW_RF_END))
+		    rec->kind == SW_REC_RANGE || rec->kind == SW_REC_LIBRARY || rec->kind == SW_REC_HOST_SYNC ||
+		    rec->flags & SW_RF_END))
 		return;
 	uint64_t mask = sw_guard_lock();
 	if (rec)

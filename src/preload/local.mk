@@ -16,6 +16,7 @@ include src/preload/session/local.mk
 # Companion objects: what is off by default.
 include src/preload/gpu/local.mk
 include src/preload/nccl/local.mk
+include src/preload/libraries/local.mk
 include src/preload/nvtx/local.mk
 include src/preload/python/local.mk
 include src/preload/torch/local.mk

@@ -327,7 +327,8 @@ int sw_call_rows_add(struct sw_call_rows *calls, const struct sw_judgement *judg
 		return rc;
 	sqlite3_prepare_v2(calls->rows->db, "UPDATE raw_calls SET status = ? WHERE sequence = ?", -1, &update, NULL);
 	while ((rc = sw_reader_next(reader, &record, error)) == 1) {
-		if (!sw_kind_is_operation(record.rec->kind) || record.rec->kind == SW_REC_RANGE)
+		if (!sw_kind_is_operation(record.rec->kind) || record.rec->kind == SW_REC_RANGE ||
+		    record.rec->kind == SW_REC_LIBRARY)
 			continue;
 		if (record.rec->flags & SW_RF_END) {
 			if (record.failed)

@@ -11,6 +11,7 @@ libswreport_a_SOURCES = \
 	src/report/words/wording.c src/report/words/wording.h src/report/words/wording.def \
 	src/report/symbols/names.c src/report/symbols/names.h \
 	src/report/symbols/template_names.c src/report/symbols/template_names.h \
+	src/report/words/library_text.c src/report/words/library_text.h \
 	src/report/words/evidence_text.c src/report/words/evidence_text.h \
 	src/report/listing/kernel_listing.c src/report/listing/kernel_listing.h src/report/listing/kernel_listing_json.c \
 	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbols.h src/report/symbols/frames.def \

@@ -109,6 +109,7 @@ int main(void)
 	structures();
 	nothing_else("format_file.h");
 	nothing_else("format_descriptions.h");
+	nothing_else("format_libraries.h");
 	nothing_else("format_operations.h");
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed != 0;

@@ -20,7 +20,7 @@ newest=$(objdump -T "$object" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 # The companions that are preloaded with it keep the same rules.
 nvtx=${top_builddir:-.}/libsyncwatch-nvtx.so
 [ -f "$nvtx" ] || nvtx=
-for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" "${top_builddir:-.}/libsyncwatch-torch.so" "${top_builddir:-.}/libsyncwatch-nccl.so" ${nvtx:+"$nvtx"}; do
+for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" "${top_builddir:-.}/libsyncwatch-torch.so" "${top_builddir:-.}/libsyncwatch-nccl.so" "${top_builddir:-.}/libsyncwatch-libraries.so" ${nvtx:+"$nvtx"}; do
 	new=$(objdump -T "$each" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 	[ "$(printf '%s\n' "$new" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$each: $new is needed"
 	others=$(objdump -p "$each" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')
@@ -52,6 +52,13 @@ foreign=$(comm -23 <(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-guard
 wrapped=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-nccl.so" | awk '$2 == "T" { print $3 }' | sort)
 table=$(sed -n -E 's/^(MOVES|TAKES)\(([A-Za-z]*),.*/\2/p' "$top_srcdir/src/preload/nccl/functions.def" | sort)
 [ -n "$table" ] && [ "$wrapped" = "$table" ] || fail "libsyncwatch-nccl.so exports: $(diff <(echo "$table") <(echo "$wrapped") | tr '\n' ' ')"
+
+# Functions of CUDA's libraries, and nothing else; nothing of the table is relocated.
+wrapped=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-libraries.so" | awk '$2 == "T" { print $3 }' | sort)
+table=$(sed -n -E 's/^[A-Z]+\([A-Za-z]+, ([A-Za-z0-9_]+), ".*/\1/p' "$top_srcdir/src/preload/libraries/functions.def" | sort)
+[ -n "$table" ] && [ "$wrapped" = "$table" ] || fail "libsyncwatch-libraries.so exports: $(diff <(echo "$table") <(echo "$wrapped") | tr '\n' ' ')"
+relocated=$(readelf -rW "${top_builddir:-.}/libsyncwatch-libraries.so" | grep -c R_X86_64_RELATIVE)
+[ "$relocated" -lt 16 ] || fail "libsyncwatch-libraries.so: $relocated relocations"
 
 # What NVTX looks for, and nothing else.
 [ -z "$nvtx" ] || [ "$(nm -D --defined-only "$nvtx" | awk '$2 == "T" { print $3 }' | sort | tr '\n' ' ')" = \

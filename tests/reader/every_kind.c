@@ -48,6 +48,8 @@ void tb_every_kind(const char *path, bool ended)
 	tb_host_sync(tb, SW_THREAD_ACQUIRE, SW_THROUGH_MUTEX, 0x7e0000000100);
 	tb_range(tb, SW_RANGE_PUSH, 0xd0, 0, "step", "train");
 	tb_annotation(tb, SW_NOTE_READS, 0x7f0000000000, 64, 0xa);
+	tb_library(tb, SW_LIBRARY_BEGIN, "cufftExecC2C", 1, 2, (uint64_t)1, (uint64_t)0xd0000);
+	tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
 	tb_end(tb, SW_REC_COLLECTIVE, sw_rec_seq(&tb_collective(tb, SW_COLLECTIVE_ALL_REDUCE, 1, 64, 0xa)->h));
 	tb_config(tb, 1, 65536);
 	tb_other(tb, SW_REC_OTHER, "cuMemPoolCreate");

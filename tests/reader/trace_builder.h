@@ -158,6 +158,9 @@ struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domai
 /* BEGIN of a float collective of rank 0 of 2, in communicator 1; its END is tb_end() of its number. */
 struct sw_rec_collective *tb_collective(struct tb *tb, enum sw_collective_op op, uint64_t number, uint64_t count,
 					uint64_t stream);
+/* Then `words` arguments, uint64_t each. */
+struct sw_rec_library *tb_library(struct tb *tb, enum sw_library_op op, const char *name, uint64_t handle,
+				  uint32_t words, ...);
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream);
 struct sw_rec_config *tb_config(struct tb *tb, uint64_t what, uint64_t value);

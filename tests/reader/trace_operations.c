@@ -432,6 +432,25 @@ struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domai
 	return r;
 }
 
+struct sw_rec_library *tb_library(struct tb *tb, enum sw_library_op op, const char *name, uint64_t handle,
+				  uint32_t words, ...)
+{
+	const size_t n = strlen(name);
+	struct sw_rec_library *r = tb_add(tb, SW_REC_LIBRARY, sizeof *r + words * sizeof(uint64_t) + n, true);
+	uint64_t *word = (uint64_t *)(r + 1);
+	va_list ap;
+	r->op = op;
+	r->handle = handle;
+	r->words = words;
+	r->name_bytes = (uint32_t)n;
+	va_start(ap, words);
+	for (uint32_t i = 0; i < words; i++)
+		word[i] = va_arg(ap, uint64_t);
+	va_end(ap);
+	memcpy(word + words, name, n);
+	return r;
+}
+
 struct sw_rec_annotation *tb_annotation(struct tb *tb, enum sw_annotation op, uint64_t address, uint64_t bytes,
 					uint64_t stream)
 {

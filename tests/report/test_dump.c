@@ -71,6 +71,7 @@ START_TEST(every_record_is_one_line_with_its_fields)
 		text, " build_id=abababababababababababababababababababab path=\"/usr/bin/a \\\"quoted\\\" name\"\n"));
 	ck_assert(holds(text, " of=STREAM handle=0xa bytes=0 name=\"copy\\u000a\"\n"));
 	ck_assert(holds(text, " exe=\"/usr/bin/app\" cwd=\"/home/user\" args=2 arg=\"app\",\"--fast\"\n"));
+	ck_assert(holds(text, " op=BEGIN handle=0x1 result=0 arguments=0x1,0xd0000 name=\"cufftExecC2C\"\n"));
 	ck_assert(holds(text, " ips=0x401000,0x402000\n"));
 	ck_assert(holds(text, " params=0:8,8:4 name=\"_Z4stepPf\"\n"));
 	ck_assert(holds(text, " grid=1x7x1 block=256x1x1 "));

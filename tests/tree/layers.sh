@@ -31,6 +31,7 @@ declare -A may=(
 	[preload/calls]="preload/calls preload/intercept preload/recorder preload/platform api base syncwatch"
 	[preload/gpu]="preload/gpu preload/recorder/companion.h preload/platform syncwatch"
 	[preload/nccl]="preload/nccl preload/recorder/companion.h preload/platform base syncwatch"
+	[preload/libraries]="preload/libraries preload/recorder/companion.h preload/platform syncwatch"
 	[preload/nvtx]="preload/nvtx preload/recorder/companion.h preload/platform syncwatch"
 	[preload/torch]="preload/torch syncwatch"
 	[preload/confirm]="preload/confirm preload/recorder preload/platform api base syncwatch"

@@ -195,6 +195,7 @@ static int add_objects(struct sw_launch *run)
 		{true, "libsyncwatch.so"},
 		{run->options->guard_host, "libsyncwatch-guard.so"},
 		{run->options->strict_host, "libsyncwatch-host.so"},
+		{true, "libsyncwatch-libraries.so"},
 		{true, "libsyncwatch-nccl.so"},
 		{true, "libsyncwatch-run.so"},
 		{run->object != NULL, run->object},

@@ -16,6 +16,7 @@
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"
 #include "detect/model/lanes.h"
+#include "detect/model/library_calls.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 
@@ -105,6 +106,7 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	w->what.role = SW_ALLOC;
+	sw_library_allocated(m, r->thread, a->address, a->bytes);
 	if (a->memory == SW_MEM_ARRAY && a->owner && sw_space_add_level(&m->space, a->address, a->owner, a->extra))
 		return;
 	if (a->memory == SW_MEM_ASYNC) {

@@ -9,6 +9,7 @@
 #include "detect/hazards/intended_order.h"
 #include "detect/hazards/library_workspace.h"
 #include "detect/hazards/reused_blocks.h"
+#include "detect/hazards/shared_workspace.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -154,7 +155,8 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (verdict.confidence != SW_POSSIBLE &&
-	    (sw_library_workspace(m, earlier, later) || sw_others_may_know(m, earlier->access.point)))
+	    ((sw_library_workspace(m, earlier, later) && !sw_workspace_shared(m, earlier, later)) ||
+	     sw_others_may_know(m, earlier->access.point)))
 		verdict = sw_one_step_down(verdict);
 	return verdict;
 }
@@ -203,6 +205,9 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		.fix_seq = earlier->access.seq,
 		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),
 	};
+	seen.workspace = sw_workspace_shared(m, earlier, later);
+	if (seen.workspace)
+		seen.fix = SW_FIX_WORKSPACE;
 	tell_of_reuse(&seen, earlier, later);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(&seen, verdict, measured, earlier->may_wait);

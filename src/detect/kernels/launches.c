@@ -16,6 +16,7 @@
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
+#include "detect/kernels/library_contracts.h"
 #include "detect/kernels/range_placement.h"
 #include "detect/memory/access.h"
 #include "detect/memory/module_variables.h"
@@ -217,6 +218,8 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	/* A wait cannot be called too wide where it is unknown what is used.  A kernel that touches
 	   nothing is launched for something else: its time, what it prints, a trap. */
 	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
+	if (!all || walk->elsewhere)
+		sw_library_contract(m, walk->w);
 	if (!known && m->listing) {
 		m->listing->unknown = true;
 	} else if (!known) {

@@ -36,6 +36,7 @@ struct sw_model {
 	struct sw_event_table *events;
 	struct sw_captures *captures;
 	struct sw_nvtx_state *nvtx;
+	struct sw_library_state *library_calls;
 	/* waits */
 	struct sw_call_waits *waits;
 	struct sw_wide_syncs *wide;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library that is loaded, and its functions. */
-#include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
-#include <string.h>
-
 #include "preload/nccl/nccl.h"
+#include "preload/platform/loaded_function.h"
 
 static const char *const names[] = {
 #define MOVES(name, ...) #name,
@@ -15,116 +11,17 @@ static const char *const names[] = {
 #undef TAKES
 };
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
+#define OBJECT "libnccl.so"
 
-static bool is_ours(const void *address)
-{
-	return (const char *)address >= __ehdr_start && (const char *)address < _end;
-}
-
-/*
- * What an object, and what it was loaded with, has under this name; not ours.  The count of users that dlopen() raises
- * stays: who calls NCCL keeps it loaded.
- */
-static void *look(const char *path, const char *name)
-{
-	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *found = handle ? dlsym(handle, name) : NULL;
-	return is_ours(found) ? NULL : found;
-}
-
-struct search {
-	const char *name;
-	uintptr_t caller; /* 0: any object named libnccl.so */
-	void *found;
-};
-
-static bool holds(const struct dl_phdr_info *info, uintptr_t address)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-		if (h->p_type == PT_LOAD && address - (info->dlpi_addr + h->p_vaddr) < h->p_memsz)
-			return true;
-	}
-	return false;
-}
-
-static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
-{
-	struct search *search = arg;
-	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash = strrchr(path, '/');
-	(void)bytes;
-	if (search->caller) {
-		if (!holds(info, search->caller))
-			return 0;
-		search->found = look(path, search->name);
-		return 1;
-	}
-	if (strncmp(slash ? slash + 1 : path, "libnccl.so", strlen("libnccl.so")) == 0)
-		search->found = look(path, search->name);
-	return search->found != NULL;
-}
-
-/*
- * What the caller would have reached without us, in the order of the loader: the global scope, then what the caller was
- * loaded with.  A process may hold several copies (of the system, of a Python package), and a communicator of one is
- * nothing to another.  Last the first library of that name.
- */
-static void *find(const char *name, const void *caller)
-{
-	const int saved = errno;
-	struct search search = {.name = name, .caller = (uintptr_t)caller};
-	void *next = dlsym(RTLD_NEXT, name);
-	if (next && !is_ours(next)) {
-		errno = saved;
-		return next;
-	}
-	dl_iterate_phdr(visit, &search);
-	if (!search.found) {
-		search.caller = 0;
-		dl_iterate_phdr(visit, &search);
-	}
-	errno = saved;
-	return search.found;
-}
-
-/* ---- what was found, by call site -------------------------------------------------------------------------------- */
-
-#define SITES  1024u
-#define PROBES 8u
-#define BUSY   1u /* a key that no call site has */
-
-/* Entries are never changed once they are made: readers take no lock. */
-static struct site {
-	uintptr_t key; /* return address, with the function in its highest bits; 0: free */
-	void *real;
-} sites[SITES];
+static struct sw_loaded_site at[1024];
+static struct sw_loaded_sites sites = {sizeof at / sizeof *at, at};
 
 void *sw_nccl_real(enum sw_nccl_function function, const void *caller)
 {
-	const uintptr_t key = (uintptr_t)caller ^ (uintptr_t)(function + 1) << 56;
-	uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40);
-	for (uint32_t i = 0; i < PROBES; i++, at++) {
-		struct site *site = &sites[at % SITES];
-		uintptr_t held = __atomic_load_n(&site->key, __ATOMIC_ACQUIRE);
-		if (held == key)
-			return site->real;
-		if (held)
-			continue;
-		void *real = find(names[function], caller);
-		if (!real)
-			return NULL;
-		if (__atomic_compare_exchange_n(&site->key, &held, BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-			site->real = real;
-			__atomic_store_n(&site->key, key, __ATOMIC_RELEASE);
-		}
-		return real;
-	}
-	return find(names[function], caller);
+	return sw_loaded_function_at(&sites, function, names[function], OBJECT, caller);
 }
 
 void *sw_nccl_other(const char *name, const void *caller)
 {
-	return find(name, caller);
+	return sw_loaded_function(name, OBJECT, caller);
 }

@@ -8,6 +8,7 @@
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
 #include "report/words/gain_text.h"
+#include "report/words/library_text.h"
 
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
 			  uint32_t function)
@@ -127,6 +128,22 @@ static void put_nvtx(struct sw_json *json, const struct sw_judgement *judgement,
 	sw_json_close(json, ']');
 }
 
+/* Left out where it was part of no such call. */
+static void put_library(struct sw_json *json, struct sw_report *report, const struct sw_access *access)
+{
+	const struct sw_library_call *call = sw_library_call_of(&report->names, access);
+	if (!call)
+		return;
+	sw_json_open(json, "library", '{');
+	sw_json_text(json, "function", call->function);
+	sw_json_text(json, "library", sw_name_library(call->library));
+	sw_json_number(json, "number", call->number);
+	sw_json_hex(json, "handle", call->handle);
+	sw_json_hex(json, "workspace", call->workspace_bytes ? call->workspace : 0);
+	sw_json_number(json, "workspace_bytes", call->workspace_bytes);
+	sw_json_close(json, '}');
+}
+
 static void put_access(struct sw_json *json, struct sw_report *report, const char *key, const struct sw_access *access,
 		       const char *position)
 {
@@ -149,6 +166,7 @@ static void put_access(struct sw_json *json, struct sw_report *report, const cha
 	sw_json_text(json, "evidence", access->ranged ? sw_name_evidence(access->evidence) : NULL);
 	sw_json_text(json, "evidence_text", access->ranged ? sw_evidence_source(&report->names, access) : NULL);
 	put_ground(json, access->evidence_detail);
+	put_library(json, report, access);
 	put_nvtx(json, report->judgement, access->nvtx);
 	sw_report_json_stack(json, &report->names, "stack", access->stack, access->function);
 	if (access->forward)

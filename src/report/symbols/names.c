@@ -171,6 +171,27 @@ const char *sw_name_operation(struct sw_names *names, const struct sw_access *ac
 	return api;
 }
 
+/* ---- libraries ------------------------------------------------------------------------------------------------- */
+
+const struct sw_library_call *sw_library_call_of(const struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_judgement *j = names->judgement;
+	return access->library && access->library <= j->library_calls.n ? &j->library_calls.at[access->library - 1]
+									: NULL;
+}
+
+/* cublas_v2.h defines cublasSgemm as cublasSgemm_v2, and cublasSgemm_64 as cublasSgemm_v2_64. */
+const char *sw_name_library_function(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_library_call *call = sw_library_call_of(names, access);
+	if (!call)
+		return "";
+	const char *at = strstr(call->function, "_v2");
+	const bool macro = call->library == SW_CUDA_CUBLAS && at && (!at[3] || strcmp(at, "_v2_64") == 0);
+	return macro ? sw_names_format(names, "%.*s%s", (int)(at - call->function), call->function, at + 3)
+		     : call->function;
+}
+
 /* cuBLAS and cuDNN name their kernels by all they are made of, in one word of 120 letters. */
 static bool is_one_long_word(const char *name)
 {
@@ -180,12 +201,17 @@ static bool is_one_long_word(const char *name)
 
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access)
 {
-	if (!access->function || access->kind != SW_REC_LAUNCH)
-		return sw_name_operation(names, access);
-	const char *name = sw_name_kernel(names, access->function, false);
-	if (!is_one_long_word(name))
-		return sw_names_format(names, "kernel %s", sw_name_kernel_particular(names, access->function));
-	return sw_names_format(names, "kernel %.*s...%s", LONG_WORD / 2, name, name + strlen(name) - LONG_WORD / 4);
+	const char *text, *library = sw_name_library_function(names, access);
+	const bool launch = access->function && access->kind == SW_REC_LAUNCH;
+	const char *name = launch ? sw_name_kernel(names, access->function, false) : "";
+	if (is_one_long_word(name))
+		text = sw_names_format(names, "kernel %.*s...%s", LONG_WORD / 2, name,
+				       name + strlen(name) - LONG_WORD / 4);
+	else if (launch)
+		text = sw_names_format(names, "kernel %s", sw_name_kernel_particular(names, access->function));
+	else
+		text = sw_name_operation(names, access);
+	return *library ? sw_names_format(names, "%s of %s", text, library) : text;
 }
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */

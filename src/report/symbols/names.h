@@ -46,9 +46,14 @@ const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
 
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
-/* The same for sentences: the middle of a very long word is left out (the heading of the access has all of it), and
-   kernels of one template are distinguished. */
+/* The same for sentences, "kernel gemm of cublasSgemm": the middle of a very long word is left out (the heading of the
+   access has all of it), and kernels of one template are distinguished. */
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
+
+/* The call of a library that the access was part of; NULL: none. */
+const struct sw_library_call *sw_library_call_of(const struct sw_names *names, const struct sw_access *access);
+/* "cublasSgemm", as programs write it; "": it was part of no such call. */
+const char *sw_name_library_function(struct sw_names *names, const struct sw_access *access);
 
 /* The function of a frame, whole, unless its types would bury the line: "at::native::copy(...)"; "" unknown. */
 const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame);

@@ -7,6 +7,7 @@
 #include "report/symbols/places.h"
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
+#include "report/words/library_text.h"
 #include "report/text/text.h"
 
 #define LABEL_COLUMNS 15 /* "critical path: " */
@@ -105,6 +106,9 @@ void sw_text_access(struct sw_text *t, const struct sw_access *access, const cha
 		sw_out_paragraph(&t->out, 4, "", 0, sw_evidence_extent(t->names, access));
 		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_evidence_source(t->names, access));
 	}
+	const char *library = sw_name_library_call(t->names, access);
+	if (*library)
+		sw_out_paragraph(&t->out, 4, "", 0, library);
 	put_nvtx(t, access->nvtx);
 	const struct sw_frame *forward = sw_place_forward(t->names, access);
 	if (forward)

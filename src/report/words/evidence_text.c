@@ -18,7 +18,8 @@ const char *sw_name_source(enum sw_evidence_source_kind source)
 
 const char *sw_name_via(enum sw_via via)
 {
-	static const char *const words[] = {"parameter", "variable", "texture", "surface", "tensor map", "memory"};
+	static const char *const words[] = {"parameter",  "variable", "texture",  "surface",
+					    "tensor map", "memory",   "workspace"};
 	return SW_WORD(words, via);
 }
 
@@ -96,6 +97,8 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 		return sw_names_format(names, "%s at most", text);
 	if (access->width && access->pitch > access->width && access->pitch != SW_ARRAY_PITCH)
 		text = sw_names_format(names, "%s, %" PRIu64 " of every %" PRIu64, text, access->width, access->pitch);
+	if (ground && ground->via == SW_VIA_WORKSPACE)
+		return sw_names_format(names, "within %s", text);
 	if (ground && ground->source && ground->extent != SW_EXTENT_BOX)
 		return because(names, sw_names_format(names, "within %s", text), ground);
 	return text;
@@ -237,6 +240,8 @@ const char *sw_evidence_source(struct sw_names *names, const struct sw_access *a
 {
 	if (access->evidence_detail && access->evidence_detail->source)
 		return by_code(names, access);
+	if (access->evidence_detail && access->evidence_detail->via == SW_VIA_WORKSPACE)
+		return "a workspace that the library was given: by its documentation any call may write all of it";
 	switch (access->evidence) {
 	case SW_EV_ASSUMED:
 		return by_name(names, access, "assumed read+write");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/words/library_text.h"
 #include "report/words/wording.h"
 
 #include <stdio.h>
@@ -75,7 +76,7 @@ static const char *fact_operation(struct sw_names *names, const struct sw_access
 }
 
 /* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that tells what it is. */
-static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
+static const char *fact_memory(struct sw_names *names, const struct sw_finding *finding)
 {
 	uint32_t index = 0;
 	const char *text = "";
@@ -89,6 +90,14 @@ static const char *fact_buffer(struct sw_names *names, const struct sw_finding *
 	}
 	const char *name = sw_name_allocation_whole(names, index);
 	return *text ? sw_names_format(names, "`%s` in %s", text, name) : name;
+}
+
+/* "the workspace of cuBLAS handles 1 and 2, allocation 2 (4.0 MiB, cudaMalloc at main.cu:16)" */
+static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
+{
+	const char *memory = fact_memory(names, finding);
+	return finding->workspace ? sw_names_format(names, "%s, %s", sw_name_workspace(names, finding), memory)
+				  : memory;
 }
 
 /* "cudaMemcpyAsync (main.cu:23)"; without a line, with its stream. */
@@ -243,6 +252,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return sw_place_named(names, &finding->fix_call);
 	if (strcmp(key, "allocate") == 0)
 		return fact_allocate(names, finding);
+	if (strcmp(key, "workspace") == 0)
+		return sw_name_workspace_fix(names, finding);
 	if (strcmp(key, "needs") == 0)
 		return fact_needs(names, finding);
 	if (strcmp(key, "subject") == 0)

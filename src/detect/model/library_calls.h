@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of cuBLAS, cuFFT and others: which one a call of CUDA is part of, and what is known of their handles.
+ */
+#ifndef SW_DETECT_MODEL_LIBRARY_CALLS_H
+#define SW_DETECT_MODEL_LIBRARY_CALLS_H
+
+#include "detect/model/library_arguments.h"
+#include "reader/reader.h"
+
+struct sw_model;
+struct sw_library_state;
+
+#define SW_LIBRARY_MAX_WORDS 40u
+#define SW_LIBRARY_MADE	     8u
+
+/* A call that a thread is in. */
+struct sw_library_open {
+	uint32_t index; /* in judgement.library_calls, + 1 */
+	uint64_t begin; /* its record */
+	uint32_t words;
+	uint64_t word[SW_LIBRARY_MAX_WORDS]; /* arguments, vector registers left out */
+	uint32_t allocations;		     /* in it so far, the last ones below */
+	struct sw_library_setting made[SW_LIBRARY_MADE];
+};
+
+/* A LIBRARY record. */
+void sw_library_take(struct sw_model *m, const struct sw_record *r);
+/* The call that the thread is in; NULL: none.  Valid until the next record. */
+const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint32_t thread);
+/* The same as index in judgement.library_calls, + 1; 0 none. */
+uint32_t sw_library_of(const struct sw_model *m, uint32_t thread);
+/* The thread allocated memory. */
+void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address, uint64_t bytes);
+struct sw_library_state *sw_library_new(void);
+void sw_library_free(struct sw_library_state *library);
+
+#endif

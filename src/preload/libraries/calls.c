@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call as records before and after it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "preload/libraries/libraries.h"
+#include "preload/platform/loaded_function.h"
+#include "preload/recorder/companion.h"
+
+/* ---- the library that is loaded ---------------------------------------------------------------------------------- */
+
+static struct sw_loaded_site at[8192];
+static struct sw_loaded_sites sites = {sizeof at / sizeof *at, at};
+
+/* Starts of file names, and what a function returns of a library that is not loaded: "not initialized", and
+   CUFFT_INTERNAL_ERROR. */
+static const struct {
+	char object[20];
+	int missing;
+} libraries[SW_LIBRARIES] = {
+	[SW_LIBRARY_cublas] = {"libcublas.so", 1},     [SW_LIBRARY_cublasLt] = {"libcublasLt.so", 1},
+	[SW_LIBRARY_cufft] = {"libcufft.so", 5},       [SW_LIBRARY_cusparse] = {"libcusparse.so", 1},
+	[SW_LIBRARY_cusolver] = {"libcusolver.so", 1}, [SW_LIBRARY_cudnn] = {"libcudnn", 1001},
+};
+
+#define MISSING(library)                                                                                               \
+	static int missing_##library(void)                                                                             \
+	{                                                                                                              \
+		return libraries[SW_LIBRARY_##library].missing;                                                        \
+	}
+MISSING(cublas)
+MISSING(cublasLt)
+MISSING(cufft)
+MISSING(cusparse)
+MISSING(cusolver)
+MISSING(cudnn)
+
+typedef int sw_missing(void);
+static sw_missing *missing(uint32_t library)
+{
+	switch ((enum sw_wrapped_library)library) {
+	case SW_LIBRARY_cublasLt:
+		return missing_cublasLt;
+	case SW_LIBRARY_cufft:
+		return missing_cufft;
+	case SW_LIBRARY_cusparse:
+		return missing_cusparse;
+	case SW_LIBRARY_cusolver:
+		return missing_cusolver;
+	case SW_LIBRARY_cudnn:
+		return missing_cudnn;
+	case SW_LIBRARY_cublas:
+	case SW_LIBRARIES:
+		break;
+	}
+	return missing_cublas;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static const struct sw_companion *companion;
+static bool asked;
+
+/* Each thread that comes here before it is done does it all: the results are the same. */
+static const struct sw_companion *recorder(void)
+{
+	if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+		const struct sw_companion *(*find)(uint32_t) =
+			(__typeof__(find))(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_companion");
+		companion = find ? find(SW_COMPANION_VERSION) : NULL;
+		__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
+	}
+	return companion;
+}
+
+/* The integer and pointer arguments, 32-bit ones extended: the upper half of their words is whatever was there. */
+static uint32_t collect(uint64_t *words, const char *arguments, const uint64_t *registers, const uint64_t *stack)
+{
+	uint32_t n = 0;
+	for (; *arguments && n < SW_LIBRARY_WORDS; arguments++) {
+		if (*arguments == 'f')
+			continue;
+		const uint64_t word = n < 6 ? registers[n] : stack[n - 6];
+		words[n++] = *arguments == 'i' || *arguments == 'n' ? (uint64_t)(int64_t)(int32_t)word : word;
+	}
+	return n;
+}
+
+/* The handle that a call is about: its first argument, or what lies where that points to. */
+static uint64_t handle_of(char first, uint64_t word, bool made)
+{
+	if (first == 'H' || first == 'I') {
+		if (!made || !word)
+			return 0;
+		return first == 'H' ? *(const uint64_t *)(uintptr_t)word
+				    : (uint64_t)(int64_t) * (const int *)(uintptr_t)word;
+	}
+	return first == 'h' || first == 'n' ? word : 0;
+}
+
+/* Bytes that a plan of cuFFT works in. */
+static uint64_t area_of(uint64_t plan, const void *caller)
+{
+	typedef int sw_get_size(int plan, size_t *bytes);
+	sw_get_size *get = (sw_get_size *)(uintptr_t)sw_loaded_function("cufftGetSize",
+									libraries[SW_LIBRARY_cufft].object, caller);
+	size_t bytes = 0;
+	return get && get((int)plan, &bytes) == 0 ? bytes : 0;
+}
+
+static void record(const struct sw_library_function *f, enum sw_library_op op, const uint64_t *registers,
+		   const uint64_t *stack, const void *caller)
+{
+	const char *name = sw_library_text(f->name), *arguments = sw_library_text(f->arguments);
+	uint64_t words[SW_LIBRARY_WORDS + 1];
+	uint32_t n = collect(words, arguments, registers, stack), bytes = (uint32_t)strlen(name);
+	if (op == SW_LIBRARY_DONE && f->library == SW_LIBRARY_cufft && f->kind != SW_KIND_STATE) {
+		words[n] = area_of(handle_of(*arguments, words[0], true), caller);
+		n++;
+	}
+	struct sw_rec_library *r = recorder()->describe(SW_REC_LIBRARY, sizeof *r + n * sizeof *words + bytes, true);
+	if (!r)
+		return;
+	r->handle = n ? handle_of(*arguments, words[0], op == SW_LIBRARY_DONE) : 0;
+	r->op = op;
+	r->result = 0;
+	r->words = n;
+	r->name_bytes = bytes;
+	memcpy(mempcpy(r + 1, words, n * sizeof *words), name, bytes);
+	recorder()->described(r);
+}
+
+static void record_return(int result)
+{
+	struct sw_rec_library *r = recorder()->describe(SW_REC_LIBRARY, sizeof *r, true);
+	if (!r)
+		return;
+	r->handle = 0;
+	r->op = SW_LIBRARY_RETURN;
+	r->result = result;
+	r->words = r->name_bytes = 0;
+	recorder()->described(r);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* The outermost call of the thread.  Its frame lies above those of calls that libraries make of each other; one that
+   does not has been left by longjmp(). */
+static __thread struct {
+	const uint64_t *registers; /* NULL: none */
+	const void *caller;
+	uint32_t function;
+	bool begun; /* its BEGIN was recorded */
+} self __attribute__((tls_model("initial-exec")));
+
+static bool puts_work(uint8_t kind)
+{
+	return kind == SW_KIND_WORK || kind == SW_KIND_MAKES || kind == SW_KIND_BUILDS;
+}
+
+struct sw_library_target sw_library_enter(uint32_t function, const uint64_t *registers, const uint64_t *stack,
+					  const void *caller)
+{
+	const int saved = errno;
+	const struct sw_library_function *f = &sw_library_functions[function];
+	struct sw_library_target target = {.stack = -1};
+	target.real =
+		sw_loaded_function_at(&sites, function, sw_library_text(f->name), libraries[f->library].object, caller);
+	if (!target.real)
+		target.real = (void *)(uintptr_t)missing(f->library);
+	else if (recorder() && (!self.registers || registers >= self.registers)) {
+		target.stack = f->stack;
+		self.registers = registers;
+		self.caller = caller;
+		self.function = function;
+		self.begun = puts_work(f->kind) && recorder()->recording();
+		if (self.begun)
+			record(f, SW_LIBRARY_BEGIN, registers, stack, caller);
+		else if (f->kind == SW_KIND_ENDS && recorder()->recording())
+			record(f, SW_LIBRARY_GONE, registers, stack, caller);
+	}
+	errno = saved;
+	return target;
+}
+
+void sw_library_leave(uint32_t result, const uint64_t *registers, const uint64_t *stack)
+{
+	const int saved = errno;
+	const struct sw_library_function *f = &sw_library_functions[self.function];
+	if (self.begun)
+		record_return((int)result);
+	if (!result && f->kind != SW_KIND_WORK && f->kind != SW_KIND_ENDS && recorder()->recording())
+		record(f, SW_LIBRARY_DONE, registers, stack, self.caller);
+	self.registers = NULL;
+	errno = saved;
+}

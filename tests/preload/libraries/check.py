@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""usage: check.py BUILD, in a folder with program, loader, both, alone and libcublas.so.13"""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+BUILD = sys.argv[1]
+COMMAND = os.path.join(BUILD, "syncwatch")
+
+
+class Libraries(unittest.TestCase):
+    maxDiff = None
+
+    def run_it(self, *steps, program="./program"):
+        bare = subprocess.run([program, *steps], capture_output=True, text=True, check=False)
+        self.text = subprocess.run([COMMAND, "run", "--sim", "--all", "--no-cache", "--json", "r.json", "-o", "t.swt", program,
+                                    *steps], capture_output=True, text=True, check=False)
+        self.assertEqual((self.text.returncode, self.text.stdout), (bare.returncode, bare.stdout), self.text.stderr)
+        self.assertEqual(bare.returncode, 0, bare.stderr)
+        self.dump = subprocess.run([COMMAND, "dump", "t.swt"], capture_output=True, text=True, check=True).stdout
+        os.remove("t.swt")
+        with open("r.json", encoding="utf-8") as file:
+            self.report = json.load(file)
+        return [f for f in self.report["findings"] if f["kind"].startswith("race")]
+
+    def races(self, *steps, **others):
+        findings = self.run_it(*steps, **others)
+        self.assertEqual(len(findings), 1, [f["message"] for f in findings])
+        return findings[0]
+
+    def silent(self, *steps, **others):
+        self.assertEqual([f["message"] for f in self.run_it(*steps, **others)], [])
+
+    def shared(self, *steps, **others):
+        """A workspace that two calls share: never more than likely, for who knows how much of it they use."""
+        finding = self.races(*steps, **others)
+        self.assertEqual((finding["severity"], finding["confidence"]), ("warning", "likely"), finding["message"])
+        self.assertIn("a workspace each", finding["advice"])
+        return finding
+
+    def calls(self):
+        """(operation, name, arguments, handle) of each record."""
+        found = []
+        for line in self.dump.splitlines():
+            if line.startswith("LIBRARY "):
+                fields = dict(re.findall(r'(\w+)=("[^"]*"|\S*)', line))
+                found.append((fields["op"], fields["name"].strip('"'), fields["arguments"].split(","), fields["handle"]))
+        return found
+
+    # ---- names
+
+    def test_a_finding_names_the_function(self):
+        finding = self.races("a", "copy", "b", "copy")
+        self.assertEqual((finding["severity"], finding["confidence"]), ("error", "certain"))
+        self.assertIn("kernel copy_kernel of cublasScopy", finding["message"])
+        for access, stream in zip(finding["accesses"], ("1", "2")):
+            self.assertEqual((access["library"]["function"], access["library"]["library"], access["library"]["number"]),
+                             ("cublasScopy_v2", "cuBLAS", 1))
+            self.assertIn(f"part of cublasScopy_v2 (cuBLAS handle 1, stream {stream})", self.text.stderr)
+        self.silent("a", "copy", "wait", "b", "copy")
+
+    def test_the_line_of_the_program_leads(self):
+        self.races("a", "copy", "b", "copy")
+        self.assertRegex(self.text.stderr, r"(?m)^\S*program\.c:\d+: error: SW103")
+        self.assertNotIn("libsyncwatch", self.text.stderr)
+
+    def test_work_outside_of_calls_has_no_name(self):
+        finding = self.races("a", "w", "gemm", "b", "set")
+        self.assertIn("cublasSgemm", finding["message"])
+        self.assertNotIn("library", finding["accesses"][1])
+        self.assertNotIn("a workspace each", finding["advice"])
+
+    def test_handles_are_numbered_and_forgotten(self):
+        finding = self.races("a", "copy", "2", "destroy", "1", "b", "copy")
+        self.assertEqual([a["library"]["number"] for a in finding["accesses"]], [1, 1])
+        finding = self.races("a", "copy", "destroy", "b", "copy")
+        self.assertEqual([a["library"]["number"] for a in finding["accesses"]], [1, 3])
+
+    # ---- workspaces
+
+    def test_one_workspace_of_two_handles(self):
+        finding = self.shared("a", "1", "w", "gemm", "b", "2", "w", "gemm")
+        self.assertIn("the workspace of cuBLAS handles 1 and 2", finding["message"])
+        self.silent("a", "1", "w", "gemm", "b", "2", "W", "gemm")
+        self.silent("a", "1", "w", "gemm", "wait", "b", "2", "w", "gemm")
+
+    def test_one_handle_on_two_streams(self):
+        self.assertIn("the workspace of cuBLAS handle 1", self.shared("a", "w", "gemm", "b", "w", "gemm")["message"])
+        self.silent("a", "w", "gemm", "b", "W", "gemm")
+        self.silent("a", "w", "gemm", "wait", "b", "w", "gemm")
+
+    def test_the_library_has_its_own_after_set_stream(self):
+        self.silent("a", "w", "gemm", "b", "gemm")
+        self.silent("a", "gemm", "b", "gemm")
+
+    def test_functions_that_need_none(self):
+        self.silent("a", "w", "copy", "b", "2", "w", "copy")
+
+    def test_a_workspace_in_the_arguments(self):
+        self.assertIn("cuBLASLt", self.shared("a", "lt", "b", "lt")["message"])
+        self.silent("a", "lt", "b", "LT")
+        self.silent("a", "lt", "wait", "b", "lt")
+
+    def test_work_areas_of_plans(self):
+        self.assertIn("the workspace of cuFFT plans 1 and 2", self.shared("area", "a", "fft", "b", "FFT")["message"])
+        self.silent("areas", "a", "fft", "b", "FFT")
+        self.silent("area", "a", "fft", "wait", "b", "FFT")
+
+    def test_a_plan_on_two_streams(self):
+        self.assertIn("the workspace of cuFFT plan 1", self.shared("a", "fft", "b", "fft")["message"])
+        self.silent("a", "fft", "b", "FFT")
+        self.silent("a", "fft", "wait", "b", "fft")
+
+    # ---- what is recorded
+
+    def test_the_outermost_call_is_recorded(self):
+        self.silent("a", "ex", "norm")
+        begun = [name for op, name, _, _ in self.calls() if op == "BEGIN" and "Create" not in name and "Plan" not in name]
+        self.assertEqual(begun, ["cublasGemmEx", "cudnnBatchNormalizationForwardInference"])
+        self.assertEqual(sum(op == "BEGIN" for op, *_ in self.calls()), sum(op == "RETURN" for op, *_ in self.calls()))
+
+    def test_arguments(self):
+        self.silent("a", "ex", "norm")
+        arguments = {name: words for op, name, words, _ in self.calls() if op == "BEGIN"}
+        words = arguments["cublasGemmEx"]
+        self.assertEqual(len(words), 19)
+        self.assertEqual([int(words[i], 16) for i in (1, 2, 3, 4, 5, 8, 9, 17)], [0, 1, 64, 32, 16, 1, 65, 68])
+        self.assertEqual(int(words[18], 16), 2**64 - 1)
+        self.assertEqual(int(arguments["cudnnBatchNormalizationForwardInference"][12], 16), 14)  # the last is a double
+
+    def test_what_fails_sets_nothing(self):
+        self.silent("a", "fail")
+        self.assertEqual([op for op, name, *_ in self.calls() if name == "cublasDgemm_v2"], ["BEGIN"])
+
+    def test_handles_made(self):
+        self.silent("a", "destroy")
+        made = [handle for op, name, _, handle in self.calls() if op == "DONE" and name == "cublasCreate_v2"]
+        gone = [handle for op, name, _, handle in self.calls() if op == "GONE"]
+        self.assertEqual((len(made), gone), (3, [made[0]]))
+        self.assertEqual([handle for op, name, _, handle in self.calls() if op == "DONE" and name == "cufftPlan1d"],
+                         ["0x0", "0x1"])
+
+    # ---- which library
+
+    def test_a_library_that_is_loaded_local(self):
+        self.races("a", "copy", "b", "copy", program="./loader")
+        self.silent("a", "ex", "norm", "fft", "lt", program="./loader")
+        self.assertIn("cublasGemmEx", {name for _, name, *_ in self.calls()})
+
+    def test_two_copies_of_the_library(self):
+        self.races("a", "copy", "b", "copy", program="./both")
+        self.silent("a", "ex", "norm", "fft", "lt", program="./both")
+
+    def test_no_library_at_all(self):
+        """Who only asks whether the functions exist finds them, and is told that nothing is initialised."""
+        self.assertEqual(subprocess.run(["./alone"], capture_output=True, text=True, check=True).stdout, "none\n")
+        preload = ":".join(os.path.join(BUILD, name) for name in ("libsyncwatch.so", "libsyncwatch-libraries.so"))
+        for each in (preload, preload.split(":")[1]):
+            done = subprocess.run(["./alone"], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "LD_PRELOAD": each, "SYNCWATCH_OPTIONS": "report=0:quiet"})
+            self.assertEqual(done.stdout, "1 5 0\n")
+
+    def test_without_the_recorder(self):
+        """The companion alone changes nothing."""
+        done = subprocess.run(["./program", "a", "w", "ex", "norm", "fft", "lt", "copy"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "LD_PRELOAD": os.path.join(BUILD, "libsyncwatch-libraries.so")})
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of cuBLAS and others beside each other: program STEP...  With -DOBJECT it is run() of a shared object, as
+ * Python's extensions are.
+ *
+ *     a b        the stream that later steps use               w W        its workspace becomes w, W:
+ * cublasSetWorkspace() 1 2        the cuBLAS handle that later steps use        wait       stream b waits for stream a
+ *     gemm       cublasSgemm on the handle                     ex         cublasGemmEx, which calls cublasSgemm
+ *     copy       cublasScopy, which needs no workspace         fail       cublasDgemm, which fails
+ *     lt         cublasLtMatmul with workspace w               LT         the same with workspace W
+ *     fft        cufftExecC2C of the first plan                FFT        of the second
+ *     area       the work area of both plans is w              areas      w and W
+ *     norm       a function of cuDNN                           set        a memset of w on the stream
+ *     destroy    destroys the handle, and makes it again
+ */
+#include <cuda.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+int cublasCreate_v2(void **handle);
+int cublasDestroy_v2(void *handle);
+int cublasSetStream_v2(void *handle, void *stream);
+int cublasSetWorkspace_v2(void *handle, void *workspace, size_t bytes);
+int cublasSgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda,
+		   const float *b, int ldb, const float *beta, float *c, int ldc);
+int cublasDgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const double *alpha, const double *a, int lda,
+		   const double *b, int ldb, const double *beta, double *c, int ldc);
+int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int incy);
+int cublasGemmEx(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int at, int lda,
+		 const void *b, int bt, int ldb, const void *beta, void *c, int ct, int ldc, int compute, int algo);
+int cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, void *ad, const void *b, void *bd,
+		   const void *beta, const void *c, void *cd, void *d, void *dd, const void *algo, void *workspace,
+		   size_t bytes, CUstream stream);
+int cufftPlan1d(int *plan, int nx, int type, int batch);
+int cufftSetStream(int plan, CUstream stream);
+int cufftSetWorkArea(int plan, void *area);
+int cufftExecC2C(int plan, void *in, void *out, int direction);
+int cudnnCreate(void **handle);
+int cudnnBatchNormalizationForwardInference(void *handle, int mode, const void *alpha, const void *beta, void *xd,
+					    const void *x, void *yd, void *y, void *bd, const void *scale,
+					    const void *bias, const void *mean, const void *variance, double epsilon);
+
+#define BYTES (1u << 20)
+
+static CUdeviceptr w, W, data;
+static CUstream a, b, stream;
+static CUevent event;
+static void *blas[2], *dnn;
+static int plan[2], which;
+
+static void *at(CUdeviceptr address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+static int gemm(const char *step)
+{
+	static const float alpha = 2, beta = 3;
+	static const double zero;
+	if (strcmp(step, "gemm") == 0)
+		return cublasSgemm_v2(blas[which], 0, 1, 64, 32, 16, &alpha, at(data), 65, at(data), 33, &beta,
+				      at(data), 66);
+	if (strcmp(step, "ex") == 0)
+		return cublasGemmEx(blas[which], 0, 1, 64, 32, 16, &alpha, at(data), 1, 65, at(data), 2, 33, &beta,
+				    at(data), 3, 66, 68, -1);
+	if (strcmp(step, "fail") == 0)
+		return cublasDgemm_v2(blas[which], 0, 0, 1, 1, 1, &zero, NULL, 1, NULL, 1, &zero, NULL, 1) != 13;
+	if (strcmp(step, "copy") == 0)
+		return cublasScopy_v2(blas[which], 2, at(data + which * 16384u), 1, at(data + which * 16384u + 8192),
+				      1);
+	if (strcmp(step, "lt") == 0 || strcmp(step, "LT") == 0)
+		return cublasLtMatmul(blas[which], NULL, &alpha, NULL, NULL, NULL, NULL, &beta, NULL, NULL, NULL, NULL,
+				      NULL, at(step[0] == 'l' ? w : W), BYTES, stream);
+	return -1;
+}
+
+static int others(const char *step)
+{
+	if (strcmp(step, "fft") == 0 || strcmp(step, "FFT") == 0) {
+		const int one = plan[step[0] == 'F'];
+		cufftSetStream(one, stream);
+		return cufftExecC2C(one, at(data), at(data), -1);
+	}
+	if (strcmp(step, "area") == 0 || strcmp(step, "areas") == 0) {
+		cufftSetWorkArea(plan[0], at(w));
+		return cufftSetWorkArea(plan[1], at(step[4] ? W : w));
+	}
+	if (strcmp(step, "norm") == 0)
+		return cudnnBatchNormalizationForwardInference(dnn, 1, NULL, NULL, NULL, at(data), NULL, at(data), NULL,
+							       NULL, NULL, NULL, (void *)14, 1e-5);
+	if (strcmp(step, "destroy") == 0) {
+		cublasDestroy_v2(blas[which]);
+		return cublasCreate_v2(&blas[which]) || cublasSetStream_v2(blas[which], stream);
+	}
+	return -1;
+}
+
+static int state(const char *step)
+{
+	if (strcmp(step, "a") == 0 || strcmp(step, "b") == 0) {
+		stream = step[0] == 'a' ? a : b;
+		return cublasSetStream_v2(blas[which], stream);
+	}
+	if (strcmp(step, "1") == 0 || strcmp(step, "2") == 0) {
+		which = step[0] - '1';
+		return cublasSetStream_v2(blas[which], stream);
+	}
+	if (strcmp(step, "w") == 0 || strcmp(step, "W") == 0)
+		return cublasSetWorkspace_v2(blas[which], at(step[0] == 'w' ? w : W), BYTES);
+	if (strcmp(step, "set") == 0)
+		return (int)cuMemsetD8Async(w, 0, BYTES, stream);
+	if (strcmp(step, "wait") == 0)
+		return cuEventRecord(event, a) || cuStreamWaitEvent(b, event, 0);
+	return -1;
+}
+
+static int start(void)
+{
+	CUdevice device;
+	CUcontext context;
+	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+	    cuCtxSetCurrent(context) || cuMemAlloc(&w, BYTES) || cuMemAlloc(&W, BYTES) || cuMemAlloc(&data, BYTES) ||
+	    cuStreamCreate(&a, CU_STREAM_NON_BLOCKING) || cuStreamCreate(&b, CU_STREAM_NON_BLOCKING) ||
+	    cuEventCreate(&event, CU_EVENT_DISABLE_TIMING))
+		return 98;
+	stream = a;
+	return cublasCreate_v2(&blas[0]) || cublasCreate_v2(&blas[1]) || cublasSetStream_v2(blas[0], a) ||
+	       cufftPlan1d(&plan[0], 1024, 0x29, 2) || cufftPlan1d(&plan[1], 1024, 0x29, 2) || cudnnCreate(&dnn);
+}
+
+#ifdef OBJECT
+__attribute__((visibility("default"))) int run(int argc, char **argv);
+int run(int argc, char **argv)
+#else
+int main(int argc, char **argv)
+#endif
+{
+	int status = start();
+	for (int i = 1; i < argc && !status; i++) {
+		int result = gemm(argv[i]);
+		result = result < 0 ? others(argv[i]) : result;
+		result = result < 0 ? state(argv[i]) : result;
+		if (result < 0)
+			fprintf(stderr, "unknown step %s\n", argv[i]);
+		status = result;
+	}
+	cuCtxSynchronize();
+	return status;
+}
