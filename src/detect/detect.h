@@ -436,6 +436,15 @@ struct sw_added_edge {
 	enum sw_edge_end end;
 };
 
+/* Does a rule order the work of these two calls?  By their records. */
+struct sw_asked_order {
+	uint64_t earlier, later;
+	/* Answered. */
+	bool known; /* both put work on streams */
+	enum sw_order order;
+	struct sw_point point; /* of the earlier one */
+};
+
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
@@ -452,6 +461,7 @@ struct sw_judge_options {
 	const char *behaviour;
 	const struct sw_added_edge *added; /* by seq */
 	size_t n_added;
+	struct sw_asked_order *asked; /* NULL: nobody asks */
 	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;

@@ -3,6 +3,7 @@
 #include "detect/kernels/collectives.h"
 #include "detect/dispatch.h"
 
+#include "detect/asked_order.h"
 #include "detect/calls/threads.h"
 #include "detect/graphs/capture_isolation.h"
 #include "detect/hazards/host_functions.h"
@@ -145,6 +146,7 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	sw_recent_calls_add(&m->collect.recent, r, r->seq);
 	if (handler)
 		handler(m, m->record, m->wait);
+	sw_asked_order_take(m, m->wait);
 	if (operation && m->schedule)
 		sw_timing_call(m, m->record, m->wait);
 	if (operation && !two)

@@ -7,7 +7,8 @@
  *   same     nothing orders them, and both write the same bytes
  *   fixed    an event orders them
  *   sync     the host waits for the first one before it makes the second
- *   flag     the second one's stream waits for a value that the first one's stream writes: no rule of events
+ *   flag     the second one's stream waits for a value that the first one's stream writes
+ *   signal   the same, and a host function writes it: no rule knows
  *   other    nothing orders them, and the host waits for a third stream in between
  *   poll     the host polls until the first one is done
  *   slow     race, behind something on the first one's stream that takes 50 ms when
@@ -103,6 +104,12 @@ static void query_until_done(CUstream stream)
 		usleep(1000);
 }
 
+static void CUDA_CB write_flag(void *unused)
+{
+	(void)unused;
+	*(volatile uint32_t *)pinned = 1;
+}
+
 static void between(const char *mode)
 {
 	if (strcmp(mode, "fixed") == 0) {
@@ -114,6 +121,10 @@ static void between(const char *mode)
 		CALL(cuStreamSynchronize, (CUstream), c);
 	} else if (strcmp(mode, "poll") == 0) {
 		query_until_done(a);
+	} else if (strcmp(mode, "signal") == 0) {
+		CALL(cuLaunchHostFunc, (CUstream, CUhostFn, void *), a, write_flag, NULL);
+		CALL(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), b,
+		     (CUdeviceptr)(uintptr_t)pinned, 1, 0);
 	} else if (strcmp(mode, "flag") == 0) {
 		const CUdeviceptr flag = (CUdeviceptr)(uintptr_t)pinned;
 		CALL(cuStreamWriteValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned), a, flag, 1, 0);

@@ -79,7 +79,7 @@ class Holds(Confirm):
         self.assertEqual((found["verdict"], found["doubt"], found["compared"]), ("proven", None, False))
         self.assertIn("the two came in the other order", " ".join(text.split()))
         verdict, why = self.tried("turned-fixed")
-        self.assertEqual(verdict, "inconclusive", why)
+        self.assertEqual(verdict, "ordered", why)
 
     def test_bytes_in_pinned_memory(self):
         found, _ = self.one("staged", "--no-fix")
@@ -100,18 +100,26 @@ class Holds(Confirm):
         self.assertEqual(self.tried("race")[0], "proven")
 
     def test_why_nothing_was_decided(self):
-        for mode, part in (("sync", "the host waited for what was held"),
-                           ("fixed", "what the later side's stream had to do before did not end"),
-                           ("flag", "what the later side's stream had to do before did not end"),
+        for mode, part in (("signal", "what the later side's stream had to do before did not end"),
                            ("poll", "the host did not make the later call")):
             verdict, why = self.tried(mode)
             self.assertEqual(verdict, "inconclusive", mode)
             self.assertIn(part, why, mode)
 
+    def test_what_a_known_rule_orders(self):
+        for mode, part in (("sync", "the host waited for what was held"),
+                           ("fixed", "what the later side's stream had to do before did not end"),
+                           ("flag", "what the later side's stream had to do before did not end")):
+            verdict, why = self.tried(mode)
+            self.assertEqual(verdict, "ordered", mode + ": " + why)
+            self.assertIn("a known rule orders them", why, mode)
+            self.assertIn(part, why, mode)
+
     def test_an_order_that_no_rule_knows(self):
         # Its stream is free, and it waits for what the other stream writes: as a kernel that polls does.
-        verdict, why = self.tried("flag", "--hold", "100", kinds="SET,MEM_OP")
+        verdict, why = self.tried("signal", "--hold", "100", kinds="SET,MEM_OP")
         self.assertEqual(verdict, "refuted", why)
+        self.assertEqual(self.tried("flag", "--hold", "100", kinds="SET,MEM_OP")[0], "ordered")
 
     def test_a_wait_for_another_stream_keeps_the_hold(self):
         found, _ = self.one("other", "--no-fix")

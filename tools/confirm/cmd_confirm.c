@@ -27,6 +27,7 @@ struct confirm {
 	struct sw_experiments experiments;
 	struct sw_analysis analysis;
 	sw_trials trials;
+	struct sw_asked_order asked; /* of --calls */
 	char *trace;
 };
 
@@ -133,13 +134,28 @@ static int experiments(struct confirm *confirm)
 	return status;
 }
 
+/* A rule orders two calls, and nothing that is not understood is why the judge says so. */
+static bool known_order(const struct confirm *confirm)
+{
+	const struct sw_coverage *coverage = &confirm->analysis.judgement->coverage;
+	return confirm->asked.known && confirm->asked.order >= SW_ORDER_MEASURED && !coverage->unclassified_calls &&
+	       !coverage->edges_for_safety;
+}
+
+/* Then it is no doubt, and refutes nothing, that one waits for the other. */
+static void add_known_order(const struct confirm *confirm, struct sw_confirmation *c)
+{
+	const bool waited = c->verdict == SW_VERDICT_REFUTED ||
+			    (c->verdict == SW_VERDICT_INCONCLUSIVE &&
+			     (c->doubt == SW_DOUBT_HOST_WAITED || c->doubt == SW_DOUBT_BLOCKED_BEFORE));
+	if (waited && known_order(confirm))
+		c->verdict = SW_VERDICT_ORDERED;
+}
+
 /* Two calls that the user names. */
 static int try_calls(struct confirm *confirm)
 {
 	struct sw_error error;
-	if (!sw_trials_of_calls(&confirm->trials, confirm->options->calls))
-		return sw_complain_usage("--calls wants two numbers of calls, such as 117,118; not '%s'",
-					 confirm->options->calls);
 	if (sw_trials_locate(&confirm->trials, confirm->trace, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	struct sw_trial *trial = &confirm->trials.at[0];
@@ -148,6 +164,7 @@ static int try_calls(struct confirm *confirm)
 	int status = sw_experiment_hold(&confirm->experiments, trial);
 	if (status)
 		return status;
+	add_known_order(confirm, &trial->result);
 	printf("calls %s: %s\n", confirm->options->calls,
 	       sw_confirmation_text(&confirm->analysis.report->names, &trial->result));
 	return sw_finish_stdout(SW_EXIT_OK);
@@ -221,9 +238,17 @@ static int report(struct confirm *confirm)
 static int judge_and_try(struct confirm *confirm)
 {
 	int status = sw_budget_start(confirm->options);
+	if (!status && confirm->options->calls && !sw_trials_of_calls(&confirm->trials, confirm->options->calls))
+		status = sw_complain_usage("--calls wants two numbers of calls, such as 117,118; not '%s'",
+					   confirm->options->calls);
+	const struct sw_judge_options more = {.asked = confirm->options->calls ? &confirm->asked : NULL};
+	if (confirm->options->calls && !status) {
+		confirm->asked.earlier = confirm->trials.at[0].earlier;
+		confirm->asked.later = confirm->trials.at[0].later;
+	}
 	if (!status)
-		status = sw_analysis_judge_only(&confirm->analysis, confirm->trace, confirm->options,
-						confirm->options->all);
+		status = sw_analysis_judge_more(&confirm->analysis, confirm->trace, confirm->options,
+						confirm->options->all, &more);
 	if (!status)
 		status = sw_experiments_begin(&confirm->experiments, confirm->options);
 	if (!status)

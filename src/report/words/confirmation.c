@@ -51,6 +51,9 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 				       c->swapped ? "; the two came in the other order in that run" : "");
 	case SW_VERDICT_INCONCLUSIVE:
 		return sw_names_format(names, "%s: %s", key, doubts[c->doubt].text);
+	case SW_VERDICT_ORDERED:
+		return sw_names_format(names, "%s: %s%s%s", key, verdicts[c->verdict].text, c->doubt ? ": " : "",
+				       doubts[c->doubt].text);
 	default:
 		return sw_names_format(names, "%s: %s", key, verdicts[c->verdict].text);
 	}
