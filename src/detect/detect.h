@@ -412,6 +412,12 @@ struct sw_added_edge {
 	enum sw_edge_end end;
 };
 
+/* Work of a call site that is judged as if it were on a stream of its own: src/detect/moved_work.h. */
+struct sw_moved_site {
+	uint16_t api;
+	uint32_t stack; /* as the reader numbers them */
+};
+
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
@@ -428,6 +434,8 @@ struct sw_judge_options {
 	const char *behaviour;
 	const struct sw_added_edge *added; /* by seq */
 	size_t n_added;
+	const struct sw_moved_site *moved;
+	size_t n_moved;
 	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;
