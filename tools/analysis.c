@@ -121,6 +121,8 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 		judge.added = more->added;
 		judge.n_added = more->n_added;
 		judge.asked = more->asked;
+		judge.moved = more->moved;
+		judge.n_moved = more->n_moved;
 	}
 	/* A damaged trace is judged as far as it goes. */
 	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))

@@ -445,6 +445,12 @@ struct sw_asked_order {
 	struct sw_point point; /* of the earlier one */
 };
 
+/* Work of a call site that is judged as if it were on a stream of its own: src/detect/moved_work.h. */
+struct sw_moved_site {
+	uint16_t api;
+	uint32_t stack; /* as the reader numbers them */
+};
+
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
@@ -462,6 +468,8 @@ struct sw_judge_options {
 	const struct sw_added_edge *added; /* by seq */
 	size_t n_added;
 	struct sw_asked_order *asked; /* NULL: nobody asks */
+	const struct sw_moved_site *moved;
+	size_t n_moved;
 	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "detect/added_edges.h"
+#include "detect/moved_work.h"
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
 #include "detect/calls/stream_values.h"
@@ -217,7 +218,8 @@ static int judge_records(struct sw_model *m, struct sw_error *error)
 	int got;
 	while ((got = sw_reader_next(m->reader, &record, error)) > 0) {
 		sw_added_edges_before(m, &record);
-		sw_model_step(m, &record);
+		if (!sw_moved_work(m, &record))
+			sw_model_step(m, &record);
 		sw_added_edges_after(m, &record);
 		read += record.rec->words * 8u;
 		if (m->options->progress)

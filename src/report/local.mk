@@ -1,7 +1,7 @@
 # report: words, text, JSON
 noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
-	src/report/words/gain_text.c src/report/words/gain_text.h src/report/words/confirmation.c src/report/words/confirmation.h src/report/words/confirmation.def src/report/report.c src/report/report.h src/report/unusable_files.c src/report/unusable_files.h src/report/text/text_files.c src/report/text/text_limits.c src/report/json/json_files.c \
+	src/report/words/gain_text.c src/report/words/gain_text.h src/report/words/confirmation.c src/report/words/confirmation.h src/report/words/confirmation.def src/report/words/saving.c src/report/words/saving.h src/report/words/saving.def src/report/report.c src/report/report.h src/report/unusable_files.c src/report/unusable_files.h src/report/text/text_files.c src/report/text/text_limits.c src/report/json/json_files.c \
 	src/report/text/text.c src/report/text/text.h src/report/text/text_group.c src/report/text/text_table.c src/report/text/text_report.c \
 	src/report/groups.c src/report/groups.h src/report/group_facts.c src/report/words/fix_lines.c src/report/words/fix_lines.h src/report/words/stream_text.c src/report/words/stream_text.h \
 	src/report/symbols/places.c src/report/symbols/places.h src/report/symbols/source_text.c src/report/symbols/source_text.h \

@@ -13,6 +13,7 @@
 #include "detect/detect.h"
 #include "report/suppress.h"
 #include "report/words/confirmation.h"
+#include "report/words/saving.h"
 #include "report/words/wording.h"
 
 /* One finding and what is said of it. */
@@ -24,6 +25,7 @@ struct sw_shown_finding {
 	uint64_t fingerprint;
 	bool suppressed, known;			    /* known: by the file that comes with syncwatch */
 	const struct sw_confirmation *confirmation; /* what experiments said; NULL: none were made */
+	const struct sw_saving *saving;		    /* the same of a wait */
 };
 
 /* A call that had not returned when the trace ends. */

@@ -34,7 +34,8 @@ declare -A may=(
 	[preload/libraries]="preload/libraries preload/recorder/companion.h preload/platform syncwatch"
 	[preload/nvtx]="preload/nvtx preload/recorder/companion.h preload/platform syncwatch"
 	[preload/torch]="preload/torch syncwatch"
-	[preload/confirm]="preload/confirm preload/recorder preload/platform api base syncwatch"
+	[preload/savings]="preload/savings preload/confirm preload/recorder preload/platform api base syncwatch"
+	[preload/confirm]="preload/confirm preload/savings preload/recorder preload/platform api base syncwatch"
 	[preload/strict]="preload/strict preload/recorder syncwatch"
 
 	[detect/behaviour]="detect/behaviour base"

@@ -7,19 +7,13 @@
 #include "api/names.h"
 #include "base/map.h"
 
-/* A call that a trial names. */
-struct wanted {
-	uint64_t seq;
-	struct sw_plan_call *call;
-};
-
 #define LEGACY 1u /* CU_STREAM_LEGACY */
 
 struct search {
 	sw_trials *trials;
 	struct sw_map used; /* what has been launched: kernels, and calls that copy or set */
 	struct sw_reader *reader;
-	SW_VEC(struct wanted) wanted;
+	sw_wanted_calls wanted;
 	SW_VEC(uint64_t) stacks; /* by index of the reader, 0: not hashed yet */
 };
 
@@ -139,9 +133,37 @@ static void find(struct search *search, const struct sw_record *record)
 									   .legacy = is_legacy(record->rec)};
 }
 
+/* How much a call asks for. */
+static uint64_t amount_of(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	switch (rec->kind) {
+	case SW_REC_COPY:
+		return ((const struct sw_rec_copy *)r)->bytes;
+	case SW_REC_ALLOC:
+		return ((const struct sw_rec_alloc *)r)->bytes;
+	case SW_REC_CONFIG:
+		return ((const struct sw_rec_config *)r)->value;
+	default:
+		return 0;
+	}
+}
+
+static void measure(struct search *search, const struct sw_record *record)
+{
+	const uint64_t amount = amount_of(record->rec);
+	for (size_t i = 0; i < search->wanted.n && amount; i++) {
+		const struct sw_wanted_call *wanted = &search->wanted.at[i];
+		if (wanted->most && *wanted->most < amount && wanted->call->api == api_of(search, record) &&
+		    wanted->call->stack == stack_of(search, record))
+			*wanted->most = amount;
+	}
+}
+
 static void count(struct search *search, const struct sw_record *record)
 {
 	uint32_t api = 0;
+	measure(search, record);
 	for (size_t i = 0; i < search->wanted.n; i++) {
 		struct sw_plan_call *call = search->wanted.at[i].call;
 		if (search->wanted.at[i].seq < record->seq || call->thread != record->thread)
@@ -152,28 +174,41 @@ static void count(struct search *search, const struct sw_record *record)
 	}
 }
 
-static void want(struct search *search, uint64_t seq, struct sw_plan_call *call)
+static int locate(const sw_wanted_calls *wanted, sw_trials *trials, const char *trace, struct sw_error *error)
+{
+	struct search search = {.wanted = *wanted, .trials = trials};
+	int got = each_record(&search, trace, find, error);
+	if (!got)
+		got = each_record(&search, trace, count, error);
+	free(search.stacks.at);
+	sw_map_free(&search.used);
+	return got;
+}
+
+int sw_calls_locate(const sw_wanted_calls *wanted, const char *trace, struct sw_error *error)
+{
+	sw_trials none = {0};
+	return locate(wanted, &none, trace, error);
+}
+
+static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call)
 {
 	if (seq)
-		*sw_vec_push(&search->wanted) = (struct wanted){seq, call};
+		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, NULL};
 }
 
 int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error)
 {
-	struct search search = {.trials = trials};
+	sw_wanted_calls wanted = {0};
 	for (size_t i = 0; i < trials->n; i++) {
 		struct sw_trial *trial = &trials->at[i];
-		want(&search, trial->earlier, &trial->earlier_call);
-		want(&search, trial->later, &trial->later_call);
-		want(&search, trial->after, &trial->after_call);
-		want(&search, trial->before, &trial->before_call);
-		want(&search, trial->buffer, &trial->buffer_call);
+		want(&wanted, trial->earlier, &trial->earlier_call);
+		want(&wanted, trial->later, &trial->later_call);
+		want(&wanted, trial->after, &trial->after_call);
+		want(&wanted, trial->before, &trial->before_call);
+		want(&wanted, trial->buffer, &trial->buffer_call);
 	}
-	int got = each_record(&search, trace, find, error);
-	if (!got)
-		got = each_record(&search, trace, count, error);
-	free(search.wanted.at);
-	free(search.stacks.at);
-	sw_map_free(&search.used);
+	const int got = locate(&wanted, trials, trace, error);
+	free(wanted.at);
 	return got;
 }

@@ -8,7 +8,9 @@
 
 #include "budget.h"
 #include "ci_files.h"
+#include "confirm/bootstrap.h"
 #include "confirm/explore.h"
+#include "confirm/savings.h"
 #include "confirm/trial.h"
 #include "html_file.h"
 #include "output.h"
@@ -20,7 +22,9 @@
 /* A run may take so many times as long as the first, and a minute. */
 #define PATIENCE    10u
 #define PATIENCE_NS 60000000000ull
-#define MOST_RUN    64u /* runs, unless --runs says otherwise */
+#define MOST_RUN    64u	 /* runs, unless --runs says otherwise */
+#define MOST_TIMED  400u /* the same of --waits */
+#define MOST_PAIRS  15u
 
 struct confirm {
 	const struct sw_options *options;
@@ -28,6 +32,8 @@ struct confirm {
 	struct sw_analysis analysis;
 	sw_trials trials;
 	struct sw_asked_order asked; /* of --calls */
+	struct sw_savings savings;
+	bool waits;
 	char *trace;
 };
 
@@ -36,6 +42,8 @@ static void attach(struct confirm *confirm)
 {
 	for (size_t i = 0; i < confirm->trials.n; i++)
 		confirm->trials.at[i].shown->confirmation = &confirm->trials.at[i].result;
+	for (size_t i = 0; i < confirm->savings.trials.n; i++)
+		confirm->savings.trials.at[i].shown->saving = &confirm->savings.trials.at[i].result;
 }
 
 /* ---- the first run ----------------------------------------------------------------------------------------------- */
@@ -116,6 +124,26 @@ static int try_all(struct confirm *confirm)
 	return status;
 }
 
+static int try_waits(struct confirm *confirm)
+{
+	const struct sw_options *options = confirm->options;
+	struct sw_savings *savings = &confirm->savings;
+	struct sw_error error;
+	savings->in = &confirm->experiments;
+	savings->trace = confirm->trace;
+	savings->most_runs = options->runs ? (uint32_t)(options->runs - 1) : MOST_TIMED;
+	savings->most_pairs = options->pairs ? (uint32_t)(options->pairs - 1) : MOST_PAIRS;
+	if (!sw_saving_trials_make(&savings->trials, confirm->analysis.report, options))
+		return options->finding
+			       ? sw_complain(SW_EXIT_INPUT, "%s has no wait '%s'", confirm->trace, options->finding)
+			       : SW_EXIT_OK;
+	if (sw_saving_trials_locate(&savings->trials, confirm->trace, &error))
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	const int status = sw_savings_try(savings);
+	attach(confirm);
+	return status;
+}
+
 static int experiments(struct confirm *confirm)
 {
 	struct sw_experiments *e = &confirm->experiments;
@@ -123,6 +151,8 @@ static int experiments(struct confirm *confirm)
 	e->report = confirm->analysis.report;
 	e->span_ns = confirm->analysis.judgement->span_ns;
 	e->most_run_ns += PATIENCE * (confirm->options->earlier_trace ? e->span_ns : 0);
+	if (confirm->waits)
+		return try_waits(confirm);
 	if (!sw_trials_make(&confirm->trials, e->report, confirm->options->finding))
 		return confirm->options->finding ? sw_complain(SW_EXIT_INPUT, "%s has no hazard '%s'", confirm->trace,
 							       confirm->options->finding)
@@ -188,6 +218,20 @@ static void summarise(const struct confirm *confirm)
 	fprintf(stderr, "; %zu fix%s verified\n", verified, verified == 1 ? "" : "es");
 }
 
+static void summarise_waits(const struct confirm *confirm)
+{
+	size_t of[SW_SAVING_INCONCLUSIVE + 1] = {0};
+	const size_t n = confirm->savings.trials.n;
+	for (size_t i = 0; i < n; i++)
+		of[confirm->savings.trials.at[i].result.verdict]++;
+	fprintf(stderr, "syncwatch: %zu wait%s, %u run%s", n, n == 1 ? "" : "s", confirm->experiments.runs,
+		confirm->experiments.runs == 1 ? "" : "s");
+	for (size_t i = 0; i <= SW_SAVING_INCONCLUSIVE; i++)
+		if (of[i])
+			fprintf(stderr, ", %zu %s", of[i], sw_saving_key((enum sw_saving_verdict)i));
+	fputc('\n', stderr);
+}
+
 static int write_files(struct confirm *confirm)
 {
 	struct sw_ci_files *files;
@@ -230,7 +274,10 @@ static int report(struct confirm *confirm)
 	struct sw_text_style style = sw_terminal_style(STDERR_FILENO, confirm->options);
 	style.trace = confirm->trace;
 	sw_report_text(confirm->analysis.report, stderr, &style);
-	summarise(confirm);
+	if (confirm->waits)
+		summarise_waits(confirm);
+	else
+		summarise(confirm);
 	int status = write_files(confirm);
 	return status ? status : exit_status(confirm);
 }
@@ -283,6 +330,9 @@ int sw_cmd_confirm(const struct sw_options *options)
 		return sw_complain_usage("which program?");
 	if (options->calls && !options->earlier_trace)
 		return sw_complain_usage("--calls needs --trace: the numbers are those of a trace");
+	if (options->pairs && (options->pairs - 1 < 5 || options->pairs - 1 > SW_BOOTSTRAP_MOST))
+		return sw_complain_usage("--pairs wants a number from 5 to %u", SW_BOOTSTRAP_MOST);
+	confirm.waits = options->waits || options->all_waits;
 	confirm.experiments.most_run_ns = options->most_run ? options->most_run : PATIENCE_NS;
 	confirm.experiments.hold_ns = options->hold ? options->hold : HOLD_NS;
 	confirm.experiments.most_ns = MOST_NS > confirm.experiments.hold_ns ? MOST_NS : confirm.experiments.hold_ns;
@@ -300,6 +350,7 @@ int sw_cmd_confirm(const struct sw_options *options)
 	sw_analysis_free(&confirm.analysis);
 	sw_experiments_end(&confirm.experiments);
 	free(confirm.trials.at);
+	sw_savings_free(&confirm.savings);
 	free(confirm.trace);
 	return status;
 }

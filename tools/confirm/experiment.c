@@ -75,6 +75,7 @@ struct run {
 	struct sw_experiments *in;
 	char *plan, *result, *trace;
 	const char *const *environment; /* besides the plan; NULL none */
+	const char *output;		/* file for standard output, NULL: it is dropped */
 	struct sw_outcome outcome;
 	int status;   /* the program's */
 	bool told;    /* there is an outcome */
@@ -94,13 +95,18 @@ static int launch_here(struct run *run)
 	for (size_t i = 0; run->environment && run->environment[i] && i < MOST_VARIABLES; i++)
 		environment[i + 2] = run->environment[i];
 	/* What the program prints was printed by the run that was recorded. */
-	const int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct sw_launch one = {.options = run->in->options,
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const int output = run->output ? open(run->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : null;
+	/* Times of the device are those of the run that was recorded: CUPTI takes some of its own. */
+	struct sw_options options = *run->in->options;
+	options.gpu_timeline = NULL;
+	struct sw_launch one = {.options = &options,
 				.trace = run->trace,
 				.object = OBJECT,
 				.environment = environment,
 				.dies_with_us = true,
-				.output = output > 0 ? output : 0};
+				.output = output > 0 ? output : 0,
+				.errors = null > 0 ? null : 0};
 	const int status = sw_launch_run(&one);
 	run->status = one.program_status;
 	return status;
@@ -270,20 +276,20 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	return status;
 }
 
-int sw_experiment_explore(struct sw_experiments *in, struct sw_hold_plan *plan, void (*line)(void *, const char *),
-			  void *arg, int *program_status, char **trace)
+int sw_experiment_observe(struct sw_experiments *in, struct sw_hold_plan *plan, struct sw_observation *o)
 {
-	struct run run = {.environment = sw_experiment_environment(in, true)};
+	struct run run = {.environment = o->environment, .output = o->output};
 	char text[512];
 	const int status = run_begin(&run, in, plan);
 	FILE *results = status ? NULL : fopen(run.result, "re");
 	while (results && fgets(text, sizeof text, results))
-		line(arg, text);
+		o->line(o->arg, text);
 	if (results)
 		fclose(results);
-	*program_status = run.status;
-	*trace = status ? NULL : sw_strdup(run.trace);
-	run_end(&run, !status);
+	o->program_status = run.status;
+	o->stopped = run.stopped;
+	o->trace = status || !o->keep_trace ? NULL : sw_strdup(run.trace);
+	run_end(&run, o->trace != NULL);
 	return status;
 }
 

@@ -80,7 +80,12 @@ static int run_once(struct exploration *e, uint64_t seed, uint64_t rate, uint64_
 				    .first = first,
 				    .last = last};
 	*out = (struct run){0};
-	return sw_experiment_explore(e->in, &plan, visit, out, &out->status, &out->trace);
+	struct sw_observation how = {
+		.environment = sw_experiment_environment(e->in, true), .line = visit, .arg = out, .keep_trace = true};
+	const int status = sw_experiment_observe(e->in, &plan, &how);
+	out->status = how.program_status;
+	out->trace = how.trace;
+	return status;
 }
 
 /* The first copy that brought other bytes than without holds; -1: none. */

@@ -14,6 +14,28 @@ static void put_call(FILE *out, const char *name, const struct sw_plan_call *cal
 			call->stack, call->nth);
 }
 
+static void put_changes(FILE *out, const struct sw_plan_changes *changes)
+{
+	static const char *const keys[] = {
+		[SW_CHANGE_NONE] = "",
+#define SW_RUN_CHANGE(name, key, text) [SW_CHANGE_##name] = key,
+#include "base/run_changes.def"
+	};
+	fprintf(out, "outputs %d\nguard %d\nroom %" PRIu64 "\n", changes->outputs, (int)changes->guard, changes->room);
+	for (uint32_t i = 0; i < changes->streams; i++) {
+		const struct sw_plan_call *call = &changes->stream[i];
+		fprintf(out, "stream %" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 "\n", call->thread, call->api,
+			call->stack, call->nth);
+	}
+	for (uint32_t i = 0; i < changes->sites; i++) {
+		const struct sw_plan_site *site = &changes->site[i];
+		fprintf(out, "site %s %" PRIu32 " %" PRIx64 " %" PRIu64 "\n", keys[site->change], site->api,
+			site->stack, site->value);
+		for (uint32_t k = 0; k < site->needs; k++)
+			fprintf(out, "need %" PRIu32 " %" PRIu32 "\n", site->need[k].stream, site->need[k].to);
+	}
+}
+
 int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_error *error)
 {
 	FILE *out = fopen(path, "we");
@@ -24,11 +46,14 @@ int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_e
 		SW_PLAN_MAGIC,
 		plan->mode == SW_PLAN_EDGE	? "edge"
 		: plan->mode == SW_PLAN_EXPLORE ? "explore"
+		: plan->mode == SW_PLAN_CHANGE	? "change"
 						: "hold",
 		plan->later_host, plan->captured, plan->later_access, plan->bound_ns, plan->total_ns, plan->result);
 	if (plan->mode == SW_PLAN_EXPLORE)
 		fprintf(out, "explore %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", plan->seed, plan->rate,
 			plan->first, plan->last);
+	if (plan->mode == SW_PLAN_CHANGE)
+		put_changes(out, &plan->changes);
 	put_call(out, "earlier", &plan->earlier);
 	put_call(out, "later", &plan->later);
 	put_call(out, "buffer", &plan->buffer);

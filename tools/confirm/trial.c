@@ -11,7 +11,7 @@
 
 #include "report/groups.h"
 
-static bool is_meant(const struct sw_shown_finding *shown, const char *which)
+bool sw_finding_is_meant(const struct sw_shown_finding *shown, const char *which)
 {
 	char fingerprint[20];
 	if (!which)
@@ -98,7 +98,7 @@ bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *whi
 	*trials = (sw_trials){0};
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_shown_finding *shown = &report->shown.at[i];
-		if (sw_is_hazard(shown->finding) && shown->finding->accesses >= 2 && is_meant(shown, which))
+		if (sw_is_hazard(shown->finding) && shown->finding->accesses >= 2 && sw_finding_is_meant(shown, which))
 			add(trials, report, shown);
 	}
 	return trials->n > 0;

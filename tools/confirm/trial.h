@@ -8,6 +8,12 @@
  *     plan_file.c     the plan that libsyncwatch-confirm.so follows
  *     outcome.c       what it wrote, and what that means
  *     explore.c       holds at random
+ *     saving_trials.c what is to be changed for a wait
+ *     saving_safety.c is there a hazard without the order that goes away
+ *     saving_results.c what a run left
+ *     saving_runs.c   runs with and without the change, in pairs
+ *     savings.c       all waits, one after the other and together
+ *     bootstrap.c     the interval of a median
  *     experiment.c    one more run of the program
  */
 #ifndef SW_TOOLS_CONFIRM_TRIAL_H
@@ -38,6 +44,9 @@ typedef SW_VEC(struct sw_trial) sw_trials;
 
 /* ---- trial.c ----------------------------------------------------------------------------------------------------- */
 
+/* Is the finding meant by --finding?  NULL: all that are not suppressed. */
+bool sw_finding_is_meant(const struct sw_shown_finding *shown, const char *which);
+
 /* The hazards of the report that `which` means: a fingerprint or its beginning, an id, NULL all.  False: none. */
 bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *which);
 
@@ -46,7 +55,17 @@ bool sw_trials_of_calls(sw_trials *trials, const char *text);
 
 /* ---- call_places.c ----------------------------------------------------------------------------------------------- */
 
-/* Fills the calls of all trials from the trace.  0 or <0 with error filled. */
+/* Calls by their records in a trace, and where to put what names them in another run.  One that is not found is left as
+   it is. */
+struct sw_wanted_call {
+	uint64_t seq;
+	struct sw_plan_call *call;
+	uint64_t *most; /* bytes, or the value, of the largest call of its stack; NULL: not wanted */
+};
+typedef SW_VEC(struct sw_wanted_call) sw_wanted_calls;
+/* 0 or <0 with error filled. */
+int sw_calls_locate(const sw_wanted_calls *wanted, const char *trace, struct sw_error *error);
+/* The calls of all trials. */
 int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error);
 
 /* ---- plan_file.c ------------------------------------------------------------------------------------------------- */
@@ -102,10 +121,20 @@ int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_opt
 void sw_experiments_end(struct sw_experiments *experiments);
 /* Holds the earlier side.  SW_EXIT_OK, or a status after one line. */
 int sw_experiment_hold(struct sw_experiments *experiments, struct sw_trial *trial);
-/* A run with holds at random: each line of its results, the program's status, and its trace, which the caller removes
-   and frees; NULL: none. */
-int sw_experiment_explore(struct sw_experiments *experiments, struct sw_hold_plan *plan,
-			  void (*line)(void *arg, const char *line), void *arg, int *program_status, char **trace);
+/* A run that is looked at by the caller. */
+struct sw_observation {
+	const char *const *environment;		   /* name, value ... NULL; NULL: as it is */
+	const char *output;			   /* file for standard output, NULL: it is dropped */
+	void (*line)(void *arg, const char *line); /* each line of its results */
+	void *arg;
+	bool keep_trace;
+	/* Made: the program's status, its trace, which the caller removes and frees; it had to be ended. */
+	int program_status;
+	char *trace;
+	bool stopped;
+};
+int sw_experiment_observe(struct sw_experiments *experiments, struct sw_hold_plan *plan,
+			  struct sw_observation *observation);
 /* Puts the edge in, and judges the run. */
 int sw_experiment_fix(struct sw_experiments *experiments, struct sw_trial *trial);
 

@@ -105,7 +105,8 @@ static void prepare(void *arg, pid_t pid)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (const char *const *one = run->environment; one && *one; one += 2)
 		setenv(one[0], one[1], 1);
-	if (run->output && (dup2(run->output, STDOUT_FILENO) < 0 || dup2(run->output, STDERR_FILENO) < 0))
+	const int errors = run->errors ? run->errors : run->output;
+	if (run->output && (dup2(run->output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0))
 		_exit(SW_EXIT_OUTPUT);
 	free(options);
 	free(escaped);
@@ -193,12 +194,14 @@ static int add_objects(struct sw_launch *run)
 		const char *name;
 	} objects[] = {
 		{true, "libsyncwatch.so"},
+		/* Constructors run from the last to the first (glibc): it comes before the guard, and passes on to it
+		   what that may hear. */
+		{run->object != NULL, run->object},
 		{run->options->guard_host, "libsyncwatch-guard.so"},
 		{run->options->strict_host, "libsyncwatch-host.so"},
 		{true, "libsyncwatch-libraries.so"},
 		{true, "libsyncwatch-nccl.so"},
 		{true, "libsyncwatch-run.so"},
-		{run->object != NULL, run->object},
 		{true, "libsyncwatch-torch.so"},
 	};
 	int status = SW_EXIT_OK;

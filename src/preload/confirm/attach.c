@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the object finds the recorder and its plan. */
 #include "preload/confirm/confirm.h"
+#include "preload/savings/savings.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@ static void at_exit(void)
 		return;
 	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE)
 		sw_explore_end();
+	else if (sw_confirm_plan.mode == SW_PLAN_CHANGE)
+		sw_savings_end();
 	else
 		sw_watch_finish();
 	sw_edges_end();

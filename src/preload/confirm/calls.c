@@ -7,6 +7,7 @@
 
 #include "preload/platform/lock.h"
 #include "preload/recorder/writer.h"
+#include "preload/savings/savings.h"
 
 enum owner { UNKNOWN, OURS, OTHERS };
 
@@ -223,7 +224,10 @@ static void on_record(const struct sw_rec *rec)
 	if (!rec || rec->kind < SW_REC_LAUNCH || rec->flags & SW_RF_END || !is_ours())
 		return;
 	if (rec->kind == SW_REC_HOST_ACCESS) {
-		host_access(rec);
+		if (sw_confirm_plan.mode == SW_PLAN_CHANGE)
+			sw_host_uses_seen(rec);
+		else
+			host_access(rec);
 		return;
 	}
 	if (rec->kind == SW_REC_CAPTURE)
@@ -231,6 +235,10 @@ static void on_record(const struct sw_rec *rec)
 	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
 		if (!atomic_load(&captures))
 			sw_explore_before(rec, stream_of(rec));
+		return;
+	}
+	if (sw_confirm_plan.mode == SW_PLAN_CHANGE) {
+		sw_savings_record(rec, stream_of(rec), atomic_load(&captures));
 		return;
 	}
 	const uint32_t places = sw_places_of_call(rec, &exact);
@@ -257,10 +265,17 @@ static void on_record(const struct sw_rec *rec)
 		context_ends(rec);
 }
 
+/* The guard hears what a call does instead. */
+static bool told_otherwise(const struct sw_rec *rec)
+{
+	return rec && sw_confirm_plan.mode == SW_PLAN_CHANGE && sw_confirm_plan.changes.guard && is_ours() &&
+	       sw_host_uses_tell(rec, sw_confirm_others);
+}
+
 static void published(const struct sw_rec *rec)
 {
 	const int saved = errno;
-	if (sw_confirm_others)
+	if (sw_confirm_others && !told_otherwise(rec))
 		sw_confirm_others->published(rec);
 	on_record(rec);
 	errno = saved;
@@ -273,6 +288,12 @@ static void left(int status)
 	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
 		const int saved = errno;
 		sw_explore_left(status);
+		errno = saved;
+		return;
+	}
+	if (sw_confirm_plan.mode == SW_PLAN_CHANGE) {
+		const int saved = errno;
+		sw_savings_left(status);
 		errno = saved;
 		return;
 	}
@@ -313,6 +334,10 @@ static void parameters(const void *block, size_t bytes)
 {
 	if (sw_confirm_others)
 		sw_confirm_others->parameters(block, bytes);
+	if (sw_confirm_plan.mode == SW_PLAN_CHANGE) {
+		sw_unpinned_parameters(block, bytes);
+		sw_own_stream_parameters(block, bytes);
+	}
 }
 
 const struct sw_companion_hooks sw_confirm_hooks = {.published = published, .parameters = parameters, .left = left};

@@ -53,6 +53,8 @@ uint64_t sw_result_us(void);
 enum { SW_PLACE_EARLIER = 1, SW_PLACE_LATER = 2, SW_PLACE_BUFFER = 4 };
 /* Which calls of the plan this one is like: the same stack.  Counts it.  *exact: those that it is. */
 uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact);
+/* The stack of the call in progress, as plans name it. */
+uint64_t sw_places_stack(void);
 
 /* ---- holds.c ----------------------------------------------------------------------------------------------------- */
 

@@ -61,7 +61,7 @@ static bool offset_of(uint64_t ip, uint64_t *offset)
 	return known[at].found;
 }
 
-static uint64_t stack_of(void)
+uint64_t sw_places_stack(void)
 {
 	const uint64_t *ips;
 	const uint32_t n = sw_confirm_recorder->frames(&ips), depth = sw_confirm_recorder->options()->depth;
@@ -97,7 +97,7 @@ uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact)
 	if (!may_be(calls[EARLIER], rec->api) && !may_be(calls[LATER], rec->api) && !may_be(calls[BUFFER], rec->api))
 		return 0;
 	const uint32_t thread = sw_confirm_recorder->thread()->number;
-	const uint64_t stack = stack_of();
+	const uint64_t stack = sw_places_stack();
 	struct counts *counts = counts_of(thread);
 	for (uint32_t i = 0; i < CALLS && counts; i++) {
 		if (!may_be(calls[i], rec->api) || calls[i]->stack != stack)

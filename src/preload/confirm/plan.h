@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan of a confirming run: which call is held back, which one is watched.  `syncwatch confirm` writes it from a
- * trace, libsyncwatch-confirm.so follows it, and writes what happened into the file of results.
+ * The plan of a confirming run: which call is held back, which one is watched; or which calls are made otherwise.
+ * `syncwatch confirm` writes it from a trace, libsyncwatch-confirm.so follows it, and writes what happened into the
+ * file of results.
  *
  * A call is found again by what does not change from run to run: its thread, the entry point, its call stack as
  * offsets in modules, and how many calls of this stack the thread had made before.
@@ -30,7 +31,49 @@ struct sw_plan_call {
 enum sw_plan_mode {
 	SW_PLAN_HOLD,	 /* the earlier call's stream waits before it */
 	SW_PLAN_EXPLORE, /* short holds before calls that a seed chooses */
+	SW_PLAN_CHANGE,	 /* calls of some sites are made otherwise, and the run is timed */
 	SW_PLAN_EDGE	 /* an event after each such call, a wait before each later one */
+};
+
+/* What calls of SW_PLAN_CHANGE do instead. */
+enum sw_run_change {
+	SW_CHANGE_NONE,
+#define SW_RUN_CHANGE(name, key, text) SW_CHANGE_##name,
+#include "base/run_changes.def"
+	SW_CHANGES
+};
+#define SW_PLAN_SITES	64u
+#define SW_PLAN_STREAMS 32u
+#define SW_PLAN_NEEDS	8u
+#define SW_PLAN_HOST	UINT32_MAX
+
+/* All calls of one stack, of any thread. */
+struct sw_plan_site {
+	enum sw_run_change change;
+	uint32_t api;
+	uint64_t stack;
+	uint64_t value; /* LIMIT: the largest that is asked for */
+	uint32_t needs; /* NARROW: what stays of the wait */
+	struct {
+		uint32_t stream, to; /* places in `streams`; to SW_PLAN_HOST: the host waits for it */
+	} need[SW_PLAN_NEEDS];
+};
+
+/* The guard watches what the host does with memory that it does not wait for any more. */
+enum sw_plan_guard {
+	SW_PLAN_UNGUARDED,
+	SW_PLAN_REHEARSED, /* it is told of the changes, and the calls are made as they are */
+	SW_PLAN_GUARDED	   /* what the host touches is waited for then */
+};
+
+struct sw_plan_changes {
+	enum sw_plan_guard guard;
+	bool outputs;  /* what leaves the device is hashed: the run is not timed then */
+	bool eager;    /* no part of the plan's text: the environment says so */
+	uint64_t room; /* STAGE, UNPIN: bytes of the largest copy */
+	uint32_t sites, streams;
+	struct sw_plan_site site[SW_PLAN_SITES];
+	struct sw_plan_call stream[SW_PLAN_STREAMS]; /* which call makes it; api 0: the legacy default stream */
 };
 
 struct sw_hold_plan {
@@ -46,6 +89,7 @@ struct sw_hold_plan {
 	uint64_t offset, bytes;
 	/* Exploration: so many calls of a thousand, of these those after the first and up to the last. */
 	uint64_t seed, rate, first, last;
+	struct sw_plan_changes changes;
 	char result[1024];
 };
 
@@ -71,6 +115,9 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   held SEQ INDEX NS      exploration: this call was held
  *   output N SEQ BYTES HASH   what the n-th copy brought to the host
  *   holds N missed M outputs K
+ *   changed SITE N PASSED  so many calls of a site were made otherwise, so many as they are
+ *   host N CALLS UNGUARDED the host used memory in flight, so often in system calls; uses that could not be guarded
+ *   span NS US             from the first work for a device to the end of the last call; what came before
  *   failed WHAT STATUS     a call of ours was refused
  *   end                    the program ended in order
  */

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "preload/platform/sys.h"
+#include "preload/savings/savings.h"
 
-#define MOST_TEXT 4096u
+#define MOST_TEXT 16384u
 
 static uint64_t begun_ns;
 
@@ -29,6 +30,7 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 	if (sscanf(line, "mode %7s", mode) == 1) {
 		out->mode = strcmp(mode, "edge") == 0	   ? SW_PLAN_EDGE
 			    : strcmp(mode, "explore") == 0 ? SW_PLAN_EXPLORE
+			    : strcmp(mode, "change") == 0  ? SW_PLAN_CHANGE
 							   : SW_PLAN_HOLD;
 		return true;
 	}
@@ -51,12 +53,14 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 	       sscanf(line, "total-ns %" SCNu64, &out->total_ns) == 1 ||
 	       sscanf(line, "bytes %" SCNu64 " %" SCNu64, &out->offset, &out->bytes) == 2 ||
 	       sscanf(line, "result %1023[^\n]", out->result) == 1 || parse_call(line, "earlier", &out->earlier) ||
-	       parse_call(line, "later", &out->later) || parse_call(line, "buffer", &out->buffer);
+	       parse_call(line, "later", &out->later) || parse_call(line, "buffer", &out->buffer) ||
+	       sw_plan_parse_change(line, &out->changes);
 }
 
 bool sw_plan_read(const char *path, struct sw_hold_plan *out)
 {
-	char text[MOST_TEXT], *rest = NULL;
+	static char text[MOST_TEXT];
+	char *rest = NULL;
 	const int fd = sw_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	const long got = fd < 0 ? -1 : sw_sys_read(fd, text, sizeof text - 1);
 	if (fd >= 0)
@@ -71,7 +75,7 @@ bool sw_plan_read(const char *path, struct sw_hold_plan *out)
 		if (!parse_line(line, out))
 			return false;
 	begun_ns = sw_sys_monotonic();
-	return out->mode == SW_PLAN_EXPLORE
+	return out->mode == SW_PLAN_EXPLORE || out->mode == SW_PLAN_CHANGE
 		       ? out->result[0]
 		       : out->earlier.api && (out->later.api || out->later_access) && out->result[0];
 }

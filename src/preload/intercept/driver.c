@@ -199,6 +199,11 @@ void *sw_driver_resolve(uint32_t id)
 	return real;
 }
 
+void *sw_driver_replace(uint32_t id, void *function)
+{
+	return sw_driver_real[id] ? __atomic_exchange_n(&sw_driver_real[id], function, __ATOMIC_ACQ_REL) : NULL;
+}
+
 bool sw_driver_simulated(void)
 {
 	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);

@@ -23,6 +23,9 @@ extern void *sw_driver_real[SW_ID_COUNT] __attribute__((visibility("hidden")));
    in the driver that is loaded.  NULL: the process has no driver. */
 void *sw_driver_resolve(uint32_t id);
 
+/* The wrapper calls `function` from now on.  Returns what it called before; NULL: the driver has no such function. */
+void *sw_driver_replace(uint32_t id, void *function);
+
 static inline void *sw_driver_function(enum sw_api_id id)
 {
 	void *real = __atomic_load_n(&sw_driver_real[id], __ATOMIC_RELAXED);

@@ -79,6 +79,7 @@ static const struct sw_companion companion = {
 	.writer_commit = commit,
 	.driver = sw_driver_resolve,
 	.frames = sw_stack_frames,
+	.replace = sw_driver_replace,
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

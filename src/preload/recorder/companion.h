@@ -13,7 +13,7 @@
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 6u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 7u /* both sides are built together: any difference is a mixed installation */
 
 /* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA, but through
    pointers of driver(). */
@@ -38,6 +38,7 @@ extern sw_companion_stacks *sw_companion_join; /* NULL: none */
 
 /* Of intercept/driver.h; without that part of the object it is NULL. */
 void *sw_driver_resolve(uint32_t id) __attribute__((weak));
+void *sw_driver_replace(uint32_t id, void *function) __attribute__((weak));
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -70,6 +71,9 @@ struct sw_companion {
 	/* Return addresses of the call in progress, innermost first; options()->depth of them are recorded.  Only in
 	   hooks of calls. */
 	uint32_t (*frames)(const uint64_t **ips);
+	/* From now on the wrapper of this entry point calls `function`; returns the real one.  NULL: there is none, and
+	   nothing changed.  Once a call was recorded: only then is it known where the driver is. */
+	void *(*replace)(uint32_t id, void *function);
 };
 
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */

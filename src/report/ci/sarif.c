@@ -275,6 +275,11 @@ static void put_properties(struct sw_ci *ci, struct sw_report *report, const str
 		if (result->leader->confirmation->fix_timed)
 			sw_json_number(json, "edges_waited_ns", result->leader->confirmation->fix_waited_ns);
 	}
+	const struct sw_saving *saving = result->leader->saving;
+	if (saving)
+		sw_json_text(json, "saving", sw_saving_key(saving->verdict));
+	if (saving && saving->verdict == SW_SAVING_MEASURED)
+		sw_json_signed(json, "saved_ns", saving->saved_ns);
 	sw_json_text(json, "suppression", result->leader->suppression);
 	sw_json_open(json, "members", '[');
 	for (size_t i = 0; i < result->group->members.n; i++)

@@ -222,6 +222,8 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 		sw_text_line(t, "fix tried:", sw_confirmation_fix_text(t->names, shown->confirmation));
 	}
 	sw_text_line(t, "cost:", shown->words.cost);
+	if (shown->saving)
+		sw_text_line(t, "saving:", sw_saving_text(t->names, shown->saving));
 	sw_text_line(t, "basis:", shown->words.basis);
 	putc('\n', t->out.file);
 	put_accesses(t, finding);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * With --guard-host: the guard hears what a call does instead of what its record says, so it protects the memory that
+ * the host does not wait for any more.  Where the host touches it nevertheless, the work is waited for.
+ */
+#include "preload/savings/savings.h"
+
+#include <string.h>
+
+#define PAGE 4096u
+
+static _Atomic uint64_t seen, in_calls, unguarded;
+static _Atomic bool missed; /* an access beside the bytes of a copy opens the page for those, too */
+
+bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
+{
+	return address % PAGE == 0 && bytes % PAGE == 0;
+}
+
+bool sw_host_uses_missed(void)
+{
+	return atomic_load(&missed);
+}
+
+static bool is_pinned(uint64_t address)
+{
+	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
+	CUmemorytype type = 0;
+	return ask && ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)address) == CUDA_SUCCESS &&
+	       type == CU_MEMORYTYPE_HOST;
+}
+
+static bool shares_pages(uint64_t address, uint64_t bytes)
+{
+	return !sw_host_uses_whole_pages(address, bytes) && is_pinned(address);
+}
+
+/* Work whose memory the guard does not protect, or only with the bytes around it (doc/guard.md). */
+static bool may_be_missed(const struct sw_rec *rec)
+{
+	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)rec;
+	switch (rec->kind) {
+	case SW_REC_COPY:
+		/* Others are done when they return. */
+		return !(rec->flags & SW_RF_BEGIN) &&
+		       (shares_pages(c->dst, c->bytes) || shares_pages(c->src, c->bytes));
+	case SW_REC_COPY_ND:
+		return !(rec->flags & SW_RF_BEGIN);
+	case SW_REC_GRAPH_LAUNCH:
+		return true;
+	case SW_REC_ALLOC:
+		return ((const struct sw_rec_alloc *)(const void *)rec)->memory == SW_MEM_MANAGED;
+	default:
+		return false;
+	}
+}
+
+/* The streams that the host still waits for are left out: their memory stays protected for longer than it need be. */
+static bool tell_wait(const struct sw_plan_site *site)
+{
+	return site->change == SW_CHANGE_SKIP || site->change == SW_CHANGE_NARROW;
+}
+
+static bool tell_asynchronous(const struct sw_plan_site *site, const struct sw_rec *rec, size_t bytes,
+			      const struct sw_companion_hooks *guard)
+{
+	union {
+		struct sw_rec h;
+		struct sw_rec_copy copy;
+		struct sw_rec_set set;
+	} other;
+	if (site->change != SW_CHANGE_ASYNC)
+		return false;
+	memcpy(&other, rec, bytes);
+	other.h.flags &= (uint16_t) ~(SW_RF_BEGIN | SW_RF_SYNCHRONOUS);
+	guard->published(&other.h);
+	return true;
+}
+
+bool sw_host_uses_tell(const struct sw_rec *rec, const struct sw_companion_hooks *guard)
+{
+	const bool copy = rec->kind == SW_REC_COPY, set = rec->kind == SW_REC_SET;
+	if (rec->flags & SW_RF_END)
+		return false;
+	if (!atomic_load(&missed) && may_be_missed(rec))
+		atomic_store(&missed, true);
+	if (!(rec->flags & SW_RF_BEGIN) || (rec->kind != SW_REC_SYNC && !copy && !set))
+		return false;
+	const struct sw_plan_site *site = sw_savings_site(rec->api);
+	if (!site)
+		return false;
+	if (rec->kind == SW_REC_SYNC)
+		return tell_wait(site);
+	return tell_asynchronous(site, rec, copy ? sizeof(struct sw_rec_copy) : sizeof(struct sw_rec_set), guard);
+}
+
+void sw_host_uses_seen(const struct sw_rec *rec)
+{
+	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)rec;
+	__typeof__(&cuCtxSynchronize) wait = SW_SAVINGS_REAL(cuCtxSynchronize);
+	if (a->flags & SW_HOST_UNGUARDED) {
+		atomic_fetch_add(&unguarded, a->bytes);
+		return;
+	}
+	/* A fault is of one byte; a system call has been made already. */
+	atomic_fetch_add(a->bytes == 1 ? &seen : &in_calls, 1);
+	if (sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && wait)
+		wait();
+}
+
+void sw_host_uses_end(void)
+{
+	if (sw_confirm_plan.changes.guard)
+		sw_result("host %llu %llu %llu", (unsigned long long)atomic_load(&seen),
+			  (unsigned long long)atomic_load(&in_calls),
+			  (unsigned long long)(atomic_load(&unguarded) + atomic_load(&missed) + !sw_confirm_others));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Part of libsyncwatch-confirm.so: makes the calls of some sites otherwise, as the advice on a wait says, and times the
+ * run (`syncwatch confirm --waits`).
+ *
+ *     plan_changes.c  reads that part of the plan
+ *     timing.c        what the recorder's records mean here: how long the run took
+ *     sites.c         which site of the plan a call is, which handle a stream of the plan has
+ *     replace.c       the functions that the wrappers call instead of the driver's
+ *     copies.c        copies that are made otherwise
+ *     host_uses.c     what the guard hears of them, and what it says of the host
+ *     syncs.c         waits that are left out or narrowed
+ *     fences.c        what all streams had to do at one moment
+ *     kept_memory.c   memory that is not freed but used again
+ *     staging.c       copies of pageable memory through pinned buffers
+ *     unpinned.c      memory that the program wants pinned, and is not
+ *     own_stream.c    work that goes from the legacy default stream to one of ours
+ *     limits.c        limits of the device that are set once
+ *
+ * A call that cannot be made otherwise is made as it is, and counted.  Only one thing may differ for the program: time.
+ */
+#ifndef SW_PRELOAD_SAVINGS_SAVINGS_H
+#define SW_PRELOAD_SAVINGS_SAVINGS_H
+
+#include "preload/confirm/confirm.h"
+
+/* ---- plan_changes.c ---------------------------------------------------------------------------------------------- */
+
+/* False: the line is no part of a change. */
+bool sw_plan_parse_change(const char *line, struct sw_plan_changes *out);
+
+/* ---- timing.c ---------------------------------------------------------------------------------------------------- */
+
+void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing);
+void sw_savings_left(int status);
+/* Writes what was done and how long it took. */
+void sw_savings_end(void);
+
+/* ---- sites.c ----------------------------------------------------------------------------------------------------- */
+
+/* The call of this entry point that the thread is in: its site in the plan, NULL none.  With a site, sw_savings_leave()
+   must follow: until then the thread's calls are ours. */
+const struct sw_plan_site *sw_savings_enter(uint32_t id);
+/* `changed`: it was made otherwise. */
+void sw_savings_leave(const struct sw_plan_site *site, bool changed);
+/* The same for a look at it alone. */
+const struct sw_plan_site *sw_savings_site(uint32_t id);
+/* A stream of the plan.  False: it is not there, or not yet. */
+bool sw_savings_stream(uint32_t index, CUstream *stream);
+void sw_savings_stream_made(const struct sw_rec *rec);
+void sw_savings_stream_gone(uint64_t handle);
+/* While a stream is captured every call is made as it is. */
+void sw_savings_capturing(bool now);
+void sw_savings_tell_sites(void);
+
+/* ---- replace.c --------------------------------------------------------------------------------------------------- */
+
+/* The driver's own functions; NULL where it has none. */
+extern void *sw_savings_real[SW_ID_COUNT];
+#define SW_SAVINGS_REAL(symbol) ((__typeof__(&symbol))sw_savings_function(SW_ID_##symbol))
+void *sw_savings_function(uint32_t id);
+/* From now on wrappers call ours.  Once a call was recorded. */
+void sw_savings_install(void);
+
+/* ---- syncs.c ----------------------------------------------------------------------------------------------------- */
+
+/* What the site's change leaves of the wait.  False: it cannot be done, and nothing was. */
+bool sw_savings_wait(const struct sw_plan_site *site, CUresult *status);
+
+/* ---- fences.c ---------------------------------------------------------------------------------------------------- */
+
+/* The stream is about to get work. */
+void sw_fences_work(CUstream stream);
+void sw_fences_stream_gone(CUstream stream);
+/* From now on none can be had. */
+void sw_fences_break(void);
+/* *fence stands for all work so far; NULL: one is made.  False: it cannot be had. */
+bool sw_fence_put(CUevent *fence);
+/* Is that work done? */
+bool sw_fence_passed(CUevent fence);
+/* All later work comes after it. */
+bool sw_fence_order(CUevent fence);
+
+/* ---- kept_memory.c ----------------------------------------------------------------------------------------------- */
+
+/* Memory of that kind (id of what allocates it) and size that was kept. */
+bool sw_kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, uint64_t *address);
+/* It was allocated, and may be kept when it is freed. */
+void sw_kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t address);
+/* False: it must be freed. */
+bool sw_kept_give(uint64_t address);
+/* Frees what is kept on the device; false: nothing. */
+bool sw_kept_drop(void);
+void sw_kept_forget(void);
+
+/* ---- staging.c --------------------------------------------------------------------------------------------------- */
+
+struct sw_savings_copy {
+	uint64_t dst, src, bytes;
+	CUstream stream;
+};
+void sw_staging_prepare(void);
+bool sw_staging_pageable(uint64_t address);
+/* False: it was not made, or only in part. */
+bool sw_staging_copy(const struct sw_savings_copy *copy);
+
+/* ---- copies.c ---------------------------------------------------------------------------------------------------- */
+
+/* A copy of this entry point.  False: it is to be made as it is. */
+bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy);
+
+/* May the call return before these bytes of the host are written? */
+bool sw_savings_may_be_asynchronous(const struct sw_plan_site *site, uint64_t address, uint64_t bytes);
+
+/* ---- host_uses.c ------------------------------------------------------------------------------------------------- */
+
+/* Tells the guard what the call does instead.  False: what the record says. */
+bool sw_host_uses_tell(const struct sw_rec *rec, const struct sw_companion_hooks *guard);
+/* The guard saw the host use memory in flight, and lets it go on when this returns. */
+void sw_host_uses_seen(const struct sw_rec *rec);
+void sw_host_uses_end(void);
+/* Are the bytes alone on their pages? */
+bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes);
+/* A copy of other bytes than whole pages was made: the guard may miss uses. */
+bool sw_host_uses_missed(void);
+
+/* ---- unpinned.c -------------------------------------------------------------------------------------------------- */
+
+bool sw_unpinned_add(void *at, size_t bytes, unsigned flags);
+bool sw_unpinned_drop(void *at);
+bool sw_unpinned_has(uint64_t address);
+/* A kernel gets these parameters: what they point to is pinned after all. */
+void sw_unpinned_parameters(const void *block, size_t bytes);
+
+/* ---- own_stream.c ------------------------------------------------------------------------------------------------ */
+
+/* Where work for this stream goes.  False: where the program puts it. */
+bool sw_own_stream(const struct sw_plan_site *site, CUstream from, CUstream *out);
+/* Memory of the device that the host cannot reach. */
+bool sw_own_stream_device(uint64_t address);
+/* The parameters of the launch that comes next. */
+void sw_own_stream_parameters(const void *block, size_t bytes);
+bool sw_own_stream_launch_may_move(void);
+
+/* ---- limits.c ---------------------------------------------------------------------------------------------------- */
+
+void sw_limits_prepare(void);
+bool sw_limits_hold(const struct sw_plan_site *site, CUlimit limit, size_t value);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies of pageable memory through a ring of pinned buffers: to the device the bytes are taken before the call
+ * returns, as the driver does; to the host a function on the stream writes them, before whatever comes after the copy.
+ */
+#include "preload/savings/savings.h"
+
+#include <string.h>
+
+#include "preload/platform/lock.h"
+
+#define SLOTS	   64u
+#define LEAST_ROOM (64ull << 10)
+#define MOST_BYTES (512ull << 20)
+
+struct slot {
+	uint8_t *at;
+	CUevent event; /* when it can be used again */
+	bool used;
+	void *to; /* of a copy to the host */
+	uint64_t bytes;
+};
+static struct sw_lock lock;
+static struct slot slots[SLOTS];
+static uint32_t n_slots, next;
+static uint64_t room;
+static _Atomic bool made;
+
+/* Before the first work: pinning takes its time, and is done once. */
+void sw_staging_prepare(void)
+{
+	__typeof__(&cuMemHostAlloc) pin = SW_SAVINGS_REAL(cuMemHostAlloc);
+	__typeof__(&cuEventCreate) make = SW_SAVINGS_REAL(cuEventCreate);
+	const uint64_t wanted = sw_confirm_plan.changes.room;
+	void *at = NULL;
+	if (!wanted || wanted > MOST_BYTES || !pin || !make || atomic_exchange(&made, true))
+		return;
+	room = wanted < LEAST_ROOM ? LEAST_ROOM : (wanted + 4095) / 4096 * 4096;
+	const uint32_t n = room * SLOTS > MOST_BYTES ? (uint32_t)(MOST_BYTES / room) : SLOTS;
+	if (pin(&at, n * room, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) {
+		sw_result("failed staging 0");
+		return;
+	}
+	/* So that its pages are there. */
+	memset(at, 0, n * room);
+	for (uint32_t i = 0; i < n; i++) {
+		slots[i].at = (uint8_t *)at + i * room;
+		if (make(&slots[i].event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+			return;
+		n_slots = i + 1;
+	}
+}
+
+/* Each slot in turn: the oldest is done first.  Waits for it where the ring is full. */
+static struct slot *take(void)
+{
+	__typeof__(&cuEventSynchronize) wait = SW_SAVINGS_REAL(cuEventSynchronize);
+	struct slot *slot = n_slots ? &slots[next] : NULL;
+	if (!slot || (slot->used && (!wait || wait(slot->event) != CUDA_SUCCESS)))
+		return NULL;
+	next = (next + 1) % n_slots;
+	slot->used = true;
+	return slot;
+}
+
+static void CUDA_CB bring(void *arg)
+{
+	const struct slot *slot = arg;
+	memcpy(slot->to, slot->at, slot->bytes);
+}
+
+static CUresult to_device(struct slot *slot, const struct sw_savings_copy *c)
+{
+	__typeof__(&cuMemcpyHtoDAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyHtoDAsync_v2);
+	if (!copy)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	memcpy(slot->at, (const void *)(uintptr_t)c->src, c->bytes);
+	return copy(c->dst, slot->at, c->bytes, c->stream);
+}
+
+static CUresult to_host(struct slot *slot, const struct sw_savings_copy *c)
+{
+	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
+	__typeof__(&cuLaunchHostFunc) then = SW_SAVINGS_REAL(cuLaunchHostFunc);
+	slot->to = (void *)(uintptr_t)c->dst;
+	slot->bytes = c->bytes;
+	if (!copy || !then)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	const CUresult status = copy(slot->at, c->src, c->bytes, c->stream);
+	return status ? status : then(c->stream, bring, slot);
+}
+
+bool sw_staging_pageable(uint64_t address)
+{
+	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
+	CUmemorytype type = 0;
+	return ask && ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)address) == CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool on_device(uint64_t address)
+{
+	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
+	CUmemorytype type = 0;
+	return ask && ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)address) == CUDA_SUCCESS &&
+	       type == CU_MEMORYTYPE_DEVICE;
+}
+
+/* From the host to the device, or to pageable memory of the host: pinned memory can be read at once by a program that
+   knows of the copy. */
+bool sw_staging_copy(const struct sw_savings_copy *c)
+{
+	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
+	const bool from = !on_device(c->src), to = sw_staging_pageable(c->dst);
+	if (from == to || !on_device(from ? c->dst : c->src) || !c->bytes || c->bytes > room || !record)
+		return false;
+	const uint64_t mask = sw_lock_enter(&lock);
+	struct slot *slot = take();
+	bool good = slot && (from ? to_device(slot, c) : to_host(slot, c)) == CUDA_SUCCESS;
+	if (slot && record(slot->event, c->stream) != CUDA_SUCCESS)
+		n_slots = 0; /* nobody knows when it can be used again */
+	sw_lock_leave(&lock, mask);
+	return good;
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `syncwatch confirm --waits` measures of an advice, against the program that was fixed by hand.
+
+usage: confirm.py BUILD_DIR OUT_DIR [--sim] [--only GLOB] [--repeat N] [--pairs N] [--seconds N]
+
+For each pair of kernels/ that waits: what the report of the broken program predicts, what confirm measures when it follows the
+advice at run time, and what the fixed program saves: the difference of the hot times that both print, recorded, in turn.
+Prints a line a program as it is known: milliseconds, and the ratio of measured to fixed by hand.  OUT_DIR/savings-confirm.tsv
+has the same, OUT_DIR/savings-confirm/ the reports.  A program passes when the ratio is within 5 %, or when the two differ by
+less than the runs do; refused advice is printed with its reason and counts as skipped.
+"""
+import argparse
+import fnmatch
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# Program, the finding that its mistake causes, what confirm needs to see of the host.
+PAIRS = [
+    ("wide_sync", "SW401", []),
+    ("pipeline_wait", "SW401", ["--guard-host"]),
+    ("redundant_sync", "SW402", ["--all"]),
+    ("alloc_in_loop", "SW306", []),
+    ("pageable_async", "SW302", []),
+    ("lazy_load", "SW308", []),
+    ("set_limit", "SW309", []),
+    ("pin_in_loop", "SW307", []),
+    ("legacy_between", "SW304", []),
+    ("sync_copy", "SW301", ["--guard-host"]),
+    ("sync_memset", "SW303", ["--guard-host"]),
+]
+NEAR = 0.05
+
+
+def hot_ms(command, environment):
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120,
+                          cwd=work)
+    for line in done.stdout.splitlines():
+        if line.startswith("hot_ms "):
+            return float(line.split()[1])
+    raise RuntimeError(f"{' '.join(command)} says nothing of hot_ms (exit status {done.returncode})")
+
+
+def recorder(guard):
+    names = ["libsyncwatch.so"] + (["libsyncwatch-guard.so"] if guard else [])
+    environment = dict(os.environ, LD_PRELOAD=":".join(os.path.join(options.build, name) for name in names))
+    environment["SYNCWATCH_OPTIONS"] = f"report=0:quiet:trace={os.path.join(work, 'again.swt')}"
+    if options.sim:
+        environment["LD_LIBRARY_PATH"] = os.path.join(options.build, "sim")
+    return environment
+
+
+def by_hand(program, guard):
+    """Medians of what the fixed program saves and of what the broken one takes, and by how much runs differ."""
+    times = ([], [])
+    for number in range(5):
+        for which in (0, 1) if number % 2 else (1, 0):
+            command = [program] + (["--fixed"] if which else []) + ["--repeat", str(options.repeat)]
+            times[which].append(hot_ms(command, recorder(guard)))
+    spread = sum((max(t) - min(t)) / 2 for t in times)
+    return statistics.median(times[0]) - statistics.median(times[1]), statistics.median(times[0]), spread
+
+
+def confirm(name, program, finding, more):
+    path = os.path.join(reports, name + ".json")
+    command = [os.path.join(options.build, "syncwatch"), "confirm", "--waits", "--finding", finding, "--pairs", str(options.pairs),
+               "--json", path, "-o", os.path.join(work, name + ".swt"), *more]
+    command += ["--sim"] if options.sim else ["--gpu-timeline"]
+    with open(os.path.join(reports, name + ".txt"), "w", encoding="utf-8") as text:
+        subprocess.run(command + ["--", program, "--repeat", str(options.repeat)], stdout=text, stderr=text, timeout=400,
+                       stdin=subprocess.DEVNULL, check=False)
+    with open(path, encoding="utf-8") as file:
+        found = [f for f in json.load(file)["findings"] if f["id"] == finding and "saving" in f]
+    return max(found, key=lambda f: f["saving"].get("saved_ns", -1 << 62), default=None)
+
+
+def row_of(name, finding, more):
+    program = os.path.join(options.build, "kernels", name)
+    found = confirm(name, program, finding, more)
+    hand, base, spread = by_hand(program, "--guard-host" in more)
+    row = [name, finding, f"{base:.2f}"]
+    if not found:
+        return row + ["-"] * 5 + [f"{hand:.2f}", f"{spread:.2f}", "-", "no finding"]
+    saving = found["saving"]
+    ends = (found["cost"] or {}).get("recoverable_ms")
+    row += [f"{ends['low']:.2f}", f"{ends['high']:.2f}"] if ends else ["-", "-"]
+    if saving["verdict"] != "measured":
+        return row + ["-"] * 3 + [f"{hand:.2f}", f"{spread:.2f}", "-", f"{saving['verdict']}: {saving['reason']}"]
+    low, middle, high = (saving[key] / 1e6 for key in ("low_ns", "saved_ns", "high_ns"))
+    near = abs(middle - hand) <= max(NEAR * abs(hand), spread)
+    return row + [f"{low:.2f}", f"{middle:.2f}", f"{high:.2f}", f"{hand:.2f}", f"{spread:.2f}",
+                  f"{middle / hand:.3f}" if hand else "-", "near" if near else "off"]
+
+
+HEADER = ["program", "finding", "hot_ms", "predicted_low", "predicted_high", "measured_low", "measured", "measured_high", "by_hand",
+          "spread", "ratio", "verdict"]
+
+
+def main():
+    until = time.monotonic() + options.seconds
+    rows = []
+    with open(os.path.join(options.out, "savings-confirm.tsv"), "w", encoding="utf-8") as table:
+        print("\t".join(HEADER))
+        print("\t".join(HEADER), file=table, flush=True)
+        for name, finding, more in PAIRS:
+            if not fnmatch.fnmatch(name, options.only) or not os.path.exists(os.path.join(options.build, "kernels", name)):
+                continue
+            if time.monotonic() > until:
+                print(f"{name}: not begun, {options.seconds} s are over")
+                continue
+            try:
+                row = row_of(name, finding, more)
+            except (OSError, RuntimeError, subprocess.SubprocessError, ValueError) as error:
+                row = [name, finding] + ["-"] * 9 + [f"failed: {error}"]
+            rows.append(row)
+            print("\t".join(row), flush=True)
+            print("\t".join(row), file=table, flush=True)
+    near = sum(row[-1] == "near" for row in rows)
+    wrong = [row for row in rows if row[-1] == "off" or row[-1].startswith(("failed", "no finding", "results-differ"))]
+    print(f"{near} of {len(rows)} within {NEAR:.0%} of what the fixed program saves, or closer than its runs are")
+    print(f"{near} passed, {len(wrong)} failed, {len(rows) - near - len(wrong)} skipped")
+    return 1 if wrong else 0
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("build", type=os.path.abspath)
+parser.add_argument("out", type=os.path.abspath)
+parser.add_argument("--sim", action="store_true")
+parser.add_argument("--only", default="*")
+parser.add_argument("--repeat", type=int, default=10)
+parser.add_argument("--pairs", type=int, default=7)
+parser.add_argument("--seconds", type=int, default=480, help="begin no program later than that")
+options = parser.parse_args()
+reports = os.path.join(options.out, "savings-confirm")
+os.makedirs(reports, exist_ok=True)
+with tempfile.TemporaryDirectory() as work:
+    sys.exit(main())

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run left, and whether that is the same with a change: exit status, standard output, copies to the host. */
+#include "confirm/savings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_COPIES  (1u << 20)
+#define MOST_PRINTED (16u << 20)
+
+struct copy {
+	uint64_t bytes, hash;
+	bool there;
+};
+
+struct sw_run_results {
+	SW_VEC(struct copy) copies;
+	uint64_t changed, passed, span_ns, before_us;
+	uint64_t host_uses, host_unseen;
+	char *printed; /* NULL: too much of it */
+	int status;
+	bool stopped, ended, eager;
+};
+
+struct sw_baseline {
+	struct sw_run_results *one, *two;
+};
+
+static void take_line(void *arg, const char *line)
+{
+	struct sw_run_results *run = arg;
+	uint64_t seq, bytes, hash, changed, passed, faults, calls;
+	unsigned at;
+	if (sscanf(line, "output %u %" SCNu64 " %" SCNu64 " %" SCNx64, &at, &seq, &bytes, &hash) == 4 &&
+	    at < MOST_COPIES) {
+		while (run->copies.n <= at)
+			*sw_vec_push(&run->copies) = (struct copy){0};
+		run->copies.at[at] = (struct copy){bytes, hash, true};
+	} else if (sscanf(line, "changed %u %" SCNu64 " %" SCNu64, &at, &changed, &passed) == 3) {
+		run->changed += changed;
+		run->passed += passed;
+	} else if (sscanf(line, "host %" SCNu64 " %" SCNu64 " %" SCNu64, &faults, &calls, &run->host_unseen) == 3) {
+		run->host_uses = faults + calls;
+	} else if (strncmp(line, "end", 3) == 0) {
+		run->ended = true;
+	}
+	sscanf(line, "span %" SCNu64 " %" SCNu64, &run->span_ns, &run->before_us);
+}
+
+static char *read_all(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = file ? sw_calloc(1, MOST_PRINTED + 1) : NULL;
+	const size_t bytes = file ? fread(text, 1, MOST_PRINTED, file) : 0;
+	if (file)
+		fclose(file);
+	if (bytes < MOST_PRINTED)
+		return text;
+	free(text);
+	return NULL;
+}
+
+int sw_run_results_make(struct sw_experiments *in, const struct sw_plan_changes *changes, bool outputs,
+			struct sw_run_results **out)
+{
+	struct sw_hold_plan plan = {.mode = SW_PLAN_CHANGE};
+	struct sw_run_results *run = *out = sw_calloc(1, sizeof *run);
+	run->eager = changes && changes->eager;
+	char *path = sw_format("%s/printed", in->folder);
+	static const char *const eager[] = {"CUDA_MODULE_LOADING", "EAGER", NULL};
+	struct sw_observation how = {
+		.output = path, .line = take_line, .arg = run, .environment = changes && changes->eager ? eager : NULL};
+	if (changes)
+		plan.changes = *changes;
+	plan.changes.outputs = outputs;
+	const int status = sw_experiment_observe(in, &plan, &how);
+	run->status = how.program_status;
+	run->stopped = how.stopped;
+	run->printed = read_all(path);
+	unlink(path);
+	free(path);
+	return status;
+}
+
+void sw_run_results_free(struct sw_run_results *run)
+{
+	if (!run)
+		return;
+	free(run->copies.at);
+	free(run->printed);
+	free(run);
+}
+
+uint64_t sw_run_results_span(const struct sw_run_results *run)
+{
+	return run->span_ns;
+}
+
+uint64_t sw_run_results_before(const struct sw_run_results *run)
+{
+	return run->before_us * 1000;
+}
+
+uint64_t sw_run_results_host_uses(const struct sw_run_results *run, bool *unseen)
+{
+	*unseen = run->host_unseen > 0 || !run->ended;
+	return run->host_uses;
+}
+
+/* ---- the same? --------------------------------------------------------------------------------------------------- */
+
+int sw_baseline_make(struct sw_experiments *in, struct sw_baseline **out)
+{
+	struct sw_baseline *base = *out = sw_calloc(1, sizeof *base);
+	const int status = sw_run_results_make(in, NULL, true, &base->one);
+	return status ? status : sw_run_results_make(in, NULL, true, &base->two);
+}
+
+void sw_baseline_free(struct sw_baseline *base)
+{
+	if (!base)
+		return;
+	sw_run_results_free(base->one);
+	sw_run_results_free(base->two);
+	free(base);
+}
+
+static size_t line_end(const char *text)
+{
+	return strcspn(text, "\n");
+}
+
+static const char *after(const char *text, size_t bytes)
+{
+	return text[bytes] ? text + bytes + 1 : text + bytes;
+}
+
+/* Line by line: those that differ between two runs as they are say nothing.  *steady: some do not. */
+static bool same_text(const char *one, const char *two, const char *now, bool *steady)
+{
+	*steady = one && two && now && !*one && !*two;
+	if (!one || !two || !now)
+		return true;
+	while (*one && *two) {
+		const size_t a = line_end(one), b = line_end(two), c = line_end(now);
+		const bool line = a == b && memcmp(one, two, a) == 0;
+		*steady |= line;
+		if (line && (a != c || memcmp(one, now, a) != 0))
+			return false;
+		one = after(one, a);
+		two = after(two, b);
+		now = after(now, c);
+	}
+	/* The same number of lines in both: then in this one, too. */
+	return *one || *two || !*now;
+}
+
+/* Copies that differ between the two hold times or addresses. */
+static bool same_copies(const struct sw_baseline *base, const struct sw_run_results *run, uint64_t *compared)
+{
+	const struct sw_run_results *one = base->one, *two = base->two;
+	*compared = 0;
+	if (one->copies.n == two->copies.n && run->copies.n != one->copies.n)
+		return false;
+	for (size_t i = 0; i < one->copies.n && i < two->copies.n && i < run->copies.n; i++) {
+		const struct copy *a = &one->copies.at[i], *b = &two->copies.at[i], *c = &run->copies.at[i];
+		if (!a->there || !b->there || a->bytes != b->bytes || a->hash != b->hash)
+			continue;
+		if (!c->there || c->bytes != a->bytes || c->hash != a->hash)
+			return false;
+		++*compared;
+	}
+	return true;
+}
+
+static bool differs(struct sw_saving *out, enum sw_saving_verdict verdict, enum sw_saving_reason why)
+{
+	out->verdict = verdict;
+	out->reason = why;
+	return false;
+}
+
+bool sw_baseline_same(const struct sw_baseline *base, const struct sw_run_results *run, struct sw_saving *out)
+{
+	const bool outputs = run->copies.n > 0;
+	bool printed = false;
+	out->calls = run->changed;
+	out->passed = run->passed;
+	if (run->stopped)
+		return differs(out, SW_SAVING_INCONCLUSIVE, SW_SAVING_BY_NO_END);
+	if (!run->changed && !run->eager)
+		return differs(out, SW_SAVING_NOT_REACHED, SW_SAVING_BY_NONE);
+	if (run->status != base->one->status && base->one->status == base->two->status)
+		return differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_STATUS);
+	if (!same_text(base->one->printed, base->two->printed, run->printed, &printed))
+		return differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_OUTPUT);
+	if (outputs && !same_copies(base, run, &out->copies))
+		return differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_COPIES);
+	out->printed = printed;
+	return true;
+}

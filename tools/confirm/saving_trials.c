@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to be changed for each wait: only what the advice says, and only where that is safe. */
+#include "confirm/savings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *key, *did;
+} changes[] = {
+	[SW_CHANGE_NONE] = {NULL, NULL},
+#define SW_RUN_CHANGE(name, key, text) [SW_CHANGE_##name] = {key, text},
+#include "base/run_changes.def"
+};
+
+static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
+{
+	trial->result.verdict = SW_SAVING_REFUSED;
+	trial->result.reason = why;
+	trial->changes.sites = 0;
+}
+
+static struct sw_plan_site *add_site(struct sw_saving_trial *trial, enum sw_run_change change, uint64_t seq)
+{
+	struct sw_plan_site *site = &trial->changes.site[trial->changes.sites];
+	trial->seq[trial->changes.sites++] = seq;
+	*site = (struct sw_plan_site){.change = change};
+	trial->result.change = changes[change].key;
+	trial->result.did = changes[change].did;
+	return site;
+}
+
+/* The place of a stream in the plan; false: it cannot be named. */
+static bool add_stream(struct sw_saving_trial *trial, const struct sw_judgement *judgement, uint32_t stream,
+		       uint32_t *place)
+{
+	const struct sw_stream_info *info = &judgement->streams.at[stream];
+	for (*place = 0; *place < trial->changes.streams; ++*place)
+		if (trial->stream[*place] == stream)
+			return true;
+	if (info->many || (info->kind != SW_LANE_LEGACY && (!info->create_seq || info->kind == SW_LANE_PER_THREAD)) ||
+	    trial->changes.streams == SW_PLAN_STREAMS)
+		return false;
+	trial->stream[trial->changes.streams] = stream;
+	trial->made[trial->changes.streams++] = info->kind == SW_LANE_LEGACY ? 0 : info->create_seq;
+	return true;
+}
+
+static void narrow(struct sw_saving_trial *trial, const struct sw_report *report)
+{
+	const struct sw_finding *f = trial->shown->finding;
+	struct sw_plan_site *site = add_site(trial, f->needs ? SW_CHANGE_NARROW : SW_CHANGE_SKIP, f->access[0].seq);
+	for (uint32_t i = 0; i < f->needs && i < SW_PLAN_NEEDS; i++) {
+		uint32_t to = SW_PLAN_HOST;
+		if (!add_stream(trial, report->judgement, f->need[i].stream, &site->need[i].stream) ||
+		    (f->need[i].to && !add_stream(trial, report->judgement, f->need[i].to, &to))) {
+			refuse(trial, SW_SAVING_BY_STREAM);
+			return;
+		}
+		site->need[i].to = to;
+		site->needs++;
+	}
+}
+
+/* Some order rests on a wait that no document promises: it may be this one. */
+static bool order_rests_on_waits(const struct sw_report *report)
+{
+	const struct sw_judgement *j = report->judgement;
+	for (size_t i = 0; i < j->findings.n; i++) {
+		const struct sw_finding *f = &j->findings.at[i];
+		/* What becomes of memory that is freed while it is used, is seen to by the change itself. */
+		if (sw_is_hazard(f) && f->id != SW_FINDING_USE_AFTER_FREE &&
+		    (f->measured_order || f->basis != SW_BASIS_DOCUMENTED))
+			return true;
+	}
+	return false;
+}
+
+static bool same_place(const struct sw_access *a, const struct sw_access *b)
+{
+	return a->seq && b->seq && a->api == b->api && a->stack == b->stack;
+}
+
+static void keep(struct sw_saving_trial *trial, uint64_t makes, uint64_t frees)
+{
+	add_site(trial, SW_CHANGE_KEEP, makes);
+	add_site(trial, SW_CHANGE_KEEP, frees);
+}
+
+/* The call that frees what this one allocates, and the other way round, have one advice. */
+static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_report *report)
+{
+	struct sw_saving_trial *trial = &trials->at[at];
+	const struct sw_access *makes = &trial->shown->finding->access[0];
+	for (size_t i = 0; i < trials->n; i++)
+		if (i != at && same_place(&trials->at[i].shown->finding->maker, makes)) {
+			trial->with = i + 1;
+			return;
+		}
+	for (size_t i = 0; i < report->judgement->findings.n; i++) {
+		const struct sw_finding *other = &report->judgement->findings.at[i];
+		if (same_place(&other->maker, makes)) {
+			keep(trial, makes->seq, other->access[0].seq);
+			return;
+		}
+	}
+	refuse(trial, SW_SAVING_BY_PARTNER);
+}
+
+static bool api_is(const struct sw_report *report, const struct sw_access *access, const char *part)
+{
+	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
+	return api && strstr(api->driver, part);
+}
+
+static void pinned(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
+{
+	const struct sw_finding *f = trial->shown->finding;
+	const bool registered = api_is(report, &f->access[0], "gister"); /* cuMemHostRegister, cuMemHostUnregister */
+	if (registered && options->guard_host)
+		refuse(trial, SW_SAVING_BY_GUARDED);
+	else if (registered)
+		add_site(trial, SW_CHANGE_UNPIN, f->maker.seq ? f->maker.seq : f->access[0].seq);
+	else if (f->maker.seq)
+		keep(trial, f->maker.seq, f->access[0].seq);
+}
+
+static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
+{
+	add_site(trial, SW_CHANGE_OWN, f->access[0].seq);
+	trial->moved[trial->n_moved++] = (struct sw_moved_site){f->access[0].api, f->access[0].stack};
+}
+
+/* The host goes on before its memory is written. */
+static void asynchronous(struct sw_saving_trial *trial, const struct sw_options *options)
+{
+	if (!options->guard_host) {
+		refuse(trial, SW_SAVING_BY_UNGUARDED);
+		return;
+	}
+	add_site(trial, SW_CHANGE_ASYNC, trial->shown->finding->access[0].seq);
+	trial->guarded = true;
+}
+
+static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_options *options)
+{
+	const struct sw_finding *f = trial->shown->finding;
+	if (f->fix == SW_FIX_VALUE)
+		refuse(trial, SW_SAVING_BY_VALUE);
+	else if (f->access[0].kind != SW_REC_COPY)
+		refuse(trial, SW_SAVING_BY_NO_CHANGE);
+	else if (f->to_host)
+		asynchronous(trial, options);
+	else
+		add_site(trial, SW_CHANGE_STAGE, f->access[0].seq); /* the bytes are taken before it returns */
+}
+
+static void choose(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
+{
+	const struct sw_finding *f = trial->shown->finding;
+	const bool rests = order_rests_on_waits(report);
+	switch (f->id) {
+	case SW_FINDING_DEVICE_FREE:
+		if (rests)
+			refuse(trial, SW_SAVING_BY_ORDER);
+		else if (f->maker.seq)
+			keep(trial, f->maker.seq, f->access[0].seq);
+		else
+			refuse(trial, SW_SAVING_BY_NO_CALL);
+		break;
+	case SW_FINDING_DEVICE_ALLOC:
+		break;
+	case SW_FINDING_HOST_PIN:
+		if (rests)
+			refuse(trial, SW_SAVING_BY_ORDER);
+		else
+			pinned(trial, report, options);
+		break;
+	case SW_FINDING_PAGEABLE_ASYNC_COPY:
+		if (f->fix == SW_FIX_VALUE)
+			refuse(trial, SW_SAVING_BY_VALUE);
+		else if (rests)
+			refuse(trial, SW_SAVING_BY_ORDER);
+		else if (f->access[0].kind == SW_REC_COPY)
+			add_site(trial, SW_CHANGE_STAGE, f->access[0].seq);
+		else
+			refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		break;
+	case SW_FINDING_MODULE_LOAD:
+		trial->changes.eager = true;
+		trial->result.change = changes[SW_CHANGE_EAGER].key;
+		trial->result.did = changes[SW_CHANGE_EAGER].did;
+		break;
+	case SW_FINDING_DEVICE_CONFIG:
+		if (rests)
+			refuse(trial, SW_SAVING_BY_ORDER);
+		else if (api_is(report, &f->access[0], "SetLimit"))
+			add_site(trial, SW_CHANGE_LIMIT, f->access[0].seq);
+		else
+			refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		break;
+	case SW_FINDING_OVER_WIDE_SYNC:
+		/* The judge gives this advice only where it is sound for all calls of the place (doc/waits.md). */
+		narrow(trial, report);
+		trial->guarded = options->guard_host && trial->changes.sites;
+		trial->host_stays = true;
+		break;
+	case SW_FINDING_LEGACY_SERIALISATION:
+		move(trial, f);
+		break;
+	case SW_FINDING_SYNC_COPY:
+		synchronous_copy(trial, options);
+		break;
+	case SW_FINDING_SYNC_MEMSET:
+		if (!f->access[0].seq || f->access[0].kind != SW_REC_SET)
+			refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		else
+			asynchronous(trial, options);
+		break;
+	case SW_FINDING_REDUNDANT_SYNC:
+		add_site(trial, SW_CHANGE_SKIP, f->access[0].seq);
+		break;
+	default:
+		refuse(trial, SW_SAVING_BY_NO_CHANGE);
+	}
+}
+
+/* Loading all code at the start is one change for all kernels. */
+static void join_loads(sw_saving_trials *trials, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (trials->at[i].changes.eager) {
+			trials->at[at].changes.eager = false;
+			trials->at[at].with = i + 1;
+			return;
+		}
+}
+
+static bool moves(const struct sw_saving_trial *trial, const struct sw_finding *f)
+{
+	for (size_t i = 0; i < trial->n_moved; i++)
+		if (trial->moved[i].api == f->access[0].api && trial->moved[i].stack == f->access[0].stack)
+			return true;
+	return false;
+}
+
+/* Off the legacy default stream: all of it, since what moves and what stays may touch the same memory. */
+static void join_moves(sw_saving_trials *trials, size_t at)
+{
+	struct sw_saving_trial *trial = &trials->at[at];
+	for (size_t i = 0; i < at; i++) {
+		struct sw_saving_trial *first = &trials->at[i];
+		if (!first->n_moved)
+			continue;
+		if (!moves(first, trial->shown->finding) && first->n_moved < SW_SAVING_SITES)
+			move(first, trial->shown->finding);
+		else if (!moves(first, trial->shown->finding))
+			refuse(first, SW_SAVING_BY_MANY);
+		trial->changes.sites = 0;
+		trial->n_moved = 0;
+		trial->with = i + 1;
+		return;
+	}
+}
+
+static void join(sw_saving_trials *trials, const struct sw_report *report)
+{
+	for (size_t i = 0; i < trials->n; i++) {
+		struct sw_saving_trial *trial = &trials->at[i];
+		if (trial->changes.eager)
+			join_loads(trials, i);
+		else if (trial->n_moved)
+			join_moves(trials, i);
+		else if (!trial->changes.sites && !trial->result.verdict)
+			join_partner(trials, i, report);
+	}
+}
+
+bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, const struct sw_options *options)
+{
+	const char *which = options->finding;
+	*trials = (sw_saving_trials){0};
+	for (size_t i = 0; i < report->shown.n; i++) {
+		struct sw_shown_finding *shown = &report->shown.at[i];
+		if (!sw_finding_is_wait(shown->finding->id) || !sw_finding_is_meant(shown, which))
+			continue;
+		struct sw_saving_trial *trial = sw_vec_push(trials);
+		*trial = (struct sw_saving_trial){.shown = shown};
+		choose(trial, report, options);
+	}
+	join(trials, report);
+	return trials->n > 0;
+}
+
+/* ---- as another run finds them ----------------------------------------------------------------------------------- */
+
+static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call, uint64_t *most)
+{
+	if (seq)
+		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, most};
+}
+
+static void want_all(sw_wanted_calls *wanted, struct sw_saving_trial *trial)
+{
+	for (uint32_t i = 0; i < trial->changes.sites; i++)
+		want(wanted, trial->seq[i], &trial->call[i], &trial->most[i]);
+	for (uint32_t i = 0; i < trial->changes.streams; i++)
+		want(wanted, trial->made[i], &trial->changes.stream[i], NULL);
+}
+
+static void settle(struct sw_saving_trial *trial)
+{
+	for (uint32_t i = 0; i < trial->changes.sites; i++) {
+		trial->changes.site[i].api = trial->call[i].api;
+		trial->changes.site[i].stack = trial->call[i].stack;
+		trial->changes.site[i].value = trial->most[i];
+		const enum sw_run_change change = trial->changes.site[i].change;
+		if ((change == SW_CHANGE_STAGE || change == SW_CHANGE_UNPIN) && trial->changes.room < trial->most[i])
+			trial->changes.room = trial->most[i];
+		if (!trial->call[i].api) {
+			refuse(trial, SW_SAVING_BY_NO_CALL);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < trial->changes.streams; i++)
+		if (trial->made[i] && !trial->changes.stream[i].api) {
+			refuse(trial, SW_SAVING_BY_STREAM);
+			return;
+		}
+}
+
+int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct sw_error *error)
+{
+	sw_wanted_calls wanted = {0};
+	for (size_t i = 0; i < trials->n; i++)
+		want_all(&wanted, &trials->at[i]);
+	const int got = sw_calls_locate(&wanted, trace, error);
+	for (size_t i = 0; i < trials->n && !got; i++)
+		settle(&trials->at[i]);
+	free(wanted.at);
+	return got;
+}

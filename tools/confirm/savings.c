@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All waits of a report, one after the other. */
+#include "confirm/savings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void tell_step(const struct sw_savings *s, size_t at)
+{
+	const struct sw_saving_trial *trial = &s->trials.at[at];
+	fprintf(stderr, "syncwatch: %zu of %zu: SW%03d %s\n", at + 1, s->trials.n, trial->shown->finding->id,
+		sw_saving_key(trial->result.verdict));
+}
+
+static bool any_change(const struct sw_savings *s)
+{
+	for (size_t i = 0; i < s->trials.n; i++)
+		if (s->trials.at[i].result.verdict == SW_SAVING_UNTRIED)
+			return true;
+	return false;
+}
+
+int sw_savings_try(struct sw_savings *s)
+{
+	int status = any_change(s) ? sw_baseline_make(s->in, &s->baseline) : SW_EXIT_OK;
+	for (size_t i = 0; i < s->trials.n && !status; i++) {
+		struct sw_saving_trial *trial = &s->trials.at[i];
+		if (trial->with)
+			continue;
+		if (trial->n_moved && trial->result.verdict == SW_SAVING_UNTRIED)
+			status = sw_saving_judge_moved(s, trial);
+		if (!status && trial->guarded && trial->result.verdict == SW_SAVING_UNTRIED)
+			status = sw_saving_rehearse(s, trial);
+		if (!status && trial->result.verdict == SW_SAVING_UNTRIED)
+			status = sw_saving_measure(s, &trial->changes, &trial->result);
+		tell_step(s, i);
+	}
+	for (size_t i = 0; i < s->trials.n; i++) {
+		struct sw_saving_trial *trial = &s->trials.at[i];
+		if (trial->with) {
+			trial->result = s->trials.at[trial->with - 1].result;
+			trial->result.runs = 0;
+		}
+	}
+	return status;
+}
+
+void sw_savings_free(struct sw_savings *s)
+{
+	sw_baseline_free(s->baseline);
+	free(s->trials.at);
+}
