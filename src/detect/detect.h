@@ -143,8 +143,9 @@ enum sw_via {
 	SW_VIA_TEXTURE,	  /* a texture or surface whose handle is in its parameters, or tensor maps there, */
 	SW_VIA_SURFACE,	  /* by value or by address */
 	SW_VIA_TENSOR_MAP,
-	SW_VIA_MEMORY,	 /* a pointer in memory that is reached through sw_access.param */
-	SW_VIA_WORKSPACE /* by no code: a library was given the memory to work in */
+	SW_VIA_MEMORY,	  /* a pointer in memory that is reached through sw_access.param */
+	SW_VIA_WORKSPACE, /* by no code: a library was given the memory to work in, */
+	SW_VIA_OPERAND	  /* or to compute with */
 };
 
 /* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */

@@ -5,7 +5,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_wait_rules
 detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_arrays
-detect_tests += tests/detect/test_nvtx tests/detect/test_tenants tests/detect/test_tables
+detect_tests += tests/detect/test_nvtx tests/detect/test_library_calls tests/detect/test_tenants tests/detect/test_tables
 detect_tests += tests/detect/test_gains tests/detect/test_fixes
 detect_tests += tests/detect/test_deferred
 detect_tests += tests/detect/test_events tests/detect/test_wide_waits tests/detect/test_observer tests/detect/test_coverage
@@ -86,6 +86,10 @@ tests_detect_test_fixes_SOURCES = tests/detect/test_fixes.c $(detect_common)
 tests_detect_test_fixes_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_fixes_CFLAGS = $(detect_cflags)
 tests_detect_test_fixes_LDADD = $(detect_ldadd)
+tests_detect_test_library_calls_SOURCES = tests/detect/test_library_calls.c $(detect_common)
+tests_detect_test_library_calls_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_library_calls_CFLAGS = $(detect_cflags)
+tests_detect_test_library_calls_LDADD = $(detect_ldadd)
 tests_detect_test_nvtx_SOURCES = tests/detect/test_nvtx.c $(detect_common)
 tests_detect_test_nvtx_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_nvtx_CFLAGS = $(detect_cflags)

@@ -93,18 +93,21 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	}
 }
 
-/* scope: where it lies, NULL: not known.  Other launches may be evaluated on the way. */
+/* scope: where it lies, NULL: not known.  known: memory that its library's call names, NULL: none.  Other launches may
+ * be evaluated on the way. */
 static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_function *f,
-				      struct sw_touch_scope *scope)
+				      struct sw_touch_scope *scope, const struct sw_operands *known)
 {
 	struct sw_model *m = walk->m;
 	const struct sw_plan *plan = sw_plans_find(m, f, walk->kernel);
 	m->j->coverage.launches_evaluated++;
 	m->scope = scope;
 	sw_plans_hold(m->plans, true);
-	for (uint32_t i = 0; i < plan->touches; i++)
-		if (sw_place_touch(m, &walk->w->what, &plan->touch[i]))
-			touched(walk, plan->touch[i].range.evidence);
+	for (uint32_t i = 0; i < plan->touches; i++) {
+		const struct sw_plan_touch touch = known ? sw_library_bound(known, &plan->touch[i]) : plan->touch[i];
+		if (sw_place_touch(m, &walk->w->what, &touch))
+			touched(walk, touch.range.evidence);
+	}
 	sw_plans_hold(m->plans, false);
 	m->scope = NULL;
 	return plan;
@@ -170,11 +173,12 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 		struct sw_touch_scope scope = {0};
 		sw_deferred_arrive(m, walk->w->what.point);
 		if (!put_off(m, &walk->w->what, kernel, &pointed))
-			work_out(walk, f, &scope);
+			work_out(walk, f, &scope, NULL);
 		say_of_kernel(walk, &pointed);
 		return true;
 	}
-	const struct sw_plan *plan = work_out(walk, f, NULL);
+	const struct sw_operands known = sw_library_known(m, &walk->w->what);
+	const struct sw_plan *plan = work_out(walk, f, NULL, known.n ? &known : NULL);
 	coverage->indirect_kernels += plan->indirect;
 	coverage->followed_kernels += plan->followed && !plan->indirect;
 	if (plan->blind)

@@ -14,6 +14,8 @@
 struct handle {
 	uint32_t number;
 	struct sw_library_setting works_in; /* what the program gave it */
+	bool device_scalars;
+	struct sw_library_plan plan;
 };
 
 struct sw_library_state {
@@ -126,7 +128,12 @@ static struct sw_library_open *open_of(struct sw_model *m, uint32_t thread)
 static void begin(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	struct sw_library_open *open = open_of(m, r->thread);
-	open->index = describe(m, parts, sw_library_by_name(parts->name, parts->bytes));
+	const enum sw_cuda_library library = sw_library_by_name(parts->name, parts->bytes);
+	open->index = describe(m, parts, library);
+	const struct handle *handle =
+		sw_library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
+	open->device_scalars = handle && handle->device_scalars;
+	open->plan = handle ? handle->plan : (struct sw_library_plan){0};
 	open->begin = r->seq;
 	open->words = parts->words;
 	open->allocations = 0;
@@ -164,6 +171,27 @@ static struct sw_library_setting own_area(const struct sw_library_open *open, co
 	return (struct sw_library_setting){0};
 }
 
+/* cufftPlan1d(), 2d and 3d, and cufftMakePlan...: the size follows the plan, then the type, then the batch. */
+static struct sw_library_plan plan_of(const struct parts *parts)
+{
+	static const char *const names[][2] = {{"cufftPlan1d", "cufftMakePlan1d"},
+					       {"cufftPlan2d", "cufftMakePlan2d"},
+					       {"cufftPlan3d", "cufftMakePlan3d"}};
+	struct sw_library_plan plan = {.batch = 1};
+	for (uint32_t rank = 1; rank <= 3; rank++) {
+		if ((!sw_library_matches(names[rank - 1][0], parts->name, parts->bytes) &&
+		     !sw_library_matches(names[rank - 1][1], parts->name, parts->bytes)) ||
+		    parts->words < 4)
+			continue;
+		plan.rank = rank;
+		for (uint32_t i = 0; i < rank; i++)
+			plan.n[i] = (uint32_t)parts->word[1 + i];
+		if (rank == 1)
+			plan.batch = (uint32_t)parts->word[3];
+	}
+	return plan;
+}
+
 static void done(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	const enum sw_cuda_library library = sw_library_by_name(parts->name, parts->bytes);
@@ -171,8 +199,12 @@ static void done(struct sw_model *m, const struct sw_record *r, const struct par
 	if (sw_library_makes(parts->name, parts->bytes))
 		forget(m, library, parts->rec->handle);
 	struct handle *handle = handle_of(m, library, parts->rec->handle);
-	if (handle && sw_library_has_area(parts->name, parts->bytes))
+	if (handle && sw_library_has_area(parts->name, parts->bytes)) {
 		handle->works_in = own_area(open_of(m, r->thread), parts);
+		handle->plan = plan_of(parts);
+	}
+	if (handle && parts->words > 1 && sw_library_matches("cublasSetPointerMode_v2", parts->name, parts->bytes))
+		handle->device_scalars = parts->word[1] == 1; /* CUBLAS_POINTER_MODE_DEVICE */
 	if (!handle || !sw_library_sets(parts->name, parts->bytes, parts->word, parts->words, &setting))
 		return;
 	handle->works_in = setting;

@@ -14,12 +14,20 @@ struct sw_library_state;
 #define SW_LIBRARY_MAX_WORDS 40u
 #define SW_LIBRARY_MADE	     8u
 
+/* The basic layout of a plan of cuFFT. */
+struct sw_library_plan {
+	uint32_t rank; /* 0: not known */
+	uint64_t n[3], batch;
+};
+
 /* A call that a thread is in. */
 struct sw_library_open {
 	uint32_t index; /* in judgement.library_calls, + 1 */
 	uint64_t begin; /* its record */
 	uint32_t words;
 	uint64_t word[SW_LIBRARY_MAX_WORDS]; /* arguments, vector registers left out */
+	bool device_scalars;		     /* its handle's pointer mode */
+	struct sw_library_plan plan;	     /* of its handle */
 	uint32_t allocations;		     /* in it so far, the last ones below */
 	struct sw_library_setting made[SW_LIBRARY_MADE];
 };

@@ -18,8 +18,8 @@ const char *sw_name_source(enum sw_evidence_source_kind source)
 
 const char *sw_name_via(enum sw_via via)
 {
-	static const char *const words[] = {"parameter",  "variable", "texture",  "surface",
-					    "tensor map", "memory",   "workspace"};
+	static const char *const words[] = {"parameter",  "variable", "texture",   "surface",
+					    "tensor map", "memory",   "workspace", "operand"};
 	return SW_WORD(words, via);
 }
 
@@ -242,6 +242,8 @@ const char *sw_evidence_source(struct sw_names *names, const struct sw_access *a
 		return by_code(names, access);
 	if (access->evidence_detail && access->evidence_detail->via == SW_VIA_WORKSPACE)
 		return "a workspace that the library was given: by its documentation any call may write all of it";
+	if (access->evidence_detail && access->evidence_detail->via == SW_VIA_OPERAND)
+		return "an operand of the library's call, by its arguments";
 	switch (access->evidence) {
 	case SW_EV_ASSUMED:
 		return by_name(names, access, "assumed read+write");

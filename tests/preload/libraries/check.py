@@ -114,6 +114,34 @@ class Libraries(unittest.TestCase):
         self.silent("a", "fft", "b", "FFT")
         self.silent("a", "fft", "wait", "b", "fft")
 
+    # ---- operands of kernels whose code does not tell
+
+    def likely(self, number, *steps):
+        finding = self.races(*steps)
+        self.assertEqual((finding["id"], finding["severity"], finding["confidence"]), (number, "warning", "likely"))
+        self.assertIn("operand", finding["accesses"][0]["evidence_text"])
+
+    def test_operands_of_a_product(self):
+        """64 x 32 in columns of 66, 64 x 16 in columns of 65, 32 x 16 in columns of 33 floats."""
+        for step, number in (("A+0:1", "SW102"), ("A+4155:1", "SW102"), ("B+127:1", "SW102"), ("C+264:1", "SW103"),
+                             ("C+8439:1", "SW103")):
+            self.likely(number, "a", "gemm", "b", step)
+            self.silent("a", "gemm", "wait", "b", step)
+        self.silent("a", "gemm", "b", "A+256:4", "A+4156:8", "B+128:4", "C+256:8", "C+8440:8")
+
+    def test_an_open_access_ends_with_its_operand(self):
+        """16 floats from D on; each second of A."""
+        for step, number in (("D+0:1", "SW103"), ("D+63:1", "SW103"), ("A+120:1", "SW102")):
+            finding = self.races("a", "axpy", "b", step)
+            self.assertEqual((finding["id"], finding["severity"], finding["confidence"]), (number, "warning", "likely"))
+            self.silent("a", "axpy", "wait", "b", step)
+        self.silent("a", "axpy", "b", "D+64:64", "A+124:64", "A+4:4")
+
+    def test_operands_of_a_transform(self):
+        self.likely("SW102", "a", "fft", "b", "in")
+        self.likely("SW103", "a", "fft", "b", "out")
+        self.silent("a", "fft", "wait", "b", "in", "out")
+
     # ---- what is recorded
 
     def test_the_outermost_call_is_recorded(self):

@@ -24,6 +24,16 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
 			  "ld.param.u64 %rd2, [y];\n"
 			  "ld.global.u64 %rd3, [%rd1];\n"
 			  "st.global.u64 [%rd2], %rd3;\n"
+			  "ret;\n}\n"
+			  /* Where it writes depends on data, and it follows a pointer in memory. */
+			  ".visible .entry axpy_kernel(.param .u64 a, .param .u64 y) {\n"
+			  ".reg .b64 %rd<6>;\n"
+			  "ld.param.u64 %rd1, [a];\n"
+			  "ld.param.u64 %rd2, [y];\n"
+			  "ld.global.u64 %rd3, [%rd1];\n"
+			  "ld.global.u64 %rd4, [%rd3];\n"
+			  "add.u64 %rd5, %rd2, %rd4;\n"
+			  "st.global.u64 [%rd5], %rd4;\n"
 			  "ret;\n}\n";
 
 #define OK(call)                                                                                                       \
@@ -124,6 +134,14 @@ int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int 
 {
 	CAME(n == 2 && incx == 1 && incy == 1);
 	return launch(handle, "copy_kernel", (void *[]){&x, &y});
+}
+
+/* One of whose kernels the code tells where an access begins. */
+int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int incx, float *y, int incy);
+int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int incx, float *y, int incy)
+{
+	CAME(n == 16 && *alpha == 2 && x && incx == 2 && incy == -1);
+	return launch(handle, "axpy_kernel", (void *[]){&((struct handle *)handle)->arguments, &y});
 }
 
 /* Fails. */

@@ -3,14 +3,23 @@
  * Calls of cuBLAS and others beside each other: program STEP...  With -DOBJECT it is run() of a shared object, as
  * Python's extensions are.
  *
- *     a b        the stream that later steps use               w W        its workspace becomes w, W:
- * cublasSetWorkspace() 1 2        the cuBLAS handle that later steps use        wait       stream b waits for stream a
- *     gemm       cublasSgemm on the handle                     ex         cublasGemmEx, which calls cublasSgemm
- *     copy       cublasScopy, which needs no workspace         fail       cublasDgemm, which fails
- *     lt         cublasLtMatmul with workspace w               LT         the same with workspace W
- *     fft        cufftExecC2C of the first plan                FFT        of the second
- *     area       the work area of both plans is w              areas      w and W
- *     norm       a function of cuDNN                           set        a memset of w on the stream
+ *     a b        the stream that later steps use
+ *     1 2        the cuBLAS handle that later steps use
+ *     w W        its workspace becomes w, W: cublasSetWorkspace()
+ *     wait       stream b waits for stream a
+ *     gemm       cublasSgemm on the handle
+ *     ex         cublasGemmEx, which calls cublasSgemm
+ *     axpy       cublasSaxpy: x is each second float of A, y is D
+ *     copy       cublasScopy, which needs no workspace
+ *     fail       cublasDgemm, which fails
+ *     lt LT      cublasLtMatmul with workspace w, W
+ *     fft FFT    cufftExecC2C of the first plan, of the second
+ *     area       the work area of both plans is w
+ *     areas      w and W
+ *     norm       a function of cuDNN
+ *     set        a memset of w
+ *     A+N:BYTES  a memset from byte N of an operand of stream a on, A to D
+ *     in out     a memset of the last byte that fft reads, of the first that it writes
  *     destroy    destroys the handle, and makes it again
  */
 #include <cuda.h>
@@ -27,6 +36,7 @@ int cublasSgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const floa
 int cublasDgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const double *alpha, const double *a, int lda,
 		   const double *b, int ldb, const double *beta, double *c, int ldc);
 int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int incy);
+int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int incx, float *y, int incy);
 int cublasGemmEx(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int at, int lda,
 		 const void *b, int bt, int ldb, const void *beta, void *c, int ct, int ldc, int compute, int algo);
 int cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, void *ad, const void *b, void *bd,
@@ -42,6 +52,11 @@ int cudnnBatchNormalizationForwardInference(void *handle, int mode, const void *
 					    const void *bias, const void *mean, const void *variance, double epsilon);
 
 #define BYTES (1u << 20)
+/* Of products, in `data`. */
+#define OPERAND_A 0x40000u
+#define OPERAND_B 0x60000u
+#define OPERAND_C 0x80000u
+#define OPERAND_D 0xa0000u
 
 static CUdeviceptr w, W, data;
 static CUstream a, b, stream;
@@ -54,16 +69,24 @@ static void *at(CUdeviceptr address)
 	return (void *)(uintptr_t)address;
 }
 
+/* Each stream has operands of its own. */
+static CUdeviceptr mine(void)
+{
+	return data + (stream == b ? 0x8000u : 0);
+}
+
 static int gemm(const char *step)
 {
 	static const float alpha = 2, beta = 3;
 	static const double zero;
 	if (strcmp(step, "gemm") == 0)
-		return cublasSgemm_v2(blas[which], 0, 1, 64, 32, 16, &alpha, at(data), 65, at(data), 33, &beta,
-				      at(data), 66);
+		return cublasSgemm_v2(blas[which], 0, 1, 64, 32, 16, &alpha, at(mine() + OPERAND_A), 65,
+				      at(mine() + OPERAND_B), 33, &beta, at(mine() + OPERAND_C), 66);
 	if (strcmp(step, "ex") == 0)
-		return cublasGemmEx(blas[which], 0, 1, 64, 32, 16, &alpha, at(data), 1, 65, at(data), 2, 33, &beta,
-				    at(data), 3, 66, 68, -1);
+		return cublasGemmEx(blas[which], 0, 1, 64, 32, 16, &alpha, at(mine() + OPERAND_A), 1, 65,
+				    at(mine() + OPERAND_B), 2, 33, &beta, at(mine() + OPERAND_C), 3, 66, 68, -1);
+	if (strcmp(step, "axpy") == 0)
+		return cublasSaxpy_v2(blas[which], 16, &alpha, at(mine() + OPERAND_A), 2, at(mine() + OPERAND_D), -1);
 	if (strcmp(step, "fail") == 0)
 		return cublasDgemm_v2(blas[which], 0, 0, 1, 1, 1, &zero, NULL, 1, NULL, 1, &zero, NULL, 1) != 13;
 	if (strcmp(step, "copy") == 0)
@@ -80,7 +103,7 @@ static int others(const char *step)
 	if (strcmp(step, "fft") == 0 || strcmp(step, "FFT") == 0) {
 		const int one = plan[step[0] == 'F'];
 		cufftSetStream(one, stream);
-		return cufftExecC2C(one, at(data), at(data), -1);
+		return cufftExecC2C(one, at(mine()), at(mine() + 0x20000u), -1);
 	}
 	if (strcmp(step, "area") == 0 || strcmp(step, "areas") == 0) {
 		cufftSetWorkArea(plan[0], at(w));
@@ -108,6 +131,13 @@ static int state(const char *step)
 	}
 	if (strcmp(step, "w") == 0 || strcmp(step, "W") == 0)
 		return cublasSetWorkspace_v2(blas[which], at(step[0] == 'w' ? w : W), BYTES);
+	unsigned from, bytes;
+	if (sscanf(step + 1, "+%u:%u", &from, &bytes) == 2) {
+		const CUdeviceptr operand = data + 0x20000u * (unsigned)(step[0] - 'A' + 2);
+		return (int)cuMemsetD8Async(operand + from, 0, bytes, stream);
+	}
+	if (strcmp(step, "in") == 0 || strcmp(step, "out") == 0)
+		return (int)cuMemsetD8Async(step[0] == 'i' ? data + 2 * 1024 * 8 - 1 : data + 0x20000u, 0, 1, stream);
 	if (strcmp(step, "set") == 0)
 		return (int)cuMemsetD8Async(w, 0, BYTES, stream);
 	if (strcmp(step, "wait") == 0)
