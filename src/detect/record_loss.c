@@ -14,6 +14,7 @@
 #include "detect/model/call.h"
 #include "detect/model/captures.h"
 #include "detect/model/handlers.h"
+#include "detect/model/library_calls.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"
@@ -47,6 +48,7 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_batches_forget(m->batches);
 	sw_physical_forget(m->physical);
 	sw_uploads_forget(m);
+	sw_library_lost(m);
 	sw_hb_barrier(m->hb, r->seq);
 	if (m->schedule)
 		sw_schedule_break(m->schedule);

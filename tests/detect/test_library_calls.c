@@ -121,6 +121,25 @@ START_TEST(a_destroyed_handle_has_none)
 }
 END_TEST
 
+START_TEST(lost_records)
+{
+	struct tb *tb = two_streams();
+	const uint32_t kernel = opaque(tb);
+	made(tb, BLAS);
+	gives(tb, BLAS, DEV, 65536);
+	tb_library(tb, SW_LIBRARY_BEGIN, "cublasSgemm_v2", BLAS, 1, BLAS);
+	tb_loss(tb, tb->seq + 1, tb->seq + 2, 2);
+	h2d(tb, DEV, PIN, 4096, S1);		       /* the call may have returned */
+	calls(tb, "cublasSgemm_v2", BLAS, kernel, S2); /* its handle may have another workspace */
+	d2d(tb, DEV2, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_finding *f = only(j, 101);
+	ck_assert_uint_eq(f->access[0].library, 0);
+	ck_assert_uint_eq(count_of(j, 103), 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* A copy of the user's beside a workspace is a hazard, but not one of two calls. */
 START_TEST(a_workspace_and_other_work)
 {
@@ -275,6 +294,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, what_comes_after_the_call_is_not);
 	tcase_add_test(tc, a_workspace_of_two_handles);
 	tcase_add_test(tc, a_destroyed_handle_has_none);
+	tcase_add_test(tc, lost_records);
 	tcase_add_test(tc, a_workspace_and_other_work);
 	tcase_add_test(tc, records_that_lie_about_their_length);
 	tcase_add_test(tc, a_product);

@@ -8,7 +8,8 @@
 #include "detect/model/library_arguments.h"
 #include "detect/model/model.h"
 
-/* Calls that are distinguished, by function, handle and workspace: what comes later has no name. */
+/* Calls that are distinguished by function, handle and workspace; later ones by function and handle, twice as many have
+   no name. */
 #define MAX_KINDS 65536u
 
 struct handle {
@@ -100,14 +101,16 @@ static uint32_t describe(struct sw_model *m, const struct parts *parts, enum sw_
 	struct sw_library_setting works_in;
 	if (!sw_library_workspace_argument(parts->name, parts->bytes, parts->word, parts->words, &works_in) && handle)
 		works_in = handle->works_in;
-	call.workspace = works_in.workspace;
-	call.workspace_bytes = works_in.bytes;
+	if (m->j->library_calls.n < MAX_KINDS) {
+		call.workspace = works_in.workspace;
+		call.workspace_bytes = works_in.bytes;
+	}
 	const uint64_t words[] = {call.library, call.handle, call.number, call.workspace, call.workspace_bytes};
 	const uint64_t key = sw_hash_bytes(sw_hash_words(words, sizeof words), parts->name, parts->bytes);
 	const uint64_t *index = sw_map_find(&m->library_calls->alike, key);
 	if (index)
 		return (uint32_t)*index;
-	if (m->j->library_calls.n >= MAX_KINDS)
+	if (m->j->library_calls.n >= 2 * MAX_KINDS)
 		return 0;
 	call.function = sw_model_name(m, parts->name, parts->bytes);
 	*sw_vec_push(&m->j->library_calls) = call;
@@ -232,6 +235,18 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r)
 		break;
 	default: /* of a newer recorder */
 		break;
+	}
+}
+
+/* Calls may have returned, and workspaces may have been taken back. */
+void sw_library_lost(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->library_calls->threads, i, &slot));)
+		((struct sw_library_open *)(uintptr_t)slot.value)->index = 0;
+	for (size_t i = 0; (i = sw_map_next(&m->library_calls->handles, i, &slot));) {
+		struct handle *handle = (void *)(uintptr_t)slot.value;
+		*handle = (struct handle){.number = handle->number};
 	}
 }
 

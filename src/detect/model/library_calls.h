@@ -34,6 +34,8 @@ struct sw_library_open {
 
 /* A LIBRARY record. */
 void sw_library_take(struct sw_model *m, const struct sw_record *r);
+/* Records were lost. */
+void sw_library_lost(struct sw_model *m);
 /* The call that the thread is in; NULL: none.  Valid until the next record. */
 const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint32_t thread);
 /* The same as index in judgement.library_calls, + 1; 0 none. */
