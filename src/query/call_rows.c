@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "reader/kinds.h"
+#include "report/words/library_text.h"
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
@@ -226,10 +227,29 @@ static void put_details(struct sw_call_rows *calls, uint64_t seq, const void *re
 	}
 }
 
+static void put_library(struct sw_call_rows *calls, const struct sw_access *what)
+{
+	struct sw_rows *rows = calls->rows;
+	if (!what->library || !sw_rows_begin(rows, SW_QUERY_library_calls))
+		return;
+	const struct sw_library_call *call = &calls->judgement->library_calls.at[what->library - 1];
+	sw_rows_number(rows, (int64_t)what->seq);
+	sw_rows_text(rows, call->function);
+	sw_rows_text(rows, sw_name_library(call->library));
+	sw_rows_known(rows, call->number);
+	sw_rows_end(rows);
+}
+
+static void on_begin(void *arg, const struct sw_judgement *so_far)
+{
+	((struct sw_call_rows *)arg)->judgement = so_far;
+}
+
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_call_rows *calls = arg;
 	put_call(calls, op);
+	put_library(calls, &op->what);
 	if (!op->record->failed)
 		put_details(calls, op->what.seq, op->record->rec);
 }
@@ -276,8 +296,8 @@ static void on_nvtx(void *arg, const struct sw_nvtx_span *span)
 void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows)
 {
 	*calls = (struct sw_call_rows){.rows = rows};
-	calls->observer =
-		(struct sw_observer){.arg = calls, .operation = on_operation, .edge = on_edge, .nvtx = on_nvtx};
+	calls->observer = (struct sw_observer){
+		.arg = calls, .begin = on_begin, .operation = on_operation, .edge = on_edge, .nvtx = on_nvtx};
 }
 
 void sw_call_rows_free(struct sw_call_rows *calls)

@@ -10,6 +10,7 @@
 
 struct sw_call_rows {
 	struct sw_rows *rows;
+	const struct sw_judgement *judgement; /* so far */
 	struct sw_observer observer;
 	struct sw_map apis;	   /* entry point, API and kind of record -> row of raw_apis */
 	struct sw_map launches;	   /* kernel -> how many */

@@ -26,4 +26,4 @@ include=(-std=gnu17 -Wall -isystem "$CUDA_HOME/include")
 		$CC -std=gnu17 -Wall -o alone "$dir/alone.c"
 } || exit 99
 export LD_LIBRARY_PATH=$work:$build/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} XDG_CACHE_HOME=/dev/null
-exec "$PYTHON3" "$dir/check.py" "$build"
+exec "$PYTHON3" "$dir/check.py" "$build" "$source"

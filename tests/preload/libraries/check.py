@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""usage: check.py BUILD, in a folder with program, loader, both, alone and libcublas.so.13"""
+"""usage: check.py BUILD SOURCE, in a folder with program, loader, both, alone and libcublas.so.13"""
 import json
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-BUILD = sys.argv[1]
+BUILD, SOURCE = sys.argv[1:3]
 COMMAND = os.path.join(BUILD, "syncwatch")
 
 
@@ -60,6 +60,8 @@ class Libraries(unittest.TestCase):
             self.assertEqual((access["library"]["function"], access["library"]["library"], access["library"]["number"]),
                              ("cublasScopy_v2", "cuBLAS", 1))
             self.assertIn(f"part of cublasScopy_v2 (cuBLAS handle 1, stream {stream})", self.text.stderr)
+        subprocess.run([sys.executable, os.path.join(SOURCE, "tests/report/check_schema.py"),
+                        os.path.join(SOURCE, "doc/report.schema.json"), "r.json"], check=True, stdout=subprocess.DEVNULL)
         self.silent("a", "copy", "wait", "b", "copy")
 
     def test_the_line_of_the_program_leads(self):
