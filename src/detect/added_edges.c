@@ -6,7 +6,8 @@
 #include "detect/dispatch.h"
 #include "detect/model/model.h"
 
-#define TAG UINT64_C(0x636f6e6669726d) /* the tag of programs that name theirs by numbers is another one */
+/* The first one; those of programs that name theirs by numbers are others. */
+#define TAG UINT64_C(0x636f6e6669720000)
 
 static uint64_t stream_of(const struct sw_rec *rec)
 {
@@ -30,9 +31,9 @@ static uint64_t stream_of(const struct sw_rec *rec)
 	}
 }
 
-static const struct sw_added_edge *find(const struct sw_model *m, uint64_t seq, enum sw_edge_end end)
+/* The first at this record. */
+static size_t find(const struct sw_judge_options *options, uint64_t seq)
 {
-	const struct sw_judge_options *options = m->options;
 	size_t low = 0, high = options->n_added;
 	while (low < high) {
 		const size_t middle = (low + high) / 2;
@@ -41,37 +42,41 @@ static const struct sw_added_edge *find(const struct sw_model *m, uint64_t seq, 
 		else
 			high = middle;
 	}
-	for (; low < options->n_added && options->added[low].seq == seq; low++)
-		if (options->added[low].end == end ||
-		    (end != SW_EDGE_AFTER && options->added[low].end != SW_EDGE_AFTER))
-			return &options->added[low];
-	return NULL;
+	return low;
 }
 
-static void note(struct sw_model *m, const struct sw_record *record, enum sw_annotation op, bool host)
+static void note(struct sw_model *m, const struct sw_record *record, enum sw_annotation op,
+		 const struct sw_added_edge *edge)
 {
-	struct sw_rec_annotation a = {.h = *record->rec, .address = TAG, .stream = stream_of(record->rec), .op = op};
+	struct sw_rec_annotation a = {
+		.h = *record->rec, .address = TAG + edge->event, .stream = stream_of(record->rec), .op = op};
 	struct sw_record r = *record;
 	a.h.kind = SW_REC_ANNOTATION;
 	a.h.words = sizeof a / 8;
 	a.h.flags &= SW_RF_PER_THREAD;
-	a.flags = host ? SW_NOTE_ON_HOST : 0;
+	a.flags = edge->end == SW_EDGE_BEFORE_ON_HOST ? SW_NOTE_ON_HOST : 0;
 	r.rec = &a.h;
 	r.params = NULL;
 	r.dur_ns = 0;
 	sw_model_step(m, &r);
 }
 
+static void note_all(struct sw_model *m, const struct sw_record *record, bool after)
+{
+	const struct sw_judge_options *options = m->options;
+	if (!options->n_added || record->rec->flags & SW_RF_END)
+		return;
+	for (size_t i = find(options, record->seq); i < options->n_added && options->added[i].seq == record->seq; i++)
+		if ((options->added[i].end == SW_EDGE_AFTER) == after)
+			note(m, record, after ? SW_NOTE_BEFORE : SW_NOTE_AFTER, &options->added[i]);
+}
+
 void sw_added_edges_before(struct sw_model *m, const struct sw_record *record)
 {
-	const struct sw_added_edge *edge =
-		m->options->n_added && !(record->rec->flags & SW_RF_END) ? find(m, record->seq, SW_EDGE_BEFORE) : NULL;
-	if (edge)
-		note(m, record, SW_NOTE_AFTER, edge->end == SW_EDGE_BEFORE_ON_HOST);
+	note_all(m, record, false);
 }
 
 void sw_added_edges_after(struct sw_model *m, const struct sw_record *record)
 {
-	if (m->options->n_added && !(record->rec->flags & SW_RF_END) && find(m, record->seq, SW_EDGE_AFTER))
-		note(m, record, SW_NOTE_BEFORE, false);
+	note_all(m, record, true);
 }

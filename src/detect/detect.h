@@ -435,6 +435,7 @@ enum sw_edge_end { SW_EDGE_AFTER, SW_EDGE_BEFORE, SW_EDGE_BEFORE_ON_HOST };
 struct sw_added_edge {
 	uint64_t seq; /* the record of the call */
 	enum sw_edge_end end;
+	uint32_t event; /* one of several: a wait is for the event of that number */
 };
 
 /* Does a rule order the work of these two calls?  By their records. */

@@ -13,6 +13,7 @@
  *   poll     the host polls until the first one is done
  *   slow     race, behind something on the first one's stream that takes 50 ms when
  *            SYNCWATCH_CONFIRM is set
+ *   several  two streams read in one line what a third one writes
  *   warm     race, after other such sets
  *   crowd    race, among ten more streams
  *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set; turned-fixed: in one
@@ -21,8 +22,11 @@
  * behind 300 events that the streams pass to and fro exit     race, and the process ends without waiting for either
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
  *   hang     race, and it never ends when SYNCWATCH_CONFIRM is set
- *   branches both sets are on two branches of a captured graph; joined: the second waits for the first
- *   joined
+ *   branches both sets are on two branches of a captured graph; joined: the second waits for the first; updated: the
+ *   joined   graph is updated from another such capture
+ *   updated
+ *   late     memory is allocated in the order of one stream and used on another
+ *   freed    memory is freed in the order of no stream while it is used
  *   fork     the child races, too
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
@@ -224,6 +228,29 @@ static void work_freed(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void work_several(void)
+{
+	for (volatile int i = 0; i < 2; i++) /* one call, not two */
+		CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned + i * 1000, memory, 4000,
+		     i ? c : a);
+	set(b, 1);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void work_late(void)
+{
+	CALL(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &memory, BYTES, a);
+	set(b, 1);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void work_freed_at_once(void)
+{
+	set(a, 1);
+	CALL(cuMemFree_v2, (CUdeviceptr), memory);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 static void work_refilled(int waits)
 {
 	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), memory, pinned, BYTES, a);
@@ -241,10 +268,9 @@ static void event_from(CUstream from, CUstream to)
 	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), to, one, 0);
 }
 
-static void work_in_graph(int ordered)
+static CUgraph captured(int ordered)
 {
 	CUgraph graph;
-	CUgraphExec exec;
 	CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode), a, CU_STREAM_CAPTURE_MODE_GLOBAL);
 	event_from(a, b);
 	set(a, 1);
@@ -253,7 +279,20 @@ static void work_in_graph(int ordered)
 	set(b, 2);
 	event_from(b, a);
 	CALL(cuStreamEndCapture, (CUstream, CUgraph *), a, &graph);
-	CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &exec, graph, 0);
+	return graph;
+}
+
+static void work_in_graph(int ordered, int updated)
+{
+	CUgraph graph[2];
+	CUgraphExec exec;
+	CUgraphExecUpdateResultInfo info;
+	for (int i = 0; i <= updated; i++)
+		graph[i] = captured(ordered);
+	CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &exec, graph[0], 0);
+	if (updated)
+		CALL(cuGraphExecUpdate_v2, (CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *), exec, graph[1],
+		     &info);
 	for (int i = 0; i < 3; i++)
 		CALL(cuGraphLaunch, (CUgraphExec, CUstream), exec, a);
 	CALL(cuCtxSynchronize, (void), );
@@ -295,10 +334,16 @@ int main(int argc, char **argv)
 		return 0;
 	if (strcmp(mode, "pool") == 0)
 		work_freed();
-	else if (strcmp(mode, "branches") == 0 || strcmp(mode, "joined") == 0)
-		work_in_graph(mode[0] == 'j');
+	else if (strcmp(mode, "branches") == 0 || strcmp(mode, "joined") == 0 || strcmp(mode, "updated") == 0)
+		work_in_graph(mode[0] == 'j', mode[0] == 'u');
 	else if (strcmp(mode, "result") == 0 || strcmp(mode, "ordered") == 0)
 		work_with_result(mode[0] == 'o');
+	else if (strcmp(mode, "several") == 0)
+		work_several();
+	else if (strcmp(mode, "late") == 0)
+		work_late();
+	else if (strcmp(mode, "freed") == 0)
+		work_freed_at_once();
 	else if (strncmp(mode, "turned", 6) == 0)
 		work_on_threads(mode[6] != 0);
 	else if (strncmp(mode, "staged", 6) == 0)

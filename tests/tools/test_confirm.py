@@ -74,6 +74,12 @@ class Holds(Confirm):
         self.assertEqual((found["fix"], found["edges_timed"]), ("verified", 1))
         self.assertGreater(found["edges_waited_ns"], 25000000)
 
+    def test_an_edge_from_several_streams(self):
+        found, text = self.verdicts("several")
+        self.assertEqual([f["fix"] for f in found], ["verified"] * len(found), text)
+        self.assertEqual([f["edges"] for f in found], [1] * len(found), text)
+        self.assertGreater(len(found), 0, text)
+
     def test_threads_that_come_in_another_order(self):
         found, text = self.one("turned")
         self.assertEqual((found["verdict"], found["doubt"], found["compared"]), ("proven", None, False))
@@ -133,6 +139,15 @@ class Holds(Confirm):
         found, _ = self.one("branches")
         self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
         self.assertEqual(self.verdicts("joined")[0], [])
+
+    def test_a_graph_that_is_updated(self):
+        found, text = self.one("updated")
+        self.assertEqual((found["verdict"], found["doubt"]), ("proven", None), text)
+
+    def test_reasons_that_are_facts_of_the_pair(self):
+        for mode, verdict, doubt in (("freed", "ordered", "free-waits"), ("late", "inconclusive", "seen-late")):
+            found, text = self.one(mode, "--no-fix")
+            self.assertEqual((found["verdict"], found["doubt"]), (verdict, doubt), text)
 
     def test_an_instruction_of_the_host(self):
         found, _ = self.one("refill", "--guard-host")
@@ -261,7 +276,7 @@ class Status(Confirm):
         self.assertEqual(self.status("--log", self.path("log"), PROGRAM, "race"), 0)
         log = self.read("log")
         self.assertRegex(log, r"(?s)run 1: status 0\n  earlier \d+ \d+\n  left \d+\n  later \d+ \d+ held\n  released \d+ done 1 1\n")
-        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+\n  before \d+\n  waited \d+ 1\n  end\n")
+        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+ 0\n  before \d+ 0\n  waited \d+ 1\n  end\n")
         self.assertEqual(self.status("--log", self.path("none/log"), PROGRAM, "race"), 4)
 
     def test_which(self):

@@ -241,7 +241,9 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 	if (!status && other && trial->result.verdict != SW_VERDICT_PROVEN &&
 	    trial->result.verdict != SW_VERDICT_HARMLESS) {
 		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
-		trial->result.doubt = run.stopped ? SW_DOUBT_NO_END : SW_DOUBT_CRASHED;
+		trial->result.doubt = run.stopped	? SW_DOUBT_NO_END
+				      : trial->captured ? SW_DOUBT_GRAPH_NODES
+							: SW_DOUBT_CRASHED;
 	}
 	run_end(&run, false);
 	return status;
@@ -265,8 +267,10 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	/* Threads come in another order in another run. */
 	for (uint32_t i = 0; i < TRIES && !status && (!i || trial->result.doubt == SW_DOUBT_SWAPPED); i++)
 		status = hold(in, trial, in->hold_ns, compares);
-	/* Our own copies may be what it waits for: those of one direction go through queues that streams share. */
-	if (!status && compares && trial->result.doubt == SW_DOUBT_BLOCKED_BEFORE) {
+	/* Our own copies may be what it, or the host, waits for: the first copy to the host on the legacy stream waits
+	   for one on a held stream (measured). */
+	const enum sw_doubt why = trial->result.doubt;
+	if (!status && compares && (why == SW_DOUBT_BLOCKED_BEFORE || why == SW_DOUBT_NOT_MADE)) {
 		compares = false;
 		status = hold(in, trial, in->hold_ns, compares);
 	}
@@ -315,6 +319,18 @@ static enum sw_fix_check compare(const struct sw_report *before, const struct sw
 	return SW_FIX_VERIFIED;
 }
 
+/* A call that waits for several events waits once. */
+static uint64_t count_waits(const struct sw_outcome *outcome)
+{
+	uint64_t n = 0, last = 0;
+	for (size_t i = 0; i < outcome->added.n; i++) {
+		const struct sw_added_edge *edge = &outcome->added.at[i];
+		n += edge->end != SW_EDGE_AFTER && edge->seq != last;
+		last = edge->end != SW_EDGE_AFTER ? edge->seq : last;
+	}
+	return n;
+}
+
 static void judge_fix(struct run *run, struct sw_trial *trial)
 {
 	struct sw_analysis analysis;
@@ -326,8 +342,7 @@ static void judge_fix(struct run *run, struct sw_trial *trial)
 		trial->result.fix = compare(run->in->report, analysis.report, trial->shown->fingerprint);
 		trial->result.fix_waited_ns = run->outcome.waited_ns;
 		trial->result.fix_timed = run->outcome.timed;
-		for (size_t i = 0; i < run->outcome.added.n; i++)
-			trial->result.edges += run->outcome.added.at[i].end != SW_EDGE_AFTER;
+		trial->result.edges = count_waits(&run->outcome);
 	}
 	sw_analysis_free(&analysis);
 }

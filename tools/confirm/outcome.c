@@ -21,9 +21,9 @@ static enum sw_release release_of(const char *word)
 	return SW_RELEASE_EXIT;
 }
 
-static void add_edge(struct sw_outcome *out, uint64_t seq, enum sw_edge_end end)
+static void add_edge(struct sw_outcome *out, uint64_t seq, uint32_t event, enum sw_edge_end end)
 {
-	*sw_vec_push(&out->added) = (struct sw_added_edge){seq, end};
+	*sw_vec_push(&out->added) = (struct sw_added_edge){seq, end, event};
 }
 
 static void take_later(const char *line, struct sw_outcome *out)
@@ -52,6 +52,7 @@ static void take_released(const char *line, struct sw_outcome *out)
 static void take_line(const char *line, bool later_host, struct sw_outcome *out)
 {
 	uint64_t seq;
+	uint32_t event;
 	if (sscanf(line, "earlier %" SCNu64 " %" SCNu64, &seq, &out->earlier_us) == 2)
 		out->earlier = true;
 	else if (sscanf(line, "left %" SCNu64, &out->left_us) == 1)
@@ -63,12 +64,14 @@ static void take_line(const char *line, bool later_host, struct sw_outcome *out)
 		out->compared = true;
 	else if (sscanf(line, "waited %" SCNu64 " %" SCNu64, &out->waited_ns, &out->timed) == 2)
 		;
+	else if (strcmp(line, "late") == 0)
+		out->late = true;
 	else if (strcmp(line, "swapped") == 0)
 		out->swapped = true;
-	else if (sscanf(line, "after %" SCNu64, &seq) == 1)
-		add_edge(out, seq, SW_EDGE_AFTER);
-	else if (sscanf(line, "before %" SCNu64, &seq) == 1)
-		add_edge(out, seq, later_host ? SW_EDGE_BEFORE_ON_HOST : SW_EDGE_BEFORE);
+	else if (sscanf(line, "after %" SCNu64 " %" SCNu32, &seq, &event) == 2)
+		add_edge(out, seq, event, SW_EDGE_AFTER);
+	else if (sscanf(line, "before %" SCNu64 " %" SCNu32, &seq, &event) == 2)
+		add_edge(out, seq, event, later_host ? SW_EDGE_BEFORE_ON_HOST : SW_EDGE_BEFORE);
 	else if (strncmp(line, "failed hold", 11) == 0 || strncmp(line, "failed mark", 11) == 0 ||
 		 strncmp(line, "failed memory", 13) == 0 || strncmp(line, "failed edge", 11) == 0)
 		out->failed = true;
@@ -119,12 +122,16 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 {
 	if (o->failed)
 		return SW_DOUBT_REFUSED;
+	if (o->late)
+		return SW_DOUBT_SEEN_LATE;
 	if (o->later_first)
 		return SW_DOUBT_SWAPPED;
 	if (!o->later_held && o->released && o->left_us > o->released_us)
 		return SW_DOUBT_EARLIER_BLOCKS;
 	if (!o->later_held)
-		return o->why == SW_RELEASE_HOST ? SW_DOUBT_HOST_WAITED : SW_DOUBT_NOT_MADE;
+		return o->why == SW_RELEASE_HOST ? SW_DOUBT_HOST_WAITED
+		       : trial->host_order	 ? SW_DOUBT_HOST_ORDER
+						 : SW_DOUBT_NOT_MADE;
 	if (o->why == SW_RELEASE_HOST)
 		return SW_DOUBT_HOST_WAITED;
 	if (o->why == SW_RELEASE_EXIT)
@@ -148,7 +155,7 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 	out->doubt = SW_DOUBT_NONE;
 	out->swapped = o->swapped;
 	out->held_ns = o->released && o->earlier ? (o->released_us - o->earlier_us) * 1000 : 0;
-	if (!o->earlier && !o->failed) {
+	if (!o->earlier && !o->failed && !o->late) {
 		out->verdict = SW_VERDICT_NOT_REACHED;
 	} else if (o->released && o->later_done && o->later_held) {
 		out->compared = o->compared;
@@ -160,7 +167,8 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
 		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;
 	} else if (waited(o, trial)) {
-		out->verdict = SW_VERDICT_REFUTED;
+		out->verdict = trial->later_frees ? SW_VERDICT_ORDERED : SW_VERDICT_REFUTED;
+		out->doubt = trial->later_frees ? SW_DOUBT_FREE_WAITS : SW_DOUBT_NONE;
 	} else {
 		out->verdict = SW_VERDICT_INCONCLUSIVE;
 		out->doubt = doubt_of(o, trial);

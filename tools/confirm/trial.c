@@ -65,7 +65,9 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 	const struct sw_finding *f = shown->finding;
 	const struct sw_access *earlier = &f->access[0], *later = &f->access[1];
 	struct sw_trial *trial = sw_vec_push(trials);
-	*trial = (struct sw_trial){.shown = shown, .id = f->id, .later_host = is_host(report, later)};
+	*trial = (struct sw_trial){
+		.shown = shown, .id = f->id, .later_host = is_host(report, later), .host_order = f->host_order};
+	trial->later_frees = trial->later_host && later->kind == SW_REC_FREE;
 	trial->earlier = trial->after = earlier->seq;
 	trial->later = trial->before = later->seq;
 	const struct sw_group *group = sw_report_group_of(report, shown);
@@ -84,7 +86,8 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 		doubt(trial, SW_DOUBT_ONE_LAUNCH);
 	else if (f->id == SW_FINDING_BATCH_COPY_RACE || earlier->seq == later->seq)
 		doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);
-	else if (earlier->stream && earlier->stream == later->stream)
+	else if ((earlier->stream && earlier->stream == later->stream) ||
+		 (earlier->kind == SW_REC_FREE && is_host(report, earlier)))
 		doubt(trial, SW_DOUBT_ORDER_WRONG);
 	else if (earlier->stream == 0)
 		doubt(trial, SW_DOUBT_HOST_EARLIER);

@@ -35,7 +35,9 @@ struct sw_trial {
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
 	bool captured;		       /* both sides are captured into one graph */
 	bool earlier_in_graph;
-	bool first_use; /* code is used for the first time between the two calls: it is loaded there */
+	bool later_frees; /* by a call that waits for work of the whole device */
+	bool host_order;  /* ordered if the host's threads have to run as they did */
+	bool first_use;	  /* code is used for the first time between the two calls: it is loaded there */
 	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
 	struct sw_confirmation result;
 };
@@ -81,7 +83,7 @@ struct sw_outcome {
 	enum sw_release why;
 	bool probe_done, later_done; /* when the hold ended */
 	bool done_after;	     /* the later side's work ended, after the hold */
-	bool failed, ended;
+	bool failed, late, ended;
 	bool compared;
 	uint64_t bytes, by_later, by_earlier, by_both;
 	bool swapped;		   /* the later side came first and was the one that is held */

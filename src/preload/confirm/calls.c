@@ -88,7 +88,9 @@ static void capture_ended(void)
 	uint32_t part = 1;
 	if (atomic_load(&captures))
 		return;
-	if (!atomic_compare_exchange_strong(&put_in, &part, PUT_IN_APART) && part == 2)
+	if (atomic_compare_exchange_strong(&put_in, &part, PUT_IN_APART))
+		sw_hold_give_up();
+	else if (part == 2)
 		atomic_store(&put_in, PUT_IN_APART);
 }
 
@@ -118,19 +120,21 @@ static void edge_before(const struct sw_rec *rec)
 			       sw_rec_seq(rec));
 }
 
+/* All captures of the place, whichever is meant: a graph that is updated must have the nodes of its update.  After the
+   first hold they let everything through. */
 static void capture_before(void)
 {
 	if (!atomic_load(&captures) || !sw_hold.words)
 		return;
-	if (mine.exact & SW_PLACE_EARLIER && sw_hold_capture(mine.stream))
+	if (mine.places & SW_PLACE_EARLIER && sw_hold_capture(mine.stream))
 		atomic_fetch_or(&put_in, 1);
-	else if (mine.exact & SW_PLACE_LATER)
+	else if (mine.places & SW_PLACE_LATER)
 		sw_hold_mark(mine.stream, true);
 }
 
 static void capture_left(const struct call *call)
 {
-	if (!(call->exact & SW_PLACE_LATER) || !atomic_load(&captures) || !sw_hold.words)
+	if (!(call->places & SW_PLACE_LATER) || !atomic_load(&captures) || !sw_hold.words)
 		return;
 	sw_hold_mark(call->stream, false);
 	atomic_fetch_or(&put_in, 2);
@@ -159,7 +163,7 @@ static void hold_first(const struct sw_rec *rec)
 {
 	/* A record that is written after its call is too late to hold it. */
 	if (!(rec->flags & SW_RF_PENDING) || atomic_load(&captures)) {
-		sw_result("failed hold 0");
+		sw_result(atomic_load(&captures) ? "failed hold 0" : "late");
 		return;
 	}
 	if (!(mine.exact & SW_PLACE_EARLIER)) {

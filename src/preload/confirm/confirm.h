@@ -98,6 +98,7 @@ void sw_hold_prepare(void);
 bool sw_hold_capture(CUstream stream);
 void sw_hold_mark(CUstream stream, bool before);
 void sw_hold_launch(uint64_t seq);
+void sw_hold_give_up(void);
 /* The context ends: nothing of ours in it can be used any more. */
 void sw_hold_context_gone(void);
 

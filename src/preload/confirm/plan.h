@@ -110,7 +110,7 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   done US                the later call's work was done, after the release
  *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED    snapshots of what both touch: before, after the later,
  *                          after the earlier
- *   after SEQ, before SEQ  an edge was put in after, before this call
+ *   after SEQ EVENT, before SEQ EVENT   an edge was put in after, before this call
  *   waited NS N            the later sides of N edges waited so long for them, in all
  *   held SEQ INDEX NS      exploration: this call was held
  *   output N SEQ BYTES HASH   what the n-th copy brought to the host
@@ -119,6 +119,7 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   host N CALLS UNGUARDED the host used memory in flight, so often in system calls; uses that could not be guarded
  *   span NS US             from the first work for a device to the end of the last call; what came before
  *   failed WHAT STATUS     a call of ours was refused
+ *   late                   the earlier call's record came after it
  *   end                    the program ended in order
  */
 #define SW_RELEASES(X)                                                                                                 \
