@@ -97,6 +97,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 		return; /* asked for once more */
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
 	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
+	block->shared = a->memory == SW_MEM_IPC && !a->owner ? a->extra : 0;
 	belongs(m, m->record, block);
 	sw_block_born(block, born);
 }
