@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "detect/shared_use.h"
 #include "merge/between.h"
 #include "merge/merged.h"
 #include "merge/shared_memory.h"
@@ -16,7 +17,7 @@
    themselves; then what is left is how far the counters of two processors are apart (below a microsecond, or Linux
    would not use them). */
 #define MONOTONIC_ERROR_NS 1000000u
-#define TICKS_ERROR_NS	   10000u
+#define TICKS_ERROR_NS	   2000u
 
 /* ---- moments ----------------------------------------------------------------------------------------------------- */
 
@@ -183,13 +184,13 @@ static bool before(const struct sw_merged_use *earlier, uint64_t ns, const struc
 			     later->call_ns + sw_shared_moment_error(earlier->process, on);
 }
 
-/* The last wait for an event of others that the later process had made was for this one, before its record. */
-static bool waited_too_early(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+/* Only an event told, and the later process has waited for none since it was recorded. */
+static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
-	return earlier->told_event && earlier->told_event == later->waited_event &&
-	       later->waited_ns + sw_shared_moment_error(earlier->process, on) <
-		       sw_shared_moment(earlier->process, on, earlier->told_ns);
+	return earlier->told_event &&
+	       (!later->waited_ns || later->waited_ns + sw_shared_moment_error(earlier->process, on) <
+					     sw_shared_moment(earlier->process, on, earlier->told_ns));
 }
 
 enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
@@ -207,8 +208,7 @@ static enum unordered unordered(const struct sw_merged_use *earlier, const struc
 	if (!before(earlier, earlier->told_ns, later))
 		return CERTAINLY_NOT;
 	/* A third process may have waited for the event, and told the second. */
-	return waited_too_early(earlier, later) && !before(earlier, earlier->told_more_ns, later) ? LIKELY_NOT
-												  : ORDERED;
+	return not_waited_for(earlier, later) && !before(earlier, earlier->told_more_ns, later) ? LIKELY_NOT : ORDERED;
 }
 
 /* Does a third process wait for the event? */
@@ -230,6 +230,23 @@ static void put_title(FILE *out, const struct sw_merged_use *earlier, const stru
 	fprintf(out, " %s, and nothing orders the two", earlier->writes ? "writes" : "reads");
 }
 
+static void put_event(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	const uint64_t told_ns = sw_shared_moment(earlier->process, later->process, earlier->told_ns);
+	if (!earlier->told_event || told_ns > later->call_ns)
+		return;
+	if (earlier->told_event == later->waited_event)
+		fprintf(out,
+			"  event:         the second process waits for one %.3f ms before the first process records "
+			"it: "
+			"that waits for nothing\n",
+			(double)(told_ns - later->waited_ns) / 1e6);
+	else
+		fputs("  event:         the first process records one after its work; the second does not wait for "
+		      "it\n",
+		      out);
+}
+
 static void put_text(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const uint64_t lo = earlier->lo > later->lo ? earlier->lo : later->lo;
@@ -241,14 +258,7 @@ static void put_text(FILE *out, const struct sw_merged_use *earlier, const struc
 	sw_merged_name(out, later->process);
 	fprintf(out, " calls %s, %.3f ms later\n", later->what, (double)(later->call_ns - called_ns) / 1e6);
 	fprintf(out, "  memory:        bytes %" PRIu64 " to %" PRIu64 " of an allocation that both know\n", lo, hi - 1);
-	if (waited_too_early(earlier, later))
-		fprintf(out,
-			"  event:         the second process waits for one %.3f ms before the first process records "
-			"it: "
-			"that waits for nothing\n",
-			(double)(sw_shared_moment(earlier->process, later->process, earlier->told_ns) -
-				 later->waited_ns) /
-				1e6);
+	put_event(out, earlier, later);
 	fputs("  fix:           tell the other process only when the work is done (cudaStreamSynchronize), or when an "
 	      "event of\n                 both (cudaIpcGetEventHandle) is recorded after it, which the other's stream "
 	      "waits for\n",

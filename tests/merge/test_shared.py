@@ -92,13 +92,18 @@ class Pairs(Case):
         self.assertEqual(self.pair("event@4,export@5,set@20,record@25,sync@90",
                                    "openevent@9,open@10,wait@15,read@30,sync@80", third=third), {})
 
+    def test_a_record_that_nobody_waits_for(self):
+        finding = self.pair("event@4,export@5,set@20,record@25,sync@90", "openevent@9,open@10,read@30,sync@80")["SW505"]
+        self.assertEqual((finding["severity"], finding["confidence"]), ("warning", "likely"))
+        self.assertIn("the second does not wait for it", finding["text"])
+
     def test_calls_that_are_close(self):
         """Within a millisecond nobody knows which came first, unless both read one counter."""
         words = ("export@5,set@20,sync@90", "open@10,read@20.2,sync@80")
         self.assertEqual(self.pair(*words), {})
         by_counter = {"tsc": 1000000, "end_ms": 100}
         self.assertIn("SW505", self.pair(*words, first=by_counter, second=by_counter))
-        self.assertEqual(self.pair(words[0], "open@10,read@20.005,sync@80", first=by_counter, second=by_counter), {})
+        self.assertEqual(self.pair(words[0], "open@10,read@20.001,sync@80", first=by_counter, second=by_counter), {})
         # Its CLOCK_MONOTONIC says something else: the counters of the two processors differ.
         apart = dict(by_counter, clock_ms=2)
         self.assertEqual(self.pair(*words, first=by_counter, second=apart), {})
@@ -209,6 +214,9 @@ class Programs(Case):
 
     def test_wait_first(self):
         self.check("wait-first", "SW505", "before the first process records it")
+
+    def test_ring(self):
+        self.check("ring", "SW505", "the first process records one after its work; the second does not wait for it")
 
     def test_refill(self):
         self.check("refill", "SW505", "calls kernel spin_copy (ipc.cu:", "calls cudaMemsetAsync (ipc.cu:")

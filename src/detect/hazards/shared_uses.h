@@ -8,7 +8,7 @@
 #ifndef SW_DETECT_HAZARDS_SHARED_USES_H
 #define SW_DETECT_HAZARDS_SHARED_USES_H
 
-#include "detect/detect.h"
+#include "detect/shared_use.h"
 
 struct sw_block;
 struct sw_model;
