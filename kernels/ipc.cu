@@ -7,6 +7,46 @@
  * event of both, or by a wait of the host before it tells.
  */
 
+constexpr int ROUNDS = 12;
+
+/* A ring of one buffer: the exporter fills it, the importer reads it, each says so with an event of its own. */
+static void ring_exporter(Pair &pair, const Options &c, float *data, cudaStream_t s, cudaEvent_t filled)
+{
+	cudaEvent_t read;
+
+	CHECK(cudaIpcOpenEventHandle(&read, pair.receive<cudaIpcEventHandle_t>()));
+	for (int i = 0; i < ROUNDS; i++) {
+		if (c.fixed)
+			CHECK(cudaStreamWaitEvent(s, read, 0));
+		quick_write<<<GRID, BLOCK, 0, s>>>(data, N, i);
+		CHECK_LAUNCH();
+		CHECK(cudaEventRecord(filled, s));
+		pair.tell();
+		pair.wait(); /* its read is launched, and its event recorded */
+	}
+	CHECK(cudaStreamSynchronize(s));
+	CHECK(cudaEventDestroy(read));
+}
+
+static void ring_importer(Pair &pair, float *result, float *data, cudaStream_t s, cudaEvent_t filled)
+{
+	cudaEvent_t read = new_event(cudaEventDisableTiming | cudaEventInterprocess);
+	cudaIpcEventHandle_t handle;
+
+	CHECK(cudaIpcGetEventHandle(&handle, read));
+	pair.send(handle);
+	for (int i = 0; i < ROUNDS; i++) {
+		pair.wait();
+		CHECK(cudaStreamWaitEvent(s, filled, 0));
+		quick_copy<<<GRID, BLOCK, 0, s>>>(result, data, N);
+		CHECK_LAUNCH();
+		CHECK(cudaEventRecord(read, s));
+		pair.tell();
+	}
+	CHECK(cudaStreamSynchronize(s));
+	CHECK(cudaEventDestroy(read));
+}
+
 static void run_exporter(Pair &pair, const Options &c)
 {
 	float *data = device_buffer();
@@ -42,6 +82,8 @@ static void run_exporter(Pair &pair, const Options &c)
 		CHECK_LAUNCH();
 		CHECK(cudaEventRecord(ready, s));
 		pair.tell();
+	} else if (c.is("ring")) {
+		ring_exporter(pair, c, data, s, ready);
 	} else {
 		pair.wait(); /* it reads, or has read */
 		CHECK(cudaMemsetAsync(data, 1, BYTES, s));
@@ -64,15 +106,18 @@ static void run_importer(Pair &pair, const Options &c)
 	CHECK(cudaIpcOpenEventHandle(&ready, event));
 	data = static_cast<float *>(opened);
 	pair.tell();
+	if (c.is("ring"))
+		ring_importer(pair, result, data, s, ready);
 	if (c.is("wait-first") && !c.fixed) {
 		CHECK(cudaStreamWaitEvent(s, ready, 0));
 		pair.tell();
 	}
-	if (!c.is("refill") && !(c.is("free") && c.fixed))
+	if (!c.is("refill") && !c.is("ring") && !(c.is("free") && c.fixed))
 		pair.wait();
 	if (c.fixed && (c.is("unordered") || c.is("wait-first")))
 		CHECK(cudaStreamWaitEvent(s, ready, 0));
-	spin_copy<<<GRID, BLOCK, 0, s>>>(result, data, N, SPIN_NS);
+	if (!c.is("ring"))
+		spin_copy<<<GRID, BLOCK, 0, s>>>(result, data, N, SPIN_NS);
 	CHECK_LAUNCH();
 	if (c.is("refill")) {
 		if (c.fixed)
@@ -91,12 +136,12 @@ static void run_importer(Pair &pair, const Options &c)
 int main(int argc, char **argv)
 {
 	Options c(argc, argv, "SW504 shared-memory-freed, SW505 shared-memory-race",
-		  "memory of two processes: freed too early, read before it is written, refilled while it is read",
+		  "memory of two processes: freed too early, read before it is written, written while it is read",
 		  "the event is recorded and waited for; the other process closed the memory, or waited, and said so",
-		  {"free", "unordered", "wait-first", "refill"});
+		  {"free", "unordered", "wait-first", "refill", "ring"});
 	Pair pair;
 
-	Case::load(spin_write, spin_copy);
+	Case::load(spin_write, spin_copy, quick_write, quick_copy);
 	if (pair.exporter)
 		run_exporter(pair, c);
 	else

@@ -32,14 +32,16 @@ static void add_trace(struct merge *m, const char *path)
 {
 	struct sw_analysis analysis;
 	struct sw_session session = {0};
-	const int status = sw_analysis_judge_only(&analysis, path, m->options, m->options->all);
+	const struct sw_judge_options more = {.shared_uses = true};
+	const int status = sw_analysis_judge_more(&analysis, path, m->options, m->options->all, &more);
 	if (!analysis.report) {
 		sw_merged_unusable(m->merged, path, "cannot be read as a trace");
 	} else {
 		const size_t before = m->merged->ranks.n;
 		struct sw_merged_rank *rank = sw_merged_add(m->merged, analysis.report, path);
 		struct sw_error error;
-		if (m->merged->ranks.n > before && sw_merged_collectives(m->merged, rank, path, &error))
+		if (m->merged->ranks.n > before &&
+		    sw_merged_collectives(m->merged, rank, analysis.report, path, &error))
 			sw_complain(SW_EXIT_INPUT, "%s", error.text);
 		sw_judged_find_gaps(&session, (pid_t)rank->pid, &analysis);
 		if (status)
@@ -47,6 +49,8 @@ static void add_trace(struct merge *m, const char *path)
 				       sw_strdup("its trace could not be judged to its end"));
 		for (size_t i = 0; !rank->gaps.n && i < session.gaps.n; i++)
 			sw_merged_gap(rank, session.gaps.at[i].text);
+		if (m->merged->ranks.n > before && analysis.judgement->shared_uses_left_out)
+			sw_merged_gap(rank, "it uses memory of several processes more often than is compared");
 		sw_ci_files_add(m->files, analysis.report);
 	}
 	sw_session_free(&session);

@@ -3,6 +3,7 @@
 #include "detect/dispatch.h"
 
 #include "detect/hazards/intended_order.h"
+#include "detect/hazards/shared_uses.h"
 #include "detect/hazards/touch.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
@@ -113,6 +114,7 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 {
 	struct sw_wait_cost cost = {.ns = dur_ns, .own_ns = dur_ns};
 	w->what.dur_ns = w->record.dur_ns = dur_ns;
+	sw_sharing_called(m, w);
 	if (failed) {
 		sw_wait_drop(m, w);
 		sw_wait_tell(m, w, false);
@@ -125,6 +127,8 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 			sw_hb_wait_lanes(m->hb, w->token[i], w->record.thread, SW_ORDER_MEASURED, sw_wait_covers, done);
 		sw_hb_wait_end(m->hb, w->token[i], w->record.thread, seq, w->order[i], &waited);
 	}
+	if (w->tokens || w->what.kind == SW_REC_CONTEXT_OP)
+		sw_sharing_known(m, w->record.thread, t_ns);
 	cost.waited = w->pending && dur_ns > w->own_ns;
 	if (cost.waited)
 		cost.own_ns = w->own_ns / SW_OWN_MARGIN;

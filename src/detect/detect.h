@@ -360,6 +360,7 @@ struct sw_unusable_code {
 	uint64_t kernels; /* whose code is in it */
 };
 
+struct sw_shared_use; /* detect/shared_use.h */
 struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
@@ -384,7 +385,9 @@ struct sw_judgement {
 	SW_VEC(struct sw_unusable_code) unusable_code;
 	struct sw_footprint_library_totals analysed; /* code, by all threads */
 	struct sw_gpu_summary gpu;
-	struct sw_wait_rules mays; /* tables of calibrate that were used */
+	SW_VEC(struct sw_shared_use) shared_uses; /* if asked for, in the order of their calls */
+	uint64_t shared_uses_left_out;		  /* more than are listed */
+	struct sw_wait_rules mays;		  /* tables of calibrate that were used */
 };
 
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */
@@ -460,6 +463,7 @@ struct sw_judge_options {
 	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
 	bool strict_host;   /* a lane for each host thread; the trace must tell how they synchronise (SW_FILE_HOST_SYNC)
 			     */
+	bool shared_uses;   /* list uses of memory that other processes may use, too */
 	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
 	bool evaluate_all;  /* work out at once what each launch touches: the same result, slower; for tests */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */

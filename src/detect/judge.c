@@ -17,6 +17,7 @@
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/ignored_ranges.h"
+#include "detect/hazards/shared_uses.h"
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
 #include "detect/kernels/kernels.h"
@@ -95,6 +96,7 @@ static void make_state(struct sw_model *m)
 	m->values = sw_stream_values_new();
 	m->graphs = sw_graphs_new();
 	m->contents = sw_contents_new();
+	m->sharing = sw_sharing_new(m->options && m->options->shared_uses);
 }
 
 static void leave(void *arg, struct sw_block *block)
@@ -163,6 +165,7 @@ void sw_model_free(struct sw_model *m)
 	sw_contents_free(m->contents);
 	sw_collect_free(&m->collect);
 	sw_schedule_free(m->schedule);
+	sw_sharing_free(m->sharing);
 	sw_hb_free(m->hb);
 }
 
@@ -204,6 +207,7 @@ void sw_model_finish(struct sw_model *m)
 	if (m->library)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	sw_kernels_list_unusable(m);
+	sw_sharing_finish(m, c->records_lost, sw_reader_totals(m->reader).closed);
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
 	m->j->strict_host = m->options->strict_host;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
@@ -271,6 +275,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->nvtx.at);
 	free(judgement->library_calls.at);
 	free(judgement->unusable_code.at);
+	free(judgement->shared_uses.at);
 	sw_times_free(&judged->times);
 	sw_wait_rules_free(&judgement->mays);
 	sw_arena_free(&judged->arena);

@@ -33,7 +33,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/library_workspace.c \
 	src/detect/hazards/library_workspace.h src/detect/hazards/shared_workspace.c src/detect/hazards/shared_workspace.h src/detect/hazards/listing.c \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
-	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
+	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/kernels/library_operands.c src/detect/kernels/library_operands.h src/detect/kernels/library_operands.def \
 	src/detect/hazards/uploads.c src/detect/hazards/uploads.h src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \

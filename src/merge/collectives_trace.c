@@ -171,8 +171,8 @@ static void finish(struct pass *p, const struct sw_file_header *header)
 	sw_map_free(&p->begun);
 }
 
-int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, const char *trace,
-			  struct sw_error *error)
+int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, struct sw_report *report,
+			  const char *trace, struct sw_error *error)
 {
 	struct sw_reader *reader;
 	struct sw_record record;
@@ -183,7 +183,7 @@ int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *proce
 			 .process = process,
 			 .begin_ns = sw_reader_header(reader)->start_monotonic_ns,
 			 .boot = *process->boot ? process->boot : process->host};
-	sw_shared_begin(&p.shared, &merged->shared, process);
+	sw_shared_begin(&p.shared, &merged->shared, process, report);
 	while ((rc = sw_reader_next(reader, &record, error)) > 0)
 		take(&p, reader, &record);
 	sw_shared_end(&p.shared, p.last_ns);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/clock.h"
 #include "reader/ranks.h"
 #include "report/json/report_parts.h"
 
@@ -211,6 +212,11 @@ static void fill_identity(struct sw_merged_rank *rank, const struct sw_reader *r
 	rank->ppid = header->ppid;
 	rank->start_real_ns = header->start_realtime_ns;
 	rank->start_monotonic_ns = header->start_monotonic_ns;
+	struct sw_trace_clock clock;
+	if (header->flags & SW_FILE_TSC && sw_clock_start(&clock, header) && clock.fixed) {
+		rank->start_ticks = clock.start_ticks;
+		rank->tick_rate = clock.rate;
+	}
 }
 
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)

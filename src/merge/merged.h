@@ -35,6 +35,7 @@ struct sw_merged_rank {
 	uint32_t rank, size, restart;			      /* size 0: unknown */
 	uint32_t pid, ppid;
 	uint64_t start_real_ns, start_monotonic_ns, span_ns; /* CLOCK_REALTIME, CLOCK_MONOTONIC */
+	uint64_t start_ticks, tick_rate; /* of the time stamp counter, ns a tick in 2^-32; 0: other ticks, or no rate */
 	bool ended_in_order, simulated;
 	uint32_t errors, warnings, notes;
 	uint64_t host_wait_ns;
@@ -76,10 +77,10 @@ void sw_merged_free(struct sw_merged *merged);
 /* Adds a process; gaps: what the caller found missing in its trace, taken.  The same trace once more is left out. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
-/* Adds the collectives of a process, and the memory that it shares, from its trace.  0, or <0 with error filled: as far
- * as it could be read. */
-int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, const char *trace,
-			  struct sw_error *error);
+/* Adds the collectives of a process, and the memory that it shares, from its trace and its report.  0, or <0 with error
+ * filled: as far as it could be read. */
+int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, struct sw_report *report,
+			  const char *trace, struct sw_error *error);
 /* A trace or a partial result that could not be read. */
 void sw_merged_unusable(struct sw_merged *merged, const char *path, const char *why);
 

@@ -26,6 +26,8 @@ static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
 	sw_json_text(json, "recorder", r->recorder);
 	sw_json_number(json, "start_real_ns", r->start_real_ns);
 	sw_json_number(json, "start_monotonic_ns", r->start_monotonic_ns);
+	sw_json_number(json, "start_ticks", r->start_ticks);
+	sw_json_number(json, "tick_rate", r->tick_rate);
 	sw_json_number(json, "span_ns", r->span_ns);
 	sw_json_number(json, "host_wait_ns", r->host_wait_ns);
 	sw_json_bool(json, "ended_in_order", r->ended_in_order);
@@ -78,36 +80,6 @@ static void put_summary(struct sw_json *json, const struct sw_merged *merged)
 		sw_json_text(json, NULL, merged->gaps.at[i]);
 	sw_json_close(json, ']');
 	sw_json_close(json, '}');
-}
-
-static void put_handle(struct sw_json *json, const struct sw_merged_rank *process, uint64_t hash)
-{
-	char text[17];
-	snprintf(text, sizeof text, "%016" PRIx64, hash);
-	sw_json_open(json, NULL, '{');
-	sw_json_number(json, "process", process->index);
-	sw_json_text(json, "handle", text);
-}
-
-static void put_shared(struct sw_json *json, const struct sw_merged *merged)
-{
-	sw_json_open(json, "shared_memory", '[');
-	for (size_t i = 0; i < merged->shared.exports.n; i++) {
-		const struct sw_shared_export *e = &merged->shared.exports.at[i];
-		put_handle(json, e->process, e->hash);
-		sw_json_number(json, "bytes", e->bytes);
-		sw_json_number(json, "freed_ns", e->freed_ns);
-		sw_json_close(json, '}');
-	}
-	for (size_t i = 0; i < merged->shared.imports.n; i++) {
-		const struct sw_shared_import *e = &merged->shared.imports.at[i];
-		put_handle(json, e->process, e->hash);
-		sw_json_number(json, "opened_ns", e->opened_ns);
-		sw_json_number(json, "closed_ns", e->closed_ns);
-		sw_json_number(json, "last_ns", e->last_ns);
-		sw_json_close(json, '}');
-	}
-	sw_json_close(json, ']');
 }
 
 static void put_between(struct sw_json *json, const struct sw_merged *merged)
@@ -170,7 +142,7 @@ void sw_merged_json(const struct sw_merged *merged, FILE *out)
 		put_finding(&json, merged->findings.at[i]);
 	sw_json_close(&json, ']');
 	sw_merged_json_collectives(&json, merged);
-	put_shared(&json, merged);
+	sw_merged_json_shared(&json, merged);
 	put_between(&json, merged);
 	put_clocks(&json, merged);
 	sw_json_open(&json, "unusable", '[');

@@ -8,5 +8,6 @@
 struct sw_merged;
 
 void sw_merged_json_collectives(struct sw_json *json, const struct sw_merged *merged);
+void sw_merged_json_shared(struct sw_json *json, const struct sw_merged *merged);
 
 #endif

@@ -67,6 +67,18 @@ static uint64_t number_of(struct partial *p, const json_t *object, const char *n
 	return (uint64_t)number;
 }
 
+static uint64_t hash_of(struct partial *p, const json_t *object, const char *name)
+{
+	const json_t *hash = member(p, object, name, JSON_STRING);
+	return hash ? strtoull(json_string_value(hash), NULL, 16) : 0;
+}
+
+/* Members that were added later. */
+static uint64_t later_number_of(struct partial *p, const json_t *object, const char *name)
+{
+	return json_object_get(object, name) ? number_of(p, object, name, INT64_MAX) : 0;
+}
+
 static bool bool_of(struct partial *p, const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
@@ -103,6 +115,8 @@ static void take_rank(struct partial *p, const json_t *object)
 	rank->ppid = (uint32_t)number_of(p, object, "ppid", UINT32_MAX);
 	rank->start_real_ns = number_of(p, object, "start_real_ns", INT64_MAX);
 	rank->start_monotonic_ns = number_of(p, object, "start_monotonic_ns", INT64_MAX);
+	rank->start_ticks = later_number_of(p, object, "start_ticks");
+	rank->tick_rate = later_number_of(p, object, "tick_rate");
 	rank->span_ns = number_of(p, object, "span_ns", INT64_MAX);
 	rank->host_wait_ns = number_of(p, object, "host_wait_ns", INT64_MAX);
 	rank->ended_in_order = bool_of(p, object, "ended_in_order");
@@ -177,8 +191,8 @@ static struct sw_merged_rank *process_of(struct partial *p, const json_t *object
 
 static void take_shared(struct partial *p, const json_t *object)
 {
-	const json_t *handle = member(p, object, "handle", JSON_STRING);
-	const uint64_t hash = handle ? strtoull(json_string_value(handle), NULL, 16) : 0;
+	const uint64_t hash = hash_of(p, object, "handle");
+	const bool freed = json_object_get(object, "freed_at");
 	struct sw_merged_rank *process = process_of(p, object);
 	if (!process)
 		return;
@@ -187,7 +201,9 @@ static void take_shared(struct partial *p, const json_t *object)
 			(struct sw_shared_export){.process = process,
 						  .hash = hash,
 						  .bytes = number_of(p, object, "bytes", INT64_MAX),
-						  .freed_ns = number_of(p, object, "freed_ns", INT64_MAX)};
+						  .freed_ns = number_of(p, object, "freed_ns", INT64_MAX),
+						  .freed_site = freed ? hash_of(p, object, "freed_site") : 0,
+						  .freed_at = freed ? text_of(p, object, "freed_at") : NULL};
 	else
 		*sw_vec_push(&p->merged->shared.imports) =
 			(struct sw_shared_import){.process = process,
@@ -195,6 +211,33 @@ static void take_shared(struct partial *p, const json_t *object)
 						  .opened_ns = number_of(p, object, "opened_ns", INT64_MAX),
 						  .closed_ns = number_of(p, object, "closed_ns", INT64_MAX),
 						  .last_ns = number_of(p, object, "last_ns", INT64_MAX)};
+}
+
+static void take_use(struct partial *p, const json_t *object)
+{
+	struct sw_merged_rank *process = process_of(p, object);
+	if (!process)
+		return;
+	*sw_vec_push(&p->merged->shared.uses) = (struct sw_merged_use){
+		.process = process,
+		.handle = hash_of(p, object, "handle"),
+		.lo = number_of(p, object, "first_byte", INT64_MAX),
+		.hi = number_of(p, object, "end_byte", INT64_MAX),
+		.call_ns = number_of(p, object, "call_ns", INT64_MAX),
+		.learnt_ns = number_of(p, object, "learnt_ns", INT64_MAX),
+		.known_ns = number_of(p, object, "known_ns", INT64_MAX),
+		.told_ns = number_of(p, object, "told_ns", INT64_MAX),
+		.told_more_ns = number_of(p, object, "told_more_ns", INT64_MAX),
+		.waited_ns = number_of(p, object, "waited_ns", INT64_MAX),
+		.told_event = (uint32_t)number_of(p, object, "told_event", UINT32_MAX),
+		.waited_event = (uint32_t)number_of(p, object, "waited_event", UINT32_MAX),
+		.reads = bool_of(p, object, "reads"),
+		.writes = bool_of(p, object, "writes"),
+		.atomic = bool_of(p, object, "atomic"),
+		.learning = bool_of(p, object, "learning"),
+		.site = hash_of(p, object, "site"),
+		.what = text_of(p, object, "what"),
+	};
 }
 
 static void take_communicator(struct partial *p, const json_t *object)
@@ -262,6 +305,8 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 			take_all(&p, root, "communicators", take_communicator);
 		if (json_object_get(root, "shared_memory"))
 			take_all(&p, root, "shared_memory", take_shared);
+		if (json_object_get(root, "shared_uses"))
+			take_all(&p, root, "shared_uses", take_use);
 	}
 	json_decref(root);
 	int rc = 0;

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "merge/shared_uses.h"
 #include "reader/reader.h"
 
 struct sw_merged;
@@ -19,6 +20,8 @@ struct sw_shared_export {
 	struct sw_merged_rank *process;
 	uint64_t hash, bytes;
 	uint64_t freed_ns; /* when its free had returned, CLOCK_MONOTONIC; 0: it was not freed */
+	uint64_t freed_site;
+	char *freed_at; /* as struct sw_merged_use's `what`; NULL unknown */
 };
 struct sw_shared_import {
 	struct sw_merged_rank *process;
@@ -30,29 +33,36 @@ struct sw_shared_import {
 struct sw_shared_memory {
 	SW_VEC(struct sw_shared_export) exports;
 	SW_VEC(struct sw_shared_import) imports;
+	sw_merged_uses uses;
 };
 
 /* The records of one trace as they pass by. */
 struct sw_shared_pass {
 	struct sw_shared_memory *shared;
 	struct sw_merged_rank *process;
+	struct sw_report *report;
 	size_t first_export, first_import; /* its own */
 	struct sw_map sizes;		   /* address of each allocation -> bytes */
 	struct sw_map exported;		   /* address of each exported one -> index + 1 */
 	struct sw_map opened;		   /* address of each that is open -> index + 1 */
 	struct sw_map freeing;		   /* seq of a BEGIN of FREE -> index + 1 of the export */
 };
-void sw_shared_begin(struct sw_shared_pass *pass, struct sw_shared_memory *shared, struct sw_merged_rank *process);
+void sw_shared_begin(struct sw_shared_pass *pass, struct sw_shared_memory *shared, struct sw_merged_rank *process,
+		     struct sw_report *report);
 void sw_shared_take(struct sw_shared_pass *pass, const struct sw_reader *reader, const struct sw_record *r,
 		    uint64_t now);
 void sw_shared_end(struct sw_shared_pass *pass, uint64_t last_ns);
 
-void sw_shared_join(struct sw_shared_memory *to, const struct sw_shared_memory *from);
+/* Takes what `from` owns. */
+void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from);
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new);
 void sw_shared_sort(struct sw_shared_memory *shared);
 void sw_shared_free(struct sw_shared_memory *shared);
 
-/* Findings: freed by the exporter while another process has it open. */
+/* Was the handle given to two allocations of the machine of this process?  Then nobody knows which one is meant. */
+bool sw_shared_ambiguous(const struct sw_shared_memory *shared, const struct sw_merged_rank *process, uint64_t handle);
+
+/* Findings: freed by the exporter while another process has it open; used by two without order. */
 void sw_between_shared(struct sw_merged *merged);
 
 #endif

@@ -209,6 +209,7 @@ struct sw_sim_event {
 	SW_VEC(struct sw_sim_node *) nodes;
 	unsigned long long capture_id;
 	struct sw_sim_shared_event *shared; /* CU_EVENT_INTERPROCESS: then `op` is of no use ... */
+	bool opened;			    /* it is the event of another process */
 	int fd;				    /* ... and this is its page */
 };
 

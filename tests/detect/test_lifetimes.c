@@ -427,6 +427,19 @@ START_TEST(said_order)
 }
 END_TEST
 
+/* Memory of another process that is opened twice, closed once (0) or twice (1), and used. */
+START_TEST(opened_twice)
+{
+	struct tb *tb = two_streams();
+	for (int i = 0; i < 2; i++)
+		tb_alloc(tb, SW_MEM_IPC, DEV + (64 << 20), 4096)->extra = 77;
+	for (int i = 0; i <= _i; i++)
+		tb_free(tb, SW_MEM_IPC, DEV + (64 << 20));
+	tb_set(tb, DEV + (64 << 20), 64, S1);
+	either(tb, !_i, 105);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, free_before_alloc, 0, 2);
@@ -452,6 +465,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, said_of_a_launch, 0, 3);
 	tcase_add_loop_test(tc, ignored, 0, 4);
 	tcase_add_loop_test(tc, said_order, 0, 4);
+	tcase_add_loop_test(tc, opened_twice, 0, 2);
 }
 
 int main(void)

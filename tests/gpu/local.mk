@@ -18,6 +18,9 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 # Ranks of a job.
 EXTRA_DIST += tests/gpu/ranks tests/gpu/ranks_ddp.py
 
+# Memory that two processes share.
+EXTRA_DIST += tests/gpu/ipc/run tests/gpu/ipc/torch_handle.py tests/gpu/ipc/torch_queue.py
+
 # Python lines in them.
 EXTRA_DIST += tests/gpu/python_lines tests/gpu/lines/check.py tests/gpu/lines/compiled.py tests/gpu/lines/cost.py tests/gpu/lines/forward.py \
 	tests/gpu/lines/loop.c tests/gpu/lines/step.py

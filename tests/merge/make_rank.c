@@ -10,10 +10,10 @@
  *                reduce-scatter, bc broadcast, of so many floats, r the root; sync: the host waits for the device until
  *                then, 5 ms; copy: it copies, 5 ms
  *     final=1    it waits for the device before it ends
- *     ipc=export@10,free@30,open@10,close@30,use@40   memory shared with other processes, and a later call of CUDA
- *     clock_ms=0 what its CLOCK_MONOTONIC is ahead of others
- *     end_ms=0   when the trace's last time stamp was taken
- *     variable=RANK, none: no variable says the rank
+ *     ipc=export@10,free@30,open@10,close@30,use@40   memory shared with other processes, and a later call of CUDA;
+ * more words in the table `shared` handle=11259375   of that memory tsc=0      ticks are those of the time stamp
+ * counter, so many in a millisecond of CLOCK_MONOTONIC clock_ms=0 what its CLOCK_MONOTONIC is ahead of others end_ms=0
+ * when the trace's last time stamp was taken variable=RANK, none: no variable says the rank
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,29 +104,148 @@ static void collective(struct tb *tb, const char *at, uint64_t *n)
 	}
 }
 
-/* One allocation, by one handle. */
+/* ---- memory of two processes: one allocation, one event, by one handle each -------------------------------------- */
+
+#define OWN	     (BUFFER + 0x10000000)
+#define OTHERS	     (BUFFER + 0x20000000)
+#define SHARED_EVENT 0xe1u
+enum { SHARED_BYTES = 1 << 20, INTERPROCESS = 4, EVENT_HANDLE = 0xbeef };
+
+static void share_export(struct tb *tb)
+{
+	struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetMemHandle");
+	other->args[0] = OWN + 512; /* into it */
+	other->args[1] = number("handle", 0xabcdef);
+}
+
+static void share_free(struct tb *tb)
+{
+	tb_free_sync(tb, SW_MEM_DEVICE, OWN);
+}
+
+static void share_allocate(struct tb *tb)
+{
+	tb_alloc(tb, SW_MEM_DEVICE, OWN, SHARED_BYTES);
+}
+
+static void share_open(struct tb *tb)
+{
+	tb_alloc(tb, SW_MEM_IPC, OTHERS, SHARED_BYTES)->extra = number("handle", 0xabcdef);
+}
+
+static void share_close(struct tb *tb)
+{
+	tb_free(tb, SW_MEM_IPC, OTHERS);
+}
+
+static void share_use(struct tb *tb)
+{
+	tb_event_record(tb, EVENT, STREAM_A);
+}
+
+static void share_set(struct tb *tb)
+{
+	tb_call(tb, "cuMemsetD8Async", "cudaMemsetAsync");
+	tb_set(tb, OWN, 4096, STREAM_A);
+}
+
+static void share_write(struct tb *tb)
+{
+	tb_call(tb, "cuMemsetD8Async", "cudaMemsetAsync");
+	tb_set(tb, OTHERS + 4000, 4096, STREAM_A);
+}
+
+static void share_read(struct tb *tb)
+{
+	tb_copy(tb, BUFFER + 3072, SW_SIDE_DEVICE, OTHERS + 4000, SW_SIDE_DEVICE, 90, STREAM_A);
+}
+
+/* What the exporter does not touch. */
+static void share_look(struct tb *tb)
+{
+	tb_copy(tb, BUFFER + 3072, SW_SIDE_DEVICE, OTHERS + 8192, SW_SIDE_DEVICE, 90, STREAM_A);
+}
+
+static void share_event(struct tb *tb)
+{
+	tb_event_create(tb, SHARED_EVENT)->flags = INTERPROCESS;
+	struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetEventHandle");
+	other->args[0] = SHARED_EVENT;
+	other->args[1] = EVENT_HANDLE;
+}
+
+static void share_open_event(struct tb *tb)
+{
+	tb_event_create(tb, SHARED_EVENT)->shared = EVENT_HANDLE;
+}
+
+static void share_record(struct tb *tb)
+{
+	tb_event_record(tb, SHARED_EVENT, STREAM_A);
+}
+
+static void share_wait(struct tb *tb)
+{
+	tb_stream_wait(tb, STREAM_A, SHARED_EVENT);
+}
+
+static void share_sync(struct tb *tb)
+{
+	tb_sync(tb, SW_SYNC_STREAM, STREAM_A);
+}
+
+static void share_other_sync(struct tb *tb)
+{
+	tb_sync(tb, SW_SYNC_STREAM, STREAM_B);
+}
+
+static void share_host_func(struct tb *tb)
+{
+	tb_host_func(tb, STREAM_A, 0x401000);
+}
+
+static void share_loss(struct tb *tb)
+{
+	tb_loss(tb, tb->seq + 1, tb->seq + 3, 3);
+	tb->seq += 3;
+}
+
+static const struct {
+	const char *name;
+	void (*act)(struct tb *tb);
+} shared[] = {
+	{"export", share_export},
+	{"free", share_free},
+	{"allocate", share_allocate},
+	{"open", share_open},
+	{"close", share_close},
+	{"use", share_use},
+	{"set", share_set},	/* the exporter writes bytes 0 to 4095 */
+	{"write", share_write}, /* the other writes bytes 4000 to 8095 ... */
+	{"read", share_read},	/* ... or reads bytes 4000 to 4089 ... */
+	{"look", share_look},	/* ... or others */
+	{"event", share_event}, /* an event of both */
+	{"openevent", share_open_event},
+	{"record", share_record},
+	{"wait", share_wait},
+	{"sync", share_sync},
+	{"othersync", share_other_sync}, /* of a stream without work */
+	{"hostfunc", share_host_func},
+	{"loss", share_loss},
+};
+
 static void share(struct tb *tb)
 {
-	enum { HANDLE = 0xabcdef };
-	const uint64_t start = tb->header.start_ticks, at_own = BUFFER + 0x10000000, at_other = BUFFER + 0x20000000;
+	const uint64_t start = tb->header.start_ticks;
 	if (*text("ipc", ""))
-		tb_alloc(tb, SW_MEM_DEVICE, at_own, 1 << 20);
+		share_allocate(tb);
 	for (const char *at = text("ipc", ""); *at; at += strcspn(at, ","), at += *at == ',') {
+		const size_t n = strcspn(at, "@,");
 		const char *when = strchr(at, '@');
 		tb->now = start + (when ? (uint64_t)(strtod(when + 1, NULL) * 1e6) : 0);
-		if (*at == 'e') {
-			struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetMemHandle");
-			other->args[0] = at_own + 512; /* into it */
-			other->args[1] = HANDLE;
-		} else if (*at == 'f') {
-			tb_free_sync(tb, SW_MEM_DEVICE, at_own);
-		} else if (*at == 'o') {
-			tb_alloc(tb, SW_MEM_IPC, at_other, 1 << 20)->extra = HANDLE;
-		} else if (*at == 'c') {
-			tb_free(tb, SW_MEM_IPC, at_other);
-		} else {
-			tb_event_record(tb, EVENT, STREAM_A);
-		}
+		for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+			if (strlen(shared[i].name) == n && strncmp(shared[i].name, at, n) == 0)
+				shared[i].act(tb);
 	}
 }
 
@@ -173,9 +292,13 @@ int main(int argc, char **argv)
 	share(tb);
 	if (number("final", 1))
 		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	tb->header.flags |= number("tsc", 0) ? SW_FILE_TSC : 0;
 	tb->header.start_monotonic_ns += number("clock_ms", 0) * 1000000;
-	if (number("end_ms", 0))
+	if (number("end_ms", 0)) {
 		tb->header.last_monotonic_ns = tb->header.start_monotonic_ns + number("end_ms", 0) * 1000000;
+		if (number("tsc", 0))
+			tb->header.last_ticks = tb->header.start_ticks + number("end_ms", 0) * number("tsc", 0);
+	}
 	tb_close(tb, number("closed", 1));
 	return 0;
 }

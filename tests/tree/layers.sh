@@ -19,7 +19,7 @@ declare -A may=(
 	[report]="report/report.h report/groups.h report/suppress.h report/suppress_file.h report/unusable_files.h report/utf8.h report/coverage_counts.h report/excerpts.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[query]="query report/report.h report/groups.h report/words report/symbols report/json/json_out.h report/text/text_out.h detect reader base syncwatch"
 	[pack]="pack report/symbols detect/kernels/kernel_code.h detect/behaviour/behaviour.h reader footprint/footprint.h footprint/library.h image base syncwatch"
-	[merge]="merge report/report.h report/json/json_out.h report/json/report_parts.h report/text/text_out.h detect reader base syncwatch"
+	[merge]="merge report/report.h report/json/json_out.h report/json/report_parts.h report/text/text_out.h report/symbols detect reader base syncwatch"
 	[simcuda]="simcuda image api base syncwatch"
 
 	[preload/platform]="preload/platform base"
@@ -42,7 +42,7 @@ declare -A may=(
 	[detect/memory]="detect/memory detect/detect.h hb reader base syncwatch"
 	[detect/model]="detect/model detect/memory detect/detect.h detect/behaviour hb reader base syncwatch"
 	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
-	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
+	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h detect/shared_use.h hb reader base syncwatch"
 	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image hb reader base syncwatch"
 	[detect/calls]="detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
 	[detect/graphs]="detect/graphs detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"

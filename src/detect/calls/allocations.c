@@ -95,8 +95,15 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL &&
 	    block->bytes == a->bytes && block->owner == a->owner)
 		return; /* asked for once more */
+	/* The same handle again has the same address (measured on H200, driver 580), and each needs its close. */
+	if (a->memory == SW_MEM_IPC && block && !offset && block->memory == SW_MEM_IPC && block->shared && !a->owner &&
+	    block->shared == a->extra) {
+		block->opens++;
+		return;
+	}
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
 	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
+	block->shared = a->memory == SW_MEM_IPC && !a->owner ? a->extra : 0;
 	belongs(m, m->record, block);
 	sw_block_born(block, born);
 }
@@ -255,6 +262,10 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	}
 	if (!block || offset)
 		return;
+	if (f->memory == SW_MEM_IPC && block->opens) {
+		block->opens--;
+		return;
+	}
 	/* No document promises that a release waits; on H200 with driver 580 all did but for pool memory ("cudaFree of
 	   async ptr"), for the context that owns the memory: on another device ("cudaFree of device-1 memory",
 	   "cudaFreeHost of memory pinned with device 1 current"), not for other contexts of its own ("cuMemFree of the

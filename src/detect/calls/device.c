@@ -6,7 +6,9 @@
 
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/allocations.h"
+#include "detect/calls/shared_events.h"
 #include "detect/hazards/host_knowledge.h"
+#include "detect/hazards/shared_uses.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -222,10 +224,35 @@ static void memory_released(struct sw_model *m, const uint64_t *args)
 	sw_physical_released(m->physical, args[0]);
 }
 
+static void memory_exported(struct sw_model *m, const uint64_t *args)
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find_outer(&m->space, args[0], &offset);
+	if (block)
+		sw_sharing_exported(m, block, args[1]);
+}
+
+/* By a pool's handle and data of the pointer: neither says what it is. */
+static void pointer_exported(struct sw_model *m, const uint64_t *args)
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find_outer(&m->space, args[0], &offset);
+	if (block)
+		block->passed_on = true;
+}
+
+static void event_exported(struct sw_model *m, const uint64_t *args)
+{
+	sw_shared_event_exported(m, args[0], args[1]);
+}
+
 static const struct {
 	const char *name;
 	void (*handle)(struct sw_model *m, const uint64_t *args);
 } others[] = {
+	{"cuIpcGetMemHandle", memory_exported},
+	{"cuIpcGetEventHandle", event_exported},
+	{"cuMemPoolExportPointer", pointer_exported},
 	{"cuPointerSetAttribute", pointer_attribute},
 	{"cuSignalExternalSemaphores", semaphore},
 	{"cuMemAddressReserve", reserve},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/calls/shared_events.h"
 
+#include "detect/hazards/shared_uses.h"
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
 #include "detect/model/events.h"
@@ -13,7 +14,14 @@
 void sw_shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 {
 	if (e->flags & SW_EVENT_INTERPROCESS || e->shared)
-		sw_event_of(m, e->event)->interprocess = true;
+		*sw_event_of(m, e->event) = (struct sw_event_state){.interprocess = true, .handle = e->shared};
+}
+
+void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash)
+{
+	struct sw_event_state *event = sw_event_of(m, handle);
+	event->interprocess = true;
+	event->handle = (uint32_t)hash;
 }
 
 void sw_shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx)
@@ -32,6 +40,8 @@ void sw_shared_event_recorded(struct sw_model *m, const struct sw_event_state *e
 void sw_shared_event_joined(struct sw_model *m, const struct sw_event_state *event, const struct sw_hb_at *at,
 			    unsigned flags)
 {
+	if (event->interprocess)
+		sw_sharing_waited(m, event->handle);
 	for (unsigned ctx = 0; event->interprocess && m->told_others && ctx < SW_CONTEXTS; ctx++) {
 		struct sw_hb_at all = *at;
 		all.ctx = (uint8_t)ctx;
@@ -46,6 +56,8 @@ void sw_shared_event_joined(struct sw_model *m, const struct sw_event_state *eve
 
 void sw_shared_event_awaited(struct sw_model *m, const struct sw_event_state *event, struct sw_wait *w)
 {
+	if (event->interprocess)
+		sw_sharing_waited(m, event->handle);
 	for (unsigned ctx = 0; event->interprocess && m->told_others && ctx < SW_CONTEXTS; ctx++)
 		if (m->context[ctx].told) {
 			sw_wait_add(m, w, sw_hb_wait_context(m->hb, (uint8_t)ctx), SW_ORDER_DOCUMENTED);

@@ -15,6 +15,7 @@ struct sw_model;
 struct sw_wait;
 
 void sw_shared_event_made(struct sw_model *m, const struct sw_rec_event *e);
+void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash);
 /* `record` of the event is the one that was just made in this context. */
 void sw_shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx);
 /* A stream (flags: of sw_hb_stream_wait), or the host, waits for it. */

@@ -8,6 +8,7 @@
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/hazards/listing.h"
 #include "detect/hazards/mirrored_uses.h"
+#include "detect/hazards/shared_uses.h"
 #include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -234,6 +235,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		}
 		if (range->polls && host_sees(block->memory))
 			sw_host_signalled(m, what->point);
+		sw_sharing_touched(m, use);
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
 		if (block->pieces)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/hazards/shared_uses.h"
 #include "detect/kernels/kernels.h"
 #include "detect/memory/contents.h"
 #include "detect/memory/physical_memory.h"
@@ -136,7 +137,7 @@ static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw
 	enum sw_memory memory = block->memory;
 	if (memory != SW_MEM_DEVICE && memory != SW_MEM_ASYNC && memory != SW_MEM_IPC && memory != SW_MEM_MAPPED)
 		return false;
-	if (block->within || block->blocks || sw_physical_alias(block, 0))
+	if (block->within || block->blocks || sw_physical_alias(block, 0) || sw_sharing_watches(m, block))
 		return false;
 	return block->born_passed || sw_hb_ordered(m->hb, block->born.point, point.lane) > SW_ORDER_OBSERVED;
 }

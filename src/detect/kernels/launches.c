@@ -3,6 +3,7 @@
  * Kernels: from the parameter block to ranges.  The code tells (launch_plan.c) as far as it is known; of the words that
  * it says nothing of, the mangled name tells what a pointer is for, else what points into memory is taken as used.
  */
+#include "detect/hazards/shared_uses.h"
 #include "detect/kernels/launches.h"
 
 #include <stdlib.h>
@@ -139,12 +140,14 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 	bool alone = sw_deferred_one_lane(m, what->point.lane);
 	if (m->options->evaluate_all)
 		return false;
-	enum sw_where where = sw_pointed_where(m, kernel, what->point, pointed, alone);
+	enum sw_where where = sw_pointed_where(m, kernel, what->point, pointed, alone && !m->sharing);
 	if (where == SW_IN_DOUBT)
 		return false;
 	bool within = !alone && pointed->place.ranges && sw_may_defer(m, what->point, &pointed->place);
 	if (!within && !sw_may_defer(m, what->point, NULL))
 		return false;
+	if (where != SW_WITHIN)
+		sw_sharing_unclear(m);
 	sw_defer(m, what, m->record, within ? &pointed->place : NULL);
 	return true;
 }
@@ -215,6 +218,8 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	coverage->kernels_by_source[told_by(walk, all, by_code)]++;
 	if (walk->pointers)
 		coverage->kernels_by_evidence[walk->weakest]++;
+	if (!all || walk->weakest < SW_EV_DIRECTION)
+		sw_sharing_unclear(m);
 	if (walk->kernel && m->library && !walk->kernel->footprint) {
 		coverage->unreadable_kernels += walk->kernel->unreadable;
 		coverage->codeless_kernels += !walk->kernel->unreadable;
@@ -324,6 +329,7 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 		return;
 	/* The program knows best, then the arguments of a library whose contract is known. */
 	if (sw_note_launch(m, w) || sw_collective_launch(m, r, w)) {
+		sw_sharing_unclear(m);
 		m->j->coverage.launches++;
 		m->j->coverage.kernels_by_source[SW_BY_ANNOTATION]++;
 		m->j->coverage.kernels_by_evidence[SW_EV_EXACT]++;

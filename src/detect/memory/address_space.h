@@ -60,6 +60,9 @@ struct sw_block {
 	uint32_t number;
 	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t owner;	       /* SYMBOL: module or library */
+	uint64_t shared;       /* hash of the IPC handle by which it was exported or opened, 0 none */
+	uint32_t opens;	       /* of that handle, in addition to the first: each needs a close */
+	bool passed_on;	       /* other processes may use it by a handle that is not followed */
 	bool used;	       /* host memory: by work on a stream */
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */

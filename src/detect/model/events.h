@@ -15,6 +15,7 @@ struct sw_event_state {
 	uint64_t work;		   /* last step of work on the stream when it was recorded, 0 none */
 	struct sw_access last;	   /* that work; seq 0: none, or not known */
 	bool in_graph;		   /* recorded by a node of a graph (external), when is not seen */
+	uint32_t handle;	   /* of an event that processes share: low bits of the hash of its handle, else 0 */
 	bool interprocess;	   /* other processes may record it and wait for it */
 	bool ordering;		   /* a stream or the host has waited for it */
 };

@@ -49,6 +49,7 @@ struct sw_model {
 	struct sw_deferrals *deferrals;
 	struct sw_memory_contents *contents; /* of memory, as far as it is known (uploads.h) */
 	struct sw_intervals *ignored;
+	struct sw_sharing *sharing; /* NULL: not wanted */
 	/* kernels */
 	struct sw_footprint_library *library; /* NULL: code is not looked at */
 	struct sw_kernels *kernels;

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two uses in two processes are unordered for certain only if nothing could have ordered them.  What can, always ends
+ * with one process telling and another one learning:
+ *
+ *     telling    the host knows that the work is done (known_ns); an event that others know, a host function, a write
+ *                to memory that others see, code that is not known (told_ns)
+ *     learning   before its own use: a read of memory that is shared, a host function, code that polls or is not known;
+ *                what is not known to be done may still be learning (learnt_ns)
+ */
+#include "detect/hazards/shared_uses.h"
+
+#include <stdlib.h>
+
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/shadow.h"
+#include "detect/hazards/deferred.h"
+#include "detect/hazards/touch.h"
+#include "detect/model/call.h"
+#include "detect/model/events.h"
+#include "detect/model/lanes.h"
+#include "detect/model/model.h"
+
+#define SW_MOST_SHARED_USES 4096u
+#define SW_MOST_LEARNERS    4096u
+
+struct sw_sharing {
+	SW_VEC(size_t) open;		  /* uses that the host does not know to be done */
+	SW_VEC(struct sw_point) learners; /* work that may be learning */
+	uint64_t learnt_ns;		  /* the last one that is known to be done */
+	bool blind;			  /* they are too many, or one has no end */
+	uint64_t seq;			  /* the call in hand, as far as it has said something */
+	bool unclear, writes, reads;	  /* what it has said */
+	uint64_t waited_ns;
+	uint32_t waited_event;
+};
+
+struct sw_sharing *sw_sharing_new(bool wanted)
+{
+	return wanted ? sw_calloc(1, sizeof(struct sw_sharing)) : NULL;
+}
+
+void sw_sharing_free(struct sw_sharing *sharing)
+{
+	if (!sharing)
+		return;
+	free(sharing->open.at);
+	free(sharing->learners.at);
+	free(sharing);
+}
+
+/* ---- uses -------------------------------------------------------------------------------------------------------- */
+
+static struct sw_sharing *of_call(struct sw_model *m, uint64_t seq)
+{
+	struct sw_sharing *s = m->sharing;
+	if (s->seq != seq) {
+		s->seq = seq;
+		s->unclear = s->writes = s->reads = false;
+	}
+	return s;
+}
+
+static bool is_sure(const struct sw_shadow_use *use)
+{
+	const struct sw_range *r = &use->range;
+	return r->bounded && sw_range_dense(r) && !r->vague && !r->loose && !r->perhaps && !r->polls &&
+	       r->evidence >= SW_EV_FOOTPRINT && !use->access.node && use->access.kind != SW_REC_GRAPH_LAUNCH &&
+	       !use->mirrored && !use->host;
+}
+
+/* An event tells only those that wait for it after its record: what else tells is remembered, too. */
+static void tell(struct sw_shared_use *u, uint64_t t_ns, uint32_t event)
+{
+	if (!u->told_ns) {
+		u->told_ns = t_ns;
+		u->told_event = event;
+	}
+	if (!u->told_more_ns && (!event || event != u->told_event))
+		u->told_more_ns = t_ns;
+}
+
+/* The caller fills in the rest. */
+static struct sw_shared_use *add(struct sw_model *m, const struct sw_shadow_use *use, uint64_t handle)
+{
+	struct sw_sharing *s = m->sharing;
+	if (m->j->shared_uses.n == SW_MOST_SHARED_USES) {
+		m->j->shared_uses_left_out++;
+		return NULL;
+	}
+	*sw_vec_push(&s->open) = m->j->shared_uses.n;
+	struct sw_shared_use *u = sw_vec_push(&m->j->shared_uses);
+	*u = (struct sw_shared_use){.access = use->access,
+				    .handle = handle,
+				    .lo = use->range.address,
+				    .hi = use->end,
+				    .reads = sw_role_reads(use->range.role),
+				    .writes = sw_role_writes(use->range.role),
+				    .atomic = use->range.role == SW_ATOMIC,
+				    .opened = use->block->memory == SW_MEM_IPC};
+	if (use->may_wait)
+		tell(u, use->access.t_ns, 0);
+	return u;
+}
+
+bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block)
+{
+	return m->sharing &&
+	       (block->shared || block->passed_on || block->memory == SW_MEM_IPC || block->memory == SW_MEM_MAPPED);
+}
+
+void sw_sharing_touched(struct sw_model *m, const struct sw_shadow_use *use)
+{
+	const struct sw_block *block = use->block;
+	if (!m->sharing)
+		return;
+	if (use->range.polls || (!block->shared && sw_sharing_watches(m, block)))
+		of_call(m, use->access.seq)->unclear = true;
+	if (!block->shared)
+		return;
+	struct sw_sharing *s = of_call(m, use->access.seq);
+	s->writes |= sw_role_writes(use->range.role);
+	s->reads |= sw_role_reads(use->range.role);
+	struct sw_shared_use *u = is_sure(use) ? add(m, use, block->shared) : NULL;
+	if (!u)
+		return;
+	u->learning = s->blind || s->learners.n;
+	u->learnt_ns = s->learnt_ns;
+	u->waited_ns = s->waited_ns;
+	u->waited_event = s->waited_event;
+}
+
+void sw_sharing_unclear(struct sw_model *m)
+{
+	if (m->sharing)
+		of_call(m, m->wait->what.seq)->unclear = true;
+}
+
+/* What nobody waited for before the memory was exported.  It is too late to say what was told since. */
+void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t handle)
+{
+	struct sw_shadow_env env;
+	sw_use_vec uses = {0};
+	if (!m->sharing || block->shared == handle)
+		return;
+	sw_deferred_settle(m, block);
+	block->shared = handle;
+	sw_model_env(m, &env);
+	sw_shadow_list(&block->shadow, &env, 0, block->bytes, &uses);
+	const uint32_t host = sw_hb_host_lane(m->hb, m->record->thread);
+	for (size_t i = 0; i < uses.n; i++) {
+		const struct sw_point point = uses.at[i]->access.point;
+		const struct sw_lane_state *books = sw_model_lane_state(m, point.lane);
+		if (sw_hb_ordered(m->hb, point, host) != SW_ORDER_NONE || !is_sure(uses.at[i]))
+			continue;
+		struct sw_shared_use *u = add(m, uses.at[i], handle);
+		const bool told = m->told_others || books->visible >= point.tick || books->unknown >= point.tick ||
+				  books->signal >= point.tick || m->sharing->blind || m->sharing->learners.n;
+		if (u && told)
+			tell(u, u->access.t_ns, 0);
+	}
+	free(uses.at);
+}
+
+/* ---- what is told ------------------------------------------------------------------------------------------------ */
+
+void sw_sharing_waited(struct sw_model *m, uint32_t handle)
+{
+	if (!m->sharing)
+		return;
+	m->sharing->waited_ns = m->wait->what.t_ns;
+	m->sharing->waited_event = handle;
+}
+
+static bool tells_by_kind(const struct sw_wait *w)
+{
+	const struct sw_rec_mem_op *op = (const struct sw_rec_mem_op *)(const void *)w->record.rec;
+	switch (w->what.kind) {
+	case SW_REC_HOST_FUNC:
+	case SW_REC_GRAPH_LAUNCH:
+	case SW_REC_UNCLASSIFIED:
+		return true;
+	case SW_REC_MEM_OP:
+		return op->op != SW_MEMOP_PREFETCH && op->op != SW_MEMOP_ADVISE && op->op != SW_MEMOP_ATTACH;
+	default:
+		return false;
+	}
+}
+
+/* An event that others know; *handle: the low bits of its hash. */
+static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint32_t *handle)
+{
+	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)w->record.rec;
+	if (w->what.kind != SW_REC_EVENT_RECORD)
+		return false;
+	const struct sw_event_state *event = sw_event_find(m, e->event);
+	*handle = event ? event->handle : 0;
+	return !event || event->interprocess;
+}
+
+/* An earlier use is done when this call's work is; its own use is so far as the call tells by something else. */
+static void told(struct sw_model *m, const struct sw_wait *w, uint32_t event, bool own)
+{
+	struct sw_sharing *s = m->sharing;
+	for (size_t i = 0; i < s->open.n; i++) {
+		struct sw_shared_use *u = &m->j->shared_uses.at[s->open.at[i]];
+		if (u->access.seq < w->what.seq || (u->access.seq == w->what.seq && own))
+			tell(u, w->what.t_ns, event);
+	}
+}
+
+static void learns(struct sw_sharing *s, const struct sw_wait *w)
+{
+	if (w->what.point.tick && s->learners.n < SW_MOST_LEARNERS)
+		*sw_vec_push(&s->learners) = w->what.point;
+	else
+		s->blind = true;
+}
+
+void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
+{
+	struct sw_sharing *s = m->sharing;
+	uint32_t event = 0;
+	if (!s || w->what.kind < SW_REC_LAUNCH)
+		return;
+	s = of_call(m, w->what.seq);
+	const struct sw_point at = w->what.point;
+	const struct sw_lane_state *books = at.tick ? sw_model_lane_state(m, at.lane) : NULL;
+	const bool unclear =
+		s->unclear || tells_by_kind(w) || (books && (books->unknown == at.tick || books->signal == at.tick));
+	const bool visible = books && books->visible == at.tick;
+	if (unclear || visible || tells_by_event(m, w, &event))
+		told(m, w, event, true);
+	else if (s->writes)
+		told(m, w, 0, false);
+	if (unclear || s->reads)
+		learns(s, w);
+}
+
+/* ---- what is known ----------------------------------------------------------------------------------------------- */
+
+void sw_sharing_known(struct sw_model *m, uint32_t thread, uint64_t t_ns)
+{
+	struct sw_sharing *s = m->sharing;
+	if (!s || !(s->open.n + s->learners.n))
+		return;
+	const uint32_t host = sw_hb_host_lane(m->hb, thread);
+	size_t kept = 0;
+	for (size_t i = 0; i < s->open.n; i++) {
+		struct sw_shared_use *u = &m->j->shared_uses.at[s->open.at[i]];
+		if (sw_hb_ordered(m->hb, u->access.point, host) == SW_ORDER_NONE)
+			s->open.at[kept++] = s->open.at[i];
+		else
+			u->known_ns = t_ns;
+	}
+	s->open.n = kept;
+	kept = 0;
+	for (size_t i = 0; i < s->learners.n; i++) {
+		if (sw_hb_ordered(m->hb, s->learners.at[i], host) == SW_ORDER_NONE)
+			s->learners.at[kept++] = s->learners.at[i];
+		else
+			s->learnt_ns = t_ns;
+	}
+	s->learners.n = kept;
+}
+
+void sw_sharing_finish(struct sw_model *m, bool lost, bool ended)
+{
+	for (size_t i = 0; m->sharing && (lost || !ended) && i < m->j->shared_uses.n; i++) {
+		struct sw_shared_use *u = &m->j->shared_uses.at[i];
+		u->learning |= lost;
+		tell(u, lost ? u->access.t_ns : m->last_ns, 0);
+		if (lost)
+			u->told_ns = u->told_more_ns = u->access.t_ns;
+	}
+}
