@@ -130,8 +130,8 @@ static void put_accesses(struct sw_rows *rows, struct sw_report *report, size_t 
 			   i == 0	      ? hazard ? "earlier" : "call"
 			   : i == 1 && hazard ? "later"
 					      : "related");
-	if (finding->waited_for.seq)
-		put_access(rows, report, index, &finding->waited_for, "waited-for");
+	if (sw_finding_more(finding)->waited_for.seq)
+		put_access(rows, report, index, &sw_finding_more(finding)->waited_for, "waited-for");
 }
 
 static void put_group(struct sw_rows *rows, struct sw_report *report, size_t index)

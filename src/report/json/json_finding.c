@@ -280,6 +280,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
 	const struct sw_finding *finding = shown->finding;
+	const struct sw_finding_more *more = sw_finding_more(finding);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", finding->id));
 	sw_json_text(json, "kind", shown->info->kind);
@@ -302,17 +303,17 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	for (uint32_t i = 0; i < finding->accesses; i++)
 		put_access(json, report, NULL, &finding->access[i], position(finding, i));
 	sw_json_close(json, ']');
-	if (finding->waited_for.seq)
-		put_access(json, report, "waited_for", &finding->waited_for, "waited-for");
+	if (more->waited_for.seq)
+		put_access(json, report, "waited_for", &more->waited_for, "waited-for");
 	else
 		sw_json_text(json, "waited_for", NULL);
 	sw_json_open(json, "needs", '[');
 	for (uint32_t i = 0; i < finding->needs; i++) {
 		sw_json_open(json, NULL, '{');
-		put_stream(json, report, finding->need[i].stream);
+		put_stream(json, report, more->need[i].stream);
 		sw_json_text(json, "needed_by",
-			     finding->need[i].to ? sw_name_stream(&report->names, finding->need[i].to) : "the host");
-		sw_json_number(json, "until_sequence", finding->need[i].until.seq);
+			     more->need[i].to ? sw_name_stream(&report->names, more->need[i].to) : "the host");
+		sw_json_number(json, "until_sequence", more->need[i].until.seq);
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');

@@ -200,8 +200,8 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 	} else {
 		for (uint32_t i = 0; i < finding->accesses; i++)
 			sw_text_access(t, &finding->access[i], "");
-		if (finding->waited_for.seq)
-			sw_text_access(t, &finding->waited_for, "The longest call waited for: ");
+		if (sw_finding_more(finding)->waited_for.seq)
+			sw_text_access(t, &sw_finding_more(finding)->waited_for, "The longest call waited for: ");
 	}
 }
 
