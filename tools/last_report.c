@@ -66,6 +66,7 @@ void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, c
 		const struct sw_shown_finding *shown = &report->shown.at[i];
 		const struct sw_group *group = sw_report_group_of(report, shown);
 		const struct sw_frame *site = sw_report_site(report, shown->finding);
+		const struct sw_wording words = sw_report_words(report, shown);
 		struct sw_group_fix fix = {.text = "", .note = ""};
 		FILE *out = last->output.file;
 		if (group)
@@ -73,10 +74,10 @@ void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, c
 		fprintf(out, "%016" PRIx64 "\t%d", shown->fingerprint, shown->finding->id);
 		put(out, "",
 		    sw_names_format(&report->names, "%s (%s): %s", sw_name_severity(shown->finding->severity),
-				    sw_name_confidence(shown->finding->confidence), shown->words.message));
+				    sw_name_confidence(shown->finding->confidence), words.message));
 		put(out, "at ", site ? sw_place_full(&report->names, site) : "");
 		put(out, "fix: ", fix.text);
-		put(out, "cost: ", shown->words.cost);
+		put(out, "cost: ", words.cost);
 		put(out, "trace: ", trace);
 		putc('\n', out);
 	}

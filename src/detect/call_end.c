@@ -55,10 +55,10 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 		f->unpinned = w->bytes;
 	f->to_host |= w->moves == SW_MOVES_DOWN || w->read_back.seq;
 	if (w->maker.seq)
-		f->maker = w->maker;
+		sw_collect_more(&m->collect, f)->maker = w->maker;
 	f->last_ns = w->what.t_ns > f->last_ns ? w->what.t_ns : f->last_ns;
-	if (cost->waited && cost->ns >= f->cost.worst_ns)
-		f->waited_for = w->waited_for;
+	if (cost->waited && cost->ns >= f->cost.worst_ns && (f->more || w->waited_for.seq))
+		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 	/* A promise is unkept only while no call at this place kept it. */
 	f->not_waited = w->promised && !f->cost.waited_calls && (f->not_waited || w->pending);
 	if (seen.basis == SW_BASIS_MEASURED)

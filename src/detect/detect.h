@@ -175,7 +175,9 @@ struct sw_evidence_detail {
 /* One side of a finding. */
 struct sw_access {
 	enum sw_role role;
-	uint8_t kind; /* record kind */
+	uint8_t kind;	   /* record kind */
+	bool ranged;	   /* address, bytes and what is below them are meant */
+	bool extent_known; /* false: to the end of the allocation or the next known start */
 	uint16_t api;
 	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME tells which API the user called */
 	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0 none */
@@ -191,12 +193,10 @@ struct sw_access {
 	uint32_t function; /* FUNCTION id, 0 none */
 	int32_t param;	   /* parameter that holds the pointer, -1 none */
 	struct sw_point point;
-	bool ranged;		 /* what is below is meant */
 	uint64_t address, bytes; /* hull of what is touched */
 	uint64_t place;		 /* arrays: where it begins in the array (SW_ARRAY_*), `address` is the handle */
 	uint64_t used_at;	 /* the same memory at the address that the call used, 0: that is `address` */
 	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
-	bool extent_known;	 /* false: to the end of the allocation or the next known start */
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
 	enum sw_evidence evidence;
 	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL none */
@@ -259,6 +259,13 @@ struct sw_need {
 	struct sw_named_call until; /* host: up to this call; seq 0: all of it */
 };
 
+/* What few findings have: hazards come by the hundred thousand. */
+struct sw_finding_more {
+	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
+	struct sw_access maker;	     /* SW306, SW307: the call that made what the last one released, seq 0 none */
+	struct sw_need need[SW_MAX_NEEDS];
+};
+
 struct sw_finding {
 	int id; /* 101 ... */
 	enum sw_severity severity;
@@ -279,14 +286,12 @@ struct sw_finding {
 	uint64_t fix_seq;
 	struct sw_named_call fix_call; /* fix_seq */
 	struct sw_cost cost;
-	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_held held;
-	uint64_t pinned, last_ns; /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
-	uint64_t unpinned;	  /* SW301, SW302: the most pageable bytes of one call, 0 none */
-	bool to_host;		  /* the host may use what the calls wait for as soon as they return */
-	struct sw_access maker;	  /* SW306, SW307: the call that made what the last one released, seq 0 none */
-	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
-	struct sw_need need[SW_MAX_NEEDS];
+	uint64_t pinned, last_ns;     /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
+	uint64_t unpinned;	      /* SW301, SW302: the most pageable bytes of one call, 0 none */
+	bool to_host;		      /* the host may use what the calls wait for as soon as they return */
+	uint32_t needs;		      /* SW401: all that may not be left out of what the wait covered */
+	struct sw_finding_more *more; /* NULL: nothing; read by sw_finding_more() */
 	/* Which one is meant depends on the id: FACTS of findings.def. */
 	union {
 		struct {
@@ -307,6 +312,8 @@ struct sw_finding {
 	bool suppressed;
 	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
 };
+/* All zero where it has nothing of that. */
+const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding);
 
 /* Where what is known of a launch comes from, each launch counted once.  OTHER_CODE: code that is not what ran.
    NOTHING: no code and no parameter that could be a pointer. */

@@ -21,6 +21,12 @@ const struct sw_finding_info *sw_finding_info(int number)
 	return NULL;
 }
 
+const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding)
+{
+	static const struct sw_finding_more nothing;
+	return finding->more ? finding->more : &nothing;
+}
+
 bool sw_finding_is(int number, enum sw_finding_family family)
 {
 	const struct sw_finding_info *info = sw_finding_info(number);

@@ -119,7 +119,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->space.leave = leave;
 	m->space.tenancy.now = &m->step;
 	sw_pool_init(m);
-	sw_collect_init(&m->collect, judgement, options->keep_possible);
+	sw_collect_init(&m->collect, judgement, arena, options->keep_possible);
 	if (!options->no_schedule)
 		m->schedule = sw_schedule_new(NULL);
 	if (!options->no_footprints)

@@ -52,6 +52,7 @@ static void put_finding(struct sw_rows *rows, struct sw_report *report, size_t i
 	const struct sw_finding *finding = shown->finding;
 	if (!sw_rows_begin(rows, SW_QUERY_findings))
 		return;
+	const struct sw_wording words = sw_report_words(report, shown);
 	sw_rows_number(rows, (int64_t)index + 1);
 	sw_rows_known(rows, report->group_of ? (int64_t)report->group_of[index] : 0);
 	sw_rows_text(rows, id_of(report, finding));
@@ -61,14 +62,14 @@ static void put_finding(struct sw_rows *rows, struct sw_report *report, size_t i
 	sw_rows_text(rows, sw_name_basis(finding->basis));
 	sw_rows_number(rows, (int64_t)finding->count);
 	sw_rows_number(rows, (int64_t)finding->operations);
-	sw_rows_text(rows, shown->words.message);
-	sw_rows_text(rows, shown->words.fix);
-	sw_rows_text(rows, shown->words.ordered_by);
-	sw_rows_text(rows, shown->words.missing_edge);
+	sw_rows_text(rows, words.message);
+	sw_rows_text(rows, words.fix);
+	sw_rows_text(rows, words.ordered_by);
+	sw_rows_text(rows, words.missing_edge);
 	put_place(rows, sw_report_site(report, finding));
 	sw_rows_number(rows, finding->hidden);
 	put_cost(rows, &finding->cost);
-	sw_rows_text(rows, shown->suppression);
+	sw_rows_text(rows, sw_report_suppression(report, shown));
 	sw_rows_text(rows, fingerprint_of(report, index));
 	sw_rows_end(rows);
 }
@@ -130,8 +131,8 @@ static void put_accesses(struct sw_rows *rows, struct sw_report *report, size_t 
 			   i == 0	      ? hazard ? "earlier" : "call"
 			   : i == 1 && hazard ? "later"
 					      : "related");
-	if (finding->waited_for.seq)
-		put_access(rows, report, index, &finding->waited_for, "waited-for");
+	if (sw_finding_more(finding)->waited_for.seq)
+		put_access(rows, report, index, &sw_finding_more(finding)->waited_for, "waited-for");
 }
 
 static void put_group(struct sw_rows *rows, struct sw_report *report, size_t index)
@@ -145,7 +146,7 @@ static void put_group(struct sw_rows *rows, struct sw_report *report, size_t ind
 	sw_rows_number(rows, (int64_t)index + 1);
 	sw_rows_text(rows, id_of(report, leader->finding));
 	sw_rows_text(rows, sw_name_severity(leader->finding->severity));
-	sw_rows_text(rows, leader->words.message);
+	sw_rows_text(rows, sw_report_words(report, leader).message);
 	sw_rows_number(rows, (int64_t)group->members.n + 1);
 	sw_rows_number(rows, group->edges);
 	put_place(rows, sw_report_site(report, leader->finding));
@@ -158,10 +159,16 @@ static void put_group(struct sw_rows *rows, struct sw_report *report, size_t ind
 
 void sw_report_rows(struct sw_rows *rows, struct sw_report *report)
 {
+	struct sw_names_scope scope;
 	for (size_t i = 0; i < report->shown.n; i++) {
+		sw_names_scope_begin(&report->names, &scope);
 		put_finding(rows, report, i);
 		put_accesses(rows, report, i);
+		sw_names_scope_end(&report->names, &scope);
 	}
-	for (size_t i = 0; i < report->groups.n; i++)
+	for (size_t i = 0; i < report->groups.n; i++) {
+		sw_names_scope_begin(&report->names, &scope);
 		put_group(rows, report, i);
+		sw_names_scope_end(&report->names, &scope);
+	}
 }

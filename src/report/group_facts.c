@@ -149,7 +149,7 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
 	const struct sw_finding *finding = leader->finding;
-	*out = (struct sw_group_fix){.text = leader->words.fix, .note = ""};
+	*out = (struct sw_group_fix){.text = sw_report_words(report, leader).fix, .note = ""};
 	if (group->edges && finding->fix == SW_FIX_MOVE_RECORD) {
 		const char *text = move_record(report, group, finding);
 		out->text = text ? text : out->text;

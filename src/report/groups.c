@@ -229,9 +229,12 @@ static uint64_t lines_key(struct sw_report *report, const struct sw_group *group
 static void merge_same_lines(struct sw_report *report)
 {
 	struct sw_map by_lines = {0};
+	struct sw_names_scope scope;
 	for (size_t i = 0; i < report->groups.n; i++) {
 		const struct sw_group *group = &report->groups.at[i];
+		sw_names_scope_begin(&report->names, &scope);
 		uint64_t key = group->leader != SIZE_MAX && group->edges == 1 ? lines_key(report, group) : 0;
+		sw_names_scope_end(&report->names, &scope);
 		uint64_t *slot = key ? sw_map_put(&by_lines, key) : NULL;
 		if (slot && *slot) {
 			merge(report, *slot - 1, i);
@@ -254,7 +257,10 @@ static uint64_t key_of(struct sw_report *report, const struct sw_finding *findin
 		return sw_hash_u64(access->seq << 1 | 1);
 	if (!sw_finding_is_wait(finding->id) || !finding->accesses)
 		return 0;
+	struct sw_names_scope scope;
+	sw_names_scope_begin(&report->names, &scope);
 	uint64_t place = sw_place_hash(&report->names, access);
+	sw_names_scope_end(&report->names, &scope);
 	return place ? sw_hash_u64(place) | 1 : 0;
 }
 

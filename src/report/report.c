@@ -23,6 +23,22 @@ static void count(struct sw_report_totals *totals, const struct sw_shown_finding
 	}
 }
 
+struct sw_wording sw_report_words(struct sw_report *report, const struct sw_shown_finding *shown)
+{
+	const char *home = report->names.home;
+	const struct sw_frame *site = sw_report_site(report, shown->finding);
+	struct sw_wording words;
+	report->names.home = site ? site->file : NULL;
+	sw_wording_of(&report->names, shown->finding, &words);
+	report->names.home = home;
+	return words;
+}
+
+const char *sw_report_suppression(struct sw_report *report, const struct sw_shown_finding *shown)
+{
+	return sw_suppress_line(&report->names, shown->finding);
+}
+
 static void tell(struct sw_report *report, const struct sw_finding *finding, const struct sw_report_options *options)
 {
 	bool known = false;
@@ -35,16 +51,12 @@ static void tell(struct sw_report *report, const struct sw_finding *finding, con
 	struct sw_shown_finding shown = {
 		.finding = finding,
 		.info = sw_finding_info(finding->id),
-		.suppression = sw_suppress_line(&report->names, finding),
 		.fingerprint = sw_fingerprint(&report->names, finding),
 		.suppressed = suppressed,
 		.known = known,
 	};
 	if (!shown.info)
 		return;
-	const struct sw_frame *site = sw_report_site(report, finding);
-	report->names.home = site ? site->file : NULL;
-	sw_wording_of(&report->names, finding, &shown.words);
 	count(&report->totals, &shown);
 	*sw_vec_push(&report->shown) = shown;
 }
@@ -62,7 +74,10 @@ static int by_likeness(const void *x, const void *y, void *arg)
 	bool less = a->suppressed || a->finding->hidden, other = b->suppressed || b->finding->hidden;
 	if (less != other)
 		return less ? 1 : -1;
+	struct sw_names_scope scope;
+	sw_names_scope_begin(&report->names, &scope);
 	int order = sw_fingerprint_order(&report->names, a->finding, b->finding);
+	sw_names_scope_end(&report->names, &scope);
 	return order ? order : *(const size_t *)x < *(const size_t *)y ? -1 : 1;
 }
 
@@ -93,9 +108,12 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	report->suppressions = options->suppressions;
 	report->all = options->all;
 	sw_names_init(&report->names, reader, judgement);
-	for (size_t i = 0; i < judgement->findings.n; i++)
+	for (size_t i = 0; i < judgement->findings.n; i++) {
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
 		tell(report, &judgement->findings.at[i], options);
-	report->names.home = NULL;
+		sw_names_scope_end(&report->names, &scope);
+	}
 	tell_apart(report);
 	sw_report_group(report);
 	return report;

@@ -16,12 +16,10 @@
 #include "report/words/saving.h"
 #include "report/words/wording.h"
 
-/* One finding and what is said of it. */
+/* One finding.  What is said of it is made when it is printed: there may be a million. */
 struct sw_shown_finding {
 	const struct sw_finding *finding;
 	const struct sw_finding_info *info;
-	struct sw_wording words;
-	const char *suppression; /* the line that would suppress it */
 	uint64_t fingerprint;
 	bool suppressed, known;			    /* known: by the file that comes with syncwatch */
 	const struct sw_confirmation *confirmation; /* what experiments said; NULL: none were made */
@@ -72,6 +70,10 @@ struct sw_report_options {
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
 				const struct sw_report_options *options);
 void sw_report_free(struct sw_report *report);
+
+/* What is said of a finding, and the line that would suppress it; strings live as long as the names. */
+struct sw_wording sw_report_words(struct sw_report *report, const struct sw_shown_finding *shown);
+const char *sw_report_suppression(struct sw_report *report, const struct sw_shown_finding *shown);
 
 struct sw_text_style {
 	bool colour;	   /* with ANSI colours */

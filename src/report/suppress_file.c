@@ -42,30 +42,37 @@ struct sw_suppress_file *sw_suppress_file_begin(FILE *out)
 	return file;
 }
 
-void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *report)
+static void add_finding(struct sw_suppress_file *file, struct sw_report *report, const struct sw_shown_finding *shown)
 {
 	struct sw_names *names = &report->names;
+	const char *line = sw_report_suppression(report, shown);
+	if (shown->suppressed || (*sw_map_put(&file->told, sw_hash_bytes(SW_FNV_START, line, strlen(line))))++)
+		return;
+	const struct sw_frame *site = sw_report_site(report, shown->finding);
+	putc('\n', file->out);
+	put_comment(file->out,
+		    sw_names_format(names, "%s SW%03d %s, fingerprint %016" PRIx64 "%s%s",
+				    sw_name_severity(shown->finding->severity), shown->finding->id, shown->info->kind,
+				    shown->fingerprint, site ? ", " : "", site ? sw_place_full(names, site) : ""));
+	put_comment(file->out, sw_report_words(report, shown).message);
+	if (!strchr(line, ' ')) {
+		put_comment(file->out, sw_names_format(names,
+						       "nothing is known of its place: %s alone would hide all "
+						       "of its kind",
+						       line));
+		return;
+	}
+	fputs(line, file->out);
+	putc('\n', file->out);
+}
+
+void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *report)
+{
 	for (size_t i = 0; i < report->shown.n; i++) {
-		const struct sw_shown_finding *shown = &report->shown.at[i];
-		const char *line = shown->suppression;
-		if (shown->suppressed || (*sw_map_put(&file->told, sw_hash_bytes(SW_FNV_START, line, strlen(line))))++)
-			continue;
-		const struct sw_frame *site = sw_report_site(report, shown->finding);
-		putc('\n', file->out);
-		put_comment(file->out, sw_names_format(names, "%s SW%03d %s, fingerprint %016" PRIx64 "%s%s",
-						       sw_name_severity(shown->finding->severity), shown->finding->id,
-						       shown->info->kind, shown->fingerprint, site ? ", " : "",
-						       site ? sw_place_full(names, site) : ""));
-		put_comment(file->out, shown->words.message);
-		if (!strchr(line, ' ')) {
-			put_comment(file->out, sw_names_format(names,
-							       "nothing is known of its place: %s alone would hide all "
-							       "of its kind",
-							       line));
-			continue;
-		}
-		fputs(line, file->out);
-		putc('\n', file->out);
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
+		add_finding(file, report, &report->shown.at[i]);
+		sw_names_scope_end(&report->names, &scope);
 	}
 }
 

@@ -62,7 +62,8 @@ static void tell_finding(const struct sw_finding *f, FILE *out)
 	TELL("win_high_ns", f->cost.win_high_ns);
 	TELL("needs", f->needs);
 	for (uint32_t i = 0; i < f->needs; i++)
-		fprintf(out, " %u:%u:%" PRIu64, f->need[i].stream, f->need[i].to, f->need[i].until.seq);
+		fprintf(out, " %u:%u:%" PRIu64, sw_finding_more(f)->need[i].stream, sw_finding_more(f)->need[i].to,
+			sw_finding_more(f)->need[i].until.seq);
 	TELL("fact", f->covered);
 	TELL("fingerprint", f->fingerprint);
 	TELL("hidden", f->hidden);

@@ -162,8 +162,10 @@ static size_t collect_advice(const struct sw_judgement *j, struct advice advice[
 		a->given = true;
 		a->needs = f->needs;
 		for (uint32_t k = 0; k < f->needs; k++) {
-			a->need[k].stream = j->streams.at[f->need[k].stream].handle;
-			a->need[k].to = f->need[k].to ? j->streams.at[f->need[k].to].handle : 0;
+			a->need[k].stream = j->streams.at[sw_finding_more(f)->need[k].stream].handle;
+			a->need[k].to = sw_finding_more(f)->need[k].to
+						? j->streams.at[sw_finding_more(f)->need[k].to].handle
+						: 0;
 		}
 		n++;
 	}

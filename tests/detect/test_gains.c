@@ -112,7 +112,7 @@ START_TEST(pinning_and_releasing_is_one_advice)
 	const struct sw_finding *pin = NULL, *release = NULL;
 	for (size_t i = 0; i < j->findings.n; i++)
 		if (j->findings.at[i].id == 307)
-			*(j->findings.at[i].maker.seq ? &release : &pin) = &j->findings.at[i];
+			*(sw_finding_more(&j->findings.at[i])->maker.seq ? &release : &pin) = &j->findings.at[i];
 	ck_assert_ptr_nonnull(pin);
 	ck_assert((release != NULL) == !_i);
 	if (release) {
@@ -178,7 +178,7 @@ START_TEST(the_work_that_was_done_last_is_named)
 		if (j->findings.at[i].id == 307 && j->findings.at[i].access[0].kind == SW_REC_FREE)
 			release = &j->findings.at[i];
 	ck_assert_ptr_nonnull(release);
-	ck_assert_uint_eq(release->waited_for.seq, _i == 1 ? 0 : first);
+	ck_assert_uint_eq(sw_finding_more(release)->waited_for.seq, _i == 1 ? 0 : first);
 	sw_judgement_free(j);
 }
 END_TEST

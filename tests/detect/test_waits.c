@@ -317,7 +317,7 @@ START_TEST(waits_tell_what_for)
 	sync_copy(tb, PIN, SW_SIDE_HOST, DEV, SW_SIDE_DEVICE, 5 * MS);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 301);
-	ck_assert_uint_eq(f->waited_for.seq, _i ? 0 : last);
+	ck_assert_uint_eq(sw_finding_more(f)->waited_for.seq, _i ? 0 : last);
 	ck_assert(_i ? !f->cost.parts.work_ns : f->cost.parts.work_ns > 4 * MS);
 	ck_assert(!_i || f->cost.parts.transfer_ns > 4 * MS);
 	ck_assert_uint_le(f->cost.p50_ns, f->cost.worst_ns);

@@ -45,8 +45,8 @@ START_TEST(wide_waits)
 		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S2);
 		ck_assert_uint_eq(f->fix_seq, needed);
 		ck_assert_uint_eq(f->needs, 1);
-		ck_assert_uint_eq(f->need[0].to, 0);
-		ck_assert_uint_eq(f->need[0].until.seq, 0);
+		ck_assert_uint_eq(sw_finding_more(f)->need[0].to, 0);
+		ck_assert_uint_eq(sw_finding_more(f)->need[0].until.seq, 0);
 		ck_assert_uint_eq(f->covered, 2);
 	}
 	sw_judgement_free(j);
@@ -68,7 +68,7 @@ START_TEST(wide_waits_on_one_stream)
 	if (_i)
 		ck_assert_uint_eq(count_of(j, 401), 0);
 	else
-		ck_assert_uint_eq(only(j, 401)->need[0].until.seq, needed);
+		ck_assert_uint_eq(sw_finding_more(only(j, 401))->need[0].until.seq, needed);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -99,7 +99,7 @@ START_TEST(waits_for_other_streams)
 		const struct sw_finding *f = only(j, 401);
 		ck_assert_uint_eq(f->needs, !_i);
 		ck_assert_int_eq(f->fix, _i ? SW_FIX_UNNEEDED : SW_FIX_NARROW);
-		ck_assert(_i || f->need[0].to);
+		ck_assert(_i || sw_finding_more(f)->need[0].to);
 	}
 	sw_judgement_free(j);
 }

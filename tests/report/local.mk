@@ -38,6 +38,12 @@ tests_report_test_dump_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_report_test_dump_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_report_test_dump_LDADD = tests/reader/libtracebuilder.a libswreport.a libswdetect.a libswschedule.a libswhb.a libswreader.a \
 	$(SW_FOOTPRINT_LIBS) $(CHECK_LIBS) $(DW_LIBS) $(ZLIB_LIBS) $(DEMANGLE_LIBS) $(JANSSON_LIBS)
+check_PROGRAMS += tests/report/test_many
+TESTS += tests/report/test_many
+tests_report_test_many_SOURCES = tests/report/test_many.c
+tests_report_test_many_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_report_test_many_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_report_test_many_LDADD = $(tests_report_test_dump_LDADD)
 # Writes pages for tests/browser/test_html.sh.
 check_PROGRAMS += tests/report/test_html
 tests_report_test_html_LDADD = $(report_libs)

@@ -307,7 +307,7 @@ START_TEST(suppression_of_nameless_frames_names_the_module)
 	pin->accesses = 1;
 	pin->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, FAKE_AT_LIBRARY);
 	make(NULL);
-	ck_assert_str_eq(report->shown.at[0].suppression, "SW307 module=libcublasLt.so*");
+	ck_assert_str_eq(sw_report_suppression(report, &report->shown.at[0]), "SW307 module=libcublasLt.so*");
 }
 END_TEST
 
@@ -318,9 +318,9 @@ START_TEST(use_after_free_asks_for_no_edge)
 	use->access[0] = call(SW_FREE, SW_REC_FREE, FAKE_API_FREE, 0, FAKE_AT_NOWHERE);
 	use->access[1] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 100);
 	make(NULL);
-	ck_assert_str_eq(report->shown.at[0].words.missing_edge, "");
+	ck_assert_str_eq(sw_report_words(report, &report->shown.at[0]).missing_edge, "");
 	ck_assert_str_eq(
-		report->shown.at[0].words.message,
+		sw_report_words(report, &report->shown.at[0]).message,
 		"kernel fill uses allocation 1 (16.0 KiB, cudaMemcpy at race.cu:40), which cudaFree has freed");
 }
 END_TEST
@@ -352,8 +352,8 @@ START_TEST(driver_users_are_told_driver_functions)
 		race->access[i].stack = FAKE_AT_NOWHERE;
 	}
 	make(NULL);
-	ck_assert_ptr_nonnull(strstr(report->shown.at[0].words.fix, "cuEventRecord"));
-	ck_assert_ptr_null(strstr(report->shown.at[0].words.fix, "cudaEventRecord"));
+	ck_assert_ptr_nonnull(strstr(sw_report_words(report, &report->shown.at[0]).fix, "cuEventRecord"));
+	ck_assert_ptr_null(strstr(sw_report_words(report, &report->shown.at[0]).fix, "cudaEventRecord"));
 }
 END_TEST
 

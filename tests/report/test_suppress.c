@@ -110,7 +110,7 @@ START_TEST(printed_suppression_line_suppresses_its_finding_alone)
 	make(NULL);
 	ck_assert_uint_eq(report->shown.n, 2);
 	int other = report->shown.at[!_i].finding->id;
-	char *lines_file = sw_format("%s\n", report->shown.at[_i].suppression);
+	char *lines_file = sw_format("%s\n", sw_report_suppression(report, &report->shown.at[_i]));
 	ck_assert_int_eq(load(lines_file, &s, &error), 0);
 	struct sw_report_options options = {.suppressions = s};
 	make(&options);

@@ -11,9 +11,10 @@
 #define SW_WAIT_WARNING_NS    1000000u
 #define SW_WAIT_WARNING_SHARE 100u /* 1 % of the run */
 
-void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible)
+void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, struct sw_arena *arena,
+		     bool keep_possible)
 {
-	*collect = (struct sw_collect){.judgement = judgement, .keep_possible = keep_possible};
+	*collect = (struct sw_collect){.judgement = judgement, .arena = arena, .keep_possible = keep_possible};
 	sw_recent_calls_init(&collect->recent);
 }
 
@@ -119,6 +120,15 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 	collect->waited.at[finding - collect->judgement->findings.at] += cost->ns;
 }
 
+struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding)
+{
+	if (!finding->more) {
+		finding->more = sw_arena_alloc(collect->arena, sizeof *finding->more);
+		*finding->more = (struct sw_finding_more){.waited_for.seq = 0};
+	}
+	return finding->more;
+}
+
 uint64_t sw_collect_site(const struct sw_access *access)
 {
 	return site(0, access);
@@ -201,9 +211,9 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	}
 }
 
-static int order(const void *x, const void *y)
+static int order(const void *x, const void *y, void *arg)
 {
-	const struct sw_finding *a = x, *b = y;
+	const struct sw_finding *at = arg, *a = &at[*(const uint32_t *)x], *b = &at[*(const uint32_t *)y];
 	if (a->severity != b->severity)
 		return a->severity < b->severity ? 1 : -1;
 	/* Among equals what can go wrong comes before what waits. */
@@ -216,6 +226,30 @@ static int order(const void *x, const void *y)
 	if (a->access[0].seq != b->access[0].seq)
 		return a->access[0].seq < b->access[0].seq ? -1 : 1;
 	return a->id != b->id ? (a->id < b->id ? -1 : 1) : a->fingerprint < b->fingerprint ? -1 : 1;
+}
+
+/* Findings are large: their numbers are sorted, then each is moved once. */
+static void sort(struct sw_judgement *j)
+{
+	size_t n = j->findings.n;
+	uint32_t *from = sw_alloc((n + 1) * sizeof *from);
+	for (size_t i = 0; i < n; i++)
+		from[i] = (uint32_t)i;
+	if (n)
+		qsort_r(from, n, sizeof *from, order, j->findings.at);
+	for (size_t i = 0; i < n; i++) { /* along each cycle */
+		struct sw_finding first = j->findings.at[i];
+		size_t to = i;
+		while (from[to] != i) {
+			size_t next = from[to];
+			j->findings.at[to] = j->findings.at[next];
+			from[to] = (uint32_t)to;
+			to = next;
+		}
+		j->findings.at[to] = first;
+		from[to] = (uint32_t)to;
+	}
+	free(from);
 }
 
 /* Large programs allocate, and load code, from hundreds of places while they warm up: the costliest are listed. */
@@ -250,8 +284,7 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 		j->warnings += f->severity == SW_WARNING;
 		j->notes += f->severity == SW_NOTE;
 	}
-	if (j->findings.n)
-		qsort(j->findings.at, j->findings.n, sizeof *j->findings.at, order);
+	sort(j);
 	list_the_first(j, SW_FINDING_DEVICE_ALLOC);
 	list_the_first(j, SW_FINDING_MODULE_LOAD);
 }

@@ -21,9 +21,11 @@ struct sw_collect {
 	SW_VEC(struct sw_histogram *) spread;
 	struct sw_recent_calls recent; /* so that a finding can name them */
 	bool keep_possible;
+	struct sw_arena *arena; /* the judgement's */
 };
 
-void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, bool keep_possible);
+void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, struct sw_arena *arena,
+		     bool keep_possible);
 void sw_collect_free(struct sw_collect *collect);
 
 /*
@@ -40,6 +42,9 @@ struct sw_wait_cost {
 	struct sw_cost_parts parts;
 };
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost);
+
+/* To be filled in: what few findings have. */
+struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding);
 
 /* Identifies the call site of one side. */
 uint64_t sw_collect_site(const struct sw_access *access);

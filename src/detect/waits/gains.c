@@ -52,9 +52,10 @@ static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, st
 	change->keep = keep;
 	change->keeps = f->needs;
 	for (uint32_t i = 0; i < f->needs; i++)
-		keep[i] = (struct sw_keep){.queue = f->need[i].stream,
-					   .to = f->need[i].to ? f->need[i].to : SW_KEEP_HOST,
-					   .seq = f->need[i].until.seq};
+		keep[i] = (struct sw_keep){.queue = sw_finding_more(f)->need[i].stream,
+					   .to = sw_finding_more(f)->need[i].to ? sw_finding_more(f)->need[i].to
+										: SW_KEEP_HOST,
+					   .seq = sw_finding_more(f)->need[i].until.seq};
 }
 
 /* What the host does with memory is seen by the guard, and by it only while work uses the memory: of a wait after which
@@ -91,8 +92,10 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 /* "Allocate once" is one advice for the call that allocates and for the one that releases. */
 static bool partners(const struct sw_finding *a, const struct sw_finding *b)
 {
-	return (a->maker.seq && sw_timing_site(&a->maker) == sw_timing_site(&b->access[0])) ||
-	       (b->maker.seq && sw_timing_site(&b->maker) == sw_timing_site(&a->access[0]));
+	return (sw_finding_more(a)->maker.seq &&
+		sw_timing_site(&sw_finding_more(a)->maker) == sw_timing_site(&b->access[0])) ||
+	       (sw_finding_more(b)->maker.seq &&
+		sw_timing_site(&sw_finding_more(b)->maker) == sw_timing_site(&a->access[0]));
 }
 
 /* ---- what the change itself costs, once -------------------------------------------------------------------------- */
@@ -113,7 +116,7 @@ static struct price price_of(const struct sw_finding *f)
 				      (f->unpinned >> 10) * PIN_MOST_NS_PER_MIB >> 10};
 	case SW_FINDING_HOST_PIN:
 		/* One call stays; what releases, may have waited. */
-		return (struct price){f->maker.seq ? 0 : one, one};
+		return (struct price){sw_finding_more(f)->maker.seq ? 0 : one, one};
 	case SW_FINDING_DEVICE_ALLOC:
 	case SW_FINDING_DEVICE_FREE:
 		return (struct price){0, one};

@@ -229,8 +229,8 @@ static void tell(struct sw_model *m, const struct sw_wait *w, const struct sw_wa
 	if (!f)
 		return;
 	sw_collect_cost(&m->collect, f, cost);
-	if (cost->ns >= f->cost.worst_ns)
-		f->waited_for = w->waited_for;
+	if (cost->ns >= f->cost.worst_ns && (f->more || w->waited_for.seq))
+		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 }
 
 /* The host came to know work by a wait that stays. */
@@ -338,26 +338,27 @@ static bool needs_less(const struct sw_sync_site *site)
 	return false;
 }
 
-static void add_need(struct sw_finding *f, struct sw_need need)
+static void add_need(struct sw_model *m, struct sw_finding *f, struct sw_need need)
 {
 	if (f->needs < SW_MAX_NEEDS)
-		f->need[f->needs++] = need;
+		sw_collect_more(&m->collect, f)->need[f->needs++] = need;
 }
 
-static void advise(struct sw_finding *f, const struct sw_sync_site *site)
+static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_sync_site *site)
 {
 	for (uint32_t i = 0; i < site->n; i++) {
 		const struct sw_sync_need *need = &site->need[i];
 		if (need->host) {
-			add_need(f, (struct sw_need){.stream = need->stream,
-						     .until = need->whole ? (struct sw_named_call){0} : need->until});
+			add_need(m, f,
+				 (struct sw_need){.stream = need->stream,
+						  .until = need->whole ? (struct sw_named_call){0} : need->until});
 			f->fix_stream = need->stream;
 			f->fix_seq = need->until.seq;
 			f->fix_call = need->until;
 		}
 		/* What the host waits for in full comes before all that it gives out later. */
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
-			add_need(f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
+			add_need(m, f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
 	}
 	f->fix = f->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
 	f->covered = site->n;
@@ -384,7 +385,7 @@ static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 		sw_collect_drop(&m->collect, f);
 		return false;
 	}
-	advise(f, site);
+	advise(m, f, site);
 	return true;
 }
 

@@ -128,9 +128,9 @@ static const char *sentence(struct sw_names *names, const char *text)
 static const char *whole_text(struct sw_report *report, const struct sw_ci_result *result)
 {
 	struct sw_names *names = &report->names;
-	const char *text = sw_names_format(names, "%s.", sentence(names, result->leader->words.message));
-	if (*result->leader->words.cost)
-		text = sw_names_format(names, "%s Cost: %s.", text, result->leader->words.cost);
+	const char *text = sw_names_format(names, "%s.", sentence(names, result->words.message));
+	if (*result->words.cost)
+		text = sw_names_format(names, "%s Cost: %s.", text, result->words.cost);
 	if (result->group->members.n)
 		text = sw_names_format(names, "%s And %zu more finding%s of this cause.", text,
 				       result->group->members.n, result->group->members.n == 1 ? "" : "s");
@@ -146,7 +146,7 @@ bool sw_ci_result(struct sw_ci *ci, struct sw_report *report, size_t index, stru
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
 	if (leader->finding->severity == SW_NOTE && !report->all)
 		return false;
-	*out = (struct sw_ci_result){.group = group, .leader = leader};
+	*out = (struct sw_ci_result){.group = group, .leader = leader, .words = sw_report_words(report, leader)};
 	out->site = sw_report_site(report, leader->finding);
 	out->path = out->site && out->site->file ? sw_ci_path(ci, report, out->site->file) : "";
 	out->line = out->site && out->site->file && out->site->line > 0 ? out->site->line : 0;

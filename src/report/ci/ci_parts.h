@@ -24,6 +24,7 @@ struct sw_ci {
 struct sw_ci_result {
 	const struct sw_group *group;
 	const struct sw_shown_finding *leader;
+	struct sw_wording words;     /* of the leader */
 	const struct sw_frame *site; /* NULL unknown */
 	const char *path;	     /* of its file, relative to the root where it lies there; "" unknown */
 	int line;		     /* 0 unknown */

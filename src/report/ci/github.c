@@ -27,28 +27,35 @@ static void put(FILE *out, const char *text, const char *also)
 	}
 }
 
-void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
+static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 {
 	static const char *const commands[] = {"notice", "warning", "error"};
+	if (ci->annotated[result->leader->finding->severity]++ >= MOST_ANNOTATIONS)
+		return;
+	fprintf(ci->out, "::%s ", commands[result->leader->finding->severity]);
+	if (*result->path) {
+		fputs("file=", ci->out);
+		put(ci->out, result->path, ":,");
+		if (result->line)
+			fprintf(ci->out, ",line=%d", result->line);
+		putc(',', ci->out);
+	}
+	fprintf(ci->out, "title=SW%03d ", result->leader->finding->id);
+	put(ci->out, result->leader->info->kind, ":,");
+	fputs("::", ci->out);
+	put(ci->out, result->text, "");
+	putc('\n', ci->out);
+}
+
+void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
+{
+	struct sw_names_scope scope;
 	struct sw_ci_result result;
 	for (size_t i = 0; i < report->groups.n; i++) {
-		if (!sw_ci_result(ci, report, i, &result) || result.leader->suppressed || !sw_ci_first(ci, &result))
-			continue;
-		if (ci->annotated[result.leader->finding->severity]++ >= MOST_ANNOTATIONS)
-			continue;
-		fprintf(ci->out, "::%s ", commands[result.leader->finding->severity]);
-		if (*result.path) {
-			fputs("file=", ci->out);
-			put(ci->out, result.path, ":,");
-			if (result.line)
-				fprintf(ci->out, ",line=%d", result.line);
-			putc(',', ci->out);
-		}
-		fprintf(ci->out, "title=SW%03d ", result.leader->finding->id);
-		put(ci->out, result.leader->info->kind, ":,");
-		fputs("::", ci->out);
-		put(ci->out, result.text, "");
-		putc('\n', ci->out);
+		sw_names_scope_begin(&report->names, &scope);
+		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed && sw_ci_first(ci, &result))
+			put_annotation(ci, &result);
+		sw_names_scope_end(&report->names, &scope);
 	}
 }
 

@@ -30,10 +30,14 @@ void sw_ci_gitlab_begin(struct sw_ci *ci)
 
 void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report)
 {
+	struct sw_names_scope scope;
 	struct sw_ci_result result;
-	for (size_t i = 0; i < report->groups.n; i++)
+	for (size_t i = 0; i < report->groups.n; i++) {
+		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed && sw_ci_first(ci, &result))
 			put_issue(ci, report, &result);
+		sw_names_scope_end(&report->names, &scope);
+	}
 }
 
 void sw_ci_gitlab_end(struct sw_ci *ci)

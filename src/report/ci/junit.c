@@ -58,7 +58,7 @@ static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw
 	if (failed) {
 		fputs("      <failure", ci->out);
 		put_attribute(ci->out, "type", result->leader->info->kind);
-		put_attribute(ci->out, "message", result->leader->words.message);
+		put_attribute(ci->out, "message", result->words.message);
 		putc('>', ci->out);
 		put(ci->out, result->text);
 		fputs("</failure>\n", ci->out);
@@ -77,13 +77,17 @@ void sw_ci_junit_begin(struct sw_ci *ci)
 
 void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 {
+	struct sw_names_scope scope;
 	struct sw_ci_result result;
 	uint64_t tests = 0, failures = 0;
-	for (size_t i = 0; i < report->groups.n; i++)
+	for (size_t i = 0; i < report->groups.n; i++) {
+		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed) {
 			tests++;
 			failures += result.leader->finding->severity == SW_ERROR;
 		}
+		sw_names_scope_end(&report->names, &scope);
+	}
 	fputs("  <testsuite", ci->out);
 	put_attribute(ci->out, "name", sw_ci_program(report));
 	fprintf(ci->out, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"0\" skipped=\"0\" time=\"%.3f\">\n",
@@ -91,9 +95,12 @@ void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 	/* Something passes where nothing fails: an empty suite reads like a test that did not run. */
 	if (!failures)
 		fputs("    <testcase classname=\"syncwatch\" name=\"no errors\"/>\n", ci->out);
-	for (size_t i = 0; i < report->groups.n; i++)
+	for (size_t i = 0; i < report->groups.n; i++) {
+		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed)
 			put_case(ci, report, &result);
+		sw_names_scope_end(&report->names, &scope);
+	}
 	fputs("  </testsuite>\n", ci->out);
 }
 

@@ -224,11 +224,15 @@ static void put_related(struct sw_ci *ci, struct sw_report *report, const struct
 	}
 	for (size_t i = 0; i < result->group->members.n; i++) {
 		const struct sw_shown_finding *member = &report->shown.at[result->group->members.at[i]];
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
 		sw_json_open(json, NULL, '{');
 		sw_json_number(json, "id", id++);
 		put_location(ci, report, sw_report_site(report, member->finding),
-			     sw_names_format(&report->names, "SW%03d: %s", member->finding->id, member->words.message));
+			     sw_names_format(&report->names, "SW%03d: %s", member->finding->id,
+					     sw_report_words(report, member).message));
 		sw_json_close(json, '}');
+		sw_names_scope_end(&report->names, &scope);
 	}
 	sw_json_close(json, ']');
 }
@@ -280,7 +284,7 @@ static void put_properties(struct sw_ci *ci, struct sw_report *report, const str
 		sw_json_text(json, "saving", sw_saving_key(saving->verdict));
 	if (saving && saving->verdict == SW_SAVING_MEASURED)
 		sw_json_signed(json, "saved_ns", saving->saved_ns);
-	sw_json_text(json, "suppression", result->leader->suppression);
+	sw_json_text(json, "suppression", sw_report_suppression(report, result->leader));
 	sw_json_open(json, "members", '[');
 	for (size_t i = 0; i < result->group->members.n; i++)
 		sw_json_text(json, NULL,
@@ -366,11 +370,15 @@ void sw_ci_sarif_begin(struct sw_ci *ci)
 
 void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report)
 {
+	struct sw_names_scope scope;
 	struct sw_ci_result result;
 	put_invocation(ci, report);
-	for (size_t i = 0; i < report->groups.n; i++)
+	for (size_t i = 0; i < report->groups.n; i++) {
+		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && sw_ci_first(ci, &result))
 			put_result(ci, report, &result);
+		sw_names_scope_end(&report->names, &scope);
+	}
 }
 
 void sw_ci_sarif_end(struct sw_ci *ci)

@@ -44,7 +44,7 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 	*sw_vec_push(&digest->findings) = (struct sw_digest_finding){
 		.id = from->id,
 		.kind = keep(digest, shown->info->kind),
-		.message = keep(digest, shown->words.message),
+		.message = keep(digest, sw_report_words(report, shown).message),
 		.severity = from->severity,
 		.confidence = from->confidence,
 		.hidden = from->hidden,
@@ -66,9 +66,13 @@ void sw_digest_take(struct sw_digest *digest, struct sw_report *report)
 	digest->path = keep(digest, sw_reader_path(report->reader));
 	digest->program = keep(digest, process ? file_name(process->exe) : "");
 	digest->complete = sw_reader_totals(report->reader).closed && !report->judgement->coverage.records_lost;
-	for (size_t i = 0; i < report->shown.n; i++)
+	for (size_t i = 0; i < report->shown.n; i++) {
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
 		if (!report->shown.at[i].suppressed)
 			take_finding(digest, report, &report->shown.at[i]);
+		sw_names_scope_end(&report->names, &scope);
+	}
 }
 
 void sw_digest_free(struct sw_digest *digest)

@@ -121,7 +121,8 @@ static void put_timeline(struct sw_json *json, struct sw_report *report, struct 
 			 const struct sw_finding *finding)
 {
 	uint64_t done = 0;
-	const uint64_t first = finding->accesses > 1 ? finding->access[0].seq : finding->waited_for.seq;
+	const uint64_t first =
+		finding->accesses > 1 ? finding->access[0].seq : sw_finding_more(finding)->waited_for.seq;
 	const uint64_t second = finding->accesses > 1 ? finding->access[1].seq : finding->access[0].seq;
 	sw_json_open(json, "timeline", '[');
 	put_around(json, report, nearby, first < second ? first : second, &done);
@@ -142,7 +143,7 @@ static void put_members(struct sw_json *json, struct sw_report *report, const st
 		const struct sw_shown_finding *member = &report->shown.at[group->members.at[i]];
 		const struct sw_frame *site = sw_report_site(report, member->finding);
 		sw_json_open(json, NULL, '{');
-		sw_json_text(json, "message", member->words.message);
+		sw_json_text(json, "message", sw_report_words(report, member).message);
 		sw_json_text(json, "place", site ? sw_place_full(&report->names, site) : "");
 		sw_json_text(json, "count", sw_report_count(report, member->finding));
 		sw_json_close(json, '}');
@@ -175,6 +176,7 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 	const struct sw_finding *finding = leader->finding;
 	const struct sw_frame *site = sw_report_site(report, finding);
 	struct sw_names *names = &report->names;
+	const struct sw_wording words = sw_report_words(report, leader);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "id", sw_names_format(names, "SW%03d", finding->id));
 	sw_json_text(json, "kind", leader->info->kind);
@@ -183,14 +185,14 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
 	sw_json_bool(json, "suppressed", leader->suppressed);
 	sw_json_text(json, "place", site ? sw_place_full(names, site) : "");
-	sw_json_text(json, "message", leader->words.message);
+	sw_json_text(json, "message", words.message);
 	sw_json_text(json, "count", sw_report_count(report, finding));
-	sw_json_text(json, "cost", leader->words.cost);
-	sw_json_text(json, "ordered_by", leader->words.ordered_by);
-	sw_json_text(json, "missing_edge", leader->words.missing_edge);
-	sw_json_text(json, "basis", leader->words.basis);
+	sw_json_text(json, "cost", words.cost);
+	sw_json_text(json, "ordered_by", words.ordered_by);
+	sw_json_text(json, "missing_edge", words.missing_edge);
+	sw_json_text(json, "basis", words.basis);
 	sw_json_text(json, "fingerprint", sw_names_format(names, "%016" PRIx64, leader->fingerprint));
-	sw_json_text(json, "suppression", leader->suppression);
+	sw_json_text(json, "suppression", sw_report_suppression(report, leader));
 	sw_json_text(json, "explanation", leader->info->text);
 	if (finding->cost.calls) {
 		sw_json_number(json, "waited_ns", sw_group_cost(report, group));

@@ -323,8 +323,11 @@ void sw_report_json_members(struct sw_json *json, struct sw_report *report)
 	sw_report_json_head(json, report);
 	sw_json_open(json, "findings", '[');
 	for (size_t i = 0; i < report->shown.n; i++) {
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
 		sw_report_json_finding(json, report, i);
 		sw_json_close(json, '}');
+		sw_names_scope_end(&report->names, &scope);
 	}
 	sw_json_close(json, ']');
 	sw_report_json_groups(json, report);

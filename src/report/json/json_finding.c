@@ -280,6 +280,8 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
 	const struct sw_finding *finding = shown->finding;
+	const struct sw_finding_more *more = sw_finding_more(finding);
+	const struct sw_wording words = sw_report_words(report, shown);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", finding->id));
 	sw_json_text(json, "kind", shown->info->kind);
@@ -288,31 +290,31 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	sw_json_text(json, "basis", sw_name_basis(finding->basis));
 	sw_json_number(json, "count", finding->count);
 	sw_json_number(json, "operations", finding->operations);
-	sw_json_text(json, "message", shown->words.message);
-	sw_json_text(json, "advice", shown->words.fix);
-	sw_json_text(json, "ordered_by", shown->words.ordered_by);
-	sw_json_text(json, "missing_edge", shown->words.missing_edge);
+	sw_json_text(json, "message", words.message);
+	sw_json_text(json, "advice", words.fix);
+	sw_json_text(json, "ordered_by", words.ordered_by);
+	sw_json_text(json, "missing_edge", words.missing_edge);
 	sw_json_bool(json, "measured_order", finding->measured_order);
 	sw_json_bool(json, "host_order", finding->host_order);
 	sw_json_bool(json, "not_waited", finding->not_waited);
 	sw_json_bool(json, "suppressed", shown->suppressed);
 	sw_json_bool(json, "hidden", finding->hidden);
-	sw_json_text(json, "suppression", shown->suppression);
+	sw_json_text(json, "suppression", sw_report_suppression(report, shown));
 	sw_json_open(json, "accesses", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++)
 		put_access(json, report, NULL, &finding->access[i], position(finding, i));
 	sw_json_close(json, ']');
-	if (finding->waited_for.seq)
-		put_access(json, report, "waited_for", &finding->waited_for, "waited-for");
+	if (more->waited_for.seq)
+		put_access(json, report, "waited_for", &more->waited_for, "waited-for");
 	else
 		sw_json_text(json, "waited_for", NULL);
 	sw_json_open(json, "needs", '[');
 	for (uint32_t i = 0; i < finding->needs; i++) {
 		sw_json_open(json, NULL, '{');
-		put_stream(json, report, finding->need[i].stream);
+		put_stream(json, report, more->need[i].stream);
 		sw_json_text(json, "needed_by",
-			     finding->need[i].to ? sw_name_stream(&report->names, finding->need[i].to) : "the host");
-		sw_json_number(json, "until_sequence", finding->need[i].until.seq);
+			     more->need[i].to ? sw_name_stream(&report->names, more->need[i].to) : "the host");
+		sw_json_number(json, "until_sequence", more->need[i].until.seq);
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');

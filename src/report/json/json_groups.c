@@ -63,28 +63,35 @@ static void put_edge(struct sw_json *json, struct sw_report *report, const struc
 	sw_json_close(json, '}');
 }
 
+static void put_group(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
+{
+	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", leader->finding->id));
+	sw_json_text(json, "severity", sw_name_severity(leader->finding->severity));
+	sw_json_text(json, "message", sw_report_words(report, leader).message);
+	put_place(json, "place", sw_report_site(report, leader->finding));
+	put_fingerprint(json, "leader", report, group->leader);
+	sw_json_open(json, "members", '[');
+	put_fingerprint(json, NULL, report, group->leader);
+	for (size_t k = 0; k < group->members.n; k++)
+		put_fingerprint(json, NULL, report, group->members.at[k]);
+	sw_json_close(json, ']');
+	sw_json_number(json, "missing_edges", group->edges);
+	put_edge(json, report, group);
+	put_fix(json, report, group);
+	sw_json_ms(json, "cost_ms", sw_group_cost(report, group));
+	sw_json_close(json, '}');
+}
+
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report)
 {
 	sw_json_open(json, "groups", '[');
 	for (size_t i = 0; i < report->groups.n; i++) {
-		const struct sw_group *group = &report->groups.at[i];
-		const struct sw_shown_finding *leader = &report->shown.at[group->leader];
-		sw_json_open(json, NULL, '{');
-		sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", leader->finding->id));
-		sw_json_text(json, "severity", sw_name_severity(leader->finding->severity));
-		sw_json_text(json, "message", leader->words.message);
-		put_place(json, "place", sw_report_site(report, leader->finding));
-		put_fingerprint(json, "leader", report, group->leader);
-		sw_json_open(json, "members", '[');
-		put_fingerprint(json, NULL, report, group->leader);
-		for (size_t k = 0; k < group->members.n; k++)
-			put_fingerprint(json, NULL, report, group->members.at[k]);
-		sw_json_close(json, ']');
-		sw_json_number(json, "missing_edges", group->edges);
-		put_edge(json, report, group);
-		put_fix(json, report, group);
-		sw_json_ms(json, "cost_ms", sw_group_cost(report, group));
-		sw_json_close(json, '}');
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
+		put_group(json, report, &report->groups.at[i]);
+		sw_names_scope_end(&report->names, &scope);
 	}
 	sw_json_close(json, ']');
 }

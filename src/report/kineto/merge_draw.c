@@ -226,11 +226,12 @@ static void put_finding(struct drawing *d, const struct sw_shown_finding *shown)
 	struct sw_events *e = &d->merge->events;
 	if (!shown)
 		return;
-	sw_event_label(e, "message", label(d, shown->words.message));
-	if (*shown->words.fix)
-		sw_event_label(e, "fix", label(d, shown->words.fix));
-	if (*shown->words.cost)
-		sw_event_label(e, "cost of all such calls", label(d, shown->words.cost));
+	const struct sw_wording words = sw_report_words(d->merge->report, shown);
+	sw_event_label(e, "message", label(d, words.message));
+	if (*words.fix)
+		sw_event_label(e, "fix", label(d, words.fix));
+	if (*words.cost)
+		sw_event_label(e, "cost of all such calls", label(d, words.cost));
 }
 
 static void draw_slice(struct drawing *d, const struct slice *s)

@@ -28,6 +28,18 @@ void sw_names_free(struct sw_names *names)
 	sw_arena_free(&names->arena);
 }
 
+void sw_names_scope_begin(struct sw_names *names, struct sw_names_scope *scope)
+{
+	scope->outer = names->arena;
+	names->arena = (struct sw_arena){0};
+}
+
+void sw_names_scope_end(struct sw_names *names, struct sw_names_scope *scope)
+{
+	sw_arena_free(&names->arena);
+	names->arena = scope->outer;
+}
+
 const char *sw_names_format(struct sw_names *names, const char *format, ...)
 {
 	va_list ap;

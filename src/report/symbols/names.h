@@ -27,6 +27,14 @@ struct sw_names {
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
 void sw_names_free(struct sw_names *names);
 
+/* Strings that are made between the two end with it: a report says much of each finding, of which nothing is needed
+   after the next one.  Pairs may be nested. */
+struct sw_names_scope {
+	struct sw_arena outer;
+};
+void sw_names_scope_begin(struct sw_names *names, struct sw_names_scope *scope);
+void sw_names_scope_end(struct sw_names *names, struct sw_names_scope *scope);
+
 #define SW_NVTX_TOLD 4u /* ranges of NVTX around a call that reports name */
 
 /* Like sw_format(), in the arena. */

@@ -20,7 +20,8 @@ struct kernel {
 struct sw_template_names {
 	struct sw_map by_function, by_name; /* index + 1; of a short name the last one */
 	SW_VEC(struct kernel) all;
-	size_t findings; /* those whose kernels are in it */
+	size_t findings;       /* those whose kernels are in it */
+	struct sw_arena arena; /* what outlives the scope in which it was asked for */
 };
 
 void sw_template_names_free(struct sw_template_names *templates)
@@ -30,6 +31,7 @@ void sw_template_names_free(struct sw_template_names *templates)
 	sw_map_free(&templates->by_function);
 	sw_map_free(&templates->by_name);
 	free(templates->all.at);
+	sw_arena_free(&templates->arena);
 	free(templates);
 }
 
@@ -44,10 +46,10 @@ static void add_kernel(struct sw_names *names, uint32_t function)
 	if (!function || sw_map_get(&t->by_function, function))
 		return;
 	const char *name = sw_name_kernel(names, function, false), *whole = sw_name_kernel(names, function, true);
-	const char *found = strstr(whole, name);
+	const char *found = strstr(whole, name), *types = found ? found + strlen(name) : "";
 	uint64_t *last = sw_map_put(&t->by_name, name_key(name));
-	*sw_vec_push(&t->all) =
-		(struct kernel){.function = function, .next = *last, .types = found ? found + strlen(name) : ""};
+	*sw_vec_push(&t->all) = (struct kernel){
+		.function = function, .next = *last, .types = sw_arena_strndup(&t->arena, types, strlen(types))};
 	for (size_t i = *last; i; i = t->all.at[i - 1].next)
 		t->all.at[i - 1].particular = NULL;
 	*last = t->all.n;
@@ -63,7 +65,7 @@ static void add_kernels(struct sw_names *names)
 		const struct sw_finding *finding = &j->findings.at[i];
 		for (uint32_t k = 0; k < finding->accesses; k++)
 			add_kernel(names, finding->access[k].function);
-		add_kernel(names, finding->waited_for.function);
+		add_kernel(names, sw_finding_more(finding)->waited_for.function);
 	}
 	names->templates->findings = j->findings.n;
 }
@@ -157,7 +159,9 @@ const char *sw_name_kernel_particular(struct sw_names *names, uint32_t function)
 	if (!index)
 		return sw_name_kernel(names, function, false);
 	struct kernel *kernel = &names->templates->all.at[index - 1];
-	if (!kernel->particular)
-		kernel->particular = particular_name(names, kernel);
+	if (!kernel->particular) {
+		const char *name = particular_name(names, kernel);
+		kernel->particular = sw_arena_strndup(&names->templates->arena, name, strlen(name));
+	}
 	return kernel->particular;
 }

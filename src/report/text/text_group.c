@@ -30,7 +30,7 @@ static const char *sentence(struct sw_text *t, const char *text)
 
 /* "/src/race.cu:33: error: SW101 race-read-after-write (certain, 3 launches)": the place first, so that editors find
  * it. */
-static void put_title(struct sw_text *t, const struct sw_shown_finding *shown)
+static void put_title(struct sw_text *t, const struct sw_shown_finding *shown, const struct sw_wording *words)
 {
 	const struct sw_finding *finding = shown->finding;
 	const struct sw_frame *site = sw_report_site(t->report, finding);
@@ -45,7 +45,7 @@ static void put_title(struct sw_text *t, const struct sw_shown_finding *shown)
 				    sw_name_confidence(finding->confidence), sw_report_count(t->report, finding),
 				    shown->suppressed ? " [suppressed]" : ""));
 	putc('\n', t->out.file);
-	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, shown->words.message));
+	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, words->message));
 	putc('\n', t->out.file);
 }
 
@@ -200,8 +200,8 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 	} else {
 		for (uint32_t i = 0; i < finding->accesses; i++)
 			sw_text_access(t, &finding->access[i], "");
-		if (finding->waited_for.seq)
-			sw_text_access(t, &finding->waited_for, "The longest call waited for: ");
+		if (sw_finding_more(finding)->waited_for.seq)
+			sw_text_access(t, &sw_finding_more(finding)->waited_for, "The longest call waited for: ");
 	}
 }
 
@@ -209,32 +209,34 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 {
 	const struct sw_finding *finding = shown->finding;
 	const struct sw_frame *site = sw_report_site(t->report, finding);
+	const struct sw_wording words = sw_report_words(t->report, shown);
 	t->names->home = site ? site->file : NULL;
-	put_title(t, shown);
+	put_title(t, shown, &words);
 	if (group) {
 		put_fix(t, group);
 		put_members(t, group);
 	} else {
-		sw_text_line(t, "fix:", shown->words.fix);
+		sw_text_line(t, "fix:", words.fix);
 	}
 	if (shown->confirmation) {
 		sw_text_line(t, "confirmed:", sw_confirmation_text(t->names, shown->confirmation));
 		sw_text_line(t, "fix tried:", sw_confirmation_fix_text(t->names, shown->confirmation));
 	}
-	sw_text_line(t, "cost:", shown->words.cost);
+	sw_text_line(t, "cost:", words.cost);
 	if (shown->saving)
 		sw_text_line(t, "saving:", sw_saving_text(t->names, shown->saving));
-	sw_text_line(t, "basis:", shown->words.basis);
+	sw_text_line(t, "basis:", words.basis);
 	putc('\n', t->out.file);
 	put_accesses(t, finding);
 	if (sw_is_hazard(finding))
 		sw_text_line(t, "overlap:", sw_evidence_overlap(t->names, finding));
-	sw_text_line(t, "ordered by:", shown->words.ordered_by);
+	sw_text_line(t, "ordered by:", words.ordered_by);
 	if (t->report->all)
-		sw_text_line(t, "missing edge:", shown->words.missing_edge);
+		sw_text_line(t, "missing edge:", words.missing_edge);
 	/* Never wrapped: it is there to be copied. */
 	if (!shown->suppressed) {
-		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", 15, "suppress:", shown->suppression));
+		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", 15,
+						     "suppress:", sw_report_suppression(t->report, shown)));
 		putc('\n', t->out.file);
 	}
 	if (t->report->all)
@@ -243,11 +245,19 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 	t->names->home = NULL;
 }
 
+static void put_scoped(struct sw_text *t, const struct sw_group *group, size_t index)
+{
+	struct sw_names_scope scope;
+	sw_names_scope_begin(t->names, &scope);
+	put_finding(t, group, &t->report->shown.at[index]);
+	sw_names_scope_end(t->names, &scope);
+}
+
 void sw_text_group(struct sw_text *t, const struct sw_group *group)
 {
-	put_finding(t, group, &t->report->shown.at[group->leader]);
+	put_scoped(t, group, group->leader);
 	for (size_t i = 0; i < group->members.n && t->report->all; i++)
-		put_finding(t, NULL, &t->report->shown.at[group->members.at[i]]);
+		put_scoped(t, NULL, group->members.at[i]);
 }
 
 bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group)

@@ -130,10 +130,13 @@ static void put_no_lines(struct sw_text *t)
 	unsigned modules = 0;
 	for (size_t i = 0; i < t->report->groups.n && modules < MOST_MODULES; i++) {
 		const struct sw_group *group = &t->report->groups.at[i];
+		struct sw_names_scope scope;
+		sw_names_scope_begin(t->names, &scope);
 		const struct sw_frame *site =
 			sw_text_is_shown(t, group)
 				? sw_report_site(t->report, t->report->shown.at[group->leader].finding)
 				: NULL;
+		sw_names_scope_end(t->names, &scope);
 		/* Who can compile a library whose functions have no names? */
 		if (!site || site->role != SW_FRAME_USER || site->file || !site->module[0] ||
 		    (!site->base && (!sw_stack_is_own(t->names, site) || is_unusable(t, site->module))) ||

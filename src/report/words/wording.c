@@ -174,7 +174,7 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 {
 	const char *text = "";
 	for (uint32_t i = 0; i < finding->needs; i++) {
-		const struct sw_need *need = &finding->need[i];
+		const struct sw_need *need = &sw_finding_more(finding)->need[i];
 		const char *stream = sw_stream_made_as(names, need->stream), *one;
 		if (need->to)
 			one = sw_names_format(names, "%s waits for %s with %s on an event recorded there",
@@ -195,7 +195,7 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 /* The call that allocated the memory, as an order. */
 static const char *fact_allocate(struct sw_names *names, const struct sw_finding *finding)
 {
-	const struct sw_access *access = finding->maker.seq			  ? &finding->maker
+	const struct sw_access *access = sw_finding_more(finding)->maker.seq	  ? &sw_finding_more(finding)->maker
 					 : finding->id == SW_FINDING_DEVICE_ALLOC ? &finding->access[0]
 										  : NULL;
 	const struct sw_frame *place = access ? sw_place_of(names, access, NULL) : NULL;
