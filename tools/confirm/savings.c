@@ -49,4 +49,5 @@ void sw_savings_free(struct sw_savings *s)
 {
 	sw_baseline_free(s->baseline);
 	free(s->trials.at);
+	free(s->total.steps.at);
 }

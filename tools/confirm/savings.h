@@ -32,6 +32,7 @@ struct sw_savings {
 	struct sw_baseline *baseline;
 	uint32_t most_runs, most_pairs;
 	const char *trace; /* that the trials come from */
+	struct sw_savings_total total;
 };
 
 /* ---- saving_trials.c --------------------------------------------------------------------------------------------- */
@@ -76,6 +77,11 @@ int sw_saving_measure(struct sw_savings *savings, const struct sw_plan_changes *
 /* A run in which the guard alone hears of the change.  The trial is refused, or goes without the guard, where the host
    uses the memory. */
 int sw_saving_rehearse(struct sw_savings *savings, struct sw_saving_trial *trial);
+
+/* ---- savings_together.c ------------------------------------------------------------------------------------------ */
+
+/* After sw_savings_try(). */
+int sw_savings_together(struct sw_savings *savings);
 
 /* ---- savings.c --------------------------------------------------------------------------------------------------- */
 
