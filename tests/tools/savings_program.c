@@ -16,6 +16,8 @@
  *   needed   the same, and the second stream's work needs the set
  *   pin      memory is registered for each round
  *   limit    a larger stack for each round
+ *   both     wide, then pageable
+ *   mixed    wide, then upload
  *   differs  wide, and it prints another line when a plan changes something
  *   status   wide, and it exits with another status then
  *   stuck    wide, and it never ends then
@@ -265,7 +267,13 @@ int main(int argc, char **argv)
 		pin();
 	else if (strcmp(mode, "limit") == 0)
 		limit();
-	else if (strcmp(mode, "once") != 0 || !is_changed())
+	else if (strcmp(mode, "both") == 0 || strcmp(mode, "mixed") == 0) {
+		wide(ROUNDS);
+		if (mode[0] == 'b')
+			copy_pageable();
+		else
+			upload();
+	} else if (strcmp(mode, "once") != 0 || !is_changed())
 		wide(ROUNDS);
 	puts("done");
 	if (strcmp(mode, "differs") == 0)

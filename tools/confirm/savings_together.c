@@ -169,6 +169,6 @@ int sw_savings_together(struct sw_savings *s)
 		s->total.steps.at[i].total_ns = step.verdict == SW_SAVING_MEASURED ? step.saved_ns : 0;
 	}
 	s->most_pairs = most_pairs;
-	s->total.tried = n > 0;
+	s->total.tried = true;
 	return status;
 }
