@@ -72,6 +72,12 @@ class Followed(Savings):
         self.assertRegex(text, r"saving: +measured: \S+ \S+ \(")
         self.assertIn("1 wait, 13 runs, 1 measured", text)
 
+    def test_edges_that_the_program_has_itself(self):
+        for mode, change in (("events", r"site narrow \d+ \w+ 0\n  (?!need)"), ("edge", r"site narrow \d+ \w+ 0\n  need \d \d\n")):
+            self.measured(mode, "SW401", "narrow", ROUNDS)
+            with open(self.path("log"), encoding="utf-8") as log:
+                self.assertRegex(log.read(), change, mode)
+
     def test_a_wait_for_nothing(self):
         self.measured("again", "SW402", "skip", ROUNDS)
 

@@ -55,7 +55,8 @@ static void collect(struct sw_savings *s)
 	for (size_t i = 0; i < s->trials.n; i++) {
 		const struct sw_saving_trial *trial = &s->trials.at[i];
 		if (!trial->with && trial->result.verdict == SW_SAVING_MEASURED && trial->result.saved_ns > 0)
-			*sw_vec_push(&s->total.steps) = (struct sw_saving_step){trial->shown, trial->result.saved_ns, 0, false};
+			*sw_vec_push(&s->total.steps) =
+				(struct sw_saving_step){trial->shown, trial->result.saved_ns, 0, false};
 	}
 	if (s->total.steps.n)
 		qsort(s->total.steps.at, s->total.steps.n, sizeof *s->total.steps.at, more_first);
@@ -78,18 +79,27 @@ static void leave_out(struct sw_savings *s)
 	}
 	/* A wait that found nothing pending may find something when others do not wait. */
 	for (size_t i = 0; i < s->total.steps.n; i++)
-		s->total.steps.at[i].left_out |= others && s->total.steps.at[i].shown->finding->id == SW_FINDING_REDUNDANT_SYNC;
+		s->total.steps.at[i].left_out |=
+			others && s->total.steps.at[i].shown->finding->id == SW_FINDING_REDUNDANT_SYNC;
 }
 
-/* False: there is no room. */
-static bool add(struct sw_plan_changes *all, const struct sw_saving_trial *trial)
+static size_t narrowed(const struct sw_savings *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->total.steps.n; i++)
+		n += s->total.steps.at[i].shown->finding->id == SW_FINDING_OVER_WIDE_SYNC;
+	return n;
+}
+
+/* `whole`: edges that are not needed as long as all other waits are made.  False: there is no room. */
+static bool add(struct sw_plan_changes *all, const struct sw_saving_trial *trial, bool whole)
 {
 	const struct sw_plan_changes *one = &trial->changes;
 	if (all->sites + one->sites > SW_PLAN_SITES || all->streams + one->streams > SW_PLAN_STREAMS)
 		return false;
 	for (uint32_t i = 0; i < one->sites; i++) {
 		struct sw_plan_site *site = &all->site[all->sites++];
-		*site = one->site[i];
+		*site = whole && one->site[i].change == SW_CHANGE_NARROW ? trial->whole : one->site[i];
 		for (uint32_t k = 0; k < site->needs; k++) {
 			site->need[k].stream += all->streams;
 			if (site->need[k].to != SW_PLAN_HOST)
@@ -109,6 +119,7 @@ static bool add(struct sw_plan_changes *all, const struct sw_saving_trial *trial
 /* The changes up to that step; how many they are. */
 static size_t merge(const struct sw_savings *s, size_t last, struct sw_saving_trial *out)
 {
+	const bool whole = narrowed(s) > 1;
 	size_t n = 0;
 	memset(out, 0, sizeof *out);
 	for (size_t i = 0; i <= last; i++) {
@@ -116,7 +127,7 @@ static size_t merge(const struct sw_savings *s, size_t last, struct sw_saving_tr
 		const struct sw_saving_trial *trial = trial_of(s, step);
 		if (step->left_out)
 			continue;
-		step->left_out = !add(&out->changes, trial);
+		step->left_out = !add(&out->changes, trial, whole);
 		n += !step->left_out;
 		out->result.did = trial->result.did;
 		out->result.change = trial->result.change;

@@ -45,16 +45,18 @@ static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 		const struct sw_saving_step *step = &total->steps.at[i];
 		const char *alone = signed_time(t, step->alone_ns);
 		if (step->left_out)
-			sw_text_line(t, label,
-				     sw_names_format(t->names,
-						     "-. %s: %s alone; not tried with the others, whose safety stands on it",
-						     place(t, step->shown), alone));
+			sw_text_line(
+				t, label,
+				sw_names_format(t->names,
+						"-. %s: %s alone; not tried with the others, whose safety stands on it",
+						place(t, step->shown), alone));
 		else
-			sw_text_line(t, label,
-				     sw_names_format(t->names, "%u. %s: %s alone%s", ++number, place(t, step->shown), alone,
-						     step->total_ns ? sw_names_format(t->names, ", %s with those before it",
-										      signed_time(t, step->total_ns))
-								    : ""));
+			sw_text_line(
+				t, label,
+				sw_names_format(t->names, "%u. %s: %s alone%s", ++number, place(t, step->shown), alone,
+						step->total_ns ? sw_names_format(t->names, ", %s with those before it",
+										 signed_time(t, step->total_ns))
+							       : ""));
 		label = "";
 	}
 }
