@@ -124,6 +124,8 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 		judge.moved = more->moved;
 		judge.n_moved = more->n_moved;
 		judge.shared_uses = more->shared_uses;
+		judge.narrowed = more->narrowed;
+		judge.n_narrowed = more->n_narrowed;
 	}
 	/* A damaged trace is judged as far as it goes. */
 	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))

@@ -463,6 +463,16 @@ struct sw_moved_site {
 	uint32_t stack; /* as the reader numbers them */
 };
 
+/* A wait of a call site that is judged as if it were these edges: src/detect/narrowed_waits.h. */
+struct sw_narrowed_site {
+	uint16_t api;
+	uint32_t stack, n;
+	struct {
+		uint64_t from, to; /* handles of streams */
+		bool on_host;	   /* the host waits for `from` */
+	} edge[SW_MAX_NEEDS];
+};
+
 struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
@@ -483,6 +493,8 @@ struct sw_judge_options {
 	struct sw_asked_order *asked; /* NULL: nobody asks */
 	const struct sw_moved_site *moved;
 	size_t n_moved;
+	const struct sw_narrowed_site *narrowed;
+	size_t n_narrowed;
 	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;

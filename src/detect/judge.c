@@ -7,6 +7,7 @@
 
 #include "detect/added_edges.h"
 #include "detect/moved_work.h"
+#include "detect/narrowed_waits.h"
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
 #include "detect/calls/stream_values.h"
@@ -129,6 +130,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 
 void sw_model_free(struct sw_model *m)
 {
+	sw_map_free(&m->narrowed);
 	sw_wait_forget(m);
 	sw_plans_free(m->plans); /* remembers by footprints of the library */
 	sw_footprint_library_close(m->library);
@@ -222,7 +224,7 @@ static int judge_records(struct sw_model *m, struct sw_error *error)
 	int got;
 	while ((got = sw_reader_next(m->reader, &record, error)) > 0) {
 		sw_added_edges_before(m, &record);
-		if (!sw_moved_work(m, &record))
+		if (!sw_moved_work(m, &record) && !sw_narrowed_wait(m, &record))
 			sw_model_step(m, &record);
 		sw_added_edges_after(m, &record);
 		read += record.rec->words * 8u;

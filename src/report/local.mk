@@ -5,9 +5,9 @@ libswreport_a_SOURCES = \
 	src/report/text/text.c src/report/text/text.h src/report/text/text_group.c src/report/text/text_table.c src/report/text/text_report.c \
 	src/report/groups.c src/report/groups.h src/report/group_facts.c src/report/words/fix_lines.c src/report/words/fix_lines.h src/report/words/stream_text.c src/report/words/stream_text.h \
 	src/report/symbols/places.c src/report/symbols/places.h src/report/symbols/source_text.c src/report/symbols/source_text.h \
-	 src/report/text/text_notes.c src/report/text/text_run.c \
+	 src/report/text/text_notes.c src/report/text/text_run.c src/report/text/text_savings.c \
 	src/report/text/text_out.c src/report/text/text_out.h \
-	src/report/json/json.c src/report/json/json_finding.c src/report/json/json_groups.c src/report/json/json_out.c src/report/json/json_out.h src/report/json/report_parts.h src/report/utf8.c src/report/utf8.h \
+	src/report/json/json.c src/report/json/json_finding.c src/report/json/json_groups.c src/report/json/json_savings.c src/report/json/json_out.c src/report/json/json_out.h src/report/json/report_parts.h src/report/utf8.c src/report/utf8.h \
 	src/report/words/wording.c src/report/words/wording.h src/report/words/wording.def \
 	src/report/symbols/names.c src/report/symbols/names.h \
 	src/report/symbols/template_names.c src/report/symbols/template_names.h \

@@ -26,6 +26,18 @@ struct sw_shown_finding {
 	const struct sw_saving *saving;		    /* the same of a wait */
 };
 
+/* What following several advices at once saved, and the order in which to fix: the most first. */
+struct sw_saving_step {
+	struct sw_shown_finding *shown;
+	int64_t alone_ns, total_ns; /* by itself; together with those before it */
+	bool left_out;		    /* it is not safe together with others that save more */
+};
+struct sw_savings_total {
+	bool tried;
+	struct sw_saving all;
+	SW_VEC(struct sw_saving_step) steps;
+};
+
 /* A call that had not returned when the trace ends. */
 struct sw_in_flight {
 	uint32_t thread, stack;
@@ -60,6 +72,7 @@ struct sw_report {
 	size_t *group_of;		       /* of each finding that is shown: index + 1 */
 	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */
 	struct sw_report_totals totals;
+	const struct sw_savings_total *savings; /* NULL: nothing was tried */
 };
 
 struct sw_report_options {

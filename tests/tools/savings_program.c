@@ -4,6 +4,8 @@
  * one that is needed.
  *
  *   wide     the host waits for the device where one stream's copy is all that it needs
+ *   events   the host waits where a stream waits for an event anyway; edge: where it does not
+ *   edge
  *   again    the host waits twice
  *   free     memory is allocated and freed in each round
  *   pageable asynchronous copies from and to pageable memory
@@ -16,6 +18,8 @@
  *   needed   the same, and the second stream's work needs the set
  *   pin      memory is registered for each round
  *   limit    a larger stack for each round
+ *   both     wide, then pageable
+ *   mixed    wide, then upload
  *   differs  wide, and it prints another line when a plan changes something
  *   status   wide, and it exits with another status then
  *   stuck    wide, and it never ends then
@@ -117,6 +121,23 @@ static void wide(int rounds)
 		CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, small, BYTES, b);
 		CALL(cuCtxSynchronize, (void), );
 		expect(pinned, (uint8_t)i);
+	}
+	wait_for_all();
+}
+
+static void events(int own)
+{
+	CUevent event;
+	CALL(cuEventCreate, (CUevent *, unsigned), &event, CU_EVENT_DISABLE_TIMING);
+	for (int i = 0; i < ROUNDS; i++) {
+		work();
+		CALL(cuEventRecord, (CUevent, CUstream), event, a);
+		CALL(cuCtxSynchronize, (void), );
+		if (own)
+			CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+		set(large, 2, LARGE, b);
+		CALL(cuEventRecord, (CUevent, CUstream), event, b);
+		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), a, event, 0);
 	}
 	wait_for_all();
 }
@@ -249,6 +270,8 @@ int main(int argc, char **argv)
 	make_streams(blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING);
 	if (strcmp(mode, "again") == 0)
 		again();
+	else if (strcmp(mode, "events") == 0 || strcmp(mode, "edge") == 0)
+		events(mode[1] == 'v');
 	else if (strcmp(mode, "free") == 0)
 		free_each();
 	else if (strcmp(mode, "pageable") == 0)
@@ -265,7 +288,13 @@ int main(int argc, char **argv)
 		pin();
 	else if (strcmp(mode, "limit") == 0)
 		limit();
-	else if (strcmp(mode, "once") != 0 || !is_changed())
+	else if (strcmp(mode, "both") == 0 || strcmp(mode, "mixed") == 0) {
+		wide(ROUNDS);
+		if (mode[0] == 'b')
+			copy_pageable();
+		else
+			upload();
+	} else if (strcmp(mode, "once") != 0 || !is_changed())
 		wide(ROUNDS);
 	puts("done");
 	if (strcmp(mode, "differs") == 0)

@@ -21,21 +21,28 @@ class Savings(Case):
         return subprocess.run([COMMAND, "confirm", "--sim", "--pairs", "5", *arguments], cwd=self.dir, env=ENVIRONMENT,
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LONG)
 
-    def savings(self, mode, *options):
+    def savings(self, mode, *options, status=(0,)):
         """What JSON says of each wait that was tried, by id, and the text."""
         result = self.confirm("--waits", "--all", "--json", self.path("r.json"), "--log", self.path("log"), *options, PROGRAM,
                               *mode.split())
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(result.returncode, status, result.stderr)
+        found = {}
+        if result.returncode:
+            self.assertIn("has no wait", result.stderr)
+            return found, result.stderr
         with open(self.path("r.json"), encoding="utf-8") as file:
             self.report = json.load(file)
-        found = {}
         for finding in self.report["findings"]:
             if "saving" in finding:
                 found.setdefault(finding["id"], []).append(finding["saving"])
         return found, result.stderr
 
     def one(self, mode, finding, *options):
-        found, text = self.savings(mode, "--finding", finding, *options)
+        # Some waits are findings only where they were seen to take time: of a loaded machine that is asked again.
+        for _ in range(4):
+            found, text = self.savings(mode, "--finding", finding, *options, status=(0, 3))
+            if found:
+                break
         self.assertEqual(list(found), [finding], text)
         return found[finding], text
 
@@ -65,6 +72,12 @@ class Followed(Savings):
         self.assertRegex(text, r"saving: +measured: \S+ \S+ \(")
         self.assertIn("1 wait, 13 runs, 1 measured", text)
 
+    def test_edges_that_the_program_has_itself(self):
+        for mode, change in (("events", r"site narrow \d+ \w+ 0\n  (?!need)"), ("edge", r"site narrow \d+ \w+ 0\n  need \d \d\n")):
+            self.measured(mode, "SW401", "narrow", ROUNDS)
+            with open(self.path("log"), encoding="utf-8") as log:
+                self.assertRegex(log.read(), change, mode)
+
     def test_a_wait_for_nothing(self):
         self.measured("again", "SW402", "skip", ROUNDS)
 
@@ -92,6 +105,31 @@ class Followed(Savings):
 
     def test_copies_that_the_host_reads_late(self):
         self.measured("late", "SW301", "async", ROUNDS, "--guard-host")
+
+
+class Together(Savings):
+    def together(self, mode):
+        found, text = self.savings(mode, "--all-waits")
+        total = self.report["savings"]
+        saved = [s["saved_ns"] for each in found.values() for s in each if s["verdict"] == "measured"]
+        self.assertEqual(len(total["order"]), sum(s > 0 for s in saved), text)
+        alone = [step["alone_ns"] for step in total["order"]]
+        self.assertEqual(alone, sorted(alone, reverse=True))
+        return total, text
+
+    def test_changes_that_do_not_touch_each_other(self):
+        total, text = self.together("both")
+        taken = [step for step in total["order"] if not step["left_out"]]
+        self.assertTrue({"SW401", "SW302"}.issuperset(step["id"] for step in taken), text)
+        if len(taken) > 1:
+            self.assertEqual((total["together"]["verdict"], total["together"]["change"]), ("measured", None), text)
+            self.assertIn("together:", text)
+        self.assertRegex(text, r"savings: +SW\d+ ")
+
+    def test_changes_that_stand_on_each_other(self):
+        total, text = self.together("mixed")
+        taken = {step["id"] for step in total["order"] if not step["left_out"]}
+        self.assertNotEqual(taken & {"SW401", "SW301"}, {"SW401", "SW301"}, text)
 
 
 class Refused(Savings):

@@ -139,7 +139,11 @@ static int try_waits(struct confirm *confirm)
 			       : SW_EXIT_OK;
 	if (sw_saving_trials_locate(&savings->trials, confirm->trace, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-	const int status = sw_savings_try(savings);
+	int status = sw_savings_try(savings);
+	if (!status && options->all_waits)
+		status = sw_savings_together(savings);
+	if (savings->total.tried)
+		confirm->analysis.report->savings = &savings->total;
 	attach(confirm);
 	return status;
 }

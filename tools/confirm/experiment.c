@@ -188,18 +188,31 @@ static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_
 }
 
 /* Which holds and edges were active, and when. */
-static void log_run(const struct run *run)
+static bool is_change(const char *line)
+{
+	return strncmp(line, "site ", 5) == 0 || strncmp(line, "need ", 5) == 0 || strncmp(line, "guard ", 6) == 0;
+}
+
+static void log_lines(const struct run *run, const char *path, bool (*wanted)(const char *line))
 {
 	char line[512];
-	FILE *log = run->in->log, *results = log ? fopen(run->result, "re") : NULL;
-	if (log)
-		fprintf(log, "run %u: status %d%s\n", run->in->runs, run->status, run->stopped ? ", ended by us" : "");
-	while (results && fgets(line, sizeof line, results))
-		fprintf(log, "  %s", line);
-	if (results)
-		fclose(results);
-	if (log)
-		fflush(log);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (!wanted || wanted(line))
+			fprintf(run->in->log, "  %s", line);
+	if (file)
+		fclose(file);
+}
+
+static void log_run(const struct run *run)
+{
+	FILE *log = run->in->log;
+	if (!log)
+		return;
+	fprintf(log, "run %u: status %d%s\n", run->in->runs, run->status, run->stopped ? ", ended by us" : "");
+	log_lines(run, run->plan, is_change);
+	log_lines(run, run->result, NULL);
+	fflush(log);
 }
 
 static void run_end(struct run *run, bool keep_trace)

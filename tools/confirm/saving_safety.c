@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the order needed that goes away when work leaves the legacy default stream?  The trace is judged without it. */
+/* Is the order needed that goes away?  The trace is judged without it. */
 #include "confirm/savings.h"
 
 /* The judge sees what every piece of work touches: else no hazard says nothing. */
@@ -33,22 +33,96 @@ static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
 	trial->result.reason = why;
 }
 
-int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *trial)
+/* Judges the trace as it is, and with what `more` says.  *safe: all is known, and no hazard is new; *why: else. */
+static int judge(struct sw_savings *savings, const struct sw_judge_options *more, bool *safe,
+		 enum sw_saving_reason *why)
 {
-	const struct sw_judge_options more = {.moved = trial->moved, .n_moved = trial->n_moved};
 	struct sw_analysis analysis, base;
 	/* Possible hazards count, too. */
 	struct sw_options options = *savings->in->options;
 	options.all = true;
+	*safe = false;
+	*why = SW_SAVING_BY_HAZARD;
 	int status = sw_analysis_judge_more(&base, savings->trace, &options, true, NULL);
-	if (!status && base.report) {
-		status = sw_analysis_judge_more(&analysis, savings->trace, &options, true, &more);
-		if (!status && analysis.report && !all_is_known(analysis.judgement))
-			refuse(trial, SW_SAVING_BY_UNKNOWN);
-		else if (!status && (!analysis.report || new_hazard(base.report, analysis.report)))
-			refuse(trial, SW_SAVING_BY_HAZARD);
+	if (!status && base.report && !all_is_known(base.judgement)) {
+		*why = SW_SAVING_BY_UNKNOWN;
+	} else if (!status && base.report) {
+		status = sw_analysis_judge_more(&analysis, savings->trace, &options, true, more);
+		*safe = !status && analysis.report && !new_hazard(base.report, analysis.report);
 		sw_analysis_free(&analysis);
 	}
 	sw_analysis_free(&base);
+	return status;
+}
+
+int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *trial)
+{
+	const struct sw_judge_options more = {.moved = trial->moved, .n_moved = trial->n_moved};
+	enum sw_saving_reason why;
+	bool safe;
+	const int status = judge(savings, &more, &safe, &why);
+	if (!status && !safe)
+		refuse(trial, why);
+	return status;
+}
+
+/* ---- narrowed waits ---------------------------------------------------------------------------------------------- */
+
+/* What is left of the wait when the edges of `mask` stay.  With the guard the host waits for nothing. */
+static void leave(const struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask,
+		  struct sw_narrowed_site *out)
+{
+	const struct sw_finding *f = trial->shown->finding;
+	const struct sw_judgement *j = savings->in->report->judgement;
+	*out = (struct sw_narrowed_site){.api = f->access[0].api, .stack = f->access[0].stack};
+	for (uint32_t i = 0; i < f->needs; i++) {
+		const bool host = !f->need[i].to;
+		if (!(mask & 1u << i) || (host && trial->changes.guard == SW_PLAN_GUARDED))
+			continue;
+		out->edge[out->n].from = j->streams.at[f->need[i].stream].handle;
+		out->edge[out->n].to = host ? 0 : j->streams.at[f->need[i].to].handle;
+		out->edge[out->n++].on_host = host;
+	}
+}
+
+static int is_enough(struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask, bool *enough)
+{
+	struct sw_narrowed_site site;
+	enum sw_saving_reason why;
+	const struct sw_judge_options more = {.narrowed = &site, .n_narrowed = 1};
+	leave(savings, trial, mask, &site);
+	return judge(savings, &more, enough, &why);
+}
+
+/* The needs of the plan are those of the finding, in this order. */
+static void keep(struct sw_plan_site *site, uint32_t mask)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < site->needs; i++)
+		if (mask & 1u << i)
+			site->need[n++] = site->need[i];
+	site->needs = n;
+}
+
+int sw_saving_judge_narrowed(struct sw_savings *savings, struct sw_saving_trial *trial)
+{
+	struct sw_plan_site *site = &trial->changes.site[0];
+	uint32_t mask = (1u << site->needs) - 1;
+	bool enough;
+	trial->whole = *site;
+	int status = is_enough(savings, trial, mask, &enough);
+	/* Not even what the advice keeps: it stands on what the judge does not see, and the host waits as it says. */
+	if (status || !enough) {
+		trial->changes.guard = SW_PLAN_UNGUARDED;
+		return status;
+	}
+	for (uint32_t i = 0; i < site->needs && !status; i++) {
+		if (site->need[i].to == SW_PLAN_HOST)
+			continue;
+		status = is_enough(savings, trial, mask & ~(1u << i), &enough);
+		if (!status && enough)
+			mask &= ~(1u << i);
+	}
+	keep(site, mask);
 	return status;
 }

@@ -20,6 +20,23 @@ static bool any_change(const struct sw_savings *s)
 	return false;
 }
 
+/* Each step may refuse it. */
+static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
+{
+	const enum sw_saving_verdict *verdict = &trial->result.verdict;
+	int status = SW_EXIT_OK;
+	if (*verdict == SW_SAVING_UNTRIED && trial->n_moved)
+		status = sw_saving_judge_moved(s, trial);
+	if (!status && *verdict == SW_SAVING_UNTRIED && trial->guarded)
+		status = sw_saving_rehearse(s, trial);
+	if (!status && *verdict == SW_SAVING_UNTRIED && trial->changes.sites &&
+	    trial->changes.site[0].change == SW_CHANGE_NARROW)
+		status = sw_saving_judge_narrowed(s, trial);
+	if (!status && *verdict == SW_SAVING_UNTRIED)
+		status = sw_saving_measure(s, &trial->changes, &trial->result);
+	return status;
+}
+
 int sw_savings_try(struct sw_savings *s)
 {
 	int status = any_change(s) ? sw_baseline_make(s->in, &s->baseline) : SW_EXIT_OK;
@@ -27,12 +44,7 @@ int sw_savings_try(struct sw_savings *s)
 		struct sw_saving_trial *trial = &s->trials.at[i];
 		if (trial->with)
 			continue;
-		if (trial->n_moved && trial->result.verdict == SW_SAVING_UNTRIED)
-			status = sw_saving_judge_moved(s, trial);
-		if (!status && trial->guarded && trial->result.verdict == SW_SAVING_UNTRIED)
-			status = sw_saving_rehearse(s, trial);
-		if (!status && trial->result.verdict == SW_SAVING_UNTRIED)
-			status = sw_saving_measure(s, &trial->changes, &trial->result);
+		status = try_one(s, trial);
 		tell_step(s, i);
 	}
 	for (size_t i = 0; i < s->trials.n; i++) {
@@ -49,4 +61,5 @@ void sw_savings_free(struct sw_savings *s)
 {
 	sw_baseline_free(s->baseline);
 	free(s->trials.at);
+	free(s->total.steps.at);
 }

@@ -13,6 +13,7 @@ struct sw_saving_trial {
 	struct sw_plan_changes changes;
 	uint64_t seq[SW_SAVING_SITES]; /* a call of each site */
 	struct sw_plan_call call[SW_SAVING_SITES];
+	struct sw_plan_site whole;		     /* of a wait that is narrowed: with all edges of the advice */
 	uint64_t most[SW_SAVING_SITES];		     /* that one call asks for */
 	struct sw_moved_site moved[SW_SAVING_SITES]; /* work that goes to another stream */
 	size_t n_moved;
@@ -32,6 +33,7 @@ struct sw_savings {
 	struct sw_baseline *baseline;
 	uint32_t most_runs, most_pairs;
 	const char *trace; /* that the trials come from */
+	struct sw_savings_total total;
 };
 
 /* ---- saving_trials.c --------------------------------------------------------------------------------------------- */
@@ -46,6 +48,9 @@ int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct 
 /* Judges the trace as if the work that moves were on a stream of its own, and refuses the trial where its order is
    needed.  SW_EXIT_OK, or a status after one line. */
 int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *trial);
+/* The same of a wait that is narrowed: leaves out each edge of the advice without which there is no hazard either,
+   since the program has order of its own there. */
+int sw_saving_judge_narrowed(struct sw_savings *savings, struct sw_saving_trial *trial);
 
 /* ---- saving_results.c -------------------------------------------------------------------------------------------- */
 
@@ -76,6 +81,11 @@ int sw_saving_measure(struct sw_savings *savings, const struct sw_plan_changes *
 /* A run in which the guard alone hears of the change.  The trial is refused, or goes without the guard, where the host
    uses the memory. */
 int sw_saving_rehearse(struct sw_savings *savings, struct sw_saving_trial *trial);
+
+/* ---- savings_together.c ------------------------------------------------------------------------------------------ */
+
+/* After sw_savings_try(). */
+int sw_savings_together(struct sw_savings *savings);
 
 /* ---- savings.c --------------------------------------------------------------------------------------------------- */
 

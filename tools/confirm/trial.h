@@ -12,7 +12,8 @@
  *     saving_safety.c is there a hazard without the order that goes away
  *     saving_results.c what a run left
  *     saving_runs.c   runs with and without the change, in pairs
- *     savings.c       all waits, one after the other and together
+ *     savings.c       all waits, one after the other
+ *     savings_together.c several changes at once, and their order
  *     bootstrap.c     the interval of a median
  *     experiment.c    one more run of the program
  */

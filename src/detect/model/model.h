@@ -71,7 +71,8 @@ struct sw_model {
 	bool told_others;	    /* a context is `told` */
 	uint64_t first_ns, last_ns; /* of the calls so far, if there was any */
 	bool any;
-	bool moved; /* the stream of moved_work.h was made */
+	bool moved;		/* the stream of moved_work.h was made */
+	struct sw_map narrowed; /* calls of narrowed_waits.h that have not ended, by seq */
 };
 
 /* A small number for a thread, from 0: those of a damaged trace are as large as 32 bits allow. */

@@ -100,6 +100,12 @@ struct sw_savings_copy {
 	CUstream stream;
 };
 void sw_staging_prepare(void);
+/* The host has waited or asked for work, and may read what copies brought. */
+void sw_staging_bring(void);
+/* Waits for all such copies. */
+void sw_staging_finish(void);
+/* It may learn of work in ways that are not seen. */
+void sw_staging_in_order(void);
 bool sw_staging_pageable(uint64_t address);
 /* False: it was not made, or only in part. */
 bool sw_staging_copy(const struct sw_savings_copy *copy);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies of pageable memory through a ring of pinned buffers: to the device the bytes are taken before the call
- * returns, as the driver does; to the host a function on the stream writes them, before whatever comes after the copy.
+ * Copies of pageable memory through a ring of pinned buffers.  To the device the bytes are taken before the call
+ * returns, as the driver does.  To the host they are written when the host next waits or asks for any work and the copy
+ * is done: until then it cannot know.  A program that learns of work in other ways (functions on streams, values that
+ * streams write) has them written by a function on the stream, before whatever comes after the copy; that makes the
+ * stream wait for the processor.
  */
 #include "preload/savings/savings.h"
 
@@ -17,14 +20,16 @@ struct slot {
 	uint8_t *at;
 	CUevent event; /* when it can be used again */
 	bool used;
-	void *to; /* of a copy to the host */
+	bool owed; /* the copy to the host has not been written */
+	void *to;  /* of a copy to the host */
 	uint64_t bytes;
 };
 static struct sw_lock lock;
 static struct slot slots[SLOTS];
 static uint32_t n_slots, next;
 static uint64_t room;
-static _Atomic bool made;
+static _Atomic bool made, in_order;
+static _Atomic uint32_t n_owed;
 
 /* Before the first work: pinning takes its time, and is done once. */
 void sw_staging_prepare(void)
@@ -51,6 +56,43 @@ void sw_staging_prepare(void)
 	}
 }
 
+static void bring_one(struct slot *slot)
+{
+	memcpy(slot->to, slot->at, slot->bytes);
+	slot->owed = false;
+	atomic_fetch_sub(&n_owed, 1);
+}
+
+/* In the order in which they were made. */
+static void bring_all(CUresult (*CUDAAPI is_done)(CUevent))
+{
+	if (!atomic_load(&n_owed) || !is_done)
+		return;
+	const uint64_t mask = sw_lock_enter(&lock);
+	for (uint32_t i = 0; i < n_slots; i++) {
+		struct slot *slot = &slots[(next + i) % n_slots];
+		if (slot->owed && is_done(slot->event) == CUDA_SUCCESS)
+			bring_one(slot);
+	}
+	sw_lock_leave(&lock, mask);
+}
+
+void sw_staging_bring(void)
+{
+	bring_all(SW_SAVINGS_REAL(cuEventQuery));
+}
+
+void sw_staging_finish(void)
+{
+	bring_all(SW_SAVINGS_REAL(cuEventSynchronize));
+}
+
+void sw_staging_in_order(void)
+{
+	if (!atomic_exchange(&in_order, true))
+		sw_staging_finish();
+}
+
 /* Each slot in turn: the oldest is done first.  Waits for it where the ring is full. */
 static struct slot *take(void)
 {
@@ -58,6 +100,8 @@ static struct slot *take(void)
 	struct slot *slot = n_slots ? &slots[next] : NULL;
 	if (!slot || (slot->used && (!wait || wait(slot->event) != CUDA_SUCCESS)))
 		return NULL;
+	if (slot->owed)
+		bring_one(slot);
 	next = (next + 1) % n_slots;
 	slot->used = true;
 	return slot;
@@ -87,7 +131,11 @@ static CUresult to_host(struct slot *slot, const struct sw_savings_copy *c)
 	if (!copy || !then)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	const CUresult status = copy(slot->at, c->src, c->bytes, c->stream);
-	return status ? status : then(c->stream, bring, slot);
+	if (status || atomic_load(&in_order))
+		return status ? status : then(c->stream, bring, slot);
+	slot->owed = true;
+	atomic_fetch_add(&n_owed, 1);
+	return CUDA_SUCCESS;
 }
 
 bool sw_staging_pageable(uint64_t address)
@@ -116,8 +164,12 @@ bool sw_staging_copy(const struct sw_savings_copy *c)
 	const uint64_t mask = sw_lock_enter(&lock);
 	struct slot *slot = take();
 	bool good = slot && (from ? to_device(slot, c) : to_host(slot, c)) == CUDA_SUCCESS;
-	if (slot && record(slot->event, c->stream) != CUDA_SUCCESS)
-		n_slots = 0; /* nobody knows when it can be used again */
+	if (slot && record(slot->event, c->stream) != CUDA_SUCCESS) {
+		/* Nobody knows when it can be used again; the call is made as it is, and brings the bytes itself. */
+		atomic_fetch_sub(&n_owed, slot->owed);
+		slot->owed = good = false;
+		room = 0;
+	}
 	sw_lock_leave(&lock, mask);
 	return good;
 }

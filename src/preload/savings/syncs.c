@@ -37,9 +37,9 @@ static bool resolve(const struct sw_plan_site *site, CUstream *from, CUstream *t
 }
 
 /* What the host does with the memory, the guard sees. */
-static bool without_host(void)
+static bool without_host(const struct sw_plan_site *site)
 {
-	return sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && !sw_host_uses_missed();
+	return !site->value && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && !sw_host_uses_missed();
 }
 
 static CUresult narrow(const struct sw_plan_site *site, const CUstream *from, const CUstream *to, const CUevent *event)
@@ -50,7 +50,7 @@ static CUresult narrow(const struct sw_plan_site *site, const CUstream *from, co
 	CUresult status = wait && record && order ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 	/* The host first: it must not wait for an edge that is put in here. */
 	for (uint32_t i = 0; i < site->needs && !status; i++)
-		if (site->need[i].to == SW_PLAN_HOST && !without_host())
+		if (site->need[i].to == SW_PLAN_HOST && !without_host(site))
 			status = wait(from[i]);
 	for (uint32_t i = 0; i < site->needs && !status; i++) {
 		if (site->need[i].to == SW_PLAN_HOST)

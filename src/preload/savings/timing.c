@@ -10,6 +10,7 @@
 static _Atomic uint64_t first_ns, last_ns, before_us;
 static _Atomic bool installed, prepared, begun;
 static __thread bool counts __attribute__((tls_model("initial-exec")));
+static __thread bool waits __attribute__((tls_model("initial-exec")));
 
 static bool is_work(const struct sw_rec *rec)
 {
@@ -30,6 +31,8 @@ static void time_call(const struct sw_rec *rec)
 {
 	uint64_t never = 0;
 	counts = rec->kind != SW_REC_CONTEXT_OP && rec->kind != SW_REC_CODE_UNLOAD;
+	waits |= rec->flags & SW_RF_BEGIN || rec->kind == SW_REC_SYNC || rec->kind == SW_REC_QUERY ||
+		 rec->kind == SW_REC_FREE || rec->kind == SW_REC_CONFIG || rec->kind == SW_REC_CODE_UNLOAD;
 	if (!is_work(rec) || atomic_load(&first_ns))
 		return;
 	/* Not earlier: programs ask for the limit that there is, and add to it. */
@@ -86,6 +89,9 @@ void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing
 	}
 	if (rec->kind == SW_REC_CONTEXT_OP)
 		context_op(rec);
+	if (rec->kind == SW_REC_HOST_FUNC || rec->kind == SW_REC_MEM_OP || rec->kind == SW_REC_OTHER ||
+	    rec->kind == SW_REC_UNCLASSIFIED)
+		sw_staging_in_order();
 	time_call(rec);
 	if (sw_confirm_plan.changes.outputs && !capturing)
 		sw_explore_before(rec, stream);
@@ -93,6 +99,11 @@ void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing
 
 void sw_savings_left(int status)
 {
+	if (sw_confirm_plan.changes.outputs)
+		sw_staging_finish();
+	else if (waits)
+		sw_staging_bring();
+	waits = false;
 	if (counts)
 		atomic_store(&last_ns, sw_sys_monotonic());
 	counts = false;

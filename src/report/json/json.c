@@ -331,6 +331,7 @@ void sw_report_json_members(struct sw_json *json, struct sw_report *report)
 	}
 	sw_json_close(json, ']');
 	sw_report_json_groups(json, report);
+	sw_report_json_savings(json, report);
 	put_summary(json, report);
 	sw_report_json_tail(json, report);
 }

@@ -250,32 +250,6 @@ static void put_confirmation(struct sw_json *json, struct sw_report *report, con
 	sw_json_close(json, '}');
 }
 
-/* The same of a wait. */
-static void put_saving(struct sw_json *json, struct sw_report *report, const struct sw_saving *s)
-{
-	if (!s)
-		return;
-	sw_json_open(json, "saving", '{');
-	sw_json_text(json, "verdict", sw_saving_key(s->verdict));
-	sw_json_text(json, "reason", s->reason ? sw_saving_reason_key(s->reason) : NULL);
-	sw_json_text(json, "text", sw_saving_text(&report->names, s));
-	sw_json_text(json, "change", s->change);
-	sw_json_number(json, "calls", s->calls);
-	sw_json_number(json, "passed", s->passed);
-	if (s->verdict == SW_SAVING_MEASURED) {
-		sw_json_signed(json, "saved_ns", s->saved_ns);
-		sw_json_signed(json, "low_ns", s->low_ns);
-		sw_json_signed(json, "high_ns", s->high_ns);
-		sw_json_number(json, "base_ns", s->base_ns);
-		sw_json_signed(json, "before_ns", s->before_ns);
-		sw_json_number(json, "pairs", s->pairs);
-		sw_json_number(json, "copies", s->copies);
-		sw_json_bool(json, "printed", s->printed);
-	}
-	sw_json_number(json, "runs", s->runs);
-	sw_json_close(json, '}');
-}
-
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
@@ -327,6 +301,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		sw_json_close(json, '}');
 	}
 	put_confirmation(json, report, shown->confirmation);
-	put_saving(json, report, shown->saving);
+	if (shown->saving)
+		sw_report_json_saving(json, &report->names, "saving", shown->saving);
 	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, shown->fingerprint));
 }

@@ -18,6 +18,11 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report);
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
 
+/* What following the advice on a wait saved; of several together, nothing where that was not tried. */
+void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key,
+			   const struct sw_saving *saving);
+void sw_report_json_savings(struct sw_json *json, struct sw_report *report);
+
 /* A call stack, as an array.  function: the kernel that the call launched, 0 none. */
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
 			  uint32_t function);

@@ -46,6 +46,8 @@ void sw_text_notes(struct sw_text *t);
 
 /* What the program was doing when it ended out of order. */
 void sw_text_in_flight(struct sw_text *t);
+/* What following the advice on waits saved; nothing where that was not tried. */
+void sw_text_savings(struct sw_text *t);
 /* The verdict, what was looked at and what was not; with --stat all that is known of the run. */
 void sw_text_run(struct sw_text *t);
 

@@ -391,6 +391,7 @@ void sw_text_run(struct sw_text *t)
 	put_troubles(t);
 	if (report->totals.suppressed)
 		sw_text_line(t, "suppressed:", suppressed(t));
+	sw_text_savings(t);
 	if (t->trace)
 		sw_text_line(t, "trace:", t->trace);
 }

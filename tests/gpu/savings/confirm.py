@@ -8,7 +8,8 @@ For each pair of kernels/ that waits: what the report of the broken program pred
 advice at run time, and what the fixed program saves: the difference of the hot times that both print, recorded, in turn.
 Prints a line a program as it is known: milliseconds, and the ratio of measured to fixed by hand.  OUT_DIR/savings-confirm.tsv
 has the same, OUT_DIR/savings-confirm/ the reports.  A program passes when the ratio is within 5 %, or when the two differ by
-less than the runs do; refused advice is printed with its reason and counts as skipped.
+less than the runs do; refused advice is printed with its reason and counts as skipped, and so does "noise": the interval of
+what was measured holds the other, and is wider than 5 % of it.
 """
 import argparse
 import fnmatch
@@ -93,8 +94,10 @@ def row_of(name, finding, more):
         return row + ["-"] * 3 + [f"{hand:.2f}", f"{spread:.2f}", "-", f"{saving['verdict']}: {saving['reason']}"]
     low, middle, high = (saving[key] / 1e6 for key in ("low_ns", "saved_ns", "high_ns"))
     near = abs(middle - hand) <= max(NEAR * abs(hand), spread)
+    # Runs differ by more than what there is to save: the interval says so, and nothing is shown.
+    noise = not near and low - spread <= hand <= high + spread and high - low > NEAR * abs(hand)
     return row + [f"{low:.2f}", f"{middle:.2f}", f"{high:.2f}", f"{hand:.2f}", f"{spread:.2f}",
-                  f"{middle / hand:.3f}" if hand else "-", "near" if near else "off"]
+                  f"{middle / hand:.3f}" if hand else "-", "near" if near else "noise" if noise else "off"]
 
 
 HEADER = ["program", "finding", "hot_ms", "predicted_low", "predicted_high", "measured_low", "measured", "measured_high", "by_hand",
