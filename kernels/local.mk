@@ -9,10 +9,10 @@ KERNELS_SHARED = \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
 	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared atomic_block warp_rows flag_poll stale_pointer many_readers \
-	pointer_batch page_table pointer_struct pointer_variable \
+	pointer_batch page_table pointer_struct pointer_variable pointer_graph \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
-	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes capture_unjoined \
+	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes graph_runtime capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \

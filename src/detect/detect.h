@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/behaviour/wait_rules.h"
+#include "detect/what_if.h"
 #include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"
@@ -252,7 +253,6 @@ struct sw_held {
 };
 
 /* SW401: what the host, or another stream, needs of a stream that was waited for. */
-#define SW_MAX_NEEDS 8u
 struct sw_need {
 	uint32_t stream;
 	uint32_t to;		    /* the stream that needs it, 0: the host does */
@@ -438,39 +438,6 @@ struct sw_observer {
 	/* A stretch of the critical path, first to last, after everything else. */
 	void (*path)(void *arg, const struct sw_stretch *stretch);
 	void (*nvtx)(void *arg, const struct sw_nvtx_span *span);
-};
-
-/* An edge that the run had in addition to what its trace tells: an event after one call, a wait before others. */
-enum sw_edge_end { SW_EDGE_AFTER, SW_EDGE_BEFORE, SW_EDGE_BEFORE_ON_HOST };
-struct sw_added_edge {
-	uint64_t seq; /* the record of the call */
-	enum sw_edge_end end;
-	uint32_t event; /* one of several: a wait is for the event of that number */
-};
-
-/* Does a rule order the work of these two calls?  By their records. */
-struct sw_asked_order {
-	uint64_t earlier, later;
-	/* Answered. */
-	bool known; /* both put work on streams */
-	enum sw_order order;
-	struct sw_point point; /* of the earlier one */
-};
-
-/* Work of a call site that is judged as if it were on a stream of its own: src/detect/moved_work.h. */
-struct sw_moved_site {
-	uint16_t api;
-	uint32_t stack; /* as the reader numbers them */
-};
-
-/* A wait of a call site that is judged as if it were these edges: src/detect/narrowed_waits.h. */
-struct sw_narrowed_site {
-	uint16_t api;
-	uint32_t stack, n;
-	struct {
-		uint64_t from, to; /* handles of streams */
-		bool on_host;	   /* the host waits for `from` */
-	} edge[SW_MAX_NEEDS];
 };
 
 struct sw_judge_options {

@@ -2,7 +2,7 @@
 # A folder includes those above it in this list; tests/tree/layers.sh checks it.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/added_edges.c src/detect/added_edges.h src/detect/asked_order.c src/detect/asked_order.h src/detect/moved_work.c src/detect/moved_work.h src/detect/narrowed_waits.c src/detect/narrowed_waits.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
+	src/detect/added_edges.c src/detect/added_edges.h src/detect/asked_order.c src/detect/asked_order.h src/detect/moved_work.c src/detect/moved_work.h src/detect/what_if.h src/detect/narrowed_waits.c src/detect/narrowed_waits.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
 	src/detect/behaviour/wait_rules.c src/detect/behaviour/wait_rules.h \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
@@ -44,13 +44,13 @@ libswdetect_a_SOURCES = \
 	src/detect/kernels/range_placement.h src/detect/kernels/texture_handles.c \
 	src/detect/kernels/texture_handles.h \
 	src/detect/calls/allocations.c src/detect/calls/allocations.h src/detect/calls/annotations.c \
-	src/detect/calls/tensor_blocks.c src/detect/calls/tensor_blocks.h src/detect/calls/copies.c src/detect/calls/device.c src/detect/calls/host_access.c \
+	src/detect/calls/tensor_blocks.c src/detect/calls/tensor_blocks.h src/detect/calls/copies.c src/detect/calls/copies.h src/detect/calls/device.c src/detect/calls/host_access.c \
 	src/detect/calls/pools.c src/detect/calls/pools.h src/detect/calls/stream_values.c \
 	src/detect/calls/stream_values.h src/detect/calls/streams.c src/detect/calls/streams.h \
 	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/shared_events.c src/detect/calls/shared_events.h src/detect/calls/threads.c src/detect/calls/threads.h \
 	src/detect/calls/unmodelled.c \
 	src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
-	src/detect/graphs/capture_isolation.h src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \
+	src/detect/graphs/capture_isolation.h src/detect/graphs/graph_launches.c src/detect/graphs/node_contents.c src/detect/graphs/graphs.c \
 	src/detect/graphs/graphs.h src/detect/graphs/node_order.c \
 	src/detect/call_end.c src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \
 	src/detect/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c \

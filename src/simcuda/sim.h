@@ -194,6 +194,8 @@ struct sw_sim_stream {
 	unsigned long long id;
 	struct sw_sim_op *tail; /* NULL: nothing was ever enqueued */
 	struct sw_sim_capture *capture;
+	uint32_t attributes; /* that were set, by number */
+	CUstreamAttrValue attribute[CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN + 1];
 };
 
 /* Counts of an event that other processes may open: records called, and the last one that is done. */

@@ -5,7 +5,7 @@
  * Source of the rules: CUDA driver API, "API synchronization behavior" (memcpy and memset); of copies between devices
  * at others_of().
  */
-#include "detect/model/handlers.h"
+#include "detect/calls/copies.h"
 
 #include "detect/calls/batch_copies.h"
 #include "detect/calls/syncs.h"
@@ -15,6 +15,7 @@
 #include "detect/memory/address_space.h"
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
+#include "detect/model/handlers.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
@@ -371,6 +372,16 @@ void sw_copy_touches(struct sw_model *m, const struct sw_record *r, struct sw_wa
 		return;
 	sw_model_touch(m, &w->what, &src.range, &src.how);
 	sw_model_touch(m, &w->what, &dst.range, &dst.how);
+}
+
+void sw_copy_uploads(struct sw_model *m, const struct sw_record *r, const struct sw_access *what)
+{
+	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
+	const void *content = content_of(r->rec, sizeof *c, c->flags, c->width);
+	struct side dst = side_of_box(m, &c->dst, c, SW_WRITE), src = side_of_box(m, &c->src, c, SW_READ);
+	if (content && c->height == 1 && c->depth == 1 && dst.place == DEVICE && !dst.how.array &&
+	    (src.place == PAGEABLE || src.place == PINNED))
+		sw_uploaded(m, what, dst.range.address, (uint32_t)c->width, content, true);
 }
 
 void sw_set_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

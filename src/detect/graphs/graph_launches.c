@@ -57,17 +57,10 @@ static void node_list(struct sw_model *m, const struct sw_graph_node *node)
 {
 	const struct sw_record *outer = m->record;
 	struct sw_access call = m->wait->what;
-	struct sw_record r = *outer;
 	sw_handler *touch = touches[node->work->kind];
 	if (!touch)
 		return;
-	node->work->ctx = outer->rec->ctx;
-	r.rec = node->work;
-	if (node->work->kind == SW_REC_LAUNCH) {
-		const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)node->work;
-		r.params = l->param_bytes ? l + 1 : NULL;
-		r.param_bytes = l->param_bytes;
-	}
+	struct sw_record r = sw_node_record(outer, node);
 	m->record = &r;
 	m->wait->what = access_of(node, &call);
 	touch(m, &r, m->wait);
@@ -86,13 +79,17 @@ static void nodes_list(struct sw_model *m, struct sw_exec *x)
 {
 	m->listing = &x->touches;
 	for (size_t i = 0; i < x->nodes.n; i++) {
-		const struct sw_graph_node *node = &x->nodes.at[i];
+		struct sw_graph_node *node = &x->nodes.at[i];
 		x->touches.node = (uint32_t)i;
 		x->touches.perhaps = node->perhaps;
+		x->touches.unknown = x->touches.blind = x->touches.follows = false;
 		if (node->work && !node->disabled)
 			node_list(m, node);
 		else if (!node->work && !is_silent(node))
 			x->touches.unknown = true;
+		node->unknown = x->touches.unknown;
+		node->blind = x->touches.blind;
+		node->follows = x->touches.follows;
 	}
 	m->listing = NULL;
 }
@@ -130,8 +127,10 @@ struct run {
 	struct sw_model *m;
 	struct sw_exec *x;
 	struct sw_hb_at at;
-	bool open;   /* the last step can take more work */
-	size_t next; /* in the listing: its entries come by node */
+	bool open;	     /* the last step can take more work */
+	bool first;	     /* since the description */
+	bool unknown, blind; /* what some node touches is not known; some node may have written anywhere */
+	size_t next;	     /* in the listing: its entries come by node */
 };
 
 static void step(struct run *run)
@@ -306,6 +305,35 @@ static void touch(struct run *run, uint32_t node)
 	}
 }
 
+/* What the node touches at this launch. */
+static void work(struct run *run, uint32_t number)
+{
+	struct sw_model *m = run->m;
+	const struct sw_graph_node *node = &run->x->nodes.at[number];
+	bool copies = node->work && node->work->kind == SW_REC_COPY_ND, followed = false;
+	struct sw_access what = access_of(node, &m->wait->what);
+	if (node->follows && sw_contents_any(m->contents)) {
+		step(run);
+		what = placed(&what, &m->wait->what);
+		followed = sw_node_follow(m, node, &what);
+	}
+	if (run->first) {
+		m->j->coverage.indirect_kernels += node->follows && !followed;
+		m->j->coverage.followed_kernels += followed;
+	}
+	if (followed)
+		return;
+	touch(run, number);
+	run->unknown |= node->unknown;
+	run->blind |= node->blind;
+	/* Programs fill the table anew before they launch again. */
+	if (copies && run->first) {
+		step(run);
+		what = placed(&what, &m->wait->what);
+		sw_node_upload(m, node, &what);
+	}
+}
+
 static void play(struct run *run, const struct sw_ordered_node *turn)
 {
 	const struct sw_graph_node *node = &run->x->nodes.at[turn->node];
@@ -317,7 +345,7 @@ static void play(struct run *run, const struct sw_ordered_node *turn)
 	if (turn->parts & SW_ORDERED_WORK) {
 		if (plays[kind].work)
 			plays[kind].work(run, node);
-		touch(run, turn->node);
+		work(run, turn->node);
 		if (node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT)
 			sw_value_not_followed(run->m, node->made.seq ? &node->made : &run->m->wait->what);
 	}
@@ -342,15 +370,16 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 		return;
 	m->j->coverage.graph_launches++;
 	if (!x->listed) {
+		run.first = true;
 		allocate(&run);
 		exec_list(m, x);
 	}
 	for (size_t i = 0; i < x->node_order.n; i++)
 		play(&run, &x->node_order.at[i]);
-	if (x->unknown || x->touches.unknown || x->touches.blind)
+	if (x->unknown || run.unknown || run.blind)
 		sw_uploads_forget(m);
 	m->j->coverage.edges_for_safety += x->bound;
-	if (x->unknown || x->touches.unknown || x->nodes.n != x->expected) {
+	if (x->unknown || run.unknown || x->nodes.n != x->expected) {
 		sw_model_lane_state(m, w->what.point.lane)->unknown = w->what.point.tick;
 		sw_wide_poison(m);
 		m->j->coverage.unknown_graph_launches++;

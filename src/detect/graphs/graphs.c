@@ -30,7 +30,7 @@ void sw_exec_unlist(struct sw_model *m, struct sw_exec *x)
 		if (x->touches.at.at[i].use)
 			sw_use_drop(&m->space.uses, x->touches.at.at[i].use);
 	x->touches.at.n = 0;
-	x->touches.unknown = x->touches.blind = x->listed = false;
+	x->listed = false;
 }
 
 static void exec_empty(struct sw_model *m, struct sw_exec *x)

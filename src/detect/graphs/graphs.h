@@ -24,8 +24,9 @@ struct sw_graph_node {
 	uint32_t work_bytes;   /* several memory operations lie one after the other */
 	struct sw_access made; /* the call that made it; seq 0 unknown */
 	bool disabled;
-	bool body;    /* of a conditional node: stands for all that it holds */
-	bool perhaps; /* it may not run: it is such a body or lies in one */
+	bool body;		      /* of a conditional node: stands for all that it holds */
+	bool perhaps;		      /* it may not run: it is such a body or lies in one */
+	bool unknown, blind, follows; /* as in struct sw_listing, while the exec is listed */
 };
 
 /* A node's turn in a launch, and which part of it: waits come before, records after what they are bound to. */
@@ -82,6 +83,15 @@ void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const str
 /* ---- node_order.c ---- */
 /* Fills exec->node_order; paths NULL: which node comes before which is not known. */
 void sw_node_order_make(struct sw_exec *exec, const struct sw_paths *paths);
+
+/* ---- node_contents.c ---- */
+struct sw_record;
+/* The work of a node as if it were a record of its own. */
+struct sw_record sw_node_record(const struct sw_record *launch, const struct sw_graph_node *node);
+/* A kernel node that follows pointers in memory touches what those lead to at this launch; false: not all are known. */
+bool sw_node_follow(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what);
+/* What a copy node has uploaded is known from here on. */
+void sw_node_upload(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what);
 
 /* ---- graph_launches.c ---- */
 /* Launches of one exec follow each other: an event of ours stands for the last. */

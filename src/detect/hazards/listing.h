@@ -27,6 +27,7 @@ struct sw_listing {
 	bool perhaps; /* the node may not run */
 	bool unknown; /* some node touches what is not known */
 	bool blind;   /* some node may write anywhere */
+	bool follows; /* some node reaches memory through pointers in memory */
 };
 
 /* Takes the reference; use: NULL where the memory has ended. */

@@ -182,8 +182,12 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	}
 	const struct sw_operands known = sw_library_known(m, &walk->w->what);
 	const struct sw_plan *plan = work_out(walk, f, NULL, known.n ? &known : NULL);
-	coverage->indirect_kernels += plan->indirect;
-	coverage->followed_kernels += plan->followed && !plan->indirect;
+	if (m->listing) {
+		m->listing->follows = plan->indirect;
+	} else {
+		coverage->indirect_kernels += plan->indirect;
+		coverage->followed_kernels += plan->followed && !plan->indirect;
+	}
 	if (plan->blind)
 		forget_uploads(m);
 	coverage->symbol_kernels += plan->symbols;
@@ -312,6 +316,28 @@ void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_
 	walk_launch(&walk, f);
 	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
 		m->j->coverage.edges_for_safety++;
+}
+
+bool sw_launch_follow(struct sw_model *m, bool perhaps)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)m->record->rec;
+	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
+	struct sw_kernel *kernel = f ? sw_kernel_of(m, f) : NULL;
+	if (!kernel || !kernel->footprint || !kernel->ran || kernel->wild)
+		return false;
+	const struct sw_plan *plan = sw_plans_find(m, f, kernel);
+	if (!plan->followed || plan->indirect || plan->symbols || plan->objects || plan->unknown || !plan->whole)
+		return false;
+	sw_plans_hold(m->plans, true);
+	for (uint32_t i = 0; i < plan->touches; i++) {
+		struct sw_plan_touch touch = plan->touch[i];
+		touch.range.perhaps |= perhaps;
+		sw_place_touch(m, &m->wait->what, &touch);
+	}
+	sw_plans_hold(m->plans, false);
+	if (plan->blind)
+		sw_uploads_forget(m);
+	return true;
 }
 
 void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)

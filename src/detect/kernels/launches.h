@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels whose code was used already: a first use may load it (SW308). */
+/* Kernel launches, and kernels whose code was used already: a first use may load it (SW308). */
 #ifndef SW_DETECT_KERNELS_LAUNCHES_H
 #define SW_DETECT_KERNELS_LAUNCHES_H
+
+#include <stdbool.h>
 
 struct sw_model;
 struct sw_first_uses;
@@ -11,5 +13,10 @@ void sw_first_uses_free(struct sw_first_uses *uses);
 struct sw_deferred;
 /* Touches what a deferred launch touches (sw_deferrals_new). */
 void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred);
+
+/* The record in hand is a kernel node of a graph that follows pointers in memory, run by the access in hand: touches
+   all that it touches now; false: not all of the pointers are known, and nothing was touched.  perhaps: it may not run.
+ */
+bool sw_launch_follow(struct sw_model *m, bool perhaps);
 
 #endif

@@ -17,6 +17,17 @@ static bool is_plain_host(CUdeviceptr at)
 	return ask && ask(2, what, out, at) == CUDA_SUCCESS && !managed && (!type || type == CU_MEMORYTYPE_HOST);
 }
 
+uint32_t sw_node_content(const struct sw_rec_copy_nd *copy, uint64_t *to)
+{
+	const uint64_t bytes = copy->width;
+
+	if (copy->height != 1 || copy->depth != 1 || copy->src.side == SW_SIDE_ARRAY ||
+	    copy->dst.side == SW_SIDE_ARRAY || bytes < sizeof(void *) || bytes > SW_COPY_CONTENT_MAX ||
+	    !is_plain_host(copy->src.base))
+		return 0;
+	return sw_copy_pointers(to, (const void *)(uintptr_t)copy->src.base, (uint32_t)bytes) ? (uint32_t)bytes : 0;
+}
+
 void sw_copy_content(struct sw_rec_copy *copy)
 {
 	if (copy->bytes < sizeof(void *) || copy->bytes > SW_COPY_CONTENT_MAX || !is_plain_host(copy->src))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "preload/intercept/driver.h"
+#include "preload/calls/content.h"
 #include "preload/calls/fill.h"
 
 /* Each writes its record, which is zeroed before, and returns the number of bytes after its structure. */
@@ -34,7 +35,10 @@ static size_t memcpy_fill(void *room, const void *params)
 	struct sw_rec_copy_nd *r = room;
 
 	SW_FILL_COPY_3D(r, p, 0);
-	return 0;
+	const size_t bytes = sw_node_content(r, (uint64_t *)(void *)(r + 1));
+
+	r->flags |= bytes ? SW_COPY_CONTENT : 0;
+	return bytes;
 }
 
 static size_t memset_fill(void *room, const void *params)

@@ -192,19 +192,25 @@ static bool may_be_address(uint64_t word)
 	return word >> 32 && !(word >> 48);
 }
 
+bool sw_copy_pointers(uint64_t *to, const void *from, uint32_t bytes)
+{
+	const bool whole = sw_sys_copy(to, from, bytes) == (long)bytes;
+	bool found = false;
+	for (uint32_t i = 0; i < bytes / 8 && whole; i++)
+		found |= may_be_address(to[i]);
+	return found;
+}
+
 bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = t->writer;
 	const uint32_t rounded = (bytes + 7) & ~7u;
 	uint64_t *to = (uint64_t *)(void *)r + r->words;
-	bool found = false;
 	if (!w || t->busy || (uint8_t *)to != w->base + w->at || w->at > w->end || w->end - w->at < rounded)
 		return false;
 	busy(t, 1);
-	const bool whole = sw_sys_copy(to, from, bytes) == (long)bytes;
-	for (uint32_t i = 0; i < bytes / 8 && whole; i++)
-		found |= may_be_address(to[i]);
+	const bool found = sw_copy_pointers(to, from, bytes);
 	if (found) {
 		w->at += rounded;
 		r->words = (uint16_t)(r->words + rounded / 8);

@@ -75,6 +75,8 @@ void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t b
  * may be an address.  False: they do not, or cannot be read, and the record is as it was.  Costs two system calls.
  */
 bool sw_record_pointers(struct sw_rec *rec, const void *from, uint32_t bytes);
+/* Reads host memory in the same way; true: some word may be an address. */
+bool sw_copy_pointers(uint64_t *to, const void *from, uint32_t bytes);
 
 /* Makes the record visible to readers. */
 void sw_call_publish(struct sw_call *call);

@@ -78,16 +78,32 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
 	cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
 		SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, (CUgraphEdgeData *)edges, n))
 
+	/* ---- batch copies ---- */
+
+	_Static_assert(sizeof(struct cudaMemcpyAttributes) == sizeof(CUmemcpyAttributes), "same layout");
+
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t count,
+				 struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s)
+	SW_RT_FORWARD(cuMemcpyBatchAsync((CUdeviceptr *)(uintptr_t)to, (CUdeviceptr *)(uintptr_t)from,
+					 (size_t *)(uintptr_t)bytes, count, (CUmemcpyAttributes *)attributes, first, n,
+					 s))
+
 	/* ---- per-thread default stream ---- */
 
-	TWIN(cudaMemPrefetchAsync, _ptsz,
-	     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream),
-	     (p, bytes, to, flags, stream))
-		TWIN(cudaStreamGetCaptureInfo, _ptsz,
-		     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-		      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n),
-		     (s, status, id, graph, nodes, edges, n))
-			TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
-			     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
-			      unsigned flags),
-			     (s, nodes, edges, n, flags))
+	TWIN(cudaMemcpyBatchAsync, _ptsz,
+	     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
+	      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
+	     (to, from, bytes, count, attributes, first, n, s))
+
+		TWIN(cudaMemPrefetchAsync, _ptsz,
+		     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream),
+		     (p, bytes, to, flags, stream))
+			TWIN(cudaStreamGetCaptureInfo, _ptsz,
+			     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+			      cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges,
+			      size_t *n),
+			     (s, status, id, graph, nodes, edges, n))
+				TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
+				     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
+				      unsigned flags),
+				     (s, nodes, edges, n, flags))

@@ -84,3 +84,16 @@ cudaError_t cudaStreamCreate(cudaStream_t *out) SW_RT_FORWARD(cuStreamCreate(out
 
 				cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 					SW_RT_FORWARD(cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode))
+
+	/* ---- attributes ---- */
+
+	_Static_assert(sizeof(cudaStreamAttrValue) == sizeof(CUstreamAttrValue), "same layout");
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id, const cudaStreamAttrValue *value)
+	SW_RT_FORWARD(cuStreamSetAttribute(s, (CUstreamAttrID)id, (const CUstreamAttrValue *)value))
+
+		cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id, cudaStreamAttrValue *out)
+			SW_RT_FORWARD(cuStreamGetAttribute(s, (CUstreamAttrID)id, (CUstreamAttrValue *)out))
+
+				cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+					SW_RT_FORWARD(cuStreamCopyAttributes(to, from))

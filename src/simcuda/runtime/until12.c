@@ -12,6 +12,7 @@
 #define cudaGraphGetEdges		    sw_rt_new_edges
 #define cudaGraphNodeGetDependencies	    sw_rt_new_before
 #define cudaGraphNodeGetDependentNodes	    sw_rt_new_after
+#define cudaMemcpyBatchAsync		    sw_rt_new_batch
 #include "simcuda/runtime/properties.h"
 #include "simcuda/runtime/twin.h"
 #undef cudaMemPrefetchAsync
@@ -23,6 +24,7 @@
 #undef cudaGraphGetEdges
 #undef cudaGraphNodeGetDependencies
 #undef cudaGraphNodeGetDependentNodes
+#undef cudaMemcpyBatchAsync
 
 /* The beginning of CUDA 12's structure: what follows is left to the caller. */
 struct properties12 {
@@ -113,3 +115,19 @@ SW_RT_FORWARD(cuGraphNodeGetDependencies(node, out, NULL, n))
 
 DECLARED(cudaGraphNodeGetDependentNodes, (cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n))
 SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, NULL, n))
+
+DECLARED(cudaMemcpyBatchAsync,
+	 (void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
+	  size_t n, size_t *failed, cudaStream_t s))
+{
+	SW_RT_ENTER;
+	cudaError_t result = (cudaError_t)sw_rt_d->cuMemcpyBatchAsync(
+		(CUdeviceptr *)to, (CUdeviceptr *)from, bytes, count, (CUmemcpyAttributes *)attributes, first, n, s);
+	if (result && failed)
+		*failed = SIZE_MAX; /* no particular one */
+	return sw_rt_result(result);
+}
+TWIN(cudaMemcpyBatchAsync, _ptsz,
+     (void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
+      size_t n, size_t *failed, cudaStream_t s),
+     (to, from, bytes, count, attributes, first, n, failed, s))

@@ -5,8 +5,9 @@
  * usage: share TRACE [FOLDER]
  *     FOLDER   of save_images, where the files that the trace names are not on this machine
  *
- * Prints the share of launches by evidence, the extents of their reaches, and by name every kernel that is not read or
- * not understood.  Fails for each such kernel of the families below, which PyTorch launches in every training step.
+ * Prints the share of launches by evidence, the extents of their reaches, by name every kernel that is not read or not
+ * understood, and those of which a launch follows pointers in memory.  Fails for each such kernel of the families
+ * below, which PyTorch launches in every training step.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +32,9 @@ struct kernel {
 	enum how how;
 	uint64_t launches;
 	uint64_t box, hull, open, elsewhere; /* launches whose loosest reach is so */
+	bool may_follow;		     /* pointers in memory, in some launches */
+	uint64_t follows;		     /* launches that do */
+	uint32_t place;			     /* of an access that does */
 };
 
 struct share {
@@ -55,18 +59,24 @@ static struct kernel *kernel_of(struct share *s, const struct sw_trace_function 
 		 : !entry->ran				     ? BY_OTHER_CODE
 		 : entry->footprint->source == SW_SOURCE_PTX ? BY_PTX
 							     : BY_SASS;
+	for (uint32_t i = 0; entry->footprint && i < entry->footprint->roots; i++)
+		k->may_follow |= entry->footprint->root[i].kind == SW_ROOT_INDIRECT;
 	return k;
 }
 
-static void count_reaches(struct kernel *k, const struct sw_reaches *reaches)
+static void count_reaches(struct kernel *k, const struct sw_footprint *f, const struct sw_reaches *reaches)
 {
-	bool hull = false, open = false, elsewhere = false;
+	bool hull = false, open = false, elsewhere = false, follows = false;
 	for (size_t i = 0; i < reaches->n; i++) {
 		const struct sw_reach *r = &reaches->at[i];
 		elsewhere |= r->root.kind != SW_ROOT_PARAM && r->root.kind != SW_ROOT_SYMBOL;
+		follows |= r->root.kind == SW_ROOT_INDIRECT;
+		if (r->root.kind == SW_ROOT_INDIRECT)
+			k->place = f->site[r->site].place;
 		hull |= r->extent == SW_EXTENT_HULL;
 		open |= r->extent == SW_EXTENT_OPEN;
 	}
+	k->follows += follows;
 	*(elsewhere ? &k->elsewhere : open ? &k->open : hull ? &k->hull : &k->box) += 1;
 }
 
@@ -83,7 +93,7 @@ static void on_launch(struct share *s, const struct sw_record *r)
 	if (!entry->footprint)
 		return;
 	footprints_at(&s->footprints, entry->footprint, r, &reaches);
-	count_reaches(k, &reaches);
+	count_reaches(k, entry->footprint, &reaches);
 	free(reaches.at);
 }
 
@@ -99,6 +109,23 @@ static bool in_family(const char *name)
 		if (strstr(name, families[i]))
 			return true;
 	return false;
+}
+
+/* Kernels of many modes follow pointers in memory in one of them: in which launches is known without any content? */
+static void tell_pointers(const struct share *s)
+{
+	uint64_t may = 0, follow = 0;
+	for (size_t i = 0; i < s->kernels.n; i++) {
+		const struct kernel *k = &s->kernels.at[i];
+		may += k->may_follow ? k->launches : 0;
+		follow += k->follows;
+		if (k->follows)
+			printf("pointers in memory: %6" PRIu64 " of %" PRIu64 " launches, at 0x%" PRIx32 " of %.200s\n",
+			       k->follows, k->launches, k->place, k->name);
+	}
+	printf("launches of kernels that may follow pointers in memory: %" PRIu64 ", of which %" PRIu64
+	       " (%.1f %%) follow none\n",
+	       may, may - follow, may ? 100.0 * (double)(may - follow) / (double)may : 100.0);
 }
 
 static bool tell(struct share *s)
@@ -130,6 +157,7 @@ static bool tell(struct share *s)
 	printf("loosest reach of a launch: box %" PRIu64 ", hull %" PRIu64 ", open %" PRIu64
 	       ", by pointers in memory, objects or unknown %" PRIu64 "\n",
 	       box, hull, open, elsewhere);
+	tell_pointers(s);
 	failed += !s->kernels.n;
 	printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
 	return !failed;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SW_DETECT_CALLS_COPIES_H
+#define SW_DETECT_CALLS_COPIES_H
+
+struct sw_model;
+struct sw_record;
+struct sw_access;
+
+/* A copy node of a graph ran, after its accesses were entered: what the trace has of its source is what memory holds.
+ */
+void sw_copy_uploads(struct sw_model *m, const struct sw_record *r, const struct sw_access *what);
+
+#endif
