@@ -250,6 +250,11 @@ START_TEST(one_predicate_chooses_again_and_again)
 	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; setp.ge.s32 %p2, %r4, %r9;"
 	       "selp.b64 %rd6, %rd1, %rd5, %p1; selp.b64 %rd7, %rd5, %rd6, %p2; st.global.u32 [%rd7], %r1; ret;",
 	       "write 4 param:0 param:16 at select((tid.x >= p8.32), p16.64, " AT ")\n");
+	/* What was computed from the number that is not used is not used. */
+	expect(INDEX BASE LIMIT POINT
+	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; selp.b64 %rd6, %rd1, %rd5, %p1;"
+	       "shl.b64 %rd6, %rd6, 1; selp.b64 %rd7, %rd6, %rd3, %p1; st.global.u32 [%rd7], %r1; ret;",
+	       "write 4 param:0 at select((tid.x < p8.32), ((p0.64 + (s64_32(" I ") * 4)) * 2), p0.64)\n");
 	/* Twin: another predicate. */
 	expect(INDEX BASE LIMIT POINT
 	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; setp.gt.s32 %p2, %r4, %r9;"

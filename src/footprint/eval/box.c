@@ -346,7 +346,8 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 		return true;
 	struct sw_bounds range = sw_bound(e, address);
 	bool vague = range.hi - range.lo >= WHOLE && aimless(e, address);
-	if (!vague && e->site)
+	bool any = range.lo == 0 && range.hi == (sw_wide)UINT64_MAX; /* not understood, wherever a base lies */
+	if (!vague && !any && e->site)
 		sw_reads_between(e->reads, e->site->address, range.lo, range.hi, 0,
 				 (sw_wide)UINT64_MAX - (sw_wide)bytes);
 	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes || vague) {

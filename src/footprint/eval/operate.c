@@ -49,10 +49,15 @@ struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wid
 	return sw_eval_opaque(e, lo, hi, depends_on(e, t), why_of(e, t));
 }
 
+struct sw_form sw_term_overfull(struct sw_eval *e, const struct sw_term *t)
+{
+	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
+}
+
 struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *t)
 {
 	sw_reads_pin(e->reads, (uint32_t)(t - e->f->term));
-	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
+	return sw_term_overfull(e, t);
 }
 
 static struct sw_form op_anything(struct sw_eval *e, const struct sw_term *t, uint32_t number)

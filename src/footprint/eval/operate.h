@@ -12,6 +12,8 @@ typedef struct sw_form sw_operation(struct sw_eval *e, const struct sw_term *ter
 struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *term, sw_wide lo, sw_wide hi);
 /* Anything of the term's width, computed from the operands. */
 struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *term);
+/* The same, because of too many variables: so it is wherever a base lies. */
+struct sw_form sw_term_overfull(struct sw_eval *e, const struct sw_term *term);
 /* a + b * by, a * by; unknown where no form holds it. */
 struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *term, const struct sw_form *a,
 			   const struct sw_form *b, int64_t by);

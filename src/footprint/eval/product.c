@@ -6,7 +6,7 @@ struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *t, const str
 			   int64_t by)
 {
 	struct sw_form out;
-	return sw_form_sum(&out, a, b, by, t->width) ? out : sw_term_unknown(e, t);
+	return sw_form_sum(&out, a, b, by, t->width) ? out : sw_term_overfull(e, t);
 }
 
 struct sw_form sw_op_mov(struct sw_eval *e, const struct sw_term *t, uint32_t number)

@@ -116,27 +116,44 @@ static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, s
 		       struct sw_bounds type)
 {
 	sw_wide constant = form->constant;
+	bool any = type.hi > INT64_MAX && bounds.lo == type.lo && bounds.hi == type.hi; /* wherever a base lies */
 	if (!shift_into(form, bounds, type))
 		return false;
-	if (e->reads && term != SW_NONE)
+	if (e->reads && term != SW_NONE && !any)
 		sw_reads_between(e->reads, term, bounds.lo + form->constant - constant,
 				 bounds.hi + form->constant - constant, type.lo, type.hi);
 	return true;
 }
 
+/* A term that may wrap around between these bounds does so as long as the end of the type's range lies between them. */
+static void read_wrap(struct sw_eval *e, uint32_t term, struct sw_bounds bounds, struct sw_bounds type)
+{
+	sw_wide modulus = type.hi - type.lo + 1;
+	if (!e->reads || term == SW_NONE || sw_wide_add(bounds.hi, -bounds.lo) >= modulus)
+		return;
+	sw_wide end = type.lo + modulus * sw_wide_floor(bounds.hi - type.lo, modulus);
+	if (type.hi > INT64_MAX)
+		sw_reads_between(e->reads, term, bounds.hi, bounds.lo, end, end - 1);
+	else /* how often it wraps is a number that its constant goes into */
+		sw_reads_pin(e->reads, term);
+}
+
 /* The number that a form modulo 2^width stands for, read as the type says.  term: whose it is; SW_NONE: of a part. */
 static struct sw_form exact(struct sw_eval *e, uint32_t term, struct sw_form form, unsigned width, bool is_signed)
 {
-	struct sw_bounds type = sw_type_range(width, is_signed), bounds;
+	struct sw_bounds type = sw_type_range(width, is_signed), bounds, digits;
 	struct sw_form turns;
 	if (shift_term(e, term, &form, sw_bound_ever(e, &form), type))
 		return form;
 	e->fleeting = true;
 	bounds = sw_bound(e, &form);
-	if (shift_term(e, term, &form, bounds, type) || shift_term(e, term, &form, sw_digits_bound(e, &form), type))
+	if (shift_term(e, term, &form, bounds, type))
 		return form;
-	if (e->reads && term != SW_NONE && sw_wide_add(bounds.hi, -bounds.lo) < type.hi - type.lo)
-		sw_reads_pin(e->reads, term); /* elsewhere it may lie in the range */
+	digits = sw_digits_bound(e, &form);
+	if (shift_term(e, term, &form, digits, type))
+		return form;
+	read_wrap(e, term, bounds, type);
+	read_wrap(e, term, digits, type);
 	/* It may wrap: how often is a quotient, which later facts can pin down. */
 	struct sw_form moved = form;
 	moved.constant -= type.lo;

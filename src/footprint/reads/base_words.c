@@ -132,7 +132,7 @@ static bool is_root(const struct sw_footprint *f, int64_t offset)
 {
 	for (uint32_t i = 0; i < f->roots; i++) {
 		const struct sw_root *root = &f->root[i];
-		if (root->kind == SW_ROOT_PARAM && root->span <= 8 && !root->weak && root->param == offset)
+		if (root->kind == SW_ROOT_PARAM && root->span <= 8 && root->param == offset)
 			return true;
 	}
 	return false;

@@ -271,13 +271,19 @@ void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide
 		keep_between(reads, reads->of[term], lo, hi, from, to);
 }
 
+/* A word that is no pointer is part of the key: it stays where it is. */
+static uint32_t moving(const struct sw_reads *reads, uint32_t base)
+{
+	return base && reads->base.at[base - 1].used ? base : 0;
+}
+
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address)
 {
 	sw_wide at = (sw_wide)address;
 	if (!reads)
 		return;
-	uint32_t own = reads->of[term], named = base_of_root(reads, root);
-	if (own == named) /* both move */
+	uint32_t own = moving(reads, reads->of[term]), named = moving(reads, base_of_root(reads, root));
+	if (own == named) /* both move, or none does */
 		return;
 	sw_wide half = (least < at ? at - least : least - at) / 2;
 	if (own && named && half < FAR_APART) {

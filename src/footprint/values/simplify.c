@@ -336,27 +336,13 @@ static sw_node select_extreme(struct sw_graph *g, const struct sw_making *m, con
 	return sw_graph_binary(g, less == straight ? SW_OP_MIN : SW_OP_MAX, m->width, c.flags, o[1], o[2]);
 }
 
-/* What is left of a value where the condition is known to be `truth`: predicated code chooses by one predicate again
-   and again. */
-static sw_node chosen(struct sw_graph *g, sw_node node, sw_node condition, bool truth)
-{
-	sw_node other = is(g, node, SW_OP_SELECT) ? sw_graph_unary(g, SW_OP_NOT, 1, condition) : SW_NO_NODE;
-	while (is(g, node, SW_OP_SELECT)) {
-		sw_node by = sw_graph_operand(g, node, 0);
-		if (by != condition && by != other)
-			break;
-		node = sw_graph_operand(g, node, (by == condition) == truth ? 1 : 2);
-	}
-	return node;
-}
-
 static sw_node choose(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
 	if (sw_graph_is_const(g, o[0], &c))
 		return c & 1 ? o[1] : o[2];
-	o[1] = chosen(g, o[1], o[0], true);
-	o[2] = chosen(g, o[2], o[0], false);
+	o[1] = sw_choice_under(g, o[1], o[0]);
+	o[2] = sw_choice_under(g, o[2], sw_graph_unary(g, SW_OP_NOT, 1, o[0]));
 	if (o[1] == o[2])
 		return o[1];
 	if (is(g, o[0], SW_OP_NOT))

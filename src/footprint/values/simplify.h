@@ -32,6 +32,9 @@ bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result
 /* "(register & bit) == 0", where the bit is a predicate that was put there: the predicate, or SW_NO_NODE. */
 sw_node sw_predicate_bit_test(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 
+/* The node where the condition holds: without the other sides of choices by it. */
+sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition);
+
 /* A simpler node for what is to be made, SW_NO_NODE if there is none.  May reorder operands and change *making into an
    equal operation. */
 sw_node sw_simplify(struct sw_graph *graph, struct sw_making *making, sw_node *operands);
