@@ -14,6 +14,13 @@ tests_tools_test_channel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_tools_test_channel_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_channel_LDADD = libswbase.a $(CHECK_LIBS)
 
+check_PROGRAMS += tests/tools/test_bootstrap
+TESTS += tests/tools/test_bootstrap
+tests_tools_test_bootstrap_SOURCES = tests/tools/test_bootstrap.c tools/confirm/bootstrap.c tools/confirm/bootstrap.h
+tests_tools_test_bootstrap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_tools_test_bootstrap_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_tools_test_bootstrap_LDADD = libswbase.a $(CHECK_LIBS)
+
 check_PROGRAMS += tests/tools/test_crash
 TESTS += tests/tools/test_crash
 tests_tools_test_crash_SOURCES = tests/tools/test_crash.c tools/crash.c tools/crash.h

@@ -8,6 +8,7 @@
  *   edge
  *   again    the host waits twice
  *   free     memory is allocated and freed in each round
+ *   sizes    the same, of two sizes, and some is freed at another place
  *   pageable asynchronous copies from and to pageable memory
  *   value    the host copies four bytes and waits for them
  *   late     synchronous copies to pinned memory that the host reads at the end
@@ -166,6 +167,36 @@ static void free_each(void)
 		expect(pinned + i * BYTES, (uint8_t)i);
 }
 
+static CUdeviceptr allocate(size_t bytes)
+{
+	CUdeviceptr at;
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &at, bytes);
+	return at;
+}
+
+static __attribute__((noinline)) void release(CUdeviceptr at)
+{
+	work();
+	CALL(cuMemFree_v2, (CUdeviceptr), at);
+}
+
+/* An address that was that of a large block is that of a small one later: it must not be given out as large again. */
+static void free_sizes(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		CUdeviceptr first = allocate(LARGE), second;
+		set(first, 1, LARGE, a);
+		if (i % 2) {
+			CALL(cuMemFree_v2, (CUdeviceptr), first);
+			CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &second, BYTES);
+			release(second);
+		} else {
+			release(first);
+		}
+	}
+	wait_for_all();
+}
+
 static void copy_pageable(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -274,6 +305,8 @@ int main(int argc, char **argv)
 		events(mode[1] == 'v');
 	else if (strcmp(mode, "free") == 0)
 		free_each();
+	else if (strcmp(mode, "sizes") == 0)
+		free_sizes();
 	else if (strcmp(mode, "pageable") == 0)
 		copy_pageable();
 	else if (strcmp(mode, "value") == 0)

@@ -25,6 +25,8 @@
 #define MOST_RUN    64u	 /* runs, unless --runs says otherwise */
 #define MOST_TIMED  400u /* the same of --waits */
 #define MOST_PAIRS  15u
+/* Of them, as many for the changes together: a rehearsal, a check, five pairs. */
+#define TOGETHER_RUNS 12u
 
 struct confirm {
 	const struct sw_options *options;
@@ -133,6 +135,7 @@ static int try_waits(struct confirm *confirm)
 	savings->trace = confirm->trace;
 	savings->most_runs = options->runs ? (uint32_t)(options->runs - 1) : MOST_TIMED;
 	savings->most_pairs = options->pairs ? (uint32_t)(options->pairs - 1) : MOST_PAIRS;
+	savings->kept_runs = options->all_waits ? TOGETHER_RUNS : 0;
 	if (!sw_saving_trials_make(&savings->trials, confirm->analysis.report, options))
 		return options->finding
 			       ? sw_complain(SW_EXIT_INPUT, "%s has no wait '%s'", confirm->trace, options->finding)

@@ -79,14 +79,17 @@ int sw_saving_measure(struct sw_savings *s, const struct sw_plan_changes *change
 	struct pairs pairs = {.n = 0};
 	struct sw_interval saved = {0};
 	bool same, enough = false;
+	/* A check, and as many pairs as it takes to say anything. */
+	if (s->in->runs + 1 + 2 * LEAST_PAIRS > s->most_runs) {
+		out->verdict = SW_SAVING_INCONCLUSIVE;
+		out->reason = SW_SAVING_BY_RUNS;
+		return SW_EXIT_OK;
+	}
 	int status = check(s, changes, out, &same);
 	while (!status && same && !enough && pairs.n < s->most_pairs) {
 		const size_t before = pairs.n;
-		if (s->in->runs + 2 > s->most_runs) {
-			out->verdict = SW_SAVING_INCONCLUSIVE;
-			out->reason = SW_SAVING_BY_RUNS;
+		if (s->in->runs + 2 > s->most_runs)
 			break;
-		}
 		status = run_pair(s, changes, out, &pairs);
 		same = pairs.n > before;
 		saved = sw_bootstrap_median(pairs.saved, pairs.n);

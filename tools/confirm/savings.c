@@ -39,14 +39,17 @@ static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
 
 int sw_savings_try(struct sw_savings *s)
 {
+	const uint32_t most_runs = s->most_runs;
 	int status = any_change(s) ? sw_baseline_make(s->in, &s->baseline) : SW_EXIT_OK;
 	for (size_t i = 0; i < s->trials.n && !status; i++) {
 		struct sw_saving_trial *trial = &s->trials.at[i];
 		if (trial->with)
 			continue;
+		s->most_runs = most_runs > s->kept_runs ? most_runs - s->kept_runs : 0;
 		status = try_one(s, trial);
 		tell_step(s, i);
 	}
+	s->most_runs = most_runs;
 	for (size_t i = 0; i < s->trials.n; i++) {
 		struct sw_saving_trial *trial = &s->trials.at[i];
 		if (trial->with) {

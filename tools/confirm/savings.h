@@ -32,7 +32,8 @@ struct sw_savings {
 	sw_saving_trials trials;
 	struct sw_baseline *baseline;
 	uint32_t most_runs, most_pairs;
-	const char *trace; /* that the trials come from */
+	uint32_t kept_runs; /* of most_runs: for those of sw_savings_together() */
+	const char *trace;  /* that the trials come from */
 	struct sw_savings_total total;
 };
 

@@ -49,12 +49,12 @@ static const struct sw_saving_trial *trial_of(const struct sw_savings *s, const 
 	return NULL;
 }
 
-/* Those that save something, the most first. */
+/* Those that save something for certain, the most first. */
 static void collect(struct sw_savings *s)
 {
 	for (size_t i = 0; i < s->trials.n; i++) {
 		const struct sw_saving_trial *trial = &s->trials.at[i];
-		if (!trial->with && trial->result.verdict == SW_SAVING_MEASURED && trial->result.saved_ns > 0)
+		if (!trial->with && trial->result.verdict == SW_SAVING_MEASURED && trial->result.low_ns > 0)
 			*sw_vec_push(&s->total.steps) =
 				(struct sw_saving_step){trial->shown, trial->result.saved_ns, 0, false};
 	}

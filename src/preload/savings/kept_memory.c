@@ -87,6 +87,19 @@ bool sw_kept_give(uint64_t address)
 	return good;
 }
 
+void sw_kept_gone(uint64_t address)
+{
+	const uint64_t mask = sw_lock_enter(&lock);
+	for (uint32_t i = 0; i < BLOCKS; i++) {
+		struct block *b = &blocks[i];
+		if (!b->kind || b->address != address)
+			continue;
+		kept_bytes -= b->kept ? b->bytes : 0;
+		b->kind = 0;
+	}
+	sw_lock_leave(&lock, mask);
+}
+
 /* The device is full: what is kept goes. */
 bool sw_kept_drop(void)
 {
@@ -107,7 +120,9 @@ bool sw_kept_drop(void)
 
 void sw_kept_forget(void)
 {
+	const uint64_t mask = sw_lock_enter(&lock);
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		blocks[i] = (struct block){0};
 	kept_bytes = 0;
+	sw_lock_leave(&lock, mask);
 }

@@ -53,6 +53,8 @@ static CUresult CUDAAPI change_cuMemFree_v2(CUdeviceptr at)
 	__typeof__(&cuMemFree_v2) real = SW_SAVINGS_REAL(cuMemFree_v2);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemFree_v2);
 	const bool kept = site && at && sw_kept_give(at);
+	if (!kept)
+		sw_kept_gone(at);
 	const CUresult status = kept ? CUDA_SUCCESS : real(at);
 	if (site)
 		sw_savings_leave(site, kept);
@@ -80,6 +82,8 @@ static CUresult CUDAAPI change_cuMemFreeHost(void *at)
 	__typeof__(&cuMemFreeHost) real = SW_SAVINGS_REAL(cuMemFreeHost);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemFreeHost);
 	const bool kept = site && at && sw_kept_give((uintptr_t)at);
+	if (!kept)
+		sw_kept_gone((uintptr_t)at);
 	const CUresult status = kept ? CUDA_SUCCESS : real(at);
 	if (site)
 		sw_savings_leave(site, kept);

@@ -89,6 +89,8 @@ bool sw_kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, uint
 void sw_kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t address);
 /* False: it must be freed. */
 bool sw_kept_give(uint64_t address);
+/* It is about to be freed: its address may be that of another block soon. */
+void sw_kept_gone(uint64_t address);
 /* Frees what is kept on the device; false: nothing. */
 bool sw_kept_drop(void);
 void sw_kept_forget(void);
