@@ -76,11 +76,11 @@ static void leave(const struct sw_savings *savings, const struct sw_saving_trial
 	const struct sw_judgement *j = savings->in->report->judgement;
 	*out = (struct sw_narrowed_site){.api = f->access[0].api, .stack = f->access[0].stack};
 	for (uint32_t i = 0; i < f->needs; i++) {
-		const bool host = !f->need[i].to;
+		const bool host = !sw_finding_more(f)->need[i].to;
 		if (!(mask & 1u << i) || (host && trial->changes.guard == SW_PLAN_GUARDED))
 			continue;
-		out->edge[out->n].from = j->streams.at[f->need[i].stream].handle;
-		out->edge[out->n].to = host ? 0 : j->streams.at[f->need[i].to].handle;
+		out->edge[out->n].from = j->streams.at[sw_finding_more(f)->need[i].stream].handle;
+		out->edge[out->n].to = host ? 0 : j->streams.at[sw_finding_more(f)->need[i].to].handle;
 		out->edge[out->n++].on_host = host;
 	}
 }
