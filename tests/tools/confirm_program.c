@@ -13,6 +13,7 @@
  *   poll     the host polls until the first one is done
  *   slow     race, behind something on the first one's stream that takes 50 ms when
  *            SYNCWATCH_CONFIRM is set
+ *   unlike   two races between other streams and of other memory
  *   several  two streams read in one line what a third one writes
  *   warm     race, after other such sets
  *   crowd    race, among ten more streams
@@ -228,6 +229,17 @@ static void work_freed(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void work_unlike(void)
+{
+	CUdeviceptr other;
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &other, BYTES);
+	CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, other, BYTES, c);
+	CALL(cuMemsetD32Async, (CUdeviceptr, unsigned, size_t, CUstream), other, 5, BYTES / 4, b);
+	set(a, 1);
+	set(b, 2);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 static void work_several(void)
 {
 	for (volatile int i = 0; i < 2; i++) /* one call, not two */
@@ -338,6 +350,8 @@ int main(int argc, char **argv)
 		work_in_graph(mode[0] == 'j', mode[0] == 'u');
 	else if (strcmp(mode, "result") == 0 || strcmp(mode, "ordered") == 0)
 		work_with_result(mode[0] == 'o');
+	else if (strcmp(mode, "unlike") == 0)
+		work_unlike();
 	else if (strcmp(mode, "several") == 0)
 		work_several();
 	else if (strcmp(mode, "late") == 0)

@@ -80,6 +80,17 @@ class Holds(Confirm):
         self.assertEqual([f["edges"] for f in found], [1] * len(found), text)
         self.assertGreater(len(found), 0, text)
 
+    def test_all_fixes_in_one_run(self):
+        found, text = self.verdicts("unlike")
+        self.assertEqual([(f["verdict"], f["fix"], f["fixes_together"], f["runs"]) for f in found], [("proven", "verified", 2, 2)] * 2, text)
+        self.assertIn("2 hazards tried in 3 runs", text)
+        self.assertIn("edges of 2 findings were in that run", " ".join(text.split()))
+
+    def test_a_fix_is_judged_without_those_of_others(self):
+        # Each needs its own edge: with the other's alone it would stay.
+        _, text = self.verdicts("unlike", "--finding", "SW102")
+        self.assertIn("1 fix verified", text)
+
     def test_threads_that_come_in_another_order(self):
         found, text = self.one("turned")
         self.assertEqual((found["verdict"], found["doubt"], found["compared"]), ("proven", None, False))
@@ -276,7 +287,7 @@ class Status(Confirm):
         self.assertEqual(self.status("--log", self.path("log"), PROGRAM, "race"), 0)
         log = self.read("log")
         self.assertRegex(log, r"(?s)run 1: status 0\n  earlier \d+ \d+\n  left \d+\n  later \d+ \d+ held\n  released \d+ done 1 1\n")
-        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+ 0\n  before \d+ 0\n  waited \d+ 1\n  end\n")
+        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+ 0 0\n  before \d+ 0 0\n  waited 0 \d+ 1\n  end\n")
         self.assertEqual(self.status("--log", self.path("none/log"), PROGRAM, "race"), 4)
 
     def test_which(self):

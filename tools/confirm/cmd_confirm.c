@@ -97,33 +97,28 @@ static void tell_step(const struct confirm *confirm, size_t at)
 		sw_confirmation_key(trial->result.verdict));
 }
 
-static int try_one(struct confirm *confirm, struct sw_trial *trial)
-{
-	int status = SW_EXIT_OK;
-	if (trial->result.verdict == SW_VERDICT_UNTRIED)
-		status = sw_experiment_hold(&confirm->experiments, trial);
-	const bool fixable = !trial->captured && trial->result.doubt != SW_DOUBT_ONE_LAUNCH &&
-			     trial->result.doubt != SW_DOUBT_ONE_CALL && trial->result.doubt != SW_DOUBT_ORDER_WRONG;
-	if (!status && !confirm->options->no_fix && fixable)
-		status = sw_experiment_fix(&confirm->experiments, trial);
-	return status;
-}
-
 static int try_all(struct confirm *confirm)
 {
 	const struct sw_options *options = confirm->options;
 	const uint64_t most = options->runs ? options->runs - 1 : MOST_RUN;
+	struct sw_experiments *in = &confirm->experiments;
 	int status = SW_EXIT_OK;
 	for (size_t i = 0; i < confirm->trials.n && !status; i++) {
-		if (confirm->experiments.runs >= most) {
+		struct sw_trial *trial = &confirm->trials.at[i];
+		if (in->runs >= most) {
 			fprintf(stderr, "syncwatch: %zu findings are not tried: --runs %llu is reached\n",
 				confirm->trials.n - i, (unsigned long long)most);
-			break;
+			return status;
 		}
-		status = try_one(confirm, &confirm->trials.at[i]);
+		if (trial->result.verdict == SW_VERDICT_UNTRIED)
+			status = sw_experiment_hold(in, trial);
 		tell_step(confirm, i);
 	}
-	return status;
+	if (status || options->no_fix)
+		return status;
+	if (in->runs >= most)
+		fprintf(stderr, "syncwatch: fixes are not tried: --runs %llu is reached\n", (unsigned long long)most);
+	return sw_experiment_fixes(in, &confirm->trials, (uint32_t)most);
 }
 
 static int try_waits(struct confirm *confirm)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One more run of the program: with a hold, or with the edge of the advice. */
-#include "confirm/trial.h"
+#include "confirm/confirm_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,18 +70,6 @@ void sw_experiments_end(struct sw_experiments *experiments)
 		fclose(experiments->log);
 }
 
-/* One run: its files are there while `use` works on them. */
-struct run {
-	struct sw_experiments *in;
-	char *plan, *result, *trace;
-	const char *const *environment; /* besides the plan; NULL none */
-	const char *output;		/* file for standard output, NULL: it is dropped */
-	struct sw_outcome outcome;
-	int status;   /* the program's */
-	bool told;    /* there is an outcome */
-	bool stopped; /* it had to be ended */
-};
-
 static char *file_name(const struct sw_experiments *in, const char *what)
 {
 	return sw_format("%s/%u.%s", in->folder, in->runs, what);
@@ -89,7 +77,7 @@ static char *file_name(const struct sw_experiments *in, const char *what)
 
 #define MOST_VARIABLES 16u
 
-static int launch_here(struct run *run)
+static int launch_here(struct sw_confirm_run *run)
 {
 	const char *environment[MOST_VARIABLES + 3] = {SW_PLAN_VARIABLE, run->plan};
 	for (size_t i = 0; run->environment && run->environment[i] && i < MOST_VARIABLES; i++)
@@ -113,7 +101,7 @@ static int launch_here(struct run *run)
 }
 
 /* In the process that runs the program: what both statuses are, then nothing else of ours. */
-static void report_launch(struct run *run, int pipe)
+static void report_launch(struct sw_confirm_run *run, int pipe)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGINT, SIG_DFL);
@@ -124,7 +112,7 @@ static void report_launch(struct run *run, int pipe)
 }
 
 /* Waits for the answer.  A program whose work was reordered may wait for ever: it has its time, then it is ended. */
-static bool hear(struct run *run, int pipe, pid_t pid, int answer[2])
+static bool hear(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
 {
 	const uint64_t ms = run->in->most_run_ns / 1000000;
 	struct pollfd end = {.fd = pipe, .events = POLLIN};
@@ -141,7 +129,7 @@ static bool hear(struct run *run, int pipe, pid_t pid, int answer[2])
  * In a process of its own: a launch is over when it has no children left, and we have one that looks symbols up.
  * Ctrl-C reaches the program, which decides; we wait for its end.
  */
-static int launch(struct run *run)
+static int launch(struct sw_confirm_run *run)
 {
 	int ends[2], answer[2] = {SW_EXIT_OUTPUT, 0};
 	if (pipe2(ends, O_CLOEXEC))
@@ -168,7 +156,7 @@ static int launch(struct run *run)
 	return answer[0];
 }
 
-static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_plan *plan)
+int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, struct sw_hold_plan *plan)
 {
 	struct sw_error error;
 	run->in = in;
@@ -183,7 +171,7 @@ static int run_begin(struct run *run, struct sw_experiments *in, struct sw_hold_
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	int status = launch(run);
 	if (!status)
-		run->told = sw_outcome_read(run->result, plan->later_host, &run->outcome);
+		run->told = sw_outcome_read(run->result, &run->outcome);
 	return status;
 }
 
@@ -193,7 +181,7 @@ static bool is_change(const char *line)
 	return strncmp(line, "site ", 5) == 0 || strncmp(line, "need ", 5) == 0 || strncmp(line, "guard ", 6) == 0;
 }
 
-static void log_lines(const struct run *run, const char *path, bool (*wanted)(const char *line))
+static void log_lines(const struct sw_confirm_run *run, const char *path, bool (*wanted)(const char *line))
 {
 	char line[512];
 	FILE *file = fopen(path, "re");
@@ -204,7 +192,7 @@ static void log_lines(const struct run *run, const char *path, bool (*wanted)(co
 		fclose(file);
 }
 
-static void log_run(const struct run *run)
+static void log_run(const struct sw_confirm_run *run)
 {
 	FILE *log = run->in->log;
 	if (!log)
@@ -215,7 +203,7 @@ static void log_run(const struct run *run)
 	fflush(log);
 }
 
-static void run_end(struct run *run, bool keep_trace)
+void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace)
 {
 	log_run(run);
 	char *files[] = {run->plan, run->result, run->trace};
@@ -241,10 +229,10 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				    .later_access = trial->later_access,
 				    .offset = trial->offset,
 				    .bytes = trial->bytes};
-	struct run run = {.environment = sw_experiment_environment(in, trial->first_use)};
+	struct sw_confirm_run run = {.environment = sw_experiment_environment(in, trial->first_use)};
 	if (compares)
 		plan.buffer = trial->buffer_call;
-	const int status = run_begin(&run, in, &plan);
+	const int status = sw_confirm_run_begin(&run, in, &plan);
 	trial->result.runs++;
 	if (!status && run.told)
 		sw_outcome_judge(&run.outcome, trial, &trial->result);
@@ -258,7 +246,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				      : trial->captured ? SW_DOUBT_GRAPH_NODES
 							: SW_DOUBT_CRASHED;
 	}
-	run_end(&run, false);
+	sw_confirm_run_end(&run, false);
 	return status;
 }
 
@@ -295,9 +283,9 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 
 int sw_experiment_observe(struct sw_experiments *in, struct sw_hold_plan *plan, struct sw_observation *o)
 {
-	struct run run = {.environment = o->environment, .output = o->output};
+	struct sw_confirm_run run = {.environment = o->environment, .output = o->output};
 	char text[512];
-	const int status = run_begin(&run, in, plan);
+	const int status = sw_confirm_run_begin(&run, in, plan);
 	FILE *results = status ? NULL : fopen(run.result, "re");
 	while (results && fgets(text, sizeof text, results))
 		o->line(o->arg, text);
@@ -306,75 +294,6 @@ int sw_experiment_observe(struct sw_experiments *in, struct sw_hold_plan *plan, 
 	o->program_status = run.status;
 	o->stopped = run.stopped;
 	o->trace = status || !o->keep_trace ? NULL : sw_strdup(run.trace);
-	run_end(&run, o->trace != NULL);
-	return status;
-}
-
-/* ---- fixes ------------------------------------------------------------------------------------------------------- */
-
-static const struct sw_shown_finding *find(const struct sw_report *report, uint64_t fingerprint)
-{
-	for (size_t i = 0; i < report->shown.n; i++)
-		if (report->shown.at[i].fingerprint == fingerprint)
-			return &report->shown.at[i];
-	return NULL;
-}
-
-static enum sw_fix_check compare(const struct sw_report *before, const struct sw_report *with, uint64_t fingerprint)
-{
-	if (find(with, fingerprint))
-		return SW_FIX_STAYS;
-	for (size_t i = 0; i < with->shown.n; i++) {
-		const struct sw_shown_finding *shown = &with->shown.at[i];
-		if (shown->finding->severity == SW_ERROR && !shown->suppressed && !find(before, shown->fingerprint))
-			return SW_FIX_OTHERS;
-	}
-	return SW_FIX_VERIFIED;
-}
-
-/* A call that waits for several events waits once. */
-static uint64_t count_waits(const struct sw_outcome *outcome)
-{
-	uint64_t n = 0, last = 0;
-	for (size_t i = 0; i < outcome->added.n; i++) {
-		const struct sw_added_edge *edge = &outcome->added.at[i];
-		n += edge->end != SW_EDGE_AFTER && edge->seq != last;
-		last = edge->end != SW_EDGE_AFTER ? edge->seq : last;
-	}
-	return n;
-}
-
-static void judge_fix(struct run *run, struct sw_trial *trial)
-{
-	struct sw_analysis analysis;
-	const struct sw_judge_options more = {.added = run->outcome.added.at, .n_added = run->outcome.added.n};
-	if (!run->outcome.added.n || run->outcome.failed)
-		return;
-	int status = sw_analysis_judge_more(&analysis, run->trace, run->in->options, true, &more);
-	if (!status && analysis.report) {
-		trial->result.fix = compare(run->in->report, analysis.report, trial->shown->fingerprint);
-		trial->result.fix_waited_ns = run->outcome.waited_ns;
-		trial->result.fix_timed = run->outcome.timed;
-		trial->result.edges = count_waits(&run->outcome);
-	}
-	sw_analysis_free(&analysis);
-}
-
-int sw_experiment_fix(struct sw_experiments *in, struct sw_trial *trial)
-{
-	struct sw_hold_plan plan = {.mode = SW_PLAN_EDGE,
-				    .bound_ns = in->hold_ns,
-				    .total_ns = in->most_ns,
-				    .earlier = trial->after_call,
-				    .later = trial->before_call,
-				    .later_host = trial->later_host};
-	struct run run = {0};
-	if (!plan.earlier.api || !plan.later.api)
-		return SW_EXIT_OK;
-	const int status = run_begin(&run, in, &plan);
-	trial->result.runs++;
-	if (!status && run.told)
-		judge_fix(&run, trial);
-	run_end(&run, false);
+	sw_confirm_run_end(&run, o->trace != NULL);
 	return status;
 }

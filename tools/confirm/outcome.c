@@ -21,9 +21,29 @@ static enum sw_release release_of(const char *word)
 	return SW_RELEASE_EXIT;
 }
 
-static void add_edge(struct sw_outcome *out, uint64_t seq, uint32_t event, enum sw_edge_end end)
+static bool take_edge(const char *line, struct sw_outcome *out)
 {
-	*sw_vec_push(&out->added) = (struct sw_added_edge){seq, end, event};
+	struct sw_outcome_edge edge = {0};
+	char word[8];
+	if (sscanf(line, "%7s %" SCNu64 " %" SCNu32 " %" SCNu32, word, &edge.added.seq, &edge.fix, &edge.added.event) !=
+	    4)
+		return false;
+	if (strcmp(word, "after") != 0 && strcmp(word, "before") != 0)
+		return false;
+	edge.added.end = word[0] == 'a' ? SW_EDGE_AFTER : SW_EDGE_BEFORE;
+	*sw_vec_push(&out->edges) = edge;
+	return true;
+}
+
+static bool take_waits(const char *line, struct sw_outcome *out)
+{
+	uint64_t ns, timed;
+	uint32_t fix;
+	if (sscanf(line, "waited %" SCNu32 " %" SCNu64 " %" SCNu64, &fix, &ns, &timed) != 3 || fix >= SW_PLAN_EDGES)
+		return false;
+	out->waits[fix].ns = ns;
+	out->waits[fix].timed = timed;
+	return true;
 }
 
 static void take_later(const char *line, struct sw_outcome *out)
@@ -49,10 +69,9 @@ static void take_released(const char *line, struct sw_outcome *out)
 	out->later_done = later;
 }
 
-static void take_line(const char *line, bool later_host, struct sw_outcome *out)
+static void take_line(const char *line, struct sw_outcome *out)
 {
 	uint64_t seq;
-	uint32_t event;
 	if (sscanf(line, "earlier %" SCNu64 " %" SCNu64, &seq, &out->earlier_us) == 2)
 		out->earlier = true;
 	else if (sscanf(line, "left %" SCNu64, &out->left_us) == 1)
@@ -62,16 +81,12 @@ static void take_line(const char *line, bool later_host, struct sw_outcome *out)
 	else if (sscanf(line, "bytes %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &out->bytes, &out->by_later,
 			&out->by_earlier, &out->by_both) == 4)
 		out->compared = true;
-	else if (sscanf(line, "waited %" SCNu64 " %" SCNu64, &out->waited_ns, &out->timed) == 2)
+	else if (take_waits(line, out) || take_edge(line, out))
 		;
 	else if (strcmp(line, "late") == 0)
 		out->late = true;
 	else if (strcmp(line, "swapped") == 0)
 		out->swapped = true;
-	else if (sscanf(line, "after %" SCNu64 " %" SCNu32, &seq, &event) == 2)
-		add_edge(out, seq, event, SW_EDGE_AFTER);
-	else if (sscanf(line, "before %" SCNu64 " %" SCNu32, &seq, &event) == 2)
-		add_edge(out, seq, event, later_host ? SW_EDGE_BEFORE_ON_HOST : SW_EDGE_BEFORE);
 	else if (strncmp(line, "failed hold", 11) == 0 || strncmp(line, "failed mark", 11) == 0 ||
 		 strncmp(line, "failed memory", 13) == 0 || strncmp(line, "failed edge", 11) == 0)
 		out->failed = true;
@@ -83,11 +98,11 @@ static void take_line(const char *line, bool later_host, struct sw_outcome *out)
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct sw_added_edge *x = a, *y = b;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	const struct sw_outcome_edge *x = a, *y = b;
+	return x->added.seq < y->added.seq ? -1 : x->added.seq > y->added.seq;
 }
 
-bool sw_outcome_read(const char *path, bool later_host, struct sw_outcome *out)
+bool sw_outcome_read(const char *path, struct sw_outcome *out)
 {
 	char line[512];
 	FILE *in = fopen(path, "re");
@@ -96,17 +111,17 @@ bool sw_outcome_read(const char *path, bool later_host, struct sw_outcome *out)
 		return false;
 	while (fgets(line, sizeof line, in)) {
 		line[strcspn(line, "\n")] = 0;
-		take_line(line, later_host, out);
+		take_line(line, out);
 	}
 	fclose(in);
-	if (out->added.n)
-		qsort(out->added.at, out->added.n, sizeof *out->added.at, by_seq);
+	if (out->edges.n)
+		qsort(out->edges.at, out->edges.n, sizeof *out->edges.at, by_seq);
 	return true;
 }
 
 void sw_outcome_free(struct sw_outcome *outcome)
 {
-	free(outcome->added.at);
+	free(outcome->edges.at);
 }
 
 /* ---- what it means ----------------------------------------------------------------------------------------------- */

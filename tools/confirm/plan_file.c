@@ -36,6 +36,15 @@ static void put_changes(FILE *out, const struct sw_plan_changes *changes)
 	}
 }
 
+static void put_edges(FILE *out, const struct sw_hold_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->edges; i++) {
+		const struct sw_plan_edge *e = &plan->edge[i];
+		fprintf(out, "edge %" PRIu32 " %d %d %" PRIu32 " %" PRIx64 " %" PRIu32 " %" PRIx64 "\n", e->fix,
+			e->host, e->threads, e->after_api, e->after_stack, e->before_api, e->before_stack);
+	}
+}
+
 int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_error *error)
 {
 	FILE *out = fopen(path, "we");
@@ -57,6 +66,7 @@ int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_e
 	put_call(out, "earlier", &plan->earlier);
 	put_call(out, "later", &plan->later);
 	put_call(out, "buffer", &plan->buffer);
+	put_edges(out, plan);
 	fprintf(out, "bytes %" PRIu64 " %" PRIu64 "\n", plan->offset, plan->bytes);
 	const bool bad = ferror(out);
 	if (fclose(out) || bad)

@@ -15,7 +15,8 @@
  *     savings.c       all waits, one after the other
  *     savings_together.c several changes at once, and their order
  *     bootstrap.c     the interval of a median
- *     experiment.c    one more run of the program
+ *     experiment.c    one more run of the program, holds
+ *     fixes.c         the edges of the advice
  */
 #ifndef SW_TOOLS_CONFIRM_TRIAL_H
 #define SW_TOOLS_CONFIRM_TRIAL_H
@@ -77,6 +78,11 @@ int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_e
 
 /* ---- outcome.c --------------------------------------------------------------------------------------------------- */
 
+struct sw_outcome_edge {
+	uint32_t fix;
+	struct sw_added_edge added;
+};
+
 struct sw_outcome {
 	bool earlier, later, later_first; /* reached; in the other order */
 	bool later_held;		  /* reached while the other was held */
@@ -87,14 +93,16 @@ struct sw_outcome {
 	bool failed, late, ended;
 	bool compared;
 	uint64_t bytes, by_later, by_earlier, by_both;
-	bool swapped;		   /* the later side came first and was the one that is held */
-	uint64_t waited_ns, timed; /* by edges: in all, and how many of the waits that is */
+	bool swapped; /* the later side came first and was the one that is held */
 	uint64_t earlier_us, left_us, later_us, released_us, done_us;
-	SW_VEC(struct sw_added_edge) added; /* by seq */
+	SW_VEC(struct sw_outcome_edge) edges; /* by the record of their call */
+	struct {
+		uint64_t ns, timed; /* in all, and how many of the waits that is */
+	} waits[SW_PLAN_EDGES];	    /* of each fix */
 };
 
 /* False: there is no such file. */
-bool sw_outcome_read(const char *path, bool later_host, struct sw_outcome *out);
+bool sw_outcome_read(const char *path, struct sw_outcome *out);
 void sw_outcome_free(struct sw_outcome *outcome);
 /* What a run with a hold says of the finding. */
 void sw_outcome_judge(const struct sw_outcome *outcome, const struct sw_trial *trial, struct sw_confirmation *out);
@@ -138,7 +146,10 @@ struct sw_observation {
 };
 int sw_experiment_observe(struct sw_experiments *experiments, struct sw_hold_plan *plan,
 			  struct sw_observation *observation);
-/* Puts the edge in, and judges the run. */
-int sw_experiment_fix(struct sw_experiments *experiments, struct sw_trial *trial);
+
+/* ---- fixes.c ----------------------------------------------------------------------------------------------------- */
+
+/* Puts the edges in, and judges the run with each. */
+int sw_experiment_fixes(struct sw_experiments *experiments, sw_trials *trials, uint32_t most_runs);
 
 #endif

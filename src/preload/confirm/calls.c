@@ -18,7 +18,6 @@ struct call {
 	uint64_t seq;
 	bool held;    /* the earlier call, with its stream held */
 	bool watched; /* the later one */
-	bool waits;   /* for work, perhaps */
 };
 static __thread struct call mine __attribute__((tls_model("initial-exec")));
 
@@ -111,13 +110,6 @@ static void buffer_made(const struct sw_rec *rec)
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
 	if (rec->kind == SW_REC_ALLOC && !rec->status)
 		sw_hold_buffer(a->address, a->bytes, a->memory == SW_MEM_PINNED || a->memory == SW_MEM_REGISTERED);
-}
-
-static void edge_before(const struct sw_rec *rec)
-{
-	if (mine.places & SW_PLACE_LATER && !atomic_load(&captures))
-		sw_edge_before(mine.stream, sw_confirm_plan.later_host, mine.places & SW_PLACE_EARLIER,
-			       sw_rec_seq(rec));
 }
 
 /* All captures of the place, whichever is meant: a graph that is updated must have the nodes of its update.  After the
@@ -245,18 +237,21 @@ static void on_record(const struct sw_rec *rec)
 		sw_savings_record(rec, stream_of(rec), atomic_load(&captures));
 		return;
 	}
+	if (sw_confirm_plan.mode == SW_PLAN_EDGE) {
+		sw_edges_record(rec, stream_of(rec), atomic_load(&captures));
+		if (rec->kind == SW_REC_CONTEXT_OP)
+			context_ends(rec);
+		return;
+	}
 	const uint32_t places = sw_places_of_call(rec, &exact);
 	mine.stream = stream_of(rec);
-	mine.waits = rec->flags & SW_RF_BEGIN;
 	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
 		buffer_made(rec);
 	if (places & (SW_PLACE_EARLIER | SW_PLACE_LATER)) {
 		mine.places = places;
 		mine.exact = exact;
 		mine.seq = sw_rec_seq(rec);
-		if (sw_confirm_plan.mode == SW_PLAN_EDGE)
-			edge_before(rec);
-		else if (sw_confirm_plan.captured)
+		if (sw_confirm_plan.captured)
 			capture_before();
 		else
 			hold_before(rec);
@@ -285,29 +280,30 @@ static void published(const struct sw_rec *rec)
 	errno = saved;
 }
 
+/* Of the modes that hold no call of a finding. */
+static bool left_other_mode(int status)
+{
+	const int saved = errno;
+	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE)
+		sw_explore_left(status);
+	else if (sw_confirm_plan.mode == SW_PLAN_CHANGE)
+		sw_savings_left(status);
+	else if (sw_confirm_plan.mode == SW_PLAN_EDGE)
+		sw_edges_left(status, atomic_load(&captures));
+	else
+		return false;
+	errno = saved;
+	return true;
+}
+
 static void left(int status)
 {
 	if (sw_confirm_others)
 		sw_confirm_others->left(status);
-	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
-		const int saved = errno;
-		sw_explore_left(status);
-		errno = saved;
+	if (left_other_mode(status))
 		return;
-	}
-	if (sw_confirm_plan.mode == SW_PLAN_CHANGE) {
-		const int saved = errno;
-		sw_savings_left(status);
-		errno = saved;
-		return;
-	}
 	const struct call call = mine;
 	mine = (struct call){0};
-	if (sw_confirm_plan.mode == SW_PLAN_EDGE && call.waits && !atomic_load(&captures)) {
-		const int saved = errno;
-		sw_edges_read();
-		errno = saved;
-	}
 	if (!call.places)
 		return;
 	/* Work that was refused proves nothing. */
@@ -317,16 +313,10 @@ static void left(int status)
 	}
 	if (!status && sw_confirm_plan.captured)
 		capture_left(&call);
-	if (status || sw_confirm_plan.captured || atomic_load(&captures)) {
-		sw_edge_left();
+	if (status || sw_confirm_plan.captured || atomic_load(&captures))
 		return;
-	}
 	const int saved = errno;
-	if (sw_confirm_plan.mode == SW_PLAN_EDGE) {
-		if (call.places & SW_PLACE_EARLIER)
-			sw_edge_after(call.stream, call.seq);
-		sw_edge_left();
-	} else if (call.held) {
+	if (call.held) {
 		sw_hold_earlier_left(call.stream);
 	} else if (call.watched && sw_hold.words) {
 		sw_hold_later_left(call.stream, sw_confirm_plan.later_host);

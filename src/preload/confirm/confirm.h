@@ -53,6 +53,8 @@ uint64_t sw_result_us(void);
 enum { SW_PLACE_EARLIER = 1, SW_PLACE_LATER = 2, SW_PLACE_BUFFER = 4 };
 /* Which calls of the plan this one is like: the same stack.  Counts it.  *exact: those that it is. */
 uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact);
+/* Edges of the plan that begin, and that end, at this call: a bit each. */
+void sw_places_edges(const struct sw_rec *rec, uint64_t *after, uint64_t *before);
 /* The stack of the call in progress, as plans name it. */
 uint64_t sw_places_stack(void);
 
@@ -104,12 +106,9 @@ void sw_hold_context_gone(void);
 
 /* ---- edges.c ----------------------------------------------------------------------------------------------------- */
 
-void sw_edge_after(CUstream stream, uint64_t seq);
-/* both: the call is at both ends of the edge. */
-void sw_edge_before(CUstream stream, bool host, bool both, uint64_t seq);
-/* That call has returned, with its own edge put in. */
-void sw_edge_left(void);
-void sw_edges_read(void);
+/* Of SW_PLAN_EDGE: a call is made, on this stream, and has returned. */
+void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing);
+void sw_edges_left(int status, bool capturing);
 /* Tells how long the waits were. */
 void sw_edges_end(void);
 void sw_edges_context_gone(void);

@@ -108,3 +108,18 @@ uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact)
 	}
 	return places;
 }
+
+void sw_places_edges(const struct sw_rec *rec, uint64_t *after, uint64_t *before)
+{
+	const struct sw_hold_plan *plan = &sw_confirm_plan;
+	uint64_t stack = 0;
+	*after = *before = 0;
+	for (uint32_t i = 0; i < plan->edges; i++) {
+		const struct sw_plan_edge *edge = &plan->edge[i];
+		if (edge->after_api != rec->api && edge->before_api != rec->api)
+			continue;
+		stack = stack ? stack : sw_places_stack();
+		*after |= (uint64_t)(edge->after_api == rec->api && edge->after_stack == stack) << i;
+		*before |= (uint64_t)(edge->before_api == rec->api && edge->before_stack == stack) << i;
+	}
+}

@@ -77,6 +77,17 @@ struct sw_plan_changes {
 	struct sw_plan_call stream[SW_PLAN_STREAMS]; /* which call makes it; api 0: the legacy default stream */
 };
 
+/* Of the advice: an event after each call of one stack, a wait before each of another.  Several make one fix: a line of
+   the source may be several stacks. */
+#define SW_PLAN_EDGES 64u
+struct sw_plan_edge {
+	uint32_t fix;
+	bool host;    /* the host waits */
+	bool threads; /* the two calls are of different threads */
+	uint32_t after_api, before_api;
+	uint64_t after_stack, before_stack;
+};
+
 struct sw_hold_plan {
 	enum sw_plan_mode mode;
 	uint64_t bound_ns; /* one hold lasts no longer */
@@ -91,6 +102,8 @@ struct sw_hold_plan {
 	/* Exploration: so many calls of a thousand, of these those after the first and up to the last. */
 	uint64_t seed, rate, first, last;
 	struct sw_plan_changes changes;
+	uint32_t edges;
+	struct sw_plan_edge edge[SW_PLAN_EDGES];
 	char result[1024];
 };
 
@@ -111,8 +124,8 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   done US                the later call's work was done, after the release
  *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED    snapshots of what both touch: before, after the later,
  *                          after the earlier
- *   after SEQ EVENT, before SEQ EVENT   an edge was put in after, before this call
- *   waited NS N            the later sides of N edges waited so long for them, in all
+ *   after SEQ FIX EVENT, before SEQ FIX EVENT   an edge was put in after, before this call
+ *   waited FIX NS N        the later sides of N edges waited so long for them, in all
  *   held SEQ INDEX NS      exploration: this call was held
  *   output N SEQ BYTES HASH   what the n-th copy brought to the host
  *   holds N missed M outputs K

@@ -23,6 +23,21 @@ static bool parse_call(const char *line, const char *name, struct sw_plan_call *
 							 &out->thread, &out->api, &out->stack, &out->nth) == 4;
 }
 
+static bool parse_edge(const char *line, struct sw_hold_plan *out)
+{
+	struct sw_plan_edge e;
+	int host, threads;
+	if (out->edges == SW_PLAN_EDGES ||
+	    sscanf(line, "edge %" SCNu32 " %d %d %" SCNu32 " %" SCNx64 " %" SCNu32 " %" SCNx64, &e.fix, &host, &threads,
+		   &e.after_api, &e.after_stack, &e.before_api, &e.before_stack) != 7 ||
+	    e.fix >= SW_PLAN_EDGES)
+		return false;
+	e.host = host != 0;
+	e.threads = threads != 0;
+	out->edge[out->edges++] = e;
+	return true;
+}
+
 static bool parse_line(const char *line, struct sw_hold_plan *out)
 {
 	char mode[8];
@@ -54,7 +69,7 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 	       sscanf(line, "bytes %" SCNu64 " %" SCNu64, &out->offset, &out->bytes) == 2 ||
 	       sscanf(line, "result %1023[^\n]", out->result) == 1 || parse_call(line, "earlier", &out->earlier) ||
 	       parse_call(line, "later", &out->later) || parse_call(line, "buffer", &out->buffer) ||
-	       sw_plan_parse_change(line, &out->changes);
+	       parse_edge(line, out) || sw_plan_parse_change(line, &out->changes);
 }
 
 bool sw_plan_read(const char *path, struct sw_hold_plan *out)
@@ -75,6 +90,8 @@ bool sw_plan_read(const char *path, struct sw_hold_plan *out)
 		if (!parse_line(line, out))
 			return false;
 	begun_ns = sw_sys_monotonic();
+	if (out->mode == SW_PLAN_EDGE)
+		return out->edges && out->result[0];
 	return out->mode == SW_PLAN_EXPLORE || out->mode == SW_PLAN_CHANGE
 		       ? out->result[0]
 		       : out->earlier.api && (out->later.api || out->later_access) && out->result[0];

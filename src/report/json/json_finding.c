@@ -243,6 +243,7 @@ static void put_confirmation(struct sw_json *json, struct sw_report *report, con
 	sw_json_number(json, "differ", c->differ);
 	sw_json_text(json, "fix", sw_confirmation_fix_key(c->fix));
 	sw_json_number(json, "edges", c->edges);
+	sw_json_number(json, "fixes_together", c->fix_together);
 	sw_json_number(json, "edges_timed", c->fix_timed);
 	if (c->fix_timed)
 		sw_json_number(json, "edges_waited_ns", c->fix_waited_ns);

@@ -64,9 +64,13 @@ static const char *waited_text(struct sw_names *names, const struct sw_confirmat
 {
 	if (!c->fix_timed)
 		return "how long the later side waits for it was not measured";
-	return sw_names_format(names,
-			       "the later side waited for it for %s at most (%" PRIu64 " of %" PRIu64 " wait%s timed)",
-			       sw_name_time(names, c->fix_waited_ns), c->fix_timed, c->edges, c->edges == 1 ? "" : "s");
+	const char *together =
+		c->fix_together < 2
+			? ""
+			: sw_names_format(names, "; edges of %" PRIu32 " findings were in that run", c->fix_together);
+	return sw_names_format(
+		names, "the later side waited for it for %s at most (%" PRIu64 " of %" PRIu64 " wait%s timed%s)",
+		sw_name_time(names, c->fix_waited_ns), c->fix_timed, c->edges, c->edges == 1 ? "" : "s", together);
 }
 
 const char *sw_confirmation_fix_text(struct sw_names *names, const struct sw_confirmation *c)

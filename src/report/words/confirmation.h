@@ -34,7 +34,8 @@ struct sw_confirmation {
 	uint64_t edges; /* waits that the check put in */
 	/* So many of them were timed, and their later sides waited so long for them in all, at most. */
 	uint64_t fix_timed, fix_waited_ns;
-	uint32_t runs; /* of the program, for this finding */
+	uint32_t fix_together; /* edges of so many findings were put in in that run */
+	uint32_t runs;	       /* of the program, for this finding */
 };
 
 /* "proven" */
