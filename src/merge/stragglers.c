@@ -11,7 +11,7 @@
 #define LEAST_COLLECTIVES 4
 #define LEAST_NS	  1000000u /* that a rank holds up the others in all */
 #define LEAST_MEAN_NS	  20000u   /* ... and each time: threads of the host are scheduled with less */
-#define LEAST_SHARE	  20u	   /* ... and of the time between its collectives, one part of so many */
+#define LEAST_SHARE	  10u	   /* ... and of the time between its collectives, one part of so many */
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
