@@ -79,8 +79,8 @@ enum sw_root_kind {
 };
 struct sw_root {
 	uint8_t kind;
-	uint8_t weak; /* may as well be an index that is added to another root */
-	uint16_t reserved;
+	uint8_t weak;		      /* may as well be an index that is added to another root */
+	uint16_t loader;	      /* of INDIRECT: the site, + 1, of the only load that gives it; 0: not known */
 	uint32_t param, span, symbol; /* bytes; a single pointer has span 8 */
 };
 

@@ -93,6 +93,9 @@ struct sw_array_span sw_emit_roots(struct sw_emit *e, const struct sw_roots *roo
 			root.param = (uint32_t)v->imm;
 		}
 		root.weak = element[i] & SW_ELEMENT_WEAK ? 1 : 0;
+		/* The use for now, + 1, where an INDIRECT root with a span has no symbol; see name_loaders(). */
+		if (root.kind == SW_ROOT_INDIRECT && root.span && !(element[i] & SW_ELEMENT_HALF))
+			root.symbol = sw_roots_loader(roots, root.param, root.span) + 1;
 		add_root(e, &span, &root);
 	}
 	if (!n) {
@@ -108,6 +111,7 @@ struct sw_array_span sw_emit_roots(struct sw_emit *e, const struct sw_roots *roo
 struct maker {
 	struct sw_emit emit;
 	struct sw_roots roots;
+	uint32_t *site_of; /* by use: its site, + 1 */
 };
 
 static uint8_t role_of(const struct sw_insn *x)
@@ -133,8 +137,8 @@ static uint8_t role_of(const struct sw_insn *x)
 	}
 }
 
-/* Is a site equal to this one there already? */
-static bool is_new(struct sw_emit *e, const struct sw_access_site *site)
+/* The number of a site equal to this one, + 1; it may become that. */
+static uint64_t *equal_site(struct sw_emit *e, const struct sw_access_site *site)
 {
 	struct sw_access_site key = *site;
 	key.place = key.root = 0;
@@ -143,12 +147,12 @@ static bool is_new(struct sw_emit *e, const struct sw_access_site *site)
 		const struct sw_root *r = &e->root.at[site->root + i];
 		hash = sw_hash_bytes(hash, r, sizeof *r);
 	}
-	uint64_t *seen = sw_map_put(&e->same, hash);
-	return !(*seen)++;
+	return sw_map_put(&e->same, hash);
 }
 
-static void add_site(struct sw_emit *e, struct sw_access_site *site, const struct sw_insn *x,
-		     struct sw_array_span roots)
+/* Returns its number, + 1. */
+static uint32_t add_site(struct sw_emit *e, struct sw_access_site *site, const struct sw_insn *x,
+			 struct sw_array_span roots)
 {
 	site->op = x->op;
 	site->polls = x->flags & SW_VOLATILE ? 1 : 0;
@@ -161,10 +165,14 @@ static void add_site(struct sw_emit *e, struct sw_access_site *site, const struc
 		site->why = SW_WHY_COMPLEX;
 		site->fact = site->facts = site->bytes = site->text = site->loop = 0;
 	}
-	if (is_new(e, site))
-		*sw_vec_push(&e->site) = *site;
-	else
+	uint64_t *known = equal_site(e, site);
+	if (*known) {
 		e->root.n = roots.first;
+		return (uint32_t)*known;
+	}
+	*sw_vec_push(&e->site) = *site;
+	*known = e->site.n;
+	return (uint32_t)*known;
 }
 
 /* Shared, local or parameter memory, and nothing else. */
@@ -250,7 +258,7 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 		sw_node size = bulk && use->values ? m->emit.ssa->operand.at[use->value] : SW_NO_NODE;
 		describe(m, &site, use, size);
 	}
-	add_site(&m->emit, &site, x, roots);
+	m->site_of[use - m->emit.ssa->use.at] = add_site(&m->emit, &site, x, roots);
 }
 
 /* An access through an address with a set of origins; for local memory, the contents are followed. */
@@ -313,6 +321,19 @@ static char *why_wild(const struct maker *m, const struct sw_program *program)
 	return NULL;
 }
 
+/* Where each pointer in memory is loaded, now that all sites have their numbers. */
+static void name_loaders(struct maker *m)
+{
+	for (size_t i = 0; i < m->emit.root.n; i++) {
+		struct sw_root *r = &m->emit.root.at[i];
+		if (r->kind != SW_ROOT_INDIRECT || !r->span || !r->symbol)
+			continue;
+		uint32_t site = m->site_of[r->symbol - 1];
+		r->symbol = 0;
+		r->loader = site <= UINT16_MAX ? (uint16_t)site : 0;
+	}
+}
+
 struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_code_source source, uint32_t arch)
 {
 	struct sw_ssa ssa = {0};
@@ -324,8 +345,11 @@ struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum s
 	sw_assume_facts(&ssa, &e->guards);
 	sw_roots_find(program, &ssa, &m.roots);
 	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
+	m.site_of = sw_calloc(ssa.use.n + 1, sizeof *m.site_of);
 	for (size_t u = 0; u < ssa.use.n; u++)
 		use_site(&m, &ssa.use.at[u]);
+	name_loaders(&m);
+	free(m.site_of);
 	sw_emit_loops(e);
 	char *wild = why_wild(&m, program);
 	struct sw_footprint *footprint = sw_emit_finish(e, source, arch, wild);

@@ -77,6 +77,31 @@ static sw_origin_set from_symbol(struct sw_roots *r, uint32_t symbol)
 	return sw_origins_union(&r->origins, set, get(r, SYMBOLS, symbol));
 }
 
+#define LOADER_UNKNOWN 1u
+#define LOADER_FIRST   2u
+
+static void loaded_by(struct sw_roots *r, const struct sw_origin *o, uint64_t loader)
+{
+	uint64_t *known = sw_map_put(&r->loaders, (uint64_t)o->a << 32 | o->b);
+	*known = !*known || *known == loader ? loader : LOADER_UNKNOWN;
+}
+
+uint32_t sw_roots_loader(const struct sw_roots *r, uint32_t param, uint32_t span)
+{
+	uint64_t known = sw_map_get(&r->loaders, (uint64_t)param << 32 | span);
+	return known >= LOADER_FIRST ? (uint32_t)(known - LOADER_FIRST) : UINT32_MAX;
+}
+
+void sw_roots_loader_lost(struct sw_roots *r, sw_origin_set set)
+{
+	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, set, e);
+	for (uint32_t i = 0; i < n; i++) {
+		struct sw_origin o = *sw_origin_at(&r->origins, e[i]);
+		if (o.kind == SW_ORIGIN_INDIRECT)
+			loaded_by(r, &o, LOADER_UNKNOWN);
+	}
+}
+
 static sw_origin_set through(struct sw_roots *r, const struct sw_origin *o, sw_node address, int64_t more,
 			     uint32_t bytes)
 {
@@ -125,10 +150,17 @@ sw_origin_set sw_roots_loaded(struct sw_roots *r, sw_node node)
 			continue;
 		struct sw_origin o = *sw_origin_at(&r->origins, e[i]);
 		sw_origin_set got = through(r, &o, v.operand[0], v.imm2, v.bytes);
+		if (o.kind == SW_ORIGIN_PARAM && v.bytes >= 8)
+			loaded_by(r, &o, e[i] & SW_ELEMENT_HALF ? LOADER_UNKNOWN : LOADER_FIRST + (uint64_t)v.imm);
+		else if (o.kind == SW_ORIGIN_SHARED && v.bytes >= 8)
+			sw_roots_loader_lost(r, got);
 		if (e[i] & SW_ELEMENT_WEAK)
 			got = sw_origins_flag(&r->origins, got, SW_ELEMENT_WEAK);
 		set = sw_origins_union(&r->origins, set, got);
 	}
+	/* What came into shared memory by bulk copies is not known to be loaded by any instruction. */
+	if (v.space == SW_SHARED && v.bytes >= 8)
+		sw_roots_loader_lost(r, set);
 	return v.bytes < 8 ? sw_origins_flag(&r->origins, set, SW_ELEMENT_HALF) : set;
 }
 

@@ -162,8 +162,10 @@ static sw_origin_set pair(struct sw_roots *r, sw_origin_set low, sw_origin_set h
 	look(r, high, &y);
 	for (uint32_t i = 0, k = 0; i < x.n && k < y.n;) {
 		uint32_t a = x.e[i] >> SW_ELEMENT_SHIFT, b = y.e[k] >> SW_ELEMENT_SHIFT;
-		if (a == b)
+		if (a == b) {
+			sw_roots_loader_lost(r, sw_origins_of(&r->origins, (uint32_t[]){x.e[i]}, 1));
 			x.e[i] &= ~(uint32_t)SW_ELEMENT_HALF;
+		}
 		i += a <= b;
 		k += b <= a;
 	}
@@ -240,6 +242,7 @@ static void settle(struct sw_roots *r)
 {
 	memset(r->of, 0, r->ssa->graph.value.n * sizeof *r->of);
 	sw_map_free(&r->contents);
+	sw_map_free(&r->loaders);
 	r->shared = 0;
 	r->changed = true;
 	for (int i = 0; r->changed && i < MAX_SWEEPS; i++) {
@@ -288,6 +291,7 @@ void sw_roots_free(struct sw_roots *roots)
 {
 	sw_origins_free(&roots->origins);
 	sw_map_free(&roots->contents);
+	sw_map_free(&roots->loaders);
 	sw_map_free(&roots->pointers);
 	free(roots->of);
 	*roots = (struct sw_roots){0};

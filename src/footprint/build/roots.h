@@ -13,6 +13,7 @@ struct sw_roots {
 	sw_origin_set *of;	/* by node */
 	struct sw_map contents; /* of memory: see memory_origins.c */
 	struct sw_map pointers; /* bytes of the parameter block that certainly hold pointers */
+	struct sw_map loaders;	/* origin INDIRECT (a, b) -> the only use that loads it from there, + 2; 1: not known */
 	sw_origin_set shared;
 	bool changed;
 	bool unsettled; /* no fixpoint within the cap: nothing may be concluded */
@@ -27,6 +28,10 @@ bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_memory_
 /* memory_origins.c: what loads give and stores leave. */
 sw_origin_set sw_roots_loaded(struct sw_roots *roots, sw_node node);
 void sw_roots_stored(struct sw_roots *roots, const struct sw_memory_op *use);
+/* The only use that loads pointers through these words of the parameter block; UINT32_MAX: not known. */
+uint32_t sw_roots_loader(const struct sw_roots *roots, uint32_t param, uint32_t span);
+/* Pointers that were loaded there may come from anywhere. */
+void sw_roots_loader_lost(struct sw_roots *roots, sw_origin_set set);
 /* All that a slot holds. */
 sw_origin_set sw_roots_slot(const struct sw_roots *roots, uint32_t slot);
 

@@ -151,6 +151,7 @@ struct sw_eval {
 	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */
 	bool recording;			   /* what holds is kept there as well */
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
+	uint8_t *runs;			   /* by site that loads pointers: 0 nobody asked, 1 perhaps, 2 never */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
 	struct sw_term_loops *loops_of;	   /* by term; NULL: there are too many loops */

@@ -82,6 +82,40 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
 }
 
+/* What holds where the site is executed. */
+static void enter_site(struct sw_eval *e, const struct sw_access_site *site)
+{
+	sw_eval_enter_loops(e, site->address);
+	if (site->size != SW_NO_TERM)
+		sw_eval_enter_loops(e, site->size);
+	for (uint32_t i = 0; i < site->facts; i++)
+		sw_eval_enter_loops(e, e->f->fact[site->fact + i].term);
+	for (uint32_t i = 0; i < site->facts && !e->impossible; i++) {
+		const struct sw_fact *fact = &e->f->fact[site->fact + i];
+		sw_eval_fact(e, fact->term, fact->truth);
+	}
+}
+
+/* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */
+static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
+{
+	if (root->kind != SW_ROOT_INDIRECT || !root->loader || !e->budget)
+		return false;
+	const struct sw_access_site *own = e->site, *loader = &e->f->site[root->loader - 1];
+	uint8_t *runs = &e->runs[root->loader - 1];
+	if (!*runs && loader->address != SW_NO_TERM) {
+		e->site = loader;
+		e->choices = 0;
+		e->choosing = false;
+		sw_eval_case_begin(e);
+		enter_site(e, loader);
+		*runs = e->impossible ? 2 : 1;
+		sw_eval_case_end(e);
+		e->site = own;
+	}
+	return *runs == 2;
+}
+
 /* words: those that the access can be made through, NULL: all of a table.  loaded: perhaps through pointers in memory.
  */
 static void add_open(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach like, enum sw_why why,
@@ -90,9 +124,12 @@ static void add_open(struct sw_eval *e, const struct sw_access_site *site, struc
 	like.extent = SW_EXTENT_OPEN;
 	like.why = (uint8_t)why;
 	like.rows = like.slices = 1;
+	bool others = false;
+	for (uint32_t i = 0; i < site->roots; i++)
+		others |= e->f->root[site->root + i].kind != SW_ROOT_INDIRECT;
 	for (uint32_t i = 0; i < site->roots; i++) {
 		const struct sw_root *root = &e->f->root[site->root + i];
-		if (root->kind == SW_ROOT_INDIRECT && !loaded)
+		if (root->kind == SW_ROOT_INDIRECT && (!loaded || (others && is_never_loaded(e, root))))
 			continue;
 		like.root = *root;
 		for (uint32_t k = 0; words && is_table(root) && k < words->n; k++) {
@@ -138,20 +175,6 @@ static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uin
 	*lo = (uint64_t)range.lo;
 	*hi = (uint64_t)range.hi;
 	return true;
-}
-
-/* What holds where the site is executed. */
-static void enter_site(struct sw_eval *e, const struct sw_access_site *site)
-{
-	sw_eval_enter_loops(e, site->address);
-	if (site->size != SW_NO_TERM)
-		sw_eval_enter_loops(e, site->size);
-	for (uint32_t i = 0; i < site->facts; i++)
-		sw_eval_enter_loops(e, e->f->fact[site->fact + i].term);
-	for (uint32_t i = 0; i < site->facts && !e->impossible; i++) {
-		const struct sw_fact *fact = &e->f->fact[site->fact + i];
-		sw_eval_fact(e, fact->term, fact->truth);
-	}
 }
 
 /* Boxes that begin at one word of a table are that word's. */
@@ -419,6 +442,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->loop);
 	free(e->inequality.at);
 	free(e->stamp);
+	free(e->runs);
 	free(e->counts);
 	free(e->loops_of);
 	free(e->holds.at);
@@ -441,6 +465,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	sw_reads_begin(e->reads, f);
 	e->value_of = sw_calloc(f->terms + 1u, sizeof *e->value_of);
 	e->stamp = sw_calloc(f->terms + 1u, sizeof *e->stamp);
+	e->runs = sw_calloc(f->sites + 1u, sizeof *e->runs);
 	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
 	for (uint32_t i = 0; i < f->loops; i++)
 		e->loop[i].counter = SW_NONE;

@@ -134,6 +134,8 @@ static const char *root_bad(const struct sw_footprint *f, const struct sw_root *
 		return "no such kind";
 	if ((r->kind == SW_ROOT_SYMBOL || (r->kind == SW_ROOT_INDIRECT && !r->span)) && r->symbol >= f->symbols)
 		return "no such symbol";
+	if (r->loader > f->sites)
+		return "no such site";
 	bool placed = r->kind == SW_ROOT_PARAM || r->kind == SW_ROOT_OBJECT || r->kind == SW_ROOT_MAP ||
 		      (r->kind == SW_ROOT_INDIRECT && r->span);
 	return placed && (uint64_t)r->param + r->span > UINT16_MAX ? "no parameter can lie there" : NULL;

@@ -212,3 +212,15 @@ extern "C" __global__ void nearer_pointer(float *a, float *b, int n)
 	if (threadIdx.x < n)
 		to[threadIdx.x] = 1;
 }
+
+/* A pointer from a table in memory in one mode, a parameter in the others; it moves by what is loaded. */
+extern "C" __global__ void by_mode(float *const *table, float *direct, const int *steps, int mode, int n)
+{
+	float *to = direct;
+	if (mode == 3)
+		to = table[blockIdx.x];
+	for (int i = 0; i < n; i++) {
+		*to = 1;
+		to += steps[i];
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "case.h"
+
+constexpr unsigned COUNT = 4 * BLOCK;
+
+/* Division by a number that is known at the launch, as libraries do it: multiply by a magic number, shift. */
+struct Divider {
+	unsigned divisor, magic, shift;
+
+	explicit Divider(unsigned d) : divisor(d), magic(0), shift(0)
+	{
+		while ((1ull << shift) < d)
+			shift++;
+		magic = static_cast<unsigned>(((1ull << 32) * ((1ull << shift) - d)) / d + 1);
+	}
+	__device__ unsigned div(unsigned n) const
+	{
+		return (__umulhi(n, magic) + n) >> shift;
+	}
+};
+
+__device__ unsigned index_of()
+{
+	return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* An arc of a ring of 8 * COUNT elements. */
+__global__ void spin_ring(float *data, unsigned start, unsigned ns)
+{
+	spin_for(ns);
+	data[(start + index_of()) % (8 * COUNT)] = 1;
+}
+
+/* Every second element, several threads each. */
+__global__ void spin_remainder(float *data, unsigned ns)
+{
+	spin_for(ns);
+	data[index_of() % 64 * 2] = 1;
+}
+
+/* Seven threads an element; the index has 64 bits. */
+__global__ void spin_quotient(float *data, unsigned long long n, unsigned ns)
+{
+	unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+
+	spin_for(ns);
+	if (i < n)
+		data[i / 7] = 1;
+}
+
+/* Sixteen columns of rows of 32, by fields of the index. */
+__global__ void spin_bits(float *data, unsigned ns)
+{
+	unsigned i = index_of();
+
+	spin_for(ns);
+	data[(i >> 4) * 32 + (i & 15)] = 1;
+}
+
+/* A strided view of two dimensions. */
+__global__ void spin_strided(const float *in, float *out, unsigned n, Divider width, unsigned pitch, unsigned ns)
+{
+	unsigned i = index_of(), row = width.div(i);
+
+	spin_for(ns);
+	if (i < n)
+		out[i] = in[row * pitch + (i - row * width.divisor)];
+}
+
+int main(int argc, char **argv)
+{
+	Case c(argc, argv, "a race (SW101 to SW103) by the shape of an index: remainders, quotients, bit fields, strides",
+	       "two streams, of which one begins where the other one still is", "they begin where the other one ends",
+	       {"ring", "remainder", "quotient", "bits", "strided"});
+	unsigned ns = SPIN_NS, blocks = COUNT / BLOCK;
+	float *data = device_buffer(16 * COUNT * sizeof(float)), *out = device_buffer(COUNT * sizeof(float));
+	float *host = pinned_buffer(4 * COUNT * sizeof(float));
+	cudaStream_t a = new_stream(), b = new_stream();
+
+	c.load(spin_ring, spin_remainder, spin_quotient, spin_bits, spin_strided);
+	if (c.is("ring")) { /* the second wraps around */
+		spin_ring<<<blocks, BLOCK, 0, a>>>(data, c.fixed ? COUNT : 0, ns);
+		spin_ring<<<blocks, BLOCK, 0, b>>>(data, 7 * COUNT + COUNT / 2, ns);
+	} else if (c.is("remainder")) {
+		spin_remainder<<<blocks, BLOCK, 0, a>>>(data, ns);
+		spin_remainder<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? 1 : 2), ns);
+	} else if (c.is("quotient")) {
+		unsigned long long n = 7 * (COUNT / 7);
+
+		spin_quotient<<<blocks, BLOCK, 0, a>>>(data, n, ns);
+		spin_quotient<<<blocks, BLOCK, 0, b>>>(data + COUNT / 7 - !c.fixed, n, ns);
+	} else if (c.is("bits")) {
+		spin_bits<<<blocks, BLOCK, 0, a>>>(data, ns);
+		spin_bits<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? 16 : 15), ns);
+	} else { /* a loader fills the next slot while this one is read */
+		spin_strided<<<blocks, BLOCK, 0, a>>>(data, out, COUNT, Divider(24), 64, ns);
+		CHECK(cudaMemcpyAsync(data + (c.fixed ? 4 * COUNT : 0), host, 4 * COUNT * sizeof(float),
+				      cudaMemcpyHostToDevice, b));
+	}
+	CHECK_LAUNCH();
+	finish({a, b}, {}, {data, out}, {host});
+}
