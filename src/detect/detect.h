@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/behaviour/wait_rules.h"
+#include "detect/library_call.h"
 #include "detect/what_if.h"
 #include "footprint/library.h"
 #include "hb/hb.h"
@@ -117,26 +118,6 @@ struct sw_nvtx {
 	uint32_t within;	   /* the range around it: index + 1, 0 none */
 };
 
-enum sw_cuda_library {
-	SW_CUDA_NONE,
-	SW_CUDA_CUBLAS,
-	SW_CUDA_CUBLASLT,
-	SW_CUDA_CUFFT,
-	SW_CUDA_CUSPARSE,
-	SW_CUDA_CUSOLVER,
-	SW_CUDA_CUDNN,
-	SW_CUDA_LIBRARIES
-};
-
-/* A call of one of these libraries, one for all that are alike. */
-struct sw_library_call {
-	const char *function; /* as exported: "cublasSgemm_v2" */
-	enum sw_cuda_library library;
-	uint32_t number; /* of its handle among those of the library; 0: it has none */
-	uint64_t handle;
-	uint64_t workspace, workspace_bytes; /* the memory that the program gave it to work in; bytes 0: none */
-};
-
 /* How a kernel comes to the memory that it touches. */
 enum sw_via {
 	SW_VIA_PARAMETER, /* a pointer in its parameters (sw_access.param) */
@@ -186,6 +167,8 @@ struct sw_access {
 	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
 	uint32_t launch_stack;
 	uint32_t library; /* call of a library that it was part of: index into judgement.library_calls + 1, 0 none */
+	uint32_t
+		operands; /* what that call computes with: number of the set (libraries/library_calls.h), 0 not known */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */

@@ -10,7 +10,7 @@
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"
-#include "detect/model/library_calls.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/schedule_feed.h"
@@ -49,6 +49,7 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 		.nvtx = sw_nvtx_of(m, r->thread),
 		.forward = sw_nvtx_forward(m, r),
 		.library = sw_library_of(m, r->thread),
+		.operands = sw_library_operands_of(m, r->thread),
 		.seq = r->seq,
 		.t_ns = r->t_ns,
 		.dur_ns = r->dur_ns,

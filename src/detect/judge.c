@@ -36,7 +36,7 @@
 #include "detect/model/events.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
-#include "detect/model/library_calls.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/device_times.h"
 #include "detect/waits/legacy_stream.h"

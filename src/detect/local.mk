@@ -18,8 +18,8 @@ libswdetect_a_SOURCES = \
 	src/detect/model/events.c src/detect/model/events.h src/detect/model/handlers.h src/detect/model/lanes.c \
 	src/detect/model/lanes.h src/detect/model/lanes_state.h src/detect/model/model.c \
 	src/detect/model/forward.c src/detect/model/forward.h src/detect/model/model.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
-	src/detect/model/library_arguments.c src/detect/model/library_arguments.h src/detect/model/library_arguments.def \
-	src/detect/model/library_calls.c src/detect/model/library_calls.h \
+	src/detect/libraries/library_arguments.c src/detect/libraries/library_arguments.h src/detect/libraries/library_arguments.def \
+	src/detect/libraries/library_calls.c src/detect/libraries/library_calls.h \
 	src/detect/waits/device_times.c src/detect/waits/device_times.h src/detect/waits/device_times_clock.c \
 	src/detect/waits/device_times_join.c src/detect/waits/gains.c src/detect/waits/legacy_stream.c \
 	src/detect/waits/legacy_stream.h src/detect/waits/polls.c src/detect/waits/polls.h \
@@ -34,7 +34,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/library_workspace.h src/detect/hazards/shared_workspace.c src/detect/hazards/shared_workspace.h src/detect/hazards/listing.c \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
 	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
-	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/kernels/library_operands.c src/detect/kernels/library_operands.h src/detect/kernels/library_operands.def \
+	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/libraries/library_operands.c src/detect/libraries/library_operands.h src/detect/libraries/library_operands.def \
 	src/detect/hazards/uploads.c src/detect/hazards/uploads.h src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \

@@ -14,7 +14,7 @@
 #include "detect/model/call.h"
 #include "detect/model/captures.h"
 #include "detect/model/handlers.h"
-#include "detect/model/library_calls.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"

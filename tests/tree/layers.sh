@@ -41,10 +41,11 @@ declare -A may=(
 	[detect/behaviour]="detect/behaviour base"
 	[detect/memory]="detect/memory detect/detect.h hb reader base syncwatch"
 	[detect/model]="detect/model detect/memory detect/detect.h detect/behaviour hb reader base syncwatch"
+	[detect/libraries]="detect/libraries detect/model detect/memory detect/detect.h hb reader base syncwatch"
 	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
 	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h detect/shared_use.h hb reader base syncwatch"
-	[detect/kernels]="detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image hb reader base syncwatch"
-	[detect/calls]="detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
+	[detect/kernels]="detect/kernels detect/libraries detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image hb reader base syncwatch"
+	[detect/calls]="detect/calls detect/libraries detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
 	[detect/graphs]="detect/graphs detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
 
 	[report/symbols]="report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"

@@ -16,7 +16,7 @@
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"
 #include "detect/model/lanes.h"
-#include "detect/model/library_calls.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 

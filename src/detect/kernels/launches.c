@@ -94,10 +94,10 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	}
 }
 
-/* scope: where it lies, NULL: not known.  known: memory that its library's call names, NULL: none.  Other launches may
+/* scope: where it lies, NULL: not known.  Other launches may
  * be evaluated on the way. */
 static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_function *f,
-				      struct sw_touch_scope *scope, const struct sw_operands *known)
+				      struct sw_touch_scope *scope)
 {
 	struct sw_model *m = walk->m;
 	const struct sw_plan *plan = sw_plans_find(m, f, walk->kernel);
@@ -105,9 +105,9 @@ static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_f
 	m->scope = scope;
 	sw_plans_hold(m->plans, true);
 	for (uint32_t i = 0; i < plan->touches; i++) {
-		const struct sw_plan_touch touch = known ? sw_library_bound(known, &plan->touch[i]) : plan->touch[i];
-		if (sw_place_touch(m, &walk->w->what, &touch))
-			touched(walk, touch.range.evidence);
+		struct sw_plan_touch room;
+		if (sw_place_touch(m, &walk->w->what, sw_library_bound(m, &walk->w->what, &plan->touch[i], &room)))
+			touched(walk, plan->touch[i].range.evidence);
 	}
 	sw_plans_hold(m->plans, false);
 	m->scope = NULL;
@@ -121,8 +121,10 @@ void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
 	struct sw_kernel *kernel = sw_kernel_of(m, f);
 	const struct sw_plan *plan = sw_plans_find(m, f, kernel);
 	m->j->coverage.launches_evaluated++;
-	for (uint32_t i = 0; i < plan->touches; i++)
-		sw_place_touch(m, &deferred->what, &plan->touch[i]);
+	for (uint32_t i = 0; i < plan->touches; i++) {
+		struct sw_plan_touch room;
+		sw_place_touch(m, &deferred->what, sw_library_bound(m, &deferred->what, &plan->touch[i], &room));
+	}
 }
 
 /* The same is recorded of each launch that may be deferred, also where it is evaluated. */
@@ -176,12 +178,11 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 		struct sw_touch_scope scope = {0};
 		sw_deferred_arrive(m, walk->w->what.point);
 		if (!put_off(m, &walk->w->what, kernel, &pointed))
-			work_out(walk, f, &scope, NULL);
+			work_out(walk, f, &scope);
 		say_of_kernel(walk, &pointed);
 		return true;
 	}
-	const struct sw_operands known = sw_library_known(m, &walk->w->what);
-	const struct sw_plan *plan = work_out(walk, f, NULL, known.n ? &known : NULL);
+	const struct sw_plan *plan = work_out(walk, f, NULL);
 	if (m->listing) {
 		m->listing->follows = plan->indirect;
 	} else {

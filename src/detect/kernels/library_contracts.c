@@ -4,65 +4,74 @@
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/model/call.h"
+#include "detect/libraries/library_calls.h"
+#include "detect/libraries/library_operands.h"
 #include "detect/model/model.h"
 
 static const struct sw_evidence_detail workspace = {.via = SW_VIA_WORKSPACE, .extent = SW_EXTENT_HULL};
 static const struct sw_evidence_detail operand = {.via = SW_VIA_OPERAND, .extent = SW_EXTENT_BOX};
 
-/* A node of a graph is launched outside of the call that made it: of that call the workspace alone is known. */
-struct sw_operands sw_library_known(const struct sw_model *m, const struct sw_access *what)
+/* Ends of what is known, in which an open access begins. */
+struct reach {
+	uint64_t from, lo, hi;
+	bool below;
+};
+
+static void widen(struct reach *reach, uint64_t address, uint64_t bytes)
 {
-	const struct sw_library_call *call = what->library ? &m->j->library_calls.at[what->library - 1] : NULL;
-	const struct sw_library_open *open = call && !m->listing ? sw_library_open_of(m, what->thread) : NULL;
-	struct sw_operands known = {0};
-	if (open && open->index == what->library)
-		known = sw_library_operands(open, call->function);
-	for (uint32_t i = 0; i < known.n; i++) {
-		known.at[i].param = -1;
-		known.at[i].evidence_detail = &operand;
-	}
-	/* How much of it a call uses depends on the algorithm that the library takes: never more than likely. */
-	if (call && call->workspace_bytes && known.n < SW_LIBRARY_OPERANDS) {
-		struct sw_range *range = &known.at[known.n++];
-		*range = sw_range_bytes(call->workspace, call->workspace_bytes, SW_READ_WRITE, SW_EV_DIRECTION);
-		range->param = -1;
-		range->loose = true;
-		range->evidence_detail = &workspace;
-	}
-	return known;
+	if (reach->from < address || reach->from - address >= bytes)
+		return;
+	reach->lo = reach->below && address < reach->lo ? address : reach->lo;
+	reach->hi = address + bytes > reach->hi ? address + bytes : reach->hi;
 }
 
-struct sw_plan_touch sw_library_bound(const struct sw_operands *known, const struct sw_plan_touch *touch)
+const struct sw_plan_touch *sw_library_bound(const struct sw_model *m, const struct sw_access *what,
+					     const struct sw_plan_touch *touch, struct sw_plan_touch *room)
 {
-	struct sw_plan_touch bounded = *touch;
 	const struct sw_range *open = &touch->range;
-	uint64_t lo = open->address, hi = 0;
-	if (open->bounded || touch->array)
-		return bounded;
-	/* In place it leads into several. */
-	for (uint32_t i = 0; i < known->n; i++) {
-		const uint64_t from = known->at[i].address, bytes = sw_range_span(&known->at[i]);
-		if (open->address < from || open->address - from >= bytes)
-			continue;
-		lo = open->below && from < lo ? from : lo;
-		hi = from + bytes > hi ? from + bytes : hi;
-	}
-	if (hi <= lo)
-		return bounded;
-	bounded.range = sw_range_bytes(lo, hi - lo, open->role, open->evidence);
-	bounded.range.base = open->base;
-	bounded.range.param = open->param;
-	bounded.range.polls = open->polls;
-	bounded.range.own_flags = open->own_flags;
-	bounded.range.perhaps = open->perhaps;
-	bounded.range.evidence_detail = open->evidence_detail;
-	bounded.range.loose = true;
-	return bounded;
+	if (!what->library || open->bounded || touch->array)
+		return touch;
+	const struct sw_operand_set *set = sw_library_operand_set(m, what->operands);
+	const struct sw_library_call *call = &m->j->library_calls.at[what->library - 1];
+	struct reach reach = {open->address, open->address, 0, open->below};
+	/* In place it leads into several.  A write does not end where it is documented to be none: that is not
+	   understood. */
+	for (uint32_t i = 0; i < set->n; i++)
+		if (sw_role_writes(set->at[i].role) || !sw_role_writes(open->role))
+			widen(&reach, set->at[i].address, sw_range_span(&set->at[i]));
+	widen(&reach, call->workspace, call->workspace_bytes);
+	if (reach.hi <= reach.lo)
+		return touch;
+	*room = *touch;
+	room->range = sw_range_bytes(reach.lo, reach.hi - reach.lo, open->role, open->evidence);
+	room->range.base = open->base;
+	room->range.param = open->param;
+	room->range.polls = open->polls;
+	room->range.own_flags = open->own_flags;
+	room->range.perhaps = open->perhaps;
+	room->range.evidence_detail = open->evidence_detail;
+	room->range.loose = true;
+	return room;
 }
 
+/* A node of a graph may have got other parameters since its call was captured: its operands touch nothing by
+   themselves. How much of a workspace a call uses depends on the algorithm that the library takes: never more than
+   likely. */
 void sw_library_contract(struct sw_model *m, const struct sw_wait *w)
 {
-	const struct sw_operands known = sw_library_known(m, &w->what);
-	for (uint32_t i = 0; i < known.n; i++)
-		sw_model_touch(m, &w->what, &known.at[i], &(struct sw_touch){.guess = true});
+	const struct sw_library_call *call = w->what.library ? &m->j->library_calls.at[w->what.library - 1] : NULL;
+	const struct sw_operand_set *set = sw_library_operand_set(m, w->what.node ? 0 : w->what.operands);
+	for (uint32_t i = 0; i < set->n; i++) {
+		struct sw_range range = set->at[i];
+		range.param = -1;
+		range.evidence_detail = &operand;
+		sw_model_touch(m, &w->what, &range, &(struct sw_touch){.guess = true});
+	}
+	if (!call || !call->workspace_bytes)
+		return;
+	struct sw_range range = sw_range_bytes(call->workspace, call->workspace_bytes, SW_READ_WRITE, SW_EV_DIRECTION);
+	range.param = -1;
+	range.loose = true;
+	range.evidence_detail = &workspace;
+	sw_model_touch(m, &w->what, &range, &(struct sw_touch){.guess = true});
 }

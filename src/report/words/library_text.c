@@ -6,7 +6,7 @@ const char *sw_name_library(enum sw_cuda_library library)
 	static const char *const words[] = {
 		[SW_CUDA_NONE] = "a library",
 #define SW_LIBRARY_NAME(library, start, name) [SW_CUDA_##library] = (name),
-#include "detect/model/library_arguments.def"
+#include "detect/libraries/library_arguments.def"
 	};
 	return (size_t)library < sizeof words / sizeof *words ? words[library] : words[SW_CUDA_NONE];
 }

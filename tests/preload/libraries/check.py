@@ -139,6 +139,14 @@ class Libraries(unittest.TestCase):
             self.silent("a", "axpy", "wait", "b", step)
         self.silent("a", "axpy", "b", "D+64:64", "A+124:64", "A+4:4")
 
+    def test_an_open_access_goes_on_to_the_end_of_its_operand(self):
+        """Also where other accesses are known to have begun in between, and the launch was deferred."""
+        filled = ("a", "D+0:32", "D+32:32", "wait", "scal")
+        finding = self.races(*filled, "b", "D+40:8")
+        self.assertEqual((finding["id"], finding["severity"], finding["confidence"]), ("SW103", "warning", "likely"))
+        self.silent(*filled, "wait", "b", "D+40:8")
+        self.silent(*filled, "b", "D+64:8")
+
     def test_operands_of_a_transform(self):
         self.likely("SW102", "a", "fft", "b", "in")
         self.likely("SW103", "a", "fft", "b", "out")

@@ -25,6 +25,16 @@ static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
 			  "ld.global.u64 %rd3, [%rd1];\n"
 			  "st.global.u64 [%rd2], %rd3;\n"
 			  "ret;\n}\n"
+			  /* Where it writes depends on data. */
+			  ".visible .entry scal_kernel(.param .u64 x) {\n"
+			  ".reg .b32 %r<2>;\n"
+			  ".reg .b64 %rd<4>;\n"
+			  "ld.param.u64 %rd1, [x];\n"
+			  "ld.global.u32 %r1, [%rd1];\n"
+			  "mul.wide.u32 %rd2, %r1, 4;\n"
+			  "add.u64 %rd3, %rd1, %rd2;\n"
+			  "st.global.u32 [%rd3], %r1;\n"
+			  "ret;\n}\n"
 			  /* Where it writes depends on data, and it follows a pointer in memory. */
 			  ".visible .entry axpy_kernel(.param .u64 a, .param .u64 y) {\n"
 			  ".reg .b64 %rd<6>;\n"
@@ -142,6 +152,13 @@ int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int 
 {
 	CAME(n == 16 && *alpha == 2 && x && incx == 2 && incy == -1);
 	return launch(handle, "axpy_kernel", (void *[]){&((struct handle *)handle)->arguments, &y});
+}
+
+int cublasSscal_v2(void *handle, int n, const float *alpha, float *x, int incx);
+int cublasSscal_v2(void *handle, int n, const float *alpha, float *x, int incx)
+{
+	CAME(n == 16 && *alpha == 2 && incx == 1);
+	return launch(handle, "scal_kernel", (void *[]){&x});
 }
 
 /* Fails. */

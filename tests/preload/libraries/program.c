@@ -10,6 +10,7 @@
  *     gemm       cublasSgemm on the handle
  *     ex         cublasGemmEx, which calls cublasSgemm
  *     axpy       cublasSaxpy: x is each second float of A, y is D
+ *     scal       cublasSscal: x is D
  *     copy       cublasScopy, which needs no workspace
  *     fail       cublasDgemm, which fails
  *     lt LT      cublasLtMatmul with workspace w, W
@@ -37,6 +38,7 @@ int cublasDgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const doub
 		   const double *b, int ldb, const double *beta, double *c, int ldc);
 int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int incy);
 int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int incx, float *y, int incy);
+int cublasSscal_v2(void *handle, int n, const float *alpha, float *x, int incx);
 int cublasGemmEx(void *handle, int ta, int tb, int m, int n, int k, const void *alpha, const void *a, int at, int lda,
 		 const void *b, int bt, int ldb, const void *beta, void *c, int ct, int ldc, int compute, int algo);
 int cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, void *ad, const void *b, void *bd,
@@ -87,6 +89,8 @@ static int gemm(const char *step)
 				    at(mine() + OPERAND_B), 2, 33, &beta, at(mine() + OPERAND_C), 3, 66, 68, -1);
 	if (strcmp(step, "axpy") == 0)
 		return cublasSaxpy_v2(blas[which], 16, &alpha, at(mine() + OPERAND_A), 2, at(mine() + OPERAND_D), -1);
+	if (strcmp(step, "scal") == 0)
+		return cublasSscal_v2(blas[which], 16, &alpha, at(mine() + OPERAND_D), 1);
 	if (strcmp(step, "fail") == 0)
 		return cublasDgemm_v2(blas[which], 0, 0, 1, 1, 1, &zero, NULL, 1, NULL, 1, &zero, NULL, 1) != 13;
 	if (strcmp(step, "copy") == 0)

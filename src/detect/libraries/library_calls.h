@@ -2,14 +2,15 @@
 /*
  * Calls of cuBLAS, cuFFT and others: which one a call of CUDA is part of, and what is known of their handles.
  */
-#ifndef SW_DETECT_MODEL_LIBRARY_CALLS_H
-#define SW_DETECT_MODEL_LIBRARY_CALLS_H
+#ifndef SW_DETECT_LIBRARIES_LIBRARY_CALLS_H
+#define SW_DETECT_LIBRARIES_LIBRARY_CALLS_H
 
-#include "detect/model/library_arguments.h"
+#include "detect/libraries/library_arguments.h"
 #include "reader/reader.h"
 
 struct sw_model;
 struct sw_library_state;
+struct sw_operand_set;
 
 #define SW_LIBRARY_MAX_WORDS 40u
 #define SW_LIBRARY_MADE	     8u
@@ -28,6 +29,7 @@ struct sw_library_open {
 	uint64_t word[SW_LIBRARY_MAX_WORDS]; /* arguments, vector registers left out */
 	bool device_scalars;		     /* its handle's pointer mode */
 	struct sw_library_plan plan;	     /* of its handle */
+	uint32_t operands;		     /* number of the set, 0 not known */
 	uint32_t allocations;		     /* in it so far, the last ones below */
 	struct sw_library_setting made[SW_LIBRARY_MADE];
 };
@@ -38,6 +40,9 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r);
 void sw_library_lost(struct sw_model *m);
 /* The call that the thread is in; NULL: none.  Valid until the next record. */
 const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint32_t thread);
+/* What it computes with: number of a set, 0 not known; and the set of a number that was given out. */
+uint32_t sw_library_operands_of(const struct sw_model *m, uint32_t thread);
+const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, uint32_t number);
 /* The same as index in judgement.library_calls, + 1; 0 none. */
 uint32_t sw_library_of(const struct sw_model *m, uint32_t thread);
 /* The thread allocated memory. */

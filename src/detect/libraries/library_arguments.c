@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/model/library_arguments.h"
+#include "detect/libraries/library_arguments.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@ static const struct {
 	const char *start;
 } libraries[] = {
 #define SW_LIBRARY_NAME(library, start, name) {SW_CUDA_##library, start},
-#include "detect/model/library_arguments.def"
+#include "detect/libraries/library_arguments.def"
 };
 
 static const struct {
@@ -16,12 +16,12 @@ static const struct {
 	uint8_t pointer, size, unit;
 } workspaces[] = {
 #define SW_WORKSPACE(name, pointer, size, unit) {name, pointer, size, unit},
-#include "detect/model/library_arguments.def"
+#include "detect/libraries/library_arguments.def"
 };
 
 static const char *const without[] = {
 #define SW_NO_WORKSPACE(name) name,
-#include "detect/model/library_arguments.def"
+#include "detect/libraries/library_arguments.def"
 };
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the arguments of libraries' functions mean (library_arguments.def).  Pure functions; names are not terminated.
  */
-#ifndef SW_DETECT_MODEL_LIBRARY_ARGUMENTS_H
-#define SW_DETECT_MODEL_LIBRARY_ARGUMENTS_H
+#ifndef SW_DETECT_LIBRARIES_LIBRARY_ARGUMENTS_H
+#define SW_DETECT_LIBRARIES_LIBRARY_ARGUMENTS_H
 
 #include "detect/detect.h"
 

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call of cuBLAS or cuFFT reads and writes by its arguments.  Pure functions. */
-#ifndef SW_DETECT_KERNELS_LIBRARY_OPERANDS_H
-#define SW_DETECT_KERNELS_LIBRARY_OPERANDS_H
+#ifndef SW_DETECT_LIBRARIES_LIBRARY_OPERANDS_H
+#define SW_DETECT_LIBRARIES_LIBRARY_OPERANDS_H
 
 #include "detect/memory/access.h"
-#include "detect/model/library_calls.h"
+#include "detect/libraries/library_calls.h"
 
 #define SW_LIBRARY_OPERANDS 8u
 
 struct sw_operands {
 	uint32_t n; /* 0: the arguments do not tell */
 	struct sw_range at[SW_LIBRARY_OPERANDS];
+};
+/* The same as it is kept. */
+struct sw_operand_set {
+	uint32_t n;
+	const struct sw_range *at;
 };
 
 /* All that the call may touch of the program's memory, apart from its workspace. */

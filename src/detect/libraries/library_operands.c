@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/kernels/library_operands.h"
+#include "detect/libraries/library_operands.h"
 
 #include <string.h>
 
@@ -14,12 +14,12 @@ static const struct gemm {
 } gemms[] = {
 #define SW_GEMM(name, a, at, lda, sa, b, bt, ldb, sb, c, ct, ldc, sc, batch, alpha, beta)                              \
 	{name, {{a, at, lda, sa}, {b, bt, ldb, sb}, {c, ct, ldc, sc}}, batch, alpha, beta},
-#include "detect/kernels/library_operands.def"
+#include "detect/libraries/library_operands.def"
 };
 
 static const char *const gemvs[] = {
 #define SW_GEMV(name) name,
-#include "detect/kernels/library_operands.def"
+#include "detect/libraries/library_operands.def"
 };
 
 static const struct vectors {
@@ -33,7 +33,7 @@ static const struct vectors {
 } vectors[] = {
 #define SW_VECTORS(name, n, x, incx, role_x, y, incy, role_y, alpha)                                                   \
 	{name, n, {{x, incx, role_x}, {y, incy, role_y}}, alpha},
-#include "detect/kernels/library_operands.def"
+#include "detect/libraries/library_operands.def"
 };
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 

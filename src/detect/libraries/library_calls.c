@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "detect/model/library_calls.h"
+#include "detect/libraries/library_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "detect/model/library_arguments.h"
+#include "detect/libraries/library_arguments.h"
+#include "detect/libraries/library_operands.h"
 #include "detect/model/model.h"
 
 /* Calls that are distinguished by function, handle and workspace; later ones by function and handle, twice as many have
    no name. */
 #define MAX_KINDS 65536u
+/* Sets of operands: programs compute with the same again and again.  Those of later calls are not known. */
+#define MAX_SETS 16384u
 
 struct handle {
 	uint32_t number;
@@ -20,9 +23,12 @@ struct handle {
 };
 
 struct sw_library_state {
-	struct sw_map threads; /* thread -> struct sw_library_open, index 0: in no call */
-	struct sw_map handles; /* library and handle -> struct handle */
-	struct sw_map alike;   /* function, handle and workspace -> index in judgement.library_calls + 1 */
+	struct sw_map threads;	  /* thread -> struct sw_library_open, index 0: in no call */
+	struct sw_map handles;	  /* library and handle -> struct handle */
+	struct sw_map alike;	  /* function, handle and workspace -> index in judgement.library_calls + 1 */
+	struct sw_map sets_alike; /* content -> number of a set */
+	SW_VEC(struct sw_operand_set) sets;
+	struct sw_arena arena; /* of sets */
 	uint32_t numbers[SW_CUDA_LIBRARIES];
 };
 
@@ -41,6 +47,9 @@ void sw_library_free(struct sw_library_state *library)
 	sw_map_free(&library->threads);
 	sw_map_free(&library->handles);
 	sw_map_free(&library->alike);
+	sw_map_free(&library->sets_alike);
+	free(library->sets.at);
+	sw_arena_free(&library->arena);
 	free(library);
 }
 
@@ -128,6 +137,25 @@ static struct sw_library_open *open_of(struct sw_model *m, uint32_t thread)
 	return open;
 }
 
+static uint32_t keep_operands(struct sw_library_state *library, const struct sw_operands *operands)
+{
+	uint64_t key = operands->n;
+	for (uint32_t i = 0; i < operands->n; i++) {
+		const struct sw_range *range = &operands->at[i];
+		const uint64_t words[] = {range->address, range->width,	 range->pitch, range->rows,
+					  range->slice,	  range->slices, range->role};
+		key = sw_hash_u64(key ^ sw_hash_words(words, sizeof words));
+	}
+	const uint64_t *number = sw_map_find(&library->sets_alike, key);
+	if (number || !operands->n || library->sets.n >= MAX_SETS)
+		return number ? (uint32_t)*number : 0;
+	struct sw_range *at = sw_arena_alloc(&library->arena, operands->n * sizeof *at);
+	memcpy(at, operands->at, operands->n * sizeof *at);
+	*sw_vec_push(&library->sets) = (struct sw_operand_set){operands->n, at};
+	*sw_map_put(&library->sets_alike, key) = library->sets.n;
+	return (uint32_t)library->sets.n;
+}
+
 static void begin(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	struct sw_library_open *open = open_of(m, r->thread);
@@ -142,6 +170,12 @@ static void begin(struct sw_model *m, const struct sw_record *r, const struct pa
 	open->allocations = 0;
 	if (parts->words)
 		memcpy(open->word, parts->word, parts->words * sizeof *parts->word);
+	open->operands = 0;
+	if (open->index) {
+		const struct sw_operands operands =
+			sw_library_operands(open, m->j->library_calls.at[open->index - 1].function);
+		open->operands = keep_operands(m->library_calls, &operands);
+	}
 }
 
 /* From an address to the end of its allocation; 0: there is none. */
@@ -261,4 +295,16 @@ uint32_t sw_library_of(const struct sw_model *m, uint32_t thread)
 {
 	const struct sw_library_open *open = sw_library_open_of(m, thread);
 	return open ? open->index : 0;
+}
+
+uint32_t sw_library_operands_of(const struct sw_model *m, uint32_t thread)
+{
+	const struct sw_library_open *open = sw_library_open_of(m, thread);
+	return open ? open->operands : 0;
+}
+
+const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, uint32_t number)
+{
+	static const struct sw_operand_set none;
+	return number && number <= m->library_calls->sets.n ? &m->library_calls->sets.at[number - 1] : &none;
 }
