@@ -117,16 +117,15 @@ class Holds(Confirm):
         self.assertEqual(self.tried("race")[0], "proven")
 
     def test_why_nothing_was_decided(self):
-        for mode, part in (("signal", "what the later side's stream had to do before did not end"),
-                           ("poll", "the host did not make the later call")):
-            verdict, why = self.tried(mode)
-            self.assertEqual(verdict, "inconclusive", mode)
-            self.assertIn(part, why, mode)
+        verdict, why = self.tried("signal")
+        self.assertEqual(verdict, "inconclusive", why)
+        self.assertIn("what the later side's stream had to do before did not end", why)
 
     def test_what_a_known_rule_orders(self):
         for mode, part in (("sync", "the host waited for what was held"),
                            ("fixed", "what the later side's stream had to do before did not end"),
-                           ("flag", "what the later side's stream had to do before did not end")):
+                           ("flag", "what the later side's stream had to do before did not end"),
+                           ("poll", "the host did not make the later call")):
             verdict, why = self.tried(mode)
             self.assertEqual(verdict, "ordered", mode + ": " + why)
             self.assertIn("a known rule orders them", why, mode)

@@ -179,7 +179,8 @@ static void add_known_order(const struct confirm *confirm, struct sw_confirmatio
 {
 	const bool waited = c->verdict == SW_VERDICT_REFUTED ||
 			    (c->verdict == SW_VERDICT_INCONCLUSIVE &&
-			     (c->doubt == SW_DOUBT_HOST_WAITED || c->doubt == SW_DOUBT_BLOCKED_BEFORE));
+			     (c->doubt == SW_DOUBT_HOST_WAITED || c->doubt == SW_DOUBT_BLOCKED_BEFORE ||
+			      c->doubt == SW_DOUBT_NOT_MADE));
 	if (waited && known_order(confirm))
 		c->verdict = SW_VERDICT_ORDERED;
 }

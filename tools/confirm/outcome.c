@@ -178,7 +178,7 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 		out->differ = o->compared ? wrong_bytes(o, trial->id) : 0;
 		const bool all = o->compared && o->bytes == trial->bytes;
 		out->verdict = all && !out->differ ? SW_VERDICT_HARMLESS : SW_VERDICT_PROVEN;
-	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST) {
+	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST && !(o->ended && trial->later_access)) {
 		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
 		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;
 	} else if (waited(o, trial)) {
