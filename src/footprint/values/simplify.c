@@ -347,8 +347,10 @@ static sw_node choose(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		return o[1];
 	if (is(g, o[0], SW_OP_NOT))
 		return sw_graph_select(g, m->width, sw_graph_operand(g, o[0], 0), o[2], o[1]);
-	if (m->width > 1)
-		return select_extreme(g, m, o);
+	if (m->width > 1) {
+		sw_node simple = select_extreme(g, m, o);
+		return simple == SW_NO_NODE && m->width == 32 ? sw_reciprocal_division(g, o) : simple;
+	}
 	sw_node other = sw_graph_unary(g, SW_OP_NOT, 1, o[0]);
 	if (sw_graph_is_const(g, o[1], &c))
 		return sw_graph_binary(g, c ? SW_OP_OR : SW_OP_AND, 1, 0, c ? o[0] : other, o[2]);

@@ -32,6 +32,10 @@ bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result
 /* "(register & bit) == 0", where the bit is a predicate that was put there: the predicate, or SW_NO_NODE. */
 sw_node sw_predicate_bit_test(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
 
+/* "condition ? n + 1 : n", or "? rest - b : rest", with which a division by a reciprocal ends (operands of a SELECT of
+   32 bits): DIV or REM; SW_NO_NODE: it is none. */
+sw_node sw_reciprocal_division(struct sw_graph *graph, const sw_node *operands);
+
 /* The node where the condition holds: without the other sides of choices by it. */
 sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition);
 
