@@ -78,20 +78,26 @@ def confirm(name, program, finding, more):
         subprocess.run(command + ["--", program, "--repeat", str(options.repeat)], stdout=text, stderr=text, timeout=400,
                        stdin=subprocess.DEVNULL, check=False)
     with open(path, encoding="utf-8") as file:
-        found = [f for f in json.load(file)["findings"] if f["id"] == finding and "saving" in f]
-    return max(found, key=lambda f: f["saving"].get("saved_ns", -1 << 62), default=None)
+        report = json.load(file)
+    found = [f for f in report["findings"] if f["id"] == finding and "saving" in f]
+    return max(found, key=lambda f: f["saving"].get("saved_ns", -1 << 62), default=None), predicted(report, finding)
+
+
+def predicted(report, finding):
+    """The interval of all findings of this id together."""
+    parts = (report["summary"].get("replay") or {}).get("recoverable", [])
+    return next(([f"{p['low_ms']:.2f}", f"{p['high_ms']:.2f}"] for p in parts if p["id"] == finding), ["-", "-"])
 
 
 def row_of(name, finding, more):
     program = os.path.join(options.build, "kernels", name)
-    found = confirm(name, program, finding, more)
+    found, ends = confirm(name, program, finding, more)
     hand, base, spread = by_hand(program, "--guard-host" in more)
     row = [name, finding, f"{base:.2f}"]
     if not found:
         return row + ["-"] * 5 + [f"{hand:.2f}", f"{spread:.2f}", "-", "no finding"]
     saving = found["saving"]
-    ends = (found["cost"] or {}).get("recoverable_ms")
-    row += [f"{ends['low']:.2f}", f"{ends['high']:.2f}"] if ends else ["-", "-"]
+    row += ends
     if saving["verdict"] != "measured":
         return row + ["-"] * 3 + [f"{hand:.2f}", f"{spread:.2f}", "-", f"{saving['verdict']}: {saving['reason']}"]
     low, middle, high = (saving[key] / 1e6 for key in ("low_ns", "saved_ns", "high_ns"))
