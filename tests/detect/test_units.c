@@ -85,11 +85,11 @@ START_TEST(overlaps_agree_with_an_array)
 	for (uint64_t round = 1; round < 20000; round++) {
 		size_t i = random_below(round / 4000 % 2 ? OVERLAPS : OVERLAPS / 8);
 		if (in[i]) {
-			sw_overlaps_remove(&set, nodes[i].lo, &nodes[i]);
+			sw_overlaps_remove(&set, nodes[i].lo, nodes[i].tick, &nodes[i]);
 			n--;
 		} else {
 			uint64_t lo = random_below(3) ? random_below(4096) : 77;
-			nodes[i] = (struct sw_overlap){lo, lo + 1 + random_below(64), round, random_below(4096),
+			nodes[i] = (struct sw_overlap){lo, lo + 1 + random_below(64), round / 2, random_below(4096),
 						       &nodes[i]};
 			sw_overlaps_insert(&set, &nodes[i]);
 			n++;

@@ -146,7 +146,8 @@ static void leave_blocks(struct sw_deferred *d)
 	for (uint32_t i = 0; i < d->parts; i++) {
 		struct sw_block *block = d->block[d->part[i].block];
 		if (block)
-			sw_overlaps_remove(&touch_of(&block->touched, d->what.point.lane)->deferred, d->part[i].lo, d);
+			sw_overlaps_remove(&touch_of(&block->touched, d->what.point.lane)->deferred, d->part[i].lo,
+					   d->what.point.tick, d);
 	}
 }
 

@@ -7,7 +7,7 @@
 #define SW_RUN 64u
 
 struct sw_overlap_run {
-	uint64_t lo; /* of the first */
+	uint64_t lo, tick; /* of the first */
 	uint64_t most_hi, most_tick, most_seq;
 	uint32_t n;
 	struct sw_overlap *at; /* room for SW_RUN */
@@ -23,18 +23,24 @@ static void take_in(struct sw_overlap_run *run, const struct sw_overlap *x)
 static void summarise(struct sw_overlap_run *run)
 {
 	run->lo = run->at[0].lo;
+	run->tick = run->at[0].tick;
 	run->most_hi = run->most_tick = run->most_seq = 0;
 	for (uint32_t i = 0; i < run->n; i++)
 		take_in(run, &run->at[i]);
 }
 
-/* How many runs begin at lo or before. */
-static size_t runs_up_to(const struct sw_overlaps *set, uint64_t lo)
+static bool follows(uint64_t lo, uint64_t tick, uint64_t other_lo, uint64_t other_tick)
+{
+	return lo > other_lo || (lo == other_lo && tick > other_tick);
+}
+
+/* How many runs do not begin after that. */
+static size_t runs_up_to(const struct sw_overlaps *set, uint64_t lo, uint64_t tick)
 {
 	size_t from = 0, to = set->run.n;
 	while (from < to) {
 		size_t middle = (from + to) / 2;
-		if (set->run.at[middle].lo <= lo)
+		if (!follows(set->run.at[middle].lo, set->run.at[middle].tick, lo, tick))
 			from = middle + 1;
 		else
 			to = middle;
@@ -63,15 +69,16 @@ static void halve(struct sw_overlaps *set, size_t at)
 
 void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interval)
 {
-	size_t number = runs_up_to(set, interval->lo);
+	size_t number = runs_up_to(set, interval->lo, interval->tick);
 	number -= number > 0;
 	struct sw_overlap_run *run = set->run.n ? &set->run.at[number] : add_run(set, 0);
 	uint32_t at = run->n;
-	while (at && run->at[at - 1].lo > interval->lo)
+	while (at && follows(run->at[at - 1].lo, run->at[at - 1].tick, interval->lo, interval->tick))
 		at--;
 	memmove(run->at + at + 1, run->at + at, (run->n++ - at) * sizeof *run->at);
 	run->at[at] = *interval;
 	run->lo = run->at[0].lo;
+	run->tick = run->at[0].tick;
 	take_in(run, interval);
 	set->n++;
 	if (run->n == SW_RUN)
@@ -91,12 +98,12 @@ static void remove_at(struct sw_overlaps *set, size_t number, uint32_t at)
 	memmove(run, run + 1, (--set->run.n - number) * sizeof *run);
 }
 
-void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, const void *what)
+void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, uint64_t tick, const void *what)
 {
-	for (size_t number = runs_up_to(set, lo); number-- > 0;) {
+	for (size_t number = runs_up_to(set, lo, tick); number-- > 0;) {
 		const struct sw_overlap_run *run = &set->run.at[number];
-		for (uint32_t i = 0; i < run->n && run->at[i].lo <= lo; i++)
-			if (run->at[i].lo == lo && run->at[i].what == what) {
+		for (uint32_t i = 0; i < run->n; i++)
+			if (run->at[i].lo == lo && run->at[i].tick == tick && run->at[i].what == what) {
 				remove_at(set, number, i);
 				return;
 			}

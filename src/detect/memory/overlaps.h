@@ -3,7 +3,7 @@
  * Half-open intervals [lo, hi) that may overlap, each with the step at which it came: which of those in a range are
  * later than a given step?
  *
- * They lie in order of lo in runs of some dozens, each with the largest values in it: a question walks along the runs,
+ * They lie in order of lo, then tick, in runs of some dozens, each with the largest values in it: a question walks along the runs,
  * which are few, and into those where an answer may be.  (A treap with the same values takes five times as long for
  * some thousand intervals: each of its nodes is a cache miss.)  Not thread-safe.
  */
@@ -30,8 +30,8 @@ struct sw_overlaps {
 typedef SW_VEC(void *) sw_overlap_vec;
 
 void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interval);
-/* One with this `lo` and `what` is there. */
-void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, const void *what);
+/* One with these is there. */
+void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, uint64_t tick, const void *what);
 void sw_overlaps_clear(struct sw_overlaps *set);
 /* What share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, are appended to *out.  out
    NULL: is there one? */

@@ -2,6 +2,7 @@
 /* Footprints by image and kernel: from memory, from disk, or analysed now, by several threads. */
 #include "footprint/library.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +29,10 @@ struct shelf {
 	struct sw_store store;
 	SW_VEC(struct sw_store_new) fresh;
 };
+
+/* An analysis that takes so long leaves megabytes behind that malloc keeps for this thread: each of sixteen threads would
+   keep what its largest kernel needed. */
+#define LONG_NS 5000000u
 
 /* One kernel of one image for one architecture. */
 struct item {
@@ -152,6 +157,8 @@ static void work(struct sw_footprint_library *l, struct item *item)
 	item->cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
 	if (!item->cached)
 		analyse(l, item);
+	if (item->ns > LONG_NS)
+		malloc_trim(0);
 	pthread_mutex_lock(&l->monitor.lock);
 	item->state = DONE;
 	pthread_cond_broadcast(&l->monitor.changed);
