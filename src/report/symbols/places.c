@@ -85,6 +85,19 @@ const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_acces
 	return best && (!shared || beats(best, shared)) ? best : shared;
 }
 
+const struct sw_frame *sw_place_collective(struct sw_names *names, const struct sw_access *access)
+{
+	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function);
+	const struct sw_frame *outermost = NULL;
+	for (size_t i = 0; i < view.n; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		if (frame->role == SW_FRAME_PYTHON_LIBRARY && frame->file && frame->function &&
+		    fnmatch("*/torch/distributed/distributed_c10d.py", frame->file, 0) == 0)
+			outermost = frame;
+	}
+	return outermost;
+}
+
 struct sw_access sw_place_launch(const struct sw_access *access)
 {
 	struct sw_access launch = *access;

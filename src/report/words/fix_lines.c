@@ -238,6 +238,13 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	/* Both calls in one execution of a line: what comes before it comes before both. */
 	if (first && first->ip == second->ip)
 		return;
+	const struct sw_frame *collective = sw_place_collective(names, after);
+	if (collective && first) {
+		add(out, SW_FIX_BEFORE, second, "work.wait()");
+		out->streams = sw_names_format(names, "work is what %s(..., async_op=True) returned at %s",
+					       collective->function, sw_place_brief(names, first));
+		return;
+	}
 	const char *to = sw_stream_text(names, before, second), *from = sw_stream_text(names, after, second);
 	if (strcmp(to, from) == 0)
 		return;
