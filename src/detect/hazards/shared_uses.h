@@ -3,7 +3,8 @@
  * Uses of memory that other processes may use too, for comparing processes (src/merge).  They are listed, not judged:
  * struct sw_shared_use says what there is to know of each.
  *
- * All functions do nothing unless sw_judge_options.shared_uses asks for the list.  Not thread-safe.
+ * They are listed only if sw_judge_options.shared_uses asks for it.  In any case no wait is called too wide from the
+ * first memory or event that is shared on: it may be for others.  Not thread-safe.
  */
 #ifndef SW_DETECT_HAZARDS_SHARED_USES_H
 #define SW_DETECT_HAZARDS_SHARED_USES_H
@@ -21,6 +22,10 @@ void sw_sharing_free(struct sw_sharing *sharing);
 
 /* A block begins to be shared, by a handle with this hash: what was done to it before is listed, too. */
 void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t handle);
+/* Memory of another process was opened. */
+void sw_sharing_opened(struct sw_model *m);
+/* An event of this process got a handle, by these low bits of its hash. */
+void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle);
 /* Must what touches the block be evaluated at once? */
 bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block);
 /* Work touches it: called for each access. */
