@@ -67,8 +67,67 @@ START_TEST(observers_see_the_run)
 }
 END_TEST
 
+/* ---- what confirm asks for, and adds ----------------------------------------------------------------------------- */
+
+static enum sw_order asked_order(struct tb *tb, uint64_t earlier, uint64_t later, bool *known)
+{
+	struct sw_asked_order asked = {.earlier = earlier, .later = later};
+	sw_judgement_free(judged_with(tb, &(struct sw_judge_options){.asked = &asked}));
+	*known = asked.known;
+	return asked.order;
+}
+
+static uint64_t set(struct tb *tb, uint64_t stream)
+{
+	tb_set(tb, DEV, 64, stream);
+	return tb->seq;
+}
+
+START_TEST(the_order_of_two_calls)
+{
+	bool known;
+	struct tb *tb = two_streams();
+	uint64_t first = set(tb, S1), second = set(tb, S2);
+	ck_assert_int_eq(asked_order(tb, first, second, &known), SW_ORDER_NONE);
+	ck_assert(known);
+	tb = two_streams();
+	first = set(tb, S1);
+	order(tb, S1, S2);
+	second = set(tb, S2);
+	ck_assert_int_eq(asked_order(tb, first, second, &known), SW_ORDER_DOCUMENTED);
+	ck_assert(known);
+	tb = two_streams();
+	first = set(tb, S1);
+	second = tb_sync(tb, SW_SYNC_STREAM, S1); /* no work */
+	asked_order(tb, first, second, &known);
+	ck_assert(!known);
+}
+END_TEST
+
+/* Hazards of two sets, with an edge from the first one. */
+static size_t with_edge(uint32_t record, uint32_t wait)
+{
+	struct tb *tb = two_streams();
+	const uint64_t first = set(tb, S1), second = set(tb, S2);
+	const struct sw_added_edge added[] = {{first, SW_EDGE_AFTER, record}, {second, SW_EDGE_BEFORE, wait}};
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.added = added, .n_added = 2});
+	const size_t n = count_of(j, 103);
+	sw_judgement_free(j);
+	return n;
+}
+
+START_TEST(a_wait_is_for_the_event_of_its_number)
+{
+	ck_assert_uint_eq(with_edge(0, 0), 0);
+	ck_assert_uint_eq(with_edge(3, 3), 0);
+	ck_assert_uint_eq(with_edge(0, 1), 1);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_test(tc, the_order_of_two_calls);
+	tcase_add_test(tc, a_wait_is_for_the_event_of_its_number);
 	tcase_add_test(tc, observers_see_the_run);
 }
 

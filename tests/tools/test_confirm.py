@@ -149,6 +149,9 @@ class Holds(Confirm):
         found, _ = self.one("branches")
         self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
         self.assertEqual(self.verdicts("joined")[0], [])
+        verdict, why = self.tried("joined")
+        self.assertEqual(verdict, "inconclusive", why)
+        self.assertIn("the earlier call is captured into a graph", why)
 
     def test_a_graph_that_is_updated(self):
         found, text = self.one("updated")

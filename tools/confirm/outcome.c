@@ -85,6 +85,8 @@ static void take_line(const char *line, struct sw_outcome *out)
 		;
 	else if (strcmp(line, "late") == 0)
 		out->late = true;
+	else if (strcmp(line, "captured") == 0)
+		out->captured = true;
 	else if (strcmp(line, "swapped") == 0)
 		out->swapped = true;
 	else if (strncmp(line, "failed hold", 11) == 0 || strncmp(line, "failed mark", 11) == 0 ||
@@ -137,6 +139,8 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 {
 	if (o->failed)
 		return SW_DOUBT_REFUSED;
+	if (o->captured)
+		return SW_DOUBT_CAPTURED;
 	if (o->late)
 		return SW_DOUBT_SEEN_LATE;
 	if (o->later_first)
@@ -151,7 +155,10 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 		return SW_DOUBT_HOST_WAITED;
 	if (o->why == SW_RELEASE_EXIT)
 		return SW_DOUBT_NOT_MADE;
-	if (o->probe_done)
+	/* A call that the host makes needs no stream: it waited, or is slow. */
+	if (trial->later_frees)
+		return SW_DOUBT_FREE_WAITS;
+	if (o->probe_done || trial->later_host)
 		return SW_DOUBT_SLOW;
 	return trial->earlier_in_graph ? SW_DOUBT_GRAPH_PART : SW_DOUBT_BLOCKED_BEFORE;
 }
@@ -170,7 +177,7 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 	out->doubt = SW_DOUBT_NONE;
 	out->swapped = o->swapped;
 	out->held_ns = o->released && o->earlier ? (o->released_us - o->earlier_us) * 1000 : 0;
-	if (!o->earlier && !o->failed && !o->late) {
+	if (!o->earlier && !o->failed && !o->late && !o->captured) {
 		out->verdict = SW_VERDICT_NOT_REACHED;
 	} else if (o->released && o->later_done && o->later_held) {
 		out->compared = o->compared;

@@ -155,7 +155,7 @@ static void hold_first(const struct sw_rec *rec)
 {
 	/* A record that is written after its call is too late to hold it. */
 	if (!(rec->flags & SW_RF_PENDING) || atomic_load(&captures)) {
-		sw_result(atomic_load(&captures) ? "failed hold 0" : "late");
+		sw_result(atomic_load(&captures) ? "captured" : "late");
 		return;
 	}
 	if (!(mine.exact & SW_PLACE_EARLIER)) {

@@ -134,6 +134,7 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   span NS US             from the first work for a device to the end of the last call; what came before
  *   failed WHAT STATUS     a call of ours was refused
  *   late                   the earlier call's record came after it
+ *   captured               the earlier call is captured
  *   end                    the program ended in order
  */
 #define SW_RELEASES(X)                                                                                                 \
