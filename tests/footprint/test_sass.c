@@ -15,6 +15,9 @@ static const struct {
 	uint64_t low, high;
 	const char *expected; /* the lines of the first instruction */
 } cases[] = {
+	/* setmaxnreg.inc and .dec */
+	{90, 0x000000e8000079c8, 0x000e240008000600, "r520.1 = range 0 1"},
+	{90, 0x00000018000079c8, 0x000e0000080e0500, ""},
 	/* IADD3 R6, P0, -R2, R4, RZ */
 	{80, 0x0000000402067210, 0x000fc80007f1e1ff,
 	 "r528.32 = not r2; r529.1 = carry r528, r4, 1; r6.32 = sub r4, r2; r512.1 = mov r529"},
