@@ -184,6 +184,11 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 		{"/home/u/train.py", "<module>", 44, 1}};
 	static const struct sw_trace_python_frame lost_code[] = {
 		{"", "", 0, 0}, {"/usr/lib/python3/dist-packages/torch/_tensor.py", "Tensor.copy", 90, 1}};
+	static const struct sw_trace_python_frame at_reduce[] = {
+		{"/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py", "all_reduce", 3068, 0},
+		{"/usr/lib/python3/dist-packages/torch/distributed/c10d_logger.py", "wrapper", 83, 0},
+		{"/home/u/train.py", "step", 20, 1},
+		{"/home/u/train.py", "<module>", 44, 1}};
 	static const struct sw_trace_python_frame at_own[] = {{"/home/u/train.py", "step", 20, 1}};
 	static const struct sw_trace_stack stacks[] = {
 		[FAKE_AT_FILL] = STACK(fill, 0),
@@ -201,6 +206,7 @@ const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t
 		[FAKE_AT_PY_NONE] = {.ips = plain, .python = at_copy, .python_depth = N(at_copy), .python_cut = true},
 		[FAKE_AT_PY_LOST] = PYTHON(evaluated, lost_code),
 		[FAKE_AT_PY_OWN] = PYTHON(own, at_own),
+		[FAKE_AT_PY_REDUCE] = PYTHON(evaluated, at_reduce),
 		[FAKE_AT_PY_WAITING] = {.depth = N(autograd),
 					.ips = autograd,
 					.seq = 1,

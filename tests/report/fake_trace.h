@@ -52,6 +52,7 @@ enum {
 	FAKE_AT_PY_WAITING, /* PyTorch's thread of backward passes, while step, train.py:20, waits in backward() */
 	FAKE_AT_PY_OTHER,   /* the same of a thread that is not PyTorch's */
 	FAKE_AT_AUTOGRAD,   /* PyTorch's thread of backward passes */
+	FAKE_AT_PY_REDUCE,  /* <module> -> step, train.py:20 -> all_reduce() of torch.distributed */
 	FAKE_AT_LINE = 1000 /* + n: main() -> /src/many.cu:n */
 };
 #define FAKE_LINES 11000u

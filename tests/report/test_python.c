@@ -6,6 +6,7 @@
 #include "fake_trace.h"
 #include "report/symbols/places.h"
 #include "report/symbols/stack.h"
+#include "report/words/fix_lines.h"
 #include "../run_suite.h"
 
 static struct sw_judgement judgement;
@@ -114,6 +115,25 @@ START_TEST(the_line_of_the_forward_pass_leads_where_it_is_known)
 }
 END_TEST
 
+START_TEST(a_collective_is_waited_for_by_its_work)
+{
+	struct sw_fix_lines fix;
+	const struct sw_access copy = {.stack = FAKE_AT_PY_FILL, .seq = 2};
+	struct sw_access reduce = {.stack = FAKE_AT_PY_REDUCE, .seq = 1, .stream = 1};
+	ck_assert_str_eq(sw_place_collective(&names, &reduce)->function, "all_reduce");
+	ck_assert_ptr_null(sw_place_collective(&names, &copy));
+	sw_fix_lines(&names, SW_FIX_EVENT, &reduce, &copy, &fix);
+	ck_assert_uint_eq(fix.n, 1);
+	ck_assert_str_eq(fix.line[0].code, "work.wait()");
+	ck_assert_str_eq(fix.streams, "work is what all_reduce(..., async_op=True) returned at train.py:20");
+	/* What comes before the collective is waited for as ever. */
+	reduce.seq = 3;
+	sw_fix_lines(&names, SW_FIX_EVENT, &copy, &reduce, &fix);
+	ck_assert_uint_eq(fix.n, 1);
+	ck_assert_ptr_nonnull(strstr(fix.line[0].code, ".wait_stream("));
+}
+END_TEST
+
 /* python3 -u -X dev train.py is called by its script. */
 START_TEST(programs_of_python_have_the_name_of_their_script)
 {
@@ -161,6 +181,7 @@ int main(void)
 	tcase_add_test(tc, threads_of_backward_passes_are_named);
 	tcase_add_test(tc, backward_passes_lead_to_the_line_that_waits_for_them);
 	tcase_add_test(tc, the_line_of_the_forward_pass_leads_where_it_is_known);
+	tcase_add_test(tc, a_collective_is_waited_for_by_its_work);
 	tcase_add_test(tc, without_python_lines_nothing_changes);
 	tcase_add_loop_test(tc, programs_of_python_have_the_name_of_their_script, 0, 8);
 	suite_add_tcase(suite, tc);
