@@ -16,6 +16,7 @@ struct sw_shared_use {
 	uint64_t learnt_ns;  /* ... and when the last that was finished is known to have been, 0 none */
 	uint64_t known_ns;   /* when the host knew that it was done, 0 never */
 	uint64_t told_ns;    /* the first call that may have told others when it was done, 0 none */
+	uint64_t told_by;    /* its handle in this process, of an event that the call recorded; 0: it recorded none */
 	uint32_t told_event; /* of that call: the event that it recorded, by its handle's low bits; 0: it recorded none
 			      */
 	uint64_t told_more_ns; /* the first call that may have told them by anything but this event, 0 none */

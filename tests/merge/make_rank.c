@@ -108,6 +108,8 @@ static void collective(struct tb *tb, const char *at, uint64_t *n)
 
 #define OWN	     (BUFFER + 0x10000000)
 #define OTHERS	     (BUFFER + 0x20000000)
+#define PINNED	     (BUFFER + 0x30000000)
+#define MAPPED	     (BUFFER + 0x40000000)
 #define SHARED_EVENT 0xe1u
 enum { SHARED_BYTES = 1 << 20, INTERPROCESS = 4, EVENT_HANDLE = 0xbeef };
 
@@ -166,9 +168,18 @@ static void share_look(struct tb *tb)
 	tb_copy(tb, BUFFER + 3072, SW_SIDE_DEVICE, OTHERS + 8192, SW_SIDE_DEVICE, 90, STREAM_A);
 }
 
+static void share_flag(struct tb *tb)
+{
+	tb_set(tb, OWN + 65536, 4, STREAM_A);
+}
+
 static void share_event(struct tb *tb)
 {
 	tb_event_create(tb, SHARED_EVENT)->flags = INTERPROCESS;
+}
+
+static void share_event_handle(struct tb *tb)
+{
 	struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetEventHandle");
 	other->args[0] = SHARED_EVENT;
 	other->args[1] = EVENT_HANDLE;
@@ -204,6 +215,40 @@ static void share_host_func(struct tb *tb)
 	tb_host_func(tb, STREAM_A, 0x401000);
 }
 
+/* Kernels whose code is not known. */
+static void share_kernel(struct tb *tb)
+{
+	static uint32_t function;
+	function = function ? function : tb_function(tb, "unknown", 0);
+	tb_launch(tb, function, STREAM_A, 0);
+}
+
+static void share_pin(struct tb *tb)
+{
+	tb_alloc(tb, SW_MEM_PINNED, PINNED, 4096);
+}
+
+static void share_to_host(struct tb *tb)
+{
+	tb_copy(tb, PINNED, SW_SIDE_HOST, BUFFER + 3072, SW_SIDE_DEVICE, 8, STREAM_A);
+}
+
+/* Memory of the virtual memory API, of which others may have a descriptor. */
+static void share_map(struct tb *tb)
+{
+	tb_alloc(tb, SW_MEM_MAPPED, MAPPED, 1 << 21);
+}
+
+static void share_set_mapped(struct tb *tb)
+{
+	tb_set(tb, MAPPED, 64, STREAM_A);
+}
+
+static void share_unclassified(struct tb *tb)
+{
+	tb_other(tb, SW_REC_UNCLASSIFIED, "cuNobodyKnows");
+}
+
 static void share_loss(struct tb *tb)
 {
 	tb_loss(tb, tb->seq + 1, tb->seq + 3, 3);
@@ -224,13 +269,21 @@ static const struct {
 	{"write", share_write}, /* the other writes bytes 4000 to 8095 ... */
 	{"read", share_read},	/* ... or reads bytes 4000 to 4089 ... */
 	{"look", share_look},	/* ... or others */
-	{"event", share_event}, /* an event of both */
+	{"flag", share_flag},	/* the exporter writes what nobody reads */
+	{"event", share_event}, /* an event of both ... */
+	{"handle", share_event_handle},
 	{"openevent", share_open_event},
 	{"record", share_record},
 	{"wait", share_wait},
 	{"sync", share_sync},
 	{"othersync", share_other_sync}, /* of a stream without work */
 	{"hostfunc", share_host_func},
+	{"kernel", share_kernel},
+	{"pin", share_pin},
+	{"tohost", share_to_host},
+	{"map", share_map},
+	{"setmapped", share_set_mapped},
+	{"unclassified", share_unclassified},
 	{"loss", share_loss},
 };
 

@@ -8,6 +8,7 @@
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/mirrored_uses.h"
+#include "detect/hazards/shared_uses.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -104,6 +105,8 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
 	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
 	block->shared = a->memory == SW_MEM_IPC && !a->owner ? a->extra : 0;
+	if (a->memory == SW_MEM_IPC)
+		sw_sharing_opened(m);
 	belongs(m, m->record, block);
 	sw_block_born(block, born);
 }

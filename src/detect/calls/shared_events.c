@@ -22,6 +22,7 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 	struct sw_event_state *event = sw_event_of(m, handle);
 	event->interprocess = true;
 	event->handle = (uint32_t)hash;
+	sw_sharing_event_exported(m, handle, (uint32_t)hash);
 }
 
 void sw_shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx)

@@ -23,13 +23,15 @@
 #include "detect/model/model.h"
 
 #define SW_MOST_SHARED_USES 4096u
-#define SW_MOST_LEARNERS    4096u
+#define SW_MOST_LEARNERS    1024u
 
 struct sw_sharing {
 	SW_VEC(size_t) open;		  /* uses that the host does not know to be done */
-	SW_VEC(struct sw_point) learners; /* work that may be learning */
+	SW_VEC(struct sw_point) learners; /* work that may be learning: the last of each lane */
 	uint64_t learnt_ns;		  /* the last one that is known to be done */
 	bool blind;			  /* they are too many, or one has no end */
+	bool active;			  /* some memory is shared: before, not all that tells was looked at */
+	uint64_t told_seq;		  /* the last call that told */
 	uint64_t seq;			  /* the call in hand, as far as it has said something */
 	bool unclear, writes, reads;	  /* what it has said */
 	uint64_t waited_ns;
@@ -70,14 +72,17 @@ static bool is_sure(const struct sw_shadow_use *use)
 	       !use->mirrored && !use->host;
 }
 
-/* An event tells only those that wait for it after its record: what else tells is remembered, too. */
-static void tell(struct sw_shared_use *u, uint64_t t_ns, uint32_t event)
+/* An event (`by`: its handle here, 0: something else) tells only those that wait for it after its record: what else
+   tells is remembered, too. */
+static void tell(struct sw_model *m, struct sw_shared_use *u, uint64_t t_ns, uint64_t by)
 {
+	const struct sw_event_state *event = by ? sw_event_find(m, by) : NULL;
 	if (!u->told_ns) {
 		u->told_ns = t_ns;
-		u->told_event = event;
+		u->told_by = by;
+		u->told_event = event ? event->handle : 0;
 	}
-	if (!u->told_more_ns && (!event || event != u->told_event))
+	if (!u->told_more_ns && (!by || by != u->told_by))
 		u->told_more_ns = t_ns;
 }
 
@@ -100,14 +105,57 @@ static struct sw_shared_use *add(struct sw_model *m, const struct sw_shadow_use 
 				    .atomic = use->range.role == SW_ATOMIC,
 				    .opened = use->block->memory == SW_MEM_IPC};
 	if (use->may_wait)
-		tell(u, use->access.t_ns, 0);
+		tell(m, u, use->access.t_ns, 0);
 	return u;
 }
 
 bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block)
 {
-	return m->sharing &&
-	       (block->shared || block->passed_on || block->memory == SW_MEM_IPC || block->memory == SW_MEM_MAPPED);
+	return m->sharing && (block->shared || block->passed_on ||
+			      (m->sharing->active && (block->memory == SW_MEM_IPC || block->memory == SW_MEM_MAPPED)));
+}
+
+/* Memory of which others may know by ways that are not followed. */
+static bool has_dark_memory(const struct sw_model *m)
+{
+	for (const struct sw_block *b = sw_space_next(&m->space, NULL); b; b = sw_space_next(&m->space, b))
+		if (b->passed_on || b->memory == SW_MEM_MAPPED || (b->memory == SW_MEM_IPC && !b->shared))
+			return true;
+	return false;
+}
+
+static void learns(struct sw_sharing *s, struct sw_point at)
+{
+	size_t i = 0;
+	while (i < s->learners.n && s->learners.at[i].lane != at.lane)
+		i++;
+	s->blind |= !at.tick || i == SW_MOST_LEARNERS;
+	if (s->blind)
+		return;
+	if (i == s->learners.n)
+		sw_vec_push(&s->learners);
+	s->learners.at[i] = at;
+}
+
+/* From now on all is looked at.  What was done before may have told, and may still be learning. */
+static void activate(struct sw_model *m)
+{
+	struct sw_sharing *s = m->sharing;
+	if (s->active)
+		return;
+	s->active = true;
+	if (has_dark_memory(m)) {
+		s->told_seq = m->record->seq;
+		for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
+			if (sw_model_lane_state(m, lane)->work)
+				learns(s, (struct sw_point){lane, sw_model_lane_state(m, lane)->work});
+	}
+}
+
+void sw_sharing_opened(struct sw_model *m)
+{
+	if (m->sharing)
+		activate(m);
 }
 
 void sw_sharing_touched(struct sw_model *m, const struct sw_shadow_use *use)
@@ -144,6 +192,7 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 	sw_use_vec uses = {0};
 	if (!m->sharing || block->shared == handle)
 		return;
+	activate(m);
 	sw_deferred_settle(m, block);
 	block->shared = handle;
 	sw_model_env(m, &env);
@@ -155,15 +204,26 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 		if (sw_hb_ordered(m->hb, point, host) != SW_ORDER_NONE || !is_sure(uses.at[i]))
 			continue;
 		struct sw_shared_use *u = add(m, uses.at[i], handle);
-		const bool told = m->told_others || books->visible >= point.tick || books->unknown >= point.tick ||
-				  books->signal >= point.tick || m->sharing->blind || m->sharing->learners.n;
+		const bool told = uses.at[i]->access.seq <= m->sharing->told_seq || books->visible >= point.tick ||
+				  books->unknown >= point.tick || books->signal >= point.tick || m->sharing->blind ||
+				  m->sharing->learners.n;
 		if (u && told)
-			tell(u, u->access.t_ns, 0);
+			tell(m, u, u->access.t_ns, 0);
 	}
 	free(uses.at);
 }
 
 /* ---- what is told ------------------------------------------------------------------------------------------------ */
+
+/* Its handle is asked for when it was recorded already. */
+void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle)
+{
+	for (size_t i = 0; m->sharing && i < m->j->shared_uses.n; i++) {
+		struct sw_shared_use *u = &m->j->shared_uses.at[i];
+		if (u->told_by == event && !u->told_event)
+			u->told_event = handle;
+	}
+}
 
 void sw_sharing_waited(struct sw_model *m, uint32_t handle)
 {
@@ -188,40 +248,33 @@ static bool tells_by_kind(const struct sw_wait *w)
 	}
 }
 
-/* An event that others know; *handle: the low bits of its hash. */
-static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint32_t *handle)
+/* An event that others know; *by: its handle here. */
+static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t *by)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)w->record.rec;
 	if (w->what.kind != SW_REC_EVENT_RECORD)
 		return false;
 	const struct sw_event_state *event = sw_event_find(m, e->event);
-	*handle = event ? event->handle : 0;
+	*by = event && event->interprocess ? e->event : 0;
 	return !event || event->interprocess;
 }
 
 /* An earlier use is done when this call's work is; its own use is so far as the call tells by something else. */
-static void told(struct sw_model *m, const struct sw_wait *w, uint32_t event, bool own)
+static void told(struct sw_model *m, const struct sw_wait *w, uint64_t by, bool own)
 {
 	struct sw_sharing *s = m->sharing;
 	for (size_t i = 0; i < s->open.n; i++) {
 		struct sw_shared_use *u = &m->j->shared_uses.at[s->open.at[i]];
 		if (u->access.seq < w->what.seq || (u->access.seq == w->what.seq && own))
-			tell(u, w->what.t_ns, event);
+			tell(m, u, w->what.t_ns, by);
 	}
-}
-
-static void learns(struct sw_sharing *s, const struct sw_wait *w)
-{
-	if (w->what.point.tick && s->learners.n < SW_MOST_LEARNERS)
-		*sw_vec_push(&s->learners) = w->what.point;
-	else
-		s->blind = true;
+	s->told_seq = w->what.seq > s->told_seq ? w->what.seq : s->told_seq;
 }
 
 void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
 {
 	struct sw_sharing *s = m->sharing;
-	uint32_t event = 0;
+	uint64_t by = 0;
 	if (!s || w->what.kind < SW_REC_LAUNCH)
 		return;
 	s = of_call(m, w->what.seq);
@@ -230,12 +283,12 @@ void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
 	const bool unclear =
 		s->unclear || tells_by_kind(w) || (books && (books->unknown == at.tick || books->signal == at.tick));
 	const bool visible = books && books->visible == at.tick;
-	if (unclear || visible || tells_by_event(m, w, &event))
-		told(m, w, event, true);
+	if (unclear || visible || tells_by_event(m, w, &by))
+		told(m, w, by, true);
 	else if (s->writes)
 		told(m, w, 0, false);
 	if (unclear || s->reads)
-		learns(s, w);
+		learns(s, at);
 }
 
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
@@ -270,7 +323,7 @@ void sw_sharing_finish(struct sw_model *m, bool lost, bool ended)
 	for (size_t i = 0; m->sharing && (lost || !ended) && i < m->j->shared_uses.n; i++) {
 		struct sw_shared_use *u = &m->j->shared_uses.at[i];
 		u->learning |= lost;
-		tell(u, lost ? u->access.t_ns : m->last_ns, 0);
+		tell(m, u, lost ? u->access.t_ns : m->last_ns, 0);
 		if (lost)
 			u->told_ns = u->told_more_ns = u->access.t_ns;
 	}

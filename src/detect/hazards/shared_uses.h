@@ -21,6 +21,10 @@ void sw_sharing_free(struct sw_sharing *sharing);
 
 /* A block begins to be shared, by a handle with this hash: what was done to it before is listed, too. */
 void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t handle);
+/* Memory of another process was opened. */
+void sw_sharing_opened(struct sw_model *m);
+/* An event of this process got a handle, by these low bits of its hash. */
+void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle);
 /* Must what touches the block be evaluated at once? */
 bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block);
 /* Work touches it: called for each access. */
