@@ -200,8 +200,23 @@ START_TEST(events_of_other_processes)
 }
 END_TEST
 
+/* A wait for an event of another process is not for nothing, though nothing of this one is pending. */
+START_TEST(waits_for_other_processes)
+{
+	struct tb *tb = two_streams();
+	tb_event_create(tb, E1)->shared = _i ? 77 : 0;
+	if (!_i)
+		tb_event_record(tb, E1, S1);
+	tb_sync(tb, SW_SYNC_EVENT, E1);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 402), !_i);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, waits_for_other_processes, 0, 2);
 	tcase_add_loop_test(tc, events_of_other_processes, 0, 5);
 	tcase_add_loop_test(tc, events_that_miss, 0, 5);
 	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);

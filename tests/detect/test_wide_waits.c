@@ -14,13 +14,23 @@ static void wait_at_the_end(struct tb *tb, bool work)
 	tb_stack(tb, 0);
 }
 
+static void export(struct tb *tb)
+{
+	struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetMemHandle");
+	other->args[0] = DEV2;
+	other->args[1] = 77;
+}
+
 /* 0: the device is waited for, the copy would have been enough.  1: the copy's stream.  2: the memory of the
    other stream's work is freed afterwards.  3: it wrote memory that the host can read.  4: a kernel of which nothing is
-   known.  5: it cost nothing. */
+   known.  5: it cost nothing.  6, 7: another process knows the other stream's memory, from before the work or after the
+   wait. */
 START_TEST(wide_waits)
 {
 	struct tb *tb = two_streams();
 	uint32_t unknown = tb_function(tb, "plain", 1, 8);
+	if (_i == 6)
+		export(tb);
 	tb_set(tb, DEV2, 64, S1);
 	if (_i == 3)
 		d2h(tb, PIN + 8192, DEV2, 64, S1);
@@ -31,6 +41,8 @@ START_TEST(wide_waits)
 	tb->dur = _i == 5 ? 100 : 5 * MS;
 	tb_sync(tb, _i == 1 ? SW_SYNC_STREAM : SW_SYNC_CONTEXT, _i == 1 ? S2 : 0);
 	tb->dur = 100;
+	if (_i == 7)
+		export(tb);
 	if (_i == 2)
 		tb_free_sync(tb, SW_MEM_UNKNOWN, DEV2);
 	wait_at_the_end(tb, true);
@@ -229,7 +241,7 @@ END_TEST
 
 static void add(TCase *tc)
 {
-	tcase_add_loop_test(tc, wide_waits, 0, 6);
+	tcase_add_loop_test(tc, wide_waits, 0, 8);
 	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);
 	tcase_add_loop_test(tc, waits_for_other_streams, 0, 4);
 	tcase_add_loop_test(tc, waits_are_not_moved, 0, 2);

@@ -30,7 +30,7 @@ void sw_shared_event_recorded(struct sw_model *m, const struct sw_event_state *e
 	if (!event->interprocess)
 		return;
 	m->context[ctx].told = true;
-	m->told_others = true;
+	m->told_others = m->shares = true;
 	const struct sw_point record = event->record.point;
 	if (record.tick)
 		sw_model_lane_state(m, record.lane)->told = record.tick;

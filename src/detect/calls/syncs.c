@@ -157,6 +157,9 @@ void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	w->promised = w->pending;
 	if (s->what == SW_SYNC_STREAM)
 		read_back(m, r, w);
+	const struct sw_event_state *event = s->what == SW_SYNC_EVENT ? sw_event_find(m, s->handle) : NULL;
+	if (event && event->interprocess)
+		return; /* it waits for others, perhaps */
 	if (!w->pending && r->dur_ns < SW_REDUNDANT_MAX_NS) {
 		w->id = SW_FINDING_REDUNDANT_SYNC;
 		w->basis = SW_BASIS_DOCUMENTED;

@@ -154,6 +154,7 @@ static void activate(struct sw_model *m)
 
 void sw_sharing_opened(struct sw_model *m)
 {
+	m->shares = true;
 	if (m->sharing)
 		activate(m);
 }
@@ -190,11 +191,13 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 {
 	struct sw_shadow_env env;
 	sw_use_vec uses = {0};
-	if (!m->sharing || block->shared == handle)
+	const bool again = block->shared == handle;
+	block->shared = handle;
+	m->shares = true;
+	if (!m->sharing || again)
 		return;
 	activate(m);
 	sw_deferred_settle(m, block);
-	block->shared = handle;
 	sw_model_env(m, &env);
 	sw_shadow_list(&block->shadow, &env, 0, block->bytes, &uses);
 	const uint32_t host = sw_hb_host_lane(m->hb, m->record->thread);

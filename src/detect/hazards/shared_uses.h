@@ -3,7 +3,8 @@
  * Uses of memory that other processes may use too, for comparing processes (src/merge).  They are listed, not judged:
  * struct sw_shared_use says what there is to know of each.
  *
- * All functions do nothing unless sw_judge_options.shared_uses asks for the list.  Not thread-safe.
+ * They are listed only if sw_judge_options.shared_uses asks for it.  In any case no wait is called too wide from the
+ * first memory or event that is shared on: it may be for others.  Not thread-safe.
  */
 #ifndef SW_DETECT_HAZARDS_SHARED_USES_H
 #define SW_DETECT_HAZARDS_SHARED_USES_H

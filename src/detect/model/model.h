@@ -68,6 +68,7 @@ struct sw_model {
 	/* graphs */
 	struct sw_graphs *graphs;
 
+	bool shares;		    /* memory or events with other processes */
 	bool told_others;	    /* a context is `told` */
 	uint64_t first_ns, last_ns; /* of the calls so far, if there was any */
 	bool any;

@@ -207,7 +207,7 @@ static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw
 	if (m->wide->last)
 		m->wide->last->moved += !w->pending;
 	m->wide->last = w->pending ? site : NULL;
-	if (m->wide->poisoned)
+	if (m->wide->poisoned || m->shares)
 		keep_all(m);
 	m->wide->poisoned = false;
 	keep_old(m, w->record.seq);
@@ -400,7 +400,7 @@ static void finish_redundant(struct sw_model *m, const struct sw_sync_site *site
 void sw_wide_finish(struct sw_model *m)
 {
 	struct sw_map_slot slot;
-	if (m->wide->poisoned)
+	if (m->wide->poisoned || m->shares)
 		keep_all(m);
 	for (size_t i = 0; i < m->wide->lanes.n; i++) {
 		struct sw_wide_lane *lane = &m->wide->lanes.at[i];
