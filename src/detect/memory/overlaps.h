@@ -3,9 +3,9 @@
  * Half-open intervals [lo, hi) that may overlap, each with the step at which it came: which of those in a range are
  * later than a given step?
  *
- * They lie in order of lo, then tick, in runs of some dozens, each with the largest values in it: a question walks along the runs,
- * which are few, and into those where an answer may be.  (A treap with the same values takes five times as long for
- * some thousand intervals: each of its nodes is a cache miss.)  Not thread-safe.
+ * They lie in order of lo, then tick, in runs of some dozens, each with the largest values in it: a question walks
+ * along the runs, which are few, and into those where an answer may be.  (A treap with the same values takes five times
+ * as long for some thousand intervals: each of its nodes is a cache miss.)  Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_OVERLAPS_H
 #define SW_DETECT_MEMORY_OVERLAPS_H

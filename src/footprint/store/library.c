@@ -30,8 +30,8 @@ struct shelf {
 	SW_VEC(struct sw_store_new) fresh;
 };
 
-/* An analysis that takes so long leaves megabytes behind that malloc keeps for this thread: each of sixteen threads would
-   keep what its largest kernel needed. */
+/* An analysis that takes so long leaves megabytes behind that malloc keeps for this thread: each of sixteen threads
+   would keep what its largest kernel needed. */
 #define LONG_NS 5000000u
 
 /* One kernel of one image for one architecture. */

@@ -17,8 +17,8 @@ const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_acces
    comes from Python code of its own.  sw_place_of() is that line then. */
 const struct sw_frame *sw_place_forward(struct sw_names *names, const struct sw_access *access);
 
-/* The function of torch.distributed that the program called for it, "all_reduce"; NULL: none.  What such a function starts
-   runs on a stream that the program cannot name. */
+/* The function of torch.distributed that the program called for it, "all_reduce"; NULL: none.  What such a function
+   starts runs on a stream that the program cannot name. */
 const struct sw_frame *sw_place_collective(struct sw_names *names, const struct sw_access *access);
 
 /* The call that put the work on its stream: of a node the launch of its graph, where that is known (`node` is 0 then).
