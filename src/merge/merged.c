@@ -116,7 +116,7 @@ static bool holds(const struct sw_merged_finding *finding, const struct sw_merge
 	return false;
 }
 
-/* Text and JSON are those of the first process, so that they do not depend on who was merged first. */
+/* Text and JSON are those of the first process, so that they do not depend on the order of the merge. */
 static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other)
 {
 	if (sw_merged_compare(other->in.at[0], kept->in.at[0]) < 0) {

@@ -47,7 +47,7 @@ struct sw_merged_finding {
 	uint64_t fingerprint;
 	enum sw_severity severity;
 	bool suppressed;
-	char *text;			    /* NULL: a note, which no text tells */
+	char *text;			    /* NULL: a note, which the text leaves out */
 	char *json;			    /* an object of report.schema.json */
 	SW_VEC(struct sw_merged_rank *) in; /* the first is the one that text and json are of */
 };

@@ -244,7 +244,7 @@ struct sw_sim_alloc {
 	struct sw_sim_pool *pool; /* stream-ordered allocations */
 	unsigned flags;
 	bool sync_memops, fixed; /* fixed: a module's variable */
-	bool graph, live; /* of a graph's node: its address is for ever; allocated and not freed, by call order */
+	bool graph, live; /* of a graph's node: its address never changes; allocated and not freed, by call order */
 	unsigned long long id;
 	struct sw_sim_alloc *next_free;
 	unsigned opened;		  /* memory of another process: how often */

@@ -366,7 +366,7 @@ static void create_thread(struct oracle *o, const struct op *op)
 	edge(o, call, new_node(o, lane, false), SW_ORDER_DOCUMENTED);
 }
 
-/* The last one stays: whoever comes after it inherits from it. */
+/* The last one stays: what comes after it inherits from it. */
 static void leave(struct oracle *o, int lane)
 {
 	int hosts = 0;

@@ -348,7 +348,7 @@ static void with_file_limit(void)
 	many_after_limit();
 }
 
-/* The kernel sends SIGXFSZ to whoever goes over this limit: it must never come to that. */
+/* The kernel sends SIGXFSZ to a process that exceeds this limit: it must never come to that. */
 START_TEST(test_file_size_rlimit)
 {
 	ck_assert_int_eq(record_in_child("stacks=0", with_file_limit, exit), 0);

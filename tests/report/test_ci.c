@@ -239,7 +239,7 @@ START_TEST(the_file_that_ships_is_well_formed)
 	struct sw_error error;
 	ck_assert_msg(sw_suppress_load(path, SW_SUPPRESS_KNOWN, &s, &error) == 0, "%s", error.text);
 	sw_suppress_free(s);
-	/* Each line names who allocated: a hazard on the program's own memory is never hidden by it. */
+	/* Each line names the allocating code: a hazard on the program's own memory is never hidden by it. */
 	FILE *file = fopen(path, "r");
 	char line[512];
 	while (fgets(line, sizeof line, file))

@@ -96,7 +96,7 @@ static void prepare(void *arg, pid_t pid)
 	prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
 	setenv(SW_ANNOUNCE_VARIABLE, run->channel.variable, 1);
 	setrlimit(RLIMIT_NOFILE, &run->descriptors);
-	/* Whoever has set it wants another tool to hear what the program says. */
+	/* A user who has set it wants another tool to get the program's annotations. */
 	if (run->nvtx)
 		setenv("NVTX_INJECTION64_PATH", run->nvtx, 0);
 	if (run->simulation)

@@ -66,7 +66,7 @@ static bool host_may_need(const struct sw_finding *f)
 	case SW_FINDING_SYNC_COPY:
 		return f->to_host;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
-		/* Whoever calls the asynchronous form waits somewhere else. */
+		/* Code that calls the asynchronous form waits somewhere else. */
 		return f->to_host && f->fix == SW_FIX_VALUE;
 	default:
 		return f->id == SW_FINDING_OVER_WIDE_SYNC;

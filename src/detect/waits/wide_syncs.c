@@ -22,7 +22,7 @@
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 
-/* Work that nobody needed is watched for so many records: the books that it keeps alive must not grow with the run. */
+/* Work that nothing needed is watched for so many records: the books that it keeps alive must not grow with the run. */
 #define SW_WATCHED 8192u
 
 #define SW_MAX_READERS 4u
@@ -129,7 +129,7 @@ static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 	*lane = m->wide->lanes.at[--m->wide->lanes.n];
 }
 
-/* Nobody knows what it may be needed for: the waits stay as they are. */
+/* It is unknown what may need it: the waits stay as they are. */
 static void keep_all(struct sw_model *m)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++)

@@ -53,7 +53,7 @@ static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 	}
 }
 
-/* A root that is many words: nothing tells yet which of them. */
+/* A root that is many words: it is unknown yet which of them. */
 static bool is_table(const struct sw_root *root)
 {
 	return root->kind == SW_ROOT_PARAM && root->span > 8;
@@ -223,7 +223,7 @@ static void close_case(struct sw_eval *e)
 	e->open_case = NULL;
 }
 
-/* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are looked at one by one. */
+/* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are taken one by one. */
 #define MOST_PIECES 4
 
 /* Does what is divided begin inside a turn?  Threads and blocks of a tile begin at a turn's start: their pieces adjoin,

@@ -233,8 +233,8 @@ void sw_call_publish(struct sw_call *call)
 		sw_companion_hooks->published(call->rec);
 }
 
-/* Patches the pending record: duration and status first, then the flag, so that a reader who sees the flag cleared sees
-   both. */
+/* Patches the pending record: duration and status first, then the flag, so that a reader that sees the flag cleared
+   sees both. */
 static void patch(struct sw_writer *w, uint64_t t0, uint64_t now, int status)
 {
 	struct sw_rec *r = w->pending;

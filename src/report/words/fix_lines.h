@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fix as lines to paste, with the program's own streams where its sources tell their names. */
+/* A fix as lines to paste, with the program's own streams where its sources have their names. */
 #ifndef SW_REPORT_WORDS_FIX_LINES_H
 #define SW_REPORT_WORDS_FIX_LINES_H
 

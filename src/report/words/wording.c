@@ -75,7 +75,7 @@ static const char *fact_operation(struct sw_names *names, const struct sw_access
 	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
 }
 
-/* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that tells what it is. */
+/* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that says what it is. */
 static const char *fact_memory(struct sw_names *names, const struct sw_finding *finding)
 {
 	uint32_t index = 0;
