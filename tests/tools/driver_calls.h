@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of the driver for programs that syncwatch is tested with.  They load it themselves, so that they need no toolkit
- * to link.  Every call must succeed: the tests are about syncwatch, not about these programs.
+ * Calls of the driver for programs that syncwatch is tested with.  They load it themselves, so that they need no
+ * toolkit to link.  Every call must succeed: the tests are about syncwatch, not about these programs.
  */
 #ifndef TESTS_TOOLS_DRIVER_CALLS_H
 #define TESTS_TOOLS_DRIVER_CALLS_H
