@@ -61,6 +61,7 @@ struct sw_guard_at {
 	bool per_thread; /* handle 0 is the per-thread stream */
 };
 
+/* A stream is made or destroyed; work is enqueued (returns its step); an event is recorded or waited for. */
 void sw_lanes_stream_made(const struct sw_guard_at *at, bool nonblocking);
 void sw_lanes_stream_gone(const struct sw_guard_at *at);
 struct sw_guard_step sw_lanes_enqueue(const struct sw_guard_at *at);
@@ -83,6 +84,7 @@ struct sw_buffer {
 	bool off; /* the program changed its mappings: it is left alone */
 };
 
+/* Host memory was allocated or registered; the buffer that begins at the address is freed. */
 void sw_buffers_add(const struct sw_rec_alloc *alloc);
 void sw_buffers_drop(uint64_t address);
 /* The buffer that holds the address; NULL none. */

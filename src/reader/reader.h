@@ -44,6 +44,7 @@ void sw_reader_close(struct sw_reader *reader);
  */
 int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
 
+/* Header and path as given live as long as the reader. */
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
 const char *sw_reader_path(const struct sw_reader *reader);
 /* Of the file, expanded; its records take a little less. */
