@@ -407,7 +407,7 @@ START_TEST(test_start_line)
 {
 	char expected[256];
 	ck_assert_int_eq(record_in_child("quiet=0", start_line, exit), 0);
-	snprintf(expected, sizeof expected, "syncwatch: recording; report: syncwatch report %s/t.swt\n",
+	snprintf(expected, sizeof expected, "syncwatch: recording; 'syncwatch report %s/t.swt' judges the trace\n",
 		 test_directory);
 	ck_assert_str_eq(content_of("stderr"), expected);
 }

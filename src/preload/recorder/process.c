@@ -134,7 +134,7 @@ static void start_rest(uint64_t mask)
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (!options->quiet)
-		sw_say("recording; report: syncwatch report %s", sw_trace.file.path);
+		sw_say("recording; 'syncwatch report %s' judges the trace", sw_trace.file.path);
 	if (options->guard_host && !sw_companion_hooks)
 		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD");
