@@ -29,7 +29,7 @@ struct sw_between {
 	SW_VEC(struct sw_merged_rank *) ranks;
 };
 
-/* Of a machine: its CLOCK_MONOTONIC plus offset is that of the first rank's machine. */
+/* The clock of a machine: its CLOCK_MONOTONIC plus offset is that of the first rank's machine. */
 struct sw_merged_clock {
 	const char *boot, *host;
 	int64_t offset_ns;

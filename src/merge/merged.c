@@ -78,7 +78,7 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Of processes: by rank, those without one last; whatever the order in which they were added. */
+/* Order of processes: by rank, those without one last; whatever the order in which they were added. */
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	int by = compare(a->ranked ? a->rank : UINT64_MAX, b->ranked ? b->rank : UINT64_MAX);

@@ -155,7 +155,7 @@ static const char *recorder_of(const struct sw_merged_rank *rank)
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
-/* Of ranks of one job on several machines: by when they say that they began. */
+/* Ranks of one job on several machines: by the time at which they say that they began. */
 static void check_clocks(struct sw_merged *merged)
 {
 	const struct sw_merged_rank *first = NULL, *last = NULL;

@@ -108,7 +108,7 @@ struct late {
 	uint64_t wait_ns, copy_ns, host_ns; /* between its collectives */
 };
 
-/* Of one collective, all machines whose clocks are known as one; *error: how well. */
+/* One collective on all machines whose clocks are known as one; *error: how well. */
 static struct sw_arrival put_together(const struct sw_merged *merged, const struct sw_communicator *c, uint32_t number,
 				      uint64_t *error)
 {

@@ -15,7 +15,7 @@
 #include <zstd.h>
 #endif
 
-/* Of what is no code only the reason counts, which the first bytes show. */
+/* Where it is no code only the reason counts, which the first bytes show. */
 #define NO_CODE_BYTES 64u
 
 /* Entries between which the analysis does not distinguish when it chooses. */

@@ -194,7 +194,7 @@ START_TEST(what_is_written_suppresses_what_was_shown)
 }
 END_TEST
 
-/* Of a library's own memory: suppressed, and counted as known.  Of the program's, or an error: reported. */
+/* A library's own memory: suppressed, and counted as known.  The program's, or an error: reported. */
 START_TEST(known_findings_are_counted)
 {
 	static const char *const lines[] = {"SW101 kernel=scale allocated=race\n",

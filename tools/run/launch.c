@@ -63,7 +63,7 @@ static char *trace_path(const struct sw_launch *run, pid_t pid)
 	const char *path = run->options->trace;
 	if (run->trace)
 		return escape(run->trace, "%", '%');
-	/* Of a name for the packed trace, the name that packing adds to. */
+	/* From the name of the packed trace, the name that packing adds to. */
 	const bool packed = path && run->options->pack && fnmatch("*?.zst", path, 0) == 0;
 	const int bytes = path ? (int)(strlen(path) - (packed ? strlen(".zst") : 0)) : 0;
 	if (path && path[0] == '/')

@@ -367,7 +367,7 @@ static bool by_data(enum sw_why why)
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
 }
 
-/* Of the pointers that were found in memory the one that leads there. */
+/* The one of the pointers found in memory that leads there. */
 static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
 {
 	uint64_t best = 0;

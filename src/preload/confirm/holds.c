@@ -9,7 +9,7 @@
 
 #include "preload/platform/sys.h"
 
-/* Of larger overlaps so many bytes are compared. */
+/* So many bytes of an overlap are compared. */
 #define MOST_BYTES (4ull << 20)
 #define PAGE	   4096u
 #define MARK	   1u
