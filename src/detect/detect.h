@@ -238,8 +238,9 @@ struct sw_held {
 /* SW401: what the host, or another stream, needs of a stream that was waited for. */
 struct sw_need {
 	uint32_t stream;
-	uint32_t to;		    /* the stream that needs it, 0: the host does */
-	struct sw_named_call until; /* host: up to this call; seq 0: all of it */
+	uint32_t to;		   /* the stream that needs it, 0: the host does */
+	struct sw_named_call work; /* on the stream, the last that is needed by the host; seq 0: not known */
+	bool whole;		   /* the host needs all of it, else up to `work` */
 };
 
 /* What few findings have: hazards come by the hundred thousand. */
