@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
 
-constexpr int CONTEXTS = 300; /* more than a trace can tell apart at once */
+constexpr int CONTEXTS = 300; /* more than a trace can distinguish at once */
 constexpr size_t BYTES = 1 << 16;
 
 /* A context with work of its own, destroyed with all of it pending. */

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	       "a kernel writes, by a table of pointers, what another stream copies at the same time",
 	       "the copy waits for an event recorded after the kernel",
 	       {"uploaded", "pinned", "rewritten"});
-	/* Pinned memory may change until the copy runs; what a kernel writes to the table nobody knows. */
+	/* Pinned memory may change until the copy runs; what a kernel writes to the table is unknown. */
 	bool pinned = c.is("pinned"), rewritten = c.is("rewritten");
 	float *data = device_buffer(), *host = pinned_buffer();
 	float **table = reinterpret_cast<float **>(device_buffer(BATCH * sizeof(float *)));

@@ -289,7 +289,7 @@ void sw_options_help(FILE *out, int command)
 			snprintf(letter, sizeof letter, "-%c, ", row->letter);
 		char *left = sw_format("%s--%s%s%s", letter, row->name, row->argument && row->type != MAYBE ? " " : "",
 				       row->argument ? row->argument : "");
-		fprintf(out, "  %-28s ", left);
+		fprintf(out, "  %-30s ", left);
 		put_help(out, row->help, command);
 		free(left);
 	}

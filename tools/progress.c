@@ -10,7 +10,7 @@
 
 #define FIRST_NS 1000000000u
 #define EACH_NS	 200000000u
-/* Of the work: before that the rest cannot be estimated. */
+/* For the work: before that the rest cannot be estimated. */
 #define LEAST_PART 0.01
 
 static uint64_t now_ns(void)

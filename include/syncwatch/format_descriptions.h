@@ -118,7 +118,7 @@ struct sw_param {
 };
 enum {
 	SW_FUNCTION_KERNEL = 1,	  /* handle is a CUkernel, else a CUfunction */
-	SW_FUNCTION_NO_LAYOUT = 2 /* the driver did not tell the parameter layout */
+	SW_FUNCTION_NO_LAYOUT = 2 /* the driver did not give the parameter layout */
 };
 struct sw_rec_function {
 	struct sw_rec h;

@@ -101,7 +101,7 @@ enum sw_memory {
 	SW_MEM_MAPPED, /* virtual memory API */
 	SW_MEM_IPC,
 	SW_MEM_SYMBOL,	 /* module-level variable: address and size were asked for */
-	SW_MEM_PAGEABLE, /* never recorded: what the analyser calls host memory that nobody registered */
+	SW_MEM_PAGEABLE, /* never recorded: what the analyser calls host memory that was not registered */
 };
 /* X(name of enum sw_memory without prefix): in the order above, for readers. */
 struct sw_rec_alloc {
@@ -125,7 +125,7 @@ struct sw_rec_free {
 		uint64_t stream; /* cuMemFreeAsync */
 		uint64_t bytes;	 /* MAPPED: of the range; 0 in traces before minor 2 */
 	};
-	uint32_t memory; /* enum sw_memory as far as the call tells: PINNED for cuMemFreeHost, UNKNOWN for cuMemFree */
+	uint32_t memory; /* enum sw_memory as far as the call says: PINNED for cuMemFreeHost, UNKNOWN for cuMemFree */
 	uint32_t flags;
 };
 
@@ -158,7 +158,8 @@ struct sw_rec_stream_wait {
 	uint32_t reserved;
 };
 enum sw_sync_what { SW_SYNC_EVENT = 1, SW_SYNC_STREAM = 2, SW_SYNC_CONTEXT = 3, SW_SYNC_ELAPSED = 4 };
-/* SYNC comes as BEGIN and END.  QUERY is one record with its sequence number taken after the call; status tells. */
+/* SYNC comes as BEGIN and END.  QUERY is one record with its sequence number taken after the call; its result is in
+ * status. */
 struct sw_rec_sync {
 	struct sw_rec h;
 	uint64_t handle;  /* event, stream or context */
@@ -293,7 +294,7 @@ enum sw_annotation {
 	SW_NOTE_BLOCK_END,   /* and returned */
 	SW_NOTE_IGNORE,	     /* accesses of the range are not judged, from now on */
 	SW_NOTE_JUDGE,	     /* they are again */
-	SW_NOTE_BEFORE,	     /* the stream so far happens before whoever says AFTER with the same `address` later */
+	SW_NOTE_BEFORE,	     /* the stream so far happens before every later AFTER with the same `address` */
 	SW_NOTE_AFTER,
 	/* PyTorch's allocator hands out a block of what it keeps, and takes it back, as the host runs: work that uses
 	   it may be unfinished (since minor 9) */
@@ -310,7 +311,7 @@ struct sw_rec_annotation {
 enum {
 	SW_HOST_WRITES = 1, /* else it reads */
 	SW_HOST_CALL =
-		2, /* by a call of libc (read, write, fread ...), which tells how many bytes; else by an instruction */
+		2, /* by a call of libc (read, write, fread ...), which says how many bytes; else by an instruction */
 	SW_HOST_UNGUARDED = 4 /* no access: `bytes` counts uses of host memory by work that were not guarded, or only in
 				 part */
 };
@@ -339,7 +340,7 @@ enum {
 struct sw_rec_gpu_clock {
 	struct sw_rec h; /* h.ticks: in the middle of the reading */
 	uint64_t gpu_ns;
-	uint64_t lost;	/* ACTIVITY records lost so far, as far as CUPTI tells */
+	uint64_t lost;	/* ACTIVITY records lost so far, as far as CUPTI reports */
 	uint32_t width; /* ticks that the reading took */
 	uint32_t flags; /* SW_GPU_CLOCK_* */
 };
@@ -406,7 +407,7 @@ enum sw_through {
 	SW_THROUGH_THREAD
 };
 /*
- * Left out: what would tell a thread nothing (src/preload/strict/sync_filter.h), and what happens inside calls of CUDA,
+ * Left out: what orders nothing (src/preload/strict/sync_filter.h), and what happens inside calls of CUDA,
  * whose locks are no promise to the program.
  */
 struct sw_rec_host_sync {

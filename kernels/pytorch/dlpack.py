@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch tensor goes to CuPy as a bare DLPack capsule: nothing tells CuPy which stream still makes it.
+"""A PyTorch tensor goes to CuPy as a bare DLPack capsule: CuPy does not learn which stream still writes it.
 
 Fix: cupy.from_dlpack(tensor) passes CuPy's stream to PyTorch, which makes it wait.
 """

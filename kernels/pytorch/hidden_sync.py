@@ -3,7 +3,7 @@
 
 usage: hidden_sync.py item|nonzero|mask|empty_cache|print|tensor [--fixed]
 
-Fix: keep the value on the GPU, and look at it once, after the loop, when all is done.
+Fix: keep the value on the GPU, and read it once, after the loop, when all is done.
 """
 from case import fixed
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page of a KV cache is swapped out and given to another sequence while the copy to the host still reads it.
 
-Fix: whoever fills the page next waits for the copy.
+Fix: what fills the page next waits for the copy.
 """
 from case import fixed
 import torch

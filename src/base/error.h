@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One error with its text, filled by the function that failed and printed by whoever gives up. */
+/* One error with its text, filled by the function that failed and printed by the caller that ends because of it. */
 #ifndef SW_BASE_ERROR_H
 #define SW_BASE_ERROR_H
 

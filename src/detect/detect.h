@@ -130,7 +130,7 @@ enum sw_via {
 	SW_VIA_OPERAND	  /* or to compute with */
 };
 
-/* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` tells why. */
+/* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` says why. */
 struct sw_evidence_detail {
 	uint32_t source; /* enum sw_code_source, 0 none */
 	uint32_t arch;	 /* of the code that was analysed: 90 for sm_90 */
@@ -238,8 +238,9 @@ struct sw_held {
 /* SW401: what the host, or another stream, needs of a stream that was waited for. */
 struct sw_need {
 	uint32_t stream;
-	uint32_t to;		    /* the stream that needs it, 0: the host does */
-	struct sw_named_call until; /* host: up to this call; seq 0: all of it */
+	uint32_t to;		   /* the stream that needs it, 0: the host does */
+	struct sw_named_call work; /* on the stream, the last that is needed by the host; seq 0: not known */
+	bool whole;		   /* the host needs all of it, else up to `work` */
 };
 
 /* What few findings have: hazards come by the hundred thousand. */
@@ -325,7 +326,7 @@ struct sw_gpu_summary {
 	bool complete;			     /* the last ones were fetched when the program ended */
 	uint64_t records, joined, unmatched; /* of work; to a call; of which no call is known */
 	uint64_t untimed;		     /* without times, or while the clock jumped */
-	uint64_t lost;			     /* by CUPTI, as it tells */
+	uint64_t lost;			     /* by CUPTI, as it reports */
 	uint64_t left_out;		     /* more than the table holds */
 	uint64_t operations_timed, operations_untimed; /* calls that put work on a device */
 	bool clock_bounded; /* clock_error_ns is proven: by calls that came before their work and waits that came after
@@ -428,10 +429,10 @@ struct sw_judge_options {
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
 	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
-	bool strict_host;   /* a lane for each host thread; the trace must tell how they synchronise (SW_FILE_HOST_SYNC)
+	bool strict_host;   /* a lane for each host thread; the trace must say how they synchronise (SW_FILE_HOST_SYNC)
 			     */
 	bool shared_uses;   /* list uses of memory that other processes may use, too */
-	bool no_footprints; /* do not look at the code of kernels (--no-footprints) */
+	bool no_footprints; /* do not read the code of kernels (--no-footprints) */
 	bool evaluate_all;  /* work out at once what each launch touches: the same result, slower; for tests */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
@@ -445,7 +446,7 @@ struct sw_judge_options {
 	size_t n_moved;
 	const struct sw_narrowed_site *narrowed;
 	size_t n_narrowed;
-	/* Called for every record: operations so far, and which part of the trace was read.  NULL: nobody asks. */
+	/* Called for every record: operations so far, and which part of the trace was read.  NULL: not wanted. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;
 };

@@ -26,10 +26,13 @@
 struct sw_model;
 struct sw_wait;
 
+/* All pointers are borrowed until sw_model_free(), which leaves the judgement and the arena to their owner. */
 void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
 		   struct sw_judgement *judgement, struct sw_arena *arena);
 void sw_model_free(struct sw_model *m);
+/* In the order of sequence numbers. */
 void sw_model_step(struct sw_model *m, const struct sw_record *record);
+/* After the last record: what was deferred, what needs the whole run, sums. */
 void sw_model_finish(struct sw_model *m);
 
 /* ---- call_end.c ---- */

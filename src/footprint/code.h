@@ -52,7 +52,7 @@ enum sw_special {
 enum sw_condition { SW_EQ, SW_NE, SW_LT, SW_LE, SW_GT, SW_GE };
 
 enum sw_space {
-	SW_GENERIC, /* the address itself tells */
+	SW_GENERIC, /* by the address itself */
 	SW_GLOBAL,
 	SW_SHARED,
 	SW_LOCAL,

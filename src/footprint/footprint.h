@@ -24,11 +24,11 @@ const char *sw_why_text(enum sw_why why);
 /*
  * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
  *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in
- * it SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code tells which; imm2
+ * it SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code selects it; imm2
  * 1: alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
  *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended
  * to `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms RANGE with a:
- * enum sw_why tells where it comes from; b: enum sw_range_from.  Operands a, b, c are terms with smaller numbers.
+ * enum sw_why says where it comes from; b: enum sw_range_from.  Operands a, b, c are terms with smaller numbers.
  * SW_TERM_LOADED  what memory holds at address a: `bytes` bytes, extended to `width` bits as SW_SIGNED says.  Where
  * that is not known, it is a RANGE with c: enum sw_why.  a is no operand: only an evaluation that knows content looks
  * at it. PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
@@ -170,7 +170,7 @@ bool sw_footprint_place_params(const struct sw_footprint *footprint, const struc
 			       size_t bytes, void *out);
 
 enum sw_extent {
-	SW_EXTENT_BOX,	/* every byte of the box can be touched, as far as geometry, scalars and guards tell */
+	SW_EXTENT_BOX,	/* every byte of the box can be touched, as far as geometry, scalars and guards show */
 	SW_EXTENT_HULL, /* nothing outside the box is touched, but perhaps not all of it (see why) */
 	SW_EXTENT_OPEN	/* somewhere from the root's pointer on (see below), see why; address: the pointer's value, 0
 			   with span > 8 */

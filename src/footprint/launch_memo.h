@@ -3,7 +3,7 @@
  * What launches touch, remembered by what was read to find it out.
  *
  * A launch gives the same result as an earlier one of its kernel if all that the earlier evaluation read is the same:
- * geometry, and those bytes of the parameter block that it looked at.  Words that only are where addresses begin
+ * geometry, and those bytes of the parameter block that it read.  Words that only are where addresses begin
  * (reads/base_words.h) may differ: the result is moved with them.  So a training step that gets its tensors elsewhere
  * is not evaluated again.
  *

@@ -29,7 +29,7 @@ void *sw_guard_next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-/* Both objects are preloaded, ours last: the recorder is there whoever's constructor comes first.  It reads its options
+/* Both objects are preloaded, ours last: the recorder is there, whichever constructor runs first.  It reads its options
    when it starts, which may be later; that the guard was asked for shows in its being preloaded. */
 static __attribute__((constructor)) void attach(void)
 {

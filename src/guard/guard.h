@@ -32,13 +32,13 @@
 
 /* NULL: no recorder, or one of another version; then everything passes through. */
 extern const struct sw_companion *sw_guard_recorder;
-/* Who listened before us, and still must; NULL: nobody. */
+/* The hooks that were set before ours, which ours must call; NULL: none. */
 extern const struct sw_companion_hooks *sw_guard_others;
 
 /* The lock.  Returns the signal mask to return. */
 uint64_t sw_guard_lock(void);
 void sw_guard_unlock(uint64_t mask);
-/* In a fork child: nobody else is there. */
+/* In a fork child: there is no other thread. */
 void sw_guard_lock_renew(void);
 
 /* ---- lanes.c, under the lock ------------------------------------------------------------------------------------- */
@@ -61,6 +61,7 @@ struct sw_guard_at {
 	bool per_thread; /* handle 0 is the per-thread stream */
 };
 
+/* A stream is made or destroyed; work is enqueued (returns its step); an event is recorded or waited for. */
 void sw_lanes_stream_made(const struct sw_guard_at *at, bool nonblocking);
 void sw_lanes_stream_gone(const struct sw_guard_at *at);
 struct sw_guard_step sw_lanes_enqueue(const struct sw_guard_at *at);
@@ -83,6 +84,7 @@ struct sw_buffer {
 	bool off; /* the program changed its mappings: it is left alone */
 };
 
+/* Host memory was allocated or registered; the buffer that begins at the address is freed. */
 void sw_buffers_add(const struct sw_rec_alloc *alloc);
 void sw_buffers_drop(uint64_t address);
 /* The buffer that holds the address; NULL none. */
@@ -152,7 +154,7 @@ struct sigaction sw_signals_action(bool take);
 void sw_signals_disarm(void);
 /* The program has blocked SIGSEGV on this thread (in truth it never is). */
 bool sw_signals_blocked(void);
-/* From now on it is, in truth: its mask tells. */
+/* From now on it is, in truth: its mask shows it. */
 void sw_signals_block(void);
 /* A fault that is not ours: the program's handler, or the default action. */
 void sw_chain_pass(int signal, siginfo_t *info, void *context);

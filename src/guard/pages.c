@@ -227,7 +227,7 @@ void sw_pages_settle(void)
 		ranges[i] = ranges[kept];
 		ranges[kept++] = r;
 	}
-	/* Calls that hand pages to the kernel look at `n` without the lock. */
+	/* Calls that hand pages to the kernel read `n` without the lock. */
 	settling = true;
 	n = kept;
 	for (uint32_t i = kept; i < all; i++)

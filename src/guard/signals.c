@@ -46,7 +46,7 @@ bool sw_signals_arm(void)
 		return false;
 	if (now.sa_sigaction == sw_fault_handle && now.sa_flags & SA_SIGINFO)
 		return true;
-	/* The first time, or somebody set another handler past us. */
+	/* The first time, or another handler was set without us. */
 	if (!armed)
 		sw_fault_start();
 	program = now;

@@ -74,6 +74,7 @@ struct sw_hb_options {
 	void *arg;
 };
 
+/* Options are copied; the caller frees the engine. */
 struct sw_hb *sw_hb_new(const struct sw_hb_options *options);
 void sw_hb_free(struct sw_hb *hb);
 
@@ -87,6 +88,7 @@ void sw_hb_context_within(struct sw_hb *hb, uint8_t part, uint8_t whole);
 /* Destroy or reset: the calling host joins everything of the context, whose streams, events and parts end. */
 void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq);
 
+/* A known handle is destroyed first: handles are reused.  Default streams need no create. */
 void sw_hb_stream_create(struct sw_hb *hb, uint8_t ctx, uint64_t stream, bool nonblocking);
 /* Work pending goes on: the legacy stream and context-wide waits still cover it.  Unknown handles are ignored. */
 void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
@@ -116,6 +118,7 @@ struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
+/* A known handle is destroyed first: handles are reused. */
 void sw_hb_event_create(struct sw_hb *hb, uint64_t event);
 void sw_hb_event_destroy(struct sw_hb *hb, uint64_t event);
 
@@ -149,6 +152,7 @@ void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_even
  */
 typedef uint32_t sw_hb_token;
 
+/* For an event, *state (may be NULL): what was waited for. */
 sw_hb_token sw_hb_wait_event(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at); /* legacy: what it would order before it */
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx);

@@ -72,7 +72,7 @@ struct sw_hb {
 	struct sw_hb_options options;
 	SW_VEC(struct sw_lane) lanes;
 	sw_lanes free;	     /* slots to reuse */
-	sw_lanes dead;	     /* lanes of destroyed streams whose past somebody may not know, oldest first */
+	sw_lanes dead;	     /* lanes of destroyed streams whose past some lane may not know, oldest first */
 	sw_lanes per_thread; /* lanes of per-thread streams, oldest first */
 	sw_lanes hosts;
 	struct sw_context contexts[SW_CONTEXTS];

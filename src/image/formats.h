@@ -7,7 +7,7 @@
 #define SW_WRAPPER_BYTES       24
 #define SW_FATBIN_MAGIC	       0xba55ed50u
 #define SW_FATBIN_HEADER_BYTES 16
-#define SW_FATBIN_ENTRY_BYTES  64 /* at least; each entry tells its own */
+#define SW_FATBIN_ENTRY_BYTES  64 /* at least; each entry has its own */
 
 /* Kinds of entries. */
 #define SW_FATBIN_PTX	1

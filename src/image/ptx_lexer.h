@@ -17,6 +17,7 @@ struct sw_ptx_lexer {
 	size_t n;
 };
 
+/* Before the first word; the text is borrowed and need not end with a NUL. */
 struct sw_ptx_lexer sw_ptx_lexer(const void *text, size_t size);
 /* False at the end of the text (or its first NUL: fatbins pad with them). */
 bool sw_ptx_next(struct sw_ptx_lexer *lexer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong between the ranks: collectives that do not fit together, and who is late.  Made when all is merged. */
+/* What is wrong between the ranks: collectives that do not match, and late ranks.  Made when all is merged. */
 #ifndef SW_MERGE_BETWEEN_H
 #define SW_MERGE_BETWEEN_H
 
@@ -29,7 +29,7 @@ struct sw_between {
 	SW_VEC(struct sw_merged_rank *) ranks;
 };
 
-/* Of a machine: its CLOCK_MONOTONIC plus offset is that of the first rank's machine. */
+/* The clock of a machine: its CLOCK_MONOTONIC plus offset is that of the first rank's machine. */
 struct sw_merged_clock {
 	const char *boot, *host;
 	int64_t offset_ns;

@@ -3,8 +3,8 @@
  * The collectives of all ranks, by communicator: what each called, in order, and when.
  *
  * Ranks that call the same share one sequence.  Times are kept for some thousand collectives of a communicator, per
- * machine (its own clock): all of them while there are few, then every 2nd, 4th and so on.  Both are the same whoever
- * was added first, or merged with whom.
+ * machine (its own clock): all of them while there are few, then every 2nd, 4th and so on.  Both are the same,
+ * whichever was added first, or merged with whom.
  */
 #ifndef SW_MERGE_COLLECTIVES_H
 #define SW_MERGE_COLLECTIVES_H
@@ -43,7 +43,7 @@ struct sw_arrival {
 	uint64_t second_ns;	     /* of the last but one; 0: there is none */
 	uint64_t waited_ns;	     /* of all, until the last came */
 	uint64_t done_ns;	     /* it is complete on one of them by then; UINT64_MAX unknown */
-	struct sw_merged_rank *last; /* who came last, and what it did since its collective before: */
+	struct sw_merged_rank *last; /* that came last, and what it did since its collective before: */
 	uint64_t wait_ns, copy_ns, host_ns;
 	uint64_t second_busy_ns; /* copy_ns + host_ns of the last but one */
 };
@@ -78,7 +78,7 @@ void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_
 /* Another process stands for one of them. */
 void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_merged_rank *old,
 			      struct sw_merged_rank *new);
-/* Sorts, so that the JSON does not depend on who was added first. */
+/* Sorts, so that the JSON does not depend on the order in which ranks were added. */
 void sw_collective_set_sort(struct sw_collective_set *set);
 
 /* Two that came on one machine, or on two whose clocks were made one. */

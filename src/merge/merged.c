@@ -78,7 +78,7 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Of processes: by rank, those without one last; whatever the order in which they were added. */
+/* Order of processes: by rank, those without one last; whatever the order in which they were added. */
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	int by = compare(a->ranked ? a->rank : UINT64_MAX, b->ranked ? b->rank : UINT64_MAX);
@@ -116,7 +116,7 @@ static bool holds(const struct sw_merged_finding *finding, const struct sw_merge
 	return false;
 }
 
-/* Text and JSON are those of the first process, so that they do not depend on who was merged first. */
+/* Text and JSON are those of the first process, so that they do not depend on the order of the merge. */
 static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other)
 {
 	if (sw_merged_compare(other->in.at[0], kept->in.at[0]) < 0) {

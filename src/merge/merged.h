@@ -47,7 +47,7 @@ struct sw_merged_finding {
 	uint64_t fingerprint;
 	enum sw_severity severity;
 	bool suppressed;
-	char *text;			    /* NULL: a note, which no text tells */
+	char *text;			    /* NULL: a note, which the text leaves out */
 	char *json;			    /* an object of report.schema.json */
 	SW_VEC(struct sw_merged_rank *) in; /* the first is the one that text and json are of */
 };
@@ -71,6 +71,7 @@ struct sw_merged {
 	SW_VEC(char *) gaps; /* why the report may lack something; empty: all ranks were merged whole */
 };
 
+/* Empty; sw_merged_free() frees all that was added. */
 struct sw_merged *sw_merged_new(void);
 void sw_merged_free(struct sw_merged *merged);
 
@@ -90,6 +91,7 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 /* Sorts, counts and compares the ranks; nothing is added after it. */
 void sw_merged_finish(struct sw_merged *merged);
 
+/* After sw_merged_finish().  Errors of `out` are the caller's to check (ferror). */
 void sw_merged_json(const struct sw_merged *merged, FILE *out);
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style);
 

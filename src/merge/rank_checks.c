@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with the processes as a set.  Computed at the end, so that partial results need not tell. */
+/* What is wrong with the processes as a set.  Computed at the end, so that partial results need not hold it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static const char *recorder_of(const struct sw_merged_rank *rank)
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
-/* Of ranks of one job on several machines: by when they say that they began. */
+/* Ranks of one job on several machines: by the time at which they say that they began. */
 static void check_clocks(struct sw_merged *merged)
 {
 	const struct sw_merged_rank *first = NULL, *last = NULL;

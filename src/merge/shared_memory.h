@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that processes share by CUDA's IPC handles: who exported what, who opened it, and until when.  Both sides know
- * it by the hash of the handle.
+ * Memory that processes share by CUDA's IPC handles: which process exported it, which opened it, and until when.  Both
+ * sides know it by the hash of the handle.
  */
 #ifndef SW_MERGE_SHARED_MEMORY_H
 #define SW_MERGE_SHARED_MEMORY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks of machines as one, and who comes last to collectives. */
+/* Clocks of machines as one, and which rank comes last to collectives. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ void sw_merged_find_clocks(struct sw_merged *merged)
 	}
 }
 
-/* ---- who is late ------------------------------------------------------------------------------------------------- */
+/* ---- late ranks ------------------------------------------------------------------------------------------------- */
 
 struct late {
 	uint64_t last, held; /* collectives that it came last to by more than the clocks' error, and that it held up */
@@ -108,7 +108,7 @@ struct late {
 	uint64_t wait_ns, copy_ns, host_ns; /* between its collectives */
 };
 
-/* Of one collective, all machines whose clocks are known as one; *error: how well. */
+/* One collective on all machines whose clocks are known as one; *error: how well. */
 static struct sw_arrival put_together(const struct sw_merged *merged, const struct sw_communicator *c, uint32_t number,
 				      uint64_t *error)
 {
@@ -146,7 +146,7 @@ static int64_t held_up(const struct sw_arrival *a, uint64_t before_ns)
 	return more < most ? more : most;
 }
 
-/* The first collective of a communicator tells of how ranks start, which is nobody's fault. */
+/* The first collective of a communicator shows how ranks started, which no rank is to blame for. */
 static void compare_all(const struct sw_merged *merged, const struct sw_communicator *c, struct late *late,
 			uint64_t *compared)
 {

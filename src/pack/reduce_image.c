@@ -15,7 +15,7 @@
 #include <zstd.h>
 #endif
 
-/* Of what is no code only the reason counts, which the first bytes tell. */
+/* Where it is no code only the reason counts, which the first bytes show. */
 #define NO_CODE_BYTES 64u
 
 /* Entries between which the analysis does not distinguish when it chooses. */
@@ -74,7 +74,7 @@ static size_t header_bytes(const struct fatbin *f, const struct sw_fatbin_entry 
 	return (size_t)((const unsigned char *)e->payload - f->from) - e->offset;
 }
 
-/* The name of an entry is that of a source file: where it lay is nobody's business. */
+/* The name of an entry is that of a source file: its folder is private. */
 static void forget_name(unsigned char *head, size_t header)
 {
 	uint32_t at, n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of each record kind before its content is looked at. */
+/* What is known of each record kind before its content is read. */
 #ifndef SW_READER_KINDS_H
 #define SW_READER_KINDS_H
 

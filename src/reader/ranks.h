@@ -15,7 +15,7 @@ struct sw_rank {
 	const char *job;     /* "" unknown */
 };
 
-/* False: the process had no rank, or the trace does not tell (before minor 9). */
+/* False: the process had no rank, or the trace does not say (before minor 9). */
 bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out);
 
 /* Value of a variable; NULL: it was not set. */

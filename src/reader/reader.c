@@ -105,7 +105,7 @@ static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_
 	};
 }
 
-/* Of the records that a LOSS tells, those that a hole did not tell before. */
+/* The records that a LOSS counts and a hole did not count before. */
 static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *loss)
 {
 	uint64_t told = 0;

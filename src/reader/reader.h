@@ -40,10 +40,11 @@ void sw_reader_close(struct sw_reader *reader);
 /*
  * 1: *out filled; 0: end; <0 error.  Descriptions are returned too, after they took effect.
  * Sequence numbers only go up.  Where some are missing, a LOSS record that the file does not hold (why: OTHER) stands
- * for them, so that whoever keeps the order need look at LOSS records alone.
+ * for them, so that code that keeps the order need handle LOSS records only.
  */
 int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
 
+/* Header and path as given live as long as the reader. */
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
 const char *sw_reader_path(const struct sw_reader *reader);
 /* Of the file, expanded; its records take a little less. */

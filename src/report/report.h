@@ -43,7 +43,7 @@ struct sw_in_flight {
 	uint32_t thread, stack;
 	uint16_t api, flags;
 	uint64_t seq, t_ns;
-	const char *name; /* of a function of NCCL; NULL: `api` tells */
+	const char *name; /* of a function of NCCL; NULL: `api` has it */
 };
 
 /* Findings with one cause (report/groups.h). */
@@ -91,7 +91,7 @@ const char *sw_report_suppression(struct sw_report *report, const struct sw_show
 struct sw_text_style {
 	bool colour;	   /* with ANSI colours */
 	bool links;	   /* places are links to their files (OSC 8) */
-	bool stat;	   /* all that is known of the run, not only what was looked at */
+	bool stat;	   /* all that is known of the run, not only what was judged */
 	unsigned columns;  /* of a line, 0: 100 */
 	size_t limit;	   /* groups that are printed in full, 0: all */
 	const char *trace; /* named at the end; NULL: not */

@@ -259,7 +259,7 @@ bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const s
 	snprintf(id, sizeof id, "SW%03d", finding->id);
 	for (size_t i = 0; s && i < s->patterns.n; i++) {
 		struct pattern *pattern = &s->patterns.at[i];
-		/* Whatever a library is known for, an error is somebody's to fix. */
+		/* Whatever a library is known for, an error must be fixed. */
 		if ((pattern->known && finding->severity == SW_ERROR) || !glob(pattern->id, id) ||
 		    (pattern->kernel && !kernel_fits(names, finding, pattern->kernel)) ||
 		    !stack_fits(names, finding, function_fits, pattern->function) ||

@@ -27,7 +27,7 @@ const struct sw_reading sw_readings[SW_READINGS] = {
 #define MOVE_NS_PER_MIB	  700u
 #define SLOW_MOVES	  4u
 #define COPY_BASE_NS	  2000u
-/* Copies of at least so many KiB tell the speed of the bus. */
+/* Copies of at least so many KiB show the speed of the bus. */
 #define BUS_KIB 256u
 
 /* Of the moment by which work was done.  LOOSE: the host was not held by it.  SHARED: by it or by other work.  ROUGH:
@@ -171,7 +171,7 @@ static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading 
 	}
 }
 
-/* Edges lead back, so one pass from the end does.  First the latest end of each piece, whoever was held by it. */
+/* Edges lead back, so one pass from the end does.  First the latest end of each piece, whatever was held by it. */
 static void pass_back(struct sw_window *w, const struct sw_reading *how)
 {
 	for (size_t i = w->nodes.n; i-- > 0;) {

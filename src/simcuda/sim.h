@@ -110,6 +110,7 @@ struct sw_sim_work {
 	};
 };
 
+/* Counted: new and get add one, put takes one off and frees the last.  ns: how long it runs. */
 struct sw_sim_work *sw_sim_work_new(CUgraphNodeType type, uint64_t ns);
 struct sw_sim_work *sw_sim_work_get(struct sw_sim_work *work);
 void sw_sim_work_put(struct sw_sim_work *work);
@@ -244,7 +245,7 @@ struct sw_sim_alloc {
 	struct sw_sim_pool *pool; /* stream-ordered allocations */
 	unsigned flags;
 	bool sync_memops, fixed; /* fixed: a module's variable */
-	bool graph, live; /* of a graph's node: its address is for ever; allocated and not freed, by call order */
+	bool graph, live; /* of a graph's node: its address never changes; allocated and not freed, by call order */
 	unsigned long long id;
 	struct sw_sim_alloc *next_free;
 	unsigned opened;		  /* memory of another process: how often */
@@ -253,6 +254,7 @@ struct sw_sim_alloc {
 	struct sw_sim_reserved *reserved; /* addresses without memory of their own */
 };
 
+/* The allocation that holds the address; NULL none, also for reserved addresses without memory.  Under the lock. */
 struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address);
 /* What was opened of another process; NULL: nothing. */
 struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long exported);
@@ -361,6 +363,7 @@ CUresult sw_sim_alloc_work(const void *params, struct sw_sim_work **out);
 bool sw_sim_graph_claim(const struct sw_sim_graph *graph, unsigned long long flags);
 void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out);
 
+/* exec_new instantiates a copy. */
 struct sw_sim_graph *sw_sim_graph_new(void);
 CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out);
 /* Ends an exec that never ran and keeps its sorted graph. */

@@ -63,7 +63,7 @@ static void tell_finding(const struct sw_finding *f, FILE *out)
 	TELL("needs", f->needs);
 	for (uint32_t i = 0; i < f->needs; i++)
 		fprintf(out, " %u:%u:%" PRIu64, sw_finding_more(f)->need[i].stream, sw_finding_more(f)->need[i].to,
-			sw_finding_more(f)->need[i].until.seq);
+			sw_finding_more(f)->need[i].whole ? 0 : sw_finding_more(f)->need[i].work.seq);
 	TELL("fact", f->covered);
 	TELL("fingerprint", f->fingerprint);
 	TELL("hidden", f->hidden);

@@ -139,7 +139,7 @@ void memory_beside(struct truth *truth, const struct chain_op *a, int a_op, cons
 uint64_t slot_address(const struct chain_range *range);
 bool slot_is_device(uint8_t slot);
 bool slot_is_pinned(const struct truth *truth, uint8_t slot);
-/* A module variable: there from the beginning, whoever asks. */
+/* A module variable: there from the beginning. */
 void memory_variable(struct truth *truth, uint8_t slot);
 /* The other address of the mapped memory ends. */
 void memory_unmap(struct truth *truth, int op, int node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who touches which bytes, and which two of them conflict: doc/findings.md, without a thought for cost. */
+/* What touches which bytes, and which two of them conflict: doc/findings.md, without regard to cost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static int worth(const struct touch *t)
 	return t->bounded ? 3 : (int)t->evidence;
 }
 
-/* May x stand for m on the bytes of x?  Whoever conflicts with m there, and is not ordered after it, conflicts with x
+/* May x stand for m on the bytes of x?  What conflicts with m there, and is not ordered after it, conflicts with x
    and is not ordered after x either; and is reported no weaker. */
 static bool stands_for(const struct truth *truth, const struct touch *x, const struct touch *m)
 {
@@ -63,7 +63,7 @@ static bool stands_for(const struct truth *truth, const struct touch *x, const s
 
 /* The one rule by which an access may be forgotten: of the bytes that m shares with y, each was touched after m by an
    access that may stand for m there.  Only the nearest conflicting accesses must be reported.  Nodes of
-   one launch are one step: which of them comes last is nobody's business. */
+   one launch are one step: which of them comes last does not matter. */
 static bool hidden(const struct truth *truth, const struct touch *m, const struct touch *y)
 {
 	for (unsigned byte = 0; byte < SLOT_BYTES; byte++) {
@@ -252,7 +252,7 @@ static struct touch box(const struct truth *truth, const struct touch *like, con
 	t.width = dense ? bytes * rows : bytes;
 	t.rows = dense ? 1 : rows;
 	t.pitch = dense ? 0 : range->pitch;
-	/* Memory that CUDA does not know is the host's: by its address, for ever. */
+	/* Memory that CUDA does not know is the host's: by its address, to the end. */
 	t.block = a->alive ? a->block : -1 - 2 * range->slot - range->alias;
 	set_rows(&t);
 	return t;

@@ -28,7 +28,7 @@ void churn_start(struct churn *churn);
 void churn_go_on(struct churn *churn, uint64_t rounds);
 void churn_end(struct churn *churn);
 
-/* Bytes that the process holds on the heap; 0 where malloc does not tell. */
+/* Bytes that the process holds on the heap; 0 where malloc does not say. */
 uint64_t churn_heap(void);
 
 #endif

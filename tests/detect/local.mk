@@ -124,7 +124,7 @@ tests_detect_test_random_CFLAGS = $(detect_cflags)
 tests_detect_test_random_LDADD = $(detect_ldadd)
 tests_detect_test_chain_SOURCES = tests/detect/test_chain.c tests/detect/chain.h tests/detect/chain_run.c \
 	tests/detect/chain_call.h tests/detect/chain_order.c \
-	tests/detect/chain_memory.c tests/detect/chain_graph.c tests/detect/chain_program.c tests/hb/oracle.c tests/hb/oracle.h tests/hb/program.c \
+	tests/detect/chain_memory.c tests/detect/chain_graph.c tests/detect/chain_program.c tests/hb/oracle.c tests/hb/oracle.h tests/hb/oracle_lanes.c tests/hb/oracle_lanes.h tests/hb/program.c \
 	tests/hb/program.h tests/hb/program.def $(detect_common)
 tests_detect_test_chain_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_chain_CFLAGS = $(detect_cflags)

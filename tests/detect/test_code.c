@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels reach without a pointer; code that tells less than all, or is not there. */
+/* What kernels reach without a pointer; code that shows less than all, or is not there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +58,9 @@ START_TEST(textures_of_arrays)
 }
 END_TEST
 
-/* ---- code that tells less ---------------------------------------------------------------------------------------- */
+/* ---- code that shows less --------------------------------------------------------------------------------------- */
 
-/* Code that nobody can follow counts for what it shows, and its parameters as if there were no code. */
+/* Code that cannot be followed counts for what it shows, and its parameters as if there were no code. */
 START_TEST(wild_code_proves_nothing)
 {
 	struct tb *tb = with_code(two_streams());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random programs of kernels whose code is known, those of the footprint corpus among them, judged twice: with what
- * each launch touches worked out at once, and only where it could meet something.  All that is found must be the same.
+ * each launch touches evaluated at once, and only where it could meet something.  All that is found must be the same.
  * DEFERRED_PROGRAMS sets how many programs, DEFERRED_SEED where they begin.
  */
 #include <stdlib.h>

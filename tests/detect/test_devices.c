@@ -84,7 +84,7 @@ START_TEST(copies_leave_other_devices_alone)
 END_TEST
 
 /* Memory of device 1, device 0 current: measured to be in order with the default stream of device 1, promised by
-   nobody; streams that do not block are in no order with it. */
+   nothing; streams that do not block are in no order with it. */
 START_TEST(host_copy_of_another_device)
 {
 	struct tb *tb = two_devices();

@@ -40,7 +40,7 @@ static const struct {
 	{BACK(DEV + 1024), FILL(DEV + 1024, 0, 256), 103, SW_WARNING, SW_LIKELY},
 	{FILL(DEV, 0, 256), BACK(DEV + 1024), 103, SW_NOTE, SW_POSSIBLE},
 	{CHASE(DEV), COPY(DEV2, DEV, 256), 0, 0, 0}, /* the table is only read */
-	{CHASE(DEV), FILL(DEV2, 0, 256), 0, 0, 0},   /* nobody knows where it points to */
+	{CHASE(DEV), FILL(DEV2, 0, 256), 0, 0, 0},   /* where it points to is unknown */
 };
 
 START_TEST(two_launches)

@@ -109,7 +109,7 @@ START_TEST(kernels_by_signature)
 }
 END_TEST
 
-/* Kernels without a name that tells anything: possible, on request. */
+/* Kernels whose name says nothing: possible, on request. */
 START_TEST(kernels_by_assumption)
 {
 	struct tb *tb = two_streams();

@@ -156,7 +156,7 @@ START_TEST(other_threads)
 }
 END_TEST
 
-/* Ended by another thread (0), or by nobody (1). */
+/* Ended by another thread (0), or never (1). */
 START_TEST(started)
 {
 	struct tb *tb = race_begun();
@@ -165,7 +165,7 @@ START_TEST(started)
 	tb_thread(tb, 2);
 	if (_i == 0)
 		tb_range(tb, SW_RANGE_END, 0, 5, "", "");
-	tb_range(tb, SW_RANGE_END, 0, 77, "", ""); /* nobody knows it */
+	tb_range(tb, SW_RANGE_END, 0, 77, "", ""); /* it was never begun */
 	tb_thread(tb, 1);
 	expect_later(tb, _i == 0 ? "B" : "B<A");
 }

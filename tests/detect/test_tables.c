@@ -141,7 +141,7 @@ START_TEST(overwritten)
 }
 END_TEST
 
-/* What is written beside the table changes nothing. */
+/* A write next to the table changes nothing: the pointers in it stay known. */
 START_TEST(written_beside)
 {
 	struct tb *tb = with_code(two_streams());
@@ -189,7 +189,7 @@ START_TEST(not_known)
 }
 END_TEST
 
-/* The same table for many launches, filled anew for each. */
+/* The same table for many launches, filled again for each. */
 START_TEST(filled_again)
 {
 	struct tb *tb = with_code(two_streams());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of a caching allocator (PyTorch's): who they belong to, where pointers into them end, and what happens when
-   one is handed out again too early.  Each case with its fixed twin. */
+/* Blocks of a caching allocator (PyTorch's): which memory they belong to, where pointers into them end, and what
+   happens when one is handed out again too early.  Each case with its fixed twin. */
 #include "detect/judge.h"
 #include "detect/kernels.h"
 #include "detect/memory/tenants.h"
@@ -266,7 +266,7 @@ START_TEST(starts_of_the_one_before)
 }
 END_TEST
 
-/* ---- who lived where, and when ----------------------------------------------------------------------------------- */
+/* ---- which block was where, when -------------------------------------------------------------------------------- */
 
 START_TEST(history)
 {

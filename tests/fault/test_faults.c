@@ -149,7 +149,7 @@ static __attribute__((noinline)) void level(unsigned depth)
 
 static void stacks_without_helper(void)
 {
-	fault_set(FAULT_THREAD, 1, EAGAIN, true); /* no helper thread: nobody loads libunwind */
+	fault_set(FAULT_THREAD, 1, EAGAIN, true); /* no helper thread: libunwind is not loaded */
 	level(10);
 	level(10);
 	level(20);

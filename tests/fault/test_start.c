@@ -18,7 +18,7 @@
 
 enum { THREADS = 8, TRIES = 5 };
 
-/* Recording starts within some ms; a thread that nobody wakes waits for two seconds. */
+/* Recording starts within some ms; a thread that is not woken waits for two seconds. */
 #define LONG_NS 1000000000u
 
 static pthread_barrier_t together;
@@ -103,7 +103,7 @@ static void calls_without_helper(void)
 		pthread_join(threads[i], NULL);
 	if (waits_longest_ns() > MOST_BLOCKED_NS || waits_endless())
 		_exit(4);
-	if (!waits_longest_ns()) /* nobody had to wait: the test shows nothing */
+	if (!waits_longest_ns()) /* no thread had to wait: the test shows nothing */
 		_exit(5);
 	waits_measure(false);
 }

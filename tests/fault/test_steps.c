@@ -253,7 +253,7 @@ static void check_ended(const char *what, bool failed)
 	trace_free(&t);
 }
 
-static const char *const whose[] = {"file", "file, the run has ended", "memory", "memory that nobody holds"};
+static const char *const whose[] = {"file", "file, the run has ended", "memory", "memory that no process holds"};
 
 START_TEST(test_kill_at_each_step)
 {

@@ -1,6 +1,6 @@
 # tests of footprint
 
-# The footprint of a kernel as text, to look at.
+# Prints the footprint of a kernel as text.
 check_PROGRAMS += tests/footprint/footprint_dump
 tests_footprint_footprint_dump_SOURCES = tests/footprint/footprint_dump.c tests/footprint/dump.c tests/footprint/dump.h
 tests_footprint_footprint_dump_LDADD = $(SW_FOOTPRINT_LIBS)
@@ -17,7 +17,7 @@ tests_footprint_test_instructions_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_instructions_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
-# The library with readers that do as told: its sources are compiled again, with fake.c in place of the readers.
+# The library with readers that a test controls: its sources are compiled again, with fake.c in place of the readers.
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
 tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \

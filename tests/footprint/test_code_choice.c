@@ -105,7 +105,7 @@ START_TEST(variants_run_where_they_were_made_for)
 	check(ask(1, 103, "family"), SW_SOURCE_SASS, 100, true);
 	check(ask(1, 103, "k"), SW_SOURCE_SASS, 100, true);
 	check_why(ask(1, 120, "family"), "no kernel of this name in the image");
-	/* PTX for 10.0a alone: not what runs on 12.0, but it tells something. */
+	/* PTX for 10.0a alone: not what runs on 12.0, but it shows something. */
 	check(ask(1, 120, "k"), SW_SOURCE_PTX, 100, false);
 }
 END_TEST

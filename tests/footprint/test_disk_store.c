@@ -78,7 +78,7 @@ START_TEST(the_next_run_finds_it)
 	struct sw_footprint_library_totals t = ask(cache, 7, 90, "k", true);
 	ck_assert_uint_eq(t.cached, 1);
 	ck_assert_uint_eq(t.analysed, 0);
-	ck_assert_uint_eq(image.asked, 1); /* the image was not even looked at */
+	ck_assert_uint_eq(image.asked, 1); /* the image was not even read */
 	/* What is absent stays absent. */
 	ck_assert_uint_eq(ask(cache, 7, 90, "absent", false).cached, 0);
 	t = ask(cache, 7, 90, "absent", false);

@@ -84,7 +84,7 @@ START_TEST(told_alternatives)
 		ck_assert_uint_eq(r.n, 1);
 		expect(&r, 0, SW_EXTENT_BOX, A + 4096 * n, 4);
 		finish(t, &r);
-		t = terms_new(); /* twin: nothing tells which */
+		t = terms_new(); /* twin: it is unknown which */
 		r = alternatives(t, false, n);
 		ck_assert_uint_eq(r.n, 2);
 		expect(&r, 0, SW_EXTENT_HULL, A, 4);

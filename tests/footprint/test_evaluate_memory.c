@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pointers that lie in memory whose content is known: followed three levels deep, open where any of it is not known. */
 #include "reaches.h"
+#include "../run_suite.h"
 
 #define MEM   UINT64_C(0x7e0000000000)
 #define WORDS 64
@@ -85,7 +86,7 @@ START_TEST(by_thread)
 }
 END_TEST
 
-/* 0: two words are not known; 1: none; 2: nobody says what is known. */
+/* 0: two words are not known; 1: none; 2: no source of known words. */
 START_TEST(not_all_known)
 {
 	struct memory m;
@@ -168,9 +169,5 @@ int main(void)
 	tcase_add_loop_test(tests, levels, 1, 6);
 	tcase_add_loop_test(tests, by_mode, 2, 4);
 	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -71,7 +71,7 @@ static const struct {
 	 "r528.64 = pair r2, r3; r529.64 = select r512, r528, 2; r2.32 = low r529; r3.32 = high r529"},
 	/* ATOMS.CAST.SPIN P0, [R5], R10, R11: no register is written */
 	{100, 0x0000000a0500758d, 0x000e24000180000b, "r512.1 = range 0 1"},
-	/* P2R R6, PR, RZ, 0x5 and R2P PR, R2, 0x5; with another byte of the register nobody knows */
+	/* P2R R6, PR, RZ, 0x5 and R2P PR, R2, 0x5; with another byte of the register: unknown */
 	{90, 0x00000005ff067803, 0x000fe20000000000,
 	 "r528.32 = or 0, 1; r529.32 = select r512, r528, 0; r530.32 = or r529, 4; r6.32 = select r514, r530, r529"},
 	{90, 0x0000000502007804, 0x000fe20000000000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that are expected are worked on by threads; nobody waits for a kernel that was not asked for. */
+/* Threads work on kernels that are expected; nothing waits for a kernel that was not asked for. */
 #include <check.h>
 #include <semaphore.h>
 #include <stdio.h>

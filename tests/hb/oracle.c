@@ -1,139 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of doc/order.md, in its order: to be read next to it. */
 #include "oracle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { DOCUMENTED, MEASURED, OBSERVED, CLOCKS };
+#include "oracle_lanes.h"
 
-static void nodes_add(struct nodes *set, int node)
-{
-	if (node >= 0)
-		set->bits[node / 64] |= 1ull << (node % 64);
-}
-
-static void nodes_join(struct nodes *set, const struct nodes *other)
-{
-	for (size_t i = 0; i < MAX_NODES / 64; i++)
-		set->bits[i] |= other->bits[i];
-}
-
-/* ---- nodes, edges, lanes ---- */
-
-static void edge(struct oracle *o, int from, int to, enum sw_order basis)
-{
-	if (from < 0 || from == to)
-		return;
-	nodes_join(&o->node[to].before[OBSERVED], &o->node[from].before[OBSERVED]);
-	if (basis != SW_ORDER_OBSERVED)
-		nodes_join(&o->node[to].before[MEASURED], &o->node[from].before[MEASURED]);
-	if (basis == SW_ORDER_DOCUMENTED)
-		nodes_join(&o->node[to].before[DOCUMENTED], &o->node[from].before[DOCUMENTED]);
-}
-
-static void edges(struct oracle *o, const struct nodes *from, int to, enum sw_order basis)
-{
-	for (int i = 0; i < to; i++)
-		if (nodes_has(from, i))
-			edge(o, i, to, basis);
-}
-
-static int new_lane(struct oracle *o, enum sw_lane_kind kind, int ctx)
-{
-	if (o->lanes == MAX_LANES)
-		abort();
-	o->lane[o->lanes].kind = kind;
-	o->lane[o->lanes].last = -1;
-	o->lane[o->lanes].ctx = ctx;
-	if (ctx >= 0)
-		o->context[ctx].used = true;
-	return o->lanes++;
-}
-
-/* The next step of a lane: after the one before. */
-static int new_node(struct oracle *o, int lane, bool work)
-{
-	if (o->nodes == MAX_NODES)
-		abort();
-	int v = o->nodes++;
-	o->node[v] = (struct node){.lane = lane, .work = work};
-	for (int clock = 0; clock < CLOCKS; clock++)
-		nodes_add(&o->node[v].before[clock], v);
-	edge(o, o->lane[lane].last, v, SW_ORDER_DOCUMENTED);
-	o->lane[lane].last = v;
-	return v;
-}
-
-static bool is_blocking(const struct oracle *o, int lane)
-{
-	return o->lane[lane].kind == SW_LANE_BLOCKING || o->lane[lane].kind == SW_LANE_PER_THREAD;
-}
-
-static bool is_host(const struct oracle *o, int lane)
-{
-	return o->lane[lane].kind == SW_LANE_HOST || o->lane[lane].kind == SW_LANE_CALLBACK;
-}
-
-/* A new thread, or one that was thought to have ended, knows what all the others know. */
-static void inherit(struct oracle *o, int lane)
-{
-	struct nodes all[CLOCKS];
-	memset(all, 0xff, sizeof all);
-	bool any = false;
-	for (int l = 0; l < o->lanes; l++)
-		if (l != lane && is_host(o, l) && !o->lane[l].gone) {
-			int last = o->lane[l].last;
-			for (int clock = 0; clock < CLOCKS; clock++)
-				for (size_t i = 0; i < MAX_NODES / 64; i++)
-					all[clock].bits[i] &= last >= 0 ? o->node[last].before[clock].bits[i] : 0;
-			any = true;
-		}
-	if (!any)
-		return;
-	int v = new_node(o, lane, false);
-	for (int clock = 0; clock < CLOCKS; clock++)
-		nodes_join(&o->node[v].before[clock], &all[clock]);
-}
-
-static int host_lane(struct oracle *o, int thread, enum sw_lane_kind kind)
-{
-	int t = o->strict_host ? thread : 0;
-	if (o->host[t] < 0) {
-		o->host[t] = new_lane(o, o->strict_host ? kind : SW_LANE_HOST, -1);
-		inherit(o, o->host[t]);
-	}
-	return o->host[t];
-}
-
-/* Something that the host does: observed after all that any host did before. */
-static int act(struct oracle *o, int thread, enum sw_lane_kind kind)
-{
-	int lane = host_lane(o, thread, kind);
-	if (o->lane[lane].gone) {
-		inherit(o, lane);
-		o->lane[lane].gone = false;
-	}
-	int v = new_node(o, lane, false);
-	if (o->strict_host)
-		edge(o, o->acted, v, SW_ORDER_OBSERVED);
-	return o->acted = v;
-}
-
-static int stream_lane(struct oracle *o, const struct op *op)
-{
-	int *lane = &o->stream[op->stream];
-	enum sw_lane_kind kind = SW_LANE_BLOCKING;
-	if (op->stream == 1 || (op->stream == 0 && !op->flag)) {
-		lane = &o->context[op->ctx].legacy;
-		kind = SW_LANE_LEGACY;
-	} else if (op->stream <= 2) {
-		lane = &o->context[op->ctx].per_thread[op->thread];
-		kind = SW_LANE_PER_THREAD;
-	}
-	if (*lane < 0)
-		*lane = new_lane(o, kind, op->ctx);
-	return *lane;
-}
+/* ---- steps ---- */
 
 /* What is enqueued in a stream now comes after these, in addition to the call and the step before. */
 static struct nodes legacy_rules(const struct oracle *o, int lane)
@@ -141,21 +14,21 @@ static struct nodes legacy_rules(const struct oracle *o, int lane)
 	struct nodes before = {0};
 	for (int i = 0; i < o->lanes; i++)
 		if (o->lane[i].ctx == o->lane[lane].ctx &&
-		    ((o->lane[lane].kind == SW_LANE_LEGACY && is_blocking(o, i)) ||
-		     (is_blocking(o, lane) && o->lane[i].kind == SW_LANE_LEGACY)))
-			nodes_add(&before, o->lane[i].last);
+		    ((o->lane[lane].kind == SW_LANE_LEGACY && oracle_is_blocking(o, i)) ||
+		     (oracle_is_blocking(o, lane) && o->lane[i].kind == SW_LANE_LEGACY)))
+			oracle_nodes_add(&before, o->lane[i].last);
 	return before;
 }
 
 static int step(struct oracle *o, const struct op *op, bool work)
 {
-	int call = act(o, op->thread, SW_LANE_HOST);
-	int lane = stream_lane(o, op);
+	int call = oracle_act(o, op->thread, SW_LANE_HOST);
+	int lane = oracle_stream_lane(o, op);
 	struct nodes before = legacy_rules(o, lane);
-	int v = new_node(o, lane, work);
-	edge(o, call, v, SW_ORDER_DOCUMENTED);
-	edges(o, &before, v, SW_ORDER_DOCUMENTED);
-	edges(o, &o->context[o->lane[lane].ctx].waits, v, SW_ORDER_DOCUMENTED);
+	int v = oracle_new_node(o, lane, work);
+	oracle_edge(o, call, v, SW_ORDER_DOCUMENTED);
+	oracle_edges(o, &before, v, SW_ORDER_DOCUMENTED);
+	oracle_edges(o, &o->context[o->lane[lane].ctx].waits, v, SW_ORDER_DOCUMENTED);
 	return v;
 }
 
@@ -170,7 +43,7 @@ static struct nodes context_covers(const struct oracle *o, int ctx)
 	struct nodes covers = {0};
 	for (int i = 0; i < o->lanes; i++)
 		if (is_of(o, o->lane[i].ctx, ctx))
-			nodes_add(&covers, o->lane[i].last);
+			oracle_nodes_add(&covers, o->lane[i].last);
 	return covers;
 }
 
@@ -178,7 +51,7 @@ static void context_waits(struct oracle *o, int ctx, const struct nodes *for_the
 {
 	for (int c = 0; c < MAX_CONTEXTS; c++)
 		if (is_of(o, c, ctx))
-			nodes_join(&o->context[c].waits, for_these);
+			oracle_nodes_join(&o->context[c].waits, for_these);
 }
 
 /* ---- calls ---- */
@@ -190,7 +63,7 @@ static void within(struct oracle *o, int part, int whole)
 		return;
 	o->context[part].whole = whole;
 	o->context[whole].has_parts = true;
-	nodes_join(&o->context[part].waits, &o->context[whole].waits);
+	oracle_nodes_join(&o->context[part].waits, &o->context[whole].waits);
 }
 
 static int step_across(struct oracle *o, const struct op *op)
@@ -199,12 +72,12 @@ static int step_across(struct oracle *o, const struct op *op)
 	struct nodes covers = {0}, now = {0};
 	for (int i = 0; i < 2; i++) {
 		struct nodes more = context_covers(o, both[i]);
-		nodes_join(&covers, &more);
+		oracle_nodes_join(&covers, &more);
 		o->context[both[i]].used = true;
 	}
 	int v = step(o, op, true);
-	edges(o, &covers, v, SW_ORDER_DOCUMENTED);
-	nodes_add(&now, v);
+	oracle_edges(o, &covers, v, SW_ORDER_DOCUMENTED);
+	oracle_nodes_add(&now, v);
 	context_waits(o, both[0], &now);
 	context_waits(o, both[1], &now);
 	return v;
@@ -214,14 +87,14 @@ static int step_beside(struct oracle *o, const struct op *op)
 {
 	struct op there = *op;
 	there.ctx = program_other(op);
-	int lane = stream_lane(o, op), other = stream_lane(o, &there);
+	int lane = oracle_stream_lane(o, op), other = oracle_stream_lane(o, &there);
 	if (lane == other)
 		return step(o, op, true);
 	struct nodes covers = legacy_rules(o, other);
-	nodes_add(&covers, o->lane[other].last);
+	oracle_nodes_add(&covers, o->lane[other].last);
 	int v = step(o, op, true);
-	edges(o, &covers, v, SW_ORDER_MEASURED);
-	edge(o, v, new_node(o, other, false), SW_ORDER_MEASURED);
+	oracle_edges(o, &covers, v, SW_ORDER_MEASURED);
+	oracle_edge(o, v, oracle_new_node(o, other, false), SW_ORDER_MEASURED);
 	return v;
 }
 
@@ -247,8 +120,8 @@ static void end_context(struct oracle *o, const struct op *op)
 	if (!o->context[op->ctx].used)
 		return;
 	struct nodes covers = context_covers(o, op->ctx);
-	o->now = act(o, op->thread, SW_LANE_HOST);
-	edges(o, &covers, o->now, SW_ORDER_DOCUMENTED);
+	o->now = oracle_act(o, op->thread, SW_LANE_HOST);
+	oracle_edges(o, &covers, o->now, SW_ORDER_DOCUMENTED);
 	for (int c = 0; c < MAX_CONTEXTS; c++)
 		if (o->context[c].whole == op->ctx)
 			end_one_context(o, c);
@@ -261,15 +134,15 @@ static void record(struct oracle *o, const struct op *op, uint64_t seq)
 	*e = (struct oracle_event){.recorded = true, .node = -1, .ctx = op->ctx, .seq = seq};
 	if (op->kind == OP_RECORD_CONTEXT) {
 		e->context_wide = true;
-		int call = act(o, op->thread, SW_LANE_HOST);
+		int call = oracle_act(o, op->thread, SW_LANE_HOST);
 		e->covers = context_covers(o, op->ctx);
-		nodes_add(&e->covers, call);
+		oracle_nodes_add(&e->covers, call);
 		o->context[op->ctx].used = true;
 		return;
 	}
 	e->node = o->now = step(o, op, false);
 	e->ctx = o->lane[o->node[o->now].lane].ctx;
-	nodes_add(&e->covers, o->now);
+	oracle_nodes_add(&e->covers, o->now);
 }
 
 static void stream_wait(struct oracle *o, const struct op *op)
@@ -279,12 +152,12 @@ static void stream_wait(struct oracle *o, const struct op *op)
 	if (op->kind == OP_CONTEXT_WAIT) {
 		o->context[op->ctx].used = true;
 		struct nodes covers = e->covers;
-		nodes_add(&covers, act(o, op->thread, SW_LANE_HOST));
+		oracle_nodes_add(&covers, oracle_act(o, op->thread, SW_LANE_HOST));
 		context_waits(o, op->ctx, &covers);
 		return;
 	}
 	o->now = step(o, op, false);
-	edges(o, &e->covers, o->now, SW_ORDER_DOCUMENTED);
+	oracle_edges(o, &e->covers, o->now, SW_ORDER_DOCUMENTED);
 }
 
 static void begin_wait(struct oracle *o, const struct op *op)
@@ -299,12 +172,12 @@ static void begin_wait(struct oracle *o, const struct op *op)
 		covers = o->event[op->event].covers;
 		break;
 	case OP_WAIT_STREAM:
-		lane = stream_lane(o, op);
+		lane = oracle_stream_lane(o, op);
 		covers = legacy_rules(o, lane);
-		nodes_add(&covers, o->lane[lane].last);
+		oracle_nodes_add(&covers, o->lane[lane].last);
 		break;
 	case OP_WAIT_POINT:
-		nodes_add(&covers, o->lane[stream_lane(o, op)].last);
+		oracle_nodes_add(&covers, o->lane[oracle_stream_lane(o, op)].last);
 		break;
 	case OP_WAIT_CONTEXT:
 		o->context[op->ctx].used = true;
@@ -314,12 +187,12 @@ static void begin_wait(struct oracle *o, const struct op *op)
 		for (int c = 0; c < MAX_CONTEXTS; c++)
 			if (o->context[c].used && o->context[c].device == op->ctx % 2) {
 				struct nodes more = context_covers(o, c);
-				nodes_join(&covers, &more);
+				oracle_nodes_join(&covers, &more);
 			}
 		break;
 	default:
 		o->now = step(o, op, true); /* HOST_FUNC */
-		nodes_add(&covers, o->now);
+		oracle_nodes_add(&covers, o->now);
 	}
 	o->token[op->token].valid = valid;
 	o->token[op->token].covers = covers;
@@ -333,17 +206,17 @@ static void end_wait(struct oracle *o, const struct op *op)
 	bool callback = op->kind == OP_HOST_FUNC_END;
 	enum sw_order basis = callback ? SW_ORDER_DOCUMENTED : op->basis;
 	int which = basis == SW_ORDER_DOCUMENTED ? DOCUMENTED : MEASURED;
-	int call = o->now = act(o, op->thread, callback ? SW_LANE_CALLBACK : SW_LANE_HOST);
+	int call = o->now = oracle_act(o, op->thread, callback ? SW_LANE_CALLBACK : SW_LANE_HOST);
 	struct nodes known = o->node[call].before[which], seen = {0};
-	edges(o, &o->token[op->token].covers, call, basis);
+	oracle_edges(o, &o->token[op->token].covers, call, basis);
 	o->ended = true;
 	o->host_func_end = callback;
 	for (int i = 0; i < call; i++) {
 		if (nodes_has(&known, i) || !nodes_has(&o->node[call].before[which], i) || !o->node[i].work)
 			continue;
-		nodes_add(&o->pending, i);
+		oracle_nodes_add(&o->pending, i);
 		o->pending_lanes += !nodes_has(&seen, o->node[i].lane);
-		nodes_add(&seen, o->node[i].lane);
+		oracle_nodes_add(&seen, o->node[i].lane);
 	}
 }
 
@@ -353,25 +226,25 @@ static void function_returns(struct oracle *o, const struct op *op)
 {
 	if (op->stream > 2 && o->stream[op->stream] < 0)
 		return;
-	int call = act(o, op->thread, SW_LANE_CALLBACK);
-	edge(o, call, new_node(o, stream_lane(o, op), false), SW_ORDER_DOCUMENTED);
+	int call = oracle_act(o, op->thread, SW_LANE_CALLBACK);
+	oracle_edge(o, call, oracle_new_node(o, oracle_stream_lane(o, op), false), SW_ORDER_DOCUMENTED);
 }
 
 static void create_thread(struct oracle *o, const struct op *op)
 {
 	if (o->unborn[op->event] >= 0)
 		return;
-	int call = act(o, op->thread, SW_LANE_HOST);
-	int lane = o->unborn[op->event] = new_lane(o, SW_LANE_HOST, -1);
-	edge(o, call, new_node(o, lane, false), SW_ORDER_DOCUMENTED);
+	int call = oracle_act(o, op->thread, SW_LANE_HOST);
+	int lane = o->unborn[op->event] = oracle_new_lane(o, SW_LANE_HOST, -1);
+	oracle_edge(o, call, oracle_new_node(o, lane, false), SW_ORDER_DOCUMENTED);
 }
 
-/* The last one stays: whoever comes after it inherits from it. */
+/* The last one stays: what comes after it inherits from it. */
 static void leave(struct oracle *o, int lane)
 {
 	int hosts = 0;
 	for (int l = 0; l < o->lanes; l++)
-		hosts += is_host(o, l) && !o->lane[l].gone;
+		hosts += oracle_is_host(o, l) && !o->lane[l].gone;
 	if (hosts > 1)
 		o->lane[lane].gone = true;
 }
@@ -399,9 +272,9 @@ static void join_thread(struct oracle *o, const struct op *op)
 {
 	int thread = o->done[op->event];
 	o->done[op->event] = -1;
-	o->now = act(o, op->thread, SW_LANE_HOST);
+	o->now = oracle_act(o, op->thread, SW_LANE_HOST);
 	if (thread >= 0 && o->host[thread] >= 0)
-		edge(o, o->lane[o->host[thread]].last, o->now, SW_ORDER_DOCUMENTED);
+		oracle_edge(o, o->lane[o->host[thread]].last, o->now, SW_ORDER_DOCUMENTED);
 }
 
 static void host_call(struct oracle *o, const struct op *op)
@@ -411,11 +284,11 @@ static void host_call(struct oracle *o, const struct op *op)
 		function_returns(o, op);
 		break;
 	case OP_RELEASE:
-		nodes_add(&o->sync[op->event], o->now = act(o, op->thread, SW_LANE_HOST));
+		oracle_nodes_add(&o->sync[op->event], o->now = oracle_act(o, op->thread, SW_LANE_HOST));
 		break;
 	case OP_ACQUIRE:
-		o->now = act(o, op->thread, SW_LANE_HOST);
-		edges(o, &o->sync[op->event], o->now, SW_ORDER_DOCUMENTED);
+		o->now = oracle_act(o, op->thread, SW_LANE_HOST);
+		oracle_edges(o, &o->sync[op->event], o->now, SW_ORDER_DOCUMENTED);
 		break;
 	case OP_THREAD_CREATE:
 		create_thread(o, op);
@@ -435,13 +308,13 @@ static void barrier(struct oracle *o)
 {
 	struct nodes all = {0};
 	for (int i = 0; i < o->lanes; i++)
-		nodes_add(&all, o->lane[i].last);
+		oracle_nodes_add(&all, o->lane[i].last);
 	int lanes = o->lanes, before = o->nodes;
 	for (int i = 0; i < lanes; i++) {
-		int v = new_node(o, i, false);
+		int v = oracle_new_node(o, i, false);
 		for (int from = 0; from < before; from++)
 			if (nodes_has(&all, from))
-				edge(o, from, v, SW_ORDER_DOCUMENTED);
+				oracle_edge(o, from, v, SW_ORDER_DOCUMENTED);
 	}
 }
 
@@ -479,7 +352,8 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 		break;
 	case OP_STREAM_CREATE:
 		if (op->stream > 2)
-			o->stream[op->stream] = new_lane(o, op->flag ? SW_LANE_NONBLOCKING : SW_LANE_BLOCKING, op->ctx);
+			o->stream[op->stream] =
+				oracle_new_lane(o, op->flag ? SW_LANE_NONBLOCKING : SW_LANE_BLOCKING, op->ctx);
 		break;
 	case OP_STREAM_DESTROY:
 		o->stream[op->stream] = -1;
@@ -494,7 +368,7 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 		o->now = step_beside(o, op);
 		break;
 	case OP_HOST_STEP:
-		o->now = act(o, op->thread, SW_LANE_HOST);
+		o->now = oracle_act(o, op->thread, SW_LANE_HOST);
 		break;
 	case OP_EVENT_CREATE:
 	case OP_EVENT_DESTROY:
@@ -547,7 +421,7 @@ bool oracle_passed(const struct oracle *o, int node)
 {
 	bool any = false;
 	for (int l = 0; l < o->lanes; l++)
-		if (is_host(o, l) && !o->lane[l].gone) {
+		if (oracle_is_host(o, l) && !o->lane[l].gone) {
 			int last = o->lane[l].last;
 			if (last < 0 || oracle_ordered(o, node, last) != SW_ORDER_DOCUMENTED)
 				return false;

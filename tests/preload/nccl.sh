@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Collectives of NCCL (a library that behaves like it): what they touch is known exactly, whoever loaded the library.
+# Collectives of NCCL (a library that behaves like it): what they touch is known exactly, however the library was loaded.
 set -uo pipefail
 export LC_ALL=C
 build=$(cd "${top_builddir:-.}" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A program that speaks NVTX: what it says is in the report and on the timeline; what it does is the same whoever listens.
+# A program that speaks NVTX: what it says is in the report and on the timeline; what it does is the same with any tool.
 set -uo pipefail
 export LC_ALL=C
 build=$(cd "${top_builddir:-.}" && pwd)

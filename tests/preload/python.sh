@@ -79,7 +79,7 @@ for n, (w, g) in enumerate(zip(want[1:], got[1:])):
     if not good:
         bad += 1
         print("call %d: %s, recorded %s" % (n, w, g))
-print("%d stacks of backward passes, %d wrong, %d calls while nobody waited" % (same, bad, len(got) - len(want)))
+print("%d stacks of backward passes, %d wrong, %d calls while no thread waited" % (same, bad, len(got) - len(want)))
 sys.exit(bad != 0 or (same < 12) != (sys.argv[1] in ("3.9", "3.10")) or len(got) != len(want) + 20001)
 PY
 }

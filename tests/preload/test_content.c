@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "recording.h"
+#include "../run_suite.h"
 
 #define PAGE 4096u
 
@@ -77,7 +78,7 @@ START_TEST(what_is_taken)
 	ck_assert_int_eq(memcmp(copy_at(&t, 0, true) + 1, &first, sizeof first), 0);
 	ck_assert_int_eq(memcmp(copy_at(&t, 9, true) + 1, &(uint64_t[]){1, 0x302000000}, 16), 0);
 	const struct sw_rec_stream_wait *after = trace_find(&t, SW_REC_STREAM_WAIT, 0);
-	ck_assert_uint_eq(after->stream, 1); /* what was read in vain left nothing behind */
+	ck_assert_uint_eq(after->stream, 1); /* what was read in vain left nothing */
 	ck_assert_uint_eq(after->event, 0);
 	ck_assert_uint_eq(after->flags, 0);
 	trace_free(&t);
@@ -119,9 +120,5 @@ int main(void)
 	tcase_add_test(c, what_is_taken);
 	tcase_add_test(c, many_of_a_page);
 	suite_add_tcase(suite, c);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -348,7 +348,7 @@ static void with_file_limit(void)
 	many_after_limit();
 }
 
-/* The kernel sends SIGXFSZ to whoever goes over this limit: it must never come to that. */
+/* The kernel sends SIGXFSZ to a process that exceeds this limit: it must never come to that. */
 START_TEST(test_file_size_rlimit)
 {
 	ck_assert_int_eq(record_in_child("stacks=0", with_file_limit, exit), 0);
@@ -407,7 +407,7 @@ START_TEST(test_start_line)
 {
 	char expected[256];
 	ck_assert_int_eq(record_in_child("quiet=0", start_line, exit), 0);
-	snprintf(expected, sizeof expected, "syncwatch: recording; report: syncwatch report %s/t.swt\n",
+	snprintf(expected, sizeof expected, "syncwatch: recording; 'syncwatch report %s/t.swt' judges the trace\n",
 		 test_directory);
 	ck_assert_str_eq(content_of("stderr"), expected);
 }

@@ -13,7 +13,7 @@
 
 enum { THREADS = 7, OBJECTS = 6, STEPS = 200, CALLS = 64 };
 
-/* Sets of CUDA calls whose outcome somebody knows. */
+/* Sets of CUDA calls whose outcome the program learns. */
 struct known {
 	uint64_t truly, told;
 };

@@ -78,7 +78,7 @@ has '^SYNC cuStreamSynchronize_ptsz flags=BT ctx=1 status=0 what=2 handle=0 '
 has '^SYNC cuStreamSynchronize_ptsz flags=ET ctx=1 status=0$'
 # the address that the driver hands out need not be the one that it exports
 has '^EVENT_RECORD cuEventRecord flags=- ctx=1 status=0 event=9000 stream=0 flags=0$'
-# a function that nobody knows: its first call, its arguments
+# an unknown function: its first call, its arguments
 has '^UNCLASSIFIED cuFutureOrderEverything flags=- ctx=1 status=0 1 2 3 4 5 6$'
 has '^HOST_FUNC cuLaunchHostFunc flags=- ctx=1 status=0 stream=0 enqueued=0 flags=0$'
 has '^HOST_FUNC_RUN cuLaunchHostFunc flags=B ctx=1 status=0 stream=0 enqueued=1 flags=0$'

@@ -194,7 +194,7 @@ START_TEST(what_is_written_suppresses_what_was_shown)
 }
 END_TEST
 
-/* Of a library's own memory: suppressed, and counted as known.  Of the program's, or an error: reported. */
+/* A library's own memory: suppressed, and counted as known.  The program's, or an error: reported. */
 START_TEST(known_findings_are_counted)
 {
 	static const char *const lines[] = {"SW101 kernel=scale allocated=race\n",
@@ -239,7 +239,7 @@ START_TEST(the_file_that_ships_is_well_formed)
 	struct sw_error error;
 	ck_assert_msg(sw_suppress_load(path, SW_SUPPRESS_KNOWN, &s, &error) == 0, "%s", error.text);
 	sw_suppress_free(s);
-	/* Each line names who allocated: a hazard on the program's own memory is never hidden by it. */
+	/* Each line names the allocating code: a hazard on the program's own memory is never hidden by it. */
 	FILE *file = fopen(path, "r");
 	char line[512];
 	while (fgets(line, sizeof line, file))

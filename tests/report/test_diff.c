@@ -99,7 +99,7 @@ START_TEST(moved_lines_change_nothing)
 }
 END_TEST
 
-/* Of two sites in one function one disappeared: the other one keeps its partner, although its line is the later one. */
+/* One of two sites in a function disappeared: the other keeps its partner, although its line is the later one. */
 START_TEST(equal_lines_come_first)
 {
 	wait_at(&before, 40, 10, 5000);

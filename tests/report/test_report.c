@@ -299,7 +299,7 @@ START_TEST(nameless_frames_collapse)
 }
 END_TEST
 
-/* Nobody to name: the library keeps the line from hiding all of this id. */
+/* Nothing to name: the library keeps the line from hiding all of this id. */
 START_TEST(suppression_of_nameless_frames_names_the_module)
 {
 	fake_trace.torch = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that kill, stop or deceive whoever reads their symbols cost their own names and nothing else.  What libdw would
+ * Files that kill, stop or deceive the reader of their symbols cost their own names and nothing else.  What libdw would
  * do with such a file is played here, by the name of the file.
  */
 #include "config.h"

@@ -80,7 +80,7 @@ static struct sw_gain gain_of(enum sw_what_if_kind kind, uint64_t site, uint32_t
 	return gain;
 }
 
-/* To a microsecond: latencies that nobody saw are assumed. */
+/* To a microsecond: latencies that were not seen are assumed. */
 static void check_gain(struct sw_gain gain, uint64_t low_us, uint64_t high_us, uint64_t slack_us)
 {
 	ck_assert(gain.known);
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(a_wait_of_a_busy_device_gains_nothing)
 {
-	/* No host work between: the device is never idle, whoever waits. */
+	/* No host work between: the device is never idle, whatever waits. */
 	for (int i = 0; i < 10; i++) {
 		uint64_t start = now + 5 * US, call = kernel(1, 0, 4);
 		sw_schedule_times(s, call, start, start + MS);

@@ -6,7 +6,7 @@
  *   closeall      closes every descriptor above 2       closeall0  those below, too
  *   nofile        allows no further descriptor          drop       becomes user 65534
  *   fork          goes on in a child, waits for it and passes its status on
- *   detach        goes on in a child that nobody waits for
+ *   detach        goes on in a child that no process waits for
  *   load          loads the driver and does not use it
  *   deny=NUMBER   that system call fails with EPERM from now on
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
@@ -18,8 +18,6 @@
  *   term          counts SIGTERM until SIGWINCH comes, then prints how many came
  *   spawn=PROGRAM exec=PROGRAM system=COMMAND  popen=COMMAND  cleared=PROGRAM (exec with an empty environment)
  */
-#include <cuda.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -37,32 +35,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver_calls.h"
+
 static void die(const char *what)
 {
 	perror(what);
 	exit(70);
 }
 
-#define CALL(name, types, ...)                                                                                         \
-	do {                                                                                                           \
-		CUresult(*function) types;                                                                             \
-		*(void **)&function = dlsym(driver, #name);                                                            \
-		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS)                                                \
-			die(#name);                                                                                    \
-	} while (0)
-
 static void work(int ordered)
 {
-	CUcontext context;
 	CUstream a, b;
 	CUevent event;
 	CUdeviceptr p;
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver)
-		die("libcuda.so.1");
-	CALL(cuInit, (unsigned), 0);
-	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
-	CALL(cuCtxSetCurrent, (CUcontext), context);
+	begin_cuda();
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 1 << 20);
 	CALL(cuStreamCreate, (CUstream *, unsigned), &a, CU_STREAM_NON_BLOCKING);
 	CALL(cuStreamCreate, (CUstream *, unsigned), &b, CU_STREAM_NON_BLOCKING);
@@ -78,14 +64,8 @@ static void work(int ordered)
 
 static void set_often(long n)
 {
-	CUcontext context;
 	CUdeviceptr p;
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver)
-		die("libcuda.so.1");
-	CALL(cuInit, (unsigned), 0);
-	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
-	CALL(cuCtxSetCurrent, (CUcontext), context);
+	begin_cuda();
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4096);
 	for (long i = 0; i < n; i++)
 		CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 1, 4096, NULL);
@@ -220,15 +200,15 @@ static void show_state(void)
 
 static void show_errors(const char *runtime)
 {
-	void *driver = dlopen(runtime, RTLD_NOW);
+	void *library = dlopen(runtime, RTLD_NOW);
 	void *p = NULL;
-	if (!driver)
+	if (!library)
 		die(runtime);
 	int (*allocate)(void **, size_t), (*free_it)(void *), (*last)(void), (*peek)(void);
-	*(void **)&allocate = dlsym(driver, "cudaMalloc");
-	*(void **)&free_it = dlsym(driver, "cudaFree");
-	*(void **)&last = dlsym(driver, "cudaGetLastError");
-	*(void **)&peek = dlsym(driver, "cudaPeekAtLastError");
+	*(void **)&allocate = dlsym(library, "cudaMalloc");
+	*(void **)&free_it = dlsym(library, "cudaFree");
+	*(void **)&last = dlsym(library, "cudaGetLastError");
+	*(void **)&peek = dlsym(library, "cudaPeekAtLastError");
 	printf("%d %d\n", last(), allocate(&p, 4096));
 	printf("%d %d\n", allocate(&p, ~(size_t)0 / 2), peek());
 	printf("%d %d\n", allocate(&p, 4096), peek());

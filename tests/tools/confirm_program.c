@@ -17,10 +17,13 @@
  *   several  two streams read in one line what a third one writes
  *   warm     race, after other such sets
  *   crowd    race, among ten more streams
- *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set; turned-fixed: in one
- * order always, with an event staged   a copy reads the pinned memory that another one writes; staged-fixed: after the
- * host has waited again    race, but only where the file that is named next does not exist yet; it makes it many race,
- * behind 300 events that the streams pass to and fro exit     race, and the process ends without waiting for either
+ *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set
+ *   turned-fixed  in one order always, with an event
+ *   staged   a copy reads the pinned memory that another one writes
+ *   staged-fixed  the same, after the host has waited
+ *   again    race, but only where the file that is named next does not exist yet; it makes it
+ *   many     race, after 300 events by which the streams wait for each other
+ *   exit     race, and the process ends without waiting for either
  *   crash    race, and abort() when SYNCWATCH_CONFIRM is set: the run is not as it was
  *   hang     race, and it never ends when SYNCWATCH_CONFIRM is set
  *   branches both sets are on two branches of a captured graph; joined: the second waits for the first; updated: the
@@ -36,8 +39,6 @@
  *   ordered  the same, fixed
  *   pool     the first one's buffer is freed in the order of another stream
  */
-#include <cuda.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -48,20 +49,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "driver_calls.h"
+
 #define BYTES (1u << 16)
-
-static void *driver;
-
-/* Every call must succeed: the tests are about syncwatch, not about this program. */
-#define CALL(name, types, ...)                                                                                         \
-	do {                                                                                                           \
-		CUresult(*function) types;                                                                             \
-		*(void **)&function = dlsym(driver, #name);                                                            \
-		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS) {                                              \
-			fprintf(stderr, "%s failed\n", #name);                                                         \
-			exit(70);                                                                                      \
-		}                                                                                                      \
-	} while (0)
 
 static CUstream a, b, c;
 static CUevent event;
@@ -75,13 +65,7 @@ static void set(CUstream stream, unsigned char value)
 
 static void begin(void)
 {
-	CUcontext context;
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver)
-		exit(71);
-	CALL(cuInit, (unsigned), 0);
-	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
-	CALL(cuCtxSetCurrent, (CUcontext), context);
+	begin_cuda();
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, BYTES);
 	CALL(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&pinned, BYTES, 0);
 	for (CUstream *s[] = {&a, &b, &c, NULL}, **at = s; *at; at++)

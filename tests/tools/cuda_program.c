@@ -9,39 +9,20 @@
  *   load FILE     two kernels fill() of the code in FILE write the same memory on two streams, unordered
  *   exec          as fixed, then replaces itself by "cuda_program race"
  */
-#include <cuda.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void *driver;
-
-/* Every call must succeed: the tests are about syncwatch, not about this program. */
-#define CALL(name, types, ...)                                                                                         \
-	do {                                                                                                           \
-		CUresult(*function) types;                                                                             \
-		*(void **)&function = dlsym(driver, #name);                                                            \
-		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS) {                                              \
-			fprintf(stderr, "%s failed\n", #name);                                                         \
-			exit(70);                                                                                      \
-		}                                                                                                      \
-	} while (0)
+#include "driver_calls.h"
 
 static void work(int ordered)
 {
-	CUcontext context;
 	CUstream a, b;
 	CUevent event;
 	CUdeviceptr p;
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver)
-		exit(71);
-	CALL(cuInit, (unsigned), 0);
-	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
-	CALL(cuCtxSetCurrent, (CUcontext), context);
+	begin_cuda();
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 1 << 20);
 	CALL(cuStreamCreate, (CUstream *, unsigned), &a, CU_STREAM_NON_BLOCKING);
 	CALL(cuStreamCreate, (CUstream *, unsigned), &b, CU_STREAM_NON_BLOCKING);
@@ -57,18 +38,12 @@ static void work(int ordered)
 
 static void load(const char *file)
 {
-	CUcontext context;
 	CUmodule module;
 	CUfunction fill;
 	CUstream a, b;
 	CUdeviceptr p;
 	void *params[] = {&p};
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver)
-		exit(71);
-	CALL(cuInit, (unsigned), 0);
-	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
-	CALL(cuCtxSetCurrent, (CUcontext), context);
+	begin_cuda();
 	CALL(cuModuleLoad, (CUmodule *, const char *), &module, file);
 	CALL(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &fill, module, "_Z4fillPf");
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4096);

@@ -29,7 +29,7 @@ tests_tools_test_crash_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -g
 tests_tools_test_crash_LDADD = libswbase.a $(CHECK_LIBS)
 endif
 check_PROGRAMS += tests/tools/make_trace tests/tools/cuda_program
-tests_tools_cuda_program_SOURCES = tests/tools/cuda_program.c
+tests_tools_cuda_program_SOURCES = tests/tools/cuda_program.c tests/tools/driver_calls.h
 tests_tools_cuda_program_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_tools_cuda_program_CFLAGS = $(SW_CFLAGS) -g
 tests_tools_cuda_program_LDFLAGS =
@@ -42,7 +42,7 @@ tests_tools_savings_program_LDFLAGS =
 tests_tools_savings_program_LDADD = -ldl
 
 check_PROGRAMS += tests/tools/confirm_program
-tests_tools_confirm_program_SOURCES = tests/tools/confirm_program.c
+tests_tools_confirm_program_SOURCES = tests/tools/confirm_program.c tests/tools/driver_calls.h
 tests_tools_confirm_program_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_tools_confirm_program_CFLAGS = $(SW_CFLAGS) -g
 tests_tools_confirm_program_LDFLAGS =
@@ -51,7 +51,7 @@ tests_tools_make_trace_SOURCES = tests/tools/make_trace.c
 tests_tools_make_trace_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_tools_make_trace_LDADD = tests/reader/libtracebuilder.a libswbase.a
 check_PROGRAMS += tests/tools/awkward tests/tools/awkward_static tests/tools/clock_step.so
-tests_tools_awkward_SOURCES = tests/tools/awkward.c
+tests_tools_awkward_SOURCES = tests/tools/awkward.c tests/tools/driver_calls.h
 tests_tools_awkward_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_tools_awkward_CFLAGS = $(SW_CFLAGS) -g
 tests_tools_awkward_LDFLAGS =

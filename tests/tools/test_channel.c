@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of processes to `run`: heard in the order in which they were sent, whatever the connections do. */
+/* Messages of processes to `run`: read in the order in which they were sent, whatever the connections do. */
 #include <check.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -95,7 +95,7 @@ class Limits(Case):
 
     def test_time(self):
         trace = self.trace("race")
-        os.mkfifo(self.path("pipe"))  # nobody reads it: the report would wait for ever
+        os.mkfifo(self.path("pipe"))  # no process reads it: the report would wait without end
         result = self.call("report", "--max-time", "0.2", "--json", self.path("pipe"), trace)
         self.assertEqual((result.returncode, result.stdout), (LIMIT, ""))
         self.assertIn("--max-time is reached", result.stderr)

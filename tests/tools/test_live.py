@@ -101,7 +101,7 @@ class Failing(Live):
     """syncwatch itself fails while it judges: it says so, and the status is the program's, but never a proof."""
 
     def fails(self, status, arguments, end):
-        fifo = self.path("report.json")  # nobody reads it: the report waits there
+        fifo = self.path("report.json")  # no process reads it: the report waits there
         if not os.path.exists(fifo):
             os.mkfifo(fifo)
         with subprocess.Popen([COMMAND, "run", "--sim", *arguments, "--json", fifo, "-o", self.path("t.swt"),

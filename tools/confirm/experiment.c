@@ -111,7 +111,7 @@ static void report_launch(struct sw_confirm_run *run, int pipe)
 	_exit(write(pipe, answer, sizeof answer) == sizeof answer ? 0 : SW_EXIT_OUTPUT);
 }
 
-/* Waits for the answer.  A program whose work was reordered may wait for ever: it has its time, then it is ended. */
+/* Waits for the answer.  A program whose work was reordered may never end: it has its time, then it is killed. */
 static bool hear(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
 {
 	const uint64_t ms = run->in->most_run_ns / 1000000;

@@ -13,7 +13,7 @@
 #include "confirm/trial.h"
 #include "report/symbols/places.h"
 
-/* Of a thousand calls so many are held. */
+/* So many of a thousand calls are held. */
 #define RATE	      200u
 #define BASELINES     3u
 #define DEFAULT_HOLD  20000000ull

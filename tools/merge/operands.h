@@ -19,7 +19,7 @@ struct sw_merge_operands {
 	SW_VEC(struct sw_merge_operand) at; /* sorted by name, each once */
 };
 
-/* Of a folder its traces (*.swt, *.swt.zst).  SW_EXIT_OK, or a status after one line. */
+/* The traces of a folder (*.swt, *.swt.zst).  SW_EXIT_OK, or a status after one line. */
 int sw_merge_operands_find(struct sw_merge_operands *operands, const struct sw_options *options);
 /* Keeps every n-th, from the i-th on. */
 void sw_merge_operands_share(struct sw_merge_operands *operands, uint32_t i, uint32_t n);

@@ -140,7 +140,7 @@ void sw_channel_expect(struct sw_channel *channel, const char *preload)
 {
 	char *list = channel->board->preload;
 	if (strlen(preload) >= sizeof channel->board->preload)
-		return; /* longer than any real one: nobody is shown that it is missing, and HELLOs still count */
+		return; /* longer than any real one: that it is missing is not shown, and HELLOs still count */
 	strcpy(list, preload);
 	for (; *list; list++)
 		if (*list == ':')
@@ -213,7 +213,7 @@ static bool receive(struct sw_channel *channel, int connection)
 	return true;
 }
 
-/* Its message is heard in its turn: one that was sent before the connection was made comes first (the poll set returns
+/* Its message is read in its turn: one that was sent before the connection was made comes first (the poll set returns
    what is ready in the order in which it became so). */
 static void take_connection(struct sw_channel *channel, int listener)
 {

@@ -44,7 +44,7 @@ static int judge(struct sw_launch *run)
 #define FILES 9
 
 /*
- * Each rank of a job may be a `run` of its own: the names of its files tell them apart as those of traces do.  The
+ * Each rank of a job may be a `run` of its own: the names of its files distinguish them as those of traces do.  The
  * caller frees what is made of them, also after an error.
  */
 static int expand_names(struct sw_options *options, char *made[FILES])

@@ -63,7 +63,7 @@ static char *trace_path(const struct sw_launch *run, pid_t pid)
 	const char *path = run->options->trace;
 	if (run->trace)
 		return escape(run->trace, "%", '%');
-	/* Of a name for the packed trace, the name that packing adds to. */
+	/* From the name of the packed trace, the name that packing adds to. */
 	const bool packed = path && run->options->pack && fnmatch("*?.zst", path, 0) == 0;
 	const int bytes = path ? (int)(strlen(path) - (packed ? strlen(".zst") : 0)) : 0;
 	if (path && path[0] == '/')
@@ -96,7 +96,7 @@ static void prepare(void *arg, pid_t pid)
 	prepend("ASAN_OPTIONS", "verify_asan_link_order=0");
 	setenv(SW_ANNOUNCE_VARIABLE, run->channel.variable, 1);
 	setrlimit(RLIMIT_NOFILE, &run->descriptors);
-	/* Whoever has set it wants another tool to hear what the program says. */
+	/* A user who has set it wants another tool to get the program's annotations. */
 	if (run->nvtx)
 		setenv("NVTX_INJECTION64_PATH", run->nvtx, 0);
 	if (run->simulation)

@@ -67,7 +67,7 @@ static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_w
 /* ---- edges --------------------------------------------------------------------------------------------------------
  */
 
-/* An object through which host threads tell each other: no kind of HOST_SYNC has this number. */
+/* An object through which host threads order each other: no kind of HOST_SYNC has this number. */
 static uint64_t tag_object(uint64_t tag)
 {
 	return UINT64_C(0xff) << 56 | tag;

@@ -202,7 +202,7 @@ static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pag
 }
 
 /* CUDA driver API, cuMemcpyBatchAsync: access to the source "can be out of stream order", and is either "complete
-   before the API call returns" or "can happen even after the API call returns".  In both cases whoever still writes the
+   before the API call returns" or "can happen even after the API call returns".  In both cases what still writes the
    source when the call is made is too late. */
 static void touch_out_of_order(struct sw_model *m, const struct sw_wait *w, const struct side *side)
 {

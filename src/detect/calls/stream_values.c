@@ -38,7 +38,7 @@ struct sw_cell {
 		uint64_t value, event;
 		struct sw_point point;
 		uint32_t bytes;
-		bool ordered; /* what was before it can be seen by who sees it */
+		bool ordered; /* what came before it is visible to what sees it */
 	} write[SW_MAX_WRITES];
 };
 

@@ -20,7 +20,7 @@
 
 /* Streams that one tensor is recorded for, and other threads' events in between. */
 #define RECENT 16u
-/* Of the call that frees a block, at most so many frames are its own when it reports that; its caller is
+/* The call that frees a block has at most so many frames of its own when it reports that; its caller is
    the same, down to the first frame.  A program that records an event and then frees a tensor has its own frames in
    between. */
 #define OWN_FRAMES   2u

@@ -80,7 +80,7 @@ static void mention(struct sw_model *m, struct sw_finding *seen, const struct pl
 	seen->access[2].allocation = seen->accesses > 2 ? seen->access[0].allocation : 0;
 }
 
-/* An allocation is only mentioned where somebody will read of it: a hazard in a loop over new allocations must not list
+/* An allocation is only mentioned where a report will name it: a hazard in a loop over new allocations must not list
    them all. */
 static void emit_at(struct sw_model *m, struct sw_finding *seen, const struct place *place)
 {

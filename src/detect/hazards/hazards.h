@@ -10,6 +10,8 @@ struct sw_hazards;
 struct sw_block;
 struct sw_shadow_use;
 
+/* Two uses share bytes, one of them writes: judges their order and adds a finding where there is none.  `arg`: the
+   model.  A use of freed memory (`freed`: the block that was there); a use of memory that is not allocated yet. */
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
 /* A suballocator allocates again what it freed. */

@@ -91,7 +91,7 @@ static struct held_lane *hold_lane(struct sw_host_funcs *funcs, uint32_t lane)
 	return held;
 }
 
-/* Lanes without pending functions are looked at no more. */
+/* Lanes without pending functions are not visited again. */
 static void let_go(struct sw_host_funcs *funcs, struct held_lane *held)
 {
 	if (held->pending || held->unseen.n)

@@ -10,8 +10,10 @@ struct sw_model;
 struct sw_intervals;
 struct sw_range;
 
+/* Nothing is said of [lo, hi) from here on, until it is judged again. */
 void sw_ignore_range(struct sw_model *m, uint64_t lo, uint64_t hi);
 void sw_judge_range_again(struct sw_model *m, uint64_t lo, uint64_t hi);
+/* Does the whole range lie in ignored memory?  Of an unbounded one the start decides. */
 bool sw_note_ignored(const struct sw_model *m, const struct sw_range *range);
 struct sw_intervals *sw_ignored_new(void);
 void sw_ignored_free(struct sw_model *m);

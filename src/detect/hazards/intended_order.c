@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events that were meant to order a hazard.  Waits for events that were never recorded, or recorded too early, and
- * records that nobody waits for occur in correct programs (first iterations, event pools): alone they are notes.  When
- * a hazard is found, the last waits of its later side tell which of them should have ordered it.
+ * records that nothing waits for occur in correct programs (first iterations, event pools): alone they are notes.  When
+ * a hazard is found, the last waits of its later side show which of them should have ordered it.
  */
 #include "detect/hazards/intended_order.h"
 

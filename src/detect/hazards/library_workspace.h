@@ -14,6 +14,7 @@
 struct sw_model;
 struct sw_shadow_use;
 
+/* Both are calls of one such library, on memory that it allocated. */
 bool sw_library_workspace(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b);
 
 #endif

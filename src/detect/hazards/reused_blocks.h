@@ -16,7 +16,7 @@ struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, cons
 /* Was the earlier one's block freed, and its bytes allocated again for the later one? */
 bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 /* Was this reuse already reported?  What a stream does with the block later comes after what it did first: an
-   order for that orders all of it.  Remembers that it is told now. */
+   order for that orders all of it.  Remembers that it was reported. */
 bool sw_reuse_is_told(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
 		      enum sw_severity severity);
 

@@ -85,7 +85,7 @@ static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_acc
 	if (!tenancy->made || block->within || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_MAPPED))
 		return NULL;
 	struct sw_tenant *tenant = sw_tenant_at(tenancy, block->address + offset, step_of(m));
-	/* Of a damaged trace: one that was told to lie in other memory. */
+	/* Of a damaged trace: a block that is said to lie in other memory. */
 	if (!tenant || tenant->at.lo < block->address || tenant->at.hi - block->address > block->bytes)
 		return NULL;
 	return what->node && tenant->born.seq > what->node ? NULL : tenant;
@@ -100,7 +100,7 @@ static uint64_t open_end(const struct sw_shadow_use *use)
 }
 
 /* Where one that may as well go down starts.  From the first byte of a block it goes down into the one before: a
-   pointer to the end of an array is one to what lies behind it. */
+   pointer to the end of an array is one to what lies after it. */
 static uint64_t open_floor(const struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			   const struct sw_block *block)
 {

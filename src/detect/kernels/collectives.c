@@ -19,7 +19,7 @@ struct open_op {
 	uint32_t thread;
 	uint64_t stream, handle;
 	uint32_t n; /* ranges; 0 with `vague` */
-	bool vague; /* the arguments do not tell: a type or a size that is unknown */
+	bool vague; /* the arguments do not say: a type or a size that is unknown */
 	struct sw_range ranges[MAX_RANGES];
 };
 

@@ -26,9 +26,9 @@ struct sw_deferrable {
 	struct sw_spans *spans; /* made when first wanted */
 	bool never;
 	enum sw_evidence weakest;
-	bool may_load;	 /* some of its pointers, unless the launch tells that it does not */
+	bool may_load;	 /* some of its pointers, unless the launch shows that it does not */
 	bool vague;	 /* of some sites nothing is known but the pointers */
-	unsigned failed; /* to tell where it lies, so many times in a row */
+	unsigned failed; /* to find where it lies, so many times in a row */
 	uint32_t words;
 	struct word word[SW_MOST_WORDS];
 };
@@ -84,7 +84,7 @@ static enum sw_evidence weakest_of(const struct sw_footprint *f)
 	return data ? SW_EV_DIRECTION : SW_EV_FOOTPRINT;
 }
 
-/* Does the code tell all that its launches touch, by pointers of the parameter block? */
+/* Does the code show all that its launches touch, by pointers of the parameter block? */
 static bool look_at_sites(struct sw_deferrable *d)
 {
 	const struct sw_footprint *f = d->footprint;

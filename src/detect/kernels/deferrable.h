@@ -34,7 +34,7 @@ enum sw_where {
 	SW_IN_DOUBT  /* perhaps in memory that was freed, or is not allocated yet */
 };
 
-/* Of one launch: the allocations that its pointers lead to, and those that it may reach from there. */
+/* One launch: the allocations that its pointers lead to, and those that it may reach from there. */
 struct sw_pointed {
 	uint32_t blocks;
 	struct sw_block *block[SW_MOST_POINTED];
@@ -48,7 +48,7 @@ struct sw_pointed {
 	enum sw_evidence weakest; /* the same of each launch of the kernel */
 };
 
-/* Of the current launch (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
+/* For the current launch (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
    from then on.  False: it is evaluated at once. */
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out);
 /* Where does it lie?  Adds the allocations that it may reach beyond those of its pointers.  alone: it need not be known

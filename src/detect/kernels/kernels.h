@@ -10,7 +10,7 @@
 struct sw_model;
 struct sw_kernels;
 
-/* A kernel, as far as its name and its code tell. */
+/* A kernel, as far as it is known from its name and its code. */
 struct sw_kernel {
 	bool ready, signed_;
 	enum sw_signature *signature;
@@ -23,7 +23,7 @@ struct sw_kernel {
 	bool unreadable;		      /* there is code, but it says nothing */
 	const char *unread;		      /* why not, or why not all */
 	struct sw_map evidence_details;	      /* what a reach rests on -> struct sw_evidence_detail */
-	struct sw_deferrable *deferrable;     /* NULL: not looked at (deferrable.h) */
+	struct sw_deferrable *deferrable;     /* NULL: not examined yet (deferrable.h) */
 };
 
 /* NULL: more of them than a program has.  Valid until the next call. */

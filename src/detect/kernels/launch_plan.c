@@ -240,7 +240,7 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 		k->plan.blind |= writes(reach);
 		return;
 	}
-	/* A tensor map that lies in memory can't be looked at: only its address is known. */
+	/* A tensor map that lies in memory cannot be read: only its address is known. */
 	if (via != SW_VIA_TENSOR_MAP)
 		found = sw_handles_find(k->m->handles, via == SW_VIA_TEXTURE ? SW_OBJECT_TEXTURE : SW_OBJECT_SURFACE,
 					word, &touch.range, &touch.array);
@@ -350,7 +350,7 @@ static bool is_own_flag(const struct sw_reaches *reaches, const struct sw_reach 
 	return reads && writes;
 }
 
-/* Who waits for others inside the kernel is ordered by what it reads there, which we do not see. */
+/* Blocks that wait for others inside the kernel are ordered by what they read there, which we do not see. */
 static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 {
 	k->own_flags = true;

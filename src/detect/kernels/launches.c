@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels: from the parameter block to ranges.  The code tells (launch_plan.c) as far as it is known; of the words that
- * it says nothing of, the mangled name tells what a pointer is for, else what points into memory is taken as used.
+ * Kernels: from the parameter block to ranges.  The code says it (launch_plan.c) as far as it is known; of the words
+ * that it says nothing of, the mangled name says what a pointer is for, else what points into memory is taken as used.
  */
 #include "detect/hazards/shared_uses.h"
 #include "detect/kernels/launches.h"

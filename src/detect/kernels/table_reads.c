@@ -14,7 +14,7 @@
 /* Parts that one launch looks at, beyond which nothing is known. */
 #define MOST_READS 4096u
 
-/* A launch that is evaluated late would find what came after it; a graph is looked at once for all its launches. */
+/* A launch that is evaluated late would find what came after it; a graph is judged once for all its launches. */
 bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m, const struct sw_kernel *kernel)
 {
 	*reads = (struct sw_table_reads){.m = m};

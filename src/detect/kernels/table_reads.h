@@ -19,7 +19,7 @@ struct sw_table_read {
 	uint64_t lo, hi;
 };
 
-/* What the evaluation of one launch looked at. */
+/* What the evaluation of one launch read. */
 struct sw_table_reads {
 	struct sw_model *m;
 	SW_VEC(struct sw_table_read) read;
@@ -32,7 +32,7 @@ bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m, cons
 void sw_table_reads_end(struct sw_table_reads *reads);
 /* As struct sw_geometry wants it. */
 enum sw_memory_content sw_table_read(struct sw_table_reads *reads, uint64_t address, uint32_t bytes, void *out);
-/* May the launch write to what it looked at? */
+/* May the launch write to what it read? */
 bool sw_table_reads_overwritten(const struct sw_table_reads *reads, const struct sw_reaches *reaches);
 
 #endif

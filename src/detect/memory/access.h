@@ -3,8 +3,8 @@
  * What an operation touches, before and after it is placed in an allocation.
  *
  * A range is a box of bytes: `slices` x `rows` rows of `width` bytes.  2D and 3D copies stay boxes, they never become
- * their hull: two column tiles of one matrix do not conflict.  Whoever learns what a kernel touches (its signature, its
- * code) says so in ranges; nothing in this module depends on the source of that knowledge.
+ * their hull: two column tiles of one matrix do not conflict.  Code that learns what a kernel touches (its signature,
+ * its code) says so in ranges; nothing in this module depends on the source of that knowledge.
  */
 #ifndef SW_DETECT_MEMORY_ACCESS_H
 #define SW_DETECT_MEMORY_ACCESS_H

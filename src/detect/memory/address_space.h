@@ -13,7 +13,7 @@
 #include "detect/memory/overlaps.h"
 #include "detect/memory/shadow.h"
 
-/* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nobody
+/* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nothing
    described. */
 enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
 
@@ -67,7 +67,7 @@ struct sw_block {
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
 	struct sw_access gone; /* the call that freed it, once freed */
-	bool nowhere;	       /* SYMBOL: made without an address; findings tell offsets */
+	bool nowhere;	       /* SYMBOL: made without an address; findings give offsets */
 	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
 	struct sw_shadow shadow;
 	SW_VEC(struct sw_start) starts; /* sorted by offset, 0 not among them */

@@ -4,7 +4,7 @@
  *
  * Kernels use them without any address, so the first kernel that does makes the variable: a block at an address that no
  * memory has.  When the program asks for the real address (cudaGetSymbolAddress, copies to and from symbols) the block
- * has both, and whoever comes by either meets the same uses, earlier ones included.  Not thread-safe.
+ * has both, and an access by either meets the same uses, earlier ones included.  Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_MODULE_VARIABLES_H
 #define SW_DETECT_MEMORY_MODULE_VARIABLES_H

@@ -178,7 +178,7 @@ static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use
 	return env->ordered_too || sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) != SW_ORDER_DOCUMENTED;
 }
 
-/* Who asks what a wait was needed for may do without the order of m and x, unless they conflict: then x needed it. */
+/* What a wait was needed for does not depend on the order of m and x, unless they conflict: then x needed it. */
 static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The access map of one allocation: for each part of it, who wrote and read it last.
+ * The access map of one allocation: for each part of it, what wrote and read it last.
  *
  * An allocation is cut into segments; each holds the uses that a later one could still conflict with.  A use replaces
  * earlier ones that are ordered before it when every conflict with those is also a conflict with it (FastTrack's
@@ -62,8 +62,8 @@ struct sw_shadow_env {
 	struct sw_use_pool *pool;
 	const struct sw_hb *hb;
 	uint32_t serial; /* of the use that is entered, for counting each pair once */
-	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: whoever asks what a
-	   wait was needed for wants to see them (empty: keep_from > keep_to).  So are later ones, which may stand for
+	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: the analysis of what
+	   a wait was needed for wants to see them (empty: keep_from > keep_to).  So are later ones, which may stand for
 	   one of them that is entered late. */
 	uint64_t keep_from, keep_to;
 	bool keep_all;	  /* the use takes no other's place: it was made before now */

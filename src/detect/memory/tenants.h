@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that a caching allocator hands out of the memory that it keeps (PyTorch's): who lived where, and when.
+ * Blocks that a caching allocator hands out of the memory that it keeps (PyTorch's): where each was, and when.
  *
  * A block begins and ends when the host says so, not at a point of a stream: the work that uses it goes on after its
  * end, and the allocator knows no more of that work than its own stream's order.  So a block has no access map of its
@@ -31,7 +31,7 @@ struct sw_tenant {
 	uint32_t mention;  /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t from, to; /* numbers of the records; to: UINT64_MAX while it lives */
 	struct sw_tenant_call born, gone;
-	uint64_t told;		  /* the reuse that was told last of it (hazards/reused_blocks.h), 0 none ... */
+	uint64_t told;		  /* the reuse that was reported last of it (hazards/reused_blocks.h), 0 none ... */
 	int told_as;		  /* ... enum sw_severity */
 	uint32_t own, own_serial; /* the lane of the stream that it was handed out for; serial 0: not known */
 };
@@ -39,13 +39,13 @@ struct sw_tenant {
 struct sw_tenancy {
 	const uint64_t *now; /* number of the record in hand */
 	struct sw_intervals live;
-	SW_VEC(struct sw_tenant *) ended; /* in the order of their ends: for accesses that are worked out late */
+	SW_VEC(struct sw_tenant *) ended; /* in the order of their ends: for accesses that are computed late */
 	size_t trimmed;			  /* left by the last trim */
 	uint32_t made;
 };
 
 void sw_tenancy_free(struct sw_tenancy *tenancy);
-/* Records were lost: nothing is known any more of who lives where. */
+/* Records were lost: it is no longer known which block is where. */
 void sw_tenancy_forget(struct sw_tenancy *tenancy);
 /* NULL: it has no bytes. */
 struct sw_tenant *sw_tenant_begin(struct sw_tenancy *tenancy, uint64_t address, uint64_t bytes,

@@ -22,7 +22,7 @@ struct sw_lane_state {
 	uint64_t visible, visible_seq;	   /* last step that touched memory which the host can, and its record */
 	uint64_t unknown;		   /* last step whose accesses are not known */
 	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0 none */
-	uint64_t signal;		   /* last step that may tell the host something through memory */
+	uint64_t signal;		   /* last step that may signal the host through memory */
 	uint64_t told;			   /* last step that an event covers which other processes may wait for */
 	struct sw_access recorded;	   /* the last record of an event on it, seq 0 none */
 	uint64_t recorded_event;	   /* handle */

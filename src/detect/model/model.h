@@ -51,7 +51,7 @@ struct sw_model {
 	struct sw_intervals *ignored;
 	struct sw_sharing *sharing; /* NULL: not wanted */
 	/* kernels */
-	struct sw_footprint_library *library; /* NULL: code is not looked at */
+	struct sw_footprint_library *library; /* NULL: code is not read */
 	struct sw_kernels *kernels;
 	struct sw_plans *plans;
 	struct sw_variables *variables;

@@ -52,10 +52,10 @@ static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, st
 	change->keep = keep;
 	change->keeps = f->needs;
 	for (uint32_t i = 0; i < f->needs; i++)
-		keep[i] = (struct sw_keep){.queue = sw_finding_more(f)->need[i].stream,
-					   .to = sw_finding_more(f)->need[i].to ? sw_finding_more(f)->need[i].to
-										: SW_KEEP_HOST,
-					   .seq = sw_finding_more(f)->need[i].until.seq};
+		keep[i] = (struct sw_keep){
+			.queue = sw_finding_more(f)->need[i].stream,
+			.to = sw_finding_more(f)->need[i].to ? sw_finding_more(f)->need[i].to : SW_KEEP_HOST,
+			.seq = sw_finding_more(f)->need[i].whole ? 0 : sw_finding_more(f)->need[i].work.seq};
 }
 
 /* What the host does with memory is seen by the guard, and by it only while work uses the memory: of a wait after which
@@ -66,7 +66,7 @@ static bool host_may_need(const struct sw_finding *f)
 	case SW_FINDING_SYNC_COPY:
 		return f->to_host;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
-		/* Whoever calls the asynchronous form waits somewhere else. */
+		/* Code that calls the asynchronous form waits somewhere else. */
 		return f->to_host && f->fix == SW_FIX_VALUE;
 	default:
 		return f->id == SW_FINDING_OVER_WIDE_SYNC;

@@ -4,7 +4,7 @@
  * the stream's queue was full (SW311).
  *
  * Neither is documented, and neither is reported by CUDA: what is known is how long the call took, what other threads
- * were doing in all that time, and how much of the stream's work nobody had seen finished.
+ * were doing in all that time, and how much of the stream's work was not known to be finished.
  */
 #include "detect/waits/stalls.h"
 
@@ -89,7 +89,8 @@ static void tell_lock(struct sw_model *m, const struct sw_access *stalled, const
 					.ns = stalled->dur_ns, .waited = true, .parts.lock_ns = stalled->dur_ns});
 }
 
-/* The record of one thread's call may come before or after that of the other's: whoever is last looks for the other.
+/* The record of one thread's call may come before or after that of the other's: the one that comes last looks for the
+ * other.
  */
 static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 {

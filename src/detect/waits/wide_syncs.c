@@ -22,7 +22,7 @@
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 
-/* Work that nobody needed is watched for so many records: the books that it keeps alive must not grow with the run. */
+/* Work that nothing needed is watched for so many records: the books that it keeps alive must not grow with the run. */
 #define SW_WATCHED 8192u
 
 #define SW_MAX_READERS 4u
@@ -37,7 +37,7 @@ struct sw_sync_site {
 	struct sw_sync_need {
 		uint32_t stream;
 		bool host, whole;		  /* by the host, and once at least all of it */
-		struct sw_named_call until;	  /* the last step that the host needed */
+		struct sw_named_call work;	  /* the last step that the host needed */
 		uint32_t tos, to[SW_MAX_READERS]; /* by other streams */
 	} need[SW_MAX_NEEDS];
 };
@@ -121,7 +121,7 @@ static void close_lane(struct sw_model *m, const struct sw_wide_lane *lane)
 		return;
 	need->host = true;
 	need->whole |= lane->host >= lane->work;
-	need->until = sw_recent_call(&m->collect.recent, lane->host_seq);
+	need->work = sw_recent_call(&m->collect.recent, lane->host_seq);
 }
 
 static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
@@ -129,7 +129,7 @@ static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 	*lane = m->wide->lanes.at[--m->wide->lanes.n];
 }
 
-/* Nobody knows what it may be needed for: the waits stay as they are. */
+/* It is unknown what may need it: the waits stay as they are. */
 static void keep_all(struct sw_model *m)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++)
@@ -350,11 +350,10 @@ static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_syn
 		const struct sw_sync_need *need = &site->need[i];
 		if (need->host) {
 			add_need(m, f,
-				 (struct sw_need){.stream = need->stream,
-						  .until = need->whole ? (struct sw_named_call){0} : need->until});
+				 (struct sw_need){.stream = need->stream, .work = need->work, .whole = need->whole});
 			f->fix_stream = need->stream;
-			f->fix_seq = need->until.seq;
-			f->fix_call = need->until;
+			f->fix_seq = need->work.seq;
+			f->fix_call = need->work;
 		}
 		/* What the host waits for in full comes before all that it gives out later. */
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)

@@ -64,12 +64,12 @@ struct sw_quotient {
 	uint32_t next; /* of those whose x has the same hash; SW_NONE */
 };
 
-/* What a term is modulo 2^width, and, where somebody asked, exactly: unsigned and signed. */
+/* What a term is modulo 2^width, and, where it was asked for, exactly: unsigned and signed. */
 struct sw_term_value {
 	struct sw_form form;
 	bool known, lasting; /* lasting: in every case */
 	uint8_t width;
-	uint32_t exact[2]; /* index in sw_eval.exact, + 1; 0: nobody asked */
+	uint32_t exact[2]; /* index in sw_eval.exact, + 1; 0: not asked for */
 };
 struct sw_exact {
 	struct sw_form form;
@@ -125,9 +125,9 @@ struct sw_blocks {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
-	struct sw_reads *reads;			      /* what is looked at of the launch; NULL: nobody wants to know */
-	const struct sw_access_site *site;	      /* being looked at */
-	struct sw_blocks blocks;		      /* that are looked at */
+	struct sw_reads *reads;			      /* what is read of the launch; NULL: not wanted */
+	const struct sw_access_site *site;	      /* in hand */
+	struct sw_blocks blocks;		      /* in hand */
 	bool splitting;				      /* elements may ask for fewer blocks */
 	bool patient;				      /* so may hulls, where elements count up */
 	bool vain;				      /* a hull where they do not: fewer blocks would not help */
@@ -215,7 +215,7 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 /* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
    that depend on data. */
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
-/* Narrows the quotients and unknowns of a form's system as far as bounds tell; false: the case is impossible. */
+/* Narrows the quotients and unknowns of a form's system as far as bounds allow; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
 
 /* ---- corner.c: some point of the case, as far as the system tells, reaches the upper bound that the variables alone
@@ -274,7 +274,7 @@ bool sw_eval_may_be_loaded(struct sw_eval *e, uint32_t term);
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
-/* sw_footprint_evaluate() that tells what it read; reads: may be NULL, else empty. */
+/* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_reaches *out);
 /* The root that the access's boxes are reported for; NULL: it has none. */

@@ -53,7 +53,7 @@ static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 	}
 }
 
-/* A root that is many words: nothing tells yet which of them. */
+/* A root that is many words: it is unknown yet which of them. */
 static bool is_table(const struct sw_root *root)
 {
 	return root->kind == SW_ROOT_PARAM && root->span > 8;
@@ -223,7 +223,7 @@ static void close_case(struct sw_eval *e)
 	e->open_case = NULL;
 }
 
-/* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are looked at one by one. */
+/* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are taken one by one. */
 #define MOST_PIECES 4
 
 /* Does what is divided begin inside a turn?  Threads and blocks of a tile begin at a turn's start: their pieces adjoin,
@@ -367,7 +367,7 @@ static bool by_data(enum sw_why why)
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
 }
 
-/* Of the pointers that were found in memory the one that leads there. */
+/* The one of the pointers found in memory that leads there. */
 static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
 {
 	uint64_t best = 0;

@@ -2,7 +2,7 @@
 /*
  * Blocks of the grid that find different things in a table of parameters, one after the other.
  *
- * Tables tell each block what to work on (the chunk of a tensor, of 110 tensors, in optimisers that take all of them in
+ * Tables say what each block works on (the chunk of a tensor, of 110 tensors, in optimisers that take all of them in
  * one launch).  Looked at together the blocks touch something somewhere; those that find the same pointer touch a box.
  */
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 #include "footprint/eval/eval.h"
 
-/* Groups of blocks that are looked at, those counted that turned out to be too large: a thousand tensors of one launch.
-   Beyond that the whole grid is looked at at once. */
+/* Groups of blocks that are evaluated, those counted that turned out to be too large: a thousand tensors of one launch.
+   Beyond that the whole grid is evaluated at once. */
 #define MAX_PIECES 4096
 /* Work for all groups together, as a multiple of what one evaluation may cost. */
 #define BUDGETS 10

@@ -66,7 +66,7 @@ static struct sw_form op_anything(struct sw_eval *e, const struct sw_term *t, ui
 	return sw_eval_unknown(e, t->width, SW_DEPEND_VARIES, SW_WHY_COMPUTED);
 }
 
-/* What the driver put there is there for whoever needs it: a condition on it is as one on data. */
+/* What the driver put there, any kernel may use: a condition on it is as one on data. */
 static struct sw_form op_environment(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
@@ -281,7 +281,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	if (!t->b)
 		return sw_term_unknown(e, t);
 	uint32_t choice = sw_eval_pick(e, number);
-	e->blind |= t->imm != SW_WHY_NONE; /* an index may tell which, and then the others are not touched */
+	e->blind |= t->imm != SW_WHY_NONE; /* an index may select one, and then the others are not touched */
 	if (choice != SW_NONE) {
 		sw_reads_choose(e->reads, number, from[choice]);
 		return sw_eval_term(e, from[choice], t->width);

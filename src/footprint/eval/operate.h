@@ -19,7 +19,7 @@ struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *term, const 
 			   const struct sw_form *b, int64_t by);
 struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *term, const struct sw_form *a, sw_wide by);
 
-/* Of a RANGE or LOADED: anything in its bounds. */
+/* For a RANGE or LOADED: anything in its bounds. */
 struct sw_form sw_term_range(struct sw_eval *e, const struct sw_term *term);
 
 /* product.c */

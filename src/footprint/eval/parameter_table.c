@@ -3,7 +3,7 @@
  * What the parameter block holds at an offset that is a form; the same of memory whose content is known, at an address.
  *
  * The block is known, so that a table in it is no mystery: where the offset is one, its value is; where it differs by
- * block of the grid only, few blocks are looked at together, such that all find the same or count up by one; otherwise
+ * block of the grid only, few blocks are evaluated together, such that all find the same or count up by one; otherwise
  * it is one of the elements that the offset can select, and never another: what lies next to them is what an earlier
  * launch left there.
  */
@@ -12,9 +12,9 @@
 
 #include "footprint/eval/operate.h"
 
-/* Elements that are looked at for one value; the block has 32764 bytes at most (CUDA programming guide, 12.1). */
+/* Elements that are read for one value; the block has 32764 bytes at most (CUDA programming guide, 12.1). */
 #define MAX_ELEMENTS 4096
-/* Numbers that large are distinguished as pointers are; smaller ones are counts and indices: bounds tell enough. */
+/* Numbers that large are distinguished as pointers are; smaller ones are counts and indices: bounds suffice. */
 #define POINTERS ((sw_wide)1 << 32)
 /* Tables that lead to tables: batches of problems that are structures of pointers have two or three. */
 #define MAX_LEVELS 3
@@ -60,8 +60,8 @@ static bool word_in_block(const struct sw_eval *e, const struct sw_term *t, sw_w
 	return true;
 }
 
-/* The element at an offset, as a signed number modulo 2^width; false: it is not known.  Who makes use of its value says
-   so: read_element(). */
+/* The element at an offset, as a signed number modulo 2^width; false: it is not known.  A caller that uses its value
+   says so: read_element(). */
 static bool element(struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
 {
 	uint32_t bytes = bytes_of(t);
@@ -134,7 +134,7 @@ struct run {
 	sw_wide value;	    /* the first */
 };
 
-/* A pointer that is not the next one's is looked at apart: that they differ need not be remembered. */
+/* A pointer that is not the next one's is evaluated separately: that they differ need not be remembered. */
 static struct run find_run(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
 	bool counts = !sw_reads_wants_base(e->reads, number_of(e, t));
@@ -320,7 +320,7 @@ static struct sw_form offset_form(struct sw_eval *e, const struct sw_term *t)
 	return offset;
 }
 
-/* Are both ends of what the offset can select known?  Else it is not worth while to look at fewer blocks. */
+/* Are both ends of what the offset can select known?  Else it is not worthwhile to take fewer blocks. */
 static bool has_ends(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
 	struct several s;
@@ -362,7 +362,7 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
 	sw_eval_take(e, t->a);
 	struct sw_form form = table_value(e, t, number);
 	e->level--;
-	e->fleeting = true; /* the loops that it depends on are entered in each case anew */
+	e->fleeting = true; /* the loops that it depends on are entered again in each case */
 	return form;
 }
 
@@ -392,14 +392,14 @@ static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_word
 	if (!offsets_of(e, t, &offset, &s, &cut))
 		return false;
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
-		/* A block that is shorter than the kernel's does not tell. */
+		/* A block that is shorter than the kernel's does not hold it. */
 		if (!element(e, t, at, &value) || !add_word(out, (uint32_t)at))
 			return false;
 	}
 	return true;
 }
 
-/* Something whole that nobody followed may be a word of the table as well. */
+/* A whole value that was not followed may be a word of the table as well. */
 static bool hides_words(const struct sw_term *t)
 {
 	enum sw_why why = sw_term_why(t);

@@ -217,7 +217,7 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 	uint32_t choice = sw_eval_case_choose(e, number, t->b);
 	if (choice == SW_NONE)
 		return choice;
-	e->blind = true; /* nothing tells when it is this one */
+	e->blind = true; /* it is unknown when it is this one */
 	return n && !possible(e, t, choice) ? first : choice;
 }
 
@@ -237,7 +237,7 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 	if (t->op == SW_TERM_ANY) {
 		if (push_conditions(e, t))
 			return true;
-		/* Where one alternative is looked at, the others need not even have been computed. */
+		/* Where one alternative is evaluated, the others need not even have been computed. */
 		uint32_t choice = sw_eval_pick(e, number);
 		if (choice != SW_NONE)
 			sw_eval_enter_loops(e, e->f->alternative[t->a + choice]);

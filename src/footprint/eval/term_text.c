@@ -248,7 +248,7 @@ void sw_footprint_address_text(const struct sw_footprint *footprint, uint32_t si
 		put_term(&t, footprint->site[site].address, LOOSE, 0);
 }
 
-/* Does a fact tell a reader something?  It mentions what a launch decides, and not several unknowns: those, "?" all of
+/* Is a fact of use to a reader?  It mentions what a launch decides, and not several unknowns: those, "?" all of
    them, are clocks and flags that are waited for.  Looks at so many terms at most. */
 static bool tells(const struct sw_footprint *f, uint32_t term)
 {

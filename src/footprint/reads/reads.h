@@ -60,7 +60,7 @@ static inline bool sw_reads_is_base(uint64_t value)
 	return value >= SW_LEAST_BASE && value < UINT64_C(1) << 62;
 }
 
-/* What a term is made from, before it is evaluated; its operands were.  NULL reads: nobody wants to know, in all of
+/* What a term is made from, before it is evaluated; its operands were.  NULL reads: not wanted, in all of
    these. */
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
 /* It is one of several, this one. */

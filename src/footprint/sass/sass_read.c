@@ -24,7 +24,7 @@ const struct sw_sass_op *sw_sass_op_of(uint64_t low, uint32_t arch)
 
 /* The guard of uniform instructions is a uniform predicate, but VOTEU's; since sm_100 also that of UTMA* and UBLK*
    (seen for UTMALDG).  Which file it is of for others that act on uniform registers without being of the uniform
-   datapath was not seen: then it is not known who executes them. */
+   datapath was not seen: then it is not known which threads execute them. */
 static bool guard_uniform(const struct sw_sass *s)
 {
 	unsigned code = (unsigned)(s->low & 0x1ff);

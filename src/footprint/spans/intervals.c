@@ -282,7 +282,7 @@ static struct sw_bounds op_select(struct sw_spans *s, const struct sw_term *t)
 	return hull(sw_span_exact(s, t->b, t->width, !addresses), sw_span_exact(s, t->c, t->width, !addresses));
 }
 
-/* Can it be this alternative, as far as the conditions tell? */
+/* Can it be this alternative, as far as the conditions are known? */
 static bool possible(const struct sw_spans *s, const struct sw_term *t, uint32_t i)
 {
 	if (!t->imm2)

@@ -13,8 +13,8 @@
 #include "footprint/store/code_choice.h"
 #include "footprint/store/disk_store.h"
 
-/* Decompressed code that nobody works on.  Threads that look into one image share it while it is in use; to decompress
-   a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
+/* Decompressed code that no thread works on.  Threads that look into one image share it while it is in use; to
+   decompress a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
 #define SW_CONTENTS_BYTES ((size_t)32 << 20)
 #define SW_MAX_THREADS	  64
 
@@ -56,7 +56,7 @@ struct sw_footprint_library {
 	struct sw_map shelves;		/* hash of content and architecture -> struct shelf */
 	char *folder;			/* of the cache; NULL */
 	SW_VEC(struct item *) expected; /* in the order in which they will be asked for */
-	size_t next;			/* first of them that no thread has looked at */
+	size_t next;			/* first of them that no thread has taken */
 	pthread_t thread[SW_MAX_THREADS];
 	uint32_t threads, started, idle;
 	pthread_cond_t queued; /* something was added to expected, or the end came: what idle threads wait for */
@@ -212,7 +212,7 @@ void sw_footprint_library_expect(struct sw_footprint_library *l, const struct sw
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
-/* When it is asked for: how far threads are with what nobody asked for yet must not show in a report. */
+/* When it is asked for: how far threads are with what was not asked for yet must not show in a report. */
 static void count(struct sw_footprint_library_totals *totals, const struct item *item)
 {
 	totals->asked++;

@@ -100,7 +100,8 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 	return leaf_bad(f, t);
 }
 
-/* Each loop has one parent: whoever walks up more often than there are loops walks in a circle.  Marks make it linear.
+/* Each loop has one parent: a walk up that takes more steps than there are loops goes in a circle.  Marks make it
+ * linear.
  */
 static bool loops_circle(const struct sw_footprint *f)
 {

@@ -73,6 +73,7 @@ struct sw_making {
 };
 sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_node *operands);
 
+/* sw_graph_make() for common shapes; equal ones are one node. */
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm);
 sw_node sw_graph_unary(struct sw_graph *graph, enum sw_op op, uint8_t width, sw_node a);
 sw_node sw_graph_binary(struct sw_graph *graph, enum sw_op op, uint8_t width, uint8_t flags, sw_node a, sw_node b);

@@ -4,7 +4,7 @@
 #include "preload/intercept/cuda_types.h"
 #include "preload/intercept/driver.h"
 
-/* Reading managed memory would move its pages, or fault on them; memory of devices is nobody's to read.  "Unlike
+/* Reading managed memory would move its pages, or fault on them; memory of devices cannot be read.  "Unlike
    cuPointerGetAttribute, this function will not return an error when the ptr encountered is not a valid CUDA pointer.
    Instead, the attributes are assigned default NULL values" (CUDA driver API, cuPointerGetAttributes). */
 static bool is_plain_host(CUdeviceptr at)

@@ -26,7 +26,7 @@ static void at_exit(void)
 	sw_result("end");
 }
 
-/* The recorder is preloaded before us, and is there whoever's constructor comes first. */
+/* The recorder is preloaded before us, and is there, whichever constructor runs first. */
 static __attribute__((constructor)) void attach(void)
 {
 	const char *path = getenv(SW_PLAN_VARIABLE);

@@ -32,7 +32,7 @@
 extern const struct sw_companion *sw_confirm_recorder;
 extern struct sw_hold_plan sw_confirm_plan;
 extern const struct sw_companion_hooks sw_confirm_hooks;
-/* Who listened before us, and still must: the guard.  NULL: nobody. */
+/* The hooks that were set before ours, which ours must call: the guard's.  NULL: none. */
 extern const struct sw_companion_hooks *sw_confirm_others;
 
 /* The driver's own function, for calls that are not recorded; may be NULL. */

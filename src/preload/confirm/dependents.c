@@ -86,7 +86,7 @@ void sw_dependents_record(const struct sw_rec *rec, CUstream stream)
 		else
 			add_stream(stream);
 	} else if (rec->kind == SW_REC_MEM_OP || rec->kind == SW_REC_OTHER || rec->kind == SW_REC_UNCLASSIFIED) {
-		/* It may wait for a value, or a semaphore, that work behind the hold writes. */
+		/* It may wait for a value, or a semaphore, that work after the hold writes. */
 		add_stream(stream);
 	}
 }

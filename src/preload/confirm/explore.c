@@ -16,7 +16,7 @@
 #include "preload/recorder/writer.h"
 
 #define TAKEN	    UINT32_MAX
-#define SLOTS	    48u	   /* holds at a time; calls that find none are not held, and told */
+#define SLOTS	    48u	   /* holds at a time; calls that find none are not held, and counted */
 #define OUTPUTS	    16384u /* copies to the host that are hashed */
 #define MOST_BYTES  (64u << 20)
 #define LOOK_NS	    50000

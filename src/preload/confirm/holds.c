@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is put into the program's streams.  A hold is a wait for a word of host memory that is registered with CUDA: the
- * stream goes on when the word is written, whoever writes it (CUDA Driver API, "Stream Memory Operations").
+ * stream goes on when the word is written, by any thread or device (CUDA Driver API, "Stream Memory Operations").
  */
 #include "preload/confirm/confirm.h"
 
@@ -9,7 +9,7 @@
 
 #include "preload/platform/sys.h"
 
-/* Larger overlaps are looked at as far as this. */
+/* So many bytes of an overlap are compared. */
 #define MOST_BYTES (4ull << 20)
 #define PAGE	   4096u
 #define MARK	   1u
@@ -163,7 +163,7 @@ void sw_hold_begin(CUstream stream, uint64_t seq)
 	}
 	const CUdeviceptr at = device_address(&sw_hold.words->release);
 	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
-	/* The clock runs before the stream is held: there is no moment at which nobody would release it. */
+	/* The clock runs before the stream is held: there is no moment at which nothing would release it. */
 	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + bound);
 	atomic_store(&sw_hold.state, SW_HOLD_HELD);
 	const CUresult status = at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;

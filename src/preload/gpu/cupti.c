@@ -131,7 +131,7 @@ int sw_cupti_load(struct sw_cupti *out, char *why, size_t room)
 	return 0;
 }
 
-/* ---- who else is here -------------------------------------------------------------------------------------------- */
+/* ---- other users of CUPTI ---------------------------------------------------------------------------------------- */
 
 /* Profilers that put objects of their own into the process; their CUPTI bears other names. */
 static const struct {

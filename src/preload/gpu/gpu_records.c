@@ -108,7 +108,7 @@ static struct sw_rec_activity *one(struct sw_gpu *gpu, const CUpti_Activity *a)
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		return overhead(gpu, (const void *)a);
 	default:
-		return NULL; /* enabled by somebody else */
+		return NULL; /* enabled by another user of CUPTI */
 	}
 }
 

@@ -36,7 +36,8 @@ static inline void *sw_driver_function(enum sw_api_id id)
 /* Whether the driver says of itself that it only simulates one. */
 bool sw_driver_simulated(void);
 
-/* What a function without a driver answers: the stub library's own answer, so that who probes finds no CUDA. */
+/* What a function without a driver answers: the stub library's own answer, so that a program that probes finds no CUDA.
+ */
 #define SW_NO_DRIVER CUDA_ERROR_STUB_LIBRARY
 
 /* The real function, typed, for our own questions to the driver; may be NULL. */

@@ -74,7 +74,7 @@ static inline struct sw_state *sw_state(void)
 /*
  * For changes; never held around a call of the program's or the driver's code that could block.  Signals are blocked
  * meanwhile: a handler of the program that makes a CUDA call would wait for the thread that it interrupted, one that
- * jumps away would leave the lock taken for ever.  Returns what sw_state_unlock() wants.
+ * jumps away would never release the lock.  Returns what sw_state_unlock() wants.
  */
 static inline uint64_t sw_state_lock(struct sw_state *state)
 {

@@ -60,7 +60,7 @@ static uint32_t ask(sw_nccl_ask *function, void *handle)
 	return function && function(handle, &value) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
-/* Of a communicator that did not block when it was made: NCCL answers once it is complete. */
+/* For a communicator that did not block when it was made: NCCL answers once it is complete. */
 static void complete(void *handle, const struct entry *known)
 {
 	const uint32_t size = ask(known->count, handle), rank = size ? ask(known->rank, handle) : 0;

@@ -3,7 +3,7 @@
  * libsyncwatch-nccl.so: records the collectives of NCCL.
  *
  * It defines NCCL's functions, so that objects that link libnccl.so reach it first, and calls those of the library that
- * is loaded: Python loads it RTLD_LOCAL, where RTLD_NEXT does not look.  Whoever asks dlsym() of a handle for a
+ * is loaded: Python loads it RTLD_LOCAL, where RTLD_NEXT does not look.  A caller that asks dlsym() of a handle for a
  * function (JAX, ctypes) passes it by.
  */
 #ifndef SW_PRELOAD_NCCL_NCCL_H

@@ -209,7 +209,7 @@ int ncclCommInitAll(void **comms, int devices, const int *list)
 	return result;
 }
 
-/* All ranks of the parent call it, in the same order: parent, count and what tells the parts apart are an identity. */
+/* All ranks of the parent call it, in the same order: parent, count and what distinguishes the parts identify it. */
 static uint64_t derive(void *parent, uint64_t part)
 {
 	const struct sw_nccl_comm comm = sw_nccl_comm_get(parent, false, true);

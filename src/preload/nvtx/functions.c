@@ -15,7 +15,7 @@ static void attributes_text(struct sw_nvtx_text *text, const nvtxEventAttributes
 		sw_nvtx_text(text, NULL);
 }
 
-/* Nobody counts how deep the ranges of a thread are: the answer is that of a process without a tool. */
+/* How deep the ranges of a thread are is not counted: the answer is that of a process without a tool. */
 static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
 	struct sw_nvtx_text text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The extension for memory.  Of a heap that is a suballocator NVTX says that nobody may touch it where no region is
+ * The extension for memory.  NVTX says that a heap that is a suballocator may not be touched where no region is
  * registered (nvToolsExtMem.h, NVTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR): its regions are blocks as those of syncwatch.h,
  * registered and returned when the call is made, since NVTX knows no streams.  Regions of other heaps say nothing
  * about who may touch what: of them, only names are taken.

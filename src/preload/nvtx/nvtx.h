@@ -5,9 +5,9 @@
  * NVTX 3 lies in headers.  Each module of the program that uses it loads, at its first call, the library that the
  * environment variable NVTX_INJECTION64_PATH names, and hands over a table into which the library writes its functions
  * (nvtxDetail/nvtxInit.h, "load sequence").  Where libsyncwatch.so is not in the process we say that we failed: the
- * module unloads us and its calls do nothing, as if nobody listened.
+ * module unloads us and its calls do nothing, as without a tool.
  *
- * What the program gets back from its calls is what it gets where nobody listens, but for handles of domains,
+ * What the program's calls return is what they return without a tool, but for handles of domains,
  * registered strings and started ranges, which only have to be ours.
  */
 #ifndef SW_PRELOAD_NVTX_NVTX_H

@@ -94,7 +94,7 @@ int sw_apart_start(int (*body)(void))
 #endif
 }
 
-/* True: the job is done.  False: nobody will do it. */
+/* True: the job is done.  False: it will not be done. */
 static bool wait_for_job(void)
 {
 	const uint64_t until = sw_sys_monotonic() + PATIENCE_NS;

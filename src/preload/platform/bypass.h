@@ -11,7 +11,7 @@ bool sw_bypass_gpu_open(void);
 
 /*
  * "FILE (dlmopen)", an object together with which the driver was loaded into a namespace of its own, or "FILE
- * (RTLD_DEEPBIND)", one that calls the real dlsym.  Of the latter only those that need a library of CUDA, or all: most
+ * (RTLD_DEEPBIND)", one that calls the real dlsym.  Only those of the latter that need a library of CUDA, or all: most
  * have nothing to do with it.  False: no such object.
  */
 bool sw_bypass_object(char *text, size_t room, bool all);

@@ -18,7 +18,7 @@ static long write_to_reader(const char *line, size_t n)
 	long got = sw_sys_write_now(2, line, n);
 	if (got > 0 || got == -EAGAIN || got == -EPIPE)
 		return got;
-	/* Kernels that can't tell: another open file of the same pipe or terminal, which does not wait. */
+	/* Kernels that cannot do that: another open file of the same pipe or terminal, which does not wait. */
 	int fd = sw_sys_open("/proc/thread-self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd >= 0) {
 		got = sw_sys_write(fd, line, n);

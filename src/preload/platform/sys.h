@@ -20,7 +20,7 @@ int sw_sys_unlink(const char *path);
 int sw_sys_fstat(int fd, struct stat *out);
 long sw_sys_read(int fd, void *data, size_t bytes);
 long sw_sys_write(int fd, const void *data, size_t bytes);
-/* The same where it need not wait; -EAGAIN where it would, -EOPNOTSUPP or others where nobody can tell. */
+/* The same where it need not wait; -EAGAIN where it would, -EOPNOTSUPP or others where that is unknown. */
 long sw_sys_write_now(int fd, const void *data, size_t bytes);
 /* To a socket: without waiting, without SIGPIPE. */
 long sw_sys_send(int fd, const void *data, size_t bytes);
@@ -38,7 +38,7 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes);
 int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes);
 int sw_sys_resize(const char *path, uint64_t bytes);
 
-/* A file in memory that nobody can make shorter. -errno. */
+/* A file in memory that cannot be made shorter. -errno. */
 int sw_sys_memory(const char *name);
 long sw_sys_read_at(int fd, void *data, size_t bytes, uint64_t offset);
 long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset);
@@ -59,7 +59,7 @@ long sw_sys_copy(void *to, const void *from, size_t bytes);
 /* Can a word be read there? */
 bool sw_sys_readable(const void *at);
 
-/* Waits while *word == value, at most until the timeout (relative; NULL: for ever). Wakes are process-private. */
+/* Waits while *word == value, at most until the timeout (relative; NULL: none). Wakes are process-private. */
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout);
 void sw_sys_wake(const uint32_t *word, int threads);
 
@@ -68,8 +68,8 @@ uint64_t sw_sys_block_signals(void);
 void sw_sys_set_signals(uint64_t mask);
 
 /*
- * Around a call that may raise signals of `raised` in this thread, with all of them blocked: tells which of them wait
- * already, then takes away the others.  `mask`: the thread's own.
+ * Around a call that may raise signals of `raised` in this thread, with all of them blocked: says which of them are
+ * pending already, then takes away the others.  `mask`: the thread's own.
  */
 uint64_t sw_sys_signals_before(uint64_t mask, uint64_t raised);
 void sw_sys_drop_signals(uint64_t raised, uint64_t before);

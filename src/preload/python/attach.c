@@ -58,7 +58,7 @@ static const char *prepare(const char *version)
 
 #define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE" /* preload/torch/allocator.c */
 
-/* PyTorch's allocator is heard through a function that its version may not have. */
+/* PyTorch's allocator is recorded through a function that its version may not have. */
 static void look_at_torch(const struct sw_companion *recorder)
 {
 	void *allocator = dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);

@@ -12,8 +12,8 @@ uint64_t sw_python_freed_count;
 
 static void (*original)(void *code);
 
-/* The one that took a number writes its entry after it: who comes in between finds none, and takes all as freed.  No
-   lock: a child that is forked meanwhile would wait for it for ever. */
+/* The one that took a number writes its entry after it: a reader in between finds none, and takes all as freed.  No
+   lock: a child that is forked meanwhile would never get it. */
 static struct {
 	uint64_t n; /* 1 + the number that was given to it, 0: being written */
 	const void *code;

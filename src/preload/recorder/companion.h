@@ -15,7 +15,7 @@ struct sw_writer;
 
 #define SW_COMPANION_VERSION 7u /* both sides are built together: any difference is a mixed installation */
 
-/* What a companion may want to hear.  Each is called on the thread of the call; none may call CUDA, but through
+/* What a companion may be called for.  Each is called on the thread of the call; none may call CUDA, but through
    pointers of driver(). */
 struct sw_companion_hooks {
 	/* A record is complete and not yet overwritten: before the call where SW_RF_PENDING says so.  NULL: one was
@@ -27,10 +27,10 @@ struct sw_companion_hooks {
 	void (*left)(int status);
 };
 
-/* NULL: nobody listens.  Set once, before the first call is recorded. */
+/* NULL: no companion.  Set once, before the first call is recorded. */
 extern const struct sw_companion_hooks *sw_companion_hooks;
 
-extern void (*sw_companion_begun)(void); /* NULL: nobody waits for it */
+extern void (*sw_companion_begun)(void); /* NULL: no companion waits for it */
 
 /* Called with the id of each call's native stack while the writer is being changed; returns the id to record. */
 typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
@@ -53,7 +53,7 @@ struct sw_companion {
 	bool (*recording)(void);
 	bool (*inside)(void);		       /* a call of this thread is being recorded: calls made now are not */
 	void (*begun)(void (*function)(void)); /* called whenever recording begins; at once where it has: one at most */
-	/* Returns who listened before, whose hooks the new ones must call; NULL: nobody. */
+	/* Returns the hooks that were set before, which the new ones must call; NULL: none. */
 	const struct sw_companion_hooks *(*hook)(const struct sw_companion_hooks *hooks);
 	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
 	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);

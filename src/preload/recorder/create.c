@@ -17,7 +17,7 @@
 #include "preload/recorder/recorder.h"
 #include "config.h"
 
-/* So many names are tried one after the other, then as many that nobody else tries. */
+/* So many names are tried one after the other, then as many that no other process tries. */
 #define SW_NAME_TRIES 100u
 
 /* "syncwatch-PROGRAM-PID.swt", the program's name without anything that a shell would mind. */
@@ -92,7 +92,7 @@ static int create(void)
 	if (memory >= 0)
 		sw_trace_return(&sw_trace.memory, memory);
 	if (error) {
-		sw_sys_unlink(sw_trace.file.path); /* an empty file would help nobody */
+		sw_sys_unlink(sw_trace.file.path); /* an empty file is of no use */
 		sw_memory_drop();
 	}
 	sw_trace.file.device = error ? 0 : s.st_dev;

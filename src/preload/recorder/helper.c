@@ -119,7 +119,7 @@ static void read_ids(const char *line, unsigned ids[3])
 			ids[i] = ids[i] * 10 + (unsigned)(*line - '0');
 }
 
-/* setuid() tells libc's threads only; ours must not keep rights that the program has given up. */
+/* setuid() reaches libc's threads only; ours must not keep rights that the program has given up. */
 static void give_up_rights(const char *users, const char *groups)
 {
 	unsigned user[3], group[3];

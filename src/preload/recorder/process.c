@@ -134,7 +134,7 @@ static void start_rest(uint64_t mask)
 	if (simulated)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (!options->quiet)
-		sw_say("recording; report: syncwatch report %s", sw_trace.file.path);
+		sw_say("recording; 'syncwatch report %s' judges the trace", sw_trace.file.path);
 	if (options->guard_host && !sw_companion_hooks)
 		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD");
@@ -157,8 +157,8 @@ static void start_rest(uint64_t mask)
 }
 
 /*
- * Another thread starts recording: waits for it, but not for ever.  Looks again after a moment: the state may have
- * moved to another page (fork.c) since it was read.  Time in which the whole process was stopped does not count.
+ * Another thread starts recording: waits for it, but for a bounded time.  Looks again after a moment: the state may
+ * have moved to another page (fork.c) since it was read.  Time in which the whole process was stopped does not count.
  */
 static bool wait_for_start(void)
 {
@@ -187,7 +187,7 @@ static bool helper_has_begun(void)
 /* In state STARTING.  Where it has to wait it goes back to FRESH: signals get through, nothing is left half done. */
 static void start_or_wait(bool may_wait)
 {
-	/* A handler of the program that jumps out of here would leave the state at STARTING for ever. */
+	/* A handler of the program that jumps out of here would leave the state at STARTING. */
 	const uint64_t mask = sw_sys_block_signals();
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	const int saved = errno;

@@ -67,7 +67,7 @@ static uint64_t measure(void (*rounds)(struct sw_writer *scratch))
 void sw_cost_measure(void)
 {
 	sw_trace.header->cost_no_stack_ps = measure(record_rounds);
-	atomic_store(&sw_sequence.last, 0); /* nobody else counts yet */
+	atomic_store(&sw_sequence.last, 0); /* no other thread counts yet */
 }
 
 void sw_cost_measure_stack(void)

@@ -124,7 +124,7 @@ static struct sw_rec *reserve(struct sw_call *call, enum sw_rec_kind kind, size_
 		return NULL;
 	busy(t, 1);
 	struct sw_writer *w = t->writer;
-	/* Of a copy the content may follow: else what is left of a chunk would do for many copies, and for none of
+	/* The content of a copy may follow: else what is left of a chunk would do for many copies, and for none of
 	   their tables. */
 	const uint32_t more = kind == SW_REC_COPY ? SW_COPY_CONTENT_MAX : 0;
 	if (bytes <= SW_REC_MAX_BYTES)
@@ -233,8 +233,8 @@ void sw_call_publish(struct sw_call *call)
 		sw_companion_hooks->published(call->rec);
 }
 
-/* Patches the pending record: duration and status first, then the flag, so that a reader who sees the flag cleared sees
-   both. */
+/* Patches the pending record: duration and status first, then the flag, so that a reader that sees the flag cleared
+   sees both. */
 static void patch(struct sw_writer *w, uint64_t t0, uint64_t now, int status)
 {
 	struct sw_rec *r = w->pending;

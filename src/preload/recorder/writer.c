@@ -267,7 +267,7 @@ static void write_thread(struct sw_writer *w, uint32_t number)
 	sw_writer_commit(w);
 }
 
-/* The first that its lane does: whoever created it comes before (strict host). */
+/* The first that its lane does: the creating thread comes before it (strict host). */
 static void write_start(struct sw_writer *w, struct sw_thread *thread)
 {
 	struct sw_rec_host_sync *r = NULL;

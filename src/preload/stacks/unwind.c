@@ -25,7 +25,7 @@ static struct {
 	bool loaded;
 } lib;
 
-/* ThreadSanitizer sees the locks of libunwind, and not how its users know that it is loaded: we tell its runtime. */
+/* ThreadSanitizer sees the locks of libunwind, but not how its users know that it is loaded: we notify its runtime. */
 extern void __tsan_release(void *) __attribute__((weak));
 extern void __tsan_acquire(void *) __attribute__((weak));
 
@@ -83,7 +83,7 @@ static void start_cursor(struct sw_unwind *u, const uint64_t *frame)
 	lib.init(&u->cursor, &u->context);
 }
 
-/* Where the frame pointer register of the cursor's frame was saved: until somebody below did so, by the wrapper. */
+/* Where the frame pointer register of the cursor's frame was saved: until a frame below did so, by the wrapper. */
 static uint64_t rbp_slot(struct sw_unwind *u)
 {
 	unw_save_loc_t at;

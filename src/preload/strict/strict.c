@@ -21,7 +21,7 @@ static __thread struct {
 
 /*
  * Each thread that comes here before it is done does it all: the results are the same.  Functions that this libc does
- * not have stay NULL, and nobody can call them.
+ * not have stay NULL, and cannot be called.
  */
 void sw_strict_start(void)
 {

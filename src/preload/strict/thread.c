@@ -2,9 +2,9 @@
 /*
  * Creation, end and join of threads.
  *
- * Each thread starts in a function of ours, also before the first CUDA call: its end must be seen by whoever joins it.
- * What it needs to know lies in a page of its own, which it returns: creating a thread costs more than that, and the
- * program's allocator may be one that creates threads.
+ * Each thread starts in a function of ours, also before the first CUDA call: its end must be seen by the thread that
+ * joins it. What it needs to know lies in a page of its own, which it returns: creating a thread costs more than that,
+ * and the program's allocator may be one that creates threads.
  */
 #include "preload/strict/strict.h"
 
@@ -67,7 +67,7 @@ bool sw_strict_watching(const void *frame)
 
 /*
  * The thread ends.  Destructors of other keys may do something yet, so ours comes back until the last round; what is
- * done in the same round after it still reaches whoever joins (sw_hb_thread_join).
+ * done in the same round after it still reaches the thread that joins (sw_hb_thread_join).
  */
 static void ended(void *unused)
 {

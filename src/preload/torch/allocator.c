@@ -36,7 +36,7 @@ static struct {
 	syncwatch_function *annotate; /* NULL: the recorder is not there */
 } real;
 
-/* Whoever calls has libc10.  Each thread that comes here before it is done does it all: the results are the same. */
+/* The caller's process has libc10.  Each thread that comes here before it is done does it all, with the same result. */
 static report_function *find(void)
 {
 	report_function *found = __atomic_load_n(&real.report, __ATOMIC_ACQUIRE);

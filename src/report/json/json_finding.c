@@ -289,7 +289,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		put_stream(json, report, more->need[i].stream);
 		sw_json_text(json, "needed_by",
 			     more->need[i].to ? sw_name_stream(&report->names, more->need[i].to) : "the host");
-		sw_json_number(json, "until_sequence", more->need[i].until.seq);
+		sw_json_number(json, "until_sequence", more->need[i].whole ? 0 : more->need[i].work.seq);
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');

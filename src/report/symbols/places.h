@@ -37,7 +37,7 @@ uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access);
 
 /*
  * Where a stream or an allocation was made: the first frame that its call stack does not share with those of the others
- * (`stacks`), since a helper that makes all of them tells nothing.
+ * (`stacks`), since a helper that makes all of them says nothing.
  */
 const struct sw_frame *sw_place_made(struct sw_names *names, uint32_t stack, const uint32_t *stacks, size_t n);
 

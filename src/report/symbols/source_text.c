@@ -43,7 +43,7 @@ static char *read_file(const struct sw_names *names, const char *path)
 	struct stat st;
 	size_t have = 0;
 	ssize_t got = 1;
-	/* A pipe or a device would block, or answer for ever. */
+	/* A pipe or a device would block, or never end. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;

@@ -130,7 +130,7 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 				     : "";
 	const char *text = sw_names_format(t->names, "%c%s is %s of %s%s", toupper((unsigned char)name[0]), name + 1,
 					   sw_name_bytes(t->names, info->bytes), sw_name_memory(info->memory), device);
-	if (info->address) /* of a variable that nobody asked for it is not known */
+	if (info->address) /* unknown of a variable whose address was never taken */
 		text = sw_names_format(t->names, "%s at 0x%" PRIx64, text, info->address);
 	if (info->seq)
 		text = sw_names_format(t->names, "%s, made by %s in thread %u, call %" PRIu64 ":", text,

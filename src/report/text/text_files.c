@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the run that are missing.  Where findings are weaker for it, whoever reads no further must know that: then
-   they are the first lines of a report.  Names of call stacks are told of at its end. */
+/* Files of the run that are missing.  Where findings are weaker without them, these are the first lines of a report: a
+   reader may read no further.  Where only names of call stacks are missing, they are its last lines. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

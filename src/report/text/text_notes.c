@@ -26,7 +26,7 @@ bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *sho
 	return t->report->shown.at[group->leader].finding->severity == SW_NOTE && !t->report->all;
 }
 
-/* SW3nn and SW4nn say the same of each call but for its name; other messages tell what the ids' titles do not. */
+/* SW3nn and SW4nn say the same of each call but for its name; other messages say what the ids' titles do not. */
 static const char *what_of(struct sw_text *t, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;

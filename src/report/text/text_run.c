@@ -181,7 +181,7 @@ static void put_gpu(struct sw_text *t)
 				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
 }
 
-/* Where the order of waits that nobody promises comes from, when that is a table of this machine. */
+/* Where the order of waits that no document promises comes from, when that is a table of this machine. */
 static void put_behaviour(struct sw_text *t)
 {
 	const struct sw_wait_rules *mays = &t->report->judgement->mays;

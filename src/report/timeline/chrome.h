@@ -32,7 +32,7 @@ enum {
 	TID_PATH = 1,
 	TID_THREAD = 16,	/* + LANES * thread */
 	TID_NVTX = 1 << 23,	/* + number of a track of NVTX ranges */
-	TID_STREAM = 1000,	/* + stream; DevTools prints it beside the name */
+	TID_STREAM = 1000,	/* + stream; DevTools prints it after the name */
 	TID_INFERRED = 2 << 24, /* + stream: work without time stamps where others have some */
 	TID_OVERLAP = 3 << 24,	/* + OVERLAPS * stream */
 	OVERLAPS = 16,

@@ -120,7 +120,7 @@ void sw_event_end(struct sw_events *events)
 	sw_trace_out_text(&events->out, "}}");
 }
 
-/* A label has its quotes, and what stands in front of it is plain. */
+/* A label has its quotes, and what stands before it is plain. */
 static void put_name(struct sw_events *events, struct sw_label name, bool process)
 {
 	struct sw_trace_out *out = &events->out;

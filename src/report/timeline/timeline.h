@@ -22,7 +22,7 @@
 
 /* One of several traces in a file: events only, JSON, separated by commas; what stands around them is the caller's. */
 struct sw_chrome_part {
-	const char *who;   /* in front of the names of processes */
+	const char *who;   /* before the names of processes */
 	uint32_t pid_base; /* added to process numbers, which are below 1000 */
 	uint64_t shift_ns; /* added to times */
 	/* Carried on from one part to the next: are there events before, and how many arrows? */

@@ -28,7 +28,7 @@ struct sw_confirmation {
 	enum sw_doubt doubt;
 	uint64_t held_ns;	/* how long the earlier side was held */
 	bool swapped;		/* in that run the later side came first, and was the one that was held */
-	bool compared;		/* the bytes that both touch were looked at, `bytes` of them */
+	bool compared;		/* the bytes that both touch were compared, `bytes` of them */
 	uint64_t bytes, differ; /* differ: how many are not what the order of the program gives */
 	enum sw_fix_check fix;
 	uint64_t edges; /* waits that the check put in */

@@ -166,15 +166,23 @@ static const char *created_as(struct sw_names *names, const struct sw_frame *mad
 	return "";
 }
 
-const char *sw_stream_made_as(struct sw_names *names, uint32_t stream)
+const char *sw_stream_made_as(struct sw_names *names, uint32_t stream, const struct sw_named_call *use)
 {
 	const struct sw_frame *made = sw_name_stream_made(names, stream);
 	const char *name = sw_name_stream(names, stream), *site = sw_name_stream_site(names, stream);
 	const char *variable = made && has_line(made) ? created_as(names, made) : "";
-	if (!*site)
+	if (!*variable && use && use->stack) {
+		const struct sw_access access = {
+			.role = SW_CALL, .api = use->api, .flags = use->flags, .stack = use->stack, .stream = stream};
+		variable = own_expression(names, &access);
+	}
+	if (is_indexed(variable) || sw_names_torch(names))
+		variable = "";
+	const char *quoted = *variable ? sw_names_format(names, "`%s`", variable) : "";
+	const char *created = *site ? sw_names_format(names, "created at %s", site) : "";
+	if (!*quoted && !*created)
 		return name;
-	return *variable ? sw_names_format(names, "%s (`%s`, created at %s)", name, variable, site)
-			 : sw_names_format(names, "%s (created at %s)", name, site);
+	return sw_names_format(names, "%s (%s%s%s)", name, quoted, *quoted && *created ? ", " : "", created);
 }
 
 static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)

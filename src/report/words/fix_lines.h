@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fix as lines to paste, with the program's own streams where its sources tell their names. */
+/* A fix as lines to paste, with the program's own streams where its sources have their names. */
 #ifndef SW_REPORT_WORDS_FIX_LINES_H
 #define SW_REPORT_WORDS_FIX_LINES_H
 
@@ -37,10 +37,10 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other);
 
 /*
- * A stream with the variable that its creation fills, for sentences: "stream 2 (`copies`, created at main.cu:12)"; what
- * is not known is left out.
+ * A stream for sentences: "stream 2 (`copies`, created at main.cu:12)", by the variable that its creation fills, or
+ * that a call on it has (`use`, may be NULL); what is not known is left out.
  */
-const char *sw_stream_made_as(struct sw_names *names, uint32_t stream);
+const char *sw_stream_made_as(struct sw_names *names, uint32_t stream, const struct sw_named_call *use);
 
 /* The memory as its author wrote it at the access: "frames + i"; "" not known. */
 const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);

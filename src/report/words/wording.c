@@ -75,7 +75,7 @@ static const char *fact_operation(struct sw_names *names, const struct sw_access
 	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
 }
 
-/* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that tells what it is. */
+/* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that says what it is. */
 static const char *fact_memory(struct sw_names *names, const struct sw_finding *finding)
 {
 	uint32_t index = 0;
@@ -175,15 +175,15 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 	const char *text = "";
 	for (uint32_t i = 0; i < finding->needs; i++) {
 		const struct sw_need *need = &sw_finding_more(finding)->need[i];
-		const char *stream = sw_stream_made_as(names, need->stream), *one;
+		const char *stream = sw_stream_made_as(names, need->stream, &need->work), *one;
 		if (need->to)
 			one = sw_names_format(names, "%s waits for %s with %s on an event recorded there",
-					      sw_stream_made_as(names, need->to), stream,
+					      sw_stream_made_as(names, need->to, NULL), stream,
 					      fact_function(names, finding, "StreamWaitEvent"));
-		else if (need->until.seq)
+		else if (!need->whole)
 			one = sw_names_format(names, "the host waits for %s with %s on an event recorded after %s",
 					      stream, fact_function(names, finding, "EventSynchronize"),
-					      sw_place_named(names, &need->until));
+					      sw_place_named(names, &need->work));
 		else
 			one = sw_names_format(names, "the host waits for %s with %s", stream,
 					      fact_function(names, finding, "StreamSynchronize"));

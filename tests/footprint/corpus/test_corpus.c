@@ -178,7 +178,7 @@ static const struct {
 	      {"other roles", swap_roles},
 	      {"other extents", make_certain}};
 
-/* Of a launch that is right: is it still, if the footprint says something else?  Only where bytes are known. */
+/* A launch is right: is it still, if the footprint says something else?  Only where bytes are known. */
 static unsigned count_unnoticed(const struct corpus_launch *launch, const struct sw_footprint *footprint)
 {
 	unsigned unnoticed = 0;

@@ -71,7 +71,7 @@ else:
     races = [event for event in hazards if event["name"].startswith("SW10")]
     verdict(not races, f"{len(races)} hazards in the fixed twin")
 
-# Each step reads its loss.  Does the host wait for it?  The profile tells: the copy ended before the call began, or long
+# Each step reads its loss.  Does the host wait for it?  By the profile: the copy ended before the call began, or long
 # after.  Between them, what the call itself needs decides.
 copies = sorted(ns(event) + round(event["dur"] * 1000) for event in gpu.values() if event["name"].startswith("Memcpy DtoH"))
 reads = [event for event in profile["traceEvents"] if event.get("name") == "cudaStreamSynchronize"]
@@ -89,7 +89,7 @@ for event in reads:
 verdict(len(reads) >= 5 and not wrong_waits, f"{len(waits)} waits drawn; of {len(reads)} losses read, {must} made the host wait, "
         f"{must_not} did not, {wrong_waits} drawn otherwise")
 
-# Calls of each side by function, for whoever has to find out what did not match.
+# Calls of each side by function, to find out what did not match.
 counts = collections.Counter(event["name"] for event in profile["traceEvents"]
                              if event.get("cat") in ("cuda_runtime", "cuda_driver"))
 print("calls of the profile:", ", ".join(f"{name} {n}" for name, n in counts.most_common()))

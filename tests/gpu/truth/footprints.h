@@ -37,7 +37,7 @@ void footprints_symbol(struct footprints *f, const char *name, size_t bytes, uin
 const struct sw_footprint_entry *footprints_of(struct footprints *f, const struct sw_trace_function *function);
 /* "SASS sm_90", "PTX sm_80, not the code that ran, wild: ...", "not read: ..." */
 void footprints_evidence(const struct sw_footprint_entry *entry, char *out, size_t room);
-/* For whoever looks for the reason of an escape: prints the first accesses of that role that cannot happen at this
+/* To find the reason of an escape: prints the first accesses of that role that cannot happen at this
    launch, as far as the footprint knows, with the fact that rules each of them out. */
 void footprints_ruled_out(struct footprints *f, const struct sw_footprint *footprint, const struct sw_record *launch,
 			  uint8_t role);

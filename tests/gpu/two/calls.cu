@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for whom on two GPUs: the rows of tests/simcuda/two-devices.tsv, and more, measured.  A kernel spins for
- * SPIN_MS on one stream while the call is made with device 0 current; what is not done after LOOK_MS waits for it.
+ * Which call waits for what on two GPUs: the rows of tests/simcuda/two-devices.tsv, and more, measured.  A kernel spins
+ * for SPIN_MS on one stream while the call is made with device 0 current; what is not done after LOOK_MS waits for it.
  *
  * usage: calls [TABLE]   with the table: a row of it that comes out otherwise is a failure, reported on stderr
  * Status 1: something differs; 77: there are not two GPUs.
@@ -156,7 +156,7 @@ static cell measure(const char *row, int device, cudaStream_t spinner)
 	run(row, BETWEEN);
 	cudaStream_t own = run(row, MAKE_CALL);
 	c.blocks = now_ms() - start > 0.8 * SPIN_MS;
-	/* A call that took its time itself leaves too little to tell the rest. */
+	/* A call that took its time itself leaves too little to judge the rest. */
 	c.known = c.blocks || now_ms() - start < LOOK_MS / 2;
 	if (c.blocks && own)
 		c.own = '1';

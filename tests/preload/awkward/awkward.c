@@ -239,7 +239,7 @@ static void *calls_without_cfi(void *unused)
 	return unused;
 }
 
-/* A socket of the program's own under the numbers that libraries had before it closed them all: nobody reads from it,
+/* A socket of the program's own under the numbers that libraries had before it closed them all: nothing reads from it,
    writes to it or closes it. */
 static void reused_numbers(void)
 {
@@ -369,7 +369,7 @@ static int threads_of_root(void)
 	return n;
 }
 
-/* Who gives up root keeps nothing: no thread of the process has the old rights. */
+/* A program that gives up root keeps nothing: no thread of the process has the old rights. */
 static void other_user(void)
 {
 	first_call();
