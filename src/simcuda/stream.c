@@ -77,8 +77,8 @@ CUresult sw_sim_stream_find(CUstream handle, struct sw_sim_stream **out)
 		*out = ctx->legacy;
 	else if (handle == CU_STREAM_PER_THREAD)
 		*out = per_thread(ctx);
-	else if (!(*out = sw_sim_object_get(handle, SW_SIM_STREAM)))
-		return CUDA_ERROR_INVALID_HANDLE;
+	else if (!(*out = sw_sim_object_get(handle, SW_SIM_STREAM)) || (*out)->legacy || (*out)->per_thread)
+		return CUDA_ERROR_INVALID_HANDLE; /* a default stream may have the place of one that was destroyed */
 	return CUDA_SUCCESS;
 }
 
