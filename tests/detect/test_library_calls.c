@@ -140,7 +140,7 @@ START_TEST(lost_records)
 }
 END_TEST
 
-/* A copy of the user's beside a workspace is a hazard, but not one of two calls. */
+/* A copy by the program that overlaps a workspace in use is a hazard, but not between two library calls. */
 START_TEST(a_workspace_and_other_work)
 {
 	struct tb *tb = two_streams();

@@ -26,8 +26,6 @@
  *   stuck    wide, and it never ends then
  *   once     wide, but another way when a plan changes something
  */
-#include <cuda.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,22 +33,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver_calls.h"
+
 #define LARGE  (8u << 20)
 #define BYTES  (1u << 16)
 #define ROUNDS 6
-
-static void *driver;
-
-/* Every call must succeed: the tests are about syncwatch, not about this program. */
-#define CALL(name, types, ...)                                                                                         \
-	do {                                                                                                           \
-		CUresult(*function) types;                                                                             \
-		*(void **)&function = dlsym(driver, #name);                                                            \
-		if (!function || function(__VA_ARGS__) != CUDA_SUCCESS) {                                              \
-			fprintf(stderr, "%s failed\n", #name);                                                         \
-			exit(70);                                                                                      \
-		}                                                                                                      \
-	} while (0)
 
 static CUstream a, b;
 static CUdeviceptr large, small, other;
@@ -58,13 +45,7 @@ static uint8_t *pinned, *pageable;
 
 static void begin(void)
 {
-	CUcontext context;
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver)
-		exit(71);
-	CALL(cuInit, (unsigned), 0);
-	CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice), &context, 0);
-	CALL(cuCtxSetCurrent, (CUcontext), context);
+	begin_cuda();
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &large, LARGE);
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &small, BYTES);
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &other, LARGE);

@@ -134,15 +134,7 @@ static sw_node operation_under(struct assumer *a, sw_node node, uint32_t depth)
 {
 	struct sw_graph *g = &a->ssa->graph;
 	const struct sw_value v = *sw_graph_at(g, node);
-	struct sw_making m = {.op = v.op,
-			      .width = v.width,
-			      .flags = v.flags,
-			      .why = v.why,
-			      .space = v.space,
-			      .bytes = v.bytes,
-			      .n = (uint16_t)v.n,
-			      .imm = v.imm,
-			      .imm2 = v.imm2};
+	struct sw_making m = sw_making_of(&v);
 	sw_node o[3];
 	bool changed = false;
 	if (v.op == SW_OP_SELECT) {

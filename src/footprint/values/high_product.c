@@ -57,7 +57,7 @@ static bool is_carry_of(const struct sw_register_pairs *p, sw_node bit, sw_node 
 	       (more == sw_register_pairs_operand(p, sum, 0) || more == sw_register_pairs_operand(p, sum, 1));
 }
 
-/* xl * yl of which the upper half goes into the carry beside the lower half of `cross`. */
+/* xl * yl: its upper half and the lower half of `cross` are added to give the carry. */
 static bool lower_product(struct sw_register_pairs *p, sw_node carry, sw_node cross, struct factors *out)
 {
 	sw_node low = sw_register_pairs_half(p, false, cross);

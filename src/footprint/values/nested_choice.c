@@ -51,15 +51,7 @@ static sw_node under(struct branch *b, sw_node node, uint32_t depth);
 static sw_node operation_under(struct branch *b, sw_node node, uint32_t depth)
 {
 	const struct sw_value v = *sw_graph_at(b->graph, node); /* a copy: making nodes moves them */
-	struct sw_making m = {.op = v.op,
-			      .width = v.width,
-			      .flags = v.flags,
-			      .why = v.why,
-			      .space = v.space,
-			      .bytes = v.bytes,
-			      .n = (uint16_t)v.n,
-			      .imm = v.imm,
-			      .imm2 = v.imm2};
+	struct sw_making m = sw_making_of(&v);
 	sw_node o[3];
 	bool changed = false;
 	for (uint32_t i = 0; i < v.n; i++) {

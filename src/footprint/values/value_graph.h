@@ -73,6 +73,20 @@ struct sw_making {
 };
 sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_node *operands);
 
+/* What makes a node like this one again, of other operands. */
+static inline struct sw_making sw_making_of(const struct sw_value *v)
+{
+	return (struct sw_making){.op = v->op,
+				  .width = v->width,
+				  .flags = v->flags,
+				  .why = v->why,
+				  .space = v->space,
+				  .bytes = v->bytes,
+				  .n = (uint16_t)v->n,
+				  .imm = v->imm,
+				  .imm2 = v->imm2};
+}
+
 /* sw_graph_make() for common shapes; equal ones are one node. */
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm);
 sw_node sw_graph_unary(struct sw_graph *graph, enum sw_op op, uint8_t width, sw_node a);

@@ -63,7 +63,7 @@ struct sw_plan_site {
 /* The guard watches what the host does with memory that it does not wait for any more. */
 enum sw_plan_guard {
 	SW_PLAN_UNGUARDED,
-	SW_PLAN_REHEARSED, /* it is told of the changes, and the calls are made as they are */
+	SW_PLAN_REHEARSED, /* it knows the changes, but the calls are made unchanged */
 	SW_PLAN_GUARDED	   /* what the host touches is waited for then */
 };
 

@@ -10,7 +10,8 @@
 #define PAGE 4096u
 
 static _Atomic uint64_t seen, in_calls, unguarded;
-static _Atomic bool missed; /* an access beside the bytes of a copy opens the page for those, too */
+/* An access to other bytes of a guarded page opened it: later ones to the copy's bytes were not seen. */
+static _Atomic bool missed;
 
 bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
 {

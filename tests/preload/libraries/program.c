@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of cuBLAS and others beside each other: program STEP...  With -DOBJECT it is run() of a shared object, as
+ * Calls of cuBLAS and other libraries in one program: program STEP...  With -DOBJECT it is run() of a shared object, as
  * Python's extensions are.
  *
  *     a b        the stream that later steps use
