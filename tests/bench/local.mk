@@ -1,5 +1,6 @@
 # tests of bench
 EXTRA_DIST += tests/bench/bench_calls.cu tests/bench/compare.py tests/bench/torch_step.py
+EXTRA_DIST += tests/bench/recording_cost.py tests/bench/paired_step.py
 check_PROGRAMS += tests/bench/bench_hb
 tests_bench_bench_hb_SOURCES = tests/bench/bench_hb.c
 tests_bench_bench_hb_LDADD = libswhb.a libswbase.a

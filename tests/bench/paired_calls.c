@@ -4,13 +4,14 @@
  * with blocks of calls of the driver's own functions, so that the speed of the machine cancels out.  Run it with the
  * recorder preloaded; without it both sides are the same, which shows the noise of the method.
  *
- * usage: paired_calls [ROUNDS [CALLS_A_BLOCK]]
+ * usage: paired_calls [ROUNDS [CALLS_A_BLOCK [ROW]]]     ROW: only that one of the rows, from 0
  * Output: call, frames above main, bare ns (median over rounds of the mean of a block), recorded minus bare: median and
  * 25 % and 75 % quantile of the rounds' differences, ratio of the medians.
  */
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,9 @@ int main(int argc, char **argv)
 	if (driver[0].launch == driver[1].launch)
 		printf("# nothing is recorded: both sides are the driver's own functions\n");
 	printf("# call\tframes\tbare ns\trecorded adds ns: median\t25 %%\t75 %%\tratio\n");
+	const size_t only = argc > 3 ? (size_t)atoi(argv[3]) : SIZE_MAX;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		row(rows[i].name, rows[i].call, rows[i].depth, driver, rounds, n);
+		if (only == SIZE_MAX || only == i)
+			row(rows[i].name, rows[i].call, rows[i].depth, driver, rounds, n);
 	return 0;
 }
