@@ -69,6 +69,24 @@ static void take_released(const char *line, struct sw_outcome *out)
 	out->later_done = later;
 }
 
+/* The first one.  A snapshot that is refused is none of them: nothing is compared then. */
+static bool take_failed(const char *line, struct sw_outcome *out)
+{
+	char word[16];
+	int status;
+	if (sscanf(line, "failed %15s %d", word, &status) != 2)
+		return false;
+	const char *what = NULL;
+#define WHAT(key, text) what = strcmp(word, key) == 0 ? text : what;
+	SW_REFUSALS(WHAT)
+#undef WHAT
+	if (what && !out->refused) {
+		out->refused = what;
+		out->refused_status = status;
+	}
+	return true;
+}
+
 static void take_line(const char *line, struct sw_outcome *out)
 {
 	uint64_t seq;
@@ -89,9 +107,8 @@ static void take_line(const char *line, struct sw_outcome *out)
 		out->captured = true;
 	else if (strcmp(line, "swapped") == 0)
 		out->swapped = true;
-	else if (strncmp(line, "failed hold", 11) == 0 || strncmp(line, "failed mark", 11) == 0 ||
-		 strncmp(line, "failed memory", 13) == 0 || strncmp(line, "failed edge", 11) == 0)
-		out->failed = true;
+	else if (take_failed(line, out))
+		;
 	else if (strcmp(line, "end") == 0)
 		out->ended = true;
 	take_later(line, out);
@@ -137,7 +154,7 @@ static uint64_t wrong_bytes(const struct sw_outcome *o, int id)
 
 static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial *trial)
 {
-	if (o->failed)
+	if (o->refused)
 		return SW_DOUBT_REFUSED;
 	if (o->captured)
 		return SW_DOUBT_CAPTURED;
@@ -175,9 +192,11 @@ static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
 void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
 {
 	out->doubt = SW_DOUBT_NONE;
+	out->refused = o->refused;
+	out->refused_status = o->refused_status;
 	out->swapped = o->swapped;
 	out->held_ns = o->released && o->earlier ? (o->released_us - o->earlier_us) * 1000 : 0;
-	if (!o->earlier && !o->failed && !o->late && !o->captured) {
+	if (!o->earlier && !o->refused && !o->late && !o->captured) {
 		out->verdict = SW_VERDICT_NOT_REACHED;
 	} else if (o->released && o->later_done && o->later_held) {
 		out->compared = o->compared;

@@ -90,7 +90,9 @@ struct sw_outcome {
 	enum sw_release why;
 	bool probe_done, later_done; /* when the hold ended */
 	bool done_after;	     /* the later side's work ended, after the hold */
-	bool failed, late, captured, ended;
+	bool late, captured, ended;
+	const char *refused; /* the call that was, NULL none */
+	int refused_status;
 	bool compared;
 	uint64_t bytes, by_later, by_earlier, by_both;
 	bool swapped; /* the later side came first and was the one that is held */

@@ -308,7 +308,7 @@ static void left(int status)
 		return;
 	/* Work that was refused proves nothing. */
 	if (status && call.held) {
-		sw_result("failed hold %d", status);
+		sw_result("failed call %d", status);
 		sw_watch_release(SW_RELEASE_EXIT);
 	}
 	if (!status && sw_confirm_plan.captured)

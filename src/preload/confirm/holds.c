@@ -28,13 +28,15 @@ static bool make_memory(void)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_CONFIRM_REAL(cuMemHostRegister_v2);
 	const uint64_t bytes = sw_confirm_plan.buffer.api ? sw_confirm_plan.bytes : 0;
-	int error;
+	int error = 0;
 	if (sw_hold.words)
 		return true;
 	sw_hold.room = ((bytes < MOST_BYTES ? bytes : MOST_BYTES) + PAGE - 1) / PAGE * PAGE;
 	uint8_t *at = sw_sys_map(-1, 0, PAGE + 3 * sw_hold.room, &error);
-	if (!at || !enlist)
+	if (!at || !enlist) {
+		failed("memory", at ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_OUT_OF_MEMORY);
 		return false;
+	}
 	const CUresult status =
 		enlist(at, PAGE + 3 * sw_hold.room, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
 	if (status != CUDA_SUCCESS) {
@@ -51,8 +53,11 @@ static CUdeviceptr device_address(const void *word)
 {
 	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_CONFIRM_REAL(cuMemHostGetDevicePointer_v2);
 	CUdeviceptr at = 0;
-	if (!ask || ask(&at, sw_hold.words, 0) != CUDA_SUCCESS)
+	const CUresult status = ask ? ask(&at, sw_hold.words, 0) : CUDA_ERROR_NOT_FOUND;
+	if (status != CUDA_SUCCESS) {
+		failed("address", status);
 		return 0;
+	}
 	return at + (CUdeviceptr)((const char *)word - (const char *)sw_hold.words);
 }
 
@@ -131,8 +136,8 @@ void sw_hold_mark(CUstream stream, bool before)
 /* Registering memory is nothing to do in a capture. */
 void sw_hold_prepare(void)
 {
-	if (!make_memory() || !sw_watch_start())
-		failed("hold", CUDA_ERROR_NOT_SUPPORTED);
+	if (make_memory())
+		sw_watch_start();
 }
 
 /* The wait is in a graph that shows nothing: nobody would end it. */
@@ -157,16 +162,15 @@ void sw_hold_begin(CUstream stream, uint64_t seq)
 {
 	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
 	const uint64_t bound = sw_confirm_plan.bound_ns;
-	if (!hold || !make_memory() || !sw_watch_start()) {
-		failed("hold", CUDA_ERROR_NOT_SUPPORTED);
+	if (!make_memory() || !sw_watch_start())
 		return;
-	}
 	const CUdeviceptr at = device_address(&sw_hold.words->release);
 	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
 	/* The clock runs before the stream is held: there is no moment at which nothing would release it. */
 	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + bound);
 	atomic_store(&sw_hold.state, SW_HOLD_HELD);
-	const CUresult status = at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
+	const CUresult status =
+		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
 	if (status != CUDA_SUCCESS) {
 		failed("hold", status);
 		sw_watch_release(SW_RELEASE_EXIT);

@@ -132,11 +132,19 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   changed SITE N PASSED  so many calls of a site were made otherwise, so many as they are
  *   host N CALLS UNGUARDED the host used memory in flight, so often in system calls; uses that could not be guarded
  *   span NS US             from the first work for a device to the end of the last call; what came before
- *   failed WHAT STATUS     a call of ours was refused
+ *   failed WHAT STATUS     a call of ours, or the earlier one, was refused: WHAT is a key of SW_REFUSALS
  *   late                   the earlier call's record came after it
  *   captured               the earlier call is captured
  *   end                    the program ended in order
  */
+#define SW_REFUSALS(X)                                                                                                 \
+	X("memory", "cuMemHostRegister")                                                                               \
+	X("address", "cuMemHostGetDevicePointer")                                                                      \
+	X("hold", "cuStreamWaitValue32")                                                                               \
+	X("mark", "cuStreamWriteValue32")                                                                              \
+	X("edge", "an event or a wait for one")                                                                        \
+	X("thread", "pthread_create")                                                                                  \
+	X("call", "the earlier call itself")
 #define SW_RELEASES(X)                                                                                                 \
 	X(DONE, "done")	  /* the later call's work is done: it did not wait */                                         \
 	X(BOUND, "bound") /* the time was over */                                                                      \

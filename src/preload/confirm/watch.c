@@ -120,8 +120,10 @@ bool sw_watch_start(void)
 	bool expected = false;
 	if (!atomic_compare_exchange_strong(&started, &expected, true))
 		return true;
-	if (sw_sys_thread(watch, STACK_BYTES) == 0)
+	const int error = sw_sys_thread(watch, STACK_BYTES);
+	if (error == 0)
 		return true;
+	sw_result("failed thread %d", error);
 	atomic_store(&started, false);
 	return false;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/close_range.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -368,6 +369,15 @@ uint64_t sw_sys_monotonic(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static int add_local_bytes(struct dl_phdr_info *info, size_t size, void *sum)
+{
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			*(size_t *)sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+	return 0;
+}
+
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)
 {
 	pthread_attr_t attributes;
@@ -376,6 +386,9 @@ int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)
 	if (pthread_attr_init(&attributes))
 		return -ENOMEM;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	/* glibc puts thread-local variables of all objects on the stack, and refuses one that is too small for them;
+	   those of libcublasLt alone are 94 KB. */
+	dl_iterate_phdr(add_local_bytes, &stack_bytes);
 	pthread_attr_setstacksize(&attributes, stack_bytes);
 	uint64_t mask = sw_sys_block_signals(); /* inherited by the new thread: no handler of the program runs on it */
 	int error = pthread_create(&thread, &attributes, body, NULL);

@@ -98,7 +98,7 @@ void sw_sys_become(const unsigned user[3], const unsigned group[3]);
 /* Nanoseconds of CLOCK_MONOTONIC, from the kernel whatever stands before clock_gettime(). */
 uint64_t sw_sys_monotonic(void);
 
-/* Creates a thread of libc's. 0 or -errno. */
+/* Creates a thread of libc's, whose functions have this much stack. 0 or -errno. */
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes);
 
 #endif

@@ -39,6 +39,13 @@ static const char *bytes_text(struct sw_names *names, const struct sw_confirmati
 			       c->differ ? "are not those that the program's order gives" : "differ");
 }
 
+static const char *refused_text(struct sw_names *names, const struct sw_confirmation *c)
+{
+	if (c->doubt != SW_DOUBT_REFUSED || !c->refused)
+		return "";
+	return sw_names_format(names, ": %s returned %d", c->refused, c->refused_status);
+}
+
 const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirmation *c)
 {
 	const char *key = verdicts[c->verdict].key;
@@ -50,7 +57,7 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 				       sw_name_time(names, c->held_ns), bytes_text(names, c),
 				       c->swapped ? "; the two came in the other order in that run" : "");
 	case SW_VERDICT_INCONCLUSIVE:
-		return sw_names_format(names, "%s: %s", key, doubts[c->doubt].text);
+		return sw_names_format(names, "%s: %s%s", key, doubts[c->doubt].text, refused_text(names, c));
 	case SW_VERDICT_ORDERED:
 		return sw_names_format(names, "%s: %s%s%s", key, verdicts[c->verdict].text, c->doubt ? ": " : "",
 				       doubts[c->doubt].text);

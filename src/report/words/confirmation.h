@@ -26,6 +26,8 @@ enum sw_fix_check {
 struct sw_confirmation {
 	enum sw_trial_verdict verdict;
 	enum sw_doubt doubt;
+	const char *refused; /* of SW_DOUBT_REFUSED: what, and what it returned; NULL unknown */
+	int refused_status;
 	uint64_t held_ns;	/* how long the earlier side was held */
 	bool swapped;		/* in that run the later side came first, and was the one that was held */
 	bool compared;		/* the bytes that both touch were compared, `bytes` of them */
