@@ -41,9 +41,12 @@ enum sw_finding_family {
 };
 /* How the severity of a finding is settled once all is seen. */
 enum sw_finding_severity {
-	SW_SEVERITY_AS_FOUND,	/* as each was found, never folded */
-	SW_SEVERITY_BY_WAIT,	/* a warning by the host time of the calls that waited for other work */
-	SW_SEVERITY_BY_TOTAL,	/* by the host time of all calls: each of them is lost */
+	SW_SEVERITY_AS_FOUND, /* as each was found, never folded */
+	SW_SEVERITY_BY_WAIT,  /* a warning by the host time of the calls that waited for other work */
+	SW_SEVERITY_BY_TOTAL, /* by the host time of all calls: each of them is lost */
+	/* The same two without the longest call: what a program or a library does once, at its start, is harmless. */
+	SW_SEVERITY_BY_REPEATED_WAIT,
+	SW_SEVERITY_BY_REPEATED_TOTAL,
 	SW_SEVERITY_NEVER_WARNS /* a note, folded by its total */
 };
 /* The member of struct sw_finding's union that says more of it. */

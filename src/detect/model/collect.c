@@ -186,6 +186,16 @@ static uint64_t gain(const struct sw_finding *f)
 	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;
 }
 
+/* The host time that makes a warning or none. */
+static uint64_t weight(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
+{
+	const bool repeated = by == SW_SEVERITY_BY_REPEATED_WAIT || by == SW_SEVERITY_BY_REPEATED_TOTAL;
+	const uint64_t ns = by == SW_SEVERITY_BY_WAIT || by == SW_SEVERITY_BY_REPEATED_WAIT ? waited : f->cost.total_ns;
+	if (!repeated)
+		return ns;
+	return ns > f->cost.worst_ns ? ns - f->cost.worst_ns : 0;
+}
+
 static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -197,7 +207,7 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 		f->cost.win_high_ns = 0;
 	if (by == SW_SEVERITY_AS_FOUND)
 		return;
-	uint64_t ns = by == SW_SEVERITY_BY_WAIT ? waited : f->cost.total_ns;
+	uint64_t ns = weight(f, by, waited);
 	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
 	 * as long. */
 	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && gain(f) < ns)
