@@ -26,7 +26,7 @@ KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses b
 	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait
 
 # Programs that use cuBLAS, cuFFT and cuSOLVER, where the toolkit has them.
-KERNELS_CUBLAS = blas_result blas_workspace fft_work_area solver_workspace
+KERNELS_CUBLAS = blas_batched blas_result blas_workspace fft_work_area solver_workspace
 
 KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack event_early graph_input \
 	graphs_one_pool hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \

@@ -74,7 +74,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/eval/box.c \
 	src/footprint/eval/join_reaches.c \
 	src/footprint/eval/digits.h src/footprint/eval/digits.c src/footprint/eval/digit_boxes.c \
-	src/footprint/eval/directions.c \
+	src/footprint/eval/site_roots.c \
 	src/footprint/eval/term_text.c \
 	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \
 	src/footprint/footprint.h src/footprint/library.h

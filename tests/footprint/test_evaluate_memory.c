@@ -103,6 +103,34 @@ START_TEST(not_all_known)
 }
 END_TEST
 
+/* mode == 3 ? table[block] : the second parameter: a reach is named after the pointer that the launch uses, though a
+   parameter is the first root. */
+START_TEST(named_by_mode)
+{
+	struct memory m;
+	struct terms *t = memory_new(&m);
+	uint32_t third = compare(t, SW_EQ, 32, 0, param(t, 32, 1), constant(t, 32, 3));
+	uint32_t one =
+		select_term(t, 64, third, loaded(t, element(t, 0, special(t, SW_CTAID_X), 8, 0)), param(t, 64, 2));
+	struct sw_access_site *access = site(t, SW_TOUCH_WRITE, 2, one, 4, 0);
+	t->root[t->f.roots++] = (struct sw_root){.kind = SW_ROOT_INDIRECT, .span = 8};
+	access->roots = 2;
+	launch(t, 2, 32);
+	t->value[0] = MEM;
+	t->value[1] = (uint64_t)_i;
+	t->value[2] = A;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, _i == 3 ? 2 : 1);
+	for (size_t i = 0; i < r.n; i++) {
+		ck_assert_uint_eq(r.at[i].extent, SW_EXTENT_BOX);
+		ck_assert_uint_eq(r.at[i].root.kind, _i == 3 ? SW_ROOT_INDIRECT : SW_ROOT_PARAM);
+		ck_assert_uint_eq(r.at[i].pointer, _i == 3 ? r.at[i].address : 0);
+		ck_assert_uint_eq(r.at[i].address, A + (_i == 3 ? 65536 * i : 0));
+	}
+	finish(t, &r);
+}
+END_TEST
+
 START_TEST(levels)
 {
 	struct memory m;
@@ -166,6 +194,7 @@ int main(void)
 	tcase_add_loop_test(tests, by_block, 0, 2);
 	tcase_add_test(tests, by_thread);
 	tcase_add_loop_test(tests, not_all_known, 0, 3);
+	tcase_add_loop_test(tests, named_by_mode, 2, 4);
 	tcase_add_loop_test(tests, levels, 1, 6);
 	tcase_add_loop_test(tests, by_mode, 2, 4);
 	suite_add_tcase(suite, tests);

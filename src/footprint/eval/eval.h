@@ -268,8 +268,8 @@ struct sw_words {
 	uint32_t n, at[SW_MAX_WORDS];
 };
 bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
-/* May anything that is loaded, or not known, go into the term in this case? */
-bool sw_eval_may_be_loaded(struct sw_eval *e, uint32_t term);
+/* May a term of that kind go into the term in this case? */
+bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *));
 
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
@@ -277,10 +277,16 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
 /* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_reaches *out);
-/* The root that the access's boxes are reported for; NULL: it has none. */
-const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
+void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
 /* Address of a module variable, 0 unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
+
+/* ---- site_roots.c: the root that the access's boxes are reported for; NULL: it has none. */
+const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
+/* May the site, in this launch, access memory through pointers that lie in memory? */
+bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site);
+/* The reaches of a case, from `from` on, are those of a pointer in memory if the case takes it from there. */
+void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 
 /* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
 void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry,

@@ -83,7 +83,7 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 }
 
 /* What holds where the site is executed. */
-static void enter_site(struct sw_eval *e, const struct sw_access_site *site)
+void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site)
 {
 	sw_eval_enter_loops(e, site->address);
 	if (site->size != SW_NO_TERM)
@@ -108,7 +108,7 @@ static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
 		e->choices = 0;
 		e->choosing = false;
 		sw_eval_case_begin(e);
-		enter_site(e, loader);
+		sw_eval_enter_site(e, loader);
 		*runs = e->impossible ? 2 : 1;
 		sw_eval_case_end(e);
 		e->site = own;
@@ -149,17 +149,6 @@ static void add_open(struct sw_eval *e, const struct sw_access_site *site, struc
 		like.root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 		*sw_vec_push(out) = like;
 	}
-}
-
-const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw_access_site *site)
-{
-	const struct sw_root *best = NULL;
-	for (uint32_t i = 0; i < site->roots; i++) {
-		const struct sw_root *root = &f->root[site->root + i];
-		if (!best || root->weak < best->weak || (root->weak == best->weak && root->kind < best->kind))
-			best = root;
-	}
-	return best;
 }
 
 /* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
@@ -300,7 +289,7 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 	bool left_open = e->open_case != NULL;
 	e->open_case = NULL;
 	if (!left_open)
-		enter_site(e, site);
+		sw_eval_enter_site(e, site);
 	entered = state_of(e);
 	if (e->impossible) {
 		keep_case(e, site, entered);
@@ -319,6 +308,8 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 		out->at[i].why = SW_WHY_SIZE;
 	}
 	name_word(e, site, out, from);
+	if (out->n > from && e->pointers.n)
+		sw_eval_name_pointer(e, site, out, from);
 	for (size_t i = from; i < out->n; i++) {
 		const struct sw_reach *r = &out->at[i];
 		sw_reads_name(e->reads, site->address, &r->root, r->address, sw_reach_end(r));
@@ -335,46 +326,15 @@ static bool site_words(struct sw_eval *e, const struct sw_access_site *site, str
 	e->choices = 0;
 	e->choosing = false;
 	sw_eval_case_begin(e);
-	enter_site(e, site);
+	sw_eval_enter_site(e, site);
 	bool known = !e->impossible && sw_eval_words(e, site->address, words);
 	sw_eval_case_end(e);
 	return known;
 }
 
-/* Kernels of many modes (batched GEMMs) take their pointers from memory in one of them: not where the launch has chosen
-   another. */
-static bool may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)
-{
-	bool indirect = false, others = false;
-	for (uint32_t i = 0; i < site->roots; i++) {
-		bool is = e->f->root[site->root + i].kind == SW_ROOT_INDIRECT;
-		indirect |= is;
-		others |= !is;
-	}
-	if (!indirect || !others || site->address == SW_NO_TERM || !e->budget)
-		return true;
-	e->choices = 0;
-	e->choosing = false;
-	sw_eval_case_begin(e);
-	enter_site(e, site);
-	bool may = e->impossible || sw_eval_may_be_loaded(e, site->address);
-	sw_eval_case_end(e);
-	return may;
-}
-
 static bool by_data(enum sw_why why)
 {
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
-}
-
-/* The one of the pointers found in memory that leads there. */
-static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
-{
-	uint64_t best = 0;
-	for (size_t i = 0; i < e->pointers.n; i++)
-		if (e->pointers.at[i] <= address && e->pointers.at[i] > best)
-			best = e->pointers.at[i];
-	return best;
 }
 
 static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
@@ -415,7 +375,6 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	}
 	for (size_t i = from; !open && i < out->n; i++) {
 		out->at[i].content = (uint8_t)e->content;
-		out->at[i].pointer = like.root.kind == SW_ROOT_INDIRECT ? pointer_below(e, out->at[i].address) : 0;
 		if (out->at[i].extent == SW_EXTENT_HULL && !by_data((enum sw_why)out->at[i].why))
 			sw_eval_refine(e);
 	}
@@ -424,7 +383,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	if (open && !e->split.wanted) {
 		out->n = from;
 		close_case(e);
-		bool loaded = may_be_loaded(e, site);
+		bool loaded = sw_eval_may_be_loaded(e, site);
 		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, loaded, out);
 	}
 }

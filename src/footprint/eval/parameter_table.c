@@ -455,14 +455,14 @@ static void push_possible(struct sw_eval *e, const struct sw_term *t, term_stack
 			*sw_vec_push(todo) = operand[i];
 }
 
-bool sw_eval_may_be_loaded(struct sw_eval *e, uint32_t term)
+bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *))
 {
 	bool *seen = sw_calloc(e->f->terms + 1u, sizeof *seen), may = false;
 	term_stack todo = {0};
 	*sw_vec_push(&todo) = term;
 	while (todo.n && !may) {
 		uint32_t at = todo.at[--todo.n];
-		may = at >= e->f->terms || sw_term_is_unknown(&e->f->term[at]);
+		may = at >= e->f->terms || is(&e->f->term[at]);
 		if (!may && !seen[at])
 			push_possible(e, &e->f->term[at], &todo);
 		if (!may)

@@ -46,6 +46,10 @@ const void *contents_of(struct contents *contents, uint32_t id, size_t *size, st
 		sw_fail(error, -ENOENT, "no code image");
 		return NULL;
 	}
+	if (image->code) { /* of a packed trace */
+		*size = image->code_bytes;
+		return image->code;
+	}
 	if (image->data) {
 		*size = image->bytes;
 		return image->data;

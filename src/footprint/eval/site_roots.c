@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pointers that a site's address is made from: which one a launch uses, and what a kernel does through each. */
+#include "footprint/eval/eval.h"
+
+const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw_access_site *site)
+{
+	const struct sw_root *best = NULL;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &f->root[site->root + i];
+		if (!best || root->weak < best->weak || (root->weak == best->weak && root->kind < best->kind))
+			best = root;
+	}
+	return best;
+}
+
+/* Kernels of many modes (batched GEMMs) take their pointers from memory in one of them: not where the launch has chosen
+   another. */
+bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)
+{
+	bool indirect = false, others = false;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		bool is = e->f->root[site->root + i].kind == SW_ROOT_INDIRECT;
+		indirect |= is;
+		others |= !is;
+	}
+	if (!indirect || !others || site->address == SW_NO_TERM || !e->budget)
+		return true;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	sw_eval_enter_site(e, site);
+	bool may = e->impossible || sw_eval_may_go_in(e, site->address, sw_term_is_unknown);
+	sw_eval_case_end(e);
+	return may;
+}
+
+/* The one of the pointers found in memory that leads there. */
+static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
+{
+	uint64_t best = 0;
+	for (size_t i = 0; i < e->pointers.n; i++)
+		if (e->pointers.at[i] <= address && e->pointers.at[i] > best)
+			best = e->pointers.at[i];
+	return best;
+}
+
+static bool is_pointer_in_memory(const struct sw_term *t)
+{
+	return t->op == SW_TERM_LOADED && t->bytes == sizeof(uint64_t);
+}
+
+void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
+{
+	const struct sw_root *root = &e->f->root[site->root];
+	uint32_t i = 0;
+	while (i < site->roots && root[i].kind != SW_ROOT_INDIRECT)
+		i++;
+	if (i == site->roots || !sw_eval_may_go_in(e, site->address, is_pointer_in_memory))
+		return;
+	for (size_t k = from; k < out->n; k++) {
+		out->at[k].root = root[i];
+		out->at[k].pointer = pointer_below(e, out->at[k].address);
+	}
+}
+
+static struct sw_reach *reach_of(struct sw_reaches *out, size_t from, const struct sw_root *root)
+{
+	for (size_t i = from; i < out->n; i++) {
+		if (sw_root_equal(&out->at[i].root, root))
+			return &out->at[i];
+	}
+	return NULL;
+}
+
+static void add(struct sw_reaches *out, size_t from, const struct sw_access_site *site, uint32_t number,
+		const struct sw_root *root)
+{
+	struct sw_reach *reach = reach_of(out, from, root);
+	if (!reach) {
+		reach = sw_vec_push(out);
+		*reach = (struct sw_reach){.extent = SW_EXTENT_OPEN,
+					   .why = site->why,
+					   .site = number,
+					   .root = *root,
+					   .rows = 1,
+					   .slices = 1};
+	}
+	/* The site that is shown is one that writes. */
+	if ((site->role & ~SW_TOUCH_READ) && !(reach->role & ~SW_TOUCH_READ))
+		reach->site = number;
+	reach->role |= site->role;
+	reach->polls |= site->polls;
+}
+
+void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_reaches *out)
+{
+	static const struct sw_root unknown = {.kind = SW_ROOT_UNKNOWN};
+	size_t from = out->n;
+	for (uint32_t i = 0; i < footprint->sites; i++) {
+		const struct sw_access_site *site = &footprint->site[i];
+		for (uint32_t j = 0; j < site->roots; j++)
+			add(out, from, site, i, &footprint->root[site->root + j]);
+		if (!site->roots)
+			add(out, from, site, i, &unknown);
+	}
+}
