@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: one primary a device, others by cuCtxCreate; a stack of current ones a thread. */
+#include "simcuda/memory/array.h"
+#include "simcuda/memory/texture.h"
 #include "simcuda/sim.h"
 
 #include <stdlib.h>
@@ -61,6 +63,8 @@ void sw_sim_ctx_clear(struct sw_sim_ctx *ctx)
 	ctx->legacy = NULL;
 	sw_sim_op_set(&ctx->barrier, NULL);
 	sw_sim_module_clear(ctx);
+	sw_sim_texture_clear(ctx);
+	sw_sim_array_clear(ctx);
 	sw_sim_alloc_clear(ctx);
 	ctx->peers = 0;
 }

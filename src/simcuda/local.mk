@@ -15,8 +15,10 @@ sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \
 	src/api/cuda.def src/api/signature.h \
 	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
 	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
-	src/simcuda/stream.c src/simcuda/stream_attributes.c src/simcuda/event.c src/simcuda/ipc.c src/simcuda/export_table.c src/simcuda/graphs/capture.c src/simcuda/graphs/graph.c src/simcuda/graphs/node.c src/simcuda/graphs/node_read.c src/simcuda/graphs/nest.c src/simcuda/graphs/topology.c \
-	src/simcuda/memory/memory.c src/simcuda/memory/pointer.c src/simcuda/memory/pool.c src/simcuda/memory/vmm.c src/simcuda/memory/values.c src/simcuda/memory/copy.c src/simcuda/memory/set.c \
+	src/simcuda/stream.c src/simcuda/stream_attributes.c src/simcuda/event.c src/simcuda/ipc.c src/simcuda/export_table.c src/simcuda/graphs/capture.c src/simcuda/graphs/graph.c src/simcuda/graphs/node.c src/simcuda/graphs/node_read.c src/simcuda/graphs/nest.c src/simcuda/graphs/topology.c src/simcuda/graphs/user_object.c \
+	src/simcuda/memory/memory.c src/simcuda/memory/pointer.c src/simcuda/memory/pool.c src/simcuda/memory/vmm.c src/simcuda/memory/values.c src/simcuda/memory/set.c \
+	src/simcuda/memory/copy.h src/simcuda/memory/copy.c src/simcuda/memory/batch.c src/simcuda/memory/array.h src/simcuda/memory/array.c src/simcuda/memory/array_copy.c \
+	src/simcuda/memory/texture.h src/simcuda/memory/texture.c src/simcuda/memory/tensor_map.c \
 	src/simcuda/modules/module.c src/simcuda/modules/image.c src/simcuda/modules/variables.c src/simcuda/modules/function.c src/simcuda/modules/launch.c \
 	src/simcuda/proc.c src/simcuda/twins.c src/simcuda/unsupported.c
 sim_libcuda_so_1_CPPFLAGS = $(sim_cppflags)
@@ -28,8 +30,8 @@ sim_runtime_sources = $(sim_base_sources) \
 	src/simcuda/runtime/rt.h src/simcuda/runtime/twin.h src/simcuda/runtime/properties.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
 	src/simcuda/runtime/unsupported.def \
 	src/simcuda/runtime/rt.c src/simcuda/runtime/register.c src/simcuda/runtime/launch.c \
-	src/simcuda/runtime/memory.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
-	src/simcuda/runtime/ipc.c src/simcuda/runtime/device.c src/simcuda/runtime/function.c src/simcuda/runtime/graph.c src/simcuda/runtime/graph_nodes.c \
+	src/simcuda/runtime/memory.c src/simcuda/runtime/array.c src/simcuda/runtime/texture.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
+	src/simcuda/runtime/ipc.c src/simcuda/runtime/device.c src/simcuda/runtime/function.c src/simcuda/runtime/graph.c src/simcuda/runtime/graph_nodes.c src/simcuda/runtime/user_object.c \
 	src/simcuda/runtime/twins.c src/simcuda/runtime/unsupported.c
 
 sim_libcudart_so_13_SOURCES = $(sim_runtime_sources) src/simcuda/runtime/since13.c

@@ -36,6 +36,11 @@ enum sw_sim_kind {
 	SW_SIM_NODE,
 	SW_SIM_EXEC,
 	SW_SIM_MEMORY, /* cuMemCreate */
+	SW_SIM_ARRAY,
+	SW_SIM_MIPMAPPED,
+	SW_SIM_TEXTURE,
+	SW_SIM_SURFACE,
+	SW_SIM_USER_OBJECT,
 };
 
 struct sw_sim_object {
@@ -252,6 +257,7 @@ struct sw_sim_alloc {
 	int exporter;			  /* its process ... */
 	unsigned long long exported;	  /* ... and its id there */
 	struct sw_sim_reserved *reserved; /* addresses without memory of their own */
+	struct sw_sim_array *array;	  /* it is the memory of that */
 };
 
 /* The allocation that holds the address; NULL none, also for reserved addresses without memory.  Under the lock. */
@@ -338,10 +344,17 @@ struct sw_sim_node {
 	struct sw_sim_node *origin; /* cloned from */
 };
 
+struct sw_sim_held {
+	struct sw_sim_user_object *object;
+	uint64_t count;
+};
+
 struct sw_sim_graph {
 	struct sw_sim_object object;
 	SW_VEC(struct sw_sim_node *) nodes; /* in the order they were added: dependencies may point either way */
 	bool owned;			    /* a child graph's copy */
+	SW_VEC(struct sw_sim_held) held;    /* user objects: as often as they were retained */
+	struct sw_sim_op *until;	    /* what must be over before it drops them */
 };
 
 struct sw_sim_exec {
@@ -374,6 +387,11 @@ void sw_sim_graph_remove(struct sw_sim_node *node);					    /* with its edges */
 void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before);
 struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *graph,
 				       bool link); /* link: nodes remember their origin */
+
+/* user_object.c: what a graph holds. */
+void sw_sim_held_copy(struct sw_sim_graph *to, const struct sw_sim_graph *from);
+void sw_sim_held_until(struct sw_sim_graph *graph, struct sw_sim_op *last); /* `last`: of its launches; NULL allowed */
+void sw_sim_held_free(struct sw_sim_graph *graph);
 
 struct sw_sim_capture {
 	struct sw_sim_graph *graph;

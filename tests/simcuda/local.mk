@@ -55,3 +55,16 @@ tests_simcuda_graph_nodes_CPPFLAGS = $(simcuda_test_cppflags)
 tests_simcuda_graph_nodes_CFLAGS = $(simcuda_test_cflags)
 tests_simcuda_graph_nodes_LDFLAGS = $(simcuda_test_ldflags)
 tests_simcuda_graph_nodes_LDADD = sim/libcuda.so.1
+
+check_PROGRAMS += tests/simcuda/arrays tests/simcuda/user_objects
+TESTS += tests/simcuda/arrays tests/simcuda/user_objects
+tests_simcuda_arrays_SOURCES = tests/simcuda/arrays.c
+tests_simcuda_arrays_CPPFLAGS = $(simcuda_test_cppflags)
+tests_simcuda_arrays_CFLAGS = $(simcuda_test_cflags)
+tests_simcuda_arrays_LDFLAGS = $(simcuda_test_ldflags)
+tests_simcuda_arrays_LDADD = sim/libcuda.so.1 sim/libcudart.so.13
+tests_simcuda_user_objects_SOURCES = tests/simcuda/user_objects.c
+tests_simcuda_user_objects_CPPFLAGS = $(simcuda_test_cppflags)
+tests_simcuda_user_objects_CFLAGS = $(simcuda_test_cflags)
+tests_simcuda_user_objects_LDFLAGS = $(simcuda_test_ldflags)
+tests_simcuda_user_objects_LDADD = sim/libcuda.so.1

@@ -24,6 +24,7 @@ void sw_sim_graph_free(struct sw_sim_graph *graph)
 	for (size_t i = 0; i < graph->nodes.n; i++)
 		node_free(graph->nodes.at[i]);
 	free(graph->nodes.at);
+	sw_sim_held_free(graph);
 	sw_sim_object_remove(graph);
 	free(graph);
 }
@@ -76,6 +77,7 @@ struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool lin
 	for (size_t i = 0; i < from->nodes.n; i++)
 		for (size_t j = 0; j < from->nodes.at[i]->before.n; j++)
 			sw_sim_node_depend(from->nodes.at[i]->twin, from->nodes.at[i]->before.at[j]->twin);
+	sw_sim_held_copy(to, from);
 	return to;
 }
 
@@ -302,6 +304,7 @@ CUresult cuGraphExecDestroy(CUgraphExec handle)
 	if (!exec)
 		return CUDA_ERROR_INVALID_VALUE;
 	sw_sim_object_remove(exec);
+	sw_sim_held_until(exec->graph, exec->last);
 	sw_sim_graph_free(exec->graph);
 	sw_sim_op_put(exec->last);
 	free(exec);

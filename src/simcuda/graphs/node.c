@@ -151,7 +151,11 @@ static struct sw_sim_node *made_from(CUgraphExec exec_handle, CUgraphNode handle
 static CUresult exec_set(CUgraphExec exec, CUgraphNode handle, builder build, const void *params)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	return change(made_from(exec, handle), build, params);
+	struct sw_sim_node *node = made_from(exec, handle);
+	/* A child graph that is replaced keeps its user objects until the launches are over. */
+	if (node && node->work->type == CU_GRAPH_NODE_TYPE_GRAPH && node->work->child)
+		sw_sim_held_until(node->work->child, ((struct sw_sim_exec *)exec)->last);
+	return change(node, build, params);
 }
 
 /* TYPE of node, its parameters, builder: the add, set and executable set calls. */

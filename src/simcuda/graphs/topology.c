@@ -258,6 +258,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec_handle, CUgraph handle, CUgraphEx
 		for (size_t i = 0; i < sorted->nodes.n; i++)
 			sorted->nodes.at[i]->origin = exec->graph->nodes.at[i]->origin;
 		struct sw_sim_graph *old = exec->graph;
+		sw_sim_held_until(old, exec->last);
 		exec->graph = sorted;
 		sorted = old;
 	}

@@ -3,9 +3,11 @@
  * Copies and sets.  Who waits for whom is one table (waits_for), from measurements: CUDA's documents leave much of it
  * open (CUDA Driver API, "API synchronization behavior").
  */
-#include "simcuda/sim.h"
+#include "simcuda/memory/copy.h"
 
 #include <string.h>
+
+#include "simcuda/memory/array.h"
 
 /* Model: latency in ns, bytes a ns. */
 #define LATENCY_NS    3000u
@@ -16,19 +18,12 @@
    Measured on H200, driver 580.159.04, CUDA 13.0: 65537 bytes did not wait, 16 MiB did; the limit lies in between. */
 #define STAGING_BYTES (1u << 20)
 
-struct side {
-	CUmemorytype type;
-	uint64_t address; /* first byte */
-	size_t pitch, slice;
-	enum sw_sim_memory memory;
-};
-
 static bool on_device(enum sw_sim_memory memory)
 {
 	return memory == SW_SIM_DEVICE;
 }
 
-static uint64_t copy_ns(const struct side *dst, const struct side *src, uint64_t bytes)
+static uint64_t copy_ns(const struct sw_sim_side *dst, const struct sw_sim_side *src, uint64_t bytes)
 {
 	uint64_t rate = dst->memory == SW_SIM_PAGEABLE || src->memory == SW_SIM_PAGEABLE ? PAGEABLE_RATE
 			: on_device(dst->memory) && on_device(src->memory)		 ? DEVICE_RATE
@@ -37,7 +32,7 @@ static uint64_t copy_ns(const struct side *dst, const struct side *src, uint64_t
 }
 
 /* Whether the host waits for the copy.  Measured on H200, driver 580.159.04, CUDA 13.0; rows cited by their calls. */
-static bool waits(bool async, const struct side *dst, const struct side *src, uint64_t bytes)
+static bool waits(bool async, const struct sw_sim_side *dst, const struct sw_sim_side *src, uint64_t bytes)
 {
 	if (!async) /* "cudaMemcpy D2D" returns at once, "cudaMemcpy H2D", "D2H", "H2H" do not */
 		return !(on_device(dst->memory) && on_device(src->memory));
@@ -46,10 +41,22 @@ static bool waits(bool async, const struct side *dst, const struct side *src, ui
 	return src->memory == SW_SIM_PAGEABLE && bytes > STAGING_BYTES; /* "cudaMemcpyAsync H2D pageable" */
 }
 
-static CUresult check_side(struct side *s, size_t width, size_t height, size_t depth)
+static CUresult check_array(struct sw_sim_side *s, size_t width, size_t height, size_t depth)
+{
+	const struct sw_sim_array *array = sw_sim_array_get(s->array);
+	if (!array)
+		return CUDA_ERROR_INVALID_HANDLE;
+	s->address = sw_sim_array_at(array, s->at, (const size_t[]){width, height, depth});
+	s->pitch = array->width * array->element;
+	s->slice = s->pitch * array->height;
+	s->memory = SW_SIM_DEVICE;
+	return s->address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult check_side(struct sw_sim_side *s, size_t width, size_t height, size_t depth)
 {
 	if (s->type == CU_MEMORYTYPE_ARRAY)
-		return sw_sim_unsupported("copies of CUDA arrays");
+		return check_array(s, width, height, depth);
 	uint64_t bytes = (depth - 1) * s->slice + (height - 1) * s->pitch + width;
 	s->memory = sw_sim_memory_of(s->address);
 	if (s->memory == SW_SIM_PAGEABLE && s->type == CU_MEMORYTYPE_DEVICE)
@@ -59,13 +66,14 @@ static CUresult check_side(struct side *s, size_t width, size_t height, size_t d
 	return !s->address ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* Snapshots a pageable source: the caller may change it as soon as the call returns. */
+/* Snapshots a source that the caller may change as soon as the call returns. */
 static void stage(struct sw_sim_copy *c)
 {
+	const char *from = sw_sim_backing(c->src);
 	char *bytes = sw_alloc(c->width * c->height * c->depth), *to = bytes;
 	for (size_t z = 0; z < c->depth; z++)
 		for (size_t y = 0; y < c->height; y++, to += c->width)
-			memcpy(to, (char *)(uintptr_t)c->src + z * c->src_slice + y * c->src_pitch, c->width);
+			memcpy(to, from + z * c->src_slice + y * c->src_pitch, c->width);
 	c->staged = bytes;
 	c->src_pitch = c->width;
 	c->src_slice = c->width * c->height;
@@ -73,9 +81,10 @@ static void stage(struct sw_sim_copy *c)
 
 /* The legacy stream of the device at the other end, when a synchronous copy crosses devices: it takes part in both.
    (measured on two H200: "cudaMemcpyPeer 0->1 1MiB", "cudaMemcpy D2D 0->1") */
-static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct side *dst, const struct side *src)
+static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct sw_sim_side *dst,
+				       const struct sw_sim_side *src)
 {
-	const struct side *sides[] = {dst, src};
+	const struct sw_sim_side *sides[] = {dst, src};
 	for (int i = 0; i < 2; i++) {
 		const struct sw_sim_alloc *a =
 			on_device(sides[i]->memory) ? sw_sim_alloc_find(sides[i]->address) : NULL;
@@ -98,8 +107,8 @@ static struct sw_sim_op *across(struct sw_sim_stream *s, struct sw_sim_stream *o
 	return op;
 }
 
-static struct sw_sim_work *copy_work(const struct side *dst, const struct side *src, size_t width, size_t height,
-				     size_t depth)
+static struct sw_sim_work *copy_work(const struct sw_sim_side *dst, const struct sw_sim_side *src, size_t width,
+				     size_t height, size_t depth)
 {
 	struct sw_sim_work *work =
 		sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, copy_ns(dst, src, (uint64_t)width * height * depth));
@@ -115,8 +124,8 @@ static struct sw_sim_work *copy_work(const struct side *dst, const struct side *
 	return work;
 }
 
-static CUresult copy(CUstream handle, bool async, struct side dst, struct side src, size_t width, size_t height,
-		     size_t depth)
+CUresult sw_sim_copy(CUstream handle, bool async, struct sw_sim_side dst, struct sw_sim_side src, size_t width,
+		     size_t height, size_t depth)
 {
 	struct sw_sim_stream *s;
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -130,7 +139,7 @@ static CUresult copy(CUstream handle, bool async, struct side dst, struct side s
 	struct sw_sim_work *work = copy_work(&dst, &src, width, height, depth);
 	uint64_t bytes = (uint64_t)width * height * depth;
 	bool wait = waits(async, &dst, &src, bytes);
-	if (!wait && !s->capture && src.memory == SW_SIM_PAGEABLE)
+	if (!s->capture && (src.during || (!wait && src.memory == SW_SIM_PAGEABLE)))
 		stage(&work->copy);
 	struct sw_sim_stream *other = async ? NULL : other_end(s, &dst, &src);
 	struct sw_sim_op *op;
@@ -146,8 +155,8 @@ static CUresult copy(CUstream handle, bool async, struct side dst, struct side s
 static CUresult linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src,
 		       CUmemorytype src_type, size_t bytes)
 {
-	struct side d = {.type = dst_type, .address = dst}, s = {.type = src_type, .address = src};
-	return copy(stream, async, d, s, bytes, 1, 1);
+	struct sw_sim_side d = {.type = dst_type, .address = dst}, s = {.type = src_type, .address = src};
+	return sw_sim_copy(stream, async, d, s, bytes, 1, 1);
 }
 
 #define HOST	CU_MEMORYTYPE_HOST
@@ -206,39 +215,47 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, 
 }
 
 /* One end of a pitched copy: start of its first byte; the pitches are in it already. */
-static struct side side_at(CUmemorytype type, const void *host, CUdeviceptr device, size_t x, size_t y, size_t z,
-			   size_t pitch, size_t height)
+static struct sw_sim_side side_at(CUmemorytype type, const void *host, CUdeviceptr device, CUarray array,
+				  const size_t at[3], size_t pitch, size_t height)
 {
 	uint64_t base = type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device;
-	return (struct side){
-		.type = type, .address = base + (z * height + y) * pitch + x, .pitch = pitch, .slice = pitch * height};
+	return (struct sw_sim_side){.type = type,
+				    .address = base + (at[2] * height + at[1]) * pitch + at[0],
+				    .pitch = pitch,
+				    .slice = pitch * height,
+				    .array = array,
+				    .at = {at[0], at[1], at[2]}};
+}
+
+/* `which` is dst or src of a descriptor; `z` and `rows` are those of a 3D one. */
+#define SIDE(c, which, z, rows)                                                                                        \
+	side_at((c)->which##MemoryType, (c)->which##Host, (c)->which##Device, (c)->which##Array,                       \
+		(const size_t[]){(c)->which##XInBytes, (c)->which##Y, (z)}, (c)->which##Pitch, (rows))
+
+static bool narrow(CUmemorytype type, size_t pitch, size_t width)
+{
+	return type != CU_MEMORYTYPE_ARRAY && pitch < width;
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct side dst =
-		side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, 0, c->dstPitch, 0);
-	struct side src =
-		side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, 0, c->srcPitch, 0);
-	if (c->Height > 1 &&
-	    ((c->dstPitch && c->dstPitch < c->WidthInBytes) || (c->srcPitch && c->srcPitch < c->WidthInBytes)))
+	if (c->Height > 1 && ((c->dstPitch && narrow(c->dstMemoryType, c->dstPitch, c->WidthInBytes)) ||
+			      (c->srcPitch && narrow(c->srcMemoryType, c->srcPitch, c->WidthInBytes))))
 		return CUDA_ERROR_INVALID_VALUE;
-	return copy(stream, async, dst, src, c->WidthInBytes, c->Height, 1);
+	return sw_sim_copy(stream, async, SIDE(c, dst, 0, 0), SIDE(c, src, 0, 0), c->WidthInBytes, c->Height, 1);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
-				  c->dstPitch, c->dstHeight);
-	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
-				  c->srcPitch, c->srcHeight);
-	if (c->Height > 1 && (c->dstPitch < c->WidthInBytes || c->srcPitch < c->WidthInBytes))
+	if (c->Height > 1 && (narrow(c->dstMemoryType, c->dstPitch, c->WidthInBytes) ||
+			      narrow(c->srcMemoryType, c->srcPitch, c->WidthInBytes)))
 		return CUDA_ERROR_INVALID_VALUE;
-	return copy(stream, async, dst, src, c->WidthInBytes, c->Height, c->Depth);
+	return sw_sim_copy(stream, async, SIDE(c, dst, c->dstZ, c->dstHeight), SIDE(c, src, c->srcZ, c->srcHeight),
+			   c->WidthInBytes, c->Height, c->Depth);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
@@ -266,51 +283,12 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 	return copy_3d(c, stream, true);
 }
 
-/* cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their element on, the first from 0.  The
-   copies run one after the other here, which is one of the orders that they may run in. */
-static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
-		      size_t *first, size_t n, CUstream stream)
-{
-	if (!dsts || !srcs || !sizes || !count || !attributes || !first || !n || n > count || first[0] || !stream ||
-	    stream == CU_STREAM_LEGACY)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < n; i++)
-		if (attributes[i].srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
-		    attributes[i].srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY ||
-		    (i && (first[i] <= first[i - 1] || first[i] >= count)))
-			return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < count; i++) {
-		CUresult result = linear(stream, true, dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]);
-		if (result)
-			return result;
-	}
-	return CUDA_SUCCESS;
-}
-
-CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-			    CUmemcpyAttributes *attributes, size_t *first, size_t n, size_t *failed, CUstream stream)
-{
-	CUresult result = batch(dsts, srcs, sizes, count, attributes, first, n, stream);
-	if (result && failed)
-		*failed = SIZE_MAX; /* no particular one */
-	return result;
-}
-
-CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-			       CUmemcpyAttributes *attributes, size_t *first, size_t n, CUstream stream)
-{
-	return batch(dsts, srcs, sizes, count, attributes, first, n, stream);
-}
-
 /* ---- for graph nodes ---- */
 
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_MEMCPY3D *c = params;
-	struct side dst = side_at(c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes, c->dstY, c->dstZ,
-				  c->dstPitch, c->dstHeight);
-	struct side src = side_at(c->srcMemoryType, c->srcHost, c->srcDevice, c->srcXInBytes, c->srcY, c->srcZ,
-				  c->srcPitch, c->srcHeight);
+	struct sw_sim_side dst = SIDE(c, dst, c->dstZ, c->dstHeight), src = SIDE(c, src, c->srcZ, c->srcHeight);
 	if (!c->WidthInBytes || !c->Height || !c->Depth)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = check_side(&dst, c->WidthInBytes, c->Height, c->Depth);
@@ -321,21 +299,27 @@ CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
 	return result;
 }
 
+/* A side of a copy as its node's parameters name it: an array with the position there, or a pointer. */
+#define PARAMS(out, which, address, pitch, slice)                                                                      \
+	do {                                                                                                           \
+		size_t at[3];                                                                                          \
+		struct sw_sim_array *array = sw_sim_array_of(address, at);                                             \
+		bool host = sw_sim_memory_of(address) != SW_SIM_DEVICE;                                                \
+		(out)->which##MemoryType = array ? CU_MEMORYTYPE_ARRAY : host ? HOST : DEVICE;                         \
+		(out)->which##Host = host ? (void *)(uintptr_t)(address) : NULL;                                       \
+		(out)->which##Device = host || array ? 0 : (address);                                                  \
+		(out)->which##Pitch = array ? 0 : (pitch);                                                             \
+		(out)->which##Height = array || !(pitch) ? 0 : (slice) / (pitch);                                      \
+		(out)->which##Array = (CUarray)array;                                                                  \
+		(out)->which##XInBytes = array ? at[0] : 0;                                                            \
+		(out)->which##Y = array ? at[1] : 0;                                                                   \
+		(out)->which##Z = array ? at[2] : 0;                                                                   \
+	} while (0)
+
 void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out)
 {
 	const struct sw_sim_copy *c = &work->copy;
-	bool dst_host = sw_sim_memory_of(c->dst) != SW_SIM_DEVICE, src_host = sw_sim_memory_of(c->src) != SW_SIM_DEVICE;
-	*out = (CUDA_MEMCPY3D){.srcMemoryType = src_host ? HOST : DEVICE,
-			       .srcHost = src_host ? (void *)(uintptr_t)c->src : NULL,
-			       .srcDevice = src_host ? 0 : c->src,
-			       .srcPitch = c->src_pitch,
-			       .srcHeight = c->src_pitch ? c->src_slice / c->src_pitch : 0,
-			       .dstMemoryType = dst_host ? HOST : DEVICE,
-			       .dstHost = dst_host ? (void *)(uintptr_t)c->dst : NULL,
-			       .dstDevice = dst_host ? 0 : c->dst,
-			       .dstPitch = c->dst_pitch,
-			       .dstHeight = c->dst_pitch ? c->dst_slice / c->dst_pitch : 0,
-			       .WidthInBytes = c->width,
-			       .Height = c->height,
-			       .Depth = c->depth};
+	*out = (CUDA_MEMCPY3D){.WidthInBytes = c->width, .Height = c->height, .Depth = c->depth};
+	PARAMS(out, dst, c->dst, c->dst_pitch, c->dst_slice);
+	PARAMS(out, src, c->src, c->src_pitch, c->src_slice);
 }

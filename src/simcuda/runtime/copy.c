@@ -7,8 +7,7 @@ static CUdeviceptr ptr(const void *p)
 	return (uintptr_t)p;
 }
 
-/* Memory types of the two ends of a copy of that kind. */
-static bool kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src)
+bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src)
 {
 	static const CUmemorytype table[][2] = {
 		[cudaMemcpyHostToHost] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST},
@@ -35,7 +34,7 @@ static bool plane(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, s
 			     .dstPitch = dpitch,
 			     .WidthInBytes = width,
 			     .Height = height};
-	return kinds(kind, &c->dstMemoryType, &c->srcMemoryType);
+	return sw_rt_kinds(kind, &c->dstMemoryType, &c->srcMemoryType);
 }
 
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
@@ -98,31 +97,44 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
 	SW_RT_CALL(sw_rt_d->cuMemcpy2DAsync(&c, stream));
 }
 
-/* Pitches in rows of bytes; arrays are refused. */
+/*
+ * CUDA Runtime API, cudaMemcpy3D: positions are "in units of each object's elements", those of pointers are bytes; "if
+ * a CUDA array is participating in the copy, the extent is defined in terms of that array's elements".
+ */
 cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
-	if (!p)
-		return cudaErrorInvalidValue;
-	if (p->srcArray || p->dstArray)
-		return sw_rt_unsupported("CUDA arrays (cudaMemcpy3D)");
-	*c = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x,
+	size_t to = 1, from = 1;
+	cudaError_t result = p ? cudaSuccess : cudaErrorInvalidValue;
+	if (!result && p->dstArray)
+		result = sw_rt_element(p->dstArray, &to);
+	if (!result && p->srcArray)
+		result = sw_rt_element(p->srcArray, &from);
+	if (result)
+		return result;
+	*c = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * from,
 			     .srcY = p->srcPos.y,
 			     .srcZ = p->srcPos.z,
 			     .srcHost = p->srcPtr.ptr,
 			     .srcDevice = ptr(p->srcPtr.ptr),
+			     .srcArray = (CUarray)p->srcArray,
 			     .srcPitch = p->srcPtr.pitch,
 			     .srcHeight = p->srcPtr.ysize,
-			     .dstXInBytes = p->dstPos.x,
+			     .dstXInBytes = p->dstPos.x * to,
 			     .dstY = p->dstPos.y,
 			     .dstZ = p->dstPos.z,
 			     .dstHost = p->dstPtr.ptr,
 			     .dstDevice = ptr(p->dstPtr.ptr),
+			     .dstArray = (CUarray)p->dstArray,
 			     .dstPitch = p->dstPtr.pitch,
 			     .dstHeight = p->dstPtr.ysize,
-			     .WidthInBytes = p->extent.width,
+			     .WidthInBytes = p->extent.width * (p->dstArray ? to : from),
 			     .Height = p->extent.height,
 			     .Depth = p->extent.depth};
-	return kinds(p->kind, &c->dstMemoryType, &c->srcMemoryType) ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
+	if (!sw_rt_kinds(p->kind, &c->dstMemoryType, &c->srcMemoryType))
+		return cudaErrorInvalidMemcpyDirection;
+	c->dstMemoryType = p->dstArray ? CU_MEMORYTYPE_ARRAY : c->dstMemoryType;
+	c->srcMemoryType = p->srcArray ? CU_MEMORYTYPE_ARRAY : c->srcMemoryType;
+	return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)

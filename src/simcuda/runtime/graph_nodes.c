@@ -48,20 +48,30 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY3D c;
+	size_t to = 1, from = 1;
 	cudaError_t result = (cudaError_t)sw_rt_d->cuGraphMemcpyNodeGetParams(node, &c);
+	if (!result && c.dstArray)
+		result = sw_rt_element((cudaArray_t)c.dstArray, &to);
+	if (!result && c.srcArray)
+		result = sw_rt_element((cudaArray_t)c.srcArray, &from);
 	if (result)
 		return sw_rt_result(result);
 	bool from_host = c.srcMemoryType == CU_MEMORYTYPE_HOST, to_host = c.dstMemoryType == CU_MEMORYTYPE_HOST;
 	*out = (struct cudaMemcpy3DParms){
-		.srcPtr = {from_host ? (void *)(uintptr_t)c.srcHost : (void *)(uintptr_t)c.srcDevice, c.srcPitch,
-			   c.WidthInBytes, c.srcHeight},
-		.dstPtr = {to_host ? c.dstHost : (void *)(uintptr_t)c.dstDevice, c.dstPitch, c.WidthInBytes,
-			   c.dstHeight},
-		.srcPos = {c.srcXInBytes, c.srcY, c.srcZ},
-		.dstPos = {c.dstXInBytes, c.dstY, c.dstZ},
-		.extent = {c.WidthInBytes, c.Height, c.Depth},
+		.srcArray = (cudaArray_t)c.srcArray,
+		.dstArray = (cudaArray_t)c.dstArray,
+		.srcPos = {c.srcXInBytes / from, c.srcY, c.srcZ},
+		.dstPos = {c.dstXInBytes / to, c.dstY, c.dstZ},
+		.extent = {c.WidthInBytes / (c.dstArray ? to : from), c.Height, c.Depth},
 		.kind = cudaMemcpyDefault,
 	};
+	if (!c.srcArray)
+		out->srcPtr = (struct cudaPitchedPtr){from_host ? (void *)(uintptr_t)c.srcHost
+								: (void *)(uintptr_t)c.srcDevice,
+						      c.srcPitch, c.WidthInBytes, c.srcHeight};
+	if (!c.dstArray)
+		out->dstPtr = (struct cudaPitchedPtr){to_host ? c.dstHost : (void *)(uintptr_t)c.dstDevice, c.dstPitch,
+						      c.WidthInBytes, c.dstHeight};
 	return sw_rt_result(cudaSuccess);
 }
 

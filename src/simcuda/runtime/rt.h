@@ -41,8 +41,16 @@ cudaError_t sw_rt_kernel(const void *function, CUkernel *out);
 /* Address and size of a registered variable; one cuLibraryGetGlobal. */
 cudaError_t sw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 
-/* The driver's form of a 3D copy; CUDA arrays are refused. */
+/* The driver's form of a 3D copy. */
 cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *out);
+/* Memory types of the two ends of a copy of that kind; false: there is no such kind. */
+bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src);
+
+/* Formats of elements of arrays; false, or a kind of "none", where the other side has no such format. */
+bool sw_rt_format(const struct cudaChannelFormatDesc *desc, CUarray_format *format, unsigned *channels);
+struct cudaChannelFormatDesc sw_rt_channels(CUarray_format format, unsigned channels);
+/* Bytes of an element; one cuArray3DGetDescriptor. */
+cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes);
 
 #define SW_RT_ENTER                                                                                                    \
 	do {                                                                                                           \

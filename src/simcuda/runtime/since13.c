@@ -88,7 +88,17 @@ cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const
 					 (size_t *)(uintptr_t)bytes, count, (CUmemcpyAttributes *)attributes, first, n,
 					 s))
 
+	_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "same layout");
+
+cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags,
+				   cudaStream_t s)
+	SW_RT_FORWARD(cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s))
+
 	/* ---- per-thread default stream ---- */
+
+	TWIN(cudaMemcpy3DBatchAsync, _ptsz,
+	     (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s),
+	     (count, ops, flags, s))
 
 	TWIN(cudaMemcpyBatchAsync, _ptsz,
 	     (void *const *to, const void *const *from, const size_t *bytes, size_t count,

@@ -13,6 +13,7 @@
 #define cudaGraphNodeGetDependencies	    sw_rt_new_before
 #define cudaGraphNodeGetDependentNodes	    sw_rt_new_after
 #define cudaMemcpyBatchAsync		    sw_rt_new_batch
+#define cudaMemcpy3DBatchAsync		    sw_rt_new_batch_3d
 #include "simcuda/runtime/properties.h"
 #include "simcuda/runtime/twin.h"
 #undef cudaMemPrefetchAsync
@@ -25,6 +26,7 @@
 #undef cudaGraphNodeGetDependencies
 #undef cudaGraphNodeGetDependentNodes
 #undef cudaMemcpyBatchAsync
+#undef cudaMemcpy3DBatchAsync
 
 /* The beginning of CUDA 12's structure: what follows is left to the caller. */
 struct properties12 {
@@ -131,3 +133,17 @@ TWIN(cudaMemcpyBatchAsync, _ptsz,
      (void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
       size_t n, size_t *failed, cudaStream_t s),
      (to, from, bytes, count, attributes, first, n, failed, s))
+
+DECLARED(cudaMemcpy3DBatchAsync,
+	 (size_t count, struct cudaMemcpy3DBatchOp *ops, size_t *failed, unsigned long long flags, cudaStream_t s))
+{
+	SW_RT_ENTER;
+	cudaError_t result =
+		(cudaError_t)sw_rt_d->cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s);
+	if (result && failed)
+		*failed = SIZE_MAX; /* no particular one */
+	return sw_rt_result(result);
+}
+TWIN(cudaMemcpy3DBatchAsync, _ptsz,
+     (size_t count, struct cudaMemcpy3DBatchOp *ops, size_t *failed, unsigned long long flags, cudaStream_t s),
+     (count, ops, failed, flags, s))

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batches of copies.  The copies run one after the other here, which is one of the orders that they may run in.  A
+ * source that may be read at any time is read in stream order, one that must be read during the call is staged then.
+ */
+#include "simcuda/memory/array.h"
+#include "simcuda/memory/copy.h"
+
+static struct sw_sim_side pointer(CUdeviceptr address)
+{
+	return (struct sw_sim_side){.type = CU_MEMORYTYPE_UNIFIED, .address = address};
+}
+
+static bool order_known(CUmemcpySrcAccessOrder order)
+{
+	return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
+/* cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their element on, the first from 0. */
+static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
+		      size_t *first, size_t n, CUstream stream)
+{
+	if (!dsts || !srcs || !sizes || !count || !attributes || !first || !n || n > count || first[0] || !stream ||
+	    stream == CU_STREAM_LEGACY)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < n; i++)
+		if (!order_known(attributes[i].srcAccessOrder) ||
+		    (i && (first[i] <= first[i - 1] || first[i] >= count)))
+			return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0, next = 0; i < count; i++) {
+		struct sw_sim_side src = pointer(srcs[i]);
+		next += next < n && first[next] == i;
+		src.during = attributes[next - 1].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+		CUresult result = sw_sim_copy(stream, true, pointer(dsts[i]), src, sizes[i], 1, 1);
+		if (result)
+			return result;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+			    CUmemcpyAttributes *attributes, size_t *first, size_t n, size_t *failed, CUstream stream)
+{
+	CUresult result = batch(dsts, srcs, sizes, count, attributes, first, n, stream);
+	if (result && failed)
+		*failed = SIZE_MAX; /* no particular one */
+	return result;
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+			       CUmemcpyAttributes *attributes, size_t *first, size_t n, CUstream stream)
+{
+	return batch(dsts, srcs, sizes, count, attributes, first, n, stream);
+}
+
+/* ---- 3D ---- */
+
+/* Bytes of the elements in which a copy is given: those of its arrays, else 1; 0: of two arrays that differ. */
+static size_t element_of(const CUDA_MEMCPY3D_BATCH_OP *op)
+{
+	const CUmemcpy3DOperand *sides[] = {&op->dst, &op->src};
+	size_t element = 0;
+	bool differ = false;
+	sw_sim_lock();
+	for (int i = 0; i < 2; i++) {
+		const struct sw_sim_array *array = sides[i]->type == CU_MEMCPY_OPERAND_TYPE_ARRAY
+							   ? sw_sim_array_get(sides[i]->op.array.array)
+							   : NULL;
+		differ = differ || (array && element && element != array->element);
+		element = array ? array->element : element;
+	}
+	sw_sim_unlock();
+	return differ ? 0 : element ? element : 1;
+}
+
+/* Rows and layers of pointers are as wide and high as the copy where their length is 0. */
+static struct sw_sim_side operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element)
+{
+	if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+		return (struct sw_sim_side){
+			.type = CU_MEMORYTYPE_ARRAY,
+			.array = o->op.array.array,
+			.at = {o->op.array.offset.x * element, o->op.array.offset.y, o->op.array.offset.z}};
+	struct sw_sim_side side = pointer(o->op.ptr.ptr);
+	side.pitch = (o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width) * element;
+	side.slice = side.pitch * (o->op.ptr.layerHeight ? o->op.ptr.layerHeight : extent->height);
+	return side;
+}
+
+static bool operand_valid(const CUmemcpy3DOperand *o, const CUextent3D *extent)
+{
+	if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
+		return true;
+	return o->type == CU_MEMCPY_OPERAND_TYPE_POINTER &&
+	       (!o->op.ptr.rowLength || o->op.ptr.rowLength >= extent->width) &&
+	       (!o->op.ptr.layerHeight || o->op.ptr.layerHeight >= extent->height);
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream stream)
+{
+	if (!count || !ops || flags || !stream || stream == CU_STREAM_LEGACY)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count; i++)
+		if (!order_known(ops[i].srcAccessOrder) || !ops[i].extent.width || !ops[i].extent.height ||
+		    !ops[i].extent.depth || !operand_valid(&ops[i].dst, &ops[i].extent) ||
+		    !operand_valid(&ops[i].src, &ops[i].extent) || !element_of(&ops[i]))
+			return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count; i++) {
+		const CUextent3D *e = &ops[i].extent;
+		size_t element = element_of(&ops[i]);
+		struct sw_sim_side src = operand(&ops[i].src, e, element);
+		src.during = ops[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+		CUresult result = sw_sim_copy(stream, true, operand(&ops[i].dst, e, element), src, e->width * element,
+					      e->height, e->depth);
+		if (result)
+			return result;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed, unsigned long long flags,
+			      CUstream stream)
+{
+	CUresult result = cuMemcpy3DBatchAsync_v2(count, ops, flags, stream);
+	if (result && failed)
+		*failed = SIZE_MAX; /* no particular one */
+	return result;
+}

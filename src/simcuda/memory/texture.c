@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texture and surface objects: descriptors that are kept and handed out again, since no kernel fetches by them. */
+#include "simcuda/memory/texture.h"
+
+#include <stdlib.h>
+
+#include "simcuda/memory/array.h"
+
+struct texture {
+	struct sw_sim_object object;
+	CUDA_RESOURCE_DESC resource;
+	CUDA_TEXTURE_DESC how;
+	CUDA_RESOURCE_VIEW_DESC view;
+	bool viewed;
+};
+
+static void clear(void *object, void *arg)
+{
+	(void)arg;
+	sw_sim_object_remove(object);
+	free(object);
+}
+
+void sw_sim_texture_clear(struct sw_sim_ctx *ctx)
+{
+	sw_sim_object_each(SW_SIM_TEXTURE, ctx, clear, NULL);
+	sw_sim_object_each(SW_SIM_SURFACE, ctx, clear, NULL);
+}
+
+/* CUDA driver API, cuTexObjectCreate: "devPtr ... must be aligned", the memory must be there; 2D: "pitchInBytes". */
+static bool valid(const CUDA_RESOURCE_DESC *r)
+{
+	if (r->flags)
+		return false;
+	switch ((int)r->resType) {
+	case CU_RESOURCE_TYPE_ARRAY:
+		return sw_sim_array_get(r->res.array.hArray);
+	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		return sw_sim_object_get(r->res.mipmap.hMipmappedArray, SW_SIM_MIPMAPPED);
+	case CU_RESOURCE_TYPE_LINEAR:
+		return sw_sim_alloc_holds(r->res.linear.devPtr, r->res.linear.sizeInBytes);
+	case CU_RESOURCE_TYPE_PITCH2D:
+		return r->res.pitch2D.width && r->res.pitch2D.height &&
+		       sw_sim_alloc_holds(r->res.pitch2D.devPtr,
+					  (r->res.pitch2D.height - 1) * r->res.pitch2D.pitchInBytes + 1);
+	}
+	return false;
+}
+
+static CUresult create(unsigned long long *out, enum sw_sim_kind kind, const struct texture *from)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	if (!out || !valid(&from->resource))
+		return CUDA_ERROR_INVALID_VALUE;
+	/* "If this flag is not set, cuSurfRefSetArray will fail": surfaces need an array made for them. */
+	if (kind == SW_SIM_SURFACE &&
+	    (from->resource.resType != CU_RESOURCE_TYPE_ARRAY ||
+	     !(sw_sim_array_get(from->resource.res.array.hArray)->what.Flags & CUDA_ARRAY3D_SURFACE_LDST)))
+		return CUDA_ERROR_INVALID_VALUE;
+	struct texture *object = sw_alloc(sizeof *object);
+	*object = *from;
+	sw_sim_object_add(object, kind, sw_sim_ctx_current());
+	*out = (uintptr_t)object;
+	return CUDA_SUCCESS;
+}
+
+static const struct texture *find(unsigned long long handle, enum sw_sim_kind kind)
+{
+	return sw_sim_object_get((const void *)(uintptr_t)handle, kind);
+}
+
+static CUresult destroy(unsigned long long handle, enum sw_sim_kind kind)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	const struct texture *object = find(handle, kind);
+	if (!object)
+		return CUDA_ERROR_INVALID_VALUE;
+	clear((void *)(uintptr_t)object, NULL);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *how,
+			   const CUDA_RESOURCE_VIEW_DESC *view)
+{
+	struct texture object = {0};
+	if (!resource || !how)
+		return CUDA_ERROR_INVALID_VALUE;
+	object.resource = *resource;
+	object.how = *how;
+	object.viewed = view;
+	if (view)
+		object.view = *view;
+	return create(out, SW_SIM_TEXTURE, &object);
+}
+
+CUresult cuSurfObjectCreate(CUsurfObject *out, const CUDA_RESOURCE_DESC *resource)
+{
+	struct texture object = {0};
+	if (!resource)
+		return CUDA_ERROR_INVALID_VALUE;
+	object.resource = *resource;
+	return create(out, SW_SIM_SURFACE, &object);
+}
+
+CUresult cuTexObjectDestroy(CUtexObject handle)
+{
+	return destroy(handle, SW_SIM_TEXTURE);
+}
+
+CUresult cuSurfObjectDestroy(CUsurfObject handle)
+{
+	return destroy(handle, SW_SIM_SURFACE);
+}
+
+static CUresult resource_of(CUDA_RESOURCE_DESC *out, unsigned long long handle, enum sw_sim_kind kind)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	const struct texture *object = find(handle, kind);
+	if (!object || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = object->resource;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *out, CUtexObject handle)
+{
+	return resource_of(out, handle, SW_SIM_TEXTURE);
+}
+
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *out, CUsurfObject handle)
+{
+	return resource_of(out, handle, SW_SIM_SURFACE);
+}
+
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *out, CUtexObject handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	const struct texture *object = find(handle, SW_SIM_TEXTURE);
+	if (!object || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = object->how;
+	return CUDA_SUCCESS;
+}
+
+/* "If no resource view was specified, CUDA_ERROR_INVALID_VALUE is returned." */
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *out, CUtexObject handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	const struct texture *object = find(handle, SW_SIM_TEXTURE);
+	if (!object || !object->viewed || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = object->view;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays: allocation, formats, and copies by rows. */
+#include "simcuda/runtime/rt.h"
+
+/* ---- formats of elements ---- */
+
+static CUarray_format format_of(const struct cudaChannelFormatDesc *d)
+{
+	static const CUarray_format formats[3][3] = {
+		[cudaChannelFormatKindSigned] = {CU_AD_FORMAT_SIGNED_INT8, CU_AD_FORMAT_SIGNED_INT16,
+						 CU_AD_FORMAT_SIGNED_INT32},
+		[cudaChannelFormatKindUnsigned] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16,
+						   CU_AD_FORMAT_UNSIGNED_INT32},
+		[cudaChannelFormatKindFloat] = {0, CU_AD_FORMAT_HALF, CU_AD_FORMAT_FLOAT},
+	};
+	if ((unsigned)d->f > cudaChannelFormatKindFloat)
+		return 0;
+	return d->x == 8 ? formats[d->f][0] : d->x == 16 ? formats[d->f][1] : d->x == 32 ? formats[d->f][2] : 0;
+}
+
+bool sw_rt_format(const struct cudaChannelFormatDesc *d, CUarray_format *format, unsigned *channels)
+{
+	const int bits[] = {d->x, d->y, d->z, d->w};
+	*channels = 1;
+	while (*channels < 4 && bits[*channels])
+		if (bits[(*channels)++] != d->x)
+			return false;
+	*format = format_of(d);
+	return *format && *channels != 3;
+}
+
+struct cudaChannelFormatDesc sw_rt_channels(CUarray_format format, unsigned channels)
+{
+	static const enum cudaChannelFormatKind kinds[] = {cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned,
+							   cudaChannelFormatKindFloat};
+	for (int bits = 8; bits <= 32; bits *= 2)
+		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+			struct cudaChannelFormatDesc d = {bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0,
+							  channels > 2 ? bits : 0, kinds[k]};
+			if (format_of(&d) == format)
+				return d;
+		}
+	return (struct cudaChannelFormatDesc){.f = cudaChannelFormatKindNone};
+}
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind kind)
+{
+	return (struct cudaChannelFormatDesc){x, y, z, w, kind};
+}
+
+static cudaError_t descriptor(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *out)
+{
+	return (cudaError_t)sw_rt_d->cuArray3DGetDescriptor(out, (CUarray)(uintptr_t)array);
+}
+
+cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes)
+{
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	cudaError_t result = descriptor(array, &d);
+	if (!result)
+		*bytes = (size_t)sw_rt_channels(d.Format, d.NumChannels).x / 8 * d.NumChannels;
+	return result;
+}
+
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *out, cudaArray_const_t array)
+{
+	SW_RT_ENTER;
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	cudaError_t result = out ? descriptor(array, &d) : cudaErrorInvalidValue;
+	if (!result)
+		*out = sw_rt_channels(d.Format, d.NumChannels);
+	return sw_rt_result(result);
+}
+
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned *flags,
+			     cudaArray_t array)
+{
+	SW_RT_ENTER;
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	cudaError_t result = descriptor(array, &d);
+	if (!result && format)
+		*format = sw_rt_channels(d.Format, d.NumChannels);
+	if (!result && extent)
+		*extent = (struct cudaExtent){d.Width, d.Height, d.Depth};
+	if (!result && flags)
+		*flags = d.Flags;
+	return sw_rt_result(result);
+}
+
+/* ---- allocation; flags are numbered alike ---- */
+
+static bool described(const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
+		      CUDA_ARRAY3D_DESCRIPTOR *out)
+{
+	*out = (CUDA_ARRAY3D_DESCRIPTOR){
+		.Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
+	return format && sw_rt_format(format, &out->Format, &out->NumChannels);
+}
+
+cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
+			      unsigned flags)
+{
+	SW_RT_ENTER;
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	if (!described(format, extent, flags, &d))
+		return sw_rt_result(cudaErrorInvalidValue);
+	SW_RT_CALL(sw_rt_d->cuArray3DCreate((CUarray *)out, &d));
+}
+
+cudaError_t cudaMallocArray(cudaArray_t *out, const struct cudaChannelFormatDesc *format, size_t width, size_t height,
+			    unsigned flags)
+{
+	return cudaMalloc3DArray(out, format, (struct cudaExtent){width, height, 0}, flags);
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array)
+{
+	SW_RT_ENTER;
+	SW_RT_CALL(array ? sw_rt_d->cuArrayDestroy((CUarray)array) : CUDA_SUCCESS);
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *out, const struct cudaChannelFormatDesc *format,
+				     struct cudaExtent extent, unsigned levels, unsigned flags)
+{
+	SW_RT_ENTER;
+	CUDA_ARRAY3D_DESCRIPTOR d;
+	if (!described(format, extent, flags, &d))
+		return sw_rt_result(cudaErrorInvalidValue);
+	SW_RT_CALL(sw_rt_d->cuMipmappedArrayCreate((CUmipmappedArray *)out, &d, levels));
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)
+{
+	SW_RT_ENTER;
+	SW_RT_CALL(array ? sw_rt_d->cuMipmappedArrayDestroy((CUmipmappedArray)array) : CUDA_SUCCESS);
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *out, cudaMipmappedArray_const_t array, unsigned level)
+{
+	SW_RT_ENTER;
+	SW_RT_CALL(sw_rt_d->cuMipmappedArrayGetLevel((CUarray *)out, (CUmipmappedArray)(uintptr_t)array, level));
+}
+
+/* ---- copies; offsets in bytes and rows ---- */
+
+struct place {
+	cudaArray_const_t array; /* NULL: a pointer */
+	const void *p;
+	size_t pitch, x, y;
+};
+
+static cudaError_t copy(struct place to, struct place from, size_t width, size_t height, enum cudaMemcpyKind kind,
+			bool async, cudaStream_t stream)
+{
+	SW_RT_ENTER;
+	CUDA_MEMCPY2D c = {.srcXInBytes = from.x,
+			   .srcY = from.y,
+			   .srcHost = from.p,
+			   .srcDevice = (uintptr_t)from.p,
+			   .srcArray = (CUarray)(uintptr_t)from.array,
+			   .srcPitch = from.pitch,
+			   .dstXInBytes = to.x,
+			   .dstY = to.y,
+			   .dstHost = (void *)(uintptr_t)to.p,
+			   .dstDevice = (uintptr_t)to.p,
+			   .dstArray = (CUarray)(uintptr_t)to.array,
+			   .dstPitch = to.pitch,
+			   .WidthInBytes = width,
+			   .Height = height};
+	if (!sw_rt_kinds(kind, &c.dstMemoryType, &c.srcMemoryType))
+		return sw_rt_result(cudaErrorInvalidMemcpyDirection);
+	c.dstMemoryType = to.array ? CU_MEMORYTYPE_ARRAY : c.dstMemoryType;
+	c.srcMemoryType = from.array ? CU_MEMORYTYPE_ARRAY : c.srcMemoryType;
+	SW_RT_CALL(async ? sw_rt_d->cuMemcpy2DAsync(&c, stream) : sw_rt_d->cuMemcpy2DUnaligned(&c));
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
+				size_t height, enum cudaMemcpyKind kind)
+{
+	return copy((struct place){dst, NULL, 0, x, y}, (struct place){NULL, src, pitch, 0, 0}, width, height, kind,
+		    false, NULL);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
+				     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	return copy((struct place){dst, NULL, 0, x, y}, (struct place){NULL, src, pitch, 0, 0}, width, height, kind,
+		    true, stream);
+}
+
+cudaError_t cudaMemcpy2DFromArray(void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+				  size_t height, enum cudaMemcpyKind kind)
+{
+	return copy((struct place){NULL, dst, pitch, 0, 0}, (struct place){src, NULL, 0, x, y}, width, height, kind,
+		    false, NULL);
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+				       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	return copy((struct place){NULL, dst, pitch, 0, 0}, (struct place){src, NULL, 0, x, y}, width, height, kind,
+		    true, stream);
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src, size_t src_x,
+				     size_t src_y, size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+	return copy((struct place){dst, NULL, 0, dst_x, dst_y}, (struct place){src, NULL, 0, src_x, src_y}, width,
+		    height, kind, false, NULL);
+}
