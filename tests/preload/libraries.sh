@@ -21,9 +21,13 @@ include=(-std=gnu17 -Wall -isystem "$CUDA_HOME/include")
 		$CC "${include[@]}" -shared -fPIC -Wl,-soname,libcublas.so.13.other -o libcublas.so.13.other "$dir/fake_libraries.c" "$build/sim/libcuda.so.1" &&
 		mkdir other &&
 		$CC "${include[@]}" -g -DOBJECT -shared -fPIC -o other/object.so "$dir/program.c" ./libcublas.so.13.other "$build/sim/libcuda.so.1" &&
-		$CC "${include[@]}" -DOTHER -o both "$source/tests/preload/nccl/loader.c" -ldl &&
+		$CC "${include[@]}" -DOTHER=./other/object.so -o both "$source/tests/preload/nccl/loader.c" -ldl &&
 		$CC "${include[@]}" -o loader "$source/tests/preload/nccl/loader.c" -ldl &&
-		$CC -std=gnu17 -Wall -o alone "$dir/alone.c"
+		$CC "${include[@]}" -g '-DNAMED="./libcublas.so.13"' -o named "$dir/program.c" "$build/sim/libcuda.so.1" -ldl &&
+		$CC "${include[@]}" -g '-DNAMED="./libcublas.so.13"' -DEVERYWHERE -o everywhere "$dir/program.c" "$build/sim/libcuda.so.1" -ldl &&
+		$CC "${include[@]}" -g -DOBJECT '-DNAMED="./libcublas.so.13.other"' -shared -fPIC -o other/named.so "$dir/program.c" "$build/sim/libcuda.so.1" -ldl &&
+		$CC "${include[@]}" -DOTHER=./other/named.so -o both_named "$source/tests/preload/nccl/loader.c" -ldl &&
+		$CC -std=gnu17 -Wall -D_GNU_SOURCE -o alone "$dir/alone.c" -ldl
 } || exit 99
 export LD_LIBRARY_PATH=$work:$build/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} XDG_CACHE_HOME=/dev/null
 exec "$PYTHON3" "$dir/check.py" "$build" "$source"

@@ -8,7 +8,7 @@ tests_preload_strict_program_SOURCES = tests/preload/strict_program.c
 TESTS += tests/preload/strict.sh
 EXTRA_DIST += tests/preload/strict.sh
 TESTS += tests/preload/libraries.sh
-EXTRA_DIST += tests/preload/libraries.sh tests/preload/libraries/fake_libraries.c tests/preload/libraries/program.c \
+EXTRA_DIST += tests/preload/named.h tests/preload/libraries.sh tests/preload/libraries/fake_libraries.c tests/preload/libraries/program.c \
 	tests/preload/libraries/alone.c tests/preload/libraries/check.py tests/preload/libraries/functions.py
 TESTS += tests/preload/nccl.sh
 EXTRA_DIST += tests/preload/nccl.sh tests/preload/nccl/fake_nccl.c tests/preload/nccl/program.c tests/preload/nccl/loader.c tests/preload/nccl/check.py

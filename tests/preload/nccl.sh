@@ -20,7 +20,8 @@ include=(-std=gnu17 -Wall -isystem "$CUDA_HOME/include")
 		$CC "${include[@]}" -shared -fPIC -Wl,-soname,libnccl.so.2.other -o libnccl.so.2.other "$dir/fake_nccl.c" "$build/sim/libcuda.so.1" &&
 		mkdir other &&
 		$CC "${include[@]}" -g -DOBJECT -shared -fPIC -o other/object.so "$dir/program.c" ./libnccl.so.2.other "$build/sim/libcuda.so.1" &&
-		$CC "${include[@]}" -DOTHER -o both "$dir/loader.c" -ldl &&
+		$CC "${include[@]}" -g '-DNAMED="./libnccl.so.2"' -o named "$dir/program.c" "$build/sim/libcuda.so.1" -ldl &&
+		$CC "${include[@]}" -DOTHER=./other/object.so -o both "$dir/loader.c" -ldl &&
 		$CC "${include[@]}" -o loader "$dir/loader.c" -ldl
 } || exit 99
 export LD_LIBRARY_PATH=$work:$build/sim${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} XDG_CACHE_HOME=/dev/null

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The real dlsym, called on our own behalf (RTLD_NEXT: after this library). */
-void *sw_dlsym_call(void *handle, const char *name);
+#include "preload/recorder/companion.h"
+
+/* The real dlsym, called on our own behalf (RTLD_NEXT: after this library), is sw_dlsym_call() of companion.h. */
 
 /* Whether an address lies in this library. */
 bool sw_dlsym_is_ours(const void *address);
@@ -15,10 +16,6 @@ bool sw_dlsym_is_ours(const void *address);
 /* For the assembly (entry.S). */
 extern void *sw_dlsym_real;
 void *sw_dlsym_find(void);
-struct sw_dlsym_answer {
-	void *value;
-	uint64_t decided; /* 0: let the real dlsym answer, as without us */
-};
 struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller);
 
 #endif

@@ -16,19 +16,25 @@ dlsym:
 	testq	%rsi, %rsi
 	jz	.Lreal
 	cmpb	$'c', (%rsi)
-	jne	.Lreal
+	jne	.Lother
 	cmpb	$'u', 1(%rsi)
-	jne	.Lreal
+	jne	.Lother
 	movb	2(%rsi), %al
 	subb	$'A', %al
+	leaq	sw_dlsym_decide(%rip), %r11
 	cmpb	$25, %al			/* the driver's names go on with a capital letter */
-	ja	.Lreal
+	jbe	.Lask
+.Lother:
+	movq	sw_companion_names(%rip), %r11
+	testq	%r11, %r11
+	jz	.Lreal
+.Lask:
 	subq	$24, %rsp
 	.cfi_adjust_cfa_offset 24
 	movq	%rdi, (%rsp)
 	movq	%rsi, 8(%rsp)
 	movq	24(%rsp), %rdx
-	call	sw_dlsym_decide			/* rax: value, rdx: decided */
+	call	*%r11				/* rax: value, rdx: decided */
 	movq	(%rsp), %rdi
 	movq	8(%rsp), %rsi
 	addq	$24, %rsp

@@ -7,6 +7,7 @@
 
 #include "preload/libraries/libraries.h"
 #include "preload/platform/loaded_function.h"
+#include "preload/platform/named_function.h"
 #include "preload/recorder/companion.h"
 
 /* ---- the library that is loaded ---------------------------------------------------------------------------------- */
@@ -73,6 +74,25 @@ static const struct sw_companion *recorder(void)
 		__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
 	}
 	return companion;
+}
+
+/* A few hundred look-ups at the start of a program, 5 us each: not worth an index. */
+static void *stub_of(const char *name, const char **object)
+{
+	if (name[0] != 'c' || name[1] != 'u' || !strchr("bdfs", name[2]))
+		return NULL;
+	for (uint32_t i = 0; i < sw_library_n; i++)
+		if (strcmp(sw_library_text(sw_library_functions[i].name), name) == 0) {
+			*object = libraries[sw_library_functions[i].library].object;
+			return (void *)(uintptr_t)(sw_library_stubs + (size_t)i * SW_LIBRARY_STUB);
+		}
+	return NULL;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	if (recorder() && recorder()->look_ups.real)
+		sw_named_functions(stub_of, &recorder()->look_ups);
 }
 
 /* The integer and pointer arguments, 32-bit ones extended: the upper half of their words is whatever was there. */

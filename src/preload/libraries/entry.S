@@ -8,6 +8,10 @@
  */
 	.text
 
+	.globl	sw_library_stubs		/* SW_LIBRARY_STUB bytes each */
+	.hidden	sw_library_stubs
+	.p2align 4
+sw_library_stubs:
 	.set	sw_stub, 0
 	.macro	STUB name
 	.globl	\name

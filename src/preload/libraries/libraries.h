@@ -4,8 +4,8 @@
  *
  * It defines their functions (functions.def), so that objects that link these libraries reach it first, and calls those
  * of the library that is loaded.  Each definition is a stub of three instructions that goes on to one trampoline
- * (entry.S): a function that is never called costs an entry of the symbol table.  Whoever asks dlsym() of a handle for
- * a function (JAX, parts of CuPy, ctypes) passes it by.
+ * (entry.S): a function that is never called costs an entry of the symbol table.  Who asks dlsym() for one (JAX, parts
+ * of CuPy, ctypes) gets the stub as well (preload/platform/named_function.h).
  */
 #ifndef SW_PRELOAD_LIBRARIES_LIBRARIES_H
 #define SW_PRELOAD_LIBRARIES_LIBRARIES_H
@@ -37,6 +37,10 @@ struct sw_library_function {
 extern const struct sw_library_function sw_library_functions[];
 extern const uint32_t sw_library_n;
 const char *sw_library_text(uint32_t offset);
+
+/* The functions as programs see them (entry.S), in the order of the table. */
+#define SW_LIBRARY_STUB 16u
+extern const char sw_library_stubs[] __attribute__((visibility("hidden")));
 
 /* Most arguments of a function, vector registers left out. */
 #define SW_LIBRARY_WORDS 40u

@@ -2,6 +2,7 @@
 preload_PROGRAMS += libsyncwatch-libraries.so
 libsyncwatch_libraries_so_SOURCES = \
 	src/preload/platform/loaded_function.c src/preload/platform/loaded_function.h \
+	src/preload/platform/named_function.c src/preload/platform/named_function.h \
 	src/preload/libraries/libraries.h src/preload/libraries/functions.def src/preload/libraries/table.c \
 	src/preload/libraries/calls.c src/preload/libraries/entry.S
 libsyncwatch_libraries_so_CPPFLAGS = $(AM_CPPFLAGS)

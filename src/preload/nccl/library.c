@@ -11,17 +11,15 @@ static const char *const names[] = {
 #undef TAKES
 };
 
-#define OBJECT "libnccl.so"
-
 static struct sw_loaded_site at[1024];
 static struct sw_loaded_sites sites = {sizeof at / sizeof *at, at};
 
 void *sw_nccl_real(enum sw_nccl_function function, const void *caller)
 {
-	return sw_loaded_function_at(&sites, function, names[function], OBJECT, caller);
+	return sw_loaded_function_at(&sites, function, names[function], SW_NCCL_OBJECT, caller);
 }
 
 void *sw_nccl_other(const char *name, const void *caller)
 {
-	return sw_loaded_function(name, OBJECT, caller);
+	return sw_loaded_function(name, SW_NCCL_OBJECT, caller);
 }

@@ -3,8 +3,8 @@
  * libsyncwatch-nccl.so: records the collectives of NCCL.
  *
  * It defines NCCL's functions, so that objects that link libnccl.so reach it first, and calls those of the library that
- * is loaded: Python loads it RTLD_LOCAL, where RTLD_NEXT does not look.  A caller that asks dlsym() of a handle for a
- * function (JAX, ctypes) passes it by.
+ * is loaded: Python loads it RTLD_LOCAL, where RTLD_NEXT does not look.  Who asks dlsym() for one (JAX, ctypes) gets
+ * ours as well (preload/platform/named_function.h).
  */
 #ifndef SW_PRELOAD_NCCL_NCCL_H
 #define SW_PRELOAD_NCCL_NCCL_H
@@ -23,6 +23,8 @@ struct sw_nccl_id {
 enum { SW_NCCL_SYSTEM_ERROR = 2, SW_NCCL_IN_PROGRESS = 7 };
 
 /* ---- the library ------------------------------------------------------------------------------------------------- */
+
+#define SW_NCCL_OBJECT "libnccl.so"
 
 enum sw_nccl_function {
 #define MOVES(name, ...) SW_##name,

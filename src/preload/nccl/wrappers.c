@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NCCL's functions as programs see them. */
+#include <string.h>
+
 #include "base/hash.h"
 #include "preload/nccl/nccl.h"
+#include "preload/platform/named_function.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -70,6 +73,35 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 #undef TAKES
 
 #define REAL(name) type_##name *real = (type_##name *)(uintptr_t)sw_nccl_real(SW_##name, __builtin_return_address(0))
+
+/* ---- looked up by name ------------------------------------------------------------------------------------------- */
+
+static void *function_of(const char *name, const char **object)
+{
+	static const struct {
+		const char *name;
+		void *function;
+	} functions[] = {
+#define MOVES(name, ...) {#name, (void *)(uintptr_t)name},
+#define TAKES(name, ...) {#name, (void *)(uintptr_t)name},
+#include "preload/nccl/functions.def"
+#undef MOVES
+#undef TAKES
+	};
+	if (strncmp(name, "nccl", 4) != 0)
+		return NULL;
+	*object = SW_NCCL_OBJECT;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strcmp(functions[i].name, name) == 0)
+			return functions[i].function;
+	return NULL;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	if (sw_nccl_recorder() && sw_nccl_recorder()->look_ups.real)
+		sw_named_functions(function_of, &sw_nccl_recorder()->look_ups);
+}
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 

@@ -4,13 +4,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdbool.h>
 #include <string.h>
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static bool is_ours(const void *address)
+bool sw_loaded_is_ours(const void *address)
 {
 	return (const char *)address >= __ehdr_start && (const char *)address < _end;
 }
@@ -23,7 +22,7 @@ static void *look(const char *path, const char *name)
 {
 	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *found = handle ? dlsym(handle, name) : NULL;
-	return is_ours(found) ? NULL : found;
+	return sw_loaded_is_ours(found) ? NULL : found;
 }
 
 struct search {
@@ -64,7 +63,7 @@ void *sw_loaded_function(const char *name, const char *object, const void *calle
 	const int saved = errno;
 	struct search search = {.name = name, .object = object, .caller = (uintptr_t)caller};
 	void *next = dlsym(RTLD_NEXT, name);
-	if (next && !is_ours(next)) {
+	if (next && !sw_loaded_is_ours(next)) {
 		errno = saved;
 		return next;
 	}

@@ -7,6 +7,7 @@
 #ifndef SW_PRELOAD_PLATFORM_LOADED_FUNCTION_H
 #define SW_PRELOAD_PLATFORM_LOADED_FUNCTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What was found, by call site: all zero to begin with. */
@@ -19,10 +20,14 @@ struct sw_loaded_sites {
 };
 
 /* What an object that is compiled without us would call by this name from `caller`; last in any object whose file name
-   begins with `object`.  NULL: there is none.  Any thread; keeps errno. */
+   begins with `object`.  `caller` NULL: any such object.
+   NULL: there is none.  Any thread; keeps errno. */
 void *sw_loaded_function(const char *name, const char *object, const void *caller);
 /* The same, remembered for the call site.  `function`: number of the name, below 65535. */
 void *sw_loaded_function_at(struct sw_loaded_sites *sites, uint32_t function, const char *name, const char *object,
 			    const void *caller);
+
+/* Does an address lie in this companion? */
+bool sw_loaded_is_ours(const void *address);
 
 #endif

@@ -48,6 +48,13 @@ static void stacks(sw_companion_stacks *join)
 	__atomic_store_n(&sw_companion_join, join, __ATOMIC_RELEASE);
 }
 
+sw_look_up *sw_companion_names;
+
+static sw_look_up *names(sw_look_up *look_up)
+{
+	return __atomic_exchange_n(&sw_companion_names, look_up, __ATOMIC_ACQ_REL);
+}
+
 static void commit(struct sw_writer *w)
 {
 	sw_writer_commit(w);
@@ -80,6 +87,7 @@ static const struct sw_companion companion = {
 	.driver = sw_driver_resolve,
 	.frames = sw_stack_frames,
 	.replace = sw_driver_replace,
+	.look_ups = {names, sw_dlsym_call},
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

@@ -9,11 +9,12 @@
 #ifndef SW_PRELOAD_RECORDER_COMPANION_H
 #define SW_PRELOAD_RECORDER_COMPANION_H
 
+#include "preload/platform/named_function.h"
 #include "preload/recorder/recorder.h"
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 7u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 8u /* both sides are built together: any difference is a mixed installation */
 
 /* What a companion may be called for.  Each is called on the thread of the call; none may call CUDA, but through
    pointers of driver(). */
@@ -36,7 +37,10 @@ extern void (*sw_companion_begun)(void); /* NULL: no companion waits for it */
 typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
 extern sw_companion_stacks *sw_companion_join; /* NULL: none */
 
-/* Of intercept/driver.h; without that part of the object it is NULL. */
+extern sw_look_up *sw_companion_names; /* NULL: none */
+
+/* Of intercept/dlsym.h and intercept/driver.h; without that part of the object they are NULL. */
+void *sw_dlsym_call(void *handle, const char *name) __attribute__((weak));
 void *sw_driver_resolve(uint32_t id) __attribute__((weak));
 void *sw_driver_replace(uint32_t id, void *function) __attribute__((weak));
 
@@ -74,6 +78,7 @@ struct sw_companion {
 	/* From now on the wrapper of this entry point calls `function`; returns the real one.  NULL: there is none, and
 	   nothing changed.  Once a call was recorded: only then is it known where the driver is. */
 	void *(*replace)(uint32_t id, void *function);
+	struct sw_look_ups look_ups; /* real: NULL without the part of the object that has a dlsym() */
 };
 
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */

@@ -193,13 +193,27 @@ class Libraries(unittest.TestCase):
         self.silent("a", "ex", "norm", "fft", "lt", program="./both")
 
     def test_no_library_at_all(self):
-        """Who only asks whether the functions exist finds them, and is told that nothing is initialised."""
-        self.assertEqual(subprocess.run(["./alone"], capture_output=True, text=True, check=True).stdout, "none\n")
-        preload = ":".join(os.path.join(BUILD, name) for name in ("libsyncwatch.so", "libsyncwatch-libraries.so"))
-        for each in (preload, preload.split(":")[1]):
+        """Weak symbols are there, and say that nothing is initialised; a look-up by name finds nothing."""
+        absent = "not found, an error not found; "
+        self.assertEqual(subprocess.run(["./alone"], capture_output=True, text=True, check=True).stdout, absent + "none\n")
+        preload = [os.path.join(BUILD, name) for name in ("libsyncwatch.so", "libsyncwatch-libraries.so", "libsyncwatch-nccl.so")]
+        for each, looked_up in ((preload, absent), (preload[1:2], "found found; ")):
             done = subprocess.run(["./alone"], capture_output=True, text=True, check=True,
-                                  env={**os.environ, "LD_PRELOAD": each, "SYNCWATCH_OPTIONS": "report=0:quiet"})
-            self.assertEqual(done.stdout, "1 5 0\n")
+                                  env={**os.environ, "LD_PRELOAD": ":".join(each), "SYNCWATCH_OPTIONS": "report=0:quiet"})
+            self.assertEqual(done.stdout, looked_up + "1 5 0\n")
+
+    def test_functions_that_are_looked_up(self):
+        for program in ("./named", "./everywhere"):
+            finding = self.races("a", "copy", "b", "copy", program=program)
+            self.assertIn("kernel copy_kernel of cublasScopy", finding["message"])
+            self.silent("a", "copy", "wait", "b", "copy", program=program)
+            self.silent("a", "ex", "norm", "fft", "lt", "destroy", program=program)
+            self.assertIn("cublasGemmEx", {name for _, name, *_ in self.calls()})
+
+    def test_functions_of_another_copy_are_left_alone(self):
+        """By name; those that an object links are recorded."""
+        self.races("a", "copy", "b", "copy", program="./both_named")
+        self.assertEqual(self.calls(), [])
 
     def test_without_the_recorder(self):
         """The companion alone changes nothing."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of cuBLAS and other libraries in one program: program STEP...  With -DOBJECT it is run() of a shared object, as
- * Python's extensions are.
+ * Python's extensions are; with -DNAMED, named.h.
  *
  *     a b        the stream that later steps use
  *     1 2        the cuBLAS handle that later steps use
@@ -52,6 +52,27 @@ int cudnnCreate(void **handle);
 int cudnnBatchNormalizationForwardInference(void *handle, int mode, const void *alpha, const void *beta, void *xd,
 					    const void *x, void *yd, void *y, void *bd, const void *scale,
 					    const void *bias, const void *mean, const void *variance, double epsilon);
+
+#ifdef NAMED
+#include "../named.h"
+#define cublasCreate_v2				NAMED_FUNCTION(cublasCreate_v2)
+#define cublasDestroy_v2			NAMED_FUNCTION(cublasDestroy_v2)
+#define cublasSetStream_v2			NAMED_FUNCTION(cublasSetStream_v2)
+#define cublasSetWorkspace_v2			NAMED_FUNCTION(cublasSetWorkspace_v2)
+#define cublasSgemm_v2				NAMED_FUNCTION(cublasSgemm_v2)
+#define cublasDgemm_v2				NAMED_FUNCTION(cublasDgemm_v2)
+#define cublasScopy_v2				NAMED_FUNCTION(cublasScopy_v2)
+#define cublasSaxpy_v2				NAMED_FUNCTION(cublasSaxpy_v2)
+#define cublasSscal_v2				NAMED_FUNCTION(cublasSscal_v2)
+#define cublasGemmEx				NAMED_FUNCTION(cublasGemmEx)
+#define cublasLtMatmul				NAMED_FUNCTION(cublasLtMatmul)
+#define cufftPlan1d				NAMED_FUNCTION(cufftPlan1d)
+#define cufftSetStream				NAMED_FUNCTION(cufftSetStream)
+#define cufftSetWorkArea			NAMED_FUNCTION(cufftSetWorkArea)
+#define cufftExecC2C				NAMED_FUNCTION(cufftExecC2C)
+#define cudnnCreate				NAMED_FUNCTION(cudnnCreate)
+#define cudnnBatchNormalizationForwardInference NAMED_FUNCTION(cudnnBatchNormalizationForwardInference)
+#endif
 
 #define BYTES (1u << 20)
 /* Of products, in `data`. */

@@ -42,6 +42,10 @@ class Collectives(unittest.TestCase):
         self.silent("all", "wait", "set")
         self.silent("all", "clear")
 
+    def test_functions_that_are_looked_up(self):
+        self.assertIn("ncclDevKernel", self.races("all", "set", program="./named")["message"])
+        self.silent("all", "wait", "set", program="./named")
+
     def test_out_of_place(self):
         self.assertEqual(self.races("out", "set")["id"], "SW103")
         self.assertEqual(self.races("out", "clear")["id"], "SW102")

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the program as Python would an extension: an object that is loaded RTLD_LOCAL, and NCCL with it.  With -DOTHER
-   the process holds another copy of NCCL, too, which was loaded first. */
+/* Runs the program as Python would an extension: an object that is loaded RTLD_LOCAL, and NCCL with it.  With
+   -DOTHER=OBJECT the process holds another copy of NCCL, too, which was loaded first. */
 #include <dlfcn.h>
 #include <stdio.h>
 
 #ifdef OTHER
-#define OBJECT "./other/object.so"
-#define FIRST  dlopen("./object.so", RTLD_NOW | RTLD_LOCAL)
+#define TEXT(of)  TEXT_(of)
+#define TEXT_(of) #of
+#define OBJECT	  TEXT(OTHER)
+#define FIRST	  dlopen("./object.so", RTLD_NOW | RTLD_LOCAL)
 #else
 #define OBJECT "./object.so"
 #define FIRST  1

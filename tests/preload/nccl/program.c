@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One rank (RANK of WORLD_SIZE) that uses NCCL concurrently with work of its own on other streams: program STEP... With
- * -DOBJECT it is run() of a shared object, as Python's extensions are.
+ * -DOBJECT it is run() of a shared object, as Python's extensions are; with -DNAMED, named.h.
  *
  *     all        all-reduce of the first half of a buffer on stream a       wait     stream b waits for stream a
  *     out        the same from the second half into the first               set      stream b sets the first half
@@ -35,6 +35,21 @@ int ncclBroadcast(const void *send, void *receive, size_t count, int type, int r
 int ncclAllGather(const void *send, void *receive, size_t count, int type, void *comm, void *stream);
 int ncclSend(const void *send, size_t count, int type, int peer, void *comm, void *stream);
 int ncclRecv(void *receive, size_t count, int type, int peer, void *comm, void *stream);
+
+#ifdef NAMED
+#include "../named.h"
+#define ncclGetUniqueId	 NAMED_FUNCTION(ncclGetUniqueId)
+#define ncclCommInitRank NAMED_FUNCTION(ncclCommInitRank)
+#define ncclCommSplit	 NAMED_FUNCTION(ncclCommSplit)
+#define ncclCommDestroy	 NAMED_FUNCTION(ncclCommDestroy)
+#define ncclGroupStart	 NAMED_FUNCTION(ncclGroupStart)
+#define ncclGroupEnd	 NAMED_FUNCTION(ncclGroupEnd)
+#define ncclAllReduce	 NAMED_FUNCTION(ncclAllReduce)
+#define ncclBroadcast	 NAMED_FUNCTION(ncclBroadcast)
+#define ncclAllGather	 NAMED_FUNCTION(ncclAllGather)
+#define ncclSend	 NAMED_FUNCTION(ncclSend)
+#define ncclRecv	 NAMED_FUNCTION(ncclRecv)
+#endif
 
 #define FLOAT 7
 #define HALF  (1u << 20)
