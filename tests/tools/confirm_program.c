@@ -19,6 +19,7 @@
  *   crowd    race, among ten more streams
  *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set
  *   turned-fixed  in one order always, with an event
+ *   turned-together  both at the same time
  *   staged   a copy reads the pinned memory that another one writes
  *   staged-fixed  the same, after the host has waited
  *   again    race, but only where the file that is named next does not exist yet; it makes it
@@ -35,6 +36,7 @@
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
  *   refilled the same, after it has waited
+ *   refill-elsewhere  as refill, another byte of it when SYNCWATCH_CONFIRM is set
  *   result   race among other work, and what it leaves is copied to the host
  *   ordered  the same, fixed
  *   pool     the first one's buffer is freed in the order of another stream
@@ -156,7 +158,7 @@ static void work(const char *mode)
 
 static pthread_barrier_t both_there;
 static sem_t first_done;
-static int turned, ordered_threads;
+static int turned, ordered_threads, at_once;
 
 static void *one_thread(void *second)
 {
@@ -167,7 +169,7 @@ static void *one_thread(void *second)
 	if (!second)
 		sem_post(&first_done);
 	pthread_barrier_wait(&both_there);
-	const int last = (second != NULL) != turned;
+	volatile int last = (second != NULL) != turned && !at_once; /* one call of set(), not two */
 	if (last)
 		sem_wait(&first_done);
 	if (last && ordered_threads)
@@ -180,10 +182,11 @@ static void *one_thread(void *second)
 	return NULL;
 }
 
-static void work_on_threads(int ordered)
+static void work_on_threads(int ordered, int together)
 {
 	pthread_t threads[2];
 	turned = !ordered && getenv("SYNCWATCH_CONFIRM");
+	at_once = together;
 	ordered_threads = ordered;
 	pthread_barrier_init(&both_there, NULL, 2);
 	sem_init(&first_done, 0, 0);
@@ -250,12 +253,12 @@ static void work_freed_at_once(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
-static void work_refilled(int waits)
+static void work_refilled(int waits, int at)
 {
 	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), memory, pinned, BYTES, a);
 	if (waits)
 		CALL(cuStreamSynchronize, (CUstream), a);
-	pinned[1] = 1;
+	pinned[at] = 1;
 	CALL(cuCtxSynchronize, (void), );
 }
 
@@ -346,11 +349,12 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "freed") == 0)
 		work_freed_at_once();
 	else if (strncmp(mode, "turned", 6) == 0)
-		work_on_threads(mode[6] != 0);
+		work_on_threads(strcmp(mode, "turned-fixed") == 0, strcmp(mode, "turned-together") == 0);
 	else if (strncmp(mode, "staged", 6) == 0)
 		work_staged(mode[6] != 0);
 	else if (strncmp(mode, "refill", 6) == 0)
-		work_refilled(mode[6] != 0);
+		work_refilled(strcmp(mode, "refilled") == 0,
+			      strcmp(mode, "refill-elsewhere") == 0 && getenv("SYNCWATCH_CONFIRM") ? 9000 : 1);
 	else
 		work(mode);
 	if (strcmp(mode, "crash") == 0 && getenv("SYNCWATCH_CONFIRM"))

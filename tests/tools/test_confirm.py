@@ -164,8 +164,16 @@ class Holds(Confirm):
 
     def test_an_instruction_of_the_host(self):
         found, _ = self.one("refill", "--guard-host")
-        self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
+        self.assertEqual((found["verdict"], found["fix"], found["runs"]), ("proven", "unchecked", 1))
         self.assertEqual(self.verdicts("refilled", "--guard-host")[0], [])
+
+    def test_another_byte_of_the_same_memory(self):
+        found, text = self.one("refill-elsewhere", "--guard-host", "--no-fix")
+        self.assertEqual((found["verdict"], found["runs"]), ("proven", 1), text)
+
+    def test_threads_at_the_same_time(self):
+        found, text = self.one("turned-together", "--no-fix")
+        self.assertEqual((found["verdict"], found["runs"]), ("proven", 1), text)
 
     def test_a_free_in_the_order_of_another_stream(self):
         found, _ = self.one("pool", "--no-fix")
