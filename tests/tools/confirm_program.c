@@ -13,6 +13,7 @@
  *   poll     the host polls until the first one is done
  *   slow     race, behind something on the first one's stream that takes 50 ms when
  *            SYNCWATCH_CONFIRM is set
+ *   apart    nothing orders them, and they are of different halves
  *   unlike   two races between other streams and of other memory
  *   several  two streams read in one line what a third one writes
  *   warm     race, after other such sets
@@ -71,7 +72,7 @@ static void set(CUstream stream, unsigned char value)
 static void begin(void)
 {
 	begin_cuda();
-	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, BYTES);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, 2 * BYTES);
 	CALL(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&pinned, BYTES, 0);
 	for (CUstream *s[] = {&a, &b, &c, NULL}, **at = s; *at; at++)
 		CALL(cuStreamCreate, (CUstream *, unsigned), *at, CU_STREAM_NON_BLOCKING);
@@ -230,6 +231,14 @@ static void work_unlike(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void work_apart(void)
+{
+	set(a, 1);
+	memory += BYTES;
+	set(b, 2);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 static void work_several(void)
 {
 	for (volatile int i = 0; i < 2; i++) /* one call, not two */
@@ -342,6 +351,8 @@ int main(int argc, char **argv)
 		work_with_result(mode[0] == 'o');
 	else if (strcmp(mode, "unlike") == 0)
 		work_unlike();
+	else if (strcmp(mode, "apart") == 0)
+		work_apart();
 	else if (strcmp(mode, "several") == 0)
 		work_several();
 	else if (strcmp(mode, "late") == 0)

@@ -47,7 +47,7 @@ class Confirm(Case):
                        capture_output=True, check=True, timeout=LONG)
         dump = subprocess.run([COMMAND, "dump", "--kinds", kinds, trace], capture_output=True, text=True, check=True)
         calls = re.findall(r"seq=(\d+)", dump.stdout)
-        return trace, (calls[0], calls[-1 if kinds == "SET" else -2])
+        return trace, (calls[0], calls[-1 if kinds in ("SET", "SET,FREE") else -2])
 
     def tried(self, mode, *options, kinds="SET"):
         """The verdict on the two sets, whether they are a finding or not."""
@@ -115,6 +115,17 @@ class Holds(Confirm):
             verdict, why = self.tried(mode)
             self.assertNotIn(verdict, ("proven", "not-ordered-harmless-here"), mode + ": " + why)
         self.assertEqual(self.tried("race")[0], "proven")
+
+    def test_no_byte_in_common_is_no_hazard(self):
+        verdict, why = self.tried("apart", "--log", self.path("log"))
+        self.assertEqual(verdict, "no-overlap", why)
+        self.assertEqual(self.read("log"), "", "nothing has to be run for that")
+        self.assertEqual(self.verdicts("apart")[0], [])
+
+    def test_bytes_that_are_not_known(self):
+        # A free is no access of a range.
+        verdict, why = self.tried("pool", kinds="SET,FREE")
+        self.assertEqual(verdict, "overlap-unknown", why)
 
     def test_why_nothing_was_decided(self):
         verdict, why = self.tried("signal")
