@@ -121,6 +121,7 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 		judge.added = more->added;
 		judge.n_added = more->n_added;
 		judge.asked = more->asked;
+		judge.evaluate_all |= more->asked != NULL; /* a launch that is put off may never be evaluated */
 		judge.moved = more->moved;
 		judge.n_moved = more->n_moved;
 		judge.shared_uses = more->shared_uses;

@@ -3,10 +3,10 @@
 #include "detect/kernels/collectives.h"
 #include "detect/dispatch.h"
 
-#include "detect/asked_order.h"
 #include "detect/calls/threads.h"
 #include "detect/graphs/capture_isolation.h"
 #include "detect/hazards/host_functions.h"
+#include "detect/model/asked_order.h"
 #include "detect/model/call.h"
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"

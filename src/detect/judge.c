@@ -30,6 +30,7 @@
 #include "detect/memory/contents.h"
 #include "detect/memory/module_variables.h"
 #include "detect/memory/physical_memory.h"
+#include "detect/model/asked_order.h"
 #include "detect/model/captures.h"
 #include "detect/model/collect.h"
 #include "detect/model/contexts.h"
@@ -164,6 +165,7 @@ void sw_model_free(struct sw_model *m)
 	sw_name_store_free(m->names);
 	sw_space_free(&m->space);
 	sw_deferrals_free(m->deferrals); /* blocks refer to what they hold */
+	sw_asked_uses_free(m->asked_uses);
 	sw_contents_free(m->contents);
 	sw_collect_free(&m->collect);
 	sw_schedule_free(m->schedule);

@@ -2,7 +2,7 @@
 # A folder includes those above it in this list; tests/tree/layers.sh checks it.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/added_edges.c src/detect/added_edges.h src/detect/asked_order.c src/detect/asked_order.h src/detect/moved_work.c src/detect/moved_work.h src/detect/what_if.h src/detect/narrowed_waits.c src/detect/narrowed_waits.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
+	src/detect/added_edges.c src/detect/added_edges.h src/detect/model/asked_order.c src/detect/model/asked_order.h src/detect/moved_work.c src/detect/moved_work.h src/detect/what_if.h src/detect/narrowed_waits.c src/detect/narrowed_waits.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
 	src/detect/behaviour/wait_rules.c src/detect/behaviour/wait_rules.h \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \

@@ -19,12 +19,14 @@ struct sw_added_edge {
 	uint32_t event; /* one of several: a wait is for the event of that number */
 };
 
-/* Does a rule order the work of these two calls?  By their records. */
+/* Does a rule order the work of these two calls, and do they touch the same bytes?  By their records. */
 struct sw_asked_order {
 	uint64_t earlier, later;
 	/* Answered. */
 	bool known; /* both put work on streams */
 	enum sw_order order;
+	bool meet;	       /* both touch some byte, and one of them writes it */
+	bool unclear;	       /* not all that they touch is known; else, without `meet`, they touch none */
 	struct sw_point point; /* of the earlier one */
 };
 

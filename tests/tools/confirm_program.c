@@ -13,12 +13,14 @@
  *   poll     the host polls until the first one is done
  *   slow     race, behind something on the first one's stream that takes 50 ms when
  *            SYNCWATCH_CONFIRM is set
+ *   apart    nothing orders them, and they are of different halves
  *   unlike   two races between other streams and of other memory
  *   several  two streams read in one line what a third one writes
  *   warm     race, after other such sets
  *   crowd    race, among ten more streams
  *   turned   race of two threads, which come in the other order when SYNCWATCH_CONFIRM is set
  *   turned-fixed  in one order always, with an event
+ *   turned-together  both at the same time
  *   staged   a copy reads the pinned memory that another one writes
  *   staged-fixed  the same, after the host has waited
  *   again    race, but only where the file that is named next does not exist yet; it makes it
@@ -35,6 +37,7 @@
  *   host     the host copies the buffer that the first one writes, without waiting
  *   refill   the host writes a pinned buffer from which a copy is being made
  *   refilled the same, after it has waited
+ *   refill-elsewhere  as refill, another byte of it when SYNCWATCH_CONFIRM is set
  *   result   race among other work, and what it leaves is copied to the host
  *   ordered  the same, fixed
  *   pool     the first one's buffer is freed in the order of another stream
@@ -69,7 +72,7 @@ static void set(CUstream stream, unsigned char value)
 static void begin(void)
 {
 	begin_cuda();
-	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, BYTES);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &memory, 2 * BYTES);
 	CALL(cuMemHostAlloc, (void **, size_t, unsigned), (void **)&pinned, BYTES, 0);
 	for (CUstream *s[] = {&a, &b, &c, NULL}, **at = s; *at; at++)
 		CALL(cuStreamCreate, (CUstream *, unsigned), *at, CU_STREAM_NON_BLOCKING);
@@ -156,7 +159,7 @@ static void work(const char *mode)
 
 static pthread_barrier_t both_there;
 static sem_t first_done;
-static int turned, ordered_threads;
+static int turned, ordered_threads, at_once;
 
 static void *one_thread(void *second)
 {
@@ -167,7 +170,7 @@ static void *one_thread(void *second)
 	if (!second)
 		sem_post(&first_done);
 	pthread_barrier_wait(&both_there);
-	const int last = (second != NULL) != turned;
+	volatile int last = (second != NULL) != turned && !at_once; /* one call of set(), not two */
 	if (last)
 		sem_wait(&first_done);
 	if (last && ordered_threads)
@@ -180,10 +183,11 @@ static void *one_thread(void *second)
 	return NULL;
 }
 
-static void work_on_threads(int ordered)
+static void work_on_threads(int ordered, int together)
 {
 	pthread_t threads[2];
 	turned = !ordered && getenv("SYNCWATCH_CONFIRM");
+	at_once = together;
 	ordered_threads = ordered;
 	pthread_barrier_init(&both_there, NULL, 2);
 	sem_init(&first_done, 0, 0);
@@ -227,6 +231,14 @@ static void work_unlike(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static void work_apart(void)
+{
+	set(a, 1);
+	memory += BYTES;
+	set(b, 2);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 static void work_several(void)
 {
 	for (volatile int i = 0; i < 2; i++) /* one call, not two */
@@ -250,12 +262,12 @@ static void work_freed_at_once(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
-static void work_refilled(int waits)
+static void work_refilled(int waits, int at)
 {
 	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), memory, pinned, BYTES, a);
 	if (waits)
 		CALL(cuStreamSynchronize, (CUstream), a);
-	pinned[1] = 1;
+	pinned[at] = 1;
 	CALL(cuCtxSynchronize, (void), );
 }
 
@@ -339,6 +351,8 @@ int main(int argc, char **argv)
 		work_with_result(mode[0] == 'o');
 	else if (strcmp(mode, "unlike") == 0)
 		work_unlike();
+	else if (strcmp(mode, "apart") == 0)
+		work_apart();
 	else if (strcmp(mode, "several") == 0)
 		work_several();
 	else if (strcmp(mode, "late") == 0)
@@ -346,11 +360,12 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "freed") == 0)
 		work_freed_at_once();
 	else if (strncmp(mode, "turned", 6) == 0)
-		work_on_threads(mode[6] != 0);
+		work_on_threads(strcmp(mode, "turned-fixed") == 0, strcmp(mode, "turned-together") == 0);
 	else if (strncmp(mode, "staged", 6) == 0)
 		work_staged(mode[6] != 0);
 	else if (strncmp(mode, "refill", 6) == 0)
-		work_refilled(mode[6] != 0);
+		work_refilled(strcmp(mode, "refilled") == 0,
+			      strcmp(mode, "refill-elsewhere") == 0 && getenv("SYNCWATCH_CONFIRM") ? 9000 : 1);
 	else
 		work(mode);
 	if (strcmp(mode, "crash") == 0 && getenv("SYNCWATCH_CONFIRM"))

@@ -47,7 +47,7 @@ class Confirm(Case):
                        capture_output=True, check=True, timeout=LONG)
         dump = subprocess.run([COMMAND, "dump", "--kinds", kinds, trace], capture_output=True, text=True, check=True)
         calls = re.findall(r"seq=(\d+)", dump.stdout)
-        return trace, (calls[0], calls[-1 if kinds == "SET" else -2])
+        return trace, (calls[0], calls[-1 if kinds in ("SET", "SET,FREE") else -2])
 
     def tried(self, mode, *options, kinds="SET"):
         """The verdict on the two sets, whether they are a finding or not."""
@@ -116,6 +116,17 @@ class Holds(Confirm):
             self.assertNotIn(verdict, ("proven", "not-ordered-harmless-here"), mode + ": " + why)
         self.assertEqual(self.tried("race")[0], "proven")
 
+    def test_no_byte_in_common_is_no_hazard(self):
+        verdict, why = self.tried("apart", "--log", self.path("log"))
+        self.assertEqual(verdict, "no-overlap", why)
+        self.assertEqual(self.read("log"), "", "nothing has to be run for that")
+        self.assertEqual(self.verdicts("apart")[0], [])
+
+    def test_bytes_that_are_not_known(self):
+        # A free is no access of a range.
+        verdict, why = self.tried("pool", kinds="SET,FREE")
+        self.assertEqual(verdict, "overlap-unknown", why)
+
     def test_why_nothing_was_decided(self):
         verdict, why = self.tried("signal")
         self.assertEqual(verdict, "inconclusive", why)
@@ -164,8 +175,16 @@ class Holds(Confirm):
 
     def test_an_instruction_of_the_host(self):
         found, _ = self.one("refill", "--guard-host")
-        self.assertEqual((found["verdict"], found["fix"]), ("proven", "unchecked"))
+        self.assertEqual((found["verdict"], found["fix"], found["runs"]), ("proven", "unchecked", 1))
         self.assertEqual(self.verdicts("refilled", "--guard-host")[0], [])
+
+    def test_another_byte_of_the_same_memory(self):
+        found, text = self.one("refill-elsewhere", "--guard-host", "--no-fix")
+        self.assertEqual((found["verdict"], found["runs"]), ("proven", 1), text)
+
+    def test_threads_at_the_same_time(self):
+        found, text = self.one("turned-together", "--no-fix")
+        self.assertEqual((found["verdict"], found["runs"]), ("proven", 1), text)
 
     def test_a_free_in_the_order_of_another_stream(self):
         found, _ = self.one("pool", "--no-fix")

@@ -185,6 +185,31 @@ static void add_known_order(const struct confirm *confirm, struct sw_confirmatio
 		c->verdict = SW_VERDICT_ORDERED;
 }
 
+static bool is_work(const struct sw_plan_call *call)
+{
+	return call->kind == SW_REC_LAUNCH || call->kind == SW_REC_COPY || call->kind == SW_REC_COPY_ND ||
+	       call->kind == SW_REC_SET;
+}
+
+enum overlap { OVERLAP_UNKNOWN, OVERLAP_NONE, OVERLAP_SOME };
+static enum overlap overlap(const struct confirm *confirm)
+{
+	const struct sw_trial *trial = &confirm->trials.at[0];
+	const struct sw_asked_order *asked = &confirm->asked;
+	if (asked->meet)
+		return OVERLAP_SOME;
+	return asked->known && !asked->unclear && is_work(&trial->earlier_call) && is_work(&trial->later_call)
+		       ? OVERLAP_NONE
+		       : OVERLAP_UNKNOWN;
+}
+
+/* That two calls are not ordered is a hazard only where they touch the same bytes. */
+static void add_overlap(const struct confirm *confirm, struct sw_confirmation *c)
+{
+	if (c->verdict == SW_VERDICT_PROVEN && overlap(confirm) != OVERLAP_SOME)
+		c->verdict = overlap(confirm) == OVERLAP_NONE ? SW_VERDICT_APART : SW_VERDICT_UNORDERED;
+}
+
 /* Two calls that the user names. */
 static int try_calls(struct confirm *confirm)
 {
@@ -193,11 +218,17 @@ static int try_calls(struct confirm *confirm)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	struct sw_trial *trial = &confirm->trials.at[0];
 	if (!trial->earlier_call.api || !trial->later_call.api)
-		return sw_complain(SW_EXIT_INPUT, "%s has no such calls: %s", confirm->trace, confirm->options->calls);
-	int status = sw_experiment_hold(&confirm->experiments, trial);
+		return sw_complain(SW_EXIT_INPUT, "%s has no such calls of CUDA: %s", confirm->trace,
+				   confirm->options->calls);
+	int status = SW_EXIT_OK;
+	if (overlap(confirm) == OVERLAP_NONE && !known_order(confirm))
+		trial->result.verdict = SW_VERDICT_APART;
+	else
+		status = sw_experiment_hold(&confirm->experiments, trial);
 	if (status)
 		return status;
 	add_known_order(confirm, &trial->result);
+	add_overlap(confirm, &trial->result);
 	printf("calls %s: %s\n", confirm->options->calls,
 	       sw_confirmation_text(&confirm->analysis.report->names, &trial->result));
 	return sw_finish_stdout(SW_EXIT_OK);

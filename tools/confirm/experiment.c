@@ -230,7 +230,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 				    .offset = trial->offset,
 				    .bytes = trial->bytes};
 	struct sw_confirm_run run = {.environment = sw_experiment_environment(in, trial->first_use)};
-	if (compares)
+	if (compares || trial->later_access)
 		plan.buffer = trial->buffer_call;
 	const int status = sw_confirm_run_begin(&run, in, &plan);
 	trial->result.runs++;
@@ -264,7 +264,7 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 		return SW_EXIT_OK;
 	}
 	int status = SW_EXIT_OK;
-	bool compares = trial->buffer_call.api && !trial->later_call.legacy;
+	bool compares = trial->buffer_call.api && !trial->later_call.legacy && !trial->later_access;
 	/* Threads come in another order in another run. */
 	for (uint32_t i = 0; i < TRIES && !status && (!i || trial->result.doubt == SW_DOUBT_SWAPPED); i++)
 		status = hold(in, trial, in->hold_ns, compares);

@@ -30,9 +30,12 @@ static void find_overlap(struct sw_trial *trial, const struct sw_judgement *judg
 	    a->allocation > judgement->allocations.n)
 		return;
 	const struct sw_allocation *in = &judgement->allocations.at[a->allocation - 1];
-	const uint64_t low = a->address > b->address ? a->address : b->address;
+	/* Which of the bytes the host touches first is another one in another run: where its page begins, and which one
+	   is still protected. */
+	const bool any = b->kind == SW_REC_HOST_ACCESS;
+	const uint64_t low = a->address > b->address || any ? a->address : b->address;
 	const uint64_t a_end = a->address + a->bytes, b_end = b->address + b->bytes;
-	const uint64_t high = a_end < b_end ? a_end : b_end;
+	const uint64_t high = a_end < b_end || any ? a_end : b_end;
 	const bool plain = in->memory == SW_MEM_DEVICE || in->memory == SW_MEM_ASYNC || in->memory == SW_MEM_MANAGED ||
 			   in->memory == SW_MEM_PINNED || in->memory == SW_MEM_REGISTERED;
 	if (!plain || low >= high || low < in->address || high > in->address + in->bytes || a->used_at || b->used_at)

@@ -13,6 +13,7 @@
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
+#include "detect/model/asked_order.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
@@ -288,6 +289,7 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 {
 	if (range->bounded && !range->width)
 		return false;
+	sw_asked_order_touch(m, what, range, how->array);
 	if (!m->listing && !how->array)
 		sw_upload_written(m, range, step_of(m));
 	if (!how->array && sw_note_ignored(m, range))

@@ -21,6 +21,7 @@
 #include "detect/kernels/range_placement.h"
 #include "detect/memory/access.h"
 #include "detect/memory/module_variables.h"
+#include "detect/model/asked_order.h"
 #include "detect/model/call.h"
 #include "detect/model/handlers.h"
 #include "detect/model/lanes.h"
@@ -232,8 +233,10 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	/* A wait cannot be called too wide where it is unknown what is used.  A kernel that touches
 	   nothing is launched for something else: its time, what it prints, a trap. */
 	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
-	if (!all || walk->elsewhere)
+	if (!all || walk->elsewhere) {
 		sw_library_contract(m, walk->w);
+		sw_asked_order_unclear(m, &walk->w->what);
+	}
 	if (!known && m->listing) {
 		m->listing->unknown = true;
 	} else if (!known) {

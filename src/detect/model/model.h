@@ -47,6 +47,7 @@ struct sw_model {
 	/* hazards */
 	struct sw_hazards *hazards;
 	struct sw_deferrals *deferrals;
+	struct sw_asked_uses *asked_uses;    /* NULL: nobody asks */
 	struct sw_memory_contents *contents; /* of memory, as far as it is known (uploads.h) */
 	struct sw_intervals *ignored;
 	struct sw_sharing *sharing; /* NULL: not wanted */

@@ -3,9 +3,11 @@
 #include "preload/confirm/confirm.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "preload/platform/lock.h"
+#include "preload/platform/sys.h"
 #include "preload/recorder/writer.h"
 #include "preload/savings/savings.h"
 
@@ -25,8 +27,33 @@ static struct sw_lock lock;
 static _Atomic uint32_t owner;
 static pid_t process;		  /* a fork child has no thread that would end a hold */
 static _Atomic uint32_t captures; /* in progress: what is issued may not be executed */
-static _Atomic bool tried;	  /* one hold a run */
 static _Atomic bool swapped;	  /* of the later call's stream: it came first */
+
+/* One hold a run. */
+enum { UNTRIED, BEGINNING, BEGUN };
+static _Atomic uint32_t tried; /* a futex */
+#define BEGIN_NS 1000000000ull
+
+static bool first_to_try(void)
+{
+	uint32_t expected = UNTRIED;
+	return atomic_compare_exchange_strong(&tried, &expected, BEGINNING);
+}
+
+static void has_begun(void)
+{
+	atomic_store(&tried, BEGUN);
+	sw_sys_wake((const uint32_t *)&tried, INT_MAX);
+}
+
+/* Another thread is about to hold its stream: what this one does next comes after that. */
+static void await_hold(void)
+{
+	const uint64_t until = sw_sys_monotonic() + BEGIN_NS;
+	const struct timespec t = {.tv_nsec = 1000000};
+	while (atomic_load(&tried) == BEGINNING && sw_sys_monotonic() < until)
+		sw_sys_wait((const uint32_t *)&tried, BEGINNING, &t);
+}
 
 /* Does this process follow the plan?  The first one that calls CUDA does. */
 static bool is_ours(void)
@@ -132,15 +159,26 @@ static void capture_left(const struct call *call)
 	atomic_fetch_or(&put_in, 2);
 }
 
-/* What comes of other calls: memory while nothing is captured, the hold when the graph is launched. */
-static void capture_other(const struct sw_rec *rec)
+/* Once the program has a context: to register memory takes longer than much of what is between the two calls. */
+static void prepare(const struct sw_rec *rec)
 {
 	const bool makes =
 		rec->kind == SW_REC_ALLOC || rec->kind == SW_REC_STREAM_CREATE || rec->kind == SW_REC_EVENT_CREATE;
-	if (makes && !rec->status && !sw_hold.words && !atomic_load(&captures))
+	if (!makes || rec->status || rec->flags & SW_RF_PENDING || sw_hold.words || atomic_load(&captures))
+		return;
+	const uint64_t mask = sw_lock_enter(&lock);
+	if (!sw_hold.words)
 		sw_hold_prepare();
-	else if (rec->kind == SW_REC_GRAPH_LAUNCH && atomic_load(&put_in) == 3 && !atomic_exchange(&tried, true))
-		sw_hold_launch(sw_rec_seq(rec));
+	sw_lock_leave(&lock, mask);
+}
+
+/* The hold begins when the graph is launched. */
+static void capture_launched(const struct sw_rec *rec)
+{
+	if (rec->kind != SW_REC_GRAPH_LAUNCH || atomic_load(&put_in) != 3 || !first_to_try())
+		return;
+	sw_hold_launch(sw_rec_seq(rec));
+	has_begun();
 }
 
 /* Calls of two threads come in either order, and what is shown of one is shown of the other.  What the host does itself
@@ -170,9 +208,13 @@ static void hold_first(const struct sw_rec *rec)
 static void hold_before(const struct sw_rec *rec)
 {
 	const uint32_t either = SW_PLACE_EARLIER | SW_PLACE_LATER;
-	if (mine.exact & (may_swap() ? either : SW_PLACE_EARLIER) && !atomic_exchange(&tried, true)) {
+	if (mine.exact & (may_swap() ? either : SW_PLACE_EARLIER) && first_to_try()) {
 		hold_first(rec);
-	} else if (mine.exact & (atomic_load(&swapped) ? SW_PLACE_EARLIER : SW_PLACE_LATER)) {
+		has_begun();
+		return;
+	}
+	await_hold();
+	if (mine.exact & (atomic_load(&swapped) ? SW_PLACE_EARLIER : SW_PLACE_LATER)) {
 		mine.watched = true;
 		if (!atomic_load(&captures))
 			sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
@@ -207,6 +249,8 @@ static void host_access(const struct sw_rec *rec)
 {
 	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)rec;
 	const uint64_t low = sw_hold.address, high = low + sw_confirm_plan.bytes;
+	if (sw_confirm_plan.later_access)
+		await_hold();
 	if (!sw_confirm_plan.later_access || a->flags & SW_HOST_UNGUARDED || !low || a->address >= high ||
 	    a->address + a->bytes <= low || atomic_load(&sw_hold.state) != SW_HOLD_HELD)
 		return;
@@ -256,8 +300,9 @@ static void on_record(const struct sw_rec *rec)
 		else
 			hold_before(rec);
 	}
+	prepare(rec);
 	if (sw_confirm_plan.captured)
-		capture_other(rec);
+		capture_launched(rec);
 	if (!mine.watched && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)
 		others(rec);
 	if (rec->kind == SW_REC_CONTEXT_OP)
@@ -318,7 +363,7 @@ static void left(int status)
 	const int saved = errno;
 	if (call.held) {
 		sw_hold_earlier_left(call.stream);
-	} else if (call.watched && sw_hold.words) {
+	} else if (call.watched && atomic_load(&sw_hold.state) != SW_HOLD_NONE) {
 		sw_hold_later_left(call.stream, sw_confirm_plan.later_host);
 	}
 	errno = saved;

@@ -27,7 +27,7 @@ static void failed(const char *what, CUresult status)
 static bool make_memory(void)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_CONFIRM_REAL(cuMemHostRegister_v2);
-	const uint64_t bytes = sw_confirm_plan.buffer.api ? sw_confirm_plan.bytes : 0;
+	const uint64_t bytes = sw_confirm_plan.buffer.api && !sw_confirm_plan.later_access ? sw_confirm_plan.bytes : 0;
 	int error = 0;
 	if (sw_hold.words)
 		return true;
@@ -102,7 +102,8 @@ void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
 		return;
 	sw_hold.on_host = on_host;
 	sw_hold.address = address + plan->offset;
-	sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
+	if (!plan->later_access) /* the host's access is no work between two copies */
+		sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
 }
 
 /* What the later side's bytes mean is told for the order of the trace only. */
@@ -222,5 +223,8 @@ void sw_hold_context_gone(void)
 {
 	sw_watch_release(SW_RELEASE_HOST);
 	sw_hold.bytes = 0;
+	/* Nothing waits for them yet, and they are not registered any more. */
+	if (atomic_load(&sw_hold.state) == SW_HOLD_NONE)
+		sw_hold.words = NULL;
 	sw_edges_context_gone();
 }

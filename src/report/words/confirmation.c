@@ -53,6 +53,7 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 	case SW_VERDICT_PROVEN:
 	case SW_VERDICT_HARMLESS:
 	case SW_VERDICT_REFUTED:
+	case SW_VERDICT_UNORDERED:
 		return sw_names_format(names, "%s: %s (held for %s%s%s)", key, verdicts[c->verdict].text,
 				       sw_name_time(names, c->held_ns), bytes_text(names, c),
 				       c->swapped ? "; the two came in the other order in that run" : "");
