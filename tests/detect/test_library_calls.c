@@ -155,31 +155,6 @@ START_TEST(a_workspace_and_other_work)
 }
 END_TEST
 
-/* Streams that the library made share a workspace as the library likes; streams of the program do not. */
-START_TEST(a_workspace_and_streams_of_the_library)
-{
-	struct tb *tb = two_streams();
-	const bool own_stream = _i & 1, one_handle = _i & 2;
-	tb_module(tb, 0x10000, 0x20000, "/usr/lib/libcudnn_adv.so.9");
-	tb_stack(tb, 1, own_stream ? WORD(0x11000) : WORD(0x41000));
-	tb_stream_create(tb, S2 + 1, NONBLOCKING);
-	tb_stack(tb, 0);
-	const uint32_t kernel = opaque(tb);
-	made(tb, BLAS);
-	made(tb, BLAS + 1);
-	gives(tb, BLAS, DEV, 65536);
-	gives(tb, BLAS + 1, DEV, 65536);
-	calls(tb, "cublasSgemm_v2", BLAS, kernel, S1);
-	calls(tb, "cublasSgemm_v2", BLAS + !one_handle, kernel, S2 + 1);
-	struct sw_judgement *j = judged(tb);
-	if (own_stream && one_handle)
-		no_hazards(j);
-	else
-		ck_assert(only(j, 101)->workspace);
-	sw_judgement_free(j);
-}
-END_TEST
-
 START_TEST(records_that_lie_about_their_length)
 {
 	struct tb *tb = two_streams();
@@ -321,7 +296,6 @@ static void add(TCase *tc)
 	tcase_add_test(tc, a_destroyed_handle_has_none);
 	tcase_add_test(tc, lost_records);
 	tcase_add_test(tc, a_workspace_and_other_work);
-	tcase_add_loop_test(tc, a_workspace_and_streams_of_the_library, 0, 4);
 	tcase_add_test(tc, records_that_lie_about_their_length);
 	tcase_add_test(tc, a_product);
 	tcase_add_test(tc, products_of_batches);

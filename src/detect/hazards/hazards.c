@@ -156,7 +156,7 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (verdict.confidence != SW_POSSIBLE &&
 	    ((sw_library_workspace(m, earlier, later) && !sw_workspace_shared(m, earlier, later)) ||
-	     sw_library_stream(m, earlier, later) || sw_others_may_know(m, earlier->access.point)))
+	     sw_others_may_know(m, earlier->access.point)))
 		verdict = sw_one_step_down(verdict);
 	return verdict;
 }

@@ -19,13 +19,13 @@ static const char *file_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The family of the library that made a call: of the innermost frame that is no CUDA runtime's; FAMILIES: none. */
-static size_t family_at(const struct sw_model *m, uint32_t number, uint64_t seq)
+/* The family of the library that made the call: of the innermost frame that is no CUDA runtime's; FAMILIES: none. */
+static size_t family_of(const struct sw_model *m, const struct sw_access *access)
 {
-	const struct sw_trace_stack *stack = sw_reader_stack(m->reader, number);
+	const struct sw_trace_stack *stack = sw_reader_stack(m->reader, access->stack);
 	for (uint32_t i = 0; stack && i < stack->depth; i++) {
 		/* A return address: the call lies before it. */
-		const struct sw_trace_module *module = sw_reader_module(m->reader, stack->ips[i] - 1, seq);
+		const struct sw_trace_module *module = sw_reader_module(m->reader, stack->ips[i] - 1, access->seq);
 		const char *file = module ? file_of(module->path) : "";
 		if (!strncmp(file, "libcudart", 9))
 			continue;
@@ -35,29 +35,6 @@ static size_t family_at(const struct sw_model *m, uint32_t number, uint64_t seq)
 		return f;
 	}
 	return FAMILIES;
-}
-
-static size_t family_of(const struct sw_model *m, const struct sw_access *access)
-{
-	return family_at(m, access->stack, access->seq);
-}
-
-static bool made_by_library(const struct sw_model *m, uint32_t stream)
-{
-	if (!stream || stream >= m->j->streams.n || !m->j->streams.at[stream].create_stack)
-		return false;
-	const struct sw_stream_info *info = &m->j->streams.at[stream];
-	return family_at(m, info->create_stack, info->create_seq) < FAMILIES;
-}
-
-bool sw_library_stream(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b)
-{
-	if (!a->access.library || !b->access.library)
-		return false;
-	const struct sw_library_call *one = &m->j->library_calls.at[a->access.library - 1];
-	const struct sw_library_call *other = &m->j->library_calls.at[b->access.library - 1];
-	return one->library == other->library && one->handle == other->handle &&
-	       (made_by_library(m, a->access.stream) || made_by_library(m, b->access.stream));
 }
 
 bool sw_library_workspace(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b)

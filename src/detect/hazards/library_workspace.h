@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that a library of NVIDIA's shares out among streams: its own memory, and its own streams.
+ * Memory that a library of NVIDIA's made for itself, and that it uses from two streams.
  *
  * What protects a workspace is known to the library: streams that it never uses at a time, a first use that cannot be
  * earlier, flags.  A hazard between two calls of the library on memory of its own is one step less sure, at most a
- * warning.  Memory that the program hands to the library is not of this kind.  But what calls with one handle do on
- * streams that the library made is: cudnnRNNForward gives each of its streams a part of the workspace (measured with
- * cuDNN 9: 23 warnings in a correct LSTM, while the code does not tell where the parts end).
+ * warning.  Memory that the program hands to the library is not of this kind.
  */
 #ifndef SW_DETECT_HAZARDS_LIBRARY_WORKSPACE_H
 #define SW_DETECT_HAZARDS_LIBRARY_WORKSPACE_H
@@ -18,7 +16,5 @@ struct sw_shadow_use;
 
 /* Both are calls of one such library, on memory that it allocated. */
 bool sw_library_workspace(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b);
-/* Both are of calls with one handle, and one side runs on a stream that the library made. */
-bool sw_library_stream(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b);
 
 #endif
