@@ -172,6 +172,7 @@ struct sw_access {
 	uint32_t library; /* call of a library that it was part of: index into judgement.library_calls + 1, 0 none */
 	uint32_t
 		operands; /* what that call computes with: number of the set (libraries/library_calls.h), 0 not known */
+	uint32_t library_call; /* number of that call: two calls may be alike */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */

@@ -41,6 +41,7 @@ static bool is_sticky(uint16_t status)
 
 static void base_access(struct sw_model *m, const struct sw_record *r, struct sw_access *what)
 {
+	const struct sw_library_open *open = sw_library_open_of(m, r->thread);
 	*what = (struct sw_access){
 		.role = SW_CALL,
 		.kind = r->rec->kind,
@@ -48,8 +49,9 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 		.flags = r->rec->flags,
 		.nvtx = sw_nvtx_of(m, r->thread),
 		.forward = sw_nvtx_forward(m, r),
-		.library = sw_library_of(m, r->thread),
-		.operands = sw_library_operands_of(m, r->thread),
+		.library = open ? open->index : 0,
+		.library_call = open ? open->call : 0,
+		.operands = open ? open->operands : 0,
 		.seq = r->seq,
 		.t_ns = r->t_ns,
 		.dur_ns = r->dur_ns,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of cuBLAS and others: which work is part of which call, handles, what their arguments mean. */
 #include "detect/libraries/library_operands.h"
+#include "detect/kernels.h"
 #include "judge.h"
 
 #include <string.h>
@@ -103,6 +104,56 @@ START_TEST(a_workspace_of_two_handles)
 	j = two_calls("cublasSgemm_v2", "cublasZcopy_v2", DEV, false); /* which needs none */
 	no_hazards(j);
 	sw_judgement_free(j);
+}
+END_TEST
+
+/* What one call does on two streams is known to the library; how much of the workspace each kernel uses is not known.
+   Two calls: a hazard. */
+START_TEST(two_streams_of_one_call)
+{
+	for (int two = 0; two < 2; two++) {
+		struct tb *tb = two_streams();
+		const uint32_t kernel = opaque(tb);
+		made(tb, BLAS);
+		gives(tb, BLAS, DEV, 65536);
+		tb_library(tb, SW_LIBRARY_BEGIN, "cublasSgemm_v2", BLAS, 1, BLAS);
+		tb_launch(tb, kernel, S1, 0);
+		if (two) {
+			tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
+			tb_library(tb, SW_LIBRARY_BEGIN, "cublasSgemm_v2", BLAS, 1, BLAS);
+		}
+		tb_launch(tb, kernel, S2, 0);
+		tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
+		struct sw_judgement *j = judged(tb);
+		if (two)
+			ck_assert_int_eq(only(j, 101)->confidence, SW_LIKELY);
+		else
+			no_hazards(j);
+		sw_judgement_free(j);
+	}
+}
+END_TEST
+
+/* Of a kernel only the pointer is known: of two in one workspace the same must be used for a hazard. */
+START_TEST(parts_of_a_workspace)
+{
+	for (int apart = 0; apart < 2; apart++) {
+		struct tb *tb = with_code(two_streams());
+		struct test_call first = FORTH(DEV + 4096), second = FORTH(DEV + 4096 + (apart ? 8192 : 0));
+		made(tb, BLAS);
+		gives(tb, BLAS, DEV, 65536);
+		for (int i = 0; i < 2; i++) {
+			tb_library(tb, SW_LIBRARY_BEGIN, "cublasSgemm_v2", BLAS, 1, BLAS);
+			test_launch(tb, i ? &second : &first, i ? S2 : S1);
+			tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
+		}
+		struct sw_judgement *j = judged(tb);
+		if (apart)
+			no_hazards(j);
+		else
+			ck_assert_int_eq(only(j, 103)->confidence, SW_LIKELY);
+		sw_judgement_free(j);
+	}
 }
 END_TEST
 
@@ -293,6 +344,8 @@ static void add(TCase *tc)
 	tcase_add_test(tc, work_between_two_records_is_part_of_the_call);
 	tcase_add_test(tc, what_comes_after_the_call_is_not);
 	tcase_add_test(tc, a_workspace_of_two_handles);
+	tcase_add_test(tc, two_streams_of_one_call);
+	tcase_add_test(tc, parts_of_a_workspace);
 	tcase_add_test(tc, a_destroyed_handle_has_none);
 	tcase_add_test(tc, lost_records);
 	tcase_add_test(tc, a_workspace_and_other_work);

@@ -149,7 +149,8 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 {
 	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_tenants_met(earlier, later));
 	verdict = sw_verdict_in_blocks(earlier, later, verdict);
-	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx))
+	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx) ||
+	    sw_library_may_order(earlier, later))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->access.kind == SW_REC_HOST_ACCESS &&
 	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))

@@ -17,12 +17,13 @@ struct reach {
 	bool below;
 };
 
-static void widen(struct reach *reach, uint64_t address, uint64_t bytes)
+static bool widen(struct reach *reach, uint64_t address, uint64_t bytes)
 {
 	if (reach->from < address || reach->from - address >= bytes)
-		return;
+		return false;
 	reach->lo = reach->below && address < reach->lo ? address : reach->lo;
 	reach->hi = address + bytes > reach->hi ? address + bytes : reach->hi;
+	return true;
 }
 
 const struct sw_plan_touch *sw_library_bound(const struct sw_model *m, const struct sw_access *what,
@@ -39,7 +40,7 @@ const struct sw_plan_touch *sw_library_bound(const struct sw_model *m, const str
 	for (uint32_t i = 0; i < set->n; i++)
 		if (sw_role_writes(set->at[i].role) || !sw_role_writes(open->role))
 			widen(&reach, set->at[i].address, sw_range_span(&set->at[i]));
-	widen(&reach, call->workspace, call->workspace_bytes);
+	bool works = widen(&reach, call->workspace, call->workspace_bytes);
 	if (reach.hi <= reach.lo)
 		return touch;
 	*room = *touch;
@@ -51,6 +52,8 @@ const struct sw_plan_touch *sw_library_bound(const struct sw_model *m, const str
 	room->range.perhaps = open->perhaps;
 	room->range.evidence_detail = open->evidence_detail;
 	room->range.loose = true;
+	/* One pointer into a workspace says nothing of its other parts (cudnnRNNForward(), H200, cuDNN 9). */
+	room->range.vague = works;
 	return room;
 }
 

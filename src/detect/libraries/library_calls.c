@@ -30,6 +30,7 @@ struct sw_library_state {
 	SW_VEC(struct sw_operand_set) sets;
 	struct sw_arena arena; /* of sets */
 	uint32_t numbers[SW_CUDA_LIBRARIES];
+	uint32_t begun; /* calls */
 };
 
 struct sw_library_state *sw_library_new(void)
@@ -166,6 +167,7 @@ static void begin(struct sw_model *m, const struct sw_record *r, const struct pa
 	open->device_scalars = handle && handle->device_scalars;
 	open->plan = handle ? handle->plan : (struct sw_library_plan){0};
 	open->begin = r->seq;
+	open->call = ++m->library_calls->begun;
 	open->words = parts->words;
 	open->allocations = 0;
 	if (parts->words)
@@ -289,18 +291,6 @@ const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint3
 	const struct sw_library_open *open =
 		m->library_calls->threads.n ? sw_map_ptr(&m->library_calls->threads, thread) : NULL;
 	return open && open->index ? open : NULL;
-}
-
-uint32_t sw_library_of(const struct sw_model *m, uint32_t thread)
-{
-	const struct sw_library_open *open = sw_library_open_of(m, thread);
-	return open ? open->index : 0;
-}
-
-uint32_t sw_library_operands_of(const struct sw_model *m, uint32_t thread)
-{
-	const struct sw_library_open *open = sw_library_open_of(m, thread);
-	return open ? open->operands : 0;
 }
 
 const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, uint32_t number)

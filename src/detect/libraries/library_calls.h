@@ -24,12 +24,13 @@ struct sw_library_plan {
 /* A call that a thread is in. */
 struct sw_library_open {
 	uint32_t index; /* in judgement.library_calls, + 1 */
+	uint32_t call;	/* number of this call */
 	uint64_t begin; /* its record */
 	uint32_t words;
 	uint64_t word[SW_LIBRARY_MAX_WORDS]; /* arguments, vector registers left out */
 	bool device_scalars;		     /* its handle's pointer mode */
 	struct sw_library_plan plan;	     /* of its handle */
-	uint32_t operands;		     /* number of the set, 0 not known */
+	uint32_t operands;		     /* what it computes with: number of the set, 0 not known */
 	uint32_t allocations;		     /* in it so far, the last ones below */
 	struct sw_library_setting made[SW_LIBRARY_MADE];
 };
@@ -40,11 +41,8 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r);
 void sw_library_lost(struct sw_model *m);
 /* The call that the thread is in; NULL: none.  Valid until the next record. */
 const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint32_t thread);
-/* What it computes with: number of a set, 0 not known; and the set of a number that was given out. */
-uint32_t sw_library_operands_of(const struct sw_model *m, uint32_t thread);
+/* The set of a number that was given out. */
 const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, uint32_t number);
-/* The same as index in judgement.library_calls, + 1; 0 none. */
-uint32_t sw_library_of(const struct sw_model *m, uint32_t thread);
 /* The thread allocated memory. */
 void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address, uint64_t bytes);
 struct sw_library_state *sw_library_new(void);
