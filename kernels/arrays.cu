@@ -12,6 +12,15 @@ __global__ void spin_fetch(float *out, cudaTextureObject_t texture, unsigned ns)
 	out[y * WIDTH + x] = tex2D<float>(texture, x + 0.5f, y + 0.5f);
 }
 
+/* A texel of level 1 for each two. */
+__global__ void spin_fetch_level(float *out, cudaTextureObject_t texture, unsigned ns)
+{
+	int x = threadIdx.x, y = blockIdx.x;
+
+	spin_for(ns);
+	out[y * WIDTH + x] = tex2DLod<float>(texture, (x + 0.5f) / WIDTH, (y + 0.5f) / HEIGHT, 1);
+}
+
 __global__ void spin_draw(cudaSurfaceObject_t surface, unsigned ns)
 {
 	int x = threadIdx.x, y = blockIdx.x;
@@ -29,48 +38,155 @@ static void copy_rows(cudaArray_t array, float *host, bool in, int row, int rows
 		CHECK(cudaMemcpy2DFromArrayAsync(host, ROW, array, 0, row, ROW, rows, cudaMemcpyDeviceToHost, stream));
 }
 
-int main(int argc, char **argv)
+static cudaArray_t new_array(cudaChannelFormatDesc format, int depth, unsigned flags)
 {
-	Case c(argc, argv, "SW101 to SW103 on a CUDA array, by regions, textures and surfaces",
-	       "two streams copy to overlapping rows (rows); rows are overwritten that a kernel still reads by a "
-	       "texture (texture), or read that a kernel still writes by a surface (surface)",
-	       "the rows are apart; the copy waits for an event recorded after the kernel",
-	       {"rows", "texture", "surface"});
-	float *out = device_buffer(), *host = pinned_buffer(HEIGHT * ROW);
-	cudaStream_t first = new_stream(), second = new_stream();
-	cudaEvent_t done = new_event();
-	cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-	cudaResourceDesc what = {};
-	cudaTextureDesc how = {};
-	cudaTextureObject_t texture;
-	cudaSurfaceObject_t surface;
 	cudaArray_t array;
 
-	Case::load(spin_fetch, spin_draw);
-	CHECK(cudaMallocArray(&array, &format, WIDTH, HEIGHT, cudaArraySurfaceLoadStore));
-	what.resType = cudaResourceTypeArray;
-	what.res.array.array = array;
-	CHECK(cudaCreateTextureObject(&texture, &what, &how, nullptr));
-	CHECK(cudaCreateSurfaceObject(&surface, &what));
+	CHECK(cudaMalloc3DArray(&array, &format, make_cudaExtent(WIDTH, HEIGHT, depth), flags));
+	return array;
+}
+
+/* 64 by 64 texels from column and row 64 on, by a batch: its extents and offsets are in texels. */
+static void copy_tile(cudaArray_t array, float *host, cudaStream_t stream)
+{
+	cudaMemcpy3DBatchOp op = {};
+
+	op.src.type = cudaMemcpyOperandTypePointer;
+	op.src.op.ptr.ptr = host;
+	op.dst.type = cudaMemcpyOperandTypeArray;
+	op.dst.op.array.array = array;
+	op.dst.op.array.offset.x = op.dst.op.array.offset.y = 64;
+	op.extent = make_cudaExtent(64, 64, 1);
+	op.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+#if CUDART_VERSION >= 13000
+	CHECK(cudaMemcpy3DBatchAsync(1, &op, 0, stream));
+#else
+	size_t failed;
+	CHECK(cudaMemcpy3DBatchAsync(1, &op, &failed, 0, stream));
+#endif
+}
+
+/* Two layers from `layer` on. */
+static void copy_layers(cudaArray_t array, float *host, int layer, cudaStream_t stream)
+{
+	cudaMemcpy3DParms p = {};
+
+	p.srcPtr = make_cudaPitchedPtr(host, ROW, WIDTH, HEIGHT);
+	p.dstArray = array;
+	p.dstPos = make_cudaPos(0, 0, layer);
+	p.extent = make_cudaExtent(WIDTH, HEIGHT, 2);
+	p.kind = cudaMemcpyHostToDevice;
+	CHECK(cudaMemcpy3DAsync(&p, stream));
+}
+
+/* The last texel of the tile, or the one after it; a layer that both copies write, or not. */
+static void copy_on_copy(const Case &c, float *host, cudaStream_t first, cudaStream_t second)
+{
+	cudaArray_t array = new_array(cudaCreateChannelDesc<float>(), c.is("layers") ? 4 : 0,
+				      c.is("layers") ? cudaArrayLayered : cudaArrayDefault);
+
+	spin<<<1, 1, 0, first>>>(SPIN_NS);
+	CHECK_LAUNCH();
 	if (c.is("rows")) {
-		spin<<<1, 1, 0, first>>>(SPIN_NS);
 		copy_rows(array, host, true, 64, 64, first);
 		copy_rows(array, host, true, c.fixed ? 128 : 127, 64, second);
+	} else if (c.is("batch")) {
+		copy_tile(array, host, first);
+		CHECK(cudaMemcpy2DToArrayAsync(array, (c.fixed ? 128 : 127) * sizeof(float), 127, host, ROW, 64, 1,
+					       cudaMemcpyHostToDevice, second));
 	} else {
-		if (c.is("texture"))
-			spin_fetch<<<HEIGHT, WIDTH, 0, first>>>(out, texture, SPIN_NS);
-		else
-			spin_draw<<<HEIGHT, WIDTH, 0, first>>>(surface, SPIN_NS);
-		CHECK_LAUNCH();
-		if (c.fixed) {
-			CHECK(cudaEventRecord(done, first));
-			CHECK(cudaStreamWaitEvent(second, done, 0));
-		}
-		copy_rows(array, host, c.is("texture"), 100, 1, second);
+		copy_layers(array, host, 0, first);
+		copy_layers(array, host, c.fixed ? 2 : 1, second);
 	}
 	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaFreeArray(array));
+}
+
+static cudaTextureObject_t new_texture(const cudaResourceDesc &what)
+{
+	cudaTextureDesc how = {};
+	cudaTextureObject_t texture;
+
+	how.normalizedCoords = what.resType == cudaResourceTypeMipmappedArray; /* they need it */
+	CHECK(cudaCreateTextureObject(&texture, &what, &how, nullptr));
+	return texture;
+}
+
+/* The copy waits for the kernel, or not. */
+static void copy_after_kernel(const Case &c, cudaArray_t array, float *host, cudaStream_t first, cudaStream_t second)
+{
+	cudaEvent_t done = new_event();
+
+	CHECK_LAUNCH();
+	if (c.fixed) {
+		CHECK(cudaEventRecord(done, first));
+		CHECK(cudaStreamWaitEvent(second, done, 0));
+	}
+	copy_rows(array, host, !c.is("surface"), 100, 1, second);
+	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaEventDestroy(done));
+}
+
+static void kernel_and_copy(const Case &c, float *out, float *host, cudaStream_t first, cudaStream_t second)
+{
+	cudaArray_t array = new_array(cudaCreateChannelDesc<float>(), 0, cudaArraySurfaceLoadStore);
+	cudaResourceDesc what = {};
+	cudaTextureObject_t texture;
+	cudaSurfaceObject_t surface;
+
+	what.resType = cudaResourceTypeArray;
+	what.res.array.array = array;
+	texture = new_texture(what);
+	CHECK(cudaCreateSurfaceObject(&surface, &what));
+	if (c.is("texture"))
+		spin_fetch<<<HEIGHT, WIDTH, 0, first>>>(out, texture, SPIN_NS);
+	else
+		spin_draw<<<HEIGHT, WIDTH, 0, first>>>(surface, SPIN_NS);
+	copy_after_kernel(c, array, host, first, second);
 	CHECK(cudaDestroySurfaceObject(surface));
 	CHECK(cudaDestroyTextureObject(texture));
 	CHECK(cudaFreeArray(array));
-	finish({first, second}, {done}, {out}, {host});
+}
+
+/* One level is overwritten; the texture is over all of them. */
+static void kernel_and_level(const Case &c, float *out, float *host, cudaStream_t first, cudaStream_t second)
+{
+	cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+	cudaMipmappedArray_t levels;
+	cudaArray_t level;
+	cudaResourceDesc what = {};
+	cudaTextureObject_t texture;
+
+	CHECK(cudaMallocMipmappedArray(&levels, &format, make_cudaExtent(2 * WIDTH, 2 * HEIGHT, 0), 2));
+	CHECK(cudaGetMipmappedArrayLevel(&level, levels, 1));
+	what.resType = cudaResourceTypeMipmappedArray;
+	what.res.mipmap.mipmap = levels;
+	texture = new_texture(what);
+	spin_fetch_level<<<HEIGHT, WIDTH, 0, first>>>(out, texture, SPIN_NS);
+	copy_after_kernel(c, level, host, first, second);
+	CHECK(cudaDestroyTextureObject(texture));
+	CHECK(cudaFreeMipmappedArray(levels));
+}
+
+int main(int argc, char **argv)
+{
+	Case c(argc, argv, "SW101 to SW103 on a CUDA array, by regions, layers, textures and surfaces",
+	       "two streams copy to overlapping rows (rows), tiles (batch) or layers (layers); rows are overwritten "
+	       "that a "
+	       "kernel still reads by a texture (texture), also in a level of a mipmapped array (level), or read that "
+	       "a kernel "
+	       "still writes by a surface (surface)",
+	       "what is copied is apart; the copy waits for an event recorded after the kernel",
+	       {"rows", "batch", "layers", "texture", "level", "surface"});
+	float *out = device_buffer(), *host = pinned_buffer(2 * HEIGHT * ROW);
+	cudaStream_t first = new_stream(), second = new_stream();
+
+	Case::load(spin_fetch, spin_fetch_level, spin_draw);
+	if (c.is("texture") || c.is("surface"))
+		kernel_and_copy(c, out, host, first, second);
+	else if (c.is("level"))
+		kernel_and_level(c, out, host, first, second);
+	else
+		copy_on_copy(c, host, first, second);
+	finish({first, second}, {}, {out}, {host});
 }

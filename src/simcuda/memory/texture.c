@@ -83,7 +83,9 @@ CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
 			   const CUDA_RESOURCE_VIEW_DESC *view)
 {
 	struct texture object = {0};
-	if (!resource || !how)
+	/* "Note that for CUDA mipmapped arrays, this flag has to be set." */
+	if (!resource || !how ||
+	    (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY && !(how->flags & CU_TRSF_NORMALIZED_COORDINATES)))
 		return CUDA_ERROR_INVALID_VALUE;
 	object.resource = *resource;
 	object.how = *how;
