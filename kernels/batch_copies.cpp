@@ -25,11 +25,14 @@ struct Batch {
 
 int main(int argc, char **argv)
 {
-	Options c(argc, argv, "SW108 batch-copy-race, and SW104 for a source that is read out of stream order",
-		  "the last copy of a batch reads (chain) or writes (target) what the first one writes; or the source of "
-		  "a batch is read during the call while earlier work of its stream still fills it (during)",
-		  "the dependent copy is a batch of its own; the source is read in stream order",
-		  {"chain", "target", "during"});
+	Options c(
+		argc, argv, "SW108 batch-copy-race, and SW104 for a source that is read out of stream order",
+		"the last copy of a batch reads (chain) or writes (target) what the first one writes; or the source of "
+		"a batch is read during the call (during) or at any time (any) while earlier work of its stream still "
+		"fills it; or the host refills a source that may be read after the call (refill)",
+		"the dependent copy is a batch of its own; the source is read in stream order; it is read during the "
+		"call",
+		{"chain", "target", "during", "any", "refill"});
 	CUdevice device;
 	CUcontext context;
 	CUstream stream;
@@ -49,15 +52,23 @@ int main(int argc, char **argv)
 	host = reinterpret_cast<CUdeviceptr>(pinned);
 	for (size_t i = 0; i < COPIES; i++) {
 		batch.dst[i] = to + i * BYTES;
-		batch.src[i] = (c.is("during") ? host : from) + i * BYTES;
+		batch.src[i] = (c.is("chain") || c.is("target") ? from : host) + i * BYTES;
 		batch.bytes[i] = BYTES;
 	}
 
-	if (c.is("during")) {
+	if (c.is("during") || c.is("any")) {
 		CHECK(cuMemcpyDtoHAsync(pinned, from, COPIES * BYTES, stream));
 		batch.run(0, COPIES,
-			  c.fixed ? CU_MEMCPY_SRC_ACCESS_ORDER_STREAM : CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+			  c.fixed	   ? CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
+			  : c.is("during") ? CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
+					   : CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
 			  stream);
+	} else if (c.is("refill")) {
+		/* Only seen with --guard-host. */
+		batch.run(0, COPIES,
+			  c.fixed ? CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL : CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+			  stream);
+		memset(pinned, 1, COPIES * BYTES);
 	} else {
 		if (c.is("chain"))
 			batch.src[COPIES - 1] = to + BYTES / 2;
