@@ -21,6 +21,7 @@
 #include "detect/hazards/shared_uses.h"
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
+#include "detect/kernels/first_uses.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/launches.h"

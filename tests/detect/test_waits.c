@@ -270,6 +270,29 @@ START_TEST(lazy_loading)
 }
 END_TEST
 
+/* First launches of 20 us, others of 6 us: the loads are known by comparison.  1: other first launches are as short as
+   those, as with eager loading; 2: all launches are as long. */
+START_TEST(short_loads)
+{
+	struct tb *tb = two_streams();
+	for (uint32_t i = 0; i <= 8; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "_Z4load%uPfPKf", i % 10);
+		uint32_t f = tb_function(tb, name, 2, 8, 8);
+		tb->dur = 6000;
+		tb_set(tb, DEV, 64, S1);
+		tb->dur = _i == 1 && i < 8 ? 6000 : 20000;
+		tb_launch(tb, f, S2, 2, DEV2, DEV2);
+		tb->dur = _i == 2 ? 20000 : 6000;
+		tb_launch(tb, f, S2, 2, DEV2, DEV2);
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	}
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 308), _i ? 0u : 6u);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* A call that needs the code of a kernel and took its time; one that only hands out the handle. */
 START_TEST(code_is_loaded_by_those_who_need_it)
 {
@@ -429,6 +452,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, memory_management, 0, 3);
 	tcase_add_test(tc, allocations_from_many_places);
 	tcase_add_loop_test(tc, lazy_loading, 0, 4);
+	tcase_add_loop_test(tc, short_loads, 0, 3);
 	tcase_add_loop_test(tc, code_is_loaded_by_those_who_need_it, 0, 5);
 	tcase_add_loop_test(tc, reconfiguration, 0, 4);
 	tcase_add_loop_test(tc, waits_tell_what_for, 0, 2);

@@ -15,6 +15,7 @@
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
 #include "detect/kernels/deferrable.h"
+#include "detect/kernels/first_uses.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/library_contracts.h"
@@ -245,50 +246,6 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	}
 }
 
-/*
- * Shorter first uses did not load anything.  Measured on H200, driver 580, CUDA 13.0: launches of kernels whose code is
- * there mostly take 2 to 12 us, attribute queries below 7 us; first uses that load take from 40 us to milliseconds
- * ("first launch of a kernel, on nb2 (lazy load)" 0.10 to 0.15 ms, "first cudaFuncGetAttributes of a kernel (lazy
- * load)" 0.06 ms).
- */
-#define SW_LOAD_NS 30000u
-
-struct sw_first_uses {
-	struct sw_map seen; /* function handles whose code is known to be loaded */
-};
-
-struct sw_first_uses *sw_first_uses_new(void)
-{
-	return sw_calloc(1, sizeof(struct sw_first_uses));
-}
-
-void sw_first_uses_free(struct sw_first_uses *uses)
-{
-	sw_map_free(&uses->seen);
-	free(uses);
-}
-
-/* The code of a kernel is loaded when it is first used, which may hold back other streams (CUDA programming guide,
-   "Lazy loading": loading may need the context to be idle). */
-static void first_use(struct sw_model *m, struct sw_wait *w, uint64_t handle, uint8_t ctx, uint32_t own_lane)
-{
-	uint64_t *seen = sw_map_put(&m->first_uses->seen, handle);
-	if (*seen)
-		return;
-	*seen = 1;
-	if (m->record->dur_ns < SW_LOAD_NS)
-		return;
-	sw_wait_peek(m, w, sw_hb_wait_context(m->hb, ctx));
-	size_t others = 0;
-	for (size_t i = 0; i < w->covered.n; i++)
-		others += w->covered.at[i].lane != own_lane;
-	w->pending = others > 0;
-	w->id = SW_FINDING_MODULE_LOAD;
-	w->basis = SW_BASIS_MAY;
-	w->fix = SW_FIX_PRELOAD;
-	w->own_ns = sw_wait_own(SW_OWN_LOAD, 0);
-}
-
 /* Calls that need the code itself.  Handles of libraries, modules and their kernels are given out without it: whoever
    asks for one (every CUDA runtime does, unasked) loads nothing. */
 static bool needs_code(const struct sw_trace_api *api)
@@ -306,7 +263,7 @@ void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	if (r->rec->kind == SW_REC_CODE_LOAD)
 		sw_variables_loaded(m->variables, c->handle, c->image);
 	if (r->rec->kind == SW_REC_CODE_TOUCH && needs_code(sw_reader_api(m->reader, r->rec->api)))
-		first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
+		sw_first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
 }
 
 void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -353,7 +310,7 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	w->what.function = l->function;
 	if (f && !sw_model_captured(m, &at)) {
 		sw_model_lane(m, &at, &lane);
-		first_use(m, w, f->handle, r->rec->ctx, lane);
+		sw_first_use(m, w, f->handle, r->rec->ctx, lane);
 	}
 	if (!sw_model_enqueue(m, r, l->stream))
 		return;

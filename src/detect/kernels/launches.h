@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel launches, and kernels whose code was used already: a first use may load it (SW308). */
+/* Kernel launches. */
 #ifndef SW_DETECT_KERNELS_LAUNCHES_H
 #define SW_DETECT_KERNELS_LAUNCHES_H
 
 #include <stdbool.h>
 
-struct sw_model;
-struct sw_first_uses;
-struct sw_first_uses *sw_first_uses_new(void);
-void sw_first_uses_free(struct sw_first_uses *uses);
-
 struct sw_deferred;
+struct sw_model;
+
 /* Touches what a deferred launch touches (sw_deferrals_new). */
 void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred);
 
