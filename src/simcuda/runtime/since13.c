@@ -88,7 +88,7 @@ cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const
 					 (size_t *)(uintptr_t)bytes, count, (CUmemcpyAttributes *)attributes, first, n,
 					 s))
 
-	_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "same layout");
+		_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "same layout");
 
 cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags,
 				   cudaStream_t s)
@@ -100,20 +100,21 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *ops
 	     (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s),
 	     (count, ops, flags, s))
 
-	TWIN(cudaMemcpyBatchAsync, _ptsz,
-	     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
-	      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
-	     (to, from, bytes, count, attributes, first, n, s))
+		TWIN(cudaMemcpyBatchAsync, _ptsz,
+		     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
+		      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
+		     (to, from, bytes, count, attributes, first, n, s))
 
-		TWIN(cudaMemPrefetchAsync, _ptsz,
-		     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream),
-		     (p, bytes, to, flags, stream))
-			TWIN(cudaStreamGetCaptureInfo, _ptsz,
-			     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-			      cudaGraph_t *graph, const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges,
-			      size_t *n),
-			     (s, status, id, graph, nodes, edges, n))
-				TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
-				     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n,
-				      unsigned flags),
-				     (s, nodes, edges, n, flags))
+			TWIN(cudaMemPrefetchAsync, _ptsz,
+			     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
+			      cudaStream_t stream),
+			     (p, bytes, to, flags, stream))
+				TWIN(cudaStreamGetCaptureInfo, _ptsz,
+				     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+				      cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+				      const cudaGraphEdgeData **edges, size_t *n),
+				     (s, status, id, graph, nodes, edges, n))
+					TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
+					     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges,
+					      size_t n, unsigned flags),
+					     (s, nodes, edges, n, flags))

@@ -138,8 +138,7 @@ DECLARED(cudaMemcpy3DBatchAsync,
 	 (size_t count, struct cudaMemcpy3DBatchOp *ops, size_t *failed, unsigned long long flags, cudaStream_t s))
 {
 	SW_RT_ENTER;
-	cudaError_t result =
-		(cudaError_t)sw_rt_d->cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s);
+	cudaError_t result = (cudaError_t)sw_rt_d->cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s);
 	if (result && failed)
 		*failed = SIZE_MAX; /* no particular one */
 	return sw_rt_result(result);
