@@ -29,11 +29,12 @@ struct sw_shown_finding {
 /* What following several advices at once saved, and the order in which to fix: the most first. */
 struct sw_saving_step {
 	struct sw_shown_finding *shown;
-	int64_t alone_ns, total_ns; /* by itself; together with those before it */
+	int64_t alone_ns, total_ns; /* by itself, or what is predicted of it; together with those before it */
 	bool left_out;		    /* it is not safe together with others that save more */
 };
 struct sw_savings_total {
 	bool tried;
+	bool only; /* none was measured alone */
 	struct sw_saving all;
 	SW_VEC(struct sw_saving_step) steps;
 };

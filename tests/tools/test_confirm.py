@@ -307,8 +307,8 @@ class Status(Confirm):
     def test_the_log_says_what_was_held(self):
         self.assertEqual(self.status("--log", self.path("log"), PROGRAM, "race"), 0)
         log = self.read("log")
-        self.assertRegex(log, r"(?s)run 1: status 0\n  earlier \d+ \d+\n  left \d+\n  later \d+ \d+ held\n  released \d+ done 1 1\n")
-        self.assertRegex(log, r"(?s)run 2: status 0\n  after \d+ 0 0\n  before \d+ 0 0\n  waited 0 \d+ 1\n  end\n")
+        self.assertRegex(log, r"(?s)run 1: status 0, [\d.]+ s\n  earlier \d+ \d+\n  left \d+\n  later \d+ \d+ held\n  released \d+ done 1 1\n")
+        self.assertRegex(log, r"(?s)run 2: status 0, [\d.]+ s\n  after \d+ 0 0\n  before \d+ 0 0\n  waited 0 \d+ 1\n  end\n")
         self.assertEqual(self.status("--log", self.path("none/log"), PROGRAM, "race"), 4)
 
     def test_which(self):

@@ -131,6 +131,14 @@ class Together(Savings):
             self.assertIn("together:", text)
         self.assertRegex(text, r"savings: +SW\d+ ")
 
+    def test_all_at_once_and_none_alone(self):
+        found, text = self.savings("both", "--together")
+        total = self.report["savings"]
+        self.assertEqual((total["together"]["verdict"], total["together"]["change"]), ("measured", None), text)
+        self.assertEqual([step["alone_ns"] for step in total["order"]], [0] * len(total["order"]), text)
+        self.assertFalse([s for each in found.values() for s in each if s["verdict"] == "measured"], text)
+        self.assertRegex(text, r"fix first: +1\. SW\d+ .*: at most [\d.]+ .?s predicted")
+
     def test_changes_that_stand_on_each_other(self):
         total, text = self.together("mixed")
         taken = {step["id"] for step in total["order"] if not step["left_out"]}

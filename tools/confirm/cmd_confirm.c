@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "budget.h"
@@ -67,19 +66,12 @@ static const struct sw_session_trace *only_trace(const struct sw_session *sessio
 	return found;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static int record(struct confirm *confirm)
 {
 	struct sw_launch first = {.options = confirm->options};
-	const uint64_t began = now_ns();
+	const uint64_t began = sw_experiments_now();
 	int status = sw_launch_run(&first);
-	confirm->experiments.most_run_ns += PATIENCE * (now_ns() - began);
+	confirm->experiments.most_run_ns += PATIENCE * (sw_experiments_now() - began);
 	const struct sw_session_trace *trace = status ? NULL : only_trace(&first.session, &status);
 	if (trace)
 		confirm->trace = sw_strdup(trace->path);
@@ -131,6 +123,7 @@ static int try_waits(struct confirm *confirm)
 	savings->most_runs = options->runs ? (uint32_t)(options->runs - 1) : MOST_TIMED;
 	savings->most_pairs = options->pairs ? (uint32_t)(options->pairs - 1) : MOST_PAIRS;
 	savings->kept_runs = options->all_waits ? TOGETHER_RUNS : 0;
+	savings->total.only = options->together;
 	if (!sw_saving_trials_make(&savings->trials, confirm->analysis.report, options))
 		return options->finding
 			       ? sw_complain(SW_EXIT_INPUT, "%s has no wait '%s'", confirm->trace, options->finding)
@@ -138,7 +131,7 @@ static int try_waits(struct confirm *confirm)
 	if (sw_saving_trials_locate(&savings->trials, confirm->trace, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	int status = sw_savings_try(savings);
-	if (!status && options->all_waits)
+	if (!status && (options->all_waits || options->together))
 		status = sw_savings_together(savings);
 	if (savings->total.tried)
 		confirm->analysis.report->savings = &savings->total;
@@ -366,7 +359,7 @@ int sw_cmd_confirm(const struct sw_options *options)
 		return sw_complain_usage("--calls needs --trace: the numbers are those of a trace");
 	if (options->pairs && (options->pairs - 1 < 5 || options->pairs - 1 > SW_BOOTSTRAP_MOST))
 		return sw_complain_usage("--pairs wants a number from 5 to %u", SW_BOOTSTRAP_MOST);
-	confirm.waits = options->waits || options->all_waits;
+	confirm.waits = options->waits || options->all_waits || options->together;
 	confirm.experiments.most_run_ns = options->most_run ? options->most_run : PATIENCE_NS;
 	confirm.experiments.hold_ns = options->hold ? options->hold : HOLD_NS;
 	confirm.experiments.most_ns = MOST_NS > confirm.experiments.hold_ns ? MOST_NS : confirm.experiments.hold_ns;

@@ -13,6 +13,7 @@ struct sw_confirm_run {
 	const char *output;		/* file for standard output, NULL: it is dropped */
 	struct sw_outcome outcome;
 	int status;   /* the program's */
+	uint64_t ns;  /* from its start to its end */
 	bool told;    /* there is an outcome */
 	bool stopped; /* it had to be ended */
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "run/launch.h"
@@ -46,6 +47,13 @@ void sw_experiment_count_streams(struct sw_experiments *in, const char *trace)
 	while (sw_reader_next(reader, &record, &error) > 0)
 		in->streams += record.rec->kind == SW_REC_STREAM_CREATE;
 	sw_reader_close(reader);
+}
+
+uint64_t sw_experiments_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_options *options)
@@ -169,7 +177,9 @@ int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, 
 	strcpy(plan->result, run->result);
 	if (sw_plan_write(run->plan, plan, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	const uint64_t began = sw_experiments_now();
 	int status = launch(run);
+	run->ns = sw_experiments_now() - began;
 	if (!status)
 		run->told = sw_outcome_read(run->result, &run->outcome);
 	return status;
@@ -197,7 +207,8 @@ static void log_run(const struct sw_confirm_run *run)
 	FILE *log = run->in->log;
 	if (!log)
 		return;
-	fprintf(log, "run %u: status %d%s\n", run->in->runs, run->status, run->stopped ? ", ended by us" : "");
+	fprintf(log, "run %u: status %d%s, %.3f s\n", run->in->runs, run->status, run->stopped ? ", ended by us" : "",
+		(double)run->ns / 1e9);
 	log_lines(run, run->plan, is_change);
 	log_lines(run, run->result, NULL);
 	fflush(log);

@@ -32,7 +32,7 @@ static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
 	if (!status && *verdict == SW_SAVING_UNTRIED && trial->changes.sites &&
 	    trial->changes.site[0].change == SW_CHANGE_NARROW)
 		status = sw_saving_judge_narrowed(s, trial);
-	if (!status && *verdict == SW_SAVING_UNTRIED)
+	if (!status && *verdict == SW_SAVING_UNTRIED && !s->total.only)
 		status = sw_saving_measure(s, &trial->changes, &trial->result);
 	return status;
 }

@@ -49,11 +49,15 @@ static const struct sw_saving_trial *trial_of(const struct sw_savings *s, const 
 	return NULL;
 }
 
-/* Those that save something for certain, the most first. */
+/* Those that save something for certain, the most first; where none was measured alone, all that may be followed, by
+   what the report predicts. */
 static void collect(struct sw_savings *s)
 {
 	for (size_t i = 0; i < s->trials.n; i++) {
 		const struct sw_saving_trial *trial = &s->trials.at[i];
+		if (s->total.only && !trial->with && trial->result.verdict == SW_SAVING_UNTRIED)
+			*sw_vec_push(&s->total.steps) = (struct sw_saving_step){
+				trial->shown, (int64_t)trial->shown->finding->cost.win_high_ns, 0, false};
 		if (!trial->with && trial->result.verdict == SW_SAVING_MEASURED && trial->result.low_ns > 0)
 			*sw_vec_push(&s->total.steps) =
 				(struct sw_saving_step){trial->shown, trial->result.saved_ns, 0, false};
@@ -145,7 +149,7 @@ static int measure(struct sw_savings *s, size_t last, struct sw_saving *out)
 	struct sw_saving_trial all;
 	int status = SW_EXIT_OK;
 	const size_t n = merge(s, last, &all);
-	if (n == 1) {
+	if (n == 1 && !s->total.only) {
 		/* It is known. */
 		for (size_t i = 0; i <= last; i++)
 			if (!s->total.steps.at[i].left_out)
@@ -171,7 +175,7 @@ int sw_savings_together(struct sw_savings *s)
 	if (n)
 		status = measure(s, n - 1, &s->total.all);
 	s->most_pairs = STEP_PAIRS;
-	for (size_t i = 0; i < n && !status; i++) {
+	for (size_t i = 0; i < n && !status && !s->total.only; i++) {
 		struct sw_saving step = s->total.all;
 		if (s->total.steps.at[i].left_out)
 			continue;

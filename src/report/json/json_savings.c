@@ -42,7 +42,7 @@ void sw_report_json_savings(struct sw_json *json, struct sw_report *report)
 		sw_json_text(json, "fingerprint",
 			     sw_names_format(&report->names, "%016" PRIx64, step->shown->fingerprint));
 		sw_json_bool(json, "left_out", step->left_out);
-		sw_json_signed(json, "alone_ns", step->alone_ns);
+		sw_json_signed(json, "alone_ns", total->only ? 0 : step->alone_ns);
 		sw_json_signed(json, "total_ns", step->total_ns);
 		sw_json_close(json, '}');
 	}

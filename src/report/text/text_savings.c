@@ -21,10 +21,11 @@ static const char *signed_time(struct sw_text *t, int64_t ns)
 static void put_each(struct sw_text *t)
 {
 	const char *label = "savings:";
+	const struct sw_savings_total *total = t->report->savings;
 	for (size_t i = 0; i < t->report->shown.n; i++) {
 		const struct sw_shown_finding *shown = &t->report->shown.at[i];
 		const struct sw_saving *s = shown->saving;
-		if (!s)
+		if (!s || (total && total->only && s->verdict == SW_SAVING_UNTRIED))
 			continue;
 		const char *what = s->verdict == SW_SAVING_MEASURED
 					   ? sw_names_format(t->names, "%s (%s to %s)", signed_time(t, s->saved_ns),
@@ -43,7 +44,8 @@ static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 	uint32_t number = 0;
 	for (size_t i = 0; i < total->steps.n; i++) {
 		const struct sw_saving_step *step = &total->steps.at[i];
-		const char *alone = signed_time(t, step->alone_ns);
+		const char *alone = sw_names_format(t->names, "%s%s", total->only ? "at most " : "",
+						    signed_time(t, step->alone_ns));
 		if (step->left_out)
 			sw_text_line(
 				t, label,
@@ -51,12 +53,13 @@ static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 						"-. %s: %s alone; not tried with the others, whose safety stands on it",
 						place(t, step->shown), alone));
 		else
-			sw_text_line(
-				t, label,
-				sw_names_format(t->names, "%u. %s: %s alone%s", ++number, place(t, step->shown), alone,
-						step->total_ns ? sw_names_format(t->names, ", %s with those before it",
-										 signed_time(t, step->total_ns))
-							       : ""));
+			sw_text_line(t, label,
+				     sw_names_format(t->names, "%u. %s: %s %s%s", ++number, place(t, step->shown),
+						     alone, total->only ? "predicted" : "alone",
+						     step->total_ns
+							     ? sw_names_format(t->names, ", %s with those before it",
+									       signed_time(t, step->total_ns))
+							     : ""));
 		label = "";
 	}
 }
