@@ -296,17 +296,21 @@ enum sw_annotation {
 	SW_NOTE_JUDGE,	     /* they are again */
 	SW_NOTE_BEFORE,	     /* the stream so far happens before every later AFTER with the same `address` */
 	SW_NOTE_AFTER,
-	/* PyTorch's allocator hands out a block of what it keeps, and takes it back, as the host runs: work that uses
-	   it may be unfinished (since minor 9) */
+	/* A caching allocator (PyTorch's, CuPy's) hands out a block of what it keeps, and takes it back, as the host
+	   runs: work that uses it may be unfinished (since minor 9) */
 	SW_NOTE_TENSOR_BEGIN,
 	SW_NOTE_TENSOR_END
 };
-enum { SW_NOTE_ON_HOST = 1 /* of the calling thread, at once; `stream` means nothing */ };
+enum {
+	SW_NOTE_ON_HOST = 1, /* of the calling thread, at once; `stream` means nothing */
+	SW_NOTE_ONE_STREAM =
+		2 /* TENSOR_*: an allocator that cannot be told of other streams, as record_stream() does */
+};
 struct sw_rec_annotation {
 	struct sw_rec h;
 	uint64_t address, bytes, stream;
 	uint32_t op;	/* enum sw_annotation */
-	uint32_t flags; /* SW_NOTE_ON_HOST */
+	uint32_t flags; /* SW_NOTE_ON_HOST ... */
 };
 enum {
 	SW_HOST_WRITES = 1, /* else it reads */

@@ -112,7 +112,8 @@ struct sw_allocation {
 	uint32_t stack, thread;
 	uint64_t seq;
 	const char *name; /* symbol or annotation; NULL */
-	bool tenant;	  /* a block of a caching allocator, with numbers of its own: a tensor */
+	bool tenant;	  /* a block of a caching allocator, with numbers of its own: a tensor ... */
+	bool one_stream;  /* ... or an array, of an allocator that knows of its own stream only */
 };
 
 /* A range of NVTX, one for all that are alike. */

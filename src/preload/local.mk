@@ -19,5 +19,5 @@ include src/preload/nccl/local.mk
 include src/preload/libraries/local.mk
 include src/preload/nvtx/local.mk
 include src/preload/python/local.mk
-include src/preload/torch/local.mk
+include src/preload/pools/local.mk
 include src/preload/confirm/local.mk

@@ -35,5 +35,6 @@ TESTS += tests/preload/python.sh
 EXTRA_DIST += tests/preload/python.sh tests/preload/python/autograd.c tests/preload/python/autograd.py tests/preload/python/check.py tests/preload/python/frames.py tests/preload/python/lines.py \
 	tests/preload/python/race.py tests/preload/python/sub.py \
 	tests/preload/python/streams.py tests/preload/python/torch_like.py tests/preload/python/paste.py
-TESTS += tests/preload/torch.sh
-EXTRA_DIST += tests/preload/torch.sh tests/preload/torch/libc10.c tests/preload/torch/libc10_cuda.c tests/preload/torch/tensors.py
+TESTS += tests/preload/pools.sh
+EXTRA_DIST += tests/preload/pools.sh tests/preload/pools/libc10.c tests/preload/pools/libc10_cuda.c tests/preload/pools/tensors.py \
+	tests/preload/pools/cupy_like.c tests/preload/pools/arrays.py

@@ -20,7 +20,7 @@ newest=$(objdump -T "$object" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 # The companions that are preloaded with it keep the same rules.
 nvtx=${top_builddir:-.}/libsyncwatch-nvtx.so
 [ -f "$nvtx" ] || nvtx=
-for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" "${top_builddir:-.}/libsyncwatch-torch.so" "${top_builddir:-.}/libsyncwatch-nccl.so" "${top_builddir:-.}/libsyncwatch-libraries.so" ${nvtx:+"$nvtx"}; do
+for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" "${top_builddir:-.}/libsyncwatch-pools.so" "${top_builddir:-.}/libsyncwatch-nccl.so" "${top_builddir:-.}/libsyncwatch-libraries.so" ${nvtx:+"$nvtx"}; do
 	new=$(objdump -T "$each" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 	[ "$(printf '%s\n' "$new" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$each: $new is needed"
 	others=$(objdump -p "$each" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')
@@ -45,8 +45,8 @@ foreign=$(comm -23 <(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-guard
 [ -s "$libc" ] && [ -z "$foreign" ] || fail "libsyncwatch-guard.so exports: $foreign"
 
 # What PyTorch calls, and nothing else.
-[ "$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-torch.so" | awk '$2 == "T" { print $3 }')" = \
-	_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE ] || fail "libsyncwatch-torch.so exports more or less"
+[ "$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-pools.so" | awk '$2 == "T" { print $3 }')" = \
+	_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE ] || fail "libsyncwatch-pools.so exports more or less"
 
 # NCCL's functions, and nothing else.
 wrapped=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-nccl.so" | awk '$2 == "T" { print $3 }' | sort)

@@ -17,7 +17,7 @@ CUDA_PROGRAM = os.path.join(BUILD, "tests", "tools", "cuda_program")
 MAKE_TRACE = os.path.join(BUILD, "tests", "tools", "make_trace")
 # What run preloads.
 OBJECTS = ("libsyncwatch.so", "libsyncwatch-libraries.so", "libsyncwatch-nccl.so", "libsyncwatch-run.so",
-           "libsyncwatch-torch.so")
+           "libsyncwatch-pools.so")
 OK, USAGE, INPUT, OUTPUT, LIMIT = 0, 2, 3, 4, 5
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}

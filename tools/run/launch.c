@@ -202,7 +202,7 @@ static int add_objects(struct sw_launch *run)
 		{true, "libsyncwatch-libraries.so"},
 		{true, "libsyncwatch-nccl.so"},
 		{true, "libsyncwatch-run.so"},
-		{true, "libsyncwatch-torch.so"},
+		{true, "libsyncwatch-pools.so"},
 	};
 	int status = SW_EXIT_OK;
 	for (size_t i = 0; !status && i < sizeof objects / sizeof objects[0]; i++)

@@ -62,6 +62,8 @@ void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const 
 		return;
 	}
 	struct sw_tenant *tenant = sw_tenant_begin(&m->space.tenancy, a->address, a->bytes, &w->what);
+	if (tenant)
+		tenant->one_stream = a->flags & SW_NOTE_ONE_STREAM;
 	if (!tenant || a->flags & SW_NOTE_ON_HOST)
 		return;
 	const struct sw_hb_at at = sw_model_at(m, r, a->stream);
@@ -142,7 +144,7 @@ void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const st
 			 const struct sw_rec_annotation *a)
 {
 	struct sw_tenant *tenant = sw_tenant_keep(sw_tenant_end(&m->space.tenancy, a->address, &w->what));
-	if (tenant && tenant->own_serial && m->tensors->n &&
+	if (tenant && !tenant->one_stream && tenant->own_serial && m->tensors->n &&
 	    tenant->own_serial == sw_hb_lane_serial(m->hb, tenant->own))
 		judge_events(m, r, w, tenant);
 	sw_tenant_drop(tenant);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PyTorch's allocator allocates and frees blocks; SW206: record_stream() that was not needed. */
+/* Caching allocators (PyTorch's, CuPy's) allocate and free blocks; SW206: record_stream() that was not needed. */
 #ifndef SW_DETECT_CALLS_TENSOR_BLOCKS_H
 #define SW_DETECT_CALLS_TENSOR_BLOCKS_H
 

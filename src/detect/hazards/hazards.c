@@ -171,7 +171,7 @@ static void tell_of_reuse(struct sw_finding *seen, const struct sw_shadow_use *e
 	seen->id = SW_FINDING_USE_AFTER_FREE;
 	seen->access[2] = sw_tenant_access(earlier->tenant, SW_FREE);
 	seen->accesses = 3;
-	seen->fix = SW_FIX_FREE_TENSOR_LATER;
+	seen->fix = earlier->tenant->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
 
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)

@@ -56,6 +56,7 @@ uint32_t sw_model_mention_tenant(struct sw_model *m, struct sw_block *block, str
 		.thread = tenant->born.thread,
 		.seq = tenant->born.seq,
 		.tenant = true,
+		.one_stream = tenant->one_stream,
 	};
 	return tenant->mention = (uint32_t)m->j->allocations.n;
 }

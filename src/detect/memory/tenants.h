@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that a caching allocator hands out of the memory that it keeps (PyTorch's): where each was, and when.
+ * Blocks that a caching allocator hands out of the memory that it keeps (PyTorch's, CuPy's): where each was, and when.
  *
  * A block begins and ends when the host says so, not at a point of a stream: the work that uses it goes on after its
  * end, and the allocator knows no more of that work than its own stream's order.  So a block has no access map of its
@@ -33,6 +33,7 @@ struct sw_tenant {
 	struct sw_tenant_call born, gone;
 	uint64_t told;		  /* the reuse that was reported last of it (hazards/reused_blocks.h), 0 none ... */
 	int told_as;		  /* ... enum sw_severity */
+	bool one_stream;	  /* its allocator knows of no other: there is no record_stream() */
 	uint32_t own, own_serial; /* the lane of the stream that it was handed out for; serial 0: not known */
 };
 

@@ -7,12 +7,13 @@
 #include "preload/intercept/contexts.h"
 #include "preload/intercept/hook.h"
 #include "preload/intercept/hook_state.h"
+#include "preload/pools/pools.h"
 
 #define MAX_NAME 1024u
 
 _Static_assert((int)SYNCWATCH_READS == SW_NOTE_READS && (int)SYNCWATCH_AFTER == SW_NOTE_AFTER,
 	       "the header passes what the trace holds");
-_Static_assert(SW_NOTE_TENSOR_END == SW_STATE_ANNOTATIONS, "each has a description");
+_Static_assert(SW_POOL_ARRAY_END == SW_STATE_ANNOTATIONS, "each has a description");
 
 static const char *const functions[] = {
 	[SW_NOTE_READS] = "syncwatch_reads",
@@ -25,6 +26,8 @@ static const char *const functions[] = {
 	[SW_NOTE_AFTER] = "syncwatch_happens_after",
 	[SW_NOTE_TENSOR_BEGIN] = "PyTorch's allocator",
 	[SW_NOTE_TENSOR_END] = "PyTorch's allocator",
+	[SW_POOL_ARRAY_BEGIN] = "CuPy's pool",
+	[SW_POOL_ARRAY_END] = "CuPy's pool",
 };
 
 static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
@@ -57,7 +60,7 @@ static void tell_name(enum sw_name_of of, uint64_t handle, const char *name, voi
 static void tell(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, void *frame)
 {
 	const uint16_t id = (uint16_t)(SW_ID_COUNT + SW_STATE_UNKNOWN + op - 1);
-	const bool host = stream == SYNCWATCH_HOST;
+	const bool host = stream == SYNCWATCH_HOST, array = op >= SW_POOL_ARRAY_BEGIN;
 	struct sw_rec_annotation *r;
 	struct sw_call call;
 
@@ -67,11 +70,11 @@ static void tell(unsigned op, const void *address, size_t bytes, void *stream, u
 	sw_call_context(&call, host ? sw_context_here() : sw_context_of_stream(SW_WORD(stream)));
 	r = sw_call_record(&call, SW_REC_ANNOTATION, sizeof *r);
 	if (r) {
-		r->op = op;
+		r->op = array ? op - SW_POOL_ARRAY_BEGIN + SW_NOTE_TENSOR_BEGIN : op;
 		r->address = SW_WORD(address);
 		r->bytes = bytes;
 		r->stream = host ? 0 : SW_WORD(stream);
-		r->flags = host ? SW_NOTE_ON_HOST : 0;
+		r->flags = (host ? SW_NOTE_ON_HOST : 0) | (array ? SW_NOTE_ONE_STREAM : 0);
 	}
 	sw_call_publish(&call);
 	sw_call_leave(&call, 0);
@@ -88,6 +91,6 @@ void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *st
 		tell_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));
 	else if (op == SYNCWATCH_NAME_BUFFER)
 		tell_name(SW_NAME_BUFFER, SW_WORD(address), name, __builtin_frame_address(0));
-	else if (op >= SYNCWATCH_READS && op <= SW_NOTE_TENSOR_END)
+	else if (op >= SYNCWATCH_READS && op <= SW_POOL_ARRAY_END)
 		tell(op, address, bytes, stream, flags, __builtin_frame_address(0));
 }

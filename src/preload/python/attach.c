@@ -56,7 +56,7 @@ static const char *prepare(const char *version)
 	return NULL;
 }
 
-#define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE" /* preload/torch/allocator.c */
+#define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE" /* preload/pools/torch.c */
 
 /* PyTorch's allocator is recorded through a function that its version may not have. */
 static void look_at_torch(const struct sw_companion *recorder)

@@ -123,7 +123,7 @@ class Program:
         if kind not in ("prepare", "bare"):
             os.makedirs(os.path.join(self.work, kind))
             environment["SYNCWATCH_OPTIONS"] = f"report=0:quiet:trace={self.work}/{kind}/{self.name}.swt"
-            environment["LD_PRELOAD"] = ":".join(os.path.join(self.options.build, name) for name in ("libsyncwatch.so", "libsyncwatch-torch.so"))
+            environment["LD_PRELOAD"] = ":".join(os.path.join(self.options.build, name) for name in ("libsyncwatch.so", "libsyncwatch-pools.so"))
         path = os.path.join(self.work, kind + ".out")
         with open(path, "wb") as output:
             limit = self.options.run_limit * (2 if kind == "prepare" else 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libsyncwatch-torch.so: blocks of PyTorch's caching allocator, as records.  Preloaded by `syncwatch run`.
+ * libsyncwatch-pools.so: blocks of PyTorch's caching allocator, as records.  Preloaded by `syncwatch run`.
  *
  * c10::reportMemoryUsageToProfiler(void *block, int64_t bytes, size_t allocated, size_t reserved, c10::Device) of
  * libc10 is called for each block that is handed out (bytes > 0) or taken back (< 0), with or without a profiler

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blocks of CuPy's memory pool, as records.
+ *
+ * The pool is compiled Cython that calls itself.  What it cannot do without are two slots of the types of its objects
+ * (cupy/cuda/memory.pyx): a block is a PooledMemory, made through its type's tp_alloc and filled; the MemoryPointer to
+ * it is made next, on the same thread, through tp_alloc of that type; and the block is given back by the tp_dealloc of
+ * the first.  These three slots are replaced.  (A block that the program gives back by free() ends when the next one
+ * begins there.)  Where `ptr` and `size` lie in a PooledMemory is found out from the first one, whose attributes are
+ * read; a plain load after that.
+ *
+ * The types are found while Python imports CuPy: it looks up the "PyInit_" function of each of its modules, and holds
+ * the interpreter's lock while it does.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/pools/pools.h"
+#include "preload/pools/python_api.h"
+#include "preload/recorder/companion.h"
+#include "syncwatch/syncwatch.h"
+
+#define MODULE	"cupy.cuda.memory"
+#define BLOCK	MODULE ".PooledMemory"
+#define LARGEST 4096 /* of an object of that type */
+
+enum state { WAITS, ATTACHED, REFUSED };
+
+static struct {
+	const struct sw_companion *recorder;
+	sw_look_up *before;
+	syncwatch_function *annotate;
+	const struct sw_python_api *api;
+	enum state state;
+	void *(*alloc_block)(void *type, ptrdiff_t items), *(*alloc_pointer)(void *type, ptrdiff_t items);
+	void (*block_ends)(void *block);
+	ptrdiff_t size;		       /* of a PooledMemory */
+	ptrdiff_t at_address, at_size; /* in it; 0: not known yet */
+	intptr_t (*stream)(void);      /* the calling thread's current one; NULL: not known */
+} cupy;
+
+static __thread void *unfilled; /* a block that was made and has no bytes yet */
+
+static uint64_t word(const void *object, ptrdiff_t at)
+{
+	uint64_t value;
+	memcpy(&value, (const char *)object + at, sizeof value);
+	return value;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* The only word of the object with this value; 0: none, or several. */
+static ptrdiff_t place_of(const void *object, uint64_t value)
+{
+	ptrdiff_t found = 0;
+	for (ptrdiff_t at = 16; at + 8 <= cupy.size; at += 8)
+		if (word(object, at) == value) {
+			if (found)
+				return 0;
+			found = at;
+		}
+	return found;
+}
+
+/* The next block may tell where this one does not. */
+static bool find_fields(void *block)
+{
+	unsigned long long address, size;
+	if (!sw_python_number(cupy.api, block, "ptr", &address) || !sw_python_number(cupy.api, block, "size", &size) ||
+	    !address || !size)
+		return false;
+	const ptrdiff_t at_address = place_of(block, address), at_size = place_of(block, size);
+	if (!at_address || !at_size)
+		return false;
+	cupy.at_size = at_size;
+	cupy.at_address = at_address;
+	return true;
+}
+
+/* The stream of the arena that the block comes from. */
+static void *own_stream(void)
+{
+	if (!cupy.stream)
+		return SYNCWATCH_HOST;
+	const intptr_t stream = cupy.stream();
+	if (stream == -1) { /* it failed */
+		cupy.api->clear();
+		return SYNCWATCH_HOST;
+	}
+	return (void *)stream;
+}
+
+static void begin(void *block)
+{
+	if (!cupy.at_address && !find_fields(block))
+		return;
+	const uint64_t address = word(block, cupy.at_address), size = word(block, cupy.at_size);
+	if (address && size)
+		cupy.annotate(SW_POOL_ARRAY_BEGIN, (void *)address, size, own_stream(), 0, NULL);
+}
+
+static void *alloc_block(void *type, ptrdiff_t items)
+{
+	void *block = cupy.alloc_block(type, items);
+	unfilled = block;
+	return block;
+}
+
+/* Pointers into a block that is there already are made here as well. */
+static void *alloc_pointer(void *type, ptrdiff_t items)
+{
+	void *block = unfilled;
+	const int saved = errno;
+	unfilled = NULL;
+	if (block && !cupy.api->error())
+		begin(block);
+	errno = saved;
+	return cupy.alloc_pointer(type, items);
+}
+
+static void block_ends(void *block)
+{
+	const int saved = errno;
+	if (block == unfilled)
+		unfilled = NULL;
+	else if (cupy.at_address && word(block, cupy.at_address))
+		cupy.annotate(SW_POOL_ARRAY_END, (void *)word(block, cupy.at_address), 0, SYNCWATCH_HOST, 0, NULL);
+	errno = saved;
+	cupy.block_ends(block);
+}
+
+/* ---- the types --------------------------------------------------------------------------------------------------- */
+
+/* Types as they are known: allocated as any object is, which also says that the slots are where they should be. */
+static bool is_known(const struct sw_python_slots *block, const struct sw_python_slots *pointer)
+{
+	return strcmp(*block->name, BLOCK) == 0 && *block->size > 16 && *block->size <= LARGEST && *block->end &&
+	       *block->alloc == cupy.api->generic_alloc && *pointer->alloc == cupy.api->generic_alloc;
+}
+
+/* cdef intptr_t get_current_stream_ptr() of cupy/cuda/stream.pyx, as other modules of CuPy find it. */
+static void find_stream(void)
+{
+	void *module = sw_python_module(cupy.api, "cupy.cuda.stream");
+	void *exports = module ? sw_python_attribute(cupy.api, module, "__pyx_capi__") : NULL;
+	void *capsule = exports ? cupy.api->item(exports, "get_current_stream_ptr") : NULL;
+	const char *name = capsule ? cupy.api->capsule_name(capsule) : NULL;
+	if (name && strcmp(name, "intptr_t (void)") == 0)
+		cupy.stream = (intptr_t(*)(void))(uintptr_t)cupy.api->capsule(capsule, name);
+	cupy.api->clear();
+	if (exports)
+		cupy.api->drop(exports);
+	if (module)
+		cupy.api->drop(module);
+}
+
+static enum state replace(void *block_type, void *pointer_type)
+{
+	const struct sw_python_slots block = sw_python_slots(block_type), pointer = sw_python_slots(pointer_type);
+	if (!is_known(&block, &pointer))
+		return REFUSED;
+	find_stream();
+	cupy.size = *block.size;
+	cupy.alloc_block = *block.alloc;
+	cupy.alloc_pointer = *pointer.alloc;
+	cupy.block_ends = *block.end;
+	*block.end = block_ends;
+	*pointer.alloc = alloc_pointer;
+	*block.alloc = alloc_block;
+	return ATTACHED;
+}
+
+/* The types exist before the module's own code runs, which imports the others: they stay to the end of the process. */
+static void attach(void)
+{
+	if (!cupy.api->holds_lock() || cupy.api->error())
+		return;
+	void *module = sw_python_module(cupy.api, MODULE);
+	if (!module)
+		return;
+	void *block = sw_python_attribute(cupy.api, module, "PooledMemory");
+	void *pointer = sw_python_attribute(cupy.api, module, "MemoryPointer");
+	void *stream = sw_python_module(cupy.api, "cupy.cuda.stream");
+	if (block && pointer && stream)
+		cupy.state = replace(block, pointer);
+	cupy.api->drop(stream);
+	cupy.api->drop(block);
+	cupy.api->drop(pointer);
+	cupy.api->drop(module);
+}
+
+static struct sw_dlsym_answer look_up(void *handle, const char *name, const void *caller)
+{
+	if (cupy.state == REFUSED && cupy.recorder->recording()) {
+		cupy.state = ATTACHED;
+		cupy.recorder->notice("arrays: not recorded, the memory pool of this version of CuPy is not known");
+	}
+	if (cupy.state == WAITS && strncmp(name, "PyInit_", 7) == 0 && handle != RTLD_NEXT && handle != RTLD_DEFAULT) {
+		const int saved = errno;
+		void *found = cupy.recorder->look_ups.real(handle, name);
+		Dl_info info;
+		if (found && dladdr(found, &info) && info.dli_fname && strstr(info.dli_fname, "/cupy")) {
+			cupy.api = sw_python_api();
+			if (cupy.api)
+				attach();
+			dlerror();
+		}
+		errno = saved;
+		return (struct sw_dlsym_answer){found, 1};
+	}
+	return cupy.before ? cupy.before(handle, name, caller) : (struct sw_dlsym_answer){NULL, 0};
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const struct sw_companion *(*find)(uint32_t) =
+		(__typeof__(find))(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_companion");
+	cupy.recorder = find ? find(SW_COMPANION_VERSION) : NULL;
+	cupy.annotate = (syncwatch_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_annotate");
+	if (cupy.recorder && cupy.recorder->look_ups.real && cupy.annotate)
+		cupy.before = cupy.recorder->look_ups.set(look_up);
+}
