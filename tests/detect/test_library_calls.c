@@ -68,6 +68,26 @@ START_TEST(what_comes_after_the_call_is_not)
 }
 END_TEST
 
+/* An event that cuDNN keeps for itself and records again before anyone waited; the program has its part; cuBLAS has. */
+START_TEST(events_of_a_library)
+{
+	static const char *const others[] = {"cudnnRNNForward", NULL, "cublasSgemm_v2"};
+	struct tb *tb = two_streams();
+	order(tb, S1, S2);
+	tb_library(tb, SW_LIBRARY_BEGIN, "cudnnRNNForward", BLAS, 1, BLAS);
+	tb_event_record(tb, E1, S1);
+	tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
+	if (others[_i])
+		tb_library(tb, SW_LIBRARY_BEGIN, others[_i], BLAS, 1, BLAS);
+	tb_event_record(tb, E1, S1);
+	if (others[_i])
+		tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 203), _i != 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Two calls with the workspaces that they were given. */
 static struct sw_judgement *two_calls(const char *first, const char *second, uint64_t other, bool ordered)
 {
@@ -356,6 +376,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, vectors);
 	tcase_add_test(tc, what_is_not_understood_has_no_operands);
 	tcase_add_test(tc, transforms);
+	tcase_add_loop_test(tc, events_of_a_library, 0, 3);
 }
 
 int main(void)

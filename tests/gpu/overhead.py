@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What watching costs, side by side: bare, recorder, recorder with time stamps of the device, Nsight Systems, compute-sanitizer, PyTorch's
-profiler, on a launch-bound loop and on a training step of PyTorch.  What is not installed is skipped by name.
+stream sanitizer and profiler, on a launch-bound loop and on a training step of PyTorch.  What is not installed is skipped by name.
 
 usage: overhead.py BUILD_DIR BENCH_CALLS OUT_DIR
+ROUNDS: how often each runs, in turn.  WAYS: names of the rows to measure, between semicolons (default: all).
 """
 import glob
 import os
@@ -30,8 +31,8 @@ def tool(name, *patterns):
     return found
 
 
-def preload(folder, more):
-    return {"LD_PRELOAD": os.path.join(build, "libsyncwatch.so"),
+def preload(folder, more, objects=("",)):
+    return {"LD_PRELOAD": ":".join(os.path.join(build, f"libsyncwatch{name}.so") for name in objects),
             "SYNCWATCH_OPTIONS": f"report=0:quiet:trace={tempfile.mktemp(suffix='.swt', dir=folder)}{more}"}
 
 
@@ -41,6 +42,7 @@ def ways(folder):
     sanitizer = tool("compute-sanitizer", f"{cuda}/bin/compute-sanitizer", f"{cuda}/compute-sanitizer/compute-sanitizer")
     yield "bare", [], {}
     yield "recorder", [], lambda: preload(folder, "")
+    yield "recorder, with what run preloads", [], lambda: preload(folder, "", ("", "-libraries", "-nccl", "-pools"))
     yield "recorder, no stacks", [], lambda: preload(folder, ":stacks=0")
     yield "recorder, gpu-timeline", [], lambda: preload(folder, ":gpu-timeline")
     yield "Nsight Systems", nsys and [nsys, "profile", "-t", "cuda", "-s", "none", "--cpuctxsw=none", "-f", "true", "-o",
@@ -70,6 +72,12 @@ def torch_step(prefix, env, profiled=False):
     raise ValueError("no row of the step")
 
 
+def torch_ways():
+    """Those that are of PyTorch: name, environment, by the profiler."""
+    yield "PyTorch stream sanitizer", {"TORCH_CUDA_SANITIZER": "1"}, False
+    yield "PyTorch profiler", {}, True
+
+
 def measure(times, skipped, workload, name, prefix, env, function):
     if prefix is None or prefix is False or (workload, name) in skipped:
         skipped.setdefault((workload, name), "not installed")
@@ -82,12 +90,13 @@ def measure(times, skipped, workload, name, prefix, env, function):
 
 def main():
     times, skipped, names = {}, {}, []
+    wanted = os.environ.get("WAYS", "").split(";") if os.environ.get("WAYS") else None
     has_torch = subprocess.run([sys.executable, "-c", "import torch; torch.zeros(1).cuda()"], stderr=subprocess.DEVNULL).returncode == 0
     with tempfile.TemporaryDirectory() as folder:
         for number in range(ROUNDS):
             for name, prefix, env in ways(folder):
                 # One round says enough of what takes ten times as long.
-                if name == "compute-sanitizer" and number:
+                if name == "compute-sanitizer" and number or wanted and name not in wanted:
                     continue
                 names += [name] if name not in names else []
                 measure(times, skipped, "launch loop", name, prefix, env, launch_loop)
@@ -95,10 +104,11 @@ def main():
                     measure(times, skipped, "PyTorch step", name, prefix, env, torch_step)
                 for left in glob.glob(os.path.join(folder, "*")):
                     os.unlink(left)
-            if has_torch:
-                measure(times, skipped, "PyTorch step", "PyTorch profiler", [], {},
-                        lambda prefix, env: torch_step(prefix, env, True))
-    names.append("PyTorch profiler")
+            for name, env, profiled in torch_ways() if has_torch else ():
+                if not wanted or name in wanted:
+                    names += [name] if name not in names else []
+                    measure(times, skipped, "PyTorch step", name, [], env,
+                            lambda prefix, env, profiled=profiled: torch_step(prefix, env, profiled))
     with open(os.path.join(out, "overhead.tsv"), "w", encoding="utf-8") as tsv:
         print(f"# best and median of {ROUNDS} runs in turn; launch loop: mean ns a launch, PyTorch step: median ms a step", file=tsv)
         print("workload", "watched by", "best", "median", "ratio of best", sep="\t", file=tsv)
