@@ -362,6 +362,25 @@ START_TEST(a_stack_pointer_that_moves_once_is_followed)
 }
 END_TEST
 
+START_TEST(words_of_the_stack_that_overlap_are_left_there)
+{
+	/* Others are not.  Twins: the other half of a pair that is stored there; the word itself. */
+	static const char *const also[] = {"st.local.u32 [%rd7+32], 0; ld.local.u16 %h1, [%rd7+34];",
+					   "st.local.v2.u64 [%rd7], {%rd2, %rd3}; ld.local.u32 %r1, [%rd7+12];",
+					   "ld.local.u32 %r1, [%rd7+4];"};
+	for (int i = 0; i < 3; i++) {
+		char *body = sw_format(".local .align 8 .b8 s[64]; .reg .b16 %%h<2>; ld.param.u64 %%rd2, [a];"
+				       "ld.param.u64 %%rd3, [d]; mov.u64 %%rd7, s; %s st.local.u64 [%%rd7], %%rd2;"
+				       "ld.local.u64 %%rd5, [%%rd7]; st.global.u32 [%%rd5], 1; st.local.u64 [%%rd7], "
+				       "%%rd3; ld.local.u64 %%rd6, [%%rd7]; st.global.u32 [%%rd6], 1; ret;",
+				       also[i]);
+		expect(body, i ? "write 4 param:0 param:16 at one(p16.64, p0.64)\n"
+			       : "write 4 param:0 at p0.64\nwrite 4 param:16 at p16.64\n");
+		free(body);
+	}
+}
+END_TEST
+
 START_TEST(shared_memory_is_no_site)
 {
 	const char *choice = ".shared .align 4 .b8 s[64];" BASE LIMIT "mov.u64 %rd5, s; cvta.shared.u64 %rd6, %rd5;"
@@ -470,6 +489,7 @@ int main(void)
 	tcase_add_test(tests, predicates_kept_as_bits_of_a_register);
 	tcase_add_test(tests, ways_that_were_not_taken_bring_nothing);
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);
+	tcase_add_test(tests, words_of_the_stack_that_overlap_are_left_there);
 	tcase_add_test(tests, shared_memory_is_no_site);
 	tcase_add_test(tests, pointers_through_memory);
 	tcase_add_test(tests, calls_are_followed_each_by_itself);

@@ -115,23 +115,50 @@ static int by_place(const void *a, const void *b)
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-/* Elements that overlap partly are left in memory. */
+/* From i on: how many accesses overlap each other, directly or by others between them; *alike: all are of the same
+   element. */
+static size_t overlapping(const struct finder *f, size_t i, bool *alike)
+{
+	const struct element *e = f->element.at;
+	uint64_t end = e[i].place + e[i].bytes;
+	size_t n = 1;
+	for (*alike = true; i + n < f->element.n && e[i + n].place < end; n++) {
+		*alike &= e[i + n].place == e[i].place && e[i + n].bytes == e[i].bytes;
+		end = e[i + n].place + e[i + n].bytes > end ? e[i + n].place + e[i + n].bytes : end;
+	}
+	return n;
+}
+
+/* Leaves the elements of an access in memory if one of them is; true: it did. */
+static bool leave_together(struct finder *f, struct sw_stack_frames *frames, uint32_t insn)
+{
+	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
+	uint32_t found = 0;
+	for (uint32_t k = 0; frames->at[insn] != SW_NO_PLACE && k < x->count; k++)
+		found += sw_map_find(&frames->element, frames->at[insn] + (uint64_t)k * x->bytes) != NULL;
+	for (uint32_t k = 0; found && found < x->count && k < x->count; k++)
+		sw_map_delete(&frames->element, frames->at[insn] + (uint64_t)k * x->bytes);
+	return found && found < x->count;
+}
+
+/* Elements that overlap partly are left in memory.  Machine code has all variables in one slot. */
 static void number_elements(struct finder *f, struct sw_stack_frames *frames)
 {
-	struct element *e = f->element.at;
+	const struct element *e = f->element.at;
+	bool alike, changed = false;
 	if (f->element.n)
-		qsort(e, f->element.n, sizeof *e, by_place);
-	for (size_t i = 1; i < f->element.n; i++) {
-		bool same = e[i].place == e[i - 1].place && e[i].bytes == e[i - 1].bytes;
-		if (!same && e[i].place >> 32 == e[i - 1].place >> 32 && e[i].place < e[i - 1].place + e[i - 1].bytes)
-			f->escapes[e[i].place >> 32] = true;
+		qsort(f->element.at, f->element.n, sizeof *e, by_place);
+	for (size_t i = 0; i < f->element.n;) {
+		size_t n = overlapping(f, i, &alike);
+		if (alike && !f->escapes[e[i].place >> 32])
+			*sw_map_put(&frames->element, e[i].place) = 1 + frames->vars++;
+		changed |= !alike;
+		i += n;
 	}
-	for (size_t i = 0; i < f->element.n; i++) {
-		if (f->escapes[e[i].place >> 32])
-			continue;
-		uint64_t *var = sw_map_put(&frames->element, e[i].place);
-		if (!*var)
-			*var = 1 + frames->vars++;
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < f->ssa->body.insn.n; i++)
+			changed |= leave_together(f, frames, i);
 	}
 }
 
