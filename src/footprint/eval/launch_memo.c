@@ -58,6 +58,7 @@ struct sw_launch_memo {
 	struct sw_arena arena; /* of all entries */
 	SW_VEC(unsigned char) key;
 	struct sw_reads reads;
+	struct sw_known_bounds *known;
 	uint64_t last_shape;
 	struct sw_launch_memo_totals totals;
 };
@@ -66,6 +67,7 @@ struct sw_launch_memo *sw_launch_memo_open(size_t most)
 {
 	struct sw_launch_memo *memo = sw_calloc(1, sizeof *memo);
 	memo->most = most;
+	memo->known = sw_known_bounds_new();
 	return memo;
 }
 
@@ -94,6 +96,7 @@ void sw_launch_memo_close(struct sw_launch_memo *memo)
 	sw_arena_free(&memo->arena);
 	free(memo->key.at);
 	sw_reads_free(&memo->reads);
+	sw_known_bounds_free(memo->known);
 	free(memo);
 }
 
@@ -377,7 +380,7 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	memo->totals.asked++;
 	if (g->content) { /* of which nothing is remembered */
 		memo->totals.evaluated++;
-		sw_eval_launch(f, g, NULL, out);
+		sw_eval_launch(f, g, NULL, memo->known, out);
 		return;
 	}
 	const struct memo_entry *entry = find(memo, k, f, g);
@@ -388,7 +391,7 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	size_t from = out->n;
 	memo->totals.evaluated++;
 	sw_reads_reset(&memo->reads, f, k->use, g->param_bytes);
-	sw_eval_launch(f, g, &memo->reads, out);
+	sw_eval_launch(f, g, &memo->reads, memo->known, out);
 	keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
 }
 
