@@ -32,20 +32,15 @@ static bool changed(const struct pass *p, const struct sw_schedule_node *call, e
 	return change && change->kind == kind;
 }
 
-/* The time of a call that waits for nothing. */
-static uint64_t call_takes(const struct pass *p, const struct sw_schedule_node *call)
+/* The time of a call that waits for nothing.  change: of the call; NULL: none. */
+static uint64_t call_takes(const struct sw_schedule_node *call, const struct sw_what_if *change)
 {
 	uint64_t took = call->end - call->start;
-	if (changed(p, call, SW_IF_NO_CALL))
+	if (change && change->kind == SW_IF_NO_CALL)
 		return 0;
-	if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
+	if (change && change->kind == SW_IF_PINNED && call->flags & SW_NF_STAGED)
 		return sw_earlier(took, SW_BARE_CALL_NS);
 	return took;
-}
-
-static uint64_t call_begins(const struct pass *p, uint32_t call)
-{
-	return sw_less(p->w->done[call], call_takes(p, &p->w->nodes.at[call]));
 }
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
@@ -93,10 +88,11 @@ static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 static int64_t last_edge(const struct pass *p, uint32_t node, int64_t none)
 {
 	int64_t last = none;
-	for (uint32_t e = p->w->nodes.at[node].edges; e < sw_edges_end(p->w, node); e++) {
+	for (uint32_t e = p->w->nodes.at[node].edges, end = sw_edges_end(p->w, node); e < end; e++) {
 		uint32_t edge = p->w->edges.at[e];
-		if (edge_holds(p, node, edge) && (int64_t)p->w->done[sw_edge_node(edge)] > last)
-			last = (int64_t)p->w->done[sw_edge_node(edge)];
+		int64_t done = (int64_t)p->w->done[sw_edge_node(edge)];
+		if (done > last && edge_holds(p, node, edge))
+			last = done;
 	}
 	return last;
 }
@@ -120,11 +116,12 @@ static uint64_t pass_call(struct pass *p, uint32_t node)
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	int64_t before = (int64_t)(n->prev == SW_NONE ? p->w->start : p->w->done[n->prev]);
 	int64_t other = last_edge(p, node, NO_EDGE);
-	p->how->calls += change_of(p, n) != NULL;
+	const struct sw_what_if *change = change_of(p, n);
+	p->how->calls += change != NULL;
 	before += n->lead;
 	if (other != NO_EDGE)
 		before = later(before, other + n->lag);
-	return moment(before) + call_takes(p, n);
+	return moment(before) + call_takes(n, change);
 }
 
 /* The last work of a queue up to this node, of the place that is needed; the node itself where that is not known. */
@@ -174,11 +171,11 @@ static uint64_t pass_return(struct pass *p, uint32_t node)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
 	int64_t begin = (int64_t)p->w->done[n->prev], own = n->lead, other = last_edge(p, node, NO_EDGE);
-	if (changed(p, call, SW_IF_NO_CALL))
-		own = 0;
-	else if (changed(p, call, SW_IF_PINNED) && call->flags & SW_NF_STAGED)
-		own = own < SW_BARE_CALL_NS ? own : SW_BARE_CALL_NS;
 	const struct sw_what_if *change = change_of(p, call);
+	if (change && change->kind == SW_IF_NO_CALL)
+		own = 0;
+	else if (change && change->kind == SW_IF_PINNED && call->flags & SW_NF_STAGED)
+		own = own < SW_BARE_CALL_NS ? own : SW_BARE_CALL_NS;
 	if (change && change->kind == SW_IF_LESS)
 		other = keep(p, node, change);
 	int64_t end = begin + own;
@@ -187,11 +184,11 @@ static uint64_t pass_return(struct pass *p, uint32_t node)
 	return moment(end);
 }
 
-static uint64_t takes(const struct pass *p, const struct sw_schedule_node *n)
+static uint64_t takes(const struct pass *p, const struct sw_schedule_node *n, const struct sw_schedule_node *call,
+		      const struct sw_what_if *change)
 {
 	uint64_t took = n->end - n->start;
-	const struct sw_schedule_node *call = &p->w->nodes.at[n->call];
-	if (!changed(p, call, SW_IF_PINNED) || !(call->flags & SW_NF_STAGED))
+	if (!change || change->kind != SW_IF_PINNED || !(call->flags & SW_NF_STAGED))
 		return took;
 	return sw_earlier(took, sw_estimate_pinned(p->s, (enum sw_work_kind)n->does, n->own, p->how->slow));
 }
@@ -210,7 +207,7 @@ static uint64_t pass_work(struct pass *p, uint32_t node)
 		lead = SW_LEAD_NS;
 	if (n->prev != SW_NONE)
 		ready = later(ready, (int64_t)p->w->done[n->prev]);
-	int64_t start = (int64_t)call_begins(p, n->call) + lead;
+	int64_t start = (int64_t)sw_less(p->w->done[n->call], call_takes(call, change)) + lead;
 	if (ready != NO_EDGE)
 		start = later(start, ready + lag);
 	if (p->how->gates && p->how->gates[n->lane].behind < node)
@@ -222,7 +219,7 @@ static uint64_t pass_work(struct pass *p, uint32_t node)
 		else if (p->how->crowded || (n->does != SW_DOES_KERNEL && n->does != SW_DOES_GRAPH))
 			start = later(start, taken);
 	}
-	uint64_t end = moment(start) + takes(p, n);
+	uint64_t end = moment(start) + takes(p, n, call, change);
 	if (r)
 		sw_resource_take(r, n, end);
 	return end;

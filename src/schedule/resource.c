@@ -9,7 +9,7 @@
 struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s,
 				   const struct sw_schedule_node *n)
 {
-	uint32_t device = (uint32_t)s->queues.at[n->lane].device & 7u, which;
+	uint32_t which;
 	if (n->kind != SW_NODE_WORK)
 		return NULL;
 	switch ((enum sw_work_kind)n->does) {
@@ -30,6 +30,7 @@ struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_sched
 	default:
 		return NULL;
 	}
+	uint32_t device = (uint32_t)s->queues.at[n->lane].device & 7u;
 	return &r->at[device * SW_RESOURCES + which];
 }
 

@@ -166,6 +166,61 @@ static bool check_null(struct sw_launch_memo_totals *totals)
 	return good;
 }
 
+/* May an access made from one pointer, by an index that is loaded, lie below another pointer?  That counts, and not how
+   far apart the two are. */
+static bool check_order(struct sw_launch_memo_totals *totals)
+{
+	static const int64_t apart[] = {0, 8, -8, 4096, -4096, 4095, 4097, INT64_C(1) << 41, -(INT64_C(1) << 41), 16};
+	struct oracle_kernel k = {.t = terms_new()};
+	struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+	bool good = true;
+	uint32_t index = value(k.t, SW_OP_RANGE, 64, 0, 0, INT64_C(1) << 40);
+	uint32_t start = add(k.t, 64, param(k.t, 64, 0), constant(k.t, 64, 4096));
+	struct sw_access_site *one = site(k.t, SW_TOUCH_WRITE, 0, add(k.t, 64, start, index), 4, 0);
+	k.t->root[k.t->f.roots++] = (struct sw_root){.kind = SW_ROOT_PARAM, .param = 8, .span = 8};
+	one->roots = 2;
+	for (uint32_t i = 0; i < 40 && good; i++) {
+		k.t->value[0] = ORACLE_BASE + (i % 7 << 20);
+		k.t->value[1] = k.t->value[0] + (uint64_t)apart[i % (sizeof apart / sizeof *apart)];
+		good = check(memo, &k);
+	}
+	struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
+	if (own.evaluated > 4)
+		fprintf(stderr, "order of two pointers: %" PRIu64 " evaluations\n", own.evaluated);
+	good = good && own.evaluated <= 4;
+	totals->asked += own.asked;
+	totals->evaluated += own.evaluated;
+	sw_launch_memo_close(memo);
+	free(k.t);
+	return good;
+}
+
+/* An index read from anywhere in the block, pointers included: what lies there does not count. */
+static bool check_all_over(struct sw_launch_memo_totals *totals)
+{
+	struct oracle_kernel k = {.t = terms_new()};
+	struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+	bool good = true;
+	uint32_t index = op(k.t, SW_TERM_ELEMENT, 64, 0, value(k.t, SW_OP_RANGE, 64, 0, 0, 1 << 20), 0);
+	k.t->term[index].c = sizeof k.t->value;
+	k.t->term[index].imm = 1;
+	site(k.t, SW_TOUCH_WRITE, 0, add(k.t, 64, param(k.t, 64, 0), mul(k.t, 64, index, constant(k.t, 64, 4))), 4, 0);
+	for (uint32_t i = 0; i < 20 && good; i++) {
+		for (uint32_t word = 0; word < 8; word++)
+			k.t->value[word] = word ? oracle_random(UINT64_MAX) : ORACLE_BASE + 64 * i;
+		good = check(memo, &k);
+	}
+	struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
+	if (own.evaluated != 1)
+		fprintf(stderr, "elements all over the block: %" PRIu64 " evaluations\n", own.evaluated);
+	good = good && own.evaluated == 1;
+	totals->asked += own.asked;
+	totals->evaluated += own.evaluated;
+	sw_launch_memo_close(memo);
+	free(k.t);
+	return good;
+}
+
 /* ---- pointers out of tables, and one of two */
 
 /* Blocks 0 to 3 write through the words 0 to 3, where those are aligned; threads read through word 4 or 5, by their
@@ -275,6 +330,8 @@ int main(int argc, char **argv)
 	static struct oracle_kernel k;
 	failed += !check_ends(&totals);
 	failed += !check_null(&totals);
+	failed += !check_order(&totals);
+	failed += !check_all_over(&totals);
 	for (uint64_t seed = first; seed < first + count && failed < 3; seed++) {
 		oracle_make(&k, seed);
 		failed += !check_kernel(&k, seed, &totals);

@@ -4,7 +4,7 @@
 
 void sw_eval_case_begin(struct sw_eval *e)
 {
-	e->holds.n = e->hold_hash.n = e->loops.n = 0;
+	e->holds.n = e->hold_state.n = e->loops.n = 0;
 	e->blind = e->impossible = false;
 	e->fleeting = false;
 	e->round += 2; /* a mark of the round before is less than both of this one */
@@ -18,6 +18,7 @@ void sw_eval_case_end(struct sw_eval *e)
 		v->hi = v->hi_ever;
 		sw_eval_mark(v);
 	}
+	e->interval_round += e->narrowed.n != 0;
 	e->narrowed.n = 0;
 	for (size_t i = 0; i < e->forget.n; i++) {
 		struct sw_term_value *v = &e->value.at[e->value_of[e->forget.at[i]] - 1];

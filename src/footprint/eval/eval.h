@@ -21,6 +21,7 @@
 
 #include "base/map.h"
 #include "footprint/footprint.h"
+#include "footprint/linear/known_bounds.h"
 #include "footprint/linear/linear_form.h"
 #include "footprint/reads/reads.h"
 
@@ -55,10 +56,16 @@ struct sw_variable {
 	sw_wide point;
 };
 
+/* Of an inequality: its hash, and whether the intervals imply it, as of the round in which that was looked at. */
+struct sw_row_state {
+	uint64_t hash, round;
+	bool implied;
+};
+
 /* variable = floor(x / divisor).  Two inequalities say so. */
 struct sw_quotient {
 	struct sw_form x, least, most;
-	uint64_t least_hash, most_hash;
+	struct sw_row_state least_state, most_state;
 	int64_t divisor;
 	uint32_t var;
 	uint32_t next; /* of those whose x has the same hash; SW_NONE */
@@ -126,6 +133,7 @@ struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
 	struct sw_reads *reads;			      /* what is read of the launch; NULL: not wanted */
+	struct sw_known_bounds *known;		      /* of earlier evaluations; NULL: none */
 	const struct sw_access_site *site;	      /* in hand */
 	struct sw_blocks blocks;		      /* in hand */
 	bool splitting;				      /* elements may ask for fewer blocks */
@@ -170,12 +178,13 @@ struct sw_eval {
 	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL
 	 */
 	const struct sw_access_site *open_case;
-	SW_VEC(struct sw_form) holds; /* form >= 0 */
-	SW_VEC(uint64_t) hold_hash;   /* of each */
-	SW_VEC(uint32_t) narrowed;    /* variables whose interval is not the lasting one */
-	SW_VEC(uint32_t) forget;      /* values that do not last */
-	SW_VEC(uint32_t) loops;	      /* that count here */
-	bool blind;		      /* some facts are no inequalities, and not because of data */
+	SW_VEC(struct sw_form) holds;		/* form >= 0 */
+	SW_VEC(struct sw_row_state) hold_state; /* of each */
+	uint64_t interval_round;		/* another one after each change of an interval */
+	SW_VEC(uint32_t) narrowed;		/* variables whose interval is not the lasting one */
+	SW_VEC(uint32_t) forget;		/* values that do not last */
+	SW_VEC(uint32_t) loops;			/* that count here */
+	bool blind;				/* some facts are no inequalities, and not because of data */
 	bool impossible, choosing;
 	bool fleeting; /* what is being computed holds in this case only */
 	struct sw_choice choice[SW_MAX_CHOICES];
@@ -274,9 +283,10 @@ bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
 void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
-/* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty. */
+/* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty.  known: NULL, or what this and
+   other evaluations share. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
-		    struct sw_reaches *out);
+		    struct sw_known_bounds *known, struct sw_reaches *out);
 void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
 /* Address of a module variable, 0 unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
@@ -290,7 +300,7 @@ void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, 
 
 /* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
 void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
-			struct sw_reads *reads, uint64_t budget, struct sw_reaches *out);
+			struct sw_reads *reads, struct sw_known_bounds *known, uint64_t budget, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */

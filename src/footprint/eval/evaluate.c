@@ -405,7 +405,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->counts);
 	free(e->loops_of);
 	free(e->holds.at);
-	free(e->hold_hash.at);
+	free(e->hold_state.at);
 	sw_map_free(&e->narrowing_of);
 	free(e->narrowing.at);
 	free(e->range.at);
@@ -445,13 +445,13 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 }
 
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
-		    struct sw_reaches *out)
+		    struct sw_known_bounds *known, struct sw_reaches *out)
 {
-	sw_eval_grid_split(footprint, geometry, reads, BUDGET, out);
+	sw_eval_grid_split(footprint, geometry, reads, known, BUDGET, out);
 }
 
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out)
 {
-	sw_eval_launch(footprint, geometry, NULL, out);
+	sw_eval_launch(footprint, geometry, NULL, NULL, out);
 }

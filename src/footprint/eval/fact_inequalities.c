@@ -7,7 +7,7 @@
 void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
 {
 	*sw_vec_push(&e->holds) = *form;
-	*sw_vec_push(&e->hold_hash) = sw_form_hash(form);
+	*sw_vec_push(&e->hold_state) = (struct sw_row_state){.hash = sw_form_hash(form)};
 }
 
 /* Quotients of quotients that are looked through. */

@@ -12,9 +12,36 @@
 #include "footprint/eval/eval.h"
 #include "footprint/eval/multipliers.h"
 
+/* Where nothing comes near to infinity sums need no care; SW_FORM_VARS products of 94 bits. */
+static bool is_small(const struct sw_form *form, uint32_t k, sw_wide lo, sw_wide hi)
+{
+	return lo == (int64_t)lo && hi == (int64_t)hi && form->by[k] == (int32_t)form->by[k];
+}
+
+static bool bound_small(const struct sw_eval *e, const struct sw_form *form, bool ever, struct sw_bounds *out)
+{
+	sw_wide lo = form->constant, hi = form->constant;
+	if (lo != (int64_t)lo)
+		return false;
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		sw_wide from = ever ? v->lo_ever : v->lo, to = ever ? v->hi_ever : v->hi;
+		if (!is_small(form, i, from, to))
+			return false;
+		sw_wide a = (sw_wide)(int64_t)from * form->by[i], b = (sw_wide)(int64_t)to * form->by[i];
+		lo += form->by[i] > 0 ? a : b;
+		hi += form->by[i] > 0 ? b : a;
+	}
+	*out = (struct sw_bounds){lo, hi};
+	return true;
+}
+
 static struct sw_bounds bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
 {
-	struct sw_bounds sum = {form->constant, form->constant};
+	struct sw_bounds sum;
+	if (bound_small(e, form, ever, &sum))
+		return sum;
+	sum = (struct sw_bounds){form->constant, form->constant};
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
 		sw_wide lo = ever ? v->lo_ever : v->lo, hi = ever ? v->hi_ever : v->hi;
@@ -68,9 +95,19 @@ static bool system_touches(const struct sw_system *s, const struct sw_form *form
 	return false;
 }
 
-static void system_add(const struct sw_eval *e, struct sw_system *s, const struct sw_form *row, uint64_t hash)
+static bool is_implied(const struct sw_eval *e, const struct sw_form *row, struct sw_row_state *state)
 {
-	if (bound(e, row, false).lo >= 0)
+	if (state->round != e->interval_round + 1) {
+		state->round = e->interval_round + 1;
+		state->implied = bound(e, row, false).lo >= 0;
+	}
+	return state->implied;
+}
+
+static void system_add(const struct sw_eval *e, struct sw_system *s, const struct sw_form *row,
+		       struct sw_row_state *state)
+{
+	if (is_implied(e, row, state))
 		return;
 	for (uint32_t i = 0; i < s->rows; i++) {
 		if (s->row[i] == row)
@@ -81,6 +118,7 @@ static void system_add(const struct sw_eval *e, struct sw_system *s, const struc
 		return;
 	}
 	s->row[s->rows++] = row;
+	uint64_t hash = state->hash;
 	for (uint32_t k = 0; k < row->n; k++)
 		hash = (hash ^ e->variable.at[row->var[k]].mark) * UINT64_C(0x9e3779b97f4a7c15);
 	s->hash = sw_hash_u64(s->hash ^ hash);
@@ -101,20 +139,24 @@ static void system_sort(struct sw_system *s)
 /* Closes the system over what is connected with it. */
 static void system_close(const struct sw_eval *e, struct sw_system *s)
 {
-	uint32_t rows, n;
+	uint32_t rows, n, looked_at = 0;
+	uint64_t tried = 0; /* of the first 64 that hold: they are in, or imply nothing */
 	do {
 		rows = s->rows;
 		n = s->n;
-		for (uint32_t i = 0; i < s->n; i++) {
-			const struct sw_variable *v = &e->variable.at[s->var[i]];
+		for (; looked_at < s->n; looked_at++) {
+			const struct sw_variable *v = &e->variable.at[s->var[looked_at]];
 			if (!v->quotient)
 				continue;
-			system_add(e, s, &e->quotient.at[v->of].least, e->quotient.at[v->of].least_hash);
-			system_add(e, s, &e->quotient.at[v->of].most, e->quotient.at[v->of].most_hash);
+			struct sw_quotient *q = &e->quotient.at[v->of];
+			system_add(e, s, &q->least, &q->least_state);
+			system_add(e, s, &q->most, &q->most_state);
 		}
 		for (size_t i = 0; i < e->holds.n; i++) {
-			if (system_touches(s, &e->holds.at[i]))
-				system_add(e, s, &e->holds.at[i], e->hold_hash.at[i]);
+			if ((i < 64 && tried >> i & 1) || !system_touches(s, &e->holds.at[i]))
+				continue;
+			system_add(e, s, &e->holds.at[i], &e->hold_state.at[i]);
+			tried |= i < 64 ? UINT64_C(1) << i : 0;
 		}
 	} while (rows != s->rows || n != s->n);
 	system_sort(s);
@@ -132,7 +174,7 @@ void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 {
 	for (size_t i = 0; i < e->holds.n; i++) {
 		if (!sw_depends_on_data_only(sw_eval_depends(e, &e->holds.at[i])))
-			system_add(e, s, &e->holds.at[i], e->hold_hash.at[i]);
+			system_add(e, s, &e->holds.at[i], &e->hold_state.at[i]);
 	}
 	system_close(e, s);
 }
@@ -172,10 +214,13 @@ static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const
 	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, p->scale);
 }
 
-static long double as_real(sw_wide x)
+static double as_real(sw_wide x)
 {
-	return x == (int64_t)x ? (long double)(int64_t)x : (long double)x;
+	return x == (int64_t)x ? (double)(int64_t)x : (double)x;
 }
+
+/* As good as no bound: nothing of interest is that large. */
+#define FAR ((sw_wide)1 << 59)
 
 static void pose(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, struct sw_simplex *p)
 {
@@ -189,18 +234,18 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 		for (uint32_t k = 0; k < row->n; k++) {
 			const struct sw_variable *v = &e->variable.at[row->var[k]];
 			if (v->lo == v->hi)
-				p->constant[i] += as_real(v->lo) * (long double)row->by[k];
+				p->constant[i] += as_real(v->lo) * (double)row->by[k];
 			for (uint32_t j = 0; j < s->n && v->lo != v->hi; j++) {
 				if (s->var[j] == row->var[k])
-					p->row[i][j] = (long double)row->by[k];
+					p->row[i][j] = (double)row->by[k];
 			}
 		}
 	}
 	for (uint32_t j = 0; j < s->n; j++) {
 		const struct sw_variable *v = &e->variable.at[s->var[j]];
-		p->goal[j] = (long double)sw_form_by(form, s->var[j]);
+		p->goal[j] = (double)sw_form_by(form, s->var[j]);
 		p->lo[j] = as_real(v->lo);
-		p->hi[j] = v->hi >= SW_INFINITE ? (long double)INFINITY : as_real(v->hi);
+		p->hi[j] = v->hi >= FAR ? INFINITY : as_real(v->hi);
 	}
 }
 
@@ -219,15 +264,43 @@ static void hash_of(const struct sw_eval *e, const struct sw_form *form, const s
 	hash[1] = s->check + sw_hash_u64(own + 1);
 }
 
-static sw_wide solve(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+/* The same for other evaluations: what the points follow from that corner.c tries. */
+static void deepen(const struct sw_eval *e, const struct sw_system *s, uint64_t hash[2])
+{
+	for (uint32_t j = 0; j < s->n; j++) {
+		const struct sw_variable *v = &e->variable.at[s->var[j]];
+		if (!v->quotient)
+			continue;
+		const struct sw_quotient *q = &e->quotient.at[v->of];
+		uint64_t own = q->least_state.hash;
+		for (uint32_t k = 0; k < q->x.n; k++)
+			own = (own ^ e->variable.at[q->x.var[k]].mark) * UINT64_C(0x9e3779b97f4a7c15);
+		hash[0] = sw_hash_u64(hash[0] ^ own);
+		hash[1] = hash[1] * 5 + own;
+	}
+}
+
+static sw_wide solve(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t *work)
 {
 	struct sw_simplex p;
 	struct sw_multipliers proof;
 	pose(e, form, s, &p);
 	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
-	uint64_t work = 20 + p.work / CELLS_OF_A_TERM;
-	e->budget -= work < e->budget ? work : e->budget;
+	*work = 20 + p.work / CELLS_OF_A_TERM;
 	return any ? proven(e, form, s, &proof) : SW_INFINITE;
+}
+
+static struct sw_known_bound compute(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+				     sw_wide plain)
+{
+	struct sw_known_bound bound = {.highest = plain};
+	if (sw_corner_reached(e, form, s) || sw_corner_of_variable(e, form, s, &bound.highest))
+		return bound;
+	sw_wide hi = solve(e, form, s, &bound.work);
+	/* The form takes only multiples of what its coefficients have in common. */
+	uint64_t step = sw_form_divisor(form);
+	bound.highest = hi >= plain ? plain : step ? sw_wide_floor(hi, step) * (sw_wide)step : hi;
+	return bound;
 }
 
 /* form has no constant. */
@@ -241,16 +314,19 @@ static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const stru
 	e->budget--;
 	if (*known && e->outcome.at[*known - 1].check == hash[1])
 		return e->outcome.at[*known - 1].highest;
-	sw_wide hi = plain;
-	if (!sw_corner_reached(e, form, s) && !sw_corner_of_variable(e, form, s, &hi)) {
-		hi = solve(e, form, s);
-		/* The form takes only multiples of what its coefficients have in common. */
-		uint64_t step = sw_form_divisor(form);
-		hi = hi >= plain ? plain : step ? sw_wide_floor(hi, step) * (sw_wide)step : hi;
+	uint64_t deep[2] = {hash[0], hash[1]};
+	deepen(e, s, deep);
+	const struct sw_known_bound *before = e->known ? sw_known_bounds_find(e->known, deep) : NULL;
+	struct sw_known_bound bound = before ? *before : compute(e, form, s, plain);
+	if (e->known && !before) {
+		bound.hash[0] = deep[0];
+		bound.hash[1] = deep[1];
+		sw_known_bounds_keep(e->known, &bound);
 	}
-	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], hi};
+	e->budget -= bound.work < e->budget ? bound.work : e->budget;
+	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], bound.highest};
 	*known = e->outcome.n;
-	return hi;
+	return bound.highest;
 }
 
 static void negate(struct sw_form *out, const struct sw_form *form)

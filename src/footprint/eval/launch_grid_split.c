@@ -25,6 +25,7 @@ struct pieces {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
 	struct sw_reads *reads;
+	struct sw_known_bounds *known;
 	SW_VEC(struct sw_blocks) todo; /* the last one is next */
 	uint64_t budget, most;	       /* left; of one evaluation */
 };
@@ -117,6 +118,7 @@ static struct sw_eval evaluation(const struct pieces *p, struct sw_blocks blocks
 	return (struct sw_eval){.f = p->f,
 				.g = p->g,
 				.reads = p->reads,
+				.known = p->known,
 				.blocks = blocks,
 				.splitting = splitting,
 				.budget = p->budget < p->most ? p->budget : p->most};
@@ -156,9 +158,9 @@ static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *ou
 }
 
 void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *g, struct sw_reads *reads,
-			uint64_t budget, struct sw_reaches *out)
+			struct sw_known_bounds *known, uint64_t budget, struct sw_reaches *out)
 {
-	struct pieces p = {.f = f, .g = g, .reads = reads, .budget = budget, .most = budget};
+	struct pieces p = {.f = f, .g = g, .reads = reads, .known = known, .budget = budget, .most = budget};
 	size_t from = out->n, others;
 	bool *sites = mark_sites(f, g->content != NULL);
 	bool any = !sites;

@@ -11,6 +11,9 @@
 /* Ways to read the block that are kept of a kernel; a new one takes the place of the one that was not used longest. */
 #define MAX_SHAPES 16
 
+/* Of one key, each for other distances between its pointers. */
+#define MAX_ENTRIES 8
+
 /* A part of the block that evaluations read. */
 struct read_part {
 	uint32_t at, bytes;
@@ -43,6 +46,8 @@ struct base_move {
 };
 
 struct memo_entry {
+	struct memo_entry *next; /* of the same key, which serves where this one cannot be moved to */
+	uint32_t after;		 /* so many come after it */
 	uint32_t key_bytes, reaches, differences;
 	const void *key;
 	const struct base_move *move;
@@ -58,6 +63,7 @@ struct sw_launch_memo {
 	struct sw_arena arena; /* of all entries */
 	SW_VEC(unsigned char) key;
 	struct sw_reads reads;
+	struct sw_known_bounds *known;
 	uint64_t last_shape;
 	struct sw_launch_memo_totals totals;
 };
@@ -66,6 +72,7 @@ struct sw_launch_memo *sw_launch_memo_open(size_t most)
 {
 	struct sw_launch_memo *memo = sw_calloc(1, sizeof *memo);
 	memo->most = most;
+	memo->known = sw_known_bounds_new();
 	return memo;
 }
 
@@ -94,6 +101,7 @@ void sw_launch_memo_close(struct sw_launch_memo *memo)
 	sw_arena_free(&memo->arena);
 	free(memo->key.at);
 	sw_reads_free(&memo->reads);
+	sw_known_bounds_free(memo->known);
 	free(memo);
 }
 
@@ -186,10 +194,15 @@ static bool may_move(const struct memo_entry *entry, const struct read_shape *sh
 	}
 	for (uint32_t i = 0; i < entry->differences; i++) {
 		const struct sw_base_difference *d = &entry->difference[i];
-		if (word_at(g, d->at[0]) - word_at(g, d->at[1]) == d->never)
+		if (!sw_base_difference_holds(d, word_at(g, d->at[0]), word_at(g, d->at[1])))
 			return false;
 	}
 	return true;
+}
+
+static bool is_of_key(const struct sw_launch_memo *memo, const struct memo_entry *entry)
+{
+	return entry->key_bytes == memo->key.n && !memcmp(entry->key, memo->key.at, memo->key.n);
 }
 
 /* One that is found is looked for first from then on. */
@@ -202,8 +215,9 @@ static const struct memo_entry *find(struct sw_launch_memo *memo, struct memo_ke
 		if (!make_key(memo, &shape, f, g, &hash))
 			continue;
 		const struct memo_entry *entry = sw_map_ptr(&memo->entries, hash);
-		if (entry && entry->key_bytes == memo->key.n && !memcmp(entry->key, memo->key.at, memo->key.n) &&
-		    may_move(entry, &shape, g)) {
+		while (entry && !(is_of_key(memo, entry) && may_move(entry, &shape, g)))
+			entry = entry->next;
+		if (entry) {
 			memmove(k->shape + 1, k->shape, i * sizeof *k->shape);
 			k->shape[0] = shape;
 			return entry;
@@ -366,7 +380,12 @@ static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struc
 	entry->difference = keep_differences(memo);
 	entry->differences = (uint32_t)memo->reads.different.n;
 	entry->reaches = (uint32_t)n;
-	/* One that cannot be moved so far gives way. */
+	entry->next = sw_map_ptr(&memo->entries, hash);
+	entry->after = entry->next ? entry->next->after + 1 : 0;
+	if (entry->after == MAX_ENTRIES) { /* that cannot be moved so far: they give way */
+		entry->next = NULL;
+		entry->after = 0;
+	}
 	sw_map_put_ptr(&memo->entries, hash, entry);
 }
 
@@ -377,7 +396,7 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	memo->totals.asked++;
 	if (g->content) { /* of which nothing is remembered */
 		memo->totals.evaluated++;
-		sw_eval_launch(f, g, NULL, out);
+		sw_eval_launch(f, g, NULL, memo->known, out);
 		return;
 	}
 	const struct memo_entry *entry = find(memo, k, f, g);
@@ -388,7 +407,7 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	size_t from = out->n;
 	memo->totals.evaluated++;
 	sw_reads_reset(&memo->reads, f, k->use, g->param_bytes);
-	sw_eval_launch(f, g, &memo->reads, out);
+	sw_eval_launch(f, g, &memo->reads, memo->known, out);
 	keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
 }
 

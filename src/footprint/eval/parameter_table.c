@@ -272,6 +272,19 @@ static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, 
 	return true;
 }
 
+/* Where an offset may lead all over the block, other words than those of the table are counted in, pointers or parts of
+   them, and bounds of all say nothing.  They would make a number of each pointer. */
+static bool is_all_over(const struct sw_eval *e, const struct sw_term *t, const struct several *s, bool cut)
+{
+	for (uint32_t i = 0; cut && !in_memory(t) && i < e->f->roots; i++) {
+		const struct sw_root *root = &e->f->root[i];
+		if (root->kind == SW_ROOT_PARAM && root->span <= 8 && (sw_wide)root->param + 8 > s->first &&
+		    root->param <= s->last)
+			return (s->last - s->first) / s->step >= SW_MAX_CASES;
+	}
+	return false;
+}
+
 static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset)
 {
 	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, lowest = 0, highest = 0, value;
@@ -282,6 +295,8 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	if (!offsets_of(e, t, offset, &s, &cut))
 		return nobody_knows(e, t, depends);
 	e->blind |= cut;
+	if (is_all_over(e, t, &s, cut))
+		return nobody_knows(e, t, depends);
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
 		if (!element(e, t, at, &value))
 			return nobody_knows(e, t, depends);

@@ -137,8 +137,8 @@ static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, 
 	if (!sw_form_sum(&q.least, x, &one, -divisor, 0) || !sw_form_sum(&q.most, &top, &q.least, -1, 0))
 		return false; /* the variable stays, unused */
 	q.var = *var;
-	q.least_hash = sw_form_hash(&q.least);
-	q.most_hash = sw_form_hash(&q.most);
+	q.least_state.hash = sw_form_hash(&q.least);
+	q.most_state.hash = sw_form_hash(&q.most);
 	e->variable.at[*var].quotient = true;
 	e->variable.at[*var].of = (uint32_t)e->quotient.n;
 	uint64_t *last = sw_map_put(&e->quotient_of, sw_form_hash(x));

@@ -32,6 +32,7 @@ static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 		v->hi = v->lo;
 	}
 	sw_eval_mark(v);
+	e->interval_round++;
 }
 
 void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)

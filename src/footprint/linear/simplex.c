@@ -2,67 +2,101 @@
 /*
  * The dual method with bounded variables.  It starts where the intervals alone put the largest goal, and moves only as
  * far as the rows make it: most programs need no step, since what the guards say is far from the end that is looked at.
+ *
+ * Variables without an upper bound may be at infinity.  Numbers are therefore pairs: so many infinities, and what is
+ * finite.  A large number in place of infinity would swallow the finite part in 53 bits.
  */
 #include "footprint/linear/simplex.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TINY	   1e-13L
+#define TINY	   1e-12
 #define MAX_PIVOTS 80 /* ordinary programs need fewer than ten */
 
-/* Stands for no bound: a goal that ends there has none, which the exact proof finds. */
-#define FAR 1e18L
+/* Rounding, as a part of the numbers that were added. */
+#define ROUNDING 4e-15
+
+struct number {
+	double infinities, finite;
+};
 
 /* Dictionary: basic[i] = constant[i] + sum row[i][j] * free[j].  Variables: 0 .. columns-1, then the slacks of the
    rows. high: the free variable is at its upper bound, else at its lower one. */
 struct state {
 	const struct sw_simplex *p;
-	long double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS], constant[SW_SIMPLEX_ROWS], goal[SW_SIMPLEX_COLUMNS];
+	double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS], constant[SW_SIMPLEX_ROWS], goal[SW_SIMPLEX_COLUMNS];
 	uint32_t basic[SW_SIMPLEX_ROWS], free[SW_SIMPLEX_COLUMNS];
 	bool high[SW_SIMPLEX_COLUMNS];
-	long double at[SW_SIMPLEX_COLUMNS]; /* value of the free variable */
+	struct number at[SW_SIMPLEX_COLUMNS]; /* value of the free variable */
 };
 
-static long double low_of(const struct state *s, uint32_t variable)
+static double low_of(const struct state *s, uint32_t variable)
 {
 	return variable < s->p->columns ? s->p->lo[variable] : 0;
 }
 
-static long double high_of(const struct state *s, uint32_t variable)
+/* Of slacks too: infinity. */
+static double high_of(const struct state *s, uint32_t variable)
 {
-	return variable < s->p->columns && s->p->hi[variable] < FAR ? s->p->hi[variable] : FAR;
+	return variable < s->p->columns ? s->p->hi[variable] : INFINITY;
 }
 
-/* How large the numbers are that a row's value is a sum of: as many times that it is wrong, by rounding. */
-static long double size_of(const struct state *s, uint32_t row)
+static struct number number_of(double x)
 {
-	long double size = fabsl(s->constant[row]);
-	for (uint32_t j = 0; j < s->p->columns; j++)
-		size += fabsl(s->row[row][j] * s->at[j]);
-	return size;
+	return x < INFINITY ? (struct number){0, x} : (struct number){1, 0};
+}
+
+/* The free variables that are not 0. */
+struct columns {
+	uint32_t n, at[SW_SIMPLEX_COLUMNS];
+	bool infinite; /* some are */
+};
+
+/* By how much a basic variable is outside of its bounds, 0: it is not. */
+static double outside(const struct state *s, uint32_t row, const struct columns *columns, bool *below)
+{
+	const double *by = s->row[row];
+	double finite = s->constant[row], size = fabs(finite), infinities = 0, most = 0;
+	for (uint32_t k = 0; k < columns->n; k++) {
+		double part = by[columns->at[k]] * s->at[columns->at[k]].finite;
+		finite += part;
+		size += fabs(part);
+	}
+	for (uint32_t k = 0; columns->infinite && k < columns->n; k++) {
+		double part = by[columns->at[k]] * s->at[columns->at[k]].infinities;
+		infinities += part;
+		most += fabs(part);
+	}
+	if (fabs(infinities) > ROUNDING * most) {
+		*below = infinities < 0;
+		bool bounded = *below || high_of(s, s->basic[row]) < INFINITY;
+		return bounded ? 1e18 * fabs(infinities) : 0;
+	}
+	double low = low_of(s, s->basic[row]) - finite, high = finite - high_of(s, s->basic[row]);
+	*below = low > high;
+	double out = *below ? low : high;
+	return out > ROUNDING * size + TINY ? out : 0;
 }
 
 /* The basic variable that is farthest outside of its bounds; UINT32_MAX: none is. */
 static uint32_t leaving(const struct state *s, bool *below)
 {
-	const struct sw_simplex *p = s->p;
-	uint32_t worst = UINT32_MAX, column[SW_SIMPLEX_COLUMNS], columns = 0;
-	long double most = 0;
-	for (uint32_t j = 0; j < p->columns; j++) {
-		if (s->at[j] != 0)
-			column[columns++] = j;
+	uint32_t worst = UINT32_MAX;
+	struct columns columns = {.n = 0};
+	double most = 0;
+	for (uint32_t j = 0; j < s->p->columns; j++) {
+		if (s->at[j].finite != 0 || s->at[j].infinities != 0)
+			columns.at[columns.n++] = j;
+		columns.infinite |= s->at[j].infinities != 0;
 	}
-	for (uint32_t i = 0; i < p->rows; i++) {
-		long double value = s->constant[i];
-		for (uint32_t k = 0; k < columns; k++)
-			value += s->row[i][column[k]] * s->at[column[k]];
-		long double low = low_of(s, s->basic[i]) - value, high = value - high_of(s, s->basic[i]);
-		long double out = low > high ? low : high;
-		if (out > most && out > 1e-13L && out > 1e-19L * size_of(s, i) + 1e-13L) {
+	for (uint32_t i = 0; i < s->p->rows; i++) {
+		bool under;
+		double out = outside(s, i, &columns, &under);
+		if (out > most) {
 			worst = i;
 			most = out;
-			*below = low > high;
+			*below = under;
 		}
 	}
 	return worst;
@@ -72,14 +106,14 @@ static uint32_t leaving(const struct state *s, bool *below)
 static uint32_t entering(const struct state *s, uint32_t row, bool below)
 {
 	uint32_t best = UINT32_MAX;
-	long double least = 0;
+	double least = 0;
 	for (uint32_t j = 0; j < s->p->columns; j++) {
-		long double by = s->row[row][j];
+		double by = s->row[row][j];
 		bool up = (by > 0) == below;
-		if (fabsl(by) <= TINY || up == s->high[j] || low_of(s, s->free[j]) == high_of(s, s->free[j]))
+		if (fabs(by) <= TINY || up == s->high[j] || low_of(s, s->free[j]) == high_of(s, s->free[j]))
 			continue;
-		long double loss = fabsl(s->goal[j] / by);
-		if (best == UINT32_MAX || loss < least || (loss == least && fabsl(by) > fabsl(s->row[row][best]))) {
+		double loss = fabs(s->goal[j] / by);
+		if (best == UINT32_MAX || loss < least || (loss == least && fabs(by) > fabs(s->row[row][best]))) {
 			best = j;
 			least = loss;
 		}
@@ -87,65 +121,57 @@ static uint32_t entering(const struct state *s, uint32_t row, bool below)
 	return best;
 }
 
-/* What is not zero of a row. */
-struct sparse_row {
-	uint32_t n, column[SW_SIMPLEX_COLUMNS];
-};
-
-static void add_row(long double *to, const long double *from, const struct sparse_row *sparse, uint32_t in)
+/* Rows are padded with zeros to whole vectors. */
+static void add_row(double *restrict to, const double *restrict from, uint32_t in, uint32_t padded)
 {
-	long double by = to[in];
+	double by = to[in];
 	to[in] = 0;
-	for (uint32_t k = 0; k < sparse->n; k++)
-		to[sparse->column[k]] += by * from[sparse->column[k]];
+	for (uint32_t j = 0; j < padded; j++)
+		to[j] += by * from[j];
 }
 
 static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
 {
-	uint32_t rows = s->p->rows, columns = s->p->columns, variable = s->basic[out];
-	long double by = 1 / s->row[out][in];
-	struct sparse_row sparse = {.n = 0};
-	for (uint32_t j = 0; j < columns; j++) {
-		if (s->row[out][j] == 0)
-			continue;
-		s->row[out][j] = j == in ? by : -s->row[out][j] * by;
-		sparse.column[sparse.n++] = j;
-	}
+	uint32_t columns = s->p->columns, padded = (columns + 3) & ~3u, variable = s->basic[out];
+	double by = 1 / s->row[out][in];
+	for (uint32_t j = 0; j < columns; j++)
+		s->row[out][j] *= -by;
+	s->row[out][in] = by;
 	s->constant[out] *= -by;
-	for (uint32_t i = 0; i < rows; i++) {
-		long double factor = s->row[i][in];
+	for (uint32_t i = 0; i < s->p->rows; i++) {
+		double factor = s->row[i][in];
 		if (i == out || factor == 0)
 			continue;
-		add_row(s->row[i], s->row[out], &sparse, in);
+		add_row(s->row[i], s->row[out], in, padded);
 		s->constant[i] += factor * s->constant[out];
 	}
-	add_row(s->goal, s->row[out], &sparse, in);
+	add_row(s->goal, s->row[out], in, padded);
 	s->basic[out] = s->free[in];
 	s->free[in] = variable;
 	s->high[in] = !below;
-	s->at[in] = below ? low_of(s, variable) : high_of(s, variable);
+	s->at[in] = number_of(below ? low_of(s, variable) : high_of(s, variable));
 }
 
 /* A row whose part in the goal is that small, of the largest there was, has none: rounding left it. */
-#define PART 1e-15L
+#define PART 1e-13
 
-static long double largest(const long double *x, uint32_t n)
+static double largest(const double *x, uint32_t n)
 {
-	long double most = 0;
+	double most = 0;
 	for (uint32_t j = 0; j < n; j++)
-		most = fabsl(x[j]) > most ? fabsl(x[j]) : most;
+		most = fabs(x[j]) > most ? fabs(x[j]) : most;
 	return most;
 }
 
 /* Which rows bound the goal: those whose slack is free and matters to it. */
 static void tell(const struct state *s, struct sw_simplex *p)
 {
-	long double goal = largest(p->goal, p->columns);
+	double goal = largest(p->goal, p->columns);
 	p->tight = p->basics = 0;
 	for (uint32_t j = 0; j < p->columns; j++) {
 		uint32_t row = s->free[j] - p->columns;
 		if (s->free[j] >= p->columns &&
-		    (p->contradicts || fabsl(s->goal[j]) * largest(p->row[row], p->columns) > PART * goal))
+		    (p->contradicts || fabs(s->goal[j]) * largest(p->row[row], p->columns) > PART * goal))
 			p->tight_row[p->tight++] = row;
 	}
 	for (uint32_t i = 0; i < p->rows; i++) {
@@ -156,17 +182,22 @@ static void tell(const struct state *s, struct sw_simplex *p)
 
 static void start(struct state *s, struct sw_simplex *p)
 {
+	uint32_t padded = (p->columns + 3) & ~3u;
 	s->p = p;
 	for (uint32_t j = 0; j < p->columns; j++) {
 		s->free[j] = j;
 		s->goal[j] = p->goal[j];
 		s->high[j] = p->goal[j] > 0;
-		s->at[j] = s->high[j] ? high_of(s, j) : p->lo[j];
+		s->at[j] = number_of(s->high[j] ? p->hi[j] : p->lo[j]);
 	}
+	for (uint32_t j = p->columns; j < padded; j++)
+		s->goal[j] = 0;
 	for (uint32_t i = 0; i < p->rows; i++) {
 		s->basic[i] = p->columns + i;
 		s->constant[i] = p->constant[i];
 		memcpy(s->row[i], p->row[i], p->columns * sizeof *p->row[i]);
+		for (uint32_t j = p->columns; j < padded; j++)
+			s->row[i][j] = 0;
 	}
 }
 

@@ -16,10 +16,10 @@
 
 struct sw_simplex {
 	uint32_t rows, columns;
-	long double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS];
-	long double constant[SW_SIMPLEX_ROWS];
-	long double lo[SW_SIMPLEX_COLUMNS], hi[SW_SIMPLEX_COLUMNS]; /* lo is finite; hi may be INFINITY */
-	long double goal[SW_SIMPLEX_COLUMNS];
+	double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS];
+	double constant[SW_SIMPLEX_ROWS];
+	double lo[SW_SIMPLEX_COLUMNS], hi[SW_SIMPLEX_COLUMNS]; /* lo is finite; hi may be INFINITY */
+	double goal[SW_SIMPLEX_COLUMNS];
 
 	/* Out: the goal with these rows added, times what makes it vanish in the basic variables, is bounded by the
 	   intervals of the others. */

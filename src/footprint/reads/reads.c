@@ -124,12 +124,27 @@ void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uin
 		tie(reads, reads->of[of[i]], reads->of[of[0]]);
 }
 
+bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first, uint64_t second)
+{
+	sw_wide difference = (sw_wide)first - (sw_wide)second;
+	switch (d->relation) {
+	case SW_BASES_LESS:
+		return difference < (int64_t)d->than;
+	case SW_BASES_NOT_LESS:
+		return difference >= (int64_t)d->than;
+	case SW_BASES_DIFFER:
+		break;
+	}
+	return first - second != d->than;
+}
+
 /* false: they are too many. */
 static bool keep_different(struct sw_reads *reads, struct sw_base_difference d)
 {
 	for (size_t i = 0; i < reads->different.n; i++) {
 		const struct sw_base_difference *old = &reads->different.at[i];
-		if (old->at[0] == d.at[0] && old->at[1] == d.at[1] && old->never == d.never)
+		if (old->at[0] == d.at[0] && old->at[1] == d.at[1] && old->relation == d.relation &&
+		    old->than == d.than)
 			return true;
 	}
 	if (reads->different.n == SW_MOST_DIFFERENCES)
@@ -140,7 +155,7 @@ static bool keep_different(struct sw_reads *reads, struct sw_base_difference d)
 
 void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other)
 {
-	if (reads && !keep_different(reads, (struct sw_base_difference){{at, other}, 0})) {
+	if (reads && !keep_different(reads, (struct sw_base_difference){{at, other}, SW_BASES_DIFFER, 0})) {
 		sw_reads_bytes(reads, at, 8);
 		sw_reads_bytes(reads, other, 8);
 	}
@@ -149,13 +164,13 @@ void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other)
 void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference)
 {
 	uint32_t base[2] = {reads ? reads->of[a] : 0, reads ? reads->of[b] : 0};
-	struct sw_base_difference d = {.never = 0 - (uint64_t)difference};
+	struct sw_base_difference d = {.than = 0 - (uint64_t)difference};
 	if (base[0] == base[1])
 		return;
 	for (int i = 0; i < 2; i++) {
 		const struct sw_base_read *word = base[i] ? &reads->base.at[base[i] - 1] : NULL;
 		d.at[i] = word ? word->at : UINT32_MAX;
-		d.never += word ? (i ? 0 - word->value : word->value) : 0;
+		d.than += word ? (i ? 0 - word->value : word->value) : 0;
 	}
 	if (keep_different(reads, d))
 		return;
@@ -277,6 +292,16 @@ static uint32_t moving(const struct sw_reads *reads, uint32_t base)
 	return base && reads->base.at[base - 1].used ? base : 0;
 }
 
+/* least, made from one word, lies below another word or not.  It stays so as long as their difference does; false: that
+   is not kept. */
+static bool keep_order(struct sw_reads *reads, uint32_t own, uint32_t named, sw_wide least, sw_wide at)
+{
+	const struct sw_base_read *a = &reads->base.at[own - 1], *b = &reads->base.at[named - 1];
+	sw_wide from = least - (sw_wide)a->value; /* of the first word */
+	struct sw_base_difference d = {{a->at, b->at}, least < at ? SW_BASES_LESS : SW_BASES_NOT_LESS, (uint64_t)-from};
+	return -from == (int64_t)-from && keep_different(reads, d);
+}
+
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address)
 {
 	sw_wide at = (sw_wide)address;
@@ -284,6 +309,8 @@ void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const 
 		return;
 	uint32_t own = moving(reads, reads->of[term]), named = moving(reads, base_of_root(reads, root));
 	if (own == named) /* both move, or none does */
+		return;
+	if (own && named && keep_order(reads, own, named, least, at))
 		return;
 	sw_wide half = (least < at ? at - least : least - at) / 2;
 	if (own && named && half < FAR_APART) {

@@ -28,13 +28,17 @@ struct sw_symbol_read {
 	uint64_t address;
 };
 
-/* Two words, by their offsets in the block, whose difference is not this one: two values that are made from them would
-   be equal.  UINT32_MAX: no word, 0. */
+/* What counts of the difference of two words, the first less the second, by their offsets in the block (UINT32_MAX: no
+   word, 0): that it is not this number (two values that are made from them would be equal), or that it is less, or not
+   less. */
+enum sw_base_relation { SW_BASES_DIFFER, SW_BASES_LESS, SW_BASES_NOT_LESS };
 struct sw_base_difference {
 	uint32_t at[2];
-	uint64_t never;
+	enum sw_base_relation relation;
+	uint64_t than; /* LESS, NOT_LESS: signed */
 };
 #define SW_MOST_DIFFERENCES 64
+bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first, uint64_t second);
 
 struct sw_reads {
 	const uint8_t *use; /* by term: sw_base_words_find() */
