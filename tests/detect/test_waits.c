@@ -400,7 +400,7 @@ START_TEST(other_threads_hold_the_driver)
 	struct sw_judgement *j = judged(tb);
 	if (_i == 0 || _i == 5 || _i == 7) {
 		const struct sw_finding *f = only(j, 310);
-		ck_assert_int_eq(f->severity, times > 1 ? SW_WARNING : SW_NOTE);
+		ck_assert_int_eq(f->severity, SW_NOTE);
 		ck_assert_int_eq(f->access[0].kind, SW_REC_COPY);
 		ck_assert_uint_eq(f->access[0].thread, 1);
 		ck_assert_int_eq(f->access[1].kind, SW_REC_ALLOC);
@@ -432,6 +432,7 @@ START_TEST(full_queues)
 		ck_assert_uint_eq(count_of(j, 311), 0);
 	} else {
 		ck_assert_uint_eq(only(j, 311)->count, 50);
+		ck_assert_int_eq(only(j, 311)->severity, SW_NOTE); /* 2.5 ms, most of the run */
 		ck_assert_uint_ge(only(j, 311)->queued, 1000);
 		adds_up(only(j, 311));
 	}
