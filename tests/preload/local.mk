@@ -37,4 +37,4 @@ EXTRA_DIST += tests/preload/python.sh tests/preload/python/autograd.c tests/prel
 	tests/preload/python/streams.py tests/preload/python/torch_like.py tests/preload/python/paste.py
 TESTS += tests/preload/pools.sh
 EXTRA_DIST += tests/preload/pools.sh tests/preload/pools/libc10.c tests/preload/pools/libc10_cuda.c tests/preload/pools/tensors.py \
-	tests/preload/pools/cupy_like.c tests/preload/pools/arrays.py
+	tests/preload/pools/cupy_like.c tests/preload/pools/arrays.py tests/preload/pools/rmm_like.c

@@ -44,9 +44,10 @@ foreign=$(comm -23 <(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-guard
 	<(nm -D --defined-only "$libc" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u))
 [ -s "$libc" ] && [ -z "$foreign" ] || fail "libsyncwatch-guard.so exports: $foreign"
 
-# What PyTorch calls, and nothing else.
-[ "$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-pools.so" | awk '$2 == "T" { print $3 }')" = \
-	_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE ] || fail "libsyncwatch-pools.so exports more or less"
+# What PyTorch and RMM call, and nothing else.
+[ "$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-pools.so" | awk '$2 == "T" { print $3 }' | sort | tr '\n' ' ')" = \
+	"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE _ZN3rmm13device_buffer14allocate_asyncEm _ZN3rmm13device_buffer16deallocate_asyncEv " ] ||
+	fail "libsyncwatch-pools.so exports more or less"
 
 # NCCL's functions, and nothing else.
 wrapped=$(nm -D --defined-only "${top_builddir:-.}/libsyncwatch-nccl.so" | awk '$2 == "T" { print $3 }' | sort)

@@ -148,5 +148,31 @@ PY
 done
 [ -n "$seen" ] && echo "arrays with Python$seen" || echo "skipped arrays: no headers of Python"
 
+# RMM's buffers.
+include=(-std=gnu17 -Wall -isystem "$CUDA_HOME/include")
+${CC:-cc} "${include[@]}" -DLIBRARY -shared -fPIC -O2 -Wl,-soname,librmm.so -o librmm.so "$programs/rmm_like.c" "$build/sim/libcuda.so.1" &&
+	${CC:-cc} "${include[@]}" -g -o buffers "$programs/rmm_like.c" ./librmm.so "$build/sim/libcuda.so.1" &&
+	${CC:-cc} "${include[@]}" -g -DINLINED -shared -fPIC -Dmain=run -o inlined.so "$programs/rmm_like.c" "$build/sim/libcuda.so.1" &&
+	echo 'int run(int, char **); int main(int argc, char **argv) { return run(argc, argv); }' >main.c &&
+	${CC:-cc} -o inlined main.c ./inlined.so "$build/sim/libcuda.so.1" || fail "RMM's stand-in"
+buffers() { # buffers NAME PROGRAM OPTION...
+	rm -f "$1.swt"
+	LD_LIBRARY_PATH=$work:$build/sim "$build/syncwatch" run --sim --no-cache --json "$1.json" -o "$1.swt" -- "./$2" "${@:3}" >"$1.txt" 2>"$1.err"
+	[ "$(cat "$1.txt")" = 'same 1' ] || fail "buffers $1: $(cat "$1.txt" "$1.err")"
+}
+buffers early buffers
+[ "$(blocks early BEGIN)" -eq 3 ] && [ "$(blocks early END)" -eq 1 ] || fail "buffers: $(blocks early BEGIN) $(blocks early END)"
+"$PYTHON3" - early.json <<'PY' || fail "the report of the reuse of a buffer: $(cat early.err)"
+import json, sys
+finding, = [f for f in json.load(open(sys.argv[1]))["findings"] if f["id"] < "SW200"]
+assert (finding["id"], finding["severity"], finding["confidence"]) == ("SW105", "error", "certain"), finding["message"]
+assert "array 2 (4000 bytes, RMM at rmm_like.c:" in finding["message"], finding["message"]
+PY
+buffers fixed buffers --fixed
+silent fixed
+buffers inline inlined
+[ "$(blocks inline BEGIN)" -eq 0 ] || fail "buffers that are compiled into the program"
+grep -q 'SW102' inline.json || fail "the race in memory of the program's own pool"
+
 echo "$failed failed"
 [ "$failed" -eq 0 ]

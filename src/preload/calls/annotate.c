@@ -13,7 +13,7 @@
 
 _Static_assert((int)SYNCWATCH_READS == SW_NOTE_READS && (int)SYNCWATCH_AFTER == SW_NOTE_AFTER,
 	       "the header passes what the trace holds");
-_Static_assert(SW_POOL_ARRAY_END == SW_STATE_ANNOTATIONS, "each has a description");
+_Static_assert(SW_POOL_BUFFER_END == SW_STATE_ANNOTATIONS, "each has a description");
 
 static const char *const functions[] = {
 	[SW_NOTE_READS] = "syncwatch_reads",
@@ -28,6 +28,8 @@ static const char *const functions[] = {
 	[SW_NOTE_TENSOR_END] = "PyTorch's allocator",
 	[SW_POOL_ARRAY_BEGIN] = "CuPy's pool",
 	[SW_POOL_ARRAY_END] = "CuPy's pool",
+	[SW_POOL_BUFFER_BEGIN] = "RMM",
+	[SW_POOL_BUFFER_END] = "RMM",
 };
 
 static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
@@ -70,7 +72,7 @@ static void tell(unsigned op, const void *address, size_t bytes, void *stream, u
 	sw_call_context(&call, host ? sw_context_here() : sw_context_of_stream(SW_WORD(stream)));
 	r = sw_call_record(&call, SW_REC_ANNOTATION, sizeof *r);
 	if (r) {
-		r->op = array ? op - SW_POOL_ARRAY_BEGIN + SW_NOTE_TENSOR_BEGIN : op;
+		r->op = array ? (op - SW_POOL_ARRAY_BEGIN) % 2 + SW_NOTE_TENSOR_BEGIN : op;
 		r->address = SW_WORD(address);
 		r->bytes = bytes;
 		r->stream = host ? 0 : SW_WORD(stream);
@@ -91,6 +93,6 @@ void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *st
 		tell_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));
 	else if (op == SYNCWATCH_NAME_BUFFER)
 		tell_name(SW_NAME_BUFFER, SW_WORD(address), name, __builtin_frame_address(0));
-	else if (op >= SYNCWATCH_READS && op <= SW_POOL_ARRAY_END)
+	else if (op >= SYNCWATCH_READS && op <= SW_POOL_BUFFER_END)
 		tell(op, address, bytes, stream, flags, __builtin_frame_address(0));
 }

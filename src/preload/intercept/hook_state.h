@@ -21,7 +21,7 @@
 #define SW_STATE_CONTEXTS     256 /* ids fit a byte, 0 is "unknown" */
 #define SW_STATE_UNKNOWN      64  /* entry points that the table does not know */
 #define SW_STATE_REQUESTERS   32  /* modules that asked for entry points */
-#define SW_STATE_ANNOTATIONS  12  /* enum sw_annotation, and those of preload/pools/pools.h */
+#define SW_STATE_ANNOTATIONS  14  /* enum sw_annotation, and those of preload/pools/pools.h */
 #define SW_STATE_DESCRIPTIONS (SW_ID_COUNT + SW_STATE_UNKNOWN + SW_STATE_ANNOTATIONS)
 
 #define SW_STATE_RETIRED 512 /* entries of functions that are not reused yet: a launch may still read one */

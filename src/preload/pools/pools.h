@@ -6,6 +6,11 @@
 #include "syncwatch/format.h"
 
 /* Recorded as SW_NOTE_TENSOR_BEGIN and _END with SW_NOTE_ONE_STREAM, under a name of their own. */
-enum { SW_POOL_ARRAY_BEGIN = SW_NOTE_TENSOR_END + 1, SW_POOL_ARRAY_END };
+enum {
+	SW_POOL_ARRAY_BEGIN = SW_NOTE_TENSOR_END + 1, /* CuPy's */
+	SW_POOL_ARRAY_END,
+	SW_POOL_BUFFER_BEGIN, /* RMM's */
+	SW_POOL_BUFFER_END
+};
 
 #endif
