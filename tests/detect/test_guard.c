@@ -188,10 +188,12 @@ START_TEST(host_function_refills)
 	copy_somewhere(tb, place, true);
 	refill(tb, enqueued);
 	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.strict_host = strict});
-	if (place <= BEFORE)
+	if (place <= BEFORE) {
 		no_hazards(j);
-	else
+	} else {
 		ck_assert_int_eq(only(j, 104)->confidence, SW_CERTAIN);
+		ck_assert_int_eq(only(j, 104)->fix, SW_FIX_HOST_FUNCTION); /* it must not call CUDA */
+	}
 	sw_judgement_free(j);
 }
 END_TEST
@@ -299,6 +301,7 @@ START_TEST(host_node_refills)
 	tb_host_access(tb, PIN + 100, 1, WRITES);
 	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
 	ck_assert_int_eq(only(j, 104)->confidence, node && !caller ? SW_POSSIBLE : SW_CERTAIN);
+	ck_assert_int_eq(only(j, 104)->fix, node && !caller ? SW_FIX_HOST_FUNCTION : SW_FIX_HOST_SYNC);
 	sw_judgement_free(j);
 }
 END_TEST

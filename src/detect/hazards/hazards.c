@@ -201,7 +201,9 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		.id = hazard_id(earlier, later),
 		.accesses = 2,
 		.access = {earlier->access, later->access},
-		.fix = later->host ? SW_FIX_HOST_SYNC : SW_FIX_EVENT,
+		.fix = sw_host_func_made(m, later) ? SW_FIX_HOST_FUNCTION
+		       : later->host		   ? SW_FIX_HOST_SYNC
+						   : SW_FIX_EVENT,
 		.fix_stream = earlier->access.stream,
 		.fix_seq = earlier->access.seq,
 		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),

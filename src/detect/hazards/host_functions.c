@@ -170,6 +170,17 @@ struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread)
 	return at ? m->host_funcs->function.at[at - 1].point : (struct sw_point){0};
 }
 
+bool sw_host_func_made(const struct sw_model *m, const struct sw_shadow_use *access)
+{
+	const struct sw_host_funcs *funcs = m->host_funcs;
+	bool unseen = false;
+	if (access->access.kind != SW_REC_HOST_ACCESS)
+		return false;
+	for (size_t i = 0; i < funcs->lane.n; i++)
+		unseen = unseen || funcs->lane.at[i].unseen.n;
+	return access->function.tick || (unseen && !sw_map_get(&funcs->callers, access->access.thread));
+}
+
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
 void sw_host_func_note(struct sw_model *m, struct sw_point use)

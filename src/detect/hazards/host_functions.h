@@ -35,6 +35,10 @@ void sw_host_func_caller(struct sw_model *m, uint32_t thread);
 /* The function that runs on the thread; tick 0: none. */
 struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread);
 
+/* The access was made by a function that the driver calls, which must not call CUDA, or perhaps by one whose run is not
+   seen. */
+bool sw_host_func_made(const struct sw_model *m, const struct sw_shadow_use *access);
+
 /* A use of memory that the host sees: what its lane knows of pending functions is kept for the questions below. */
 void sw_host_func_note(struct sw_model *m, struct sw_point use);
 /* Does the access, by the host, come before the use although that was enqueued earlier? */

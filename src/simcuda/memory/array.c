@@ -155,7 +155,8 @@ CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *what)
 	return create(out, what);
 }
 
-/* Waits for the device, as cuMemFree does (measured on H200, driver 580.159.04: "cudaFreeArray"). */
+/* Waits for the device, as cuMemFree does (measured on H200, driver 580.159.04: "cudaFreeArray",
+   "cudaFreeMipmappedArray"). */
 static CUresult wait_for(const void *handle, enum sw_sim_kind kind)
 {
 	const struct sw_sim_object *object = sw_sim_object_get(handle, kind);

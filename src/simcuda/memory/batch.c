@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batches of copies.  The copies run one after the other here, which is one of the orders that they may run in.  A
- * source that may be read at any time is read in stream order, one that must be read during the call is staged then.
+ * source that may be read at any time is read in stream order.
  */
 #include "simcuda/memory/array.h"
 #include "simcuda/memory/copy.h"
@@ -14,6 +14,13 @@ static struct sw_sim_side pointer(CUdeviceptr address)
 static bool order_known(CUmemcpySrcAccessOrder order)
 {
 	return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
+static enum sw_sim_source source_of(CUmemcpySrcAccessOrder order, enum sw_sim_source stream, enum sw_sim_source during)
+{
+	return order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM	     ? stream
+	       : order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? during
+								     : SW_SIM_SOURCE_PLAIN;
 }
 
 /* cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their element on, the first from 0. */
@@ -30,7 +37,7 @@ static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_
 	for (size_t i = 0, next = 0; i < count; i++) {
 		struct sw_sim_side src = pointer(srcs[i]);
 		next += next < n && first[next] == i;
-		src.during = attributes[next - 1].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+		src.source = source_of(attributes[next - 1].srcAccessOrder, SW_SIM_SOURCE_STREAM, SW_SIM_SOURCE_DURING);
 		CUresult result = sw_sim_copy(stream, true, pointer(dsts[i]), src, sizes[i], 1, 1);
 		if (result)
 			return result;
@@ -109,7 +116,7 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, unsi
 		const CUextent3D *e = &ops[i].extent;
 		size_t element = element_of(&ops[i]);
 		struct sw_sim_side src = operand(&ops[i].src, e, element);
-		src.during = ops[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+		src.source = source_of(ops[i].srcAccessOrder, SW_SIM_SOURCE_PLAIN, SW_SIM_SOURCE_DURING_3D);
 		CUresult result = sw_sim_copy(stream, true, operand(&ops[i].dst, e, element), src, e->width * element,
 					      e->height, e->depth);
 		if (result)

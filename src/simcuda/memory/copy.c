@@ -38,6 +38,16 @@ static bool waits(bool async, const struct sw_sim_side *dst, const struct sw_sim
 		return !(on_device(dst->memory) && on_device(src->memory));
 	if (dst->memory == SW_SIM_PAGEABLE) /* "cudaMemcpyAsync D2H pageable", "H2H pageable" */
 		return true;
+	switch (src->source) {
+	case SW_SIM_SOURCE_PLAIN:
+		break;
+	case SW_SIM_SOURCE_STREAM: /* "batch pageable 4 KiB" and "2 MiB", order STREAM: both wait for the stream */
+		return src->memory == SW_SIM_PAGEABLE;
+	case SW_SIM_SOURCE_DURING: /* "batch pinned 2 MiB", order DURING, waits; "batch pageable 2 MiB" does not */
+		return src->memory != SW_SIM_PAGEABLE;
+	case SW_SIM_SOURCE_DURING_3D: /* "3D batch pinned to array", "3D batch pageable to array", order DURING */
+		return true;
+	}
 	return src->memory == SW_SIM_PAGEABLE && bytes > STAGING_BYTES; /* "cudaMemcpyAsync H2D pageable" */
 }
 
@@ -139,7 +149,7 @@ CUresult sw_sim_copy(CUstream handle, bool async, struct sw_sim_side dst, struct
 	struct sw_sim_work *work = copy_work(&dst, &src, width, height, depth);
 	uint64_t bytes = (uint64_t)width * height * depth;
 	bool wait = waits(async, &dst, &src, bytes);
-	if (!s->capture && (src.during || (!wait && src.memory == SW_SIM_PAGEABLE)))
+	if (!wait && !s->capture && src.memory == SW_SIM_PAGEABLE)
 		stage(&work->copy);
 	struct sw_sim_stream *other = async ? NULL : other_end(s, &dst, &src);
 	struct sw_sim_op *op;

@@ -5,6 +5,14 @@
 
 #include "simcuda/sim.h"
 
+/* Source access orders of batches as they were measured (waits() in copy.c). */
+enum sw_sim_source {
+	SW_SIM_SOURCE_PLAIN,	 /* no batch, or as other asynchronous copies */
+	SW_SIM_SOURCE_STREAM,	 /* in stream order: pageable memory is not staged */
+	SW_SIM_SOURCE_DURING,	 /* during the call: pageable memory is staged */
+	SW_SIM_SOURCE_DURING_3D, /* during the call: nothing is staged */
+};
+
 /* One end of a copy. */
 struct sw_sim_side {
 	CUmemorytype type;
@@ -12,7 +20,7 @@ struct sw_sim_side {
 	size_t pitch, slice;
 	CUarray array; /* CU_MEMORYTYPE_ARRAY: with the position there, in bytes, rows, slices */
 	size_t at[3];
-	bool during;		   /* a source that is read before the call returns */
+	enum sw_sim_source source; /* of a batch: when it is read */
 	enum sw_sim_memory memory; /* found out */
 };
 
