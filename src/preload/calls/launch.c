@@ -13,18 +13,6 @@
 #define SMALL_BLOCK 1024u
 #define LARGE_BLOCK SW_LAUNCH_BLOCK
 
-struct launch {
-	CUfunction f;
-	unsigned int grid[3], block[3];
-	unsigned int shared;
-	unsigned int cluster; /* blocks */
-	unsigned int flags;   /* SW_LAUNCH_* */
-	bool more;	      /* others of the same call follow: the last one carries status and duration */
-	CUstream stream;
-	void **params, **extra;
-	const CUlaunchConfig *config; /* NULL: none */
-};
-
 /* The packed buffer of `extra`: pairs of a name and a value up to CU_LAUNCH_PARAM_END. */
 static const void *packed_params(void **extra, size_t *bytes)
 {
@@ -43,8 +31,9 @@ static const void *packed_params(void **extra, size_t *bytes)
 	return buffer;
 }
 
-static void launch_record(struct sw_call *call, const struct launch *launch, const struct sw_kernel_entry *function,
-			  const void *block, size_t bytes)
+static inline __attribute__((always_inline)) void launch_record(struct sw_call *call, const struct sw_launch *launch,
+								const struct sw_kernel_entry *function,
+								const void *block, size_t bytes)
 {
 	bool fresh = false;
 	const uint32_t params = bytes ? sw_params_intern(block, bytes, &fresh) : 0;
@@ -67,7 +56,8 @@ static void launch_record(struct sw_call *call, const struct launch *launch, con
 		r->param_bytes = (uint16_t)inlined;
 		r->cluster = (uint16_t)launch->cluster;
 		r->shared_bytes = launch->shared;
-		memcpy(r + 1, block, inlined);
+		if (inlined)
+			memcpy(r + 1, block, inlined);
 	}
 	if (launch->more)
 		sw_describe_done(r);
@@ -102,13 +92,6 @@ static inline __attribute__((always_inline)) void copy_params(const struct sw_ke
 	}
 }
 
-static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
-							 const struct sw_kernel_entry *function, char *block)
-{
-	copy_params(function, launch->params, block);
-	launch_record(call, launch, function, block, function->bytes);
-}
-
 size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block)
 {
 	size_t bytes = 0;
@@ -124,19 +107,13 @@ size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, vo
 	return function->bytes;
 }
 
-static __attribute__((noinline)) void gather_large(struct sw_call *call, const struct launch *launch,
+static __attribute__((noinline)) void gather_large(struct sw_call *call, const struct sw_launch *launch,
 						   const struct sw_kernel_entry *function)
 {
 	char block[LARGE_BLOCK];
 
-	gather(call, launch, function, block);
-}
-
-static void gather_small(struct sw_call *call, const struct launch *launch, const struct sw_kernel_entry *function)
-{
-	char block[SMALL_BLOCK];
-
-	gather(call, launch, function, block);
+	copy_params(function, launch->params, block);
+	launch_record(call, launch, function, block, function->bytes);
 }
 
 /* An event that the launch records, before its kernel ends: its clock is that of the stream before the launch. */
@@ -152,7 +129,7 @@ static void early_event(const struct sw_call *call, CUstream stream, CUevent eve
 	sw_describe_done(r);
 }
 
-static void launch_attribute(const struct sw_call *call, struct launch *launch, const CUlaunchAttribute *attribute)
+static void launch_attribute(const struct sw_call *call, struct sw_launch *launch, const CUlaunchAttribute *attribute)
 {
 	const CUlaunchAttributeValue *value = &attribute->value;
 
@@ -180,82 +157,43 @@ static void launch_attribute(const struct sw_call *call, struct launch *launch, 
 	}
 }
 
-static void launch_begin(struct sw_call *call, struct launch *launch)
+static __attribute__((noinline)) void launch_attributes(const struct sw_call *call, struct sw_launch *launch)
+{
+	for (unsigned int i = 0; launch->config->attrs && i < launch->config->numAttrs; i++)
+		launch_attribute(call, launch, &launch->config->attrs[i]);
+}
+
+void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 {
 	const struct sw_kernel_entry *function = sw_function_of(launch->f);
-	const void *packed = NULL;
+	const void *block = NULL;
 	size_t bytes = 0;
+	char small[SMALL_BLOCK];
 
 	sw_call_context(call, sw_context_of_stream(SW_WORD(launch->stream)));
-	for (unsigned int i = 0; launch->config && launch->config->attrs && i < launch->config->numAttrs; i++)
-		launch_attribute(call, launch, &launch->config->attrs[i]);
-	if (launch->extra)
-		packed = packed_params(launch->extra, &bytes);
-	if (packed && bytes) {
+	if (launch->config)
+		launch_attributes(call, launch);
+	if (__builtin_expect(launch->extra != NULL, 0))
+		block = packed_params(launch->extra, &bytes);
+	if (__builtin_expect(block && bytes, 0)) {
 		launch->flags |= SW_LAUNCH_EXTRA;
-		launch_record(call, launch, function, packed, bytes);
-	} else if (!launch->params || !function || !function->bytes) {
-		launch_record(call, launch, function, NULL, 0);
-	} else if (function->bytes <= SMALL_BLOCK) {
-		gather_small(call, launch, function);
-	} else {
-		gather_large(call, launch, function);
+	} else if (launch->params && function && function->bytes) {
+		if (__builtin_expect(function->bytes > SMALL_BLOCK, 0)) {
+			gather_large(call, launch, function);
+			return;
+		}
+		copy_params(function, launch->params, small);
+		block = small;
+		bytes = function->bytes;
 	}
-}
-
-CUresult sw_custom_launch(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-			  unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,
-			  void **params, void **extra)
-{
-	__typeof__(&cuLaunchKernel) real = (__typeof__(real))site->real;
-	struct launch launch = {.f = f,
-				.grid = {gx, gy, gz},
-				.block = {bx, by, bz},
-				.shared = shared,
-				.stream = stream,
-				.params = params,
-				.extra = extra};
-	struct sw_call call;
-	CUresult status;
-
-	if (!sw_site_enter(&call, site, 0))
-		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
-	launch_begin(&call, &launch);
-	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
-	sw_graphs_capture(&call, stream, status);
-	sw_call_leave(&call, status);
-	return status;
-}
-
-CUresult sw_custom_launch_cooperative(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy,
-				      unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
-				      unsigned int shared, CUstream stream, void **params)
-{
-	__typeof__(&cuLaunchCooperativeKernel) real = (__typeof__(real))site->real;
-	struct launch launch = {.f = f,
-				.grid = {gx, gy, gz},
-				.block = {bx, by, bz},
-				.shared = shared,
-				.flags = SW_LAUNCH_COOPERATIVE,
-				.stream = stream,
-				.params = params};
-	struct sw_call call;
-	CUresult status;
-
-	if (!sw_site_enter(&call, site, 0))
-		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
-	launch_begin(&call, &launch);
-	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
-	sw_graphs_capture(&call, stream, status);
-	sw_call_leave(&call, status);
-	return status;
+	launch_record(call, launch, function, block, bytes);
 }
 
 CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,
 			     void **extra)
 {
 	__typeof__(&cuLaunchKernelEx) real = (__typeof__(real))site->real;
-	struct launch launch = {.f = f, .params = params, .extra = extra, .config = config};
+	struct sw_launch launch = {.f = f, .params = params, .extra = extra, .config = config};
 	struct sw_call call;
 	CUresult status;
 
@@ -269,7 +207,7 @@ CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *c
 	launch.block[2] = config->blockDimZ;
 	launch.shared = config->sharedMemBytes;
 	launch.stream = config->hStream;
-	launch_begin(&call, &launch);
+	sw_launch_begin(&call, &launch);
 	status = real(config, f, params, extra);
 	sw_graphs_capture(&call, launch.stream, status);
 	sw_call_leave(&call, status);
@@ -278,7 +216,7 @@ CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *c
 
 static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool last)
 {
-	struct launch launch = {.f = p->function,
+	struct sw_launch launch = {.f = p->function,
 				.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
 				.block = {p->blockDimX, p->blockDimY, p->blockDimZ},
 				.shared = p->sharedMemBytes,
@@ -287,7 +225,7 @@ static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool
 				.stream = p->hStream,
 				.params = p->kernelParams};
 
-	launch_begin(call, &launch);
+	sw_launch_begin(call, &launch);
 }
 
 CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_PARAMS *list, unsigned int devices,
@@ -310,11 +248,11 @@ CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_P
 static bool launch_old(struct sw_call *call, const struct sw_site *site, CUfunction f, int width, int height,
 		       CUstream stream)
 {
-	struct launch launch = {.f = f, .grid = {(unsigned int)width, (unsigned int)height, 1}, .stream = stream};
+	struct sw_launch launch = {.f = f, .grid = {(unsigned int)width, (unsigned int)height, 1}, .stream = stream};
 
 	if (!sw_site_enter(call, site, 0))
 		return false;
-	launch_begin(call, &launch);
+	sw_launch_begin(call, &launch);
 	return true;
 }
 

@@ -3,9 +3,26 @@
 #ifndef SW_PRELOAD_CALLS_LAUNCH_H
 #define SW_PRELOAD_CALLS_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "preload/intercept/function_table.h"
+#include "preload/recorder/recorder.h"
+
+struct sw_launch {
+	CUfunction f;
+	unsigned int grid[3], block[3];
+	unsigned int shared;
+	unsigned int cluster; /* blocks */
+	unsigned int flags;   /* SW_LAUNCH_* */
+	bool more;	      /* others of the same call follow: the last one carries status and duration */
+	CUstream stream;
+	void **params, **extra;
+	const CUlaunchConfig *config; /* NULL: none */
+};
+
+/* Writes the record, and those of events that the launch records. */
+void sw_launch_begin(struct sw_call *call, struct sw_launch *launch);
 
 /* More than any block needs: 32,764 bytes at most. */
 #define SW_LAUNCH_BLOCK 32768u

@@ -60,7 +60,7 @@ struct sw_thread {
 	uint64_t calls;	   /* recorded calls begun */
 	uint64_t born;	   /* the creation that it came from (SW_THREAD_CREATE), until it has recorded it; 0: unknown */
 };
-extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 _Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
 
