@@ -36,8 +36,8 @@
 #define ENTER(symbol, bits)                                                                                            \
 	struct sw_call sw_call;                                                                                        \
 	CUresult sw_status;                                                                                            \
-	__typeof__(&symbol) sw_real = (__typeof__(&symbol))sw_hook_begin(&sw_call, SW_ID_##symbol, (bits),             \
-									 __builtin_frame_address(0));                  \
+	__typeof__(&symbol) sw_real =                                                                                  \
+		(__typeof__(&symbol))sw_hook_begin(&sw_call, SW_ID_##symbol, (bits), __builtin_frame_address(0));      \
                                                                                                                        \
 	if (!sw_real)                                                                                                  \
 		return SW_NO_DRIVER;                                                                                   \
@@ -120,17 +120,14 @@
 /* The call that a program makes most often. */
 #define LAUNCH_PLAIN	   0
 #define LAUNCH_COOPERATIVE SW_LAUNCH_COOPERATIVE
-#define LAUNCH_OF(kind, f, gx, gy, gz, bx, by, bz, shared_bytes, s, arguments, packed)                                 \
-	{                                                                                                              \
-		f, {gx, gy, gz}, {bx, by, bz}, shared_bytes, 0, kind, false, s, arguments, packed, NULL                \
-	}
 #define FORM_LAUNCH(symbol, thread, where, kind, fill, sig)                                                            \
 	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
 	CUresult symbol(SW_PARAMS sig)                                                                                 \
 	{                                                                                                              \
 		ENTER(symbol, THREAD_##thread);                                                                        \
 		if (sw_on) {                                                                                           \
-			struct sw_launch sw_launch = SW_APPLY(LAUNCH_OF, LAUNCH_##kind, SW_UNPAREN fill);              \
+			struct sw_launch sw_launch;                                                                    \
+			SW_APPLY(sw_launch_set, &sw_launch, LAUNCH_##kind, SW_UNPAREN fill);                           \
 			sw_launch_begin(&sw_call, &sw_launch);                                                         \
 		}                                                                                                      \
 		sw_status = sw_real(SW_ARGS sig);                                                                      \

@@ -22,9 +22,9 @@
 /* Where a wrapper stands: its entry point and who called it. */
 struct sw_site {
 	void *real;
-	void *frame;	    /* __builtin_frame_address(0) of the exported function */
-	uint16_t id;	    /* enum sw_api_id */
-	uint16_t flags;	    /* SW_RF_* */
+	void *frame;	/* __builtin_frame_address(0) of the exported function */
+	uint16_t id;	/* enum sw_api_id */
+	uint16_t flags; /* SW_RF_* */
 };
 
 /*

@@ -2,8 +2,8 @@
 /*
  * The path of every call.  See recorder.h for what each function promises.
  *
- * What nearly every call does is straight-line code that calls nothing but the stack's look-up; all else is in functions
- * that are called last, so that the path needs neither a frame nor saved registers.
+ * What nearly every call does is straight-line code that calls nothing but the stack's look-up; all else is in
+ * functions that are called last, so that the path needs neither a frame nor saved registers.
  */
 #ifndef __clang__
 #pragma GCC optimize("omit-frame-pointer", "no-tree-slp-vectorize")
@@ -431,61 +431,6 @@ void sw_describe_done(void *rec)
 		sw_writer_release(t);
 		sw_thread_busy(t, 0);
 	}
-}
-
-static inline uint64_t mix(uint64_t hash, const char *word)
-{
-	uint64_t value;
-	memcpy(&value, word, sizeof value);
-	hash = (hash ^ value) * 0xff51afd7ed558ccdull;
-	return hash ^ hash >> 32;
-}
-
-/* Two chains, since each step waits for the multiplication of the last one.  Never 0. */
-static uint64_t hash_block(const char *at, size_t bytes)
-{
-	uint64_t even = bytes * 0x9e3779b97f4a7c15ull, odd = 0xc4ceb9fe1a85ec53ull;
-	const char *end = at + bytes;
-	for (; end - at >= 16; at += 16) {
-		even = mix(even, at);
-		odd = mix(odd, at + 8);
-	}
-	if (end - at >= 8) {
-		even = mix(even, at);
-		at += 8;
-	}
-	if (end != at && bytes >= 8) {
-		odd = mix(odd, end - 8); /* some bytes again */
-	} else if (end != at) {
-		char word[8] = {0};
-		memcpy(word, at, (size_t)(end - at));
-		odd = mix(odd, word);
-	}
-	even = (even ^ (odd << 32 | odd >> 32)) * 0xc4ceb9fe1a85ec53ull;
-	even ^= even >> 32;
-	return even ? even : 1;
-}
-
-static __attribute__((noinline)) uint32_t params_new(uint64_t hash)
-{
-	sw_thread_busy(&sw_thread, 1);
-	const uint32_t id = sw_intern_add(&sw_thread.writer->param_ids, hash);
-	sw_thread_busy(&sw_thread, 0);
-	return id;
-}
-
-uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh)
-{
-	const struct sw_thread *t = &sw_thread;
-	*fresh = false;
-	if (__builtin_expect(!bytes || !t->writer || t->busy || !sw_recording(), 0))
-		return 0;
-	const uint64_t hash = hash_block(block, bytes);
-	const uint32_t id = sw_intern_find(&t->writer->param_ids, hash);
-	if (id)
-		return id;
-	*fresh = true;
-	return params_new(hash);
 }
 
 uint8_t *sw_thread_context(void)

@@ -28,11 +28,11 @@ struct remembered {
 	const char *frame; /* of the wrapper; NULL: free */
 	uint32_t id;
 	uint16_t frames;
-	uint16_t words;		 /* what the walk read: the last one is repeated up to a whole group */
-	uint16_t padded;	 /* with those */
-	bool whole;		 /* the walk reached the outermost frame */
-	bool failed;		 /* it ended for lack of unwind information */
-	struct remembered *next; /* what came after it last time */
+	uint16_t words;			     /* what the walk read: the last one is repeated up to a whole group */
+	uint16_t padded;		     /* with those */
+	bool whole;			     /* the walk reached the outermost frame */
+	bool failed;			     /* it ended for lack of unwind information */
+	struct remembered *next;	     /* what came after it last time */
 	uint64_t pointer[(WORDS + 63) / 64]; /* bit i: word i is a frame pointer */
 	/* Each return address, and then the frame pointer that led to it if one did.  Packed: read at every call. */
 	struct __attribute__((packed)) word {
