@@ -34,9 +34,34 @@ struct sw_rec_launch {
 	uint16_t param_bytes; /* of the inline block */
 	uint16_t cluster;     /* blocks a cluster, 0 = none */
 	uint32_t shared_bytes;
-	uint32_t reserved;
+	union {
+		uint32_t reserved;
+		uint32_t launch; /* since minor 11: its number within the writer for struct sw_rec_launch_again, 0 =
+				    none */
+	};
 };
 static_assert(sizeof(struct sw_rec_launch) == 80, "packed");
+
+/*
+ * Since minor 11: a LAUNCH record shorter than struct sw_rec_launch.  All that it does not say is as in the LAUNCH with
+ * this number, which comes before it in its chunk.  Launches and parameter blocks share their numbers.
+ */
+struct sw_rec_launch_again {
+	struct sw_rec h;
+	uint32_t like;	/* struct sw_rec_launch.launch */
+	int16_t params; /* the parameter block's number, less `like`; 0 = none */
+	/* Not 0: the block is new; that of number `params` - `base` with some words of four bytes changed.  Follows:
+	   how many, which (a byte each), zeros up to a multiple of four, the words, zeros up to a multiple of eight. */
+	uint16_t base;
+};
+static_assert(sizeof(struct sw_rec_launch_again) == 40, "packed");
+#define SW_LAUNCH_CHANGES	6u    /* words at most */
+#define SW_LAUNCH_CHANGED_MAX	1024u /* bytes of such a block at most */
+#define SW_LAUNCH_CHANGES_BYTES 32u   /* with them the record is still shorter than struct sw_rec_launch */
+static inline uint32_t sw_launch_changes_head(uint32_t changes)
+{
+	return (changes + 4) & ~3u;
+}
 
 /* What a copy's API said about a side; UNIFIED: cuMemcpy/cuMemcpyAsync leave it to the address. */
 enum sw_side { SW_SIDE_UNIFIED = 0, SW_SIDE_HOST = 1, SW_SIDE_DEVICE = 2, SW_SIDE_ARRAY = 3 };

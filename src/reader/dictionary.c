@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small descriptions; stacks, modules and images have files of their own. */
 #include "reader/dictionary.h"
+#include "reader/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,11 +212,69 @@ const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 	return NULL;
 }
 
+/* A block that differs from an earlier one.  Without that one, which was lost, it is not known. */
+static const char *take_changes(struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_launch_again *r = (const void *)rec;
+	if (!r->base)
+		return NULL;
+	const uint32_t params = r->like + (uint32_t)(int32_t)r->params;
+	const struct sw_param_block *base = sw_writer_params(w, params - r->base);
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const unsigned char *at = t.at;
+	const uint32_t n = t.left ? at[0] : 0;
+	if (n > SW_LAUNCH_CHANGES || t.left < sw_launch_changes_head(n) + n * 4ul)
+		return "the changed parameters are longer than the record";
+	if (!base)
+		return NULL;
+	uint32_t block[SW_LAUNCH_CHANGED_MAX / 4];
+	if (base->bytes > sizeof block)
+		return "changed parameters of a block that is too long for that";
+	memcpy(block, base->data, base->bytes);
+	for (uint32_t i = 0; i < n; i++) {
+		if (at[i + 1] >= base->bytes / 4)
+			return "a changed parameter lies outside of its block";
+		memcpy(&block[at[i + 1]], at + sw_launch_changes_head(n) + i * 4ul, 4);
+	}
+	sw_writer_define_params(w, params, block, base->bytes);
+	return NULL;
+}
+
+/* What short records of the same launch leave out: kept as a parameter block is, with which it shares its numbers. */
+static void define_launch(struct sw_writer_cursor *w, const struct sw_rec_launch *r)
+{
+	struct sw_rec_launch rest = *r;
+	rest.params = 0;
+	rest.param_bytes = 0;
+	rest.launch = 0;
+	rest.flags &= (uint16_t)~SW_LAUNCH_INLINE;
+	sw_writer_define_params(w, r->launch, &rest.h + 1, sizeof rest - sizeof rest.h);
+}
+
+bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec, struct sw_rec_launch *out)
+{
+	const struct sw_rec_launch_again *r = (const void *)rec;
+	const struct sw_param_block *rest = sw_writer_params(w, r->like);
+	if (!r->like || !rest || rest->bytes != sizeof *out - sizeof out->h)
+		return false;
+	out->h = *rec;
+	out->h.words = sizeof *out / 8;
+	memcpy(&out->h + 1, rest->data, rest->bytes);
+	out->params = r->params ? r->like + (uint32_t)(int32_t)r->params : 0;
+	return true;
+}
+
 const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch *r = (const void *)rec;
 	(void)d;
-	if (rec->flags & SW_RF_END || !(r->flags & SW_LAUNCH_INLINE))
+	if (rec->flags & SW_RF_END)
+		return NULL;
+	if (sw_launch_is_short(rec))
+		return take_changes(w, rec);
+	if (r->launch)
+		define_launch(w, r);
+	if (!(r->flags & SW_LAUNCH_INLINE))
 		return NULL;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
 	const void *block = sw_tail_take(&t, r->param_bytes);

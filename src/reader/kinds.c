@@ -20,6 +20,8 @@ size_t sw_kind_bytes(const struct sw_rec *rec)
 	/* The END of a call has the kind of its BEGIN. */
 	if (sw_kind_is_operation(rec->kind) && rec->flags & SW_RF_END && least[rec->kind])
 		return sizeof(struct sw_rec_end);
+	if (sw_launch_is_short(rec))
+		return sizeof(struct sw_rec_launch_again);
 	return least[rec->kind];
 }
 

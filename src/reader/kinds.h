@@ -20,6 +20,13 @@ static inline bool sw_kind_is_packed(uint8_t kind)
 	return kind >= SW_REC_PACK && kind <= SW_REC_PACK_TABLE && kind != SW_REC_PACK_LEFT_OUT;
 }
 
+/* A LAUNCH that is struct sw_rec_launch_again. */
+static inline bool sw_launch_is_short(const struct sw_rec *rec)
+{
+	return rec->kind == SW_REC_LAUNCH && !(rec->flags & SW_RF_END) &&
+	       rec->words * 8u < sizeof(struct sw_rec_launch);
+}
+
 /* Bytes that a record must have at least; 0: kind unknown. */
 size_t sw_kind_bytes(const struct sw_rec *rec);
 

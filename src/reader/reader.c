@@ -28,7 +28,8 @@ struct sw_reader {
 	struct sw_trace_totals totals;
 	uint64_t seq; /* last sequence number passed */
 	SW_VEC(struct hole) holes;
-	struct sw_rec_loss loss; /* made for a hole */
+	struct sw_rec_loss loss;     /* made for a hole */
+	struct sw_rec_launch launch; /* made of a short record */
 	SW_VEC(uint64_t)
 	seen; /* operations by entry point: replaces COUNTS when the program did not end in order */
 };
@@ -76,16 +77,13 @@ void sw_reader_close(struct sw_reader *r)
 	free(r);
 }
 
-/* Numbers are missing before `seq`: the order engine must know, so they are reported as a LOSS record of ours. */
-static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
+/* A LOSS record of ours, so that the order engine knows. */
+static void tell_lost(struct sw_reader *r, struct hole hole, const struct sw_writer_cursor *w, struct sw_record *out)
 {
-	struct hole hole = {r->seq + 1, seq - 1};
 	if (r->holes.n < HOLES_MAX)
 		*sw_vec_push(&r->holes) = hole;
 	r->totals.lost += hole.last - hole.first + 1;
 	r->seq = hole.last;
-	sw_damage_add(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
-		      hole.first, hole.last);
 	r->loss = (struct sw_rec_loss){
 		.h = {.kind = SW_REC_LOSS,
 		      .words = sizeof r->loss / 8,
@@ -103,6 +101,14 @@ static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_
 		.t_ns = sw_clock_ns(&r->dictionary.clock, w->head->ticks),
 		.offset = sw_writer_offset(w),
 	};
+}
+
+/* Numbers are missing before `seq`. */
+static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
+{
+	sw_damage_add(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
+		      r->seq + 1, seq - 1);
+	tell_lost(r, (struct hole){r->seq + 1, seq - 1}, w, out);
 }
 
 /* The records that a LOSS counts and a hole did not count before. */
@@ -141,7 +147,7 @@ static void count(struct sw_reader *r, const struct sw_rec *rec)
 
 static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct sw_record *out)
 {
-	const struct sw_rec *rec = w->head;
+	const struct sw_rec *rec = sw_launch_is_short(w->head) ? &r->launch.h : w->head;
 	const struct sw_trace_clock *clock = &r->dictionary.clock;
 	*out = (struct sw_record){
 		.rec = rec,
@@ -195,6 +201,12 @@ static int take(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_recor
 		sw_damage_add(&r->damage, sw_writer_offset(w), "%s record %" PRIu64 ": %s",
 			      sw_record_kind_name(rec->kind), seq, wrong);
 		return 0;
+	}
+	if (sw_launch_is_short(rec) && !sw_launch_expand(w, rec, &r->launch)) {
+		sw_damage_add(&r->damage, sw_writer_offset(w),
+			      "LAUNCH record %" PRIu64 ": the launch that it refers to is missing", seq);
+		tell_lost(r, (struct hole){seq, seq}, w, out);
+		return 1;
 	}
 	count(r, rec);
 	fill(r, w, out);

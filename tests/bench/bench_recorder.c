@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "preload/platform/clock.h"
+#include "preload/calls/launch_tail.h"
 #include "preload/recorder/options.h"
 #include "preload/recorder/recorder.h"
 #include "preload/recorder/trace.h"
@@ -60,19 +61,13 @@ static __attribute__((noinline)) void record(uint64_t value)
 static __attribute__((noinline)) void launch(uint64_t value)
 {
 	struct sw_call call;
-	struct sw_rec_launch *r;
+	struct sw_launch_tail tail = {.launch = {.stream = 2, .function = 1, .grid = {1, 1, 1}, .block = {256, 1, 1}}};
 	uint64_t block[8] = {0x7f0000000000, 0x7f0000100000, value % 32};
-	bool fresh;
 	if (!sw_call_enter(&call, 2, 0, __builtin_frame_address(0)))
 		return;
-	uint32_t params = sw_params_intern(block, sizeof block, &fresh);
-	r = sw_call_record(&call, SW_REC_LAUNCH, sizeof *r + (fresh ? sizeof block : 0));
-	if (r) {
-		r->params = params;
-		r->flags = fresh ? SW_LAUNCH_INLINE : 0;
-		if (fresh)
-			memcpy(r + 1, block, sizeof block);
-	}
+	sw_launch_tail(&tail, block, sizeof block, false);
+	sw_launch_tail_write(sw_call_record(&call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail.bytes + tail.block),
+			     &tail, block);
 	sw_call_publish(&call);
 	sw_call_leave(&call, 0);
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "preload/calls/launch_tail.h"
 #include "preload/recorder/options.h"
 #include "recording.h"
 #include "../run_suite.h"
@@ -181,26 +182,34 @@ START_TEST(test_open_record)
 }
 END_TEST
 
+static uint32_t block_number(const void *block, size_t bytes, bool *fresh)
+{
+	struct sw_launch_tail tail = {.launch = {.function = 1}};
+	sw_launch_tail(&tail, block, bytes, true);
+	*fresh = tail.block != 0;
+	return tail.launch.params;
+}
+
 static void intern_params(void)
 {
 	uint64_t one[2] = {1, 2}, two[2] = {1, 3};
 	bool fresh;
-	ck_assert_uint_eq(sw_params_intern(one, sizeof one, &fresh), 0); /* off */
+	ck_assert_uint_eq(block_number(one, sizeof one, &fresh), 0); /* off */
 	fake_wait(0, 0);
-	uint32_t a = sw_params_intern(one, sizeof one, &fresh);
+	uint32_t a = block_number(one, sizeof one, &fresh);
 	ck_assert(fresh);
-	uint32_t b = sw_params_intern(two, sizeof two, &fresh);
+	uint32_t b = block_number(two, sizeof two, &fresh);
 	ck_assert(fresh);
 	ck_assert_uint_ne(a, b);
-	ck_assert_uint_eq(sw_params_intern(one, sizeof one, &fresh), a);
+	ck_assert_uint_eq(block_number(one, sizeof one, &fresh), a);
 	ck_assert(!fresh);
-	ck_assert_uint_ne(sw_params_intern(one, 12, &fresh), a); /* a prefix is another block */
+	ck_assert_uint_ne(block_number(one, 12, &fresh), a); /* a prefix is another block */
 	ck_assert(fresh);
-	ck_assert_uint_eq(sw_params_intern(one, 0, &fresh), 0);
+	ck_assert_uint_eq(block_number(one, 0, &fresh), 0);
 	uint32_t last = b;
 	for (uint64_t i = 0; i < 50000; i++) { /* more than the table holds: ids only rise */
 		uint64_t block[2] = {i, ~i};
-		uint32_t id = sw_params_intern(block, sizeof block, &fresh);
+		uint32_t id = block_number(block, sizeof block, &fresh);
 		ck_assert(fresh);
 		ck_assert_uint_gt(id, last);
 		last = id;
@@ -298,7 +307,7 @@ static void no_calls(void)
 	bool fresh;
 	sw_notice("unused");
 	sw_describe_done(sw_describe(SW_REC_NAME, sizeof(struct sw_rec_name), true));
-	sw_params_intern(&fresh, sizeof fresh, &fresh);
+	block_number(&fresh, sizeof fresh, &fresh);
 	ck_assert(!sw_recording());
 }
 

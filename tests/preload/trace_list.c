@@ -12,15 +12,61 @@
 
 struct list {
 	const struct sw_rec **at;
+	uint32_t *writer;
 	size_t n, room;
 	char api[4096][80];
 };
+
+/* The last whole LAUNCH of this writer that says what `launch` (its own number) or `params` (of its inline block) asks.
+ */
+static const struct sw_rec_launch *launch_before(const struct list *list, uint32_t writer, uint32_t launch,
+						 uint32_t params)
+{
+	for (size_t i = list->n; i-- > 0;) {
+		const struct sw_rec_launch *x = (const void *)list->at[i];
+
+		if (list->writer[i] != writer || x->h.kind != SW_REC_LAUNCH || x->h.flags & SW_RF_END)
+			continue;
+		if (launch ? x->launch == launch : x->params == params && x->param_bytes)
+			return x;
+	}
+	return NULL;
+}
+
+/* A short LAUNCH as a whole one. */
+static const struct sw_rec *whole(const struct list *list, const struct sw_rec *r, uint32_t writer)
+{
+	const struct sw_rec_launch_again *again = (const void *)r;
+
+	if (r->kind != SW_REC_LAUNCH || r->flags & SW_RF_END || r->words * 8u >= sizeof(struct sw_rec_launch))
+		return r;
+	const struct sw_rec_launch *like = launch_before(list, writer, again->like, 0);
+	const uint32_t params = again->params ? again->like + (uint32_t)(int32_t)again->params : 0;
+	const struct sw_rec_launch *base = again->base ? launch_before(list, writer, 0, params - again->base) : NULL;
+	const size_t bytes = base ? base->param_bytes : 0;
+	struct sw_rec_launch *out = calloc(1, sizeof *out + bytes);
+	if (!like || !out || (again->base && !base))
+		abort();
+	*out = *like;
+	out->h = *r;
+	out->params = params;
+	out->launch = 0;
+	out->param_bytes = (uint16_t)bytes;
+	out->flags = (uint16_t)((like->flags & ~SW_LAUNCH_INLINE) | (base ? SW_LAUNCH_INLINE : 0));
+	if (base) {
+		const uint8_t *at = (const uint8_t *)(again + 1);
+
+		memcpy(out + 1, base + 1, bytes);
+		for (unsigned int i = 0; i < at[0]; i++)
+			memcpy((char *)(out + 1) + 4 * at[i + 1], at + sw_launch_changes_head(at[0]) + 4 * i, 4);
+	}
+	return &out->h;
+}
 
 static bool collect(const struct sw_rec *r, uint32_t writer, void *data)
 {
 	struct list *list = data;
 
-	(void)writer;
 	if (r->kind == SW_REC_API) {
 		const struct sw_rec_api *a = (const void *)r;
 
@@ -29,10 +75,12 @@ static bool collect(const struct sw_rec *r, uint32_t writer, void *data)
 	if (list->n == list->room) {
 		list->room = list->room ? 2 * list->room : 1024;
 		list->at = realloc(list->at, list->room * sizeof *list->at);
-		if (!list->at)
+		list->writer = realloc(list->writer, list->room * sizeof *list->writer);
+		if (!list->at || !list->writer)
 			return false;
 	}
-	list->at[list->n++] = r;
+	list->at[list->n] = whole(list, r, writer);
+	list->writer[list->n++] = writer;
 	return true;
 }
 

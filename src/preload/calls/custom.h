@@ -6,12 +6,6 @@
 #include "preload/intercept/hook.h"
 
 /* launch.c */
-CUresult sw_custom_launch(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-			  unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,
-			  void **params, void **extra);
-CUresult sw_custom_launch_cooperative(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy,
-				      unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
-				      unsigned int shared, CUstream stream, void **params);
 CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,
 			     void **extra);
 CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_PARAMS *list, unsigned int devices,

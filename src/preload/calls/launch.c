@@ -8,22 +8,11 @@
 #include "preload/intercept/function_table.h"
 #include "preload/calls/graphs.h"
 #include "preload/calls/launch.h"
+#include "preload/calls/launch_tail.h"
 
 /* Larger blocks (up to 32,764 bytes) are rare and get the larger frame. */
 #define SMALL_BLOCK 1024u
 #define LARGE_BLOCK SW_LAUNCH_BLOCK
-
-struct launch {
-	CUfunction f;
-	unsigned int grid[3], block[3];
-	unsigned int shared;
-	unsigned int cluster; /* blocks */
-	unsigned int flags;   /* SW_LAUNCH_* */
-	bool more;	      /* others of the same call follow: the last one carries status and duration */
-	CUstream stream;
-	void **params, **extra;
-	const CUlaunchConfig *config; /* NULL: none */
-};
 
 /* The packed buffer of `extra`: pairs of a name and a value up to CU_LAUNCH_PARAM_END. */
 static const void *packed_params(void **extra, size_t *bytes)
@@ -43,33 +32,20 @@ static const void *packed_params(void **extra, size_t *bytes)
 	return buffer;
 }
 
-static void launch_record(struct sw_call *call, const struct launch *launch, const struct sw_kernel_entry *function,
-			  const void *block, size_t bytes)
+static inline __attribute__((always_inline)) void launch_record(struct sw_call *call, struct sw_launch *launch,
+								const void *block, size_t bytes)
 {
-	bool fresh = false;
-	const uint32_t params = bytes ? sw_params_intern(block, bytes, &fresh) : 0;
+	struct sw_launch_tail *tail = &launch->tail;
+
+	sw_launch_tail(tail, block, bytes, sw_companion_hooks != NULL);
 	if (__builtin_expect(sw_companion_hooks != NULL, 0))
 		sw_companion_hooks->parameters(block, bytes);
-	const size_t inlined = fresh ? bytes : 0;
-	const size_t room = sizeof(struct sw_rec_launch) + inlined;
-	struct sw_rec_launch *r =
+	const size_t room = sizeof(struct sw_rec) + tail->bytes + tail->block;
+	struct sw_rec *r =
 		launch->more ? sw_hook_extra(call, SW_REC_LAUNCH, room) : sw_call_record(call, SW_REC_LAUNCH, room);
 
-	if (r) {
-		r->function = function ? function->id : 0;
-		r->params = params;
-		r->stream = SW_WORD(launch->stream);
-		for (int i = 0; i < 3; i++) {
-			r->grid[i] = launch->grid[i];
-			r->block[i] = (uint16_t)launch->block[i];
-		}
-		r->flags = (uint16_t)(launch->flags | (fresh ? SW_LAUNCH_INLINE : 0));
-		r->param_bytes = (uint16_t)inlined;
-		r->cluster = (uint16_t)launch->cluster;
-		r->shared_bytes = launch->shared;
-		memcpy(r + 1, block, inlined);
-	}
-	if (launch->more)
+	sw_launch_tail_write(r, tail, block);
+	if (__builtin_expect(launch->more, 0))
 		sw_describe_done(r);
 	else
 		sw_call_publish(call);
@@ -102,13 +78,6 @@ static inline __attribute__((always_inline)) void copy_params(const struct sw_ke
 	}
 }
 
-static inline __attribute__((always_inline)) void gather(struct sw_call *call, const struct launch *launch,
-							 const struct sw_kernel_entry *function, char *block)
-{
-	copy_params(function, launch->params, block);
-	launch_record(call, launch, function, block, function->bytes);
-}
-
 size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block)
 {
 	size_t bytes = 0;
@@ -124,170 +93,117 @@ size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, vo
 	return function->bytes;
 }
 
-static __attribute__((noinline)) void gather_large(struct sw_call *call, const struct launch *launch,
+static __attribute__((noinline)) void gather_large(struct sw_call *call, struct sw_launch *launch,
 						   const struct sw_kernel_entry *function)
 {
 	char block[LARGE_BLOCK];
 
-	gather(call, launch, function, block);
-}
-
-static void gather_small(struct sw_call *call, const struct launch *launch, const struct sw_kernel_entry *function)
-{
-	char block[SMALL_BLOCK];
-
-	gather(call, launch, function, block);
+	copy_params(function, launch->params, block);
+	launch_record(call, launch, block, function->bytes);
 }
 
 /* An event that the launch records, before its kernel ends: its clock is that of the stream before the launch. */
-static void early_event(const struct sw_call *call, CUstream stream, CUevent event, int flags)
+static void early_event(const struct sw_call *call, const struct sw_launch *launch, CUevent event, int flags)
 {
 	struct sw_rec_event_record *r = sw_hook_extra(call, SW_REC_EVENT_RECORD, sizeof *r);
 
 	if (!r)
 		return;
 	r->event = SW_WORD(event);
-	r->stream = SW_WORD(stream);
+	r->stream = launch->tail.launch.stream;
 	r->flags = SW_EVENT_RECORD_EARLY | ((unsigned int)flags & CU_EVENT_RECORD_EXTERNAL);
 	sw_describe_done(r);
 }
 
-static void launch_attribute(const struct sw_call *call, struct launch *launch, const CUlaunchAttribute *attribute)
+static void launch_attribute(const struct sw_call *call, struct sw_launch *launch, const CUlaunchAttribute *attribute)
 {
 	const CUlaunchAttributeValue *value = &attribute->value;
 
 	switch (attribute->id) {
 	case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-		launch->flags |= value->cooperative ? SW_LAUNCH_COOPERATIVE : 0;
+		launch->tail.launch.flags |= value->cooperative ? SW_LAUNCH_COOPERATIVE : 0;
 		break;
 	case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-		launch->cluster = value->clusterDim.x * value->clusterDim.y * value->clusterDim.z;
+		launch->tail.launch.cluster =
+			(uint16_t)(value->clusterDim.x * value->clusterDim.y * value->clusterDim.z);
 		break;
 	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-		launch->flags |= value->programmaticStreamSerializationAllowed ? SW_LAUNCH_PROGRAMMATIC : 0;
+		launch->tail.launch.flags |= value->programmaticStreamSerializationAllowed ? SW_LAUNCH_PROGRAMMATIC : 0;
 		break;
 	case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-		launch->flags |= SW_LAUNCH_EVENT;
-		early_event(call, launch->stream, value->programmaticEvent.event, value->programmaticEvent.flags);
+		launch->tail.launch.flags |= SW_LAUNCH_EVENT;
+		early_event(call, launch, value->programmaticEvent.event, value->programmaticEvent.flags);
 		break;
 	case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-		launch->flags |= SW_LAUNCH_EVENT;
-		early_event(call, launch->stream, value->launchCompletionEvent.event,
-			    value->launchCompletionEvent.flags);
+		launch->tail.launch.flags |= SW_LAUNCH_EVENT;
+		early_event(call, launch, value->launchCompletionEvent.event, value->launchCompletionEvent.flags);
 		break;
 	default: /* priorities, placement, memory domains: they order nothing */
 		break;
 	}
 }
 
-static void launch_begin(struct sw_call *call, struct launch *launch)
+static __attribute__((noinline)) void launch_attributes(const struct sw_call *call, struct sw_launch *launch)
+{
+	for (unsigned int i = 0; launch->config->attrs && i < launch->config->numAttrs; i++)
+		launch_attribute(call, launch, &launch->config->attrs[i]);
+}
+
+void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 {
 	const struct sw_kernel_entry *function = sw_function_of(launch->f);
-	const void *packed = NULL;
+	const void *block = NULL;
 	size_t bytes = 0;
+	char small[SMALL_BLOCK];
 
-	sw_call_context(call, sw_context_of_stream(SW_WORD(launch->stream)));
-	for (unsigned int i = 0; launch->config && launch->config->attrs && i < launch->config->numAttrs; i++)
-		launch_attribute(call, launch, &launch->config->attrs[i]);
-	if (launch->extra)
-		packed = packed_params(launch->extra, &bytes);
-	if (packed && bytes) {
-		launch->flags |= SW_LAUNCH_EXTRA;
-		launch_record(call, launch, function, packed, bytes);
-	} else if (!launch->params || !function || !function->bytes) {
-		launch_record(call, launch, function, NULL, 0);
-	} else if (function->bytes <= SMALL_BLOCK) {
-		gather_small(call, launch, function);
-	} else {
-		gather_large(call, launch, function);
+	sw_call_context(call, sw_context_of_stream(launch->tail.launch.stream));
+	launch->tail.launch.function = function ? function->id : 0;
+	if (launch->config)
+		launch_attributes(call, launch);
+	if (__builtin_expect(launch->extra != NULL, 0))
+		block = packed_params(launch->extra, &bytes);
+	if (__builtin_expect(block && bytes, 0)) {
+		launch->tail.launch.flags |= SW_LAUNCH_EXTRA;
+	} else if (launch->params && function && function->bytes) {
+		if (__builtin_expect(function->bytes > SMALL_BLOCK, 0)) {
+			gather_large(call, launch, function);
+			return;
+		}
+		copy_params(function, launch->params, small);
+		block = small;
+		bytes = function->bytes;
 	}
-}
-
-CUresult sw_custom_launch(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-			  unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,
-			  void **params, void **extra)
-{
-	__typeof__(&cuLaunchKernel) real = (__typeof__(real))site->real;
-	struct launch launch = {.f = f,
-				.grid = {gx, gy, gz},
-				.block = {bx, by, bz},
-				.shared = shared,
-				.stream = stream,
-				.params = params,
-				.extra = extra};
-	struct sw_call call;
-	CUresult status;
-
-	if (!sw_site_enter(&call, site, 0))
-		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
-	launch_begin(&call, &launch);
-	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
-	sw_graphs_capture(&call, stream, status);
-	sw_call_leave(&call, status);
-	return status;
-}
-
-CUresult sw_custom_launch_cooperative(const struct sw_site *site, CUfunction f, unsigned int gx, unsigned int gy,
-				      unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
-				      unsigned int shared, CUstream stream, void **params)
-{
-	__typeof__(&cuLaunchCooperativeKernel) real = (__typeof__(real))site->real;
-	struct launch launch = {.f = f,
-				.grid = {gx, gy, gz},
-				.block = {bx, by, bz},
-				.shared = shared,
-				.flags = SW_LAUNCH_COOPERATIVE,
-				.stream = stream,
-				.params = params};
-	struct sw_call call;
-	CUresult status;
-
-	if (!sw_site_enter(&call, site, 0))
-		return real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
-	launch_begin(&call, &launch);
-	status = real(f, gx, gy, gz, bx, by, bz, shared, stream, params);
-	sw_graphs_capture(&call, stream, status);
-	sw_call_leave(&call, status);
-	return status;
+	launch_record(call, launch, block, bytes);
 }
 
 CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,
 			     void **extra)
 {
 	__typeof__(&cuLaunchKernelEx) real = (__typeof__(real))site->real;
-	struct launch launch = {.f = f, .params = params, .extra = extra, .config = config};
+	struct sw_launch launch;
 	struct sw_call call;
 	CUresult status;
 
 	if (!config || !sw_site_enter(&call, site, 0))
 		return real(config, f, params, extra);
-	launch.grid[0] = config->gridDimX;
-	launch.grid[1] = config->gridDimY;
-	launch.grid[2] = config->gridDimZ;
-	launch.block[0] = config->blockDimX;
-	launch.block[1] = config->blockDimY;
-	launch.block[2] = config->blockDimZ;
-	launch.shared = config->sharedMemBytes;
-	launch.stream = config->hStream;
-	launch_begin(&call, &launch);
+	sw_launch_set(&launch, 0, f, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+		      config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, params, extra);
+	launch.config = config;
+	sw_launch_begin(&call, &launch);
 	status = real(config, f, params, extra);
-	sw_graphs_capture(&call, launch.stream, status);
+	sw_graphs_capture(&call, config->hStream, status);
 	sw_call_leave(&call, status);
 	return status;
 }
 
 static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool last)
 {
-	struct launch launch = {.f = p->function,
-				.grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
-				.block = {p->blockDimX, p->blockDimY, p->blockDimZ},
-				.shared = p->sharedMemBytes,
-				.flags = SW_LAUNCH_COOPERATIVE,
-				.more = !last,
-				.stream = p->hStream,
-				.params = p->kernelParams};
+	struct sw_launch launch;
 
-	launch_begin(call, &launch);
+	sw_launch_set(&launch, SW_LAUNCH_COOPERATIVE, p->function, p->gridDimX, p->gridDimY, p->gridDimZ, p->blockDimX,
+		      p->blockDimY, p->blockDimZ, p->sharedMemBytes, p->hStream, p->kernelParams, NULL);
+	launch.more = !last;
+	sw_launch_begin(call, &launch);
 }
 
 CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_PARAMS *list, unsigned int devices,
@@ -310,11 +226,12 @@ CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_P
 static bool launch_old(struct sw_call *call, const struct sw_site *site, CUfunction f, int width, int height,
 		       CUstream stream)
 {
-	struct launch launch = {.f = f, .grid = {(unsigned int)width, (unsigned int)height, 1}, .stream = stream};
+	struct sw_launch launch;
 
+	sw_launch_set(&launch, 0, f, (unsigned int)width, (unsigned int)height, 1, 0, 0, 0, 0, stream, NULL, NULL);
 	if (!sw_site_enter(call, site, 0))
 		return false;
-	launch_begin(call, &launch);
+	sw_launch_begin(call, &launch);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "preload/calls/fill.h"
 #include "preload/calls/custom.h"
+#include "preload/calls/launch.h"
 #include "api/signature.h"
 #include "preload/intercept/wrappers.h"
 
@@ -33,14 +34,14 @@
 #define WHERE_MADE_GREEN(g)	 (sw_status == CUDA_SUCCESS ? sw_context_of_green(g) : 0)
 
 #define ENTER(symbol, bits)                                                                                            \
-	__typeof__(&symbol) sw_real = (__typeof__(&symbol))sw_driver_function(SW_ID_##symbol);                         \
 	struct sw_call sw_call;                                                                                        \
 	CUresult sw_status;                                                                                            \
+	__typeof__(&symbol) sw_real =                                                                                  \
+		(__typeof__(&symbol))sw_hook_begin(&sw_call, SW_ID_##symbol, (bits), __builtin_frame_address(0));      \
                                                                                                                        \
 	if (!sw_real)                                                                                                  \
 		return SW_NO_DRIVER;                                                                                   \
-	const bool sw_on = sw_hook_enter(&sw_call, SW_ID_##symbol, (bits), __builtin_frame_address(0),                 \
-					 __builtin_return_address(0))
+	const bool sw_on = sw_call.writer != NULL
 
 #define RECORD(where, record, fill)                                                                                    \
 	do {                                                                                                           \
@@ -116,6 +117,27 @@
 		return sw_status;                                                                                      \
 	}
 
+/* The call that a program makes most often. */
+#define LAUNCH_PLAIN	   0
+#define LAUNCH_COOPERATIVE SW_LAUNCH_COOPERATIVE
+#define FORM_LAUNCH(symbol, thread, where, kind, fill, sig)                                                            \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		ENTER(symbol, THREAD_##thread);                                                                        \
+		if (sw_on) {                                                                                           \
+			struct sw_launch sw_launch;                                                                    \
+			SW_APPLY(sw_launch_set, &sw_launch, LAUNCH_##kind, SW_UNPAREN fill);                           \
+			sw_launch_begin(&sw_call, &sw_launch);                                                         \
+		}                                                                                                      \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		if (sw_on) {                                                                                           \
+			sw_graphs_capture(&sw_call, hStream, sw_status);                                               \
+			sw_call_leave(&sw_call, sw_status);                                                            \
+		}                                                                                                      \
+		return sw_status;                                                                                      \
+	}
+
 /* Records that need more than a table's row: custom.h. */
 #define FORM_CUSTOM(symbol, thread, where, function, fill, sig)                                                        \
 	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
@@ -124,7 +146,6 @@
 		struct sw_site sw_site = {                                                                             \
 			.real = sw_driver_function(SW_ID_##symbol),                                                    \
 			.frame = __builtin_frame_address(0),                                                           \
-			.caller = __builtin_return_address(0),                                                         \
 			.id = SW_ID_##symbol,                                                                          \
 			.flags = THREAD_##thread,                                                                      \
 		};                                                                                                     \

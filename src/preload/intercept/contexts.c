@@ -240,11 +240,19 @@ uint8_t sw_context_here(void)
 	return sw_context_of(sw_context_current());
 }
 
-uint8_t sw_context_of_stream(uint64_t stream)
+static __attribute__((noinline)) uint8_t context_of_other(uint64_t stream)
 {
 	const uint64_t id = stream > LAST_DEFAULT_STREAM ? sw_table_get(&sw_state()->by_stream, stream) : 0;
 
 	return id ? (uint8_t)id : sw_context_here();
+}
+
+uint8_t sw_context_of_stream(uint64_t stream)
+{
+	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
+	const uint64_t id = stream > LAST_DEFAULT_STREAM && state ? sw_table_probe(&state->by_stream, stream) : 0;
+
+	return __builtin_expect(id != 0, 1) ? (uint8_t)id : context_of_other(stream);
 }
 
 void sw_context_stream_made(uint64_t stream, uint8_t id)

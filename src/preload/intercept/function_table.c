@@ -169,19 +169,16 @@ static struct sw_kernel_entry *function_make(void *handle, uint64_t library)
 	return function;
 }
 
-const struct sw_kernel_entry *sw_function_of(CUfunction handle)
+const struct sw_kernel_entry *sw_function_meet(CUfunction handle)
 {
 	struct sw_state *state = sw_state();
 	uint64_t mask;
 	const uint64_t key = (uint64_t)(uintptr_t)handle;
-	uint64_t held = sw_table_get(&state->by_function, key);
-	struct sw_kernel_entry *made;
+	struct sw_kernel_entry *made = (struct sw_kernel_entry *)(uintptr_t)sw_table_get(&state->by_function, key);
 	int saved;
 
-	if (__builtin_expect(held != 0, 1))
-		return (const struct sw_kernel_entry *)(uintptr_t)held;
-	if (!handle)
-		return NULL;
+	if (!handle || made)
+		return made;
 	/* Two threads may both describe it, under two ids; both ids say the same. */
 	saved = errno;
 	made = function_make(handle, sw_table_get(&state->kernels, key));

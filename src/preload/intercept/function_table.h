@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "preload/intercept/cuda_types.h"
+#include "preload/intercept/hook_state.h"
 #include "syncwatch/format.h"
 
 struct sw_kernel_entry {
@@ -26,7 +27,15 @@ struct sw_kernel_entry {
 
 /* The function of a launch's handle, described (FUNCTION record) at its first use.  NULL: no memory, or the driver
    does not know it. */
-const struct sw_kernel_entry *sw_function_of(CUfunction handle);
+const struct sw_kernel_entry *sw_function_meet(CUfunction handle);
+static inline const struct sw_kernel_entry *sw_function_of(CUfunction handle)
+{
+	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
+	const uint64_t held = state ? sw_table_probe(&state->by_function, (uint64_t)(uintptr_t)handle) : 0;
+
+	return __builtin_expect(held != 0, 1) ? (const struct sw_kernel_entry *)(uintptr_t)held
+					      : sw_function_meet(handle);
+}
 
 /* A CUkernel that the driver handed out, and its library. */
 void sw_function_is_kernel(CUkernel kernel, CUlibrary library);

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "preload/intercept/requesters.h"
+#include "preload/recorder/call_begin.h"
 #include "preload/intercept/hook_state.h"
 
 void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
@@ -37,11 +38,16 @@ static void tell_driver(void)
 		sw_record_driver((uint32_t)version, sw_driver_simulated());
 }
 
-/* First use of an entry point in this process. */
-static __attribute__((noinline, cold)) void first_use(struct sw_state *state, uint16_t id)
+_Static_assert(SW_STATE_DESCRIPTIONS <= SW_API_IDS, "each entry point is counted on its own");
+
+/* First use of an entry point by a writer: perhaps that in this process. */
+static __attribute__((noinline, cold)) void first_use(uint16_t id)
 {
 	const int saved = errno;
+	struct sw_state *state = sw_state();
 
+	if (state->described[id])
+		return;
 	sw_hook_describe(id, sw_api_symbol(id), sw_api_runtime(id));
 	sw_requesters_describe();
 	if (!__atomic_exchange_n(&state->driver_told, 1, __ATOMIC_RELAXED))
@@ -49,18 +55,32 @@ static __attribute__((noinline, cold)) void first_use(struct sw_state *state, ui
 	errno = saved;
 }
 
-bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame, const void *caller)
+static inline __attribute__((always_inline)) bool enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
 {
-	struct sw_state *state;
-
-	if (sw_requester_is_runtime(caller))
+	if (sw_requester_is_runtime(((void **)frame)[1]))
 		flags |= SW_RF_RUNTIME;
-	if (!sw_call_enter(call, id, flags, frame))
+	if (sw_call_simple())
+		sw_call_begin(call, id, flags, frame);
+	else if (!sw_call_enter_late(call, id, flags, frame))
 		return false;
-	state = sw_state();
-	if (__builtin_expect(!state->described[id], 0))
-		first_use(state, id);
+	/* Also where the writer's thread is not the first one that calls it. */
+	if (__builtin_expect(((const struct sw_writer *)call->writer)->calls[id] == 1, 0))
+		first_use(id);
 	return true;
+}
+
+bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
+{
+	return enter(call, id, flags, frame);
+}
+
+void *sw_hook_begin(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
+{
+	void *real = sw_driver_function(id);
+
+	if (!real || !enter(call, id, flags, frame))
+		call->writer = NULL;
+	return real;
 }
 
 void *sw_hook_extra(const struct sw_call *call, enum sw_rec_kind kind, size_t bytes)

@@ -22,21 +22,24 @@
 /* Where a wrapper stands: its entry point and who called it. */
 struct sw_site {
 	void *real;
-	void *frame;	    /* __builtin_frame_address(0) of the exported function */
-	const void *caller; /* its return address */
-	uint16_t id;	    /* enum sw_api_id */
-	uint16_t flags;	    /* SW_RF_* */
+	void *frame;	/* __builtin_frame_address(0) of the exported function */
+	uint16_t id;	/* enum sw_api_id */
+	uint16_t flags; /* SW_RF_* */
 };
 
 /*
  * sw_call_enter(), the API record at the first use of the entry point, and SW_RF_RUNTIME when a CUDA runtime called.
  * False: call the real function and record nothing.
  */
-bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame, const void *caller);
+bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame);
+
+/* The driver's function, NULL: there is none; and sw_hook_enter() before its call: call->writer is NULL where that says
+   false. */
+void *sw_hook_begin(struct sw_call *call, uint16_t id, uint16_t flags, void *frame);
 
 static inline bool sw_site_enter(struct sw_call *call, const struct sw_site *site, uint16_t flags)
 {
-	return sw_hook_enter(call, site->id, site->flags | flags, site->frame, site->caller);
+	return sw_hook_enter(call, site->id, site->flags | flags, site->frame);
 }
 
 /*

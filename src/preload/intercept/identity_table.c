@@ -5,14 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/hash.h"
-
-struct slot {
-	uint64_t key, value; /* value 0: deleted, or not there yet */
-};
-
 #define FIRST_LOG 8u /* a page */
-#define LOG_MASK  63u
+#define LOG_MASK  SW_TABLE_LOG
 
 static void *map_pages(size_t bytes)
 {
@@ -33,9 +27,9 @@ static void empty_pages(void *at, size_t bytes)
 	errno = saved;
 }
 
-static inline struct slot *slots_of(uint64_t word)
+static inline struct sw_table_slot *slots_of(uint64_t word)
 {
-	return (struct slot *)(uintptr_t)(word & ~(uint64_t)LOG_MASK);
+	return (struct sw_table_slot *)(uintptr_t)(word & ~(uint64_t)LOG_MASK);
 }
 
 static inline uint64_t room_of(uint64_t word)
@@ -43,7 +37,7 @@ static inline uint64_t room_of(uint64_t word)
 	return word ? UINT64_C(1) << (word & LOG_MASK) : 0;
 }
 
-static inline uint64_t word_of(const struct slot *slots, uint32_t log)
+static inline uint64_t word_of(const struct sw_table_slot *slots, uint32_t log)
 {
 	return (uint64_t)(uintptr_t)slots | log;
 }
@@ -51,11 +45,11 @@ static inline uint64_t word_of(const struct slot *slots, uint32_t log)
 /* A reader in slots that were reused may find neither a free slot nor its key. */
 static inline __attribute__((always_inline)) uint64_t find(uint64_t word, uint64_t key)
 {
-	const struct slot *slots = slots_of(word);
-	const uint64_t room = room_of(word), first = sw_hash_u64(key);
+	const struct sw_table_slot *slots = slots_of(word);
+	const uint64_t room = room_of(word), first = word ? sw_table_first(word, key) : 0;
 
 	for (uint64_t i = 0; i < room; i++) {
-		const struct slot *slot = &slots[(first + i) & (room - 1)];
+		const struct sw_table_slot *slot = &slots[(first + i) & (room - 1)];
 		const uint64_t held = __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE);
 
 		if (held == key)
@@ -89,13 +83,13 @@ static void next_version(struct sw_table *table)
 }
 
 /* The slot of the key; else the first that it could have: a deleted one, or the free one at the end. */
-static struct slot *place_of(uint64_t word, uint64_t key)
+static struct sw_table_slot *place_of(uint64_t word, uint64_t key)
 {
-	struct slot *slots = slots_of(word), *deleted = NULL;
+	struct sw_table_slot *slots = slots_of(word), *deleted = NULL;
 	const uint64_t room = room_of(word);
 
-	for (uint64_t i = sw_hash_u64(key);; i++) {
-		struct slot *slot = &slots[i & (room - 1)];
+	for (uint64_t i = sw_table_first(word, key);; i++) {
+		struct sw_table_slot *slot = &slots[i & (room - 1)];
 
 		if (slot->key == key)
 			return slot;
@@ -107,9 +101,9 @@ static struct slot *place_of(uint64_t word, uint64_t key)
 }
 
 /* Slots for `room` keys: those that were left before, where they are large enough. */
-static struct slot *take_slots(struct sw_table *table, uint32_t log, uint32_t *mapped)
+static struct sw_table_slot *take_slots(struct sw_table *table, uint32_t log, uint32_t *mapped)
 {
-	struct slot *slots;
+	struct sw_table_slot *slots;
 
 	if (table->spare && (table->spare & LOG_MASK) >= log) {
 		*mapped = table->spare & LOG_MASK;
@@ -118,7 +112,7 @@ static struct slot *take_slots(struct sw_table *table, uint32_t log, uint32_t *m
 		return slots;
 	}
 	*mapped = log;
-	return map_pages(sizeof(struct slot) << log);
+	return map_pages(sizeof(struct sw_table_slot) << log);
 }
 
 /* Copies what lives into slots of the right number.  Smaller ones that were left before stay mapped, without memory:
@@ -127,7 +121,7 @@ static bool resize(struct sw_table *table)
 {
 	const uint64_t old = table->slots;
 	uint32_t log = FIRST_LOG, mapped, taken = 0;
-	struct slot *slots;
+	struct sw_table_slot *slots;
 
 	while (UINT64_C(1) << log < 4 * ((uint64_t)table->live + 1))
 		log++;
@@ -135,7 +129,7 @@ static bool resize(struct sw_table *table)
 	if (!slots)
 		return false;
 	for (uint64_t i = 0; i < room_of(old); i++) {
-		const struct slot *from = &slots_of(old)[i];
+		const struct sw_table_slot *from = &slots_of(old)[i];
 
 		if (from->value) {
 			*place_of(word_of(slots, log), from->key) = *from;
@@ -145,7 +139,7 @@ static bool resize(struct sw_table *table)
 	__atomic_store_n(&table->slots, word_of(slots, log), __ATOMIC_RELEASE);
 	next_version(table); /* before the old slots change */
 	if (old) {
-		empty_pages(slots_of(old), sizeof(struct slot) << (old & LOG_MASK));
+		empty_pages(slots_of(old), sizeof(struct sw_table_slot) << (old & LOG_MASK));
 		if (!table->spare || (table->spare & LOG_MASK) < table->mapped)
 			table->spare = word_of(slots_of(old), table->mapped);
 	}
@@ -156,7 +150,7 @@ static bool resize(struct sw_table *table)
 
 bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 {
-	struct slot *slot;
+	struct sw_table_slot *slot;
 
 	if ((!table->slots || table->taken * 2ull >= room_of(table->slots)) && !resize(table))
 		return false;
@@ -175,7 +169,7 @@ bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 /* A deleted key followed by a free slot is on no search path: its slot is free again, too. */
 static void clean(struct sw_table *table, uint64_t at)
 {
-	struct slot *slots = slots_of(table->slots);
+	struct sw_table_slot *slots = slots_of(table->slots);
 	const uint64_t mask = room_of(table->slots) - 1;
 
 	if (slots[(at + 1) & mask].key)
@@ -188,7 +182,7 @@ static void clean(struct sw_table *table, uint64_t at)
 
 static void delete (struct sw_table *table, uint64_t key)
 {
-	struct slot *slot = table->slots && key ? place_of(table->slots, key) : NULL;
+	struct sw_table_slot *slot = table->slots && key ? place_of(table->slots, key) : NULL;
 
 	if (!slot || slot->key != key || !slot->value)
 		return;
@@ -213,7 +207,7 @@ void sw_table_delete(struct sw_table *table, uint64_t key)
 void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
 {
 	for (uint64_t i = 0; i < room_of(table->slots); i++) {
-		const struct slot *slot = &slots_of(table->slots)[i];
+		const struct sw_table_slot *slot = &slots_of(table->slots)[i];
 
 		if (slot->value && gone(slot->key, slot->value, with))
 			delete (table, slot->key);

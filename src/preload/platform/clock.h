@@ -8,7 +8,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-extern bool sw_clock_is_tsc; /* set once by sw_clock_start() */
+extern bool sw_clock_is_tsc __attribute__((visibility("hidden"))); /* set once by sw_clock_start() */
 
 static inline uint64_t sw_clock_ns(clockid_t clock)
 {

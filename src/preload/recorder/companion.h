@@ -29,13 +29,13 @@ struct sw_companion_hooks {
 };
 
 /* NULL: no companion.  Set once, before the first call is recorded. */
-extern const struct sw_companion_hooks *sw_companion_hooks;
+extern const struct sw_companion_hooks *sw_companion_hooks __attribute__((visibility("hidden")));
 
-extern void (*sw_companion_begun)(void); /* NULL: no companion waits for it */
+extern void (*sw_companion_begun)(void) __attribute__((visibility("hidden"))); /* NULL: no companion waits for it */
 
 /* Called with the id of each call's native stack while the writer is being changed; returns the id to record. */
 typedef uint32_t sw_companion_stacks(struct sw_writer *w, uint32_t native);
-extern sw_companion_stacks *sw_companion_join; /* NULL: none */
+extern sw_companion_stacks *sw_companion_join __attribute__((visibility("hidden"))); /* NULL: none */
 
 extern sw_look_up *sw_companion_names; /* NULL: none */
 

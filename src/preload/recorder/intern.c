@@ -2,41 +2,41 @@
 #include "preload/recorder/intern.h"
 
 #include <string.h>
-uint32_t sw_intern(struct sw_intern *table, uint64_t hash, bool *fresh)
+
+/* Its own slot (an id that is too old), else a free one, else the one whose id is the lowest. */
+static struct sw_intern_slot *place_of(struct sw_intern *table, uint64_t hash)
 {
-	uint32_t at = (uint32_t)hash % SW_INTERN_SLOTS;
-	for (; table->slots[at].hash; at = (at + 1) % SW_INTERN_SLOTS) {
-		if (table->slots[at].hash == hash) {
-			*fresh = false;
-			return table->slots[at].id;
-		}
+	struct sw_intern_slot *set = sw_intern_set(table, hash), *best = set;
+	for (unsigned i = 0; i < SW_INTERN_WAYS; i++) {
+		if (set[i].hash == hash)
+			return &set[i];
+		if (!best->hash)
+			continue;
+		if (!set[i].hash || table->last - set[i].id > table->last - best->id)
+			best = &set[i];
 	}
-	if (table->used >= SW_INTERN_SLOTS / 4 * 3) {
-		sw_intern_clear(table);
-		at = (uint32_t)hash % SW_INTERN_SLOTS;
-	}
-	table->used++;
-	table->slots[at].id = ++table->last;
-	__atomic_store_n(&table->slots[at].hash, hash,
-			 __ATOMIC_RELEASE); /* last: a signal handler may jump away here */
-	*fresh = true;
+	return best;
+}
+
+uint32_t sw_intern_add(struct sw_intern *table, uint64_t hash)
+{
+	struct sw_intern_slot *slot = place_of(table, hash);
+	/* In this order: a signal handler may jump away between any two. */
+	__atomic_store_n(&slot->hash, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->id, ++table->last, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->hash, hash, __ATOMIC_RELEASE);
 	return table->last;
 }
 
 void sw_intern_clear(struct sw_intern *table)
 {
 	memset(table->slots, 0, sizeof table->slots);
-	table->used = 0;
 }
 
 void sw_intern_undo(struct sw_intern *table, uint64_t hash)
 {
-	/* The newest entry ends its probe sequence: no other lies after it. */
-	for (uint32_t at = (uint32_t)hash % SW_INTERN_SLOTS; table->slots[at].hash; at = (at + 1) % SW_INTERN_SLOTS) {
-		if (table->slots[at].hash == hash) {
-			table->slots[at] = (struct sw_intern_slot){0};
-			table->used--;
-			return;
-		}
-	}
+	struct sw_intern_slot *set = sw_intern_set(table, hash);
+	for (unsigned i = 0; i < SW_INTERN_WAYS; i++)
+		if (set[i].hash == hash)
+			set[i] = (struct sw_intern_slot){0};
 }

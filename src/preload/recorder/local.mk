@@ -1,6 +1,6 @@
 # The recorder half of the preload object; its unit tests link the same sources as a library.
 recorder_sources = \
-	src/preload/recorder/recorder.h src/preload/recorder/recorder.c \
+	src/preload/recorder/recorder.h src/preload/recorder/recorder.c src/preload/recorder/call_begin.h \
 	src/preload/handoff/analyse.c src/preload/handoff/analyse.h \
 	src/preload/platform/apart.c src/preload/platform/apart.h \
 	src/preload/platform/bypass.c src/preload/platform/bypass.h \
@@ -12,6 +12,7 @@ recorder_sources = \
 	src/preload/recorder/exit.c \
 	src/preload/recorder/fork.c \
 	src/preload/recorder/helper.c src/preload/recorder/helper.h \
+	src/preload/calls/launch_tail.c src/preload/calls/launch_tail.h \
 	src/preload/recorder/intern.c src/preload/recorder/intern.h \
 	src/preload/platform/lock.h src/preload/platform/seldom.h \
 	src/preload/recorder/memory.c src/preload/recorder/memory.h \

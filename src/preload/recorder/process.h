@@ -24,14 +24,14 @@ enum sw_recorder_state {
 struct sw_process_page {
 	_Atomic uint32_t state; /* enum sw_recorder_state */
 };
-extern struct sw_process_page *sw_process_page;
+extern struct sw_process_page *sw_process_page __attribute__((visibility("hidden")));
 
 /* One sequence for all records of the process, on a pair of cache lines of its own: processors fetch pairs. */
 struct sw_sequence {
 	_Alignas(128) _Atomic uint64_t last;
 	char pad[120];
 };
-extern struct sw_sequence sw_sequence;
+extern struct sw_sequence sw_sequence __attribute__((visibility("hidden")));
 
 static inline uint32_t sw_process_state(void)
 {

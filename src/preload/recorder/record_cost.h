@@ -11,7 +11,4 @@ void sw_cost_measure(void);
 /* The same with a stack that is remembered, for the other field; when stacks are on and the module map is fresh. */
 void sw_cost_measure_stack(void);
 
-/* sw_call_enter() without its checks, for a thread whose writer is in place (recorder.c). */
-void sw_cost_begin(struct sw_call *call, void *frame);
-
 #endif

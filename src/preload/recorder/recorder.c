@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The path of every call. See recorder.h for what each function promises. */
+/*
+ * The path of every call.  See recorder.h for what each function promises.
+ *
+ * What nearly every call does is straight-line code that calls nothing but the stack's look-up; all else is in
+ * functions that are called last, so that the path needs neither a frame nor saved registers.
+ */
+#ifndef __clang__
+#pragma GCC optimize("omit-frame-pointer", "no-tree-slp-vectorize")
+#endif
+
 #include "preload/recorder/recorder.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "preload/recorder/companion.h"
-#include "preload/recorder/record_cost.h"
-#include "preload/recorder/process.h"
-#include "preload/stacks/stack.h"
-#include "preload/recorder/writer.h"
-
-/* The compiler must keep `busy` around the changes that it protects; the only other reader is a signal handler of the
-   same thread, so no fence is needed. */
-static inline void busy(struct sw_thread *t, uint8_t value)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	t->busy = value;
-	atomic_signal_fence(memory_order_seq_cst);
-}
+#include "preload/recorder/call_begin.h"
 
 static bool on_signal_stack(void)
 {
@@ -58,55 +53,35 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 		}
 		if (t->writer)
 			sw_writer_abandon(t->writer); /* before the guard goes: this may be jumped out of as well */
-		busy(t, 0);
+		sw_thread_busy(t, 0);
 		t->guard = NULL;
 	}
 	if (!t->writer) {
 		t->guard = frame;
 		t->guard_return = ((void **)frame)[1];
-		busy(t, 1);
+		sw_thread_busy(t, 1);
 		bool attached = sw_writer_attach(t);
-		busy(t, 0);
+		sw_thread_busy(t, 0);
 		t->guard = NULL;
 		return attached;
 	}
 	return true;
 }
 
-static inline void begin(struct sw_thread *t, struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+__attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
 {
-	t->guard = frame;
-	t->guard_return = ((void **)frame)[1];
-	busy(t, 1);
-	struct sw_writer *w = t->writer;
-	call->rec = NULL;
-	call->seq = 0;
-	call->api = api;
-	call->flags = flags;
-	call->ctx = t->ctx;
-	call->writer = w;
-	w->calls[api < SW_API_IDS ? api : 0]++;
-	t->calls++;
-	call->stack = sw_stack_capture(w, frame);
-	sw_companion_stacks *join = __atomic_load_n(&sw_companion_join, __ATOMIC_ACQUIRE);
-	if (join)
-		call->stack = join(w, call->stack);
-	call->t0 = sw_clock_ticks();
-	busy(t, 0);
+	if (!enter_slow(&sw_thread, frame))
+		return false;
+	sw_call_begin(call, api, flags, frame);
+	return true;
 }
 
 bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
 {
-	struct sw_thread *t = &sw_thread;
-	if (__builtin_expect(!sw_process_on() || t->guard || !t->writer, 0) && !enter_slow(t, frame))
-		return false;
-	begin(t, call, api, flags, frame);
+	if (!sw_call_simple())
+		return sw_call_enter_late(call, api, flags, frame);
+	sw_call_begin(call, api, flags, frame);
 	return true;
-}
-
-void sw_cost_begin(struct sw_call *call, void *frame)
-{
-	begin(&sw_thread, call, 0, 0, frame);
 }
 
 /* Is the writer of the call still the thread's?  Not in a child that was forked inside the call, nor after an exit. */
@@ -115,15 +90,43 @@ static inline bool usable(const struct sw_thread *t, const struct sw_call *call)
 	return t->writer == call->writer && sw_process_state() != SW_STATE_FRESH;
 }
 
-static struct sw_rec *reserve(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
+/* The header as four words: its fields one by one would be stored twice as often. */
+static inline void write_header(struct sw_rec *r, const struct sw_call *call, enum sw_rec_kind kind, uint32_t bytes,
+				uint16_t flags, uint64_t seq)
+{
+	const uint64_t words[] = {
+		(uint64_t)kind | (uint64_t)call->ctx << 8 | (uint64_t)(bytes / 8) << 16 | (uint64_t)call->api << 32 |
+			(uint64_t)(call->flags | flags) << 48,
+		seq & 0xffffffffffff,
+		call->t0,
+		(uint64_t)call->stack << 32,
+	};
+	_Static_assert(sizeof words == sizeof *r, "all of the header");
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		memcpy((char *)r + i * sizeof *words, &words[i], sizeof *words);
+}
+
+static inline void number(struct sw_call *call, struct sw_rec *r, enum sw_rec_kind kind, uint32_t bytes, uint16_t flags)
+{
+	const uint64_t seq = sw_sequence_next();
+	write_header(r, call, kind, bytes, flags, seq);
+	call->seq = seq;
+	call->rec = r;
+	call->kind = (uint8_t)kind;
+	if (flags & SW_RF_PENDING)
+		((struct sw_writer *)call->writer)->pending = r;
+}
+
+static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *call, enum sw_rec_kind kind, size_t bytes,
+							     uint16_t flags)
 {
 	struct sw_thread *t = &sw_thread;
+	struct sw_writer *w = call->writer;
 	struct sw_rec *r = NULL;
-	uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
+	const uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
 	if (!usable(t, call) || t->busy)
 		return NULL;
-	busy(t, 1);
-	struct sw_writer *w = t->writer;
+	sw_thread_busy(t, 1);
 	/* The content of a copy may follow: else what is left of a chunk would do for many copies, and for none of
 	   their tables. */
 	const uint32_t more = kind == SW_REC_COPY ? SW_COPY_CONTENT_MAX : 0;
@@ -131,35 +134,29 @@ static struct sw_rec *reserve(struct sw_call *call, enum sw_rec_kind kind, size_
 		r = sw_writer_reserve(w, rounded + more);
 	if (r) {
 		w->at -= more;
-		uint64_t seq = sw_sequence_next();
-		*r = (struct sw_rec){
-			.kind = (uint8_t)kind,
-			.ctx = call->ctx,
-			.words = (uint16_t)(rounded / 8),
-			.api = call->api,
-			.flags = call->flags,
-			.seq_lo = (uint32_t)seq,
-			.seq_hi = (uint16_t)(seq >> 32),
-			.ticks = call->t0,
-			.stack = call->stack,
-		};
-		call->seq = seq;
-		call->rec = r;
-		call->kind = (uint8_t)kind;
+		number(call, r, kind, rounded, flags);
 	} else {
 		sw_writer_lost(w, rounded, sw_process_loss());
 	}
-	busy(t, 0);
+	sw_thread_busy(t, 0);
 	return r;
 }
 
 void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 {
-	struct sw_rec *r = reserve(call, kind, bytes);
-	if (r) {
-		r->flags |= SW_RF_PENDING;
-		((struct sw_writer *)call->writer)->pending = r;
-	}
+	struct sw_thread *t = &sw_thread;
+	struct sw_writer *w = call->writer;
+	const uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
+	if (__builtin_expect(!usable(t, call) || t->busy || bytes > SW_REC_MAX_BYTES || w->at > w->end ||
+				     w->end - w->at < rounded || kind == SW_REC_COPY,
+			     0))
+		return reserve_slow(call, kind, bytes, SW_RF_PENDING);
+	struct sw_rec *r = (struct sw_rec *)(w->base + w->at);
+	sw_thread_busy(t, 1);
+	w->at += rounded;
+	w->open++;
+	number(call, r, kind, rounded, SW_RF_PENDING);
+	sw_thread_busy(t, 0);
 	return r;
 }
 
@@ -178,7 +175,7 @@ static inline uint16_t set_duration(struct sw_rec *r, uint64_t ticks)
 void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status)
 {
 	uint64_t now = sw_clock_ticks();
-	struct sw_rec *r = reserve(call, kind, bytes);
+	struct sw_rec *r = reserve_slow(call, kind, bytes, 0);
 	if (r) {
 		r->status = (uint16_t)status;
 		r->flags |= set_duration(r, now - call->t0);
@@ -209,7 +206,7 @@ bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
 	uint64_t *to = (uint64_t *)(void *)r + r->words;
 	if (!w || t->busy || (uint8_t *)to != w->base + w->at || w->at > w->end || w->end - w->at < rounded)
 		return false;
-	busy(t, 1);
+	sw_thread_busy(t, 1);
 	const bool found = sw_copy_pointers(to, from, bytes);
 	if (found) {
 		w->at += rounded;
@@ -217,20 +214,34 @@ bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
 	} else {
 		memset(to, 0, rounded); /* as the next record expects it */
 	}
-	busy(t, 0);
+	sw_thread_busy(t, 0);
 	return found;
+}
+
+static __attribute__((noinline, cold)) void publish_slow(struct sw_call *call)
+{
+	if (call->rec && usable(&sw_thread, call)) {
+		sw_thread_busy(&sw_thread, 1);
+		sw_writer_commit(call->writer);
+		sw_thread_busy(&sw_thread, 0);
+	}
+	if (sw_companion_hooks)
+		sw_companion_hooks->published(call->rec);
 }
 
 void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
-	if (call->rec && usable(t, call)) {
-		busy(t, 1);
-		sw_writer_commit(call->writer);
-		busy(t, 0);
+	struct sw_writer *w = call->writer;
+	if (__builtin_expect(!call->rec || !usable(t, call) || w->open > 1 || w->held || sw_companion_hooks, 0)) {
+		publish_slow(call);
+		return;
 	}
-	if (__builtin_expect(sw_companion_hooks != NULL, 0))
-		sw_companion_hooks->published(call->rec);
+	struct sw_chunk_header *h = (struct sw_chunk_header *)w->base;
+	sw_thread_busy(t, 1);
+	w->open = 0;
+	__atomic_store_n(&h->committed, w->at - (uint32_t)sizeof *h, __ATOMIC_RELEASE);
+	sw_thread_busy(t, 0);
 }
 
 /* Patches the pending record: duration and status first, then the flag, so that a reader that sees the flag cleared
@@ -281,7 +292,7 @@ static bool is_answer(const struct sw_call *call, int status)
 	return status == NOT_READY && call->rec && call->kind == SW_REC_QUERY;
 }
 
-static inline __attribute__((always_inline)) void leave(struct sw_call *call, int status, bool end)
+static __attribute__((noinline)) void leave(struct sw_call *call, int status, bool end)
 {
 	struct sw_thread *t = &sw_thread;
 	if (__builtin_expect(!usable(t, call), 0)) {
@@ -289,7 +300,7 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 		return;
 	}
 	struct sw_writer *w = t->writer;
-	busy(t, 1);
+	sw_thread_busy(t, 1);
 	/* A record that was written after its call has its times already: the counter is not read a third time. */
 	uint64_t now = w->pending || end ? sw_clock_ticks() : 0;
 	if (__builtin_expect(status != 0, 0) && !is_answer(call, status))
@@ -298,14 +309,14 @@ static inline __attribute__((always_inline)) void leave(struct sw_call *call, in
 	if (end && call->rec)
 		write_end(call, w, now, status);
 	if (__builtin_expect(sw_companion_hooks != NULL, 0)) {
-		busy(t, 0); /* the hook may describe something, as in sw_call_publish() */
+		sw_thread_busy(t, 0); /* the hook may describe something, as in sw_call_publish() */
 		sw_companion_hooks->left(status);
-		busy(t, 1);
+		sw_thread_busy(t, 1);
 	}
 	t->guard = NULL;
 	if (__builtin_expect(t->ending, 0))
 		sw_writer_release(t);
-	busy(t, 0);
+	sw_thread_busy(t, 0);
 }
 
 /* The BEGIN record has all that it will ever have; its END is reported by sw_call_end(). */
@@ -314,11 +325,11 @@ void sw_call_pause(struct sw_call *call)
 	struct sw_thread *t = &sw_thread;
 	if (!usable(t, call))
 		return;
-	busy(t, 1);
+	sw_thread_busy(t, 1);
 	patch(t->writer, call->t0, call->t0, 0);
 	t->functions++;
 	t->guard = NULL;
-	busy(t, 0);
+	sw_thread_busy(t, 0);
 }
 
 void sw_call_resume(struct sw_call *call)
@@ -358,7 +369,26 @@ struct sw_thread *sw_recorder_thread(void)
 
 void sw_call_leave(struct sw_call *call, int status)
 {
-	leave(call, status, false);
+	struct sw_thread *t = &sw_thread;
+	struct sw_writer *w = call->writer;
+	struct sw_rec *r = w->pending;
+	if (__builtin_expect(!usable(t, call) || !r || status || w->held || sw_companion_hooks || t->ending ||
+				     !sw_clock_is_tsc,
+			     0)) {
+		leave(call, status, false);
+		return;
+	}
+	const uint64_t took = sw_clock_ticks() - call->t0;
+	if (__builtin_expect(took > UINT32_MAX, 0)) {
+		leave(call, status, false);
+		return;
+	}
+	sw_thread_busy(t, 1);
+	r->dur = (uint32_t)took; /* the status is 0 */
+	__atomic_store_n(&r->flags, (uint16_t)(r->flags & ~SW_RF_PENDING), __ATOMIC_RELEASE);
+	w->pending = NULL;
+	t->guard = NULL;
+	sw_thread_busy(t, 0);
 }
 
 void sw_call_end(struct sw_call *call, int status)
@@ -371,7 +401,7 @@ void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 	struct sw_thread *t = &sw_thread;
 	if ((!sw_process_on() && !sw_process_ready(false)) || t->busy)
 		return NULL;
-	busy(t, 1);
+	sw_thread_busy(t, 1);
 	struct sw_rec *r = NULL;
 	if (t->writer || sw_writer_attach(t)) {
 		r = sw_writer_describe(t->writer, kind, bytes, ordered);
@@ -382,7 +412,7 @@ void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 		if (__builtin_expect(t->ending, 0) && !r && !t->guard)
 			sw_writer_release(t);
 	}
-	busy(t, 0);
+	sw_thread_busy(t, 0);
 	return r;
 }
 
@@ -391,28 +421,16 @@ void sw_describe_done(void *rec)
 	struct sw_thread *t = &sw_thread;
 	if (!rec || !t->writer || sw_process_state() == SW_STATE_FRESH)
 		return;
-	busy(t, 1);
+	sw_thread_busy(t, 1);
 	sw_writer_commit(t->writer);
-	busy(t, 0);
+	sw_thread_busy(t, 0);
 	if (__builtin_expect(sw_companion_hooks != NULL, 0))
 		sw_companion_hooks->published(rec);
 	if (__builtin_expect(t->ending, 0) && !t->guard) {
-		busy(t, 1);
+		sw_thread_busy(t, 1);
 		sw_writer_release(t);
-		busy(t, 0);
+		sw_thread_busy(t, 0);
 	}
-}
-
-uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh)
-{
-	struct sw_thread *t = &sw_thread;
-	*fresh = false;
-	if (!bytes || !t->writer || t->busy || (!sw_process_on() && !sw_process_ready(false)))
-		return 0;
-	busy(t, 1);
-	uint32_t id = sw_intern(&t->writer->param_ids, sw_hash_words(block, bytes), fresh);
-	busy(t, 0);
-	return id;
 }
 
 uint8_t *sw_thread_context(void)

@@ -114,12 +114,6 @@ void sw_host_sync_on(void);
 void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered);
 void sw_describe_done(void *rec);
 
-/*
- * Interns a parameter block of the calling thread.  Returns its id; *fresh says that the caller must write it inline
- * (SW_LAUNCH_INLINE) in the very next record.  0: no parameters, or the recorder is off.
- */
-uint32_t sw_params_intern(const void *block, size_t bytes, bool *fresh);
-
 /* Small things for one thread: remember the current context (id) until it changes. */
 uint8_t *sw_thread_context(void);
 

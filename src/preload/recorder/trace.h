@@ -55,7 +55,7 @@ struct sw_trace {
 	_Atomic uint64_t behind;		       /* full chunks in memory that found no place in `retired` */
 	int write_error; /* of the last write from memory to the file: no more chunks are prepared */
 };
-extern struct sw_trace sw_trace;
+extern struct sw_trace sw_trace __attribute__((visibility("hidden")));
 
 /*
  * Creates the file and its header.  0 or -errno, then `sw_trace.file.path` names what could not be made.  `asked`: path

@@ -76,6 +76,7 @@ static void move_to(struct sw_writer *w, uint8_t *chunk)
 	h->first_seq = atomic_load_explicit(&sw_sequence.last, memory_order_relaxed) + 1;
 	__atomic_store_n(&h->magic, SW_FORMAT_CHUNK_MAGIC, __ATOMIC_RELEASE);
 	w->base = chunk;
+	w->chunk_ids = w->launch_ids.last;
 	w->at = sizeof *h;
 	w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM;
 }
@@ -211,6 +212,13 @@ struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, si
 	return r;
 }
 
+void sw_writer_forget_launches(struct sw_writer *w)
+{
+	sw_intern_clear(&w->launch_ids);
+	for (unsigned i = 0; i < SW_LAUNCH_MEMOS; i++)
+		w->memos[i].like = w->memos[i].params = 0;
+}
+
 void sw_writer_abandon(struct sw_writer *w)
 {
 	w->pending = NULL;
@@ -228,7 +236,7 @@ void sw_writer_abandon(struct sw_writer *w)
 			memset(w->base + whole, 0, w->at - whole);
 			/* what those records would have defined */
 			sw_intern_clear(&w->stack_ids);
-			sw_intern_clear(&w->param_ids);
+			sw_writer_forget_launches(w);
 			sw_stack_forget(w);
 		}
 		w->at = whole;

@@ -17,7 +17,10 @@
 #include "preload/recorder/trace.h"
 #include "syncwatch/format.h"
 
-#define SW_API_IDS 2048u /* calls of entry points above are counted under 0 */
+#define SW_API_IDS	2048u /* calls of entry points above are counted under 0 */
+#define SW_BLOCK_WORDS	(SW_LAUNCH_CHANGED_MAX / 4)
+#define SW_LAUNCH_WORDS ((sizeof(struct sw_rec_launch) - sizeof(struct sw_rec)) / 8)
+#define SW_LAUNCH_MEMOS 64u
 
 struct sw_stack_cache;
 struct sw_python_stacks;
@@ -42,7 +45,17 @@ struct sw_writer {
 	struct sw_writer *next;	     /* list of all writers */
 	struct sw_stack_cache *stacks;
 	struct sw_python_stacks *python; /* of libsyncwatch-python.so */
-	struct sw_intern stack_ids, param_ids;
+	struct sw_intern stack_ids;
+	struct sw_intern launch_ids; /* of launches and parameter blocks */
+	uint32_t chunk_ids;	     /* the last one of those when the chunk was begun */
+	struct sw_last_launch {
+		/* The last launch of a kernel as struct sw_launch_tail has it, and its number; 0: none. */
+		uint64_t launch[SW_LAUNCH_WORDS];
+		uint32_t like;
+		/* Its last new parameter block, and that one's number; 0: none. */
+		uint32_t params, bytes;
+		uint32_t word[SW_BLOCK_WORDS];
+	} memos[SW_LAUNCH_MEMOS];
 	uint32_t failed[SW_API_IDS];
 	uint64_t calls[SW_API_IDS];
 };
@@ -60,7 +73,7 @@ struct sw_thread {
 	uint64_t calls;	   /* recorded calls begun */
 	uint64_t born;	   /* the creation that it came from (SW_THREAD_CREATE), until it has recorded it; 0: unknown */
 };
-extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 _Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
 
@@ -111,6 +124,9 @@ void sw_writer_settle(struct sw_writer *w);
 /* The call in progress was left by longjmp or cancellation, perhaps inside the recorder: drops what it had reserved and
    makes the writer good for the next call. */
 void sw_writer_abandon(struct sw_writer *w);
+
+/* What LAUNCH records defined may not be in the trace. */
+void sw_writer_forget_launches(struct sw_writer *w);
 
 /* Writes the LOSS record for single records lost since the last one. */
 void sw_writer_tell_missed(struct sw_writer *w);

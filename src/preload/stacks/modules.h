@@ -11,7 +11,7 @@
 void sw_modules_refresh(struct sw_writer *w);
 
 /* Changes whenever code was unmapped. */
-extern uint32_t sw_modules_unmapped;
+extern uint32_t sw_modules_unmapped __attribute__((visibility("hidden")));
 static inline uint32_t sw_modules_generation(void)
 {
 	return __atomic_load_n(&sw_modules_unmapped, __ATOMIC_ACQUIRE);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#ifndef __clang__
+#pragma GCC optimize("omit-frame-pointer")
+#endif
+
 #include "base/hash.h"
 #include "preload/stacks/stack.h"
 
@@ -15,6 +19,8 @@
 /* Frames remembered beyond those recorded, so that a stack can take over outer frames from one that was deeper. */
 #define MARGIN 16u
 #define FRAMES (SW_STACK_FRAMES + MARGIN)
+#define GROUP  4u /* words of the stack that are compared before the next branch back */
+#define WORDS  (2 * FRAMES + GROUP - 1)
 
 uint32_t sw_stack_depth;
 
@@ -22,20 +28,24 @@ struct remembered {
 	const char *frame; /* of the wrapper; NULL: free */
 	uint32_t id;
 	uint16_t frames;
-	bool whole;		 /* the walk reached the outermost frame */
-	bool failed;		 /* it ended for lack of unwind information */
-	struct remembered *next; /* what came after it last time */
-	uint64_t ip[FRAMES];
-	struct place { /* distances from `frame`, in 8 bytes */
-		uint32_t slot;
-		uint32_t base_slot, base; /* the frame pointer that led here and where it was saved; NONE: none did */
-	} at[FRAMES];
+	uint16_t words;			     /* what the walk read: the last one is repeated up to a whole group */
+	uint16_t padded;		     /* with those */
+	bool whole;			     /* the walk reached the outermost frame */
+	bool failed;			     /* it ended for lack of unwind information */
+	struct remembered *next;	     /* what came after it last time */
+	uint64_t pointer[(WORDS + 63) / 64]; /* bit i: word i is a frame pointer */
+	/* Each return address, and then the frame pointer that led to it if one did.  Packed: read at every call. */
+	struct __attribute__((packed)) word {
+		uint64_t is;
+		uint32_t slot; /* where it lies: distance from `frame`, in 8 bytes */
+	} at[WORDS];
 };
 #define NONE UINT32_MAX
 
 struct sw_stack_cache {
 	struct remembered *last;
 	uintptr_t top;
+	uint64_t ips[FRAMES]; /* of the stack that is written */
 	uint8_t oldest[SETS];
 	bool used[SETS];
 	struct remembered sets[SETS][WAYS];
@@ -67,27 +77,32 @@ void sw_stack_forget(struct sw_writer *w)
  * left in what is now unused memory of it.)  Read from the inside out: a stack that ends earlier than the remembered
  * one differs before its end is reached.
  */
-static bool still_there(const struct remembered *m, unsigned first)
+static inline bool same(const struct remembered *m, const struct word *at)
 {
-	const uint64_t *stack = (const uint64_t *)m->frame;
-	for (unsigned i = first; i < m->frames; i++) {
-		const struct place *at = &m->at[i];
-		if (stack[at->slot] != m->ip[i])
+	return ((const uint64_t *)(const void *)m->frame)[at->slot] == at->is;
+}
+
+static inline __attribute__((always_inline)) bool still_there(const struct remembered *m)
+{
+	for (const struct word *at = m->at, *end = at + m->padded; at < end; at += GROUP)
+		if (!same(m, at) || !same(m, at + 1) || !same(m, at + 2) || !same(m, at + 3))
 			return false;
-		if (at->base_slot != NONE && stack[at->base_slot] != (uintptr_t)(stack + at->base))
-			return false;
-	}
 	return true;
+}
+
+/* The same for what was read from word `i` on. */
+static bool rest_there(const struct remembered *m, unsigned i)
+{
+	while (i < m->words && same(m, &m->at[i]))
+		i++;
+	return i >= m->words;
 }
 
 static struct remembered *find(struct sw_stack_cache *c, unsigned set, const void *frame)
 {
-	struct remembered *guess = c->last ? c->last->next : NULL;
-	if (guess && guess->frame == frame && still_there(guess, 0))
-		return guess;
 	for (unsigned k = 0; k < WAYS; k++) {
 		struct remembered *m = &c->sets[set][k];
-		if (m->frame == frame && still_there(m, 0))
+		if (m->frame == frame && still_there(m))
 			return m;
 	}
 	return NULL;
@@ -100,27 +115,50 @@ static uint32_t distance(const struct remembered *m, uint64_t address)
 	return address && away % 8 == 0 && away / 8 < NONE ? (uint32_t)(away / 8) : NONE;
 }
 
-static uint64_t slot_of(const struct remembered *m, unsigned i)
+static inline bool is_pointer(const struct remembered *m, unsigned i)
 {
-	return (uintptr_t)m->frame + m->at[i].slot * 8ull;
+	return m->pointer[i / 64] >> i % 64 & 1;
 }
 
-/* Which frame of the donor is this one?  Its number of frames when none is. */
-static unsigned find_frame(const struct remembered *donor, const struct sw_unwind_frame *f)
+static void remember_word(struct remembered *m, uint32_t slot, uint64_t word, bool pointer)
 {
-	unsigned i = 0;
-	while (i < donor->frames && slot_of(donor, i) < f->slot)
-		i++;
-	return i < donor->frames && slot_of(donor, i) == f->slot && donor->ip[i] == f->ip ? i : donor->frames;
+	const unsigned i = m->words++;
+	m->at[i] = (struct word){word, slot};
+	m->pointer[i / 64] &= ~(1ull << i % 64);
+	m->pointer[i / 64] |= (uint64_t)pointer << i % 64;
 }
 
-/* A frame pointer that an outer frame of the donor depends on may have been saved further in than frame `first`,
-   where the stacks differ: then it must be the one that frame has now. */
-static bool same_pointer(const struct remembered *donor, unsigned first, const struct sw_unwind_frame *f)
+/* The return addresses alone, innermost first; until the next call of the writer's thread. */
+static const uint64_t *addresses(struct sw_stack_cache *c, const struct remembered *m)
 {
-	for (unsigned i = first + 1; i < donor->frames; i++)
-		if (donor->at[i].base_slot != NONE && donor->at[i].base_slot < donor->at[first].slot &&
-		    (uintptr_t)donor->frame + donor->at[i].base * 8ull != f->rbp)
+	unsigned n = 0;
+	for (unsigned i = 0; i < m->words && n < FRAMES; i++)
+		if (!is_pointer(m, i))
+			c->ips[n++] = m->at[i].is;
+	return c->ips;
+}
+
+/* Which word of the donor is this frame's return address?  *number: which frame it is. The number of words: none is. */
+static unsigned find_frame(const struct remembered *donor, const struct sw_unwind_frame *f, unsigned *number)
+{
+	*number = 0;
+	for (unsigned i = 0; i < donor->words; i++) {
+		const uint64_t slot = (uintptr_t)donor->frame + donor->at[i].slot * 8ull;
+		if (is_pointer(donor, i))
+			continue;
+		if (slot >= f->slot)
+			return slot == f->slot && donor->at[i].is == f->ip ? i : donor->words;
+		++*number;
+	}
+	return donor->words;
+}
+
+/* A frame pointer that an outer frame of the donor depends on may have been saved further in than the frame at word
+   `first`, where the stacks differ: then it must be the one that frame has now. */
+static bool same_pointer(const struct remembered *donor, unsigned first, unsigned next, const struct sw_unwind_frame *f)
+{
+	for (unsigned i = next; i < donor->words; i++)
+		if (is_pointer(donor, i) && donor->at[i].slot < donor->at[first].slot && donor->at[i].is != f->rbp)
 			return false;
 	return true;
 }
@@ -130,47 +168,52 @@ static bool same_pointer(const struct remembered *donor, unsigned first, const s
 static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_unwind_frame *f,
 		      uint32_t depth)
 {
+	unsigned number;
 	if (!donor || !donor->frame)
 		return false;
-	unsigned first = find_frame(donor, f), i = first + 1;
-	if (first == donor->frames)
+	const unsigned first = find_frame(donor, f, &number);
+	if (first == donor->words)
 		return false;
-	if (!donor->whole && !donor->failed && m->frames + (donor->frames - i) < depth)
+	unsigned i = first + 1;
+	i += i < donor->words && is_pointer(donor, i); /* this frame's own */
+	if (!donor->whole && !donor->failed && m->frames + (donor->frames - number - 1u) < depth)
 		return false; /* it was cut off too early for this one */
-	if (!still_there(donor, i) || !same_pointer(donor, first, f))
+	if (!rest_there(donor, i) || !same_pointer(donor, first, i, f))
 		return false;
-	uint32_t shift = (uint32_t)((donor->frame - m->frame) / 8); /* modulo 2^32, and so are the sums */
-	for (; i < donor->frames && m->frames < depth + MARGIN; i++, m->frames++) {
-		struct place at = donor->at[i];
-		bool inner = at.base_slot < donor->at[first].slot;
-		m->ip[m->frames] = donor->ip[i];
-		m->at[m->frames] = (struct place){
-			.slot = at.slot + shift,
-			.base_slot = at.base_slot == NONE ? NONE
-				     : inner		  ? distance(m, f->rbp_slot)
-							  : at.base_slot + shift,
-			.base = at.base + shift,
-		};
+	const uint32_t shift = (uint32_t)((donor->frame - m->frame) / 8); /* modulo 2^32, and so are the sums */
+	for (; i < donor->words; i++) {
+		uint32_t slot = donor->at[i].slot + shift;
+		if (!is_pointer(donor, i)) {
+			if (m->frames >= depth + MARGIN)
+				break;
+			m->frames++;
+		} else if (donor->at[i].slot < donor->at[first].slot) {
+			slot = distance(m, f->rbp_slot);
+		}
+		if (slot != NONE)
+			remember_word(m, slot, donor->at[i].is, is_pointer(donor, i));
 	}
-	m->whole = donor->whole && i == donor->frames;
-	m->failed = donor->failed && i == donor->frames;
+	m->whole = donor->whole && i == donor->words;
+	m->failed = donor->failed && i == donor->words;
 	return true;
 }
 
 /* Adds a frame. False: what led to it can't be remembered (a signal frame, another stack). */
 static bool append(struct remembered *m, const struct sw_unwind_frame *f)
 {
-	unsigned i = m->frames++;
-	struct place at = {distance(m, f->slot), NONE, 0};
-	m->ip[i] = f->ip;
+	const uint32_t slot = distance(m, f->slot), pointer = distance(m, f->base_slot);
+	unsigned last = m->words;
+	m->frames++;
+	while (last && is_pointer(m, last - 1))
+		last--;
+	const bool above = !last || slot > m->at[last - 1].slot;
+	remember_word(m, slot, f->ip, false);
 	if (f->base_slot) {
-		at.base_slot = distance(m, f->base_slot);
-		at.base = distance(m, f->base);
-		if (at.base_slot == NONE || at.base == NONE)
+		if (pointer == NONE || distance(m, f->base) == NONE)
 			return false;
+		remember_word(m, pointer, f->base, true);
 	}
-	m->at[i] = at;
-	return at.slot != NONE && *(const uint64_t *)f->slot == f->ip && (!i || at.slot > m->at[i - 1].slot);
+	return slot != NONE && *(const uint64_t *)f->slot == f->ip && above;
 }
 
 /* Walks the stack into *m. False: it can't be remembered. */
@@ -181,7 +224,7 @@ static bool walk(struct remembered *m, const void *frame, uintptr_t top, const s
 	int got = 0;
 	bool keep = true;
 	m->frame = frame;
-	m->frames = 0;
+	m->frames = m->words = 0;
 	sw_unwind_start(&u, frame, top);
 	while (m->frames < depth + MARGIN && (got = sw_unwind_next(&u, &f)) > 0) {
 		keep = append(m, &f) && keep;
@@ -203,7 +246,7 @@ static bool write_stack(struct sw_writer *w, const struct remembered *m, uint32_
 	r->id = id;
 	r->depth = frames;
 	r->skipped = frames < m->frames && m->whole ? m->frames - frames : m->whole ? 0 : UINT32_MAX;
-	memcpy(r + 1, m->ip, frames * 8ull);
+	memcpy(r + 1, w->stacks->ips, frames * 8ull);
 	sw_writer_commit(w);
 	return true;
 }
@@ -219,13 +262,16 @@ static uint32_t intern(struct sw_writer *w, const struct remembered *m, uint32_t
 {
 	bool fresh;
 	uint32_t frames = m->frames < depth ? m->frames : depth;
-	uint64_t hash = sw_hash_words(m->ip, frames * 8ull);
+	uint64_t hash = sw_hash_words(addresses(w->stacks, m), frames * 8ull);
 	uint32_t id = sw_intern(&w->stack_ids, hash, &fresh);
 	if (!fresh)
 		return id;
 	sw_modules_refresh(w); /* code that was never seen in a stack may lie in a module that was just loaded */
-	if (write_stack(w, m, id, depth))
+	if (write_stack(w, m, id, depth)) {
+		if (id % (SW_FORMAT_LIVE_IDS / 4) == 0)
+			sw_stack_forget(w); /* the ids of what is remembered grow too old to be referred to */
 		return id;
+	}
 	sw_intern_undo(&w->stack_ids, hash);
 	return 0;
 }
@@ -255,6 +301,8 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	c->used[set] = true;
 	m->next = NULL;
 	bool keep = walk(m, frame, c->top, donor, sw_stack_depth);
+	for (m->padded = m->words; m->padded % GROUP; m->padded++)
+		m->at[m->padded] = m->at[m->words - 1];
 	m->id = *id = intern(w, m, sw_stack_depth);
 	if (!keep || !m->id) {
 		m->frame = NULL;
@@ -269,14 +317,15 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 
 uint32_t sw_stack_frames(const uint64_t **ips)
 {
-	const struct sw_stack_cache *c = sw_thread.writer->stacks;
+	struct sw_stack_cache *c = sw_thread.writer->stacks;
 	if (!c || !c->last || c->last->frame != sw_thread.guard)
 		return 0;
-	*ips = c->last->ip;
+	*ips = addresses(c, c->last);
 	return c->last->frames;
 }
 
-uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
+/* The stack is not the one that came after the last one before. */
+static __attribute__((noinline)) uint32_t search(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = cache_of(w);
 	if (!c)
@@ -300,4 +349,17 @@ uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 		c->last->next = m;
 	c->last = m;
 	return m->id;
+}
+
+uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
+{
+	struct sw_stack_cache *c = w->stacks;
+	if (__builtin_expect(c && c->last && w->modules == sw_modules_generation(), 1)) {
+		struct remembered *guess = c->last->next;
+		if (__builtin_expect(guess && guess->frame == frame && still_there(guess), 1)) {
+			c->last = guess;
+			return guess->id;
+		}
+	}
+	return search(w, frame);
 }

@@ -15,7 +15,8 @@
 
 #include "preload/recorder/writer.h"
 
-extern uint32_t sw_stack_depth; /* frames kept; 0: stacks are off, or the unwinder is not there yet */
+extern uint32_t sw_stack_depth
+	__attribute__((visibility("hidden"))); /* frames kept; 0: stacks are off, or the unwinder is not there yet */
 
 /* Switches stacks on. After sw_unwind_load(), if that was tried. */
 void sw_stack_start(void);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef __clang__
+#pragma GCC optimize("omit-frame-pointer")
+#endif
+
+#include "preload/calls/launch_tail.h"
+
+#include <string.h>
+
+#include "preload/recorder/call_begin.h"
+#include "preload/recorder/recorder.h"
+
+#define HEADER sizeof(struct sw_rec)
+
+static inline uint64_t load(const char *at)
+{
+	uint64_t value;
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+	const unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/*
+ * Both halves of a product for each 16 bytes, after wyhash (public domain).  Sums of words do not do: what differs are
+ * one or two words of a block, which must not cancel each other.  Never 0.
+ */
+static uint64_t hash_block(const char *at, size_t bytes)
+{
+	const uint64_t first = 0x2d358dccaa6c78a5, second = 0x8bb84b93962eacc9;
+	const char *end = at + bytes;
+	uint64_t hash = first ^ bytes, a = 0, b = 0;
+	for (; end - at > 16; at += 16)
+		hash = fold(load(at) ^ second, load(at + 8) ^ hash);
+	if (bytes >= 8) { /* of some bytes again */
+		a = load(end - 8 < at ? end - 8 : at);
+		b = load(end - 8);
+	} else {
+		memcpy(&a, at, bytes);
+	}
+	hash = fold(second ^ bytes, fold(a ^ second, b ^ hash));
+	return hash ? hash : 1;
+}
+
+static __attribute__((noinline)) uint32_t add(struct sw_writer *w, uint64_t hash)
+{
+	sw_thread_busy(&sw_thread, 1);
+	const uint32_t id = sw_intern_add(&w->launch_ids, hash);
+	sw_thread_busy(&sw_thread, 0);
+	return id;
+}
+
+/* Defined in the chunk at hand: what is referred to must not be lost with another one. */
+static inline bool in_chunk(const struct sw_writer *w, uint32_t id)
+{
+	return w->launch_ids.last - id < w->launch_ids.last - w->chunk_ids;
+}
+
+static inline bool is_live(const struct sw_writer *w, uint32_t id)
+{
+	return w->launch_ids.last - id < SW_INTERN_LIVE;
+}
+
+/* How the block differs from the last new one of its kernel: bytes after the short record, 0: in too much. */
+static uint32_t differences(const struct sw_last_launch *memo, const uint32_t *block, uint32_t words, uint32_t *out)
+{
+	uint8_t at[SW_LAUNCH_CHANGES + 1] = {0};
+	uint32_t n = 0, value[SW_LAUNCH_CHANGES];
+	for (uint32_t i = 0; i < words; i++)
+		if (memo->word[i] != block[i]) {
+			if (n == SW_LAUNCH_CHANGES)
+				return 0;
+			value[n++] = block[i];
+			at[n] = (uint8_t)i;
+		}
+	at[0] = (uint8_t)n;
+	const uint32_t head = sw_launch_changes_head(n);
+	memset(out, 0, SW_LAUNCH_CHANGES_BYTES);
+	memcpy(out, at, n + 1);
+	memcpy(out + head / 4, value, n * sizeof *value);
+	return (head + n * 4 + 7) & ~7u;
+}
+
+static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, size_t inlined)
+{
+	tail->bytes = sizeof tail->launch - HEADER;
+	tail->block = (uint32_t)inlined;
+	tail->launch.params = params;
+	tail->launch.param_bytes = (uint16_t)inlined;
+	tail->launch.flags |= inlined ? SW_LAUNCH_INLINE : 0;
+	tail->launch.launch = like;
+}
+
+static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, uint32_t base)
+{
+	tail->bytes = sizeof tail->again - HEADER;
+	tail->block = 0;
+	tail->again.like = like;
+	tail->again.params = (int16_t)(params ? params - like : 0);
+	tail->again.base = (uint16_t)(base ? params - base : 0);
+}
+
+static inline bool same_launch(const struct sw_last_launch *memo, const struct sw_launch_tail *tail)
+{
+	uint64_t differ = 0;
+	for (unsigned i = 0; i < SW_LAUNCH_WORDS; i++)
+		differ |= memo->launch[i] ^ tail->words[HEADER / 8 + i];
+	return !differ;
+}
+
+static inline bool same_word(const void *a, const void *b)
+{
+	uint64_t x, y;
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	return x == y;
+}
+
+static inline bool same_block(const struct sw_last_launch *memo, const char *block, size_t bytes)
+{
+	const char *mine = (const char *)memo->word;
+	if (memo->bytes != bytes || bytes < 8)
+		return false;
+	for (size_t i = 0; i + 8 < bytes; i += 8)
+		if (!same_word(mine + i, block + i))
+			return false;
+	return same_word(mine + bytes - 8, block + bytes - 8); /* perhaps some bytes again */
+}
+
+static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_tail *tail, uint32_t like)
+{
+	const uint32_t function =
+		((const struct sw_rec_launch *)(const void *)((const char *)memo->launch - HEADER))->function;
+	memo->like = 0; /* a signal handler may jump away in between */
+	if (function != tail->launch.function)
+		memo->params = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	memcpy(memo->launch, &tail->words[HEADER / 8], sizeof memo->launch);
+	atomic_signal_fence(memory_order_seq_cst);
+	memo->like = like;
+}
+
+static void remember_block(struct sw_last_launch *memo, const void *block, size_t bytes, uint32_t params)
+{
+	memo->params = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	memo->bytes = (uint32_t)bytes;
+	memcpy(memo->word, block, bytes);
+	atomic_signal_fence(memory_order_seq_cst);
+	memo->params = params;
+}
+
+/* Not what the memo of the kernel has.  *whole: the launch has a new number. */
+static __attribute__((noinline)) uint32_t number_launch(struct sw_writer *w, struct sw_last_launch *memo,
+							const struct sw_launch_tail *tail, bool *whole)
+{
+	const uint64_t hash = hash_block((const char *)&tail->launch + HEADER, sizeof memo->launch);
+	uint32_t like = sw_intern_find(&w->launch_ids, hash);
+	if (!like || !in_chunk(w, like)) {
+		like = add(w, hash);
+		*whole = true;
+	}
+	remember_launch(memo, tail, like);
+	return like;
+}
+
+/* The block is not the one that the memo has. */
+static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw_last_launch *memo,
+						  struct sw_launch_tail *tail, uint32_t like, const void *block,
+						  size_t bytes, bool whole)
+{
+	const uint64_t hash = hash_block(block, bytes);
+	uint32_t params = sw_intern_find(&w->launch_ids, hash), more = 0;
+	if (params) {
+		if (whole)
+			whole_record(tail, like, params, 0);
+		else
+			short_record(tail, like, params, 0);
+		return;
+	}
+	params = add(w, hash);
+	const bool fits = bytes <= sizeof memo->word && bytes % 4 == 0;
+	const uint32_t base = memo->params;
+	if (!whole && fits && base && memo->bytes == bytes && in_chunk(w, base) && is_live(w, base)) {
+		uint32_t words[SW_BLOCK_WORDS]; /* the block may lie at any address */
+		memcpy(words, block, bytes);
+		more = differences(memo, words, (uint32_t)(bytes / 4), tail->changes);
+	}
+	if (more) {
+		short_record(tail, like, params, base);
+		tail->bytes += more;
+	} else {
+		whole_record(tail, like, params, bytes);
+	}
+	if (fits)
+		remember_block(memo, block, bytes, params);
+}
+
+void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole)
+{
+	const struct sw_thread *t = &sw_thread;
+	struct sw_writer *w = t->writer;
+	if (__builtin_expect(!w || t->busy, 0)) {
+		whole_record(tail, 0, 0, 0);
+		return;
+	}
+	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
+	uint32_t like = memo->like, params = 0;
+	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0))
+		like = number_launch(w, memo, tail, &whole);
+	if (bytes) {
+		params = memo->params;
+		if (!params || !is_live(w, params) || !same_block(memo, block, bytes)) {
+			other_block(w, memo, tail, like, block, bytes, whole);
+			return;
+		}
+	}
+	if (__builtin_expect(whole, 0))
+		whole_record(tail, like, params, 0);
+	else
+		short_record(tail, like, params, 0);
+}
+
+void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block)
+{
+	if (__builtin_expect(!rec, 0)) {
+		if (sw_thread.writer)
+			sw_writer_forget_launches(sw_thread.writer);
+		return;
+	}
+	uint64_t *to = (uint64_t *)(void *)(rec + 1);
+	for (uint32_t i = 0; i < tail->bytes / 8; i++)
+		to[i] = tail->words[HEADER / 8 + i];
+	if (tail->block)
+		memcpy(to + tail->bytes / 8, block, tail->block);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What follows the header of a LAUNCH record.  A launch that only its parameters tell from an earlier one of the same
+ * chunk is written as struct sw_rec_launch_again, half as long: with the number of that one, and of its parameter
+ * block, or what makes that block differ from the last new one of its kernel.
+ */
+#ifndef SW_PRELOAD_CALLS_LAUNCH_TAIL_H
+#define SW_PRELOAD_CALLS_LAUNCH_TAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "syncwatch/format.h"
+
+struct sw_launch_tail {
+	uint32_t bytes; /* after the header */
+	uint32_t block; /* bytes of the parameter block that follow those */
+	union {
+		struct sw_rec_launch launch;
+		struct {
+			struct sw_rec_launch_again again;
+			uint32_t changes[SW_LAUNCH_CHANGES_BYTES / 4];
+		};
+		uint64_t words[sizeof(struct sw_rec_launch) / 8];
+	};
+};
+
+/*
+ * `tail->launch` holds the launch, but for its header, params, param_bytes and reserved, which are 0.  `whole`: others
+ * look at the record, it is not shortened.  The header is left for sw_call_record().
+ */
+void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole);
+
+/* Writes it after the header. NULL: the record was lost, and with it what it would have defined. */
+void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block);
+
+#endif
