@@ -65,19 +65,19 @@ def loaded(name):
 
 
 def slots():
-    """(address, wrapper, the driver's function) of each pointer to a wrapper that lies in writable data."""
+    """(address, wrapper, the driver's function) of each pointer to a wrapper in the writable data of loaded objects."""
     ours, own = loaded("libsyncwatch.so")
     theirs, driver = loaded("libcuda.so")
     wrappers, real = functions(own), functions(driver)
     exchange = {ours + value: theirs + real[name] for name, value in wrappers.items() if name in real}
     prefixes = {struct.pack("<Q", address)[3:] for address in exchange}
     pattern = re.compile(b"|".join(re.escape(prefix) for prefix in prefixes))
-    result, after = [], ""
+    result, file, end = [], "", 0
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         for low, high, rights, _, path in mappings():
-            after = path or after
-            data = path.startswith("/") or path == "[heap]" or (not path and high - low < 64 << 20)
-            if not rights.startswith("rw-p") or not data or "libsyncwatch" in after or "libcuda.so" in after:
+            file = path or (file if low == end else "")  # what is not initialised follows the file's own pages
+            end = high
+            if not rights.startswith("rw-p") or not file.startswith("/") or "libsyncwatch" in file or "libcuda.so" in file:
                 continue
             try:
                 memory.seek(low)
@@ -123,9 +123,13 @@ def main():
     if not found:
         sys.exit("no pointer to a wrapper found: nothing is recorded")
 
+    # Some of these words lie in memory that is something else by now: only what still is such a pointer is exchanged.
+    words = [(ctypes.c_uint64.from_address(address), wrapper, real) for address, wrapper, real in found]
+
     def block(recorded):
-        for address, wrapper, real in found:
-            ctypes.c_uint64.from_address(address).value = wrapper if recorded else real
+        for word, wrapper, real in words:
+            if word.value == (real if recorded else wrapper):
+                word.value = wrapper if recorded else real
         step()
         wait()
         start = time.perf_counter_ns()
