@@ -94,7 +94,7 @@ interpreters_within() {
 	local at
 	at=$(line_of '# marks' sub.py)
 	sed -n 1p sub.list | grep -q "\"mark\", $at\], \[.*\"<module>\", $(line_of '# first' sub.py)\]" || fail "$2: before a sub-interpreter"
-	sed -n 2p sub.list | grep -q ', \[\]\]\|"<string>", "<module>", 3\]\]\]' || fail "$2: in a sub-interpreter"
+	sed -n 2p sub.list | grep -q ', \[\]\]\|"<s[a-z]*>", "<module>", 3\]\]\]' || fail "$2: in a sub-interpreter"
 	sed -n 3p sub.list | grep -q ', \[\]\]' || fail "$2: with a sub-interpreter"
 	sed -n 4p sub.list | grep -q "\"mark\", $at\], \[.*\"<module>\", $(line_of '# last' sub.py)\]" || fail "$2: after a sub-interpreter"
 	notices s.swt | grep -q 'while there were sub-interpreters' || fail "$2: nothing was said of sub-interpreters"
