@@ -31,7 +31,12 @@
  *   branches both sets are on two branches of a captured graph; joined: the second waits for the first; updated: the
  *   joined   graph is updated from another such capture
  *   updated
+ *   nodes    both sets are nodes that the program adds to a graph; joined-nodes: one depends on the other
+ *   joined-nodes
+ *   part     the second one's stream waits for an event that a part of a graph records, the first one is another part
+ *   part-joined  it records it after the first one
  *   late     memory is allocated in the order of one stream and used on another
+ *   late-fixed  the other stream waits for an event after it
  *   freed    memory is freed in the order of no stream while it is used
  *   fork     the child races, too
  *   host     the host copies the buffer that the first one writes, without waiting
@@ -248,9 +253,11 @@ static void work_several(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
-static void work_late(void)
+static void work_late(int ordered)
 {
 	CALL(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream), &memory, BYTES, a);
+	if (ordered)
+		between("fixed");
 	set(b, 1);
 	CALL(cuCtxSynchronize, (void), );
 }
@@ -309,6 +316,49 @@ static void work_in_graph(int ordered, int updated)
 	CALL(cuCtxSynchronize, (void), );
 }
 
+static CUgraphNode add_set(CUgraph graph, const CUgraphNode *before, size_t n, unsigned char value)
+{
+	CUDA_MEMSET_NODE_PARAMS params = {.dst = memory, .value = value, .elementSize = 1, .width = BYTES, .height = 1};
+	CUgraphNode node;
+	CUcontext context;
+	CALL(cuCtxGetCurrent, (CUcontext *), &context);
+	CALL(cuGraphAddMemsetNode,
+	     (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMSET_NODE_PARAMS *, CUcontext), &node,
+	     graph, before, n, &params, context);
+	return node;
+}
+
+static void launch_graph(CUgraph graph)
+{
+	CUgraphExec exec;
+	CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &exec, graph, 0);
+	CALL(cuGraphLaunch, (CUgraphExec, CUstream), exec, a);
+}
+
+static void work_in_nodes(int ordered)
+{
+	CUgraph graph;
+	CALL(cuGraphCreate, (CUgraph *, unsigned), &graph, 0);
+	const CUgraphNode first = add_set(graph, NULL, 0, 1);
+	add_set(graph, &first, ordered, 2);
+	launch_graph(graph);
+	CALL(cuCtxSynchronize, (void), );
+}
+
+static void work_in_part(int ordered)
+{
+	CUgraph graph;
+	CUgraphNode record;
+	CALL(cuGraphCreate, (CUgraph *, unsigned), &graph, 0);
+	const CUgraphNode first = add_set(graph, NULL, 0, 1);
+	CALL(cuGraphAddEventRecordNode, (CUgraphNode *, CUgraph, const CUgraphNode *, size_t, CUevent), &record, graph,
+	     &first, ordered, event);
+	launch_graph(graph);
+	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+	set(b, 2);
+	CALL(cuCtxSynchronize, (void), );
+}
+
 static void to_host(CUstream stream)
 {
 	CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned, memory, BYTES, stream);
@@ -355,8 +405,12 @@ int main(int argc, char **argv)
 		work_apart();
 	else if (strcmp(mode, "several") == 0)
 		work_several();
-	else if (strcmp(mode, "late") == 0)
-		work_late();
+	else if (strcmp(mode, "late") == 0 || strcmp(mode, "late-fixed") == 0)
+		work_late(mode[4] != 0);
+	else if (strcmp(mode, "nodes") == 0 || strcmp(mode, "joined-nodes") == 0)
+		work_in_nodes(mode[0] == 'j');
+	else if (strcmp(mode, "part") == 0 || strcmp(mode, "part-joined") == 0)
+		work_in_part(mode[4] != 0);
 	else if (strcmp(mode, "freed") == 0)
 		work_freed_at_once();
 	else if (strncmp(mode, "turned", 6) == 0)

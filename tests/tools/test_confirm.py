@@ -169,9 +169,23 @@ class Holds(Confirm):
         self.assertEqual((found["verdict"], found["doubt"]), ("proven", None), text)
 
     def test_reasons_that_are_facts_of_the_pair(self):
-        for mode, verdict, doubt in (("freed", "ordered", "free-waits"), ("late", "inconclusive", "seen-late")):
-            found, text = self.one(mode, "--no-fix")
-            self.assertEqual((found["verdict"], found["doubt"]), (verdict, doubt), text)
+        found, text = self.one("freed", "--no-fix")
+        self.assertEqual((found["verdict"], found["doubt"]), ("ordered", "free-waits"), text)
+
+    def test_an_allocation_that_is_used_too_early(self):
+        found, text = self.one("late")
+        self.assertEqual((found["verdict"], found["fix"]), ("proven", "verified"), text)
+        self.assertEqual(self.verdicts("late-fixed")[0], [])
+
+    def test_nodes_that_the_program_adds(self):
+        found, text = self.one("nodes")
+        self.assertEqual((found["verdict"], found["runs"]), ("proven", 1), text)
+        self.assertEqual(self.verdicts("joined-nodes")[0], [])
+
+    def test_a_part_of_a_graph(self):
+        found, text = self.one("part", "--no-fix")
+        self.assertEqual((found["verdict"], found["runs"]), ("proven", 2), text)
+        self.assertEqual(self.verdicts("part-joined")[0], [])
 
     def test_an_instruction_of_the_host(self):
         found, _ = self.one("refill", "--guard-host")

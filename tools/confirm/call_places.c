@@ -207,6 +207,7 @@ int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *erro
 		want(&wanted, trial->after, &trial->after_call);
 		want(&wanted, trial->before, &trial->before_call);
 		want(&wanted, trial->buffer, &trial->buffer_call);
+		want(&wanted, trial->earlier_node, &trial->node_call);
 	}
 	const int got = locate(&wanted, trials, trace, error);
 	free(wanted.at);

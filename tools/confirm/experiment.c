@@ -228,15 +228,16 @@ void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace)
 
 /* ---- holds ------------------------------------------------------------------------------------------------------- */
 
-static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns, bool compares)
+static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns, bool compares, uint32_t nodes)
 {
 	struct sw_hold_plan plan = {.mode = SW_PLAN_HOLD,
 				    .bound_ns = bound_ns,
 				    .total_ns = in->most_ns,
-				    .earlier = trial->earlier_call,
+				    .earlier = nodes == SW_PLAN_NODE_EARLIER ? trial->node_call : trial->earlier_call,
 				    .later = trial->later_call,
 				    .later_host = trial->later_host,
-				    .captured = trial->captured,
+				    .captured = trial->captured && !nodes,
+				    .nodes = nodes,
 				    .later_access = trial->later_access,
 				    .offset = trial->offset,
 				    .bytes = trial->bytes};
@@ -261,6 +262,15 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 	return status;
 }
 
+/* A hold of the stream stops the whole graph, and its nodes in a capture change the program's graph: a graph of ours in
+   its place does neither. */
+static uint32_t other_way(const struct sw_trial *trial)
+{
+	if (trial->result.doubt == SW_DOUBT_GRAPH_NODES)
+		return SW_PLAN_NODE_EARLIER | SW_PLAN_NODE_LATER;
+	return trial->result.doubt == SW_DOUBT_GRAPH_PART && trial->node_call.api ? SW_PLAN_NODE_EARLIER : 0;
+}
+
 int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 {
 	if (!trial->earlier_call.api || (!trial->later_call.api && !trial->later_access)) {
@@ -269,26 +279,25 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 		return SW_EXIT_OK;
 	}
 	/* A node that the program adds itself: there is no stream to hold. */
-	if (trial->captured && (trial->earlier_call.kind == SW_REC_GRAPH || trial->later_call.kind == SW_REC_GRAPH)) {
-		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
-		trial->result.doubt = SW_DOUBT_ONE_LAUNCH;
-		return SW_EXIT_OK;
-	}
+	const bool adds = trial->earlier_call.kind == SW_REC_GRAPH || trial->later_call.kind == SW_REC_GRAPH;
+	uint32_t nodes = trial->captured && adds ? SW_PLAN_NODE_EARLIER | SW_PLAN_NODE_LATER : 0;
 	int status = SW_EXIT_OK;
 	bool compares = trial->buffer_call.api && !trial->later_call.legacy && !trial->later_access;
 	/* Threads come in another order in another run. */
 	for (uint32_t i = 0; i < TRIES && !status && (!i || trial->result.doubt == SW_DOUBT_SWAPPED); i++)
-		status = hold(in, trial, in->hold_ns, compares);
+		status = hold(in, trial, in->hold_ns, compares, nodes);
 	/* Our own copies may be what it, or the host, waits for: the first copy to the host on the legacy stream waits
 	   for one on a held stream (measured). */
 	const enum sw_doubt why = trial->result.doubt;
 	if (!status && compares && (why == SW_DOUBT_BLOCKED_BEFORE || why == SW_DOUBT_NOT_MADE)) {
 		compares = false;
-		status = hold(in, trial, in->hold_ns, compares);
+		status = hold(in, trial, in->hold_ns, compares, nodes);
 	}
+	if (!status && !nodes && (nodes = other_way(trial)))
+		status = hold(in, trial, in->hold_ns, false, nodes);
 	const bool waited = trial->result.verdict == SW_VERDICT_REFUTED;
 	if (!status && waited && in->hold_ns * LONGER <= in->most_ns)
-		status = hold(in, trial, in->hold_ns * LONGER, compares);
+		status = hold(in, trial, in->hold_ns * LONGER, compares, nodes);
 	return status;
 }
 

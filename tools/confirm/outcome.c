@@ -103,6 +103,8 @@ static void take_line(const char *line, struct sw_outcome *out)
 		;
 	else if (strcmp(line, "late") == 0)
 		out->late = true;
+	else if (strncmp(line, "unplaced ", 9) == 0)
+		out->unplaced = true;
 	else if (strcmp(line, "captured") == 0)
 		out->captured = true;
 	else if (strcmp(line, "swapped") == 0)
@@ -156,6 +158,8 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 {
 	if (o->refused)
 		return SW_DOUBT_REFUSED;
+	if (o->unplaced)
+		return trial->captured ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_GRAPH_PART;
 	if (o->captured)
 		return SW_DOUBT_CAPTURED;
 	if (o->late)
@@ -177,7 +181,9 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 		return SW_DOUBT_FREE_WAITS;
 	if (o->probe_done || trial->later_host)
 		return SW_DOUBT_SLOW;
-	return trial->earlier_in_graph ? SW_DOUBT_GRAPH_PART : SW_DOUBT_BLOCKED_BEFORE;
+	return trial->captured		 ? SW_DOUBT_ONE_LAUNCH
+	       : trial->earlier_in_graph ? SW_DOUBT_GRAPH_PART
+					 : SW_DOUBT_BLOCKED_BEFORE;
 }
 
 /* It had its time, its stream was free for it, and it ended only when the other was let go.  A call of the host needs
@@ -196,7 +202,7 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 	out->refused_status = o->refused_status;
 	out->swapped = o->swapped;
 	out->held_ns = o->released && o->earlier ? (o->released_us - o->earlier_us) * 1000 : 0;
-	if (!o->earlier && !o->refused && !o->late && !o->captured) {
+	if (!o->earlier && !o->refused && !o->unplaced && !o->late && !o->captured) {
 		out->verdict = SW_VERDICT_NOT_REACHED;
 	} else if (o->released && o->later_done && o->later_held) {
 		out->compared = o->compared;

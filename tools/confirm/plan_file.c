@@ -58,6 +58,8 @@ int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_e
 		: plan->mode == SW_PLAN_CHANGE	? "change"
 						: "hold",
 		plan->later_host, plan->captured, plan->later_access, plan->bound_ns, plan->total_ns, plan->result);
+	if (plan->nodes)
+		fprintf(out, "nodes %" PRIu32 "\n", plan->nodes);
 	if (plan->mode == SW_PLAN_EXPLORE)
 		fprintf(out, "explore %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", plan->seed, plan->rate,
 			plan->first, plan->last);

@@ -68,8 +68,10 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 	const struct sw_finding *f = shown->finding;
 	const struct sw_access *earlier = &f->access[0], *later = &f->access[1];
 	struct sw_trial *trial = sw_vec_push(trials);
-	*trial = (struct sw_trial){
-		.shown = shown, .id = f->id, .later_host = is_host(report, later), .host_order = f->host_order};
+	*trial = (struct sw_trial){.shown = shown,
+				   .id = f->id,
+				   .later_host = !later->node && is_host(report, later),
+				   .host_order = f->host_order};
 	trial->later_frees = trial->later_host && later->kind == SW_REC_FREE;
 	trial->earlier = trial->after = earlier->seq;
 	trial->later = trial->before = later->seq;
@@ -81,6 +83,7 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 	if (is_race(f->id) || f->id == SW_FINDING_HOST_IN_FLIGHT)
 		find_overlap(trial, report->judgement);
 	trial->earlier_in_graph = earlier->node != 0;
+	trial->earlier_node = earlier->node;
 	if (f->id == SW_FINDING_GRAPH_BRANCH_RACE && earlier->node && later->node) {
 		trial->captured = true;
 		trial->earlier = earlier->node;

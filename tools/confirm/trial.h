@@ -35,12 +35,13 @@ struct sw_trial {
 	uint64_t buffer;	       /* the call that allocated what both touch */
 	uint64_t offset, bytes;	       /* of it */
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
-	bool captured;		       /* both sides are captured into one graph */
+	bool captured;		       /* both sides are nodes of one graph */
 	bool earlier_in_graph;
-	bool later_frees; /* by a call that waits for work of the whole device */
-	bool host_order;  /* ordered if the host's threads have to run as they did */
-	bool first_use;	  /* code is used for the first time between the two calls: it is loaded there */
-	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call;
+	uint64_t earlier_node; /* the call that made its node, 0 none or unknown */
+	bool later_frees;      /* by a call that waits for work of the whole device */
+	bool host_order;       /* ordered if the host's threads have to run as they did */
+	bool first_use;	       /* code is used for the first time between the two calls: it is loaded there */
+	struct sw_plan_call earlier_call, later_call, after_call, before_call, buffer_call, node_call;
 	struct sw_confirmation result;
 };
 
@@ -91,6 +92,7 @@ struct sw_outcome {
 	bool probe_done, later_done; /* when the hold ended */
 	bool done_after;	     /* the later side's work ended, after the hold */
 	bool late, captured, ended;
+	bool unplaced;	     /* no hold could be put into the graph */
 	const char *refused; /* the call that was, NULL none */
 	int refused_status;
 	bool compared;

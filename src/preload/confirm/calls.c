@@ -34,13 +34,18 @@ enum { UNTRIED, BEGINNING, BEGUN };
 static _Atomic uint32_t tried; /* a futex */
 #define BEGIN_NS 1000000000ull
 
-static bool first_to_try(void)
+bool sw_calls_try(void)
 {
 	uint32_t expected = UNTRIED;
 	return atomic_compare_exchange_strong(&tried, &expected, BEGINNING);
 }
 
-static void has_begun(void)
+bool sw_calls_tried(void)
+{
+	return atomic_load(&tried) != UNTRIED;
+}
+
+void sw_calls_begun(void)
 {
 	atomic_store(&tried, BEGUN);
 	sw_sys_wake((const uint32_t *)&tried, INT_MAX);
@@ -175,10 +180,10 @@ static void prepare(const struct sw_rec *rec)
 /* The hold begins when the graph is launched. */
 static void capture_launched(const struct sw_rec *rec)
 {
-	if (rec->kind != SW_REC_GRAPH_LAUNCH || atomic_load(&put_in) != 3 || !first_to_try())
+	if (rec->kind != SW_REC_GRAPH_LAUNCH || atomic_load(&put_in) != 3 || !sw_calls_try())
 		return;
-	sw_hold_launch(sw_rec_seq(rec));
-	has_begun();
+	sw_hold_launch(sw_rec_seq(rec), stream_of(rec));
+	sw_calls_begun();
 }
 
 /* Calls of two threads come in either order, and what is shown of one is shown of the other.  What the host does itself
@@ -186,7 +191,8 @@ static void capture_launched(const struct sw_rec *rec)
 static bool may_swap(void)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
-	return plan->earlier.thread != plan->later.thread && !plan->later_host && !plan->later_access;
+	return plan->earlier.thread != plan->later.thread && !plan->later_host && !plan->later_access &&
+	       !sw_allocations_held();
 }
 
 static void hold_first(const struct sw_rec *rec)
@@ -208,9 +214,9 @@ static void hold_first(const struct sw_rec *rec)
 static void hold_before(const struct sw_rec *rec)
 {
 	const uint32_t either = SW_PLACE_EARLIER | SW_PLACE_LATER;
-	if (mine.exact & (may_swap() ? either : SW_PLACE_EARLIER) && first_to_try()) {
+	if (mine.exact & (may_swap() ? either : SW_PLACE_EARLIER) && sw_calls_try()) {
 		hold_first(rec);
-		has_begun();
+		sw_calls_begun();
 		return;
 	}
 	await_hold();
@@ -219,6 +225,58 @@ static void hold_before(const struct sw_rec *rec)
 		if (!atomic_load(&captures))
 			sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
 	}
+}
+
+/* ---- an allocation ----------------------------------------------------------------------------------------------- */
+
+bool sw_calls_allocates(uint32_t id, CUstream stream)
+{
+	const int saved = errno;
+	bool held = false;
+	if (sw_confirm_recorder->inside() && !atomic_load(&captures) && sw_places_is_earlier(id) && sw_calls_try()) {
+		sw_dependents_begin(stream);
+		sw_hold_begin(stream, 0);
+		sw_calls_begun();
+		held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
+	}
+	errno = saved;
+	return held;
+}
+
+void sw_calls_allocated(CUstream stream, CUresult status)
+{
+	const int saved = errno;
+	if (status) {
+		sw_result("failed call %d", (int)status);
+		sw_watch_release(SW_RELEASE_EXIT);
+	} else {
+		sw_hold_earlier_left(stream);
+	}
+	errno = saved;
+}
+
+/* ---- nodes of a graph -------------------------------------------------------------------------------------------- */
+
+/* The hold is put in when the graph is launched; here the places are found. */
+static void nodes_before(const struct sw_rec *rec)
+{
+	sw_nodes_added(rec, mine.exact);
+	if (sw_confirm_plan.nodes & SW_PLAN_NODE_LATER || !(mine.exact & SW_PLACE_LATER) || atomic_load(&captures))
+		return;
+	await_hold();
+	mine.watched = true;
+	sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
+}
+
+static void install(void)
+{
+	static _Atomic bool installed;
+	if (atomic_exchange(&installed, true))
+		return;
+	if (sw_confirm_plan.nodes)
+		sw_nodes_install();
+	else
+		sw_allocations_install();
 }
 
 /* ---- all others, while a stream is held -------------------------------------------------------------------------- */
@@ -287,6 +345,7 @@ static void on_record(const struct sw_rec *rec)
 			context_ends(rec);
 		return;
 	}
+	install();
 	const uint32_t places = sw_places_of_call(rec, &exact);
 	mine.stream = stream_of(rec);
 	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
@@ -297,9 +356,13 @@ static void on_record(const struct sw_rec *rec)
 		mine.seq = sw_rec_seq(rec);
 		if (sw_confirm_plan.captured)
 			capture_before();
+		else if (sw_confirm_plan.nodes)
+			nodes_before(rec);
 		else
 			hold_before(rec);
 	}
+	if (sw_confirm_plan.nodes)
+		sw_nodes_changed(rec);
 	prepare(rec);
 	if (sw_confirm_plan.captured)
 		capture_launched(rec);
@@ -358,6 +421,8 @@ static void left(int status)
 	}
 	if (!status && sw_confirm_plan.captured)
 		capture_left(&call);
+	if (!status && sw_confirm_plan.nodes && atomic_load(&captures))
+		sw_nodes_captured(call.stream, call.exact);
 	if (status || sw_confirm_plan.captured || atomic_load(&captures))
 		return;
 	const int saved = errno;

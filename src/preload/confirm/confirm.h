@@ -8,6 +8,8 @@
  *     places.c     which call of the plan a call is
  *     holds.c      what is put into streams: holds, marks, snapshots
  *     edges.c      the edge of the advice, and how long it makes a stream wait
+ *     nodes.c      the same in a graph that the program makes
+ *     allocations.c  the same before an allocation
  *     watch.c      the thread that ends a hold: no call of CUDA
  *     explore.c    holds at random, and hashes of what leaves the device
  *     dependents.c which streams and events wait for what is held
@@ -58,6 +60,9 @@ void sw_places_edges(const struct sw_rec *rec, uint64_t *after, uint64_t *before
 /* The stack of the call in progress, as plans name it. */
 uint64_t sw_places_stack(void);
 
+/* Is it the earlier call?  It is not counted: its record comes later. */
+bool sw_places_is_earlier(uint32_t id);
+
 /* ---- holds.c ----------------------------------------------------------------------------------------------------- */
 
 enum sw_hold_state { SW_HOLD_NONE, SW_HOLD_HELD, SW_HOLD_OVER };
@@ -87,6 +92,7 @@ struct sw_hold {
 };
 extern struct sw_hold sw_hold;
 
+CUdeviceptr sw_hold_device_address(const void *word);
 void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host);
 /* The later call comes first: it is the one to be held, before it is. */
 void sw_hold_swap(void);
@@ -99,10 +105,35 @@ void sw_hold_later_left(CUstream stream, bool host);
 void sw_hold_prepare(void);
 bool sw_hold_capture(CUstream stream);
 void sw_hold_mark(CUstream stream, bool before);
-void sw_hold_launch(uint64_t seq);
+/* `stream`: where it is launched. */
+void sw_hold_launch(uint64_t seq, CUstream stream);
 void sw_hold_give_up(void);
 /* The context ends: nothing of ours in it can be used any more. */
 void sw_hold_context_gone(void);
+
+/* ---- calls.c ----------------------------------------------------------------------------------------------------- */
+
+/* There is one hold in a run.  True: the caller makes it, and says when it is there or could not be. */
+bool sw_calls_try(void);
+void sw_calls_begun(void);
+bool sw_calls_tried(void);
+/* Before the earlier call, an allocation on this stream: holds it.  False: it is another one.  After it. */
+bool sw_calls_allocates(uint32_t id, CUstream stream);
+void sw_calls_allocated(CUstream stream, CUresult status);
+
+/* ---- nodes.c: of a plan with nodes ------------------------------------------------------------------------------- */
+
+void sw_nodes_install(void);
+/* A call of the plan added a node; was captured and has returned.  A node of an executable graph is another one. */
+void sw_nodes_added(const struct sw_rec *rec, uint32_t exact);
+void sw_nodes_captured(CUstream stream, uint32_t exact);
+void sw_nodes_changed(const struct sw_rec *rec);
+
+/* ---- allocations.c ----------------------------------------------------------------------------------------------- */
+
+void sw_allocations_install(void);
+/* The earlier call is one. */
+bool sw_allocations_held(void);
 
 /* ---- edges.c ----------------------------------------------------------------------------------------------------- */
 

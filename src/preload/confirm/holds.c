@@ -49,7 +49,7 @@ static bool make_memory(void)
 	return true;
 }
 
-static CUdeviceptr device_address(const void *word)
+CUdeviceptr sw_hold_device_address(const void *word)
 {
 	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_CONFIRM_REAL(cuMemHostGetDevicePointer_v2);
 	CUdeviceptr at = 0;
@@ -64,7 +64,7 @@ static CUdeviceptr device_address(const void *word)
 static CUresult mark(CUstream stream, _Atomic uint32_t *word)
 {
 	__typeof__(&cuStreamWriteValue32_v2) put = SW_CONFIRM_REAL(cuStreamWriteValue32_v2);
-	const CUdeviceptr at = device_address((const void *)word);
+	const CUdeviceptr at = sw_hold_device_address((const void *)word);
 	return put && at ? put(stream, at, MARK, 0) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -119,7 +119,7 @@ void sw_hold_swap(void)
 bool sw_hold_capture(CUstream stream)
 {
 	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
-	const CUdeviceptr at = sw_hold.words ? device_address(&sw_hold.words->release) : 0;
+	const CUdeviceptr at = sw_hold.words ? sw_hold_device_address(&sw_hold.words->release) : 0;
 	const CUresult status =
 		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
 	if (status != CUDA_SUCCESS)
@@ -149,11 +149,14 @@ void sw_hold_give_up(void)
 }
 
 /* The graph with the nodes is launched. */
-void sw_hold_launch(uint64_t seq)
+void sw_hold_launch(uint64_t seq, CUstream stream)
 {
+	sw_dependents_begin(stream);
 	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
-	sw_result("later %llu %llu held", (unsigned long long)seq, (unsigned long long)sw_result_us());
-	atomic_store(&sw_hold.submitted, true);
+	if (sw_confirm_plan.captured || sw_confirm_plan.nodes & SW_PLAN_NODE_LATER) {
+		sw_result("later %llu %llu held", (unsigned long long)seq, (unsigned long long)sw_result_us());
+		atomic_store(&sw_hold.submitted, true);
+	}
 	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + sw_confirm_plan.bound_ns);
 	atomic_store(&sw_hold.state, SW_HOLD_HELD);
 	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
@@ -165,7 +168,7 @@ void sw_hold_begin(CUstream stream, uint64_t seq)
 	const uint64_t bound = sw_confirm_plan.bound_ns;
 	if (!make_memory() || !sw_watch_start())
 		return;
-	const CUdeviceptr at = device_address(&sw_hold.words->release);
+	const CUdeviceptr at = sw_hold_device_address(&sw_hold.words->release);
 	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
 	/* The clock runs before the stream is held: there is no moment at which nothing would release it. */
 	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + bound);

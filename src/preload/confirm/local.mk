@@ -3,6 +3,7 @@ preload_PROGRAMS += libsyncwatch-confirm.so
 libsyncwatch_confirm_so_SOURCES = \
 	src/preload/confirm/confirm.h src/preload/confirm/plan.h src/preload/confirm/attach.c \
 	src/preload/confirm/calls.c src/base/hash.c src/preload/confirm/explore.c src/preload/confirm/dependents.c src/preload/confirm/edges.c src/preload/confirm/holds.c \
+	src/preload/confirm/nodes.c src/preload/confirm/allocations.c \
 	src/preload/confirm/places.c src/preload/confirm/plan_text.c src/preload/confirm/watch.c \
 	src/preload/savings/savings.h src/preload/savings/plan_changes.c src/preload/savings/sites.c src/preload/savings/replace.c \
 	src/preload/savings/syncs.c src/preload/savings/timing.c src/preload/savings/fences.c \

@@ -88,6 +88,14 @@ static bool may_be(const struct sw_plan_call *call, uint16_t api)
 	return call->api && call->api == api;
 }
 
+bool sw_places_is_earlier(uint32_t id)
+{
+	const struct sw_plan_call *call = &sw_confirm_plan.earlier;
+	const uint32_t thread = sw_confirm_recorder->thread()->number;
+	const struct counts *counts = thread == call->thread ? counts_of(thread) : NULL;
+	return counts && call->api == id && counts->calls[EARLIER] + 1 == call->nth && call->stack == sw_places_stack();
+}
+
 uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;

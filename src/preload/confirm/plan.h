@@ -28,6 +28,8 @@ struct sw_plan_call {
 	bool legacy;
 };
 
+enum { SW_PLAN_NODE_EARLIER = 1, SW_PLAN_NODE_LATER = 2 };
+
 enum sw_plan_mode {
 	SW_PLAN_HOLD,	 /* the earlier call's stream waits before it */
 	SW_PLAN_EXPLORE, /* short holds before calls that a seed chooses */
@@ -94,6 +96,7 @@ struct sw_hold_plan {
 	uint64_t total_ns; /* all holds together */
 	struct sw_plan_call earlier, later;
 	bool captured;	   /* both calls are captured: the launch of their graph is held at the earlier one */
+	uint32_t nodes;	   /* SW_PLAN_NODE_*: which of the calls add a node to a graph, or are captured */
 	bool later_access; /* no call: an access of the host to the buffer, as the guard sees it */
 	bool later_host;   /* what the later call touches, it touches before it returns */
 	/* What both touch: bytes of what this call allocates.  No such call: it is not looked at. */
@@ -133,6 +136,7 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   host N CALLS UNGUARDED the host used memory in flight, so often in system calls; uses that could not be guarded
  *   span NS US             from the first work for a device to the end of the last call; what came before
  *   failed WHAT STATUS     a call of ours, or the earlier one, was refused: WHAT is a key of SW_REFUSALS
+ *   unplaced STATUS        our nodes could not be put into the graph
  *   late                   the earlier call's record came after it
  *   captured               the earlier call is captured
  *   end                    the program ended in order

@@ -57,6 +57,8 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 		out->captured = host != 0;
 		return true;
 	}
+	if (sscanf(line, "nodes %" SCNu32, &out->nodes) == 1)
+		return true;
 	if (sscanf(line, "access %d", &host) == 1) {
 		out->later_access = host != 0;
 		return true;

@@ -82,7 +82,7 @@ static void look_after(uint64_t now)
 		sw_result("done %llu", (unsigned long long)sw_result_us());
 	}
 	const bool marked = atomic_load(&sw_hold.marked) && atomic_load(&words->earlier);
-	const bool all = done_told && (marked || sw_confirm_plan.captured);
+	const bool all = done_told && (marked || sw_confirm_plan.captured || sw_confirm_plan.nodes);
 	if (!all && now < atomic_load(&sw_hold.deadline))
 		return;
 	if (all)
