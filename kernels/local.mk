@@ -22,7 +22,7 @@ KERNELS_SHARED = \
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
-KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses batch_copies wait_value \
+KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses vmm_import batch_copies wait_value \
 	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait
 
 # Programs that use cuBLAS, cuFFT and cuSOLVER, where the toolkit has them.

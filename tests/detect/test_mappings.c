@@ -53,6 +53,21 @@ static void expect(struct tb *tb, int id, size_t times)
 	sw_judgement_free(j);
 }
 
+/* Memory that was imported may be any: it is counted, and meets nothing by another address. */
+START_TEST(imported)
+{
+	struct tb *tb = program();
+	tell(tb, "cuMemImportFromShareableHandle", OTHER + 0x100, 5);
+	map(tb, THERE, OTHER + 0x100, 0);
+	h2d(tb, HERE, PIN, 4096, S1);
+	d2h(tb, PIN + 8192, THERE, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	no_hazards(j);
+	ck_assert_uint_eq(j->coverage.imported_memory, 1);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* 0: another memory; 1: the same; 2: other bytes of it; 3: ordered; 4: in the same reservation. */
 START_TEST(mapped_twice)
 {
@@ -168,6 +183,7 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, mapped_twice, 0, 5);
+	tcase_add_test(tc, imported);
 	tcase_add_loop_test(tc, mapped_later, 0, 2);
 	tcase_add_loop_test(tc, mapped_three_times, 0, 9);
 	tcase_add_loop_test(tc, mapped_in_parts, 0, 2);

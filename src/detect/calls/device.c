@@ -219,6 +219,14 @@ static void memory_created(struct sw_model *m, const uint64_t *args)
 	sw_physical_created(m->physical, args[0]);
 }
 
+/* Descriptors of the driver are all of one file, numbers are reused, and the imported handle is another one (measured
+   on H200, driver 580.159.04): nothing says which memory it is. */
+static void memory_imported(struct sw_model *m, const uint64_t *args)
+{
+	sw_physical_created(m->physical, args[0]);
+	m->j->coverage.imported_memory++;
+}
+
 static void memory_released(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_released(m->physical, args[0]);
@@ -258,7 +266,7 @@ static const struct {
 	{"cuMemAddressReserve", reserve},
 	{"cuMemAddressFree", unreserve},
 	{"cuMemCreate", memory_created},
-	{"cuMemImportFromShareableHandle", memory_created},
+	{"cuMemImportFromShareableHandle", memory_imported},
 	{"cuMemRelease", memory_released},
 };
 

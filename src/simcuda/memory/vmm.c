@@ -6,15 +6,22 @@
 #include "simcuda/sim.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define GRANULE (2ull << 20)
 
 struct memory {
-	struct sw_sim_object object;
 	struct sw_sim_device *device;
 	uint64_t size;
-	uint32_t mappings;
-	bool released;
+	uint32_t users; /* handles and mappings */
+	CUmemAllocationProp prop;
+};
+
+/* Memory that is imported has another handle (measured on H200, driver 580.159.04). */
+struct handle {
+	struct sw_sim_object object;
+	struct memory *memory;
 };
 
 struct mapping {
@@ -29,7 +36,7 @@ struct sw_sim_reserved {
 
 static void memory_drop(struct memory *memory)
 {
-	if (memory->mappings || !memory->released)
+	if (--memory->users)
 		return;
 	memory->device->used -= memory->size;
 	free(memory);
@@ -39,7 +46,6 @@ static void unmap(struct sw_sim_reserved *r, size_t i)
 {
 	struct memory *memory = r->mappings.at[i].memory;
 	r->mappings.at[i] = r->mappings.at[--r->mappings.n];
-	memory->mappings--;
 	memory_drop(memory);
 }
 
@@ -110,6 +116,21 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 	return CUDA_SUCCESS;
 }
 
+static CUmemGenericAllocationHandle handle_new(struct memory *memory)
+{
+	struct handle *handle = sw_calloc(1, sizeof *handle);
+	handle->memory = memory;
+	memory->users++;
+	sw_sim_object_add(handle, SW_SIM_MEMORY, NULL);
+	return (uintptr_t)handle;
+}
+
+static struct memory *memory_of(CUmemGenericAllocationHandle handle)
+{
+	const struct handle *h = sw_sim_object_get((const void *)(uintptr_t)handle, SW_SIM_MEMORY);
+	return h ? h->memory : NULL;
+}
+
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmemAllocationProp *prop,
 		     unsigned long long flags)
 {
@@ -122,21 +143,76 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmem
 	struct memory *memory = sw_calloc(1, sizeof *memory);
 	memory->device = d;
 	memory->size = size;
+	memory->prop = *prop;
 	d->used += size;
-	sw_sim_object_add(memory, SW_SIM_MEMORY, NULL);
-	*out = (uintptr_t)memory;
+	*out = handle_new(memory);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
-	struct memory *memory = sw_sim_object_get((const void *)(uintptr_t)handle, SW_SIM_MEMORY);
-	if (!memory)
+	struct handle *h = sw_sim_object_get((const void *)(uintptr_t)handle, SW_SIM_MEMORY);
+	if (!h)
 		return CUDA_ERROR_INVALID_VALUE;
-	sw_sim_object_remove(memory);
-	memory->released = true;
-	memory_drop(memory);
+	sw_sim_object_remove(h);
+	memory_drop(h->memory);
+	free(h);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out, CUmemGenericAllocationHandle handle)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct memory *memory = memory_of(handle);
+	if (!memory || !out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = memory->prop;
+	return CUDA_SUCCESS;
+}
+
+/* ---- by descriptors, within this process ---- */
+
+/* What the file of a descriptor holds. */
+struct passed {
+	struct memory *memory;
+	pid_t pid;
+};
+
+/* The file keeps the memory for good: nobody hears of its last close. */
+CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+				      unsigned long long flags)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct passed passed = {memory_of(handle), getpid()};
+	if (!out || !passed.memory || flags || !(passed.memory->prop.requestedHandleTypes & type))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return sw_sim_unsupported("shareable handles other than file descriptors");
+	int fd = memfd_create("simulated CUDA memory", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, &passed, sizeof passed) != sizeof passed) {
+		if (fd >= 0)
+			close(fd);
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	}
+	passed.memory->users++;
+	*(int *)out = fd;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void *shared, CUmemAllocationHandleType type)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct passed passed;
+	if (!out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return sw_sim_unsupported("shareable handles other than file descriptors");
+	if (pread((int)(intptr_t)shared, &passed, sizeof passed, 0) != sizeof passed)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (passed.pid != getpid())
+		return sw_sim_unsupported("memory of other processes by descriptor");
+	*out = handle_new(passed.memory);
 	return CUDA_SUCCESS;
 }
 
@@ -145,7 +221,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericA
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_alloc *a = sw_sim_alloc_at(address);
-	struct memory *memory = sw_sim_object_get((const void *)(uintptr_t)handle, SW_SIM_MEMORY);
+	struct memory *memory = memory_of(handle);
 	if (!a || !a->reserved || !memory || offset || flags || size != memory->size || address % GRANULE ||
 	    size > a->size - (address - a->base))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -155,7 +231,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericA
 			return CUDA_ERROR_INVALID_VALUE;
 	}
 	*sw_vec_push(&a->reserved->mappings) = (struct mapping){address, size, memory, false};
-	memory->mappings++;
+	memory->users++;
 	return CUDA_SUCCESS;
 }
 
