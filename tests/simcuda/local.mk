@@ -68,3 +68,17 @@ tests_simcuda_user_objects_CPPFLAGS = $(simcuda_test_cppflags)
 tests_simcuda_user_objects_CFLAGS = $(simcuda_test_cflags)
 tests_simcuda_user_objects_LDFLAGS = $(simcuda_test_ldflags)
 tests_simcuda_user_objects_LDADD = sim/libcuda.so.1
+
+# A library by the name of one that the simulation refuses.
+check_PROGRAMS += tests/simcuda/private/libcublas.so.0 tests/simcuda/private_tables
+TESTS += tests/simcuda/private_tables
+tests_simcuda_private_libcublas_so_0_SOURCES = tests/simcuda/private_library.c
+tests_simcuda_private_libcublas_so_0_CPPFLAGS = $(simcuda_test_cppflags)
+tests_simcuda_private_libcublas_so_0_CFLAGS = $(SW_CFLAGS) -fPIC
+tests_simcuda_private_libcublas_so_0_LDFLAGS = -shared -Wl,-soname,libcublas.so.0
+tests_simcuda_private_libcublas_so_0_LDADD = sim/libcuda.so.1
+tests_simcuda_private_tables_SOURCES = tests/simcuda/private_tables.c
+tests_simcuda_private_tables_CPPFLAGS = $(simcuda_test_cppflags)
+tests_simcuda_private_tables_CFLAGS = $(simcuda_test_cflags)
+tests_simcuda_private_tables_LDFLAGS = $(simcuda_test_ldflags) -Wl,-rpath,$(abs_builddir)/tests/simcuda/private
+tests_simcuda_private_tables_LDADD = tests/simcuda/private/libcublas.so.0 sim/libcuda.so.1
