@@ -67,17 +67,44 @@ __global__ void spin_strided(const float *in, float *out, unsigned n, Divider wi
 		out[i] = in[row * pitch + (i - row * width.divisor)];
 }
 
+/* A tile of 16 x 16 a block, in rows and columns that are known at the launch; the last ones stick out. */
+__global__ void spin_tiles(float *data, int width, int height, int pitch, unsigned ns)
+{
+	int across = (width + 15) / 16, block = blockIdx.x, thread = threadIdx.x;
+	int x = block % across * 16 + thread % 16, y = block / across * 16 + thread / 16;
+
+	spin_for(ns);
+	if (x < width && y < height)
+		data[y * pitch + x] = 1;
+}
+
+/* All elements of a view, each thread several. */
+__global__ void spin_view(float *data, int width, int height, int pitch, unsigned ns)
+{
+	spin_for(ns);
+	for (int i = index_of(); i < width * height; i += gridDim.x * blockDim.x)
+		data[i / width * pitch + i % width] = 1;
+}
+
+/* The other one of a pair, as in sorting networks. */
+__global__ void spin_partner(float *data, unsigned mask, unsigned ns)
+{
+	spin_for(ns);
+	data[index_of() ^ mask] = 1;
+}
+
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "a race (SW101 to SW103) by the shape of an index: remainders, quotients, bit fields, strides",
+	Case c(argc, argv,
+	       "a race (SW101 to SW103) by the shape of an index: remainders, quotients, bit fields, strides",
 	       "two streams, of which one begins where the other one still is", "they begin where the other one ends",
-	       {"ring", "remainder", "quotient", "bits", "strided"});
+	       {"ring", "remainder", "quotient", "bits", "strided", "tiles", "view", "partner"});
 	unsigned ns = SPIN_NS, blocks = COUNT / BLOCK;
 	float *data = device_buffer(16 * COUNT * sizeof(float)), *out = device_buffer(COUNT * sizeof(float));
 	float *host = pinned_buffer(4 * COUNT * sizeof(float));
 	cudaStream_t a = new_stream(), b = new_stream();
 
-	c.load(spin_ring, spin_remainder, spin_quotient, spin_bits, spin_strided);
+	c.load(spin_ring, spin_remainder, spin_quotient, spin_bits, spin_strided, spin_tiles, spin_view, spin_partner);
 	if (c.is("ring")) { /* the second wraps around */
 		spin_ring<<<blocks, BLOCK, 0, a>>>(data, c.fixed ? COUNT : 0, ns);
 		spin_ring<<<blocks, BLOCK, 0, b>>>(data, 7 * COUNT + COUNT / 2, ns);
@@ -92,6 +119,16 @@ int main(int argc, char **argv)
 	} else if (c.is("bits")) {
 		spin_bits<<<blocks, BLOCK, 0, a>>>(data, ns);
 		spin_bits<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? 16 : 15), ns);
+	} else if (c.is("tiles")) { /* columns of one matrix; the last one of the first is the first one of the second
+				     */
+		spin_tiles<<<5 * 4, BLOCK, 0, a>>>(data, 72, 50, 144, ns);
+		spin_tiles<<<5 * 4, BLOCK, 0, b>>>(data + (c.fixed ? 72 : 71), 72, 50, 144, ns);
+	} else if (c.is("view")) {
+		spin_view<<<blocks, BLOCK, 0, a>>>(data, 72, 50, 144, ns);
+		spin_view<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? 72 : 71), 72, 50, 144, ns);
+	} else if (c.is("partner")) {
+		spin_partner<<<blocks, BLOCK, 0, a>>>(data, 64, ns);
+		spin_partner<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? COUNT : COUNT - 1), 64, ns);
 	} else { /* a loader fills the next slot while this one is read */
 		spin_strided<<<blocks, BLOCK, 0, a>>>(data, out, COUNT, Divider(24), 64, ns);
 		CHECK(cudaMemcpyAsync(data + (c.fixed ? 4 * COUNT : 0), host, 4 * COUNT * sizeof(float),

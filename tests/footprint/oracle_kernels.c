@@ -302,6 +302,9 @@ static void make_digit_site(struct oracle_kernel *k, const struct digit_shape *s
 		sum = add_up(t, sum, next_digit(t, &x, shape->size[d], shape->flags), &stride, shape->size[d]);
 	if (oracle_random(2))
 		sum = add_up(t, sum, x, &stride, 1);
+	if (!oracle_random(4)) /* a partner, as in sorting networks */
+		sum = op(t, SW_OP_XOR, 32, 0, oracle_random(3) ? index : sum,
+			 constant(t, 32, 1 + (int64_t)oracle_random(oracle_random(2) ? 8 : 100)));
 	if (oracle_random(3) == 0)
 		sum = add(t, 32, sum,
 			  mul(t, 32, special(t, SW_CTAID_Y), constant(t, 32, 8 * (int64_t)oracle_random(60))));

@@ -137,6 +137,33 @@ struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	return sw_term_within(e, t, 0, x.hi < y.hi ? x.hi : y.hi);
 }
 
+/* Runs of ones in a mask that are turned around one by one. */
+#define MOST_RUNS 3
+
+/* x ^ mask: of each run of ones, run - (x & run) takes the place of x & run. */
+static bool turned(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask,
+		   struct sw_form *out)
+{
+	struct sw_form sum = *x;
+	for (int i = 0; mask; i++) {
+		unsigned from = (unsigned)__builtin_ctzll(mask), to = from;
+		struct sw_form upper = *x, field;
+		while (to < 64 && mask >> to & 1)
+			to++;
+		if (i == MOST_RUNS || to >= t->width ||
+		    (from && !sw_quotient(e, x, INT64_C(1) << from, SW_WHY_NONE, &upper)) ||
+		    !low_bits(e, &upper, to - from, t->width, &field))
+			return false;
+		uint64_t run = (UINT64_C(1) << to) - (UINT64_C(1) << from);
+		struct sw_form ones = sw_form_constant((sw_wide)run);
+		if (!sw_form_sum(&sum, &sum, &ones, 1, 0) || !sw_form_sum(&sum, &sum, &field, -(INT64_C(2) << from), 0))
+			return false;
+		mask &= ~run;
+	}
+	*out = sum;
+	return true;
+}
+
 struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, false), b = sw_eval_exact(e, t->b, t->width, false);
@@ -159,12 +186,19 @@ struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t num
 		struct sw_form ones = sw_form_constant(-1);
 		return exclusive ? sw_term_sum(e, t, &ones, other, -1) : ones;
 	}
-	/* All bits but the lowest. */
 	struct sw_form low;
+	if (c && exclusive && x.lo >= 0 && y.lo >= 0 && turned(e, t, other, (uint64_t)c->constant, &low))
+		return low;
+	/* All bits but the lowest. */
 	uint64_t rest = c ? (uint64_t)(type.hi - c->constant) : 0;
 	if (!exclusive && rest && !(rest & (rest + 1)) &&
 	    low_bits(e, other, (unsigned)__builtin_popcountll(rest), t->width, &low))
 		return sw_term_sum(e, t, c, &low, 1);
+	if (bits_up_to(x.hi, y.hi) > type.hi / 2) { /* a sign: as narrow as it is here */
+		e->fleeting = true;
+		x = sw_bound(e, &a);
+		y = sw_bound(e, &b);
+	}
 	sw_wide lo = exclusive ? 0 : x.lo > y.lo ? x.lo : y.lo;
 	return sw_term_within(e, t, lo, bits_up_to(x.hi, y.hi));
 }

@@ -101,6 +101,25 @@ static void read_null_test(struct sw_eval *e, uint32_t term, const struct sw_for
 		sw_reads_pin(e->reads, term);
 }
 
+/* x in place of x ^ c, c known and not negative, where only the sign is asked for: machine code does so to find the
+   sign of a quotient. */
+static uint32_t with_same_sign(struct sw_eval *e, uint32_t term, unsigned width)
+{
+	const struct sw_term *t = &e->f->term[term];
+	const uint32_t side[2] = {t->a, t->b};
+	for (int i = 0; t->op == SW_OP_XOR && t->width == width && i < 2; i++) {
+		struct sw_form c = sw_eval_exact(e, side[i], width, true);
+		if (!c.n && c.constant >= 0)
+			return side[!i];
+	}
+	return term;
+}
+
+static bool is_zero(const struct sw_eval *e, uint32_t term)
+{
+	return e->f->term[term].op == SW_OP_CONST && !e->f->term[term].imm;
+}
+
 bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out)
 {
 	const struct sw_term *t = &e->f->term[term];
@@ -121,7 +140,10 @@ bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_com
 		}
 	}
 	bool is_signed = t->flags & SW_SIGNED;
-	struct sw_form a = sw_eval_exact(e, t->a, width, is_signed), b = sw_eval_exact(e, t->b, width, is_signed);
+	bool first = is_signed && is_zero(e, t->b) && (condition == SW_LT || condition == SW_GE),
+	     second = is_signed && is_zero(e, t->a) && (condition == SW_GT || condition == SW_LE);
+	struct sw_form a = sw_eval_exact(e, first ? with_same_sign(e, t->a, width) : t->a, width, is_signed),
+		       b = sw_eval_exact(e, second ? with_same_sign(e, t->b, width) : t->b, width, is_signed);
 	if (out->condition == SW_GT || out->condition == SW_GE) {
 		out->condition = out->condition == SW_GT ? SW_LT : SW_LE;
 		return sw_form_sum(&out->difference, &b, &a, -1, 0);

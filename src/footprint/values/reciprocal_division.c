@@ -3,8 +3,8 @@
  * Division of 32-bit numbers that are known at run time only, as machine code has it (nvcc 11 to 13, sm_75 to sm_120):
  *
  *     q = F2I(MUFU.RCP(I2F(b)) + 0x0ffffffe)               some number, here
- *     r = q + mulhi(q, -q * b)                             b's reciprocal: one step of Newton's method
- *     n = mulhi(r, a); rest = a - b * n                    n is a / b, or one or two less
+ *     r = q + mulhi(q, -q * b)                             b's reciprocal: one step of Newton's method; or q * -b
+ *     n = mulhi(r, a); rest = a - b * n                    n is a / b, or one or two less; a + b * -n or a + n * -b
  *     if (rest >= b) { rest -= b; n++; }                   twice
  *
  * Everything but the first line is compared, so that nothing else is taken for it.  The result is n, or rest.
@@ -14,6 +14,7 @@
 struct division {
 	struct sw_graph *g;
 	sw_node a, b, n;		/* n: before it is corrected */
+	bool minus_b;			/* the rest is a + n * -b, not a + b * -n */
 	sw_node corrected, rest, again; /* n and rest after the first correction; whether there is a second one */
 };
 
@@ -74,10 +75,15 @@ static bool is_reciprocal(const struct division *d, sw_node node)
 	}
 	if (q == SW_NO_NODE || at(d, q)->op != SW_OP_RANGE)
 		return false;
-	sw_node error = binary(d, SW_OP_MUL, 32, sw_graph_unary(d->g, SW_OP_NEG, 32, q), d->b);
 	sw_node shifted = binary(d, SW_OP_MUL, 64, wide(d, q), constant(d, 64, INT64_C(1) << 32));
-	sw_node step = binary(d, SW_OP_ADD, 64, shifted, binary(d, SW_OP_MUL, 64, wide(d, q), wide(d, error)));
-	return upper(d, step) == node;
+	bool same = false;
+	for (int i = 0; i < 2 && !same; i++) { /* -q * b or q * -b */
+		sw_node error =
+			binary(d, SW_OP_MUL, 32, sw_graph_unary(d->g, SW_OP_NEG, 32, i ? d->b : q), i ? q : d->b);
+		sw_node step = binary(d, SW_OP_ADD, 64, shifted, binary(d, SW_OP_MUL, 64, wide(d, q), wide(d, error)));
+		same = upper(d, step) == node;
+	}
+	return same;
 }
 
 /* n = mulhi(reciprocal of b, a) */
@@ -102,7 +108,8 @@ static bool complete(struct division *d)
 {
 	if (!find_dividend(d))
 		return false;
-	sw_node part = binary(d, SW_OP_MUL, 32, d->b, sw_graph_unary(d->g, SW_OP_NEG, 32, d->n));
+	sw_node plus = d->minus_b ? d->n : d->b, minus = d->minus_b ? d->b : d->n;
+	sw_node part = binary(d, SW_OP_MUL, 32, plus, sw_graph_unary(d->g, SW_OP_NEG, 32, minus));
 	sw_node rest = binary(d, SW_OP_ADD, 32, d->a, part);
 	sw_node once = sw_graph_compare(d->g, SW_LE, 32, 0, d->b, rest);
 	d->corrected = sw_graph_select(d->g, 32, once, binary(d, SW_OP_ADD, 32, d->n, constant(d, 32, 1)), d->n);
@@ -118,16 +125,17 @@ static bool is_quotient(struct division *d, const sw_node *o)
 		return false;
 	struct sw_value first = *at(d, o[2]);
 	struct sw_value once = *at(d, first.operand[0]);
-	for (int i = 0; once.op == SW_OP_COMPARE && i < 2; i++) {
-		d->b = once.operand[i];
+	for (int i = 0; once.op == SW_OP_COMPARE && i < 4; i++) {
+		d->b = once.operand[i & 1];
 		d->n = first.operand[2];
+		d->minus_b = i >> 1;
 		if (at(d, d->b)->width == 32 && complete(d) && d->again == o[0] && d->corrected == o[2])
 			return true;
 	}
 	return false;
 }
 
-/* b * -n of a sum, n not a number but the upper half of a product. */
+/* b * -n of a sum, n not a number but the upper half of a product; or n * -b. */
 static bool find_part(struct division *d, sw_node rest)
 {
 	for (int depth = 0; depth < 2 && is(d, rest, SW_OP_ADD, 32); depth++) {
@@ -136,8 +144,10 @@ static bool find_part(struct division *d, sw_node rest)
 			const struct sw_value *product = at(d, v.operand[i & 1]);
 			if (product->op != SW_OP_MUL || at(d, product->operand[i >> 1])->op != SW_OP_NEG)
 				continue;
-			d->b = product->operand[!(i >> 1)];
-			d->n = at(d, product->operand[i >> 1])->operand[0];
+			sw_node plus = product->operand[!(i >> 1)], minus = at(d, product->operand[i >> 1])->operand[0];
+			d->minus_b = is(d, plus, SW_OP_EXTEND, 32) && at(d, plus)->imm == 32;
+			d->b = d->minus_b ? minus : plus;
+			d->n = d->minus_b ? plus : minus;
 			return true;
 		}
 		rest = v.operand[0]; /* constants are outermost */

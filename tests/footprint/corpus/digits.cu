@@ -159,3 +159,37 @@ extern "C" __global__ void broadcast(const float *in, float *out, int n)
 	if (i < n)
 		out[i] = in[i / 12 % 5 * 8 + i % 3];
 }
+
+/* A tile of 16 x 16 a block, by numbers that are known at the launch; the last ones stick out. */
+extern "C" __global__ void flat_tiles(float *data, int width, int height, int pitch)
+{
+	int across = (width + 15) / 16, row = blockIdx.x / across, column = blockIdx.x % across;
+	int x = column * 16 + threadIdx.x % 16, y = row * 16 + threadIdx.x / 16;
+	if (x < width && y < height)
+		data[y * pitch + x] = 1;
+}
+
+/* Padded rows and channels. */
+extern "C" __global__ void padded(float *data, int images, int channels, int height, int width)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < images * channels * height * width) {
+		int x = i % width, y = i / width % height, c = i / (width * height) % channels,
+		    n = i / (width * height * channels);
+		data[((n * channels + c) * (height + 2) + y + 1) * (width + 2) + x + 1] = 1;
+	}
+}
+
+extern "C" __global__ void rows_by_stride(float *data, int width, int height, int pitch)
+{
+	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < width * height; i += gridDim.x * blockDim.x)
+		data[i / width * pitch + i % width] = 1;
+}
+
+/* The other one of a pair. */
+extern "C" __global__ void partner(float *data, unsigned n, unsigned mask)
+{
+	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		data[i ^ mask] = 1;
+}
