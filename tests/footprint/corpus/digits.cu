@@ -159,3 +159,23 @@ extern "C" __global__ void broadcast(const float *in, float *out, int n)
 	if (i < n)
 		out[i] = in[i / 12 % 5 * 8 + i % 3];
 }
+
+/* Rows by half a warp, columns by the others, eight apart: written with | by compilers, since no sum carries. */
+extern "C" __global__ void columns_or(float *out, int rows, int cols, int row, int col)
+{
+	int r = blockIdx.x * 16 + (threadIdx.x & 15), c = blockIdx.y * 64 + (threadIdx.x >> 4);
+	if (r < rows && c < cols)
+		out[r * row + c * col] = 1;
+	if (r < rows && (c | 8) < cols)
+		out[r * row + (c | 8) * col] = 2;
+	if (r < rows && (c | 40) < cols)
+		out[r * row + (c | 40) * col] = 3;
+}
+
+/* Rows by half a warp, the last block's not all there; columns by the others and in two blocks: three strides. */
+extern "C" __global__ void columns_apart(float *out, int rows, int row, int col)
+{
+	int r = blockIdx.x * 16 + (threadIdx.x & 15), c = blockIdx.y * 64 + (threadIdx.x >> 4);
+	if (r < rows)
+		out[r * row + c * col] = 1;
+}
