@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <cuda_pipeline.h>
+
 #include "case.h"
 
 constexpr unsigned COUNT = 4 * BLOCK;
@@ -93,18 +95,54 @@ __global__ void spin_partner(float *data, unsigned mask, unsigned ns)
 	data[index_of() ^ mask] = 1;
 }
 
+/* Every second column, with a mask, as Triton's kernels have it: rows by half a warp, columns by the others and by
+ * block. */
+__global__ void spin_columns(float *data, int rows, int columns, int pitch, unsigned ns)
+{
+	int row = blockIdx.x * 16 + (threadIdx.x & 15), column = blockIdx.y * 64 + (threadIdx.x >> 4);
+
+	spin_for(ns);
+	for (int part = 0; part < 64; part += 16)
+		if (row < rows && (column | part) < columns)
+			data[row * pitch + (column | part) * 2] = 1;
+}
+
+/* One warp loads tiles, the others add them up. */
+__global__ void spin_producer(const float4 *in, float *out, int tiles, unsigned ns)
+{
+	__shared__ float4 tile[2][128];
+	const bool producer = threadIdx.x < 32;
+
+	spin_for(ns);
+	for (int t = blockIdx.x, k = 0; t < tiles; t += gridDim.x, k ^= 1) {
+		if (producer) {
+			for (int i = threadIdx.x; i < 128; i += 32)
+				__pipeline_memcpy_async(&tile[k][i], in + t * 128 + i, sizeof *in);
+			__pipeline_commit();
+			__pipeline_wait_prior(0);
+		}
+		__syncthreads();
+		if (!producer) {
+			float4 v = tile[k][threadIdx.x - 32];
+
+			out[t * 128 + threadIdx.x - 32] = v.x + v.y + v.z + v.w;
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	Case c(argc, argv,
 	       "a race (SW101 to SW103) by the shape of an index: remainders, quotients, bit fields, strides",
 	       "two streams, of which one begins where the other one still is", "they begin where the other one ends",
-	       {"ring", "remainder", "quotient", "bits", "strided", "tiles", "view", "partner"});
+	       {"ring", "remainder", "quotient", "bits", "strided", "tiles", "view", "partner", "columns", "producer"});
 	unsigned ns = SPIN_NS, blocks = COUNT / BLOCK;
-	float *data = device_buffer(16 * COUNT * sizeof(float)), *out = device_buffer(COUNT * sizeof(float));
+	float *data = device_buffer(88 * COUNT * sizeof(float)), *out = device_buffer(COUNT * sizeof(float));
 	float *host = pinned_buffer(4 * COUNT * sizeof(float));
 	cudaStream_t a = new_stream(), b = new_stream();
 
-	c.load(spin_ring, spin_remainder, spin_quotient, spin_bits, spin_strided, spin_tiles, spin_view, spin_partner);
+	c.load(spin_ring, spin_remainder, spin_quotient, spin_bits, spin_strided, spin_tiles, spin_view, spin_partner,
+	       spin_columns, spin_producer);
 	if (c.is("ring")) { /* the second wraps around */
 		spin_ring<<<blocks, BLOCK, 0, a>>>(data, c.fixed ? COUNT : 0, ns);
 		spin_ring<<<blocks, BLOCK, 0, b>>>(data, 7 * COUNT + COUNT / 2, ns);
@@ -129,6 +167,13 @@ int main(int argc, char **argv)
 	} else if (c.is("partner")) {
 		spin_partner<<<blocks, BLOCK, 0, a>>>(data, 64, ns);
 		spin_partner<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? COUNT : COUNT - 1), 64, ns);
+	} else if (c.is("columns")) {
+		spin_columns<<<dim3(21, 2), BLOCK, 0, a>>>(data, 333, 100, 256, ns);
+		spin_columns<<<dim3(21, 2), BLOCK, 0, b>>>(data + c.fixed, 333, 100, 256, ns);
+	} else if (c.is("producer")) { /* eight tiles of 512 floats */
+		spin_producer<<<3, 160, 0, a>>>(reinterpret_cast<float4 *>(data), out, 8, ns);
+		CHECK(cudaMemcpyAsync(data + (c.fixed ? 4 : 3) * COUNT, host, 4 * COUNT * sizeof(float),
+				      cudaMemcpyHostToDevice, b));
 	} else { /* a loader fills the next slot while this one is read */
 		spin_strided<<<blocks, BLOCK, 0, a>>>(data, out, COUNT, Divider(24), 64, ns);
 		CHECK(cudaMemcpyAsync(data + (c.fixed ? 4 * COUNT : 0), host, 4 * COUNT * sizeof(float),

@@ -25,7 +25,8 @@ const char *sw_why_text(enum sw_why why);
  * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
  *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in
  * it SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code selects it; imm2
- * 1: alternatives[a+b .. a+2b) are 1-bit terms of launch values, each true if its alternative is the one
+ * 1: alternatives[a+b .. a+2b) are 1-bit terms of launch values and numbers of threads, each true if its alternative is
+ * the one
  *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended
  * to `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms RANGE with a:
  * enum sw_why says where it comes from; b: enum sw_range_from.  Operands a, b, c are terms with smaller numbers.

@@ -439,6 +439,13 @@ START_TEST(texts)
 	sw_footprint_facts_text(&t->f, 0, text, sizeof text);
 	ck_assert_str_eq(text, "ctaid.x * ntid.x + tid.x >= param 1");
 	free(t);
+	/* The low bits of a number are not the number. */
+	t = terms_new();
+	uint32_t low = extend(t, 32, 4, 0, add(t, 32, special(t, SW_TID_X), constant(t, 32, 1)));
+	site(t, SW_TOUCH_READ, 0, element(t, 0, low, 4, 0), 4, 0);
+	sw_footprint_address_text(&t->f, 0, text, sizeof text);
+	ck_assert_str_eq(text, "param 0 + 4 * ((tid.x + 1) % 16)");
+	free(t);
 }
 END_TEST
 

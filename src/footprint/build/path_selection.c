@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which path was taken, where that is the same for all threads of a launch. */
+/* Which path was taken, where numbers of threads and blocks and launch values alone decide that. */
 #include "footprint/flow/induction.h"
 #include "footprint/build/terms.h"
 
@@ -7,11 +7,11 @@
  */
 #define MAX_SAID 40
 
-static bool is_of_launch(struct sw_terms *t, sw_node node)
+static bool is_fixed(struct sw_terms *t, sw_node node)
 {
-	uint64_t *known = sw_map_put(&t->of_launch, node);
+	uint64_t *known = sw_map_put(&t->fixed, node);
 	if (!*known)
-		*known = sw_step_is_of_launch(t->ssa, node) ? 1 : 2;
+		*known = sw_step_is_fixed(t->ssa, node) ? 1 : 2;
 	return *known == 1;
 }
 
@@ -23,7 +23,7 @@ sw_node sw_terms_path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
 	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
 	for (; list != end && list != SW_NO_CONDITION && n < MAX_SAID; list = t->guards->guard.at[list].next, n++) {
 		sw_node said = t->guards->guard.at[list].node;
-		if (is_of_launch(t, said))
+		if (is_fixed(t, said))
 			all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, said, all);
 	}
 	return all;

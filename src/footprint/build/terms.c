@@ -72,7 +72,7 @@ void sw_terms_free(struct sw_terms *t)
 {
 	sw_graph_free(&t->graph);
 	sw_map_free(&t->phis);
-	sw_map_free(&t->of_launch);
+	sw_map_free(&t->fixed);
 	free(t->of.at);
 	free(t->stores.at);
 	*t = (struct sw_terms){0};
@@ -114,7 +114,8 @@ static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
 	return SW_WHY_LOOP;
 }
 
-/* A join where launch values decide which path was taken: a rank of tensors, a flag. false: they do not decide. */
+/* A join where numbers of threads and launch values decide which path was taken: a rank of tensors, a flag, how many
+   turns of an unrolled loop are left.  false: they do not decide. */
 static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;

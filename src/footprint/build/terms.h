@@ -20,7 +20,7 @@ struct sw_terms {
 	SW_VEC(sw_node) of;	 /* by node of the SSA graph; SW_NO_NODE: not made yet */
 	struct sw_map phis;	 /* hash of block and operands -> the first such PHI */
 	uint32_t first_load;	 /* block; those before it know no data */
-	struct sw_map of_launch; /* node of the SSA graph -> 1 yes, 2 no */
+	struct sw_map fixed;	 /* node of the SSA graph -> 1 yes, 2 no */
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
 

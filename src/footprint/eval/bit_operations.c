@@ -98,8 +98,8 @@ static sw_wide bits_up_to(sw_wide a, sw_wide b)
 	return mask;
 }
 
-/* Bits that a number can have: between the lowest bit of what it counts in and its largest value.  Signed: all. */
-static uint64_t may_have(struct sw_eval *e, const struct sw_form *form)
+/* Between the lowest bit of what it counts in and its largest value.  Signed: all. */
+static uint64_t may_have_between(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_bounds bounds = sw_bound_ever(e, form);
 	unsigned zeros = zero_bits(form);
@@ -110,6 +110,34 @@ static uint64_t may_have(struct sw_eval *e, const struct sw_form *form)
 	if (bounds.lo < 0 || bounds.hi > INT64_MAX || zeros >= 64)
 		return zeros >= 64 ? 0 : UINT64_MAX;
 	return (uint64_t)bits_up_to(bounds.hi, 0) & ~((UINT64_C(1) << zeros) - 1);
+}
+
+/* Of a form, what counts in multiples of 2^bits, and the rest; false: the rest does not stay below. */
+static bool split_at(struct sw_eval *e, const struct sw_form *form, unsigned bits, struct sw_form *low,
+		     struct sw_form *high)
+{
+	*low = *form;
+	*high = *form;
+	low->constant = (sw_wide)((uint64_t)form->constant & ((UINT64_C(1) << bits) - 1));
+	high->constant = form->constant - low->constant;
+	for (uint32_t i = 0; i < form->n; i++)
+		sw_form_take((uint64_t)form->by[i] & ((UINT64_C(1) << bits) - 1) ? high : low, form->var[i]);
+	struct sw_bounds bounds = sw_bound(e, low);
+	e->fleeting = true;
+	return bounds.lo >= 0 && bounds.hi < (sw_wide)1 << bits;
+}
+
+/* Bits that a number can have: a sum of a small number and of multiples of a power of two has none in between. */
+static uint64_t may_have(struct sw_eval *e, const struct sw_form *form)
+{
+	uint64_t bits = may_have_between(e, form);
+	for (uint32_t i = 0; form->n > 1 && i < form->n; i++) {
+		unsigned at = (unsigned)__builtin_ctzll((uint64_t)form->by[i]);
+		struct sw_form low, high;
+		if (at && at < 63 && split_at(e, form, at, &low, &high))
+			bits &= may_have_between(e, &low) | may_have_between(e, &high);
+	}
+	return bits;
 }
 
 /* Is every bit that b can have set in a? */

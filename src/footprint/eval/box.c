@@ -149,46 +149,82 @@ struct shape {
 	uint64_t bytes;
 };
 
-static bool assemble(const struct sw_area *p, const struct parts *parts, const struct shape *shape)
+struct level {
+	sw_wide pitch, rows;
+};
+struct levels {
+	struct level at[SW_AREA_VARS];
+	uint32_t n;
+	sw_wide from, width;
+};
+
+static bool push_box(const struct sw_area *p, const struct levels *levels, const struct shape *shape)
 {
-	struct level {
-		sw_wide pitch, rows;
-	} level[2] = {{0, 1}, {0, 1}};
-	uint32_t levels = 0;
-	sw_wide at = p->address.constant, width = shape->bytes;
-	for (uint32_t i = 0; i < parts->n; i++) {
-		const struct part *x = &parts->at[i];
-		sw_wide count = x->hi - x->lo;
-		at += x->unit * x->lo;
-		if (!count)
-			continue;
-		struct level *last = levels ? &level[levels - 1] : NULL;
-		if (!levels && x->unit <= width) {
-			width += x->unit * count;
-		} else if (last && x->unit % last->pitch == 0 && x->unit / last->pitch <= last->rows) {
-			last->rows += x->unit / last->pitch * count;
-		} else {
-			/* Slices that interleave are no box that others could compare with. */
-			if (levels == 2 || (last && x->unit < last->pitch * (last->rows - 1) + width))
-				return false;
-			level[levels++] = (struct level){x->unit, count + 1};
-		}
-	}
+	const struct level none = {0, 1}, *row = levels->n > 0 ? &levels->at[0] : &none,
+			   *slice = levels->n > 1 ? &levels->at[1] : &none;
 	if (p->eval->site)
-		sw_reads_between(p->eval->reads, p->eval->site->address, at, at, 0, (sw_wide)UINT64_MAX);
-	if (at < 0 || shape->out->n - shape->from >= MAX_PIECES)
+		sw_reads_between(p->eval->reads, p->eval->site->address, levels->from, levels->from, 0,
+				 (sw_wide)UINT64_MAX);
+	if (levels->from < 0 || shape->out->n - shape->from >= MAX_PIECES)
 		return false;
 	struct sw_reach reach = *shape->like;
 	reach.extent = SW_EXTENT_BOX;
 	reach.why = SW_WHY_NONE;
-	reach.address = (uint64_t)at;
-	reach.width = (uint64_t)width;
-	reach.rows = (uint64_t)level[0].rows;
-	reach.pitch = levels > 0 ? (uint64_t)level[0].pitch : reach.width;
-	reach.slices = (uint64_t)level[1].rows;
-	reach.slice = levels > 1 ? (uint64_t)level[1].pitch : reach.pitch * reach.rows;
+	reach.address = (uint64_t)levels->from;
+	reach.width = (uint64_t)levels->width;
+	reach.rows = (uint64_t)row->rows;
+	reach.pitch = levels->n > 0 ? (uint64_t)row->pitch : reach.width;
+	reach.slices = (uint64_t)slice->rows;
+	reach.slice = levels->n > 1 ? (uint64_t)slice->pitch : reach.pitch * reach.rows;
 	*sw_vec_push(shape->out) = reach;
 	return true;
+}
+
+/* A box has rows and slices: of what there is more, the shortest is taken apart. */
+static bool push_boxes(const struct sw_area *p, const struct levels *levels, const struct shape *shape)
+{
+	if (levels->n <= 2)
+		return push_box(p, levels, shape);
+	struct levels one = *levels;
+	uint32_t least = 0;
+	for (uint32_t i = 1; i < levels->n; i++)
+		least = levels->at[i].rows < levels->at[least].rows ? i : least;
+	const struct level apart = levels->at[least];
+	one.n--;
+	for (uint32_t i = least; i < one.n; i++)
+		one.at[i] = one.at[i + 1];
+	for (sw_wide k = 0; k < apart.rows; k++) {
+		one.from = levels->from + k * apart.pitch;
+		if (!push_boxes(p, &one, shape))
+			return false;
+	}
+	return true;
+}
+
+static bool assemble(const struct sw_area *p, const struct parts *parts, const struct shape *shape)
+{
+	struct levels levels = {.from = p->address.constant, .width = shape->bytes};
+	sw_wide span = 0; /* from the first to the last row */
+	for (uint32_t i = 0; i < parts->n; i++) {
+		const struct part *x = &parts->at[i];
+		sw_wide count = x->hi - x->lo;
+		levels.from += x->unit * x->lo;
+		if (!count)
+			continue;
+		struct level *last = levels.n ? &levels.at[levels.n - 1] : NULL;
+		if (!last && x->unit <= levels.width) {
+			levels.width += x->unit * count;
+			continue;
+		}
+		if (last && x->unit % last->pitch == 0 && x->unit / last->pitch <= last->rows)
+			last->rows += x->unit / last->pitch * count;
+		else if (last && x->unit < span + levels.width)
+			return false; /* slices that interleave are no box that others could compare with */
+		else
+			levels.at[levels.n++] = (struct level){x->unit, count + 1};
+		span += x->unit * count;
+	}
+	return push_boxes(p, &levels, shape);
 }
 
 static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct shape *shape);

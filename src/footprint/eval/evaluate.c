@@ -82,18 +82,17 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
 }
 
-/* What holds where the site is executed. */
+/* What holds where the site is executed.  The outer conditions first: they bound what inner ones and loops compare. */
 void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site)
 {
+	for (uint32_t i = site->facts; i-- > 0 && !e->impossible;) {
+		const struct sw_fact *fact = &e->f->fact[site->fact + i];
+		sw_eval_enter_loops(e, fact->term);
+		sw_eval_fact(e, fact->term, fact->truth);
+	}
 	sw_eval_enter_loops(e, site->address);
 	if (site->size != SW_NO_TERM)
 		sw_eval_enter_loops(e, site->size);
-	for (uint32_t i = 0; i < site->facts; i++)
-		sw_eval_enter_loops(e, e->f->fact[site->fact + i].term);
-	for (uint32_t i = 0; i < site->facts && !e->impossible; i++) {
-		const struct sw_fact *fact = &e->f->fact[site->fact + i];
-		sw_eval_fact(e, fact->term, fact->truth);
-	}
 }
 
 /* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */

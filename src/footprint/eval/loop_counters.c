@@ -375,7 +375,7 @@ static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct ba
 	size_t from = e->inequality.n;
 	sw_eval_narrow(e, b->counter, 0, 0);
 	e->recording = true;
-	for (uint32_t i = 0; i < loop->entries; i++) {
+	for (uint32_t i = loop->entries; i-- > 0;) { /* the outer ones first, as for a site */
 		const struct sw_fact *fact = &e->f->fact[loop->entry + i];
 		sw_eval_fact(e, fact->term, fact->truth);
 	}

@@ -209,11 +209,25 @@ static void put_other(struct text *t, const struct sw_term *x, int outer, int de
 	}
 }
 
+/* The low bits of a wider number, as a mask or a remainder takes them. */
+static bool takes_low_bits(const struct text *t, const struct sw_term *x)
+{
+	return x->op == SW_OP_EXTEND && !(x->flags & SW_SIGNED) && x->imm > 0 && x->imm < 32 &&
+	       x->imm < t->f->term[x->a].width;
+}
+
+static void put_low_bits(struct text *t, const struct sw_term *x, int outer, int depth)
+{
+	put(t, "%s", outer > PRODUCT ? "(" : "");
+	put_term(t, x->a, PRODUCT, depth);
+	put(t, " %% %" PRId64 "%s", INT64_C(1) << x->imm, outer > PRODUCT ? ")" : "");
+}
+
 static void put_term(struct text *t, uint32_t term, int outer, int depth)
 {
 	const struct sw_term *x = &t->f->term[term];
 	/* Widening and copying say nothing to a reader. */
-	while (x->op == SW_OP_EXTEND || x->op == SW_OP_MOV)
+	while ((x->op == SW_OP_EXTEND && !takes_low_bits(t, x)) || x->op == SW_OP_MOV)
 		x = &t->f->term[x->a];
 	if (t->full)
 		return;
@@ -224,6 +238,8 @@ static void put_term(struct text *t, uint32_t term, int outer, int depth)
 	const struct notation *infix = notation_of(x);
 	if (infix)
 		put_infix(t, x, infix->sign, infix->level, outer, depth + 1);
+	else if (x->op == SW_OP_EXTEND)
+		put_low_bits(t, x, outer, depth + 1);
 	else if (x->op == SW_OP_CONST)
 		put(t, "%" PRId64, x->imm);
 	else if (x->op == SW_OP_PARAM)

@@ -73,20 +73,6 @@ static bool is_nowhere(const struct sw_ssa *ssa, const struct sw_value *leaf, ui
 	return block == SW_NO_BLOCK;
 }
 
-static bool is_of_launch(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop)
-{
-	(void)ssa, (void)loop;
-	bool size = (leaf->imm >= SW_NTID_X && leaf->imm <= SW_NTID_Z) ||
-		    (leaf->imm >= SW_NCTAID_X && leaf->imm <= SW_NCTAID_Z);
-	return block == SW_NO_BLOCK &&
-	       (leaf->op == SW_OP_CONST || leaf->op == SW_OP_PARAM || (leaf->op == SW_OP_SPECIAL && size));
-}
-
-bool sw_step_is_of_launch(const struct sw_ssa *ssa, sw_node node)
-{
-	return leaves_pass(ssa, node, is_of_launch, 0);
-}
-
 bool sw_step_is_fixed(const struct sw_ssa *ssa, sw_node node)
 {
 	return leaves_pass(ssa, node, is_nowhere, 0);

@@ -11,7 +11,5 @@ sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node);
 bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step);
 /* True: made of constants, parameters and geometry only, so that it is the same wherever a thread looks at it. */
 bool sw_step_is_fixed(const struct sw_ssa *ssa, sw_node node);
-/* True: of constants, parameters and sizes only, so that it is the same for all threads of a launch. */
-bool sw_step_is_of_launch(const struct sw_ssa *ssa, sw_node node);
 
 #endif

@@ -57,6 +57,26 @@ extern "C" __global__ void async_stages(const float *in, float *out, int tiles)
 	out[threadIdx.x] = sum;
 }
 
+/* Some warps load, the others compute; the compiler unrolls the producer's loop and asks how many turns remain. */
+extern "C" __global__ void async_producer(const float4 *in, float *out, int tiles)
+{
+	__shared__ float4 tile[2][128];
+	const bool producer = threadIdx.x < 32;
+	for (int t = blockIdx.x, k = 0; t < tiles; t += gridDim.x, k ^= 1) {
+		if (producer) {
+			for (int j = threadIdx.x; j < 128; j += 32)
+				__pipeline_memcpy_async(&tile[k][j], in + t * 128 + j, sizeof(float4));
+			__pipeline_commit();
+			__pipeline_wait_prior(0);
+		}
+		__syncthreads();
+		if (!producer) {
+			float4 v = tile[k][threadIdx.x - 32];
+			out[t * 128 + threadIdx.x - 32] = v.x + v.y + v.z + v.w;
+		}
+	}
+}
+
 extern "C" __global__ void prefetches(const float *in, float *out)
 {
 	asm volatile("prefetch.global.L2 [%0];" ::"l"(in + 1024));

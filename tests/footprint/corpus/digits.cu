@@ -65,8 +65,8 @@ extern "C" __global__ void strided_all(int n, AllStrides t, const char *in, char
 	}
 }
 
-/* Division of 64 bits by a magic number, rounded up or down (cutlass::FastDivmodU64).  Machine code adds it up from four
-   products of halves. */
+/* Division of 64 bits by a magic number, rounded up or down (cutlass::FastDivmodU64).  Machine code adds it up from
+   four products of halves. */
 extern "C" __global__ void wide_division(const float *in, float *out, unsigned long long n, unsigned long long magic,
 					 unsigned shift, unsigned down)
 {
@@ -192,4 +192,24 @@ extern "C" __global__ void partner(float *data, unsigned n, unsigned mask)
 	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 	if (i < n)
 		data[i ^ mask] = 1;
+}
+
+/* Rows by half a warp, columns by the others, eight apart: written with | by compilers, since no sum carries. */
+extern "C" __global__ void columns_or(float *out, int rows, int cols, int row, int col)
+{
+	int r = blockIdx.x * 16 + (threadIdx.x & 15), c = blockIdx.y * 64 + (threadIdx.x >> 4);
+	if (r < rows && c < cols)
+		out[r * row + c * col] = 1;
+	if (r < rows && (c | 8) < cols)
+		out[r * row + (c | 8) * col] = 2;
+	if (r < rows && (c | 40) < cols)
+		out[r * row + (c | 40) * col] = 3;
+}
+
+/* Rows by half a warp, the last block's not all there; columns by the others and in two blocks: three strides. */
+extern "C" __global__ void columns_apart(float *out, int rows, int row, int col)
+{
+	int r = blockIdx.x * 16 + (threadIdx.x & 15), c = blockIdx.y * 64 + (threadIdx.x >> 4);
+	if (r < rows)
+		out[r * row + c * col] = 1;
 }
