@@ -6,6 +6,7 @@
 #include "schedule/nodes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A thread that was silent for longer than this may have waited for another one. */
 #define SILENCE_NS 100000u
@@ -28,13 +29,36 @@ static void drop_contradictions(struct sw_window *w, uint32_t node)
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
-static int by_key(const void *x, const void *y, void *arg)
+#define DIGIT_BITS 11u
+
+/* By key, those of one key by number: digit after digit, which takes a tenth of what comparisons do. */
+static void sort_nodes(uint32_t *order, size_t n, const uint64_t *key)
 {
-	const uint64_t *key = arg;
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	if (key[a] != key[b])
-		return key[a] < key[b] ? -1 : 1;
-	return a < b ? -1 : a > b;
+	uint32_t *other = sw_alloc((n + 1) * sizeof *other), *from = order, *to = other;
+	uint64_t least = UINT64_MAX, most = 0;
+	for (size_t i = 0; i < n; i++) {
+		order[i] = (uint32_t)i;
+		least = sw_earlier(least, key[i]);
+		most = sw_later(most, key[i]);
+	}
+	for (unsigned shift = 0; n && shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
+		uint32_t start[1u << DIGIT_BITS] = {0}, sum = 0, mask = (1u << DIGIT_BITS) - 1;
+		for (size_t i = 0; i < n; i++)
+			start[(key[i] - least) >> shift & mask]++;
+		for (uint32_t digit = 0; digit <= mask; digit++) {
+			uint32_t here = start[digit];
+			start[digit] = sum;
+			sum += here;
+		}
+		for (size_t i = 0; i < n; i++)
+			to[start[(key[from[i]] - least) >> shift & mask]++] = from[i];
+		uint32_t *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	if (from != order)
+		memcpy(order, from, n * sizeof *order);
+	free(other);
 }
 
 /* By start, but never before what an edge comes from: clocks of host and device differ by microseconds. */
@@ -44,7 +68,6 @@ static void put_in_order(struct sw_window *w)
 	w->order = sw_realloc(w->order, w->nodes.n + 1, sizeof *w->order);
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
 		const struct sw_schedule_node *n = &w->nodes.at[i];
-		w->order[i] = i;
 		key[i] = n->start;
 		if (n->prev != SW_NONE)
 			key[i] = sw_later(key[i], key[n->prev]);
@@ -54,7 +77,7 @@ static void put_in_order(struct sw_window *w)
 			if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
 				key[i] = sw_later(key[i], key[sw_edge_node(w->edges.at[e])]);
 	}
-	qsort_r(w->order, w->nodes.n, sizeof *w->order, by_key, key);
+	sort_nodes(w->order, w->nodes.n, key);
 }
 
 static uint64_t edges_end(const struct sw_window *w, uint32_t node)

@@ -52,6 +52,7 @@ struct sw_variable {
 	bool counter;  /* of loop `of` */
 	bool quotient; /* index `of` */
 	uint32_t of;
+	uint32_t column;      /* in the system that was collected last */
 	uint32_t point_round; /* corner.c: of the point that is tried */
 	sw_wide point;
 };

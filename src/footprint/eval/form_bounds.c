@@ -179,6 +179,19 @@ void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 	system_close(e, s);
 }
 
+/* Where the variables of the system stand in it. */
+static void number_columns(const struct sw_eval *e, const struct sw_system *s)
+{
+	for (uint32_t j = 0; j < s->n; j++)
+		e->variable.at[s->var[j]].column = j;
+}
+
+static bool is_column(const struct sw_eval *e, const struct sw_system *s, uint32_t var)
+{
+	uint32_t column = e->variable.at[var].column;
+	return column < s->n && s->var[column] == var;
+}
+
 /* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
 static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
 		      const struct sw_multipliers *p)
@@ -199,10 +212,8 @@ static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const
 				sum = sw_wide_add(sum, sw_wide_mul(sw_wide_mul(v->lo, part->by[k]), m));
 				continue;
 			}
-			for (uint32_t j = 0; j < s->n; j++) {
-				if (s->var[j] == part->var[k])
-					by[j] = sw_wide_add(by[j], sw_wide_mul(part->by[k], m));
-			}
+			if (is_column(e, s, part->var[k]))
+				by[v->column] = sw_wide_add(by[v->column], sw_wide_mul(part->by[k], m));
 		}
 	}
 	for (uint32_t j = 0; j < s->n; j++) {
@@ -235,18 +246,19 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 			const struct sw_variable *v = &e->variable.at[row->var[k]];
 			if (v->lo == v->hi)
 				p->constant[i] += as_real(v->lo) * (double)row->by[k];
-			for (uint32_t j = 0; j < s->n && v->lo != v->hi; j++) {
-				if (s->var[j] == row->var[k])
-					p->row[i][j] = (double)row->by[k];
-			}
+			else if (is_column(e, s, row->var[k]))
+				p->row[i][v->column] = (double)row->by[k];
 		}
 	}
 	for (uint32_t j = 0; j < s->n; j++) {
 		const struct sw_variable *v = &e->variable.at[s->var[j]];
-		p->goal[j] = (double)sw_form_by(form, s->var[j]);
+		p->goal[j] = 0;
 		p->lo[j] = as_real(v->lo);
 		p->hi[j] = v->hi >= FAR ? INFINITY : as_real(v->hi);
 	}
+	for (uint32_t k = 0; k < form->n; k++)
+		if (is_column(e, s, form->var[k]))
+			p->goal[e->variable.at[form->var[k]].column] = (double)form->by[k];
 }
 
 /* Cells of a linear program's table that take as long as a term. */
@@ -284,6 +296,7 @@ static sw_wide solve(const struct sw_eval *e, const struct sw_form *form, const 
 {
 	struct sw_simplex p;
 	struct sw_multipliers proof;
+	number_columns(e, s);
 	pose(e, form, s, &p);
 	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
 	*work = 20 + p.work / CELLS_OF_A_TERM;
@@ -408,9 +421,11 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
 	uint32_t counter[3 * sizeof s.var / sizeof *s.var], counters = 0;
+	uint64_t collected = 0;
 	for (int round = 0; round < 3 && !e->impossible; round++) {
 		bool better = false;
 		sw_system_collect(e, form, &s);
+		collected = e->interval_round;
 		if (!s.rows)
 			return true;
 		size_t from = ranges_of(e, &s); /* all before the first is used: narrowing may add rows */
@@ -428,7 +443,8 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 	}
 	for (uint32_t i = 0; i < counters; i++)
 		sw_eval_doubt_last(e, counter[i]);
-	sw_system_collect(e, form, &s);
+	if (collected != e->interval_round)
+		sw_system_collect(e, form, &s);
 	if (!e->impossible && contradicts(e, &s))
 		e->impossible = true;
 	return !e->impossible;

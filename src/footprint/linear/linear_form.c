@@ -34,6 +34,12 @@ sw_wide sw_wide_floor(sw_wide a, sw_wide b)
 {
 	if (is_infinite(a))
 		return a;
+	if (a == (int64_t)a && b == (int64_t)b) {
+		int64_t x = (int64_t)a, y = (int64_t)b, small = x / y;
+		return x % y < 0 ? (sw_wide)small - 1 : small;
+	}
+	if (!(b & (b - 1)) && b <= (sw_wide)1 << 64) /* a right shift rounds down */
+		return a >> (b >> 64 ? 64 : __builtin_ctzll((uint64_t)b));
 	sw_wide quotient = a / b;
 	return a % b < 0 ? quotient - 1 : quotient;
 }
