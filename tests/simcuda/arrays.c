@@ -61,6 +61,29 @@ static void rows_in_and_out(void)
 	cudaGetLastError();
 }
 
+/* Bytes over the ends of rows: from column 12 of row 1 on, 4 elements, a row, 4 elements. */
+static void runs_of_bytes(void)
+{
+	cudaArray_t a = array_2d(0), b = array_2d(0);
+	const size_t bytes = ROW + 32;
+	int in[ALL], out[ALL] = {0};
+	count_up(in, ALL);
+	OK(cudaMemcpy2DToArray(a, 0, 0, out, ROW, ROW, HEIGHT, cudaMemcpyHostToDevice));
+	OK(cudaMemcpy2DToArray(b, 0, 0, out, ROW, ROW, HEIGHT, cudaMemcpyHostToDevice));
+	OK(cudaMemcpyToArray(a, 48, 1, in, bytes, cudaMemcpyHostToDevice));
+	OK(cudaMemcpyArrayToArray(b, 0, 4, a, 48, 1, bytes, cudaMemcpyDeviceToDevice));
+	OK(cudaMemcpy2DFromArray(out, ROW, a, 0, 0, ROW, HEIGHT, cudaMemcpyDeviceToHost));
+	for (int i = 0; i < (int)ALL; i++)
+		EXPECT(out[i] == (i >= 28 && i < 52 ? i - 27 : 0));
+	OK(cudaMemcpyFromArrayAsync(out, b, 0, 4, bytes, cudaMemcpyDeviceToHost, stream));
+	OK(cudaStreamSynchronize(stream));
+	EXPECT(!memcmp(in, out, bytes));
+	EXPECT(cudaMemcpyToArray(a, 0, HEIGHT - 1, in, bytes, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+	cudaGetLastError();
+	OK(cudaFreeArray(a));
+	OK(cudaFreeArray(b));
+}
+
 /* Positions and extents are in elements of the array, those of pointers in bytes. */
 static void boxes_in_layers(void)
 {
@@ -238,6 +261,7 @@ int main(void)
 	format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
 	OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	rows_in_and_out();
+	runs_of_bytes();
 	boxes_in_layers();
 	levels_of_a_mipmapped_array();
 	batches();
