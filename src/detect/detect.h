@@ -164,6 +164,7 @@ struct sw_access {
 	uint8_t kind;	   /* record kind */
 	bool ranged;	   /* address, bytes and what is below them are meant */
 	bool extent_known; /* false: to the end of the allocation or the next known start */
+	bool signals;	   /* its kernel polls or signals, perhaps elsewhere: an order by that is not followed */
 	uint16_t api;
 	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME tells which API the user called */
 	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0 none */

@@ -147,7 +147,7 @@ static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext
 		mask = sw_guard_lock();
 	}
 	if (what == SW_FAULT_HIT || what == SW_FAULT_BESIDE)
-		sw_pages_open(address);
+		sw_pages_open(address, writes);
 	sw_guard_unlock(mask);
 	return what == SW_FAULT_STALE ? again(address) : what != SW_FAULT_FOREIGN;
 }

@@ -124,7 +124,7 @@ void sw_pages_release_all(void);
 void sw_pages_stop(void);
 enum sw_fault sw_pages_fault(uint64_t address, bool writes);
 /* Releases the page of a fault, and more with each fault in the same buffer. */
-void sw_pages_open(uint64_t address);
+void sw_pages_open(uint64_t address, bool writes);
 /* A system call begins or ends to work on [lo, hi): it is not protected until that has returned.  With more calls than
    can be remembered nothing is. */
 void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins);

@@ -256,10 +256,11 @@ static void cut(uint32_t i, uint64_t lo, uint64_t hi)
 	}
 }
 
-static void open_pages(uint64_t lo, uint64_t hi)
+/* For a read: work that reads stays guarded against what may be written next. */
+static void open_pages(uint64_t lo, uint64_t hi, bool writes)
 {
 	for (uint32_t i = n; i-- > 0;)
-		if (i < n && touches(&ranges[i], lo, hi))
+		if (i < n && touches(&ranges[i], lo, hi) && (writes || ranges[i].writes))
 			cut(i, lo, hi);
 	release(lo, hi);
 }
@@ -274,7 +275,7 @@ bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 		hit |= r->first < hi && lo < r->last && touches(r, first, last) && (writes || r->writes);
 	}
 	if (any)
-		open_pages(first, last);
+		open_pages(first, last, true);
 	return hit;
 }
 
@@ -323,17 +324,17 @@ enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 	return found == SW_FAULT_FOREIGN && b && !b->off ? SW_FAULT_STALE : found;
 }
 
-void sw_pages_open(uint64_t address)
+void sw_pages_open(uint64_t address, bool writes)
 {
 	uint64_t lo = address & -PAGE, pages = 1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct range *r = &ranges[i];
-		if (!touches(r, lo, lo + PAGE))
+		if (!touches(r, lo, lo + PAGE) || (!writes && !r->writes))
 			continue;
 		pages = highest(pages, lowest(r->open, (r->hi - lo) / PAGE));
 		r->open *= 2; /* a walk through the buffer costs a few faults, not one a page */
 	}
-	open_pages(lo, lo + pages * PAGE);
+	open_pages(lo, lo + pages * PAGE, writes);
 }
 
 void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins)

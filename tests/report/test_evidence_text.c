@@ -75,7 +75,13 @@ START_TEST(code_that_says_less)
 	      "PTX sm_120 (st.global via parameter 3), may poll or signal");
 	access_.allocation = 0;
 	ground.why = SW_WHY_NONE;
+	access_.signals = true;
+	check("somewhere from 0x8000 on", "PTX sm_120 (st.global via parameter 3), may poll or signal");
 	ground.polls = false;
+	check("somewhere from 0x8000 on",
+	      "PTX sm_120 (st.global via parameter 3); the kernel may signal by a flag elsewhere: "
+	      "who waits for it is in order, which is not followed");
+	access_.signals = false;
 	check("somewhere from 0x8000 on", "PTX sm_120 (st.global via parameter 3)");
 }
 END_TEST

@@ -129,6 +129,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->access.param = range->param;
 	use->access.evidence = range->evidence;
 	use->access.evidence_detail = range->evidence_detail;
+	use->access.signals = range->polls;
 	use->access.extent_known = range->bounded;
 	use->access.ranged = true;
 	use->access.place = block->memory == SW_MEM_ARRAY ? range->address : 0;

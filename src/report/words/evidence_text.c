@@ -222,7 +222,14 @@ static const char *by_code(struct sw_names *names, const struct sw_access *acces
 		text = sw_names_format(names, "%s (%s%s)", text, mnemonic, via);
 	if (ground->polls)
 		text = sw_names_format(names, "%s, may poll or signal", text);
-	return ground->other_code ? sw_names_format(names, "%s, not the code that ran", text) : text;
+	if (ground->other_code)
+		text = sw_names_format(names, "%s, not the code that ran", text);
+	if (!ground->polls && access->signals)
+		text = sw_names_format(names,
+				       "%s; the kernel may signal by a flag elsewhere: who waits for it is in "
+				       "order, which is not followed",
+				       text);
+	return text;
 }
 
 /* Without code: what was assumed, and why there was no code. */
