@@ -57,10 +57,10 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 	if (w->maker.seq)
 		sw_collect_more(&m->collect, f)->maker = w->maker;
 	f->last_ns = w->what.t_ns > f->last_ns ? w->what.t_ns : f->last_ns;
-	if (cost->waited && cost->ns >= f->cost.worst_ns && (f->more || w->waited_for.seq))
+	if (cost->waited && cost->ns >= f->cost->worst_ns && (f->more || w->waited_for.seq))
 		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 	/* A promise is unkept only while no call at this place kept it. */
-	f->not_waited = w->promised && !f->cost.waited_calls && (f->not_waited || w->pending);
+	f->not_waited = w->promised && !f->cost->waited_calls && (f->not_waited || w->pending);
 	if (seen.basis == SW_BASIS_MEASURED)
 		f->basis = SW_BASIS_MEASURED;
 }

@@ -248,6 +248,8 @@ struct sw_need {
 	bool whole;		   /* the host needs all of it, else up to `work` */
 };
 
+extern const struct sw_cost sw_no_cost;
+
 /* What few findings have: hazards come by the hundred thousand. */
 struct sw_finding_more {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
@@ -263,7 +265,8 @@ struct sw_finding {
 	uint64_t count;
 	uint64_t operations, last_operation; /* of the later side: one that meets several earlier ones counts once */
 	uint32_t accesses;
-	struct sw_access access[3];	/* [0] the earlier, [1] the later; waits: [0] the call */
+	struct sw_access access[2];	/* [0] the earlier, [1] the later; waits: [0] the call */
+	struct sw_access *third;	/* NULL: there is none; all of them: sw_finding_access() */
 	struct sw_hb_last last;		/* hazards: the last order between the two lanes that does exist */
 	struct sw_named_call last_call; /* that made it */
 	bool measured_order;		/* ordered, but only by a wait that no document promises */
@@ -274,7 +277,7 @@ struct sw_finding {
 	uint32_t fix_stream;
 	uint64_t fix_seq;
 	struct sw_named_call fix_call; /* fix_seq */
-	struct sw_cost cost;
+	const struct sw_cost *cost;    /* sw_no_cost where it waited for nothing */
 	struct sw_held held;
 	uint64_t pinned, last_ns;     /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
 	uint64_t unpinned;	      /* SW301, SW302: the most pageable bytes of one call, 0 none */
@@ -301,6 +304,10 @@ struct sw_finding {
 	bool suppressed;
 	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
 };
+static inline const struct sw_access *sw_finding_access(const struct sw_finding *finding, uint32_t i)
+{
+	return i < 2 ? &finding->access[i] : finding->third;
+}
 /* All zero where it has nothing of that. */
 const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding);
 

@@ -21,6 +21,8 @@ const struct sw_finding_info *sw_finding_info(int number)
 	return NULL;
 }
 
+const struct sw_cost sw_no_cost;
+
 const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding)
 {
 	static const struct sw_finding_more nothing;

@@ -68,7 +68,7 @@ static void put_finding(struct sw_rows *rows, struct sw_report *report, size_t i
 	sw_rows_text(rows, words.missing_edge);
 	put_place(rows, sw_report_site(report, finding));
 	sw_rows_number(rows, finding->hidden);
-	put_cost(rows, &finding->cost);
+	put_cost(rows, finding->cost);
 	sw_rows_text(rows, sw_report_suppression(report, shown));
 	sw_rows_text(rows, fingerprint_of(report, index));
 	sw_rows_end(rows);
@@ -127,7 +127,7 @@ static void put_accesses(struct sw_rows *rows, struct sw_report *report, size_t 
 	const struct sw_finding *finding = report->shown.at[index].finding;
 	const bool hazard = sw_is_hazard(finding);
 	for (uint32_t i = 0; i < finding->accesses; i++)
-		put_access(rows, report, index, &finding->access[i],
+		put_access(rows, report, index, sw_finding_access(finding, i),
 			   i == 0	      ? hazard ? "earlier" : "call"
 			   : i == 1 && hazard ? "later"
 					      : "related");

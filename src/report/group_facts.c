@@ -63,7 +63,7 @@ const struct sw_frame *sw_report_site(struct sw_report *report, const struct sw_
 		return NULL;
 	site = sw_place_of(&report->names, &finding->access[first], hazard ? &finding->access[0] : NULL);
 	for (uint32_t i = hazard ? 2 : finding->accesses; i-- > 0 && !site;)
-		site = sw_place_of(&report->names, &finding->access[i], hazard ? &finding->access[!i] : NULL);
+		site = sw_place_of(&report->names, sw_finding_access(finding, i), hazard ? &finding->access[!i] : NULL);
 	return site ? site
 		    : nameless_site(&report->names, &finding->access[first], hazard ? &finding->access[0] : NULL);
 }
@@ -91,9 +91,9 @@ const char *sw_report_count(struct sw_report *report, const struct sw_finding *f
 
 uint64_t sw_group_cost(const struct sw_report *report, const struct sw_group *group)
 {
-	uint64_t ns = report->shown.at[group->leader].finding->cost.total_ns;
+	uint64_t ns = report->shown.at[group->leader].finding->cost->total_ns;
 	for (size_t i = 0; i < group->members.n; i++)
-		ns += report->shown.at[group->members.at[i]].finding->cost.total_ns;
+		ns += report->shown.at[group->members.at[i]].finding->cost->total_ns;
 	return ns;
 }
 

@@ -187,7 +187,7 @@ static bool glob(const char *pattern, const char *text)
 static bool kernel_fits(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		uint32_t function = finding->access[i].function;
+		uint32_t function = sw_finding_access(finding, i)->function;
 		if (function && (glob(pattern, sw_name_kernel(names, function, false)) ||
 				 glob(pattern, sw_name_kernel(names, function, true))))
 			return true;
@@ -219,7 +219,8 @@ static bool stack_fits(struct sw_names *names, const struct sw_finding *finding,
 	if (!pattern)
 		return true;
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		struct sw_stack_view view = sw_stack_view(names, finding->access[i].stack, finding->access[i].function);
+		struct sw_stack_view view = sw_stack_view(names, sw_finding_access(finding, i)->stack,
+							  sw_finding_access(finding, i)->function);
 		for (size_t k = 0; k < view.n; k++)
 			if (fits(view.at[k].frame, pattern))
 				return true;
@@ -243,9 +244,9 @@ static bool allocation_fits(struct sw_names *names, const struct sw_finding *fin
 {
 	bool any = false;
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		if (!finding->access[i].ranged)
+		if (!sw_finding_access(finding, i)->ranged)
 			continue;
-		if (!glob(pattern, allocated_by(names, &finding->access[i])))
+		if (!glob(pattern, allocated_by(names, sw_finding_access(finding, i))))
 			return false;
 		any = true;
 	}
@@ -338,7 +339,7 @@ const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *fi
 	const char *kernel = "", *function = "", *file = "", *module = "";
 	/* The later operation is the one whose author has to act. */
 	for (uint32_t i = finding->accesses; i-- > 0;) {
-		const struct sw_access *access = &finding->access[i];
+		const struct sw_access *access = sw_finding_access(finding, i);
 		const struct sw_frame *site = sw_stack_site(names, access->stack, access->function);
 		if (!*kernel && access->function)
 			kernel = key_value(names, "kernel", sw_name_kernel(names, access->function, false));

@@ -56,10 +56,10 @@ static void tell_finding(const struct sw_finding *f, FILE *out)
 	TELL("fix", f->fix);
 	TELL("fix_stream", f->fix_stream);
 	TELL("fix_seq", f->fix_seq);
-	TELL("calls", f->cost.calls);
-	TELL("waited_calls", f->cost.waited_calls);
-	TELL("total_ns", f->cost.total_ns);
-	TELL("win_high_ns", f->cost.win_high_ns);
+	TELL("calls", f->cost->calls);
+	TELL("waited_calls", f->cost->waited_calls);
+	TELL("total_ns", f->cost->total_ns);
+	TELL("win_high_ns", f->cost->win_high_ns);
 	TELL("needs", f->needs);
 	for (uint32_t i = 0; i < f->needs; i++)
 		fprintf(out, " %u:%u:%" PRIu64, sw_finding_more(f)->need[i].stream, sw_finding_more(f)->need[i].to,
@@ -68,7 +68,7 @@ static void tell_finding(const struct sw_finding *f, FILE *out)
 	TELL("fingerprint", f->fingerprint);
 	TELL("hidden", f->hidden);
 	for (uint32_t i = 0; i < f->accesses; i++)
-		tell_access(&f->access[i], out);
+		tell_access(sw_finding_access(f, i), out);
 	fprintf(out, "\n");
 }
 

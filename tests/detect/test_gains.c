@@ -48,7 +48,7 @@ START_TEST(a_wait_that_the_host_may_need_is_no_sure_gain)
 	}
 	last_wait(tb);
 	struct sw_judgement *j = judged(tb);
-	const struct sw_cost *cost = &only(j, 301)->cost;
+	const struct sw_cost *cost = only(j, 301)->cost;
 	ck_assert(cost->replayed);
 	ck_assert_uint_ge(cost->win_high_ns, 20 * MS);
 	if (_i) {
@@ -77,7 +77,7 @@ START_TEST(values_that_are_read_back_are_no_sure_gain)
 	}
 	last_wait(tb);
 	struct sw_judgement *j = judged(tb);
-	const struct sw_cost *cost = &only(j, 301)->cost;
+	const struct sw_cost *cost = only(j, 301)->cost;
 	ck_assert_uint_ge(cost->win_high_ns, 20 * MS);
 	ck_assert_uint_le(cost->win_low_ns, MS / 2);
 	ck_assert_uint_le(all_advice(j)->high_ns, MS / 2);
@@ -116,10 +116,10 @@ START_TEST(pinning_and_releasing_is_one_advice)
 	ck_assert_ptr_nonnull(pin);
 	ck_assert((release != NULL) == !_i);
 	if (release) {
-		ck_assert_uint_eq(pin->cost.win_high_ns, release->cost.win_high_ns);
-		ck_assert_uint_ge(pin->cost.win_high_ns + 2 * MS, all_advice(j)->high_ns);
+		ck_assert_uint_eq(pin->cost->win_high_ns, release->cost->win_high_ns);
+		ck_assert_uint_ge(pin->cost->win_high_ns + 2 * MS, all_advice(j)->high_ns);
 	} else {
-		ck_assert_uint_le(pin->cost.win_high_ns, pin->cost.total_ns);
+		ck_assert_uint_le(pin->cost->win_high_ns, pin->cost->total_ns);
 	}
 	sw_judgement_free(j);
 }
@@ -138,7 +138,7 @@ START_TEST(the_change_itself_is_paid_for)
 	}
 	last_wait(tb);
 	struct sw_judgement *j = judged(tb);
-	const struct sw_cost *cost = &only(j, 307)->cost;
+	const struct sw_cost *cost = only(j, 307)->cost;
 	if (_i)
 		ck_assert_uint_ge(cost->win_high_ns, 5 * MS);
 	ck_assert_uint_le(cost->win_high_ns, cost->total_ns - 5 * MS + 1000);

@@ -203,7 +203,7 @@ static uint64_t digest(const struct sw_judgement *j)
 				    f->fingerprint,
 				    f->access[0].seq,
 				    f->access[1].seq,
-				    f->cost.total_ns,
+				    f->cost->total_ns,
 				    f->fix_seq,
 				    f->last.seq};
 		hash = sw_hash_bytes(hash, words, sizeof words);
@@ -225,8 +225,8 @@ START_TEST(anything_ends_and_ends_the_same_way)
 			ck_assert_ptr_nonnull(sw_finding_info(f->id));
 			ck_assert(f->severity != SW_ERROR || f->confidence == SW_CERTAIN);
 			for (uint32_t k = 0; k < f->accesses; k++) {
-				ck_assert_uint_lt(f->access[k].stream, a->streams.n);
-				ck_assert_uint_le(f->access[k].allocation, a->allocations.n);
+				ck_assert_uint_lt(sw_finding_access(f, k)->stream, a->streams.n);
+				ck_assert_uint_le(sw_finding_access(f, k)->allocation, a->allocations.n);
 			}
 		}
 		sw_judgement_free(a);

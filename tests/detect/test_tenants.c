@@ -67,12 +67,12 @@ START_TEST(reused)
 		ck_assert_int_eq(f->severity, SW_ERROR);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
 		ck_assert_uint_eq(f->accesses, 3);
-		ck_assert_uint_eq(f->access[2].role, SW_FREE);
-		ck_assert_uint_gt(f->access[2].seq, f->access[0].seq);
-		ck_assert_uint_lt(f->access[2].seq, f->access[1].seq);
+		ck_assert_uint_eq(f->third->role, SW_FREE);
+		ck_assert_uint_gt(f->third->seq, f->access[0].seq);
+		ck_assert_uint_lt(f->third->seq, f->access[1].seq);
 		ck_assert_uint_eq(allocation_of(j, &f->access[0])->address, DEV + KB);
 		ck_assert_uint_eq(allocation_of(j, &f->access[1])->address, to);
-		ck_assert_uint_eq(allocation_of(j, &f->access[2])->address, DEV + KB);
+		ck_assert_uint_eq(allocation_of(j, f->third)->address, DEV + KB);
 		ck_assert_uint_eq(j->errors, 1);
 	} else {
 		no_hazards(j);

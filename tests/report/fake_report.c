@@ -109,7 +109,8 @@ struct sw_access call(enum sw_role role, enum sw_rec_kind kind, uint16_t api, ui
 struct sw_finding *add(int id, enum sw_severity severity, enum sw_confidence confidence)
 {
 	struct sw_finding *finding = sw_vec_push(&judgement.findings);
-	*finding = (struct sw_finding){.id = id, .severity = severity, .confidence = confidence, .count = 1};
+	*finding = (struct sw_finding){
+		.id = id, .severity = severity, .confidence = confidence, .count = 1, .cost = &sw_no_cost};
 	return finding;
 }
 
@@ -136,7 +137,8 @@ struct sw_finding *add_wait(struct sw_access first)
 	wait->count = 4;
 	wait->accesses = 1;
 	wait->access[0] = first;
-	wait->cost = (struct sw_cost){.calls = 4, .total_ns = 12300000, .worst_ns = 8000000, .waited_calls = 4};
+	static const struct sw_cost cost = {.calls = 4, .total_ns = 12300000, .worst_ns = 8000000, .waited_calls = 4};
+	wait->cost = &cost;
 	wait->fix = SW_FIX_ASYNC;
 	return wait;
 }

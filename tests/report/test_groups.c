@@ -128,7 +128,8 @@ static void wait_at(int id, enum sw_severity severity, uint32_t line)
 	finding->access[0].kind = SW_REC_SYNC;
 	finding->access[0].function = 0;
 	finding->access[0].ranged = false;
-	finding->cost = (struct sw_cost){.calls = 3, .total_ns = 2000000};
+	static const struct sw_cost cost = {.calls = 3, .total_ns = 2000000};
+	finding->cost = &cost;
 }
 
 START_TEST(waits_of_one_line_are_one_group)

@@ -19,10 +19,15 @@ static struct sw_finding *add_calls(int id, uint32_t accesses, uint32_t first)
 {
 	static const enum sw_rec_kind kinds[] = {SW_REC_STREAM_WAIT, SW_REC_COPY, SW_REC_COPY};
 	struct sw_finding *finding = add(id, SW_WARNING, SW_CERTAIN);
+	static struct sw_access third[4];
+	static unsigned n;
+	struct sw_access *last = &third[n++ % 4];
 	finding->accesses = accesses;
+	finding->third = accesses > 2 ? last : NULL;
 	for (uint32_t i = 0; i < accesses; i++) {
-		finding->access[i] = call(SW_CALL, kinds[i], i ? FAKE_API_COPY : FAKE_API_WAIT, 1, first + i);
-		finding->access[i].seq = 10 * first + i;
+		struct sw_access *access = i < 2 ? &finding->access[i] : last;
+		*access = call(SW_CALL, kinds[i], i ? FAKE_API_COPY : FAKE_API_WAIT, 1, first + i);
+		access->seq = 10 * first + i;
 	}
 	return finding;
 }

@@ -22,20 +22,21 @@ static void add_copies(void)
 	struct sw_finding *wait = add_wait(call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY));
 	wait->severity = SW_NOTE;
 	wait->count = 40;
-	wait->cost = (struct sw_cost){.calls = 40,
-				      .p50_ns = 250000,
-				      .p99_ns = 800000,
-				      .share_ppm = 123456,
-				      .parts = {.work_ns = 9000000, .transfer_ns = 800000, .driver_ns = 200000},
-				      .waited_calls = 38,
-				      .total_ns = 12300000,
-				      .worst_ns = 812000,
-				      .transfer_ns = 2100000,
-				      .win_low_ns = 4000000,
-				      .win_high_ns = 10200000,
-				      .win_sure_ns = 10200000,
-				      .replayed = true,
-				      .reliable = true};
+	static const struct sw_cost cost = {.calls = 40,
+					    .p50_ns = 250000,
+					    .p99_ns = 800000,
+					    .share_ppm = 123456,
+					    .parts = {.work_ns = 9000000, .transfer_ns = 800000, .driver_ns = 200000},
+					    .waited_calls = 38,
+					    .total_ns = 12300000,
+					    .worst_ns = 812000,
+					    .transfer_ns = 2100000,
+					    .win_low_ns = 4000000,
+					    .win_high_ns = 10200000,
+					    .win_sure_ns = 10200000,
+					    .replayed = true,
+					    .reliable = true};
+	wait->cost = &cost;
 	judgement.host_wait_ns = 12300000;
 	judgement.host_waits[SW_HOST_WAIT_COPY] = (struct sw_host_wait){40, 12300000};
 }
@@ -47,13 +48,14 @@ static void add_poll(void)
 	poll->access[0] = call(SW_WAIT, SW_REC_QUERY, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
 	poll->basis = SW_BASIS_MEASURED;
 	poll->polls = 1001;
-	poll->cost = (struct sw_cost){.calls = 1,
-				      .waited_calls = 1,
-				      .total_ns = 5000000,
-				      .worst_ns = 5000000,
-				      .parts.work_ns = 5000000,
-				      .core_low_ns = 3100000,
-				      .core_high_ns = 5000000};
+	static const struct sw_cost cost = {.calls = 1,
+					    .waited_calls = 1,
+					    .total_ns = 5000000,
+					    .worst_ns = 5000000,
+					    .parts.work_ns = 5000000,
+					    .core_low_ns = 3100000,
+					    .core_high_ns = 5000000};
+	poll->cost = &cost;
 	judgement.host_waits[SW_HOST_WAIT_POLL] = (struct sw_host_wait){1001, 5000000};
 }
 
@@ -75,7 +77,9 @@ static void add_event(void)
 	early->accesses = 3;
 	early->access[0] = call(SW_RECORD, SW_REC_EVENT_RECORD, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
 	early->access[1] = call(SW_WAIT, SW_REC_STREAM_WAIT, FAKE_API_WAIT, 2, FAKE_AT_NOWHERE);
-	early->access[2] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
+	static struct sw_access work;
+	work = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
+	early->third = &work;
 	early->missed.hazard = 101;
 	early->missed.seq = 20;
 	early->fix = SW_FIX_MOVE_RECORD;
@@ -163,7 +167,11 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
 		for (int role = SW_READ; role <= SW_ATOMIC; role++) {
 			struct sw_wording words;
-			struct sw_finding finding = {.id = info->number, .accesses = 1 + (uint32_t)role % 3};
+			struct sw_access third = {.role = SW_READ};
+			struct sw_finding finding = {.id = info->number,
+						     .accesses = 1 + (uint32_t)role % 3,
+						     .third = &third,
+						     .cost = &sw_no_cost};
 			if (info->family == SW_FAMILY_HAZARD)
 				finding.accesses = 2;
 			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
@@ -212,13 +220,15 @@ START_TEST(notes_take_a_line_each)
 		alloc->count = 2;
 		alloc->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
 		alloc->access[0].api = FAKE_API_ALLOC;
-		alloc->cost = (struct sw_cost){.calls = 2, .total_ns = 100000};
+		static const struct sw_cost allocs = {.calls = 2, .total_ns = 100000};
+		alloc->cost = &allocs;
 	}
 	for (int i = 0; i < 6; i++) {
 		struct sw_finding *wait = add(402, SW_NOTE, SW_CERTAIN);
 		wait->accesses = 1;
 		wait->access[0] = call(SW_CALL, SW_REC_SYNC, apis[i], 0, FAKE_AT_NOWHERE);
-		wait->cost = (struct sw_cost){.calls = 1, .total_ns = 7000};
+		static const struct sw_cost waits = {.calls = 1, .total_ns = 7000};
+		wait->cost = &waits;
 	}
 	make(NULL);
 	check_golden("golden/notes.txt", text_of(false));
@@ -330,8 +340,11 @@ START_TEST(every_fix_has_words_without_unfilled_facts)
 	for (int fix = SW_FIX_NONE + 1; fix <= SW_FIX_UNNEEDED; fix++)
 		for (int torch = 0; torch < 2; torch++) {
 			struct sw_wording words;
-			struct sw_finding finding = {
-				.id = 101, .accesses = 2, .fix = (enum sw_fix)fix, .fix_stream = 1};
+			struct sw_finding finding = {.id = 101,
+						     .accesses = 2,
+						     .fix = (enum sw_fix)fix,
+						     .fix_stream = 1,
+						     .cost = &sw_no_cost};
 			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
 			finding.access[1] = launch(SW_READ, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			fake_trace.torch = torch;

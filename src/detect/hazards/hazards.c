@@ -77,7 +77,8 @@ static void mention(struct sw_model *m, struct sw_finding *seen, const struct pl
 {
 	for (int i = 0; i < 2; i++)
 		seen->access[i].allocation = sw_model_mention_tenant(m, place->block, place->tenant[i]);
-	seen->access[2].allocation = seen->accesses > 2 ? seen->access[0].allocation : 0;
+	if (seen->accesses > 2)
+		seen->third->allocation = seen->access[0].allocation;
 }
 
 /* An allocation is only mentioned where a report will name it: a hazard in a loop over new allocations must not list
@@ -94,8 +95,10 @@ static void emit_at(struct sw_model *m, struct sw_finding *seen, const struct pl
 	if (!f || (!told && f->count > SW_MAX_OBSERVED))
 		return;
 	mention(m, seen, place);
-	for (uint32_t i = 0; told && i < seen->accesses; i++)
+	for (uint32_t i = 0; told && i < seen->accesses && i < 2; i++)
 		f->access[i].allocation = seen->access[i].allocation;
+	if (told && f->third)
+		f->third->allocation = seen->third->allocation;
 	if (f->count <= SW_MAX_OBSERVED && m->observer->hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
 }
@@ -163,13 +166,14 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 }
 
 /* What the earlier side used was freed, and allocated again for the later one: the free is the third side. */
-static void tell_of_reuse(struct sw_finding *seen, const struct sw_shadow_use *earlier,
+static void tell_of_reuse(struct sw_finding *seen, struct sw_access *free, const struct sw_shadow_use *earlier,
 			  const struct sw_shadow_use *later)
 {
 	if (!sw_block_reused(earlier, later))
 		return;
 	seen->id = SW_FINDING_USE_AFTER_FREE;
-	seen->access[2] = sw_tenant_access(earlier->tenant, SW_FREE);
+	*free = sw_tenant_access(earlier->tenant, SW_FREE);
+	seen->third = free;
 	seen->accesses = 3;
 	seen->fix = earlier->tenant->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
@@ -211,7 +215,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	seen.workspace = sw_workspace_shared(m, earlier, later);
 	if (seen.workspace)
 		seen.fix = SW_FIX_WORKSPACE;
-	tell_of_reuse(&seen, earlier, later);
+	struct sw_access free;
+	tell_of_reuse(&seen, &free, earlier, later);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(&seen, verdict, measured, earlier->may_wait);
 	weaken(&seen, order);

@@ -234,6 +234,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 				  .fix = told[miss].fix,
 				  .fix_stream = earlier->stream,
 				  .missed = {hazard->id, earlier->seq}};
+	struct sw_access missed = *earlier;
 	if (miss == NEVER) {
 		seen.accesses = 2;
 		seen.access[0] = tie->wait;
@@ -243,7 +244,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 		seen.accesses = 3;
 		seen.access[0] = miss == REPLACED ? tie->replaced : tie->record;
 		seen.access[1] = miss == REPLACED ? tie->record : tie->wait;
-		seen.access[2] = *earlier;
+		seen.third = &missed;
 		seen.fix_seq = tie->record.seq;
 	}
 	if (miss == TOO_EARLY && tie->record.kind != SW_REC_EVENT_RECORD)
@@ -257,5 +258,5 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 	bool told_now;
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &told_now);
 	if (f && told_now)
-		f->access[f->accesses - 1].allocation = sw_model_mention(m, block);
+		(f->third ? f->third : &f->access[f->accesses - 1])->allocation = sw_model_mention(m, block);
 }

@@ -54,6 +54,28 @@ static void name_calls(const struct sw_collect *collect, struct sw_finding *f)
 	f->fix_call = sw_recent_call(&collect->recent, f->fix_seq);
 }
 
+/* What `seen` points to lives as long as the call that found it. */
+static void take(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
+{
+	*finding = *seen;
+	if (seen->third) {
+		finding->third = sw_arena_alloc(collect->arena, sizeof *finding->third);
+		*finding->third = *seen->third;
+	}
+	if (!finding->cost)
+		finding->cost = &sw_no_cost;
+}
+
+struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_finding *finding)
+{
+	if (finding->cost == &sw_no_cost) {
+		struct sw_cost *cost = sw_arena_alloc(collect->arena, sizeof *cost);
+		*cost = (struct sw_cost){.calls = 0};
+		finding->cost = cost;
+	}
+	return (struct sw_cost *)(uintptr_t)finding->cost; /* ours: from the arena */
+}
+
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -68,8 +90,8 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		uint64_t count = known->count + 1;
 		uint64_t operations = known->operations + (known->last_operation != later);
 		if (stronger(seen, known)) {
-			struct sw_cost cost = known->cost;
-			*known = *seen;
+			const struct sw_cost *cost = known->cost;
+			take(collect, known, seen);
 			known->cost = cost;
 			name_calls(collect, known);
 			if (told)
@@ -83,7 +105,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	}
 	*slot = j->findings.n + 1;
 	struct sw_finding *added = sw_vec_push(&j->findings);
-	*added = *seen;
+	take(collect, added, seen);
 	name_calls(collect, added);
 	added->count = 1;
 	added->operations = 1;
@@ -98,7 +120,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
 {
-	struct sw_cost *sum = &finding->cost;
+	struct sw_cost *sum = sw_collect_own_cost(collect, finding);
 	struct sw_histogram **spread = &collect->spread.at[finding - collect->judgement->findings.at];
 	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
 	if (!*spread)
@@ -183,17 +205,18 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 /* What is recoverable: the middle of the interval. */
 static uint64_t gain(const struct sw_finding *f)
 {
-	return f->cost.replayed ? f->cost.win_low_ns + (f->cost.win_high_ns - f->cost.win_low_ns) / 2 : 0;
+	return f->cost->replayed ? f->cost->win_low_ns + (f->cost->win_high_ns - f->cost->win_low_ns) / 2 : 0;
 }
 
 /* The host time that makes a warning or none. */
 static uint64_t weight(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
 {
 	const bool repeated = by == SW_SEVERITY_BY_REPEATED_WAIT || by == SW_SEVERITY_BY_REPEATED_TOTAL;
-	const uint64_t ns = by == SW_SEVERITY_BY_WAIT || by == SW_SEVERITY_BY_REPEATED_WAIT ? waited : f->cost.total_ns;
+	const uint64_t ns =
+		by == SW_SEVERITY_BY_WAIT || by == SW_SEVERITY_BY_REPEATED_WAIT ? waited : f->cost->total_ns;
 	if (!repeated)
 		return ns;
-	return ns > f->cost.worst_ns ? ns - f->cost.worst_ns : 0;
+	return ns > f->cost->worst_ns ? ns - f->cost->worst_ns : 0;
 }
 
 static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
@@ -203,21 +226,21 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	enum sw_finding_severity by = info ? info->severity : SW_SEVERITY_AS_FOUND;
 	f->hidden = f->confidence == SW_POSSIBLE;
 	/* Where nothing is advised nothing is recoverable; and a poll costs a core, not time. */
-	if (!f->fix || f->id == SW_FINDING_BUSY_POLL)
-		f->cost.win_high_ns = 0;
+	if (f->cost->win_high_ns && (!f->fix || f->id == SW_FINDING_BUSY_POLL))
+		sw_collect_own_cost(collect, f)->win_high_ns = 0;
 	if (by == SW_SEVERITY_AS_FOUND)
 		return;
 	uint64_t ns = weight(f, by, waited);
 	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
 	 * as long. */
-	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost.replayed && f->cost.reliable && gain(f) < ns)
-		ns = f->cost.nothing ? 0 : gain(f);
+	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed && f->cost->reliable && gain(f) < ns)
+		ns = f->cost->nothing ? 0 : gain(f);
 	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
-	if (f->severity == SW_NOTE && f->cost.total_ns < fold_below_ns) {
+	if (f->severity == SW_NOTE && f->cost->total_ns < fold_below_ns) {
 		f->hidden = true;
-		j->folded_waits += f->cost.calls;
-		j->folded_wait_ns += f->cost.total_ns;
+		j->folded_waits += f->cost->calls;
+		j->folded_wait_ns += f->cost->total_ns;
 	}
 }
 
@@ -231,8 +254,8 @@ static int order(const void *x, const void *y, void *arg)
 		return sw_finding_is_wait(a->id) ? 1 : -1;
 	if (gain(a) != gain(b))
 		return gain(a) < gain(b) ? 1 : -1;
-	if (a->cost.total_ns != b->cost.total_ns)
-		return a->cost.total_ns < b->cost.total_ns ? 1 : -1;
+	if (a->cost->total_ns != b->cost->total_ns)
+		return a->cost->total_ns < b->cost->total_ns ? 1 : -1;
 	if (a->access[0].seq != b->access[0].seq)
 		return a->access[0].seq < b->access[0].seq ? -1 : 1;
 	return a->id != b->id ? (a->id < b->id ? -1 : 1) : a->fingerprint < b->fingerprint ? -1 : 1;
@@ -274,8 +297,8 @@ static void list_the_first(struct sw_judgement *j, int id)
 			continue;
 		f->hidden = true;
 		j->notes--;
-		j->folded_waits += f->cost.calls;
-		j->folded_wait_ns += f->cost.total_ns;
+		j->folded_waits += f->cost->calls;
+		j->folded_wait_ns += f->cost->total_ns;
 	}
 }
 
@@ -286,7 +309,7 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 	for (size_t i = 0; i < j->findings.n; i++) {
 		struct sw_finding *f = &j->findings.at[i];
 		if (collect->spread.at[i])
-			sum_up(&f->cost, collect->spread.at[i], j->span_ns);
+			sum_up(sw_collect_own_cost(collect, f), collect->spread.at[i], j->span_ns);
 		settle(collect, f, collect->waited.at[i], fold_below_ns);
 		if (f->hidden)
 			continue;

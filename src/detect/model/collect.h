@@ -42,6 +42,8 @@ struct sw_wait_cost {
 	struct sw_cost_parts parts;
 };
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost);
+/* The finding's cost, to be changed. */
+struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_finding *finding);
 
 /* To be filled in: what few findings have. */
 struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding);

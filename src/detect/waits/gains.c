@@ -106,7 +106,7 @@ struct price {
 
 static struct price price_of(const struct sw_finding *f)
 {
-	uint64_t one = f->cost.calls ? f->cost.total_ns / f->cost.calls : 0;
+	uint64_t one = f->cost->calls ? f->cost->total_ns / f->cost->calls : 0;
 	switch (f->id) {
 	case SW_FINDING_SYNC_COPY:
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
@@ -122,9 +122,9 @@ static struct price price_of(const struct sw_finding *f)
 		return (struct price){0, one};
 	case SW_FINDING_MODULE_LOAD:
 		/* The same loads, earlier. */
-		return (struct price){0, f->cost.total_ns};
+		return (struct price){0, f->cost->total_ns};
 	case SW_FINDING_DEVICE_CONFIG:
-		return (struct price){0, f->cost.parts.driver_ns};
+		return (struct price){0, f->cost->parts.driver_ns};
 	default:
 		return (struct price){0};
 	}
@@ -170,7 +170,7 @@ static void choose(struct sw_model *m, struct trial *t)
 	t->asked = sw_calloc(j->findings.n + 1, sizeof *t->asked);
 	for (size_t i = 0; i < j->findings.n; i++)
 		if (change_of(&j->findings.at[i], &ignored))
-			t->asked[t->n++] = (struct asked){i, j->findings.at[i].cost.total_ns};
+			t->asked[t->n++] = (struct asked){i, j->findings.at[i].cost->total_ns};
 	qsort(t->asked, t->n, sizeof *t->asked, costliest);
 	t->n = t->n < MOST_REPLAYED ? t->n : MOST_REPLAYED;
 	t->alone = t->n;
@@ -186,7 +186,7 @@ static void add(struct sw_model *m, struct trial *t, struct set *set, size_t ind
 	set->price.least += price.least;
 	set->price.most += price.most;
 	if (set->most_ns != UINT64_MAX)
-		set->most_ns = bounded_by_cost(f) ? set->most_ns + f->cost.total_ns : UINT64_MAX;
+		set->most_ns = bounded_by_cost(f) ? set->most_ns + f->cost->total_ns : UINT64_MAX;
 }
 
 static void compose(struct sw_model *m, struct trial *t)
@@ -232,16 +232,16 @@ static void pay(struct sw_gain *gain, const struct set *set)
 	gain->high_ns = less(least_of(gain->high_ns, set->most_ns), set->price.least);
 }
 
-static void fill(struct sw_finding *f, const struct sw_gain *gain, bool reliable)
+static void fill(struct sw_cost *cost, const struct sw_gain *gain, bool reliable)
 {
-	f->cost.win_low_ns = gain->known ? gain->low_ns : 0;
-	f->cost.win_high_ns = gain->known ? gain->high_ns : 0;
-	f->cost.win_sure_ns = gain->known ? gain->sure_ns : 0;
-	f->cost.replayed = gain->known;
-	f->cost.timed = gain->timed;
-	f->cost.vague = gain->known && gain->vague;
-	f->cost.nothing = gain->nothing;
-	f->cost.reliable = reliable;
+	cost->win_low_ns = gain->known ? gain->low_ns : 0;
+	cost->win_high_ns = gain->known ? gain->high_ns : 0;
+	cost->win_sure_ns = gain->known ? gain->sure_ns : 0;
+	cost->replayed = gain->known;
+	cost->timed = gain->timed;
+	cost->vague = gain->known && gain->vague;
+	cost->nothing = gain->nothing;
+	cost->reliable = reliable;
 }
 
 static void try_all(struct sw_model *m)
@@ -259,7 +259,8 @@ static void try_all(struct sw_model *m)
 		sw_gain_widen(gain);
 		pay(gain, &t->set[i]);
 		if (i < t->alone)
-			fill(&j->findings.at[t->asked[i].finding], gain, j->schedule.reliable);
+			fill(sw_collect_own_cost(&m->collect, &j->findings.at[t->asked[i].finding]), gain,
+			     j->schedule.reliable);
 		else if (gain->known)
 			j->together[j->togethers++] =
 				(struct sw_together){t->set[i].id, t->set[i].changes.n, gain->low_ns,

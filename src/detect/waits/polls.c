@@ -51,8 +51,9 @@ static void tell(struct sw_model *m, const struct poll *poll, const struct sw_ac
 		return;
 	sw_collect_cost(&m->collect, f, &(struct sw_wait_cost){.ns = ns, .waited = true, .parts.work_ns = ns});
 	/* Between two questions the thread may have done something useful, or slept. */
-	f->cost.core_low_ns += poll->asking_ns < ns ? poll->asking_ns : ns;
-	f->cost.core_high_ns += ns;
+	struct sw_cost *cost = sw_collect_own_cost(&m->collect, f);
+	cost->core_low_ns += poll->asking_ns < ns ? poll->asking_ns : ns;
+	cost->core_high_ns += ns;
 	m->j->host_waits[SW_HOST_WAIT_POLL].calls += poll->calls;
 	m->j->host_waits[SW_HOST_WAIT_POLL].ns += ns;
 }

@@ -229,7 +229,7 @@ static void tell(struct sw_model *m, const struct sw_wait *w, const struct sw_wa
 	if (!f)
 		return;
 	sw_collect_cost(&m->collect, f, cost);
-	if (cost->ns >= f->cost.worst_ns && (f->more || w->waited_for.seq))
+	if (cost->ns >= f->cost->worst_ns && (f->more || w->waited_for.seq))
 		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 }
 

@@ -152,7 +152,7 @@ static void put_invocation(struct sw_ci *ci, struct sw_report *report)
 
 static const char *access_text(struct sw_report *report, const struct sw_finding *finding, uint32_t index)
 {
-	const struct sw_access *access = &finding->access[index];
+	const struct sw_access *access = sw_finding_access(finding, index);
 	const char *heading = sw_wording_heading(access->role);
 	const bool earlier = sw_is_hazard(finding) && index == 0;
 	return sw_names_format(&report->names, "%s%c%s %s on %s", earlier ? "Earlier " : "",
@@ -188,7 +188,7 @@ static void put_code_flow(struct sw_ci *ci, struct sw_report *report, const stru
 	sw_json_open(json, NULL, '{');
 	sw_json_open(json, "threadFlows", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		const struct sw_access *access = &finding->access[i];
+		const struct sw_access *access = sw_finding_access(finding, i);
 		sw_json_open(json, NULL, '{');
 		sw_json_text(json, "id",
 			     sw_names_format(&report->names, "%u: %s", i + 1,
@@ -218,7 +218,7 @@ static void put_related(struct sw_ci *ci, struct sw_report *report, const struct
 	for (uint32_t i = 0; i < finding->accesses; i++) {
 		sw_json_open(json, NULL, '{');
 		sw_json_number(json, "id", id++);
-		put_location(ci, report, sw_place_of(&report->names, &finding->access[i], NULL),
+		put_location(ci, report, sw_place_of(&report->names, sw_finding_access(finding, i), NULL),
 			     access_text(report, finding, i));
 		sw_json_close(json, '}');
 	}

@@ -40,7 +40,7 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 	const struct sw_finding *from = shown->finding;
 	struct sw_digest_side *side = sw_arena_alloc(&digest->arena, from->accesses * sizeof *side);
 	for (uint32_t i = 0; i < from->accesses; i++)
-		take_side(digest, &report->names, &from->access[i], &side[i]);
+		take_side(digest, &report->names, sw_finding_access(from, i), &side[i]);
 	*sw_vec_push(&digest->findings) = (struct sw_digest_finding){
 		.id = from->id,
 		.kind = keep(digest, shown->info->kind),
@@ -49,9 +49,9 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 		.confidence = from->confidence,
 		.hidden = from->hidden,
 		.count = from->count,
-		.calls = from->cost.calls,
-		.total_ns = from->cost.total_ns,
-		.win_ns = from->cost.win_high_ns,
+		.calls = from->cost->calls,
+		.total_ns = from->cost->total_ns,
+		.win_ns = from->cost->win_high_ns,
 		.fingerprint = shown->fingerprint,
 		.side = side,
 		.sides = from->accesses,

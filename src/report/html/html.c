@@ -68,7 +68,7 @@ static void put_accesses(struct sw_json *json, struct sw_report *report, const s
 	struct sw_names *names = &report->names;
 	sw_json_open(json, "sides", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		const struct sw_access *access = &finding->access[i];
+		const struct sw_access *access = sw_finding_access(finding, i);
 		sw_json_open(json, NULL, '{');
 		sw_json_text(json, "what",
 			     sw_names_format(names, "%s %s", sw_wording_heading(access->role),
@@ -194,11 +194,11 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 	sw_json_text(json, "fingerprint", sw_names_format(names, "%016" PRIx64, leader->fingerprint));
 	sw_json_text(json, "suppression", sw_report_suppression(report, leader));
 	sw_json_text(json, "explanation", leader->info->text);
-	if (finding->cost.calls) {
+	if (finding->cost->calls) {
 		sw_json_number(json, "waited_ns", sw_group_cost(report, group));
-		if (finding->cost.replayed) {
-			sw_json_number(json, "low_ns", finding->cost.win_low_ns);
-			sw_json_number(json, "high_ns", finding->cost.win_high_ns);
+		if (finding->cost->replayed) {
+			sw_json_number(json, "low_ns", finding->cost->win_low_ns);
+			sw_json_number(json, "high_ns", finding->cost->win_high_ns);
 		}
 	}
 	put_fix(json, report, group);

@@ -49,7 +49,7 @@ struct sw_nearby *sw_nearby_new(struct sw_report *report)
 	for (size_t i = 0; i < report->groups.n && i < SW_NEARBY_MOST; i++) {
 		const struct sw_finding *f = report->shown.at[report->groups.at[i].leader].finding;
 		for (uint32_t k = 0; k < f->accesses; k++)
-			add_around(n, &f->access[k]);
+			add_around(n, sw_finding_access(f, k));
 		add_around(n, &sw_finding_more(f)->waited_for);
 	}
 	sw_excerpts_merge(&n->excerpts);

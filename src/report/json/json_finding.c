@@ -277,7 +277,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	sw_json_text(json, "suppression", sw_report_suppression(report, shown));
 	sw_json_open(json, "accesses", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++)
-		put_access(json, report, NULL, &finding->access[i], position(finding, i));
+		put_access(json, report, NULL, sw_finding_access(finding, i), position(finding, i));
 	sw_json_close(json, ']');
 	if (more->waited_for.seq)
 		put_access(json, report, "waited_for", &more->waited_for, "waited-for");
@@ -293,7 +293,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');
-	put_cost(json, &finding->cost);
+	put_cost(json, finding->cost);
 	if (finding->id == SW_FINDING_LEGACY_SERIALISATION) {
 		sw_json_open(json, "held_back", '{');
 		sw_json_number(json, "timed", finding->held.timed);

@@ -34,7 +34,7 @@ uint64_t sw_fingerprint(struct sw_names *names, const struct sw_finding *finding
 {
 	uint64_t hash = add_number(SW_FNV_START, (uint64_t)finding->id);
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		const struct sw_access *access = &finding->access[i];
+		const struct sw_access *access = sw_finding_access(finding, i);
 		struct sw_stack_view view = sw_stack_view(names, access->stack, access->function);
 		hash = add_text(hash, sw_name_operation(names, access));
 		for (size_t k = 0; k < view.n; k++)
@@ -64,7 +64,7 @@ int sw_fingerprint_order(struct sw_names *names, const struct sw_finding *a, con
 {
 	int order = 0;
 	for (uint32_t i = 0; i < a->accesses && i < b->accesses && !order; i++)
-		order = stack_order(names, a->access[i].stack, b->access[i].stack);
+		order = stack_order(names, sw_finding_access(a, i)->stack, sw_finding_access(b, i)->stack);
 	return order;
 }
 

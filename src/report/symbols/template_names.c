@@ -64,7 +64,7 @@ static void add_kernels(struct sw_names *names)
 	for (size_t i = names->templates->findings; i < j->findings.n; i++) {
 		const struct sw_finding *finding = &j->findings.at[i];
 		for (uint32_t k = 0; k < finding->accesses; k++)
-			add_kernel(names, finding->access[k].function);
+			add_kernel(names, sw_finding_access(finding, k)->function);
 		add_kernel(names, sw_finding_more(finding)->waited_for.function);
 	}
 	names->templates->findings = j->findings.n;

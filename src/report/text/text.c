@@ -146,10 +146,10 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 void sw_text_allocations(struct sw_text *t, const struct sw_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		uint32_t index = finding->access[i].allocation;
+		uint32_t index = sw_finding_access(finding, i)->allocation;
 		bool shown = index == 0 || index > t->report->judgement->allocations.n;
 		for (uint32_t k = 0; k < i; k++)
-			shown |= finding->access[k].allocation == index;
+			shown |= sw_finding_access(finding, k)->allocation == index;
 		if (!shown)
 			put_allocation(t, index);
 	}

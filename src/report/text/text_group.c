@@ -126,7 +126,7 @@ static const char *member(struct sw_text *t, const struct sw_finding *finding)
 static const char *member_facts(struct sw_text *t, const struct sw_finding *finding)
 {
 	const char *overlap = sw_is_hazard(finding) ? sw_evidence_overlap(t->names, finding) : "";
-	const char *cost = finding->cost.total_ns ? sw_name_time(t->names, finding->cost.total_ns) : "";
+	const char *cost = finding->cost->total_ns ? sw_name_time(t->names, finding->cost->total_ns) : "";
 	return sw_names_format(t->names, "%s%s%s%s, %s", *overlap ? ": " : "", overlap, *cost ? ": " : "", cost,
 			       sw_report_count(t->report, finding));
 }
@@ -184,7 +184,7 @@ static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
 		" fingerprint=%016" PRIx64 "]\n",
 		finding->id, shown->info->kind, sw_name_severity(finding->severity),
 		sw_name_confidence(finding->confidence), sw_name_basis(finding->basis), finding->count,
-		finding->cost.total_ns, shown->fingerprint);
+		finding->cost->total_ns, shown->fingerprint);
 }
 
 static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
@@ -194,12 +194,12 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 		sw_text_access(t, &finding->access[1], "");
 		sw_text_access(t, &finding->access[0], "Earlier ");
 		for (uint32_t i = 2; i < finding->accesses; i++)
-			sw_text_access(t, &finding->access[i], "Related ");
+			sw_text_access(t, sw_finding_access(finding, i), "Related ");
 		if (t->report->all)
 			sw_text_allocations(t, finding);
 	} else {
 		for (uint32_t i = 0; i < finding->accesses; i++)
-			sw_text_access(t, &finding->access[i], "");
+			sw_text_access(t, sw_finding_access(finding, i), "");
 		if (sw_finding_more(finding)->waited_for.seq)
 			sw_text_access(t, &sw_finding_more(finding)->waited_for, "The longest call waited for: ");
 	}

@@ -40,9 +40,11 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 {
 	const struct sw_frame *site = NULL, *module = NULL;
 	for (uint32_t i = finding->accesses; i-- > 0 && !site;) {
-		site = sw_stack_site(t->names, finding->access[i].stack, finding->access[i].function);
+		site = sw_stack_site(t->names, sw_finding_access(finding, i)->stack,
+				     sw_finding_access(finding, i)->function);
 		if (!module)
-			module = sw_stack_module(t->names, finding->access[i].stack, finding->access[i].function);
+			module = sw_stack_module(t->names, sw_finding_access(finding, i)->stack,
+						 sw_finding_access(finding, i)->function);
 	}
 	const bool python = site && sw_frame_is_python(site);
 	if (site && (python || site->role == SW_FRAME_USER) && site->file)
@@ -73,7 +75,7 @@ static void add_place(struct sw_text *t, struct line *line, const char *where)
 static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;
-	struct line line = {shown, what_of(t, shown), where_of(t, finding), 1, finding->count, finding->cost.total_ns};
+	struct line line = {shown, what_of(t, shown), where_of(t, finding), 1, finding->count, finding->cost->total_ns};
 	for (size_t i = 0; i < lines->n; i++) {
 		struct line *known = &lines->at[i];
 		if (!shares(known, &line))

@@ -23,7 +23,8 @@ static const char *module_of(struct sw_text *t, const struct sw_finding *finding
 {
 	const struct sw_frame *frame = NULL;
 	for (uint32_t i = finding->accesses; i-- > 0 && !frame;)
-		frame = sw_stack_module(t->names, finding->access[i].stack, finding->access[i].function);
+		frame = sw_stack_module(t->names, sw_finding_access(finding, i)->stack,
+					sw_finding_access(finding, i)->function);
 	return frame ? sw_names_format(t->names, "in %s", frame->module) : "-";
 }
 

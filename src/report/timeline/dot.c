@@ -65,7 +65,7 @@ const struct sw_finding *sw_dot_find(const struct sw_judgement *judgement, const
 static bool is_side(const struct sw_dot *d, uint64_t seq)
 {
 	for (uint32_t i = 0; d->options.around && i < d->options.around->accesses; i++)
-		if (d->options.around->access[i].seq == seq)
+		if (sw_finding_access(d->options.around, i)->seq == seq)
 			return true;
 	return false;
 }
@@ -74,8 +74,8 @@ static uint64_t first_side(const struct sw_dot *d)
 {
 	uint64_t first = UINT64_MAX;
 	for (uint32_t i = 0; i < d->options.around->accesses; i++)
-		if (d->options.around->access[i].seq < first)
-			first = d->options.around->access[i].seq;
+		if (sw_finding_access(d->options.around, i)->seq < first)
+			first = sw_finding_access(d->options.around, i)->seq;
 	return first;
 }
 
@@ -86,8 +86,8 @@ static bool wanted(struct sw_dot *d, uint64_t seq)
 	if (d->options.around) {
 		uint64_t last = 0;
 		for (uint32_t i = 0; i < d->options.around->accesses; i++)
-			if (d->options.around->access[i].seq > last)
-				last = d->options.around->access[i].seq;
+			if (sw_finding_access(d->options.around, i)->seq > last)
+				last = sw_finding_access(d->options.around, i)->seq;
 		if (seq > last)
 			return false;
 		if (seq < first_side(d) && d->nodes.n >= BEFORE) { /* the latest few */

@@ -8,7 +8,7 @@
 static void add_around(struct sw_export_window *window, const struct sw_finding *finding, uint64_t ns)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
-		uint64_t t = finding->access[i].t_ns, end = t + finding->access[i].dur_ns;
+		uint64_t t = sw_finding_access(finding, i)->t_ns, end = t + sw_finding_access(finding, i)->dur_ns;
 		*sw_vec_push(&window->around_hazards) = (struct sw_excerpt){t > ns ? t - ns : 0, end + ns};
 	}
 }

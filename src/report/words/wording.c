@@ -81,7 +81,7 @@ static const char *fact_memory(struct sw_names *names, const struct sw_finding *
 	uint32_t index = 0;
 	const char *text = "";
 	for (uint32_t i = finding->accesses; i-- > 0;) {
-		const struct sw_access *access = &finding->access[i];
+		const struct sw_access *access = sw_finding_access(finding, i);
 		const struct sw_access *other = i < 2 && finding->accesses > 1 ? &finding->access[!i] : NULL;
 		if (!index)
 			index = access->allocation;
@@ -103,7 +103,7 @@ static const char *fact_buffer(struct sw_names *names, const struct sw_finding *
 /* "cudaMemcpyAsync (main.cu:23)"; without a line, with its stream. */
 static const char *fact_who(struct sw_names *names, const struct sw_finding *finding, uint32_t index)
 {
-	const struct sw_access *access = &finding->access[index];
+	const struct sw_access *access = sw_finding_access(finding, index);
 	const struct sw_access *other = index < 2 && finding->accesses > 1 ? &finding->access[!index] : NULL;
 	const struct sw_frame *place = sw_place_of(names, access, other);
 	if (!place || !place->file || !place->line)
@@ -276,7 +276,7 @@ static const char *fact(const struct facts *facts, const char *key)
 	char *stem = sw_arena_strndup(&facts->names->arena, key, length - 1);
 	if (strcmp(stem, "who") == 0 && index < finding->accesses)
 		return fact_who(facts->names, finding, index);
-	return fact_about(facts->names, index < finding->accesses ? &finding->access[index] : &unknown,
+	return fact_about(facts->names, index < finding->accesses ? sw_finding_access(finding, index) : &unknown,
 			  index < 2 && finding->accesses > 1 ? &finding->access[!index] : NULL, stem);
 }
 
@@ -398,7 +398,7 @@ static const char *held_of(const struct facts *facts)
 #define STORM_PER_SECOND 20u
 static const char *storm_of(struct sw_names *names, const struct sw_finding *finding)
 {
-	uint64_t calls = finding->cost.calls, ns = finding->last_ns - finding->access[0].t_ns;
+	uint64_t calls = finding->cost->calls, ns = finding->last_ns - finding->access[0].t_ns;
 	if (finding->id != SW_FINDING_HOST_PIN || calls < STORM_CALLS || finding->last_ns <= finding->access[0].t_ns)
 		return "";
 	double rate = (double)(calls - 1) * 1e9 / (double)ns;
@@ -410,7 +410,7 @@ static const char *storm_of(struct sw_names *names, const struct sw_finding *fin
 
 static const char *cost_of(const struct facts *facts)
 {
-	const struct sw_cost *cost = &facts->finding->cost;
+	const struct sw_cost *cost = facts->finding->cost;
 	struct sw_names *names = facts->names;
 	const char *held = held_of(facts);
 	if (*held)
