@@ -138,6 +138,9 @@ PY
 		silent $how
 	done
 	[ "$(blocks by-hand BEGIN)" -eq 4 ] && [ "$(blocks by-hand END)" -eq 3 ] || fail "free() by hand, $version: $(blocks by-hand BEGIN) $(blocks by-hand END)"
+	rm -f fills.swt
+	"$build/syncwatch" run --sim --no-cache -o fills.swt -- "$python" "$programs/arrays.py" "$work/cupy-$version" --two-fills >fills.txt 2>&1
+	grep -q "before arrays.py:$(line_of 'fills again'): *stream2.wait_event(cupy.cuda.Stream.null.record())\$" fills.txt || fail "the advice for CuPy, $version: $(cat fills.txt)"
 	[ "$("$build/syncwatch" dump --kinds ANNOTATION fixed.swt | grep -c 'op=TENSOR_BEGIN .*stream=0x0 ')" -eq 0 ] || fail "arrays without their stream, $version"
 	grep -q 'notice:' early.err && fail "a notice, $version: $(grep notice: early.err)"
 	modules "$python" "unknown-$version" -DUNKNOWN || fail "CuPy's other stand-in for Python $version"

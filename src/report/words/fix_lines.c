@@ -130,7 +130,7 @@ static const char *own_expression(struct sw_names *names, const struct sw_access
 
 const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other)
 {
-	if (sw_names_torch(names))
+	if (sw_names_torch(names) || sw_call_of_cupy(names, access))
 		return sw_stream_text(names, access, sw_place_of(names, access, NULL));
 	const char *own = own_expression(names, access);
 	/* stream[i] of two iterations: the same word for two streams would wait for nothing. */
@@ -235,7 +235,7 @@ static void tell_stream(struct sw_names *names, struct sw_fix_lines *out, const 
 					       out->streams ? out->streams : "", out->streams ? "; " : "", used, site);
 }
 
-/* PyTorch: wait_stream() orders all that was submitted to the other stream so far. */
+/* PyTorch: wait_stream() orders all that was submitted to the other stream so far; CuPy: an event recorded now does. */
 static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *after,
 			    const struct sw_access *before, const struct sw_frame *first, const struct sw_frame *second)
 {
@@ -256,7 +256,9 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	const char *to = sw_stream_text(names, before, second), *from = sw_stream_text(names, after, second);
 	if (strcmp(to, from) == 0)
 		return;
-	add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%s.wait_stream(%s)", to, from));
+	const bool cupy = sw_call_of_cupy(names, after) && sw_call_of_cupy(names, before);
+	add(out, SW_FIX_BEFORE, second,
+	    sw_names_format(names, cupy ? "%s.wait_event(%s.record())" : "%s.wait_stream(%s)", to, from));
 	tell_stream(names, out, after, from);
 	tell_stream(names, out, before, to);
 }
@@ -272,7 +274,7 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 	/* Two nodes of one launch, or a launch that is not known: an event does not go between them. */
 	if (after->node || before->node || after->seq == before->seq)
 		return;
-	if (sw_names_torch(names)) {
+	if (sw_names_torch(names) || sw_call_of_cupy(names, before)) {
 		if (fix == SW_FIX_EVENT)
 			add_wait_stream(names, out, after, before, first, second);
 		return;

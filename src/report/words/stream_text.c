@@ -16,6 +16,20 @@ bool sw_names_torch(const struct sw_names *names)
 	return false;
 }
 
+/* The library that calls CUDA is among the innermost frames. */
+#define CALLER_FRAMES 8u
+
+bool sw_call_of_cupy(const struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_trace_stack *stack = sw_reader_stack(names->reader, access->stack);
+	for (uint32_t i = 0; stack && i < stack->depth && i < CALLER_FRAMES; i++) {
+		const struct sw_trace_module *module = sw_reader_module(names->reader, stack->ips[i], stack->seq);
+		if (module && (strstr(module->path, "/cupy/") || strstr(module->path, "/cupy_backends/")))
+			return true;
+	}
+	return false;
+}
+
 /* "self.copies" of "    self.copies = torch.cuda.Stream()"; length 0: the line makes no stream, or gives it no name. */
 static const char *assigned(const char *line, size_t *length)
 {
@@ -52,9 +66,13 @@ static bool visible(const struct sw_frame *from, const struct sw_frame *at, bool
 	return strcmp(from->function, "<module>") == 0;
 }
 
-static const char *torch_text(struct sw_names *names, const struct sw_stream_info *info, uint32_t stream,
-			      const struct sw_frame *place)
+static const char *python_text(struct sw_names *names, const struct sw_stream_info *info, uint32_t stream,
+			       const struct sw_frame *place, bool cupy)
 {
+	if (info->kind == SW_LANE_LEGACY && cupy)
+		return "cupy.cuda.Stream.null";
+	if (info->kind == SW_LANE_PER_THREAD && cupy)
+		return "cupy.cuda.Stream.ptds";
 	if (info->kind == SW_LANE_LEGACY)
 		return info->device > 0 ? sw_names_format(names, "torch.cuda.default_stream(%d)", info->device)
 					: "torch.cuda.default_stream()";
@@ -75,8 +93,9 @@ const char *sw_stream_text(struct sw_names *names, const struct sw_access *acces
 	if (access->stream == 0 || access->stream >= names->judgement->streams.n)
 		return "0";
 	const struct sw_stream_info *info = &names->judgement->streams.at[access->stream];
-	if (sw_names_torch(names))
-		return torch_text(names, info, access->stream, place);
+	const bool cupy = sw_call_of_cupy(names, access);
+	if (cupy || sw_names_torch(names))
+		return python_text(names, info, access->stream, place, cupy);
 	if (info->kind == SW_LANE_LEGACY)
 		return "0";
 	if (info->kind == SW_LANE_PER_THREAD)

@@ -6,12 +6,15 @@
 #include "report/symbols/names.h"
 
 /*
- * "0", "cudaStreamPerThread", "stream2"; in PyTorch "torch.cuda.default_stream()", or the variable that the program's
- * source gives the stream, where it can be used at `place` (NULL: nowhere).
+ * "0", "cudaStreamPerThread", "stream2"; in PyTorch "torch.cuda.default_stream()", in CuPy "cupy.cuda.Stream.null", or
+ * the variable that the program's source gives the stream, where it can be used at `place` (NULL: nowhere).
  */
 const char *sw_stream_text(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
 
 /* Does the program use PyTorch? */
 bool sw_names_torch(const struct sw_names *names);
+
+/* Was the call made by CuPy?  Its streams are no streams of PyTorch. */
+bool sw_call_of_cupy(const struct sw_names *names, const struct sw_access *access);
 
 #endif

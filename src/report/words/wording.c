@@ -321,10 +321,13 @@ static const char *message_of(const struct facts *facts)
 	return info ? info->title : "";
 }
 
-/* Users of PyTorch cannot call cudaStreamWaitEvent: they are reported in their own words. */
+/* Users of PyTorch and CuPy cannot call cudaStreamWaitEvent: they are told in their own words. */
 static const char *fix_of(const struct facts *facts)
 {
 	enum sw_fix fix = facts->finding->fix;
+	if (fix == SW_FIX_EVENT && sw_call_of_cupy(facts->names, &facts->finding->access[0]) &&
+	    sw_call_of_cupy(facts->names, &facts->finding->access[1]))
+		fix = SW_FIX_EVENT_CUPY;
 	if ((size_t)fix >= N(fixes) || !fixes[fix].text)
 		return "";
 	const bool torch = fixes[fix].torch && sw_names_torch(facts->names);

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of a pool like CuPy's: one is freed while another stream reads it, and the next one takes its place.
 
-usage: arrays.py FOLDER [--fixed|--kept|--neighbour|--by-hand]
+usage: arrays.py FOLDER [--fixed|--kept|--neighbour|--by-hand|--two-fills]
   --fixed      its stream waits for the reader first
   --kept       it is not freed
   --neighbour  what the other stream reads lies next to it
   --by-hand    as --fixed; the block is given back by free() and its object ends later
+  --two-fills  instead, the library itself fills one array on two streams
 """
 import ctypes
 import sys
@@ -55,6 +56,11 @@ def main():
     check(rt.cudaMemsetAsync(at(x), 1, size(N), first))
     check(rt.cudaMemsetAsync(at(other), 1, size(N), first))
     after(second, first)
+    if "--two-fills" in sys.argv:
+        check(memory.fill(x, N, 0))
+        check(memory.fill(x, N, second.value))  # fills again
+        check(rt.cudaDeviceSynchronize())
+        return
     source = other if "--neighbour" in sys.argv else x
     check(rt.cudaMemcpyAsync(at(y), at(source), size(N), 3, second))  # reads
     if "--fixed" in sys.argv or "--by-hand" in sys.argv:

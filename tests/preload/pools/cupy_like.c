@@ -42,6 +42,7 @@ static int begin(PyObject *module)
 #define MODULE(name) name(other)
 #else
 int cudaMalloc(void **memory, size_t bytes);
+int cudaMemsetAsync(void *memory, int value, size_t bytes, void *stream);
 
 #define SEGMENT (1u << 20)
 #define BLOCKS	64
@@ -210,8 +211,20 @@ static PyObject *part(PyObject *module, PyObject *arguments)
 	return new_pointer(of->mem, of->ptr + offset);
 }
 
-static PyMethodDef functions[] = {
-	{"alloc", alloc, METH_O, NULL}, {"part", part, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyObject *fill(PyObject *module, PyObject *arguments)
+{
+	(void)module;
+	struct pointer *of;
+	Py_ssize_t bytes, stream;
+	if (!PyArg_ParseTuple(arguments, "Onn", (PyObject **)&of, &bytes, &stream))
+		return NULL;
+	return PyLong_FromLong(cudaMemsetAsync((void *)of->ptr, 1, (size_t)bytes, (void *)stream));
+}
+
+static PyMethodDef functions[] = {{"fill", fill, METH_VARARGS, NULL},
+				  {"alloc", alloc, METH_O, NULL},
+				  {"part", part, METH_VARARGS, NULL},
+				  {NULL, NULL, 0, NULL}};
 
 static int add(PyObject *module, const char *name, PyTypeObject *type)
 {
