@@ -108,12 +108,25 @@ static int launch_here(struct sw_confirm_run *run)
 	return status;
 }
 
+/* The program dies with this process: so it ends also where whoever should end it was killed, and SIGTERM is not enough
+   for it.  Not by alarm(): that signal is passed on to the program. */
+static void end_some_day(const struct sw_confirm_run *run)
+{
+	struct sigevent by = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	const struct itimerspec when = {.it_value.tv_sec =
+						(time_t)(run->in->most_run_ns / 1000000000u) + 3 * GRACE_MS / 1000};
+	timer_t timer;
+	if (timer_create(CLOCK_MONOTONIC, &by, &timer) == 0)
+		timer_settime(timer, 0, &when, NULL);
+}
+
 /* In the process that runs the program: what both statuses are, then nothing else of ours. */
 static void report_launch(struct sw_confirm_run *run, int pipe)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
+	end_some_day(run);
 	int answer[2] = {launch_here(run), 0};
 	answer[1] = run->status;
 	_exit(write(pipe, answer, sizeof answer) == sizeof answer ? 0 : SW_EXIT_OUTPUT);
