@@ -426,8 +426,8 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 		bool better = false;
 		sw_system_collect(e, form, &s);
 		collected = e->interval_round;
-		if (!s.rows)
-			return true;
+		if (!s.rows) /* counters that were narrowed before are still in doubt */
+			break;
 		size_t from = ranges_of(e, &s); /* all before the first is used: narrowing may add rows */
 		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
 			const struct sw_variable *v = &e->variable.at[s.var[j]];
