@@ -14,8 +14,9 @@ import jax
 import jax.numpy as jnp
 import torch
 
-N = 1 << 22
-step = jax.jit(lambda a: jnp.sin(a) * 2 + 1)
+# It must still run when the tensor is changed: JAX's callback after it tells the host, which then orders the two by luck.
+N = 1 << 28
+step = jax.jit(lambda a: jnp.sin(jnp.sin(jnp.sin(jnp.sin(a) * 2) * 2) * 2) + 1)
 x = torch.ones(N, device="cuda")
 torch.cuda.synchronize()
 shared = jax.dlpack.from_dlpack(x)
