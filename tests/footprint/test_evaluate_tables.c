@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pointers looked up in tables of the parameter block: by block, by data, with entries that nothing fills. */
+/* Pointers looked up in tables of the parameter block: by block, by data, with entries that nothing fills.  Loops that
+ * some threads alone enter. */
 #include <check.h>
 #include <stddef.h>
 
@@ -158,6 +159,38 @@ START_TEST(table_of_many)
 }
 END_TEST
 
+/* for (k = 0; tid == 0 && k < n; k++) ...; p += tid < 8 ? k : 0, both inside of if (tid == 0): what holds on the way
+   into the loop holds for no thread that looks at neither (PyTorch, upsample_gen2d_aa). */
+START_TEST(loop_of_others)
+{
+	struct terms *t = terms_new();
+	uint32_t tid = special(t, SW_TID_X), zero = constant(t, 32, 0), n = param(t, 32, 1);
+	uint32_t alone = compare(t, SW_EQ, 32, 0, tid, zero), few = compare(t, SW_LT, 32, 0, tid, constant(t, 32, 8));
+	uint32_t k = step(t, 32, zero, constant(t, 32, 1), 0);
+	uint32_t more = compare(t, SW_LT, 32, SW_SIGNED, add_constant(t, 32, k, 1), n);
+	t->loop[0] = (struct sw_loop){UINT32_MAX, 0, 1, 1, 1};
+	t->f.loops = 1;
+	fact(t, alone, true);
+	fact(t, more, true);
+	uint32_t counted = select_term(t, 32, few, k, zero);
+	uint32_t passed = compare(t, SW_LT, 32, SW_SIGNED, counted, n);
+	uint32_t others = compare(t, SW_NE, 32, 0, tid, zero);
+	fact(t, op(t, SW_OP_OR, 1, 0, passed, others), true);
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, tid, 4, 0), 4, 1);
+	launch(t, 1, 32);
+	t->value[1] = 5;
+	struct sw_reaches r = evaluate(t);
+	uint64_t end = 0, bytes = 0;
+	for (size_t i = 0; i < r.n; i++) {
+		end = r.at[i].address + r.at[i].width > end ? r.at[i].address + r.at[i].width : end;
+		bytes += r.at[i].width;
+	}
+	ck_assert_uint_eq(end, A + 128);
+	ck_assert_uint_ge(bytes, 128);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate/tables");
@@ -167,6 +200,7 @@ int main(void)
 	tcase_add_test(tests, table_by_data);
 	tcase_add_test(tests, table_unknown);
 	tcase_add_test(tests, table_of_many);
+	tcase_add_test(tests, loop_of_others);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -31,3 +31,22 @@ void sw_eval_case_end(struct sw_eval *e)
 	}
 	e->forget.n = 0;
 }
+
+void sw_eval_doubt(struct sw_eval *e, uint32_t term)
+{
+	size_t base = e->work.n;
+	*sw_vec_push(&e->work) = term;
+	while (e->work.n > base) {
+		uint32_t at = e->work.at[--e->work.n];
+		const struct sw_term *t = &e->f->term[at];
+		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+		if (e->perhaps[at])
+			continue;
+		e->perhaps[at] = true;
+		for (uint32_t k = 0; k < n; k++)
+			if (operand[k] != SW_NO_TERM)
+				*sw_vec_push(&e->work) = operand[k];
+		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < (t->imm2 ? 2 : 1) * t->b; k++)
+			*sw_vec_push(&e->work) = e->f->alternative[t->a + k];
+	}
+}

@@ -163,6 +163,7 @@ struct sw_eval {
 	uint8_t *runs;			   /* by site that loads pointers: 0 nobody asked, 1 perhaps, 2 never */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
+	bool *perhaps;			   /* by term: it may be looked at where it was not computed */
 	struct sw_term_loops *loops_of;	   /* by term; NULL: there are too many loops */
 	uint32_t round, point_round;
 	uint64_t budget;	/* work left; at 0 everything is open */
@@ -329,13 +330,17 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+/* The same of one of several ways of the term `of`. */
+void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
+/* The term is looked at where it need not have been computed. */
+void sw_eval_doubt(struct sw_eval *e, uint32_t term);
 /* By term: does sw_eval_enter_loops() find any, and which? */
 void sw_eval_find_counts(struct sw_eval *e);
 /* Are two sites executed in the same cases, with the same loops entered? */
 bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
-/* One of several ways is looked at, the term that it leads to: its loops are entered.  They are over, and what their
-   counters came to is only bounded: no box. */
-void sw_eval_take(struct sw_eval *e, uint32_t term);
+/* One of several ways of the term `of` is looked at, the term that it leads to: its loops are entered, unless `of` need
+   not have been computed.  They are over, and what their counters came to is only bounded: no box. */
+void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);

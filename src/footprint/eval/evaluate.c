@@ -402,6 +402,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->stamp);
 	free(e->runs);
 	free(e->counts);
+	free(e->perhaps);
 	free(e->loops_of);
 	free(e->holds.at);
 	free(e->hold_state.at);

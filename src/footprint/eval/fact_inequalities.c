@@ -227,7 +227,7 @@ static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, boo
 		return;
 	}
 	if (want) /* which of several ways was taken: its loops were entered */
-		sw_eval_take(e, choice ? b : a);
+		sw_eval_take(e, term, choice ? b : a);
 	sw_eval_fact(e, a, choice == 0 ? want : !want);
 	if (choice)
 		sw_eval_fact(e, b, want);

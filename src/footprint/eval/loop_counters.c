@@ -46,6 +46,11 @@ static bool is_choice(const struct sw_term *t)
 	return t->op == SW_OP_SELECT || (t->width == 1 && (t->op == SW_OP_OR || t->op == SW_OP_AND));
 }
 
+static bool is_way(const struct sw_term *t, uint32_t operand)
+{
+	return is_choice(t) && (operand || t->op != SW_OP_SELECT);
+}
+
 /* As sw_eval_enter_loops() goes, without entering. */
 static void find_loops(struct sw_eval *e, uint32_t number)
 {
@@ -58,9 +63,29 @@ static void find_loops(struct sw_eval *e, uint32_t number)
 		if (operand[i] == SW_NO_TERM)
 			continue;
 		const struct sw_term_loops *of = &e->loops_of[operand[i]];
-		bool chosen = is_choice(t) && (i || t->op != SW_OP_SELECT);
+		bool chosen = is_way(t, i);
 		own->always |= chosen ? 0 : of->always;
 		own->perhaps |= chosen ? of->always | of->perhaps : of->perhaps;
+	}
+}
+
+/* What lies in one of several ways is computed by those threads alone that take it: others never entered its loops, and
+   what holds there need not hold for them.  Operands have smaller numbers. */
+static void find_perhaps(struct sw_eval *e)
+{
+	const struct sw_footprint *f = e->f;
+	e->perhaps = sw_calloc(f->terms + 1u, sizeof *e->perhaps);
+	for (uint32_t i = f->terms; i-- > 0 && f->loops;) {
+		const struct sw_term *t = &f->term[i];
+		uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+		for (uint32_t k = 0; k < n; k++) {
+			if (operand[k] != SW_NO_TERM)
+				e->perhaps[operand[k]] |= e->perhaps[i] || is_way(t, k);
+		}
+		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < t->b; k++)
+			e->perhaps[f->alternative[t->a + k]] |= e->perhaps[i];
+		for (uint32_t k = 0; t->op == SW_TERM_ANY && t->imm2 && k < t->b; k++)
+			e->perhaps[f->alternative[t->a + t->b + k]] |= e->perhaps[i];
 	}
 }
 
@@ -68,6 +93,7 @@ void sw_eval_find_counts(struct sw_eval *e)
 {
 	const struct sw_footprint *f = e->f;
 	e->counts = sw_calloc(f->terms + 1u, sizeof *e->counts);
+	find_perhaps(e);
 	if (f->loops <= SW_TERM_LOOPS)
 		e->loops_of = sw_calloc(f->terms + 1u, sizeof *e->loops_of);
 	for (uint32_t i = 0; i < f->terms && f->loops; i++) {
@@ -98,12 +124,12 @@ bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, 
 
 /* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
    through SW_TERM_ANY and other choices: who takes one enters its loops. */
-void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
+static void enter_loops(struct sw_eval *e, uint32_t term, uint32_t whether)
 {
 	size_t base = e->work.n;
 	if (!e->counts[term])
 		return;
-	*sw_vec_push(&e->work) = term;
+	*sw_vec_push(&e->work) = term | whether;
 	while (e->work.n > base) {
 		uint32_t item = e->work.at[--e->work.n], at = item & ~PERHAPS, perhaps = item & PERHAPS;
 		const struct sw_term *t = &e->f->term[at];
@@ -112,20 +138,34 @@ void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
 		if (e->stamp[at] >= seen)
 			continue;
 		e->stamp[at] = seen;
-		if (t->op == SW_TERM_STEP && t->c < e->f->loops && (!perhaps || sw_eval_inside(e, t->c)))
-			enter(e, t->c);
+		if (t->op == SW_TERM_STEP && t->c < e->f->loops) {
+			if (!perhaps || sw_eval_inside(e, t->c))
+				enter(e, t->c);
+			else
+				e->blind |= whether && e->site;
+		}
 		for (uint32_t i = 0; i < n; i++) {
-			bool chosen = is_choice(t) && (i || t->op != SW_OP_SELECT);
+			bool chosen = is_way(t, i);
 			if (operand[i] != SW_NO_TERM && e->counts[operand[i]])
 				*sw_vec_push(&e->work) = operand[i] | (chosen ? PERHAPS : perhaps);
 		}
 	}
 }
 
-void sw_eval_take(struct sw_eval *e, uint32_t term)
+void sw_eval_enter_loops(struct sw_eval *e, uint32_t term)
+{
+	enter_loops(e, term, 0);
+}
+
+void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term)
+{
+	enter_loops(e, term, e->perhaps[of] ? PERHAPS : 0);
+}
+
+void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term)
 {
 	size_t before = e->loops.n;
-	sw_eval_enter_loops(e, term);
+	sw_eval_enter_way(e, of, term);
 	for (size_t i = before; i < e->loops.n && e->site; i++) {
 		uint32_t loop = e->loops.at[i];
 		const struct sw_variable *v = &e->variable.at[sw_eval_counter(e, loop)];

@@ -266,7 +266,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 		if (truth < 0)
 			sw_eval_fact(e, t->a, choice == 0);
 		sw_reads_choose(e->reads, number, both[choice]);
-		sw_eval_take(e, both[choice]);
+		sw_eval_take(e, number, both[choice]);
 		return choice ? b : a;
 	}
 	sw_reads_mix(e->reads, number, both, 2);

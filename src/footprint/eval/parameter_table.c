@@ -374,7 +374,7 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
 	if (!e->g->content || e->level == MAX_LEVELS)
 		return sw_term_range(e, t);
 	e->level++;
-	sw_eval_take(e, t->a);
+	sw_eval_take(e, (uint32_t)(t - e->f->term), t->a);
 	struct sw_form form = table_value(e, t, number);
 	e->level--;
 	e->fleeting = true; /* the loops that it depends on are entered again in each case */

@@ -241,10 +241,12 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 		/* Where one alternative is evaluated, the others need not even have been computed. */
 		uint32_t choice = sw_eval_pick(e, number);
 		if (choice != SW_NONE)
-			sw_eval_enter_loops(e, e->f->alternative[t->a + choice]);
+			sw_eval_enter_way(e, number, e->f->alternative[t->a + choice]);
 		for (uint32_t i = 0; i < t->b; i++) {
 			if (choice != SW_NONE && i != choice)
 				continue;
+			if (choice == SW_NONE)
+				sw_eval_doubt(e, e->f->alternative[t->a + i]);
 			if (!known(e, e->f->alternative[t->a + i]))
 				*sw_vec_push(&e->work) = e->f->alternative[t->a + i];
 		}
