@@ -327,9 +327,8 @@ enum sw_annotation {
 	SW_NOTE_TENSOR_END
 };
 enum {
-	SW_NOTE_ON_HOST = 1, /* of the calling thread, at once; `stream` means nothing */
-	SW_NOTE_ONE_STREAM =
-		2 /* TENSOR_*: an allocator that cannot be told of other streams, as record_stream() does */
+	SW_NOTE_ON_HOST = 1,   /* of the calling thread, at once; `stream` means nothing */
+	SW_NOTE_ONE_STREAM = 2 /* TENSOR_*: an allocator that has nothing like PyTorch's record_stream() */
 };
 struct sw_rec_annotation {
 	struct sw_rec h;

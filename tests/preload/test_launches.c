@@ -50,7 +50,7 @@ static bool differs(const struct made_launch *e, const struct sw_record *r)
 	       (r->params && (r->param_bytes != e->bytes || memcmp(r->params, e->block, e->bytes)));
 }
 
-/* The same sequence again, beside what the reader says. */
+/* Generates the same sequence again and compares it with what the reader returns. */
 static struct counts compare(uint64_t seed)
 {
 	struct launch_sequence *s = calloc(1, sizeof *s);

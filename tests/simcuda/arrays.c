@@ -7,23 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expect.h"
+
 #define WIDTH  16u /* elements of 4 bytes */
 #define HEIGHT 8u
 #define LAYERS 4u
 #define ROW    (WIDTH * sizeof(int))
 #define ALL    (WIDTH * HEIGHT)
 
-static int failures;
 static cudaStream_t stream;
 static struct cudaChannelFormatDesc format;
 
-#define EXPECT(condition)                                                                                              \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                \
-			failures++;                                                                                    \
-		}                                                                                                      \
-	} while (0)
 #define OK(call) EXPECT((call) == 0)
 
 static cudaArray_t array_2d(unsigned flags)

@@ -5,20 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "expect.h"
+
 #define N 256
-static int failures;
 static CUcontext context;
 static CUdevice device;
 static CUdeviceptr buffer;
 static CUstream stream;
 
-#define EXPECT(condition)                                                                                              \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                \
-			failures++;                                                                                    \
-		}                                                                                                      \
-	} while (0)
 #define OK(call) EXPECT((call) == CUDA_SUCCESS)
 
 static CUgraph new_graph(void)

@@ -5,17 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "expect.h"
+
 CUresult private_library_starts(void);
-
-static int failures;
-
-#define EXPECT(condition)                                                                                              \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                         \
-			failures++;                                                                                    \
-		}                                                                                                      \
-	} while (0)
 
 static int lines_with(FILE *file, const char *text)
 {

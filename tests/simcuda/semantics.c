@@ -2,6 +2,7 @@
 /* What programs rely on: bytes arrive, in order; graphs replay; errors are the right ones; exits and forks do not hang.
  */
 #include "device_code.h"
+#include "expect.h"
 
 #include <cuda.h>
 #include <stdbool.h>
@@ -13,15 +14,6 @@ extern int syncwatch_simulated_cuda;
 void syncwatch_simulated_finish(void);
 
 #define N 4096
-static int failures;
-
-#define EXPECT(condition)                                                                                              \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                \
-			failures++;                                                                                    \
-		}                                                                                                      \
-	} while (0)
 
 static const dim3 one = {1, 1, 1};
 

@@ -4,19 +4,13 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-static int failures;
+#include "expect.h"
+
 static CUcontext context;
 static CUstream stream;
 static sem_t destroyed;
 static CUresult from_destructor;
 
-#define EXPECT(condition)                                                                                              \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                \
-			failures++;                                                                                    \
-		}                                                                                                      \
-	} while (0)
 #define OK(call) EXPECT((call) == CUDA_SUCCESS)
 
 static void CUDA_CB destructor(void *arg)

@@ -82,10 +82,8 @@ static void find_perhaps(struct sw_eval *e)
 			if (operand[k] != SW_NO_TERM)
 				e->perhaps[operand[k]] |= e->perhaps[i] || is_way(t, k);
 		}
-		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < t->b; k++)
+		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < (t->imm2 ? 2 : 1) * t->b; k++)
 			e->perhaps[f->alternative[t->a + k]] |= e->perhaps[i];
-		for (uint32_t k = 0; t->op == SW_TERM_ANY && t->imm2 && k < t->b; k++)
-			e->perhaps[f->alternative[t->a + t->b + k]] |= e->perhaps[i];
 	}
 }
 

@@ -2,11 +2,11 @@
 /*
  * Blocks of CuPy's memory pool, as records.
  *
- * The pool is compiled Cython that calls itself.  What it cannot do without are two slots of the types of its objects
+ * The pool is compiled Cython that calls itself.  It depends on three slots of the types of its objects
  * (cupy/cuda/memory.pyx): a block is a PooledMemory, made through its type's tp_alloc and filled; the MemoryPointer to
  * it is made next, on the same thread, through tp_alloc of that type; and the block is given back by the tp_dealloc of
- * the first.  These three slots are replaced.  (A block that the program gives back by free() ends when the next one
- * begins there.)  Where `ptr` and `size` lie in a PooledMemory is found out from the first one, whose attributes are
+ * the first.  We replace these three slots.  A block that the program frees with free() ends when the next one begins
+ * there.  Where `ptr` and `size` lie in a PooledMemory is found out from the first one, whose attributes are
  * read; a plain load after that.
  *
  * The types are found while Python imports CuPy: it looks up the "PyInit_" function of each of its modules, and holds
