@@ -11,7 +11,8 @@ static size_t size_of(uint32_t room)
 	return sizeof(struct sw_vector_clock) + room * sizeof(struct sw_known_tick);
 }
 
-void sw_clock_drop(size_t *bytes, struct sw_vector_clock *clock)
+/* *bytes: the memory that clocks hold. */
+static void release(size_t *bytes, struct sw_vector_clock *clock)
 {
 	if (!clock || --clock->refs)
 		return;
@@ -41,11 +42,12 @@ static struct sw_vector_clock *writable(size_t *bytes, struct sw_vector_clock *c
 	if (had)
 		memcpy(copy->at, clock->at, had * sizeof *copy->at);
 	memset(copy->at + had, 0, (n - had) * sizeof *copy->at);
-	sw_clock_drop(bytes, clock);
+	release(bytes, clock);
 	return copy;
 }
 
-bool sw_clock_raise(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told)
+/* Raises the clock's tick of `lane` to at least tick. Returns whether it grew. */
+static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told)
 {
 	if (sw_clock_get(*clock, lane) >= tick)
 		return false;
@@ -66,8 +68,9 @@ static uint32_t first_news(const struct sw_vector_clock *clock, const struct sw_
 	return i;
 }
 
-bool sw_clock_join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
-		   uint64_t told)
+/* Joins `from` into the clock of lane `own`; told: what to note for each slot that grows, or SW_LEARNT_KEEP. */
+static bool join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
+		 uint64_t told)
 {
 	if (!from || from == *clock)
 		return false;
@@ -89,7 +92,8 @@ bool sw_clock_join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vect
 	return true;
 }
 
-bool sw_clock_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
+/* The same ticks, from whatever records. */
+static bool equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
 {
 	uint32_t na = a ? a->n : 0, nb = b ? b->n : 0;
 	for (uint32_t i = 0; i < na || i < nb; i++)
@@ -106,9 +110,9 @@ struct sw_known sw_known_hold(const struct sw_known *known)
 
 void sw_known_drop(size_t *bytes, struct sw_known *known)
 {
-	sw_clock_drop(bytes, known->documented);
-	sw_clock_drop(bytes, known->measured);
-	sw_clock_drop(bytes, known->observed);
+	release(bytes, known->documented);
+	release(bytes, known->measured);
+	release(bytes, known->observed);
 	*known = (struct sw_known){NULL, NULL, NULL};
 }
 
@@ -135,14 +139,12 @@ static struct apart split(struct sw_known *known, const struct sw_known *from, e
 static void unite(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
 	const struct sw_vector_clock *less = sw_known_measured(known);
-	if (known->observed == less ||
-	    (known->observed && (documented || measured) && sw_clock_equal(less, known->observed))) {
-		sw_clock_drop(bytes, known->observed);
+	if (known->observed == less || (known->observed && (documented || measured) && equal(less, known->observed))) {
+		release(bytes, known->observed);
 		known->observed = NULL;
 	}
-	if (known->measured == known->documented ||
-	    (documented && sw_clock_equal(known->documented, known->measured))) {
-		sw_clock_drop(bytes, known->measured);
+	if (known->measured == known->documented || (documented && equal(known->documented, known->measured))) {
+		release(bytes, known->measured);
 		known->measured = NULL;
 	}
 }
@@ -151,12 +153,12 @@ bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64
 		    enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !known->observed)
-		return sw_clock_raise(bytes, &known->documented, lane, tick, told);
+		return raise_tick(bytes, &known->documented, lane, tick, told);
 	struct apart apart = split(known, NULL, basis);
-	bool observed = apart.observed && sw_clock_raise(bytes, &known->observed, lane, tick, told);
-	bool measured = apart.measured && basis >= SW_ORDER_MEASURED &&
-			sw_clock_raise(bytes, &known->measured, lane, tick, told);
-	bool documented = basis == SW_ORDER_DOCUMENTED && sw_clock_raise(bytes, &known->documented, lane, tick, told);
+	bool observed = apart.observed && raise_tick(bytes, &known->observed, lane, tick, told);
+	bool measured =
+		apart.measured && basis >= SW_ORDER_MEASURED && raise_tick(bytes, &known->measured, lane, tick, told);
+	bool documented = basis == SW_ORDER_DOCUMENTED && raise_tick(bytes, &known->documented, lane, tick, told);
 	unite(bytes, known, documented, measured);
 	return observed || measured || documented;
 }
@@ -165,14 +167,13 @@ bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known 
 		   enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !from->measured && !known->observed && !from->observed)
-		return sw_clock_join(bytes, &known->documented, from->documented, own, told);
+		return join(bytes, &known->documented, from->documented, own, told);
 	struct apart apart = split(known, from, basis);
-	bool observed = apart.observed &&
-			sw_clock_join(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, told);
+	bool observed =
+		apart.observed && join(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, told);
 	bool measured = apart.measured && basis >= SW_ORDER_MEASURED &&
-			sw_clock_join(bytes, &known->measured, sw_known_measured(from), own, told);
-	bool documented =
-		basis == SW_ORDER_DOCUMENTED && sw_clock_join(bytes, &known->documented, from->documented, own, told);
+			join(bytes, &known->measured, sw_known_measured(from), own, told);
+	bool documented = basis == SW_ORDER_DOCUMENTED && join(bytes, &known->documented, from->documented, own, told);
 	unite(bytes, known, documented, measured);
 	return observed || measured || documented;
 }

@@ -46,15 +46,6 @@ static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *cloc
 		clock->refs++;
 	return clock;
 }
-/* *bytes: the memory that clocks hold. */
-void sw_clock_drop(size_t *bytes, struct sw_vector_clock *clock);
-/* Raises the clock's tick of `lane` to at least tick. Returns whether it grew. */
-bool sw_clock_raise(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told);
-/* Joins `from` into the clock of lane `own`; told: what to note for each slot that grows, or SW_LEARNT_KEEP. */
-bool sw_clock_join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
-		   uint64_t told);
-/* The same ticks, from whatever records. */
-bool sw_clock_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b);
 
 /*
  * The clocks of a lane, each of which knows at least what the one before it knows.  measured NULL: as documented, which

@@ -269,7 +269,8 @@ static void revive(struct sw_hb *hb, uint32_t lane)
 	*sw_vec_push(&hb->hosts) = lane;
 }
 
-uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind)
+/* The lane of a host thread; kind: what it will be when this is its first. */
+static uint32_t host_lane(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind)
 {
 	if (!hb->options.strict_host) {
 		if (!hb->hosts.n)
@@ -292,7 +293,7 @@ uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
  */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq)
 {
-	uint32_t lane = sw_lane_of_host(hb, thread, kind);
+	uint32_t lane = host_lane(hb, thread, kind);
 	if (lane == hb->actor || !hb->options.strict_host)
 		return lane;
 	struct sw_snap last = hb->actor == SW_NO_LANE ? sw_snap_hold(&hb->left) : sw_snap_peek(hb, hb->actor);
@@ -316,5 +317,5 @@ void sw_lane_end_host(struct sw_hb *hb, uint32_t lane)
 
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread)
 {
-	return sw_lane_of_host(hb, thread, SW_LANE_HOST);
+	return host_lane(hb, thread, SW_LANE_HOST);
 }

@@ -105,8 +105,6 @@ static inline bool sw_lane_blocking(const struct sw_lane *lane)
 
 /* A slot for a new lane; ctx is ignored for hosts. */
 uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint32_t thread, uint64_t handle);
-/* The lane of a host thread; kind: what it will be when this is its first. */
-uint32_t sw_lane_of_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind);
 /* The same for something that the host does now, in the order in which it was recorded. */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq);
 void sw_lane_die(struct sw_hb *hb, uint32_t lane);

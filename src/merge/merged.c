@@ -24,7 +24,7 @@ void sw_merged_free_rank(struct sw_merged_rank *rank)
 	free(rank);
 }
 
-void sw_merged_free_finding(struct sw_merged_finding *finding)
+static void free_finding(struct sw_merged_finding *finding)
 {
 	free(finding->text);
 	free(finding->json);
@@ -37,7 +37,7 @@ void sw_merged_free(struct sw_merged *merged)
 	for (size_t i = 0; i < merged->ranks.n; i++)
 		sw_merged_free_rank(merged->ranks.at[i]);
 	for (size_t i = 0; i < merged->findings.n; i++)
-		sw_merged_free_finding(merged->findings.at[i]);
+		free_finding(merged->findings.at[i]);
 	for (size_t i = 0; i < merged->unusable.n; i++) {
 		free(merged->unusable.at[i].path);
 		free(merged->unusable.at[i].why);
@@ -136,7 +136,7 @@ static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other
 			kept->in.at[0] = rank;
 		}
 	}
-	sw_merged_free_finding(other);
+	free_finding(other);
 }
 
 void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)

@@ -101,7 +101,6 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
 void sw_merged_free_rank(struct sw_merged_rank *rank);
-void sw_merged_free_finding(struct sw_merged_finding *finding);
 /* Takes the finding; puts it together with one that is the same. */
 void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
 /* What is wrong with the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */

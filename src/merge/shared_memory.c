@@ -215,7 +215,7 @@ static int by_import(const void *a, const void *b)
 	return by ? by : compare(x->opened_ns, y->opened_ns);
 }
 
-void sw_shared_sort(struct sw_shared_memory *shared)
+static void sort_objects(struct sw_shared_memory *shared)
 {
 	if (shared->exports.n)
 		qsort(shared->exports.at, shared->exports.n, sizeof *shared->exports.at, by_export);
@@ -396,7 +396,7 @@ static void find_gaps(struct sw_merged *merged)
 
 void sw_between_shared(struct sw_merged *merged)
 {
-	sw_shared_sort(&merged->shared);
+	sort_objects(&merged->shared);
 	find_early(merged);
 	sw_between_uses(merged);
 	find_gaps(merged);

@@ -56,7 +56,6 @@ void sw_shared_end(struct sw_shared_pass *pass, uint64_t last_ns);
 /* Takes what `from` owns. */
 void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from);
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new);
-void sw_shared_sort(struct sw_shared_memory *shared);
 void sw_shared_free(struct sw_shared_memory *shared);
 
 /* Was the handle given to two allocations of the machine of this process?  Then nobody knows which one is meant. */

@@ -60,14 +60,14 @@ void sw_rows_number(struct sw_rows *rows, int64_t number)
 	check(rows, sqlite3_bind_int64(rows->at, ++rows->column, number));
 }
 
-void sw_rows_real(struct sw_rows *rows, double number)
+static void put_real(struct sw_rows *rows, double number)
 {
 	check(rows, sqlite3_bind_double(rows->at, ++rows->column, number));
 }
 
 void sw_rows_ms(struct sw_rows *rows, uint64_t ns)
 {
-	sw_rows_real(rows, (double)ns / 1e6);
+	put_real(rows, (double)ns / 1e6);
 }
 
 void sw_rows_text(struct sw_rows *rows, const char *text)

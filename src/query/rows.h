@@ -37,7 +37,6 @@ void sw_rows_close(struct sw_rows *rows);
 /* false: nobody asks for this table, or an error came before. */
 bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table);
 void sw_rows_number(struct sw_rows *rows, int64_t number);
-void sw_rows_real(struct sw_rows *rows, double number);
 void sw_rows_ms(struct sw_rows *rows, uint64_t ns);
 void sw_rows_text(struct sw_rows *rows, const char *text); /* NULL: NULL; copied */
 void sw_rows_null(struct sw_rows *rows);

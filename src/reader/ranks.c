@@ -16,7 +16,8 @@ static const struct launcher {
 #undef SW_RANK_OTHER
 };
 
-const char *sw_rank_variable(const struct sw_trace_environment *environment, const char *name)
+/* Value of a variable; NULL: it was not set. */
+static const char *recorded_variable(const struct sw_trace_environment *environment, const char *name)
 {
 	const size_t n = strlen(name);
 	for (uint32_t i = 0; n && i < environment->variables; i++)
@@ -27,7 +28,7 @@ const char *sw_rank_variable(const struct sw_trace_environment *environment, con
 
 static const char *value_of(const struct sw_trace_environment *environment, const char *name)
 {
-	return environment ? sw_rank_variable(environment, name) : *name ? getenv(name) : NULL;
+	return environment ? recorded_variable(environment, name) : *name ? getenv(name) : NULL;
 }
 
 /* A whole number that a rank can be; a program that runs with "RANK=high" uses the variable for something else. */

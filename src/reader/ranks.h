@@ -18,9 +18,6 @@ struct sw_rank {
 /* False: the process had no rank, or the trace does not say (before minor 9). */
 bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out);
 
-/* Value of a variable; NULL: it was not set. */
-const char *sw_rank_variable(const struct sw_trace_environment *environment, const char *name);
-
 /* The same of this process, which the launcher of `syncwatch merge` started. */
 bool sw_rank_own(struct sw_rank *out);
 

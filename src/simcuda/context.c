@@ -22,7 +22,7 @@ struct sw_sim_device *sw_sim_device_at(CUdevice ordinal)
 	return ordinal >= 0 && ordinal < sw_sim.devices ? &sw_sim.device[ordinal] : NULL;
 }
 
-bool sw_sim_ctx_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
+static bool context_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
 {
 	ctx->device = d;
 	ctx->active = true;
@@ -48,7 +48,7 @@ static void end_event(void *object, void *arg)
 }
 
 /* All work is done when this is called. */
-void sw_sim_ctx_clear(struct sw_sim_ctx *ctx)
+static void context_clear(struct sw_sim_ctx *ctx)
 {
 	ctx->active = false;
 	sw_sim_object_each(SW_SIM_EVENT, ctx, end_event, NULL);
@@ -73,7 +73,7 @@ static void end(struct sw_sim_ctx *ctx)
 {
 	sw_sim_ctx_wait(ctx);
 	if (ctx->active)
-		sw_sim_ctx_clear(ctx);
+		context_clear(ctx);
 }
 
 /* ---- the API ---- */
@@ -92,7 +92,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!d->primary->active)
-		sw_sim_ctx_new(d->primary, d);
+		context_new(d->primary, d);
 	d->primary->retained++;
 	*out = (CUcontext)d->primary;
 	return CUDA_SUCCESS;
@@ -155,7 +155,7 @@ CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
 	if (!out || depth + 1 >= SW_SIM_STACK_DEPTH)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct sw_sim_ctx *ctx = sw_calloc(1, sizeof *ctx);
-	sw_sim_ctx_new(ctx, d);
+	context_new(ctx, d);
 	ctx->flags = flags;
 	stack[++depth] = ctx;
 	*out = (CUcontext)ctx;

@@ -23,7 +23,7 @@ static uint64_t last_seq;
 
 extern pthread_mutex_t sw_sim_mutex;
 
-uint64_t sw_sim_now(void)
+static uint64_t now_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -40,7 +40,7 @@ struct sw_sim_op *sw_sim_op_new(struct sw_sim_work *work)
 	return op;
 }
 
-struct sw_sim_op *sw_sim_op_get(struct sw_sim_op *op)
+static struct sw_sim_op *op_get(struct sw_sim_op *op)
 {
 	op->refs++;
 	return op;
@@ -58,7 +58,7 @@ void sw_sim_op_put(struct sw_sim_op *op)
 void sw_sim_op_set(struct sw_sim_op **slot, struct sw_sim_op *op)
 {
 	struct sw_sim_op *old = *slot;
-	*slot = op ? sw_sim_op_get(op) : NULL;
+	*slot = op ? op_get(op) : NULL;
 	sw_sim_op_put(old);
 }
 
@@ -71,7 +71,7 @@ void sw_sim_op_after(struct sw_sim_op *op, struct sw_sim_op *before)
 			op->ready = before->end;
 		return;
 	}
-	*sw_vec_push(&before->next) = sw_sim_op_get(op);
+	*sw_vec_push(&before->next) = op_get(op);
 	op->pending++;
 }
 
@@ -147,12 +147,12 @@ static void settle(void)
 
 void sw_sim_op_submit(struct sw_sim_op *op)
 {
-	uint64_t now = sw_sim_now();
+	uint64_t now = now_ns();
 	if (op->ready < now)
 		op->ready = now;
 	op->submitted = true;
 	if (!--op->pending) {
-		*sw_vec_push(&runnable) = sw_sim_op_get(op);
+		*sw_vec_push(&runnable) = op_get(op);
 		settle();
 	}
 }
@@ -161,7 +161,7 @@ void sw_sim_op_wait(struct sw_sim_op *op)
 {
 	if (!op || op->done)
 		return;
-	sw_sim_op_get(op);
+	op_get(op);
 	op->waiters++;
 	while (!op->done)
 		pthread_cond_wait(&done_wake, &sw_sim_mutex);
@@ -175,7 +175,7 @@ void syncwatch_simulated_finish(void)
 {
 	pthread_mutex_lock(&sw_sim_mutex);
 	size_t n = heap.n;
-	uint64_t now = sw_sim_now();
+	uint64_t now = now_ns();
 	heap.n = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct sw_sim_op *op = heap.at[i];
@@ -210,7 +210,7 @@ static void release_parked(void)
 			continue;
 		}
 		parked.at[i] = parked.at[--parked.n];
-		op->end = sw_sim_now();
+		op->end = now_ns();
 		finish(op);
 		settle();
 	}
@@ -222,13 +222,13 @@ static void *engine(void *arg)
 	prctl(PR_SET_TIMERSLACK, 1ul);
 	pthread_mutex_lock(&sw_sim_mutex);
 	for (;;) {
-		uint64_t look = parked.n ? sw_sim_now() + VALUE_NS : UINT64_MAX;
+		uint64_t look = parked.n ? now_ns() + VALUE_NS : UINT64_MAX;
 		release_parked();
 		if (stopped || (!heap.n && !parked.n)) {
 			pthread_cond_wait(&engine_wake, &sw_sim_mutex);
 			continue;
 		}
-		if (!heap.n || heap.at[0]->end > sw_sim_now()) {
+		if (!heap.n || heap.at[0]->end > now_ns()) {
 			wait_until(heap.n && heap.at[0]->end < look ? heap.at[0]->end : look);
 			continue;
 		}
@@ -241,7 +241,7 @@ static void *engine(void *arg)
 			pthread_mutex_unlock(&sw_sim_mutex);
 			sw_sim_work_run(op->work);
 			pthread_mutex_lock(&sw_sim_mutex);
-			uint64_t now = sw_sim_now();
+			uint64_t now = now_ns();
 			/* Moving many bytes takes this machine longer than the model says. */
 			if (now - op->end > 1000000)
 				op->end = now;
@@ -267,7 +267,7 @@ static void *callbacks(void *arg)
 		pthread_mutex_unlock(&sw_sim_mutex);
 		sw_sim_work_run(op->work);
 		pthread_mutex_lock(&sw_sim_mutex);
-		op->end = sw_sim_now();
+		op->end = now_ns();
 		finish(op);
 		settle();
 	}

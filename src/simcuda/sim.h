@@ -133,7 +133,6 @@ struct sw_sim_op {
 
 /* A new operation with one reference; `work` is taken over (NULL: a marker without duration). */
 struct sw_sim_op *sw_sim_op_new(struct sw_sim_work *work);
-struct sw_sim_op *sw_sim_op_get(struct sw_sim_op *op);
 void sw_sim_op_put(struct sw_sim_op *op); /* NULL allowed */
 /* Orders op after `before` (NULL allowed); only until op is submitted. */
 void sw_sim_op_after(struct sw_sim_op *op, struct sw_sim_op *before);
@@ -142,7 +141,6 @@ void sw_sim_op_submit(struct sw_sim_op *op);
 void sw_sim_op_wait(struct sw_sim_op *op);
 /* *slot := op with a reference of its own; the old one is dropped. */
 void sw_sim_op_set(struct sw_sim_op **slot, struct sw_sim_op *op);
-uint64_t sw_sim_now(void);
 /* Starts the engine once; false: no thread. */
 bool sw_sim_engine_start(void);
 /* Drops pending work for good: the process exits. */
@@ -186,9 +184,6 @@ void sw_sim_device_wait(struct sw_sim_device *device);
 /* Code is loaded: everything enqueued later in ctx waits for everything enqueued before.
    (measured on H200, driver 580.159.04, CUDA 13.0: "first launch of a kernel, on nb2 (lazy load)") */
 void sw_sim_ctx_barrier(struct sw_sim_ctx *ctx);
-/* Ends what a context owns. */
-void sw_sim_ctx_clear(struct sw_sim_ctx *ctx);
-bool sw_sim_ctx_new(struct sw_sim_ctx *ctx, struct sw_sim_device *device);
 
 /* ---- streams and events ---- */
 struct sw_sim_stream {
@@ -235,8 +230,6 @@ struct sw_sim_op *sw_sim_stream_begin(struct sw_sim_stream *stream, struct sw_si
 void sw_sim_stream_advance(struct sw_sim_stream *stream, struct sw_sim_op *op);
 /* An operation in the stream, or a node if it is capturing.  *op (may be NULL) is NULL after a capture. */
 CUresult sw_sim_submit(struct sw_sim_stream *stream, struct sw_sim_work *work, struct sw_sim_op **op);
-bool sw_sim_stream_idle(struct sw_sim_stream *stream);
-void sw_sim_stream_wait(struct sw_sim_stream *stream);
 void sw_sim_event_end(struct sw_sim_event *event);
 
 /* ---- memory ---- */
@@ -309,8 +302,6 @@ struct sw_sim_function {
 	int max_dynamic_shared, carveout;
 };
 
-/* Duration of one launch in ns. */
-uint64_t sw_sim_duration(const struct sw_sim_function *function, const unsigned grid[3], const unsigned block[3]);
 /* The fixed duration that SYNCWATCH_SIM_KERNEL_TIME gives to a kernel, 0 none. */
 uint64_t sw_sim_duration_of(const char *mangled);
 void sw_sim_duration_start(void);

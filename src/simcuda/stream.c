@@ -133,7 +133,7 @@ CUresult sw_sim_submit(struct sw_sim_stream *s, struct sw_sim_work *work, struct
 	return CUDA_SUCCESS;
 }
 
-bool sw_sim_stream_idle(struct sw_sim_stream *s)
+static bool stream_idle(struct sw_sim_stream *s)
 {
 	bool all = idle(s->tail);
 	if (s->legacy)
@@ -151,7 +151,7 @@ static void wait_marker(struct sw_sim_op *marker)
 }
 
 /* The legacy stream's wait covers the blocking streams too ("cudaStreamSynchronize legacy" of the measured table). */
-void sw_sim_stream_wait(struct sw_sim_stream *s)
+static void stream_wait(struct sw_sim_stream *s)
 {
 	if (s->legacy)
 		wait_marker(sw_sim_stream_begin(s, NULL));
@@ -258,7 +258,7 @@ CUresult cuStreamSynchronize(CUstream handle)
 	struct sw_sim_stream *s;
 	CUresult result = find_to_wait(handle, &s);
 	if (!result)
-		sw_sim_stream_wait(s);
+		stream_wait(s);
 	return result;
 }
 
@@ -267,7 +267,7 @@ CUresult cuStreamQuery(CUstream handle)
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
 	CUresult result = find_to_wait(handle, &s);
-	if (!result && !sw_sim_stream_idle(s))
+	if (!result && !stream_idle(s))
 		result = CUDA_ERROR_NOT_READY;
 	return result;
 }

@@ -85,12 +85,6 @@ static struct memory *memory_of(struct sw_physical_set *set, uint64_t handle)
 	return sw_map_ptr(&set->by_handle, handle);
 }
 
-void sw_physical_same(struct sw_physical_set *set, uint64_t handle, uint64_t as)
-{
-	if (handle != as)
-		name(set, handle, memory_of(set, as));
-}
-
 static struct sw_mapped_pieces *pieces_of(struct sw_block *block)
 {
 	if (!block->pieces)

@@ -27,8 +27,6 @@ void sw_physical_created(struct sw_physical_set *set, uint64_t handle);
 void sw_physical_released(struct sw_physical_set *set, uint64_t handle);
 /* Records were lost: any handle may name other memory by now. */
 void sw_physical_forget(struct sw_physical_set *set);
-/* A handle names memory that another one names: exported and imported again. */
-void sw_physical_same(struct sw_physical_set *set, uint64_t handle, uint64_t as);
 
 /* Bytes from `at` on of the memory are mapped to offsets [lo, hi) of the block; `shared` is called with each alias of
    blocks where they are already, which leads to the new place. */

@@ -62,7 +62,7 @@ uint64_t sw_wait_own(enum sw_own what, uint64_t bytes)
 	return own_work[what].base_ns + mib * own_work[what].ns_per_mib + ((rest * own_work[what].ns_per_mib) >> 20);
 }
 
-void sw_wait_reset(struct sw_wait *w)
+static void reset(struct sw_wait *w)
 {
 	sw_covered_vec covered = w->covered;
 	struct sw_rec *copy = w->copy;
@@ -81,7 +81,7 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 		m->waits->spare = w->next;
 	else
 		w = sw_calloc(1, sizeof *w);
-	sw_wait_reset(w);
+	reset(w);
 	w->copy = sw_realloc(w->copy, 1, bytes);
 	memcpy(w->copy, r->rec, bytes);
 	w->record = *r;
@@ -94,7 +94,7 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_wait *w = &m->waits->single;
-	sw_wait_reset(w);
+	reset(w);
 	w->record = *r;
 	return w;
 }
@@ -109,7 +109,7 @@ struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq)
 
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w)
 {
-	sw_wait_reset(w);
+	reset(w);
 	w->next = m->waits->spare;
 	m->waits->spare = w;
 }

@@ -33,7 +33,6 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
 /* The call whose BEGIN this was: no longer open; NULL none. */
 struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
-void sw_wait_reset(struct sw_wait *w);
 /* A call of two records is over: its state may be used for another. */
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);

@@ -74,8 +74,9 @@ static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct 
 		e->root.at[span->first].weak = 0;
 }
 
-struct sw_array_span sw_emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set, enum sw_op op,
-				   sw_node address)
+/* Roots of a set, as they count for an instruction; n 0: none in global memory. */
+static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set,
+				       enum sw_op op, sw_node address)
 {
 	uint32_t element[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, set, element);
 	bool object = op == SW_OP_TENSOR || op == SW_OP_TEXTURE || op == SW_OP_SURFACE, whole = false;
@@ -248,7 +249,7 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 	struct sw_access_site site = {.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM};
 	if (!object && (x->space == SW_SHARED || x->space == SW_LOCAL || x->space == SW_PARAM_SPACE))
 		return;
-	struct sw_array_span roots = sw_emit_roots(&m->emit, &m->roots, m->roots.of[use->address], x->op, use->address);
+	struct sw_array_span roots = emit_roots(&m->emit, &m->roots, m->roots.of[use->address], x->op, use->address);
 	if (!roots.n)
 		return;
 	if (object) {
@@ -274,7 +275,7 @@ static void reach(struct maker *m, const struct sw_insn *x, sw_origin_set set, e
 		.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM, .why = (uint8_t)why};
 	struct sw_array_span roots = {0};
 	if (set)
-		roots = sw_emit_roots(&m->emit, &m->roots, set, SW_OP_OPAQUE, SW_NO_NODE);
+		roots = emit_roots(&m->emit, &m->roots, set, SW_OP_OPAQUE, SW_NO_NODE);
 	if (roots.n)
 		add_site(&m->emit, &site, x, roots);
 }

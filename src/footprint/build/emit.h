@@ -39,9 +39,6 @@ struct sw_array_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t
 void sw_emit_loops(struct sw_emit *emit);
 uint32_t sw_emit_symbol(struct sw_emit *emit, uint32_t symbol);
 uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
-/* Roots of a set, as they count for an instruction; n 0: none in global memory. */
-struct sw_array_span sw_emit_roots(struct sw_emit *emit, const struct sw_roots *roots, sw_origin_set set, enum sw_op op,
-				   sw_node address);
 
 /* Moves everything into a footprint. */
 struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_code_source source, uint32_t arch, const char *wild);

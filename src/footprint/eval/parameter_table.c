@@ -436,7 +436,8 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
 		e->stamp[at] = e->round;
 		all &= !hides_words(t);
 		if (t->op == SW_TERM_ELEMENT) {
-			/* Next to whole words, smaller elements are indices, as in sw_emit_roots(); so is the offset.
+			/* Next to whole words, smaller elements are indices, as in emit_roots() (build.c); so is the
+			 * offset.
 			 */
 			all &= t->imm < 8 || add_words(e, t, out);
 			continue;

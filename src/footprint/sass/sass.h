@@ -47,8 +47,6 @@ struct sw_sass_op {
 	uint8_t words;
 	uint16_t flags;
 };
-/* NULL: unknown. */
-const struct sw_sass_op *sw_sass_op_of(uint64_t low, uint32_t arch);
 
 /* ---- cubin ------------------------------------------------------------------------------------------------------ */
 
@@ -221,8 +219,6 @@ struct sw_operand sw_sass_symbol(struct sw_sass *s, uint64_t symbol, int64_t add
 
 /* ---- sass_flow.c ------------------------------------------------------------------------------------------------ */
 
-/* Where the branch in hand goes; UINT64_MAX: out of the code. */
-uint64_t sw_sass_branch(const struct sw_sass *s);
 /* Follows the code from `entry`: reached lists what it leads to, seen marks it. */
 void sw_sass_reach(struct sw_sass *s, uint64_t entry);
 void sw_sass_fetch(struct sw_sass *s, uint64_t at);

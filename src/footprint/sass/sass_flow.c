@@ -9,7 +9,7 @@ void sw_sass_wild(struct sw_sass *s, const char *why)
 }
 
 /* Since sm_90 the lowest 8 bits of the distance stand elsewhere; it counts 4 bytes, from the next instruction on. */
-uint64_t sw_sass_branch(const struct sw_sass *s)
+static uint64_t branch_target(const struct sw_sass *s)
 {
 	int64_t distance = sw_sass_signed(s, 34, 48);
 	if (s->cubin->arch >= 90)
@@ -52,7 +52,7 @@ void sw_sass_lower_bra(struct sw_sass *s)
 		condition = sw_sass_anything(s, 1);
 	}
 	sw_reg guard = sw_sass_condition(s, condition, &never);
-	uint64_t target = sw_sass_branch(s);
+	uint64_t target = branch_target(s);
 	if (never)
 		return;
 	if (target == UINT64_MAX) {
@@ -67,7 +67,7 @@ void sw_sass_lower_bra(struct sw_sass *s)
 /* .COLLECTIVE: those threads that are not in the mask go on at the target. */
 void sw_sass_lower_warpsync(struct sw_sass *s)
 {
-	uint64_t target = sw_sass_branch(s);
+	uint64_t target = branch_target(s);
 	struct sw_operand either = sw_sass_anything(s, 1);
 	if (target != UINT64_MAX)
 		jump(s, target)->guard = either.reg;
@@ -150,7 +150,7 @@ static struct sw_insn *skippable(struct sw_sass *s, enum sw_op op)
 /* The target of a relocation on the instruction in hand: a function of its own section is no subroutine of this one. */
 void sw_sass_lower_call(struct sw_sass *s)
 {
-	uint64_t target = sw_sass_branch(s);
+	uint64_t target = branch_target(s);
 	if (target == UINT64_MAX || s->relocation) {
 		s->relocation = NULL;
 		sw_sass_wild(s, "a call of a function in another section");
@@ -238,10 +238,10 @@ static bool follow(struct sw_sass *s)
 	bool always = s->guard == SW_NO_REG && !s->never, condition = sw_sass_bits(s, 87, 4) != 7;
 	switch (code) {
 	case 0x147: /* BRA */
-		mark(s, sw_sass_branch(s), SW_SASS_LEADER);
+		mark(s, branch_target(s), SW_SASS_LEADER);
 		return !always || condition || sw_sass_bit(s, 91) || sw_sass_bits(s, 84, 2);
 	case 0x148: /* WARPSYNC */
-		mark(s, sw_sass_branch(s), SW_SASS_LEADER);
+		mark(s, branch_target(s), SW_SASS_LEADER);
 		return true;
 	case 0x149: /* BRX, BRXU */
 	case 0x158: {

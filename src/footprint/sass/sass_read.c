@@ -14,7 +14,8 @@ static const struct sw_sass_op table[] = {
 };
 static const struct sw_sass_op unknown = {.name = "unknown instruction", .lower = sw_sass_lower_unknown};
 
-const struct sw_sass_op *sw_sass_op_of(uint64_t low, uint32_t arch)
+/* NULL: unknown. */
+static const struct sw_sass_op *find_op(uint64_t low, uint32_t arch)
 {
 	for (size_t i = sizeof table / sizeof *table; i-- > 0;)
 		if ((low & table[i].mask) == table[i].code && arch >= table[i].first && arch <= table[i].last)
@@ -43,7 +44,7 @@ void sw_sass_fetch(struct sw_sass *s, uint64_t at)
 	s->at = at;
 	s->low = sw_u64(s->code, at * 16);
 	s->high = sw_u64(s->code, at * 16 + 8);
-	s->op = sw_sass_op_of(s->low, s->cubin->arch);
+	s->op = find_op(s->low, s->cubin->arch);
 	s->temps = 0;
 	uint32_t p = (uint32_t)sw_sass_bits(s, 12, 3);
 	s->guard_not = sw_sass_bit(s, 15);

@@ -18,13 +18,15 @@
 
 struct sw_trace sw_trace;
 
-bool sw_trace_is(const struct sw_trace_file *file, int fd)
+/* Is it this file that the descriptor leads to? */
+static bool is_file(const struct sw_trace_file *file, int fd)
 {
 	struct stat s;
 	return sw_sys_fstat(fd, &s) == 0 && s.st_dev == file->device && s.st_ino == file->inode;
 }
 
-struct sw_trace_file *sw_trace_store(void)
+/* Where header and chunks are mapped from. */
+static struct sw_trace_file *store_file(void)
 {
 	return sw_trace.memory.inode ? &sw_trace.memory : &sw_trace.file;
 }
@@ -38,7 +40,7 @@ int sw_trace_borrow(struct sw_trace_file *file)
 	int fd = sw_apart_open(file->path, O_RDWR | follow | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
-	if (!sw_trace_is(file, fd)) {
+	if (!is_file(file, fd)) {
 		sw_sys_close(fd);
 		return -ENOENT; /* the file was replaced */
 	}
@@ -49,7 +51,7 @@ int sw_trace_borrow(struct sw_trace_file *file)
 
 void sw_trace_return(const struct sw_trace_file *file, int fd)
 {
-	if (!sw_apart_here() && sw_trace_is(file, fd))
+	if (!sw_apart_here() && is_file(file, fd))
 		sw_sys_close(fd);
 }
 
@@ -63,7 +65,7 @@ static int grow(const struct sw_trace_file *file, int fd, uint64_t offset)
 		return sw_sys_allocate(fd, offset, SW_CHUNK_BYTES);
 	int error = sw_sys_reserve(fd, offset, SW_CHUNK_BYTES);
 	if (error == -EOPNOTSUPP || error == -ENOSYS)
-		return sw_trace_is(file, fd) ? sw_sys_allocate(fd, offset, SW_CHUNK_BYTES) : -EBADF;
+		return is_file(file, fd) ? sw_sys_allocate(fd, offset, SW_CHUNK_BYTES) : -EBADF;
 	return error ? error : sw_sys_resize(file->path, offset + SW_CHUNK_BYTES);
 }
 
@@ -78,7 +80,7 @@ static int grow_file(uint64_t offset)
 
 static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 {
-	struct sw_trace_file *store = sw_trace_store();
+	struct sw_trace_file *store = store_file();
 	*why = SW_LOSS_NO_SPACE;
 	*error = grow_file(offset);
 	int fd = *error ? -1 : sw_trace_borrow(store);
@@ -89,7 +91,7 @@ static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 		*why = SW_LOSS_NO_MEMORY;
 		base = sw_sys_map(fd, offset, SW_CHUNK_BYTES, error);
 	}
-	if (base && !sw_apart_here() && !sw_trace_is(store, fd)) {
+	if (base && !sw_apart_here() && !is_file(store, fd)) {
 		sw_sys_unmap(base, SW_CHUNK_BYTES);
 		*error = -EBADF;
 		base = NULL;
@@ -192,6 +194,14 @@ uint8_t *sw_trace_take(enum sw_loss_why *why, int *error)
 	return chunk;
 }
 
+/* Marks a chunk closed with its CRC. The mapping stays. */
+static void close_chunk(uint8_t *chunk)
+{
+	struct sw_chunk_header *h = (struct sw_chunk_header *)chunk;
+	h->crc = sw_crc32c(0, h + 1, h->committed);
+	__atomic_store_n(&h->closed, 1, __ATOMIC_RELEASE);
+}
+
 void sw_trace_retire(uint8_t *chunk)
 {
 	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
@@ -202,7 +212,7 @@ void sw_trace_retire(uint8_t *chunk)
 	}
 	/* The helper is late.  A file's chunk needs no CRC, one in memory has to say that it can leave it. */
 	if (sw_trace.memory.inode) {
-		sw_trace_close_chunk(chunk);
+		close_chunk(chunk);
 		atomic_fetch_add(&sw_trace.behind, 1);
 	}
 	sw_sys_unmap(chunk, SW_CHUNK_BYTES);
@@ -221,20 +231,13 @@ uint64_t sw_trace_prepare(uint64_t ahead)
 	return atomic_load(&sw_trace.taken);
 }
 
-void sw_trace_close_chunk(uint8_t *chunk)
-{
-	struct sw_chunk_header *h = (struct sw_chunk_header *)chunk;
-	h->crc = sw_crc32c(0, h + 1, h->committed);
-	__atomic_store_n(&h->closed, 1, __ATOMIC_RELEASE);
-}
-
 void sw_trace_close_retired(void)
 {
 	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
 		uint8_t *chunk = atomic_exchange_explicit(&sw_trace.retired[i], NULL, memory_order_acquire);
 		if (!chunk)
 			continue;
-		sw_trace_close_chunk(chunk);
+		close_chunk(chunk);
 		sw_memory_write_closed(chunk);
 		sw_sys_unmap(chunk, SW_CHUNK_BYTES);
 	}

@@ -82,9 +82,6 @@ bool sw_trace_over_file_limit(uint64_t bytes);
 /* Updates the header's clock pair and rate. */
 void sw_trace_update_clock(void);
 
-/* Marks a chunk closed with its CRC. The mapping stays. */
-void sw_trace_close_chunk(uint8_t *chunk);
-
 /* Is there nothing left to do for the helper? */
 bool sw_trace_ended(void);
 
@@ -94,10 +91,6 @@ bool sw_trace_ended(void);
  */
 int sw_trace_borrow(struct sw_trace_file *file);
 void sw_trace_return(const struct sw_trace_file *file, int fd);
-/* Is it this file that the descriptor leads to? */
-bool sw_trace_is(const struct sw_trace_file *file, int fd);
-/* Where header and chunks are mapped from. */
-struct sw_trace_file *sw_trace_store(void);
 
 /* The end: cuts off chunks that nobody took, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
 void sw_trace_end(void);

@@ -52,11 +52,6 @@ struct sw_strict_birth; /* what a new thread gets */
 /* Whether what this thread does is recorded at all: a CUDA call was made, we are not inside of one, and it is no thread
    of the driver's own. */
 bool sw_strict_watching(const void *frame);
-struct sw_strict_birth *sw_strict_expect(const void *frame);
-/* The creation failed: there is no such thread. */
-void sw_strict_abandon(struct sw_strict_birth *birth);
-void sw_strict_born(struct sw_strict_birth *birth);
-void sw_strict_joined(pthread_t thread, const void *frame);
 
 /* Is this address in code of CUDA's own libraries? errno is not kept. */
 bool sw_strict_foreign(const void *caller);

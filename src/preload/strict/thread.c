@@ -85,7 +85,7 @@ static void make_key(void)
 	end.made = pthread_key_create(&end.key, ended) == 0;
 }
 
-struct sw_strict_birth *sw_strict_expect(const void *frame)
+static struct sw_strict_birth *expect_thread(const void *frame)
 {
 	const struct sw_companion *companion = sw_strict_companion();
 	const int saved = errno;
@@ -105,7 +105,8 @@ struct sw_strict_birth *sw_strict_expect(const void *frame)
 	return birth;
 }
 
-void sw_strict_abandon(struct sw_strict_birth *birth)
+/* The creation failed: there is no such thread. */
+static void creation_failed(struct sw_strict_birth *birth)
 {
 	const int saved = errno;
 
@@ -116,7 +117,7 @@ void sw_strict_abandon(struct sw_strict_birth *birth)
 }
 
 /* In the new thread. */
-void sw_strict_born(struct sw_strict_birth *birth)
+static void thread_started(struct sw_strict_birth *birth)
 {
 	const struct sw_companion *companion = sw_strict_companion();
 
@@ -133,7 +134,7 @@ static void *start_posix(void *arg)
 {
 	const struct sw_strict_birth birth = *(struct sw_strict_birth *)arg;
 
-	sw_strict_born(arg);
+	thread_started(arg);
 	return birth.start.posix(birth.arg);
 }
 
@@ -141,40 +142,40 @@ static int start_c11(void *arg)
 {
 	const struct sw_strict_birth birth = *(struct sw_strict_birth *)arg;
 
-	sw_strict_born(arg);
+	thread_started(arg);
 	return birth.start.c11(birth.arg);
 }
 
 SW_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *arg)
 {
-	struct sw_strict_birth *birth = sw_strict_expect(__builtin_frame_address(0));
+	struct sw_strict_birth *birth = expect_thread(__builtin_frame_address(0));
 	if (!birth)
 		return sw_real()->pthread_create(thread, attributes, start, arg);
 	birth->start.posix = start;
 	birth->arg = arg;
 	const int result = sw_real()->pthread_create(thread, attributes, start_posix, birth);
 	if (result)
-		sw_strict_abandon(birth);
+		creation_failed(birth);
 	return result;
 }
 
 SW_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 {
-	struct sw_strict_birth *birth = sw_strict_expect(__builtin_frame_address(0));
+	struct sw_strict_birth *birth = expect_thread(__builtin_frame_address(0));
 	if (!birth)
 		return sw_real()->thrd_create(thread, start, arg);
 	birth->start.c11 = start;
 	birth->arg = arg;
 	const int result = sw_real()->thrd_create(thread, start_c11, birth);
 	if (result != thrd_success)
-		sw_strict_abandon(birth);
+		creation_failed(birth);
 	return result;
 }
 
 /* ---- join -------------------------------------------------------------------------------------------------------- */
 
 /* What the thread knew is more than counters can say: the joiner's own counter represents it from now on. */
-void sw_strict_joined(pthread_t thread, const void *frame)
+static void thread_joined(pthread_t thread, const void *frame)
 {
 	const int saved = errno;
 
@@ -190,7 +191,7 @@ void sw_strict_joined(pthread_t thread, const void *frame)
 	{                                                                                                              \
 		const int status = sw_real()->name arguments;                                                          \
 		if (status == 0)                                                                                       \
-			sw_strict_joined(thread, __builtin_frame_address(0));                                          \
+			thread_joined(thread, __builtin_frame_address(0));                                             \
 		return status;                                                                                         \
 	}
 

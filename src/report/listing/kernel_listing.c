@@ -14,7 +14,8 @@
 #define SHORT_ROOM 160 /* the same when the kernel was not asked for by name */
 #define MOST_LINES 16  /* of such a kernel */
 
-const char *sw_kernel_role(unsigned roles)
+/* "read", "write", "read and write", "atomic update" */
+static const char *role_text(unsigned roles)
 {
 	if (roles & SW_TOUCH_ATOMIC)
 		return "atomic update";
@@ -143,7 +144,7 @@ static void put_params(struct sw_out *out, const struct sw_kernel_view *k, const
 		unsigned roles = roles_at(reaches, from, to);
 		char *label = sw_format("parameter %u", i);
 		char *text = sw_format("%u byte%s, %s", param[i].bytes, param[i].bytes == 1 ? "" : "s",
-				       roles ? sw_kernel_role(roles) : "not used as a pointer");
+				       roles ? role_text(roles) : "not used as a pointer");
 		sw_out_paragraph(out, 2, label, LABEL + 2, text);
 		free(label);
 		free(text);
@@ -159,7 +160,7 @@ static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const 
 		if (reaches->at[i].root.kind == SW_ROOT_PARAM && reaches->at[i].root.span <= 8)
 			continue;
 		sw_kernel_root(k, &reaches->at[i].root, name, sizeof name);
-		char *text = sw_format("%s: %s", name, sw_kernel_role(reaches->at[i].role));
+		char *text = sw_format("%s: %s", name, role_text(reaches->at[i].role));
 		size_t same = 0;
 		while (same < shown.n && strcmp(shown.at[same], text) != 0)
 			same++;
@@ -257,7 +258,7 @@ static void put_site(struct sw_out *out, const struct sw_kernel_view *k, uint32_
 	const struct sw_footprint *f = k->entry->footprint;
 	const struct sw_access_site *s = &f->site[index];
 	char *more = sw_format(f->source == SW_SOURCE_PTX ? "line %u, %s: %s %s" : "0x%x, %s: %s %s", s->place,
-			       f->string + s->text, sw_kernel_role(s->role), text);
+			       f->string + s->text, role_text(s->role), text);
 	line(out, "", more);
 	free(more);
 }
@@ -270,14 +271,14 @@ static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 	uint32_t lines = 0, more = 0;
 	for (uint32_t i = 0; i < f->sites; i++) {
 		char *text = site_text(k, i, SHORT_ROOM),
-		     *whole = sw_format("%-14s%s", sw_kernel_role(f->site[i].role), text);
+		     *whole = sw_format("%-14s%s", role_text(f->site[i].role), text);
 		uint32_t same = 0;
 		free(text);
 		while (same < lines && strcmp(shown[same], whole) != 0)
 			same++;
 		if (same == lines && lines < MOST_LINES) {
 			shown[lines++] = whole;
-			sw_out_paragraph(out, 2, sw_kernel_role(f->site[i].role), 16, whole + 14);
+			sw_out_paragraph(out, 2, role_text(f->site[i].role), 16, whole + 14);
 			continue;
 		}
 		more += same == lines;

@@ -26,7 +26,5 @@ void sw_kernel_json(struct sw_json *json, const struct sw_kernel_view *kernel);
 /* "parameter 3", "parameter 2 at +16", "through parameter 0", "variable counter", "unknown memory": what an access goes
    through.  At most `room` bytes. */
 void sw_kernel_root(const struct sw_kernel_view *kernel, const struct sw_root *root, char *out, size_t room);
-/* "read", "write", "read and write", "atomic update" */
-const char *sw_kernel_role(unsigned roles);
 
 #endif

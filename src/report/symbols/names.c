@@ -193,7 +193,7 @@ const struct sw_library_call *sw_library_call_of(const struct sw_names *names, c
 }
 
 /* cublas_v2.h defines cublasSgemm as cublasSgemm_v2, and cublasSgemm_64 as cublasSgemm_v2_64. */
-const char *sw_name_library_function(struct sw_names *names, const struct sw_access *access)
+static const char *library_function_name(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_library_call *call = sw_library_call_of(names, access);
 	if (!call)
@@ -213,7 +213,7 @@ static bool is_one_long_word(const char *name)
 
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access)
 {
-	const char *text, *library = sw_name_library_function(names, access);
+	const char *text, *library = library_function_name(names, access);
 	const bool launch = access->function && access->kind == SW_REC_LAUNCH;
 	const char *name = launch ? sw_name_kernel(names, access->function, false) : "";
 	if (is_one_long_word(name))

@@ -60,8 +60,6 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 
 /* The call of a library that the access was part of; NULL: none. */
 const struct sw_library_call *sw_library_call_of(const struct sw_names *names, const struct sw_access *access);
-/* "cublasSgemm", as programs write it; "": it was part of no such call. */
-const char *sw_name_library_function(struct sw_names *names, const struct sw_access *access);
 
 /* The function of a frame, whole, unless its types would bury the line: "at::native::copy(...)"; "" unknown. */
 const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame);

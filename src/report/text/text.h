@@ -39,8 +39,6 @@ void sw_text_nameless(struct sw_text *t);
 /* Limits that the run has hit, next; nothing when it hit none. */
 void sw_text_limits_hit(struct sw_text *t);
 
-/* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
-bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *shown);
 /* The notes by id, a line each. */
 void sw_text_notes(struct sw_text *t);
 

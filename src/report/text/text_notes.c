@@ -20,7 +20,8 @@ struct line {
 };
 typedef SW_VEC(struct line) line_vec;
 
-bool sw_text_is_note(const struct sw_text *t, const struct sw_shown_finding *shown)
+/* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
+static bool is_note(const struct sw_text *t, const struct sw_shown_finding *shown)
 {
 	const struct sw_group *group = sw_report_group_of(t->report, shown);
 	return t->report->shown.at[group->leader].finding->severity == SW_NOTE && !t->report->all;
@@ -139,7 +140,7 @@ void sw_text_notes(struct sw_text *t)
 {
 	line_vec lines = {0};
 	for (size_t i = 0; i < t->report->shown.n; i++)
-		if (sw_text_is_note(t, &t->report->shown.at[i]))
+		if (is_note(t, &t->report->shown.at[i]))
 			add_line(t, &lines, &t->report->shown.at[i]);
 	if (lines.n)
 		sw_out_headline(

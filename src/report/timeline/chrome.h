@@ -219,7 +219,6 @@ void sw_chrome_estimates(struct sw_chrome *c);
 bool sw_chrome_ran(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end);
 void sw_chrome_estimates_free(struct sw_chrome *c);
 /* The place in the program that made a call, as an argument of the slice that is open; nothing where it is unknown. */
-struct sw_label sw_chrome_site(struct sw_chrome *c, uint32_t stack, uint32_t function);
 void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, uint32_t function);
 
 #endif

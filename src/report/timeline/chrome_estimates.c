@@ -43,7 +43,7 @@ const struct known *sw_chrome_known(struct sw_chrome *c, uint64_t seq)
 }
 
 /* "race.cu:33 in main", kept for each stack; n 0: unknown. */
-struct sw_label sw_chrome_site(struct sw_chrome *c, uint32_t stack, uint32_t function)
+static struct sw_label site_label(struct sw_chrome *c, uint32_t stack, uint32_t function)
 {
 	struct sw_names *names = &c->labels.names;
 	uint64_t *index = sw_map_put(&c->sites, (uint64_t)function << 32 | stack);
@@ -127,7 +127,7 @@ static void draw_estimate(struct sw_chrome *c, const struct estimate *e)
 
 void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, uint32_t function)
 {
-	struct sw_label site = sw_chrome_site(c, stack, function);
+	struct sw_label site = site_label(c, stack, function);
 	if (site.n)
 		sw_event_label(&c->events, key, site);
 }

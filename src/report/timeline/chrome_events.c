@@ -188,21 +188,6 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 	args(events);
 }
 
-void sw_event_instant(struct sw_events *events, struct sw_place at, struct sw_label name, const char *category)
-{
-	struct sw_trace_out *out = &events->out;
-	if (events->perfetto) {
-		sw_perfetto_instant(events, at, name, category);
-		return;
-	}
-	begin(events, 'i', at.pid, at.tid);
-	time_of(events, at.ns);
-	name_of(events, name);
-	text_of(events, "cat", category);
-	PUT(",\"s\":\"t\"");
-	args(events);
-}
-
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value)
 {
 	if (events->perfetto) {

@@ -3,7 +3,7 @@
  * Events of the Chrome trace format, or of Perfetto's own ("Trace Event Format", and what Perfetto, catapult and HTA
  * make of it).
  *
- * A slice or instant is begun, given arguments, and ended; the others are one call.  Process and thread numbers are
+ * A slice is begun, given arguments, and ended; the others are one call.  Process and thread numbers are
  * small and made up: handles would not fit what some viewers read.
  */
 #ifndef SW_REPORT_TIMELINE_CHROME_EVENTS_H
@@ -37,14 +37,13 @@ void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uin
 void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, uint64_t index);
 void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name,
 		    const char *category);
-void sw_event_instant(struct sw_events *events, struct sw_place at, struct sw_label name, const char *category);
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value);
 /* One pair an arrow: viewers disagree on one start with several ends.  Both must lie inside slices already written, and
    from.ns < to.ns. */
 void sw_event_flow(struct sw_events *events, struct sw_place from, struct sw_place to, const char *name,
 		   const char *category);
 
-/* Arguments of the slice or instant begun last. */
+/* Arguments of the slice begun last. */
 void sw_event_number(struct sw_events *events, const char *key, uint64_t number);
 void sw_event_hex(struct sw_events *events, const char *key, uint64_t word);
 void sw_event_text(struct sw_events *events, const char *key, const char *plain); /* nothing to quote in it */

@@ -21,7 +21,7 @@ enum {
 };
 enum { ARGUMENT_UNSIGNED = 3, ARGUMENT_TEXT = 6, ARGUMENT_NAME = 10 };
 enum { LEGACY_PHASE = 2, LEGACY_ID = 6, LEGACY_ENCLOSING = 12 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
+enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 enum { CLEARED = 1 }; /* nothing is interned, so nothing before this packet is needed */
 
@@ -31,8 +31,8 @@ enum { CLEARED = 1 }; /* nothing is interned, so nothing before this packet is n
 struct sw_perfetto {
 	SW_VEC(char) event; /* the message that is being made */
 	SW_VEC(char) packet;
-	struct sw_place at;    /* of the slice whose arguments are given */
-	uint64_t end_ns;       /* 0: it is an instant */
+	struct sw_place at; /* of the slice whose arguments are given */
+	uint64_t end_ns;
 	bool began;	       /* the first packet is written */
 	uint32_t counters[64]; /* processes whose counter has a track */
 	size_t counter_n;
@@ -157,22 +157,15 @@ void sw_perfetto_slice(struct sw_events *events, struct sw_place at, uint64_t en
 	struct sw_perfetto *p = events->perfetto;
 	p->at = at;
 	p->end_ns = end_ns;
-	event(p, end_ns ? SLICE_BEGIN : INSTANT, at.pid, at.tid);
+	event(p, SLICE_BEGIN, at.pid, at.tid);
 	put_text(&p->event, EVENT_CATEGORY, category);
 	put_label(&p->event, EVENT_NAME, name);
-}
-
-void sw_perfetto_instant(struct sw_events *events, struct sw_place at, struct sw_label name, const char *category)
-{
-	sw_perfetto_slice(events, at, 0, name, category);
 }
 
 void sw_perfetto_end(struct sw_events *events)
 {
 	struct sw_perfetto *p = events->perfetto;
 	write_packet(events, PACKET_EVENT, p->at.ns);
-	if (!p->end_ns)
-		return;
 	event(p, SLICE_END, p->at.pid, p->at.tid);
 	write_packet(events, PACKET_EVENT, p->end_ns);
 }

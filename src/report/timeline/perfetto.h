@@ -12,7 +12,6 @@ void sw_perfetto_begin(struct sw_events *events);
 void sw_perfetto_name(struct sw_events *events, uint32_t pid, uint32_t tid, struct sw_label name);
 void sw_perfetto_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name,
 		       const char *category);
-void sw_perfetto_instant(struct sw_events *events, struct sw_place at, struct sw_label name, const char *category);
 void sw_perfetto_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value);
 void sw_perfetto_flow(struct sw_events *events, struct sw_place from, struct sw_place to, const char *name,
 		      const char *category);

@@ -86,7 +86,8 @@ uint64_t sw_sim_duration_of(const char *mangled)
 	return 0;
 }
 
-uint64_t sw_sim_duration(const struct sw_sim_function *f, const unsigned grid[3], const unsigned block[3])
+/* Duration of one launch in ns. */
+static uint64_t launch_duration(const struct sw_sim_function *f, const unsigned grid[3], const unsigned block[3])
 {
 	if (f->ns)
 		return f->ns;
@@ -150,7 +151,7 @@ CUresult sw_sim_launch_work(CUfunction handle, const unsigned grid[3], const uns
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (result)
 		return result;
-	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_KERNEL, sw_sim_duration(f, grid, block));
+	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_KERNEL, launch_duration(f, grid, block));
 	work->launch.function = f;
 	work->launch.shared_bytes = shared_bytes;
 	memcpy(work->launch.grid, grid, sizeof work->launch.grid);
