@@ -152,6 +152,45 @@ static void ran(struct tb *tb, uint64_t call, uint32_t correlation, uint64_t sta
 	tb_activity(tb, SW_ACTIVITY_SET, correlation, start, end);
 }
 
+/* A result is copied to the host, which waits for it.  The copy begins so many nanoseconds late. */
+static void copied_late(struct tb *tb, uint64_t late, uint32_t correlation)
+{
+	tb->dur = 100;
+	d2h(tb, PIN + 65536, DEV + 65536, 64, S2);
+	uint64_t call = tb->now - tb->step;
+	tb->dur = late + 4000;
+	if (late)
+		tb_sync(tb, SW_SYNC_STREAM, S2);
+	else
+		last_wait(tb);
+	tb_activity(tb, SW_ACTIVITY_CALL, correlation, call + 10, call + 90)->on = 1000;
+	tb_activity(tb, SW_ACTIVITY_COPY, correlation, call + late + 1000, call + late + 3000);
+	tb->dur = 100;
+}
+
+/* Where the device is done just before the next wait, a wait less wins nothing: no warning.  1: nor where work began
+   20 ms late for no reason that was recorded (another process had the device), so that the replay is not reliable. */
+START_TEST(advice_that_wins_nothing_is_no_warning)
+{
+	struct tb *tb = two_streams();
+	tb_gpu_clock(tb, tb->now, 0);
+	uint64_t late = _i ? 20 * MS : 0;
+	if (late)
+		copied_late(tb, late, 1);
+	tb_set(tb, DEV2, 64, S1);
+	uint64_t call = tb->now - tb->step;
+	tb->dur = 5 * MS;
+	tb_sync(tb, SW_SYNC_CONTEXT, 0);
+	ran(tb, call, 2, call + 2000, call + 5 * MS);
+	copied_late(tb, 0, 3);
+	tb_gpu_clock(tb, tb->now, 0);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(j->schedule.reliable, !_i);
+	ck_assert_int_eq(only(j, 401)->severity, SW_NOTE);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Work on two streams, the first of which is done last.  0: the device tells.  1: nobody does.  2: there is only one.
  */
 START_TEST(the_work_that_was_done_last_is_named)
@@ -189,6 +228,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, values_that_are_read_back_are_no_sure_gain);
 	tcase_add_loop_test(tc, pinning_and_releasing_is_one_advice, 0, 2);
 	tcase_add_loop_test(tc, the_change_itself_is_paid_for, 0, 2);
+	tcase_add_loop_test(tc, advice_that_wins_nothing_is_no_warning, 0, 2);
 	tcase_add_loop_test(tc, the_work_that_was_done_last_is_named, 0, 3);
 }
 

@@ -232,9 +232,12 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 		return;
 	uint64_t ns = weight(f, by, waited);
 	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
-	 * as long. */
-	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed && f->cost->reliable && gain(f) < ns)
-		ns = f->cost->nothing ? 0 : gain(f);
+	 * as long.  Of a replay that does not give the run back, only the upper end can be trusted. */
+	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed) {
+		const uint64_t saved = f->cost->reliable ? gain(f) : f->cost->win_high_ns;
+		if (saved < ns)
+			ns = f->cost->reliable && f->cost->nothing ? 0 : saved;
+	}
 	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
 	if (f->severity == SW_NOTE && f->cost->total_ns < fold_below_ns) {
