@@ -9,7 +9,12 @@
  *   again    the host waits twice
  *   free     memory is allocated and freed in each round
  *   sizes    the same, of two sizes, and some is freed at another place
+ *   cache    memory is allocated while work is pending, and freed elsewhere when none is
+ *   kept     the same, and it is never freed
  *   pageable asynchronous copies from and to pageable memory
+ *   steady   asynchronous copies of the same pageable memory to the device; refilled: which other bytes are written to
+ *   refilled for each; touched: of which the host writes some as soon as the call has returned
+ *   touched
  *   value    the host copies four bytes and waits for them
  *   late     synchronous copies to pinned memory that the host reads at the end
  *   early    the same, and the host reads at once; written: hands it to write(2)
@@ -193,6 +198,48 @@ static void copy_pageable(void)
 		expect(pageable + i * BYTES, (uint8_t)i);
 }
 
+/* As a caching allocator does that is emptied: what frees is not what allocates. */
+static void cache(int frees)
+{
+	CUdeviceptr mine[2];
+	for (int i = 0; i < ROUNDS; i++) {
+		for (int k = 0; k < 2; k++) {
+			work();
+			mine[k] = allocate(LARGE);
+			set(mine[k], (unsigned char)i, LARGE, a);
+		}
+		CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned + i * BYTES, mine[1], BYTES,
+		     a);
+		CALL(cuStreamSynchronize, (CUstream), a);
+		for (int k = 0; k < 2 && frees; k++)
+			CALL(cuMemFree_v2, (CUdeviceptr), mine[k]);
+	}
+	wait_for_all();
+	for (int i = 0; i < ROUNDS; i++)
+		expect(pinned + i * BYTES, (uint8_t)i);
+}
+
+static void upload_again(const char *mode)
+{
+	enum { TOUCHED = 24 }; /* between the words that the change compares */
+	for (int i = 0; i < ROUNDS; i++) {
+		work();
+		if (strcmp(mode, "refilled") == 0)
+			memset(pageable, i, BYTES);
+		CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), small, pageable, BYTES, a);
+		if (strcmp(mode, "touched") == 0)
+			pageable[TOUCHED] = (uint8_t)(i + 1);
+		CALL(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream), pinned + i * BYTES, small, BYTES,
+		     a);
+	}
+	wait_for_all();
+	for (int i = 0; i < ROUNDS; i++) {
+		expect(pinned + i * BYTES, strcmp(mode, "refilled") == 0 ? (uint8_t)i : 0);
+		if (pinned[i * BYTES + TOUCHED] != (strcmp(mode, "steady") == 0 ? 0 : i))
+			exit(76);
+	}
+}
+
 static void value(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -290,6 +337,10 @@ int main(int argc, char **argv)
 		free_sizes();
 	else if (strcmp(mode, "pageable") == 0)
 		copy_pageable();
+	else if (strcmp(mode, "cache") == 0 || strcmp(mode, "kept") == 0)
+		cache(mode[0] == 'c');
+	else if (strcmp(mode, "steady") == 0 || strcmp(mode, "refilled") == 0 || strcmp(mode, "touched") == 0)
+		upload_again(mode);
 	else if (strcmp(mode, "value") == 0)
 		value();
 	else if (strcmp(mode, "late") == 0 || strcmp(mode, "early") == 0 || strcmp(mode, "written") == 0)

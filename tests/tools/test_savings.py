@@ -94,6 +94,35 @@ class Followed(Savings):
         saving, _ = self.measured("pageable", "SW302", "stage", ROUNDS)
         self.assertEqual(saving["passed"], 0)
 
+    def test_memory_that_is_allocated_while_work_is_pending(self):
+        # Two blocks a round, of which those of the first round are allocated.
+        self.measured("cache", "SW305", "keep", 4 * ROUNDS - 2)
+        self.refused("kept", "SW305", "partner")
+
+    def test_pageable_memory_that_is_copied_again_and_again(self):
+        found, text = self.one("steady", "SW302")
+        self.assertEqual([(s["verdict"], s["change"], s["calls"]) for s in found], [("measured", "pin", ROUNDS)], text)
+        with open(self.path("log"), encoding="utf-8") as log:
+            self.assertRegex(log.read(), rf"pinned 1 {ROUNDS} 0 0 0")
+
+    def test_pinned_memory_that_the_host_writes(self):
+        # Other bytes for each copy: those are staged, and the memory is not pinned any more.
+        found, text = self.one("refilled", "SW302")
+        self.assertEqual([s["verdict"] for s in found], ["measured"], text)
+        with open(self.path("log"), encoding="utf-8") as log:
+            self.assertRegex(log.read(), r"pinned 1 1 [01] 0 1")
+        # Written as soon as the call has returned: seen in the run that is checked.
+        found, text = self.one("touched", "SW302")
+        self.assertEqual([(s["verdict"], s["change"], s["runs"]) for s in found], [("measured", "stage", 12)], text)
+
+    def test_what_is_compared(self):
+        saving, text = self.measured("free", "SW306", "keep", 2 * ROUNDS - 1)
+        self.assertEqual((saving["parts"], saving["left_out"]), (2 * ROUNDS, 0), text)
+        self.assertLessEqual(saving["base_ns"], saving["whole_base_ns"] + 1000000)
+        with open(self.path("log"), encoding="utf-8") as log:
+            self.assertRegex(log.read(), r"as it is: run [\d.]+ ms, before it [\d.]+ ms; 12 calls in")
+        self.assertRegex(" ".join(text.split()), r"in which these calls lie, from 5 pairs .* whole run \S+ \S+ \(")
+
     def test_synchronous_uploads(self):
         found, text = self.one("upload", "SW301")
         self.assertEqual(sorted((s["verdict"], s["reason"], s["change"], s["calls"]) for s in found),

@@ -15,6 +15,8 @@ struct search {
 	struct sw_reader *reader;
 	sw_wanted_calls wanted;
 	SW_VEC(uint64_t) stacks; /* by index of the reader, 0: not hashed yet */
+	struct sw_map makers;	 /* by address: the wanted call whose stack allocated it, and 1 */
+	struct sw_map sources;	 /* of copies: wanted call, address and bytes, hashed */
 };
 
 static uint64_t hash_stack(const struct sw_reader *reader, uint32_t index)
@@ -149,14 +151,73 @@ static uint64_t amount_of(const struct sw_rec *rec)
 	}
 }
 
+static void note_source(struct search *search, size_t wanted, const struct sw_rec_copy *c)
+{
+	struct sw_call_use *use = search->wanted.at[wanted].use;
+	uint64_t *seen =
+		sw_map_put(&search->sources, sw_hash_u64(c->src ^ sw_hash_u64(c->bytes ^ sw_hash_u64(wanted))));
+	if (c->src_side != SW_SIDE_HOST || c->dst_side != SW_SIDE_DEVICE)
+		return;
+	use->copies++;
+	use->sources += !*seen;
+	*seen = 1;
+}
+
+/* A call of the stack of one that is wanted. */
+static void note_use(struct search *search, size_t wanted, const struct sw_record *record)
+{
+	const void *r = record->rec;
+	struct sw_call_use *use = search->wanted.at[wanted].use;
+	const uint64_t amount = amount_of(record->rec);
+	use->most = use->most < amount ? amount : use->most;
+	if (record->rec->kind == SW_REC_COPY)
+		note_source(search, wanted, r);
+	else if (record->rec->kind == SW_REC_ALLOC && !record->rec->status)
+		*sw_map_put(&search->makers, ((const struct sw_rec_alloc *)r)->address) = wanted + 1;
+}
+
+static void add_free(struct sw_call_use *use, uint32_t api, uint64_t stack)
+{
+	for (uint32_t i = 0; i < use->n_frees; i++)
+		if (use->frees[i].api == api && use->frees[i].stack == stack)
+			return;
+	if (use->n_frees == SW_FREE_PLACES) {
+		use->more_frees = true;
+		return;
+	}
+	use->frees[use->n_frees].api = api;
+	use->frees[use->n_frees++].stack = stack;
+}
+
+static void note_free(struct search *search, const struct sw_record *record)
+{
+	const uint64_t address = ((const struct sw_rec_free *)(const void *)record->rec)->address;
+	const uint64_t maker = sw_map_get(&search->makers, address);
+	if (!maker)
+		return;
+	sw_map_delete(&search->makers, address);
+	const struct sw_plan_call *made = search->wanted.at[maker - 1].call;
+	for (size_t i = 0; i < search->wanted.n; i++) {
+		const struct sw_wanted_call *wanted = &search->wanted.at[i];
+		if (wanted->use && wanted->call->api == made->api && wanted->call->stack == made->stack)
+			add_free(wanted->use, api_of(search, record), stack_of(search, record));
+	}
+}
+
 static void measure(struct search *search, const struct sw_record *record)
 {
-	const uint64_t amount = amount_of(record->rec);
-	for (size_t i = 0; i < search->wanted.n && amount; i++) {
+	const uint16_t kind = record->rec->kind;
+	if (kind == SW_REC_FREE) {
+		note_free(search, record);
+		return;
+	}
+	if (kind == SW_REC_ALLOC)
+		sw_map_delete(&search->makers, ((const struct sw_rec_alloc *)(const void *)record->rec)->address);
+	for (size_t i = 0; i < search->wanted.n && (amount_of(record->rec) || kind == SW_REC_COPY); i++) {
 		const struct sw_wanted_call *wanted = &search->wanted.at[i];
-		if (wanted->most && *wanted->most < amount && wanted->call->api == api_of(search, record) &&
+		if (wanted->use && wanted->call->api == api_of(search, record) &&
 		    wanted->call->stack == stack_of(search, record))
-			*wanted->most = amount;
+			note_use(search, i, record);
 	}
 }
 
@@ -182,6 +243,8 @@ static int locate(const sw_wanted_calls *wanted, sw_trials *trials, const char *
 		got = each_record(&search, trace, count, error);
 	free(search.stacks.at);
 	sw_map_free(&search.used);
+	sw_map_free(&search.makers);
+	sw_map_free(&search.sources);
 	return got;
 }
 

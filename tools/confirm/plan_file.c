@@ -21,7 +21,8 @@ static void put_changes(FILE *out, const struct sw_plan_changes *changes)
 #define SW_RUN_CHANGE(name, key, text) [SW_CHANGE_##name] = key,
 #include "base/run_changes.def"
 	};
-	fprintf(out, "outputs %d\nguard %d\nroom %" PRIu64 "\n", changes->outputs, (int)changes->guard, changes->room);
+	fprintf(out, "outputs %d\ndry %d\nguard %d\nroom %" PRIu64 "\n", changes->outputs, changes->dry,
+		(int)changes->guard, changes->room);
 	for (uint32_t i = 0; i < changes->streams; i++) {
 		const struct sw_plan_call *call = &changes->stream[i];
 		fprintf(out, "stream %" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 "\n", call->thread, call->api,

@@ -20,6 +20,8 @@ struct sw_run_results {
 	SW_VEC(struct copy) copies;
 	uint64_t changed, passed, span_ns, before_us;
 	uint64_t host_uses, host_unseen;
+	uint64_t spoilt; /* copies from pinned memory */
+	struct sw_marks marks;
 	char *printed; /* NULL: too much of it */
 	int status;
 	bool stopped, ended, eager;
@@ -28,6 +30,23 @@ struct sw_run_results {
 struct sw_baseline {
 	struct sw_run_results *one, *two;
 };
+
+static void take_marks(struct sw_marks *marks, const char *text)
+{
+	struct sw_mark mark;
+	int used;
+	for (; sscanf(text, " %" SCNu32 ".%" SCNu32 ".%" SCNu64 "%n", &mark.site, &mark.nth, &mark.ns, &used) == 3;
+	     text += used)
+		*sw_vec_push(&marks->at) = mark;
+}
+
+static void take_pinned(struct sw_run_results *run, const char *line)
+{
+	uint64_t ranges, copies, spoilt, unknown;
+	if (sscanf(line, "pinned %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &ranges, &copies, &spoilt, &unknown) ==
+	    4)
+		run->spoilt = spoilt + unknown;
+}
 
 static void take_line(void *arg, const char *line)
 {
@@ -44,9 +63,14 @@ static void take_line(void *arg, const char *line)
 		run->passed += passed;
 	} else if (sscanf(line, "host %" SCNu64 " %" SCNu64 " %" SCNu64, &faults, &calls, &run->host_unseen) == 3) {
 		run->host_uses = faults + calls;
+	} else if (strncmp(line, "marks ", 6) == 0) {
+		take_marks(&run->marks, line + 5);
 	} else if (strncmp(line, "end", 3) == 0) {
 		run->ended = true;
 	}
+	take_pinned(run, line);
+	sscanf(line, "marked %" SCNu64 " %" SCNu64 " %" SCNu64, &run->marks.end_ns, &run->marks.once_ns,
+	       &run->marks.lost);
 	sscanf(line, "span %" SCNu64 " %" SCNu64, &run->span_ns, &run->before_us);
 }
 
@@ -89,6 +113,7 @@ void sw_run_results_free(struct sw_run_results *run)
 {
 	if (!run)
 		return;
+	sw_marks_free(&run->marks);
 	free(run->copies.at);
 	free(run->printed);
 	free(run);
@@ -102,6 +127,17 @@ uint64_t sw_run_results_span(const struct sw_run_results *run)
 uint64_t sw_run_results_before(const struct sw_run_results *run)
 {
 	return run->before_us * 1000;
+}
+
+void sw_run_results_take_marks(struct sw_run_results *run, struct sw_marks *out)
+{
+	*out = run->marks;
+	run->marks = (struct sw_marks){0};
+}
+
+uint64_t sw_run_results_spoilt(const struct sw_run_results *run)
+{
+	return run->spoilt;
 }
 
 uint64_t sw_run_results_host_uses(const struct sw_run_results *run, bool *unseen)

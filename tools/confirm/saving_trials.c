@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/names.h"
+
 static const struct {
 	const char *key, *did;
 } changes[] = {
@@ -18,6 +20,14 @@ static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
 	trial->result.verdict = SW_SAVING_REFUSED;
 	trial->result.reason = why;
 	trial->changes.sites = 0;
+}
+
+void sw_saving_staged(struct sw_saving *saving)
+{
+	if (saving->change != changes[SW_CHANGE_PIN].key)
+		return;
+	saving->change = changes[SW_CHANGE_STAGE].key;
+	saving->did = changes[SW_CHANGE_STAGE].did;
 }
 
 static struct sw_plan_site *add_site(struct sw_saving_trial *trial, enum sw_run_change change, uint64_t seq)
@@ -105,7 +115,8 @@ static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_re
 			return;
 		}
 	}
-	refuse(trial, SW_SAVING_BY_PARTNER);
+	add_site(trial, SW_CHANGE_KEEP, makes->seq);
+	trial->wants_frees = true;
 }
 
 static bool api_is(const struct sw_report *report, const struct sw_access *access, const char *part)
@@ -171,6 +182,8 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 			refuse(trial, SW_SAVING_BY_NO_CALL);
 		break;
 	case SW_FINDING_DEVICE_ALLOC:
+		if (rests)
+			refuse(trial, SW_SAVING_BY_ORDER);
 		break;
 	case SW_FINDING_HOST_PIN:
 		if (rests)
@@ -296,18 +309,78 @@ bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, c
 
 /* ---- as another run finds them ----------------------------------------------------------------------------------- */
 
-static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call, uint64_t *most)
+static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call, struct sw_call_use *use)
 {
 	if (seq)
-		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, most};
+		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, use};
 }
 
 static void want_all(sw_wanted_calls *wanted, struct sw_saving_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->changes.sites; i++)
-		want(wanted, trial->seq[i], &trial->call[i], &trial->most[i]);
+		want(wanted, trial->seq[i], &trial->call[i], &trial->use[i]);
 	for (uint32_t i = 0; i < trial->changes.streams; i++)
 		want(wanted, trial->made[i], &trial->changes.stream[i], NULL);
+}
+
+/* As often as that from the same memory: pinning it once is what the fixed program does. */
+#define AGAIN	    4u
+#define LEAST_BYTES (64u << 10) /* the driver takes fewer bytes before the call returns, and goes on */
+
+static void pin_or_stage(struct sw_saving_trial *trial, uint32_t at)
+{
+	const struct sw_call_use *use = &trial->use[at];
+	const bool asynchronous = trial->shown->finding->id == SW_FINDING_PAGEABLE_ASYNC_COPY;
+	if (!asynchronous || !use->copies || use->most < LEAST_BYTES || use->copies < AGAIN * use->sources)
+		return;
+	trial->changes.site[at].change = SW_CHANGE_PIN;
+	trial->result.change = changes[SW_CHANGE_PIN].key;
+	trial->result.did = changes[SW_CHANGE_PIN].did;
+}
+
+/* What is freed where this memory is, is kept, and serves whatever allocates as much: as if it were not freed. */
+static void keep_freed(struct sw_saving_trial *trial)
+{
+	const struct sw_call_use *use = &trial->use[0];
+	const uint32_t device = (uint32_t)sw_api_find("cuMemAlloc_v2"), host = (uint32_t)sw_api_find("cuMemHostAlloc");
+	const uint32_t api = trial->call[0].api;
+	if (api != device && api != host) {
+		refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		return;
+	}
+	if (!use->n_frees || use->more_frees) {
+		refuse(trial, use->more_frees ? SW_SAVING_BY_MANY : SW_SAVING_BY_PARTNER);
+		return;
+	}
+	for (uint32_t i = 0; i < use->n_frees; i++)
+		*add_site(trial, SW_CHANGE_KEEP, 0) = (struct sw_plan_site){
+			.change = SW_CHANGE_KEEP, .api = use->frees[i].api, .stack = use->frees[i].stack};
+	*add_site(trial, SW_CHANGE_KEEP, 0) =
+		(struct sw_plan_site){.change = SW_CHANGE_KEEP, .api = api, .stack = SW_PLAN_ANY};
+}
+
+static bool frees_at(const struct sw_plan_changes *plan, uint32_t api, uint64_t stack)
+{
+	for (uint32_t i = 0; i < plan->sites; i++)
+		if (plan->site[i].api == api && plan->site[i].stack == stack)
+			return true;
+	return false;
+}
+
+/* Another one keeps all that this one would. */
+static void join_frees(sw_saving_trials *trials, size_t at)
+{
+	struct sw_saving_trial *trial = &trials->at[at];
+	for (size_t i = 0; i < at && trial->wants_frees && trial->changes.sites; i++) {
+		const struct sw_saving_trial *first = &trials->at[i];
+		bool all = first->wants_frees && first->changes.sites && first->call[0].api == trial->call[0].api;
+		for (uint32_t k = 0; k < trial->use[0].n_frees && all; k++)
+			all = frees_at(&first->changes, trial->use[0].frees[k].api, trial->use[0].frees[k].stack);
+		if (!all)
+			continue;
+		trial->changes.sites = 0;
+		trial->with = i + 1;
+	}
 }
 
 static void settle(struct sw_saving_trial *trial)
@@ -315,15 +388,20 @@ static void settle(struct sw_saving_trial *trial)
 	for (uint32_t i = 0; i < trial->changes.sites; i++) {
 		trial->changes.site[i].api = trial->call[i].api;
 		trial->changes.site[i].stack = trial->call[i].stack;
-		trial->changes.site[i].value = trial->most[i];
-		const enum sw_run_change change = trial->changes.site[i].change;
-		if ((change == SW_CHANGE_STAGE || change == SW_CHANGE_UNPIN) && trial->changes.room < trial->most[i])
-			trial->changes.room = trial->most[i];
+		trial->changes.site[i].value = trial->use[i].most;
 		if (!trial->call[i].api) {
 			refuse(trial, SW_SAVING_BY_NO_CALL);
 			return;
 		}
+		if (trial->changes.site[i].change == SW_CHANGE_STAGE)
+			pin_or_stage(trial, i);
+		const enum sw_run_change change = trial->changes.site[i].change;
+		const bool copies = change == SW_CHANGE_STAGE || change == SW_CHANGE_PIN || change == SW_CHANGE_UNPIN;
+		if (copies && trial->changes.room < trial->use[i].most)
+			trial->changes.room = trial->use[i].most;
 	}
+	if (trial->wants_frees)
+		keep_freed(trial);
 	for (uint32_t i = 0; i < trial->changes.streams; i++)
 		if (trial->made[i] && !trial->changes.stream[i].api) {
 			refuse(trial, SW_SAVING_BY_STREAM);
@@ -339,6 +417,8 @@ int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct 
 	const int got = sw_calls_locate(&wanted, trace, error);
 	for (size_t i = 0; i < trials->n && !got; i++)
 		settle(&trials->at[i]);
+	for (size_t i = 0; i < trials->n && !got; i++)
+		join_frees(trials, i);
 	free(wanted.at);
 	return got;
 }

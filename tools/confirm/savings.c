@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Runs of a program differ by about such a share (doc/confirm.md). */
+#define LITTLE 200u
+
 static void tell_step(const struct sw_savings *s, size_t at)
 {
 	const struct sw_saving_trial *trial = &s->trials.at[at];
@@ -20,6 +23,39 @@ static bool any_change(const struct sw_savings *s)
 	return false;
 }
 
+static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
+{
+	trial->result.verdict = SW_SAVING_REFUSED;
+	trial->result.reason = why;
+}
+
+/* What is predicted of all that has this change. */
+static int64_t predicted(const struct sw_savings *s, const struct sw_saving_trial *trial)
+{
+	const size_t number = (size_t)(trial - s->trials.at) + 1;
+	int64_t sum = (int64_t)trial->shown->finding->cost->win_high_ns;
+	for (size_t i = 0; i < s->trials.n; i++)
+		if (s->trials.at[i].with == number)
+			sum += (int64_t)s->trials.at[i].shown->finding->cost->win_high_ns;
+	return sum;
+}
+
+/* Loading all code of all libraries at the start may take longer than what it saves: none is measured alone here, so it
+   would hide what the others save. */
+static int bound_loading(struct sw_savings *s, struct sw_saving_trial *trial)
+{
+	const int64_t most = predicted(s, trial);
+	int64_t cost;
+	if ((uint64_t)most < s->in->span_ns / LITTLE) {
+		refuse(trial, SW_SAVING_BY_LITTLE);
+		return SW_EXIT_OK;
+	}
+	const int status = sw_saving_cost(s, &trial->changes, &trial->result, &cost);
+	if (!status && trial->result.verdict == SW_SAVING_UNTRIED && cost > most)
+		refuse(trial, SW_SAVING_BY_COST);
+	return status;
+}
+
 /* Each step may refuse it. */
 static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
 {
@@ -32,6 +68,8 @@ static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
 	if (!status && *verdict == SW_SAVING_UNTRIED && trial->changes.sites &&
 	    trial->changes.site[0].change == SW_CHANGE_NARROW)
 		status = sw_saving_judge_narrowed(s, trial);
+	if (!status && *verdict == SW_SAVING_UNTRIED && s->total.only && trial->changes.eager)
+		status = bound_loading(s, trial);
 	if (!status && *verdict == SW_SAVING_UNTRIED && !s->total.only)
 		status = sw_saving_measure(s, &trial->changes, &trial->result);
 	return status;

@@ -3,6 +3,8 @@
 #ifndef SW_TOOLS_CONFIRM_SAVINGS_H
 #define SW_TOOLS_CONFIRM_SAVINGS_H
 
+#include <stdio.h>
+
 #include "confirm/trial.h"
 
 #define SW_SAVING_SITES 16u
@@ -14,7 +16,8 @@ struct sw_saving_trial {
 	uint64_t seq[SW_SAVING_SITES]; /* a call of each site */
 	struct sw_plan_call call[SW_SAVING_SITES];
 	struct sw_plan_site whole;		     /* of a wait that is narrowed: with all edges of the advice */
-	uint64_t most[SW_SAVING_SITES];		     /* that one call asks for */
+	struct sw_call_use use[SW_SAVING_SITES];     /* of all calls of its stack */
+	bool wants_frees;			     /* memory that it allocates is kept where it is freed */
 	struct sw_moved_site moved[SW_SAVING_SITES]; /* work that goes to another stream */
 	size_t n_moved;
 	bool guarded;			  /* it is safe only where the host does not use the memory meanwhile */
@@ -41,6 +44,8 @@ struct sw_savings {
 
 /* The waits of the report that `which` means, as in sw_trials_make(), with what is to be changed, or why not. */
 bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, const struct sw_options *options);
+/* Memory that was to be pinned is copied through the ring. */
+void sw_saving_staged(struct sw_saving *saving);
 /* Names their calls as they are found in another run.  0 or <0 with error filled. */
 int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct sw_error *error);
 
@@ -75,10 +80,43 @@ void sw_baseline_free(struct sw_baseline *baseline);
 /* Did the changed run leave the same?  Fills what was compared, or verdict and reason. */
 bool sw_baseline_same(const struct sw_baseline *baseline, const struct sw_run_results *results, struct sw_saving *out);
 
+/* When calls of sites began in it: the caller's from now on. */
+struct sw_marks;
+void sw_run_results_take_marks(struct sw_run_results *results, struct sw_marks *out);
+/* Copies from pinned memory that brought other bytes than it held, or may have. */
+uint64_t sw_run_results_spoilt(const struct sw_run_results *results);
+
+/* ---- saving_spans.c ---------------------------------------------------------------------------------------------- */
+
+struct sw_mark {
+	uint32_t site, nth;
+	uint64_t ns;
+};
+/* Of one run.  What is done once is no part of the times. */
+struct sw_marks {
+	SW_VEC(struct sw_mark) at;
+	uint64_t end_ns;  /* when the host had waited after the last of them */
+	uint64_t once_ns; /* what the changes did once */
+	uint64_t lost;	  /* calls for which there was no room */
+};
+/* From the first of the calls to the end of the wait after the last: what pairs of runs took there. */
+struct sw_saving_stretch {
+	int64_t *base, *saved; /* of each pair; the caller's memory */
+	size_t parts;	       /* between two such calls; 0: the runs have none in common */
+	size_t left_out;       /* of these, those in which runs differ anyway */
+	int64_t left_out_ns;
+};
+void sw_marks_free(struct sw_marks *marks);
+void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, FILE *log,
+		       struct sw_saving_stretch *out);
+
 /* ---- saving_runs.c ----------------------------------------------------------------------------------------------- */
 
 /* Checks the results with these changes, then measures in pairs of runs. */
 int sw_saving_measure(struct sw_savings *savings, const struct sw_plan_changes *changes, struct sw_saving *out);
+/* One run as it is and one with the change: how much longer that one took in all, its start included. */
+int sw_saving_cost(struct sw_savings *savings, const struct sw_plan_changes *changes, struct sw_saving *out,
+		   int64_t *cost_ns);
 /* A run in which the guard alone hears of the change.  The trial is refused, or goes without the guard, where the host
    uses the memory. */
 int sw_saving_rehearse(struct sw_savings *savings, struct sw_saving_trial *trial);

@@ -95,6 +95,15 @@ static size_t narrowed(const struct sw_savings *s)
 	return n;
 }
 
+/* Two findings may be calls of one stack, from different lines of a script. */
+static bool has_site(const struct sw_plan_changes *all, const struct sw_plan_site *site)
+{
+	for (uint32_t i = 0; i < all->sites; i++)
+		if (all->site[i].api == site->api && all->site[i].stack == site->stack)
+			return true;
+	return false;
+}
+
 /* `whole`: edges that are not needed as long as all other waits are made.  False: there is no room. */
 static bool add(struct sw_plan_changes *all, const struct sw_saving_trial *trial, bool whole)
 {
@@ -102,6 +111,8 @@ static bool add(struct sw_plan_changes *all, const struct sw_saving_trial *trial
 	if (all->sites + one->sites > SW_PLAN_SITES || all->streams + one->streams > SW_PLAN_STREAMS)
 		return false;
 	for (uint32_t i = 0; i < one->sites; i++) {
+		if (has_site(all, &one->site[i]))
+			continue;
 		struct sw_plan_site *site = &all->site[all->sites++];
 		*site = whole && one->site[i].change == SW_CHANGE_NARROW ? trial->whole : one->site[i];
 		for (uint32_t k = 0; k < site->needs; k++) {

@@ -11,6 +11,7 @@
  *     saving_trials.c what is to be changed for a wait
  *     saving_safety.c is there a hazard without the order that goes away
  *     saving_results.c what a run left
+ *     saving_spans.c  the stretch of the run in which the changed calls lie
  *     saving_runs.c   runs with and without the change, in pairs
  *     savings.c       all waits, one after the other
  *     savings_together.c several changes at once, and their order
@@ -60,12 +61,25 @@ bool sw_trials_of_calls(sw_trials *trials, const char *text);
 
 /* ---- call_places.c ----------------------------------------------------------------------------------------------- */
 
+/* All calls of one stack. */
+#define SW_FREE_PLACES 8u
+struct sw_call_use {
+	uint64_t most;		  /* bytes, or the value, of the largest */
+	uint64_t copies, sources; /* copies to the device, and how much different memory they read */
+	struct {
+		uint32_t api;
+		uint64_t stack;
+	} frees[SW_FREE_PLACES]; /* calls that free what these allocate */
+	uint32_t n_frees;
+	bool more_frees; /* than there is room for */
+};
+
 /* Calls by their records in a trace, and where to put what names them in another run.  One that is not found is left as
    it is. */
 struct sw_wanted_call {
 	uint64_t seq;
 	struct sw_plan_call *call;
-	uint64_t *most; /* bytes, or the value, of the largest call of its stack; NULL: not wanted */
+	struct sw_call_use *use; /* NULL: not wanted */
 };
 typedef SW_VEC(struct sw_wanted_call) sw_wanted_calls;
 /* 0 or <0 with error filled. */

@@ -7,7 +7,7 @@ libsyncwatch_confirm_so_SOURCES = \
 	src/preload/confirm/places.c src/preload/confirm/plan_text.c src/preload/confirm/watch.c \
 	src/preload/savings/savings.h src/preload/savings/plan_changes.c src/preload/savings/sites.c src/preload/savings/replace.c \
 	src/preload/savings/syncs.c src/preload/savings/timing.c src/preload/savings/fences.c \
-	src/preload/savings/kept_memory.c src/preload/savings/staging.c src/preload/savings/unpinned.c src/preload/savings/copies.c src/preload/savings/limits.c src/preload/savings/host_uses.c src/preload/savings/own_stream.c src/base/run_changes.def \
+	src/preload/savings/kept_memory.c src/preload/savings/staging.c src/preload/savings/pinned.c src/preload/savings/marks.c src/preload/savings/unpinned.c src/preload/savings/copies.c src/preload/savings/limits.c src/preload/savings/host_uses.c src/preload/savings/own_stream.c src/base/run_changes.def \
 	src/preload/platform/sys.c src/preload/platform/sys.h src/preload/platform/lock.h src/preload/recorder/companion.h
 libsyncwatch_confirm_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsyncwatch_confirm_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer

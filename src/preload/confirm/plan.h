@@ -48,6 +48,7 @@ enum sw_run_change {
 #define SW_PLAN_STREAMS 32u
 #define SW_PLAN_NEEDS	8u
 #define SW_PLAN_HOST	UINT32_MAX
+#define SW_PLAN_ANY	0u /* for a stack: all calls of the entry point that are of no other site */
 
 /* All calls of one stack, of any thread. */
 struct sw_plan_site {
@@ -72,8 +73,9 @@ enum sw_plan_guard {
 struct sw_plan_changes {
 	enum sw_plan_guard guard;
 	bool outputs;  /* what leaves the device is hashed: the run is not timed then */
+	bool dry;      /* calls are found and timed, and made as they are */
 	bool eager;    /* no part of the plan's text: the environment says so */
-	uint64_t room; /* STAGE, UNPIN: bytes of the largest copy */
+	uint64_t room; /* STAGE, PIN, UNPIN: bytes of the largest copy */
 	uint32_t sites, streams;
 	struct sw_plan_site site[SW_PLAN_SITES];
 	struct sw_plan_call stream[SW_PLAN_STREAMS]; /* which call makes it; api 0: the legacy default stream */
@@ -133,6 +135,11 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   output N SEQ BYTES HASH   what the n-th copy brought to the host
  *   holds N missed M outputs K
  *   changed SITE N PASSED  so many calls of a site were made otherwise, so many as they are
+ *   marks SITE.NTH.NS ...  when the n-th call of a site began; not of all where there are many
+ *   marked NS ONCE LOST    when the host had waited for the device after the last of them, or the run ended; what the
+ *                          changes did once, which these times leave out; calls for which there was no room
+ *   pinned RANGES COPIES SPOILT UNKNOWN REFILLED   memory that was pinned, copies from it; of these, in a run with
+ *                          outputs, those that brought other bytes than it held, or may have; changed between copies
  *   host N CALLS UNGUARDED the host used memory in flight, so often in system calls; uses that could not be guarded
  *   span NS US             from the first work for a device to the end of the last call; what came before
  *   failed WHAT STATUS     a call of ours, or the earlier one, was refused: WHAT is a key of SW_REFUSALS

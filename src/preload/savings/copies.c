@@ -29,9 +29,15 @@ bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 {
 	const struct sw_plan_site *site = sw_savings_enter(id);
 	bool changed = false;
+	/* What is written here stays pageable: the program may read it when the call returns. */
+	sw_pinned_release((const void *)(uintptr_t)copy->dst, copy->bytes);
 	if (!site)
-		return (sw_unpinned_has(copy->src) || sw_unpinned_has(copy->dst)) && sw_staging_copy(copy);
-	if (site->change == SW_CHANGE_STAGE)
+		return (sw_unpinned_has(copy->src) || sw_unpinned_has(copy->dst) || sw_pinned_has(copy->src)) &&
+		       sw_staging_copy(copy);
+	if (site->change == SW_CHANGE_PIN)
+		changed = sw_pinned_copy(copy) ||
+			  ((sw_staging_pageable(copy->src) || sw_pinned_has(copy->src)) && sw_staging_copy(copy));
+	else if (site->change == SW_CHANGE_STAGE)
 		changed = sw_staging_copy(copy);
 	else if (site->change == SW_CHANGE_OWN)
 		changed = on_own_stream(site, copy);

@@ -22,7 +22,8 @@ static struct known known[STREAMS];
 static uint32_t n_known;
 static bool broken; /* more streams than there is room for, or a refusal: there are no fences any more */
 static CUstream join;
-static CUevent latest; /* all later work comes after it; NULL: nothing does */
+static struct sw_fence latest; /* all later work comes after it; no event: nothing does */
+static uint64_t number;
 static CUcontext home;
 
 static struct known *find(CUstream stream, uint32_t thread)
@@ -56,15 +57,17 @@ static bool at_home(void)
 	return home == now;
 }
 
-void sw_fences_work(CUstream stream)
+void sw_fences_work(CUstream any)
 {
+	/* One stream has two names. */
+	const CUstream stream = any == CU_STREAM_LEGACY ? NULL : any;
 	const uint32_t thread = stream == CU_STREAM_PER_THREAD ? sw_confirm_recorder->thread()->number : 0;
 	const uint64_t mask = sw_lock_enter(&lock);
 	struct known *k = find(stream, thread);
 	if (!k && n_known < STREAMS) {
 		k = &known[n_known++];
 		*k = (struct known){.stream = stream, .thread = thread};
-		broken |= latest && !order(stream, latest);
+		broken |= latest.event && !order(stream, latest.event);
 	}
 	if (k) {
 		k->dirty = true;
@@ -109,36 +112,55 @@ static bool join_all(void)
 	return true;
 }
 
-bool sw_fence_put(CUevent *fence)
+/* As long as there was never another stream, its own order is all that there is. */
+static bool put_alone(struct sw_fence *fence)
+{
+	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
+	fence->stream = known[0].stream;
+	return record(fence->event, fence->stream) == CUDA_SUCCESS;
+}
+
+static bool put_joined(struct sw_fence *fence)
 {
 	__typeof__(&cuStreamCreate) make = SW_SAVINGS_REAL(cuStreamCreate);
 	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
+	if (!join && (!make || make(&join, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS))
+		return false;
+	return join_all() && record(fence->event, join) == CUDA_SUCCESS;
+}
+
+bool sw_fence_put(struct sw_fence *fence)
+{
 	const uint64_t mask = sw_lock_enter(&lock);
-	bool good = !broken && at_home() && make && record;
-	if (good && !join)
-		good = make(&join, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
-	if (good && !*fence)
-		*fence = new_event();
-	good = good && *fence && join_all() && record(*fence, join) == CUDA_SUCCESS;
+	bool good = !broken && at_home() && SW_SAVINGS_REAL(cuEventRecord);
+	if (good && !fence->event)
+		fence->event = new_event();
+	fence->alone = !join && n_known == 1 && !known[0].thread;
+	good = good && fence->event && (fence->alone ? put_alone(fence) : put_joined(fence));
+	fence->number = ++number;
 	broken |= !good;
 	sw_lock_leave(&lock, mask);
 	return good;
 }
 
-bool sw_fence_passed(CUevent fence)
+bool sw_fence_passed(const struct sw_fence *fence)
 {
 	__typeof__(&cuEventQuery) ask = SW_SAVINGS_REAL(cuEventQuery);
-	return ask && ask(fence) == CUDA_SUCCESS;
+	return ask && ask(fence->event) == CUDA_SUCCESS;
 }
 
-bool sw_fence_order(CUevent fence)
+bool sw_fence_order(const struct sw_fence *fence)
 {
 	const uint32_t thread = sw_confirm_recorder->thread()->number;
 	const uint64_t mask = sw_lock_enter(&lock);
 	bool good = !broken && at_home();
-	for (uint32_t i = 0; good && i < n_known; i++)
-		good = (!known[i].thread || known[i].thread == thread) && order(known[i].stream, fence);
-	latest = good ? fence : latest;
+	for (uint32_t i = 0; good && i < n_known; i++) {
+		const struct known *k = &known[i];
+		if (!fence->alone || k->stream != fence->stream)
+			good = (!k->thread || k->thread == thread) && order(k->stream, fence->event);
+	}
+	if (good && fence->number > latest.number)
+		latest = *fence;
 	broken |= !good;
 	sw_lock_leave(&lock, mask);
 	return good;

@@ -7,7 +7,7 @@ static _Atomic bool set;
 void sw_limits_prepare(void)
 {
 	__typeof__(&cuCtxSetLimit) now = SW_SAVINGS_REAL(cuCtxSetLimit);
-	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
+	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites && !sw_confirm_plan.changes.dry; i++) {
 		const struct sw_plan_site *site = &sw_confirm_plan.changes.site[i];
 		if (site->change != SW_CHANGE_LIMIT || !now)
 			continue;

@@ -52,13 +52,17 @@ static bool parse_stream(const char *line, struct sw_plan_changes *out)
 
 bool sw_plan_parse_change(const char *line, struct sw_plan_changes *out)
 {
-	int outputs, guard;
+	int outputs, guard, dry;
 	if (sscanf(line, "outputs %d", &outputs) == 1) {
 		out->outputs = outputs != 0;
 		return true;
 	}
 	if (sscanf(line, "guard %d", &guard) == 1) {
 		out->guard = guard < 0 || guard > SW_PLAN_GUARDED ? SW_PLAN_UNGUARDED : (enum sw_plan_guard)guard;
+		return true;
+	}
+	if (sscanf(line, "dry %d", &dry) == 1) {
+		out->dry = dry != 0;
 		return true;
 	}
 	return sscanf(line, "room %" SCNu64, &out->room) == 1 || parse_stream(line, out) || parse_site(line, out) ||

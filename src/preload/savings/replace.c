@@ -95,6 +95,7 @@ static CUresult CUDAAPI change_cuMemHostRegister_v2(void *at, size_t bytes, unsi
 	__typeof__(&cuMemHostRegister_v2) real = SW_SAVINGS_REAL(cuMemHostRegister_v2);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemHostRegister_v2);
 	const bool left_out = site && site->change == SW_CHANGE_UNPIN && sw_unpinned_add(at, bytes, flags);
+	sw_pinned_release(at, bytes);
 	const CUresult status = left_out ? CUDA_SUCCESS : real(at, bytes, flags);
 	if (site)
 		sw_savings_leave(site, left_out);
@@ -229,36 +230,37 @@ static CUresult CUDAAPI change_cuCtxSetLimit(CUlimit limit, size_t value)
 	return status;
 }
 
-/* `also`: where a site has this change, whatever its entry point. */
+/* `also`: where a site has one of these changes, whatever its entry point. */
 static const struct {
 	uint32_t id;
-	enum sw_run_change also;
+	uint32_t also;
 	void *function;
 } replaced[] = {
 #define REPLACED(symbol)                                                                                               \
 	{                                                                                                              \
-		SW_ID_##symbol, SW_CHANGE_NONE, (void *)change_##symbol                                                \
+		SW_ID_##symbol, 0, (void *)change_##symbol                                                             \
 	}
-#define REPLACED_FOR(symbol, c)                                                                                        \
+#define FOR(c) (1u << SW_CHANGE_##c)
+#define REPLACED_FOR(symbol, also)                                                                                     \
 	{                                                                                                              \
-		SW_ID_##symbol, SW_CHANGE_##c, (void *)change_##symbol                                                 \
+		SW_ID_##symbol, also, (void *)change_##symbol                                                          \
 	}
 	REPLACED(cuCtxSynchronize),
 	REPLACED(cuCtxSynchronize_v2),
 	REPLACED(cuStreamSynchronize),
 	REPLACED(cuStreamSynchronize_ptsz),
-	REPLACED_FOR(cuMemAlloc_v2, KEEP),
+	REPLACED_FOR(cuMemAlloc_v2, FOR(KEEP)),
 	REPLACED(cuMemFree_v2),
 	REPLACED(cuMemHostAlloc),
 	REPLACED(cuMemFreeHost),
-	REPLACED(cuMemHostRegister_v2),
-	REPLACED_FOR(cuMemHostUnregister, UNPIN),
-	REPLACED_FOR(cuMemcpyHtoDAsync_v2, UNPIN),
-	REPLACED_FOR(cuMemcpyHtoDAsync_v2_ptsz, UNPIN),
-	REPLACED_FOR(cuMemcpyDtoHAsync_v2, UNPIN),
-	REPLACED_FOR(cuMemcpyDtoHAsync_v2_ptsz, UNPIN),
-	REPLACED_FOR(cuMemcpyAsync, UNPIN),
-	REPLACED_FOR(cuMemcpyAsync_ptsz, UNPIN),
+	REPLACED_FOR(cuMemHostRegister_v2, FOR(PIN)),
+	REPLACED_FOR(cuMemHostUnregister, FOR(UNPIN)),
+	REPLACED_FOR(cuMemcpyHtoDAsync_v2, FOR(UNPIN) | FOR(PIN)),
+	REPLACED_FOR(cuMemcpyHtoDAsync_v2_ptsz, FOR(UNPIN) | FOR(PIN)),
+	REPLACED_FOR(cuMemcpyDtoHAsync_v2, FOR(UNPIN) | FOR(PIN)),
+	REPLACED_FOR(cuMemcpyDtoHAsync_v2_ptsz, FOR(UNPIN) | FOR(PIN)),
+	REPLACED_FOR(cuMemcpyAsync, FOR(UNPIN) | FOR(PIN)),
+	REPLACED_FOR(cuMemcpyAsync_ptsz, FOR(UNPIN) | FOR(PIN)),
 	REPLACED(cuMemcpyHtoD_v2),
 	REPLACED(cuMemcpyHtoD_v2_ptds),
 	REPLACED(cuMemcpyDtoH_v2),
@@ -281,11 +283,11 @@ static const struct {
 	REPLACED(cuCtxSetLimit),
 };
 
-static bool planned(uint32_t id, enum sw_run_change also)
+static bool planned(uint32_t id, uint32_t also)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
 		const struct sw_plan_site *site = &sw_confirm_plan.changes.site[i];
-		if (site->api == id || (also && site->change == also))
+		if (site->api == id || also & 1u << site->change)
 			return true;
 	}
 	return false;

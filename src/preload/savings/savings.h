@@ -12,6 +12,8 @@
  *     syncs.c         waits that are left out or narrowed
  *     fences.c        what all streams had to do at one moment
  *     kept_memory.c   memory that is not freed but used again
+ *     pinned.c        pageable memory that is pinned where it is copied again and again
+ *     marks.c         when calls of sites began: their stretch of the run is what is compared
  *     staging.c       copies of pageable memory through pinned buffers
  *     unpinned.c      memory that the program wants pinned, and is not
  *     own_stream.c    work that goes from the legacy default stream to one of ours
@@ -74,12 +76,18 @@ void sw_fences_work(CUstream stream);
 void sw_fences_stream_gone(CUstream stream);
 /* From now on none can be had. */
 void sw_fences_break(void);
-/* *fence stands for all work so far; NULL: one is made.  False: it cannot be had. */
-bool sw_fence_put(CUevent *fence);
+struct sw_fence {
+	CUevent event;	 /* NULL: none yet */
+	uint64_t number; /* of a later fence it is larger */
+	bool alone;	 /* all work so far was on this stream, whose later work needs no wait */
+	CUstream stream;
+};
+/* *fence stands for all work so far.  False: it cannot be had. */
+bool sw_fence_put(struct sw_fence *fence);
 /* Is that work done? */
-bool sw_fence_passed(CUevent fence);
+bool sw_fence_passed(const struct sw_fence *fence);
 /* All later work comes after it. */
-bool sw_fence_order(CUevent fence);
+bool sw_fence_order(const struct sw_fence *fence);
 
 /* ---- kept_memory.c ----------------------------------------------------------------------------------------------- */
 
@@ -111,6 +119,34 @@ void sw_staging_in_order(void);
 bool sw_staging_pageable(uint64_t address);
 /* False: it was not made, or only in part. */
 bool sw_staging_copy(const struct sw_savings_copy *copy);
+/* What a copy to the device brought is copied back, to be compared with these bytes of the host.  False: there is no
+   room for it. */
+bool sw_staging_check(const struct sw_savings_copy *copy, uint64_t hash);
+/* Compares what has come back. */
+void sw_staging_compare(void);
+/* So many were other bytes; so many are not known. */
+void sw_staging_spoilt(uint64_t *spoilt, uint64_t *unknown);
+
+/* ---- pinned.c ---------------------------------------------------------------------------------------------------- */
+
+/* A copy of pageable memory to the device, from memory that is pinned for it.  False: it was not made. */
+bool sw_pinned_copy(const struct sw_savings_copy *copy);
+/* Is it memory that is pinned here? */
+bool sw_pinned_has(uint64_t address);
+/* The program is about to pin these bytes itself, or copies to them: they are pageable again, and stay it. */
+void sw_pinned_release(const void *at, uint64_t bytes);
+void sw_pinned_end(void);
+
+/* ---- marks.c ----------------------------------------------------------------------------------------------------- */
+
+/* A call of this site begins. */
+void sw_marks_call(uint32_t site);
+/* The thread's call has returned; it waited for the whole device. */
+void sw_marks_left(bool waited);
+/* So long a change took for what it does once. */
+void sw_marks_once(uint64_t ns);
+/* `last_ns`: when the last call of all returned. */
+void sw_marks_end(uint64_t last_ns);
 
 /* ---- copies.c ---------------------------------------------------------------------------------------------------- */
 

@@ -21,9 +21,10 @@ void sw_savings_capturing(bool now)
 	atomic_store(&capturing, now);
 }
 
-const struct sw_plan_site *sw_savings_site(uint32_t id)
+static const struct sw_plan_site *find(uint32_t id)
 {
 	const struct sw_plan_changes *plan = &sw_confirm_plan.changes;
+	const struct sw_plan_site *any = NULL;
 	bool hashed = false;
 	uint64_t stack = 0;
 	if (busy || atomic_load(&capturing) || !sw_confirm_recorder->inside())
@@ -31,17 +32,30 @@ const struct sw_plan_site *sw_savings_site(uint32_t id)
 	for (uint32_t i = 0; i < plan->sites; i++) {
 		if (plan->site[i].api != id)
 			continue;
+		if (plan->site[i].stack == SW_PLAN_ANY) {
+			any = &plan->site[i];
+			continue;
+		}
 		stack = hashed ? stack : sw_places_stack();
 		hashed = true;
 		if (plan->site[i].stack == stack)
 			return &plan->site[i];
 	}
-	return NULL;
+	return any;
+}
+
+const struct sw_plan_site *sw_savings_site(uint32_t id)
+{
+	return sw_confirm_plan.changes.dry ? NULL : find(id);
 }
 
 const struct sw_plan_site *sw_savings_enter(uint32_t id)
 {
-	const struct sw_plan_site *site = sw_savings_site(id);
+	const struct sw_plan_site *site = find(id);
+	if (site && site->stack != SW_PLAN_ANY)
+		sw_marks_call((uint32_t)(site - sw_confirm_plan.changes.site));
+	if (sw_confirm_plan.changes.dry)
+		return NULL;
 	busy |= site != NULL;
 	return site;
 }

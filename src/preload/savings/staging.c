@@ -20,8 +20,10 @@ struct slot {
 	uint8_t *at;
 	CUevent event; /* when it can be used again */
 	bool used;
-	bool owed; /* the copy to the host has not been written */
-	void *to;  /* of a copy to the host */
+	bool owed;    /* the copy to the host has not been written */
+	bool checked; /* what the device got comes back, and is to have this hash */
+	uint64_t hash;
+	void *to; /* of a copy to the host */
 	uint64_t bytes;
 };
 static struct sw_lock lock;
@@ -30,6 +32,7 @@ static uint32_t n_slots, next;
 static uint64_t room;
 static _Atomic bool made, in_order;
 static _Atomic uint32_t n_owed;
+static uint64_t n_spoilt, n_unknown;
 
 /* Before the first work: pinning takes its time, and is done once. */
 void sw_staging_prepare(void)
@@ -93,6 +96,39 @@ void sw_staging_in_order(void)
 		sw_staging_finish();
 }
 
+static uint64_t hash_of(const uint8_t *at, uint64_t bytes)
+{
+	const uint64_t words = bytes & ~7ull;
+	return sw_hash_bytes(words ? sw_hash_words(at, words) : SW_FNV_START, at + words, bytes - words);
+}
+
+/* It has come back. */
+static void compare(struct slot *slot)
+{
+	n_spoilt += hash_of(slot->at, slot->bytes) != slot->hash;
+	slot->checked = false;
+}
+
+void sw_staging_compare(void)
+{
+	__typeof__(&cuEventQuery) ask = SW_SAVINGS_REAL(cuEventQuery);
+	const uint64_t mask = sw_lock_enter(&lock);
+	for (uint32_t i = 0; i < n_slots && ask; i++)
+		if (slots[i].checked && ask(slots[i].event) == CUDA_SUCCESS)
+			compare(&slots[i]);
+	sw_lock_leave(&lock, mask);
+}
+
+void sw_staging_spoilt(uint64_t *spoilt, uint64_t *unknown)
+{
+	const uint64_t mask = sw_lock_enter(&lock);
+	*spoilt = n_spoilt;
+	*unknown = n_unknown;
+	for (uint32_t i = 0; i < n_slots; i++)
+		*unknown += slots[i].checked;
+	sw_lock_leave(&lock, mask);
+}
+
 /* Each slot in turn: the oldest is done first.  Waits for it where the ring is full. */
 static struct slot *take(void)
 {
@@ -102,6 +138,8 @@ static struct slot *take(void)
 		return NULL;
 	if (slot->owed)
 		bring_one(slot);
+	if (slot->checked)
+		compare(slot);
 	next = (next + 1) % n_slots;
 	slot->used = true;
 	return slot;
@@ -170,6 +208,24 @@ bool sw_staging_copy(const struct sw_savings_copy *c)
 		slot->owed = good = false;
 		room = 0;
 	}
+	sw_lock_leave(&lock, mask);
+	return good;
+}
+
+bool sw_staging_check(const struct sw_savings_copy *c, uint64_t hash)
+{
+	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
+	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
+	const uint64_t mask = sw_lock_enter(&lock);
+	struct slot *slot = c->bytes <= room && copy && record ? take() : NULL;
+	const bool good = slot && copy(slot->at, c->dst, c->bytes, c->stream) == CUDA_SUCCESS &&
+			  record(slot->event, c->stream) == CUDA_SUCCESS;
+	if (good) {
+		slot->checked = true;
+		slot->hash = hash;
+		slot->bytes = c->bytes;
+	}
+	n_unknown += !good;
 	sw_lock_leave(&lock, mask);
 	return good;
 }

@@ -11,6 +11,7 @@ static _Atomic uint64_t first_ns, last_ns, before_us;
 static _Atomic bool installed, prepared, begun;
 static __thread bool counts __attribute__((tls_model("initial-exec")));
 static __thread bool waits __attribute__((tls_model("initial-exec")));
+static __thread bool waits_for_all __attribute__((tls_model("initial-exec")));
 
 static bool is_work(const struct sw_rec *rec)
 {
@@ -33,6 +34,8 @@ static void time_call(const struct sw_rec *rec)
 	counts = rec->kind != SW_REC_CONTEXT_OP && rec->kind != SW_REC_CODE_UNLOAD;
 	waits |= rec->flags & SW_RF_BEGIN || rec->kind == SW_REC_SYNC || rec->kind == SW_REC_QUERY ||
 		 rec->kind == SW_REC_FREE || rec->kind == SW_REC_CONFIG || rec->kind == SW_REC_CODE_UNLOAD;
+	waits_for_all |=
+		rec->kind == SW_REC_SYNC && ((const struct sw_rec_sync *)(const void *)rec)->what == SW_SYNC_CONTEXT;
 	if (!is_work(rec) || atomic_load(&first_ns))
 		return;
 	/* Not earlier: programs ask for the limit that there is, and add to it. */
@@ -103,7 +106,11 @@ void sw_savings_left(int status)
 		sw_staging_finish();
 	else if (waits)
 		sw_staging_bring();
+	if (sw_confirm_plan.changes.outputs && waits)
+		sw_staging_compare();
 	waits = false;
+	sw_marks_left(waits_for_all && !status);
+	waits_for_all = false;
 	if (counts)
 		atomic_store(&last_ns, sw_sys_monotonic());
 	counts = false;
@@ -117,6 +124,8 @@ void sw_savings_end(void)
 	if (sw_confirm_plan.changes.outputs)
 		sw_explore_end();
 	sw_savings_tell_sites();
+	sw_marks_end(last);
+	sw_pinned_end();
 	sw_host_uses_end();
 	sw_result("span %llu %llu", (unsigned long long)(first && last > first ? last - first : 0),
 		  (unsigned long long)atomic_load(&before_us));

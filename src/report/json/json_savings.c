@@ -19,6 +19,14 @@ void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const c
 		sw_json_signed(json, "high_ns", s->high_ns);
 		sw_json_number(json, "base_ns", s->base_ns);
 		sw_json_signed(json, "before_ns", s->before_ns);
+		sw_json_signed(json, "once_ns", s->once_ns);
+		sw_json_number(json, "parts", s->parts);
+		sw_json_number(json, "left_out", s->left_out);
+		sw_json_signed(json, "left_out_ns", s->left_out_ns);
+		sw_json_signed(json, "whole_ns", s->whole_ns);
+		sw_json_signed(json, "whole_low_ns", s->whole_low_ns);
+		sw_json_signed(json, "whole_high_ns", s->whole_high_ns);
+		sw_json_number(json, "whole_base_ns", s->whole_base_ns);
 		sw_json_number(json, "pairs", s->pairs);
 		sw_json_number(json, "copies", s->copies);
 		sw_json_bool(json, "printed", s->printed);

@@ -24,8 +24,14 @@ struct sw_saving {
 	const char *change, *did; /* key and words of base/run_changes.def, NULL: nothing was changed */
 	uint64_t calls;		  /* of one run, that were made otherwise */
 	uint64_t passed;	  /* and that could not */
-	uint64_t base_ns;	  /* median span of the runs as they are */
+	uint64_t base_ns;	  /* median of the runs as they are */
 	int64_t saved_ns, low_ns, high_ns;
+	/* Where the calls lie in a stretch of the run, the above is of it, and this of the whole run: */
+	uint64_t parts, left_out; /* of the stretch, between two calls; those of them in which runs differ anyway */
+	int64_t left_out_ns;	  /* how long these take */
+	uint64_t whole_base_ns;
+	int64_t whole_ns, whole_low_ns, whole_high_ns;
+	int64_t once_ns;   /* what the change did once, no part of saved_ns */
 	int64_t before_ns; /* that runs with the change take longer before their first work: loading, pinning */
 	uint32_t pairs;
 	uint64_t copies; /* to the host, compared */

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stretch of the run in which the changed calls lie, in parts: from one such call to the next.  What comes before
+ * and after (starting, loading libraries) differs by more from run to run than what is to be measured, and so may a
+ * part: where it does, it is left out.  Which parts these are is seen from runs of one kind, never from how the two
+ * kinds differ.
+ */
+#include "confirm/savings.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+
+/* Fewer parts are compared as they are. */
+#define LEAST_PARTS 16u
+#define TIMES	    2	/* so many times as much, differences added as those of independent things are */
+#define FEW	    8u	/* one of so many parts */
+#define TOLD	    12u /* parts in the log */
+
+struct parts {
+	size_t n, runs;	  /* runs: those without the change, then those with it */
+	int64_t *ns;	  /* of each run: of each part */
+	int64_t *typical; /* of each part: median of the runs without the change */
+	int64_t *differ;  /* of each part: by how much runs of one kind do */
+	bool *out;
+	struct sw_mark *from; /* of each part: the call that begins it */
+};
+
+void sw_marks_free(struct sw_marks *marks)
+{
+	free(marks->at.at);
+	*marks = (struct sw_marks){0};
+}
+
+static uint64_t key_of(const struct sw_mark *mark)
+{
+	return (uint64_t)mark->site << 32 | mark->nth;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Sorts. */
+static int64_t middle(int64_t *numbers, size_t n)
+{
+	qsort(numbers, n, sizeof *numbers, compare);
+	return numbers[n / 2];
+}
+
+/* Sorted; one run that was disturbed is the median's business. */
+static int64_t spread(const int64_t *sorted, size_t n)
+{
+	return n >= 5 ? sorted[n - 2] - sorted[1] : sorted[n - 1] - sorted[0];
+}
+
+/* Calls that all runs made. */
+static void count_runs(struct sw_map *runs, const struct sw_marks *marks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < marks[i].at.n; k++)
+			++*sw_map_put(runs, key_of(&marks[i].at.at[k]));
+}
+
+static const struct sw_marks *run_of(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, size_t run)
+{
+	return run < pairs ? &base[run] : &with[run - pairs];
+}
+
+/* Between the times of the calls, in the order of the first run; the last one ends with the wait. */
+static void time_parts(struct parts *parts, size_t run, const struct sw_marks *marks)
+{
+	struct sw_map times = {0};
+	int64_t *ns = parts->ns + run * parts->n;
+	for (size_t k = 0; k < marks->at.n; k++)
+		*sw_map_put(&times, key_of(&marks->at.at[k])) = marks->at.at[k].ns;
+	for (size_t k = 0; k < parts->n; k++) {
+		const uint64_t from = sw_map_get(&times, key_of(&parts->from[k]));
+		const uint64_t to = k + 1 < parts->n ? sw_map_get(&times, key_of(&parts->from[k + 1])) : marks->end_ns;
+		ns[k] = (int64_t)(to - from);
+	}
+	sw_map_free(&times);
+}
+
+static void describe(struct parts *parts, size_t k)
+{
+	const size_t pairs = parts->runs / 2;
+	int64_t *numbers = sw_calloc(pairs, sizeof *numbers);
+	for (size_t kind = 0; kind < 2; kind++) {
+		for (size_t i = 0; i < pairs; i++)
+			numbers[i] = parts->ns[(kind * pairs + i) * parts->n + k];
+		const int64_t median = middle(numbers, pairs), differ = spread(numbers, pairs);
+		if (!kind)
+			parts->typical[k] = median;
+		parts->differ[k] = !kind || differ > parts->differ[k] ? differ : parts->differ[k];
+	}
+	free(numbers);
+}
+
+static bool make(struct parts *parts, const struct sw_marks *base, const struct sw_marks *with, size_t pairs)
+{
+	struct sw_map runs = {0};
+	*parts = (struct parts){.runs = 2 * pairs};
+	count_runs(&runs, base, pairs);
+	count_runs(&runs, with, pairs);
+	parts->from = sw_calloc(base->at.n + 1, sizeof *parts->from);
+	for (size_t k = 0; k < base->at.n; k++)
+		if (sw_map_get(&runs, key_of(&base->at.at[k])) == parts->runs)
+			parts->from[parts->n++] = base->at.at[k];
+	sw_map_free(&runs);
+	parts->ns = sw_calloc(parts->n * parts->runs + 1, sizeof *parts->ns);
+	parts->typical = sw_calloc(parts->n + 1, sizeof *parts->typical);
+	parts->differ = sw_calloc(parts->n + 1, sizeof *parts->differ);
+	parts->out = sw_calloc(parts->n + 1, sizeof *parts->out);
+	for (size_t run = 0; run < parts->runs && parts->n; run++)
+		time_parts(parts, run, run_of(base, with, pairs, run));
+	for (size_t k = 0; k < parts->n; k++)
+		describe(parts, k);
+	return parts->n > 0;
+}
+
+static int by_difference(const void *a, const void *b, void *arg)
+{
+	const struct parts *parts = arg;
+	const int64_t x = parts->differ[*(const size_t *)a], y = parts->differ[*(const size_t *)b];
+	return x > y ? -1 : x < y;
+}
+
+/* A few parts are left out, as many as can be, of which each differs more than all that stay do together. */
+static void leave_out(struct parts *parts)
+{
+	size_t *order = sw_calloc(parts->n, sizeof *order), n = 0;
+	double rest = 0;
+	for (size_t k = 0; k < parts->n; k++)
+		order[k] = k;
+	qsort_r(order, parts->n, sizeof *order, by_difference, parts);
+	for (size_t k = parts->n; k-- > 0;) {
+		const double differs = (double)parts->differ[order[k]];
+		if (k < parts->n / FEW && differs * differs > TIMES * TIMES * rest) {
+			n = k + 1;
+			break;
+		}
+		rest += differs * differs;
+	}
+	for (size_t k = 0; k < n && parts->n >= LEAST_PARTS; k++)
+		parts->out[order[k]] = true;
+	free(order);
+}
+
+static void tell_part(FILE *log, const struct parts *parts, size_t k)
+{
+	fprintf(log, "  part from call %" PRIu32 " of site %" PRIu32 "%s, ms:", parts->from[k].nth, parts->from[k].site,
+		parts->out[k] ? ", left out" : "");
+	for (size_t run = 0; run < parts->runs; run++)
+		fprintf(log, "%s %.3f", run == parts->runs / 2 ? " ->" : "",
+			(double)parts->ns[run * parts->n + k] / 1e6);
+	fputc('\n', log);
+}
+
+/* Those that are left out, and of the others the longest ones. */
+static void tell(FILE *log, const struct parts *parts)
+{
+	size_t told = 0;
+	int64_t least = 0, *sorted = sw_calloc(parts->n, sizeof *sorted);
+	for (size_t k = 0; k < parts->n; k++)
+		sorted[k] = parts->typical[k];
+	qsort(sorted, parts->n, sizeof *sorted, compare);
+	least = sorted[parts->n > TOLD ? parts->n - TOLD : 0];
+	for (size_t k = 0; k < parts->n; k++)
+		if (parts->out[k] || (parts->typical[k] >= least && told++ < TOLD))
+			tell_part(log, parts, k);
+	free(sorted);
+}
+
+void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, FILE *log,
+		       struct sw_saving_stretch *out)
+{
+	struct parts parts;
+	out->parts = out->left_out = 0;
+	out->left_out_ns = 0;
+	if (make(&parts, base, with, pairs)) {
+		leave_out(&parts);
+		for (size_t i = 0; i < pairs; i++)
+			out->base[i] = out->saved[i] = 0;
+		for (size_t k = 0; k < parts.n; k++) {
+			out->left_out += parts.out[k];
+			out->left_out_ns += parts.out[k] ? parts.typical[k] : 0;
+			for (size_t i = 0; i < pairs && !parts.out[k]; i++) {
+				out->base[i] += parts.ns[i * parts.n + k];
+				out->saved[i] += parts.ns[i * parts.n + k] - parts.ns[(pairs + i) * parts.n + k];
+			}
+		}
+		out->parts = parts.n;
+		if (log)
+			tell(log, &parts);
+	}
+	free(parts.ns);
+	free(parts.typical);
+	free(parts.differ);
+	free(parts.out);
+	free(parts.from);
+}
