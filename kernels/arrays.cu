@@ -148,7 +148,7 @@ static void kernel_and_copy(const Case &c, float *out, float *host, cudaStream_t
 	CHECK(cudaFreeArray(array));
 }
 
-/* One level is overwritten; the texture is over all of them. */
+/* One level is overwritten; the texture covers all of them. */
 static void kernel_and_level(const Case &c, float *out, float *host, cudaStream_t first, cudaStream_t second)
 {
 	cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();

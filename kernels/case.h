@@ -103,7 +103,7 @@ class Case : public Options
 		load(spin, spin_write, spin_copy, quick_write, quick_copy);
 	}
 
-	/* Code is loaded lazily, and loading holds other streams back: only the program lazy_load wants to see that. */
+	/* Code is loaded lazily, and loading holds other streams back: only the program lazy_load is about that. */
 	template <typename... Kernels> static void load(Kernels... kernels)
 	{
 		cudaFuncAttributes attributes;

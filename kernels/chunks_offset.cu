@@ -10,7 +10,7 @@ __global__ void spin_chunk(float *data, int first, int n, unsigned ns)
 		data[first + i] *= 2;
 }
 
-/* As chunks, but the kernel gets the whole array and an offset: only its code tells what it touches. */
+/* As chunks, but the kernel gets the whole array and an offset: only its code shows what it touches. */
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "a race between neighbouring chunks (SW101 to SW103, by the code of the kernel)",

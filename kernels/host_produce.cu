@@ -4,7 +4,7 @@
 
 #include "case.h"
 
-/* What the stream brought, refined by the host, for whoever waits for the signal. */
+/* The host refines what the stream copied, for the stream that waits for the signal. */
 struct Product {
 	std::mutex lock;
 	std::condition_variable ready;

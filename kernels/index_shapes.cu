@@ -157,8 +157,7 @@ int main(int argc, char **argv)
 	} else if (c.is("bits")) {
 		spin_bits<<<blocks, BLOCK, 0, a>>>(data, ns);
 		spin_bits<<<blocks, BLOCK, 0, b>>>(data + (c.fixed ? 16 : 15), ns);
-	} else if (c.is("tiles")) { /* columns of one matrix; the last one of the first is the first one of the second
-				     */
+	} else if (c.is("tiles")) { /* columns of one matrix: the first part ends with the column that the second begins with */
 		spin_tiles<<<5 * 4, BLOCK, 0, a>>>(data, 72, 50, 144, ns);
 		spin_tiles<<<5 * 4, BLOCK, 0, b>>>(data + (c.fixed ? 72 : 71), 72, 50, 144, ns);
 	} else if (c.is("view")) {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-/* One of many: whoever remembers only some of the readers may forget this one. */
+/* One of many: an analyser that keeps only some of the readers may miss this one. */
 constexpr int READERS = 100;
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes that tell each other by pipes how far they are.  CUDA starts in each of them, after the fork. */
+/* Two processes that synchronise by pipes.  CUDA starts in each of them, after the fork. */
 #ifndef KERNELS_PROCESSES_H
 #define KERNELS_PROCESSES_H
 

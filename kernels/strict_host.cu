@@ -25,7 +25,7 @@ static void look_without_lock()
 		std::this_thread::yield();
 }
 
-/* A while, then it goes on: as a rule the other thread is done by then. */
+/* A while, then it continues: as a rule the other thread is done by then. */
 static void look_for_a_while()
 {
 	for (int ms = 0; ms < 100 && !done; ms++)

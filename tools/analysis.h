@@ -28,8 +28,8 @@ int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_op
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden);
 
-/* The same of a run that had order which the trace does not tell (edges of `more`), or with its uses of memory that
-   other processes know; NULL: neither. */
+/* The same for a run with order that its trace does not show (edges of `more`), or with its uses of memory that other
+   processes share; NULL: neither. */
 int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden, const struct sw_judge_options *more);
 

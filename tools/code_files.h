@@ -8,7 +8,7 @@
 #include "footprint/library.h"
 
 struct sw_code_image {
-	struct sw_footprint_image image; /* as the library wants it */
+	struct sw_footprint_image image; /* for the library of footprints */
 	const void *bytes;
 	size_t n, offset; /* in the file */
 };

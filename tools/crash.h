@@ -16,7 +16,7 @@ void sw_crash_watch(void (*clean)(void));
    change. */
 void sw_crash_status(int status);
 
-/* For a child of ours whose failure is its parent's to tell. */
+/* For a child process whose parent reports the failure. */
 void sw_crash_ignore(void);
 
 /* What became of the program and of the trace at `path`, for the first line.  Both are copied; NULL: nothing. */

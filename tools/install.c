@@ -23,7 +23,7 @@ static bool own_folder(char folder[PATH_MAX])
 	return true;
 }
 
-/* The first of the places that can be read, absolute, NULL none; frees the places. */
+/* The first of the places that can be read, absolute, NULL: none; frees the places. */
 static char *first_readable(char *places[], size_t n)
 {
 	char *found = NULL;

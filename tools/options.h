@@ -56,7 +56,7 @@ struct sw_options {
 #define SW_OPTION(type, field, name, letter, argument, commands, help) sw_option_##type field;
 #include "options.def"
 #undef SW_OPTION
-	const char *config; /* the file .syncwatch that was used, NULL none */
+	const char *config; /* the file .syncwatch that was used, NULL: none */
 	char **operands;    /* NULL-terminated */
 	int n_operands;
 };
@@ -77,7 +77,7 @@ int sw_options_default(struct sw_options *options, int command, const char *name
 /* The options one after the other; false: there are no more. */
 struct sw_option_info {
 	const char *name, *argument, *help;
-	char letter;   /* 0 none */
+	char letter;   /* 0: none */
 	bool optional; /* what stands after "=" may be left out */
 	int commands;
 };

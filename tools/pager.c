@@ -52,7 +52,7 @@ void sw_pager_start(const struct sw_options *options)
 	if (pager == 0)
 		become(name, ends);
 	if (pager > 0) {
-		/* The pager decides what an interrupt means; a user who leaves it early wants no message. */
+		/* The pager decides what an interrupt means; a user who leaves it early gets no message. */
 		signal(SIGINT, SIG_IGN);
 		signal(SIGPIPE, SIG_IGN);
 		dup2(ends[1], STDOUT_FILENO);

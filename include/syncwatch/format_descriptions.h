@@ -68,7 +68,7 @@ enum {
 struct sw_rec_python_stack {
 	struct sw_rec h;
 	uint32_t id;	 /* one of those that STACK records have */
-	uint32_t native; /* STACK record's id: the native frames of the same stack; 0 none */
+	uint32_t native; /* STACK record's id: the native frames of the same stack; 0: none */
 	uint32_t depth;	 /* frames that follow, innermost first: struct sw_python_frame each */
 	uint32_t flags;	 /* SW_PYTHON_* */
 };
@@ -105,8 +105,8 @@ struct sw_rec_device {
 
 enum { SW_CTX_PRIMARY = 1, SW_CTX_GREEN = 2 };
 struct sw_rec_context {
-	/* h.ctx is the id described; a new one for each generation of a handle.  Once all were given out those of ended
-	   contexts come back: such a description has its place in the order (a sequence number). */
+	/* h.ctx is the id described; a new one for each generation of a handle. Once all ids are used, those of ended
+	   contexts are used again: such a description has a sequence number. */
 	struct sw_rec h;
 	uint64_t handle;
 	int32_t device;
@@ -221,8 +221,7 @@ struct sw_rec_pack_code {
 	uint32_t image;	      /* IMAGE record's id */
 	uint32_t state;	      /* enum sw_pack_state */
 	uint64_t bytes, hash; /* of the code: sw_hash_words(); 0 where there is none */
-	uint32_t data; /* 1: PACK_DATA records follow; 2: the same code as an earlier PACK_CODE with this hash; 0: none
-			*/
+	uint32_t data; /* 1: PACK_DATA records follow; 2: the code of an earlier PACK_CODE with this hash; 0: none */
 	uint32_t why_bytes; /* then why there is none */
 };
 /* PACK_DATA, PACK_LEFT_OUT: struct sw_rec_image_data; the bytes of PACK_LEFT_OUT are zero. */

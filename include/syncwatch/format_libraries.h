@@ -61,7 +61,7 @@ enum sw_library_op {
  */
 struct sw_rec_library {
 	struct sw_rec h;
-	uint64_t handle;	    /* or plan; 0 none, or not made yet */
+	uint64_t handle;	    /* or plan; 0: none, or not made yet */
 	uint32_t op;		    /* enum sw_library_op */
 	int32_t result;		    /* RETURN: what the function returned */
 	uint32_t words, name_bytes; /* 0 in RETURN */

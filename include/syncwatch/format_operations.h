@@ -271,7 +271,7 @@ struct sw_rec_graph_node {
 	struct sw_rec h;
 	uint64_t exec;
 	uint64_t node;	 /* in the graph that exec was made from */
-	uint64_t parent; /* the child graph node that it is part of, 0 none */
+	uint64_t parent; /* the child graph node that it is part of, 0: none */
 	uint64_t origin; /* record of the call that made it: captured, or cuGraphAdd*Node; 0 unknown */
 	uint32_t type;	 /* CUgraphNodeType */
 	uint32_t flags;	 /* SW_NODE_* */
@@ -416,7 +416,7 @@ static_assert(sizeof(struct sw_rec_activity) == 88, "packed");
 
 enum sw_thread_op {
 	SW_THREAD_ACQUIRE = 1, /* numbered after the call that waited or locked */
-	SW_THREAD_RELEASE,     /* numbered before the call that lets others go on */
+	SW_THREAD_RELEASE,     /* numbered before the call that lets others continue */
 	SW_THREAD_CREATE,      /* object: a number of this creation, never used again; before the thread exists */
 	SW_THREAD_START,       /* the same number: the first record of the new thread */
 	SW_THREAD_ABANDON,     /* the same number: the thread could not be created */

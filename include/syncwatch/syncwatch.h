@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program can tell syncwatch about itself.
+ * What a program can declare to syncwatch.
  *
  *     #include <syncwatch/syncwatch.h>
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums and products that stick at UINT64_MAX: sizes from traces and images may be anything. */
+/* Sums and products that saturate at UINT64_MAX: sizes from traces and images may be anything. */
 #ifndef SW_BASE_SATURATE_H
 #define SW_BASE_SATURATE_H
 

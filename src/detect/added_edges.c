@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event that is recorded after one call, for which a stream waits before another: as SW_NOTE_BEFORE and
-   SW_NOTE_AFTER say it (syncwatch.h), at places that the judge is told. */
+/* An event that is recorded after one call, for which a stream waits before another: the same as SW_NOTE_BEFORE and
+   SW_NOTE_AFTER (syncwatch.h), at places that the judge's options name. */
 #include "detect/added_edges.h"
 
 #include "detect/dispatch.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judging a trace record by record: what sw_judge() does, for who wants to do it piece by piece.  Not thread-safe.
+ * Judging a trace record by record: the steps of sw_judge(), for callers that need them one by one.  Not thread-safe.
  *
  *     judge.c        the state of a run, its begin and end
  *     dispatch.c     one table: record kind -> handler
@@ -10,10 +10,10 @@
  * The folders, each of which includes only those above it:
  *
  *     behaviour/  which calls of the driver wait, as measured
- *     memory/     ranges, allocations, and who used each part of them last
+ *     memory/     ranges, allocations, and the last uses of each part
  *     model/      the state of a run: lanes, contexts, events, captures, calls in progress, findings
  *     waits/      what a call waited for, what that cost, and whether it was needed
- *     hazards/    an access meets earlier ones
+ *     hazards/    conflicts of an access with earlier ones
  *     kernels/    what a launch touches
  *     calls/      what each other kind of call does
  *     graphs/     executable graphs and their launches

@@ -11,7 +11,7 @@
 
 #define SW_MAX_NEEDS 8u
 
-/* An edge that the run had in addition to what its trace tells: an event after one call, a wait before others. */
+/* An edge that the run had and its trace does not show: an event after one call, a wait before others. */
 enum sw_edge_end { SW_EDGE_AFTER, SW_EDGE_BEFORE, SW_EDGE_BEFORE_ON_HOST };
 struct sw_added_edge {
 	uint64_t seq; /* the record of the call */
@@ -22,7 +22,7 @@ struct sw_added_edge {
 /* Does a rule order the work of these two calls, and do they touch the same bytes?  By their records. */
 struct sw_asked_order {
 	uint64_t earlier, later;
-	/* Answered. */
+	/* Results: */
 	bool known; /* both put work on streams */
 	enum sw_order order;
 	bool meet;	       /* both touch some byte, and one of them writes it */

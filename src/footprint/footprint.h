@@ -65,7 +65,7 @@ struct sw_fact {
 /* entry: facts on every way into the loop from outside; back: facts at the end of every completed iteration, in terms
    of the iteration just completed (its k, before it is counted up). */
 struct sw_loop {
-	uint32_t parent;		      /* the loop around it, UINT32_MAX none */
+	uint32_t parent;		      /* the loop around it, UINT32_MAX: none */
 	uint32_t entry, entries, back, backs; /* facts[entry .. entry+entries) ... */
 };
 
@@ -95,7 +95,8 @@ struct sw_access_site {
 	uint32_t bytes;		/* touched from the address on, when size is SW_NO_TERM; 0: unknown */
 	uint32_t address, size; /* terms of 64 bits; SW_NO_TERM */
 	uint32_t fact, facts, root, roots;
-	uint32_t loop; /* innermost one around it, + 1; 0 none: counters of loops that are over have their last value */
+	uint32_t loop; /* innermost one around it, + 1; 0: none: counters of loops that have ended have their last value
+			*/
 	uint32_t place; /* PTX line or byte offset */
 	uint32_t text;	/* offset in strings: mnemonic */
 };

@@ -26,14 +26,14 @@ struct sw_footprint_image {
 	uint64_t id;   /* distinguishes images within this run */
 	uint64_t hash; /* of the content, across runs; 0: unknown, then nothing is kept on disk */
 	const void *(*bytes)(void *arg, size_t *size, struct sw_error *error);
-	/* A part of the content was read and is not wanted soon, though perhaps again: pages of a mapped file need not
-	   stay resident.  On any thread.  NULL: nobody cares. */
+	/* A part of the content was read and is not wanted soon, though perhaps again: pages of a mapped file need
+	   not stay resident. On any thread. NULL: not wanted. */
 	void (*was_read)(void *arg, const void *at, size_t bytes);
 	void *arg;
 };
 
-/* What is known of a kernel.  footprint NULL: `why` tells ("unreadable: unknown compression 0x10000", "no code image").
-   ran: the code that was analysed is the code that ran (or the PTX it was made from). */
+/* What is known of a kernel. footprint NULL: `why` has the reason ("unreadable: unknown compression 0x10000", "no
+   code image"). ran: the code that was analysed is the code that ran (or the PTX it was made from). */
 struct sw_footprint_entry {
 	const struct sw_footprint *footprint;
 	const char *why;

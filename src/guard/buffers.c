@@ -32,7 +32,7 @@ static uint32_t from(uint64_t address)
  * Registered memory is the program's own.  Its pages can be protected and released again where they are readable and
  * writable and nothing else, and where that does not part the process from the device: before Linux 5.19 a private page
  * that is pinned may be *copied* at the first write after mprotect (do_wp_page() looked at the page's use count; since
- * then at PageAnonExclusive), and the device goes on with the old one.
+ * then at PageAnonExclusive), and the device continues with the old one.
  */
 static bool new_kernel(void)
 {

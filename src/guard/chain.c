@@ -35,8 +35,8 @@ static void by_default(int signal, siginfo_t *info)
 		send_again(signal, info);
 }
 
-/* The program has blocked the signal: it waits until it is not any more.  For that it has to be blocked in truth, and
-   then no page may be protected any more. */
+/* The program has blocked the signal: it waits until it is not any more. For that it must really be blocked, and then
+   no page may be protected any more. */
 static void keep_waiting(int signal, siginfo_t *info, ucontext_t *c)
 {
 	uint64_t mask = sw_guard_lock();

@@ -46,7 +46,7 @@ static bool idle(uint32_t i)
 	return host.tick[i] >= lanes[i].knows.tick[i];
 }
 
-/* A free slot, or that of a lane with nothing pending.  Ticks of a slot go on: old steps stay done. */
+/* A free slot, or that of a lane with nothing pending.  Ticks of a slot continue: old steps stay done. */
 static struct lane *make(const struct lane *want)
 {
 	struct lane *found = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's handlers and masks.  Ours is the kernel's handler for SIGSEGV, from the first protected page on;
- * the program installs and asks for its own as if it were not there.  SIGSEGV is never blocked in truth: a fault with
- * the signal blocked ends the process.
+ * The program's handlers and masks.  Ours is the kernel's handler for SIGSEGV, from the first protected page on; the
+ * program installs and asks for its own as if it were not there.  SIGSEGV is never blocked in the kernel's mask: a
+ * fault with the signal blocked ends the process.
  */
 #include "guard/guard.h"
 
@@ -27,7 +27,7 @@ void sw_signals_block(void)
 }
 
 /* Our action: on the handlers' stack where there is one (goroutines and overflowing stacks have no room for another
-   frame), unless the program's handler wants the normal one. */
+   frame), unless the program's handler asked for the normal one. */
 static void install(void)
 {
 	bool handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
@@ -162,7 +162,7 @@ static int set_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, con
 {
 	sigset_t without;
 	bool was = blocked, member = false;
-	/* Blocked in truth: the recorder does so while it must not be interrupted, and frees it itself. */
+	/* Blocked in the kernel's mask: the recorder does so while it must not be interrupted, and frees it itself. */
 	if (real(SIG_BLOCK, NULL, &without) || sigismember(&without, SIGSEGV) == 1)
 		return real(how, set, old);
 	if (set) { /* which may be `old`, too */

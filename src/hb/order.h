@@ -58,7 +58,7 @@ struct sw_event {
 struct sw_sync {
 	struct sw_snap snap;
 	uint64_t key;
-	uint32_t holder; /* lane that acquired last and knows all of it, SW_NO_LANE none */
+	uint32_t holder; /* lane that acquired last and knows all of it, SW_NO_LANE: none */
 };
 
 struct sw_token {

@@ -115,7 +115,7 @@ struct pending {
 	uint64_t known, covered, work;
 };
 
-/* Iterates over the lanes on which the snapshot covers work that the host does not know.  *lane: where to go on. */
+/* Iterates over the lanes on which the snapshot covers work that the host does not know.  *lane: where to continue. */
 static bool next_pending(const struct sw_hb *hb, const struct sw_snap *snap, const struct sw_lane *host,
 			 enum sw_order basis, uint32_t *lane, struct pending *out)
 {

@@ -18,7 +18,7 @@ struct cubin {
 	uint32_t symbols;  /* 0: none */
 	struct section {
 		bool kernel;
-		uint32_t info; /* .nv.info section of a .text section, 0 none */
+		uint32_t info; /* .nv.info section of a .text section, 0: none */
 	} * section;
 };
 

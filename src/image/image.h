@@ -37,7 +37,7 @@ struct sw_fatbin_entry {
 	const void *payload;	    /* as stored */
 	size_t stored_bytes, bytes; /* stored, and after decompression */
 	size_t offset;		    /* of the entry in the fatbin, for messages */
-	const char *name;	    /* not NUL-terminated; NULL none */
+	const char *name;	    /* not NUL-terminated; NULL: none */
 	size_t name_bytes;
 };
 /* Walks all entries: each() returns non-zero to stop, which is returned.  <0: damaged, error filled with the offset;
@@ -75,7 +75,7 @@ int sw_image_kernels(const void *image, size_t size, uint32_t arch,
 
 /*
  * What the mangled name of a kernel says of its parameters: pointer to const is read, other pointers are taken as
- * written, anything else is unknown.  Returns the number of parameters, 0 when the name tells nothing (extern "C",
+ * written, anything else is unknown.  Returns the number of parameters, 0 when the name has no types (extern "C",
  * templates whose parameter types can't be derived, damaged names).
  */
 enum sw_signature { SW_SIG_VALUE, SW_SIG_POINTER, SW_SIG_POINTER_CONST, SW_SIG_UNKNOWN };

@@ -58,7 +58,7 @@ void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from);
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new);
 void sw_shared_free(struct sw_shared_memory *shared);
 
-/* Was the handle given to two allocations of the machine of this process?  Then nobody knows which one is meant. */
+/* Was the handle given to two allocations of the machine of this process?  Then it is unknown which one is meant. */
 bool sw_shared_ambiguous(const struct sw_shared_memory *shared, const struct sw_merged_rank *process, uint64_t handle);
 
 /* Findings: freed by the exporter while another process has it open; used by two without order. */

@@ -14,13 +14,13 @@ struct sw_footprint_image;
 /* The code that one or more images have. */
 struct sw_gathered_code {
 	const struct sw_footprint_image *image;
-	struct sw_map launched; /* as struct sw_reduce wants it */
-	void *bytes;		/* owned, NULL: `why` tells */
+	struct sw_map launched; /* as in struct sw_reduce */
+	void *bytes;		/* owned; NULL: `why` has the reason */
 	size_t n;
 	uint64_t hash;
 	enum sw_pack_state state;
 	char *why;
-	bool written; /* for whoever writes it */
+	bool written; /* set by the file that writes it */
 };
 
 struct sw_gathered_image {

@@ -19,7 +19,7 @@ static int put_header(const struct sw_pack_copy *copy, const struct sw_pack_chun
 	size_t got;
 	int rc = sw_source_read(source, 0, page, source->header.header_bytes, &got, error);
 	struct sw_file_header *h = (void *)page;
-	/* A file that lacks chunks goes on lacking them. */
+	/* A file that lacks chunks keeps lacking them. */
 	uint64_t lost = h->chunks > copy->numbers ? h->chunks - copy->numbers : 0;
 	const uint64_t kept = chunks->n + copy->chunks;
 	h->chunks = lost <= UINT64_MAX - kept ? kept + lost : UINT64_MAX;

@@ -183,7 +183,7 @@ static void put_sync(struct sw_call_rows *calls, uint64_t seq, const struct sw_r
 		put_event(calls, seq, sync->handle, sync->h.kind == SW_REC_QUERY ? "query" : "synchronize");
 }
 
-/* ---- the judge tells --------------------------------------------------------------------------------------------- */
+/* ---- from the judge --------------------------------------------------------------------------------------------- */
 
 static void put_details(struct sw_call_rows *calls, uint64_t seq, const void *rec)
 {
@@ -311,7 +311,7 @@ void sw_call_rows_free(struct sw_call_rows *calls)
 	sw_map_free(&calls->allocations);
 }
 
-/* ---- what the judge does not tell -------------------------------------------------------------------------------- */
+/* ---- from the records -------------------------------------------------------------------------------- */
 
 static void put_status(sqlite3_stmt *update, const struct sw_record *record)
 {

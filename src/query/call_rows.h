@@ -22,8 +22,8 @@ struct sw_call_rows {
 void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows);
 void sw_call_rows_free(struct sw_call_rows *calls);
 
-/* What the judge does not tell: errors of calls that waited, and calls after an error that ended their context, from
-   another reading of the file.  0, or <0 with error filled. */
+/* What the judge does not report: errors of calls that waited, and calls after an error that ended their context,
+   from another reading of the file. 0, or <0 with error filled. */
 int sw_call_rows_add(struct sw_call_rows *calls, const struct sw_judgement *judgement, const char *path,
 		     struct sw_error *error);
 /* When all calls were seen: what they are called, and memory that was not freed. */

@@ -26,7 +26,7 @@ struct sw_rows {
 	sqlite3_stmt *insert[SW_QUERY_TABLES];
 	sqlite3_stmt *at; /* the row that is being filled */
 	int column;	  /* the last one that was given */
-	int failed;	  /* SQLite's code of the first error, 0 none */
+	int failed;	  /* SQLite's code of the first error, 0: none */
 	char *why;	  /* malloc'ed */
 };
 
@@ -34,7 +34,7 @@ struct sw_rows {
 int sw_rows_open(struct sw_rows *rows, sqlite3 *db, struct sw_error *error);
 void sw_rows_close(struct sw_rows *rows);
 
-/* false: nobody asks for this table, or an error came before. */
+/* False: the query does not use this table, or an error came before. */
 bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table);
 void sw_rows_number(struct sw_rows *rows, int64_t number);
 void sw_rows_ms(struct sw_rows *rows, uint64_t ns);

@@ -34,8 +34,8 @@ void sw_clock_pair(struct sw_trace_clock *clock, uint64_t ticks, uint64_t monoto
 {
 	if (clock->fixed || ticks <= clock->base_ticks || monotonic_ns <= clock->start_ns)
 		return;
-	/* From here on only: what was converted before this pair keeps its time, so time goes on without a jump back
-	   unless the first estimate was too fast. */
+	/* From here on only: what was converted before this pair keeps its time, so time continues without a jump
+	   back unless the first estimate was too fast. */
 	uint64_t ns = monotonic_ns - clock->start_ns, estimate = sw_clock_ns(clock, ticks);
 	clock->rate = rate_of(ns, ticks - clock->start_ticks);
 	clock->base_ticks = ticks;

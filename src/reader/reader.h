@@ -27,9 +27,9 @@ struct sw_record {
 	uint64_t dur_ns;    /* time in the call; 0 while pending */
 	uint64_t offset;    /* in the file, for messages */
 	uint32_t thread;    /* index for sw_reader_thread, 0 unknown */
-	uint32_t stack;	    /* index for sw_reader_stack, 0 none: unique over all writers by content */
+	uint32_t stack;	    /* index for sw_reader_stack, 0: none: unique over all writers by content */
 	bool failed;	    /* status is an error (for QUERY: an error other than not ready) */
-	const void *params; /* LAUNCH: the parameter block, NULL none */
+	const void *params; /* LAUNCH: the parameter block, NULL: none */
 	uint32_t param_bytes;
 };
 
@@ -105,9 +105,8 @@ struct sw_trace_image {
 	uint64_t bytes, hash, file_offset, handle;
 	const char *path; /* "" anonymous */
 	const void *data; /* whole content, once its last piece was read and its hash is right, else NULL */
-	/* Of a packed trace: the code of the kernels that were launched, in place of path and data.  NULL: none,
-	   code_why tells then what was wrong with the file where the trace was packed ("" or NULL: nothing is known).
-	 */
+	/* Of a packed trace: the code of the kernels that were launched, in place of path and data. NULL: none; then
+	   code_why says what was wrong with the file where the trace was packed ("" or NULL: nothing is known). */
 	const void *code;
 	uint64_t code_bytes, code_hash;
 	uint32_t code_state; /* enum sw_pack_state */

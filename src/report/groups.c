@@ -91,7 +91,7 @@ static bool edge_fits(struct sw_group *group, const struct sw_finding *finding)
 /* The groups of each pair of lanes, the latest first. */
 struct chains {
 	struct sw_map last;	 /* pair of lanes -> group + 1 */
-	SW_VEC(uint64_t) before; /* of each group: the one before it + 1, 0 none */
+	SW_VEC(uint64_t) before; /* of each group: the one before it + 1, 0: none */
 };
 
 /* Spans come by their ends, so of one rank only the latest group may fit; a weaker one may fit any that a stronger one
@@ -146,7 +146,7 @@ struct heap {
 struct heaps {
 	SW_VEC(struct heap) all;
 	struct sw_map by_allocation; /* -> index + 1 */
-	size_t *of_group;	     /* index + 1, 0 none */
+	size_t *of_group;	     /* index + 1, 0: none */
 };
 
 static uint64_t heap_key(const struct sw_report *report, const struct sw_group *group)

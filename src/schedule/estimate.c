@@ -140,7 +140,7 @@ static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct s
 	uint64_t took = r->end - call->start, own = call->own, most = own < OWN_ANY_NS ? OWN_MOST * own : took;
 	if (waits_for_own(w, node))
 		own = most = SW_TAIL_NS;
-	/* What it does itself, it does when the wait is over. */
+	/* What it does itself, it does when the wait has ended. */
 	uint64_t after = how->least ? most : SW_TAIL_NS;
 	if (took <= (how->least ? most : own) + SW_TAIL_NS)
 		return r->end | FLAGS;

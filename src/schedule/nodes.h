@@ -3,7 +3,7 @@
  * The inside of a schedule: nodes and edges of a window, in the order in which they were added.
  *
  *     windows.c   windows of the run, their nodes and edges
- *     tell.c      calls and work -> nodes, edges
+ *     nodes.c     calls and work -> nodes, edges
  *     estimate.c  times of work without time stamps of the device
  *     calibrate.c order of the replay; what part of each delay belongs to which edge
  *     replay.c    one pass
@@ -51,7 +51,7 @@ struct sw_schedule_node {
 	uint32_t prev;	     /* before it on its thread or queue; RETURN: its CALL */
 	uint32_t call;	     /* WORK, MARK: the CALL that made it.  CALL: index of its site */
 	uint32_t edges;	     /* its first; they end where those of the next node begin */
-	uint32_t like;	     /* WORK: class + 1, 0 none.  CALL: its RETURN */
+	uint32_t like;	     /* WORK: class + 1, 0: none.  CALL: its RETURN */
 	uint8_t kind, does;
 	uint8_t quarters; /* WORK: of the device */
 	uint8_t flags;
@@ -91,7 +91,7 @@ struct sw_class {
 	uint64_t sum_ns, n, least_ns, most_ns;
 };
 
-/* What a bus was seen to need, of large copies with pinned memory; 0 none were. */
+/* What a bus was seen to need, of large copies with pinned memory; 0: none were. */
 struct sw_bus {
 	uint64_t fast_ns_per_mib, slow_ns_per_mib;
 };
@@ -188,7 +188,7 @@ struct sw_schedule_node *sw_node_push(struct sw_schedule *s, enum sw_node_kind k
 void sw_edge_push(struct sw_schedule *s, enum sw_edge_why why, uint32_t node);
 void sw_thin_out(struct sw_schedule *s); /* when there is a window too many */
 
-/* The first work of this call, SW_NONE none. */
+/* The first work of this call, SW_NONE: none. */
 uint32_t sw_work_at(const struct sw_window *w, uint64_t seq);
 
 /* ---- estimate.c ---- */
@@ -253,7 +253,7 @@ struct sw_gate {
 };
 struct sw_replay {
 	const struct sw_what_if *changes; /* NULL: none */
-	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0 none */
+	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0: none */
 	bool crowded;			  /* kernels keep out of each other's way wherever they may not fit together */
 	bool slow;	       /* unmeasured times that the change needs are the longer of the plausible ones */
 	bool needed;	       /* the host needs all that it may need */

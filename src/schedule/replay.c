@@ -9,7 +9,7 @@ struct pass {
 	struct sw_resources resources;
 };
 
-/* The change that applies to this call, NULL none. */
+/* The change that applies to this call, NULL: none. */
 static const struct sw_what_if *change_of(const struct pass *p, const struct sw_schedule_node *call)
 {
 	if (!p->how->changes || !p->how->by_site[call->call])

@@ -107,7 +107,7 @@ struct sw_schedule_facts {
 struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s);
 
 enum sw_what_if_kind {
-	SW_IF_NO_WAIT,	 /* the calls return at once; what they waited for goes on */
+	SW_IF_NO_WAIT,	 /* the calls return at once; what they waited for continues */
 	SW_IF_NO_CALL,	 /* they are not made at all */
 	SW_IF_LESS,	 /* they wait for what is in `keep` only */
 	SW_IF_NO_LEGACY, /* their work on the legacy stream orders no other stream */

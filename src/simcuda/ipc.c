@@ -3,8 +3,8 @@
  * Memory and events that processes share (CUDA Driver API, "cuIpcGetMemHandle" and what follows it).
  *
  * An event that may be shared is two counters in a page of its own: records called, and the last of them that is done.
- * Whoever waits for it takes the first and waits for the second.  Memory is shared by name only: kernels are not
- * executed, so what the importer reads is a mapping of its own.
+ * A waiter takes the first and waits for the second.  Memory is shared by name only: kernels are not executed, so what
+ * the importer reads is a mapping of its own.
  */
 #include "simcuda/sim.h"
 
@@ -191,7 +191,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (--a->opened)
 		return CUDA_SUCCESS;
-	a->opened = 1; /* nobody else takes it meanwhile */
+	a->opened = 1; /* no other process takes it meanwhile */
 	sw_sim_device_wait(a->device);
 	if (sw_sim_alloc_find(address) == a)
 		sw_sim_alloc_release(a);

@@ -143,7 +143,7 @@ void sw_sim_op_wait(struct sw_sim_op *op);
 void sw_sim_op_set(struct sw_sim_op **slot, struct sw_sim_op *op);
 /* Starts the engine once; false: no thread. */
 bool sw_sim_engine_start(void);
-/* Drops pending work for good: the process exits. */
+/* Drops pending work: the process exits. */
 void sw_sim_engine_stop(void);
 
 /* ---- devices and contexts (context.c, device.c) ---- */
@@ -175,7 +175,7 @@ struct sw_sim_ctx {
 	unsigned long long id;
 };
 
-/* The current context, NULL none (never an inactive one). */
+/* The current context, NULL: none (never an inactive one). */
 struct sw_sim_ctx *sw_sim_ctx_current(void);
 struct sw_sim_device *sw_sim_device_at(CUdevice ordinal); /* NULL: no such */
 /* Waits for all work of a context or device. */
@@ -253,7 +253,7 @@ struct sw_sim_alloc {
 	struct sw_sim_array *array;	  /* it is the memory of that */
 };
 
-/* The allocation that holds the address; NULL none, also for reserved addresses without memory.  Under the lock. */
+/* The allocation that holds the address; NULL: none, also for reserved addresses without memory.  Under the lock. */
 struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address);
 /* What was opened of another process; NULL: nothing. */
 struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long exported);
@@ -295,14 +295,14 @@ struct sw_sim_function {
 	char *name;
 	struct sw_sim_module *module;
 	bool known;  /* the image was readable: params are from it */
-	bool loaded; /* first use is over */
+	bool loaded; /* first use has ended */
 	size_t params, param_bytes;
 	struct sw_param *param;
 	uint64_t ns; /* fixed duration, 0: by the model */
 	int max_dynamic_shared, carveout;
 };
 
-/* The fixed duration that SYNCWATCH_SIM_KERNEL_TIME gives to a kernel, 0 none. */
+/* The fixed duration that SYNCWATCH_SIM_KERNEL_TIME gives to a kernel, 0: none. */
 uint64_t sw_sim_duration_of(const char *mangled);
 void sw_sim_duration_start(void);
 struct sw_sim_function *sw_sim_function_get(const void *handle);
@@ -400,7 +400,7 @@ struct sw_sim_capture {
 
 /* What a call that capture forbids returns: error while this thread may not make it. */
 CUresult sw_sim_capture_unsafe(void);
-/* The capture is over, with that error. */
+/* The capture has ended, with that error. */
 CUresult sw_sim_capture_spoil(struct sw_sim_capture *capture, CUresult error);
 CUresult sw_sim_capture_legacy(struct sw_sim_ctx *ctx);
 CUresult sw_sim_capture_add(struct sw_sim_stream *stream, struct sw_sim_work *work);

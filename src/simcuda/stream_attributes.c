@@ -21,7 +21,7 @@ static CUresult find(CUstream handle, CUstreamAttrID id, struct sw_sim_stream **
 	}
 }
 
-/* What nobody has set: no window, domain 0; of the domains the default one is 0 and the remote one 1. */
+/* Attributes that were never set: no window, domain 0; of the domains the default one is 0 and the remote one 1. */
 static void be_default(CUstreamAttrID id, CUstreamAttrValue *out)
 {
 	memset(out, 0, sizeof *out);

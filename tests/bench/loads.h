@@ -13,7 +13,7 @@ void load_generation(struct tb *tb, uint64_t launches);
 /* Four streams, each with slices of one allocation; all wait for each other every 4000 launches. */
 void load_slices(struct tb *tb, uint64_t launches);
 /* Four streams whose tensors lie between each other's in one allocation: whatever one touches has neighbours that
-   others touch meanwhile, and only the bytes tell that nothing is shared. */
+   others touch meanwhile, and only the bytes show that nothing is shared. */
 void load_rivals(struct tb *tb, uint64_t launches);
 
 /* Calls from inside of libraries, forty frames deep, from 64 places that wait, with 50 MB of code recorded. */

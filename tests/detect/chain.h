@@ -92,7 +92,7 @@ void chain_print(const struct chain *chain, FILE *out);
 /* One access. */
 struct touch {
 	int op, node, block;
-	int function; /* node of the host function that makes it, + 1; 0 none */
+	int function; /* node of the host function that makes it, + 1; 0: none */
 	enum sw_role role;
 	enum sw_evidence evidence;
 	bool bounded, host, may;
@@ -127,7 +127,7 @@ struct truth {
 	int kernels;
 	int aliases;		       /* other addresses that the mapped memory had */
 	int unordered;		       /* pairs that no document orders */
-	const struct nodes *releasing; /* what a release under way waits for, NULL none */
+	const struct nodes *releasing; /* what a release under way waits for, NULL: none */
 };
 
 /* Writes the program as a trace that the caller closes, and says what is true of it. */

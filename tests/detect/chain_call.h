@@ -6,7 +6,7 @@
 #include "chain.h"
 
 enum { CHAIN_CTX = 1, CHAIN_EVENTS = 3 };
-/* Tokens of the order: two of the call in hand, the wait of the blocked thread, the host function. */
+/* Tokens of the order: two of the current call, the wait of the blocked thread, the host function. */
 enum { BEFORE_CALL, CALL, BLOCKED, CALLBACK };
 
 struct run {
@@ -18,10 +18,10 @@ struct run {
 	uint32_t kernel, unnamed, writer, reader;
 	bool asked;	  /* the program knows where the variable is */
 	bool aliased;	  /* the mapped memory has its other address */
-	uint64_t blocked; /* BEGIN of thread 2's wait, 0 none */
+	uint64_t blocked; /* BEGIN of thread 2's wait, 0: none */
 	uint64_t callback, callback_stream;
 	int callback_node;
-	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0 none */
+	int captures, captured[MAX_STREAMS + 4]; /* by lane_key(): the capture it is part of, 0: none */
 	int event_capture[CHAIN_EVENTS];	 /* the capture an event was recorded in */
 	struct graph *graph;			 /* by capture; [0] is made node by node */
 	uint64_t after[MAX_STREAMS + 4];	 /* what the next captured work of a lane depends on */
@@ -44,7 +44,7 @@ struct graph {
 enum { CHAIN_EXECS = MAX_EVENTS - CHAIN_EVENTS };
 
 /* ---- chain_graph.c ---- */
-/* The call in hand was captured, or is a node made by itself. */
+/* The current call was captured, or is a node made by itself. */
 void graph_node(struct run *run, struct graph *graph, uint64_t before);
 void graph_done(struct run *run, struct graph *graph);
 void graph_ends(struct run *run);

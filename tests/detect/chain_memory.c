@@ -179,7 +179,7 @@ static void after_free(struct truth *truth, const struct touch *t, const struct 
 void memory_alloc(struct truth *truth, int op, int node, uint8_t slot)
 {
 	const struct allocation *old = &truth->slot[slot];
-	/* What comes back from a pool comes after its free, in this run. */
+	/* Memory that a pool allocates again comes after its free, in this run. */
 	if (node >= 0 && old->freed && old->given_back >= 0)
 		for (size_t i = 0; i < MAX_NODES / 64; i++)
 			truth->order.node[node].before[1].bits[i] |=

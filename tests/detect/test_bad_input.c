@@ -4,7 +4,7 @@
  *
  *     a capture is spoilt midway            SW204 at the call that was refused; what comes later runs, and is judged
  *     an update of a graph is refused       the executable graph is as it was
- *     a graph is destroyed while it runs    its work goes on: later work on other streams is not ordered by it
+ *     a graph is destroyed while it runs    its work continues: later work on other streams is not ordered by it
  *     a graph is destroyed, then launched   (refused) nothing
  *     an event is destroyed while recorded  waits that were made before keep what they cover
  *     an address is freed twice             (refused) nothing: the memory is free

@@ -179,7 +179,7 @@ START_TEST(reset_keeps_pool_memory)
 }
 END_TEST
 
-/* Handles and addresses that come back after a reset are new ones. */
+/* Handles and addresses that are used again after a reset are new ones. */
 START_TEST(reset_ends_handles)
 {
 	struct tb *tb = two_devices();

@@ -15,7 +15,7 @@
 #define FLAGS	   0x7f4000000000ull
 #define CHILD_TYPE 4u
 
-/* After `before`, 0 none, in `parent`, 0 the graph itself. */
+/* After `before`, 0: none, in `parent`, 0 the graph itself. */
 static struct sw_rec_graph_node *node_set(struct tb *tb, uint64_t node, uint64_t before, uint64_t parent, uint64_t dst)
 {
 	struct sw_rec_set work = {.dst = dst, .width = 64, .height = 1};
@@ -326,7 +326,7 @@ static void node_alloc(struct tb *tb, uint64_t node)
 	tb_node(tb, EXEC, node, NULL, 0, SW_REC_ALLOC, &alloc, sizeof alloc);
 }
 
-/* Memory of a graph goes on after its launch: 0, 1: freed on the stream, and then used or not; 2: used on another
+/* Memory of a graph continues after its launch: 0, 1: freed on the stream, and then used or not; 2: used on another
    stream; 3: freed by the host. */
 START_TEST(memory_outlives_the_launch)
 {

@@ -11,7 +11,7 @@
 #define CHILD 0x1040ull
 #define DEV3  0x7f3000000000ull
 
-/* Nodes that depend on `before`, 0 none. */
+/* Nodes that depend on `before`, 0: none. */
 static void node_set(struct tb *tb, uint64_t exec, uint64_t node, uint64_t before, uint64_t dst)
 {
 	struct sw_rec_set work = {.dst = dst, .width = 64, .height = 1};
@@ -323,7 +323,7 @@ START_TEST(refused)
 		/* An unjoined stream is named with what came last on it. */
 		ck_assert_uint_eq(f->accesses, f->refused == 904 ? 2 : 1);
 	}
-	/* The capture is over unless it was ended on the wrong stream. */
+	/* The capture has ended unless it was ended on the wrong stream. */
 	ck_assert_uint_eq(j->coverage.sets, refusals[_i].status == 903 ? 0 : 1);
 	sw_judgement_free(j);
 }

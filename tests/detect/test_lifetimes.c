@@ -63,7 +63,7 @@ START_TEST(free_before_use)
 }
 END_TEST
 
-/* The address comes back on another stream: its new life has nothing to do with the old one. */
+/* The address is allocated again on another stream: its new life has nothing to do with the old one. */
 START_TEST(address_comes_back)
 {
 	struct tb *tb = two_streams();
@@ -216,7 +216,7 @@ static void wait_value(struct tb *tb, uint64_t value, uint32_t how, uint64_t str
 
 static const struct {
 	const char *what;
-	uint64_t before, after; /* values written before and after the buffer is filled; 0 none */
+	uint64_t before, after; /* values written before and after the buffer is filled; 0: none */
 	uint32_t how, write_flags;
 	uint64_t value;
 	enum { ORDERED, RACE, NOT_FOLLOWED } is;

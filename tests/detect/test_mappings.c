@@ -134,7 +134,7 @@ START_TEST(one_piece_of_many)
 }
 END_TEST
 
-/* 0: work by the other address goes on; 1: work by this one. */
+/* 0: work by the other address continues; 1: work by this one. */
 START_TEST(unmap_in_flight)
 {
 	struct tb *tb = program();

@@ -26,7 +26,7 @@ static const struct {
 	bool sync;
 	uint64_t dst, src;
 	enum sw_side dst_side, src_side;
-	int id; /* of the finding that a set of the device side gives afterwards; 0 none */
+	int id; /* of the finding that a set of the device side gives afterwards; 0: none */
 	enum sw_severity severity;
 	enum sw_basis basis;
 } copies[] = {
@@ -223,7 +223,7 @@ START_TEST(use_after_free)
 }
 END_TEST
 
-/* Host memory that CUDA gave up goes on to be good pageable memory. */
+/* Host memory that CUDA gave up continues to be good pageable memory. */
 START_TEST(unregistered_memory_is_pageable)
 {
 	struct tb *tb = two_streams();

@@ -80,7 +80,7 @@ static struct tb *forward_pass(void)
 	return tb;
 }
 
-/* Which of the stacks, counted from 1, is the forward call of the race's later side; 0 none. */
+/* Which of the stacks, counted from 1, is the forward call of the race's later side; 0: none. */
 static uint32_t forward_call(struct tb *tb)
 {
 	d2d(tb, DEV2, DEV, 4096, S2);
@@ -135,7 +135,7 @@ START_TEST(popped)
 }
 END_TEST
 
-/* A pop is for its own domain: what another one pushed later goes on, around less. */
+/* A pop is for its own domain: what another one pushed later continues, around less. */
 START_TEST(domains_cross)
 {
 	struct tb *tb = race_begun();
@@ -171,7 +171,7 @@ START_TEST(started)
 }
 END_TEST
 
-/* Told on the thread of the first call, for a thread that makes its first call later. */
+/* Recorded on the thread of the first call, for a thread that makes its first call later. */
 START_TEST(open_when_recording_began)
 {
 	char got[64];

@@ -142,7 +142,7 @@ START_TEST(one_lane)
 }
 END_TEST
 
-/* A host function that learnt from another thread tells its stream what it learnt (0), or learnt nothing (1). */
+/* A host function that learnt from another thread passes that on to its stream (0), or learnt nothing (1). */
 START_TEST(host_function)
 {
 	struct tb *tb = two_streams();

@@ -88,8 +88,8 @@ START_TEST(wide_waits_on_one_stream)
 }
 END_TEST
 
-/* Another stream goes on with the work: it could wait by itself.  1: it did not touch it, so nothing needed the wait.
-   2: a wait that comes once, and last.  3: the host asks afterwards whether the work is done. */
+/* Another stream continues with the work: it could wait by itself. 1: it did not touch it, so nothing needed the
+   wait. 2: a wait that comes once, and last. 3: the host asks afterwards whether the work is done. */
 START_TEST(waits_for_other_streams)
 {
 	struct tb *tb = two_streams();

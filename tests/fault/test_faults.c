@@ -211,7 +211,7 @@ static bool overlay(void)
 static const struct {
 	const char *name;
 	bool (*mount)(void);
-	bool alone; /* without the thread apart */
+	bool alone; /* without the isolated thread */
 } disks[] = {
 	{"tmpfs", tmpfs, false}, {"ext4", ext4, false}, {"overlay", overlay, false},
 	{"tmpfs", tmpfs, true},	 {"ext4", ext4, true},	{"overlay", overlay, true},

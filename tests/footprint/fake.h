@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images made by hand, and readers that do as told: what the library chooses, keeps and waits for does not depend on
- * what kernels are like.  The fake readers take the place of ptx_*.c, sass_*.c and build.c in the test's program.
+ * Images made by hand, and readers with planned results: what the library chooses, keeps and waits for does not depend
+ * on what kernels are like.  The fake readers take the place of ptx_*.c, sass_*.c and build.c in the test's program.
  */
 #ifndef TESTS_FOOTPRINT_FAKE_H
 #define TESTS_FOOTPRINT_FAKE_H

@@ -365,7 +365,7 @@ START_TEST(triangular)
 }
 END_TEST
 
-/* The loop's index is used when the loop is over: only its last value counts. */
+/* The loop's index is used when the loop has ended: only its last value counts. */
 START_TEST(after_loop)
 {
 	struct terms *t = grid_stride(SW_SIGNED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flat form of footprints: comes back as it went, and every index in it is checked. */
+/* The flat form of footprints: is read as it was written, and every index in it is checked. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -100,7 +100,7 @@ static const struct sw_chunk_header *find_chunk(const struct trace *t, uint32_t 
 	return NULL;
 }
 
-/* What the records that are kept must not tell, and what is different now. */
+/* What must not stay in the records that are kept, and what is different now. */
 static void redact(struct sw_rec *r, uint32_t bytes, const struct images *images)
 {
 	struct sw_rec_image *image = (struct sw_rec_image *)r;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The format is what format.def says it was, and format.def tells all of it: traces outlive the code that wrote them.
- */
+/* The format is what format.def says it was, and format.def has all of it: traces outlive the code that wrote them. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Lists the kernels of images, for scripts to compare:
  *
  *     image_list [--arch N] FILE     name, bytes of the block, offset:bytes of each parameter, signature (* pointer,
- *                                    c pointer to const, v value, ? unknown, - the name tells nothing)
+ *                                    c pointer to const, v value, ? unknown, - the name has no types)
  *     image_list --all FILE          one line of counts: every entry of every fatbin extracted and walked, every
  * signature compared with the layout and with the demangler; FILE may be a program or library, its .nv_fatbin section
  * is taken

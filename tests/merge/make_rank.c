@@ -269,7 +269,7 @@ static const struct {
 	{"write", share_write}, /* the other writes bytes 4000 to 8095 ... */
 	{"read", share_read},	/* ... or reads bytes 4000 to 4089 ... */
 	{"look", share_look},	/* ... or others */
-	{"flag", share_flag},	/* the exporter writes what nobody reads */
+	{"flag", share_flag},	/* the exporter writes what no process reads */
 	{"event", share_event}, /* an event of both ... */
 	{"handle", share_event_handle},
 	{"openevent", share_open_event},

@@ -395,7 +395,7 @@ static int hold_device(const char *device, enum hold how)
 	return 0;
 }
 
-/* In a program of its own: only the process that the library was loaded in speaks. */
+/* In a program of its own: only the process that the library was loaded in prints it. */
 static int run_holding(const char *device, enum hold how)
 {
 	char command[256];

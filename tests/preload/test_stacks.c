@@ -312,7 +312,7 @@ static void exception_symbols(void)
 	fake_wait(0, 0);
 	dl_iterate_phdr(count_unwinders, &loaded);
 	ck_assert_uint_eq(loaded, 1);
-	/* libunwind brings its own: the program must go on finding libgcc's, or none as before. */
+	/* libunwind brings its own: the program must still find libgcc's, or none as before. */
 	void *after = dlsym(RTLD_DEFAULT, "_Unwind_RaiseException");
 	ck_assert_ptr_eq(before, after);
 	ck_assert(!after || (dladdr(after, &info) && !strstr(info.dli_fname, "libunwind")));

@@ -288,7 +288,7 @@ static void jumps_from_handlers(void)
 	calls(7777);
 }
 
-/* Handlers that jump out of the recorder at any point: it goes on, and the trace is whole. */
+/* Handlers that jump out of the recorder at any point: it continues, and the trace is whole. */
 START_TEST(test_jumps_from_handlers)
 {
 	struct trace t;

@@ -7,7 +7,7 @@
 
 /* Switches to the writer of the packing: tb_thread(tb, 1) goes back. */
 struct sw_rec_pack *tb_pack(struct tb *tb, const char *version);
-/* `code` NULL: state and `why` tell. */
+/* `code` NULL: described by state and `why`. */
 struct sw_rec_pack_code *tb_pack_code(struct tb *tb, uint32_t image, const void *code, size_t bytes,
 				      enum sw_pack_state state, const char *why);
 struct sw_rec_image_data *tb_pack_data(struct tb *tb, uint32_t image, uint64_t offset, const void *data, size_t bytes);

@@ -145,7 +145,7 @@ struct sw_rec_graph *tb_graph(struct tb *tb, enum sw_graph_op op, uint64_t graph
 struct sw_rec_graph_launch *tb_graph_launch(struct tb *tb, uint64_t exec, uint64_t stream);
 /* A description of `exec` begins, of so many nodes. */
 struct sw_rec_graph_node *tb_node_head(struct tb *tb, uint64_t exec, uint32_t nodes);
-/* A node, what it depends on, the record of its work (NULL none), of which kind and length are filled in. */
+/* A node, what it depends on, the record of its work (NULL: none), of which kind and length are filled in. */
 struct sw_rec_graph_node *tb_node(struct tb *tb, uint64_t exec, uint64_t node, const uint64_t *before, uint32_t n,
 				  enum sw_rec_kind kind, void *work, size_t bytes);
 struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream);

@@ -72,7 +72,7 @@ struct machine_change {
 
 struct machine_times {
 	uint64_t call, back; /* of each call */
-	uint64_t start, end; /* of its work, 0 none */
+	uint64_t start, end; /* of its work, 0: none */
 };
 
 /* Returns the length of the run. */

@@ -218,7 +218,7 @@ static void prepare(const char *row)
 #undef CALL
 }
 
-/* False: the row is not known.  *own: the stream whose end is watched, NULL none. */
+/* False: the row is not known.  *own: the stream whose end is watched, NULL: none. */
 static bool make_call(const char *row, cudaStream_t *own)
 {
 	struct copy copy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expectations of a test program: those that fail are named and counted, and the program goes on. */
+/* Expectations of a test program: those that fail are named and counted, and the program continues. */
 #ifndef TESTS_SIMCUDA_EXPECT_H
 #define TESTS_SIMCUDA_EXPECT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of two-devices.tsv, for whoever makes them: the simulation's test and the program that measures them on a
- * real machine.  The includer defines CHECK() and launch_quick().
+ * The calls of two-devices.tsv, for the programs that make them: the simulation's test and the program that measures
+ * them on a real machine.  The includer defines CHECK() and launch_quick().
  */
 #ifndef TESTS_SIMCUDA_TWO_CALLS_H
 #define TESTS_SIMCUDA_TWO_CALLS_H

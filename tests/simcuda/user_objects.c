@@ -74,8 +74,8 @@ static void references_of_graphs(void)
 	sem_wait(&destroyed);
 }
 
-/* CUDA C++ Programming Guide, "CUDA User Objects": kept until the execution is over, also where a child graph holds it.
- */
+/* CUDA C++ Programming Guide, "CUDA User Objects": kept until the execution has ended, also where a child graph
+   holds it. */
 static void kept_until_the_launch_is_over(int nested)
 {
 	CUgraph graph = graph_with(new_object(1)), parent = NULL;

@@ -5,8 +5,8 @@
  *   race, fixed   two sets of the same memory on two streams, unordered and ordered (loads the driver by itself)
  *   closeall      closes every descriptor above 2       closeall0  those below, too
  *   nofile        allows no further descriptor          drop       becomes user 65534
- *   fork          goes on in a child, waits for it and passes its status on
- *   detach        goes on in a child that no process waits for
+ *   fork          continues in a child, waits for it and passes its status on
+ *   detach        continues in a child that no process waits for
  *   load          loads the driver and does not use it
  *   deny=NUMBER   that system call fails with EPERM from now on
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)

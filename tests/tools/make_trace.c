@@ -33,7 +33,7 @@ static void race(struct tb *tb, bool fixed)
 	tb_sync(tb, SW_SYNC_CONTEXT, 0);
 }
 
-/* One kernel whose code is in the trace, launched twice, and one whose code nobody saw. */
+/* One kernel whose code is in the trace, launched twice, and one whose code is unknown. */
 static void kernels(struct tb *tb)
 {
 	static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"

@@ -129,7 +129,7 @@ static CUresult sw_graph(struct sw_bench *b)
 	return rc ? rc : b->d.cuStreamEndCapture(b->nb3, &b->graph);
 }
 
-/* An executable graph that ran once: its upload is over. */
+/* An executable graph that ran once: its upload has ended. */
 static CUresult sw_exec(struct sw_bench *b)
 {
 	CUresult rc = sw_graph(b);

@@ -148,7 +148,7 @@ void sw_outcome_free(struct sw_outcome *outcome)
 /* ---- what it means ----------------------------------------------------------------------------------------------- */
 
 /* Bytes that are wrong when the later side comes first: what it reads is stale, what the earlier one reads is new, what
-   the later one wrote is gone. */
+   the later one wrote is overwritten. */
 static uint64_t wrong_bytes(const struct sw_outcome *o, int id)
 {
 	return id == SW_FINDING_RACE_RAW ? o->by_both : id == SW_FINDING_RACE_WAR ? o->by_later : o->by_earlier;

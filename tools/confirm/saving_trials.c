@@ -144,7 +144,7 @@ static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
 	trial->moved[trial->n_moved++] = (struct sw_moved_site){f->access[0].api, f->access[0].stack};
 }
 
-/* The host goes on before its memory is written. */
+/* The host continues before its memory is written. */
 static void asynchronous(struct sw_saving_trial *trial, const struct sw_options *options)
 {
 	if (!options->guard_host) {

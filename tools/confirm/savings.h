@@ -117,7 +117,7 @@ int sw_saving_measure(struct sw_savings *savings, const struct sw_plan_changes *
 /* One run as it is and one with the change: how much longer that one took in all, its start included. */
 int sw_saving_cost(struct sw_savings *savings, const struct sw_plan_changes *changes, struct sw_saving *out,
 		   int64_t *cost_ns);
-/* A run in which the guard alone hears of the change.  The trial is refused, or goes without the guard, where the host
+/* A run in which only the guard knows of the change. The trial is refused, or goes without the guard, where the host
    uses the memory. */
 int sw_saving_rehearse(struct sw_savings *savings, struct sw_saving_trial *trial);
 

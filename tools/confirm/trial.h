@@ -30,7 +30,7 @@
 /* One finding: its calls by their records in the trace; 0: none. */
 struct sw_trial {
 	struct sw_shown_finding *shown; /* NULL: two calls, of no finding */
-	int id;				/* of the finding, 0 none */
+	int id;				/* of the finding, 0: none */
 	uint64_t earlier, later;
 	uint64_t after, before;	       /* where the advice puts the edge: the calls around which it goes */
 	uint64_t buffer;	       /* the call that allocated what both touch */
@@ -38,7 +38,7 @@ struct sw_trial {
 	bool later_host, later_access; /* done when it returns; an instruction of the host */
 	bool captured;		       /* both sides are nodes of one graph */
 	bool earlier_in_graph;
-	uint64_t earlier_node; /* the call that made its node, 0 none or unknown */
+	uint64_t earlier_node; /* the call that made its node, 0: none or unknown */
 	bool later_frees;      /* by a call that waits for work of the whole device */
 	bool host_order;       /* ordered if the host's threads have to run as they did */
 	bool first_use;	       /* code is used for the first time between the two calls: it is loaded there */
@@ -107,7 +107,7 @@ struct sw_outcome {
 	bool done_after;	     /* the later side's work ended, after the hold */
 	bool late, captured, ended;
 	bool unplaced;	     /* no hold could be put into the graph */
-	const char *refused; /* the call that was, NULL none */
+	const char *refused; /* the call that was, NULL: none */
 	int refused_status;
 	bool compared;
 	uint64_t bytes, by_later, by_earlier, by_both;
@@ -130,7 +130,7 @@ void sw_outcome_judge(const struct sw_outcome *outcome, const struct sw_trial *t
 struct sw_experiments {
 	const struct sw_options *options;
 	char *folder;		   /* a private one, for plans, results and traces */
-	FILE *log;		   /* of what was held, NULL none */
+	FILE *log;		   /* of what was held, NULL: none */
 	uint32_t runs;		   /* made so far */
 	int status;		   /* of the program in the run that was recorded first */
 	struct sw_report *report;  /* of that run */

@@ -3,7 +3,7 @@
 #ifndef SW_TOOLS_RUN_COLLECT_H
 #define SW_TOOLS_RUN_COLLECT_H
 
-/* Writes header and chunks that are in the memory to the file.  Nobody else may write to either.  0 or -errno. */
+/* Writes header and chunks that are in the memory to the file.  No other process may write to either.  0 or -errno. */
 int sw_collect(int memory, int file);
 
 #endif

@@ -13,8 +13,8 @@ struct sw_launch {
 	/* Given. */
 	const struct sw_options *options; /* those of `run`; the operands are the program */
 	const char *trace;		  /* path of the trace, NULL: as the options say */
-	const char *object;		  /* one more to preload, NULL none */
-	const char *const *environment;	  /* name, value, name, value ... NULL; NULL none */
+	const char *object;		  /* one more to preload, NULL: none */
+	const char *const *environment;	  /* name, value, name, value ... NULL; NULL: none */
 	bool dies_with_us;		  /* the program ends when the process that launches it does */
 	int output;			  /* descriptor for what the program prints, 0: as ours */
 	int errors;			  /* the same for standard error, 0: as `output` */

@@ -56,7 +56,7 @@ static int wrong(struct lines *l, const char *what)
 	return sw_fail(l->error, SW_E_FORMAT, "%s:%zu: %s", l->path, l->number, what);
 }
 
-/* 1 a line is there, 0 the file is over, <0 an error. */
+/* 1 a line is there, 0 the file has ended, <0 an error. */
 static int next_line(struct lines *l)
 {
 	size_t n = 0;

@@ -63,6 +63,6 @@ struct sw_behaviour_known {
 	const char *source;		 /* of `documented` */
 };
 const struct sw_behaviour_known *sw_behaviour_known_at(size_t index);  /* NULL ends */
-const struct sw_behaviour_known *sw_behaviour_known(const char *name); /* NULL none */
+const struct sw_behaviour_known *sw_behaviour_known(const char *name); /* NULL: none */
 
 #endif

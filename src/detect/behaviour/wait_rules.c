@@ -90,7 +90,7 @@ static void open_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set,
 	FILE *file = fopen(path, "re");
 	if (file)
 		read_table(mays, set, file, path, driver);
-	else if (*mays->source) /* else nobody calibrated here: nothing to say */
+	else if (*mays->source) /* else there is no table for this GPU: nothing to say */
 		complain(mays, sw_format("%s: %s", path, strerror(errno)));
 }
 

@@ -11,7 +11,7 @@ struct sw_rec_alloc;
 
 /* The call that made the block. */
 void sw_block_born(struct sw_block *block, const struct sw_access *call);
-/* Memory begins, in the context of the record in hand. */
+/* Memory begins, in the context of the current record. */
 void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
 /* A call ends all of a block: meets what uses it.  Returns how that is remembered. */
 struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);

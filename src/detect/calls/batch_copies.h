@@ -21,7 +21,7 @@ void sw_batches_forget(struct sw_batches *batches);
 
 /* An element begins a batch of its thread; of one that failed, or was lost in part, nothing is left. */
 void sw_batch_begin(struct sw_model *m);
-/* The element in hand touches this, too. */
+/* The current element touches this, too. */
 void sw_batch_touch(struct sw_model *m, const struct sw_range *range, const struct sw_touch *how);
 /* It was the last of its call, or one of which the others are not known. */
 void sw_batch_end(struct sw_model *m);

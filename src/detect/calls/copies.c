@@ -24,7 +24,7 @@ enum place { PAGEABLE, PINNED, MANAGED, DEVICE };
 
 /* How the host joins a copy. */
 enum join {
-	NO,	/* it goes on at once */
+	NO,	/* it continues at once */
 	FULL,	/* documented: it returns when the copy is done */
 	BEFORE, /* documented for what preceded; the transfer itself may still be in flight */
 	MAY,	/* the documents leave it open */

@@ -20,7 +20,7 @@
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 
-/* Its work is done and its handles are void; what it owned ends, unless it is a part of another one. */
+/* Its work is done and its handles are invalid; what it owned ends, unless it is a part of another one. */
 static void end_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint8_t ctx)
 {
 	struct sw_context_state *c = &m->context[ctx];
@@ -35,8 +35,8 @@ static void end_context(struct sw_model *m, const struct sw_record *r, struct sw
 	c->unclassified = 0;
 }
 
-/* A green context that is destroyed is not among them: cuda.h, cuGreenCtxDestroy: "does not destroy streams"; measured:
-   it does not wait for their work, which the primary context goes on to cover. */
+/* A green context that is destroyed is not among them: cuda.h, cuGreenCtxDestroy: "does not destroy streams";
+   measured: it does not wait for their work, which the primary context continues to cover. */
 static bool ends(const struct sw_context_state *c, const struct sw_record *r)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
@@ -75,8 +75,8 @@ static void join_green(struct sw_model *m, uint8_t ctx)
 	}
 }
 
-/* A device has one primary context: after a release another one means that the one before had no user left.  An id that
-   comes back means that its context has ended. */
+/* A device has one primary context: after a release another one means that the one before had no user left. An id that
+   is used again means that its context has ended. */
 static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, struct sw_wait *w)
 {
 	for (unsigned id = 1; id < 256; id++) {

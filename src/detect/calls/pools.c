@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of a pool that comes back at an old address.
+ * Memory of a pool that is allocated again at an old address.
  *
  * The driver hands out what was freed in stream order only where the free comes first: because the allocating stream
  * is ordered after it (CUDA C++ Programming Guide, "Stream Ordered Memory Allocator", cudaMemPoolReuseFollowEvent-

@@ -10,7 +10,7 @@ struct sw_stream_values;
 struct sw_access;
 struct sw_rec_mem_op;
 
-/* The call in hand writes a value, as work at `point`, or waits for one. */
+/* The current call writes a value, as work at `point`, or waits for one. */
 void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_point point,
 		      const struct sw_rec_mem_op *o);
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o);

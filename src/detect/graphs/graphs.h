@@ -62,8 +62,8 @@ static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_
 }
 
 /* ---- graphs.c ---- */
-struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* made on the spot */
-/* The books on what the nodes touch are void. */
+struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* created if unknown */
+/* The lists of what the nodes touch are outdated. */
 void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
 /* Records were lost: no graph is known any more. */
 void sw_graphs_forget(struct sw_model *m);

@@ -72,7 +72,7 @@ void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, u
 void sw_deferred_settle(struct sw_model *m, struct sw_block *block);
 /* It has touched it. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
-/* Number of the oldest record that is deferred; UINT64_MAX none. */
+/* Number of the oldest record that is deferred; UINT64_MAX: none. */
 uint64_t sw_deferred_oldest(const struct sw_model *m);
 /* Evaluates all: what is known of memory is about to change. */
 void sw_deferred_flush(struct sw_model *m);

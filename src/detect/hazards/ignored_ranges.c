@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of which the program wants nothing said. */
+/* Addresses that the program excludes from judging. */
 #include "detect/hazards/ignored_ranges.h"
 
 #include <stdlib.h>

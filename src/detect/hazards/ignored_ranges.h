@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of which the program wants nothing said (syncwatch.h).  Not thread-safe. */
+/* Addresses that the program excludes from judging (syncwatch_ignore(), syncwatch.h).  Not thread-safe. */
 #ifndef SW_DETECT_HAZARDS_IGNORED_RANGES_H
 #define SW_DETECT_HAZARDS_IGNORED_RANGES_H
 
@@ -10,7 +10,7 @@ struct sw_model;
 struct sw_intervals;
 struct sw_range;
 
-/* Nothing is said of [lo, hi) from here on, until it is judged again. */
+/* Accesses to [lo, hi) are not judged from here on, until sw_judge_range_again(). */
 void sw_ignore_range(struct sw_model *m, uint64_t lo, uint64_t hi);
 void sw_judge_range_again(struct sw_model *m, uint64_t lo, uint64_t hi);
 /* Does the whole range lie in ignored memory?  Of an unbounded one the start decides. */

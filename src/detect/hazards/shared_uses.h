@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uses of memory that other processes may use too, for comparing processes (src/merge).  They are listed, not judged:
- * struct sw_shared_use says what there is to know of each.
+ * Uses of memory that other processes may use too, for comparing processes (src/merge).  They are listed, not judged,
+ * as struct sw_shared_use.
  *
  * They are listed only if sw_judge_options.shared_uses asks for it.  In any case no wait is called too wide from the
  * first memory or event that is shared on: it may be for others.  Not thread-safe.
@@ -30,11 +30,11 @@ void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t hand
 bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block);
 /* Work touches it: called for each access. */
 void sw_sharing_touched(struct sw_model *m, const struct sw_shadow_use *use);
-/* The call in hand may learn from other processes, or tell them, in ways that are not followed. */
+/* The current call may wait for or signal other processes in a way that is not followed. */
 void sw_sharing_unclear(struct sw_model *m);
 /* The host, or a stream, waits for an event that other processes know; `handle`: the low bits of its hash. */
 void sw_sharing_waited(struct sw_model *m, uint32_t handle);
-/* A call is over: what it told to whom.  Then, when it waited: what the host knows now. */
+/* After each call: which uses it may have signalled as done. Then, if it waited: what the host knows. */
 void sw_sharing_called(struct sw_model *m, const struct sw_wait *w);
 void sw_sharing_known(struct sw_model *m, uint32_t thread, uint64_t t_ns);
 /* The trace ends.  lost: parts of it are missing; ended: the program did, else it may have gone on without us. */

@@ -13,7 +13,7 @@ struct sw_rec_annotation;
 
 /* The next launch reads or writes a range. */
 void sw_note_range(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a);
-/* The launch in hand touches what the program said of it; false: it said nothing. */
+/* The current launch touches what the program said of it; false: it said nothing. */
 bool sw_note_launch(struct sw_model *m, struct sw_wait *w);
 struct sw_annotated *sw_annotated_new(void);
 void sw_annotated_free(struct sw_annotated *annotated);

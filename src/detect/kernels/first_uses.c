@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code of a kernel is loaded when it is first used, which may hold back other streams (CUDA programming guide,
- * "Lazy loading": loading may need the context to be idle).  No call says that it loaded: the time that it took tells.
+ * "Lazy loading": loading may need the context to be idle).  No call says that it loaded: it is recognised by the time
+ * that it took.
  */
 #include "detect/kernels/first_uses.h"
 

@@ -26,7 +26,8 @@ struct sw_code {
 	enum sw_pack_state state;	 /* of the file, once it was asked for */
 	uint64_t lost;			 /* kernels that could not be analysed, as it is not WHOLE */
 	uint64_t offset;
-	const uint8_t *build_id; /* of the file as it was mapped; NULL: only its age tells */
+	const uint8_t
+		*build_id; /* of the file as it was mapped; NULL: only its time of modification can show a change */
 	uint32_t build_id_bytes;
 	uint64_t loaded_ns; /* CLOCK_REALTIME */
 	void *map;
@@ -105,8 +106,8 @@ static bool unchanged(const struct sw_code *code, const struct stat *st)
 	return id && bytes == code->build_id_bytes && !memcmp(id, code->build_id, bytes);
 }
 
-/* The whole file is mapped, which costs nothing but addresses, for its build id.  Whoever cuts it short while we read
-   ends us with SIGBUS, as a debugger would be: libraries in use are replaced by renaming. */
+/* The whole file is mapped, which costs nothing but addresses, for its build id. If it is truncated while we read,
+   SIGBUS ends this process, as it would end a debugger: libraries in use are replaced by renaming. */
 static int map_file(struct sw_code *code, int fd, struct sw_error *error)
 {
 	struct stat st;

@@ -24,9 +24,9 @@ struct sw_codes {
 /* Frees (and unmaps) what sw_codes_find gave out: close the library first. */
 void sw_codes_free(struct sw_codes *codes);
 
-/* The image of a FUNCTION record as the library wants it; lives until sw_codes_free.  `t_ns`: trace time at which the
-   image is known to be loaded: a file that was written later is not what was loaded.  NULL: there is none (yet), *why
-   says so. */
+/* The image of a FUNCTION record for the library of footprints; lives until sw_codes_free. `t_ns`: trace time at
+   which the image is known to be loaded: a file that was written later is not what was loaded. NULL: there is none
+   (yet), *why says so. */
 const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t id, uint64_t t_ns, const char **why);
 
 /* A kernel of the image could not be analysed: it counts against the file, if that is why. */
@@ -36,7 +36,7 @@ void sw_codes_lost_kernel(const struct sw_footprint_image *image);
 struct sw_unusable_code;
 bool sw_codes_unusable(const struct sw_codes *codes, size_t index, struct sw_unusable_code *out);
 
-/* The build id in an ELF file of `bytes` bytes (untrusted); NULL none. */
+/* The build id in an ELF file of `bytes` bytes (untrusted); NULL: none. */
 const uint8_t *sw_code_build_id(const void *file, size_t bytes, uint32_t *id_bytes);
 
 #endif

@@ -33,7 +33,7 @@ const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct s
 						    const struct sw_reach *reach, enum sw_via via);
 /* The same where the code does not say: why; NULL when it was not read. */
 const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
-/* Does the footprint speak of the word at this offset of the parameter block? */
+/* Does the footprint have an access through the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
 struct sw_kernels *sw_kernels_new(struct sw_reader *reader);
 /* At the end: files whose code could not be used, for the judgement. */

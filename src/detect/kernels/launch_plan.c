@@ -39,7 +39,7 @@ struct sw_plans {
 	struct sw_arena arena;	     /* of all plans: dropped together when they are many */
 	unsigned held;		     /* not now: so many are in use */
 	struct sw_launch_memo *memo; /* of what launches of one shape touch */
-	struct sw_reaches reaches;   /* of the launch in hand */
+	struct sw_reaches reaches;   /* of the current launch */
 	SW_VEC(struct sw_plan_touch) touches;
 	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
 	uint64_t once;		     /* plans that serve no other launch */

@@ -37,7 +37,7 @@ struct sw_plan {
 struct sw_plans *sw_plans_new(void);
 void sw_plans_free(struct sw_plans *plans);
 
-/* Of the launch in hand (m->record), whose kernel has a footprint.  Valid until the next call, and longer while plans
+/* Of the current launch (m->record), whose kernel has a footprint. Valid until the next call, and longer while plans
    are held. */
 const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
 				    struct sw_kernel *kernel);

@@ -11,9 +11,9 @@ struct sw_model;
 /* Touches what a deferred launch touches (sw_deferrals_new). */
 void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred);
 
-/* The record in hand is a kernel node of a graph that follows pointers in memory, run by the access in hand: touches
-   all that it touches now; false: not all of the pointers are known, and nothing was touched.  perhaps: it may not run.
- */
+/* The current record is a kernel node of a graph that follows pointers in memory, run by the current access: touches
+   all that it touches now; false: not all of the pointers are known, and nothing was touched. perhaps: it may not
+   run. */
 bool sw_launch_follow(struct sw_model *m, bool perhaps);
 
 #endif

@@ -7,8 +7,8 @@
 
 struct sw_model;
 
-/* The launch in hand touches a range that its code computed: cut to the allocations that it can mean.  False: there is
-   none. */
+/* The current launch touches a range that its code computed: cut to the allocations that it can mean. False: there
+   is none. */
 bool sw_place_touch(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch);
 
 #endif

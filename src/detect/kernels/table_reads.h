@@ -26,11 +26,11 @@ struct sw_table_reads {
 	bool variables; /* some of them are module variables */
 };
 
-/* Does the kernel follow pointers in memory, and is anything known of memory?  What the launch in hand finds is known
+/* Does the kernel follow pointers in memory, and is anything known of memory? What the current launch finds is known
    from then on. */
 bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m, const struct sw_kernel *kernel);
 void sw_table_reads_end(struct sw_table_reads *reads);
-/* As struct sw_geometry wants it. */
+/* The call-back of struct sw_geometry. */
 enum sw_memory_content sw_table_read(struct sw_table_reads *reads, uint64_t address, uint32_t bytes, void *out);
 /* May the launch write to what it read? */
 bool sw_table_reads_overwritten(const struct sw_table_reads *reads, const struct sw_reaches *reaches);

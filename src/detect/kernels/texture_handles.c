@@ -7,8 +7,8 @@
 #include "base/saturate.h"
 #include "detect/memory/access.h"
 
-/* Objects of each of two generations.  Those that are used move to the new one; the old one goes when that is full, so
-   that programs that make an object for each launch do not fill the books. */
+/* Objects of each of two generations. Those that are used move to the new one; the old one is dropped when that is
+   full, so that a program that makes an object for each launch does not use memory without bound. */
 #define SW_MAX_OBJECTS 16384u
 
 struct object {

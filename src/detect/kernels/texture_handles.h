@@ -18,8 +18,8 @@ void sw_handles_free(struct sw_handles *handles);
 uint64_t sw_handles_epoch(const struct sw_handles *handles);
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record);
 
-/* All memory of the object, as a loose range (READ; the caller sets the role); *array: handle of the array
-   that it is an offset in, 0 none.  False: not known.  A surface may be made of the array of a texture. */
+/* All memory of the object, as a loose range (READ; the caller sets the role); *array: handle of the array that it
+   is an offset in, 0: none. False: not known. A surface may be made of the array of a texture. */
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array);
 /* The same of a tensor map by its content. */

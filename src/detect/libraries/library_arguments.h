@@ -7,7 +7,7 @@
 #include "detect/detect.h"
 
 struct sw_library_setting {
-	uint64_t workspace, bytes; /* bytes 0: none, SW_LIBRARY_UNKNOWN: not told */
+	uint64_t workspace, bytes; /* bytes 0: none, SW_LIBRARY_UNKNOWN: unknown */
 };
 #define SW_LIBRARY_UNKNOWN UINT64_MAX
 

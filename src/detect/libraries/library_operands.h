@@ -9,7 +9,7 @@
 #define SW_LIBRARY_OPERANDS 8u
 
 struct sw_operands {
-	uint32_t n; /* 0: the arguments do not tell */
+	uint32_t n; /* 0: not known from the arguments */
 	struct sw_range at[SW_LIBRARY_OPERANDS];
 };
 /* The same as it is kept. */

@@ -23,17 +23,16 @@ struct sw_range {
 	uint64_t slice, slices; /* bytes from slice to slice, slices (>= 1) */
 	enum sw_role role;	/* SW_READ, SW_WRITE, SW_READ_WRITE, SW_ATOMIC */
 	enum sw_evidence evidence;
-	int32_t param; /* parameter that holds the pointer, -1 none */
-	bool bounded;  /* the box is all that can be touched; else `address` is only where it starts */
-	bool below;    /* unbounded, and may start before `address` */
-	bool loose;    /* bounded, but perhaps not all of it is touched: an index is data-dependent */
-	bool vague;   /* bounded by its allocation alone: as good as a pointer (`base`) of which only the start is known
-		       */
-	bool perhaps; /* of work that may not run (a body of a conditional node), or by a pointer that may have been
-			 another: at most a warning */
-	bool polls;   /* signals through memory, or is a library's workspace: one step down in the matrix */
+	int32_t param;	/* parameter that holds the pointer, -1 none */
+	bool bounded;	/* the box is all that can be touched; else `address` is only where it starts */
+	bool below;	/* unbounded, and may start before `address` */
+	bool loose;	/* bounded, but perhaps not all of it is touched: an index is data-dependent */
+	bool vague;	/* bounded by its allocation alone: not better than a pointer (`base`) without a known end */
+	bool perhaps;	/* of work that may not run (a body of a conditional node), or by a pointer that may have been
+			   another: at most a warning */
+	bool polls;	/* signals through memory, or is a library's workspace: one step down in the matrix */
 	bool own_flags; /* what it polls it writes, too (semaphores between its own blocks): at most a warning */
-	const struct sw_evidence_detail *evidence_detail; /* what the kernel's code says, NULL none */
+	const struct sw_evidence_detail *evidence_detail; /* what the kernel's code says, NULL: none */
 };
 
 /* A box of consecutive bytes. */

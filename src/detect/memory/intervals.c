@@ -19,7 +19,7 @@ struct sw_interval *sw_intervals_from(const struct sw_intervals *set, uint64_t x
 	return best;
 }
 
-/* Cuts a tree into what starts before the node and the rest, and tells the node which of them are next to it. */
+/* Cuts a tree into what starts before the node and the rest, and links the node to its neighbours. */
 static void split(struct sw_interval *tree, struct sw_interval *node)
 {
 	struct sw_interval **before = &node->left, **after = &node->right;

@@ -24,7 +24,7 @@ struct sw_intervals {
 	uint64_t made; /* feeds the priorities: the same insertions give the same tree */
 };
 
-/* The first interval that ends after x: the one that holds x, else the next one; NULL none. */
+/* The first interval that ends after x: the one that holds x, else the next one; NULL: none. */
 struct sw_interval *sw_intervals_from(const struct sw_intervals *set, uint64_t x);
 /* lo and hi are set by the caller and overlap nothing in the set.  Both may be changed later as long as order and
    disjointness hold. */

@@ -3,8 +3,8 @@
  * Memory that is mapped to reserved addresses: which parts of which reservations show the same bytes.
  *
  * Uses are kept by address, since allocators map one memory once and what they hand out spans many (cuMemMap).  Where
- * memory is mapped more than once, each use is entered at the other addresses too: whoever comes by them meets it.
- * Not thread-safe.
+ * memory is mapped more than once, each use is entered at the other addresses too: accesses by those addresses are
+ * compared with it.  Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_PHYSICAL_MEMORY_H
 #define SW_DETECT_MEMORY_PHYSICAL_MEMORY_H

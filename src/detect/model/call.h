@@ -25,7 +25,7 @@ struct sw_wait {
 	struct sw_rec *copy;
 	struct sw_access what; /* the call */
 	bool enqueues;
-	int id; /* the finding that this call is a case of, 0 none */
+	int id; /* the finding that this call is a case of, 0: none */
 	enum sw_basis basis;
 	enum sw_fix fix;
 	bool promised;	  /* the documents promise that it waits */
@@ -33,14 +33,14 @@ struct sw_wait {
 	bool only_waited; /* a finding only when it did wait */
 	bool pending;	  /* work was pending that it could have waited for */
 	uint64_t own_ns;
-	uint64_t pinned; /* bytes that it pins or releases, 0 none */
+	uint64_t pinned; /* bytes that it pins or releases, 0: none */
 	uint32_t tokens;
 	sw_hb_token token[SW_WAIT_TOKENS];
 	enum sw_order order[SW_WAIT_TOKENS];
 	struct sw_access waited_for; /* of what is covered, the work given out last; seq 0: not known */
 	sw_covered_vec covered;	     /* work that the host did not know to be done, documented clock */
 	enum sw_copy_way moves;	     /* copies: which way */
-	struct sw_access read_back;  /* synchronisations: the copy of a value right before it, seq 0 none */
+	struct sw_access read_back;  /* synchronisations: the copy of a value right before it, seq 0: none */
 	bool staged;		     /* a copy from or to pageable memory */
 	uint64_t bytes;		     /* copies */
 	struct sw_access maker;	     /* releases: the call that made the memory, seq 0 unknown */

@@ -10,7 +10,7 @@ struct sw_captures;
 struct sw_lane_state;
 
 void sw_origin_remember(struct sw_model *m, const struct sw_access *what);
-/* The last one on a stream (index); NULL none, also for stream 0. */
+/* The last one on a stream (index); NULL: none, also for stream 0. */
 const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream);
 /* The call with this record; NULL not known. */
 const struct sw_access *sw_origin_find(const struct sw_model *m, uint64_t seq);

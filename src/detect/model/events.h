@@ -10,9 +10,9 @@ struct sw_event_table;
 
 struct sw_event_state {
 	struct sw_access record;   /* the last record's call */
-	struct sw_access replaced; /* a record that nobody had waited for when it was replaced; seq 0 none */
+	struct sw_access replaced; /* a record that was replaced before any wait for it; seq 0: none */
 	uint64_t capture;	   /* recorded inside this capture, 0: for real */
-	uint64_t work;		   /* last step of work on the stream when it was recorded, 0 none */
+	uint64_t work;		   /* last step of work on the stream when it was recorded, 0: none */
 	struct sw_access last;	   /* that work; seq 0: none, or not known */
 	bool in_graph;		   /* recorded by a node of a graph (external), when is not seen */
 	uint32_t handle;	   /* of an event that processes share: low bits of the hash of its handle, else 0 */
@@ -23,7 +23,7 @@ struct sw_event_state {
 /* An event of ours: no program can hold this handle, events are pointers. */
 #define SW_SAFETY_EVENT 3u
 
-/* Made on the spot. */
+/* Created if unknown. */
 struct sw_event_state *sw_event_of(struct sw_model *m, uint64_t handle);
 /* NULL: nothing is known of it. */
 struct sw_event_state *sw_event_find(struct sw_model *m, uint64_t handle);

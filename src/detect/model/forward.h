@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which call of a forward pass a backward pass belongs to, where PyTorch tells it: emit_nvtx() names ranges
+ * Which call of a forward pass a backward pass belongs to, where PyTorch records it: emit_nvtx() names ranges
  * "aten::addmm, seq = 12" in the forward pass and "AddmmBackward0, seq = 12" in the backward pass
  * (torch/csrc/profiler/util.cpp, getNvtxStr).  Each thread that runs forward passes counts on its own.
  */

@@ -193,8 +193,8 @@ static void watch(struct join *j, const struct sw_record *r)
 	}
 }
 
-/* Work starts after the call that puts it there began, and is over before a wait for it ends: by how much the clock of
-   the device can be wrong at most. */
+/* Work starts after the call that puts it there began, and has ended before a wait for it ends: by how much the
+   clock of the device can be wrong at most. */
 static void bound_error(struct join *j)
 {
 	struct sw_gpu_summary *s = &j->times->summary;

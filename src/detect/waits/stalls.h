@@ -7,7 +7,7 @@ struct sw_model;
 struct sw_stalls;
 struct sw_wait;
 
-/* A call is over. */
+/* A call has ended. */
 void sw_stall_done(struct sw_model *m, const struct sw_wait *w);
 struct sw_stalls *sw_stalls_new(void);
 void sw_stalls_free(struct sw_stalls *stalls);

@@ -11,7 +11,7 @@ struct sw_wait;
 struct sw_wait_cost;
 struct sw_shadow_use;
 
-/* A call of the host is over; `documented`: documents promise that it waited. */
+/* A call of the host has ended; `documented`: documents promise that it waited. */
 void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented);
 /* The later use comes after the earlier one, with which it conflicts. */
 void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);

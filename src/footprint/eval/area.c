@@ -339,7 +339,7 @@ static bool eliminate(struct sw_area *p, uint32_t var)
 	return true;
 }
 
-/* Shortens intervals as far as the rows tell; false: nothing is left. */
+/* Shortens intervals as far as the rows allow; false: nothing is left. */
 static bool settle(struct sw_area *p)
 {
 	while (shorten(p))

@@ -340,7 +340,7 @@ static bool exact_boxes(struct sw_area *p, const struct shape *shape)
 
 /* ---- */
 
-/* A number that is not known to be smaller than that tells nothing of where it leads. */
+/* A number that may be larger than that says nothing about the address. */
 #define WHOLE ((sw_wide)INT32_MAX)
 
 static bool aimless(const struct sw_eval *e, const struct sw_form *address)

@@ -160,7 +160,7 @@ struct sw_eval {
 	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */
 	bool recording;			   /* what holds is kept there as well */
 	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
-	uint8_t *runs;			   /* by site that loads pointers: 0 nobody asked, 1 perhaps, 2 never */
+	uint8_t *runs;			   /* by site that loads pointers: 0 not computed, 1 perhaps, 2 never */
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
 	bool *perhaps;			   /* by term: it may be looked at where it was not computed */
@@ -229,8 +229,8 @@ void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
 /* Narrows the quotients and unknowns of a form's system as far as bounds allow; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
 
-/* ---- corner.c: some point of the case, as far as the system tells, reaches the upper bound that the variables alone
-   give.  false: not known. */
+/* ---- corner.c: some point of the case, by the system's inequalities, reaches the upper bound that the variables alone
+   give. false: not known. */
 bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
 /* Of a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
 bool sw_corner_of_variable(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide *highest);
@@ -307,7 +307,7 @@ void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_ge
 /* ---- fact_inequalities.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */
 void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
-/* Is something in the form computed in unknown ways, so that in truth form >= 0 may never be satisfied? */
+/* Is something in the form computed in unknown ways, so that form >= 0 may in fact never be satisfied? */
 bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
@@ -338,13 +338,13 @@ void sw_eval_doubt(struct sw_eval *e, uint32_t term);
 void sw_eval_find_counts(struct sw_eval *e);
 /* Are two sites executed in the same cases, with the same loops entered? */
 bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
-/* One of several ways of the term `of` is looked at, the term that it leads to: its loops are entered, unless `of` need
-   not have been computed.  They are over, and what their counters came to is only bounded: no box. */
+/* One of several ways of the term `of` is looked at, the term that it leads to: its loops are entered, unless `of`
+   need not have been computed. They have ended, and what their counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
-/* A variable was narrowed.  Of a loop that is over, only a fact may pin the last value of the counter, not the case
+/* A variable was narrowed. Of a loop that has ended, only a fact may pin the last value of the counter, not the case
    that is looked at; one that is not pinned need not be reached: no box. */
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 

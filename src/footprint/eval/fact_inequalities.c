@@ -13,7 +13,7 @@ void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
 /* Quotients of quotients that are looked through. */
 #define MAX_QUOTIENTS 8
 
-/* Is it, or what it is a quotient of, computed in unknown ways?  In truth it may never satisfy a fact. */
+/* Is it, or what it is a quotient of, computed in unknown ways?  It may in fact never satisfy a fact. */
 static bool is_doubtful(const struct sw_eval *e, uint32_t var, int depth)
 {
 	const struct sw_variable *v = &e->variable.at[var];

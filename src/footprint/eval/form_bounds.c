@@ -392,7 +392,7 @@ static bool contradicts(struct sw_eval *e, const struct sw_system *s)
 	return s->rows > 1 && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
 }
 
-/* Bounds of all variables of the system, in its order, where whole numbers tell more than the inequalities, and where
+/* Bounds of all variables of the system, in its order, where integrality is tighter than the inequalities, and where
    the width decides. */
 static size_t ranges_of(struct sw_eval *e, const struct sw_system *s)
 {

@@ -7,7 +7,7 @@
  * = 0 is a case of its own.
  *
  * That a counting register does not wrap around needs induction: it starts in range, it grows by a constant, and the
- * loop goes on only below a limit so far from the end of the range that one more step stays in it.
+ * loop continues only below a limit so far from the end of the range that one more step stays in it.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -349,11 +349,11 @@ static bool meets(struct sw_eval *e, const struct back *b, const struct race *r)
 	return sw_form_divisor(&ahead) % (uint64_t)r->step == 0 && sw_bound(e, &ahead).lo >= 0;
 }
 
-/* The loop goes on while moving < limit: by induction the register does not wrap, and the fact is an inequality. */
+/* The loop continues while moving < limit: by induction the register does not wrap, and the fact is an inequality. */
 static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
 {
 	struct sw_form ahead;
-	sw_wide below = 0; /* moving <= limit - below while the loop goes on */
+	sw_wide below = 0; /* moving <= limit - below while the loop continues */
 	bool varies = sw_eval_depends(e, &r->limit) & (b->bit | SW_DEPEND_ANEW);
 	if (r->condition == SW_NE && !varies && meets(e, b, r))
 		below = r->step;

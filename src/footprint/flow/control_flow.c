@@ -65,7 +65,7 @@ static void lead(struct builder *b, uint32_t from, uint32_t insn)
 	uint32_t to = b->at[insn];
 	for (size_t i = b->succ_first[from]; i < b->succ.n && i < b->succ_first[from] + 64u; i++)
 		if (b->succ.at[i] == to)
-			return; /* two ways to the same block tell nothing */
+			return; /* two edges to the same block give no condition */
 	*sw_vec_push(&b->succ) = to;
 }
 

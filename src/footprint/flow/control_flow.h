@@ -24,7 +24,7 @@ struct sw_basic_block {
 };
 
 struct sw_natural {
-	uint32_t header, parent, depth; /* parent: SW_NO_LOOP none */
+	uint32_t header, parent, depth; /* parent: SW_NO_LOOP: none */
 };
 
 struct sw_flow {

@@ -44,7 +44,7 @@ static void list_children(struct sw_flow *flow)
 		flow->child[first[flow->block.at[b].idom + 1]++] = b;
 }
 
-/* Numbers that tell in one comparison who dominates whom. */
+/* Numbers from which one comparison decides dominance. */
 static void number_tree(struct sw_flow *flow)
 {
 	uint32_t n = (uint32_t)flow->block.n, depth = 1, clock = 0;

@@ -26,7 +26,7 @@ struct sw_ssa {
 	bool flat;
 	SW_VEC(struct sw_memory_op) use;
 	SW_VEC(sw_node) operand;
-	sw_node *condition; /* by block: of the branch at its end, true on its first edge; SW_NO_NODE none */
+	sw_node *condition; /* by block: of the branch at its end, true on its first edge; SW_NO_NODE: none */
 	sw_node *choice;    /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */
 	struct sw_map born; /* RANGE, MIX -> block */
 	size_t finished;    /* PHIs of two halves that have their operands */

@@ -52,7 +52,7 @@ int64_t sw_form_take(struct sw_form *form, uint32_t var);
 /* Greatest common divisor of the coefficients; 0 for a constant. */
 uint64_t sw_form_divisor(const struct sw_form *form);
 
-/* Numbers that stick at infinity. */
+/* Numbers that saturate at infinity. */
 static inline sw_wide sw_wide_add(sw_wide a, sw_wide b)
 {
 	if (a >= SW_INFINITE || b >= SW_INFINITE)

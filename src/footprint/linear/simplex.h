@@ -2,8 +2,8 @@
 /*
  * A small linear program: maximise goal . x where row . x + constant >= 0 and lo <= x <= hi.
  *
- * Only which rows bound it is wanted.  The answer need not be right: whoever uses it computes the rows' multipliers and
- * proves the bound with exact integers, so that rounding here can cost precision but never soundness.
+ * The result is which rows bound it. It need not be right: the caller computes the rows' multipliers and proves the
+ * bound with exact integers, so rounding here costs precision but never soundness.
  */
 #ifndef SW_FOOTPRINT_LINEAR_SIMPLEX_H
 #define SW_FOOTPRINT_LINEAR_SIMPLEX_H

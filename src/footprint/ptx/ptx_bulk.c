@@ -159,7 +159,7 @@ void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 
 /* ---- matrices ---- */
 
-/* "m16n16k8": number after a letter; 0 none. */
+/* "m16n16k8": number after a letter; 0: none. */
 static unsigned extent(const struct sw_ptx_opcode *op, char letter)
 {
 	for (unsigned i = 1; i < op->parts; i++) {

@@ -20,7 +20,7 @@ struct sw_ptx_function {
 	uint32_t line;				 /* of body, from 1 */
 	uint32_t param, params, result, results; /* in formals */
 	uint32_t block_bytes;			 /* of a kernel's parameters */
-	uint32_t cluster[3];			 /* .reqnctapercluster; 0 none */
+	uint32_t cluster[3];			 /* .reqnctapercluster; 0: none */
 };
 
 struct sw_ptx_variable {

@@ -97,7 +97,7 @@ struct sw_ptx_undo {
 };
 struct sw_ptx_pending { /* a label that may be declared later in its scope */
 	uint32_t name;
-	bool in_switch; /* `at` is an instruction that wants a list of targets */
+	bool in_switch; /* `at` is an instruction that needs a list of targets */
 	bool is_target; /* `at` is an element of targets */
 	uint32_t at, line;
 };
@@ -110,7 +110,7 @@ struct sw_ptx_reader {
 	const struct sw_ptx_module *module;
 	struct sw_program *program;
 	struct sw_error *error;
-	int failed; /* code of the first error, 0 none */
+	int failed; /* code of the first error, 0: none */
 
 	/* of the program */
 	SW_VEC(uint32_t) order;	    /* the module's function by the program's */
@@ -122,7 +122,7 @@ struct sw_ptx_reader {
 	struct sw_ptx_names opcode_names;
 	SW_VEC(struct sw_ptx_opcode) opcodes;
 
-	/* of the function in hand */
+	/* of the current function */
 	const struct sw_ptx_function *function;
 	struct sw_ptx_lexer l;
 	const char *counted;
@@ -141,7 +141,7 @@ struct sw_ptx_reader {
 	SW_VEC(struct sw_ptx_scope) scopes;
 	bool end_is_target; /* a label is after the last instruction */
 
-	/* of the instruction in hand */
+	/* of the current instruction */
 	const struct sw_ptx_opcode *op;
 	sw_reg guard;
 	bool guard_not;
@@ -159,18 +159,18 @@ void sw_ptx_bind(struct sw_ptx_reader *reader, const char *name, size_t n, bool 
 struct sw_ptx_thing sw_ptx_lookup(struct sw_ptx_reader *reader, const char *name, size_t n);
 /* A declaration within a function; the lexer stands on its state space and is left on the semicolon. */
 void sw_ptx_declare(struct sw_ptx_reader *reader);
-/* Parameters and results of the function in hand. */
+/* Parameters and results of the current function. */
 void sw_ptx_declare_formals(struct sw_ptx_reader *reader, struct sw_program_function *function);
 uint32_t sw_ptx_slot(struct sw_ptx_reader *reader);
 struct sw_insn sw_ptx_special(struct sw_ptx_reader *reader, const struct sw_ptx_thing *thing);
-/* The instruction or target list pending.at wants a label that may be declared further down. */
+/* The instruction or target list pending.at names a label that may be declared further down. */
 void sw_ptx_wait_for(struct sw_ptx_reader *reader, const char *name, size_t n, struct sw_ptx_pending pending);
 uint32_t sw_ptx_function_index(struct sw_ptx_reader *reader, uint32_t function);
 uint32_t sw_ptx_symbol_index(struct sw_ptx_reader *reader, uint32_t variable);
 
 /* ptx_operand.c */
 void sw_ptx_operands(struct sw_ptx_reader *reader);
-/* Operand i of the instruction in hand; NULL (and an error) when there is none. */
+/* Operand i of the current instruction; NULL (and an error) when there is none. */
 struct sw_ptx_node *sw_ptx_at(struct sw_ptx_reader *reader, uint32_t i);
 struct sw_ptx_node *sw_ptx_child(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, uint32_t i);
 uint32_t sw_ptx_children(const struct sw_ptx_reader *reader, const struct sw_ptx_node *node);

@@ -84,7 +84,7 @@ bool sw_base_asks_for_null(const struct sw_term *terms, const struct sw_term *t)
 	       terms[t->b].op == SW_OP_CONST && !terms[t->b].imm;
 }
 
-/* What a term wants of its operands, when all that use it have said what they want. */
+/* What a term needs of its operands, once the needs of all its users are known. */
 static void want_operands(struct base_search *s, uint32_t number)
 {
 	const struct sw_term *t = &s->f->term[number];

@@ -75,9 +75,9 @@ struct sw_sass_cubin {
 	uint32_t arch, sections, names, symtab;
 	uint64_t table;
 	uint32_t code;		/* section of the kernel */
-	uint32_t info;		/* its .nv.info section, 0 none */
-	uint32_t bank[16];	/* sections of its constant banks, 0 none */
-	uint32_t bank4_rela[2]; /* relocations of bank 4, with addends and without; 0 none */
+	uint32_t info;		/* its .nv.info section, 0: none */
+	uint32_t bank[16];	/* sections of its constant banks, 0: none */
+	uint32_t bank4_rela[2]; /* relocations of bank 4, with addends and without; 0: none */
 	struct sw_param *param; /* owned */
 	uint32_t params, param_bytes;
 	uint32_t param_base; /* in bank 0 */
@@ -141,7 +141,7 @@ struct sw_sass {
 	uint8_t *seen;		  /* SW_SASS_REACHED, SW_SASS_LEADER; all 0 between instances */
 	SW_VEC(uint64_t) reached; /* instructions of this instance */
 	const char *failed;	  /* why it can't be read; NULL */
-	/* The instruction in hand. */
+	/* The current instruction. */
 	uint64_t low, high, at; /* at: its number */
 	uint32_t current;	/* instance */
 	const struct sw_sass_op *op;
@@ -151,7 +151,7 @@ struct sw_sass {
 	struct sw_sass_known known[512]; /* of R and UR */
 	uint32_t stamp;
 	uint64_t unknown;			     /* unknown instructions */
-	const struct sw_sass_relocation *relocation; /* of the instruction in hand; NULL: none, or it was heeded */
+	const struct sw_sass_relocation *relocation; /* of the current instruction; NULL: none, or it was heeded */
 };
 
 /* ---- sass_fields.c: what the bits say --------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ static struct sw_insn *jump(struct sw_sass *s, uint64_t target)
 	return i;
 }
 
-/* Nobody knows where to: all that was read counts, and more may come. */
+/* The target is unknown: all that was read counts, and more may come. */
 static void anywhere(struct sw_sass *s, const char *why)
 {
 	sw_sass_wild(s, why);
@@ -64,7 +64,7 @@ void sw_sass_lower_bra(struct sw_sass *s)
 	i->flags = guard == s->guard && s->guard_not ? SW_GUARD_NOT : 0;
 }
 
-/* .COLLECTIVE: those threads that are not in the mask go on at the target. */
+/* .COLLECTIVE: those threads that are not in the mask continue at the target. */
 void sw_sass_lower_warpsync(struct sw_sass *s)
 {
 	uint64_t target = branch_target(s);
@@ -147,7 +147,7 @@ static struct sw_insn *skippable(struct sw_sass *s, enum sw_op op)
 	return i;
 }
 
-/* The target of a relocation on the instruction in hand: a function of its own section is no subroutine of this one. */
+/* The target of a relocation on the current instruction: a function of its own section is no subroutine of this one. */
 void sw_sass_lower_call(struct sw_sass *s)
 {
 	uint64_t target = branch_target(s);
@@ -231,7 +231,7 @@ static void mark(struct sw_sass *s, uint64_t at, uint8_t how)
 	s->seen[at] |= how;
 }
 
-/* Marks where the instruction in hand may lead, but for the next one; true: also there. */
+/* Marks where the current instruction may lead, but for the next one; true: also there. */
 static bool follow(struct sw_sass *s)
 {
 	unsigned code = (unsigned)(s->low & 0x1ff);

@@ -8,7 +8,7 @@
 		__VA_ARGS__                                                                                            \
 	}
 
-/* Predicates that tell which it was are not followed. */
+/* Predicates that say which one it was are not followed. */
 static void give_predicates(struct sw_sass *s)
 {
 	for (unsigned at = 81; at <= 84; at += 3)

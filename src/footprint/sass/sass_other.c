@@ -37,8 +37,8 @@ static void words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s
 
 static struct sw_operand anything(struct sw_sass *s)
 {
-	/* Which lanes are at work (VOTE, VOTEU, and FLO, UFLO of that) is no condition that can hold for none of them.
-	 */
+	/* Which lanes are active (VOTE, VOTEU, and FLO, UFLO of that) is no condition that can hold for none of
+	   them. */
 	uint32_t op = s->low & 0x1ff;
 	if (op == 0x006 || op == 0x086 || op == 0x100 || op == 0x0bd)
 		return sw_sass_value(s, SW_OP_MIX, 32, 0, 0, NULL);
@@ -230,7 +230,7 @@ void sw_sass_lower_window(struct sw_sass *s)
 	sw_sass_result64(s, sw_operand_imm(0));
 }
 
-/* Nobody knows it: all it may read counts, all it may write holds something else or what it held. */
+/* It is unknown: all it may read counts, all it may write holds something else or what it held. */
 void sw_sass_lower_unknown(struct sw_sass *s)
 {
 	static const uint8_t at[] = {24, 32, 64};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quotients and remainders.  An index of several dimensions is taken apart by divisions, which code writes as products
- * with a magic number: q = (umulhi(x, m) + x) >> s.  What remains, x - d * q, is small, though the intervals of x and q
- * do not tell.
+ * with a magic number: q = (umulhi(x, m) + x) >> s.  The remainder x - d * q is small, which the intervals of x and q
+ * alone do not show.
  */
 #include "footprint/spans/spans.h"
 

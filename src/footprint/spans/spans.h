@@ -47,7 +47,7 @@ struct sw_spans {
 	uint8_t *hint;		     /* by term: SW_SPAN_ bits */
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	bool hopeless;
-	SW_VEC(unsigned char) key;			/* of the launch in hand */
+	SW_VEC(unsigned char) key;			/* of the current launch */
 	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
 };
 

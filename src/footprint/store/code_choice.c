@@ -126,7 +126,7 @@ static struct sw_footprint *analyse(struct sw_units *u, const struct sw_found *f
 	return footprint;
 }
 
-/* 0: not wild; else the more, the less it tells. */
+/* 0: not wild; else the greater, the less is known. */
 static uint32_t wildness(const struct sw_footprint *f)
 {
 	uint32_t unknown = f->wild != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which code of an image tells what a kernel touches. */
+/* Which code of an image the footprint of a kernel is made from. */
 #ifndef SW_FOOTPRINT_STORE_CODE_CHOICE_H
 #define SW_FOOTPRINT_STORE_CODE_CHOICE_H
 

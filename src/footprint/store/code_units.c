@@ -44,7 +44,7 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 	struct listing *listing = arg;
 	struct sw_units *u = listing->units;
 	if (e->kind == SW_IMAGE_LTOIR)
-		note(u, "LTO-IR"); /* the driver links it to machine code that nobody sees */
+		note(u, "LTO-IR"); /* the driver links it to machine code that is not accessible */
 	if (e->kind != SW_IMAGE_ELF && e->kind != SW_IMAGE_PTX)
 		return 0;
 	uint32_t sort = sort_of(u, e->kind, e->arch, variant_of(e->flags));

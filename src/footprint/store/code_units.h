@@ -18,7 +18,7 @@
 /* One lock for all that is shared, held for look-ups only, never while bytes are read or analysed. */
 struct sw_monitor {
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* something that may be waited for came to its end */
+	pthread_cond_t changed; /* signalled when something that a thread may wait for has ended */
 };
 
 enum sw_load { SW_LOAD_NONE, SW_LOAD_GOING, SW_LOAD_DONE, SW_LOAD_FAILED };
@@ -53,7 +53,7 @@ struct sw_sort {
 	enum sw_image_kind kind;
 	uint32_t arch;
 	enum sw_variant variant;
-	uint32_t next;	     /* first unit whose names nobody has begun to read */
+	uint32_t next;	     /* first unit whose names no thread has begun to read */
 	uint32_t reading;    /* threads that read names */
 	struct sw_map names; /* hash of a kernel's name -> index of the unit + 1, code bytes above bit 32 */
 	const char *why;     /* of the first unit that can't be read */
@@ -75,8 +75,8 @@ struct sw_units {
 	char *why; /* FAILED: no content.  Else: what of it can't be used (LTO-IR, damage); NULL */
 };
 
-/* Asks for the image's content and lists its units; later calls, also of other threads, find that done.  false: there
-   is no content, units->why tells. */
+/* Asks for the image's content and lists its units; later calls, also of other threads, find that done. false: there is
+   no content; units->why has the reason. */
 bool sw_units_load(struct sw_units *units, const struct sw_footprint_image *image);
 void sw_units_free(struct sw_units *units);
 
@@ -87,7 +87,7 @@ struct sw_found {
 /* The first unit of this sort that holds the kernel; reads names as far as needed.  Thread-safe. */
 bool sw_units_find(struct sw_units *units, struct sw_sort *sort, const char *kernel, struct sw_found *found);
 
-/* The content, to be returned; with a module for PTX if `parsed`.  NULL: unit->why tells.  Thread-safe. */
+/* The content, to be returned; with a module for PTX if `parsed`.  NULL: unit->why has the reason.  Thread-safe. */
 const struct sw_content *sw_contents_take(struct sw_contents *contents, struct sw_unit *unit, bool parsed);
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
 /* At the end of the unit. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Footprints as flat bytes: a head with the counts, then each array, 8-aligned.  What comes back is checked in
- * validate.c.
- */
+/* Footprints as flat bytes: a head with the counts, then each array, 8-aligned. What is read is checked in
+   validate.c. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

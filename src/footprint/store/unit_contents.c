@@ -32,7 +32,7 @@ static void make_room(struct sw_contents *cs)
 	}
 }
 
-/* Without the lock: the content is GOING, nobody else writes it.  What was read before stays as it is. */
+/* Without the lock: the content is GOING, no other thread writes it.  What was read before stays as it is. */
 static int read_content(struct sw_unit *u, bool parsed, struct sw_error *error)
 {
 	struct sw_content *c = &u->content;
@@ -80,7 +80,7 @@ static bool holds(const struct sw_unit *u, bool parsed)
 	return u->content.load == SW_LOAD_DONE && (!parsed || u->entry.kind != SW_IMAGE_PTX || u->content.module);
 }
 
-/* Nobody uses it any more.  What failed is not tried again, and needs no room. */
+/* It has no users any more.  What failed is not tried again, and needs no room. */
 static void rest(struct sw_contents *cs, struct sw_content *c)
 {
 	if (c->load == SW_LOAD_FAILED) {

@@ -45,8 +45,8 @@ struct sw_graph {
 	SW_VEC(sw_node) paired; /* the PHIs of 64 bits that were made so */
 	struct sw_map joined;	/* what register_pairs.c found before */
 	bool whole;		/* of terms: what would be a half, a pair or a carry is arithmetic on 64 bits */
-	bool choosing;		/* nested_choice.c is at work */
-	unsigned *pairs_budget; /* of the outermost of its rules at work; NULL none */
+	bool choosing;		/* nested_choice.c is running */
+	unsigned *pairs_budget; /* of the outermost of its running rules; NULL: none */
 };
 
 void sw_graph_free(struct sw_graph *graph);

@@ -115,7 +115,7 @@ CUresult sw_custom_copy_batch_v2(const struct sw_site *site, CUdeviceptr *dsts, 
 
 /*
  * CUDA driver API, cuMemcpy3DBatchAsync: "for pointer to CUDA array or vice versa copies, the element size is
- * determined by the CUDA array", else it is 1.  0: the driver does not tell, or the format has no size an element.
+ * determined by the CUDA array", else it is 1. 0: unknown to the driver, or the format has no size of an element.
  */
 static uint64_t element_bytes(const CUDA_MEMCPY3D_BATCH_OP *op)
 {
@@ -153,7 +153,7 @@ static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP 
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t each = element_bytes(&ops[i]);
-		/* Of bytes that are not known the judge must hear as of a call that it does not know. */
+		/* Unknown bytes are recorded as a call that is not modelled. */
 		struct sw_rec_copy_nd *r = element(call, each ? SW_REC_COPY_ND : SW_REC_UNCLASSIFIED,
 						   each ? sizeof *r : sizeof(struct sw_rec_other), i, count);
 

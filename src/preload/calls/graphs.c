@@ -20,7 +20,7 @@ struct walk {
 	bool write;	/* else counted and hashed only */
 	bool lost;	/* something could not be asked for */
 	uint32_t nodes; /* so far */
-	uint32_t flags; /* SW_NODE_* of the node in hand */
+	uint32_t flags; /* SW_NODE_* of the current node */
 	uint64_t hash;
 	struct scratch *scratch;
 };

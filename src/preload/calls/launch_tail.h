@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What follows the header of a LAUNCH record.  A launch that only its parameters tell from an earlier one of the same
- * chunk is written as struct sw_rec_launch_again, half as long: with the number of that one, and of its parameter
+ * What follows the header of a LAUNCH record.  A launch that differs only in its parameters from an earlier one of the
+ * same chunk is written as struct sw_rec_launch_again, half as long: with the number of that one, and of its parameter
  * block, or what makes that block differ from the last new one of its kernel.
  */
 #ifndef SW_PRELOAD_CALLS_LAUNCH_TAIL_H

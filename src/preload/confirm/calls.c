@@ -372,7 +372,7 @@ static void on_record(const struct sw_rec *rec)
 		context_ends(rec);
 }
 
-/* The guard hears what a call does instead. */
+/* The guard gets the call as it was changed. */
 static bool told_otherwise(const struct sw_rec *rec)
 {
 	return rec && sw_confirm_plan.mode == SW_PLAN_CHANGE && sw_confirm_plan.changes.guard && is_ours() &&

@@ -69,7 +69,7 @@ enum sw_hold_state { SW_HOLD_NONE, SW_HOLD_HELD, SW_HOLD_OVER };
 
 /* What the device writes and the host reads, and the other way round: a cache line each. */
 struct sw_hold_words {
-	_Alignas(64) _Atomic uint32_t release; /* by the host: the hold is over */
+	_Alignas(64) _Atomic uint32_t release; /* by the host: the hold has ended */
 	_Alignas(64) _Atomic uint32_t probe;   /* what comes before the later call is done */
 	_Alignas(64) _Atomic uint32_t later;   /* the later call's work is done */
 	_Alignas(64) _Atomic uint32_t earlier; /* the earlier call's work is done */
@@ -140,7 +140,7 @@ bool sw_allocations_held(void);
 /* Of SW_PLAN_EDGE: a call is made, on this stream, and has returned. */
 void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing);
 void sw_edges_left(int status, bool capturing);
-/* Tells how long the waits were. */
+/* Writes how long the waits took. */
 void sw_edges_end(void);
 void sw_edges_context_gone(void);
 
@@ -149,7 +149,7 @@ void sw_edges_context_gone(void);
 bool sw_watch_start(void);
 /* Ends the hold, once; what the marks say at that moment is the result. */
 void sw_watch_release(enum sw_release why);
-/* Until the hold is over: its bound ends it. */
+/* Until the hold has ended: its bound ends it. */
 void sw_watch_wait(void);
 /* Waits a little for what is still to be seen. */
 void sw_watch_finish(void);

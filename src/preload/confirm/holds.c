@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is put into the program's streams.  A hold is a wait for a word of host memory that is registered with CUDA: the
- * stream goes on when the word is written, by any thread or device (CUDA Driver API, "Stream Memory Operations").
+ * stream continues when the word is written, by any thread or device (CUDA Driver API, "Stream Memory Operations").
  */
 #include "preload/confirm/confirm.h"
 
@@ -106,7 +106,7 @@ void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
 		sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
 }
 
-/* What the later side's bytes mean is told for the order of the trace only. */
+/* The bytes of the later side are compared for the order of the trace only. */
 void sw_hold_swap(void)
 {
 	sw_hold.bytes = 0;
@@ -141,7 +141,7 @@ void sw_hold_prepare(void)
 		sw_watch_start();
 }
 
-/* The wait is in a graph that shows nothing: nobody would end it. */
+/* The wait is in a graph that shows nothing: nothing would end it. */
 void sw_hold_give_up(void)
 {
 	if (sw_hold.words)

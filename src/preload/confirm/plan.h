@@ -55,8 +55,7 @@ struct sw_plan_site {
 	enum sw_run_change change;
 	uint32_t api;
 	uint64_t stack;
-	uint64_t value; /* LIMIT: the largest that is asked for; NARROW: 1, the host waits also where the guard watches
-			 */
+	uint64_t value; /* LIMIT: the largest value; NARROW: 1, the host waits also where the guard watches */
 	uint32_t needs; /* NARROW: what stays of the wait */
 	struct {
 		uint32_t stream, to; /* places in `streams`; to SW_PLAN_HOST: the host waits for it */

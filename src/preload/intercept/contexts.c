@@ -89,7 +89,7 @@ static CUdevice ask_device(CUcontext context)
 	return ask(&device) == CUDA_SUCCESS ? device : -1;
 }
 
-/* CUdevice of a context that need not be current; -1 where the driver cannot tell. */
+/* CUdevice of a context that need not be current; -1 where the driver does not know. */
 static int32_t context_device(CUcontext context)
 {
 	const int saved = errno;
@@ -179,7 +179,7 @@ uint8_t sw_context_of(CUcontext context)
 	if (remembered.handle == context && remembered.epoch == epoch && remembered.id <= state->contexts)
 		return remembered.id;
 	id = context_search(state, context);
-	/* Nobody saw it being made: a primary context, which cudart selects through private tables. */
+	/* Its creation was not recorded: a primary context, which cudart selects through private tables. */
 	if (!id)
 		id = context_add(state, &(struct sw_state_context){
 						.handle = context, .primary = true, .device = context_device(context)});

@@ -2,9 +2,9 @@
 /*
  * The real driver: where its functions are, and which pointer stands for which entry point.
  *
- * Everything here initialises itself on first use, without locks, on any thread, also before the library's
- * constructor: cudart keeps every pointer that it is given for good, so one that passed through unchanged because it
- * was asked for too early would never be seen again.
+ * Everything here initialises itself on first use, without locks, on any thread, also before the library's constructor:
+ * cudart caches every pointer that it gets, so a pointer that is passed through unchanged because of timing would hide
+ * that function for the rest of the process.
  */
 #ifndef SW_PRELOAD_INTERCEPT_DRIVER_H
 #define SW_PRELOAD_INTERCEPT_DRIVER_H

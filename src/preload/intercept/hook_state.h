@@ -37,7 +37,7 @@ struct sw_kernel_entry;
 
 struct sw_state {
 	struct sw_lock lock;
-	uint32_t epoch;		/* grows when a context ends: what threads remembered is void */
+	uint32_t epoch;		/* grows when a context ends: what threads cached is invalid */
 	uint32_t contexts;	/* ids handed out */
 	uint32_t context_again; /* id that came back last: once all are handed out, those of ended contexts do */
 	uint32_t devices_described;
@@ -74,7 +74,7 @@ static inline struct sw_state *sw_state(void)
 /*
  * For changes; never held around a call of the program's or the driver's code that could block.  Signals are blocked
  * meanwhile: a handler of the program that makes a CUDA call would wait for the thread that it interrupted, one that
- * jumps away would never release the lock.  Returns what sw_state_unlock() wants.
+ * jumps away would never release the lock.  Returns the argument of sw_state_unlock().
  */
 static inline uint64_t sw_state_lock(struct sw_state *state)
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A function that records its first call (UNCLASSIFIED) and goes on to `real`; `name` is copied.  The same for the same
+/* A function that records its first call (UNCLASSIFIED) and jumps to `real`; `name` is copied. The same for the same
    pointer; `real` itself when all are taken. */
 void *sw_trampoline(const char *name, void *real);
 

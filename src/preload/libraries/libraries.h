@@ -3,7 +3,7 @@
  * libsyncwatch-libraries.so: records calls of cuBLAS, cuBLASLt, cuDNN, cuFFT, cuSPARSE and cuSOLVER.
  *
  * It defines their functions (functions.def), so that objects that link these libraries reach it first, and calls those
- * of the library that is loaded.  Each definition is a stub of three instructions that goes on to one trampoline
+ * of the library that is loaded.  Each definition is a stub of three instructions that jumps to one trampoline
  * (entry.S): a function that is never called costs an entry of the symbol table.  Who asks dlsym() for one (JAX, parts
  * of CuPy, ctypes) gets the stub as well (preload/platform/named_function.h).
  */
@@ -49,7 +49,7 @@ extern const char sw_library_stubs[] __attribute__((visibility("hidden")));
 
 struct sw_library_target {
 	void *real;
-	int64_t stack; /* words of the stack to pass on; < 0: go on to it as if we were not there */
+	int64_t stack; /* words of the stack to pass on; < 0: jumps to it as if we were not there */
 };
 
 /* `registers`: the six of a call's integer arguments; `stack`: what follows them; `caller`: where the call returns to.

@@ -13,7 +13,7 @@ typedef int sw_nccl_ask(void *comm, int *value);
 static struct {
 	struct sw_lock lock;
 	struct entry {
-		void *handle; /* NULL: free; GONE: was taken, so searches go on */
+		void *handle; /* NULL: free; GONE: was taken, so searches continue */
 		struct sw_nccl_comm comm;
 		sw_nccl_ask *count, *rank; /* of its library */
 	} at[MAX_COMMS];

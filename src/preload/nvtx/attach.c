@@ -41,7 +41,7 @@ static void fill(const NvtxExportTableCallbacks *callbacks, const struct sw_nvtx
 EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
 EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);
 
-/* Called by each module of the program that uses NVTX.  0: nobody listens. */
+/* Called by each module of the program that uses NVTX.  0: there is no recorder. */
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
 {
 	const NvtxExportTableCallbacks *callbacks = export_table ? export_table(NVTX_ETID_CALLBACKS) : NULL;

@@ -163,7 +163,7 @@ static void regions_name(nvtxDomainHandle_t domain, const nvtxMemRegionsNameBatc
 
 /* ---- attaching --------------------------------------------------------------------------------------------------- */
 
-/* Functions that nobody listens to do nothing (nvtxDetail/nvtxExtInit.h).  A resize has no end in its description of
+/* Functions that no tool implements do nothing (nvtxDetail/nvtxExtInit.h). A resize has no end in its description of
    the old region, and permissions are no business of ours. */
 int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info)
 {

@@ -70,7 +70,7 @@ void sw_nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
 
 /* ---- handles ----------------------------------------------------------------------------------------------------- */
 
-/* Is it one that we gave out?  A handle may come from a time when nobody listened. */
+/* Is it one that we gave out?  A handle may be older than the recorder. */
 static bool ours(const void *handle)
 {
 	const char *at = __atomic_load_n(&store.at, __ATOMIC_ACQUIRE), *p = handle;

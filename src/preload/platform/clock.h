@@ -32,7 +32,7 @@ struct sw_clock_pair sw_clock_read(void);
 /* Chooses the clock; takes about a quarter of a millisecond. Returns a first estimate of ticks a second. */
 uint64_t sw_clock_start(void);
 
-/* Ticks a second from two pairs; 0 when they are too close to tell. */
+/* Ticks a second from two pairs; 0 when they are too close. */
 uint64_t sw_clock_rate(struct sw_clock_pair first, struct sw_clock_pair last);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * For companions that define the functions of a library: programs that look them up by dlsym() find ours, too.
  *
- * A look-up by the handle of a library gets our function only where that would go on to the very function that was
- * asked for: with two copies of a library in one process, those of the second one are left alone.  A look-up by
- * RTLD_DEFAULT gets it only where the library is loaded, for programs ask that way whether they must load it.
+ * A look-up by the handle of a library gets our function only where that would find the very function that was asked
+ * for: with two copies of a library in one process, those of the second one are left alone.  A look-up by RTLD_DEFAULT
+ * gets it only where the library is loaded, for programs ask that way whether they must load it.
  */
 #ifndef SW_PRELOAD_PLATFORM_NAMED_FUNCTION_H
 #define SW_PRELOAD_PLATFORM_NAMED_FUNCTION_H
@@ -28,7 +28,7 @@ struct sw_look_ups {
 	void *(*real)(void *handle, const char *name); /* a handle, neither RTLD_NEXT nor RTLD_DEFAULT */
 };
 
-/* Our function of that name, NULL none; and the start of its library's file name. */
+/* Our function of that name, NULL: none; and the start of its library's file name. */
 typedef void *sw_named_function(const char *name, const char **object);
 
 /* Once, from a constructor. */

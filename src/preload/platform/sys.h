@@ -84,12 +84,12 @@ int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uin
 /* A child in our memory, which waits until it execs or ends; wait() of the program does not see it.  Its pid or -errno.
  */
 int sw_sys_spawn(int (*body)(void *), void *with, void *stack_top);
-/* All signals as a new program has them, whatever libc believes. */
+/* Resets all signals to what a new program has, past libc. */
 void sw_sys_default_signals(void);
 /* The calling thread gets a descriptor table of its own, and an empty one. 0 or -errno. */
 int sw_sys_own_descriptors(void);
 
-/* Of the calling thread; the user whatever libc believes. */
+/* Of the calling thread; the user as the kernel has it, past libc. */
 void sw_sys_name_thread(const char *name);
 int sw_sys_user(void);
 /* The calling thread alone gets these rights: real, effective and saved ones. */

@@ -3,10 +3,10 @@
  * libsyncwatch-pools.so: blocks of PyTorch's caching allocator, as records.  Preloaded by `syncwatch run`.
  *
  * c10::reportMemoryUsageToProfiler(void *block, int64_t bytes, size_t allocated, size_t reserved, c10::Device) of
- * libc10 is called for each block that is handed out (bytes > 0) or taken back (< 0), with or without a profiler
- * (c10/cuda/CUDACachingAllocator.cpp).  libc10_cuda calls it through its PLT, so that this definition is found first:
- * objects that are preloaded come before those that Python loads RTLD_LOCAL.  For the same reason the real one must be
- * taken from libc10 itself: RTLD_NEXT does not see it.  A process without PyTorch calls nothing of this object.
+ * libc10 is called for each block that is allocated (bytes > 0) or freed (< 0), with or without a profiler
+ * (c10/cuda/CUDACachingAllocator.cpp). libc10_cuda calls it through its PLT, so that this definition is found first:
+ * objects that are preloaded come before those that Python loads RTLD_LOCAL. For the same reason the real one must be
+ * taken from libc10 itself:  RTLD_NEXT does not see it.  A process without PyTorch calls nothing of this object.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #define RING	256u
 #define WATCHED (1u << 15)
-#define GONE	1u /* in place of a code object that ended: a search goes on past it */
+#define GONE	1u /* in place of a code object that ended: a search continues past it */
 
 uint64_t sw_python_freed_count;
 

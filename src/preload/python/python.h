@@ -109,7 +109,8 @@ struct sw_python_table sw_python_table_of(const struct sw_python_layout *at, con
 uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_table *table, uint32_t first_line,
 			int64_t offset, struct sw_python_entry *last);
 
-/* ---- freed.c: which code objects are gone ------------------------------------------------------------------------ */
+/* ---- freed.c: code objects that were freed
+   ------------------------------------------------------------------------ */
 
 /*
  * A code object that was seen in a stack is known by its address, which another one may get after it.  So the one

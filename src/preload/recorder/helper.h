@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The helper: a thread apart (apart.h) that makes, grows and cuts the trace, prepares chunks ahead of the writers,
- * closes those that are full, keeps the clock pair fresh.
+ * The helper: an isolated thread (isolated_thread.h) that makes, grows and cuts the trace, prepares chunks ahead of the
+ * writers, closes those that are full, keeps the clock pair fresh.
  *
  * What takes the loader's lock (loading libunwind, asking whether CUDA is simulated) is done by a thread of libc's that
  * ends with it.  A thread of the program that did so itself could deadlock: another one may hold that lock in a

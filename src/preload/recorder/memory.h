@@ -2,11 +2,11 @@
 /*
  * A trace in memory of our own, for a run that listens (`syncwatch run`).
  *
- * A mapping of a file is SIGBUS once somebody makes the file shorter, or where the file system finds no block for a
- * page that was there.  Under `run` header and chunks are mapped from memory that nobody can make shorter (a sealed
- * memfd), and `run` holds it: what is in it when this process is killed, `run` writes to the file.  Before that the
- * helper does: full chunks at once, after which their memory is free again, those in use five times a second, for the
- * case that `run` is killed as well.  Until the end is written the file says so (SW_FILE_BEHIND).
+ * A mapping of a file raises SIGBUS once the file is made shorter, or where the file system finds no block for a page
+ * that was there.  Under `run` header and chunks are mapped from memory that cannot be made shorter (a sealed memfd),
+ * and `run` holds it: what is in it when this process is killed, `run` writes to the file.  Before that the helper
+ * does: full chunks at once, after which their memory is free again, those in use five times a second, for the case
+ * that `run` is killed as well.  Until the end is written the file has the flag SW_FILE_BEHIND.
  */
 #ifndef SW_PRELOAD_MEMORY_H
 #define SW_PRELOAD_MEMORY_H
@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes the memory, before there is a trace.  On the thread apart: without descriptors of our own it would not be ours.
+/* Makes the memory, before there is a trace.  On the isolated thread: without descriptors of our own it would not be
+ * ours.
  */
 void sw_memory_make(void);
 /* Once it is made: where the program's threads find it. */
@@ -23,11 +24,11 @@ void sw_memory_name(void);
 /* Without it after all; nothing is mapped from it. */
 void sw_memory_drop(void);
 
-/* Nobody holds it: back to the file. The header is all that there is so far. */
+/* No `run` holds it: uses the file instead. Called while there is only the header. */
 void sw_memory_leave(void);
 
-/* Writes to the file what it lacks, and frees full chunks.  `last`: nobody records any more.  Nothing without memory.
- */
+/* Writes to the file what it lacks, and frees full chunks. `last`: no thread records any more. Nothing without
+   memory. */
 void sw_memory_write(bool last);
 /* The same for one chunk that is full and closed. */
 void sw_memory_write_closed(const uint8_t *chunk);

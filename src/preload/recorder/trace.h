@@ -30,7 +30,7 @@ static inline uint64_t sw_chunk_offset(uint64_t number)
 
 struct sw_trace_file {
 	char path[1280]; /* absolute where the current directory is known */
-	int fd;		 /* in the table of the thread apart, -1 none; other threads open the file for each use */
+	int fd;		 /* in the table of the isolated thread, -1 none; other threads open the file for each use */
 	uint64_t device, inode;
 };
 
@@ -42,7 +42,7 @@ struct sw_trace {
 	uint64_t max_chunks;
 	struct sw_clock_pair start;
 
-	struct sw_lock lock;	/* guards preparing; never held while the program's code runs */
+	struct sw_lock lock;	/* guards the preparing of chunks; never held while the program's code runs */
 	uint64_t prepared;	/* chunks prepared so far; under the lock */
 	_Atomic bool ended;	/* set under the lock: no more preparing */
 	_Atomic uint64_t taken; /* chunks handed out so far */
@@ -69,7 +69,7 @@ void sw_trace_discard(void);
 /* Takes a chunk, zeroed. NULL: *why is enum sw_loss_why and *error -errno or 0. */
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error);
 
-/* Gives a full chunk back; the pointer must not be used any more. Never blocks. */
+/* Returns a full chunk to the helper; the pointer must not be used any more. Never blocks. */
 void sw_trace_retire(uint8_t *chunk);
 
 /* For the helper: prepares chunks until `ahead` are ready, closes retired ones. Returns the chunks taken so far. */
@@ -87,12 +87,12 @@ bool sw_trace_ended(void);
 
 /*
  * For create.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
- * any thread but the one apart the program may put another file after the number at any time.
+ * any thread but the isolated one the program may put another file after the number at any time.
  */
 int sw_trace_borrow(struct sw_trace_file *file);
 void sw_trace_return(const struct sw_trace_file *file, int fd);
 
-/* The end: cuts off chunks that nobody took, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
+/* The end: cuts off unused chunks, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
 void sw_trace_end(void);
 
 #endif

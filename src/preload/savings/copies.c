@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies that are made otherwise: those of planned sites, and those of memory that is not pinned as the program wants.
- */
+/* Copies that are made otherwise: those of planned sites, and those of memory that the program pins and the plan
+   leaves pageable. */
 #include "preload/savings/savings.h"
 
 /* The bytes are protected as long as they are in flight: those of a page that other bytes share are not. */

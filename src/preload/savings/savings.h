@@ -40,8 +40,8 @@ void sw_savings_end(void);
 
 /* ---- sites.c ----------------------------------------------------------------------------------------------------- */
 
-/* The call of this entry point that the thread is in: its site in the plan, NULL none.  With a site, sw_savings_leave()
-   must follow: until then the thread's calls are ours. */
+/* The call of this entry point that the thread is in: its site in the plan, NULL: none. With a site,
+   sw_savings_leave() must follow: until then the thread's calls are ours. */
 const struct sw_plan_site *sw_savings_enter(uint32_t id);
 /* `changed`: it was made otherwise. */
 void sw_savings_leave(const struct sw_plan_site *site, bool changed);
@@ -160,7 +160,7 @@ bool sw_savings_may_be_asynchronous(const struct sw_plan_site *site, uint64_t ad
 
 /* Tells the guard what the call does instead.  False: what the record says. */
 bool sw_host_uses_tell(const struct sw_rec *rec, const struct sw_companion_hooks *guard);
-/* The guard saw the host use memory in flight, and lets it go on when this returns. */
+/* The guard saw the host use memory in flight, and lets it continue when this returns. */
 void sw_host_uses_seen(const struct sw_rec *rec);
 void sw_host_uses_end(void);
 /* Are the bytes alone on their pages? */

@@ -203,7 +203,7 @@ bool sw_staging_copy(const struct sw_savings_copy *c)
 	struct slot *slot = take();
 	bool good = slot && (from ? to_device(slot, c) : to_host(slot, c)) == CUDA_SUCCESS;
 	if (slot && record(slot->event, c->stream) != CUDA_SUCCESS) {
-		/* Nobody knows when it can be used again; the call is made as it is, and brings the bytes itself. */
+		/* It is unknown when it can be used again; the call is made as it is, and brings the bytes itself. */
 		atomic_fetch_sub(&n_owed, slot->owed);
 		slot->owed = good = false;
 		room = 0;

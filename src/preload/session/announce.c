@@ -122,7 +122,7 @@ static socklen_t address_of(struct sockaddr_un *address, bool abstract)
 	return (socklen_t)(end - (char *)address);
 }
 
-/* A server that is stopped, or that thousands of processes tell at once, makes nobody wait for long. */
+/* A server that is stopped, or that thousands of processes send to at once, delays no process for long. */
 static long connect_to(long fd, bool abstract)
 {
 	struct sockaddr_un address;
@@ -137,7 +137,7 @@ static long connect_to(long fd, bool abstract)
 	return rc;
 }
 
-/* When the run is over, anybody may take its names: what we send is for our own user, or for root. */
+/* When the run has ended, anybody may take its names: what we send is for our own user, or for root. */
 static bool is_ours(long fd)
 {
 	struct ucred server = {0};

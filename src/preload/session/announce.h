@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells `syncwatch run` what this process does.  Without SYNCWATCH_RUN in the environment that the program was started
- * with, every function returns at once.
+ * Announces to `syncwatch run` what this process does.  Without SYNCWATCH_RUN in the environment that the program was
+ * started with, every function returns at once.
  *
  * Any thread, any time: signal handlers, children of vfork, before main, with every descriptor closed.  Nothing waits
  * longer than 3 ms, raises a signal, changes errno or leaves a descriptor open.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What watched processes tell `syncwatch run`, and where: the contract between the preload objects and the command.
+ * What watched processes send to `syncwatch run`, and where: the contract between the preload objects and the command.
  *
  * SYNCWATCH_RUN=1:NONCE:FOLDER names a private folder of `run` with two entries:
  *   sock    a listening unix socket of type SOCK_SEQPACKET: one connection carries one message.  The same server

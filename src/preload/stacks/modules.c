@@ -162,7 +162,7 @@ void sw_modules_refresh(struct sw_writer *w)
 	struct visit v = {.w = w, .first = true};
 	uint64_t mask;
 	int error;
-	/* Never waits: whoever holds the lock may itself wait for the loader, which our thread may hold. */
+	/* Never waits: the thread that holds the lock may wait for the loader, which this thread may hold. */
 	if (!sw_lock_try(&map.lock, &mask))
 		return;
 	if (!map.at)

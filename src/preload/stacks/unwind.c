@@ -110,7 +110,7 @@ static bool is_trampoline(uint64_t ip)
 
 /*
  * Did this step lead from a signal's trampoline to what the signal interrupted?  Versions of libunwind differ in what
- * they call a signal frame: the trampoline, what it interrupted, or all beyond; the code tells which step it was.  The
+ * they call a signal frame: the trampoline, what it interrupted, or all beyond; the code shows which step it was.  The
  * code alone would not do: without unwind information libunwind guesses a return address.
  */
 static bool left_signal(struct sw_unwind *u, bool before)

@@ -53,7 +53,7 @@ uintptr_t sw_unwind_stack_top(void);
 /* Starts at the caller of the function with this frame address (which must keep a frame pointer). */
 void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top);
 
-/* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't go on. */
+/* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't continue. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);
 
 /* Keeps libunwind, of which an address is given, from opening descriptors.  Before its first use. */

@@ -4,8 +4,8 @@
  * inside a recorded call; those of cudart and of calls that are not recorded are reported by whose code calls.
  *
  * The loader is not asked: its lock may be held by a thread that waits for the very lock that our caller holds.  What
- * the kernel says of an address (/proc/self/maps) is kept for good, since these libraries are never unloaded.  A static
- * cudart is part of the program and cannot be distinguished from it; its locks may then hide a race, never make one up.
+ * the kernel says of an address (/proc/self/maps) is kept, since these libraries are never unloaded.  A static cudart
+ * is part of the program and cannot be distinguished from it; its locks may then hide a race, never make one up.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ bool sw_strict_foreign(const void *caller)
 			return ranges[i].foreign;
 	if (!look_up(address, &range))
 		return false;
-	/* Whoever comes while another adds does without: the next call will add it. */
+	/* A thread that comes while another adds does not wait: the next call will add it. */
 	if (n < RANGES && !__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE)) {
 		const uint32_t at = __atomic_load_n(&known, __ATOMIC_RELAXED);
 		if (at < RANGES) {

@@ -69,7 +69,7 @@ WRITE_LOCK(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct ti
 WRITE_LOCK(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
 	   (lock, clock, until))
 
-/* While a reader holds the lock nobody is its writer; a writer unlocks its own. */
+/* While a reader holds the lock it has no writer; a writer unlocks its own. */
 SW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
 	if (__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED))

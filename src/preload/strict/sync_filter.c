@@ -6,7 +6,7 @@
 struct bucket {
 	uint32_t lock;
 	uint32_t open;			/* somebody released what no vector covers */
-	uint64_t owner;			/* key, 0 none */
+	uint64_t owner;			/* key, 0: none */
 	uint32_t held[SW_SYNC_THREADS]; /* by the owner */
 	uint32_t over[SW_SYNC_THREADS]; /* covers what all objects of the bucket hold */
 };
@@ -28,7 +28,7 @@ static struct bucket *bucket_of(uint64_t key)
 }
 
 /*
- * Held for a few dozen instructions.  Nobody waits for long: a signal handler that calls sem_post() may have
+ * Held for a few dozen instructions.  No thread waits for long: a signal handler that calls sem_post() may have
  * interrupted the holder.  False: not taken.
  */
 static bool take(struct bucket *b)

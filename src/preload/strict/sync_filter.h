@@ -18,9 +18,9 @@
  * becomes the maximum of both, which keeps (1) and (2).
  *
  * Objects share buckets.  The first one that needs a bucket owns it; of the others the bucket keeps only `over`, which
- * covers all of them: enough to leave out an acquire, never a release.  Who acquires such an object learns more than
- * components can tell and raises its own counter.  Threads beyond SW_SYNC_THREADS have no counter: all that they do is
- * recorded, and what they release makes the bucket `open`: nothing covers it any more.
+ * covers all of them: enough to leave out an acquire, never a release.  A thread that acquires such an object learns
+ * more than components can express and raises its own counter.  Threads beyond SW_SYNC_THREADS have no counter: all
+ * that they do is recorded, and what they release makes the bucket `open`: nothing covers it any more.
  *
  * tests/preload/test_sync_filter.c compares what the records left tell with what all of them would, on random programs.
  */
@@ -53,7 +53,7 @@ static inline void sw_sync_learn(struct sw_sync_thread *t)
 /* Is a release worth a record?  If so, record it, and only then call sw_sync_released(). */
 bool sw_sync_release(struct sw_sync_thread *t, uint64_t key);
 void sw_sync_released(const struct sw_sync_thread *t, uint64_t key);
-/* Is an acquire worth a record?  The thread knows afterwards what the object tells: if so, record it at once. */
+/* Is an acquire worth a record?  Afterwards the thread knows what the object holds: if so, record it at once. */
 bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key);
 /* A thread that is about to be created knows what its creator knows. */
 void sw_sync_inherit(struct sw_sync_thread *child, struct sw_sync_thread *creator);

@@ -16,8 +16,7 @@ enum likeness {
 	ALL,	  /* id, operations, functions, files, lines */
 	NO_LINES, /* lines moved */
 	NO_FILES, /* a function moved to another file, or one side has no debug information */
-	NO_ORDER, /* races: the two operations came in the other order, so that a read after write is a write after read
-		   */
+	NO_ORDER, /* races: the operations came in the other order, so RAW and WAR are the same */
 	LIKENESSES
 };
 

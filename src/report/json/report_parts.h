@@ -23,7 +23,7 @@ void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const c
 			   const struct sw_saving *saving);
 void sw_report_json_savings(struct sw_json *json, struct sw_report *report);
 
-/* A call stack, as an array.  function: the kernel that the call launched, 0 none. */
+/* A call stack, as an array.  function: the kernel that the call launched, 0: none. */
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
 			  uint32_t function);
 

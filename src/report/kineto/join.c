@@ -137,8 +137,8 @@ static size_t first_since(const struct joining *j, const struct pair *pair, int6
 	return low;
 }
 
-/* Our call that fits best: index + 1 into the pair's own; 0 none within the tolerance.  *several: others fit as well.
- */
+/* Our call that fits best: index + 1 into the pair's own; 0: none within the tolerance. *several: others fit as
+   well. */
 static size_t best_partner(const struct joining *j, const struct pair *pair, const struct sw_profile_call *theirs,
 			   int64_t offset, int64_t tolerance, bool *several)
 {

@@ -13,7 +13,7 @@ struct sw_own_call {
 	uint32_t stream, stack, function;
 	uint16_t api;
 	bool waited, enqueues;
-	size_t match; /* the call of the profile: its index + 1, 0 none */
+	size_t match; /* the call of the profile: its index + 1, 0: none */
 };
 
 struct sw_own_hazard {

@@ -22,7 +22,7 @@ struct sw_profile_call {
 	bool driver;	       /* it called the driver itself */
 	int64_t start, end;
 	uint64_t correlation;
-	size_t match; /* the call of our trace: its index + 1, 0 none */
+	size_t match; /* the call of our trace: its index + 1, 0: none */
 };
 struct sw_profile_work {
 	int64_t start, end;

@@ -17,7 +17,7 @@ extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, i
 char *sw_demangle(const char *name)
 {
 #ifdef HAVE_DEMANGLE
-	/* Anything that does not start so is a plain name: "f" would come back as the type "float". */
+	/* Anything that does not start so is a plain name: "f" would be demangled as the type "float". */
 	if (strncmp(name, "_Z", 2) == 0) {
 		int status = 0;
 		char *plain = __cxa_demangle(name, NULL, NULL, &status);

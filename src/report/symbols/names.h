@@ -75,7 +75,7 @@ const char *sw_name_stream_site(struct sw_names *names, uint32_t stream);
 /* That place; NULL unknown. */
 const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stream);
 
-/* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0 none. */
+/* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0: none. */
 const char *sw_name_allocation(struct sw_names *names, uint32_t allocation);
 /* The same with what it is: "allocation 2 'weights' (2.0 MiB, cudaMalloc at main.cu:16)". */
 const char *sw_name_allocation_whole(struct sw_names *names, uint32_t allocation);

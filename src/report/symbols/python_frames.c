@@ -104,8 +104,8 @@ static bool is_autograd(const struct sw_frame *frame)
 	       fnmatch("torch::autograd::*Engine::thread_*", frame->base, 0) == 0;
 }
 
-/* A thread of PyTorch's has no Python frame to tell where it works; its outermost function says what it is.  False: it
-   is none. */
+/* A thread of PyTorch's has no Python frame that names a place; its outermost function says what it is. False: it is
+   none. */
 static bool name_autograd(sw_frame_vec *frames)
 {
 	for (size_t i = frames->n; i-- > 0;) {

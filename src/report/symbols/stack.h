@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which frames of a call stack a reader of the report wants to see. */
+/* Which frames of a call stack a report shows. */
 #ifndef SW_REPORT_SYMBOLS_STACK_H
 #define SW_REPORT_SYMBOLS_STACK_H
 
@@ -21,8 +21,8 @@ struct sw_stack_view {
  * Frames of CUDA's libraries, of syncwatch, of nvcc's launch stubs and of the C library's start are left out; runs of
  * interpreter or dispatcher frames (frames.def), of Python frames that are not the user's own (python_frames.def), and
  * of frames without a name in one library, show their innermost one.  The interpreter's are left out where there are
- * Python's. When nothing would remain, all are shown. `function`: kernel of the access, whose host-side stub is left
- * out too; 0 none.  Lives as long as the names.
+ * Python's.  When nothing would remain, all are shown.  `function`: kernel of the access, whose host-side stub is left
+ * out too; 0: none.  Lives as long as the names.
  */
 struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint32_t function);
 
@@ -34,7 +34,7 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 const struct sw_frame *sw_stack_site(struct sw_names *names, uint32_t stack, uint32_t function);
 /* Of the program's executable. */
 bool sw_stack_is_own(const struct sw_names *names, const struct sw_frame *frame);
-/* The innermost visible frame whose module is known, named or not; NULL none. */
+/* The innermost visible frame whose module is known, named or not; NULL: none. */
 const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, uint32_t function);
 
 #endif

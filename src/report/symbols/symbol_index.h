@@ -34,8 +34,8 @@ void sw_symbol_index_free(struct sw_symbol_index *index);
 
 /*
  * The number of the symbol whose bytes hold the address: a global or weak one before a local one, the one that begins
- * nearest, the shortest of those, a global one before a weak one.  -1: none does; *label tells whether one without a
- * size begins after all that ends before the address, and so may be meant.
+ * nearest, the shortest of those, a global one before a weak one. -1: none does; *label: a symbol without a size begins
+ * after all that end before the address, and so may be meant.
  */
 int64_t sw_symbol_index_find(const struct sw_symbol_index *index, uint64_t address, bool *label);
 

@@ -27,7 +27,7 @@ struct sw_work {
 	uint64_t not_before; /* it can't have started earlier */
 	struct sw_label name;
 	struct sw_drawn call;
-	uint32_t released_tid; /* a call of the host that waited for it, 0 none; where its arrow ends: */
+	uint32_t released_tid; /* a call of the host that waited for it, 0: none; where its arrow ends: */
 	uint64_t released_ns;
 	uint64_t bytes;
 	uint32_t grid[3], block[3], shared_bytes;
@@ -60,7 +60,7 @@ struct sw_slice_layout {
 void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work);
 /* All work of the stream up to this sequence number is done by then.  Returns how much of it was news. */
 size_t sw_slice_layout_done(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq, uint64_t t_ns);
-/* The last work up to this sequence number that has not been drawn yet, NULL none. */
+/* The last work up to this sequence number that has not been drawn yet, NULL: none. */
 struct sw_work *sw_slice_layout_find(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq);
 /* Draws all that is left; the run ended at end_ns. */
 void sw_slice_layout_finish(struct sw_slice_layout *lay, uint64_t end_ns);

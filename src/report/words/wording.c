@@ -321,7 +321,7 @@ static const char *message_of(const struct facts *facts)
 	return info ? info->title : "";
 }
 
-/* Users of PyTorch and CuPy cannot call cudaStreamWaitEvent: they are told in their own words. */
+/* Users of PyTorch and CuPy cannot call cudaStreamWaitEvent: the advice uses the functions of these. */
 static const char *fix_of(const struct facts *facts)
 {
 	enum sw_fix fix = facts->finding->fix;

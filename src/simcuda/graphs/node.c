@@ -152,7 +152,7 @@ static CUresult exec_set(CUgraphExec exec, CUgraphNode handle, builder build, co
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_node *node = made_from(exec, handle);
-	/* A child graph that is replaced keeps its user objects until the launches are over. */
+	/* A child graph that is replaced keeps its user objects until the launches have ended. */
 	if (node && node->work->type == CU_GRAPH_NODE_TYPE_GRAPH && node->work->child)
 		sw_sim_held_until(node->work->child, ((struct sw_sim_exec *)exec)->last);
 	return change(node, build, params);

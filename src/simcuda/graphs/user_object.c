@@ -3,8 +3,8 @@
  * User objects: counted references of callers and graphs, and a destructor that runs on the thread of host functions.
  *
  * CUDA C++ Programming Guide, "CUDA User Objects": a clone and an executable graph hold the references of their graph
- * as well, and those of an executable graph that is destroyed or updated are kept until its launches are over.  No call
- * waits for a destructor: its operation is in no stream.
+ * as well, and those of an executable graph that is destroyed or updated are kept until its launches have ended.  No
+ * call waits for a destructor: its operation is in no stream.
  */
 #include "simcuda/sim.h"
 
@@ -18,7 +18,7 @@ struct sw_sim_user_object {
 	void *arg;
 };
 
-/* References that are dropped when an operation is over. */
+/* References that are dropped when an operation has ended. */
 struct drop {
 	struct sw_sim_user_object *object;
 	uint64_t count;

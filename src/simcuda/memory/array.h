@@ -20,7 +20,7 @@ struct sw_sim_array {
 struct sw_sim_array *sw_sim_array_get(CUarray handle);
 /* Address of a byte of row y of slice or layer z; 0 unless width bytes, height rows and depth slices lie within. */
 uint64_t sw_sim_array_at(const struct sw_sim_array *array, const size_t at[3], const size_t extent[3]);
-/* The array whose memory the address lies in, NULL none, and its position there. */
+/* The array whose memory the address lies in, NULL: none, and its position there. */
 struct sw_sim_array *sw_sim_array_of(uint64_t address, size_t at[3]);
 
 /* Ends the arrays of a context; nothing waits. */

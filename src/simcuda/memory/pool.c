@@ -57,7 +57,7 @@ static CUresult allocate(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bo
 }
 
 /* The address of a node is given when the node is made, and is the same in all launches (CUDA C++ Programming Guide,
-   "Graph Memory Nodes").  The simulated device keeps its room for good. */
+   "Graph Memory Nodes"). The simulated device keeps its memory to the end. */
 CUresult sw_sim_alloc_work(const void *params, struct sw_sim_work **out)
 {
 	CUDA_MEM_ALLOC_NODE_PARAMS *p = (CUDA_MEM_ALLOC_NODE_PARAMS *)(uintptr_t)params;

@@ -179,7 +179,7 @@ struct passed {
 	pid_t pid;
 };
 
-/* The file keeps the memory for good: nobody hears of its last close. */
+/* The file keeps the memory to the end: its last close is not seen. */
 CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
 				      unsigned long long flags)
 {

@@ -164,7 +164,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, co
 	SW_RT_ENTER;
 	CUcontext ctx;
 	CUDA_MEMCPY3D c;
-	(void)kind; /* the addresses tell */
+	(void)kind; /* decided by the addresses */
 	row(&c, dst, src, bytes);
 	cudaError_t result = context(&ctx);
 	return sw_rt_result(result ? result

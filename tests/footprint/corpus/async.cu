@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies that go on beside the kernel, prefetches, textures and surfaces. */
+/* Asynchronous copies, prefetches, textures and surfaces. */
 #include <cstdint>
 #include <cuda_pipeline.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks at work together: shared memory, reductions, scans, matrix products, warps. */
+/* Blocks that work together: shared memory, reductions, scans, matrix products, warps. */
 #include <cstdint>
 
 extern "C" __global__ void block_sum(const float *in, float *out, int n)

@@ -152,7 +152,7 @@ static void compare_roles(struct corpus_state *state, const char *name, const ch
 	}
 }
 
-/* The reason that the table gives should be among those that the analysis gives.  Told, but no failure: which of
+/* The reason that the table gives should be among those that the analysis gives. Reported, but no failure: which of
    several reasons is named is a matter of taste. */
 static void compare_whys(struct corpus_state *state)
 {

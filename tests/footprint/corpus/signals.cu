@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that wait for each other or tell each other through memory. */
+/* Kernels that wait for or signal each other through memory. */
 #include <cooperative_groups.h>
 #include <cuda/atomic>
 namespace cg = cooperative_groups;

@@ -56,7 +56,7 @@ static void CUPTIAPI take(CUcontext, uint32_t, uint8_t *buffer, size_t, size_t v
 	free(buffer);
 }
 
-/* Touches a page at its begin, says so, and stays until told to end. */
+/* Touches a page at its start, reports it, and runs until it is stopped. */
 __global__ void hold(volatile char *page, size_t pages, size_t stride, volatile int *ready, volatile int *stop)
 {
 	for (size_t i = 0; i < pages; i++)

@@ -22,7 +22,7 @@ struct seen_launch {
 	uint32_t number, tid; /* of this name on this thread, from 1 */
 	uint32_t grid[3], block[3];
 	bool watched, dropped; /* dropped: not all accesses are here */
-	bool joined;	       /* for whoever joins */
+	bool joined;	       /* for the code that joins them */
 	size_t first, rows;    /* of seen.row */
 };
 

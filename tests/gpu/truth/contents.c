@@ -11,7 +11,7 @@
 
 #include "image/image.h"
 
-/* A fatbin whose size nobody knew is read up to here. */
+/* A fatbin of unknown size is read up to here. */
 #define MOST_BYTES ((uint64_t)256 << 20)
 
 /* size 0: unknown. */

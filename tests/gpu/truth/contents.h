@@ -25,7 +25,7 @@ struct contents {
 const void *contents_of(struct contents *contents, uint32_t image, size_t *size, struct sw_error *error);
 /* A folder of save_images: its files are there instead of the images.  0 or -errno. */
 int contents_saved(struct contents *contents, const char *folder, bool machine);
-/* The saved file that holds a kernel: number from 1, 0 none.  Its content, as above. */
+/* The saved file that holds a kernel: number from 1, 0: none.  Its content, as above. */
 uint32_t contents_find(const struct contents *contents, const char *kernel);
 const void *contents_file(struct contents *contents, const char *path, size_t *size, struct sw_error *error);
 void contents_free(struct contents *contents);

@@ -70,8 +70,8 @@ void cover_free(struct cover *cover)
 
 /* ---- bytes in boxes ---------------------------------------------------------------------------------------------- */
 
-/* End of the row of one plane that holds the byte at `offset`, 0 none.  Rows may overlap: the last that starts before.
- */
+/* End of the row of one plane that holds the byte at `offset`, 0: none. Rows may overlap: the last that starts
+   before. */
 static uint64_t row_end(const struct cover_box *box, uint64_t offset)
 {
 	uint64_t row = box->rows > 1 && box->pitch ? offset / box->pitch : 0;
@@ -80,7 +80,7 @@ static uint64_t row_end(const struct cover_box *box, uint64_t offset)
 	return offset - start < box->width ? start + box->width : 0;
 }
 
-/* End of the run of bytes of the box that holds the address, 0 none. */
+/* End of the run of bytes of the box that holds the address, 0: none. */
 static uint64_t box_end(const struct cover_box *box, uint64_t address)
 {
 	if (address < box->address)

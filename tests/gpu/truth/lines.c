@@ -53,7 +53,7 @@ unsigned lines_count(const struct launch *launch, unsigned *seen)
 
 struct rows {
 	char role;
-	uint64_t start, end; /* the bytes in hand, 0 none */
+	uint64_t start, end; /* the bytes in hand, 0: none */
 	uint64_t address, width, pitch, rows;
 };
 

@@ -41,7 +41,7 @@ static struct {
 	struct context context[MAX_CONTEXTS];
 	unsigned contexts, places_log2, per_kernel;
 	const char *patches;
-	/* The launch in hand, under `lock`. */
+	/* The current launch, under `lock`. */
 	pid_t owner;
 	struct launch launch;
 	struct context *at;
@@ -127,7 +127,7 @@ static bool prepare(struct context *c)
 static void on_launch_begin(const Sanitizer_LaunchData *l)
 {
 	pid_t self = gettid();
-	/* A launch that failed may never end: its own thread goes on. */
+	/* A launch that failed may never end: its own thread continues. */
 	if (__atomic_load_n(&r.owner, __ATOMIC_ACQUIRE) != self)
 		pthread_mutex_lock(&r.lock);
 	else

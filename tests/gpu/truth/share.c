@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of how many launches of a trace does the code tell what they touch, and how well?
+ * For how many launches of a trace does the code show what they touch, and how well?
  *
  * usage: share TRACE [FOLDER]
  *     FOLDER   of save_images, where the files that the trace names are not on this machine

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with -lcuda: the calls bind to exported symbols, nobody asks for their addresses. */
+/* Linked with -lcuda: the calls bind to exported symbols, without a look-up of addresses. */
 #include <stdio.h>
 #include <stdlib.h>
 

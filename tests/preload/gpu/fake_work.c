@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the fake driver that put work on a device: they tell the CUPTI that is loaded, if any. */
+/* The functions of the fake driver that put work on a device: they report to the CUPTI that is loaded, if any. */
 #include <cupti.h>
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libcublas.so, libcublasLt.so, libcufft.so and libcudnn.so for machines without them: they compute nothing, and use
- * CUDA so that only their documentation tells what they touch.  Each kernel gets a pointer to its arguments in device
+ * CUDA so that only their documentation says what they touch.  Each kernel gets a pointer to its arguments in device
  * memory.  Functions of many arguments check that all of them came as the program passed them.
  */
 #include <cuda.h>
@@ -138,7 +138,7 @@ int cublasSgemm_v2(void *handle, int ta, int tb, int m, int n, int k, const floa
 	return opaque(handle);
 }
 
-/* One of whose kernels the code tells all. */
+/* A call whose kernel's code shows everything. */
 int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int incy);
 int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int incy)
 {
@@ -146,7 +146,7 @@ int cublasScopy_v2(void *handle, int n, const float *x, int incx, float *y, int 
 	return launch(handle, "copy_kernel", (void *[]){&x, &y});
 }
 
-/* One of whose kernels the code tells where an access begins. */
+/* A call whose kernel's code shows only where an access begins. */
 int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int incx, float *y, int incy);
 int cublasSaxpy_v2(void *handle, int n, const float *alpha, const float *x, int incx, float *y, int incy)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Says through NVTX all that syncwatch listens to, around a race between two streams (none with "--fixed").  Prints
- * what NVTX gave back; exits with 3, which must be the same whoever listens.
+ * what NVTX gave back; exits with 3, which must be the same with every tool.
  */
 #include <cuda.h>
 #include <pthread.h>

@@ -11,7 +11,7 @@ extern int cudaEventRecord(void *event, void *stream);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static void *wanted;
-static int left; /* calls that the thread makes while nobody waits */
+static int left; /* calls that the thread makes while no thread waits */
 
 /* The names that PyTorch's functions have. */
 __attribute__((noinline)) void thread_main(void) __asm__("_ZN5torch8autograd6Engine11thread_mainEv");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the driver for its functions, as CUDA runtimes do, on a libcuda that nobody else can see (RTLD_LOCAL). */
+/* Asks the driver for its functions, as CUDA runtimes do, on a libcuda that no other object sees (RTLD_LOCAL). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -37,7 +37,7 @@ int main(void)
 	CHECK(!dlsym(driver, "cuNoSuchFunction") && told("cuNoSuchFunction"));
 	CHECK(!dlsym(RTLD_DEFAULT, "cuNoSuchFunction") && told("cuNoSuchFunction"));
 	CHECK(!dlsym(RTLD_NEXT, "cuNoSuchFunction") && told("cuNoSuchFunction"));
-	/* The driver was loaded RTLD_LOCAL: nobody without its handle finds it. */
+	/* The driver was loaded RTLD_LOCAL: no look-up without its handle finds it. */
 	CHECK(!dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") && told("cuMemAlloc_v2"));
 	CHECK(errno == 4711);
 

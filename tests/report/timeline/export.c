@@ -107,7 +107,7 @@ static void everything(struct tb *tb)
 	tb_sync_begin(tb, SW_SYNC_STREAM, A); /* and never returns */
 }
 
-/* More work than is held for a stream, and nobody waits for the most of it. */
+/* More work than is held for a stream, most of which nothing waits for. */
 static void deep(struct tb *tb)
 {
 	for (int i = 0; i < 10000; i++)
