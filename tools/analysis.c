@@ -74,7 +74,7 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options, cons
 												: options->behaviour};
 }
 
-static void tell_progress(void *arg, uint64_t operations, double part)
+static void report_progress(void *arg, uint64_t operations, double part)
 {
 	sw_progress_tell(arg, operations, part);
 }
@@ -84,7 +84,7 @@ int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_op
 {
 	struct sw_progress progress;
 	sw_progress_begin(&progress, STDERR_FILENO, step);
-	judge->progress = tell_progress;
+	judge->progress = report_progress;
 	judge->progress_arg = &progress;
 	int rc = sw_judge(reader, judge, judgement, error);
 	sw_progress_end(&progress);

@@ -87,8 +87,8 @@ static bool is_verdict(char c)
 	return c == '0' || c == '1';
 }
 
-static bool tell_difference(const char *call, int spinner, char found, char expected, const char *what,
-			    const char *against)
+static bool print_difference(const char *call, int spinner, char found, char expected, const char *what,
+			     const char *against)
 {
 	if (!is_verdict(found) || !is_verdict(expected) || found == expected)
 		return false;
@@ -104,8 +104,8 @@ static int tell_documents(const struct sw_behaviour *table)
 		const struct sw_behaviour_row *row = &table->rows.at[i];
 		const struct sw_behaviour_known *known = sw_behaviour_known(row->name);
 		for (int s = 0; known && s < SW_SPINNERS; s++)
-			n += tell_difference(row->name, s, row->waits[s].blocks, known->documented[s], "wait",
-					     known->source);
+			n += print_difference(row->name, s, row->waits[s].blocks, known->documented[s], "wait",
+					      known->source);
 	}
 	return n;
 }
@@ -119,11 +119,11 @@ static int tell_built_in(const struct sw_behaviour *table)
 		const struct sw_behaviour_known *known = sw_behaviour_known(row->name);
 		for (int s = 0; known && s < SW_SPINNERS; s++) {
 			const struct sw_waits *w = &row->waits[s];
-			n += tell_difference(row->name, s, w->blocks, known->blocks[s], "wait", "the opposite there");
-			n += tell_difference(row->name, s, w->next, known->next[s], "hold on later work",
-					     "the opposite there");
-			n += tell_difference(row->name, s, w->own, known->own[s], "hold on its own stream",
-					     "the opposite there");
+			n += print_difference(row->name, s, w->blocks, known->blocks[s], "wait", "the opposite there");
+			n += print_difference(row->name, s, w->next, known->next[s], "hold on later work",
+					      "the opposite there");
+			n += print_difference(row->name, s, w->own, known->own[s], "hold on its own stream",
+					      "the opposite there");
 		}
 	}
 	return n;
@@ -137,11 +137,11 @@ static int tell_table(const struct sw_behaviour *table, const struct sw_behaviou
 		const struct sw_behaviour_row *row = &table->rows.at[i], *there = sw_behaviour_find(other, row->name);
 		for (int s = 0; there && s < SW_SPINNERS; s++) {
 			const struct sw_waits *w = &row->waits[s], *o = &there->waits[s];
-			n += tell_difference(row->name, s, w->blocks, o->blocks, "wait", "the opposite there");
-			n += tell_difference(row->name, s, w->next, o->next, "hold on later work",
-					     "the opposite there");
-			n += tell_difference(row->name, s, w->own, o->own, "hold on its own stream",
-					     "the opposite there");
+			n += print_difference(row->name, s, w->blocks, o->blocks, "wait", "the opposite there");
+			n += print_difference(row->name, s, w->next, o->next, "hold on later work",
+					      "the opposite there");
+			n += print_difference(row->name, s, w->own, o->own, "hold on its own stream",
+					      "the opposite there");
 		}
 	}
 	return n;
@@ -154,7 +154,7 @@ static void tell_count(int n)
 	putchar('\n');
 }
 
-static void tell(const struct sw_behaviour *table, const struct sw_behaviour *other, const char *name)
+static void print_table(const struct sw_behaviour *table, const struct sw_behaviour *other, const char *name)
 {
 	int unclear = 0, missing = 0;
 	printf("%s, CUDA driver %u%s%s%s\n\n", table->gpu, table->driver, *table->driver_text ? ", " : "",
@@ -205,7 +205,7 @@ static int show(const struct sw_options *options, const struct sw_behaviour *oth
 	free(path);
 	if (status)
 		return status;
-	tell(&table, options->compare ? other : NULL, options->compare);
+	print_table(&table, options->compare ? other : NULL, options->compare);
 	putchar('\n');
 	sw_behaviour_write(&table, stdout);
 	sw_behaviour_free(&table);
@@ -218,7 +218,7 @@ static int calibrate(const struct sw_options *options, const struct sw_behaviour
 	int status = measure_here(&table, options->sim);
 	if (!status) {
 		char *path = options->table ? sw_strdup(options->table) : sw_behaviour_path(table.gpu, table.driver);
-		tell(&table, options->compare ? other : NULL, options->compare);
+		print_table(&table, options->compare ? other : NULL, options->compare);
 		if (!options->table && path)
 			make_folders(path);
 		status = path ? store(&table, path)

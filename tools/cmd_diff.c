@@ -62,7 +62,7 @@ static int write_json(const struct sw_diff *diff, const char *path)
 	return SW_EXIT_OK;
 }
 
-static int tell(const struct sw_diff *diff, const struct sw_options *options, bool json)
+static int print_diff(const struct sw_diff *diff, const struct sw_options *options, bool json)
 {
 	if (options->json) {
 		int status = write_json(diff, options->json);
@@ -97,7 +97,7 @@ int sw_cmd_diff(const struct sw_options *options)
 	if (!status) {
 		struct sw_diff diff;
 		sw_diff_make(&diff, &a, &b);
-		status = tell(&diff, options, json);
+		status = print_diff(&diff, options, json);
 		sw_diff_free(&diff);
 	}
 	sw_digest_free(&a);

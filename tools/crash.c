@@ -19,7 +19,7 @@
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 #define N_FATAL (sizeof fatal / sizeof fatal[0])
 
-static char said[128], trace_path[1024];
+static char message[128], trace_path[1024];
 static void (*clean_up)(void);
 static volatile int end_status = -1;
 
@@ -150,7 +150,7 @@ static const char *name_of(int sig)
 			       : "SIGABRT";
 }
 
-static void tell(int sig, const siginfo_t *info)
+static void print_crash(int sig, const siginfo_t *info)
 {
 	static struct line line;
 	put(&line, "syncwatch: syncwatch " PACKAGE_VERSION " itself has failed with ");
@@ -161,8 +161,8 @@ static void tell(int sig, const siginfo_t *info)
 		put_number(&line, (uintptr_t)info->si_addr, 16);
 	else
 		put_number(&line, (uint64_t)info->si_pid, 10);
-	put(&line, said[0] ? "; " : "");
-	put(&line, said);
+	put(&line, message[0] ? "; " : "");
+	put(&line, message);
 	put(&line, trace_path[0] ? ": " : "");
 	put(&line, trace_path);
 	end(&line);
@@ -190,7 +190,7 @@ static void put_frames(const ucontext_t *context)
    line that matters most was written. */
 static void failed(int sig, siginfo_t *info, void *context)
 {
-	tell(sig, info);
+	print_crash(sig, info);
 	put_frames(context);
 	if (clean_up)
 		clean_up();
@@ -234,9 +234,9 @@ void sw_crash_ignore(void)
 
 void sw_crash_note(const char *note, const char *path)
 {
-	memset(said, 0, sizeof said);
+	memset(message, 0, sizeof message);
 	if (note)
-		strncpy(said, note, sizeof said - 1);
+		strncpy(message, note, sizeof message - 1);
 	memset(trace_path, 0, sizeof trace_path);
 	if (path)
 		strncpy(trace_path, path, sizeof trace_path - 1);

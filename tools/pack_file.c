@@ -57,7 +57,7 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static void tell(const char *file, const struct sw_pack_sums *sums)
+static void print_sums(const char *file, const struct sw_pack_sums *sums)
 {
 	struct stat st;
 	double bytes = stat(file, &st) ? 0 : (double)st.st_size;
@@ -89,7 +89,7 @@ int sw_pack_file(const char *trace, const char *file, bool shown)
 	} else if (sw_output_close(&output, &error)) {
 		status = sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	} else if (shown) {
-		tell(file, &sums);
+		print_sums(file, &sums);
 	}
 	sw_pack_sums_free(&sums);
 	return status;

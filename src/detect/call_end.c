@@ -117,7 +117,7 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 	sw_sharing_called(m, w);
 	if (failed) {
 		sw_wait_drop(m, w);
-		sw_wait_tell(m, w, false);
+		sw_wait_report(m, w, false);
 		return;
 	}
 	sw_covered_vec *done = sw_wait_scratch(m);
@@ -139,7 +139,7 @@ void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t 
 		count_by_kind(m, w, dur_ns);
 	bool documented = w->tokens && w->order[0] == SW_ORDER_DOCUMENTED;
 	w->tokens = 0;
-	sw_wait_tell(m, w, cost.waited);
+	sw_wait_report(m, w, cost.waited);
 	if (done->n)
 		sw_pending_completed(m, done, t_ns);
 	touch_by_host(m, w, seq);

@@ -112,14 +112,14 @@ struct sw_allocation {
 	uint32_t stack, thread;
 	uint64_t seq;
 	const char *name; /* symbol or annotation; NULL */
-	bool tenant;	  /* a block of a caching allocator, with numbers of its own: a tensor ... */
+	bool pool_block;  /* a block of a caching allocator, with numbers of its own: a tensor ... */
 	bool one_stream;  /* ... or an array, of an allocator that knows of its own stream only */
 };
 
 /* A range of NVTX, one for all that are alike. */
 struct sw_nvtx {
 	const char *name, *domain; /* "" the default one */
-	uint32_t within;	   /* the range around it: index + 1, 0 none */
+	uint32_t within;	   /* the range around it: index + 1, 0: none */
 };
 
 /* How a kernel comes to the memory that it touches. */
@@ -136,7 +136,7 @@ enum sw_via {
 
 /* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` says why. */
 struct sw_evidence_detail {
-	uint32_t source; /* enum sw_code_source, 0 none */
+	uint32_t source; /* enum sw_code_source, 0: none */
 	uint32_t arch;	 /* of the code that was analysed: 90 for sm_90 */
 	bool other_code; /* not the code that ran */
 	enum sw_via via;
@@ -145,7 +145,7 @@ struct sw_evidence_detail {
 	bool polls;	      /* volatile, acquire, release, system scope */
 	uint32_t place;	      /* line of the PTX, byte offset in the machine code */
 	const char *mnemonic; /* "st.global", "" none */
-	const char *symbol;   /* mangled, NULL none */
+	const char *symbol;   /* mangled, NULL: none */
 	const char *unread;   /* "no code image", "unreadable: ..."; NULL: it was read */
 };
 
@@ -166,12 +166,12 @@ struct sw_access {
 	bool extent_known; /* false: to the end of the allocation or the next known start */
 	bool signals;	   /* its kernel polls or signals, perhaps elsewhere: an order by that is not followed */
 	uint16_t api;
-	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME tells which API the user called */
-	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0 none */
+	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME: the user called the runtime API */
+	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0: none */
 	uint32_t forward; /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
-	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0 none */
+	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0: none */
 	uint32_t launch_stack;
-	uint32_t library; /* call of a library that it was part of: index into judgement.library_calls + 1, 0 none */
+	uint32_t library; /* call of a library that it was part of: index into judgement.library_calls + 1, 0: none */
 	uint32_t
 		operands; /* what that call computes with: number of the set (libraries/library_calls.h), 0 not known */
 	uint32_t library_call; /* number of that call: two calls may be alike */
@@ -179,17 +179,17 @@ struct sw_access {
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
 	int device;
-	uint64_t node;	   /* a node of a graph: record of the call that made it, whose call site this is; 0 none */
-	uint32_t function; /* FUNCTION id, 0 none */
+	uint64_t node;	   /* a node of a graph: record of the call that made it, whose call site this is; 0: none */
+	uint32_t function; /* FUNCTION id, 0: none */
 	int32_t param;	   /* parameter that holds the pointer, -1 none */
 	struct sw_point point;
 	uint64_t address, bytes; /* hull of what is touched */
 	uint64_t place;		 /* arrays: where it begins in the array (SW_ARRAY_*), `address` is the handle */
 	uint64_t used_at;	 /* the same memory at the address that the call used, 0: that is `address` */
 	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
-	uint32_t allocation;	 /* index into judgement.allocations + 1, 0 none */
+	uint32_t allocation;	 /* index into judgement.allocations + 1, 0: none */
 	enum sw_evidence evidence;
-	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL none */
+	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL: none */
 };
 
 /* A call that is no side of the finding but that its sentences name.  Stack and api 0: it was too long ago. */
@@ -254,7 +254,7 @@ extern const struct sw_cost sw_no_cost;
 /* What few findings have: hazards come by the hundred thousand. */
 struct sw_finding_more {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
-	struct sw_access maker;	     /* SW306, SW307: the call that made what the last one released, seq 0 none */
+	struct sw_access maker;	     /* SW306, SW307: the call that made what the last one released, seq 0: none */
 	struct sw_need need[SW_MAX_NEEDS];
 };
 
@@ -281,14 +281,14 @@ struct sw_finding {
 	const struct sw_cost *cost;    /* sw_no_cost where it waited for nothing */
 	struct sw_held held;
 	uint64_t pinned, last_ns;     /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
-	uint64_t unpinned;	      /* SW301, SW302: the most pageable bytes of one call, 0 none */
+	uint64_t unpinned;	      /* SW301, SW302: the most pageable bytes of one call, 0: none */
 	bool to_host;		      /* the host may use what the calls wait for as soon as they return */
 	uint32_t needs;		      /* SW401: all that may not be left out of what the wait covered */
 	struct sw_finding_more *more; /* NULL: nothing; read by sw_finding_more() */
 	/* Which one is meant depends on the id: FACTS of findings.def. */
 	union {
 		struct {
-			int hazard;   /* the hazard that it should have prevented, 0 none */
+			int hazard;   /* the hazard that it should have prevented, 0: none */
 			uint64_t seq; /* the work that was missed */
 		} missed;
 		uint32_t refused; /* CUresult */
@@ -342,8 +342,8 @@ struct sw_gpu_summary {
 	uint64_t lost;			     /* by CUPTI, as it reports */
 	uint64_t left_out;		     /* more than the table holds */
 	uint64_t operations_timed, operations_untimed; /* calls that put work on a device */
-	bool clock_bounded; /* clock_error_ns is proven: by calls that came before their work and waits that came after
-			     */
+	/* clock_error_ns is proven: by calls that came before their work and waits that came after */
+	bool clock_bounded;
 	uint64_t clock_error_ns; /* device times are wrong by so much at most; else the error that is known of */
 	uint64_t clock_wrong_ns; /* work was seen so much before its call or after its wait */
 	uint64_t clock_jumps;
@@ -397,8 +397,8 @@ struct sw_judgement {
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */
 bool sw_judgement_times(const struct sw_judgement *judgement, uint64_t seq, uint64_t *start_ns, uint64_t *end_ns);
 
-/* An operation as the timeline wants it: one for each call, reported once it is known how the call ended.  A call of
-   two records is reported at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace
+/* An operation for the timeline: one for each call, reported once it is known how the call ended. A call of two
+   records is reported at its END (what.seq, what.t_ns: of the BEGIN), one that never ended at the end of the trace
    with dur_ns 0. */
 struct sw_operation {
 	struct sw_access what;		   /* role SW_CALL, or what the call is: RECORD, WAIT, ALLOC, FREE */
@@ -421,7 +421,7 @@ struct sw_nvtx_span {
 struct sw_observer {
 	void *arg;
 	void (*operation)(void *arg, const struct sw_operation *op);
-	/* Enqueued work is known to be done: the earliest moment at which the host could tell. */
+	/* Enqueued work is known to be done: the earliest moment at which the host could know. */
 	void (*completed)(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns);
 	void (*edge)(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
 	void (*hazard)(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
@@ -442,19 +442,18 @@ struct sw_judge_options {
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
 	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
-	bool strict_host;   /* a lane for each host thread; the trace must say how they synchronise (SW_FILE_HOST_SYNC)
-			     */
+	bool strict_host;   /* a lane for each host thread; needs a trace with SW_FILE_HOST_SYNC */
 	bool shared_uses;   /* list uses of memory that other processes may use, too */
 	bool no_footprints; /* do not read the code of kernels (--no-footprints) */
 	bool evaluate_all;  /* work out at once what each launch touches: the same result, slower; for tests */
-	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL none */
+	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL: none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
 	 * table. */
 	const char *behaviour;
 	const struct sw_added_edge *added; /* by seq */
 	size_t n_added;
-	struct sw_asked_order *asked; /* NULL: nobody asks */
+	struct sw_asked_order *asked; /* NULL: not wanted */
 	const struct sw_moved_site *moved;
 	size_t n_moved;
 	const struct sw_narrowed_site *narrowed;

@@ -95,7 +95,7 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 	sw_wait_recycle(m, w);
 }
 
-static void tell_failed(struct sw_model *m, const struct sw_record *r)
+static void report_failed_call(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_operation op = {.record = r};
 	struct sw_context_state *context = &m->context[r->rec->ctx];
@@ -133,12 +133,12 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	if (operation) {
 		count_call(m, r);
 		if (r->failed)
-			tell_failed(m, r);
+			report_failed_call(m, r);
 		if (r->rec->flags & SW_RF_END) {
 			end_of_call(m, r);
 			return;
 		}
-		/* A capture is over also when its end returned an error. */
+		/* A capture has ended also when its end returned an error. */
 		if ((r->failed && r->rec->kind != SW_REC_CAPTURE) || m->context[r->rec->ctx].over)
 			return;
 	}

@@ -120,7 +120,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	sw_space_init(&m->space);
 	m->physical = sw_physical_set_new();
 	m->space.leave = leave;
-	m->space.tenancy.now = &m->step;
+	m->space.pool_blocks.now = &m->step;
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, arena, options->keep_possible);
 	if (!options->no_schedule)

@@ -10,7 +10,7 @@ libswdetect_a_SOURCES = \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
 	src/detect/calls/batch_copies.c src/detect/calls/batch_copies.h src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
 	src/detect/memory/contents.c src/detect/memory/contents.h \
-	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/tenants.c src/detect/memory/tenants.h \
+	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/pool_blocks.c src/detect/memory/pool_blocks.h \
 	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
 	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/recent_calls.c \
 	src/detect/model/recent_calls.h src/detect/model/contexts.c \

@@ -39,7 +39,7 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_deferred_flush(m);
 	m->j->coverage.straddling_dropped += forget_uses(m);
 	sw_space_forget_freed(&m->space);
-	sw_tenancy_forget(&m->space.tenancy);
+	sw_pool_blocks_forget(&m->space.pool_blocks);
 	sw_wait_forget(m);
 	sw_host_funcs_forget(m);
 	sw_graphs_forget(m);

@@ -11,16 +11,16 @@ struct sw_shared_use {
 	uint64_t handle; /* hash of the handle */
 	uint64_t lo, hi; /* bytes of the allocation, all of which it touches */
 	bool reads, writes, atomic;
-	bool opened;	     /* the memory is another process's */
-	bool learning;	     /* work that may wait for another process was unfinished when it was called ... */
-	uint64_t learnt_ns;  /* ... and when the last that was finished is known to have been, 0 none */
-	uint64_t known_ns;   /* when the host knew that it was done, 0 never */
-	uint64_t told_ns;    /* the first call that may have told others when it was done, 0 none */
-	uint64_t told_by;    /* its handle in this process, of an event that the call recorded; 0: it recorded none */
-	uint32_t told_event; /* of that call: the event that it recorded, by its handle's low bits; 0: it recorded none
-			      */
-	uint64_t told_more_ns; /* the first call that may have told them by anything but this event, 0 none */
-	uint32_t waited_event; /* the last wait for such an event before it, 0 none */
+	bool opened;		  /* the memory is another process's */
+	bool learning;		  /* work that may wait for another process was unfinished when it was called ... */
+	uint64_t learnt_ns;	  /* ... and when the last that was finished is known to have been, 0: none */
+	uint64_t known_ns;	  /* when the host knew that it was done, 0 never */
+	uint64_t signalled_ns;	  /* the first call that may have signalled others that it is done, 0: none */
+	uint64_t signalled_by;	  /* the same event by its handle in this process, 0: none */
+	uint32_t signalled_event; /* of that call: low bits of the handle of the event that it recorded, 0: none */
+	uint64_t
+		signalled_more_ns; /* the first call that may have signalled them by anything but this event, 0: none */
+	uint32_t waited_event;	   /* the last wait for such an event before it, 0: none */
 	uint64_t waited_ns;
 };
 

@@ -65,13 +65,14 @@ static void finish(struct call *c)
 }
 
 /* Kept out of the wrappers: `lengths` holds the parts' true lengths, which begin() may have cleared. */
-static void tell(const struct call *c, const uint64_t lengths[PARTS], uint64_t done, void *frame)
+static void record_parts(const struct call *c, const uint64_t lengths[PARTS], uint64_t done, void *frame)
 {
 	int saved = errno;
 	for (uint32_t i = 0; i < c->n && done; i++) {
 		uint64_t bytes = lengths[i] < done ? lengths[i] : done;
 		if (c->part[i].hit && bytes)
-			sw_fault_tell(c->part[i].at, bytes, 0, SW_HOST_CALL | (c->writes ? SW_HOST_WRITES : 0), frame);
+			sw_fault_record(c->part[i].at, bytes, 0, SW_HOST_CALL | (c->writes ? SW_HOST_WRITES : 0),
+					frame);
 		done -= bytes;
 	}
 	errno = saved;
@@ -136,7 +137,7 @@ static void of_vector(struct call *c, const struct iovec *v, size_t n, bool writ
 		type got = real arguments;                                                                             \
 		if (call.any) {                                                                                        \
 			finish(&call);                                                                                 \
-			tell(&call, lengths, APPLY(DONE_##how, UNPAREN what), __builtin_frame_address(0));             \
+			record_parts(&call, lengths, APPLY(DONE_##how, UNPAREN what), __builtin_frame_address(0));     \
 		}                                                                                                      \
 		return got;                                                                                            \
 	}

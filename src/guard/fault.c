@@ -8,8 +8,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-/* A fault at one address that does not go away by itself: the program has taken the rights from the page by means that
-   we do not see, and must hear of it. */
+/* A fault at one address that does not go away by itself: the program has protected the page in a way that we do not
+   see, and must get the signal. */
 #define STALE_MAX 1000u
 
 #define ERROR_WRITE 2u /* page-fault error code of x86, bit 1: the access was a write */
@@ -61,15 +61,15 @@ static bool by_driver(const ucontext_t *c)
 	return of_driver((uint64_t)r[REG_RIP]) || of_driver(*(const uint64_t *)r[REG_RSP]);
 }
 
-struct telling {
+struct host_access {
 	uint64_t at, bytes, instruction;
 	uint32_t flags;
 	void *frame;
 };
 
-static void tell(void *arg)
+static void record_access(void *arg)
 {
-	const struct telling *t = arg;
+	const struct host_access *t = arg;
 	struct sw_call call;
 	if (!sw_guard_recorder->recording() || sw_guard_recorder->inside() ||
 	    !sw_guard_recorder->enter(&call, 0, 0, t->frame))
@@ -86,9 +86,9 @@ static void tell(void *arg)
 	sw_guard_recorder->leave(&call, 0);
 }
 
-void sw_fault_tell(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame)
+void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame)
 {
-	tell(&(struct telling){at, bytes, instruction, flags, frame});
+	record_access(&(struct host_access){at, bytes, instruction, flags, frame});
 }
 
 /* Calls on another stack. */
@@ -112,15 +112,15 @@ static bool on_signal_stack(void)
 }
 
 /* No stack to be had: the access goes unrecorded, which only a burst of threads can bring about. */
-static void tell_fault(struct telling *t)
+static void record_fault(struct host_access *t)
 {
 	if (!on_signal_stack()) {
-		tell(t);
+		record_access(t);
 		return;
 	}
 	for (unsigned i = 0; i < STACKS; i++)
 		if (!atomic_flag_test_and_set(&taken[i])) {
-			call_on(stacks[i] + STACK_BYTES, tell, t);
+			call_on(stacks[i] + STACK_BYTES, record_access, t);
 			atomic_flag_clear(&taken[i]);
 			return;
 		}
@@ -142,8 +142,8 @@ static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext
 	enum sw_fault what = sw_pages_fault(address, writes);
 	if (what == SW_FAULT_HIT && !by_driver(c)) {
 		sw_guard_unlock(mask);
-		tell_fault(&(struct telling){address, 1, (uint64_t)c->uc_mcontext.gregs[REG_RIP],
-					     writes ? SW_HOST_WRITES : 0, frame});
+		record_fault(&(struct host_access){address, 1, (uint64_t)c->uc_mcontext.gregs[REG_RIP],
+						   writes ? SW_HOST_WRITES : 0, frame});
 		mask = sw_guard_lock();
 	}
 	if (what == SW_FAULT_HIT || what == SW_FAULT_BESIDE)
@@ -155,7 +155,7 @@ static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext
 void sw_fault_handle(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	/* Also where the program has blocked the signal: of a page that we protected it must not hear. */
+	/* Also where the program has blocked the signal: it must not get the signal of a page that we protected. */
 	bool handled = info->si_code == SEGV_ACCERR && ours(info, context, __builtin_frame_address(0));
 	errno = saved;
 	if (!handled)

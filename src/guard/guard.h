@@ -87,11 +87,11 @@ struct sw_buffer {
 /* Host memory was allocated or registered; the buffer that begins at the address is freed. */
 void sw_buffers_add(const struct sw_rec_alloc *alloc);
 void sw_buffers_drop(uint64_t address);
-/* The buffer that holds the address; NULL none. */
+/* The buffer that holds the address; NULL: none. */
 struct sw_buffer *sw_buffers_find(uint64_t address);
 /* The same by the address that kernels use. */
 struct sw_buffer *sw_buffers_find_device(uint64_t address);
-/* The next buffer that shares bytes with [lo, hi), by address; NULL none. */
+/* The next buffer that shares bytes with [lo, hi), by address; NULL: none. */
 struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi);
 
 /* ---- pages.c ----------------------------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool
 void sw_pages_unguarded(void);
 /* How many such uses the trace does not have yet; they count as recorded from then on.  `now`: even if they are few
    compared with those that it has; else 0 then. */
-uint64_t sw_pages_untold(bool now);
+uint64_t sw_pages_unguarded_new(bool now);
 void sw_pages_forget_unguarded(void);
 /* Releases what is done. */
 void sw_pages_settle(void);
@@ -142,7 +142,7 @@ void sw_fault_handle(int signal, siginfo_t *info, void *context);
 /* Notes where libcuda lies: what it touches is reported by its calls. */
 void sw_fault_start(void);
 /* Records that a call of libc touched memory; `frame` is that of the exported function. */
-void sw_fault_tell(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame);
+void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame);
 
 /* ---- chain.c, signals.c ------------------------------------------------------------------------------------------ */
 
@@ -152,9 +152,9 @@ bool sw_signals_arm(void);
 struct sigaction sw_signals_action(bool take);
 /* The default action is to be taken: our handler goes. */
 void sw_signals_disarm(void);
-/* The program has blocked SIGSEGV on this thread (in truth it never is). */
+/* The program has blocked SIGSEGV on this thread. (The kernel's mask never blocks it.) */
 bool sw_signals_blocked(void);
-/* From now on it is, in truth: its mask shows it. */
+/* From now on the kernel's mask blocks it, too. */
 void sw_signals_block(void);
 /* A fault that is not ours: the program's handler, or the default action. */
 void sw_chain_pass(int signal, siginfo_t *info, void *context);

@@ -30,8 +30,9 @@ static struct {
 	uint64_t lo, hi;
 } busy[BUSY];
 static bool stopped;
-static _Atomic bool settling;	   /* pages are being released that belong to no range any more */
-static uint64_t unguarded, told;   /* uses of buffers that were not guarded, or in part; those that the trace has */
+static _Atomic bool settling; /* pages are being released that belong to no range any more */
+static uint64_t unguarded,
+	unguarded_recorded;	   /* uses of buffers that were not guarded, or in part; those that the trace has */
 static uint32_t busy_n, busy_more; /* the latter: system calls that there was no room for */
 
 bool sw_pages_any(void)
@@ -201,18 +202,18 @@ void sw_pages_unguarded(void)
 	unguarded++;
 }
 
-uint64_t sw_pages_untold(bool now)
+uint64_t sw_pages_unguarded_new(bool now)
 {
-	uint64_t untold = unguarded - told;
-	if (!now && untold <= told / 8)
+	uint64_t unguarded_new = unguarded - unguarded_recorded;
+	if (!now && unguarded_new <= unguarded_recorded / 8)
 		return 0;
-	told = unguarded;
-	return untold;
+	unguarded_recorded = unguarded;
+	return unguarded_new;
 }
 
 void sw_pages_forget_unguarded(void)
 {
-	told = unguarded;
+	unguarded_recorded = unguarded;
 }
 
 /* ---- releasing --------------------------------------------------------------------------------------------------- */

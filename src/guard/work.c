@@ -318,7 +318,7 @@ static void succeeded(const struct op *op)
 }
 
 /* Puts into the trace how many uses were not guarded: without the lock, since recording takes locks of its own. */
-static void tell_unguarded(uint64_t uses)
+static void record_unguarded(uint64_t uses)
 {
 	struct sw_rec_host_access *r = sw_guard_recorder->describe(SW_REC_HOST_ACCESS, sizeof *r, true);
 	if (!r)
@@ -349,12 +349,12 @@ static void left(int status)
 		sw_pages_settle();
 	}
 	starting -= mine.kernels && starting;
-	uint64_t untold = sw_pages_untold(mine.waits);
+	uint64_t untold = sw_pages_unguarded_new(mine.waits);
 	mine.n = mine.uses = mine.pointers = 0;
 	mine.kernels = mine.waits = false;
 	sw_guard_unlock(mask);
 	if (untold)
-		tell_unguarded(untold);
+		record_unguarded(untold);
 }
 
 const struct sw_companion_hooks sw_guard_hooks = {.published = published, .parameters = parameters, .left = left};

@@ -47,17 +47,17 @@ static struct sw_vector_clock *writable(size_t *bytes, struct sw_vector_clock *c
 }
 
 /* Raises the clock's tick of `lane` to at least tick. Returns whether it grew. */
-static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t told)
+static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t learnt)
 {
 	if (sw_clock_get(*clock, lane) >= tick)
 		return false;
 	*clock = writable(bytes, *clock, lane + 1);
-	(*clock)->at[lane] = (struct sw_known_tick){tick, told};
+	(*clock)->at[lane] = (struct sw_known_tick){tick, learnt};
 	return true;
 }
 
 /* Index of the first slot of `from`, other than `own`, that *clock does not know; from->n if there is none. */
-static uint32_t first_news(const struct sw_vector_clock *clock, const struct sw_vector_clock *from, uint32_t own)
+static uint32_t first_newer(const struct sw_vector_clock *clock, const struct sw_vector_clock *from, uint32_t own)
 {
 	uint32_t both = clock->n < from->n ? clock->n : from->n, i = 0;
 	while (i < both && (clock->at[i].tick >= from->at[i].tick || i == own))
@@ -68,26 +68,26 @@ static uint32_t first_news(const struct sw_vector_clock *clock, const struct sw_
 	return i;
 }
 
-/* Joins `from` into the clock of lane `own`; told: what to note for each slot that grows, or SW_LEARNT_KEEP. */
+/* Joins `from` into the clock of lane `own`; learnt: what to note for each slot that grows, or SW_LEARNT_KEEP. */
 static bool join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
-		 uint64_t told)
+		 uint64_t learnt)
 {
 	if (!from || from == *clock)
 		return false;
-	if (!*clock && told == SW_LEARNT_KEEP) {
+	if (!*clock && learnt == SW_LEARNT_KEEP) {
 		*clock = sw_clock_hold(from);
 		return true;
 	}
 	if (!*clock)
 		*clock = writable(bytes, NULL, from->n);
-	uint32_t i = first_news(*clock, from, own);
+	uint32_t i = first_newer(*clock, from, own);
 	if (i == from->n)
 		return false;
 	struct sw_vector_clock *to = *clock = writable(bytes, *clock, from->n);
 	for (; i < from->n; i++)
 		if (from->at[i].tick > to->at[i].tick && i != own) {
 			to->at[i].tick = from->at[i].tick;
-			to->at[i].told = told == SW_LEARNT_KEEP ? from->at[i].told : told;
+			to->at[i].learnt = learnt == SW_LEARNT_KEEP ? from->at[i].learnt : learnt;
 		}
 	return true;
 }
@@ -117,26 +117,26 @@ void sw_known_drop(size_t *bytes, struct sw_known *known)
 }
 
 /* Which clocks other than the documented one are, or become, separate clocks. (A clock that knows nothing is NULL.) */
-struct apart {
+struct separate {
 	bool measured, observed;
 };
 
 /* Before the clocks may come to differ ... */
-static struct apart split(struct sw_known *known, const struct sw_known *from, enum sw_order basis)
+static struct separate separate_clocks(struct sw_known *known, const struct sw_known *from, enum sw_order basis)
 {
-	struct apart apart = {.measured = known->measured || basis == SW_ORDER_MEASURED,
-			      .observed = known->observed || basis == SW_ORDER_OBSERVED};
-	apart.measured |= from && from->measured && basis == SW_ORDER_DOCUMENTED;
-	apart.observed |= from && from->observed;
-	if (apart.observed && !known->observed)
+	struct separate separate = {.measured = known->measured || basis == SW_ORDER_MEASURED,
+				    .observed = known->observed || basis == SW_ORDER_OBSERVED};
+	separate.measured |= from && from->measured && basis == SW_ORDER_DOCUMENTED;
+	separate.observed |= from && from->observed;
+	if (separate.observed && !known->observed)
 		known->observed = sw_clock_hold(sw_known_measured(known));
-	if (apart.measured && !known->measured)
+	if (separate.measured && !known->measured)
 		known->measured = sw_clock_hold(known->documented);
-	return apart;
+	return separate;
 }
 
 /* ... and after: what did not learn cannot have caught up. */
-static void unite(size_t *bytes, struct sw_known *known, bool documented, bool measured)
+static void merge_equal(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
 	const struct sw_vector_clock *less = sw_known_measured(known);
 	if (known->observed == less || (known->observed && (documented || measured) && equal(less, known->observed))) {
@@ -149,31 +149,32 @@ static void unite(size_t *bytes, struct sw_known *known, bool documented, bool m
 	}
 }
 
-bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told,
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t learnt,
 		    enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !known->observed)
-		return raise_tick(bytes, &known->documented, lane, tick, told);
-	struct apart apart = split(known, NULL, basis);
-	bool observed = apart.observed && raise_tick(bytes, &known->observed, lane, tick, told);
-	bool measured =
-		apart.measured && basis >= SW_ORDER_MEASURED && raise_tick(bytes, &known->measured, lane, tick, told);
-	bool documented = basis == SW_ORDER_DOCUMENTED && raise_tick(bytes, &known->documented, lane, tick, told);
-	unite(bytes, known, documented, measured);
+		return raise_tick(bytes, &known->documented, lane, tick, learnt);
+	struct separate separate = separate_clocks(known, NULL, basis);
+	bool observed = separate.observed && raise_tick(bytes, &known->observed, lane, tick, learnt);
+	bool measured = separate.measured && basis >= SW_ORDER_MEASURED &&
+			raise_tick(bytes, &known->measured, lane, tick, learnt);
+	bool documented = basis == SW_ORDER_DOCUMENTED && raise_tick(bytes, &known->documented, lane, tick, learnt);
+	merge_equal(bytes, known, documented, measured);
 	return observed || measured || documented;
 }
 
-bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
+bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t learnt,
 		   enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !from->measured && !known->observed && !from->observed)
-		return join(bytes, &known->documented, from->documented, own, told);
-	struct apart apart = split(known, from, basis);
+		return join(bytes, &known->documented, from->documented, own, learnt);
+	struct separate separate = separate_clocks(known, from, basis);
 	bool observed =
-		apart.observed && join(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, told);
-	bool measured = apart.measured && basis >= SW_ORDER_MEASURED &&
-			join(bytes, &known->measured, sw_known_measured(from), own, told);
-	bool documented = basis == SW_ORDER_DOCUMENTED && join(bytes, &known->documented, from->documented, own, told);
-	unite(bytes, known, documented, measured);
+		separate.observed && join(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, learnt);
+	bool measured = separate.measured && basis >= SW_ORDER_MEASURED &&
+			join(bytes, &known->measured, sw_known_measured(from), own, learnt);
+	bool documented =
+		basis == SW_ORDER_DOCUMENTED && join(bytes, &known->documented, from->documented, own, learnt);
+	merge_equal(bytes, known, documented, measured);
 	return observed || measured || documented;
 }

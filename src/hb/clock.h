@@ -17,7 +17,7 @@
 
 struct sw_known_tick {
 	uint64_t tick;
-	uint64_t told; /* sw_learnt_from(): record and kind of the join that brought it */
+	uint64_t learnt; /* sw_learnt_from(): record and kind of the join that brought it */
 };
 struct sw_vector_clock {
 	uint32_t refs;
@@ -67,9 +67,9 @@ static inline struct sw_vector_clock *sw_known_by(const struct sw_known *known, 
 struct sw_known sw_known_hold(const struct sw_known *known);
 void sw_known_drop(size_t *bytes, struct sw_known *known);
 /* The clock of the basis learns, and those that know more. */
-bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t told,
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t learnt,
 		    enum sw_order basis);
-bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t told,
+bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t learnt,
 		   enum sw_order basis);
 
 #endif

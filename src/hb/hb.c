@@ -162,7 +162,7 @@ struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_
 	if (sw_clock_get(clock, from) <= sw_lane_at(hb, from)->base)
 		return never;
 	const struct sw_known_tick *known = &clock->at[from];
-	return (struct sw_hb_last){known->tick, known->told >> 4, (enum sw_edge_kind)(known->told & 15)};
+	return (struct sw_hb_last){known->tick, known->learnt >> 4, (enum sw_edge_kind)(known->learnt & 15)};
 }
 
 static size_t map_bytes(const struct sw_map *map)

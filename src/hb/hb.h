@@ -90,11 +90,11 @@ void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint6
 
 /* A known handle is destroyed first: handles are reused.  Default streams need no create. */
 void sw_hb_stream_create(struct sw_hb *hb, uint8_t ctx, uint64_t stream, bool nonblocking);
-/* Work pending goes on: the legacy stream and context-wide waits still cover it.  Unknown handles are ignored. */
+/* Work pending continues: the legacy stream and context-wide waits still cover it.  Unknown handles are ignored. */
 void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
 
-/* The lane of a call's stream; made on the spot for default streams and, as a blocking stream, for unknown handles
-   (counted as precision lost). */
+/* The lane of a call's stream; created here for default streams and, as a blocking stream, for unknown handles (counted
+   as precision lost). */
 uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at);
 enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
 /* Which lane holds this slot now: a new number each time that a slot is given out, never 0.  A table about streams that
@@ -112,7 +112,7 @@ struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
 struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n);
 /* The same on a default stream, for work that was measured to take part in that of another context too: after it and,
    by its rules, what it would wait for; before what comes later there. */
-struct sw_point sw_hb_enqueue_beside(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx);
+struct sw_point sw_hb_enqueue_joined(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx);
 /* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);
 
@@ -179,8 +179,8 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 
 /* Enqueued: a step of the stream.  The token stands for "the function has started"; it must be ended or dropped. */
 struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_hb_token *token);
-/* The function runs, or has returned: in default mode the host lane joins it (the usual "callback signals a condition
-   variable"; the thread that it wakes may be faster than its return, so tell it when it starts). */
+/* The function runs, or has returned: in default mode the host lane joins it (the usual "callback signals a
+   condition variable"; the thread that it wakes may continue before it returns, so call this when it starts). */
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq);
 
 /* The function has returned: work enqueued in its stream from now on comes after it. (Does nothing in default mode,

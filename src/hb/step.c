@@ -2,8 +2,8 @@
 /* Steps and joins: what all operations are made of. */
 #include "hb/order.h"
 
-static void tell_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order basis, struct sw_point from,
-		      uint64_t from_seq, uint32_t lane, uint64_t seq)
+static void report_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order basis, struct sw_point from,
+			uint64_t from_seq, uint32_t lane, uint64_t seq)
 {
 	if (basis == SW_ORDER_OBSERVED)
 		return; /* nothing that anybody promised, nor that was measured */
@@ -19,12 +19,12 @@ static bool acquire_merge(struct sw_hb *hb, uint32_t lane, const struct sw_snap 
 			  enum sw_order basis, uint64_t seq)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
-	const struct sw_vector_clock *news = sw_known_by(&from->known, basis);
-	for (uint32_t i = 0; news && i < news->n; i++)
-		if ((news->at[i].told & 15) == SW_LEARNT_OWN && i != lane &&
-		    news->at[i].tick > sw_clock_get(sw_known_by(&l->known, basis), i))
-			tell_edge(hb, kind, basis, (struct sw_point){i, news->at[i].tick}, news->at[i].told >> 4, lane,
-				  seq);
+	const struct sw_vector_clock *gained = sw_known_by(&from->known, basis);
+	for (uint32_t i = 0; gained && i < gained->n; i++)
+		if ((gained->at[i].learnt & 15) == SW_LEARNT_OWN && i != lane &&
+		    gained->at[i].tick > sw_clock_get(sw_known_by(&l->known, basis), i))
+			report_edge(hb, kind, basis, (struct sw_point){i, gained->at[i].tick},
+				    gained->at[i].learnt >> 4, lane, seq);
 	return sw_known_join(&hb->clock_bytes, &l->known, &from->known, lane, sw_learnt_from(seq, kind), basis);
 }
 
@@ -33,23 +33,23 @@ bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enu
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
 	if (!from->at.tick) {
-		bool news = acquire_merge(hb, lane, from, kind, basis, seq);
-		if (news)
+		bool gained = acquire_merge(hb, lane, from, kind, basis, seq);
+		if (gained)
 			l->gain = l->tick + 1;
-		return news;
+		return gained;
 	}
 	if (from->at.lane == lane)
 		return false;
 	uint64_t known = sw_clock_get(sw_known_by(&l->known, basis), from->at.lane);
 	if (known >= from->at.tick)
 		return false;
-	uint64_t told = sw_learnt_from(seq, kind);
+	uint64_t learnt = sw_learnt_from(seq, kind);
 	if (known < from->gain || !known)
 		sw_known_join(&hb->clock_bytes, &l->known, &from->known, lane,
-			      kind == SW_EDGE_ENQUEUE ? SW_LEARNT_KEEP : told, basis);
-	sw_known_raise(&hb->clock_bytes, &l->known, from->at.lane, from->at.tick, told, basis);
+			      kind == SW_EDGE_ENQUEUE ? SW_LEARNT_KEEP : learnt, basis);
+	sw_known_raise(&hb->clock_bytes, &l->known, from->at.lane, from->at.tick, learnt, basis);
 	l->gain = l->tick + 1;
-	tell_edge(hb, kind, basis, from->at, from->seq, lane, seq);
+	report_edge(hb, kind, basis, from->at, from->seq, lane, seq);
 	return true;
 }
 
@@ -187,7 +187,7 @@ struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at
 	return step;
 }
 
-struct sw_point sw_hb_enqueue_beside(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx)
+struct sw_point sw_hb_enqueue_joined(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx)
 {
 	struct sw_hb_at there = *at;
 	there.ctx = ctx;

@@ -150,7 +150,7 @@ static uint32_t longest(const struct sw_communicator *c)
 	return (uint32_t)n;
 }
 
-/* The first place where two that both got there differ; UINT32_MAX none. */
+/* The first place where two that both got there differ; UINT32_MAX: none. */
 static uint32_t first_difference(const struct sw_communicator *c)
 {
 	const uint32_t n = longest(c);
@@ -166,7 +166,7 @@ static uint32_t first_difference(const struct sw_communicator *c)
 	return UINT32_MAX;
 }
 
-static void tell_mismatch(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place)
+static void report_mismatch(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place)
 {
 	struct groups groups = {0};
 	struct sw_between *b = sw_between_add(merged, SW_BETWEEN_MISMATCH, SW_ERROR, "certain", place);
@@ -207,7 +207,7 @@ static const struct sw_merged_clock *clock_of(const struct sw_merged *merged, co
 	return NULL;
 }
 
-/* When the first rank called it, and the longest that a trace goes on after that: how long the missing ones had. */
+/* When the first rank called it, and the longest that a trace continues after that: how long the missing ones had. */
 static uint64_t waited_for(const struct sw_merged *merged, const struct sw_communicator *c, uint32_t place)
 {
 	uint64_t longest_ns = 0;
@@ -245,8 +245,8 @@ static bool all_ended(const struct group *group)
 	return true;
 }
 
-static void tell_missing(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place,
-			 const struct group *missing, const struct group *called)
+static void report_missing(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place,
+			   const struct group *missing, const struct group *called)
 {
 	const uint64_t waited_ns = waited_for(merged, c, place);
 	const bool certain = all_ended(missing) && all_whole(missing);
@@ -291,7 +291,7 @@ static void check_missing(struct sw_merged *merged, const struct sw_communicator
 	for (size_t g = 0; g < groups.at.n; g++)
 		*(groups.at.at[g].call == UINT32_MAX ? &missing : &called) = &groups.at.at[g];
 	if (missing && called)
-		tell_missing(merged, c, least, missing, called);
+		report_missing(merged, c, least, missing, called);
 	free_groups(&groups);
 }
 
@@ -303,7 +303,7 @@ void sw_between_find(struct sw_merged *merged)
 		const struct sw_communicator *c = merged->collectives.communicators.at[i];
 		const uint32_t place = first_difference(c);
 		if (place != UINT32_MAX)
-			tell_mismatch(merged, c, place);
+			report_mismatch(merged, c, place);
 		else
 			check_missing(merged, c);
 	}

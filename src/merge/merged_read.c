@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a partial result.  It may be anybody's file: each member is checked, and text cannot speak to a terminal. */
+/* Reads a partial result. It may be anybody's file: each member is checked, and text is printed without control
+   characters. */
 #include "config.h"
 
 #include "merge/merged.h"
@@ -226,10 +227,10 @@ static void take_use(struct partial *p, const json_t *object)
 		.call_ns = number_of(p, object, "call_ns", INT64_MAX),
 		.learnt_ns = number_of(p, object, "learnt_ns", INT64_MAX),
 		.known_ns = number_of(p, object, "known_ns", INT64_MAX),
-		.told_ns = number_of(p, object, "told_ns", INT64_MAX),
-		.told_more_ns = number_of(p, object, "told_more_ns", INT64_MAX),
+		.signalled_ns = number_of(p, object, "told_ns", INT64_MAX),
+		.signalled_more_ns = number_of(p, object, "told_more_ns", INT64_MAX),
 		.waited_ns = number_of(p, object, "waited_ns", INT64_MAX),
-		.told_event = (uint32_t)number_of(p, object, "told_event", UINT32_MAX),
+		.signalled_event = (uint32_t)number_of(p, object, "told_event", UINT32_MAX),
 		.waited_event = (uint32_t)number_of(p, object, "waited_event", UINT32_MAX),
 		.reads = bool_of(p, object, "reads"),
 		.writes = bool_of(p, object, "writes"),

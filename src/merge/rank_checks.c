@@ -85,7 +85,7 @@ static bool related(const struct sw_merged_rank *a, const struct sw_merged_rank 
 /* Whether two processes with one rank are neighbours in the order is not given, but their rank is. */
 static void check_twice(struct sw_merged *merged)
 {
-	size_t told = 0, more = 0;
+	size_t listed = 0, more = 0;
 	for (size_t i = 0; i < merged->ranks.n; i++) {
 		const struct sw_merged_rank *a = merged->ranks.at[i];
 		for (size_t k = i + 1; k < merged->ranks.n && a->ranked; k++) {
@@ -94,7 +94,7 @@ static void check_twice(struct sw_merged *merged)
 				break;
 			if (!overlap(a, b) || related(a, b))
 				continue;
-			if (told++ < NAMED_MANY)
+			if (listed++ < NAMED_MANY)
 				gap(merged, sw_format("rank %u is there twice, by processes that ran at the same time: "
 						      "%s and %s",
 						      a->rank, a->trace, b->trace));

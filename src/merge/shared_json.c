@@ -27,10 +27,10 @@ static void put_use(struct sw_json *json, const struct sw_merged_use *u)
 	sw_json_number(json, "call_ns", u->call_ns);
 	sw_json_number(json, "learnt_ns", u->learnt_ns);
 	sw_json_number(json, "known_ns", u->known_ns);
-	sw_json_number(json, "told_ns", u->told_ns);
-	sw_json_number(json, "told_more_ns", u->told_more_ns);
+	sw_json_number(json, "told_ns", u->signalled_ns);
+	sw_json_number(json, "told_more_ns", u->signalled_more_ns);
 	sw_json_number(json, "waited_ns", u->waited_ns);
-	sw_json_number(json, "told_event", u->told_event);
+	sw_json_number(json, "told_event", u->signalled_event);
 	sw_json_number(json, "waited_event", u->waited_event);
 	sw_json_bool(json, "reads", u->reads);
 	sw_json_bool(json, "writes", u->writes);

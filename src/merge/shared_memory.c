@@ -314,7 +314,7 @@ static void put_text(FILE *out, const struct early *early)
 		early->open->closed_ns ? "closed it" : "made its last call of CUDA; it never closed it");
 }
 
-static void tell(struct sw_merged *merged, const struct early *early)
+static void report_early_free(struct sw_merged *merged, const struct early *early)
 {
 	const struct sw_merged_rank *by = early->freed->process, *other = early->open->process;
 	const bool certain = early->use || early->ns > sw_shared_moment_error(by, other);
@@ -336,7 +336,7 @@ static void tell(struct sw_merged *merged, const struct early *early)
 	*sw_vec_push(&b->ranks) = early->open->process;
 }
 
-/* One of a pair of processes is told, best one that was used: the others have the same cause. */
+/* One finding for each pair of processes, if possible of memory that was used: the others have the same cause. */
 static void find_early(struct sw_merged *merged)
 {
 	const struct sw_shared_memory *shared = &merged->shared;
@@ -359,7 +359,7 @@ static void find_early(struct sw_merged *merged)
 			}
 		}
 	for (size_t i = 0; i < found.n; i++)
-		tell(merged, &found.at[i]);
+		report_early_free(merged, &found.at[i]);
 	free(found.at);
 	sw_map_free(&by_pair);
 }

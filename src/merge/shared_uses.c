@@ -97,10 +97,10 @@ void sw_merged_uses_take(sw_merged_uses *uses, struct sw_merged_rank *process, s
 							    .call_ns = process->start_monotonic_ns + u->access.t_ns,
 							    .learnt_ns = moment(process, u->learnt_ns),
 							    .known_ns = moment(process, u->known_ns),
-							    .told_ns = moment(process, u->told_ns),
+							    .signalled_ns = moment(process, u->signalled_ns),
 							    .waited_ns = moment(process, u->waited_ns),
-							    .told_more_ns = moment(process, u->told_more_ns),
-							    .told_event = u->told_event,
+							    .signalled_more_ns = moment(process, u->signalled_more_ns),
+							    .signalled_event = u->signalled_event,
 							    .waited_event = u->waited_event,
 							    .reads = u->reads,
 							    .writes = u->writes,
@@ -184,19 +184,20 @@ static bool before(const struct sw_merged_use *earlier, uint64_t ns, const struc
 			     later->call_ns + sw_shared_moment_error(earlier->process, on);
 }
 
-/* Only an event told, and the later process has waited for none since it was recorded. */
+/* Only an event may have signalled, and the later process has waited for none since it was recorded. */
 static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
-	return earlier->told_event &&
+	return earlier->signalled_event &&
 	       (!later->waited_ns || later->waited_ns + sw_shared_moment_error(earlier->process, on) <
-					     sw_shared_moment(earlier->process, on, earlier->told_ns));
+					     sw_shared_moment(earlier->process, on, earlier->signalled_ns));
 }
 
 enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
 
-/* `earlier` was called before `later`.  Nothing ordered its end before the call: no way of telling began before it.
-   Nothing did in between: the other process could not learn.  And the earlier one, once called, waited for nobody. */
+/* `earlier` was called before `later`. Nothing ordered its end before the call: no way of telling began before it.
+   Nothing did in between: the other process could not learn. And the earlier one, once called, waited for no other
+   process. */
 static enum unordered unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
@@ -205,10 +206,11 @@ static enum unordered unordered(const struct sw_merged_use *earlier, const struc
 	if (earlier->learning || later->learning || called_ns + error_ns >= later->call_ns ||
 	    later->learnt_ns + error_ns >= called_ns || before(earlier, earlier->known_ns, later))
 		return ORDERED;
-	if (!before(earlier, earlier->told_ns, later))
+	if (!before(earlier, earlier->signalled_ns, later))
 		return CERTAINLY_NOT;
-	/* A third process may have waited for the event, and told the second. */
-	return not_waited_for(earlier, later) && !before(earlier, earlier->told_more_ns, later) ? LIKELY_NOT : ORDERED;
+	/* A third process may have waited for the event, and signalled the second. */
+	return not_waited_for(earlier, later) && !before(earlier, earlier->signalled_more_ns, later) ? LIKELY_NOT
+												     : ORDERED;
 }
 
 /* Does a third process wait for the event? */
@@ -216,7 +218,7 @@ static bool has_audience(const sw_merged_uses *uses, const struct sw_merged_use 
 			 const struct sw_merged_use *later)
 {
 	for (size_t i = 0; i < uses->n; i++)
-		if (uses->at[i].waited_event == earlier->told_event && uses->at[i].process != earlier->process &&
+		if (uses->at[i].waited_event == earlier->signalled_event && uses->at[i].process != earlier->process &&
 		    uses->at[i].process != later->process)
 			return true;
 	return false;
@@ -232,15 +234,15 @@ static void put_title(FILE *out, const struct sw_merged_use *earlier, const stru
 
 static void put_event(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
-	const uint64_t told_ns = sw_shared_moment(earlier->process, later->process, earlier->told_ns);
-	if (!earlier->told_event || told_ns > later->call_ns)
+	const uint64_t signalled_ns = sw_shared_moment(earlier->process, later->process, earlier->signalled_ns);
+	if (!earlier->signalled_event || signalled_ns > later->call_ns)
 		return;
-	if (earlier->told_event == later->waited_event)
+	if (earlier->signalled_event == later->waited_event)
 		fprintf(out,
 			"  event:         the second process waits for one %.3f ms before the first process records "
 			"it: "
 			"that waits for nothing\n",
-			(double)(told_ns - later->waited_ns) / 1e6);
+			(double)(signalled_ns - later->waited_ns) / 1e6);
 	else
 		fputs("  event:         the first process records one after its work; the second does not wait for "
 		      "it\n",
@@ -265,8 +267,8 @@ static void put_text(FILE *out, const struct sw_merged_use *earlier, const struc
 	      out);
 }
 
-static void tell(struct sw_merged *merged, const struct sw_merged_use *earlier, const struct sw_merged_use *later,
-		 bool certain)
+static void report_pair(struct sw_merged *merged, const struct sw_merged_use *earlier,
+			const struct sw_merged_use *later, bool certain)
 {
 	struct sw_between *b =
 		sw_between_add(merged, 505, certain ? SW_ERROR : SW_WARNING, certain ? "certain" : "likely",
@@ -283,31 +285,32 @@ static void tell(struct sw_merged *merged, const struct sw_merged_use *earlier, 
 }
 
 /* One for each pair of processes and call sites. */
-static bool is_new(struct sw_map *told, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+static bool is_new(struct sw_map *reported, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const uint64_t words[] = {earlier->process->index, later->process->index, earlier->site, later->site};
-	uint64_t *known = sw_map_put(told, sw_hash_words(words, sizeof words));
+	uint64_t *known = sw_map_put(reported, sw_hash_words(words, sizeof words));
 	return !(*known)++;
 }
 
-static void compare_uses(struct sw_merged *merged, struct sw_map *told, const struct sw_merged_use *earlier,
+static void compare_uses(struct sw_merged *merged, struct sw_map *reported, const struct sw_merged_use *earlier,
 			 const struct sw_merged_use *later)
 {
 	const enum unordered how = share_bytes(earlier, later) ? unordered(earlier, later) : ORDERED;
 	if (how == ORDERED || sw_shared_ambiguous(&merged->shared, earlier->process, earlier->handle) ||
-	    (how == LIKELY_NOT && has_audience(&merged->shared.uses, earlier, later)) || !is_new(told, earlier, later))
+	    (how == LIKELY_NOT && has_audience(&merged->shared.uses, earlier, later)) ||
+	    !is_new(reported, earlier, later))
 		return;
-	tell(merged, earlier, later, how == CERTAINLY_NOT);
+	report_pair(merged, earlier, later, how == CERTAINLY_NOT);
 }
 
 void sw_between_uses(struct sw_merged *merged)
 {
 	const sw_merged_uses *uses = &merged->shared.uses;
-	struct sw_map told = {0};
+	struct sw_map reported = {0};
 	sw_merged_uses_sort(&merged->shared.uses);
 	for (size_t i = 0; i < uses->n; i++)
 		for (size_t k = 0; k < uses->n; k++)
 			if (uses->at[i].process != uses->at[k].process)
-				compare_uses(merged, &told, &uses->at[i], &uses->at[k]);
-	sw_map_free(&told);
+				compare_uses(merged, &reported, &uses->at[i], &uses->at[k]);
+	sw_map_free(&reported);
 }

@@ -16,8 +16,8 @@ struct sw_report;
 struct sw_merged_use {
 	struct sw_merged_rank *process;
 	uint64_t handle, lo, hi;
-	uint64_t call_ns, learnt_ns, known_ns, told_ns, told_more_ns, waited_ns;
-	uint32_t told_event, waited_event;
+	uint64_t call_ns, learnt_ns, known_ns, signalled_ns, signalled_more_ns, waited_ns;
+	uint32_t signalled_event, waited_event;
 	bool reads, writes, atomic, learning;
 	uint64_t site; /* the same for all calls of one line, 0 unknown */
 	char *what;    /* "kernel scale (demo.cu:28)" */

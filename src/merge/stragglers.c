@@ -182,8 +182,8 @@ static uint64_t between(const struct late *late)
 	return late->wait_ns + late->copy_ns + late->host_ns;
 }
 
-static void tell(struct sw_merged *merged, struct sw_merged_rank *rank, const struct late *late, uint64_t compared,
-		 uint32_t stride)
+static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *rank, const struct late *late,
+			     uint64_t compared, uint32_t stride)
 {
 	struct sw_between *b = sw_between_add(merged, 503, SW_NOTE, "likely", rank->rank);
 	const double n = (double)late->last;
@@ -224,7 +224,7 @@ void sw_between_stragglers(struct sw_merged *merged)
 		const uint64_t held_ns = l->held_ns > 0 ? (uint64_t)l->held_ns : 0;
 		if (l->held >= LEAST_COLLECTIVES && 2 * l->last > compared[i] && held_ns >= LEAST_NS &&
 		    held_ns >= l->last * LEAST_MEAN_NS && held_ns * LEAST_SHARE >= between(l))
-			tell(merged, merged->ranks.at[i], l, compared[i], stride);
+			report_straggler(merged, merged->ranks.at[i], l, compared[i], stride);
 	}
 	free(compared);
 	free(late);

@@ -32,7 +32,7 @@ const char *sw_take_pack(struct sw_dictionary *d, struct sw_writer_cursor *w, co
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
 /* Some images are described before the code is. */
-static void tell_image(struct sw_dictionary *d, uint32_t id)
+static void note_image(struct sw_dictionary *d, uint32_t id)
 {
 	struct sw_image_entry *e = sw_map_ptr(&d->images, id);
 	if (e)
@@ -56,7 +56,7 @@ const char *sw_take_pack_code(struct sw_dictionary *d, struct sw_writer_cursor *
 	if (twin && twin->bytes == code->bytes)
 		code->data = twin->data;
 	sw_map_put_ptr(&d->packed.codes, r->image, code);
-	tell_image(d, r->image);
+	note_image(d, r->image);
 	return NULL;
 }
 
@@ -67,7 +67,7 @@ static void code_is_complete(struct sw_dictionary *d, uint32_t id, struct sw_pac
 		return;
 	code->data = code->owned;
 	sw_map_put_ptr(&d->packed.hashes, code->hash, code);
-	tell_image(d, id);
+	note_image(d, id);
 }
 
 /* Room grows with what arrived, as for IMAGE_DATA. */

@@ -78,7 +78,7 @@ void sw_reader_close(struct sw_reader *r)
 }
 
 /* A LOSS record of ours, so that the order engine knows. */
-static void tell_lost(struct sw_reader *r, struct hole hole, const struct sw_writer_cursor *w, struct sw_record *out)
+static void report_lost(struct sw_reader *r, struct hole hole, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	if (r->holes.n < HOLES_MAX)
 		*sw_vec_push(&r->holes) = hole;
@@ -104,25 +104,25 @@ static void tell_lost(struct sw_reader *r, struct hole hole, const struct sw_wri
 }
 
 /* Numbers are missing before `seq`. */
-static void tell_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
+static void report_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	sw_damage_add(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
 		      r->seq + 1, seq - 1);
-	tell_lost(r, (struct hole){r->seq + 1, seq - 1}, w, out);
+	report_lost(r, (struct hole){r->seq + 1, seq - 1}, w, out);
 }
 
 /* The records that a LOSS counts and a hole did not count before. */
 static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *loss)
 {
-	uint64_t told = 0;
+	uint64_t reported = 0;
 	for (size_t i = 0; i < r->holes.n; i++) {
 		const struct hole *h = &r->holes.at[i];
 		uint64_t first = h->first > loss->first_seq ? h->first : loss->first_seq;
 		uint64_t last = h->last < loss->last_seq ? h->last : loss->last_seq;
 		if (first <= last)
-			told += last - first + 1;
+			reported += last - first + 1;
 	}
-	return loss->records > told ? loss->records - told : 0;
+	return loss->records > reported ? loss->records - reported : 0;
 }
 
 static void count(struct sw_reader *r, const struct sw_rec *rec)
@@ -187,7 +187,7 @@ static int take(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_recor
 		return 0;
 	}
 	if (seq > r->seq + 1) {
-		tell_hole(r, seq, w, out);
+		report_hole(r, seq, w, out);
 		r->current = NULL; /* the head stays for the next call */
 		return 1;
 	}
@@ -205,7 +205,7 @@ static int take(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_recor
 	if (sw_launch_is_short(rec) && !sw_launch_expand(w, rec, &r->launch)) {
 		sw_damage_add(&r->damage, sw_writer_offset(w),
 			      "LAUNCH record %" PRIu64 ": the launch that it refers to is missing", seq);
-		tell_lost(r, (struct hole){seq, seq}, w, out);
+		report_lost(r, (struct hole){seq, seq}, w, out);
 		return 1;
 	}
 	count(r, rec);

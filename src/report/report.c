@@ -39,7 +39,8 @@ const char *sw_report_suppression(struct sw_report *report, const struct sw_show
 	return sw_suppress_line(&report->names, shown->finding);
 }
 
-static void tell(struct sw_report *report, const struct sw_finding *finding, const struct sw_report_options *options)
+static void add_shown(struct sw_report *report, const struct sw_finding *finding,
+		      const struct sw_report_options *options)
 {
 	bool known = false;
 	bool suppressed = sw_suppress_fits(options->suppressions, &report->names, finding, &known);
@@ -81,7 +82,7 @@ static int by_likeness(const void *x, const void *y, void *arg)
 	return order ? order : *(const size_t *)x < *(const size_t *)y ? -1 : 1;
 }
 
-static void tell_apart(struct sw_report *report)
+static void distinguish(struct sw_report *report)
 {
 	size_t n = report->shown.n, first = 0, *index = sw_alloc((n + 1) * sizeof *index);
 	for (size_t i = 0; i < n; i++)
@@ -111,10 +112,10 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	for (size_t i = 0; i < judgement->findings.n; i++) {
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);
-		tell(report, &judgement->findings.at[i], options);
+		add_shown(report, &judgement->findings.at[i], options);
 		sw_names_scope_end(&report->names, &scope);
 	}
-	tell_apart(report);
+	distinguish(report);
 	sw_report_group(report);
 	return report;
 }

@@ -13,7 +13,7 @@
 
 struct sw_suppress_file {
 	FILE *out;
-	struct sw_map told; /* hashes of lines */
+	struct sw_map reported; /* hashes of lines */
 };
 
 /* Names come from the program: a line break among them would begin a line of its own. */
@@ -46,7 +46,7 @@ static void add_finding(struct sw_suppress_file *file, struct sw_report *report,
 {
 	struct sw_names *names = &report->names;
 	const char *line = sw_report_suppression(report, shown);
-	if (shown->suppressed || (*sw_map_put(&file->told, sw_hash_bytes(SW_FNV_START, line, strlen(line))))++)
+	if (shown->suppressed || (*sw_map_put(&file->reported, sw_hash_bytes(SW_FNV_START, line, strlen(line))))++)
 		return;
 	const struct sw_frame *site = sw_report_site(report, shown->finding);
 	putc('\n', file->out);
@@ -78,6 +78,6 @@ void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *repor
 
 void sw_suppress_file_end(struct sw_suppress_file *file)
 {
-	sw_map_free(&file->told);
+	sw_map_free(&file->reported);
 	free(file);
 }

@@ -84,32 +84,34 @@ static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 
 typedef void stretch_fn(void *arg, const struct sw_stretch *stretch);
 
-static void tell(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_schedule_node *n,
-		 uint64_t from, uint64_t to)
+static void report_stretch(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_schedule_node *n,
+			   uint64_t from, uint64_t to)
 {
-	struct sw_stretch told = {kind, (enum sw_work_kind)n->does, n->seq, from, to, n->lane, n->flags & SW_NF_TIMED};
+	struct sw_stretch reported = {kind,    (enum sw_work_kind)n->does, n->seq, from, to,
+				      n->lane, n->flags & SW_NF_TIMED};
 	if (to > from)
-		stretch(arg, &told);
+		stretch(arg, &reported);
 }
 
-static void tell_node(const struct sw_window *w, const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch,
-		      void *arg)
+static void report_node(const struct sw_window *w, const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch,
+			void *arg)
 {
 	switch ((enum sw_node_kind)n->kind) {
 	case SW_NODE_CALL:
-		tell(stretch, arg, SW_STRETCH_HOST, n, *at, n->start);
+		report_stretch(stretch, arg, SW_STRETCH_HOST, n, *at, n->start);
 		if (n->flags & SW_NF_BODY)
-			tell(stretch, arg, SW_STRETCH_CALL, n, sw_later(*at, n->start), n->end);
+			report_stretch(stretch, arg, SW_STRETCH_CALL, n, sw_later(*at, n->start), n->end);
 		*at = sw_later(*at, n->flags & SW_NF_BODY ? n->end : n->start);
 		return;
 	case SW_NODE_RETURN:
-		tell(stretch, arg, n->flags & SW_NF_LAG ? SW_STRETCH_LATENCY : SW_STRETCH_CALL, n, *at, n->end);
+		report_stretch(stretch, arg, n->flags & SW_NF_LAG ? SW_STRETCH_LATENCY : SW_STRETCH_CALL, n, *at,
+			       n->end);
 		*at = sw_later(*at, n->end);
 		return;
 	case SW_NODE_WORK:
 	case SW_NODE_MARK:
-		tell(stretch, arg, SW_STRETCH_LATENCY, n, *at, n->start);
-		tell(stretch, arg, SW_STRETCH_WORK, n, sw_later(n->start, *at), n->end);
+		report_stretch(stretch, arg, SW_STRETCH_LATENCY, n, *at, n->start);
+		report_stretch(stretch, arg, SW_STRETCH_WORK, n, sw_later(n->start, *at), n->end);
 		*at = sw_later(*at, n->end);
 		return;
 	}
@@ -124,7 +126,7 @@ void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 		mark_path(s, w);
 		for (size_t k = 0; k < w->nodes.n; k++)
 			if (w->nodes.at[w->order[k]].flags & SW_NF_PATH)
-				tell_node(w, &w->nodes.at[w->order[k]], &at, stretch, arg);
+				report_node(w, &w->nodes.at[w->order[k]], &at, stretch, arg);
 	}
 }
 
@@ -134,7 +136,7 @@ void sw_schedule_each_work(struct sw_schedule *s, stretch_fn *work, void *arg)
 		struct sw_window *w = &s->window[i];
 		for (size_t k = 0; k < w->nodes.n; k++)
 			if (w->nodes.at[w->order[k]].kind == SW_NODE_WORK)
-				tell(work, arg, SW_STRETCH_WORK, &w->nodes.at[w->order[k]],
-				     w->nodes.at[w->order[k]].start, w->nodes.at[w->order[k]].end);
+				report_stretch(work, arg, SW_STRETCH_WORK, &w->nodes.at[w->order[k]],
+					       w->nodes.at[w->order[k]].start, w->nodes.at[w->order[k]].end);
 	}
 }

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Tells a recorder that it records the simulation. */
+/* Shows a recorder that it records the simulation. */
 extern int syncwatch_simulated_cuda;
 int syncwatch_simulated_cuda = 1;
 
@@ -44,8 +44,8 @@ void sw_sim_thread_is_callback(void)
 	is_callback = true;
 }
 
-/* A child inherits neither the engine thread nor the device: like the real driver, it may not go on with the parent's.
- */
+/* A child inherits neither the engine thread nor the device: like the real driver, it may not continue with the
+   parent's. */
 static void in_child(void)
 {
 	forked = true;
@@ -160,9 +160,9 @@ void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*ea
 
 CUresult sw_sim_unsupported(const char *name)
 {
-	static struct sw_map said; /* by the name's address: one literal a function */
+	static struct sw_map reported; /* by the name's address: one literal a function */
 	sw_sim_lock();
-	uint64_t *seen = sw_map_put(&said, (uintptr_t)name);
+	uint64_t *seen = sw_map_put(&reported, (uintptr_t)name);
 	bool first = !*seen;
 	*seen = 1;
 	sw_sim_unlock();

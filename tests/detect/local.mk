@@ -5,7 +5,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_wait_rules
 detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_arrays
-detect_tests += tests/detect/test_nvtx tests/detect/test_library_calls tests/detect/test_tenants tests/detect/test_tables
+detect_tests += tests/detect/test_nvtx tests/detect/test_library_calls tests/detect/test_pool_blocks tests/detect/test_tables
 detect_tests += tests/detect/test_gains tests/detect/test_fixes
 detect_tests += tests/detect/test_deferred
 detect_tests += tests/detect/test_events tests/detect/test_wide_waits tests/detect/test_observer tests/detect/test_coverage
@@ -46,10 +46,10 @@ tests_detect_test_lifetimes_SOURCES = tests/detect/test_lifetimes.c $(detect_com
 tests_detect_test_lifetimes_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_lifetimes_CFLAGS = $(detect_cflags)
 tests_detect_test_lifetimes_LDADD = $(detect_ldadd)
-tests_detect_test_tenants_SOURCES = tests/detect/test_tenants.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
-tests_detect_test_tenants_CPPFLAGS = $(detect_cppflags)
-tests_detect_test_tenants_CFLAGS = $(detect_cflags)
-tests_detect_test_tenants_LDADD = $(detect_ldadd)
+tests_detect_test_pool_blocks_SOURCES = tests/detect/test_pool_blocks.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
+tests_detect_test_pool_blocks_CPPFLAGS = $(detect_cppflags)
+tests_detect_test_pool_blocks_CFLAGS = $(detect_cflags)
+tests_detect_test_pool_blocks_LDADD = $(detect_ldadd)
 tests_detect_test_guard_SOURCES = tests/detect/test_guard.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
 tests_detect_test_guard_CPPFLAGS = $(detect_cppflags)
 tests_detect_test_guard_CFLAGS = $(detect_cflags)

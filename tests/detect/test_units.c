@@ -234,10 +234,10 @@ START_TEST(extents_end_at_the_next_start)
 	ck_assert_uint_eq(sw_block_extent(&block, 0, 0), 200);
 	ck_assert_uint_eq(sw_block_extent(&block, 200, 0), 500);
 	ck_assert_uint_eq(sw_block_extent(&block, 500, 0), 1000);
-	ck_assert_int_eq(sw_block_tenants(&block), SW_TENANTS_FEW);
+	ck_assert_int_eq(sw_block_crowding(&block), SW_CROWDING_FEW);
 	for (uint64_t i = 1; i < 100; i++)
 		sw_block_start(&block, i, 0);
-	ck_assert_int_eq(sw_block_tenants(&block), SW_TENANTS_MANY);
+	ck_assert_int_eq(sw_block_crowding(&block), SW_CROWDING_MANY);
 	free(block.starts.at);
 }
 END_TEST
@@ -277,9 +277,9 @@ START_TEST(matrix_is_the_documented_one)
 	a.bounded = !cases[_i].open_a;
 	b.bounded = !cases[_i].open_b;
 	b.polls = cases[_i].polls;
-	enum sw_tenants tenants = cases[_i].crowded ? SW_TENANTS_MANY : SW_TENANTS_SEVERAL;
+	enum sw_crowding crowding = cases[_i].crowded ? SW_CROWDING_MANY : SW_CROWDING_SEVERAL;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v = turn ? sw_matrix(&b, &a, tenants) : sw_matrix(&a, &b, tenants);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, crowding) : sw_matrix(&a, &b, crowding);
 		ck_assert_int_eq(v.severity, cases[_i].severity);
 		ck_assert_int_eq(v.confidence, cases[_i].confidence);
 	}
@@ -306,7 +306,7 @@ START_TEST(loose_boxes_only_warn)
 	b.loose = loose[_i].loose_b;
 	a.polls = loose[_i].polls;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_TENANTS_FEW) : sw_matrix(&a, &b, SW_TENANTS_FEW);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_CROWDING_FEW) : sw_matrix(&a, &b, SW_CROWDING_FEW);
 		ck_assert_int_eq(v.severity, loose[_i].severity);
 		ck_assert_int_eq(v.confidence, loose[_i].confidence);
 	}
@@ -318,19 +318,20 @@ START_TEST(hulls_in_pools_stray)
 {
 	static const struct {
 		uint64_t base;
-		enum sw_tenants tenants;
+		enum sw_crowding crowding;
 		enum sw_confidence confidence;
-	} ways[] = {{0, SW_TENANTS_FEW, SW_LIKELY},
-		    {0, SW_TENANTS_SEVERAL, SW_POSSIBLE},
-		    {0, SW_TENANTS_MANY, SW_POSSIBLE},
-		    {100, SW_TENANTS_MANY, SW_LIKELY},
-		    {120, SW_TENANTS_SEVERAL, SW_LIKELY}};
+	} ways[] = {{0, SW_CROWDING_FEW, SW_LIKELY},
+		    {0, SW_CROWDING_SEVERAL, SW_POSSIBLE},
+		    {0, SW_CROWDING_MANY, SW_POSSIBLE},
+		    {100, SW_CROWDING_MANY, SW_LIKELY},
+		    {120, SW_CROWDING_SEVERAL, SW_LIKELY}};
 	struct sw_range a = sw_range_bytes(0, 1000, SW_WRITE, SW_EV_FOOTPRINT);
 	struct sw_range b = sw_range_bytes(100, 50, SW_READ, SW_EV_EXACT);
 	a.loose = true;
 	a.base = ways[_i].base;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v = turn ? sw_matrix(&b, &a, ways[_i].tenants) : sw_matrix(&a, &b, ways[_i].tenants);
+		struct sw_verdict v =
+			turn ? sw_matrix(&b, &a, ways[_i].crowding) : sw_matrix(&a, &b, ways[_i].crowding);
 		ck_assert_int_eq(v.confidence, ways[_i].confidence);
 	}
 }
@@ -347,7 +348,7 @@ START_TEST(hulls_graze_their_neighbours)
 	struct sw_range b = sw_range_bytes(999, 1000, SW_WRITE, SW_EV_EXACT);
 	a.loose = true;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_TENANTS_FEW) : sw_matrix(&a, &b, SW_TENANTS_FEW);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_CROWDING_FEW) : sw_matrix(&a, &b, SW_CROWDING_FEW);
 		ck_assert_int_eq(v.confidence, ways[_i].confidence);
 	}
 }
@@ -359,11 +360,11 @@ START_TEST(own_flags_cap_at_a_warning)
 	struct sw_range a = sw_range_bytes(100, 50, SW_WRITE, SW_EV_FOOTPRINT);
 	struct sw_range b = sw_range_bytes(120, 50, SW_READ, SW_EV_EXACT);
 	a.polls = a.own_flags = true;
-	ck_assert_int_eq(sw_matrix(&a, &b, SW_TENANTS_FEW).severity, SW_WARNING);
+	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).severity, SW_WARNING);
 	a.loose = true;
-	ck_assert_int_eq(sw_matrix(&a, &b, SW_TENANTS_FEW).severity, SW_WARNING);
+	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).severity, SW_WARNING);
 	a.own_flags = false;
-	ck_assert_int_eq(sw_matrix(&a, &b, SW_TENANTS_FEW).confidence, SW_POSSIBLE);
+	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).confidence, SW_POSSIBLE);
 }
 END_TEST
 
@@ -381,7 +382,7 @@ START_TEST(vague_boxes_are_pointers)
 	a.base = ways[_i].base;
 	a.vague = ways[_i].vague;
 	for (int turn = 0; turn < 2; turn++) {
-		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_TENANTS_FEW) : sw_matrix(&a, &b, SW_TENANTS_FEW);
+		struct sw_verdict v = turn ? sw_matrix(&b, &a, SW_CROWDING_FEW) : sw_matrix(&a, &b, SW_CROWDING_FEW);
 		ck_assert_int_eq(v.confidence, ways[_i].confidence);
 	}
 }
@@ -396,8 +397,8 @@ START_TEST(one_base_is_one_base)
 	box.base = 100;
 	ck_assert_int_eq(sw_contact_of(&open, &box), SW_CONTACT_BASE);
 	ck_assert_int_eq(sw_contact_of(&box, &open), SW_CONTACT_BASE);
-	ck_assert_int_eq(sw_matrix(&open, &box, SW_TENANTS_FEW).severity, SW_WARNING);
-	ck_assert_int_eq(sw_matrix(&open, &box, SW_TENANTS_MANY).confidence, SW_POSSIBLE);
+	ck_assert_int_eq(sw_matrix(&open, &box, SW_CROWDING_FEW).severity, SW_WARNING);
+	ck_assert_int_eq(sw_matrix(&open, &box, SW_CROWDING_MANY).confidence, SW_POSSIBLE);
 }
 END_TEST
 

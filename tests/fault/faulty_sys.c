@@ -51,7 +51,7 @@ static long step(long number, long a, long b, long c, long d, long e, long f);
 
 /* ... and functions of the right names that may fail first. */
 #include "faulty_sys.h"
-#include "preload/platform/apart.h"
+#include "preload/platform/isolated_thread.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -124,7 +124,7 @@ static struct {
 	_Atomic uint64_t longest;
 	_Atomic unsigned endless;
 } measured;
-static __thread bool blocked; /* not touched on the thread apart */
+static __thread bool blocked; /* not touched on the isolated thread */
 static __thread uint64_t waited;
 
 void waits_measure(bool still)
@@ -181,7 +181,7 @@ static void measure(long number, long a, long b, long d, bool late)
 		measure_wait((const struct timespec *)d, late);
 }
 
-/* On any thread of the recorder, the one apart as well: nothing of libc but syscall(2). */
+/* On any thread of the recorder, the isolated one as well: nothing of libc but syscall(2). */
 static long step(long number, long a, long b, long c, long d, long e, long f)
 {
 	const unsigned n = atomic_fetch_add(&steps, 1) + 1;
@@ -189,7 +189,7 @@ static long step(long number, long a, long b, long c, long d, long e, long f)
 		atomic_store(&stopped, true);
 		syscall(SYS_kill, syscall(SYS_getpid), stop_with);
 	}
-	const bool is_apart = sw_apart_here();
+	const bool is_apart = sw_isolated_here();
 	if (is_apart && number == SYS_futex && (b & FUTEX_CMD_MASK) == FUTEX_WAIT)
 		stand_still();
 	const long got = syscall(number, a, b, c, d, e, f);
@@ -263,7 +263,7 @@ int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uin
 int sw_sys_own_descriptors(void)
 {
 	for (const unsigned n = atomic_load(&hold_begin); atomic_load(&waits) < n;)
-		syscall(SYS_sched_yield); /* on the thread apart */
+		syscall(SYS_sched_yield); /* on the isolated thread */
 	return fails(FAULT_OWN_DESCRIPTORS) ? -errors[FAULT_OWN_DESCRIPTORS] : real_own_descriptors();
 }
 

@@ -120,7 +120,7 @@ struct held {
 	int file, memory;
 };
 
-static void heard(void *arg, const struct sw_heard *message)
+static void received(void *arg, const struct sw_received *message)
 {
 	struct held *held = arg;
 	if (message->fd >= 0)
@@ -168,7 +168,7 @@ static int run(const struct plan *plan)
 {
 	struct held held = {-1, -1};
 	struct sw_error error;
-	struct sw_channel channel = {.heard = heard, .arg = &held, .poll = -1};
+	struct sw_channel channel = {.received = received, .arg = &held, .poll = -1};
 	unlink("t.swt");
 	unlink("returned");
 	unlink("stderr");

@@ -106,7 +106,7 @@ static struct sw_point engine_call(struct run *run, const struct op *op, uint64_
 	case OP_ENQUEUE_ACROSS:
 		return sw_hb_enqueue_across(run->hb, &at, (uint8_t[]){op->ctx, program_other(op)}, 2);
 	case OP_ENQUEUE_BESIDE:
-		return sw_hb_enqueue_beside(run->hb, &at, program_other(op));
+		return sw_hb_enqueue_joined(run->hb, &at, program_other(op));
 	case OP_HOST_STEP:
 		return sw_hb_host_step(run->hb, op->thread, seq);
 	case OP_EVENT_CREATE:

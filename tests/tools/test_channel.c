@@ -14,7 +14,7 @@
 
 static char order[64];
 
-static void heard(void *arg, const struct sw_heard *message)
+static void received(void *arg, const struct sw_received *message)
 {
 	(void)arg;
 	strcat(order, message->text);
@@ -43,7 +43,7 @@ static void say(const struct sw_channel *channel, int fd, const char *text)
 /* "About to exec" of an image whose connection stood open for a while, then "hello" of the next image. */
 START_TEST(test_order)
 {
-	struct sw_channel channel = {.heard = heard};
+	struct sw_channel channel = {.received = received};
 	struct sw_error error;
 	ck_assert_int_eq(sw_channel_open(&channel, &error), 0);
 	for (int i = 0; i < 5; i++) {

@@ -26,7 +26,7 @@ struct message {
 
 /* ---- in the child ------------------------------------------------------------------------------------------------ */
 
-static void tell(int fd, const struct message *message)
+static void send(int fd, const struct message *message)
 {
 	/* A parent that has ended needs nothing. */
 	if (write(fd, message, sizeof *message) != (ssize_t)sizeof *message)
@@ -50,7 +50,7 @@ static void driver_text(char *out, size_t room)
 	fclose(file);
 }
 
-static void tell_head(int fd, struct sw_bench *b)
+static void send_head(int fd, struct sw_bench *b)
 {
 	struct message message = {.what = HEAD, .simulated = b->d.simulated_finish != NULL};
 	b->d.cuDriverGetVersion(&message.driver);
@@ -59,7 +59,7 @@ static void tell_head(int fd, struct sw_bench *b)
 	message.gpu[strcspn(message.gpu, "\t\n")] = 0;
 	if (!message.simulated)
 		driver_text(message.driver_text, sizeof message.driver_text);
-	tell(fd, &message);
+	send(fd, &message);
 }
 
 /* A row that fails says nothing: the driver may lack it. */
@@ -76,7 +76,7 @@ static void measure_row(int fd, struct sw_bench *b, const struct sw_row *row)
 		if (rc)
 			message.row.waits[s] = (struct sw_waits){'-', '-', '-', 0};
 	}
-	tell(fd, &message);
+	send(fd, &message);
 	sw_bench_stop(b);
 	b->d.cuCtxSynchronize();
 }
@@ -86,10 +86,10 @@ static void measure(int fd, size_t first, const char *driver)
 	static struct sw_bench bench;
 	struct message failed = {.what = FAILED};
 	if (sw_bench_open(&bench, driver, &failed.error)) {
-		tell(fd, &failed);
+		send(fd, &failed);
 		return;
 	}
-	tell_head(fd, &bench);
+	send_head(fd, &bench);
 	for (size_t i = first + 1; i < sw_rows_n && sw_rows[i].name; i++)
 		measure_row(fd, &bench, &sw_rows[i]);
 }

@@ -9,13 +9,13 @@
 struct sw_confirm_run {
 	struct sw_experiments *in;
 	char *plan, *result, *trace;
-	const char *const *environment; /* besides the plan; NULL none */
+	const char *const *environment; /* besides the plan; NULL: none */
 	const char *output;		/* file for standard output, NULL: it is dropped */
 	struct sw_outcome outcome;
-	int status;   /* the program's */
-	uint64_t ns;  /* from its start to its end */
-	bool told;    /* there is an outcome */
-	bool stopped; /* it had to be ended */
+	int status;	  /* the program's */
+	uint64_t ns;	  /* from its start to its end */
+	bool has_outcome; /* there is an outcome */
+	bool stopped;	  /* it had to be ended */
 };
 
 /* Its environment and output are given.  SW_EXIT_OK, or a status after one line; end it in any case. */

@@ -108,8 +108,8 @@ static int launch_here(struct sw_confirm_run *run)
 	return status;
 }
 
-/* The program dies with this process: so it ends also where whoever should end it was killed, and SIGTERM is not enough
-   for it.  Not by alarm(): that signal is passed on to the program. */
+/* The program dies with this process: so it ends also if its parent was killed, or if it ignores SIGTERM. Not by
+   alarm(): that signal is passed on to the program. */
 static void end_some_day(const struct sw_confirm_run *run)
 {
 	struct sigevent by = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -147,7 +147,7 @@ static bool hear(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
 }
 
 /*
- * In a process of its own: a launch is over when it has no children left, and we have one that looks symbols up.
+ * In a process of its own: a launch has ended when it has no children left, and we have one that looks symbols up.
  * Ctrl-C reaches the program, which decides; we wait for its end.
  */
 static int launch(struct sw_confirm_run *run)
@@ -161,17 +161,17 @@ static int launch(struct sw_confirm_run *run)
 	if (pid == 0)
 		report_launch(run, ends[1]);
 	close(ends[1]);
-	const bool told = pid > 0 && hear(run, ends[0], pid, answer);
+	const bool has_outcome = pid > 0 && hear(run, ends[0], pid, answer);
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
-	if (!told && run->stopped) {
+	if (!has_outcome && run->stopped) {
 		run->status = 128 + SIGKILL;
 		return SW_EXIT_OK;
 	}
-	if (!told)
+	if (!has_outcome)
 		return sw_complain(SW_EXIT_OUTPUT, "the program could not be run again");
 	run->status = answer[1];
 	return answer[0];
@@ -194,7 +194,7 @@ int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, 
 	int status = launch(run);
 	run->ns = sw_experiments_now() - began;
 	if (!status)
-		run->told = sw_outcome_read(run->result, &run->outcome);
+		run->has_outcome = sw_outcome_read(run->result, &run->outcome);
 	return status;
 }
 
@@ -265,7 +265,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 		plan.buffer = trial->buffer_call;
 	const int status = sw_confirm_run_begin(&run, in, &plan);
 	trial->result.runs++;
-	if (!status && run.told)
+	if (!status && run.has_outcome)
 		sw_outcome_judge(&run.outcome, trial, &trial->result);
 	else if (!status)
 		trial->result.verdict = SW_VERDICT_NOT_REACHED;

@@ -38,7 +38,7 @@ struct exploration {
 	struct sw_experiments *in;
 	struct run base;
 	uint64_t seed, hold_ns;
-	SW_VEC(char *) told; /* copies that a seed changes, as text */
+	SW_VEC(char *) changed; /* copies that a seed changes, as text */
 };
 
 static void take_line(const char *line, struct run *run)
@@ -153,7 +153,7 @@ static const char *call_text(struct sw_report *report, uint64_t seq, const char 
 	return text;
 }
 
-static void tell(struct exploration *e, uint64_t seed, const struct run *run, long at, bool alone)
+static void print_change(struct exploration *e, uint64_t seed, const struct run *run, long at, bool alone)
 {
 	struct sw_analysis analysis;
 	const uint64_t seq = run->outputs.at[at].seq;
@@ -167,19 +167,19 @@ static void tell(struct exploration *e, uint64_t seed, const struct run *run, lo
 	sw_analysis_free(&analysis);
 }
 
-/* Has an earlier seed changed what the same place in the program brings to the host?  Then that it does is told. */
-static bool told_before(struct exploration *e, uint64_t seed, const struct run *run, long at)
+/* Has an earlier seed changed what the same place in the program brings to the host?  Then it was reported. */
+static bool changed_before(struct exploration *e, uint64_t seed, const struct run *run, long at)
 {
 	struct sw_analysis analysis;
 	bool before = false;
 	if (!sw_analysis_judge_only(&analysis, run->trace, e->in->options, false) && analysis.report) {
 		const char *text = call_text(analysis.report, run->outputs.at[at].seq, run->trace, false);
-		for (size_t i = 0; i < e->told.n && !before; i++)
-			before = strcmp(e->told.at[i], text) == 0;
+		for (size_t i = 0; i < e->changed.n && !before; i++)
+			before = strcmp(e->changed.at[i], text) == 0;
 		if (before)
 			printf("seed %" PRIu64 ": changes what %s brings to the host, too\n", seed, text);
 		else
-			*sw_vec_push(&e->told) = sw_strdup(text);
+			*sw_vec_push(&e->changed) = sw_strdup(text);
 	}
 	sw_analysis_free(&analysis);
 	return before;
@@ -224,7 +224,7 @@ static int bisect(struct exploration *e, uint64_t seed, struct run *run, long at
 		}
 	}
 	if (!status)
-		tell(e, seed, run, at, run->held == 1);
+		print_change(e, seed, run, at, run->held == 1);
 	return status;
 }
 
@@ -245,14 +245,14 @@ int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed,
 		status = try_part(&e, seed + i, 0, ALL, &run, &differs);
 		if (!status && differs >= 0) {
 			++*found;
-			if (!told_before(&e, seed + i, &run, differs))
+			if (!changed_before(&e, seed + i, &run, differs))
 				status = bisect(&e, seed + i, &run, differs);
 		}
 		drop(&run);
 	}
 	drop(&e.base);
-	for (size_t i = 0; i < e.told.n; i++)
-		free(e.told.at[i]);
-	free(e.told.at);
+	for (size_t i = 0; i < e.changed.n; i++)
+		free(e.changed.at[i]);
+	free(e.changed.at);
 	return status ? status : sw_finish_stdout(SW_EXIT_OK);
 }

@@ -128,7 +128,7 @@ static int try_together(struct sw_experiments *in, struct sw_hold_plan *plan, st
 {
 	struct sw_confirm_run run = {0};
 	const int status = sw_confirm_run_begin(&run, in, plan);
-	*usable = !status && run.told && !run.outcome.refused && !run.stopped;
+	*usable = !status && run.has_outcome && !run.outcome.refused && !run.stopped;
 	for (uint32_t i = 0; i < n; i++) {
 		trials[i]->result.runs++;
 		if (*usable)

@@ -198,13 +198,13 @@ static bool receive(struct sw_channel *channel, int connection)
 	int fds[2] = {-1, -1};
 	if (n > 0)
 		passed_descriptors(&header, fds);
-	struct sw_heard heard = {.message = &message, .text = text, .fd = fds[0], .memory = fds[1]};
-	socklen_t bytes = sizeof heard.peer;
+	struct sw_received received = {.message = &message, .text = text, .fd = fds[0], .memory = fds[1]};
+	socklen_t bytes = sizeof received.peer;
 	if (n > 0 && is_sound(channel, &message, (size_t)n) &&
-	    !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &heard.peer, &bytes)) {
+	    !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &received.peer, &bytes)) {
 		memcpy(text, message.text, message.text_bytes);
 		text[message.text_bytes] = 0;
-		channel->heard(channel->arg, &heard);
+		channel->received(channel->arg, &received);
 	} else {
 		for (int i = 0; i < 2; i++)
 			if (fds[i] >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hears what the processes of a run announce (preload/session/announce_wire.h).
+ * Receives what the processes of a run announce (preload/session/announce_wire.h).
  *
  * Nothing is taken from the file system: a message counts when it holds the nonce of this run, and who sent it is what
  * the kernel says.  Not thread-safe.
@@ -16,7 +16,7 @@
 #include "preload/session/announce_wire.h"
 
 /* A message as it came; the text ends with a NUL. */
-struct sw_heard {
+struct sw_received {
 	const struct sw_announce_message *message;
 	const char *text;
 	struct ucred peer; /* pid: as we see it, 0 outside of our namespace */
@@ -24,7 +24,7 @@ struct sw_heard {
 };
 
 struct sw_channel {
-	void (*heard)(void *arg, const struct sw_heard *heard);
+	void (*received)(void *arg, const struct sw_received *received);
 	void (*readable)(void *arg, int fd); /* one that sw_channel_watch() added; it is watched no more */
 	void *arg;
 	char *folder;	/* private, with a place for links to the installation (sw_channel_link) */
@@ -45,10 +45,10 @@ void sw_channel_expect(struct sw_channel *channel, const char *preload);
 /* A name for an installation folder whose own the loader would take apart: FOLDER/lib.  NULL: no link could be made. */
 char *sw_channel_link(struct sw_channel *channel, const char *target);
 
-/* Tells once when a descriptor can be read. */
+/* Reports once when a descriptor can be read. */
 void sw_channel_watch(struct sw_channel *channel, int fd);
 
-/* Hears all that has come.  Never blocks. */
+/* Receives all that has come.  Never blocks. */
 void sw_channel_serve(struct sw_channel *channel);
 
 /* How many processes began to use CUDA, and how many messages could not be sent. */

@@ -194,8 +194,8 @@ static int add_objects(struct sw_launch *run)
 		const char *name;
 	} objects[] = {
 		{true, "libsyncwatch.so"},
-		/* Constructors run from the last to the first (glibc): it comes before the guard, and passes on to it
-		   what that may hear. */
+		/* Constructors run from the last to the first (glibc): it comes before the guard, and passes calls on
+		   to it. */
 		{run->object != NULL, run->object},
 		{run->options->guard_host, "libsyncwatch-guard.so"},
 		{run->options->strict_host, "libsyncwatch-host.so"},
@@ -284,7 +284,7 @@ static int run_program(struct sw_launch *run)
 	struct sw_error error;
 	pid_t pid;
 	int status;
-	run->channel.heard = sw_session_heard;
+	run->channel.received = sw_session_received;
 	run->channel.readable = sw_session_ended;
 	run->channel.arg = &run->session;
 	raise_descriptors(run);

@@ -72,16 +72,16 @@ static void hello(struct sw_session *session, pid_t pid, uint32_t flags, const c
 }
 
 /* The pid of posix_spawn is of the sender's namespace: only where that is ours does it name a process to us. */
-static void spawned(struct sw_session *session, const struct sw_heard *heard)
+static void spawned(struct sw_session *session, const struct sw_received *received)
 {
-	const struct sw_announce_message *m = heard->message;
-	const bool ours = m->pid == heard->peer.pid && m->number > 0 && m->number <= INT32_MAX;
+	const struct sw_announce_message *m = received->message;
+	const bool ours = m->pid == received->peer.pid && m->number > 0 && m->number <= INT32_MAX;
 	const pid_t pid = ours ? (pid_t)m->number : 0;
 	const uint32_t lost = SW_ANNOUNCE_LOST_PRELOAD | SW_ANNOUNCE_LOST_RUN;
 	if (pid && take_early(session, pid))
 		return;
 	if (pid || m->flags & lost)
-		expect(session, pid, m->flags, heard->text);
+		expect(session, pid, m->flags, received->text);
 }
 
 /* ---- traces ------------------------------------------------------------------------------------------------------ */
@@ -93,7 +93,7 @@ bool sw_session_in_place(const struct sw_session_trace *trace)
 }
 
 /* Why the file is none that this process made; NULL: it is. */
-static const char *refusal(int fd, const struct sw_heard *heard)
+static const char *refusal(int fd, const struct sw_received *received)
 {
 	struct stat s;
 	struct sw_file_header header;
@@ -101,13 +101,14 @@ static const char *refusal(int fd, const struct sw_heard *heard)
 		return "is not there";
 	if (fstat(fd, &s) || !S_ISREG(s.st_mode))
 		return "is no regular file";
-	if (s.st_dev != heard->message->device || s.st_ino != heard->message->inode)
+	if (s.st_dev != received->message->device || s.st_ino != received->message->inode)
 		return "is not the file that the process made";
-	if (s.st_uid != heard->peer.uid && s.st_uid != geteuid())
+	if (s.st_uid != received->peer.uid && s.st_uid != geteuid())
 		return "belongs to another user";
 	/* The file may be empty again by now. */
-	if (pread(heard->memory < 0 ? fd : heard->memory, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-	    memcmp(header.magic, SW_FORMAT_MAGIC, sizeof header.magic) || header.pid != (uint32_t)heard->message->pid)
+	if (pread(received->memory < 0 ? fd : received->memory, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+	    memcmp(header.magic, SW_FORMAT_MAGIC, sizeof header.magic) ||
+	    header.pid != (uint32_t)received->message->pid)
 		return "is not the trace of that process";
 	return NULL;
 }
@@ -131,34 +132,35 @@ static void collect(struct sw_session *session, struct sw_session_trace *trace)
 	trace->memory = -1;
 }
 
-static void trace(struct sw_session *session, const struct sw_heard *heard)
+static void trace(struct sw_session *session, const struct sw_received *received)
 {
-	const int fd = heard->fd >= 0 ? heard->fd : open(heard->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	const char *why = refusal(fd, heard);
+	const int fd =
+		received->fd >= 0 ? received->fd : open(received->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const char *why = refusal(fd, received);
 	if (why) {
-		sw_session_gap(session, heard->peer.pid, sw_format("its trace %s %s", heard->text, why));
+		sw_session_gap(session, received->peer.pid, sw_format("its trace %s %s", received->text, why));
 		session->refused++;
 		if (fd >= 0)
 			close(fd);
-		if (heard->memory >= 0)
-			close(heard->memory);
+		if (received->memory >= 0)
+			close(received->memory);
 		return;
 	}
-	const pid_t pid = heard->peer.pid ? heard->peer.pid : heard->message->pid;
-	const int pidfd = heard->peer.pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	const bool ended = heard->peer.pid && pidfd < 0 && errno == ESRCH;
+	const pid_t pid = received->peer.pid ? received->peer.pid : received->message->pid;
+	const int pidfd = received->peer.pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	const bool ended = received->peer.pid && pidfd < 0 && errno == ESRCH;
 	*sw_vec_push(&session->traces) = (struct sw_session_trace){
-		.path = sw_strdup(heard->text),
+		.path = sw_strdup(received->text),
 		.pid = pid,
 		.fd = fd,
 		.pidfd = pidfd,
-		.memory = heard->memory,
-		.device = heard->message->device,
-		.inode = heard->message->inode,
+		.memory = received->memory,
+		.device = received->message->device,
+		.inode = received->message->inode,
 	};
 	if (ended)
 		collect(session, &session->traces.at[session->traces.n - 1]);
-	else if (pidfd >= 0 && heard->memory >= 0)
+	else if (pidfd >= 0 && received->memory >= 0)
 		sw_channel_watch(session->channel, pidfd);
 }
 
@@ -180,33 +182,33 @@ static void collect_rest(struct sw_session *session)
 	}
 }
 
-void sw_session_heard(void *arg, const struct sw_heard *heard)
+void sw_session_received(void *arg, const struct sw_received *received)
 {
 	struct sw_session *session = arg;
-	const pid_t pid = heard->peer.pid;
-	if (heard->fd >= 0 && heard->message->kind != SW_ANNOUNCE_TRACE)
-		close(heard->fd);
-	if (heard->memory >= 0 && heard->message->kind != SW_ANNOUNCE_TRACE)
-		close(heard->memory);
-	switch (heard->message->kind) {
+	const pid_t pid = received->peer.pid;
+	if (received->fd >= 0 && received->message->kind != SW_ANNOUNCE_TRACE)
+		close(received->fd);
+	if (received->memory >= 0 && received->message->kind != SW_ANNOUNCE_TRACE)
+		close(received->memory);
+	switch (received->message->kind) {
 	case SW_ANNOUNCE_HELLO:
-		hello(session, pid, heard->message->flags, heard->text);
+		hello(session, pid, received->message->flags, received->text);
 		break;
 	case SW_ANNOUNCE_TRACE:
-		trace(session, heard);
+		trace(session, received);
 		break;
 	case SW_ANNOUNCE_FAILED:
 		session->failed++;
-		sw_session_gap(session, pid, sw_format("uses CUDA and ran unrecorded: %s", heard->text));
+		sw_session_gap(session, pid, sw_format("uses CUDA and ran unrecorded: %s", received->text));
 		break;
 	case SW_ANNOUNCE_EXEC:
-		expect(session, pid, heard->message->flags, heard->text);
+		expect(session, pid, received->message->flags, received->text);
 		break;
 	case SW_ANNOUNCE_EXEC_FAILED:
 		forget_last(session, pid);
 		break;
 	case SW_ANNOUNCE_SPAWNED:
-		spawned(session, heard);
+		spawned(session, received);
 		break;
 	}
 }
@@ -235,8 +237,8 @@ void sw_session_wait(struct sw_session *session, int most_ms)
 	const int64_t start = now_ms();
 	bool shown = false;
 	while ((session->outlived = reap()) && now_ms() - start < most_ms) {
-		struct pollfd news = {.fd = channel->poll, .events = POLLIN};
-		poll(&news, 1, REAP_MS);
+		struct pollfd readable = {.fd = channel->poll, .events = POLLIN};
+		poll(&readable, 1, REAP_MS);
 		sw_channel_serve(channel);
 		if (!shown && now_ms() - start > PATIENCE_MS) {
 			fputs("syncwatch: the program has ended; waiting for processes of it that still run (--wait)\n",
@@ -247,7 +249,7 @@ void sw_session_wait(struct sw_session *session, int most_ms)
 	sw_channel_serve(channel);
 }
 
-/* Why an image has no recorder, as far as its file and its start tell.  *harmless: it cannot load the CUDA driver. */
+/* Why an image has no recorder, by its file and its start.  *harmless: it cannot load the CUDA driver. */
 static char *explain(const struct sw_session_image *image, bool *harmless)
 {
 	char *found = image->flags & SW_ANNOUNCE_SEARCH ? sw_elf_find_program(image->file) : NULL;

@@ -53,7 +53,7 @@ struct sw_session {
 void sw_session_start(struct sw_session *session, struct sw_channel *channel, pid_t pid, const char *file);
 
 /* For the channel: `session` is its argument. */
-void sw_session_heard(void *session, const struct sw_heard *heard);
+void sw_session_received(void *session, const struct sw_received *received);
 void sw_session_ended(void *session, int pidfd);
 
 /* Waits for what outlives the program, at most `most_ms`; serves the channel meanwhile.  Orphans must become our

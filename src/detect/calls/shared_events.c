@@ -29,13 +29,13 @@ void sw_shared_event_recorded(struct sw_model *m, const struct sw_event_state *e
 {
 	if (!event->interprocess)
 		return;
-	m->context[ctx].told = true;
-	m->told_others = m->shares = true;
+	m->context[ctx].shared_event = true;
+	m->shared_events_recorded = m->shares = true;
 	const struct sw_point record = event->record.point;
 	if (record.tick)
-		sw_model_lane_state(m, record.lane)->told = record.tick;
+		sw_model_lane_state(m, record.lane)->shared_event = record.tick;
 	for (uint32_t lane = 0; !record.tick && lane < sw_lanes_count(m); lane++)
-		sw_model_lane_state(m, lane)->told = sw_model_lane_state(m, lane)->work;
+		sw_model_lane_state(m, lane)->shared_event = sw_model_lane_state(m, lane)->work;
 }
 
 void sw_shared_event_joined(struct sw_model *m, const struct sw_event_state *event, const struct sw_hb_at *at,
@@ -43,10 +43,10 @@ void sw_shared_event_joined(struct sw_model *m, const struct sw_event_state *eve
 {
 	if (event->interprocess)
 		sw_sharing_waited(m, event->handle);
-	for (unsigned ctx = 0; event->interprocess && m->told_others && ctx < SW_CONTEXTS; ctx++) {
+	for (unsigned ctx = 0; event->interprocess && m->shared_events_recorded && ctx < SW_CONTEXTS; ctx++) {
 		struct sw_hb_at all = *at;
 		all.ctx = (uint8_t)ctx;
-		if (!m->context[ctx].told)
+		if (!m->context[ctx].shared_event)
 			continue;
 		sw_hb_event_record(m->hb, SW_SAFETY_EVENT, &all, SW_HB_CONTEXT, NULL);
 		sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, flags, NULL);
@@ -59,8 +59,8 @@ void sw_shared_event_awaited(struct sw_model *m, const struct sw_event_state *ev
 {
 	if (event->interprocess)
 		sw_sharing_waited(m, event->handle);
-	for (unsigned ctx = 0; event->interprocess && m->told_others && ctx < SW_CONTEXTS; ctx++)
-		if (m->context[ctx].told) {
+	for (unsigned ctx = 0; event->interprocess && m->shared_events_recorded && ctx < SW_CONTEXTS; ctx++)
+		if (m->context[ctx].shared_event) {
 			sw_wait_add(m, w, sw_hb_wait_context(m->hb, (uint8_t)ctx), SW_ORDER_DOCUMENTED);
 			m->j->coverage.edges_for_safety++;
 		}

@@ -32,9 +32,9 @@ void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct 
 	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, s->stream);
 	uint32_t lane;
-	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-	w->what.stream = books->stream;
-	sw_capture_leave(m, books);
+	struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+	w->what.stream = lane_state->stream;
+	sw_capture_leave(m, lane_state);
 	sw_hb_stream_destroy(m->hb, s->stream);
 }
 
@@ -100,9 +100,9 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 	uint64_t capture = 0;
 	w->what.role = SW_RECORD;
 	if (!(e->flags & SW_EVENT_RECORD_CONTEXT)) {
-		const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-		w->what.stream = books->stream;
-		capture = books->capture;
+		const struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+		w->what.stream = lane_state->stream;
+		capture = lane_state->capture;
 	}
 	if (capture) {
 		if (e->flags & SW_EVENT_RECORD_EXTERNAL)
@@ -134,24 +134,24 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 	bool all = s->flags & 2;
 	uint32_t lane;
 	w->what.role = SW_WAIT;
-	struct sw_lane_state *books = all ? NULL : sw_model_lane(m, &at, &lane);
-	if (books)
-		w->what.stream = books->stream;
-	if (books && sw_capture_lives(m, event->capture)) {
-		sw_capture_join(m, books, event->capture);
+	struct sw_lane_state *lane_state = all ? NULL : sw_model_lane(m, &at, &lane);
+	if (lane_state)
+		w->what.stream = lane_state->stream;
+	if (lane_state && sw_capture_lives(m, event->capture)) {
+		sw_capture_join(m, lane_state, event->capture);
 		return;
 	}
-	if (event->capture || (books && books->capture))
+	if (event->capture || (lane_state && lane_state->capture))
 		return;
 	if (event->in_graph) {
 		wait_for_graph(m, &at, all ? SW_HB_CONTEXT : 0);
 		return;
 	}
-	bool useless = books && sw_event_wait_useless(m, event, lane);
+	bool useless = lane_state && sw_event_wait_useless(m, event, lane);
 	sw_shared_event_joined(m, event, &at, all ? SW_HB_CONTEXT : 0);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
-	if (books && !event->interprocess)
+	if (lane_state && !event->interprocess)
 		sw_event_wait_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
 }
 
@@ -162,17 +162,17 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, c->stream);
 	uint32_t lane;
-	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-	w->what.stream = books->stream;
+	struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+	w->what.stream = lane_state->stream;
 	if (c->op != SW_CAPTURE_END) {
 		if (!r->failed)
-			sw_capture_join(m, books, r->seq);
+			sw_capture_join(m, lane_state, r->seq);
 		return;
 	}
-	/* It goes on, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
+	/* It continues, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
 	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
 		return;
-	sw_capture_end(m, books->capture);
+	sw_capture_end(m, lane_state->capture);
 }
 
 /* ---- host functions ---------------------------------------------------------------------------------------------- */
@@ -185,19 +185,19 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	struct sw_hb_at at = sw_model_at(m, r, f->stream);
 	uint32_t lane;
 	sw_hb_token token;
-	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-	w->what.stream = books->stream;
-	if (books->capture)
+	struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+	w->what.stream = lane_state->stream;
+	if (lane_state->capture)
 		return;
 	w->what.point = sw_hb_host_func(m->hb, &at, &token);
 	w->enqueues = true;
-	books = sw_model_lane_state(m, w->what.point.lane);
-	books->work = books->visible = w->what.point.tick;
-	books->last = w->what;
-	if (!books->since)
-		books->since = r->seq;
-	books->visible_seq = r->seq;
-	sw_pending_push(m, books, r->seq, w->what.point.tick);
+	lane_state = sw_model_lane_state(m, w->what.point.lane);
+	lane_state->work = lane_state->visible = w->what.point.tick;
+	lane_state->last = w->what;
+	if (!lane_state->since)
+		lane_state->since = r->seq;
+	lane_state->visible_seq = r->seq;
+	sw_pending_push(m, lane_state, r->seq, w->what.point.tick);
 	if (f->flags & SW_HOST_FUNC_UNSEEN) {
 		sw_hb_wait_drop(m->hb, token);
 		sw_host_func_add_unseen(m, w->what.point);

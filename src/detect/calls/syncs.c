@@ -91,9 +91,9 @@ static void asked(struct sw_model *m, const struct sw_record *r, const struct sw
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);
 	uint32_t lane;
 	if (s->what == SW_SYNC_STREAM) {
-		const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-		if (books->work)
-			sw_wide_asked(m, (struct sw_point){lane, books->work}, books->last.seq);
+		const struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+		if (lane_state->work)
+			sw_wide_asked(m, (struct sw_point){lane, lane_state->work}, lane_state->last.seq);
 		return;
 	}
 	asked_event(m, s->handle);

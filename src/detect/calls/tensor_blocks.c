@@ -47,7 +47,7 @@ void sw_tensor_blocks_free(struct sw_tensor_blocks *blocks)
 void sw_tensor_event_recorded(struct sw_model *m, const struct sw_record *r, uint64_t event)
 {
 	struct sw_tensor_blocks *t = m->tensors;
-	if (m->space.tenancy.made)
+	if (m->space.pool_blocks.made)
 		t->recent[t->n++ % RECENT] = (struct recent){r->seq, event, r->thread, r->stack};
 }
 
@@ -56,19 +56,19 @@ void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const 
 {
 	uint64_t offset;
 	const struct sw_block *block = sw_space_find_outer(&m->space, a->address, &offset);
-	m->j->coverage.tenants++;
+	m->j->coverage.pool_blocks++;
 	if (!block || a->bytes > block->bytes - offset) {
-		m->j->coverage.tenants_unplaced++;
+		m->j->coverage.pool_blocks_unplaced++;
 		return;
 	}
-	struct sw_tenant *tenant = sw_tenant_begin(&m->space.tenancy, a->address, a->bytes, &w->what);
-	if (tenant)
-		tenant->one_stream = a->flags & SW_NOTE_ONE_STREAM;
-	if (!tenant || a->flags & SW_NOTE_ON_HOST)
+	struct sw_pool_block *pool_block = sw_pool_block_begin(&m->space.pool_blocks, a->address, a->bytes, &w->what);
+	if (pool_block)
+		pool_block->one_stream = a->flags & SW_NOTE_ONE_STREAM;
+	if (!pool_block || a->flags & SW_NOTE_ON_HOST)
 		return;
 	const struct sw_hb_at at = sw_model_at(m, r, a->stream);
-	tenant->own = sw_hb_lane(m->hb, &at);
-	tenant->own_serial = sw_hb_lane_serial(m->hb, tenant->own);
+	pool_block->own = sw_hb_lane(m->hb, &at);
+	pool_block->own_serial = sw_hb_lane_serial(m->hb, pool_block->own);
 }
 
 static bool within_call(const struct sw_trace_stack *free, const struct sw_trace_stack *event)
@@ -81,27 +81,29 @@ static bool within_call(const struct sw_trace_stack *free, const struct sw_trace
 }
 
 /* Every event of this free: was the block's own stream past it?  The last one is reported. */
-struct told {
+struct event_counts {
 	unsigned needed, needless;
 	uint32_t stream;
 };
 
-static void look_at(struct sw_model *m, const struct recent *recent, uint32_t own, struct told *told)
+static void count_event(struct sw_model *m, const struct recent *recent, uint32_t own,
+			struct event_counts *event_counts)
 {
 	const struct sw_event_state *event = sw_event_find(m, recent->event);
 	if (!event || event->record.seq != recent->seq || event->work == UINT64_MAX)
 		return;
 	const struct sw_point work = {event->record.point.lane, event->work};
 	if (event->work && sw_hb_ordered(m->hb, work, own) != SW_ORDER_DOCUMENTED) {
-		told->needed++;
+		event_counts->needed++;
 		return;
 	}
-	told->needless++;
-	told->stream = event->record.stream;
+	event_counts->needless++;
+	event_counts->stream = event->record.stream;
 }
 
-/* One that was needed speaks for all of its place. */
-static void tell(struct sw_model *m, const struct sw_access *free, struct sw_tenant *tenant, const struct told *told)
+/* One that was needed removes the finding for its place in the program. */
+static void report_needless(struct sw_model *m, const struct sw_access *free, struct sw_pool_block *pool_block,
+			    const struct event_counts *event_counts)
 {
 	uint64_t offset;
 	struct sw_finding seen = {.id = SW_FINDING_RECORD_NEEDLESS,
@@ -110,44 +112,45 @@ static void tell(struct sw_model *m, const struct sw_access *free, struct sw_ten
 				  .accesses = 1,
 				  .access[0] = *free,
 				  .fix = SW_FIX_NO_RECORD,
-				  .fix_stream = told->stream};
+				  .fix_stream = event_counts->stream};
 	const struct sw_finding *known = sw_collect_find(&m->collect, seen.id, free);
 	if (known && !known->count)
 		return;
 	bool first;
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &first);
-	struct sw_block *block = sw_space_find_outer(&m->space, tenant->at.lo, &offset);
-	if (f && told->needed)
+	struct sw_block *block = sw_space_find_outer(&m->space, pool_block->at.lo, &offset);
+	if (f && event_counts->needed)
 		sw_collect_drop(&m->collect, f);
 	else if (f && first && block)
-		f->access[0].allocation = sw_model_mention_tenant(m, block, tenant);
+		f->access[0].allocation = sw_model_mention_pool_block(m, block, pool_block);
 }
 
 static void judge_events(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
-			 struct sw_tenant *tenant)
+			 struct sw_pool_block *pool_block)
 {
 	const struct sw_tensor_blocks *t = m->tensors;
 	const struct sw_trace_stack *free = sw_reader_stack(m->reader, r->stack);
-	struct told told = {0};
+	struct event_counts event_counts = {0};
 	for (unsigned i = 0; i < RECENT && i < t->n; i++) {
 		const struct recent *recent = &t->recent[(t->n - 1 - i) % RECENT];
-		if (recent->seq < tenant->born.seq)
+		if (recent->seq < pool_block->allocated.seq)
 			break;
 		if (recent->thread == r->thread && within_call(free, sw_reader_stack(m->reader, recent->stack)))
-			look_at(m, recent, tenant->own, &told);
+			count_event(m, recent, pool_block->own, &event_counts);
 	}
-	if (told.needed || told.needless)
-		tell(m, &w->what, tenant, &told);
+	if (event_counts.needed || event_counts.needless)
+		report_needless(m, &w->what, pool_block, &event_counts);
 }
 
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a)
 {
-	struct sw_tenant *tenant = sw_tenant_keep(sw_tenant_end(&m->space.tenancy, a->address, &w->what));
-	if (tenant && !tenant->one_stream && tenant->own_serial && m->tensors->n &&
-	    tenant->own_serial == sw_hb_lane_serial(m->hb, tenant->own))
-		judge_events(m, r, w, tenant);
-	sw_tenant_drop(tenant);
-	if (sw_tenancy_is_long(&m->space.tenancy))
-		sw_tenancy_trim(&m->space.tenancy, sw_deferred_oldest(m));
+	struct sw_pool_block *pool_block =
+		sw_pool_block_keep(sw_pool_block_end(&m->space.pool_blocks, a->address, &w->what));
+	if (pool_block && !pool_block->one_stream && pool_block->own_serial && m->tensors->n &&
+	    pool_block->own_serial == sw_hb_lane_serial(m->hb, pool_block->own))
+		judge_events(m, r, w, pool_block);
+	sw_pool_block_drop(pool_block);
+	if (sw_pool_blocks_must_trim(&m->space.pool_blocks))
+		sw_pool_blocks_trim(&m->space.pool_blocks, sw_deferred_oldest(m));
 }

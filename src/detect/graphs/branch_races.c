@@ -165,7 +165,7 @@ static bool unordered(const struct sw_exec *x, const struct sw_paths *p, uint32_
 static void branch_race(struct sw_model *m, const struct sw_listed *a, const struct sw_listed *b)
 {
 	struct sw_block *block = a->use->block;
-	struct sw_verdict verdict = sw_matrix(&a->use->range, &b->use->range, sw_block_tenants(block));
+	struct sw_verdict verdict = sw_matrix(&a->use->range, &b->use->range, sw_block_crowding(block));
 	uint8_t ctx = m->record->rec->ctx;
 	if (m->context[ctx].unclassified || m->context[0].unclassified)
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};

@@ -31,9 +31,9 @@ static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct s
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
 	struct sw_hb_at at = sw_model_at(m, r, c->stream);
 	uint32_t lane;
-	const struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-	seen->access[0].stream = books->stream;
-	const struct sw_access *last = sw_origin_last(m, sw_capture_other_stream(m, books));
+	const struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+	seen->access[0].stream = lane_state->stream;
+	const struct sw_access *last = sw_origin_last(m, sw_capture_other_stream(m, lane_state));
 	if (!last)
 		return;
 	seen->access[seen->accesses++] = *last;

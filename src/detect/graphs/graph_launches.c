@@ -140,9 +140,9 @@ static void step(struct run *run)
 	if (run->open)
 		return;
 	*point = sw_hb_enqueue(m->hb, &run->at);
-	struct sw_lane_state *books = sw_model_lane_state(m, point->lane);
-	books->work = point->tick;
-	sw_pending_push(m, books, m->record->seq, point->tick);
+	struct sw_lane_state *lane_state = sw_model_lane_state(m, point->lane);
+	lane_state->work = point->tick;
+	sw_pending_push(m, lane_state, m->record->seq, point->tick);
 	run->open = true;
 }
 
@@ -231,9 +231,9 @@ static void host_node(struct run *run, const struct sw_graph_node *node)
 	(void)node;
 	step(run);
 	struct sw_point point = run->m->wait->what.point;
-	struct sw_lane_state *books = sw_model_lane_state(run->m, point.lane);
-	books->visible = point.tick;
-	books->visible_seq = run->m->record->seq;
+	struct sw_lane_state *lane_state = sw_model_lane_state(run->m, point.lane);
+	lane_state->visible = point.tick;
+	lane_state->visible_seq = run->m->record->seq;
 	sw_host_signalled(run->m, point);
 	sw_host_func_add_unseen(run->m, point);
 }

@@ -146,9 +146,9 @@ static void name_kernel(const struct sw_model *m, const struct sw_graph_node *no
 	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;
 	if (!l || l->h.kind != SW_REC_LAUNCH || l->function == node->made.function)
 		return;
-	const struct sw_trace_function *told = sw_reader_function(m->reader, l->function);
+	const struct sw_trace_function *recorded = sw_reader_function(m->reader, l->function);
 	const struct sw_trace_function *launched = sw_reader_function(m->reader, node->made.function);
-	if (told && launched && *told->name && !strcmp(told->name, launched->name))
+	if (recorded && launched && *recorded->name && !strcmp(recorded->name, launched->name))
 		l->function = node->made.function;
 }
 

@@ -65,15 +65,15 @@ struct sw_verdict sw_one_step_down(struct sw_verdict verdict)
 	return verdict.severity == SW_ERROR ? warning : possible;
 }
 
-struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants)
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_crowding crowding)
 {
 	enum sw_contact contact = sw_contact_of(a, b);
 	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
-	if (tenants >= SW_TENANTS_MANY && contact != SW_CONTACT_BYTES)
+	if (crowding >= SW_CROWDING_MANY && contact != SW_CONTACT_BYTES)
 		return possible;
 	if (grazes(a, b) || grazes(b, a))
 		return possible;
-	if (tenants >= SW_TENANTS_SEVERAL && (strays(a, b) || strays(b, a)))
+	if (crowding >= SW_CROWDING_SEVERAL && (strays(a, b) || strays(b, a)))
 		return possible;
 	struct sw_verdict verdict = *table[weaker][contact];
 	/* Where in the box, or whether at all, depends on data: as sure as a shared base. */

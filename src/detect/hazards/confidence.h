@@ -24,6 +24,6 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 
 /* For what is known to be protected in a way that is not seen: at most a warning. */
 struct sw_verdict sw_one_step_down(struct sw_verdict verdict);
-struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_tenants tenants);
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_crowding crowding);
 
 #endif

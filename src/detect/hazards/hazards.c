@@ -70,13 +70,13 @@ static bool after_unclassified(const struct sw_model *m, uint8_t ctx)
 /* Where it happened: the allocation, and the blocks of a caching allocator in it, NULL not known. */
 struct place {
 	struct sw_block *block;
-	struct sw_tenant *tenant[2]; /* of both sides */
+	struct sw_pool_block *pool_block[2]; /* of both sides */
 };
 
 static void mention(struct sw_model *m, struct sw_finding *seen, const struct place *place)
 {
 	for (int i = 0; i < 2; i++)
-		seen->access[i].allocation = sw_model_mention_tenant(m, place->block, place->tenant[i]);
+		seen->access[i].allocation = sw_model_mention_pool_block(m, place->block, place->pool_block[i]);
 	if (seen->accesses > 2)
 		seen->third->allocation = seen->access[0].allocation;
 }
@@ -85,19 +85,19 @@ static void mention(struct sw_model *m, struct sw_finding *seen, const struct pl
    them all. */
 static void emit_at(struct sw_model *m, struct sw_finding *seen, const struct place *place)
 {
-	bool told;
+	bool described;
 	struct sw_finding *f;
 	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
 		sw_event_wait_hazard(m, seen, place->block);
-	f = sw_collect_add(&m->collect, seen, &told);
+	f = sw_collect_add(&m->collect, seen, &described);
 	if (f && f->count > SW_MAX_OBSERVED && m->observer->hazard && m->observer->every_hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
-	if (!f || (!told && f->count > SW_MAX_OBSERVED))
+	if (!f || (!described && f->count > SW_MAX_OBSERVED))
 		return;
 	mention(m, seen, place);
-	for (uint32_t i = 0; told && i < seen->accesses && i < 2; i++)
+	for (uint32_t i = 0; described && i < seen->accesses && i < 2; i++)
 		f->access[i].allocation = seen->access[i].allocation;
-	if (told && f->third)
+	if (described && f->third)
 		f->third->allocation = seen->third->allocation;
 	if (f->count <= SW_MAX_OBSERVED && m->observer->hazard)
 		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
@@ -150,7 +150,7 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *earlier,
 			       const struct sw_shadow_use *later)
 {
-	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_tenants_met(earlier, later));
+	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_pool_blocks_crowding(earlier, later));
 	verdict = sw_verdict_in_blocks(earlier, later, verdict);
 	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx) ||
 	    sw_library_may_order(earlier, later))
@@ -166,16 +166,16 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 }
 
 /* What the earlier side used was freed, and allocated again for the later one: the free is the third side. */
-static void tell_of_reuse(struct sw_finding *seen, struct sw_access *free, const struct sw_shadow_use *earlier,
-			  const struct sw_shadow_use *later)
+static void describe_reuse(struct sw_finding *seen, struct sw_access *free, const struct sw_shadow_use *earlier,
+			   const struct sw_shadow_use *later)
 {
 	if (!sw_block_reused(earlier, later))
 		return;
 	seen->id = SW_FINDING_USE_AFTER_FREE;
-	*free = sw_tenant_access(earlier->tenant, SW_FREE);
+	*free = sw_pool_block_access(earlier->pool_block, SW_FREE);
 	seen->third = free;
 	seen->accesses = 3;
-	seen->fix = earlier->tenant->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
+	seen->fix = earlier->pool_block->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
 
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
@@ -216,21 +216,21 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	if (seen.workspace)
 		seen.fix = SW_FIX_WORKSPACE;
 	struct sw_access free;
-	tell_of_reuse(&seen, &free, earlier, later);
+	describe_reuse(&seen, &free, earlier, later);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(&seen, verdict, measured, earlier->may_wait);
 	weaken(&seen, order);
 	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
-	if (seen.accesses == 3 && sw_reuse_is_told(earlier, later, seen.severity))
+	if (seen.accesses == 3 && sw_reuse_was_reported(earlier, later, seen.severity))
 		return;
-	emit_at(m, &seen, &(struct place){block, {earlier->tenant, later->tenant}});
+	emit_at(m, &seen, &(struct place){block, {earlier->pool_block, later->pool_block}});
 }
 
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)
 {
 	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);
-	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_tenants(freed));
+	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_crowding(freed));
 	if (freed->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return;
 	if (after_unclassified(m, later->ctx))

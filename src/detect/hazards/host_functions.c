@@ -193,9 +193,9 @@ void sw_host_func_note(struct sw_model *m, struct sw_point use)
 		size_t k = held->known.n;
 		while (k && held->known.at[k - 1].by != use.lane)
 			k--;
-		bool news = k ? held->known.at[k - 1].known != known : known;
+		bool is_new = k ? held->known.at[k - 1].known != known : known;
 		held->full |= held->known.n == MOST_KNOWN;
-		if (news && !held->full)
+		if (is_new && !held->full)
 			*sw_vec_push(&held->known) = (struct knowledge){use.lane, use.tick, known};
 	}
 }

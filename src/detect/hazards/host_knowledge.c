@@ -14,23 +14,23 @@ void sw_host_signalled(struct sw_model *m, struct sw_point by)
 	sw_model_lane_state(m, by.lane)->signal = by.tick;
 }
 
-/* The last step of the lane that tells somebody, 0 none. */
-typedef uint64_t teller(const struct sw_lane_state *books);
+/* The last step of the lane that may signal through memory, 0: none. */
+typedef uint64_t last_signal_fn(const struct sw_lane_state *lane_state);
 
-static uint64_t tells_host(const struct sw_lane_state *books)
+static uint64_t last_host_signal(const struct sw_lane_state *lane_state)
 {
-	return books->signal > books->unknown ? books->signal : books->unknown;
+	return lane_state->signal > lane_state->unknown ? lane_state->signal : lane_state->unknown;
 }
 
-static uint64_t tells_others(const struct sw_lane_state *books)
+static uint64_t last_shared_event(const struct sw_lane_state *lane_state)
 {
-	return books->told;
+	return lane_state->shared_event;
 }
 
-static bool told(struct sw_model *m, struct sw_point work, teller *tells)
+static bool ordered_before_signal(struct sw_model *m, struct sw_point work, last_signal_fn *last_signal)
 {
 	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++) {
-		const uint64_t last = tells(sw_model_lane_state(m, lane));
+		const uint64_t last = last_signal(sw_model_lane_state(m, lane));
 		if (!last || sw_hb_passed(m->hb, (struct sw_point){lane, last}))
 			continue;
 		if (lane == work.lane ? last >= work.tick : sw_hb_ordered(m->hb, work, lane) != SW_ORDER_NONE)
@@ -41,10 +41,10 @@ static bool told(struct sw_model *m, struct sw_point work, teller *tells)
 
 bool sw_host_may_know(struct sw_model *m, struct sw_point work)
 {
-	return told(m, work, tells_host);
+	return ordered_before_signal(m, work, last_host_signal);
 }
 
 bool sw_others_may_know(struct sw_model *m, struct sw_point work)
 {
-	return m->told_others && told(m, work, tells_others);
+	return m->shared_events_recorded && ordered_before_signal(m, work, last_shared_event);
 }

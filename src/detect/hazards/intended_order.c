@@ -119,7 +119,8 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 		tie->record.point = state->record;
 		tie->replaced = event->replaced;
 		tie->nothing = tie->record.stream != tie->wait.stream && covers_nothing(m, event);
-		/* One wait of a call site that ordered something speaks for the others: the first rounds of loops. */
+		/* One wait of a call site that ordered something is enough for all of them: the first rounds of
+		   loops. */
 		if (!tie->nothing && tie->wait.kind == SW_REC_STREAM_WAIT)
 			never_mind(m, tie);
 		return;
@@ -214,7 +215,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 	static const struct {
 		int id;
 		enum sw_fix fix;
-	} told[] = {
+	} finding_of[] = {
 		[NEVER] = {SW_FINDING_WAIT_UNRECORDED, SW_FIX_RECORD_HERE},
 		[REPLACED] = {SW_FINDING_EVENT_OVERWRITTEN, SW_FIX_OWN_EVENT},
 		[TOO_EARLY] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
@@ -227,11 +228,11 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 		lane->event_waits && !hazard->measured_order ? find_tie(lane, earlier, &miss) : NULL;
 	if (!tie)
 		return;
-	struct sw_finding seen = {.id = told[miss].id,
+	struct sw_finding seen = {.id = finding_of[miss].id,
 				  .severity = hazard->severity,
 				  .confidence = hazard->confidence,
 				  .basis = hazard->basis,
-				  .fix = told[miss].fix,
+				  .fix = finding_of[miss].fix,
 				  .fix_stream = earlier->stream,
 				  .missed = {hazard->id, earlier->seq}};
 	struct sw_access missed = *earlier;

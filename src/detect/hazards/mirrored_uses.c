@@ -46,7 +46,7 @@ static struct sw_shadow_use *mirror(struct sw_model *m, const struct sw_shadow_u
 	struct sw_shadow_use *copy = sw_use_new(&m->space.uses);
 	copy->access = use->access;
 	copy->function = use->function;
-	copy->tenant = sw_tenant_keep(use->tenant);
+	copy->pool_block = sw_pool_block_keep(use->pool_block);
 	copy->ctx = use->ctx;
 	copy->host = use->host;
 	copy->may_wait = use->may_wait;

@@ -9,7 +9,7 @@
 struct sw_shadow_use;
 
 /* How many blocks are where the two overlap, as far as is known. */
-enum sw_tenants sw_tenants_met(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
+enum sw_crowding sw_pool_blocks_crowding(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 /* Where one of them was only thought to reach what is not its own, nothing is likely. */
 struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
 				       struct sw_verdict verdict);
@@ -17,7 +17,7 @@ struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, cons
 bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 /* Was this reuse already reported?  What a stream does with the block later comes after what it did first: an
    order for that orders all of it.  Remembers that it was reported. */
-bool sw_reuse_is_told(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
-		      enum sw_severity severity);
+bool sw_reuse_was_reported(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+			   enum sw_severity severity);
 
 #endif

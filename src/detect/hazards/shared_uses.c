@@ -30,9 +30,9 @@ struct sw_sharing {
 	SW_VEC(struct sw_point) learners; /* work that may be learning: the last of each lane */
 	uint64_t learnt_ns;		  /* the last one that is known to be done */
 	bool blind;			  /* they are too many, or one has no end */
-	bool active;			  /* some memory is shared: before, not all that tells was looked at */
-	uint64_t told_seq;		  /* the last call that told */
-	uint64_t seq;			  /* the call in hand, as far as it has said something */
+	bool active;			  /* some memory is shared: before it, not every signal was seen */
+	uint64_t signal_seq;		  /* the last call that may have signalled another process */
+	uint64_t seq;			  /* the current call, as far as it has said something */
 	bool unclear, writes, reads;	  /* what it has said */
 	uint64_t waited_ns;
 	uint32_t waited_event;
@@ -74,16 +74,16 @@ static bool is_sure(const struct sw_shadow_use *use)
 
 /* An event (`by`: its handle here, 0: something else) tells only those that wait for it after its record: what else
    tells is remembered, too. */
-static void tell(struct sw_model *m, struct sw_shared_use *u, uint64_t t_ns, uint64_t by)
+static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_ns, uint64_t by)
 {
 	const struct sw_event_state *event = by ? sw_event_find(m, by) : NULL;
-	if (!u->told_ns) {
-		u->told_ns = t_ns;
-		u->told_by = by;
-		u->told_event = event ? event->handle : 0;
+	if (!u->signalled_ns) {
+		u->signalled_ns = t_ns;
+		u->signalled_by = by;
+		u->signalled_event = event ? event->handle : 0;
 	}
-	if (!u->told_more_ns && (!by || by != u->told_by))
-		u->told_more_ns = t_ns;
+	if (!u->signalled_more_ns && (!by || by != u->signalled_by))
+		u->signalled_more_ns = t_ns;
 }
 
 /* The caller fills in the rest. */
@@ -105,7 +105,7 @@ static struct sw_shared_use *add(struct sw_model *m, const struct sw_shadow_use 
 				    .atomic = use->range.role == SW_ATOMIC,
 				    .opened = use->block->memory == SW_MEM_IPC};
 	if (use->may_wait)
-		tell(m, u, use->access.t_ns, 0);
+		note_signal(m, u, use->access.t_ns, 0);
 	return u;
 }
 
@@ -145,7 +145,7 @@ static void activate(struct sw_model *m)
 		return;
 	s->active = true;
 	if (has_dark_memory(m)) {
-		s->told_seq = m->record->seq;
+		s->signal_seq = m->record->seq;
 		for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
 			if (sw_model_lane_state(m, lane)->work)
 				learns(s, (struct sw_point){lane, sw_model_lane_state(m, lane)->work});
@@ -186,7 +186,7 @@ void sw_sharing_unclear(struct sw_model *m)
 		of_call(m, m->wait->what.seq)->unclear = true;
 }
 
-/* What nobody waited for before the memory was exported.  It is too late to say what was told since. */
+/* Uses that the host had not waited for when the memory was exported. It is not known what was signalled since. */
 void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t handle)
 {
 	struct sw_shadow_env env;
@@ -203,28 +203,29 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 	const uint32_t host = sw_hb_host_lane(m->hb, m->record->thread);
 	for (size_t i = 0; i < uses.n; i++) {
 		const struct sw_point point = uses.at[i]->access.point;
-		const struct sw_lane_state *books = sw_model_lane_state(m, point.lane);
+		const struct sw_lane_state *lane_state = sw_model_lane_state(m, point.lane);
 		if (sw_hb_ordered(m->hb, point, host) != SW_ORDER_NONE || !is_sure(uses.at[i]))
 			continue;
 		struct sw_shared_use *u = add(m, uses.at[i], handle);
-		const bool told = uses.at[i]->access.seq <= m->sharing->told_seq || books->visible >= point.tick ||
-				  books->unknown >= point.tick || books->signal >= point.tick || m->sharing->blind ||
-				  m->sharing->learners.n;
-		if (u && told)
-			tell(m, u, u->access.t_ns, 0);
+		const bool signalled = uses.at[i]->access.seq <= m->sharing->signal_seq ||
+				       lane_state->visible >= point.tick || lane_state->unknown >= point.tick ||
+				       lane_state->signal >= point.tick || m->sharing->blind || m->sharing->learners.n;
+		if (u && signalled)
+			note_signal(m, u, u->access.t_ns, 0);
 	}
 	free(uses.at);
 }
 
-/* ---- what is told ------------------------------------------------------------------------------------------------ */
+/* ---- signals to other processes
+   ------------------------------------------------------------------------------------------------ */
 
 /* Its handle is asked for when it was recorded already. */
 void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle)
 {
 	for (size_t i = 0; m->sharing && i < m->j->shared_uses.n; i++) {
 		struct sw_shared_use *u = &m->j->shared_uses.at[i];
-		if (u->told_by == event && !u->told_event)
-			u->told_event = handle;
+		if (u->signalled_by == event && !u->signalled_event)
+			u->signalled_event = handle;
 	}
 }
 
@@ -263,15 +264,15 @@ static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t
 }
 
 /* An earlier use is done when this call's work is; its own use is so far as the call tells by something else. */
-static void told(struct sw_model *m, const struct sw_wait *w, uint64_t by, bool own)
+static void signal_uses(struct sw_model *m, const struct sw_wait *w, uint64_t by, bool own)
 {
 	struct sw_sharing *s = m->sharing;
 	for (size_t i = 0; i < s->open.n; i++) {
 		struct sw_shared_use *u = &m->j->shared_uses.at[s->open.at[i]];
 		if (u->access.seq < w->what.seq || (u->access.seq == w->what.seq && own))
-			tell(m, u, w->what.t_ns, by);
+			note_signal(m, u, w->what.t_ns, by);
 	}
-	s->told_seq = w->what.seq > s->told_seq ? w->what.seq : s->told_seq;
+	s->signal_seq = w->what.seq > s->signal_seq ? w->what.seq : s->signal_seq;
 }
 
 void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
@@ -282,14 +283,14 @@ void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
 		return;
 	s = of_call(m, w->what.seq);
 	const struct sw_point at = w->what.point;
-	const struct sw_lane_state *books = at.tick ? sw_model_lane_state(m, at.lane) : NULL;
-	const bool unclear =
-		s->unclear || tells_by_kind(w) || (books && (books->unknown == at.tick || books->signal == at.tick));
-	const bool visible = books && books->visible == at.tick;
+	const struct sw_lane_state *lane_state = at.tick ? sw_model_lane_state(m, at.lane) : NULL;
+	const bool unclear = s->unclear || tells_by_kind(w) ||
+			     (lane_state && (lane_state->unknown == at.tick || lane_state->signal == at.tick));
+	const bool visible = lane_state && lane_state->visible == at.tick;
 	if (unclear || visible || tells_by_event(m, w, &by))
-		told(m, w, by, true);
+		signal_uses(m, w, by, true);
 	else if (s->writes)
-		told(m, w, 0, false);
+		signal_uses(m, w, 0, false);
 	if (unclear || s->reads)
 		learns(s, at);
 }
@@ -326,8 +327,8 @@ void sw_sharing_finish(struct sw_model *m, bool lost, bool ended)
 	for (size_t i = 0; m->sharing && (lost || !ended) && i < m->j->shared_uses.n; i++) {
 		struct sw_shared_use *u = &m->j->shared_uses.at[i];
 		u->learning |= lost;
-		tell(m, u, lost ? u->access.t_ns : m->last_ns, 0);
+		note_signal(m, u, lost ? u->access.t_ns : m->last_ns, 0);
 		if (lost)
-			u->told_ns = u->told_more_ns = u->access.t_ns;
+			u->signalled_ns = u->signalled_more_ns = u->access.t_ns;
 	}
 }

@@ -38,27 +38,27 @@ uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 	return block->mention = (uint32_t)m->j->allocations.n;
 }
 
-uint32_t sw_model_mention_tenant(struct sw_model *m, struct sw_block *block, struct sw_tenant *tenant)
+uint32_t sw_model_mention_pool_block(struct sw_model *m, struct sw_block *block, struct sw_pool_block *pool_block)
 {
-	if (!tenant)
+	if (!pool_block)
 		return sw_model_mention(m, block);
-	if (tenant->mention)
-		return tenant->mention;
+	if (pool_block->mention)
+		return pool_block->mention;
 	*sw_vec_push(&m->j->allocations) = (struct sw_allocation){
-		.address = tenant->at.lo,
-		.bytes = tenant->at.hi - tenant->at.lo,
+		.address = pool_block->at.lo,
+		.bytes = pool_block->at.hi - pool_block->at.lo,
 		.memory = block->memory,
 		.device = block->device,
-		.number = tenant->number,
-		.api = tenant->born.api,
-		.flags = tenant->born.flags,
-		.stack = tenant->born.stack,
-		.thread = tenant->born.thread,
-		.seq = tenant->born.seq,
-		.tenant = true,
-		.one_stream = tenant->one_stream,
+		.number = pool_block->number,
+		.api = pool_block->allocated.api,
+		.flags = pool_block->allocated.flags,
+		.stack = pool_block->allocated.stack,
+		.thread = pool_block->allocated.thread,
+		.seq = pool_block->allocated.seq,
+		.pool_block = true,
+		.one_stream = pool_block->one_stream,
 	};
-	return tenant->mention = (uint32_t)m->j->allocations.n;
+	return pool_block->mention = (uint32_t)m->j->allocations.n;
 }
 
 /* An access that is evaluated late sees what was known when it came. */
@@ -80,17 +80,17 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 
 /* The live block of a caching allocator that a pointer leads to.  What a graph's nodes were captured with may
    have been handed back since, and belong to others: the graph's own memory has no owner that we know of. */
-static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_access *what, const struct sw_block *block,
-				   uint64_t offset)
+static struct sw_pool_block *pool_block_of(const struct sw_model *m, const struct sw_access *what,
+					   const struct sw_block *block, uint64_t offset)
 {
-	const struct sw_tenancy *tenancy = &m->space.tenancy;
-	if (!tenancy->made || block->within || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_MAPPED))
+	const struct sw_pool_blocks *pool_blocks = &m->space.pool_blocks;
+	if (!pool_blocks->made || block->within || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_MAPPED))
 		return NULL;
-	struct sw_tenant *tenant = sw_tenant_at(tenancy, block->address + offset, step_of(m));
+	struct sw_pool_block *pool_block = sw_pool_block_at(pool_blocks, block->address + offset, step_of(m));
 	/* Of a damaged trace: a block that is said to lie in other memory. */
-	if (!tenant || tenant->at.lo < block->address || tenant->at.hi - block->address > block->bytes)
+	if (!pool_block || pool_block->at.lo < block->address || pool_block->at.hi - block->address > block->bytes)
 		return NULL;
-	return what->node && tenant->born.seq > what->node ? NULL : tenant;
+	return what->node && pool_block->allocated.seq > what->node ? NULL : pool_block;
 }
 
 /* Where an access of unknown extent ends.  What is known to have started in a block that has an owner may have been
@@ -98,7 +98,8 @@ static struct sw_tenant *tenant_of(const struct sw_model *m, const struct sw_acc
 static uint64_t open_end(const struct sw_shadow_use *use)
 {
 	const struct sw_block *block = use->block;
-	return use->tenant ? use->tenant->at.hi - block->address : sw_block_extent(block, use->range.base, use->step);
+	return use->pool_block ? use->pool_block->at.hi - block->address
+			       : sw_block_extent(block, use->range.base, use->step);
 }
 
 /* Where one that may as well go down starts.  From the first byte of a block it goes down into the one before: a
@@ -106,8 +107,8 @@ static uint64_t open_end(const struct sw_shadow_use *use)
 static uint64_t open_floor(const struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			   const struct sw_block *block)
 {
-	const struct sw_tenant *tenant = range->base ? tenant_of(m, what, block, range->base - 1) : NULL;
-	return tenant ? tenant->at.lo - block->address : sw_block_floor(block, range->address, step_of(m));
+	const struct sw_pool_block *pool_block = range->base ? pool_block_of(m, what, block, range->base - 1) : NULL;
+	return pool_block ? pool_block->at.lo - block->address : sw_block_floor(block, range->address, step_of(m));
 }
 
 struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
@@ -119,7 +120,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->block = block;
 	use->ctx = m->record->rec->ctx;
 	use->step = step_of(m);
-	use->tenant = sw_tenant_keep(tenant_of(m, what, block, range->base));
+	use->pool_block = sw_pool_block_keep(pool_block_of(m, what, block, range->base));
 	if (!range->bounded)
 		use->end = open_end(use);
 	else
@@ -232,9 +233,9 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 				m->j->coverage.host_buffers++;
 			block->used |= what->stream != 0;
 			sw_host_func_note(m, what->point);
-			struct sw_lane_state *books = sw_model_lane_state(m, what->point.lane);
-			books->visible = what->point.tick;
-			books->visible_seq = what->seq;
+			struct sw_lane_state *lane_state = sw_model_lane_state(m, what->point.lane);
+			lane_state->visible = what->point.tick;
+			lane_state->visible_seq = what->seq;
 		}
 		if (range->polls && host_sees(block->memory))
 			sw_host_signalled(m, what->point);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The call in hand touches memory: that meets what was done there before, and is remembered.  Not thread-safe.
+ * The current call touches memory: that meets what was done there before, and is remembered.  Not thread-safe.
  */
 #ifndef SW_DETECT_HAZARDS_TOUCH_H
 #define SW_DETECT_HAZARDS_TOUCH_H
@@ -9,9 +9,9 @@
 
 struct sw_model;
 
-/* The call in hand touches a range (absolute addresses, or an array's handle).  Judged and remembered.  False: nothing
-   that we know of lies there; exact accesses count as host memory then, others are dropped.  What is only assumed to be
-   a pointer is no use after free either. */
+/* The current call touches a range (absolute addresses, or an array's handle). Judged and remembered. False: nothing
+   that we know of lies there; exact accesses count as host memory then, others are dropped. What is only assumed to
+   be a pointer is no use after free either. */
 struct sw_touch {
 	bool host;     /* by the host itself */
 	bool may_wait; /* the documents leave open whether the call waited for it */
@@ -30,6 +30,6 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env);
 /* Mentions a block in the judgement: index + 1. */
 uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block);
 /* Mentions the caching allocator's block of it instead, unless NULL. */
-uint32_t sw_model_mention_tenant(struct sw_model *m, struct sw_block *block, struct sw_tenant *tenant);
+uint32_t sw_model_mention_pool_block(struct sw_model *m, struct sw_block *block, struct sw_pool_block *pool_block);
 
 #endif

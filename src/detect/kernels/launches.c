@@ -39,7 +39,7 @@ struct walk {
 	uint32_t bytes;
 	enum sw_evidence weakest;
 	uint32_t pointers;
-	bool told;	/* the code says all about the words that it uses */
+	bool complete;	/* the code says all about the words that it uses */
 	bool elsewhere; /* it reaches memory that we can't name */
 };
 
@@ -59,7 +59,7 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 	memcpy(&address, walk->block + offset, sizeof address);
 	if (address < m->space.lowest || address >= m->space.highest)
 		return;
-	if (walk->told && sw_kernel_mentions(walk->kernel, walk->function, offset))
+	if (walk->complete && sw_kernel_mentions(walk->kernel, walk->function, offset))
 		return;
 	struct sw_range range = sw_range_open(address, role, evidence, param);
 	range.evidence_detail = walk->kernel ? sw_kernel_no_evidence(m, walk->kernel) : NULL;
@@ -134,7 +134,7 @@ static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 {
 	walk->weakest = pointed->weakest;
 	walk->pointers = pointed->blocks;
-	walk->told = true;
+	walk->complete = true;
 }
 
 /* Where one lane is alone, whatever it touches meets nothing.  Else it helps to know where it lies. */
@@ -197,11 +197,11 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	coverage->object_kernels += plan->objects;
 	coverage->wild_kernels += kernel->wild || plan->unknown;
 	walk->elsewhere = plan->indirect || plan->symbols || plan->objects;
-	walk->told = !kernel->wild && !plan->unknown && plan->whole;
-	return walk->told && kernel->ran;
+	walk->complete = !kernel->wild && !plan->unknown && plan->whole;
+	return walk->complete && kernel->ran;
 }
 
-static enum sw_evidence_source_kind told_by(const struct walk *walk, bool all, uint32_t by_code)
+static enum sw_evidence_source_kind evidence_source(const struct walk *walk, bool all, uint32_t by_code)
 {
 	const struct sw_kernel *kernel = walk->kernel;
 	/* What the name says, or nothing does, counts for the launch. */
@@ -222,7 +222,7 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	uint32_t by_code = walk->pointers;
 	if (!all)
 		walk_parameters(walk, f);
-	coverage->kernels_by_source[told_by(walk, all, by_code)]++;
+	coverage->kernels_by_source[evidence_source(walk, all, by_code)]++;
 	if (walk->pointers)
 		coverage->kernels_by_evidence[walk->weakest]++;
 	if (!all || walk->weakest < SW_EV_DIRECTION)
@@ -246,8 +246,8 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	}
 }
 
-/* Calls that need the code itself.  Handles of libraries, modules and their kernels are given out without it: whoever
-   asks for one (every CUDA runtime does, unasked) loads nothing. */
+/* Calls that need the code itself. Handles of libraries, modules and their kernels are given out without it: getting
+   one (every CUDA runtime does so by itself) loads nothing. */
 static bool needs_code(const struct sw_trace_api *api)
 {
 	static const char *const families[] = {"cuFunc", "cuKernel", "cuOccupancy"};

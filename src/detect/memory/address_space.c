@@ -178,7 +178,7 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 	if (space->leave)
 		space->leave(space->arg, block);
 	if (!block->within && block->memory != SW_MEM_ARRAY)
-		sw_tenants_leave(&space->tenancy, block->address, block->address + block->bytes);
+		sw_pool_blocks_leave(&space->pool_blocks, block->address, block->address + block->bytes);
 	space->perhaps -= may_not_be(block);
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
@@ -190,8 +190,8 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 			free(block->view[i]);
 			block->view[i] = NULL;
 		}
-	/* Addresses of host memory go on to be good pageable memory, and managed ones may be mapped again by the host.
-	   What a suballocator takes back is its own, of whatever kind. */
+	/* Addresses of host memory continue to be good pageable memory, and managed ones may be mapped again by the
+	   host. What a suballocator takes back is its own, of whatever kind. */
 	bool device = block->memory == SW_MEM_DEVICE || block->memory == SW_MEM_ASYNC ||
 		      block->memory == SW_MEM_MAPPED || block->memory == SW_MEM_IPC;
 	if (!gone || block->mapping || !(device || block->within)) {
@@ -359,21 +359,21 @@ void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step)
 	block->starts.at[i] = (struct sw_start){offset, step};
 }
 
-static enum sw_tenants tenants_by(size_t starts)
+static enum sw_crowding crowding_of(size_t starts)
 {
-	return starts > SW_POOL_STARTS	    ? SW_TENANTS_MANY
-	       : starts > SW_SEVERAL_STARTS ? SW_TENANTS_SEVERAL
-					    : SW_TENANTS_FEW;
+	return starts > SW_POOL_STARTS	    ? SW_CROWDING_MANY
+	       : starts > SW_SEVERAL_STARTS ? SW_CROWDING_SEVERAL
+					    : SW_CROWDING_FEW;
 }
 
-enum sw_tenants sw_block_tenants(const struct sw_block *block)
+enum sw_crowding sw_block_crowding(const struct sw_block *block)
 {
-	return tenants_by(block->starts.n);
+	return crowding_of(block->starts.n);
 }
 
-enum sw_tenants sw_block_tenants_in(const struct sw_block *block, uint64_t lo, uint64_t hi)
+enum sw_crowding sw_block_crowding_in(const struct sw_block *block, uint64_t lo, uint64_t hi)
 {
-	return tenants_by(hi > lo ? above(block, hi - 1) - above(block, lo) : 0);
+	return crowding_of(hi > lo ? above(block, hi - 1) - above(block, lo) : 0);
 }
 
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step)
@@ -403,7 +403,7 @@ void sw_space_free(struct sw_address_space *space)
 		sw_space_remove(space, ((struct sw_view *)space->live.root)->block, NULL);
 	for (size_t i = 0; (i = sw_map_next(&space->arrays, i, &slot));)
 		block_free(space, (struct sw_block *)(uintptr_t)slot.value);
-	sw_tenancy_free(&space->tenancy);
+	sw_pool_blocks_free(&space->pool_blocks);
 	sw_map_free(&space->arrays);
 	sw_map_free(&space->levels);
 	sw_map_free(&space->level_numbers);

@@ -15,7 +15,7 @@
 
 /* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nothing
    described. */
-enum sw_tenants { SW_TENANTS_FEW, SW_TENANTS_SEVERAL, SW_TENANTS_MANY };
+enum sw_crowding { SW_CROWDING_FEW, SW_CROWDING_SEVERAL, SW_CROWDING_MANY };
 
 /* Addresses that no memory has (not canonical), of module variables whose address the program did not take. */
 #define SW_NOWHERE 0x5357000000000000ull
@@ -46,8 +46,8 @@ struct sw_last_touch {
 	struct sw_overlaps deferred; /* where in the block those lie that are deferred */
 };
 
-/* Accesses to a block, or to any, as far as hazards/deferred.h wants to know of them: by lane, as long as the last one
-   is not over. */
+/* The last accesses to a block, or to any block, by lane, for hazards/deferred.h; dropped once all later work is
+   ordered after them. */
 struct sw_touched {
 	SW_VEC(struct sw_last_touch) lanes;
 };
@@ -60,7 +60,7 @@ struct sw_block {
 	uint32_t number;
 	uint32_t mention;      /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t owner;	       /* SYMBOL: module or library */
-	uint64_t shared;       /* hash of the IPC handle by which it was exported or opened, 0 none */
+	uint64_t shared;       /* hash of the IPC handle by which it was exported or opened, 0: none */
 	uint32_t opens;	       /* of that handle, in addition to the first: each needs a close */
 	bool passed_on;	       /* other processes may use it by a handle that is not followed */
 	bool used;	       /* host memory: by work on a stream */
@@ -82,11 +82,11 @@ struct sw_block {
 
 struct sw_address_space {
 	struct sw_intervals live, freed;
-	struct sw_intervals inner;   /* blocks of suballocators that live inside others */
-	struct sw_tenancy tenancy;   /* of caching allocators */
-	struct sw_map arrays;	     /* handle -> block */
-	struct sw_map levels;	     /* handle of a level of a mipmapped array -> block's handle ... */
-	struct sw_map level_numbers; /* ... and the level */
+	struct sw_intervals inner;	   /* blocks of suballocators that live inside others */
+	struct sw_pool_blocks pool_blocks; /* of caching allocators */
+	struct sw_map arrays;		   /* handle -> block */
+	struct sw_map levels;		   /* handle of a level of a mipmapped array -> block's handle ... */
+	struct sw_map level_numbers;	   /* ... and the level */
 	struct sw_use_pool uses;
 	struct sw_block pageable;
 	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
@@ -104,8 +104,8 @@ struct sw_address_space {
 void sw_space_init(struct sw_address_space *space);
 void sw_space_free(struct sw_address_space *space);
 
-/* A block begins to exist at [address, address + bytes), and at `alias` unless 0.  What the books still hold there has
-   ended without being seen: it goes.  The caller fills in what it knows. */
+/* A block begins to exist at [address, address + bytes), and at `alias` unless 0. A block that is still known there has
+   ended without a record and is removed. The caller fills in the rest. */
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias);
 /* A variable begins to exist whose address is unknown; later `asked`, a block that ends, has it. */
@@ -116,7 +116,7 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 /* Nothing is known any more of what was freed: records were lost. */
 void sw_space_forget_freed(struct sw_address_space *space);
 
-/* The live block that holds the address and the offset in it; NULL none. */
+/* The live block that holds the address and the offset in it; NULL: none. */
 struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 /* The allocation that holds the address, whatever a suballocator made of it. */
 struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
@@ -134,14 +134,14 @@ static inline uint64_t sw_block_room(const struct sw_block *block)
    none. */
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 
-/* The freed block that overlaps [lo, hi) first, also where something lives since; NULL none. */
+/* The freed block that overlaps [lo, hi) first, also where something lives since; NULL: none. */
 struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
 
 /* ---- reservations.c: reserved addresses ---- */
 
 /* Addresses are reserved: a block of which nothing is memory yet. */
 struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t address, uint64_t bytes);
-/* The reservation that holds all of [address, address + bytes), mapped or not; NULL none. */
+/* The reservation that holds all of [address, address + bytes), mapped or not; NULL: none. */
 struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes);
 /* Offsets [lo, hi) become memory, or cease to be (remembered for a while, with `gone`). */
 void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi);
@@ -160,12 +160,12 @@ void sw_block_mapping_free(struct sw_block *block);
 /* Part of a block is allocated: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
    or the range is not inside one allocation. */
 struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
-/* The first block of a suballocator that ends after the address; NULL none. */
+/* The first block of a suballocator that ends after the address; NULL: none. */
 struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address);
 /* Where in [lo, hi) the block that holds lo ends, or gives way to one inside it. */
 uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
 
-/* The first live block that ends after the address; NULL none. */
+/* The first live block that ends after the address; NULL: none. */
 struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start);
 
 /* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
@@ -174,9 +174,9 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 /* Something starts here: accesses of unknown extent from below end here, from this step on. */
 void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
 /* How many things live in it, by the starts that are known. */
-enum sw_tenants sw_block_tenants(const struct sw_block *block);
+enum sw_crowding sw_block_crowding(const struct sw_block *block);
 /* The same of what lies in between [lo, hi). */
-enum sw_tenants sw_block_tenants_in(const struct sw_block *block, uint64_t lo, uint64_t hi);
+enum sw_crowding sw_block_crowding_in(const struct sw_block *block, uint64_t lo, uint64_t hi);
 /* Where an access of unknown extent from `offset` ends at the latest, by the starts known at that step. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);
 /* Where one that may as well go down from `offset` starts at the earliest: at the last start before it. */

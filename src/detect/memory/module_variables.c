@@ -56,7 +56,7 @@ struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_ad
 }
 
 /* The address that the program got, 0 it did not ask. */
-static uint64_t told(const struct sw_variables *variables, const struct sw_variable_key *key, uint64_t hash)
+static uint64_t recorded_address(const struct sw_variables *variables, const struct sw_variable_key *key, uint64_t hash)
 {
 	uint64_t address = sw_map_get(&variables->addresses, hash);
 	return address ? address : sw_map_get(&variables->addresses, key_of(key, key->image, 0));
@@ -65,7 +65,7 @@ static uint64_t told(const struct sw_variables *variables, const struct sw_varia
 uint64_t sw_variables_find(struct sw_variables *variables, struct sw_address_space *space,
 			   const struct sw_variable_key *key, uint64_t size, struct sw_block **made)
 {
-	uint64_t hash = key_of(key, key->image, key->ctx), address = told(variables, key, hash);
+	uint64_t hash = key_of(key, key->image, key->ctx), address = recorded_address(variables, key, hash);
 	*made = NULL;
 	if (address || !key->image)
 		return address;

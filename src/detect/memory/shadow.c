@@ -40,7 +40,7 @@ void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use)
 {
 	if (!use || --use->refs)
 		return;
-	sw_tenant_drop(use->tenant);
+	sw_pool_block_drop(use->pool_block);
 	use->free_next = pool->free;
 	pool->free = use;
 	pool->live--;

@@ -14,7 +14,7 @@
 
 #include "detect/memory/access.h"
 #include "detect/memory/intervals.h"
-#include "detect/memory/tenants.h"
+#include "detect/memory/pool_blocks.h"
 #include "hb/hb.h"
 
 struct sw_block;
@@ -30,7 +30,8 @@ struct sw_shadow_use {
 	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
 	struct sw_access access; /* as findings want it */
 	struct sw_block *block;
-	struct sw_tenant *tenant; /* the block of a caching allocator that its pointer leads to; NULL not known */
+	struct sw_pool_block
+		*pool_block;	  /* the block of a caching allocator that its pointer leads to; NULL not known */
 	struct sw_point function; /* the host function in which it was made, tick 0: none */
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
@@ -62,9 +63,9 @@ struct sw_shadow_env {
 	struct sw_use_pool *pool;
 	const struct sw_hb *hb;
 	uint32_t serial; /* of the use that is entered, for counting each pair once */
-	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: the analysis of what
-	   a wait was needed for wants to see them (empty: keep_from > keep_to).  So are later ones, which may stand for
-	   one of them that is entered late. */
+	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: wide_syncs.h needs
+	   them (empty: keep_from > keep_to). So are later ones, which may supersede one of them that is entered
+	   late. */
 	uint64_t keep_from, keep_to;
 	bool keep_all;	  /* the use takes no other's place: it was made before now */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */

@@ -42,16 +42,16 @@ bool sw_capture_lives(const struct sw_model *m, uint64_t capture)
 	return false;
 }
 
-void sw_capture_join(struct sw_model *m, struct sw_lane_state *books, uint64_t capture)
+void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane_state, uint64_t capture)
 {
-	m->lanes->capturing += !books->capture;
-	books->capture = capture;
+	m->lanes->capturing += !lane_state->capture;
+	lane_state->capture = capture;
 }
 
-void sw_capture_leave(struct sw_model *m, struct sw_lane_state *books)
+void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane_state)
 {
-	m->lanes->capturing -= books->capture != 0;
-	books->capture = 0;
+	m->lanes->capturing -= lane_state->capture != 0;
+	lane_state->capture = 0;
 }
 
 void sw_capture_end(struct sw_model *m, uint64_t capture)
@@ -64,12 +64,12 @@ void sw_capture_end(struct sw_model *m, uint64_t capture)
 }
 
 /* The one stream other than that of the call that is part of its capture; 0: none, or several. */
-uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *books)
+uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *lane_state)
 {
 	uint32_t other = 0;
-	for (size_t i = 0; books->capture && i < m->lanes->at.n; i++) {
+	for (size_t i = 0; lane_state->capture && i < m->lanes->at.n; i++) {
 		const struct sw_lane_state *lane = &m->lanes->at.at[i];
-		if (lane == books || lane->capture != books->capture)
+		if (lane == lane_state || lane->capture != lane_state->capture)
 			continue;
 		if (other)
 			return 0;

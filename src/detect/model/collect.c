@@ -76,11 +76,11 @@ struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_findin
 	return (struct sw_cost *)(uintptr_t)finding->cost; /* ours: from the arena */
 }
 
-struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told)
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *described)
 {
 	struct sw_judgement *j = collect->judgement;
-	if (told)
-		*told = false;
+	if (described)
+		*described = false;
 	if (seen->confidence == SW_POSSIBLE && !collect->keep_possible)
 		return NULL;
 	uint64_t hash = sites(seen), *slot = sw_map_put(&collect->index, hash);
@@ -94,8 +94,8 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 			take(collect, known, seen);
 			known->cost = cost;
 			name_calls(collect, known);
-			if (told)
-				*told = true;
+			if (described)
+				*described = true;
 			known->fingerprint = hash;
 		}
 		known->count = count;
@@ -113,8 +113,8 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	added->fingerprint = hash;
 	*sw_vec_push(&collect->waited) = 0;
 	*sw_vec_push(&collect->spread) = NULL;
-	if (told)
-		*told = true;
+	if (described)
+		*described = true;
 	return added;
 }
 

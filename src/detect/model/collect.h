@@ -31,9 +31,9 @@ void sw_collect_free(struct sw_collect *collect);
 /*
  * Adds one occurrence.  `seen` is complete but for count and cost.  A stronger occurrence (severity, then confidence)
  * replaces what is reported for a weaker one.  Returns the finding (valid until the next call), NULL when it is not
- * wanted. *told (may be NULL): the finding now describes this occurrence (the first one, or a stronger one).
+ * wanted. *described (may be NULL): the finding now describes this occurrence (the first one, or a stronger one).
  */
-struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *told);
+struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *described);
 
 /* One call of a wait: its host time, how much of that is its own work, did it wait. */
 struct sw_wait_cost {
@@ -50,7 +50,7 @@ struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_fi
 
 /* Identifies the call site of one side. */
 uint64_t sw_collect_site(const struct sw_access *access);
-/* The finding with this id whose only call site is that of the access; NULL none. */
+/* The finding with this id whose only call site is that of the access; NULL: none. */
 struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access);
 /* It turned out not to be so.  The finding stays where it is until sw_collect_finish(). */
 void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding);

@@ -13,12 +13,12 @@ struct sw_context_state {
 	uint64_t handle;
 	int device;
 	bool live, primary, green;
-	bool released; /* a primary one that perhaps has no user any more */
-	uint8_t whole; /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
-	uint32_t arch; /* of the device, 0 not looked up */
-	bool told;     /* an event was recorded in it that other processes may wait for */
-	bool over;     /* a sticky error ended judgement */
-	uint64_t unclassified;		    /* first call that we do not model, 0 none */
+	bool released;	   /* a primary one that perhaps has no user any more */
+	uint8_t whole;	   /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
+	uint32_t arch;	   /* of the device, 0 not looked up */
+	bool shared_event; /* an event was recorded in it that other processes may wait for */
+	bool over;	   /* a sticky error ended judgement */
+	uint64_t unclassified;		    /* first call that we do not model, 0: none */
 	const struct sw_wait_rule_set *may; /* NULL: its creation was not seen, as built in */
 };
 

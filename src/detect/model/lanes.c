@@ -88,24 +88,24 @@ struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane)
 {
 	while (m->lanes->at.n <= lane)
 		*sw_vec_push(&m->lanes->at) = (struct sw_lane_state){0};
-	struct sw_lane_state *books = &m->lanes->at.at[lane];
+	struct sw_lane_state *lane_state = &m->lanes->at.at[lane];
 	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
-	if (books->serial != serial) {
-		free(books->event_waits);
-		free(books->pending);
-		m->lanes->capturing -= books->capture != 0;
-		*books = (struct sw_lane_state){.serial = serial};
+	if (lane_state->serial != serial) {
+		free(lane_state->event_waits);
+		free(lane_state->pending);
+		m->lanes->capturing -= lane_state->capture != 0;
+		*lane_state = (struct sw_lane_state){.serial = serial};
 	}
-	return books;
+	return lane_state;
 }
 
 struct sw_lane_state *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane)
 {
 	*lane = sw_hb_lane(m->hb, at);
-	struct sw_lane_state *books = sw_model_lane_state(m, *lane);
-	if (!books->stream)
-		books->stream = describe_stream(m, at, *lane);
-	return books;
+	struct sw_lane_state *lane_state = sw_model_lane_state(m, *lane);
+	if (!lane_state->stream)
+		lane_state->stream = describe_stream(m, at, *lane);
+	return lane_state;
 }
 
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
@@ -120,10 +120,10 @@ bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	struct sw_access *what = &m->wait->what;
 	uint32_t lane;
-	struct sw_lane_state *books = sw_model_lane(m, &at, &lane);
-	what->stream = books->stream;
-	what->device = m->j->streams.at[books->stream].device;
-	if (books->capture) {
+	struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+	what->stream = lane_state->stream;
+	what->device = m->j->streams.at[lane_state->stream].device;
+	if (lane_state->capture) {
 		sw_origin_remember(m, what);
 		return false;
 	}
@@ -132,14 +132,14 @@ bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64
 	else if (others->all)
 		what->point = sw_hb_enqueue_across(m->hb, &at, others->ctx, others->n);
 	else
-		what->point = sw_hb_enqueue_beside(m->hb, &at, others->ctx[0]);
-	books = sw_model_lane_state(m, what->point.lane);
-	books->work = what->point.tick;
-	books->last = *what;
-	if (!books->since)
-		books->since = r->seq;
+		what->point = sw_hb_enqueue_joined(m->hb, &at, others->ctx[0]);
+	lane_state = sw_model_lane_state(m, what->point.lane);
+	lane_state->work = what->point.tick;
+	lane_state->last = *what;
+	if (!lane_state->since)
+		lane_state->since = r->seq;
 	m->wait->enqueues = true;
-	sw_pending_push(m, books, r->seq, what->point.tick);
+	sw_pending_push(m, lane_state, r->seq, what->point.tick);
 	return true;
 }
 
@@ -151,7 +151,8 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 
 /* ---- work that is not known to be done --------------------------------------------------------------------------- */
 
-/* Work remembered per stream for telling when it was known to be done; a stream nobody waits for forgets the oldest. */
+/* Work remembered per stream for telling when it was known to be done; of a stream that nothing waits for the oldest is
+   dropped. */
 #define SW_MAX_PENDING 65536u
 
 void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick)

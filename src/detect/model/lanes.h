@@ -17,16 +17,16 @@ struct sw_lane_state {
 	uint32_t serial;
 	uint32_t stream;		   /* index in judgement.streams */
 	uint64_t work;			   /* last step that was work */
-	struct sw_access last;		   /* that work; seq 0 none */
-	uint64_t since;			   /* record of the first work since a wait that is asked about, 0 none */
+	struct sw_access last;		   /* that work; seq 0: none */
+	uint64_t since;			   /* record of the first work since a wait that is asked about, 0: none */
 	uint64_t visible, visible_seq;	   /* last step that touched memory which the host can, and its record */
 	uint64_t unknown;		   /* last step whose accesses are not known */
-	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0 none */
+	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0: none */
 	uint64_t signal;		   /* last step that may signal the host through memory */
-	uint64_t told;			   /* last step that an event covers which other processes may wait for */
-	struct sw_access recorded;	   /* the last record of an event on it, seq 0 none */
+	uint64_t shared_event;		   /* last step that an event covers which other processes may wait for */
+	struct sw_access recorded;	   /* the last record of an event on it, seq 0: none */
 	uint64_t recorded_event;	   /* handle */
-	struct sw_event_wait *event_waits; /* waits made on this lane, a ring; NULL none yet */
+	struct sw_event_wait *event_waits; /* waits made on this lane, a ring; NULL: none yet */
 	uint32_t event_waits_made;
 	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */
 		uint64_t seq, tick;
@@ -41,7 +41,7 @@ struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane);
 /* The stream takes part in a capture: what is issued to it now is not executed. */
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 
-/* Enqueues the call in hand as work of a stream and places it (what.point, what.stream). False: it is not executed. */
+/* Enqueues the current call as work of a stream and places it (what.point, what.stream). False: it is not executed. */
 bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t stream);
 /* Other contexts that work takes part in: `all`, it is serialised with each as a whole; else with the default stream of
    the first, as was measured. */

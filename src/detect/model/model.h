@@ -26,7 +26,7 @@ struct sw_model {
 	struct sw_wait *wait;		/* its call */
 	struct sw_listing *listing;	/* what is touched is listed here instead of judged; NULL: it is judged */
 	uint32_t serial;		/* of uses entered */
-	uint64_t step;			/* number of the record in hand */
+	uint64_t step;			/* number of the current record */
 	struct sw_touch_scope *scope;	/* where it is known to touch memory, and when it came; NULL: as it comes */
 
 	/* model */
@@ -47,7 +47,7 @@ struct sw_model {
 	/* hazards */
 	struct sw_hazards *hazards;
 	struct sw_deferrals *deferrals;
-	struct sw_asked_uses *asked_uses;    /* NULL: nobody asks */
+	struct sw_asked_uses *asked_uses;    /* NULL: not wanted */
 	struct sw_memory_contents *contents; /* of memory, as far as it is known (uploads.h) */
 	struct sw_intervals *ignored;
 	struct sw_sharing *sharing; /* NULL: not wanted */
@@ -69,9 +69,9 @@ struct sw_model {
 	/* graphs */
 	struct sw_graphs *graphs;
 
-	bool shares;		    /* memory or events with other processes */
-	bool told_others;	    /* a context is `told` */
-	uint64_t first_ns, last_ns; /* of the calls so far, if there was any */
+	bool shares;		     /* memory or events with other processes */
+	bool shared_events_recorded; /* some context has `shared_event` */
+	uint64_t first_ns, last_ns;  /* of the calls so far, if there was any */
 	bool any;
 	bool moved;		/* the stream of moved_work.h was made */
 	struct sw_map narrowed; /* calls of narrowed_waits.h that have not ended, by seq */

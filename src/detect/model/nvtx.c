@@ -133,8 +133,8 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 		sw_map_put_ptr(&m->nvtx->started, range->id, stack);
 }
 
-static void tell(struct sw_model *m, const struct sw_nvtx_stack *stack, const struct open_range *range, uint64_t end_ns,
-		 bool open)
+static void report_range(struct sw_model *m, const struct sw_nvtx_stack *stack, const struct open_range *range,
+			 uint64_t end_ns, bool open)
 {
 	if (m->observer->nvtx)
 		m->observer->nvtx(m->observer->arg, &(struct sw_nvtx_span){.name = range->name,
@@ -153,7 +153,7 @@ static void drop(struct open_range *range)
 	free(range->domain_name);
 }
 
-/* Ranges of other domains, and started ones, may lie above it: they go on. */
+/* Ranges of other domains, and started ones, may lie above it: they continue. */
 static void end(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain, uint64_t id, uint64_t t_ns)
 {
 	size_t i = stack->open.n;
@@ -161,7 +161,7 @@ static void end(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain
 		i--;
 	if (!i)
 		return; /* it began before recording did */
-	tell(m, stack, &stack->open.at[i - 1], t_ns, false);
+	report_range(m, stack, &stack->open.at[i - 1], t_ns, false);
 	drop(&stack->open.at[i - 1]);
 	stack->open.n--;
 	for (i--; i < stack->open.n; i++) {
@@ -210,7 +210,7 @@ void sw_nvtx_finish(struct sw_model *m)
 	for (size_t i = 0; (i = sw_map_next(&m->nvtx->threads, i, &slot));) {
 		const struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
 		for (size_t k = stack->open.n; k--;)
-			tell(m, stack, &stack->open.at[k], later(m->last_ns, stack->open.at[k].t_ns), true);
+			report_range(m, stack, &stack->open.at[k], later(m->last_ns, stack->open.at[k].t_ns), true);
 	}
 }
 

@@ -36,7 +36,7 @@ void sw_polls_free(struct sw_polls *polls)
 	free(polls);
 }
 
-static void tell(struct sw_model *m, const struct poll *poll, const struct sw_access *what, uint64_t ns)
+static void report_poll(struct sw_model *m, const struct poll *poll, const struct sw_access *what, uint64_t ns)
 {
 	struct sw_finding seen = {.id = SW_FINDING_BUSY_POLL,
 				  .severity = SW_NOTE,
@@ -75,6 +75,6 @@ void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct s
 		return;
 	uint64_t ns = r->t_ns + r->dur_ns - poll->since_ns;
 	if (poll->calls > SW_POLLS && ns > SW_POLL_NS && ns / poll->calls < SW_POLL_GAP_NS)
-		tell(m, poll, what, ns);
+		report_poll(m, poll, what, ns);
 	*poll = (struct poll){0};
 }

@@ -145,7 +145,7 @@ static void describe(struct sw_model *m, const struct sw_record *r, const struct
 	work->like = like(work, w->staged);
 }
 
-static void tell_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
+static void feed_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	struct sw_schedule_work work = {.seq = r->seq, .queue = w->what.stream};
 	const struct sw_rec_graph_launch *g = rec_of(r);
@@ -176,7 +176,7 @@ static bool in_capture(struct sw_model *m, const struct sw_record *r, uint64_t s
 	return sw_model_captured(m, &at);
 }
 
-static void tell_event(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
+static void feed_event(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	const struct sw_rec_event_record *e = rec_of(r);
 	const struct sw_rec_stream_wait *s = rec_of(r);
@@ -190,7 +190,7 @@ static void tell_event(struct sw_model *m, const struct sw_record *r, const stru
 		sw_schedule_wait(m->schedule, w->what.stream, s->event);
 }
 
-static void tell_sync(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w, uint64_t seq)
+static void feed_sync(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w, uint64_t seq)
 {
 	const struct sw_rec_sync *s = rec_of(r);
 	switch ((enum sw_sync_what)s->what) {
@@ -215,7 +215,7 @@ static void tell_sync(struct sw_model *m, const struct sw_record *r, const struc
 
 /* Calls that wait although no document says so: of two records those of which it is known, of one those that were seen
    to take long while something was pending. */
-static void tell_wait(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
+static void feed_wait(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	bool two = r->rec->flags & SW_RF_BEGIN;
 	if (w->enqueues) {
@@ -247,7 +247,7 @@ static struct sw_polling *polling_of(struct sw_model *m, uint32_t thread)
 }
 
 /* A loop of queries is one wait, from the first that was not successful to the one that was. */
-static void tell_query(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
+static void feed_query(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	const struct sw_rec_sync *q = rec_of(r);
 	struct sw_polling *polling = polling_of(m, r->thread);
@@ -261,7 +261,7 @@ static void tell_query(struct sw_model *m, const struct sw_record *r, const stru
 	uint64_t since = again ? polling->since_ns : r->t_ns;
 	polling->handle = 0;
 	enter(m, r, w, since);
-	tell_sync(m, r, w, r->seq);
+	feed_sync(m, r, w, r->seq);
 	sw_schedule_leave(m->schedule, r->seq, r->t_ns + r->dur_ns - since);
 }
 
@@ -270,19 +270,19 @@ void sw_timing_call(struct sw_model *m, const struct sw_record *r, const struct 
 	if (r->rec->kind == SW_REC_HOST_FUNC_RUN || r->rec->kind == SW_REC_ANNOTATION)
 		return;
 	if (r->rec->kind == SW_REC_QUERY) {
-		tell_query(m, r, w);
+		feed_query(m, r, w);
 		return;
 	}
 	polling_of(m, r->thread)->handle = 0;
 	enter(m, r, w, r->t_ns);
 	if (w->enqueues)
-		tell_work(m, r, w);
+		feed_work(m, r, w);
 	else if (r->rec->kind == SW_REC_EVENT_RECORD || r->rec->kind == SW_REC_STREAM_WAIT)
-		tell_event(m, r, w);
+		feed_event(m, r, w);
 	if (r->rec->kind == SW_REC_SYNC)
-		tell_sync(m, r, w, r->seq);
+		feed_sync(m, r, w, r->seq);
 	else
-		tell_wait(m, r, w);
+		feed_wait(m, r, w);
 	if (!(r->rec->flags & SW_RF_BEGIN))
 		sw_schedule_leave(m->schedule, r->seq, r->dur_ns);
 }

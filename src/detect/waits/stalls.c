@@ -71,7 +71,7 @@ static void remember(struct ring *stalls, const struct sw_access *what)
 	stalls->at[stalls->made++ % SW_STALLS] = *what;
 }
 
-static void tell_lock(struct sw_model *m, const struct sw_access *stalled, const struct sw_access *holder)
+static void report_lock(struct sw_model *m, const struct sw_access *stalled, const struct sw_access *holder)
 {
 	struct sw_finding seen = {
 		.id = SW_FINDING_DRIVER_LOCK,
@@ -102,7 +102,7 @@ static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 		struct sw_access *met = &other->at[i];
 		if (!met->seq || !(holder ? all_the_time(what, met) : all_the_time(met, what)))
 			continue;
-		tell_lock(m, holder ? met : what, holder ? what : met);
+		report_lock(m, holder ? met : what, holder ? what : met);
 		(holder ? met : &own->at[(own->made - 1) % SW_STALLS])->seq = 0; /* reported */
 		if (!holder)
 			return;

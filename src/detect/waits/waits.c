@@ -15,8 +15,8 @@
 
 struct sw_call_waits {
 	struct sw_map open;	/* sequence number of BEGIN -> struct sw_wait */
-	struct sw_wait *spare;	/* of calls that are over */
-	struct sw_wait single;	/* the call in hand, when it is of one record */
+	struct sw_wait *spare;	/* of calls that have ended */
+	struct sw_wait single;	/* the current call, when it is of one record */
 	sw_covered_vec scratch; /* what the call that ends covered */
 };
 
@@ -138,8 +138,8 @@ void sw_wait_covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
 }
 
-/* The work that was done last: of one stream the last that it was given; of several what the device's clock says, and
-   without that nobody knows. */
+/* The work that was done last: of one stream the last that it was given; of several streams the device's clock decides;
+   without it, it is unknown. */
 static void look_for_work(struct sw_model *m, struct sw_wait *w)
 {
 	uint64_t end = 0;
@@ -188,7 +188,7 @@ void sw_wait_drop(struct sw_model *m, struct sw_wait *w)
 	w->tokens = 0;
 }
 
-/* Kinds of which CUPTI tells when they ran; the others put something on a stream that takes no time of its own. */
+/* Kinds for which CUPTI has times; the others put something on a stream that takes no time of its own. */
 static bool is_timed(uint8_t kind)
 {
 	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||
@@ -209,7 +209,7 @@ static void add_times(struct sw_model *m, struct sw_operation *op)
 	gpu->operations_untimed += t == NULL;
 }
 
-void sw_wait_tell(struct sw_model *m, struct sw_wait *w, bool blocks)
+void sw_wait_report(struct sw_model *m, struct sw_wait *w, bool blocks)
 {
 	struct sw_operation op = {.what = w->what, .enqueues = w->enqueues, .blocks = blocks, .record = &w->record};
 	add_times(m, &op);
@@ -224,7 +224,7 @@ void sw_wait_forget(struct sw_model *m)
 	for (size_t i = 0; (i = sw_map_next(&m->waits->open, i, &slot));) {
 		struct sw_wait *w = (struct sw_wait *)(uintptr_t)slot.value;
 		sw_wait_drop(m, w);
-		sw_wait_tell(m, w, false);
+		sw_wait_report(m, w, false);
 		sw_wait_recycle(m, w);
 	}
 	sw_map_free(&m->waits->open);

@@ -31,9 +31,9 @@ enum sw_own {
 /* A call begins: of two records, or of one. */
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
-/* The call whose BEGIN this was: no longer open; NULL none. */
+/* The call whose BEGIN this was: no longer open; NULL: none. */
 struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
-/* A call of two records is over: its state may be used for another. */
+/* A call of two records has ended: its state may be used for another. */
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
 /* Looks at what the token covers that the host does not know to be done; sets w->pending, w->covered. */
@@ -45,8 +45,8 @@ void sw_wait_drop(struct sw_model *m, struct sw_wait *w);
 /* For sw_hb_wait_lanes(): gathers what a wait covers in a sw_covered_vec. */
 void sw_wait_covers(void *list, uint32_t lane, uint64_t known, uint64_t covered);
 uint64_t sw_wait_own(enum sw_own what, uint64_t bytes);
-/* Tells the observer of the call, when it is over. */
-void sw_wait_tell(struct sw_model *m, struct sw_wait *w, bool blocks);
+/* Reports the call to the observer, at its end. */
+void sw_wait_report(struct sw_model *m, struct sw_wait *w, bool blocks);
 /* The trace ends, or records were lost: calls that never came to their end stay in flight. */
 void sw_wait_forget(struct sw_model *m);
 /* An empty list, for the call that ends. */

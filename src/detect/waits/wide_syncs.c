@@ -22,7 +22,7 @@
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 
-/* Work that nothing needed is watched for so many records: the books that it keeps alive must not grow with the run. */
+/* Work that nothing needed is watched for so many records: the uses that it keeps must not grow with the run. */
 #define SW_WATCHED 8192u
 
 #define SW_MAX_READERS 4u
@@ -161,15 +161,15 @@ static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 /* A wait covers the lane: from now on it is the one that is asked for. */
 static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
 {
-	struct sw_lane_state *books = sw_model_lane_state(m, covered->lane);
+	struct sw_lane_state *lane_state = sw_model_lane_state(m, covered->lane);
 	struct sw_wide_lane *old = lane_of(m, covered->lane);
 	struct sw_wide_lane lane = {.lane = covered->lane,
-				    .serial = books->serial,
-				    .stream = books->stream,
+				    .serial = lane_state->serial,
+				    .stream = lane_state->stream,
 				    .lean = covered->known,
 				    .covered = covered->covered,
-				    .work = books->work < covered->covered ? books->work : covered->covered,
-				    .since = books->since ? books->since : m->record->seq,
+				    .work = lane_state->work < covered->covered ? lane_state->work : covered->covered,
+				    .since = lane_state->since ? lane_state->since : m->record->seq,
 				    .site = site};
 	if (old) {
 		close_lane(m, old);
@@ -178,11 +178,11 @@ static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw
 	} else {
 		old = sw_vec_push(&m->wide->lanes);
 	}
-	books->since = 0;
-	if (books->visible > lane.lean)
-		host_needs(&lane, books->visible, books->visible_seq);
-	if (books->unknown > lane.lean)
-		host_needs(&lane, lane.covered, books->last.seq);
+	lane_state->since = 0;
+	if (lane_state->visible > lane.lean)
+		host_needs(&lane, lane_state->visible, lane_state->visible_seq);
+	if (lane_state->unknown > lane.lean)
+		host_needs(&lane, lane.covered, lane_state->last.seq);
 	need_of(m, site, lane.stream);
 	*old = lane;
 }
@@ -218,7 +218,7 @@ static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw
 }
 
 /* For now; whether it is so is known at the end. */
-static void tell(struct sw_model *m, const struct sw_wait *w, const struct sw_wait_cost *cost)
+static void add_finding(struct sw_model *m, const struct sw_wait *w, const struct sw_wait_cost *cost)
 {
 	struct sw_finding seen = {.id = SW_FINDING_OVER_WIDE_SYNC,
 				  .severity = SW_NOTE,
@@ -234,7 +234,7 @@ static void tell(struct sw_model *m, const struct sw_wait *w, const struct sw_wa
 }
 
 /* The host came to know work by a wait that stays. */
-static void told(struct sw_model *m, const struct sw_wait *w)
+static void note_known_work(struct sw_model *m, const struct sw_wait *w)
 {
 	for (size_t i = 0; i < w->covered.n; i++) {
 		struct sw_wide_lane *lane = lane_of(m, w->covered.at[i].lane);
@@ -263,13 +263,13 @@ void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_co
 		/* Also where nothing is pending: without the wait before it something would be. */
 		begin(m, site, w);
 		if (cost->waited)
-			tell(m, w, cost);
+			add_finding(m, w, cost);
 		return;
 	}
 	if (w->record.rec->kind == SW_REC_SYNC)
 		site_of(m, &w->what)->busy += w->pending;
 	if (w->pending && documented)
-		told(m, w);
+		note_known_work(m, w);
 }
 
 /* ---- needs ------------------------------------------------------------------------------------------------------- */

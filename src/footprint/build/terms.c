@@ -120,7 +120,7 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 {
 	struct sw_ssa *ssa = t->ssa;
 	const struct sw_basic_block *b = &ssa->flow.block.at[block];
-	bool told = false;
+	bool decided = false;
 	int64_t one;
 	if (b->preds > SW_TERMS_ALTERNATIVES || ssa->flat)
 		return false;
@@ -128,11 +128,11 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 		sw_node way = sw_terms_path_condition(t, ssa->flow.edge.at[b->pred + i], block);
 		r->need[i] = sw_graph_operand(&ssa->graph, node, i);
 		r->need[b->preds + i] = way;
-		told |= !sw_graph_is_const(&ssa->graph, way, &one);
+		decided |= !sw_graph_is_const(&ssa->graph, way, &one);
 	}
-	r->n = told ? 2 * b->preds : 0;
+	r->n = decided ? 2 * b->preds : 0;
 	r->form = EITHER;
-	return told;
+	return decided;
 }
 
 static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)

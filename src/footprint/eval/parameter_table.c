@@ -97,7 +97,7 @@ static void read_number(const struct sw_eval *e, const struct sw_term *t, sw_wid
 	sw_reads_bytes(e->reads, (uint32_t)at, (uint32_t)t->imm);
 }
 
-static struct sw_form nobody_knows(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
+static struct sw_form any_value(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
 {
 	if (in_memory(t))
 		return sw_term_range(e, t);
@@ -127,9 +127,9 @@ static int axis_of(const struct sw_eval *e, uint32_t var)
 	return -1;
 }
 
-/* How the elements go on from the first block of an interval. */
+/* How the elements continue from the first block of an interval. */
 struct run {
-	sw_wide last;	    /* block; after it they go on in another way, or the interval ends */
+	sw_wide last;	    /* block; after it they continue in another way, or the interval ends */
 	bool known, counts; /* known: they lie in the block of parameters; counts: each is one more than that before */
 	sw_wide value;	    /* the first */
 };
@@ -186,10 +186,10 @@ static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const
 	e->fleeting |= v.lo != v.lo_ever || v.hi != v.hi_ever;
 	if (run.last != v.hi) {
 		ask(e, axis, (uint32_t)(run.last < v.lo_ever ? v.lo_ever : run.last));
-		return nobody_knows(e, t, v.depends);
+		return any_value(e, t, v.depends);
 	}
 	if (!run.known)
-		return nobody_knows(e, t, v.depends);
+		return any_value(e, t, v.depends);
 	read_run(e, t, offset, &run);
 	struct sw_form form = sw_form_constant(run.value), number = sw_form_variable(offset->var[0]);
 	if (!run.counts)
@@ -293,13 +293,13 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	bool cut, bases = true;
 	e->fleeting = true;
 	if (!offsets_of(e, t, offset, &s, &cut))
-		return nobody_knows(e, t, depends);
+		return any_value(e, t, depends);
 	e->blind |= cut;
 	if (is_all_over(e, t, &s, cut))
-		return nobody_knows(e, t, depends);
+		return any_value(e, t, depends);
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
 		if (!element(e, t, at, &value))
-			return nobody_knows(e, t, depends);
+			return any_value(e, t, depends);
 		lowest = value < lo ? at : lowest;
 		highest = value > hi ? at : highest;
 		lo = value < lo ? value : lo;
@@ -307,7 +307,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 		bases &= is_wanted_base(e, t, value);
 	}
 	if (lo > hi)
-		return nobody_knows(e, t, depends);
+		return any_value(e, t, depends);
 	for (sw_wide at = s.first; at <= s.last && !bases; at += s.step)
 		read_number(e, t, at);
 	if (lo != hi) /* if all are the same, it does not count which */
@@ -317,8 +317,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	for (sw_wide at = s.first; at <= s.last && bases; at += s.step)
 		read_number(e, t, at);
 	/* Between two pointers lies what belongs to neither. */
-	return hi < POINTERS || lo == hi ? sw_eval_opaque(e, lo, hi, depends, SW_WHY_TABLE)
-					 : nobody_knows(e, t, depends);
+	return hi < POINTERS || lo == hi ? sw_eval_opaque(e, lo, hi, depends, SW_WHY_TABLE) : any_value(e, t, depends);
 }
 
 /* The offset as a form of what is not fixed. */
@@ -349,18 +348,18 @@ static struct sw_form table_value(struct sw_eval *e, const struct sw_term *t, ui
 	struct sw_form offset = offset_form(e, t);
 	sw_wide value;
 	if (!offset.n && !element(e, t, offset.constant, &value))
-		return nobody_knows(e, t, SW_DEPEND_OTHER);
+		return any_value(e, t, SW_DEPEND_OTHER);
 	if (!offset.n) {
 		read_element(e, t, offset.constant, value);
 		return sw_form_constant(value);
 	}
 	if (in_memory(t) && !has_ends(e, t, &offset))
-		return nobody_knows(e, t, 0);
+		return any_value(e, t, 0);
 	int axis = offset.n == 1 ? axis_of(e, offset.var[0]) : -1;
 	if (e->splitting && axis >= 0)
 		return by_block(e, t, &offset, axis);
 	if (e->splitting && split(e, &offset))
-		return nobody_knows(e, t, sw_eval_depends(e, &offset));
+		return any_value(e, t, sw_eval_depends(e, &offset));
 	return any_of(e, t, number, &offset);
 }
 

@@ -164,7 +164,7 @@ static double largest(const double *x, uint32_t n)
 }
 
 /* Which rows bound the goal: those whose slack is free and matters to it. */
-static void tell(const struct state *s, struct sw_simplex *p)
+static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 {
 	double goal = largest(p->goal, p->columns);
 	p->tight = p->basics = 0;
@@ -222,6 +222,6 @@ bool sw_simplex_solve(struct sw_simplex *p)
 		p->contradicts = below ? 1 : -1;
 		p->contradiction = s.basic[out];
 	}
-	tell(&s, p);
+	find_tight_rows(&s, p);
 	return true;
 }

@@ -76,8 +76,8 @@ struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at,
 /* The same for atomics: those that return the old value have no bit 90, and the descriptor is encoded elsewhere. */
 static struct sw_operand atomic_address(struct sw_sass *s, bool result)
 {
-	unsigned told = s->cubin->arch < 100 ? 71 : result ? 63 : 81;
-	bool descriptor = s->cubin->arch >= 80 && sw_sass_bit(s, told);
+	unsigned descriptor_bit = s->cubin->arch < 100 ? 71 : result ? 63 : 81;
+	bool descriptor = s->cubin->arch >= 80 && sw_sass_bit(s, descriptor_bit);
 	return result && descriptor ? sw_sass_pair(s, sw_sass_reg(s, 24, false))
 				    : sw_sass_global_address(s, 64, descriptor);
 }

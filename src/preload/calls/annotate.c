@@ -48,7 +48,7 @@ static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_
 	sw_describe_done(r);
 }
 
-static void tell_name(enum sw_name_of of, uint64_t handle, const char *name, void *frame)
+static void record_name(enum sw_name_of of, uint64_t handle, const char *name, void *frame)
 {
 	const size_t bytes = name ? strnlen(name, MAX_NAME) : 0;
 	struct sw_call call;
@@ -59,7 +59,7 @@ static void tell_name(enum sw_name_of of, uint64_t handle, const char *name, voi
 	sw_call_leave(&call, 0);
 }
 
-static void tell(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, void *frame)
+static void record_annotation(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, void *frame)
 {
 	const uint16_t id = (uint16_t)(SW_ID_COUNT + SW_STATE_UNKNOWN + op - 1);
 	const bool host = stream == SYNCWATCH_HOST, array = op >= SW_POOL_ARRAY_BEGIN;
@@ -90,9 +90,9 @@ void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *st
 	if (!sw_recording())
 		return;
 	if (op == SYNCWATCH_NAME_STREAM)
-		tell_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));
+		record_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));
 	else if (op == SYNCWATCH_NAME_BUFFER)
-		tell_name(SW_NAME_BUFFER, SW_WORD(address), name, __builtin_frame_address(0));
+		record_name(SW_NAME_BUFFER, SW_WORD(address), name, __builtin_frame_address(0));
 	else if (op >= SYNCWATCH_READS && op <= SW_POOL_BUFFER_END)
-		tell(op, address, bytes, stream, flags, __builtin_frame_address(0));
+		record_annotation(op, address, bytes, stream, flags, __builtin_frame_address(0));
 }

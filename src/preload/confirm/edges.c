@@ -50,19 +50,19 @@ static struct {
 static _Atomic uint32_t n_marks, n_read;
 
 static struct sw_lock lock; /* of all above but `mine` */
-static _Atomic uint32_t edges_told;
+static _Atomic uint32_t edges_written;
 
 static void failed(CUresult status)
 {
 	sw_result("failed edge %d", (int)status);
 }
 
-static void tell_edge(const char *what, uint64_t seq, uint32_t fix, uint32_t event)
+static void write_edge(const char *what, uint64_t seq, uint32_t fix, uint32_t event)
 {
-	const uint32_t told = atomic_fetch_add(&edges_told, 1);
-	if (told < MOST_EDGES)
+	const uint32_t written = atomic_fetch_add(&edges_written, 1);
+	if (written < MOST_EDGES)
 		sw_result("%s %llu %u %u", what, (unsigned long long)seq, fix, event);
-	else if (told == MOST_EDGES)
+	else if (written == MOST_EDGES)
 		failed(CUDA_SUCCESS); /* what follows would be judged without its edges */
 }
 
@@ -117,7 +117,7 @@ static void put_event(uint32_t number, CUstream stream, uint64_t seq)
 	if (status)
 		failed(status);
 	else
-		tell_edge("after", seq, number, (uint32_t)(of - fix->events));
+		write_edge("after", seq, number, (uint32_t)(of - fix->events));
 }
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ static CUevent marked(CUstream stream)
 	return event;
 }
 
-/* Not timed where there is no room or an event is refused: the result says of how many waits it speaks. */
+/* Not timed where there is no room or an event is refused: the result has the number of waits. */
 static CUresult wait_on_stream(CUstream stream, const struct waits *waits, CUevent before)
 {
 	__typeof__(&cuStreamWaitEvent) order = SW_CONFIRM_REAL(cuStreamWaitEvent);
@@ -201,7 +201,7 @@ static void put_waits(const struct sw_plan_edge *edge, CUstream stream, CUevent 
 	}
 	for (uint32_t i = 0; i < waits.n; i++)
 		if (waits.event[i])
-			tell_edge("before", seq, edge->fix, i);
+			write_edge("before", seq, edge->fix, i);
 }
 
 static void put_all_waits(uint64_t edges, CUstream stream, uint64_t seq)

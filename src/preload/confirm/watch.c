@@ -18,7 +18,7 @@
 #define FINISH_NS 1000000000ull
 
 static _Atomic bool started;
-static bool done_told;
+static bool done_written;
 
 static const char *const why_text[] = {
 #define WHY(name, text) [SW_RELEASE_##name] = text,
@@ -41,7 +41,7 @@ void sw_watch_release(enum sw_release why)
 	const uint32_t probe = words ? atomic_load(&words->probe) : 0, later = words ? atomic_load(&words->later) : 0;
 	if (!words || !atomic_compare_exchange_strong(&sw_hold.state, &held, SW_HOLD_OVER))
 		return;
-	done_told = later || why == SW_RELEASE_DONE;
+	done_written = later || why == SW_RELEASE_DONE;
 	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + AFTER_NS);
 	atomic_store_explicit(&words->release, 1, memory_order_release);
 	sw_sys_wake((const uint32_t *)&sw_hold.state, INT_MAX);
@@ -77,12 +77,12 @@ static void look_after(uint64_t now)
 {
 	struct sw_hold_words *words = sw_hold.words;
 	const bool submitted = atomic_load(&sw_hold.submitted);
-	if (!done_told && submitted && atomic_load(&words->later)) {
-		done_told = true;
+	if (!done_written && submitted && atomic_load(&words->later)) {
+		done_written = true;
 		sw_result("done %llu", (unsigned long long)sw_result_us());
 	}
 	const bool marked = atomic_load(&sw_hold.marked) && atomic_load(&words->earlier);
-	const bool all = done_told && (marked || sw_confirm_plan.captured || sw_confirm_plan.nodes);
+	const bool all = done_written && (marked || sw_confirm_plan.captured || sw_confirm_plan.nodes);
 	if (!all && now < atomic_load(&sw_hold.deadline))
 		return;
 	if (all)

@@ -20,7 +20,7 @@
 static struct sw_gpu gpu;
 static pid_t owner;
 
-/* 0: go on; 1: fetch what is left and end; 2: ended. */
+/* 0: continue; 1: fetch what is left and end; 2: ended. */
 static _Atomic uint32_t stage;
 
 static void say(const char *what, const char *why)
@@ -58,7 +58,7 @@ static const struct {
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 /* The driver's functions that put work on a device, by themselves or by loading code: of all others CUPTI's records
-   would cost time and tell nothing. */
+   would cost time for no use. */
 static const char *const working[] = {"cuLaunch", "cuMem",     "cuGraphLaunch", "cuGraphUpload", "cuGraphInstantiate",
 				      "cuModule", "cuLibrary", "cuKernel",	"cuFuncLoad",	 "cuArray"};
 
@@ -154,7 +154,7 @@ static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 	gpu.cupti.cuptiActivityFlushAll(flush);
 	list = sw_gpu_buffers_take();
 	if (!flush && (list || now - *clock_at > CLOCK_EVERY_NS)) {
-		ours = sw_gpu_clock_tell(&gpu, clock_flags);
+		ours = sw_gpu_clock_write(&gpu, clock_flags);
 		*clock_at = now;
 	}
 	for (; list; list = next) {
@@ -162,7 +162,7 @@ static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 		sw_gpu_records_write(&gpu, list);
 		sw_gpu_buffer_free(list);
 	}
-	return flush ? sw_gpu_clock_tell(&gpu, clock_flags) : ours;
+	return flush ? sw_gpu_clock_write(&gpu, clock_flags) : ours;
 }
 
 static void pause_unless_ending(void)
@@ -235,7 +235,7 @@ void syncwatch_gpu_start(const struct sw_companion *recorder)
 	if (!attach())
 		return;
 	recorder->file_flags(SW_FILE_GPU);
-	sw_gpu_clock_tell(&gpu, 0);
+	sw_gpu_clock_write(&gpu, 0);
 	atexit(at_exit);
 	if (sw_sys_thread(work, STACK_BYTES))
 		say("a thread to fetch them could not be made", "");

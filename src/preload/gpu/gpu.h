@@ -36,7 +36,7 @@ uint64_t sw_gpu_clock_now(void);
 /* Was the clock asked for since the last question? */
 bool sw_gpu_clock_used(void);
 /* Reads ticks and CUPTI's clock together and writes GPU_CLOCK.  False: CUPTI does not use our clock any more. */
-bool sw_gpu_clock_tell(struct sw_gpu *gpu, uint32_t flags);
+bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags);
 
 /* ---- gpu_buffers.c: thread-safe ---- */
 struct sw_gpu_buffer {

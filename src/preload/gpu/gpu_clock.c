@@ -44,7 +44,7 @@ bool sw_gpu_clock_used(void)
 	return atomic_exchange(&used, false);
 }
 
-bool sw_gpu_clock_tell(struct sw_gpu *gpu, uint32_t flags)
+bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags)
 {
 	uint64_t before = 0, after = 0, ns = 0, width = UINT64_MAX, middle = 0, best = 0;
 	struct sw_rec_gpu_clock *r;

@@ -29,7 +29,7 @@ void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
 	sw_describe_done(r);
 }
 
-static void tell_driver(void)
+static void record_driver(void)
 {
 	__typeof__(&cuDriverGetVersion) ask = SW_REAL(cuDriverGetVersion);
 	int version = 0;
@@ -51,7 +51,7 @@ static __attribute__((noinline, cold)) void first_use(uint16_t id)
 	sw_hook_describe(id, sw_api_symbol(id), sw_api_runtime(id));
 	sw_requesters_describe();
 	if (!__atomic_exchange_n(&state->driver_told, 1, __ATOMIC_RELAXED))
-		tell_driver();
+		record_driver();
 	errno = saved;
 }
 

@@ -212,17 +212,17 @@ static void requester_describe(const struct requester *requester, uint32_t reque
 
 void sw_requesters_describe(void)
 {
-	uint32_t *told = sw_state()->requests_described;
+	uint32_t *described = sw_state()->requests_described;
 	uint32_t taken = __atomic_load_n(&requesters_taken, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < taken && i < REQUESTERS; i++) {
 		const uint32_t requests = __atomic_load_n(&requesters[i].requests, __ATOMIC_RELAXED);
-		const uint32_t before = __atomic_load_n(&told[i], __ATOMIC_RELAXED);
+		const uint32_t before = __atomic_load_n(&described[i], __ATOMIC_RELAXED);
 
 		/* Who looks up one name at a time is described a few times, not for each. */
 		if (requests == 0 || requests < 2 * before)
 			continue;
-		__atomic_store_n(&told[i], requests, __ATOMIC_RELAXED);
+		__atomic_store_n(&described[i], requests, __ATOMIC_RELAXED);
 		requester_describe(&requesters[i], requests);
 	}
 }

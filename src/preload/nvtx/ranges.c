@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records of ranges.  Before the first CUDA call nothing is recorded, but what is open by then is kept in a table, and
- * so are names of threads: whoever calls something "start-up" does so before it calls CUDA.
+ * so are names of threads: a range named "start-up" begins before the first CUDA call.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@
 
 static struct {
 	struct sw_lock lock;
-	bool told; /* recording has begun */
+	bool recording_begun; /* recording has begun */
 	uint32_t n;
 	struct early {
 		enum sw_range_op op; /* 0: a thread's name */
@@ -83,7 +83,7 @@ void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const str
 static bool keep(const struct early *what, const struct sw_nvtx_text *name)
 {
 	uint64_t mask = sw_lock_enter(&early.lock);
-	const bool kept = !early.told;
+	const bool kept = !early.recording_begun;
 	if (kept && early.n < MAX_EARLY) {
 		struct early *e = &early.at[early.n++];
 		*e = *what;
@@ -96,7 +96,7 @@ static bool keep(const struct early *what, const struct sw_nvtx_text *name)
 static bool forget(nvtxDomainHandle_t domain, uint64_t id, uint32_t tid)
 {
 	uint64_t mask = sw_lock_enter(&early.lock);
-	const bool kept = !early.told;
+	const bool kept = !early.recording_begun;
 	for (uint32_t i = kept ? early.n : 0; i--;) {
 		const struct early *e = &early.at[i];
 		if (!e->op || e->domain != domain || e->id != id || (!id && e->tid != tid))
@@ -113,7 +113,7 @@ static bool forget(nvtxDomainHandle_t domain, uint64_t id, uint32_t tid)
 void sw_nvtx_begun(void)
 {
 	uint64_t mask = sw_lock_enter(&early.lock);
-	early.told = true;
+	early.recording_begun = true;
 	for (uint32_t i = 0; i < early.n; i++) {
 		const struct early *e = &early.at[i];
 		if (e->op)
@@ -133,9 +133,9 @@ static uint32_t own_tid(void)
 	return (uint32_t)syscall(SYS_gettid);
 }
 
-static bool told(void)
+static bool recording_begun(void)
 {
-	return __atomic_load_n(&early.told, __ATOMIC_RELAXED);
+	return __atomic_load_n(&early.recording_begun, __ATOMIC_RELAXED);
 }
 
 void sw_nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name)
@@ -145,7 +145,7 @@ void sw_nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, 
 	what.domain = domain;
 	what.id = id;
 	what.bytes = name->bytes;
-	what.tid = told() ? 0 : own_tid();
+	what.tid = recording_begun() ? 0 : own_tid();
 	if (what.tid && keep(&what, name))
 		return;
 	what.tid = 0;
@@ -154,7 +154,7 @@ void sw_nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, 
 
 void sw_nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
 {
-	if (!told() && forget(domain, id, own_tid()))
+	if (!recording_begun() && forget(domain, id, own_tid()))
 		return;
 	write_end(op, domain, id);
 }
@@ -165,7 +165,7 @@ void sw_nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name)
 	what.op = 0;
 	what.tid = tid;
 	what.bytes = name->bytes;
-	if (!told() && keep(&what, name))
+	if (!recording_begun() && keep(&what, name))
 		return;
 	sw_nvtx_name(SW_NAME_THREAD, 0, tid, name);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/name_pattern.h"
-#include "preload/platform/apart.h"
+#include "preload/platform/isolated_thread.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/memory.h"
 #include "preload/recorder/recorder.h"
@@ -76,7 +76,7 @@ static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
 static int create(void)
 {
 	struct stat s;
-	int fd = sw_apart_open(sw_trace.file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = sw_isolated_open(sw_trace.file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fd;
 	int error = sw_sys_fstat(fd, &s);
@@ -97,14 +97,14 @@ static int create(void)
 	}
 	sw_trace.file.device = error ? 0 : s.st_dev;
 	sw_trace.file.inode = error ? 0 : s.st_ino;
-	if (!error && sw_apart_here())
+	if (!error && sw_isolated_here())
 		sw_trace.file.fd = fd;
 	else
 		sw_sys_close(fd);
 	return error;
 }
 
-static void create_apart(void *error)
+static void create_isolated(void *error)
 {
 	*(int *)error = create();
 }
@@ -118,7 +118,7 @@ static int create_some(const char *path)
 			+(unsigned)getpid();
 		error = name_try(sw_trace.file.path, sizeof sw_trace.file.path, path, number);
 		if (!error)
-			sw_apart_run(create_apart, &error);
+			sw_isolated_run(create_isolated, &error);
 	}
 	return error;
 }
@@ -132,7 +132,7 @@ static void discard(void *unused)
 
 void sw_trace_discard(void)
 {
-	sw_apart_run(discard, NULL);
+	sw_isolated_run(discard, NULL);
 }
 
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)

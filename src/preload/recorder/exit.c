@@ -22,8 +22,8 @@ static void end_trace(void)
 	struct sw_thread *t = &sw_thread;
 	if (!t->busy && (t->writer || sw_writer_attach(t))) {
 		sw_writer_abandon(t->writer);
-		sw_writer_tell_missed(t->writer);
-		sw_process_tell_nested();
+		sw_writer_write_missed(t->writer);
+		sw_process_count_nested();
 		sw_describe_end(t->writer);
 	}
 	sw_process_end();
@@ -31,7 +31,7 @@ static void end_trace(void)
 	sw_trace_end();
 }
 
-static void tell_bypassed(const char *what, const char *object)
+static void report_bypassed(const char *what, const char *object)
 {
 	char text[768];
 	snprintf(text, sizeof text, "SW901: %s%s%s%s", what, object[0] ? ": " : "", object,
@@ -48,9 +48,9 @@ static void look_for_bypass(bool recorded)
 	char object[512] = "";
 	const bool unseen = !recorded && !sw_process_hooked() && sw_bypass_gpu_open();
 	if (sw_bypass_object(object, sizeof object, unseen) || unseen)
-		tell_bypassed(unseen ? "this program used a GPU, but no CUDA call could be intercepted"
-				     : "not all CUDA calls of this program could be intercepted",
-			      object);
+		report_bypassed(unseen ? "this program used a GPU, but no CUDA call could be intercepted"
+				       : "not all CUDA calls of this program could be intercepted",
+				object);
 }
 
 void sw_process_exit(void)

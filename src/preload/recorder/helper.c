@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/platform/apart.h"
+#include "preload/platform/isolated_thread.h"
 #include "preload/recorder/companion.h"
 #include "preload/stacks/modules.h"
 #include "preload/recorder/memory.h"
@@ -50,7 +50,7 @@ static bool load_companion(const char *file, const char *name)
 	return start != NULL;
 }
 
-/* Before the first CUDA call goes on, so that no work is missed. */
+/* Before the first CUDA call continues, so that no work is missed. */
 static void load_gpu(void)
 {
 	if (!load_companion("libsyncwatch-gpu.so", "syncwatch_gpu_start"))
@@ -87,7 +87,7 @@ static void *load(void *unused)
 	return unused;
 }
 
-/* Where the line that begins so goes on; NULL: there is none. */
+/* Where the line that begins so continues; NULL: there is none. */
 static const char *line_of(const char *text, const char *name, long length)
 {
 	for (; *text; text++) {
@@ -171,7 +171,7 @@ static int help(void)
 	sw_sys_name_thread("syncwatch");
 	if (sw_announce_wanted())
 		sw_memory_make();
-	sw_apart_enter();
+	sw_isolated_enter();
 	while (!sw_trace_ended()) {
 		uint64_t used = 0;
 		if (sw_recording()) {
@@ -195,7 +195,7 @@ static int help(void)
 			const uint64_t after = sw_sys_monotonic();
 			look_at = after + LOOK_EVERY_NS + LOOK_SHARE * (after - now);
 		}
-		sw_apart_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
+		sw_isolated_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
 	}
 	return status;
 }
@@ -203,11 +203,11 @@ static int help(void)
 int sw_helper_begin(void)
 {
 	static pid_t begun_by;
-	if (sw_apart_thread() && begun_by == getpid())
+	if (sw_isolated_thread() && begun_by == getpid())
 		return 0;
-	sw_apart_forget(); /* a fork child has the parent's number */
+	sw_isolated_forget(); /* a fork child has the parent's number */
 	begun_by = getpid();
-	return sw_apart_start(help);
+	return sw_isolated_start(help);
 }
 
 void sw_helper_load(uint64_t mask)
@@ -232,5 +232,5 @@ bool sw_helper_simulated(void)
 void sw_helper_forget(void)
 {
 	atomic_store(&loader_done, 0);
-	sw_apart_forget();
+	sw_isolated_forget();
 }

@@ -2,7 +2,7 @@
 recorder_sources = \
 	src/preload/recorder/recorder.h src/preload/recorder/recorder.c src/preload/recorder/call_begin.h \
 	src/preload/handoff/analyse.c src/preload/handoff/analyse.h \
-	src/preload/platform/apart.c src/preload/platform/apart.h \
+	src/preload/platform/isolated_thread.c src/preload/platform/isolated_thread.h \
 	src/preload/platform/bypass.c src/preload/platform/bypass.h \
 	src/preload/platform/clock.c src/preload/platform/clock.h \
 	src/preload/recorder/companion.c src/preload/recorder/companion.h \

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preload/platform/apart.h"
+#include "preload/platform/isolated_thread.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/trace.h"
 
@@ -19,7 +19,7 @@
    written into the records of their beginning. */
 #define WHOLE_EVERY 16u
 
-/* Whoever copies a chunk must not meet another who frees it. */
+/* A chunk must not be freed while another thread copies it. */
 static struct sw_lock writing;
 static unsigned looks;
 
@@ -39,7 +39,7 @@ static bool enter(uint64_t *mask)
 void sw_memory_make(void)
 {
 	struct stat s;
-	const int fd = sw_apart_here() ? sw_sys_memory("syncwatch trace") : -EBADF;
+	const int fd = sw_isolated_here() ? sw_sys_memory("syncwatch trace") : -EBADF;
 	if (fd < 0)
 		return;
 	if (sw_sys_fstat(fd, &s) || sw_sys_allocate(fd, 0, SW_FORMAT_HEADER_BYTES)) {
@@ -53,13 +53,13 @@ void sw_memory_make(void)
 
 void sw_memory_name(void)
 {
-	snprintf(sw_trace.memory.path, sizeof sw_trace.memory.path, "/proc/self/task/%u/fd/%d", sw_apart_thread(),
+	snprintf(sw_trace.memory.path, sizeof sw_trace.memory.path, "/proc/self/task/%u/fd/%d", sw_isolated_thread(),
 		 sw_trace.memory.fd);
 }
 
 void sw_memory_drop(void)
 {
-	if (sw_trace.memory.inode && sw_apart_here())
+	if (sw_trace.memory.inode && sw_isolated_here())
 		sw_sys_close(sw_trace.memory.fd);
 	sw_trace.memory.fd = -1;
 	sw_trace.memory.inode = 0;
@@ -153,7 +153,7 @@ static bool write_one(int memory, int file, uint64_t offset, bool again)
 	if (sw_sys_read_at(memory, &now, sizeof now, offset) != sizeof now)
 		return false;
 	if (now.magic != SW_FORMAT_CHUNK_MAGIC || now.committed > SW_CHUNK_BYTES - sizeof now)
-		return true; /* nobody has begun it */
+		return true; /* no thread has begun it */
 	if ((again || !is_written(file, offset, &now)) &&
 	    !(copy(memory, file, offset + sizeof now, now.committed) && write_all(file, &now, sizeof now, offset)))
 		return false;
@@ -201,6 +201,6 @@ void sw_memory_forget(void)
 
 bool sw_memory_is_behind(void)
 {
-	/* Without the thread apart nothing would ever be written. */
-	return !sw_apart_here() && sw_apart_thread() && atomic_load(&sw_trace.behind) > MOST_BEHIND;
+	/* Without the isolated thread nothing would ever be written. */
+	return !sw_isolated_here() && sw_isolated_thread() && atomic_load(&sw_trace.behind) > MOST_BEHIND;
 }

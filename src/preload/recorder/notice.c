@@ -11,7 +11,7 @@
 
 #define NOTICES 64u
 
-static _Atomic uint64_t said[NOTICES];
+static _Atomic uint64_t recorded[NOTICES];
 
 void sw_notice(const char *text)
 {
@@ -21,7 +21,7 @@ void sw_notice(const char *text)
 		return;
 	for (unsigned i = 0; i < NOTICES; i++) {
 		uint64_t seen = 0;
-		if (!atomic_compare_exchange_strong(&said[i], &seen, hash)) {
+		if (!atomic_compare_exchange_strong(&recorded[i], &seen, hash)) {
 			if (seen == hash)
 				return;
 			continue;
@@ -39,7 +39,7 @@ void sw_notice(const char *text)
 void sw_notice_forget(void)
 {
 	for (unsigned i = 0; i < NOTICES; i++)
-		atomic_store(&said[i], 0);
+		atomic_store(&recorded[i], 0);
 }
 
 void sw_record_driver(uint32_t version, bool simulated)

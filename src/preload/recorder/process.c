@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "preload/platform/apart.h"
+#include "preload/platform/isolated_thread.h"
 #include "preload/recorder/companion.h"
 #include "preload/recorder/record_cost.h"
 #include "preload/recorder/describe.h"
@@ -73,7 +73,7 @@ static const char *why_not(int error)
 	return strerrordesc_np(-error) ? strerrordesc_np(-error) : "unknown error";
 }
 
-/* Passes descriptors of the trace, which are those of the thread apart. */
+/* Passes descriptors of the trace, which are those of the isolated thread. */
 static void announce_trace(void *unused)
 {
 	(void)unused;
@@ -108,7 +108,7 @@ static bool start(void)
 		return set_state(SW_STATE_OFF);
 	}
 	if (sw_announce_wanted())
-		sw_apart_run(announce_trace, NULL);
+		sw_isolated_run(announce_trace, NULL);
 	sw_writer_start();
 	sw_cost_measure();
 	if (!sw_writer_attach(&sw_thread)) {
@@ -174,14 +174,14 @@ static bool wait_for_start(void)
 	return true;
 }
 
-/* Under `run` the trace is in memory whose descriptors the thread apart has (memory.h): it must run first. */
+/* Under `run` the trace is in memory whose descriptors the isolated thread has (memory.h): it must run first. */
 static bool helper_has_begun(void)
 {
 	prepare();
 	if (secure() || !sw_announce_wanted())
 		return true;
 	sw_fork_forget();
-	return sw_helper_begin() || sw_apart_entered();
+	return sw_helper_begin() || sw_isolated_entered();
 }
 
 /* In state STARTING.  Where it has to wait it goes back to FRESH: signals get through, nothing is left half done. */
@@ -199,7 +199,7 @@ static void start_or_wait(bool may_wait)
 		start_rest(mask);
 	sw_sys_set_signals(mask);
 	if (later)
-		sw_apart_wait_entered(&look);
+		sw_isolated_wait_entered(&look);
 	errno = saved;
 }
 
@@ -267,7 +267,7 @@ void sw_process_nested(void)
 	atomic_fetch_add_explicit(&nested, 1, memory_order_relaxed);
 }
 
-void sw_process_tell_nested(void)
+void sw_process_count_nested(void)
 {
 	char text[160];
 	uint64_t count = atomic_load_explicit(&nested, memory_order_relaxed);

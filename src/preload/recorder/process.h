@@ -50,12 +50,11 @@ static inline uint64_t sw_sequence_next(void)
 }
 
 /*
- * When the state is not ON: starts recording if this is the first call (`start`), also in a fork child.
- * True: go on and record.
+ * When the state is not ON: starts recording if this is the first call (`start`), also in a fork child. True: record.
  */
 bool sw_process_ready(bool start);
 
-/* No more chunks: keeps what is there, tells the user once. */
+/* No more chunks: keeps what is there, warns the user once. */
 void sw_process_full(enum sw_loss_why why, int error);
 
 /* One warning a trace is enough: true the first time. */
@@ -79,7 +78,7 @@ const char *sw_process_directory(void);
 /* A call was made inside another one: by a callback, a signal handler or CUDA itself.  Only counted; the report says
    how often. */
 void sw_process_nested(void);
-void sw_process_tell_nested(void);
+void sw_process_count_nested(void);
 
 /* True in the process that made the trace; false in a child of fork or vfork. A system call. */
 bool sw_process_is_owner(void);

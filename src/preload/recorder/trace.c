@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/hash.h"
-#include "preload/platform/apart.h"
+#include "preload/platform/isolated_thread.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/memory.h"
 
@@ -33,25 +33,25 @@ static struct sw_trace_file *store_file(void)
 
 int sw_trace_borrow(struct sw_trace_file *file)
 {
-	if (file->fd >= 0 && sw_apart_here())
+	if (file->fd >= 0 && sw_isolated_here())
 		return file->fd;
 	/* The path of memory is a link that the kernel follows, and only there it is meant to. */
 	const int follow = file == &sw_trace.memory ? 0 : O_NOFOLLOW;
-	int fd = sw_apart_open(file->path, O_RDWR | follow | O_CLOEXEC, 0);
+	int fd = sw_isolated_open(file->path, O_RDWR | follow | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
 	if (!is_file(file, fd)) {
 		sw_sys_close(fd);
 		return -ENOENT; /* the file was replaced */
 	}
-	if (sw_apart_here())
+	if (sw_isolated_here())
 		file->fd = fd;
 	return fd;
 }
 
 void sw_trace_return(const struct sw_trace_file *file, int fd)
 {
-	if (!sw_apart_here() && is_file(file, fd))
+	if (!sw_isolated_here() && is_file(file, fd))
 		sw_sys_close(fd);
 }
 
@@ -61,7 +61,7 @@ void sw_trace_return(const struct sw_trace_file *file, int fd)
  */
 static int grow(const struct sw_trace_file *file, int fd, uint64_t offset)
 {
-	if (sw_apart_here())
+	if (sw_isolated_here())
 		return sw_sys_allocate(fd, offset, SW_CHUNK_BYTES);
 	int error = sw_sys_reserve(fd, offset, SW_CHUNK_BYTES);
 	if (error == -EOPNOTSUPP || error == -ENOSYS)
@@ -72,7 +72,7 @@ static int grow(const struct sw_trace_file *file, int fd, uint64_t offset)
 /* A chunk in memory is written to the file in time: it needs the blocks as well. */
 static int grow_file(uint64_t offset)
 {
-	if (sw_trace.write_error || !sw_trace.memory.inode || !sw_apart_here())
+	if (sw_trace.write_error || !sw_trace.memory.inode || !sw_isolated_here())
 		return sw_trace.write_error;
 	const int fd = sw_trace_borrow(&sw_trace.file);
 	return fd < 0 ? fd : grow(&sw_trace.file, fd, offset);
@@ -91,7 +91,7 @@ static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 		*why = SW_LOSS_NO_MEMORY;
 		base = sw_sys_map(fd, offset, SW_CHUNK_BYTES, error);
 	}
-	if (base && !sw_apart_here() && !is_file(store, fd)) {
+	if (base && !sw_isolated_here() && !is_file(store, fd)) {
 		sw_sys_unmap(base, SW_CHUNK_BYTES);
 		*error = -EBADF;
 		base = NULL;
@@ -185,7 +185,7 @@ uint8_t *sw_trace_take(enum sw_loss_why *why, int *error)
 	uint8_t *chunk = take_prepared();
 	struct wanted wanted = {why, 0};
 	while (!chunk && !wanted.error) {
-		sw_apart_run(prepare_for, &wanted);
+		sw_isolated_run(prepare_for, &wanted);
 		atomic_fetch_add_explicit(&sw_trace.late, 1, memory_order_relaxed);
 		if (!wanted.error)
 			chunk = take_prepared();
@@ -264,7 +264,7 @@ static void cut_file(uint64_t bytes)
 	const int fd = sw_trace_borrow(&sw_trace.file);
 	if (fd < 0)
 		return;
-	if (sw_apart_here())
+	if (sw_isolated_here())
 		sw_sys_truncate(fd, bytes);
 	else
 		sw_sys_resize(sw_trace.file.path, bytes);
@@ -287,5 +287,5 @@ static void cut(void *unused)
 
 void sw_trace_end(void)
 {
-	sw_apart_run(cut, NULL);
+	sw_isolated_run(cut, NULL);
 }

@@ -151,7 +151,7 @@ void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
 		__atomic_fetch_add(&w->loss->records, 1, __ATOMIC_RELAXED);
 }
 
-void sw_writer_tell_missed(struct sw_writer *w)
+void sw_writer_write_missed(struct sw_writer *w)
 {
 	if (!w->missed)
 		return;
@@ -185,7 +185,7 @@ struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
 	if (w->base)
 		w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM; /* a signal handler may have lowered it */
 	if (w->missed && w->base && w->at + LOSS_ROOM <= w->end)
-		sw_writer_tell_missed(w);
+		sw_writer_write_missed(w);
 	if (!w->base || w->at + bytes > w->end) {
 		if (!next_chunk(w))
 			return NULL;
@@ -379,7 +379,7 @@ void sw_writer_release(struct sw_thread *thread)
 	if (!w || sw_process_state() == SW_STATE_FRESH)
 		return;
 	sw_writer_abandon(w);
-	sw_writer_tell_missed(w);
+	sw_writer_write_missed(w);
 	uint64_t mask = sw_lock_enter(&pool.lock);
 	put_free(w);
 	sw_lock_leave(&pool.lock, mask);

@@ -129,7 +129,7 @@ void sw_writer_abandon(struct sw_writer *w);
 void sw_writer_forget_launches(struct sw_writer *w);
 
 /* Writes the LOSS record for single records lost since the last one. */
-void sw_writer_tell_missed(struct sw_writer *w);
+void sw_writer_write_missed(struct sw_writer *w);
 
 /* Counts a lost record; `w` NULL: of a thread without a writer. A signal handler may call it at any point. */
 void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why);

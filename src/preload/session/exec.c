@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libsyncwatch-run.so: tells `syncwatch run` which images begin, and which are started without the recorder.
+ * libsyncwatch-run.so: announces to `syncwatch run` which images begin, and which are started without the recorder.
  *
  * The wrappers of exec run in children of vfork, which share the memory of a suspended parent: they only read what the
  * constructor wrote, keep everything else on the stack and make nothing but system calls.  execl() and its relatives
@@ -61,7 +61,8 @@ static __attribute__((constructor)) void begin(void)
 }
 
 /* Where a relative path starts is known here alone: makes it absolute if there is room. */
-static void tell(enum sw_announce_kind kind, uint32_t flags, pid_t pid, const char *file, char *const environment[])
+static void announce_start(enum sw_announce_kind kind, uint32_t flags, pid_t pid, const char *file,
+			   char *const environment[])
 {
 	char path[SW_ANNOUNCE_TEXT];
 	const int saved = errno;
@@ -79,13 +80,13 @@ static void tell(enum sw_announce_kind kind, uint32_t flags, pid_t pid, const ch
 	errno = saved;
 }
 
-static void tell_exec(uint32_t flags, const char *file, char *const environment[])
+static void announce_exec(uint32_t flags, const char *file, char *const environment[])
 {
 	if (sw_announce_wanted())
-		tell(SW_ANNOUNCE_EXEC, flags, 0, file, environment);
+		announce_start(SW_ANNOUNCE_EXEC, flags, 0, file, environment);
 }
 
-static int tell_failed(int result)
+static int announce_failure(int result)
 {
 	sw_announce(SW_ANNOUNCE_EXEC_FAILED, 0, 0, "");
 	return result;
@@ -94,32 +95,32 @@ static int tell_failed(int result)
 PUBLIC int execve(const char *file, char *const arguments[], char *const environment[])
 {
 	ready();
-	tell_exec(0, file, environment);
-	return tell_failed(real.execve(file, arguments, environment));
+	announce_exec(0, file, environment);
+	return announce_failure(real.execve(file, arguments, environment));
 }
 
 PUBLIC int execv(const char *file, char *const arguments[])
 {
 	ready();
-	tell_exec(0, file, environ);
-	return tell_failed(real.execv(file, arguments));
+	announce_exec(0, file, environ);
+	return announce_failure(real.execv(file, arguments));
 }
 
 PUBLIC int execvp(const char *file, char *const arguments[])
 {
 	ready();
-	tell_exec(SW_ANNOUNCE_SEARCH, file, environ);
-	return tell_failed(real.execvp(file, arguments));
+	announce_exec(SW_ANNOUNCE_SEARCH, file, environ);
+	return announce_failure(real.execvp(file, arguments));
 }
 
 PUBLIC int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
 	ready();
-	tell_exec(SW_ANNOUNCE_SEARCH, file, environment);
-	return tell_failed(real.execvpe(file, arguments, environment));
+	announce_exec(SW_ANNOUNCE_SEARCH, file, environment);
+	return announce_failure(real.execvpe(file, arguments, environment));
 }
 
-static void tell_descriptor(int fd, char *const environment[])
+static void announce_descriptor(int fd, char *const environment[])
 {
 	char link[32], path[SW_ANNOUNCE_TEXT];
 	if (!sw_announce_wanted())
@@ -128,25 +129,25 @@ static void tell_descriptor(int fd, char *const environment[])
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	const ssize_t n = readlink(link, path, sizeof path - 1);
 	path[n > 0 ? n : 0] = 0;
-	tell_exec(0, path, environment);
+	announce_exec(0, path, environment);
 	errno = saved;
 }
 
 PUBLIC int fexecve(int fd, char *const arguments[], char *const environment[])
 {
 	ready();
-	tell_descriptor(fd, environment);
-	return tell_failed(real.fexecve(fd, arguments, environment));
+	announce_descriptor(fd, environment);
+	return announce_failure(real.fexecve(fd, arguments, environment));
 }
 
 PUBLIC int execveat(int fd, const char *file, char *const arguments[], char *const environment[], int flags)
 {
 	ready();
 	if (!*file)
-		tell_descriptor(fd, environment);
+		announce_descriptor(fd, environment);
 	else
-		tell_exec(0, file, environment);
-	return tell_failed(real.execveat(fd, file, arguments, environment, flags));
+		announce_exec(0, file, environment);
+	return announce_failure(real.execveat(fd, file, arguments, environment, flags));
 }
 
 /* How many words execl() was given, the program's own name and the NULL included: never none, as in libc. */
@@ -209,7 +210,7 @@ PUBLIC int posix_spawn(pid_t *pid, const char *file, const posix_spawn_file_acti
 	if (!rc && pid)
 		*pid = child;
 	if (!rc && sw_announce_wanted())
-		tell(SW_ANNOUNCE_SPAWNED, 0, child, file, environment);
+		announce_start(SW_ANNOUNCE_SPAWNED, 0, child, file, environment);
 	return rc;
 }
 
@@ -222,27 +223,27 @@ PUBLIC int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	if (!rc && pid)
 		*pid = child;
 	if (!rc && sw_announce_wanted())
-		tell(SW_ANNOUNCE_SPAWNED, SW_ANNOUNCE_SEARCH, child, file, environment);
+		announce_start(SW_ANNOUNCE_SPAWNED, SW_ANNOUNCE_SEARCH, child, file, environment);
 	return rc;
 }
 
 /* The shell says hello itself unless the program has taken the recorder out of its environment. */
-static void tell_shell(const char *command)
+static void announce_shell(const char *command)
 {
 	if (command && sw_announce_wanted() && sw_announce_lost(environ))
-		tell(SW_ANNOUNCE_SPAWNED, SW_ANNOUNCE_SHELL, 0, "/bin/sh", environ);
+		announce_start(SW_ANNOUNCE_SPAWNED, SW_ANNOUNCE_SHELL, 0, "/bin/sh", environ);
 }
 
 PUBLIC int system(const char *command)
 {
 	ready();
-	tell_shell(command);
+	announce_shell(command);
 	return real.system(command);
 }
 
 PUBLIC FILE *popen(const char *command, const char *mode)
 {
 	ready();
-	tell_shell(command);
+	announce_shell(command);
 	return real.popen(command, mode);
 }

@@ -16,7 +16,7 @@ static const struct sw_companion *companion;
 static __thread struct {
 	struct sw_thread *recorder;
 	uint64_t calls; /* of it that the news know of */
-	struct sw_sync_thread news;
+	struct sw_sync_thread filter;
 } self __attribute__((tls_model("initial-exec")));
 
 /*
@@ -58,9 +58,9 @@ struct sw_sync_thread *sw_strict_filter(void)
 		self.recorder = companion->thread();
 	if (self.recorder->calls != self.calls) {
 		self.calls = self.recorder->calls;
-		sw_sync_learn(&self.news);
+		sw_sync_learn(&self.filter);
 	}
-	return &self.news;
+	return &self.filter;
 }
 
 /* Objects of different kinds at one address are different ones; user addresses have 47 bits. */
@@ -74,11 +74,11 @@ void sw_strict_release(enum sw_through kind, const void *object, const void *fra
 	if (!sw_strict_watching(frame))
 		return;
 	const int saved = errno;
-	struct sw_sync_thread *news = sw_strict_filter();
+	struct sw_sync_thread *filter = sw_strict_filter();
 	const uint64_t key = key_of(kind, object);
 
-	if (sw_sync_release(news, key) && companion->host_sync(SW_THREAD_RELEASE, kind, (uint64_t)(uintptr_t)object))
-		sw_sync_released(news, key);
+	if (sw_sync_release(filter, key) && companion->host_sync(SW_THREAD_RELEASE, kind, (uint64_t)(uintptr_t)object))
+		sw_sync_released(filter, key);
 	errno = saved;
 }
 

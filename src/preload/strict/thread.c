@@ -23,8 +23,8 @@ struct sw_strict_birth {
 		thrd_start_t c11;
 	} start;
 	void *arg;
-	uint64_t id; /* of the CREATE record, 0 none */
-	struct sw_sync_thread news;
+	uint64_t id; /* of the CREATE record, 0: none */
+	struct sw_sync_thread filter;
 	bool driver; /* made inside a call of CUDA: a thread of the driver's own */
 };
 
@@ -66,7 +66,7 @@ bool sw_strict_watching(const void *frame)
 }
 
 /*
- * The thread ends.  Destructors of other keys may do something yet, so ours comes back until the last round; what is
+ * The thread ends.  Destructors of other keys may still do something, so ours runs again until the last round; what is
  * done in the same round after it still reaches the thread that joins (sw_hb_thread_join).
  */
 static void ended(void *unused)
@@ -98,7 +98,7 @@ static struct sw_strict_birth *expect_thread(const void *frame)
 	birth->driver = self.driver || companion->nested(frame) || foreign(frame);
 	if (sw_strict_watching(frame)) {
 		const uint64_t id = __atomic_add_fetch(&births, 1, __ATOMIC_RELAXED);
-		sw_sync_inherit(&birth->news, sw_strict_filter());
+		sw_sync_inherit(&birth->filter, sw_strict_filter());
 		birth->id = companion->host_sync(SW_THREAD_CREATE, SW_THROUGH_THREAD, id) ? id : 0;
 	}
 	errno = saved;
@@ -126,7 +126,7 @@ static void thread_started(struct sw_strict_birth *birth)
 		pthread_setspecific(end.key, &self);
 	self.driver = birth->driver;
 	companion->thread()->born = birth->id;
-	*sw_strict_filter() = birth->news;
+	*sw_strict_filter() = birth->filter;
 	munmap(birth, PAGE);
 }
 

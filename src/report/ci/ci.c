@@ -67,7 +67,7 @@ void sw_ci_end(struct sw_ci *ci)
 	case SW_CI_FORMATS:
 		break;
 	}
-	sw_map_free(&ci->told);
+	sw_map_free(&ci->written);
 	free(ci);
 }
 
@@ -157,5 +157,5 @@ bool sw_ci_result(struct sw_ci *ci, struct sw_report *report, size_t index, stru
 
 bool sw_ci_first(struct sw_ci *ci, const struct sw_ci_result *result)
 {
-	return (*sw_map_put(&ci->told, result->leader->fingerprint))++ == 0;
+	return (*sw_map_put(&ci->written, result->leader->fingerprint))++ == 0;
 }

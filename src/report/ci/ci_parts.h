@@ -16,7 +16,7 @@ struct sw_ci {
 	struct sw_json aside; /* SARIF: invocations, which come after the results */
 	char *aside_text;
 	size_t aside_bytes;
-	struct sw_map told;		  /* fingerprints: a result that several processes share is written once */
+	struct sw_map written;		  /* fingerprints: a result that several processes share is written once */
 	uint64_t annotated[SW_ERROR + 1]; /* GitHub: causes of each severity */
 };
 

@@ -12,7 +12,7 @@ struct sw_kineto {
 	struct sw_own_calls own;
 	struct sw_join join;
 	bool observed;
-	char *said;
+	char *error_text;
 };
 
 int sw_kineto_open(const char *path, struct sw_kineto **out, struct sw_error *error)
@@ -33,7 +33,7 @@ void sw_kineto_free(struct sw_kineto *k)
 	if (k->observed)
 		sw_own_calls_free(&k->own);
 	sw_profile_free(&k->profile);
-	free(k->said);
+	free(k->error_text);
 	free(k);
 }
 
@@ -52,7 +52,7 @@ int sw_kineto_join(struct sw_kineto *k, struct sw_error *error)
 
 const char *sw_kineto_said(const struct sw_kineto *k)
 {
-	return k->said ? k->said : "";
+	return k->error_text ? k->error_text : "";
 }
 
 /* malloc'ed: ", 3 hazards and 7 waits are of calls ...", or "". */
@@ -73,11 +73,12 @@ static char *left_out(const struct sw_kineto_drawn *drawn)
 static void say(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
 {
 	char *rest = left_out(drawn);
-	free(k->said);
-	k->said = sw_format("%" PRIu64 " of %" PRIu64 " calls of CUDA joined, clocks agree to %.1f us; added %" PRIu64
-			    " pieces of work, %" PRIu64 " hazards, %" PRIu64 " waits%s",
-			    k->join.matched, k->join.calls, (double)k->join.error_ns / 1e3, drawn->work, drawn->hazards,
-			    drawn->waits, rest);
+	free(k->error_text);
+	k->error_text =
+		sw_format("%" PRIu64 " of %" PRIu64 " calls of CUDA joined, clocks agree to %.1f us; added %" PRIu64
+			  " pieces of work, %" PRIu64 " hazards, %" PRIu64 " waits%s",
+			  k->join.matched, k->join.calls, (double)k->join.error_ns / 1e3, drawn->work, drawn->hazards,
+			  drawn->waits, rest);
 	free(rest);
 }
 

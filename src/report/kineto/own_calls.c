@@ -16,7 +16,7 @@ static uint32_t name_of(struct sw_own_calls *own, const struct sw_access *what)
 }
 
 /* Calls of which there is one record each, whatever library asks for them: not what the runtime may know by itself. */
-static bool is_told(uint8_t kind)
+static bool is_reported(uint8_t kind)
 {
 	switch (kind) {
 	case SW_REC_LAUNCH:
@@ -40,7 +40,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_own_calls *own = arg;
 	const struct sw_access *what = &op->what;
-	uint32_t name = what->api && is_told(what->kind) ? name_of(own, what) : 0;
+	uint32_t name = what->api && is_reported(what->kind) ? name_of(own, what) : 0;
 	const bool in_flight = (op->record->rec->flags & SW_RF_PENDING) && !what->dur_ns;
 	if (!name || in_flight) {
 		own->waits_left_out += op->blocks;

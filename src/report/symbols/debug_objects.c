@@ -21,7 +21,7 @@
 struct sw_debug_object {
 	const struct sw_trace_module *module;
 	uint32_t number;
-	uint64_t told; /* generation of the worker that knows it */
+	uint64_t known_to; /* generation of the worker that knows it */
 	char *trouble;
 };
 
@@ -89,11 +89,11 @@ static void give_up(struct sw_debug_object *object, bool by_force)
 	worker.deaths++;
 }
 
-/* A worker that ended, or says something, although nobody asked: whose file did it is not known. */
+/* A worker that ended, or sent something, without a request: whose file did it is not known. */
 static void bury_stray(void)
 {
-	struct pollfd news = {.fd = worker.fd, .events = POLLIN};
-	if (worker.pid && poll(&news, 1, 0)) {
+	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
+	if (worker.pid && poll(&readable, 1, 0)) {
 		free(stop(true));
 		worker.deaths++;
 	}
@@ -103,10 +103,10 @@ static bool send_question(struct sw_debug_object *object, uint64_t address)
 {
 	const struct sw_trace_module *m = object->module;
 	struct sw_worker_question q = {.address = address, .base = m->base};
-	const bool first = object->told != worker.generation;
+	const bool first = object->known_to != worker.generation;
 	if (first) {
 		object->number = worker.numbers++;
-		object->told = worker.generation;
+		object->known_to = worker.generation;
 		q.path_bytes = (uint32_t)strlen(m->path);
 		q.build_id_bytes = m->build_id_bytes;
 	}
@@ -125,12 +125,12 @@ static bool ask(struct sw_debug_object *object, uint64_t address, struct sw_work
 		object->trouble = sw_strdup("no process could be started to read it");
 		return false;
 	}
-	struct pollfd news = {.fd = worker.fd, .events = POLLIN};
+	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
 	if (!send_question(object, address)) {
 		give_up(object, false);
 		return false;
 	}
-	if (poll(&news, 1, BLOCKED_MS) == 0) {
+	if (poll(&readable, 1, BLOCKED_MS) == 0) {
 		give_up(object, true);
 		return false;
 	}

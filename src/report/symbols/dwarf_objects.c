@@ -23,11 +23,10 @@ struct sw_dwarf_object {
 	bool indexed;
 };
 
-#define OBJECT_MAX                                                                                                     \
-	(64ll << 30) /* bytes of a file that is examined: the largest libraries have 10 GB with debug information      \
-		      */
+/* Bytes of a file that is examined: the largest libraries have 10 GB with debug information. */
+#define OBJECT_MAX (64ll << 30)
 
-/* A trace names any path: opening a device does something, and nobody waits for the other end of a pipe. */
+/* A trace may name any path: opening a device has effects, and opening a pipe would block. */
 static int open_regular(const char *path)
 {
 	struct stat s;

@@ -319,7 +319,7 @@ const char *sw_name_allocation(struct sw_names *names, uint32_t allocation)
 		return sw_names_format(names, "variable %s", info->name);
 	if (info->memory == SW_MEM_PAGEABLE && !info->name)
 		return "the pageable host buffer";
-	if (info->tenant)
+	if (info->pool_block)
 		return sw_names_format(names, info->one_stream ? "array %u" : "tensor %u", info->number);
 	if (info->name)
 		return sw_names_format(names, "allocation %u '%s'", info->number, info->name);

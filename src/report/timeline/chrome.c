@@ -134,9 +134,9 @@ static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const st
 static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns)
 {
 	struct sw_chrome *c = arg;
-	size_t news = sw_slice_layout_done(&c->lay, stream, seq, t_ns);
-	if (news)
-		sw_chrome_count(c, stream, t_ns, 0, news);
+	size_t done = sw_slice_layout_done(&c->lay, stream, seq, t_ns);
+	if (done)
+		sw_chrome_count(c, stream, t_ns, 0, done);
 }
 
 /* A host function's run is recorded: earlier work is complete when it starts, and the function itself when it ends. */
@@ -204,7 +204,7 @@ static void draw_operation(struct sw_chrome *c, const struct sw_operation *op, b
 		host_func_ran(c, op, &call);
 	if (c->edge_n)
 		sw_chrome_edges(c, op->what.seq, &call);
-	c->told++;
+	c->reported++;
 }
 
 static void on_operation(void *arg, const struct sw_operation *op)

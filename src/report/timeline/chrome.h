@@ -73,7 +73,7 @@ struct known {
 	uint64_t seq;
 	struct sw_label call, work; /* work.n 0: it put none on a stream */
 	uint32_t stack, function;
-	uint32_t tid; /* of its measured slice, 0 none */
+	uint32_t tid; /* of its measured slice, 0: none */
 	uint8_t ctx, kind;
 };
 
@@ -133,10 +133,10 @@ struct sw_chrome {
 	struct waiting {
 		struct sw_hb_edge edge;
 		uint32_t from_stream;
-		uint64_t told; /* operations reported when it came */
+		uint64_t reported; /* operations reported when it came */
 	} * edges;
 	size_t edge_n;
-	uint64_t told, end_ns;
+	uint64_t reported, end_ns;
 	SW_VEC(struct open_call) open;
 	SW_VEC(struct hazard) hazards;
 	size_t hazards_left;	    /* too many to draw */

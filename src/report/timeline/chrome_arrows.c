@@ -47,7 +47,7 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 		c->edge_n -= EDGES / 2;
 		memmove(c->edges, c->edges + EDGES / 2, c->edge_n * sizeof *c->edges);
 	}
-	c->edges[c->edge_n++] = (struct waiting){*edge, from_stream, c->told};
+	c->edges[c->edge_n++] = (struct waiting){*edge, from_stream, c->reported};
 }
 
 /*
@@ -114,11 +114,11 @@ void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *c
 	uint64_t released = 0;
 	for (size_t i = 0; i < c->edge_n; i++) {
 		const struct waiting *w = &c->edges[i];
-		bool just_now =
-			w->told == c->told && (w->edge.kind == SW_EDGE_HOST_WAIT || w->edge.kind == SW_EDGE_CONTEXT);
+		bool just_now = w->reported == c->reported &&
+				(w->edge.kind == SW_EDGE_HOST_WAIT || w->edge.kind == SW_EDGE_CONTEXT);
 		if (w->edge.to_seq == seq || just_now)
 			draw_edge(c, w, seq, call, &released);
-		else if (w->edge.to_seq > seq || c->told - w->told < EDGES)
+		else if (w->edge.to_seq > seq || c->reported - w->reported < EDGES)
 			c->edges[kept++] = *w;
 	}
 	c->edge_n = kept;

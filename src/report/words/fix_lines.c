@@ -223,7 +223,7 @@ static void add_event(struct sw_names *names, struct sw_fix_lines *out, const ch
 }
 
 /* "stream1 is the stream created at main.cu:12", where the program's own name for it is not known. */
-static void tell_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *access,
+static void name_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *access,
 			const char *used)
 {
 	if (access->stream == 0 || access->stream >= names->judgement->streams.n)
@@ -259,8 +259,8 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	const bool cupy = sw_call_of_cupy(names, after) && sw_call_of_cupy(names, before);
 	add(out, SW_FIX_BEFORE, second,
 	    sw_names_format(names, cupy ? "%s.wait_event(%s.record())" : "%s.wait_stream(%s)", to, from));
-	tell_stream(names, out, after, from);
-	tell_stream(names, out, before, to);
+	name_stream(names, out, after, from);
+	name_stream(names, out, before, to);
 }
 
 void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
@@ -291,10 +291,10 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 		return;
 	if (fix != SW_FIX_EVENT && fix != SW_FIX_HOST_SYNC)
 		return;
-	tell_stream(names, out, after, from);
+	name_stream(names, out, after, from);
 	if (fix == SW_FIX_EVENT) {
 		add_event(names, out, api, first, second, from, to);
-		tell_stream(names, out, before, to);
+		name_stream(names, out, before, to);
 	} else {
 		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
 	}

@@ -120,13 +120,13 @@ int sw_rt_device(void)
 
 cudaError_t sw_rt_unsupported(const char *name)
 {
-	static const char *said[512];
+	static const char *reported[512];
 	size_t i = 0;
 	pthread_mutex_lock(&lock);
-	while (i < sizeof said / sizeof *said - 1 && said[i] && said[i] != name)
+	while (i < sizeof reported / sizeof *reported - 1 && reported[i] && reported[i] != name)
 		i++;
-	bool first = !said[i];
-	said[i] = name;
+	bool first = !reported[i];
+	reported[i] = name;
 	pthread_mutex_unlock(&lock);
 	if (first)
 		fprintf(stderr, "syncwatch: simulated CUDA does not support %s\n", name);

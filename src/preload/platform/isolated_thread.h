@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread of ours that stands apart from the program.
+ * A thread of the recorder that shares neither descriptors nor signals with the program.
  *
  * It has descriptors of its own: the program may close, replace or use up all of its descriptors and never meets one of
  * ours, nor does it see one in /proc/self/fd.  Signals that a call raises stay with it, blocked.  libc does not know it
@@ -8,42 +8,42 @@
  *
  * Hence what runs on it may call sw_sys_* and nothing else: no other function of libc, no thread-local variable.
  */
-#ifndef SW_PRELOAD_APART_H
-#define SW_PRELOAD_APART_H
+#ifndef SW_PRELOAD_ISOLATED_THREAD_H
+#define SW_PRELOAD_ISOLATED_THREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 /* Starts the thread, which ends with the status that `body` returns. 0 or -errno. */
-int sw_apart_start(int (*body)(void));
+int sw_isolated_start(int (*body)(void));
 
 /*
  * Runs a job there and waits for its end.  Where there is no such thread, or it does not begin within 10 ms (the
  * program's threads may have all processors for themselves), the job runs on the calling thread.
  */
-void sw_apart_run(void (*job)(void *), void *with);
+void sw_isolated_run(void (*job)(void *), void *with);
 
-/* For the body: waits so long, less than a second, for a job, and runs it. */
-void sw_apart_serve(uint64_t ns);
+/* For the body: waits `ns`, less than a second, for a job, and runs it. */
+void sw_isolated_serve(uint64_t ns);
 
-/* Is the calling thread the one apart, with descriptors that nobody else can touch? */
-bool sw_apart_here(void);
+/* Is the calling thread the isolated one, with descriptors that nobody else can touch? */
+bool sw_isolated_here(void);
 
 /* For the body: it has begun.  For others: has it, or is there none?  A new thread may wait for a processor for long.
  */
-void sw_apart_enter(void);
-bool sw_apart_entered(void);
-void sw_apart_wait_entered(const struct timespec *most);
+void sw_isolated_enter(void);
+bool sw_isolated_entered(void);
+void sw_isolated_wait_entered(const struct timespec *most);
 
 /* Its number, as in /proc/self/task; 0: there is none. */
-uint32_t sw_apart_thread(void);
+uint32_t sw_isolated_thread(void);
 
-/* Opens a file; on a thread of the program with a descriptor as high as may be, so that nobody finds it after the
-   number of one that the program closed. */
-int sw_apart_open(const char *path, int flags, unsigned mode);
+/* Opens a file; on a thread of the program with the highest possible descriptor, so that it does not take the number of
+   one that the program closed. */
+int sw_isolated_open(const char *path, int flags, unsigned mode);
 
 /* The thread does not exist in a fork child. */
-void sw_apart_forget(void);
+void sw_isolated_forget(void);
 
 #endif

@@ -3,7 +3,7 @@
    happens when one is handed out again too early.  Each case with its fixed twin. */
 #include "detect/judge.h"
 #include "detect/kernels.h"
-#include "detect/memory/tenants.h"
+#include "detect/memory/pool_blocks.h"
 
 #define KB 1024u
 
@@ -91,7 +91,7 @@ START_TEST(not_freed)
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, SW_FINDING_RACE_WAR);
 	ck_assert_uint_eq(f->accesses, 2);
-	ck_assert(allocation_of(j, &f->access[0])->tenant);
+	ck_assert(allocation_of(j, &f->access[0])->pool_block);
 	ck_assert_uint_eq(allocation_of(j, &f->access[0])->bytes, KB);
 	ck_assert_uint_eq(allocation_of(j, &f->access[0])->number, 1);
 	ck_assert_uint_eq(allocation_of(j, &f->access[1])->number, 1 + _i);
@@ -99,7 +99,7 @@ START_TEST(not_freed)
 }
 END_TEST
 
-/* The whole allocation goes, and its address comes back: no tensor lives there. */
+/* The whole allocation is freed, and its address is allocated again: no tensor lives there. */
 START_TEST(memory_returned)
 {
 	struct tb *tb = two_streams();
@@ -111,7 +111,7 @@ START_TEST(memory_returned)
 	tb_set(tb, DEV + (64u << 20), KB, S2);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, SW_FINDING_RACE_WAW);
-	ck_assert(!allocation_of(j, &f->access[0])->tenant);
+	ck_assert(!allocation_of(j, &f->access[0])->pool_block);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -126,8 +126,8 @@ START_TEST(unplaced)
 		begin(tb, DEV + (1u << 20) - KB, 2 * KB);
 	}
 	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(j->coverage.tenants, _i ? 3 : 1);
-	ck_assert_uint_eq(j->coverage.tenants_unplaced, _i ? 2 : 0);
+	ck_assert_uint_eq(j->coverage.pool_blocks, _i ? 3 : 1);
+	ck_assert_uint_eq(j->coverage.pool_blocks_unplaced, _i ? 2 : 0);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -271,37 +271,37 @@ END_TEST
 START_TEST(history)
 {
 	uint64_t now = 0;
-	struct sw_tenancy t = {.now = &now};
+	struct sw_pool_blocks t = {.now = &now};
 	struct sw_access call = {.seq = 7};
 	for (now = 10; now < 40; now += 10) {
-		sw_tenant_begin(&t, DEV, KB, &call);
+		sw_pool_block_begin(&t, DEV, KB, &call);
 		now += 5;
-		sw_tenant_end(&t, DEV, &call);
+		sw_pool_block_end(&t, DEV, &call);
 		now -= 5;
 	}
 	now = 40;
-	sw_tenant_begin(&t, DEV + KB / 2, KB, &call);
+	sw_pool_block_begin(&t, DEV + KB / 2, KB, &call);
 	for (unsigned step = 0; step < 40; step++) {
-		const struct sw_tenant *tenant = sw_tenant_at(&t, DEV + 100, step);
+		const struct sw_pool_block *pool_block = sw_pool_block_at(&t, DEV + 100, step);
 		const unsigned since = step % 10;
 		if (step < 10 || since >= 5)
-			ck_assert_ptr_null(tenant);
+			ck_assert_ptr_null(pool_block);
 		else
-			ck_assert_uint_eq(tenant->number, step / 10);
+			ck_assert_uint_eq(pool_block->number, step / 10);
 	}
-	ck_assert_uint_eq(sw_tenant_at(&t, DEV + KB, 41)->number, 4);
-	ck_assert_ptr_null(sw_tenant_at(&t, DEV + 100, 41));
-	ck_assert_ptr_null(sw_tenant_at(&t, DEV + KB + KB / 2, 41));
-	sw_tenancy_trim(&t, 25);
+	ck_assert_uint_eq(sw_pool_block_at(&t, DEV + KB, 41)->number, 4);
+	ck_assert_ptr_null(sw_pool_block_at(&t, DEV + 100, 41));
+	ck_assert_ptr_null(sw_pool_block_at(&t, DEV + KB + KB / 2, 41));
+	sw_pool_blocks_trim(&t, 25);
 	ck_assert_uint_eq(t.ended.n, 1);
-	ck_assert_uint_eq(sw_tenant_at(&t, DEV, 32)->number, 3);
-	sw_tenancy_trim(&t, UINT64_MAX);
+	ck_assert_uint_eq(sw_pool_block_at(&t, DEV, 32)->number, 3);
+	sw_pool_blocks_trim(&t, UINT64_MAX);
 	ck_assert_uint_eq(t.ended.n, 0);
-	struct sw_tenant *kept = sw_tenant_keep(sw_tenant_at(&t, DEV + KB, 41));
-	sw_tenancy_forget(&t);
+	struct sw_pool_block *kept = sw_pool_block_keep(sw_pool_block_at(&t, DEV + KB, 41));
+	sw_pool_blocks_forget(&t);
 	ck_assert_uint_eq(kept->refs, 1);
-	sw_tenant_drop(kept);
-	sw_tenancy_free(&t);
+	sw_pool_block_drop(kept);
+	sw_pool_blocks_free(&t);
 }
 END_TEST
 
@@ -321,5 +321,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-	return run_cases("tenants", add);
+	return run_cases("pool_blocks", add);
 }

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/isolated_thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+
+#include "preload/platform/lock.h"
+#include "preload/platform/sys.h"
+
+#define STACK_BYTES (64u << 10)
+#define LOCAL_BYTES (2048u << 10) /* below the thread pointer: errno lies somewhere in it */
+#define TCB_BYTES   4096u
+#define ALL_BYTES   ((size_t)STACK_BYTES + LOCAL_BYTES + TCB_BYTES)
+#define PATIENCE_NS 10000000u
+
+enum job_state { NO_JOB, JOB_WAITS, JOB_RUNS, JOB_DONE };
+
+static struct {
+	struct sw_lock lock; /* one job at a time */
+	_Atomic uint32_t state;
+	void (*job)(void *);
+	void *with;
+	int (*body)(void);
+	uint8_t *memory;
+	uint32_t thread; /* the kernel clears it when the thread has ended */
+	_Atomic bool own_descriptors;
+	_Atomic uint32_t entered;
+} isolated;
+
+static bool lives(void)
+{
+	return __atomic_load_n(&isolated.thread, __ATOMIC_ACQUIRE) != 0;
+}
+
+static bool on_its_stack(void)
+{
+	return isolated.memory && (uintptr_t)__builtin_frame_address(0) - (uintptr_t)isolated.memory < STACK_BYTES;
+}
+
+bool sw_isolated_here(void)
+{
+	return on_its_stack() && atomic_load(&isolated.own_descriptors);
+}
+
+uint32_t sw_isolated_thread(void)
+{
+	return __atomic_load_n(&isolated.thread, __ATOMIC_ACQUIRE);
+}
+
+bool sw_isolated_entered(void)
+{
+	return atomic_load(&isolated.entered) || !lives();
+}
+
+void sw_isolated_enter(void)
+{
+	atomic_store(&isolated.entered, 1);
+	sw_sys_wake((const uint32_t *)&isolated.entered, INT32_MAX);
+}
+
+void sw_isolated_wait_entered(const struct timespec *most)
+{
+	sw_sys_wait((const uint32_t *)&isolated.entered, 0, most);
+}
+
+static int enter(void *unused)
+{
+	(void)unused;
+	atomic_store(&isolated.own_descriptors, sw_sys_own_descriptors() == 0);
+	return isolated.body();
+}
+
+int sw_isolated_start(int (*body)(void))
+{
+#ifdef __x86_64__
+	int error = 0;
+	if (!isolated.memory)
+		isolated.memory = sw_sys_map(-1, 0, ALL_BYTES, &error);
+	if (!isolated.memory)
+		return error;
+	/* What the ABI requires at the thread pointer: its own address (System V psABI, Thread-Local Storage). */
+	uint8_t *tcb = isolated.memory + STACK_BYTES + LOCAL_BYTES;
+	((void **)(void *)tcb)[0] = tcb;
+	((void **)(void *)tcb)[2] = tcb;
+	isolated.body = body;
+	uintptr_t away = (uintptr_t)__builtin_thread_pointer() - (uintptr_t)&errno;
+	if (away >= LOCAL_BYTES) /* a program with that much static TLS */
+		return -ENOMEM;
+	return sw_sys_clone(enter, isolated.memory + STACK_BYTES, tcb, &isolated.thread);
+#else
+	(void)body;
+	return -ENOSYS;
+#endif
+}
+
+/* True: the job is done.  False: it will not be done. */
+static bool wait_for_job(void)
+{
+	const uint64_t until = sw_sys_monotonic() + PATIENCE_NS;
+	for (;;) {
+		uint32_t now = atomic_load(&isolated.state);
+		if (now == JOB_DONE)
+			return true;
+		bool late = sw_sys_monotonic() > until || !lives();
+		if (now == JOB_WAITS && late && atomic_compare_exchange_strong(&isolated.state, &now, NO_JOB))
+			return false;
+		if (now == JOB_RUNS && !lives()) /* ended in the middle, by a seccomp filter */
+			return false;
+		sw_sys_wait((const uint32_t *)&isolated.state, now, &(struct timespec){.tv_nsec = PATIENCE_NS});
+	}
+}
+
+void sw_isolated_run(void (*job)(void *), void *with)
+{
+	if (on_its_stack() || !lives()) {
+		job(with);
+		return;
+	}
+	uint64_t mask = sw_lock_enter(&isolated.lock);
+	isolated.job = job;
+	isolated.with = with;
+	atomic_store(&isolated.state, JOB_WAITS);
+	sw_sys_wake((const uint32_t *)&isolated.state, 1);
+	bool done = wait_for_job();
+	atomic_store(&isolated.state, NO_JOB);
+	sw_lock_leave(&isolated.lock, mask);
+	if (!done)
+		job(with);
+}
+
+void sw_isolated_serve(uint64_t ns)
+{
+	const uint64_t until = sw_sys_monotonic() + ns;
+	for (;;) {
+		uint32_t state = JOB_WAITS;
+		if (atomic_compare_exchange_strong(&isolated.state, &state, JOB_RUNS)) {
+			isolated.job(isolated.with);
+			atomic_store(&isolated.state, JOB_DONE);
+			sw_sys_wake((const uint32_t *)&isolated.state, 1);
+			return;
+		}
+		const uint64_t now = sw_sys_monotonic();
+		if (now >= until)
+			return;
+		sw_sys_wait((const uint32_t *)&isolated.state, state,
+			    &(struct timespec){.tv_nsec = (long)(until - now)});
+	}
+}
+
+int sw_isolated_open(const char *path, int flags, unsigned mode)
+{
+	static const int from[] = {1000, 200, 3};
+	int low = sw_sys_open(path, flags, mode), high = -EMFILE;
+	if (low < 0 || sw_isolated_here())
+		return low;
+	for (unsigned i = 0; i < sizeof from / sizeof *from && high < 0; i++)
+		high = sw_sys_fcntl(low, F_DUPFD_CLOEXEC, from[i]);
+	if (high < 0 && low >= 3)
+		return low;
+	sw_sys_close(low);
+	return high;
+}
+
+void sw_isolated_forget(void)
+{
+	isolated.lock = (struct sw_lock){0};
+	atomic_store(&isolated.state, NO_JOB);
+	atomic_store(&isolated.own_descriptors, false);
+	atomic_store(&isolated.entered, 0);
+	isolated.thread = 0;
+}
