@@ -19,6 +19,7 @@ static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
 	trial->result.reason = why;
+	trial->result.change = trial->result.did = NULL;
 	trial->changes.sites = 0;
 }
 

@@ -24,6 +24,9 @@ static bool broken; /* more streams than there is room for, or a refusal: there 
 static CUstream join;
 static struct sw_fence latest; /* all later work comes after it; no event: nothing does */
 static uint64_t number;
+/* As long as there is no work after it, it stands for what a new one would. */
+static struct sw_fence last;
+static bool worked;
 static CUcontext home;
 
 static struct known *find(CUstream stream, uint32_t thread)
@@ -64,6 +67,7 @@ void sw_fences_work(CUstream any)
 	const uint32_t thread = stream == CU_STREAM_PER_THREAD ? sw_confirm_recorder->thread()->number : 0;
 	const uint64_t mask = sw_lock_enter(&lock);
 	struct known *k = find(stream, thread);
+	worked = true;
 	if (!k && n_known < STREAMS) {
 		k = &known[n_known++];
 		*k = (struct known){.stream = stream, .thread = thread};
@@ -129,15 +133,26 @@ static bool put_joined(struct sw_fence *fence)
 	return join_all() && record(fence->event, join) == CUDA_SUCCESS;
 }
 
+static bool put(struct sw_fence *fence)
+{
+	fence->event = fence->event ? fence->event : new_event();
+	fence->alone = !join && n_known == 1 && !known[0].thread;
+	if (!fence->event || !(fence->alone ? put_alone(fence) : put_joined(fence)))
+		return false;
+	fence->number = ++number;
+	last = *fence;
+	worked = false;
+	return true;
+}
+
 bool sw_fence_put(struct sw_fence *fence)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
 	bool good = !broken && at_home() && SW_SAVINGS_REAL(cuEventRecord);
-	if (good && !fence->event)
-		fence->event = new_event();
-	fence->alone = !join && n_known == 1 && !known[0].thread;
-	good = good && fence->event && (fence->alone ? put_alone(fence) : put_joined(fence));
-	fence->number = ++number;
+	if (good && !worked && last.event)
+		*fence = last;
+	else
+		good = good && put(fence);
 	broken |= !good;
 	sw_lock_leave(&lock, mask);
 	return good;
