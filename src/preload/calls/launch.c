@@ -157,9 +157,16 @@ void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 	char small[SMALL_BLOCK];
 
 	sw_call_context(call, sw_context_of_stream(launch->tail.launch.stream));
-	launch->tail.launch.function = function ? function->id : 0;
+	sw_launch_set_function(launch, function ? function->id : 0);
 	if (launch->config)
 		launch_attributes(call, launch);
+	if (__builtin_expect(function && !launch->extra && !launch->more && (launch->params || !function->bytes), 1)) {
+		const struct sw_launch_values values = {function->layout, function->params, function->bytes,
+							launch->params};
+
+		if (__builtin_expect(sw_launch_again(call, &launch->tail, &values), 1))
+			return;
+	}
 	if (__builtin_expect(launch->extra != NULL, 0))
 		block = packed_params(launch->extra, &bytes);
 	if (__builtin_expect(block && bytes, 0)) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef __clang__
-#pragma GCC optimize("omit-frame-pointer")
+#pragma GCC optimize("omit-frame-pointer", "no-tree-slp-vectorize", "no-tree-vectorize")
 #endif
 
 #include "preload/calls/launch_tail.h"
 
 #include <string.h>
 
-#include "preload/recorder/call_begin.h"
-#include "preload/recorder/recorder.h"
+#include "preload/recorder/call_record.h"
 
 #define HEADER sizeof(struct sw_rec)
 
@@ -106,10 +105,9 @@ static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint
 
 static inline bool same_launch(const struct sw_last_launch *memo, const struct sw_launch_tail *tail)
 {
-	uint64_t differ = 0;
-	for (unsigned i = 0; i < SW_LAUNCH_WORDS; i++)
-		differ |= memo->launch[i] ^ tail->words[HEADER / 8 + i];
-	return !differ;
+	const uint64_t *a = memo->launch, *b = &tail->words[HEADER / 8];
+	_Static_assert(SW_LAUNCH_WORDS == 6, "all of them");
+	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]));
 }
 
 static inline bool same_word(const void *a, const void *b)
@@ -120,15 +118,46 @@ static inline bool same_word(const void *a, const void *b)
 	return x == y;
 }
 
+static inline bool same_value(const char *a, const char *b, size_t bytes)
+{
+	if (__builtin_expect(bytes < 8, 0)) {
+		size_t i = 0;
+		while (i < bytes && a[i] == b[i])
+			i++;
+		return i == bytes;
+	}
+	for (size_t i = 0; i + 8 < bytes; i += 8)
+		if (!same_word(a + i, b + i))
+			return false;
+	return same_word(a + bytes - 8, b + bytes - 8); /* perhaps some bytes again */
+}
+
 static inline bool same_block(const struct sw_last_launch *memo, const char *block, size_t bytes)
 {
-	const char *mine = (const char *)memo->word;
-	if (memo->bytes != bytes || bytes < 8)
+	return memo->bytes == bytes && same_value((const char *)memo->word, block, bytes);
+}
+
+/* Value by value: one that is put together from smaller ones would have to wait for them. */
+static inline bool same_values(const struct sw_last_launch *memo, const struct sw_launch_values *values)
+{
+	if (memo->bytes != values->bytes)
 		return false;
-	for (size_t i = 0; i + 8 < bytes; i += 8)
-		if (!same_word(mine + i, block + i))
+	for (uint32_t i = 0; i < values->params; i++) {
+		const char *mine = (const char *)memo->word + values->layout[i].offset, *at = values->at[i];
+		const size_t bytes = values->layout[i].bytes;
+		uint32_t a, b;
+		if (__builtin_expect(!at, 0))
 			return false;
-	return same_word(mine + bytes - 8, block + bytes - 8); /* perhaps some bytes again */
+		if (bytes == 4) {
+			memcpy(&a, mine, sizeof a);
+			memcpy(&b, at, sizeof b);
+			if (a != b)
+				return false;
+		} else if (!same_value(mine, at, bytes)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_tail *tail, uint32_t like)
@@ -223,6 +252,23 @@ void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes
 		whole_record(tail, like, params, 0);
 	else
 		short_record(tail, like, params, 0);
+}
+
+bool sw_launch_again(struct sw_call *call, const struct sw_launch_tail *tail, const struct sw_launch_values *values)
+{
+	const struct sw_writer *w = call->writer;
+	const struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
+	const uint32_t like = memo->like;
+	uint32_t params = 0;
+	if (!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail))
+		return false;
+	if (values->bytes) {
+		params = memo->params;
+		if (!params || !is_live(w, params) || !same_values(memo, values))
+			return false;
+		params -= like;
+	}
+	return sw_call_write(call, SW_REC_LAUNCH, 1, like | (uint64_t)(uint16_t)params << 32, 0, 0);
 }
 
 void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block)

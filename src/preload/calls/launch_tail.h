@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/recorder/recorder.h"
 #include "syncwatch/format.h"
 
 struct sw_launch_tail {
@@ -25,6 +26,19 @@ struct sw_launch_tail {
 		uint64_t words[sizeof(struct sw_rec_launch) / 8];
 	};
 };
+
+/* A kernel's parameters, where the program has them. */
+struct sw_launch_values {
+	const struct sw_param *layout;
+	uint32_t params, bytes; /* entries of the layout; of the block */
+	void *const *at;
+};
+
+/*
+ * Writes the whole LAUNCH record of a launch that is the one that its kernel had last, as nearly all are, with the same
+ * parameters; they are not copied for that.  Otherwise returns false, and nothing has happened.
+ */
+bool sw_launch_again(struct sw_call *call, const struct sw_launch_tail *tail, const struct sw_launch_values *values);
 
 /*
  * `tail->launch` holds the launch, but for its header, params, param_bytes and reserved, which are 0.  `whole`: others
