@@ -106,7 +106,7 @@ static void must(CUresult status, const char *what)
 
 /* ---- one block of calls, from a given depth ---- */
 
-enum call { LAUNCH_SAME, LAUNCH_NEW, RECORD, SET };
+enum call { LAUNCH_SAME, LAUNCH_NEW, LAUNCH_TURN, RECORD, SET };
 
 #define LINES 1024
 
@@ -129,6 +129,8 @@ static void calls(const struct driver *d, enum call call, bool between, unsigned
 			other_work();
 		if (call == LAUNCH_NEW)
 			argument = fresh++ & 0xffffff;
+		if (call == LAUNCH_TURN)
+			argument = 0x1000000 + (i & 63);
 		if (call == RECORD)
 			d->record(cuda.event, cuda.stream);
 		else if (call == SET)
@@ -232,6 +234,7 @@ int main(int argc, char **argv)
 		{"eventRecord", RECORD, 36, false},
 		{"memsetAsync, 256 bytes", SET, 0, false},
 		{"memsetAsync, 256 bytes", SET, 36, false},
+		{"launch, arguments in turn", LAUNCH_TURN, 36, false},
 		{"launch, after other work", LAUNCH_SAME, 36, true},
 		{"eventRecord, after other work", RECORD, 36, true},
 	};

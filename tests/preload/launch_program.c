@@ -14,7 +14,7 @@ static struct sw_launch_values values_of(const struct made_launch *e)
 	static struct sw_param layout[LONGEST];
 	static void *at[LONGEST];
 	static const uint16_t sizes[] = {8, 4, 4, 8, 1, 2, 1, 4, 24, 3, 13, 16, 400};
-	struct sw_launch_values values = {layout, 0, e->bytes, at};
+	struct sw_launch_values values = {.layout = layout, .bytes = e->bytes, .at = at};
 	for (uint32_t offset = 0; offset < e->bytes; values.params++) {
 		const uint32_t left = e->bytes - offset, size = sizes[values.params % (sizeof sizes / sizeof *sizes)];
 		layout[values.params] = (struct sw_param){(uint16_t)offset, (uint16_t)(size < left ? size : left)};

@@ -33,6 +33,8 @@ static inline __attribute__((always_inline)) void sw_launch_set(struct sw_launch
 	l->extra = extra;
 	l->config = NULL;
 	l->more = false;
+	l->tail.hash = 0;
+	l->tail.fresh = false;
 	words[0] = (uint64_t)(uintptr_t)stream;
 	words[2] = gx | (uint64_t)gy << 32;
 	words[3] = gz | (uint64_t)(uint16_t)bx << 32 | (uint64_t)by << 48;

@@ -10,6 +10,8 @@
 #include "preload/recorder/call_record.h"
 
 #define HEADER sizeof(struct sw_rec)
+#define FIRST  UINT64_C(0x2d358dccaa6c78a5)
+#define SECOND UINT64_C(0x8bb84b93962eacc9)
 
 static inline uint64_t load(const char *at)
 {
@@ -30,18 +32,17 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
  */
 static uint64_t hash_block(const char *at, size_t bytes)
 {
-	const uint64_t first = 0x2d358dccaa6c78a5, second = 0x8bb84b93962eacc9;
 	const char *end = at + bytes;
-	uint64_t hash = first ^ bytes, a = 0, b = 0;
+	uint64_t hash = FIRST ^ bytes, a = 0, b = 0;
 	for (; end - at > 16; at += 16)
-		hash = fold(load(at) ^ second, load(at + 8) ^ hash);
+		hash = fold(load(at) ^ SECOND, load(at + 8) ^ hash);
 	if (bytes >= 8) { /* of some bytes again */
 		a = load(end - 8 < at ? end - 8 : at);
 		b = load(end - 8);
 	} else {
 		memcpy(&a, at, bytes);
 	}
-	hash = fold(second ^ bytes, fold(a ^ second, b ^ hash));
+	hash = fold(SECOND ^ bytes, fold(a ^ SECOND, b ^ hash));
 	return hash ? hash : 1;
 }
 
@@ -137,6 +138,27 @@ static inline bool same_block(const struct sw_last_launch *memo, const char *blo
 	return memo->bytes == bytes && same_value((const char *)memo->word, block, bytes);
 }
 
+static inline uint64_t hash_value(uint64_t hash, const char *at, const struct sw_param *param)
+{
+	const char *end = at + param->bytes;
+	uint64_t a = 0, b = 0;
+	uint32_t place, word; /* where it lies and its size */
+	memcpy(&place, param, sizeof place);
+	if (param->bytes == 4) {
+		memcpy(&word, at, sizeof word);
+		a = word;
+	} else if (param->bytes >= 8) {
+		for (; end - at > 16; at += 16)
+			hash = fold(load(at) ^ SECOND, load(at + 8) ^ hash);
+		a = load(end - 8 < at ? end - 8 : at);
+		b = load(end - 8);
+	} else {
+		while (end > at)
+			a = a << 8 | (unsigned char)*--end;
+	}
+	return fold(a ^ SECOND, b ^ hash ^ place);
+}
+
 /* Value by value: one that is put together from smaller ones would have to wait for them. */
 static inline bool same_values(const struct sw_last_launch *memo, const struct sw_launch_values *values)
 {
@@ -202,7 +224,7 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 						  struct sw_launch_tail *tail, uint32_t like, const void *block,
 						  size_t bytes, bool whole)
 {
-	const uint64_t hash = hash_block(block, bytes);
+	const uint64_t hash = tail->hash ? tail->hash : hash_block(block, bytes);
 	uint32_t params = sw_intern_find(&w->launch_ids, hash), more = 0;
 	if (params) {
 		if (whole)
@@ -229,7 +251,7 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 		remember_block(memo, block, bytes, params);
 }
 
-void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole)
+__attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole)
 {
 	const struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = t->writer;
@@ -239,6 +261,7 @@ void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes
 	}
 	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
 	uint32_t like = memo->like, params = 0;
+	whole |= tail->fresh;
 	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0))
 		like = number_launch(w, memo, tail, &whole);
 	if (bytes) {
@@ -254,23 +277,6 @@ void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes
 		short_record(tail, like, params, 0);
 }
 
-bool sw_launch_again(struct sw_call *call, const struct sw_launch_tail *tail, const struct sw_launch_values *values)
-{
-	const struct sw_writer *w = call->writer;
-	const struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
-	const uint32_t like = memo->like;
-	uint32_t params = 0;
-	if (!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail))
-		return false;
-	if (values->bytes) {
-		params = memo->params;
-		if (!params || !is_live(w, params) || !same_values(memo, values))
-			return false;
-		params -= like;
-	}
-	return sw_call_write(call, SW_REC_LAUNCH, 1, like | (uint64_t)(uint16_t)params << 32, 0, 0);
-}
-
 void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block)
 {
 	if (__builtin_expect(!rec, 0)) {
@@ -283,4 +289,87 @@ void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail,
 		to[i] = tail->words[HEADER / 8 + i];
 	if (tail->block)
 		memcpy(to + tail->bytes / 8, block, tail->block);
+}
+
+/* Nearly all parameters are pointers, words and small arrays of them: not worth a call. */
+static inline void copy_value(char *to, const char *from, size_t bytes)
+{
+	if (bytes == 4) {
+		memcpy(to, from, 4);
+	} else if (bytes - 8 <= 56) {
+		for (size_t i = 0; i + 8 < bytes; i += 8)
+			memcpy(to + i, from + i, 8);
+		memcpy(to + bytes - 8, from + bytes - 8, 8); /* perhaps some bytes again */
+	} else {
+		memcpy(to, from, bytes);
+	}
+}
+
+void sw_launch_gather(const struct sw_launch_values *values, char *block)
+{
+	/* Bytes between parameters are padding: they must not make equal blocks differ. */
+	if (values->gaps)
+		memset(block, 0, values->bytes);
+	for (uint32_t i = 0; i < values->params; i++) {
+		const struct sw_param *p = &values->layout[i];
+		if (values->at[i])
+			copy_value(block + p->offset, values->at[i], p->bytes);
+		else
+			memset(block + p->offset, 0, p->bytes);
+	}
+}
+
+/* The number of parameters that were seen before, 0: they were not. */
+static uint32_t seen_before(struct sw_writer *w, struct sw_launch_tail *tail, const struct sw_launch_values *values)
+{
+	uint64_t hash = FIRST ^ values->bytes;
+	for (uint32_t i = 0; i < values->params; i++)
+		if (values->at[i])
+			hash = hash_value(hash, values->at[i], &values->layout[i]);
+	tail->hash = hash;
+	return hash ? sw_intern_find(&w->launch_ids, hash) : 0;
+}
+
+static inline bool write_again(struct sw_call *call, uint32_t like, uint32_t params)
+{
+	return sw_call_write(call, SW_REC_LAUNCH, 1, like | (uint64_t)(uint16_t)(params - like) << 32, 0, 0);
+}
+
+/* The parameters are not those that the memo has. */
+static __attribute__((noinline)) bool other_values(struct sw_call *call, struct sw_last_launch *memo,
+						   struct sw_launch_tail *tail, uint32_t like,
+						   const struct sw_launch_values *values)
+{
+	struct sw_writer *w = call->writer;
+	const uint32_t params = seen_before(w, tail, values);
+	char block[SW_LAUNCH_CHANGED_MAX];
+	if (params && !tail->fresh && write_again(call, like, params))
+		return true;
+	if (values->bytes > sizeof block)
+		return false;
+	sw_launch_gather(values, block);
+	other_block(w, memo, tail, like, block, values->bytes, tail->fresh);
+	struct sw_rec *r =
+		sw_call_record(call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail->bytes + (size_t)tail->block);
+	sw_launch_tail_write(r, tail, block);
+	sw_call_publish(call);
+	return true;
+}
+
+bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values)
+{
+	struct sw_writer *w = call->writer;
+	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
+	uint32_t like = memo->like, params = memo->params;
+	if (__builtin_expect(sw_thread.busy || sw_companion_hooks, 0))
+		return false;
+	if (!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail)) {
+		like = number_launch(w, memo, tail, &tail->fresh);
+		params = memo->params;
+	}
+	if (!values->bytes)
+		params = like;
+	else if (!params || !is_live(w, params) || !same_values(memo, values))
+		return other_values(call, memo, tail, like, values);
+	return !tail->fresh && write_again(call, like, params);
 }

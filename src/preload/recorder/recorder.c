@@ -68,19 +68,19 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 	return true;
 }
 
-__attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+__attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, uint32_t what, void *frame)
 {
 	if (!enter_slow(&sw_thread, frame))
 		return false;
-	sw_call_begin(call, api, flags, frame);
+	sw_call_begin(call, what, frame);
 	return true;
 }
 
 bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
 {
 	if (!sw_call_simple())
-		return sw_call_enter_late(call, api, flags, frame);
-	sw_call_begin(call, api, flags, frame);
+		return sw_call_enter_late(call, SW_CALL_WHAT(api, flags), frame);
+	sw_call_begin(call, SW_CALL_WHAT(api, flags), frame);
 	return true;
 }
 
@@ -101,7 +101,7 @@ static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *cal
 		r = sw_writer_reserve(w, rounded + more);
 	if (r) {
 		w->at -= more;
-		sw_call_number(call, r, kind, rounded, flags);
+		sw_call_number(call, w, r, kind, rounded, flags);
 	} else {
 		sw_writer_lost(w, rounded, sw_process_loss());
 	}
@@ -122,7 +122,7 @@ void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 	sw_thread_busy(t, 1);
 	w->at += rounded;
 	w->open++;
-	sw_call_number(call, r, kind, rounded, SW_RF_PENDING);
+	sw_call_number(call, w, r, kind, rounded, SW_RF_PENDING);
 	sw_thread_busy(t, 0);
 	return r;
 }
