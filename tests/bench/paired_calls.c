@@ -4,6 +4,9 @@
  * with blocks of calls of the driver's own functions, so that the speed of the machine cancels out.  Run it with the
  * recorder preloaded; without it both sides are the same, which shows the noise of the method.
  *
+ * Programs do other work between two calls.  In the rows "after other work" as much code runs and as much memory is
+ * read before each call, on both sides, as a core's first caches hold.
+ *
  * usage: paired_calls [ROUNDS [CALLS_A_BLOCK [ROW]]]     ROW: only that one of the rows, from 0
  * Output: call, frames above main, bare ns (median over rounds of the mean of a block), recorded minus bare: median and
  * 25 % and 75 % quantile of the rounds' differences, ratio of the medians.
@@ -11,6 +14,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,16 +106,31 @@ static void must(CUresult status, const char *what)
 
 /* ---- one block of calls, from a given depth ---- */
 
-enum call { LAUNCH_SAME, LAUNCH_NEW, RECORD, SET };
+enum call { LAUNCH_SAME, LAUNCH_NEW, LAUNCH_TURN, RECORD, SET };
 
-static void calls(const struct driver *d, enum call call, unsigned n)
+#define LINES 1024
+
+/* A jump in each line of 64 KiB of code, a load from each line of as much memory. */
+__attribute__((noinline)) static void other_work(void)
+{
+	static const volatile char memory[LINES * 64] = {1};
+	for (unsigned i = 0; i < LINES; i++)
+		(void)memory[i * 64];
+	__asm__ volatile(".rept 1024\n\tjmp 1f\n\t.balign 64\n1:\n\t.endr");
+}
+
+static void calls(const struct driver *d, enum call call, bool between, unsigned n)
 {
 	static unsigned fresh;
 	unsigned argument = 0;
 	void *arguments[] = {&cuda.memory, &argument};
 	for (unsigned i = 0; i < n; i++) {
+		if (between)
+			other_work();
 		if (call == LAUNCH_NEW)
 			argument = fresh++ & 0xffffff;
+		if (call == LAUNCH_TURN)
+			argument = 0x1000000 + (i & 63);
 		if (call == RECORD)
 			d->record(cuda.event, cuda.stream);
 		else if (call == SET)
@@ -121,14 +140,15 @@ static void calls(const struct driver *d, enum call call, unsigned n)
 	}
 }
 
-__attribute__((noinline)) static double below(unsigned depth, const struct driver *d, enum call call, unsigned n)
+__attribute__((noinline)) static double below(unsigned depth, const struct driver *d, enum call call, bool between,
+					      unsigned n)
 {
 	double result;
 	if (depth) {
-		result = below(depth - 1, d, call, n);
+		result = below(depth - 1, d, call, between, n);
 	} else {
 		double start = now_ns();
-		calls(d, call, n);
+		calls(d, call, between, n);
 		result = (now_ns() - start) / n;
 	}
 	__asm__ volatile("" : "+m"(result)); /* no tail call */
@@ -141,8 +161,14 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void row(const char *name, enum call call, unsigned depth, const struct driver driver[2], unsigned rounds,
-		unsigned n)
+struct row {
+	const char *name;
+	enum call call;
+	unsigned depth;
+	bool between; /* other work */
+};
+
+static void run(const struct row *row, const struct driver driver[2], unsigned rounds, unsigned n)
 {
 	double *bare = calloc(rounds, sizeof *bare), *more = calloc(rounds, sizeof *more);
 	if (!bare || !more)
@@ -151,7 +177,7 @@ static void row(const char *name, enum call call, unsigned depth, const struct d
 		double ns[2];
 		for (unsigned k = 0; k < 2; k++) {
 			unsigned side = (i + k) & 1; /* neither is always the first */
-			ns[side] = below(depth, &driver[side], call, n);
+			ns[side] = below(row->depth, &driver[side], row->call, row->between, n);
 			must(cuda.synchronize(cuda.stream), "cuStreamSynchronize");
 		}
 		if (i >= 4) {
@@ -162,7 +188,7 @@ static void row(const char *name, enum call call, unsigned depth, const struct d
 	qsort(bare, rounds, sizeof *bare, by_value);
 	qsort(more, rounds, sizeof *more, by_value);
 	double base = bare[rounds / 2], added = more[rounds / 2];
-	printf("%-28s\t%u\t%.0f\t%+.0f\t%+.0f\t%+.0f\t%.3f\n", name, depth, base, added, more[rounds / 4],
+	printf("%-30s\t%u\t%.0f\t%+.0f\t%+.0f\t%+.0f\t%.3f\n", row->name, row->depth, base, added, more[rounds / 4],
 	       more[rounds * 3 / 4], (base + added) / base);
 	free(bare);
 	free(more);
@@ -199,19 +225,18 @@ static void set_up(void *library)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		enum call call;
-		unsigned depth;
-	} rows[] = {
-		{"launch, same arguments", LAUNCH_SAME, 0},
-		{"launch, new arguments", LAUNCH_NEW, 0},
-		{"launch, same arguments", LAUNCH_SAME, 36},
-		{"launch, new arguments", LAUNCH_NEW, 36},
-		{"eventRecord", RECORD, 0},
-		{"eventRecord", RECORD, 36},
-		{"memsetAsync, 256 bytes", SET, 0},
-		{"memsetAsync, 256 bytes", SET, 36},
+	static const struct row rows[] = {
+		{"launch, same arguments", LAUNCH_SAME, 0, false},
+		{"launch, new arguments", LAUNCH_NEW, 0, false},
+		{"launch, same arguments", LAUNCH_SAME, 36, false},
+		{"launch, new arguments", LAUNCH_NEW, 36, false},
+		{"eventRecord", RECORD, 0, false},
+		{"eventRecord", RECORD, 36, false},
+		{"memsetAsync, 256 bytes", SET, 0, false},
+		{"memsetAsync, 256 bytes", SET, 36, false},
+		{"launch, arguments in turn", LAUNCH_TURN, 36, false},
+		{"launch, after other work", LAUNCH_SAME, 36, true},
+		{"eventRecord, after other work", RECORD, 36, true},
 	};
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 400, n = argc > 2 ? (unsigned)atoi(argv[2]) : 200;
 	struct driver driver[2];
@@ -231,6 +256,6 @@ int main(int argc, char **argv)
 	const size_t only = argc > 3 ? (size_t)atoi(argv[3]) : SIZE_MAX;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (only == SIZE_MAX || only == i)
-			row(rows[i].name, rows[i].call, rows[i].depth, driver, rounds, n);
+			run(&rows[i], driver, rounds, n);
 	return 0;
 }

@@ -8,12 +8,33 @@
 #include "preload/recorder/options.h"
 #include "preload/recorder/recorder.h"
 
+/* The block as parameters of different sizes, without gaps. */
+static struct sw_launch_values values_of(const struct made_launch *e)
+{
+	static struct sw_param layout[LONGEST];
+	static void *at[LONGEST];
+	static const uint16_t sizes[] = {8, 4, 4, 8, 1, 2, 1, 4, 24, 3, 13, 16, 400};
+	struct sw_launch_values values = {.layout = layout, .bytes = e->bytes, .at = at};
+	for (uint32_t offset = 0; offset < e->bytes; values.params++) {
+		const uint32_t left = e->bytes - offset, size = sizes[values.params % (sizeof sizes / sizeof *sizes)];
+		layout[values.params] = (struct sw_param){(uint16_t)offset, (uint16_t)(size < left ? size : left)};
+		at[values.params] = (void *)(uintptr_t)(e->block + offset);
+		offset += layout[values.params].bytes;
+	}
+	return values;
+}
+
 __attribute__((noinline)) static void record(const struct made_launch *e)
 {
 	struct sw_call call;
 	struct sw_launch_tail tail = {.launch = e->launch};
+	const struct sw_launch_values values = values_of(e);
 	if (!sw_call_enter(&call, 7, 0, __builtin_frame_address(0)))
 		return;
+	if (sw_launch_again(&call, &tail, &values)) {
+		sw_call_leave(&call, 0);
+		return;
+	}
 	sw_launch_tail(&tail, e->block, e->bytes, false);
 	sw_launch_tail_write(sw_call_record(&call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail.bytes + tail.block),
 			     &tail, e->block);

@@ -51,31 +51,10 @@ static inline __attribute__((always_inline)) void launch_record(struct sw_call *
 		sw_call_publish(call);
 }
 
-/* Nearly all parameters are pointers and words: not worth a call. */
-static inline void copy_param(char *to, const void *from, size_t bytes)
+static inline struct sw_launch_values values_of(const struct sw_kernel_entry *function, void *const *params)
 {
-	if (bytes == 8)
-		memcpy(to, from, 8);
-	else if (bytes == 4)
-		memcpy(to, from, 4);
-	else
-		memcpy(to, from, bytes);
-}
-
-static inline __attribute__((always_inline)) void copy_params(const struct sw_kernel_entry *function,
-							      void *const *params, char *block)
-{
-	/* Bytes between parameters are padding: they must not make equal blocks differ. */
-	if (function->gaps)
-		memset(block, 0, function->bytes);
-	for (uint32_t i = 0; i < function->params; i++) {
-		const struct sw_param *p = &function->layout[i];
-
-		if (params[i])
-			copy_param(block + p->offset, params[i], p->bytes);
-		else
-			memset(block + p->offset, 0, p->bytes);
-	}
+	return (struct sw_launch_values){function->layout, function->params, function->bytes, params,
+					 function->gaps != 0};
 }
 
 size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block)
@@ -89,17 +68,19 @@ size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, vo
 	}
 	if (!params || !function)
 		return 0;
-	copy_params(function, params, block);
+	const struct sw_launch_values values = values_of(function, params);
+
+	sw_launch_gather(&values, block);
 	return function->bytes;
 }
 
-static __attribute__((noinline)) void gather_large(struct sw_call *call, struct sw_launch *launch,
-						   const struct sw_kernel_entry *function)
+static __attribute__((noinline, cold)) void gather_large(struct sw_call *call, struct sw_launch *launch,
+							 const struct sw_launch_values *values)
 {
 	char block[LARGE_BLOCK];
 
-	copy_params(function, launch->params, block);
-	launch_record(call, launch, block, function->bytes);
+	sw_launch_gather(values, block);
+	launch_record(call, launch, block, values->bytes);
 }
 
 /* An event that the launch records, before its kernel ends: its clock is that of the stream before the launch. */
@@ -149,31 +130,44 @@ static __attribute__((noinline)) void launch_attributes(const struct sw_call *ca
 		launch_attribute(call, launch, &launch->config->attrs[i]);
 }
 
-void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
+/* Packed parameters, those that a companion looks at, large ones, or several launches in one call. */
+static __attribute__((noinline, cold)) void other_launch(struct sw_call *call, struct sw_launch *launch,
+							 const struct sw_launch_values *values)
 {
-	const struct sw_kernel_entry *function = sw_function_of(launch->f);
 	const void *block = NULL;
 	size_t bytes = 0;
 	char small[SMALL_BLOCK];
 
-	sw_call_context(call, sw_context_of_stream(launch->tail.launch.stream));
-	launch->tail.launch.function = function ? function->id : 0;
-	if (launch->config)
-		launch_attributes(call, launch);
-	if (__builtin_expect(launch->extra != NULL, 0))
+	if (launch->extra)
 		block = packed_params(launch->extra, &bytes);
-	if (__builtin_expect(block && bytes, 0)) {
+	if (block && bytes) {
 		launch->tail.launch.flags |= SW_LAUNCH_EXTRA;
-	} else if (launch->params && function && function->bytes) {
-		if (__builtin_expect(function->bytes > SMALL_BLOCK, 0)) {
-			gather_large(call, launch, function);
+	} else if (launch->params && values->bytes) {
+		if (values->bytes > SMALL_BLOCK) {
+			gather_large(call, launch, values);
 			return;
 		}
-		copy_params(function, launch->params, small);
+		sw_launch_gather(values, small);
 		block = small;
-		bytes = function->bytes;
+		bytes = values->bytes;
 	}
 	launch_record(call, launch, block, bytes);
+}
+
+void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
+{
+	const struct sw_kernel_entry *function = sw_function_of(launch->f);
+	struct sw_launch_values values = {0};
+
+	sw_call_context(call, sw_context_of_stream(launch->tail.launch.stream));
+	if (__builtin_expect(function != NULL, 1))
+		values = values_of(function, launch->params);
+	sw_launch_set_function(launch, function ? function->id : 0);
+	if (launch->config)
+		launch_attributes(call, launch);
+	if (launch->extra || launch->more || (!launch->params && values.bytes) ||
+	    !sw_launch_again(call, &launch->tail, &values))
+		other_launch(call, launch, &values);
 }
 
 CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,

@@ -18,33 +18,34 @@ struct sw_launch {
 	struct sw_launch_tail tail;   /* stream, geometry, flags */
 };
 
-/* Field by field: an initialiser would clear what sw_launch_tail() fills. */
+/* In whole words, as they are compared and copied: a word that is stored in parts cannot be loaded for a while.  An
+   initialiser would clear what sw_launch_tail() fills. */
 static inline __attribute__((always_inline)) void sw_launch_set(struct sw_launch *l, unsigned int flags, CUfunction f,
 								unsigned int gx, unsigned int gy, unsigned int gz,
 								unsigned int bx, unsigned int by, unsigned int bz,
 								unsigned int shared, CUstream stream, void **params,
 								void **extra)
 {
-	struct sw_rec_launch *r = &l->tail.launch;
+	uint64_t *words = &l->tail.words[sizeof(struct sw_rec) / 8];
 
 	l->f = f;
 	l->params = params;
 	l->extra = extra;
 	l->config = NULL;
 	l->more = false;
-	r->stream = (uint64_t)(uintptr_t)stream;
-	r->params = 0;
-	r->grid[0] = gx;
-	r->grid[1] = gy;
-	r->grid[2] = gz;
-	r->block[0] = (uint16_t)bx;
-	r->block[1] = (uint16_t)by;
-	r->block[2] = (uint16_t)bz;
-	r->flags = (uint16_t)flags;
-	r->param_bytes = 0;
-	r->cluster = 0;
-	r->shared_bytes = shared;
-	r->launch = 0;
+	l->tail.hash = 0;
+	l->tail.fresh = false;
+	words[0] = (uint64_t)(uintptr_t)stream;
+	words[2] = gx | (uint64_t)gy << 32;
+	words[3] = gz | (uint64_t)(uint16_t)bx << 32 | (uint64_t)by << 48;
+	words[4] = (uint16_t)bz | (uint64_t)(uint16_t)flags << 16;
+	words[5] = shared;
+}
+
+/* The kernel, 0 unknown, and that there are no parameters yet. */
+static inline void sw_launch_set_function(struct sw_launch *l, uint32_t id)
+{
+	l->tail.words[sizeof(struct sw_rec) / 8 + 1] = id;
 }
 
 /* Writes the record, and those of events that the launch records. */

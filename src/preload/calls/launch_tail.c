@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef __clang__
-#pragma GCC optimize("omit-frame-pointer")
+#pragma GCC optimize("omit-frame-pointer", "no-tree-slp-vectorize", "no-tree-vectorize")
 #endif
 
 #include "preload/calls/launch_tail.h"
 
 #include <string.h>
 
-#include "preload/recorder/call_begin.h"
-#include "preload/recorder/recorder.h"
+#include "preload/recorder/call_record.h"
 
 #define HEADER sizeof(struct sw_rec)
+#define FIRST  UINT64_C(0x2d358dccaa6c78a5)
+#define SECOND UINT64_C(0x8bb84b93962eacc9)
 
 static inline uint64_t load(const char *at)
 {
@@ -31,18 +32,17 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
  */
 static uint64_t hash_block(const char *at, size_t bytes)
 {
-	const uint64_t first = 0x2d358dccaa6c78a5, second = 0x8bb84b93962eacc9;
 	const char *end = at + bytes;
-	uint64_t hash = first ^ bytes, a = 0, b = 0;
+	uint64_t hash = FIRST ^ bytes, a = 0, b = 0;
 	for (; end - at > 16; at += 16)
-		hash = fold(load(at) ^ second, load(at + 8) ^ hash);
+		hash = fold(load(at) ^ SECOND, load(at + 8) ^ hash);
 	if (bytes >= 8) { /* of some bytes again */
 		a = load(end - 8 < at ? end - 8 : at);
 		b = load(end - 8);
 	} else {
 		memcpy(&a, at, bytes);
 	}
-	hash = fold(second ^ bytes, fold(a ^ second, b ^ hash));
+	hash = fold(SECOND ^ bytes, fold(a ^ SECOND, b ^ hash));
 	return hash ? hash : 1;
 }
 
@@ -106,10 +106,9 @@ static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint
 
 static inline bool same_launch(const struct sw_last_launch *memo, const struct sw_launch_tail *tail)
 {
-	uint64_t differ = 0;
-	for (unsigned i = 0; i < SW_LAUNCH_WORDS; i++)
-		differ |= memo->launch[i] ^ tail->words[HEADER / 8 + i];
-	return !differ;
+	const uint64_t *a = memo->launch, *b = &tail->words[HEADER / 8];
+	_Static_assert(SW_LAUNCH_WORDS == 6, "all of them");
+	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]));
 }
 
 static inline bool same_word(const void *a, const void *b)
@@ -120,15 +119,67 @@ static inline bool same_word(const void *a, const void *b)
 	return x == y;
 }
 
+static inline bool same_value(const char *a, const char *b, size_t bytes)
+{
+	if (__builtin_expect(bytes < 8, 0)) {
+		size_t i = 0;
+		while (i < bytes && a[i] == b[i])
+			i++;
+		return i == bytes;
+	}
+	for (size_t i = 0; i + 8 < bytes; i += 8)
+		if (!same_word(a + i, b + i))
+			return false;
+	return same_word(a + bytes - 8, b + bytes - 8); /* perhaps some bytes again */
+}
+
 static inline bool same_block(const struct sw_last_launch *memo, const char *block, size_t bytes)
 {
-	const char *mine = (const char *)memo->word;
-	if (memo->bytes != bytes || bytes < 8)
+	return memo->bytes == bytes && same_value((const char *)memo->word, block, bytes);
+}
+
+static inline uint64_t hash_value(uint64_t hash, const char *at, const struct sw_param *param)
+{
+	const char *end = at + param->bytes;
+	uint64_t a = 0, b = 0;
+	uint32_t place, word; /* where it lies and its size */
+	memcpy(&place, param, sizeof place);
+	if (param->bytes == 4) {
+		memcpy(&word, at, sizeof word);
+		a = word;
+	} else if (param->bytes >= 8) {
+		for (; end - at > 16; at += 16)
+			hash = fold(load(at) ^ SECOND, load(at + 8) ^ hash);
+		a = load(end - 8 < at ? end - 8 : at);
+		b = load(end - 8);
+	} else {
+		while (end > at)
+			a = a << 8 | (unsigned char)*--end;
+	}
+	return fold(a ^ SECOND, b ^ hash ^ place);
+}
+
+/* Value by value: one that is put together from smaller ones would have to wait for them. */
+static inline bool same_values(const struct sw_last_launch *memo, const struct sw_launch_values *values)
+{
+	if (memo->bytes != values->bytes)
 		return false;
-	for (size_t i = 0; i + 8 < bytes; i += 8)
-		if (!same_word(mine + i, block + i))
+	for (uint32_t i = 0; i < values->params; i++) {
+		const char *mine = (const char *)memo->word + values->layout[i].offset, *at = values->at[i];
+		const size_t bytes = values->layout[i].bytes;
+		uint32_t a, b;
+		if (__builtin_expect(!at, 0))
 			return false;
-	return same_word(mine + bytes - 8, block + bytes - 8); /* perhaps some bytes again */
+		if (bytes == 4) {
+			memcpy(&a, mine, sizeof a);
+			memcpy(&b, at, sizeof b);
+			if (a != b)
+				return false;
+		} else if (!same_value(mine, at, bytes)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_tail *tail, uint32_t like)
@@ -173,7 +224,7 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 						  struct sw_launch_tail *tail, uint32_t like, const void *block,
 						  size_t bytes, bool whole)
 {
-	const uint64_t hash = hash_block(block, bytes);
+	const uint64_t hash = tail->hash ? tail->hash : hash_block(block, bytes);
 	uint32_t params = sw_intern_find(&w->launch_ids, hash), more = 0;
 	if (params) {
 		if (whole)
@@ -200,7 +251,7 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 		remember_block(memo, block, bytes, params);
 }
 
-void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole)
+__attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole)
 {
 	const struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = t->writer;
@@ -210,6 +261,7 @@ void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes
 	}
 	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
 	uint32_t like = memo->like, params = 0;
+	whole |= tail->fresh;
 	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0))
 		like = number_launch(w, memo, tail, &whole);
 	if (bytes) {
@@ -237,4 +289,87 @@ void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail,
 		to[i] = tail->words[HEADER / 8 + i];
 	if (tail->block)
 		memcpy(to + tail->bytes / 8, block, tail->block);
+}
+
+/* Nearly all parameters are pointers, words and small arrays of them: not worth a call. */
+static inline void copy_value(char *to, const char *from, size_t bytes)
+{
+	if (bytes == 4) {
+		memcpy(to, from, 4);
+	} else if (bytes - 8 <= 56) {
+		for (size_t i = 0; i + 8 < bytes; i += 8)
+			memcpy(to + i, from + i, 8);
+		memcpy(to + bytes - 8, from + bytes - 8, 8); /* perhaps some bytes again */
+	} else {
+		memcpy(to, from, bytes);
+	}
+}
+
+void sw_launch_gather(const struct sw_launch_values *values, char *block)
+{
+	/* Bytes between parameters are padding: they must not make equal blocks differ. */
+	if (values->gaps)
+		memset(block, 0, values->bytes);
+	for (uint32_t i = 0; i < values->params; i++) {
+		const struct sw_param *p = &values->layout[i];
+		if (values->at[i])
+			copy_value(block + p->offset, values->at[i], p->bytes);
+		else
+			memset(block + p->offset, 0, p->bytes);
+	}
+}
+
+/* The number of parameters that were seen before, 0: they were not. */
+static uint32_t seen_before(struct sw_writer *w, struct sw_launch_tail *tail, const struct sw_launch_values *values)
+{
+	uint64_t hash = FIRST ^ values->bytes;
+	for (uint32_t i = 0; i < values->params; i++)
+		if (values->at[i])
+			hash = hash_value(hash, values->at[i], &values->layout[i]);
+	tail->hash = hash;
+	return hash ? sw_intern_find(&w->launch_ids, hash) : 0;
+}
+
+static inline bool write_again(struct sw_call *call, uint32_t like, uint32_t params)
+{
+	return sw_call_write(call, SW_REC_LAUNCH, 1, like | (uint64_t)(uint16_t)(params - like) << 32, 0, 0);
+}
+
+/* The parameters are not those that the memo has. */
+static __attribute__((noinline)) bool other_values(struct sw_call *call, struct sw_last_launch *memo,
+						   struct sw_launch_tail *tail, uint32_t like,
+						   const struct sw_launch_values *values)
+{
+	struct sw_writer *w = call->writer;
+	const uint32_t params = seen_before(w, tail, values);
+	char block[SW_LAUNCH_CHANGED_MAX];
+	if (params && !tail->fresh && write_again(call, like, params))
+		return true;
+	if (values->bytes > sizeof block)
+		return false;
+	sw_launch_gather(values, block);
+	other_block(w, memo, tail, like, block, values->bytes, tail->fresh);
+	struct sw_rec *r =
+		sw_call_record(call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail->bytes + (size_t)tail->block);
+	sw_launch_tail_write(r, tail, block);
+	sw_call_publish(call);
+	return true;
+}
+
+bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values)
+{
+	struct sw_writer *w = call->writer;
+	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
+	uint32_t like = memo->like, params = memo->params;
+	if (__builtin_expect(sw_thread.busy || sw_companion_hooks, 0))
+		return false;
+	if (!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail)) {
+		like = number_launch(w, memo, tail, &tail->fresh);
+		params = memo->params;
+	}
+	if (!values->bytes)
+		params = like;
+	else if (!params || !is_live(w, params) || !same_values(memo, values))
+		return other_values(call, memo, tail, like, values);
+	return !tail->fresh && write_again(call, like, params);
 }

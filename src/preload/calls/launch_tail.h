@@ -11,11 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/recorder/recorder.h"
 #include "syncwatch/format.h"
 
 struct sw_launch_tail {
 	uint32_t bytes; /* after the header */
 	uint32_t block; /* bytes of the parameter block that follow those */
+	uint64_t hash;	/* of the parameters where sw_launch_again() took it, else 0 */
+	bool fresh;	/* sw_launch_again() gave the launch a number that the trace does not have yet */
 	union {
 		struct sw_rec_launch launch;
 		struct {
@@ -26,9 +29,26 @@ struct sw_launch_tail {
 	};
 };
 
+/* A kernel's parameters, where the program has them. */
+struct sw_launch_values {
+	const struct sw_param *layout;
+	uint32_t params, bytes; /* entries of the layout; of the block */
+	void *const *at;	/* one that is NULL counts as zeros */
+	bool gaps;		/* bytes of the block belong to no parameter */
+};
+
+/* Puts the block together. */
+void sw_launch_gather(const struct sw_launch_values *values, char *block);
+
 /*
- * `tail->launch` holds the launch, but for its header, params, param_bytes and reserved, which are 0.  `whole`: others
- * look at the record, it is not shortened.  The header is left for sw_call_record().
+ * Writes the LAUNCH record of an ordinary launch; parameters that were seen before are not copied for that.  False: it
+ * is not ordinary, sw_launch_tail() comes next.
+ */
+bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values);
+
+/*
+ * `tail->launch` holds the launch, but for its header, params, param_bytes and reserved, which are 0, as are `hash` and
+ * `fresh` at first.  `whole`: others look at the record, it is not shortened.  The header is left for sw_call_record().
  */
 void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole);
 

@@ -36,8 +36,8 @@
 #define ENTER(symbol, bits)                                                                                            \
 	struct sw_call sw_call;                                                                                        \
 	CUresult sw_status;                                                                                            \
-	__typeof__(&symbol) sw_real =                                                                                  \
-		(__typeof__(&symbol))sw_hook_begin(&sw_call, SW_ID_##symbol, (bits), __builtin_frame_address(0));      \
+	__typeof__(&symbol) sw_real = (__typeof__(&symbol))sw_hook_begin(                                              \
+		&sw_call, SW_ID_##symbol | (uint32_t)(bits) << 16, __builtin_frame_address(0));                        \
                                                                                                                        \
 	if (!sw_real)                                                                                                  \
 		return SW_NO_DRIVER;                                                                                   \

@@ -55,30 +55,37 @@ static __attribute__((noinline, cold)) void first_use(uint16_t id)
 	errno = saved;
 }
 
-static inline __attribute__((always_inline)) bool enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
+static inline __attribute__((always_inline)) bool enter(struct sw_call *call, uint32_t what, void *frame)
 {
+	const uint16_t id = (uint16_t)what;
+	uint64_t times;
+
+	if (id >= SW_API_IDS)
+		__builtin_unreachable();
 	if (sw_requester_is_runtime(((void **)frame)[1]))
-		flags |= SW_RF_RUNTIME;
+		what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);
 	if (sw_call_simple())
-		sw_call_begin(call, id, flags, frame);
-	else if (!sw_call_enter_late(call, id, flags, frame))
+		times = sw_call_begin(call, what, frame);
+	else if (sw_call_enter_late(call, what, frame))
+		times = ((const struct sw_writer *)call->writer)->calls[id];
+	else
 		return false;
 	/* Also where the writer's thread is not the first one that calls it. */
-	if (__builtin_expect(((const struct sw_writer *)call->writer)->calls[id] == 1, 0))
+	if (__builtin_expect(times == 1, 0))
 		first_use(id);
 	return true;
 }
 
 bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
 {
-	return enter(call, id, flags, frame);
+	return enter(call, SW_CALL_WHAT(id, flags), frame);
 }
 
-void *sw_hook_begin(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
+void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame)
 {
-	void *real = sw_driver_function(id);
+	void *real = sw_driver_function((uint16_t)what);
 
-	if (!real || !enter(call, id, flags, frame))
+	if (!real || !enter(call, what, frame))
 		call->writer = NULL;
 	return real;
 }

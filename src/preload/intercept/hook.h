@@ -34,8 +34,8 @@ struct sw_site {
 bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame);
 
 /* The driver's function, NULL: there is none; and sw_hook_enter() before its call: call->writer is NULL where that says
-   false. */
-void *sw_hook_begin(struct sw_call *call, uint16_t id, uint16_t flags, void *frame);
+   false.  `what`: the entry point, and flags from bit 16 on. */
+void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame);
 
 static inline bool sw_site_enter(struct sw_call *call, const struct sw_site *site, uint16_t flags)
 {

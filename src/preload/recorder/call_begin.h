@@ -26,10 +26,13 @@ static inline bool sw_call_simple(void)
 	return __builtin_expect(sw_process_on() && !sw_thread.guard && sw_thread.writer, 1);
 }
 
-/* sw_call_enter() without its checks, for a thread whose writer is in place. */
-static inline __attribute__((always_inline)) void sw_call_begin(struct sw_call *call, uint16_t api, uint16_t flags,
-								void *frame)
+/* An entry point and flags of its records, as they stand in a header. */
+#define SW_CALL_WHAT(api, flags) ((uint32_t)(api) | (uint32_t)(flags) << 16)
+
+/* sw_call_enter() without its checks, for a thread whose writer is in place.  Returns how often it made this call. */
+static inline __attribute__((always_inline)) uint64_t sw_call_begin(struct sw_call *call, uint32_t what, void *frame)
 {
+	const uint16_t api = (uint16_t)what;
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = t->writer;
 	t->guard = frame;
@@ -37,11 +40,10 @@ static inline __attribute__((always_inline)) void sw_call_begin(struct sw_call *
 	sw_thread_busy(t, 1);
 	call->rec = NULL;
 	call->seq = 0;
-	call->api = api;
-	call->flags = flags;
+	call->what = what;
 	call->ctx = t->ctx;
 	call->writer = w;
-	w->calls[api < SW_API_IDS ? api : 0]++;
+	const uint64_t times = ++w->calls[api < SW_API_IDS ? api : 0];
 	t->calls++;
 	call->stack = sw_stack_capture(w, frame);
 	sw_companion_stacks *join = __atomic_load_n(&sw_companion_join, __ATOMIC_ACQUIRE);
@@ -49,9 +51,10 @@ static inline __attribute__((always_inline)) void sw_call_begin(struct sw_call *
 		call->stack = join(call->writer, call->stack);
 	call->t0 = sw_clock_ticks();
 	sw_thread_busy(&sw_thread, 0);
+	return times;
 }
 
 /* sw_call_enter() where something is due. */
-bool sw_call_enter_late(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
+bool sw_call_enter_late(struct sw_call *call, uint32_t what, void *frame);
 
 #endif

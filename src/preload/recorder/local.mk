@@ -1,6 +1,6 @@
 # The recorder half of the preload object; its unit tests link the same sources as a library.
 recorder_sources = \
-	src/preload/recorder/recorder.h src/preload/recorder/recorder.c src/preload/recorder/call_begin.h \
+	src/preload/recorder/recorder.h src/preload/recorder/recorder.c src/preload/recorder/call_begin.h src/preload/recorder/call_record.h \
 	src/preload/handoff/analyse.c src/preload/handoff/analyse.h \
 	src/preload/platform/isolated_thread.c src/preload/platform/isolated_thread.h \
 	src/preload/platform/bypass.c src/preload/platform/bypass.h \

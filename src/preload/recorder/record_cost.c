@@ -18,7 +18,7 @@ static void record_rounds(struct sw_writer *scratch)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct sw_call call;
 		struct sw_rec_stream_wait *r;
-		sw_call_begin(&call, 0, 0, __builtin_frame_address(0));
+		sw_call_begin(&call, 0, __builtin_frame_address(0));
 		r = sw_call_record(&call, SW_REC_STREAM_WAIT, sizeof *r);
 		if (r)
 			r->stream = i;

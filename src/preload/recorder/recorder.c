@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "preload/recorder/call_begin.h"
+#include "preload/recorder/call_record.h"
 
 static bool on_signal_stack(void)
 {
@@ -68,53 +68,20 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 	return true;
 }
 
-__attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
+__attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, uint32_t what, void *frame)
 {
 	if (!enter_slow(&sw_thread, frame))
 		return false;
-	sw_call_begin(call, api, flags, frame);
+	sw_call_begin(call, what, frame);
 	return true;
 }
 
 bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
 {
 	if (!sw_call_simple())
-		return sw_call_enter_late(call, api, flags, frame);
-	sw_call_begin(call, api, flags, frame);
+		return sw_call_enter_late(call, SW_CALL_WHAT(api, flags), frame);
+	sw_call_begin(call, SW_CALL_WHAT(api, flags), frame);
 	return true;
-}
-
-/* Is the writer of the call still the thread's?  Not in a child that was forked inside the call, nor after an exit. */
-static inline bool usable(const struct sw_thread *t, const struct sw_call *call)
-{
-	return t->writer == call->writer && sw_process_state() != SW_STATE_FRESH;
-}
-
-/* The header as four words: its fields one by one would be stored twice as often. */
-static inline void write_header(struct sw_rec *r, const struct sw_call *call, enum sw_rec_kind kind, uint32_t bytes,
-				uint16_t flags, uint64_t seq)
-{
-	const uint64_t words[] = {
-		(uint64_t)kind | (uint64_t)call->ctx << 8 | (uint64_t)(bytes / 8) << 16 | (uint64_t)call->api << 32 |
-			(uint64_t)(call->flags | flags) << 48,
-		seq & 0xffffffffffff,
-		call->t0,
-		(uint64_t)call->stack << 32,
-	};
-	_Static_assert(sizeof words == sizeof *r, "all of the header");
-	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-		memcpy((char *)r + i * sizeof *words, &words[i], sizeof *words);
-}
-
-static inline void number(struct sw_call *call, struct sw_rec *r, enum sw_rec_kind kind, uint32_t bytes, uint16_t flags)
-{
-	const uint64_t seq = sw_sequence_next();
-	write_header(r, call, kind, bytes, flags, seq);
-	call->seq = seq;
-	call->rec = r;
-	call->kind = (uint8_t)kind;
-	if (flags & SW_RF_PENDING)
-		((struct sw_writer *)call->writer)->pending = r;
 }
 
 static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *call, enum sw_rec_kind kind, size_t bytes,
@@ -124,7 +91,7 @@ static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *cal
 	struct sw_writer *w = call->writer;
 	struct sw_rec *r = NULL;
 	const uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
-	if (!usable(t, call) || t->busy)
+	if (!sw_call_usable(t, call) || t->busy)
 		return NULL;
 	sw_thread_busy(t, 1);
 	/* The content of a copy may follow: else what is left of a chunk would do for many copies, and for none of
@@ -134,7 +101,7 @@ static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *cal
 		r = sw_writer_reserve(w, rounded + more);
 	if (r) {
 		w->at -= more;
-		number(call, r, kind, rounded, flags);
+		sw_call_number(call, w, r, kind, rounded, flags);
 	} else {
 		sw_writer_lost(w, rounded, sw_process_loss());
 	}
@@ -147,7 +114,7 @@ void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
 	const uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
-	if (__builtin_expect(!usable(t, call) || t->busy || bytes > SW_REC_MAX_BYTES || w->at > w->end ||
+	if (__builtin_expect(!sw_call_usable(t, call) || t->busy || bytes > SW_REC_MAX_BYTES || w->at > w->end ||
 				     w->end - w->at < rounded || kind == SW_REC_COPY,
 			     0))
 		return reserve_slow(call, kind, bytes, SW_RF_PENDING);
@@ -155,7 +122,7 @@ void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 	sw_thread_busy(t, 1);
 	w->at += rounded;
 	w->open++;
-	number(call, r, kind, rounded, SW_RF_PENDING);
+	sw_call_number(call, w, r, kind, rounded, SW_RF_PENDING);
 	sw_thread_busy(t, 0);
 	return r;
 }
@@ -220,7 +187,7 @@ bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
 
 static __attribute__((noinline, cold)) void publish_slow(struct sw_call *call)
 {
-	if (call->rec && usable(&sw_thread, call)) {
+	if (call->rec && sw_call_usable(&sw_thread, call)) {
 		sw_thread_busy(&sw_thread, 1);
 		sw_writer_commit(call->writer);
 		sw_thread_busy(&sw_thread, 0);
@@ -233,7 +200,8 @@ void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
-	if (__builtin_expect(!call->rec || !usable(t, call) || w->open > 1 || w->held || sw_companion_hooks, 0)) {
+	if (__builtin_expect(!call->rec || !sw_call_usable(t, call) || w->open > 1 || w->held || sw_companion_hooks,
+			     0)) {
 		publish_slow(call);
 		return;
 	}
@@ -295,7 +263,7 @@ static bool is_answer(const struct sw_call *call, int status)
 static __attribute__((noinline)) void leave(struct sw_call *call, int status, bool end)
 {
 	struct sw_thread *t = &sw_thread;
-	if (__builtin_expect(!usable(t, call), 0)) {
+	if (__builtin_expect(!sw_call_usable(t, call), 0)) {
 		t->guard = NULL; /* a fork child that came out of the call: the record belongs to the parent */
 		return;
 	}
@@ -323,7 +291,7 @@ static __attribute__((noinline)) void leave(struct sw_call *call, int status, bo
 void sw_call_pause(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
-	if (!usable(t, call))
+	if (!sw_call_usable(t, call))
 		return;
 	sw_thread_busy(t, 1);
 	patch(t->writer, call->t0, call->t0, 0);
@@ -335,7 +303,7 @@ void sw_call_pause(struct sw_call *call)
 void sw_call_resume(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
-	if (usable(t, call) && t->functions)
+	if (sw_call_usable(t, call) && t->functions)
 		t->functions--;
 }
 
@@ -372,7 +340,7 @@ void sw_call_leave(struct sw_call *call, int status)
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
 	struct sw_rec *r = w->pending;
-	if (__builtin_expect(!usable(t, call) || !r || status || w->held || sw_companion_hooks || t->ending ||
+	if (__builtin_expect(!sw_call_usable(t, call) || !r || status || w->held || sw_companion_hooks || t->ending ||
 				     !sw_clock_is_tsc,
 			     0)) {
 		leave(call, status, false);

@@ -43,8 +43,12 @@ struct sw_call {
 	uint64_t t0;	    /* ticks at entry */
 	uint64_t seq;	    /* of the record, 0 if none */
 	uint32_t stack;
-	uint16_t api;
-	uint16_t flags;
+	union {
+		uint32_t what; /* both as they stand in a header */
+		struct {
+			uint16_t api, flags;
+		};
+	};
 	uint8_t ctx;
 	uint8_t kind; /* of the record; it is not looked at again, its chunk may be unmapped */
 	void *writer;
