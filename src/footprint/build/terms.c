@@ -374,33 +374,6 @@ static sw_node element(struct sw_terms *t, const struct sw_value *v, sw_node off
 	return sw_graph_extend(g, v->width, m.width, v->flags & SW_SIGNED, sw_graph_make(g, m, NULL));
 }
 
-/* Two halves of one element: the element. */
-static sw_node whole_element(struct sw_terms *t, const sw_node *o)
-{
-	struct sw_graph *g = &t->graph;
-	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
-	if (low.op != SW_TERM_ELEMENT || high.op != SW_TERM_ELEMENT || low.imm != 4 || high.imm != 4 ||
-	    low.imm2 != high.imm2 ||
-	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
-		return SW_NO_NODE;
-	struct sw_making m = {.op = SW_TERM_ELEMENT, .width = 64, .n = 1, .imm = 8, .imm2 = low.imm2};
-	return sw_graph_make(g, m, low.operand);
-}
-
-/* Two halves of one load: all of it. */
-static sw_node whole_loaded(struct sw_terms *t, const sw_node *o)
-{
-	struct sw_graph *g = &t->graph;
-	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
-	if (low.op != SW_TERM_LOADED || high.op != SW_TERM_LOADED || low.bytes != 4 || high.bytes != 4 ||
-	    low.width != 32 || high.width != 32 || low.space != high.space || low.why != high.why ||
-	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
-		return SW_NO_NODE;
-	struct sw_making m = {
-		.op = SW_TERM_LOADED, .width = 64, .why = low.why, .space = low.space, .bytes = 8, .n = 1, .imm2 = -1};
-	return sw_graph_make(g, m, low.operand);
-}
-
 static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
 {
 	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
@@ -422,9 +395,7 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 		if (block < t->first_load && t->ssa->flow.block.at[block].loop == SW_NO_LOOP)
 			m.space = SW_NO_DATA;
 	}
-	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
-	if (v->op == SW_OP_PAIR && whole == SW_NO_NODE)
-		whole = whole_loaded(t, o);
+	sw_node whole = v->op == SW_OP_PAIR ? sw_terms_whole_load(&t->graph, o) : SW_NO_NODE;
 	if (whole == SW_NO_NODE)
 		whole = sw_register_pairs_whole(&t->graph, &m, o);
 	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
