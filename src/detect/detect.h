@@ -272,6 +272,7 @@ struct sw_finding {
 	struct sw_named_call last_call; /* that made it */
 	bool measured_order;		/* ordered, but only by a wait that no document promises */
 	bool host_order; /* strict host: ordered if the host threads had to run in the order in which they did */
+	bool host_flag;	 /* a flag that the host can poll, or write, may order the two */
 	bool workspace;	 /* hazards: of memory that the program gave a library to work in */
 	bool not_waited; /* the documents promise a wait that did not happen here */
 	enum sw_fix fix;

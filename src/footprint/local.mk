@@ -26,7 +26,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/build/roots.h src/footprint/build/roots.c src/footprint/build/memory_origins.c \
 	src/footprint/flow/induction.h src/footprint/flow/induction.c \
 	src/footprint/flow/path_conditions.h src/footprint/flow/path_conditions.c \
-	src/footprint/build/terms.h src/footprint/build/terms.c src/footprint/build/local_loads.c src/footprint/build/table_loads.c \
+	src/footprint/build/terms.h src/footprint/build/terms.c src/footprint/build/local_loads.c src/footprint/build/table_loads.c src/footprint/build/whole_loads.c \
 	src/footprint/build/path_selection.c \
 	src/footprint/build/emit.h src/footprint/build/emit.c \
 	src/footprint/build/assume.h src/footprint/build/assume.c \

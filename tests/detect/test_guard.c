@@ -140,6 +140,42 @@ START_TEST(signalled)
 }
 END_TEST
 
+/* What the host enqueues when it has seen the flag is in order too, which nothing shows. */
+START_TEST(relayed)
+{
+	struct tb *tb = with_code(two_streams());
+	bool told = _i != NOTHING && _i != VALUE_BEFORE && _i != VALUE_ELSEWHERE && _i != SEMAPHORE;
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i == VALUE_BEFORE)
+		tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, PIN + 65536, 4, S1);
+	h2d(tb, DEV, PIN, 4096, S1);
+	if (_i != SEMAPHORE)
+		signal_host(tb, _i);
+	else /* a flag that the host does not see */
+		tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, DEV2, 4, S1);
+	d2h(tb, PIN + 131072, DEV, 4096, S3);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
+	ck_assert_int_eq(only(j, 101)->severity, told ? SW_NOTE : SW_ERROR);
+	ck_assert_int_eq(only(j, 101)->confidence, told ? SW_POSSIBLE : SW_CERTAIN);
+	ck_assert(only(j, 101)->host_flag == told);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A kernel that waits for a flag may run after what the host enqueues later. */
+START_TEST(held_by_host)
+{
+	struct tb *tb = with_code(two_streams());
+	const struct test_call serve = WAITS(DEV, _i ? DEV2 : PIN + 65536, 256);
+	test_launch(tb, &serve, S1);
+	h2d(tb, DEV, PIN, 1024, S2);
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
+	ck_assert_int_eq(only(j, 103)->severity, _i ? SW_WARNING : SW_NOTE);
+	ck_assert_int_eq(only(j, 103)->confidence, _i ? SW_LIKELY : SW_POSSIBLE);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* ---- what host functions do ------------------------------------------------------------------------------------- */
 
 enum { DRIVER_THREAD = 7 };
@@ -346,6 +382,8 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, waited_for, 0, 5);
 	tcase_add_test(tc, accesses_start_nothing);
 	tcase_add_loop_test(tc, signalled, 0, SIGNALS);
+	tcase_add_loop_test(tc, relayed, 0, SIGNALS);
+	tcase_add_loop_test(tc, held_by_host, 0, 2);
 	tcase_add_loop_test(tc, host_function_refills, 0, 4 * PLACES);
 	tcase_add_loop_test(tc, two_host_functions_refill, 0, 6 * ORDERS);
 	tcase_add_loop_test(tc, host_function_waits_for_a_lock, 0, 4);

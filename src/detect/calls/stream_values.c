@@ -174,6 +174,10 @@ void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_p
 	cell->write[cell->n].ordered = !(o->flags & SW_WRITE_UNORDERED);
 	cell->n++;
 	sw_host_signalled(m, point);
+	uint64_t offset;
+	const struct sw_block *block = sw_space_find(&m->space, o->address, &offset);
+	if (!block || sw_host_sees(block->memory))
+		sw_host_flag_written(m, point);
 }
 
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o)

@@ -235,6 +235,7 @@ static void host_node(struct run *run, const struct sw_graph_node *node)
 	lane_state->visible = point.tick;
 	lane_state->visible_seq = run->m->record->seq;
 	sw_host_signalled(run->m, point);
+	sw_host_flag_written(run->m, point); /* it may tell another thread */
 	sw_host_func_add_unseen(run->m, point);
 }
 

@@ -158,6 +158,8 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 	if (later->access.kind == SW_REC_HOST_ACCESS &&
 	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (verdict.confidence != SW_POSSIBLE && sw_host_may_relay(m, earlier->access.point))
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (verdict.confidence != SW_POSSIBLE &&
 	    ((sw_library_workspace(m, earlier, later) && !sw_workspace_shared(m, earlier, later)) ||
 	     sw_others_may_know(m, earlier->access.point)))
@@ -217,6 +219,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		seen.fix = SW_FIX_WORKSPACE;
 	struct sw_access free;
 	describe_reuse(&seen, &free, earlier, later);
+	seen.host_flag = sw_host_may_relay(m, earlier->access.point);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(&seen, verdict, measured, earlier->may_wait);
 	weaken(&seen, order);

@@ -143,12 +143,6 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	return use;
 }
 
-static bool host_sees(enum sw_memory memory)
-{
-	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED || memory == SW_MEM_MANAGED ||
-	       memory == SW_MEM_PAGEABLE;
-}
-
 static void cut(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 {
 	struct sw_range *range = &use->range;
@@ -201,8 +195,19 @@ static void touch_late(struct sw_model *m, const struct sw_access *what, const s
 		if (!any)
 			break;
 	}
-	if (!host_sees(block->memory))
+	if (!sw_host_sees(block->memory))
 		sw_deferred_note(m, block, what);
+}
+
+/* A kernel with flags touches memory that the host sees; perhaps one of them. */
+static void note_flag(struct sw_model *m, struct sw_point by, const struct sw_range *range)
+{
+	const struct sw_evidence_detail *detail = range->evidence_detail;
+	sw_host_signalled(m, by);
+	if (detail && detail->polls && sw_role_writes(range->role))
+		sw_host_flag_written(m, by);
+	if (detail && detail->polls && sw_role_reads(range->role))
+		sw_host_flag_read(m, by);
 }
 
 static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
@@ -217,7 +222,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	struct sw_shadow_env env;
 	if (m->scope && !freed)
 		confine(use, how);
-	if (!freed && !host_sees(block->memory))
+	if (!freed && !sw_host_sees(block->memory))
 		sw_deferred_meet(m, block, use->range.address, use->end, what->point);
 	use->host = how->host;
 	use->may_wait = how->may_wait;
@@ -228,7 +233,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	} else {
 		if (!block->born_passed)
 			sw_hazard_unborn(m, block, use);
-		if (host_sees(block->memory)) {
+		if (sw_host_sees(block->memory)) {
 			if (block->memory != SW_MEM_PAGEABLE && !block->used && what->stream)
 				m->j->coverage.host_buffers++;
 			block->used |= what->stream != 0;
@@ -237,14 +242,14 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 			lane_state->visible = what->point.tick;
 			lane_state->visible_seq = what->seq;
 		}
-		if (range->polls && host_sees(block->memory))
-			sw_host_signalled(m, what->point);
+		if (range->polls && sw_host_sees(block->memory))
+			note_flag(m, what->point, range);
 		sw_sharing_touched(m, use);
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
 		if (block->pieces)
 			sw_use_mirror(m, use);
-		if (!host_sees(block->memory))
+		if (!sw_host_sees(block->memory))
 			sw_deferred_note(m, block, what);
 		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
 		   the host came by. */

@@ -8,6 +8,7 @@
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_variables.h"
+#include "detect/kernels/private_flags.h"
 #include "detect/kernels/table_reads.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
@@ -356,7 +357,7 @@ static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 	k->own_flags = true;
 	for (size_t i = 0; i < reaches->n; i++) {
 		const struct sw_reach *r = &reaches->at[i];
-		if (!r->polls || is_null(k, r))
+		if (!r->polls || is_null(k, r) || sw_flag_is_private(k->kernel->footprint, r))
 			continue;
 		k->polls = true;
 		k->own_flags = k->own_flags && is_own_flag(reaches, r);

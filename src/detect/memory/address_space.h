@@ -125,6 +125,12 @@ struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint6
 bool sw_space_add_level(struct sw_address_space *space, uint64_t handle, uint64_t mipmap, uint64_t level);
 /* Where the texels of the handle begin in the block that is found by it. */
 uint64_t sw_space_level(const struct sw_address_space *space, uint64_t handle);
+/* Can the host read and write it without a call? */
+static inline bool sw_host_sees(enum sw_memory memory)
+{
+	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED || memory == SW_MEM_MANAGED ||
+	       memory == SW_MEM_PAGEABLE;
+}
 /* Bytes that offsets in the block reach. */
 static inline uint64_t sw_block_room(const struct sw_block *block)
 {

@@ -23,6 +23,8 @@ struct sw_lane_state {
 	uint64_t unknown;		   /* last step whose accesses are not known */
 	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0: none */
 	uint64_t signal;		   /* last step that may signal the host through memory */
+	uint64_t flag;			   /* last step that writes a flag in memory which the host sees */
+	uint64_t listens;		   /* first step, not known to be done, that reads such a flag */
 	uint64_t shared_event;		   /* last step that an event covers which other processes may wait for */
 	struct sw_access recorded;	   /* the last record of an event on it, seq 0: none */
 	uint64_t recorded_event;	   /* handle */

@@ -71,6 +71,7 @@ struct sw_model {
 
 	bool shares;		     /* memory or events with other processes */
 	bool shared_events_recorded; /* some context has `shared_event` */
+	bool host_flags;	     /* a lane has `flag` or `listens` */
 	uint64_t first_ns, last_ns;  /* of the calls so far, if there was any */
 	bool any;
 	bool moved;		/* the stream of moved_work.h was made */

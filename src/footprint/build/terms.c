@@ -81,7 +81,7 @@ void sw_terms_free(struct sw_terms *t)
 /* ---- what a term needs ------------------------------------------------------------------------------------------- */
 
 /* How a node becomes a term. */
-enum form { PLAIN, STEP, ANY, EITHER, ELEMENT, LOADED, CUT };
+enum form { PLAIN, STEP, LOW_STEP, ANY, EITHER, ELEMENT, LOADED, CUT };
 struct recipe {
 	enum form form;
 	uint32_t n;
@@ -135,6 +135,38 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 	return decided;
 }
 
+/* What comes into the loop, and then what is added to it: also when that is one of the starts. */
+static void plan_step(struct sw_terms *t, sw_node phi, sw_node step, struct recipe *r)
+{
+	const struct sw_ssa *ssa = t->ssa;
+	uint32_t block = (uint32_t)sw_graph_at(&ssa->graph, phi)->imm;
+	const struct sw_basic_block *b = &ssa->flow.block.at[block];
+	for (uint32_t i = 0; i < b->preds && r->form != CUT; i++)
+		if (!sw_flow_retreats(ssa->flow.edge.at[b->pred + i], block))
+			add_need(r, sw_graph_operand(&ssa->graph, phi, i));
+	if (r->form == CUT || r->n == SW_TERMS_ALTERNATIVES)
+		r->form = CUT;
+	else
+		r->need[r->n++] = step;
+}
+
+/* An int that is kept in 64 bits, with anything in the upper half: i += grid.size() of a size_t. */
+static bool plan_low_step(struct sw_terms *t, sw_node node, struct recipe *r)
+{
+	struct sw_ssa *ssa = t->ssa;
+	const struct sw_value *v = sw_graph_at(&ssa->graph, node);
+	if (v->op != SW_OP_EXTEND || v->imm > 32)
+		return false;
+	sw_node phi = sw_step_forward(ssa, v->operand[0]), step;
+	const struct sw_value *of = sw_graph_at(&ssa->graph, phi);
+	if (of->op != SW_VALUE_PHI || of->width != 64 || sw_step_find(ssa, phi, &step) ||
+	    !sw_step_find_low(ssa, phi, 32, &step))
+		return false;
+	r->form = LOW_STEP;
+	plan_step(t, phi, step, r);
+	return r->form == LOW_STEP;
+}
+
 static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -154,17 +186,11 @@ static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 	uint32_t block = (uint32_t)(b - ssa->flow.block.at);
 	if (!b->header && plan_either(t, node, block, r))
 		return;
-	r->form = ANY;
-	for (uint32_t i = 0; i < n && r->form != CUT; i++)
-		if (!b->header || !sw_flow_retreats(ssa->flow.edge.at[b->pred + i], block))
-			add_need(r, sw_graph_operand(&ssa->graph, node, i));
-	if (!b->header || r->form == CUT)
-		return;
-	r->form = STEP; /* the step comes last, also when it is one of the starts */
-	if (r->n == SW_TERMS_ALTERNATIVES)
-		r->form = CUT;
-	else
-		r->need[r->n++] = step;
+	r->form = b->header ? STEP : ANY;
+	if (b->header)
+		plan_step(t, node, step, r);
+	for (uint32_t i = 0; i < n && r->form == ANY; i++)
+		add_need(r, sw_graph_operand(&ssa->graph, node, i));
 }
 
 /* A number of 32 bits widened the same way on every way into a block ("i += blockDim.x * 4" where i was an int and is
@@ -240,7 +266,8 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 		r->why = SW_WHY_COMPUTED;
 	} else if (v->op == SW_VALUE_LOADED) {
 		plan_loaded(t, node, r);
-	} else {
+	} else if (!plan_low_step(t, node, r)) {
+		*r = (struct recipe){.form = PLAIN};
 		for (; r->n < v->n; r->n++)
 			r->need[r->n] = sw_graph_operand(g, node, r->n);
 	}
@@ -321,14 +348,13 @@ static sw_node either(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
 	return same ? o[0] : sw_graph_make(&t->graph, m, o);
 }
 
-static sw_node step(struct sw_terms *t, const struct sw_value *v, sw_node *o, uint32_t n)
+static sw_node step(struct sw_terms *t, uint8_t width, uint32_t header, sw_node *o, uint32_t n)
 {
 	int64_t by;
-	sw_node start_and_step[2] = {any(t, v->width, o, n - 1, SW_WHY_NONE),
-				     sw_graph_fit(&t->graph, o[n - 1], v->width)};
+	sw_node start_and_step[2] = {any(t, width, o, n - 1, SW_WHY_NONE), sw_graph_fit(&t->graph, o[n - 1], width)};
 	if (sw_graph_is_const(&t->graph, start_and_step[1], &by) && !by)
 		return start_and_step[0];
-	struct sw_making m = {.op = SW_TERM_STEP, .width = v->width, .n = 2, .imm = t->ssa->flow.block.at[v->imm].loop};
+	struct sw_making m = {.op = SW_TERM_STEP, .width = width, .n = 2, .imm = t->ssa->flow.block.at[header].loop};
 	return sw_graph_make(&t->graph, m, start_and_step);
 }
 
@@ -346,33 +372,6 @@ static sw_node element(struct sw_terms *t, const struct sw_value *v, sw_node off
 		return sw_graph_make(g, m, &offset);
 	m = (struct sw_making){.op = SW_OP_PARAM, .width = (uint8_t)(8 * v->bytes), .imm = at};
 	return sw_graph_extend(g, v->width, m.width, v->flags & SW_SIGNED, sw_graph_make(g, m, NULL));
-}
-
-/* Two halves of one element: the element. */
-static sw_node whole_element(struct sw_terms *t, const sw_node *o)
-{
-	struct sw_graph *g = &t->graph;
-	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
-	if (low.op != SW_TERM_ELEMENT || high.op != SW_TERM_ELEMENT || low.imm != 4 || high.imm != 4 ||
-	    low.imm2 != high.imm2 ||
-	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
-		return SW_NO_NODE;
-	struct sw_making m = {.op = SW_TERM_ELEMENT, .width = 64, .n = 1, .imm = 8, .imm2 = low.imm2};
-	return sw_graph_make(g, m, low.operand);
-}
-
-/* Two halves of one load: all of it. */
-static sw_node whole_loaded(struct sw_terms *t, const sw_node *o)
-{
-	struct sw_graph *g = &t->graph;
-	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
-	if (low.op != SW_TERM_LOADED || high.op != SW_TERM_LOADED || low.bytes != 4 || high.bytes != 4 ||
-	    low.width != 32 || high.width != 32 || low.space != high.space || low.why != high.why ||
-	    sw_graph_binary(g, SW_OP_ADD, 64, 0, low.operand[0], sw_graph_const(g, 64, 4)) != high.operand[0])
-		return SW_NO_NODE;
-	struct sw_making m = {
-		.op = SW_TERM_LOADED, .width = 64, .why = low.why, .space = low.space, .bytes = 8, .n = 1, .imm2 = -1};
-	return sw_graph_make(g, m, low.operand);
 }
 
 static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
@@ -396,9 +395,7 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 		if (block < t->first_load && t->ssa->flow.block.at[block].loop == SW_NO_LOOP)
 			m.space = SW_NO_DATA;
 	}
-	sw_node whole = v->op == SW_OP_PAIR ? whole_element(t, o) : SW_NO_NODE;
-	if (v->op == SW_OP_PAIR && whole == SW_NO_NODE)
-		whole = whole_loaded(t, o);
+	sw_node whole = v->op == SW_OP_PAIR ? sw_terms_whole_load(&t->graph, o) : SW_NO_NODE;
 	if (whole == SW_NO_NODE)
 		whole = sw_register_pairs_whole(&t->graph, &m, o);
 	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
@@ -417,7 +414,12 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 	if (r->form == EITHER)
 		return either(t, v.width, o, r->n / 2);
 	if (r->form == STEP)
-		return step(t, &v, o, r->n);
+		return step(t, v.width, (uint32_t)v.imm, o, r->n);
+	if (r->form == LOW_STEP) {
+		sw_node phi = sw_step_forward(t->ssa, v.operand[0]);
+		sw_node low = step(t, 32, (uint32_t)sw_graph_at(&t->ssa->graph, phi)->imm, o, r->n);
+		return sw_graph_extend(&t->graph, v.width, (uint8_t)v.imm, v.flags, low);
+	}
 	if (r->form == ELEMENT)
 		return element(t, &v, sw_graph_fit(&t->graph, o[0], 64), r->from, r->to);
 	if (r->form == ANY)

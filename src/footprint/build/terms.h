@@ -45,4 +45,8 @@ bool sw_terms_may_write(const struct sw_terms *terms, const struct sw_memory_op 
    in the block and the bytes of the block that it may look at; false: it is none. */
 bool sw_terms_table_load(struct sw_terms *terms, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to);
 
+/* whole_loads.c: the element of the parameter block, or the load, whose halves these two terms are; SW_NO_NODE: they
+   are none. */
+sw_node sw_terms_whole_load(struct sw_graph *graph, const sw_node *halves);
+
 #endif

@@ -123,6 +123,7 @@ struct sw_loop_info {
 	uint64_t depends;	   /* its own bit and those of the loops around it */
 	uint32_t always, n_always; /* inequalities[...] whenever its counter means anything */
 	uint32_t continued, n_continued; /* those for counter >= 1 only */
+	uint32_t last_round; /* of the case in which those hold, since the loop is over and was not left at once */
 };
 
 /* Blocks lo .. hi of the grid along each axis. */
@@ -344,8 +345,9 @@ void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
-/* A variable was narrowed. Of a loop that has ended, only a fact may pin the last value of the counter, not the case
-   that is looked at; one that is not pinned need not be reached: no box. */
+/* A variable was narrowed. Of a loop that is over, only a fact may pin the last value of the counter, not the case
+   that is looked at; one that is not pinned need not be reached: no box. Where the loop was not left at once, what let
+   it go on holds too. */
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
 /* ---- below_base.c */

@@ -227,7 +227,14 @@ bool sw_eval_inside(const struct sw_eval *e, uint32_t loop)
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var)
 {
 	const struct sw_variable *v = &e->variable.at[var];
-	e->blind |= v->counter && (v->lo != v->hi || e->choices) && e->site && !sw_eval_inside(e, v->of);
+	if (!v->counter || !e->site || sw_eval_inside(e, v->of))
+		return;
+	struct sw_loop_info *info = &e->loop[v->of];
+	e->blind |= v->lo != v->hi || e->choices;
+	if (v->lo < 1 || info->last_round == e->round)
+		return;
+	info->last_round = e->round;
+	hold_all(e, info->continued, info->n_continued); /* none yet while it is studied */
 }
 
 struct back {

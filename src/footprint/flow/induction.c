@@ -78,8 +78,16 @@ bool sw_step_is_fixed(const struct sw_ssa *ssa, sw_node node)
 	return leaves_pass(ssa, node, is_nowhere, 0);
 }
 
-/* What `value` adds to `phi`: the sum it is, without the phi. */
-static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t loop)
+/* The PHI, or what has the same low bits: a number of 64 bits that was cut to an int and widened again. */
+static bool is_phi(const struct sw_ssa *ssa, sw_node node, sw_node phi, unsigned bits)
+{
+	const struct sw_value *v = sw_graph_at(&ssa->graph, node);
+	return node == phi || (v->op == SW_OP_EXTEND && v->imm >= (int64_t)bits &&
+			       sw_step_forward(ssa, sw_graph_operand(&ssa->graph, node, 0)) == phi);
+}
+
+/* What `value` adds to the low bits of `phi`: the sum it is, without the phi. */
+static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t loop, unsigned bits)
 {
 	struct {
 		sw_node node;
@@ -94,7 +102,7 @@ static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t
 		sw_node at = sw_step_forward(ssa, addend[--n].node);
 		bool minus = addend[n].minus;
 		struct sw_value v = *sw_graph_at(&ssa->graph, at);
-		if (at == phi) {
+		if (is_phi(ssa, at, phi, bits)) {
 			if (minus || phis++)
 				return SW_NO_NODE;
 		} else if ((v.op == SW_OP_ADD || v.op == SW_OP_SUB) && v.width == width) {
@@ -113,7 +121,7 @@ static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t
 	return phis ? rest : SW_NO_NODE;
 }
 
-bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step)
+bool sw_step_find_low(struct sw_ssa *ssa, sw_node phi, unsigned bits, sw_node *step)
 {
 	uint32_t header = (uint32_t)sw_graph_at(&ssa->graph, phi)->imm;
 	const struct sw_basic_block *b = &ssa->flow.block.at[header];
@@ -123,10 +131,15 @@ bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step)
 	for (uint32_t i = 0; i < b->preds; i++) {
 		if (!sw_flow_retreats(ssa->flow.edge.at[b->pred + i], header))
 			continue;
-		sw_node s = less_phi(ssa, sw_graph_operand(&ssa->graph, phi, i), phi, b->loop);
+		sw_node s = less_phi(ssa, sw_graph_operand(&ssa->graph, phi, i), phi, b->loop, bits);
 		if (s == SW_NO_NODE || (*step != SW_NO_NODE && s != *step))
 			return false;
 		*step = s;
 	}
 	return *step != SW_NO_NODE;
+}
+
+bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step)
+{
+	return sw_step_find_low(ssa, phi, sw_graph_at(&ssa->graph, phi)->width, step);
 }

@@ -288,12 +288,35 @@ static sw_node shift_left(struct sw_graph *g, struct sw_making *m, sw_node *o)
 			       sw_graph_const(g, m->width, n >= m->width ? 0 : (int64_t)(1ull << n)));
 }
 
+/* x << k >> n: the low bits of x, shifted by the rest.  An index that was an int, cut out of 64 bits, times its size.
+ */
+static sw_node shift_back(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	int64_t by, n;
+	if (v.op != SW_OP_MUL || v.width != m->width || !sw_graph_is_const(g, o[1], &n) ||
+	    !sw_graph_is_const(g, v.operand[1], &by))
+		return SW_NO_NODE;
+	uint64_t factor = sw_fold_unsigned(by, m->width), right = sw_fold_unsigned(n, 32);
+	if (factor < 2 || factor & (factor - 1) || right >= m->width)
+		return SW_NO_NODE;
+	uint32_t left = (uint32_t)__builtin_ctzll(factor);
+	sw_node low = sw_graph_extend(g, m->width, (uint8_t)(m->width - left), m->flags, v.operand[0]);
+	if (right > left)
+		return sw_graph_binary(g, SW_OP_SHR, m->width, m->flags, low, sw_graph_const(g, 32, right - left));
+	return sw_graph_binary(g, SW_OP_MUL, m->width, 0, low,
+			       sw_graph_const(g, m->width, (int64_t)(1ull << (left - right))));
+}
+
 static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	uint32_t bits = sw_known_bits(g, o[0], 3);
 	int64_t c;
 	if (is_number(g, o[1], 0))
 		return o[0];
+	sw_node back = shift_back(g, m, o);
+	if (back != SW_NO_NODE)
+		return back;
 	if (bits >= m->width)
 		return SW_NO_NODE;
 	m->flags = 0; /* not negative: machine code divides tid.x with a sign that it never has */

@@ -45,7 +45,10 @@ static const struct {
 	{"cuMemcpyDtoH", 3, -1, 0, 1},
 	{"cuMemsetD8Async", 4, 3, 0, -1},
 	{"cuMemsetD32Async", 4, 3, 0, -1},
+	{"cudaLaunchKernel", 6, 5, -1, -1},
+	{"cudaLaunchCooperativeKernel", 6, 5, -1, -1},
 	{"cuLaunchKernel", 11, 8, -1, -1},
+	{"cuLaunchCooperativeKernel", 10, 8, -1, -1},
 	{"cuGraphLaunch", 2, 1, -1, -1},
 	{"cuMemAllocAsync", 3, 2, -1, -1},
 	{"cuMemFreeAsync", 2, 1, 0, 0},
@@ -65,12 +68,13 @@ static bool call_at(struct sw_names *names, const struct sw_access *access, cons
 {
 	*row = -1;
 	bool launch = access->kind == SW_REC_LAUNCH && access->function && !sw_names_driver_api(names, access);
-	const char *name = launch ? sw_name_kernel(names, access->function, false)
-				  : sw_name_api(names, access->api, access->flags, access->stack);
+	if (launch && sw_source_call(names, place, sw_name_kernel(names, access->function, false), call) &&
+	    call->launch_arguments)
+		return call->launch_arguments >= 2;
+	/* A kernel may be launched by a call, too. */
+	const char *name = sw_name_api(names, access->api, access->flags, access->stack);
 	if (!sw_source_call(names, place, name, call))
 		return false;
-	if (launch)
-		return call->launch_arguments >= 2;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
 		if (strcmp(functions[i].name, name) == 0)
 			*row = (int)i;

@@ -353,6 +353,8 @@ static const char *ordered_by(const struct facts *facts)
 		return "nothing: no path of dependencies leads from one node to the other";
 	if (finding->id == SW_FINDING_BATCH_COPY_RACE)
 		return "nothing: they are copies of one batch";
+	if (finding->host_flag)
+		return "nothing that is seen: a flag in memory that the host can poll or write may order the two";
 	if (finding->last.tick == 0)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, %s", to, from,

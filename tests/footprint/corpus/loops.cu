@@ -230,3 +230,21 @@ extern "C" __global__ void horner(const float *coefficients, float *values, int 
 		sum = sum * x + coefficients[k];
 	values[i] = sum;
 }
+
+// grid.size() of cooperative groups has 64 bits: an int that is kept in 64 bits, its upper half cut off in each round.
+extern "C" __global__ void stride_of_grid(float *out, int n)
+{
+	unsigned long long size = (unsigned long long)gridDim.x * blockDim.x;
+	unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+	for (int i = first; i < n; i += size)
+		out[i] = 1;
+}
+
+extern "C" __global__ void stride_of_size(float *out, int n, unsigned long long by)
+{
+	unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll 1
+	for (int i = first; i < n; i += by)
+		out[i] = 1;
+}
