@@ -55,6 +55,19 @@ static bool grazes(const struct sw_range *hull, const struct sw_range *other)
 	return strays(hull, other) && other->address > hull->address && gap < span && span - gap < span / SW_GRAZE;
 }
 
+/* Rows of different lengths: which bytes of the hull they are is known, but not kept.  A part of the hull may lie
+   between them, all of it cannot. */
+static bool lies_between(const struct sw_range *hull, const struct sw_range *other)
+{
+	const struct sw_evidence_detail *detail = hull->evidence_detail;
+	if (!hull->loose || !detail || detail->why != SW_WHY_RAGGED)
+		return false;
+	uint64_t end = hull->address + sw_range_span(hull);
+	bool covers = has_bounds(other) && !other->loose && sw_range_dense(other) && other->address <= hull->address &&
+		      other->address + other->width >= end;
+	return !covers;
+}
+
 static bool signals(const struct sw_range *range, enum sw_severity severity)
 {
 	return range->polls && (severity == SW_ERROR || !range->own_flags);
@@ -71,7 +84,7 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
 	if (crowding >= SW_CROWDING_MANY && contact != SW_CONTACT_BYTES)
 		return possible;
-	if (grazes(a, b) || grazes(b, a))
+	if (grazes(a, b) || grazes(b, a) || lies_between(a, b) || lies_between(b, a))
 		return possible;
 	if (crowding >= SW_CROWDING_SEVERAL && (strays(a, b) || strays(b, a)))
 		return possible;

@@ -323,11 +323,9 @@ static bool place(const struct sw_area *p, struct parts parts, uint32_t row, con
 	return assemble(p, &parts, shape);
 }
 
-static bool exact_boxes(struct sw_area *p, const struct shape *shape)
+static bool exact_boxes(const struct sw_area *p, const struct shape *shape)
 {
 	struct parts parts;
-	if (!sw_area_simplify(p))
-		return false;
 	if (p->empty)
 		return true;
 	part_all(p, &parts);
@@ -336,6 +334,53 @@ static bool exact_boxes(struct sw_area *p, const struct shape *shape)
 			return false;
 	}
 	return place(p, parts, 0, shape);
+}
+
+/* ---- ragged sets: the rows of a triangle, one after the other */
+
+#define MAX_SLICES 256 /* of one site: each is a box, or a few */
+/* What a slice takes from the budget. */
+#define SLICE_COST 20
+
+static bool is_coupled(const struct sw_area *p, uint32_t var)
+{
+	for (uint32_t i = 0; i < p->rows; i++) {
+		for (uint32_t j = 0; p->row[i].by[var] && j < p->n; j++) {
+			if (j != var && p->row[i].by[j])
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The variable with the fewest values, of those that an inequality ties to others. */
+static int slice_variable(const struct sw_area *p)
+{
+	int best = -1;
+	for (uint32_t i = 0; i < p->n; i++) {
+		sw_wide span = p->hi[i] - p->lo[i];
+		if (p->address.by[i] && span > 0 && span < MAX_SLICES && is_coupled(p, i) &&
+		    (best < 0 || span < p->hi[best] - p->lo[best]))
+			best = (int)i;
+	}
+	return best;
+}
+
+static bool sliced_boxes(struct sw_eval *e, const struct sw_area *p, const struct shape *shape)
+{
+	int var = slice_variable(p);
+	for (sw_wide at = var < 0 ? 0 : p->lo[var]; var >= 0 && at <= p->hi[var]; at++) {
+		struct sw_area slice = *p;
+		struct shape own = *shape;
+		own.from = own.out->n;
+		slice.lo[var] = slice.hi[var] = at;
+		if (e->budget < SLICE_COST)
+			return false;
+		e->budget -= SLICE_COST;
+		if (!sw_area_simplify(&slice) || !exact_boxes(&slice, &own))
+			return false;
+	}
+	return var >= 0;
 }
 
 /* ---- */
@@ -398,8 +443,14 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 	if (!*why && !s.cut && !e->blind) {
 		take_system(e, address, &s, &area);
 		area.eval = e;
-		if (exact_boxes(&area, &shape))
-			return true;
+		if (sw_area_simplify(&area)) {
+			if (exact_boxes(&area, &shape))
+				return true;
+			out->n = shape.from;
+			if (sliced_boxes(e, &area, &shape))
+				return true;
+			*why = SW_WHY_RAGGED;
+		}
 	}
 	out->n = shape.from;
 	struct sw_reach reach = *like;

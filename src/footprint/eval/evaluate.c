@@ -240,7 +240,7 @@ static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64
 	struct sw_reach hull = out->at[from];
 	hull.content = (uint8_t)e->content;
 	if (e->splitting || e->site->roots != 1 || is_table(&hull.root) || out->n != from + 1 ||
-	    hull.why != SW_WHY_COMPUTED || !sw_digits_keep(e, address, bytes, &hull))
+	    (hull.why != SW_WHY_COMPUTED && hull.why != SW_WHY_RAGGED) || !sw_digits_keep(e, address, bytes, &hull))
 		return false;
 	sw_reads_name(e->reads, e->site->address, &hull.root, (sw_wide)hull.address, sw_reach_end(&hull));
 	out->n = from;

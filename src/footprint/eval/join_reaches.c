@@ -121,6 +121,8 @@ static bool join(struct sw_reach *a, const struct sw_reach *b)
 		if (!join_boxes(&first, &second))
 			return false;
 		first.site = a->site;
+		if (first.why == SW_WHY_RAGGED) /* says least of the two */
+			first.why = second.why;
 		*a = first;
 		return true;
 	}
