@@ -42,18 +42,21 @@ static uint64_t below(uint64_t n)
 	return sw_hash_u64(++state) % n;
 }
 
-static const uint64_t streams[] = {S1, S2, S3};
+enum { LEGACY = 1, BLOCKING_STREAM = 0xa5 };
+
+/* In half of the programs the last two as well, which the legacy stream orders. */
+static const uint64_t streams[] = {S1, S2, S3, BLOCKING_STREAM, LEGACY};
 
 static void random_program(struct program *p, uint64_t seed)
 {
 	static const enum kind often[] = {SYNC_STREAM, SYNC_CONTEXT, SYNC_CONTEXT, SET, D2D};
 	state = seed * 1000;
 	p->n = 3 + below(OPS - 2);
-	uint64_t slots = 1 + below(3);
+	uint64_t slots = 1 + below(3), used = seed % 2 ? 3 : 5;
 	for (size_t i = 0; i < p->n; i++)
 		p->op[i] = (struct op){.kind = below(2) ? often[below(5)] : (enum kind)below(KINDS),
-				       .stream = streams[below(3)],
-				       .other = streams[below(3)],
+				       .stream = streams[below(used)],
+				       .other = streams[below(used)],
 				       .event = below(2) ? E1 : E2,
 				       .dst = (unsigned)below(slots),
 				       .src = (unsigned)below(slots)};
@@ -128,6 +131,7 @@ static struct sw_judgement *judge_program(const struct program *p, const struct 
 	static const struct sw_judge_options all = {.keep_possible = true};
 	struct tb *tb = two_streams();
 	tb_stream_create(tb, S3, NONBLOCKING);
+	tb_stream_create(tb, BLOCKING_STREAM, 0);
 	for (int round = 0; round < ROUNDS; round++)
 		for (size_t i = 0; i < p->n; i++) {
 			uint64_t first = tb->seq;
@@ -150,6 +154,11 @@ static size_t hazards(const struct sw_judgement *j)
 	return n;
 }
 
+static uint64_t handle_of(const struct sw_judgement *j, uint32_t stream)
+{
+	return j->streams.at[stream].kind == SW_LANE_LEGACY ? LEGACY : j->streams.at[stream].handle;
+}
+
 static size_t collect_advice(const struct sw_judgement *j, struct advice advice[OPS])
 {
 	size_t n = 0;
@@ -162,10 +171,9 @@ static size_t collect_advice(const struct sw_judgement *j, struct advice advice[
 		a->given = true;
 		a->needs = f->needs;
 		for (uint32_t k = 0; k < f->needs; k++) {
-			a->need[k].stream = j->streams.at[sw_finding_more(f)->need[k].stream].handle;
-			a->need[k].to = sw_finding_more(f)->need[k].to
-						? j->streams.at[sw_finding_more(f)->need[k].to].handle
-						: 0;
+			const struct sw_need *need = &sw_finding_more(f)->need[k];
+			a->need[k].stream = handle_of(j, need->stream);
+			a->need[k].to = need->to ? handle_of(j, need->to) : 0;
 		}
 		n++;
 	}

@@ -121,6 +121,36 @@ START_TEST(waits_for_other_streams)
 }
 END_TEST
 
+/* The same, and 0: the program has an event of its own there, 1: that was recorded too early; 2: the other one is the
+   legacy stream, which waits for a blocking one, 3: and does not for a non-blocking one. */
+START_TEST(waits_for_streams_that_are_ordered)
+{
+	enum { BLOCKING_STREAM = 0xa5, LEGACY = 1 };
+	struct tb *tb = two_streams();
+	tb_stream_create(tb, BLOCKING_STREAM, 0);
+	const uint64_t from = _i == 2 ? BLOCKING_STREAM : S1, to = _i < 2 ? S2 : LEGACY;
+	for (int round = 0; round < 3; round++) {
+		if (_i == 1)
+			tb_event_record(tb, E1, from);
+		tb_set(tb, DEV, 4096, from);
+		if (_i == 0)
+			tb_event_record(tb, E1, from);
+		tb->dur = 5 * MS;
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb->dur = 100;
+		if (_i < 2)
+			tb_stream_wait(tb, to, E1);
+		d2d(tb, DEV2, DEV, 64, to);
+	}
+	wait_at_the_end(tb, true);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_finding *f = only(j, 401);
+	ck_assert_uint_eq(f->needs, _i % 2);
+	ck_assert_int_eq(f->fix, _i % 2 ? SW_FIX_NARROW : SW_FIX_UNNEEDED);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Right after it comes another wait, which would take as long without it. */
 START_TEST(waits_are_not_moved)
 {
@@ -248,6 +278,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, wide_waits, 0, 8);
 	tcase_add_loop_test(tc, wide_waits_on_one_stream, 0, 2);
 	tcase_add_loop_test(tc, waits_for_other_streams, 0, 4);
+	tcase_add_loop_test(tc, waits_for_streams_that_are_ordered, 0, 4);
 	tcase_add_loop_test(tc, waits_are_not_moved, 0, 2);
 	tcase_add_loop_test(tc, needs_of_later_rounds, 0, 2);
 	tcase_add_loop_test(tc, waits_that_are_redundant_now_and_then, 0, 2);

@@ -186,7 +186,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	uint32_t lane = later->access.point.lane;
 	enum sw_order order = sw_hb_ordered(m->hb, earlier->access.point, lane);
 	if (order == SW_ORDER_DOCUMENTED) {
-		if (sw_wide_watches(m))
+		if (sw_wide_watches(m) &&
+		    (later->host || !sw_ordered_without_host(m, &earlier->access, &later->access)))
 			sw_wide_need(m, earlier, later);
 		return;
 	}

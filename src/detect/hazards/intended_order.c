@@ -104,6 +104,31 @@ void sw_event_wait_worked(struct sw_model *m, uint32_t lane)
 	}
 }
 
+static bool legacy_orders(struct sw_model *m, const struct sw_access *earlier, const struct sw_access *later)
+{
+	const enum sw_lane_kind from = sw_hb_lane_kind(m->hb, earlier->point.lane);
+	const enum sw_lane_kind to = sw_hb_lane_kind(m->hb, later->point.lane);
+	const enum sw_lane_kind other = from == SW_LANE_LEGACY ? to : from;
+	return (from == SW_LANE_LEGACY || to == SW_LANE_LEGACY) &&
+	       (other == SW_LANE_BLOCKING || other == SW_LANE_PER_THREAD) &&
+	       m->j->streams.at[earlier->stream].ctx == m->j->streams.at[later->stream].ctx;
+}
+
+bool sw_ordered_without_host(struct sw_model *m, const struct sw_access *earlier, const struct sw_access *later)
+{
+	const struct sw_lane_state *state = sw_model_lane_state(m, later->point.lane);
+	const uint32_t n = state->event_waits_made < SW_EVENT_WAITS ? state->event_waits_made : SW_EVENT_WAITS;
+	if (!earlier->stream || !later->stream || earlier->point.lane == later->point.lane)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sw_event_wait *tie = &state->event_waits[i];
+		if (tie->wait.kind == SW_REC_STREAM_WAIT && tie->record.seq &&
+		    tie->record.point.lane == earlier->point.lane && tie->record.point.tick >= earlier->point.tick)
+			return true;
+	}
+	return legacy_orders(m, earlier, later);
+}
+
 /* ---- waits that did not order a hazard --------------------------------------------------------------------------- */
 
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,

@@ -16,6 +16,9 @@ bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state
 /* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
  */
 void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block);
+/* Is the later work ordered whatever the host waits for?  By an event that its lane waited for lately, or by the legacy
+   stream, which is one of the two. */
+bool sw_ordered_without_host(struct sw_model *m, const struct sw_access *earlier, const struct sw_access *later);
 /* Work came on the lane: what the waits before it could wait for is settled. */
 void sw_event_wait_worked(struct sw_model *m, uint32_t lane);
 void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event);
