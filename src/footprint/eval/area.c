@@ -113,24 +113,94 @@ static bool is_definition(const struct sw_area *p, const struct sw_area_row *row
 	return true;
 }
 
-/* Writes x as divisor * q + r, where q has a variable and r gets one.  *done: it could be done. */
-static bool split(struct sw_area *p, int q, bool *done)
+static const struct sw_quotient *quotient_of(const struct sw_area *p, uint32_t i)
 {
 	const struct sw_eval *e = p->eval;
-	const struct sw_quotient *quotient = &e->quotient.at[e->variable.at[p->var[q]].of];
-	struct sw_area_row x = {.constant = quotient->x.constant};
-	sw_wide factor, lo, hi, d = quotient->divisor;
-	*done = false;
+	const struct sw_variable *v = p->var[i] == SW_NONE ? NULL : &e->variable.at[p->var[i]];
+	return v && v->quotient ? &e->quotient.at[v->of] : NULL;
+}
+
+/* What is divided, and by what; false: some of its variables are not here yet, or were replaced by other digits. */
+struct division {
+	struct sw_area_row x;
+	sw_wide divisor;
+};
+
+static bool division_of(const struct sw_area *p, const struct sw_quotient *quotient, struct division *out)
+{
+	*out = (struct division){.x.constant = quotient->x.constant, .divisor = quotient->divisor};
 	for (uint32_t i = 0; i < quotient->x.n; i++) {
-		const struct sw_variable *v = &e->variable.at[quotient->x.var[i]];
+		const struct sw_variable *v = &p->eval->variable.at[quotient->x.var[i]];
 		int at = local_of(p, quotient->x.var[i]);
 		if (v->lo == v->hi)
-			x.constant += v->lo * quotient->x.by[i];
+			out->x.constant += v->lo * quotient->x.by[i];
 		else if (at < 0)
-			return true; /* not yet, or replaced by other digits */
+			return false;
 		else
-			x.by[at] = quotient->x.by[i];
+			out->x.by[at] = quotient->x.by[i];
 	}
+	return true;
+}
+
+/* x / 24 where x / 4 has a variable too is a sixth of that: the rows of blocks in groups, and the groups. */
+static int finer(const struct sw_area *p, uint32_t q)
+{
+	const struct sw_quotient *own = quotient_of(p, q), *best = NULL;
+	int found = -1;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct sw_quotient *other = quotient_of(p, i);
+		if (i == q || !other || own->divisor % other->divisor || own->divisor == other->divisor ||
+		    !sw_form_equal(&own->x, &other->x) || (best && other->divisor <= best->divisor))
+			continue;
+		best = other;
+		found = (int)i;
+	}
+	return found;
+}
+
+/* Defines quotients by finer ones of the same number; by[q]: that one, -1 none.  false: no room. */
+static bool chain_quotients(struct sw_area *p, int by[SW_AREA_VARS])
+{
+	for (uint32_t q = 0; q < p->n; q++) {
+		struct division old;
+		by[q] = quotient_of(p, q) ? finer(p, q) : -1;
+		if (by[q] < 0 || !division_of(p, quotient_of(p, q), &old))
+			continue;
+		for (uint32_t i = p->rows; i-- > 0;) {
+			if (is_definition(p, &p->row[i], &old.x, old.divisor, (int)q))
+				drop_row(p, i);
+		}
+		if (p->rows + 2 > SW_AREA_ROWS)
+			return false;
+		sw_wide ratio = old.divisor / quotient_of(p, (uint32_t)by[q])->divisor;
+		struct sw_area_row *least_row = &p->row[p->rows++], *most_row = &p->row[p->rows++];
+		*least_row = (struct sw_area_row){0};
+		least_row->by[by[q]] = 1;
+		least_row->by[q] = -ratio;
+		*most_row = (struct sw_area_row){.constant = ratio - 1};
+		most_row->by[by[q]] = -1;
+		most_row->by[q] = ratio;
+	}
+	return true;
+}
+
+/* Writes x as divisor * q + r, where q has a variable and r gets one.  *done: it could be done. */
+static bool split(struct sw_area *p, int q, int by, bool *done)
+{
+	struct division of;
+	sw_wide factor, lo, hi;
+	*done = false;
+	if (by >= 0 && !quotient_of(p, (uint32_t)by))
+		return true; /* replaced by other digits */
+	if (by >= 0) {
+		of = (struct division){0};
+		of.x.by[by] = 1;
+		of.divisor = quotient_of(p, (uint32_t)q)->divisor / quotient_of(p, (uint32_t)by)->divisor;
+	} else if (!division_of(p, quotient_of(p, (uint32_t)q), &of)) {
+		return true;
+	}
+	struct sw_area_row x = of.x;
+	sw_wide d = of.divisor;
 	if (!dense(p, &x, &lo, &hi) || !multiple(p, &p->address, &x, &factor))
 		return true;
 	for (uint32_t i = 0; i < p->rows; i++) {
@@ -168,19 +238,37 @@ static bool split(struct sw_area *p, int q, bool *done)
 	return true;
 }
 
+/* What it divides is a quotient that was not split yet: afterwards that one would be gone. */
+static bool waits(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
+{
+	const struct sw_quotient *own = quotient_of(p, q);
+	bool any = by >= 0 && !(split_already >> by & 1);
+	for (uint32_t i = 0; by < 0 && i < own->x.n; i++) {
+		int at = local_of(p, own->x.var[i]);
+		any |= at >= 0 && quotient_of(p, (uint32_t)at) && !(split_already >> at & 1);
+	}
+	return any;
+}
+
 static bool split_quotients(struct sw_area *p)
 {
-	bool again = true, left = false;
-	bool split_already[SW_AREA_VARS] = {false};
-	while (again) {
+	bool again = true, left = true, patient = true;
+	uint32_t split_already = 0;
+	const uint32_t chained = p->n; /* remainders get variables */
+	int by[SW_AREA_VARS];
+	if (!chain_quotients(p, by))
+		return false;
+	while (left && (again || patient)) {
+		patient &= again;
 		again = left = false;
 		for (uint32_t i = 0; i < p->n; i++) {
-			bool done;
-			if (p->var[i] == SW_NONE || split_already[i] || !p->eval->variable.at[p->var[i]].quotient)
+			bool done = false;
+			int finer_one = i < chained ? by[i] : -1;
+			if ((split_already >> i & 1) || !quotient_of(p, i))
 				continue;
-			if (!split(p, (int)i, &done))
+			if (!(patient && waits(p, i, finer_one, split_already)) && !split(p, (int)i, finer_one, &done))
 				return false;
-			split_already[i] = done;
+			split_already |= (uint32_t)done << i;
 			again |= done;
 			left |= !done;
 		}

@@ -212,11 +212,11 @@ static struct sw_form larger(struct sw_eval *e, const struct sw_term *t, uint32_
 	if (!fits)
 		return hull(e, t, x, y);
 	struct sw_bounds range = sw_bound_ever(e, &difference);
-	if (range.lo < 0 && range.hi >= 0) {
+	if (range.lo < 0 && range.hi > 0) {
 		e->fleeting = true;
 		range = sw_bound(e, &difference);
 	}
-	if (range.lo >= 0 || range.hi < 0)
+	if (range.lo >= 0 || range.hi <= 0)
 		return (range.lo >= 0) != smaller ? *a : *b;
 	uint32_t choice = sw_eval_case_choose(e, number, 2);
 	if (choice == SW_NONE && smaller)

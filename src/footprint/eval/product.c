@@ -43,12 +43,27 @@ static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const 
 	return sw_term_within(e, t, all.lo, all.hi);
 }
 
+/* A form whose variables have one value each in this case is that number: the last group of blocks, of another size. */
+static void fix(struct sw_eval *e, struct sw_form *form)
+{
+	sw_wide sum = form->constant;
+	for (uint32_t i = 0; i < form->n; i++) {
+		if (!sw_eval_fixed(e, form->var[i]))
+			return;
+		sum = sw_wide_add(sum, sw_wide_mul(form->by[i], e->variable.at[form->var[i]].lo));
+	}
+	e->fleeting |= form->n != 0;
+	*form = sw_form_constant(sum);
+}
+
 struct sw_form sw_op_mul(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
 	(void)number;
+	fix(e, &b);
 	if (!b.n)
 		return sw_term_scaled(e, t, &a, b.constant);
+	fix(e, &a);
 	if (!a.n)
 		return sw_term_scaled(e, t, &b, a.constant);
 	a = sw_eval_exact(e, t->a, t->width, true);
@@ -153,6 +168,7 @@ struct sw_form sw_op_div(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	}
 	if (!a.n && !b.n && b.constant) /* C rounds to zero as well */
 		return sw_form_constant(rest ? a.constant % b.constant : a.constant / b.constant);
+	fix(e, &b);
 	if (y.lo <= 0)
 		return sw_term_unknown(e, t);
 	if (x.lo < 0)

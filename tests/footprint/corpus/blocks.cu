@@ -239,3 +239,24 @@ extern "C" __global__ void two_phases(float *data, float *scratch, int n)
 		__syncthreads();
 	}
 }
+
+// The order of blocks in Triton's and CUTLASS's matrix products: groups of rows, column by column, the last one smaller.
+extern "C" __global__ void grouped_blocks(float *out, int m, int n, int pitch, int group)
+{
+	int rows = (m + 15) / 16, columns = (n + 15) / 16;
+	int in_group = group * columns;
+	int first = (int)blockIdx.x / in_group * group;
+	int size = min(rows - first, group);
+	int row = (first + (int)blockIdx.x % in_group % size) * 16 + threadIdx.y;
+	int column = (int)blockIdx.x % in_group / size * 16 + threadIdx.x;
+	if (row < m && column < n)
+		out[row * pitch + column] = 1;
+}
+
+extern "C" __global__ void grouped_by_four(float *out, int pitch, int columns)
+{
+	int in_group = 4 * columns;
+	int row = ((int)blockIdx.x / in_group * 4 + (int)blockIdx.x % in_group % 4) * 16 + threadIdx.y;
+	int column = (int)blockIdx.x % in_group / 4 * 16 + threadIdx.x;
+	out[row * pitch + column] = 1;
+}
