@@ -208,6 +208,18 @@ static uint64_t gain(const struct sw_finding *f)
 	return f->cost->replayed ? f->cost->win_low_ns + (f->cost->win_high_ns - f->cost->win_low_ns) / 2 : 0;
 }
 
+/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is as long.
+ * Of a wait that is made once, only what is certain counts: nothing tells it from the one at the end of a measurement.
+ * Of a replay that does not give the run back, only the upper end can be trusted. */
+static uint64_t saved(const struct sw_finding *f)
+{
+	if (f->cost->calls == 1)
+		return f->cost->win_low_ns;
+	if (!f->cost->reliable)
+		return f->cost->win_high_ns;
+	return f->cost->nothing ? 0 : gain(f);
+}
+
 /* The host time that makes a warning or none. */
 static uint64_t weight(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
 {
@@ -231,13 +243,8 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	if (by == SW_SEVERITY_AS_FOUND)
 		return;
 	uint64_t ns = weight(f, by, waited);
-	/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is
-	 * as long.  Of a replay that does not give the run back, only the upper end can be trusted. */
-	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed) {
-		const uint64_t saved = f->cost->reliable ? gain(f) : f->cost->win_high_ns;
-		if (saved < ns)
-			ns = f->cost->reliable && f->cost->nothing ? 0 : saved;
-	}
+	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed && saved(f) < ns)
+		ns = saved(f);
 	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
 	if (f->severity == SW_NOTE && f->cost->total_ns < fold_below_ns) {
