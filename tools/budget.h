@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --max-memory and --max-time: no input makes the command take more than its user allows. */
+/* --max-memory and --max-time: no input makes the command use more memory or time than these allow. */
 #ifndef SW_TOOLS_BUDGET_H
 #define SW_TOOLS_BUDGET_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said when syncwatch itself fails: the signal, what became of the program and of the trace, and where.
+ * The message when syncwatch itself fails: the signal, the state of the program and of the trace, and where.
  *
  * A fatal signal then ends the process as it would have without this.  Addresses are printed as object+offset, which
  * `addr2line -f -e OBJECT OFFSET` turns into lines.

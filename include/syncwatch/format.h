@@ -12,9 +12,9 @@
  * Thread-safety of the file: a writer stores payload first and then publishes `committed` of its chunk with release
  * order, so that whatever a reader finds below `committed` is whole, even after SIGKILL.
  *
- * Public: who reads traces with something else than the command includes this from C or C++. It depends on nothing but
- * the C library, all names begin with sw_ or SW_, and it changes only as doc/decisions.md says: kinds and fields are
- * only appended, and the minor version counts the additions.
+ * Public: programs that read traces include this from C or C++. It depends on nothing but the C library, all names
+ * begin with sw_ or SW_, and it changes only as doc/decisions.md says: kinds and fields are only appended, and the
+ * minor version counts the additions.
  *
  *     format_file.h          first page, chunks, kinds of records, what each record begins with
  *     format_descriptions.h  what other records refer to: programs, threads, call sites, code

@@ -20,8 +20,8 @@ enum sw_collective_op {
 	SW_COLLECTIVE_SCATTER,
 	SW_COLLECTIVE_SEND,
 	SW_COLLECTIVE_RECEIVE,
-	SW_COLLECTIVE_GROUP_END = 64, /* the outermost: what was said in the group is launched here */
-	SW_COLLECTIVE_COMMUNICATOR    /* one is made, which may wait for other ranks */
+	SW_COLLECTIVE_GROUP_END = 64, /* the outermost: the calls of the group are launched here */
+	SW_COLLECTIVE_COMMUNICATOR    /* a communicator is made, which may wait for other ranks */
 };
 enum {
 	SW_COLLECTIVE_IN_GROUP = 1, /* launched by the GROUP_END of the thread that follows */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What we know of each driver entry point, from src/api/cuda.def.  Tables only: no CUDA header is needed to read them.
+ * The class of each driver entry point, from src/api/cuda.def.  Tables only: no CUDA header is needed to read them.
  */
 #ifndef SW_API_API_H
 #define SW_API_API_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of entry points by index; the whole of what is known of them: api.h. */
+/* Names of entry points by index. api.h has their classes, too. */
 #ifndef SW_API_NAMES_H
 #define SW_API_NAMES_H
 

@@ -44,12 +44,12 @@ FILE *sw_memory_stream(char **text, size_t *bytes);
 void *sw_vec_grow(void *old, size_t *room, size_t count, size_t bytes);
 
 /*
- * Arena: many small objects that end together.  Zeroed memory, aligned to 16 bytes.
- * Zero-initialise; sw_arena_free() gives everything back and leaves an empty arena.
+ * Arena: many small objects that end together.  Zeroed memory, aligned to 16 bytes.  Zero-initialise; sw_arena_free()
+ * frees everything and leaves an empty arena.
  */
 struct sw_arena {
 	struct sw_arena_block *head;
-	size_t bytes; /* handed out so far */
+	size_t bytes; /* allocated from it so far */
 };
 void *sw_arena_alloc(struct sw_arena *arena, size_t bytes);
 char *sw_arena_strndup(struct sw_arena *arena, const char *text, size_t bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack of its own for the signal handlers of a thread: without it, a stack overflow could not be reported. */
+/* An alternate stack for signal handlers of a thread: without it, a stack overflow could not be reported. */
 #ifndef SW_BASE_SIGNAL_STACK_H
 #define SW_BASE_SIGNAL_STACK_H
 

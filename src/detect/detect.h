@@ -35,13 +35,13 @@ enum sw_finding_id {
 enum sw_finding_family {
 	SW_FAMILY_HAZARD,   /* two sides that nothing orders */
 	SW_FAMILY_MISUSE,   /* calls that order nothing, or are refused */
-	SW_FAMILY_WAIT,	    /* calls that wait, or hold others back, in addition to what they are for */
+	SW_FAMILY_WAIT,	    /* calls that wait, or delay other work, as a side effect */
 	SW_FAMILY_NEEDLESS, /* waits that ask for more than is needed */
 	SW_FAMILY_RECORDING /* what the recording lacks */
 };
-/* How the severity of a finding is settled once all is seen. */
+/* How the severity of a finding is decided at the end of the trace. */
 enum sw_finding_severity {
-	SW_SEVERITY_AS_FOUND, /* as each was found, never folded */
+	SW_SEVERITY_AS_FOUND, /* of the strongest occurrence, never folded */
 	SW_SEVERITY_BY_WAIT,  /* a warning by the host time of the calls that waited for other work */
 	SW_SEVERITY_BY_TOTAL, /* by the host time of all calls: each of them is lost */
 	/* The same two without the longest call: what a program or a library does once, at its start, is harmless. */
@@ -49,7 +49,7 @@ enum sw_finding_severity {
 	SW_SEVERITY_BY_REPEATED_TOTAL,
 	SW_SEVERITY_NEVER_WARNS /* a note, folded by its total */
 };
-/* The member of struct sw_finding's union that says more of it. */
+/* The member of struct sw_finding's union with the facts of a finding. */
 enum sw_finding_facts {
 	SW_FACTS_NONE,
 	SW_FACTS_MISSED,
@@ -75,7 +75,7 @@ bool sw_finding_is(int number, enum sw_finding_family family);
 /* Of family WAIT or NEEDLESS: host time is what it costs. */
 bool sw_finding_is_wait(int number);
 
-/* Calls that held a host thread, by what they are for. */
+/* Calls that blocked a host thread, by purpose. */
 enum sw_host_wait_kind {
 #define SW_HOST_WAIT(name, kind, several) SW_HOST_WAIT_##name,
 #include "detect/host_waits.def"
@@ -85,7 +85,7 @@ struct sw_host_wait {
 	uint64_t calls, ns; /* loops of queries: all their calls, from the first to the last */
 };
 
-/* How we know what an operation touches (§ evidence in doc/findings.md), weakest first. */
+/* How the bytes of an operation are known ("Evidence" in doc/findings.md), weakest first. */
 enum sw_evidence { SW_EV_ASSUMED, SW_EV_SIGNATURE, SW_EV_DIRECTION, SW_EV_FOOTPRINT, SW_EV_EXACT };
 enum sw_role { SW_READ, SW_WRITE, SW_READ_WRITE, SW_FREE, SW_ALLOC, SW_RECORD, SW_WAIT, SW_CALL, SW_ATOMIC };
 
@@ -100,7 +100,7 @@ struct sw_stream_info {
 	uint32_t create_stack; /* 0: unknown */
 	uint64_t create_seq;
 	const char *name; /* NVTX or annotation; NULL */
-	bool many;	  /* one of so many that they are described together, by where they were created */
+	bool many;	  /* one of so many streams that they are described together, by where they were created */
 };
 
 struct sw_allocation {
@@ -122,7 +122,7 @@ struct sw_nvtx {
 	uint32_t within;	   /* the range around it: index + 1, 0: none */
 };
 
-/* How a kernel comes to the memory that it touches. */
+/* How a kernel gets the address of the memory that it touches. */
 enum sw_via {
 	SW_VIA_PARAMETER, /* a pointer in its parameters (sw_access.param) */
 	SW_VIA_SYMBOL,	  /* a module variable: `symbol` */
@@ -130,18 +130,18 @@ enum sw_via {
 	SW_VIA_SURFACE,	  /* by value or by address */
 	SW_VIA_TENSOR_MAP,
 	SW_VIA_MEMORY,	  /* a pointer in memory that is reached through sw_access.param */
-	SW_VIA_WORKSPACE, /* by no code: a library was given the memory to work in, */
-	SW_VIA_OPERAND	  /* or to compute with */
+	SW_VIA_WORKSPACE, /* known from the library, not from code: its workspace, */
+	SW_VIA_OPERAND	  /* or its operand */
 };
 
-/* What the code of a kernel says of one of its accesses; source 0: no code said anything, `unread` says why. */
+/* Where an access of a kernel is in its code; source 0: not known from code, `unread` has the reason. */
 struct sw_evidence_detail {
 	uint32_t source; /* enum sw_code_source, 0: none */
 	uint32_t arch;	 /* of the code that was analysed: 90 for sm_90 */
 	bool other_code; /* not the code that ran */
 	enum sw_via via;
 	enum sw_extent extent;
-	enum sw_why why;      /* why the extent is not known (better) */
+	enum sw_why why;      /* why the extent is unknown, or not exact */
 	bool polls;	      /* volatile, acquire, release, system scope */
 	uint32_t place;	      /* line of the PTX, byte offset in the machine code */
 	const char *mnemonic; /* "st.global", "" none */
@@ -164,16 +164,15 @@ struct sw_access {
 	uint8_t kind;	   /* record kind */
 	bool ranged;	   /* address, bytes and what is below them are meant */
 	bool extent_known; /* false: to the end of the allocation or the next known start */
-	bool signals;	   /* its kernel polls or signals, perhaps elsewhere: an order by that is not followed */
+	bool signals;	   /* its kernel polls or signals through memory: such an order is not followed */
 	uint16_t api;
 	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME: the user called the runtime API */
 	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0: none */
 	uint32_t forward; /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
 	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0: none */
 	uint32_t launch_stack;
-	uint32_t library; /* call of a library that it was part of: index into judgement.library_calls + 1, 0: none */
-	uint32_t
-		operands; /* what that call computes with: number of the set (libraries/library_calls.h), 0 not known */
+	uint32_t library;  /* call of a library that it was part of: index into judgement.library_calls + 1, 0: none */
+	uint32_t operands; /* operands of that call: number of the set (libraries/library_calls.h), 0 not known */
 	uint32_t library_call; /* number of that call: two calls may be alike */
 	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
@@ -185,14 +184,14 @@ struct sw_access {
 	struct sw_point point;
 	uint64_t address, bytes; /* hull of what is touched */
 	uint64_t place;		 /* arrays: where it begins in the array (SW_ARRAY_*), `address` is the handle */
-	uint64_t used_at;	 /* the same memory at the address that the call used, 0: that is `address` */
+	uint64_t used_at;	 /* the address of the same memory that the call used, 0: it is `address` */
 	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
 	uint32_t allocation;	 /* index into judgement.allocations + 1, 0: none */
 	enum sw_evidence evidence;
 	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL: none */
 };
 
-/* A call that is no side of the finding but that its sentences name.  Stack and api 0: it was too long ago. */
+/* A call that is no side of the finding but is named in its sentences.  Stack and api 0: it was too long ago. */
 struct sw_named_call {
 	uint64_t seq;
 	uint32_t stack;
@@ -206,7 +205,7 @@ enum sw_fix {
 #include "detect/findings.def"
 };
 
-/* What the host time of calls went into.  Estimated, but for lock_ns. */
+/* Parts of the host time of calls. Estimated, except lock_ns. */
 struct sw_cost_parts {
 	uint64_t work_ns;     /* waiting for other work */
 	uint64_t transfer_ns; /* the call's own copying or setting */
@@ -214,7 +213,7 @@ struct sw_cost_parts {
 	uint64_t lock_ns;     /* waiting for another thread's call */
 };
 
-/* Percentiles of fewer calls say nothing. */
+/* Percentiles are not reported for fewer calls. */
 #define SW_LEAST_FOR_PERCENTILES 100u
 
 /* What a wait cost. */
@@ -224,21 +223,21 @@ struct sw_cost {
 	uint64_t p50_ns, p99_ns;      /* of one call, each at most a sixteenth off; p99 of few calls: the longest */
 	uint32_t share_ppm;	      /* of the run: millionths of its span */
 	struct sw_cost_parts parts;   /* of total_ns */
-	uint64_t core_low_ns, core_high_ns; /* SW403: a processor's time spent on asking; else 0 */
+	uint64_t core_low_ns, core_high_ns; /* SW403: processor time spent on queries; else 0 */
 	uint64_t transfer_ns;		    /* of it: estimated to be the calls' own work */
 	uint64_t win_low_ns, win_high_ns;   /* what the run would gain from the fix, when `replayed` */
 	uint64_t win_sure_ns; /* high, if the host needs all that it may need of what the calls wait for */
 	bool replayed;	      /* by a replay of the run's schedule */
 	bool timed;	      /* with times of the device: else its durations are estimated from waits */
-	bool reliable;	      /* a replay without any change gives the run back */
+	bool reliable;	      /* a replay without a change reproduces the run */
 	bool vague;	      /* most of the interval comes from unknown times of work */
-	bool nothing;	      /* no replay gained anything: the interval is what a replay may be off by */
+	bool nothing;	      /* no replay gained anything: the interval is the error of a replay */
 };
 
 /* SW304: work that the legacy stream held back, by times of the device. */
 struct sw_held {
-	uint64_t timed, untimed; /* pieces of work of which it is known how long, and not */
-	uint64_t ns;		 /* all together, at most */
+	uint64_t timed, untimed; /* pieces of work with a known delay, and without */
+	uint64_t ns;		 /* all delays together, an upper bound */
 };
 
 /* SW401: what the host, or another stream, needs of a stream that was waited for. */
@@ -251,7 +250,7 @@ struct sw_need {
 
 extern const struct sw_cost sw_no_cost;
 
-/* What few findings have: hazards come by the hundred thousand. */
+/* Members that few findings need: there may be hundreds of thousands of hazards. */
 struct sw_finding_more {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_access maker;	     /* SW306, SW307: the call that made what the last one released, seq 0: none */
@@ -271,10 +270,10 @@ struct sw_finding {
 	struct sw_hb_last last;		/* hazards: the last order between the two lanes that does exist */
 	struct sw_named_call last_call; /* that made it */
 	bool measured_order;		/* ordered, but only by a wait that no document promises */
-	bool host_order; /* strict host: ordered if the host threads had to run in the order in which they did */
+	bool host_order; /* strict host: ordered if the host threads must run in the order in which they did */
 	bool host_flag;	 /* a flag that the host can poll, or write, may order the two */
 	bool workspace;	 /* hazards: of memory that the program gave a library to work in */
-	bool not_waited; /* the documents promise a wait that did not happen here */
+	bool not_waited; /* documented to wait, but this call did not */
 	enum sw_fix fix;
 	uint32_t fix_stream;
 	uint64_t fix_seq;
@@ -310,11 +309,11 @@ static inline const struct sw_access *sw_finding_access(const struct sw_finding 
 {
 	return i < 2 ? &finding->access[i] : finding->third;
 }
-/* All zero where it has nothing of that. */
+/* All zero where the finding has none. */
 const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding);
 
-/* Where what is known of a launch comes from, each launch counted once.  OTHER_CODE: code that is not what ran.
-   NOTHING: no code and no parameter that could be a pointer. */
+/* The source of what is known of launches, each launch counted once. OTHER_CODE: code that is not what ran. NOTHING:
+   no code and no parameter that could be a pointer. */
 enum sw_evidence_source_kind {
 	SW_BY_PTX,
 	SW_BY_SASS,
@@ -322,11 +321,11 @@ enum sw_evidence_source_kind {
 	SW_BY_SIGNATURE, /* a weaker source for some of its pointers counts for all */
 	SW_BY_ASSUMED,
 	SW_BY_NOTHING,
-	SW_BY_ANNOTATION, /* the program said it (syncwatch.h) */
+	SW_BY_ANNOTATION, /* declared by the program (syncwatch.h) */
 	SW_BY_SOURCES
 };
 
-/* What the judgement stands on, and what it could not see: src/detect/coverage.def. */
+/* What was judged, and what could not be: src/detect/coverage.def. */
 struct sw_coverage {
 #define SW_COVERAGE(member, key, limit, words, meaning) uint64_t member;
 #include "detect/coverage.def"
@@ -336,12 +335,12 @@ struct sw_coverage {
 
 /* Time stamps of the devices (--gpu-timeline). */
 struct sw_gpu_summary {
-	bool recorded;			     /* they were asked for and CUPTI gave some; else all below is 0 */
-	bool complete;			     /* the last ones were fetched when the program ended */
-	uint64_t records, joined, unmatched; /* of work; to a call; of which no call is known */
-	uint64_t untimed;		     /* without times, or while the clock jumped */
-	uint64_t lost;			     /* by CUPTI, as it reports */
-	uint64_t left_out;		     /* more than the table holds */
+	bool recorded;				       /* time stamps were recorded; else all below is 0 */
+	bool complete;				       /* the last ones were fetched when the program ended */
+	uint64_t records, joined, unmatched;	       /* of work; to a call; of which no call is known */
+	uint64_t untimed;			       /* without times, or while the clock jumped */
+	uint64_t lost;				       /* by CUPTI, as it reports */
+	uint64_t left_out;			       /* more than the table holds */
 	uint64_t operations_timed, operations_untimed; /* calls that put work on a device */
 	/* clock_error_ns is proven: by calls that came before their work and waits that came after */
 	bool clock_bounded;
@@ -350,7 +349,7 @@ struct sw_gpu_summary {
 	uint64_t clock_jumps;
 };
 
-/* What the run would gain from the fixes of several findings together. */
+/* Recoverable time with the fixes of several findings together. */
 #define SW_JUDGED_IDS 16u
 struct sw_together {
 	int id;				    /* all of one id, 0: of all */
@@ -370,13 +369,13 @@ struct sw_judgement {
 	SW_VEC(struct sw_stream_info) streams;
 	SW_VEC(struct sw_allocation) allocations; /* those that findings mention */
 	SW_VEC(struct sw_finding)
-	findings; /* by severity, hazards before waits, then by what could be won, by cost, then by first occurrence */
+	findings; /* by severity, hazards before waits, then by recoverable time, by cost, then by first occurrence */
 	SW_VEC(struct sw_nvtx) nvtx;
 	SW_VEC(struct sw_library_call) library_calls;
 	struct sw_coverage coverage;
 	uint64_t host_wait_ns; /* host time in calls that waited */
-	/* By kind; also calls that order nothing and took long for what they do while work was pending, and SW403's
-	   loops: not the same sum. */
+	/* By kind; also calls that order nothing and took longer than their own work while work was pending, and
+	   SW403's loops: not the same sum. */
 	struct sw_host_wait host_waits[SW_HOST_WAITS];
 	uint64_t folded_waits, folded_wait_ns; /* waits under the threshold, per summary line */
 	uint64_t span_ns;		       /* first to last record */
@@ -415,7 +414,7 @@ struct sw_nvtx_span {
 	uint64_t domain_id, id; /* id 0: pushed, and lies within what else its thread pushed in the domain */
 	uint32_t thread;	/* 0: of one that made no call */
 	uint64_t start_ns, end_ns;
-	bool open; /* it had not ended when the trace ended; end_ns is the last moment that is known */
+	bool open; /* it was open when the trace ended; end_ns is the last known time */
 };
 
 /* Call-backs for readers of the whole run (timeline, dot). Every member may be NULL. */
@@ -427,7 +426,7 @@ struct sw_observer {
 	void (*edge)(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
 	void (*hazard)(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		       const struct sw_access *later);
-	/* Each hazard is wanted, not only the first 64 of a finding: later ones name no allocation. */
+	/* Called for each hazard, not only for the first 64 of a finding: later ones name no allocation. */
 	bool every_hazard;
 	/* Streams and allocations known so far, for look-ups by index. Called once at the start. */
 	void (*begin)(void *arg, const struct sw_judgement *so_far);
@@ -442,11 +441,11 @@ struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
-	bool no_schedule;   /* do not replay the run: findings say nothing of what could be won */
+	bool no_schedule;   /* do not replay the run: findings have no recoverable time */
 	bool strict_host;   /* a lane for each host thread; needs a trace with SW_FILE_HOST_SYNC */
 	bool shared_uses;   /* list uses of memory that other processes may use, too */
 	bool no_footprints; /* do not read the code of kernels (--no-footprints) */
-	bool evaluate_all;  /* work out at once what each launch touches: the same result, slower; for tests */
+	bool evaluate_all;  /* evaluate each launch at once: the same result, slower; for tests */
 	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL: none */
 	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a

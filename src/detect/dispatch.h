@@ -4,15 +4,15 @@
  *
  *     judge.c        the state of a run, its begin and end
  *     dispatch.c     one table: record kind -> handler
- *     call_end.c     the end of a call: what it waited for is known, and judged
- *     record_loss.c  what is known after records were lost
+ *     call_end.c     the end of a call: judges what it waited for
+ *     record_loss.c  what stays known after records were lost
  *
  * The folders, each of which includes only those above it:
  *
  *     behaviour/  which calls of the driver wait, as measured
  *     memory/     ranges, allocations, and the last uses of each part
  *     model/      the state of a run: lanes, contexts, events, captures, calls in progress, findings
- *     waits/      what a call waited for, what that cost, and whether it was needed
+ *     waits/      what a call waited for, its cost, and whether it was needed
  *     hazards/    conflicts of an access with earlier ones
  *     kernels/    what a launch touches
  *     calls/      what each other kind of call does

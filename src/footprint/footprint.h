@@ -137,7 +137,7 @@ struct sw_footprint {
 #define SW_FOOTPRINT_MAX_TERMS (1u << 16)
 #define SW_FOOTPRINT_MAX_SITES (1u << 14)
 
-/* From code to footprint; never fails: what is not understood is wild or open. */
+/* Makes the footprint of a program. Never fails: code that is not understood becomes wild or open. */
 struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_code_source source, uint32_t arch);
 void sw_footprint_free(struct sw_footprint *footprint); /* NULL is allowed; the struct itself comes from sw_alloc */
 
@@ -148,7 +148,7 @@ int sw_footprint_unpack(const void *bytes, size_t size, struct sw_footprint **ou
 
 /* ---- at a launch ----------------------------------------------------------------------------------------------- */
 
-/* What is known of the content of device memory, the weakest first. */
+/* How the content of device memory is known, weakest first. */
 enum sw_memory_content { SW_CONTENT_UNKNOWN, SW_CONTENT_MAY_CHANGE, SW_CONTENT_KNOWN };
 
 struct sw_geometry {
@@ -202,7 +202,7 @@ struct sw_reaches {
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out);
 
-/* What is known without a launch: for each root its roles together (one reach a root, OPEN, no address). */
+/* Reaches without a launch: for each root its roles together (one reach a root, OPEN, no address). */
 void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_reaches *out);
 
 /* How many of a, b, c are terms (SW_TERM_ANY: none, they are among the alternatives). */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What launches touch, remembered by what was read to find it out.
+ * Results of evaluations, kept by what each evaluation read of its launch.
  *
  * A launch gives the same result as an earlier one of its kernel if all that the earlier evaluation read is the same:
- * geometry, and those bytes of the parameter block that it read.  Words that only are where addresses begin
- * (reads/base_words.h) may differ: the result is moved with them.  So a training step that gets its tensors elsewhere
- * is not evaluated again.
+ * geometry, and those bytes of the parameter block that it read.  Words that are only the start of addresses
+ * (reads/base_words.h) may differ: the result is moved with them.  So a training step whose tensors have other
+ * addresses is not evaluated again.
  *
  * Not thread-safe: one a thread.  Footprints must live as long.
  */
@@ -16,11 +16,11 @@
 
 struct sw_launch_memo;
 
-/* most: bytes that are kept; when there are more, all is forgotten. */
+/* most: bytes to keep; beyond that all results are dropped. */
 struct sw_launch_memo *sw_launch_memo_open(size_t most);
 void sw_launch_memo_close(struct sw_launch_memo *memo); /* NULL is allowed */
 
-/* As sw_footprint_evaluate(), with the same results.  Where content of memory is known nothing is remembered. */
+/* As sw_footprint_evaluate(), with the same results.  Evaluations that read memory are not kept. */
 void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *footprint,
 			     const struct sw_geometry *geometry, struct sw_reaches *out);
 

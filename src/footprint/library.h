@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Footprints by (image, kernel): made when first asked for, kept on disk for the next run, by several threads where
- * many are asked for at once.
+ * Footprints by (image, kernel): made at the first request, by several threads, and kept on disk for the next run.
  *
  * On disk: $XDG_CACHE_HOME/syncwatch (or ~/.cache/syncwatch), one file an image and architecture, its name made of the
  * image's hash and the version of the analysis; written to a temporary name and renamed, with a checksum, so that
@@ -17,7 +16,7 @@ struct sw_footprint_library;
 
 /* cache: folder, "" for the default, NULL for none; threads: 0 for as many as there are processors. */
 struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads);
-/* Writes what is new and frees all footprints given out. */
+/* Writes new footprints to disk and frees all that were returned. */
 void sw_footprint_library_close(struct sw_footprint_library *library);
 
 /* Where code comes from.  bytes(): the image's content, NULL with error filled when it can't be had; called once at
@@ -42,12 +41,12 @@ struct sw_footprint_entry {
 };
 
 /* The code is chosen so: PTX of the architecture that ran (it is what the machine code was made from); machine code
-   that ran; PTX the driver compiled for want of machine code; PTX of another architecture.  An outcome that is wild
-   gives way to the next choice.  Entries live until the library is closed.  One caller at a time. */
+   that ran; PTX the driver compiled for want of machine code; PTX of another architecture. A wild outcome is
+   replaced by the next choice. Entries live until the library is closed. One caller at a time. */
 const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_library *library,
 							  const struct sw_footprint_image *image, uint32_t arch,
 							  const char *kernel);
-/* Lets the threads work on a kernel that will be asked for. */
+/* Lets the threads analyse a kernel that will be requested. */
 void sw_footprint_library_expect(struct sw_footprint_library *library, const struct sw_footprint_image *image,
 				 uint32_t arch, const char *kernel);
 

@@ -27,7 +27,7 @@ struct sw_vector_clock {
 
 #define SW_NO_LANE UINT32_MAX
 
-/* Kinds of telling: enum sw_edge_kind, and a lane's own step in a merged snapshot. */
+/* Kinds of sw_learnt_from(): enum sw_edge_kind, and a lane's own step in a merged snapshot. */
 #define SW_LEARNT_OWN  15u
 #define SW_LEARNT_KEEP UINT64_MAX /* for joins that pass on the source's records */
 static inline uint64_t sw_learnt_from(uint64_t seq, unsigned kind)
@@ -48,8 +48,8 @@ static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *cloc
 }
 
 /*
- * The clocks of a lane, each of which knows at least what the one before it knows.  measured NULL: as documented, which
- * is the rule; observed NULL: as measured, always so unless host threads have lanes of their own.
+ * The clocks of a lane; each holds at least the order of the one before it. measured NULL: as documented, which is the
+ * rule; observed NULL: as measured, always so unless host threads have lanes of their own.
  */
 struct sw_known {
 	struct sw_vector_clock *documented, *measured, *observed;
@@ -66,7 +66,7 @@ static inline struct sw_vector_clock *sw_known_by(const struct sw_known *known, 
 }
 struct sw_known sw_known_hold(const struct sw_known *known);
 void sw_known_drop(size_t *bytes, struct sw_known *known);
-/* The clock of the basis learns, and those that know more. */
+/* Updates the clock of the basis and those above it. */
 bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t learnt,
 		    enum sw_order basis);
 bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t learnt,

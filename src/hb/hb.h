@@ -35,7 +35,8 @@ struct sw_hb_at {
 	uint64_t stream; /* CUstream: 0 default, 1 CU_STREAM_LEGACY, 2 CU_STREAM_PER_THREAD, or a handle */
 	uint64_t seq;	 /* of the record: returned in edges and explanations */
 	uint32_t thread;
-	uint8_t ctx; /* context in which handles 0, 1 and 2 are meant; for handles the one they were created in wins */
+	uint8_t ctx; /* context of the default streams (handles 0, 1 and 2); other handles belong to the context that
+			they were created in */
 	bool per_thread; /* handle 0 means the per-thread stream */
 };
 
@@ -97,8 +98,8 @@ void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
    as precision lost). */
 uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at);
 enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
-/* Which lane holds this slot now: a new number each time that a slot is given out, never 0.  A table about streams that
-   is indexed by lane must check it: also the per-thread streams of threads that fell silent give their slots back. */
+/* Which lane holds this slot now: a new number each time that a slot is given out, never 0. A table about streams
+   that is indexed by lane must check it: also the slots of per-thread streams of idle threads are reused. */
 uint32_t sw_hb_lane_serial(const struct sw_hb *hb, uint32_t lane);
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
@@ -193,16 +194,16 @@ void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 /* An object that orders threads, such as a mutex: its key differs from those of all other objects in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
 void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
-/* A thread is about to be created: `id` is never used again. It counts as a host from now on. */
+/* A thread is about to be created: `id` is unique. It counts as a host thread from now on. */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq);
-/* The first that the new thread does; or, with id alone, it was not created after all. */
+/* The first action of the new thread; or, with id alone, its creation failed. */
 void sw_hb_thread_start(struct sw_hb *hb, uint64_t id, uint32_t thread);
 void sw_hb_thread_abandon(struct sw_hb *hb, uint64_t id);
 /* The thread ends; a join names it by `handle`. Calls that it still makes (in destructors) count. */
 void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread);
 void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq);
 
-/* ---- questions --------------------------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------------------------- */
 
 /* Is `earlier` ordered before the last step of `lane`? */
 enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uint32_t lane);

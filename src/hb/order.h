@@ -11,13 +11,13 @@
 typedef SW_VEC(uint32_t) sw_lanes;
 
 /*
- * What a lane knew at one of its steps. `at` with tick 0: a merge of several lanes, whose own steps are in the clocks.
- * A lane ticks whenever it has learned something, so a lane that knows a step of another lane knows everything that the
- * other lane knew at that step. Therefore most joins end at one comparison.
+ * The clocks of a lane at one of its steps. `at` with tick 0: a merge of several lanes, whose own steps are in the
+ * clocks. A lane ticks whenever it has learned something, so a lane that knows a step of another lane knows everything
+ * that the other lane knew at that step. Therefore most joins end at one comparison.
  */
 struct sw_snap {
 	struct sw_point at;
-	uint64_t gain; /* the lane's clock has been the same from this tick to at.tick */
+	uint64_t gain; /* the lane's clock is the same from this tick to at.tick */
 	uint64_t seq;
 	struct sw_known known;
 };
@@ -54,11 +54,11 @@ struct sw_event {
 	uint8_t ctx;
 };
 
-/* Something through which host threads pass on what they know. */
+/* An object that orders host threads, such as a mutex. */
 struct sw_sync {
 	struct sw_snap snap;
 	uint64_t key;
-	uint32_t holder; /* lane that acquired last and knows all of it, SW_NO_LANE: none */
+	uint32_t holder; /* lane that acquired last and has all of its order, SW_NO_LANE: none */
 };
 
 struct sw_token {
@@ -108,22 +108,22 @@ uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint
 /* The same for something that the host does now, in the order in which it was recorded. */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq);
 void sw_lane_die(struct sw_hb *hb, uint32_t lane);
-/* A host lane that has ended counts no more among those that everything passes through; it may come back. */
+/* A host lane that has ended no longer counts for sw_hb_passed(); it may become active again. */
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);
 struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 
-/* Would sw_hb_lane() make one for it? */
+/* Is there no lane yet, so that sw_hb_lane() would make one? */
 bool sw_lane_exists(const struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* ---- event.c ---- */
 
-/* What to wait for (NULL: nothing was recorded), counted as used; *state, when wanted: as it was before. */
+/* The snapshot to wait for (NULL: nothing was recorded); counts the use; *state (may be NULL): as before the call. */
 const struct sw_snap *sw_event_use(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 
 /* ---- step.c: what all operations are made of ---- */
 
-/* The lane learns what the snapshot holds; true if that was news, and then it must tick. */
+/* Joins the snapshot into the lane; true if the lane's clock grew: then it must tick. */
 bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
 		enum sw_order basis, uint64_t seq);
 /* What CUDA makes a stream wait for before its next command: the host's call, the legacy rules, context-wide waits. */
@@ -138,7 +138,7 @@ void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap);
 void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from);
 /* All streams of a context and its parts, without those that every host lane knows to be done. */
 void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx);
-/* What a command that was enqueued there now would come after; the caller drops it. */
+/* The snapshot that a command enqueued there now would come after; the caller drops it. */
 struct sw_snap sw_snap_stream(struct sw_hb *hb, const struct sw_hb_at *at);
 /* All future work of a context and its parts comes after this. */
 void sw_context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *snap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong between the ranks: collectives that do not match, and late ranks.  Made when all is merged. */
+/* Findings between the ranks: collectives that do not match, and late ranks. Made when all is merged. */
 #ifndef SW_MERGE_BETWEEN_H
 #define SW_MERGE_BETWEEN_H
 

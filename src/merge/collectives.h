@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collectives of all ranks, by communicator: what each called, in order, and when.
+ * The collectives of all ranks, by communicator: the calls of each rank in order, with their times.
  *
  * Ranks that call the same share one sequence.  Times are kept for some thousand collectives of a communicator, per
- * machine (its own clock): all of them while there are few, then every 2nd, 4th and so on.  Both are the same,
- * whichever was added first, or merged with whom.
+ * machine (its own clock): all of them while there are few, then every 2nd, 4th and so on.  The result does not depend
+ * on the order in which ranks are added or merged.
  */
 #ifndef SW_MERGE_COLLECTIVES_H
 #define SW_MERGE_COLLECTIVES_H
@@ -16,7 +16,7 @@
 
 struct sw_merged_rank;
 
-/* What a rank called; op 0: not known (its record was lost), which is like anything. */
+/* A call of a rank; op 0: unknown (its record was lost), which matches anything. */
 struct sw_collective_call {
 	uint32_t op, type, reduction;
 	int32_t root;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What several processes of one job did, merged: findings that they share once, and which process each is of.
+ * The merged reports of the processes of one job: each finding once, with its processes.
  *
  * Reports are added one after the other and may be freed at once, so memory grows with the findings that differ, not
  * with the traces.  What was merged can be written as JSON (doc/merge.md) and read again: merging is associative, and
@@ -39,7 +39,7 @@ struct sw_merged_rank {
 	bool ended_in_order, simulated;
 	uint32_t errors, warnings, notes;
 	uint64_t host_wait_ns;
-	SW_VEC(char *) gaps; /* what keeps its report from being a proof */
+	SW_VEC(char *) gaps; /* what is missing in its trace, so that its report proves nothing */
 	size_t index;	     /* in the order of the report, once finished */
 };
 
@@ -75,7 +75,8 @@ struct sw_merged {
 struct sw_merged *sw_merged_new(void);
 void sw_merged_free(struct sw_merged *merged);
 
-/* Adds a process; gaps: what the caller found missing in its trace, taken.  The same trace once more is left out. */
+/* Adds a process; gaps: what the caller found missing in its trace, owned from then on. A trace that was already added
+   is left out. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
 /* Adds the collectives of a process, and the memory that it shares, from its trace and its report.  0, or <0 with error

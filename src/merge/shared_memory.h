@@ -36,7 +36,7 @@ struct sw_shared_memory {
 	sw_merged_uses uses;
 };
 
-/* The records of one trace as they pass by. */
+/* The state while the records of one trace are read. */
 struct sw_shared_pass {
 	struct sw_shared_memory *shared;
 	struct sw_merged_rank *process;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunks of the writer that holds what was packed, in memory: they stand before the others, which are copied. */
+/* Chunks with the packed records, in memory: they come before the chunks that are copied. */
 #ifndef SW_PACK_CHUNKS_H
 #define SW_PACK_CHUNKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What judging a trace needs of other files: code of the kernels that it launched, names of the frames of its stacks.
- */
+/* Collects from other files what judging a trace needs: code of the launched kernels, names of the frames of its
+   stacks. */
 #ifndef SW_PACK_GATHER_H
 #define SW_PACK_GATHER_H
 

@@ -32,7 +32,8 @@ static inline uint64_t sw_reduce_name(const char *kernel, size_t bytes)
 	return sw_hash_bytes(SW_FNV_START, kernel, bytes);
 }
 
-/* malloc'ed; never fails: what can't be read stays as it is.  *out_bytes is 0 only if nothing of it is of use. */
+/* malloc'ed; never fails: what can't be read stays as it is. *out_bytes is 0 only if the image has no launched
+   kernel. */
 void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t bytes, size_t *out_bytes);
 
 /* In place.  What is damaged is left as it is. */

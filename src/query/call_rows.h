@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of what passes by while a trace is judged: calls, what they are, order. */
+/* Rows that are made while a trace is judged: calls, their kinds, order. */
 #ifndef SW_QUERY_CALL_ROWS_H
 #define SW_QUERY_CALL_ROWS_H
 

@@ -30,7 +30,7 @@ void sw_query_free(struct sw_query *query);
 /* One SELECT: SW_E_USAGE with one line for all else, before anything is loaded. */
 int sw_query_ask(struct sw_query *query, const char *sql, struct sw_error *error);
 
-/* Does an answer need findings, or what footprints and schedule say?  Else judging may leave them out. */
+/* Does an answer need findings, footprints or the schedule? Otherwise judging may leave them out. */
 bool sw_query_needs_report(const struct sw_query *query);
 
 const struct sw_observer *sw_query_observer(struct sw_query *query);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was wrong with a trace, one line each. */
+/* Errors found in a trace, one line each. */
 #ifndef SW_READER_DAMAGE_H
 #define SW_READER_DAMAGE_H
 

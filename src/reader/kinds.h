@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of each record kind before its content is read. */
+/* Properties of each record kind. */
 #ifndef SW_READER_KINDS_H
 #define SW_READER_KINDS_H
 
@@ -8,7 +8,7 @@
 
 #include "syncwatch/format.h"
 
-/* Something that the program did: ACTIVITY only describes it, later. */
+/* Is it an operation of the program? ACTIVITY only describes one, later. */
 static inline bool sw_kind_is_operation(uint8_t kind)
 {
 	return kind >= SW_REC_LAUNCH && kind != SW_REC_ACTIVITY;

@@ -15,7 +15,7 @@ typedef SW_VEC(struct sw_excerpt) sw_excerpt_vec;
 
 /* Sorts and joins those that overlap, as sw_excerpts_meet() needs them. */
 void sw_excerpts_merge(sw_excerpt_vec *excerpts);
-/* Does one of them share a point with [from, to]? */
+/* Does one of them overlap [from, to]? */
 bool sw_excerpts_meet(const sw_excerpt_vec *excerpts, uint64_t from, uint64_t to);
 
 #endif

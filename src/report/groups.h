@@ -27,7 +27,7 @@ const struct sw_group *sw_report_group_of(const struct sw_report *report, const 
 struct sw_group_fix {
 	struct sw_fix_lines lines;
 	const char *text;
-	const char *note; /* what else to mind; "" nothing */
+	const char *note; /* what else must be considered; "" nothing */
 };
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out);
 /* "after demo.cu:23", "once": where a line of it goes. */

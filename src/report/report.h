@@ -16,7 +16,7 @@
 #include "report/words/saving.h"
 #include "report/words/wording.h"
 
-/* One finding.  What is said of it is made when it is printed: there may be a million. */
+/* One finding.  Its sentences are made when it is printed: there may be a million findings. */
 struct sw_shown_finding {
 	const struct sw_finding *finding;
 	const struct sw_finding_info *info;

@@ -21,7 +21,7 @@ struct sw_suppressions;
 enum sw_suppress_source {
 	SW_SUPPRESS_FILE,   /* every line is a suppression */
 	SW_SUPPRESS_CONFIG, /* a file that holds options, too: only lines that begin with SW are taken */
-	SW_SUPPRESS_KNOWN   /* comes with syncwatch: its lines need not fit anything, and hide no error */
+	SW_SUPPRESS_KNOWN   /* installed with syncwatch: its lines need not match anything, and hide no error */
 };
 /* Adds the lines of a file to *out, which is made where it is NULL.  0, or -errno / SW_E_FORMAT with error filled
    ("file:line: what is wrong"); *out is as it was then. */
@@ -34,7 +34,7 @@ void sw_suppress_free(struct sw_suppressions *suppressions);
 bool sw_suppress_fits(struct sw_suppressions *suppressions, struct sw_names *names, const struct sw_finding *finding,
 		      bool *known);
 
-/* Lines that fitted nothing, as "file:line: text"; index from 0, NULL ends.  Valid until the next call. */
+/* Lines that matched nothing, as "file:line: text"; index from 0, NULL ends.  Valid until the next call. */
 const char *sw_suppress_unused(struct sw_suppressions *suppressions, size_t index);
 
 /* The line that would suppress this finding and as little else as possible. Lives as long as the names. */

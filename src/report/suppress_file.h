@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes what a report shows as a file of suppressions, with a comment for each: somebody should read it. */
+/* Writes what a report shows as a file of suppressions, with a comment for each, to be reviewed. */
 #ifndef SW_REPORT_SUPPRESS_FILE_H
 #define SW_REPORT_SUPPRESS_FILE_H
 

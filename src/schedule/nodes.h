@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a schedule: nodes and edges of a window, in the order in which they were added.
+ * Internals of a schedule: nodes and edges of a window, in the order in which they were added.
  *
  *     windows.c   windows of the run, their nodes and edges
  *     nodes.c     calls and work -> nodes, edges

@@ -435,11 +435,12 @@ START_TEST(test_options)
 	ck_assert_str_eq(o.pass, "");
 	sw_options_parse(
 		&o, "json=r.json:stacks=0:depth=32:trace=/a\\:b/t.swt:max-size=300M:quiet::report=0:all:chrome=t.json");
-	ck_assert(!o.stacks && !o.report && o.quiet);
-	ck_assert_uint_eq(o.depth, 32);
-	ck_assert_uint_eq(o.max_bytes, 300ull << 20);
+	ck_assert(!o.stacks && !o.report && o.quiet && o.depth == 32 && o.max_bytes == 300ull << 20);
 	ck_assert_str_eq(o.trace, "/a:b/t.swt");
 	ck_assert_str_eq(o.pass, "--json=r.json\n--all\n--chrome=t.json\n");
+	sw_options_parse(&o, "perfetto=t.gz:dot=g:suppress=s:strict-host:guard-host:gpu-timeline=nodes:images=0");
+	ck_assert(o.guard_host && !o.images && o.gpu_timeline == SW_GPU_TIMELINE_NODES);
+	ck_assert_str_eq(o.pass, "--perfetto=t.gz\n--dot=g\n--suppress=s\n--strict-host\n");
 }
 END_TEST
 

@@ -214,6 +214,24 @@ class Report(Case):
         self.refused(INPUT, self.path("s") + ":2:", "report", "--suppress", self.path("s"), trace)
         self.refused(INPUT, "/nonexistent/s", "report", "--suppress", "/nonexistent/s", trace)
 
+    def test_known_findings_of_libraries(self):
+        trace = self.trace("race")
+        command = shutil.copy(COMMAND, self.path("syncwatch"))
+        os.makedirs(self.path("share/syncwatch"))
+        with open(self.path("share/syncwatch/known.supp"), "w") as file:
+            file.write("nonsense\n")  # a line that cannot be read shows that the file is used
+        result = self.call("report", trace, command=command)
+        self.assertEqual(result.returncode, INPUT, result.stderr)
+        self.assertIn("known.supp:1:", result.stderr)
+        result = self.call("report", "--no-known", trace, command=command)
+        self.assertEqual((result.returncode, result.stderr), (OK, ""))
+        self.assertIn("1 error,", result.stdout)
+
+    def test_stat(self):
+        trace = self.trace("race")
+        self.assertIn("host waits:", self.call("report", "--stat", trace).stdout)
+        self.assertNotIn("host waits:", self.call("report", trace).stdout)
+
 
 class Builds(Case):
     """Reports for builds: tests/report/test_ci.c has their contents."""

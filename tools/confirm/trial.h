@@ -6,10 +6,10 @@
  *     trial.c         what is to be tried of a finding
  *     call_places.c   calls of a trace as a plan names them
  *     plan_file.c     the plan that libsyncwatch-confirm.so follows
- *     outcome.c       what it wrote, and what that means
+ *     outcome.c       what the run wrote, and the verdict
  *     explore.c       holds at random
  *     saving_trials.c what is to be changed for a wait
- *     saving_safety.c is there a hazard without the order that goes away
+ *     saving_safety.c is there a hazard without the order that the change removes
  *     saving_results.c what a run left
  *     saving_spans.c  the stretch of the run in which the changed calls lie
  *     saving_runs.c   runs with and without the change, in pairs

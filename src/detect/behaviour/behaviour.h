@@ -18,17 +18,17 @@
 
 enum sw_spinner { SW_SPIN_NONBLOCKING, SW_SPIN_BLOCKING, SW_SPIN_LEGACY, SW_SPINNERS };
 
-/* Each '0' in no repetition, '1' in all, '?' they disagree, '-' not measured. */
+/* Each is '0' in no repetition, '1' in all, '?' the repetitions disagree, '-' not measured. */
 struct sw_waits {
-	char blocks; /* the call returned when the kernel had ended, not before */
+	char blocks; /* the call returned only when the kernel had ended */
 	char next;   /* work issued next on an unrelated non-blocking stream ran only after the kernel */
-	char own;    /* the stream that the call was given was done when the kernel was, not before */
+	char own;    /* the stream argument of the call became idle only when the kernel had ended */
 	uint64_t ns; /* median time in the call */
 };
 
 struct sw_behaviour_row {
 	char name[64];
-	uint64_t idle_ns; /* the call with nothing pending */
+	uint64_t idle_ns; /* median time in the call with nothing pending */
 	struct sw_waits waits[SW_SPINNERS];
 };
 

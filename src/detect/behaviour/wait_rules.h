@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits that no document decides: what the rules take for granted where nothing else is known (measured on H200, driver
- * 580), and what `syncwatch calibrate` found on the GPU and driver of a trace.
+ * Waits that no document decides: the built-in rules (measured on H200, driver 580), and what `syncwatch calibrate`
+ * measured on the GPU and driver of a trace.
  *
- * Such a wait is order in the as-measured clock alone.  A table that says that a call waits adds that order, so that
- * what would be a hazard is a note; one that says that it never does takes it away.  Where the repetitions disagree, or
- * the rows of a rule do, the rule stays as built in.
+ * Such a wait is order in the as-measured clock alone.  A table in which a call waits adds that order, so that a hazard
+ * becomes a note; a table in which it never waits removes the order.  Where the repetitions or the rows of a rule
+ * disagree, the built-in rule stays.
  */
 #ifndef SW_DETECT_BEHAVIOUR_WAIT_RULES_H
 #define SW_DETECT_BEHAVIOUR_WAIT_RULES_H
@@ -19,13 +19,13 @@ enum sw_wait_rule {
 	SW_WAIT_RULES
 };
 
-/* What holds on one kind of GPU. */
+/* The rules for one kind of GPU and driver. */
 struct sw_wait_rule_set {
 	char gpu[sizeof((struct sw_behaviour *)0)->gpu];
 	bool waits[SW_WAIT_RULES];
 };
 
-/* The tables that a packed trace brings along; find() is false where it has none for a GPU. */
+/* The tables in a packed trace; find() is false where it has none for a GPU. */
 struct sw_packed_rules {
 	bool (*find)(void *arg, const char *gpu, const char **path, const char **text,
 		     size_t *bytes); /* NULL: not packed */
@@ -39,13 +39,13 @@ struct sw_wait_rules {
 	SW_VEC(struct sw_wait_rule_set *) sets;
 	/* For the report. */
 	SW_VEC(char *) used;	   /* tables */
-	SW_VEC(char *) complaints; /* tables that are there but cannot be used, and why */
-	uint32_t differs;	   /* bit i: some table says otherwise than what is built in of rule i */
+	SW_VEC(char *) complaints; /* tables that cannot be used, and why */
+	uint32_t differs;	   /* bit i: some table differs from built-in rule i */
 };
 
-/* The set of a GPU and driver; a table that fits is read at the first question. */
+/* The set of a GPU and driver; its table is read at the first call. */
 const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver);
-/* What is built in. */
+/* The built-in rules. */
 const struct sw_wait_rule_set *sw_wait_rules_built_in(void);
 void sw_wait_rules_free(struct sw_wait_rules *mays);
 

@@ -13,11 +13,11 @@ struct sw_rec_alloc;
 void sw_block_born(struct sw_block *block, const struct sw_access *call);
 /* Memory begins, in the context of the current record. */
 void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
-/* A call ends all of a block: meets what uses it.  Returns how that is remembered. */
+/* A call ends all of a block: its uses are checked against that. Returns the access that stands for the end. */
 struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);
-/* The same for the block that starts there, if any, which then ends. */
+/* The same for the block that starts at the address, if any, which then ends. */
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
-/* The memory of a context that has ended: what other contexts still do with it is judged.  cuda.h, cuCtxDestroy, and
+/* The memory of a context that has ended: later uses by other contexts are judged. cuda.h, cuCtxDestroy, and
    cudaDeviceReset: pool memory and that of cuMemCreate stay. */
 void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what);
 

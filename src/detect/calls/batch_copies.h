@@ -19,11 +19,12 @@ void sw_batches_free(struct sw_batches *batches);
 /* Records were lost. */
 void sw_batches_forget(struct sw_batches *batches);
 
-/* An element begins a batch of its thread; of one that failed, or was lost in part, nothing is left. */
+/* An element begins a batch of its thread; what is known of an earlier one that failed, or was lost in part, is
+   dropped. */
 void sw_batch_begin(struct sw_model *m);
 /* The current element touches this, too. */
 void sw_batch_touch(struct sw_model *m, const struct sw_range *range, const struct sw_touch *how);
-/* It was the last of its call, or one of which the others are not known. */
+/* The element was the last of its call, or the others of its call are unknown. */
 void sw_batch_end(struct sw_model *m);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events that other processes know (CU_EVENT_INTERPROCESS).  What they do with them is not seen: they may wait for what
- * was recorded here, do something, and record another that is waited for here.  So a wait for one orders, for all we
- * know, everything that was given out in a context where one was recorded.
+ * was recorded here, do something, and record another event that is waited for here.  So a wait for one is taken to
+ * cover all work that was enqueued in a context where one was recorded.
  */
 #ifndef SW_DETECT_CALLS_SHARED_EVENTS_H
 #define SW_DETECT_CALLS_SHARED_EVENTS_H

@@ -8,7 +8,7 @@
 struct sw_model;
 struct sw_tensor_blocks;
 
-/* A block is handed out; one is taken back.  `w`: the current call, whose place is that of the block. */
+/* A block is allocated or freed.  `w`: the current call, whose place is that of the block. */
 void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			   const struct sw_rec_annotation *a);
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,

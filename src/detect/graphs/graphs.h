@@ -40,11 +40,11 @@ struct sw_exec {
 	uint64_t handle;
 	SW_VEC(struct sw_graph_node) nodes;
 	struct sw_map index; /* handle of a node -> index + 1 */
-	uint32_t expected;   /* nodes that the description said follow */
-	bool unknown;	     /* the description has gaps */
+	uint32_t expected;   /* number of nodes that the description announced */
+	bool unknown;	     /* some nodes were not described */
 	bool listed;	     /* `touches` are those of the nodes as they are */
 	struct sw_listing touches;
-	SW_VEC(struct sw_ordered_node) node_order; /* of a launch; valid while `listed` */
+	SW_VEC(struct sw_ordered_node) node_order; /* uses of a launch; valid while `listed` */
 	uint32_t bound;	       /* safety edges that events bound to the whole graph cost at each launch */
 	uint32_t flags;	       /* CUgraphInstantiate_flags */
 	struct sw_access made; /* the call that made the exec, or updated it */

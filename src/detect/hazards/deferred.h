@@ -41,8 +41,8 @@ struct sw_deferred_place {
 struct sw_deferred {
 	struct sw_access what;
 	struct sw_record record;	  /* with its own copy of what it points to */
-	uint64_t step;			  /* when it came */
-	size_t bytes;			  /* that it takes */
+	uint64_t step;			  /* step of its record */
+	size_t bytes;			  /* memory of the copy */
 	struct sw_deferred *next, **self; /* of all that there are */
 	uint32_t refs;
 	bool done; /* evaluated or dropped */
@@ -53,7 +53,7 @@ struct sw_deferred {
 
 /* While an access is evaluated whose starts are known. */
 struct sw_touch_scope {
-	const struct sw_deferred *late; /* it came before others that are there; NULL: it did not */
+	const struct sw_deferred *late; /* steps of accesses that came later; NULL: it is the latest */
 };
 
 /* The next access comes at `point`: evaluates what it may conflict with, in any allocation. */
@@ -64,19 +64,19 @@ bool sw_may_defer(struct sw_model *m, struct sw_point point, const struct sw_def
 /* Defers it. */
 void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_record *record,
 	      const struct sw_deferred_place *place);
-/* Did one lane do all that still counts? */
+/* Are all accesses that still count of one lane? */
 bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane);
 /* The current call is about to touch [lo, hi) of a block: evaluates what it may conflict with there. */
 void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, struct sw_point point);
 /* Evaluates all that may be in the block. */
 void sw_deferred_settle(struct sw_model *m, struct sw_block *block);
-/* It has touched it. */
+/* After the current call has touched it. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
 /* Number of the oldest record that is deferred; UINT64_MAX: none. */
 uint64_t sw_deferred_oldest(const struct sw_model *m);
-/* Evaluates all: what is known of memory is about to change. */
+/* Evaluates all deferred launches: the allocations are about to change. */
 void sw_deferred_flush(struct sw_model *m);
-/* May what is evaluated late be in this block? */
+/* May a deferred launch access this block? */
 bool sw_deferred_lies_in(const struct sw_deferred *deferred, const struct sw_block *block);
 /* Of [*lo, *hi) of the block, the next part where it may be, beginning with number 0.  False: there is none. */
 bool sw_deferred_next_part(const struct sw_deferred *deferred, const struct sw_block *block, uint32_t *number,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two accesses that conflict: is it a hazard, and which. */
+/* Decides whether two conflicting accesses are a hazard, and which one. */
 #ifndef SW_DETECT_HAZARDS_HAZARDS_H
 #define SW_DETECT_HAZARDS_HAZARDS_H
 
@@ -20,7 +20,7 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shad
 
 /* Uses so far that met an earlier one which no document orders before them. */
 uint64_t sw_hazards_unordered(const struct sw_model *m);
-/* A release is judged from here on, whose wait covers this; NULL: it has ended. */
+/* From here on a release is judged whose wait covers `covered`; NULL: it has ended. */
 void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers);
 struct sw_hazards *sw_hazards_new(void);
 void sw_hazards_free(struct sw_hazards *hazards);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What host functions do to memory: it comes before the work that their streams hold back for them.
+ * Accesses of host functions: they come before the work that waits for the function in its stream.
  *
  * A host function runs on a thread of the driver long after it was enqueued, when work that comes after it has been
  * recorded already.  An access that is made inside of it is therefore ordered before each use that was ordered after
@@ -30,7 +30,7 @@ void sw_host_func_add_unseen(struct sw_model *m, struct sw_point point);
 /* The function enqueued by record `seq` starts on a thread; gives its token, 0 if it is not known. */
 sw_hb_token sw_host_func_start(struct sw_model *m, uint64_t seq, uint32_t thread);
 void sw_host_func_finish(struct sw_model *m, uint64_t seq, uint32_t thread);
-/* The thread makes calls of its own: it runs no host functions. */
+/* The thread makes CUDA calls, so it runs no host functions. */
 void sw_host_func_caller(struct sw_model *m, uint32_t thread);
 /* The function that runs on the thread; tick 0: none. */
 struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread);
@@ -41,9 +41,9 @@ bool sw_host_func_made(const struct sw_model *m, const struct sw_shadow_use *acc
 
 /* A use of memory that the host sees: what its lane knows of pending functions is kept for the questions below. */
 void sw_host_func_note(struct sw_model *m, struct sw_point use);
-/* Does the access, by the host, come before the use although that was enqueued earlier? */
+/* Is the host's access ordered before the use, although that was enqueued earlier? */
 bool sw_host_func_orders(const struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
-/* Perhaps it does: a function whose run is not seen could have made it. */
+/* May it be? A function whose run is not seen could have made the access. */
 bool sw_host_func_may_order(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host may have learnt through memory, in addition to what its calls say. */
+/* What the host may know through memory, in addition to its calls. */
 #ifndef SW_DETECT_HAZARDS_HOST_KNOWLEDGE_H
 #define SW_DETECT_HAZARDS_HOST_KNOWLEDGE_H
 
@@ -7,9 +7,9 @@
 
 struct sw_model;
 
-/* A step of a stream that the host may see in memory when it is done. */
+/* A step of a stream whose end the host may see in memory. */
 void sw_host_signalled(struct sw_model *m, struct sw_point by);
-/* May the host have learnt through memory that this step is done? */
+/* May the host know through memory that this step is done? */
 bool sw_host_may_know(struct sw_model *m, struct sw_point work);
 /* A step that writes, or reads, a flag in memory which the host sees: volatile or by system scope. */
 void sw_host_flag_written(struct sw_model *m, struct sw_point by);

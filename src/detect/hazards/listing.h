@@ -25,9 +25,9 @@ struct sw_listing {
 	SW_VEC(struct sw_listed) at;
 	uint32_t node;
 	bool perhaps; /* the node may not run */
-	bool unknown; /* some node touches what is not known */
+	bool unknown; /* the accesses of some node are unknown */
 	bool blind;   /* some node may write anywhere */
-	bool follows; /* some node reaches memory through pointers in memory */
+	bool follows; /* some node follows pointers in memory */
 };
 
 /* Takes the reference; use: NULL where the memory has ended. */

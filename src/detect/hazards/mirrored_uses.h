@@ -7,9 +7,9 @@
 
 struct sw_model;
 
-/* The use was entered in its block just now. */
+/* The use was just entered in its block. */
 void sw_use_mirror(struct sw_model *m, const struct sw_shadow_use *use);
-/* Another address shows the block's memory from now on: what was done to it before. */
+/* The block's memory is mapped at another address from now on: enters earlier uses there. */
 void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *alias);
 
 #endif

@@ -8,9 +8,9 @@
 
 struct sw_shadow_use;
 
-/* How many blocks are where the two overlap, as far as is known. */
+/* How many blocks lie where the two overlap. */
 enum sw_crowding sw_pool_blocks_crowding(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
-/* Where one of them was only thought to reach what is not its own, nothing is likely. */
+/* If one of them was only assumed to leave its own block, the verdict is at most possible. */
 struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
 				       struct sw_verdict verdict);
 /* Was the earlier one's block freed, and its bytes allocated again for the later one? */

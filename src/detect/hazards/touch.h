@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The current call touches memory: that meets what was done there before, and is remembered.  Not thread-safe.
+ * The current call touches memory: its access is compared with earlier ones, and entered. Not thread-safe.
  */
 #ifndef SW_DETECT_HAZARDS_TOUCH_H
 #define SW_DETECT_HAZARDS_TOUCH_H
@@ -9,16 +9,16 @@
 
 struct sw_model;
 
-/* The current call touches a range (absolute addresses, or an array's handle). Judged and remembered. False: nothing
-   that we know of lies there; exact accesses count as host memory then, others are dropped. What is only assumed to
-   be a pointer is no use after free either. */
+/* The current call touches a range (absolute addresses, or an array's handle). Judged and remembered. False: no known
+   memory lies there; exact accesses count as host memory then, others are dropped. An assumed pointer makes no use
+   after free. */
 struct sw_touch {
 	bool host;     /* by the host itself */
 	bool may_wait; /* the documents leave open whether the call waited for it */
 	bool array;    /* address is an offset in this array */
 	/* Of unknown extent, but in [lo, hi) only (absolute addresses); hi 0: that is not known. */
 	uint64_t lo, hi;
-	bool guess; /* perhaps no pointer at all: nothing is concluded where it points to what was freed */
+	bool guess; /* perhaps no pointer at all: makes no use after free */
 	uint64_t handle;
 };
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,

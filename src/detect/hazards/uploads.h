@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Content of device memory as work finds it: what copies uploaded, until something writes there.  Not thread-safe.
+ * Content of device memory: what copies uploaded, until something writes there. Not thread-safe.
  *
  * Only plain allocations (cuMemAlloc, cuMemAllocAsync) and module variables count: nothing writes there by another
- * address.  Only what holds an address of live memory is kept, since nothing else is asked for.
+ * address.  Only content with an address of live memory is kept: only pointers are looked up.
  */
 #ifndef SW_DETECT_HAZARDS_UPLOADS_H
 #define SW_DETECT_HAZARDS_UPLOADS_H
@@ -22,7 +22,7 @@ void sw_upload_written(struct sw_model *m, const struct sw_range *range, uint64_
 void sw_uploads_forget(struct sw_model *m);
 /* Evaluates deferred launches that may have written where content is known. */
 void sw_uploads_settle(struct sw_model *m);
-/* What work at this point finds there; NULL: not known. */
+/* The content that work at this point reads there; NULL: unknown. */
 const struct sw_content_part *sw_upload_find(struct sw_model *m, struct sw_point point, uint64_t address,
 					     uint32_t bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program said of the next launch on a stream (syncwatch.h). */
+/* What the program declared about the next launch on a stream (syncwatch.h). */
 #ifndef SW_DETECT_KERNELS_ANNOTATED_LAUNCHES_H
 #define SW_DETECT_KERNELS_ANNOTATED_LAUNCHES_H
 
@@ -13,7 +13,7 @@ struct sw_rec_annotation;
 
 /* The next launch reads or writes a range. */
 void sw_note_range(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a);
-/* The current launch touches what the program said of it; false: it said nothing. */
+/* Enters the accesses that the program declared for the current launch; false: it declared none. */
 bool sw_note_launch(struct sw_model *m, struct sw_wait *w);
 struct sw_annotated *sw_annotated_new(void);
 void sw_annotated_free(struct sw_annotated *annotated);

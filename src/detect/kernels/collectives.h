@@ -17,8 +17,8 @@ void sw_collectives_free(struct sw_collectives *collectives);
 
 /* A COLLECTIVE record, begin or end. */
 void sw_collective_take(struct sw_model *m, const struct sw_record *r);
-/* The current launch, of this record, touches what the collectives that it is made for touch; false: it is for none
-   whose arguments are known. */
+/* Enters the accesses of the collectives that the current launch is part of; false: it is part of none whose arguments
+   are known. */
 bool sw_collective_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w);
 
 #endif

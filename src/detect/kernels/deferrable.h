@@ -27,7 +27,7 @@ struct sw_deferrable;
 #define SW_MOST_POINTED 64u
 #define SW_MOST_RANGES	64u
 
-/* Whatever it computes from its pointers. */
+/* Where its addresses may lie. */
 enum sw_where {
 	SW_WITHIN,   /* in the allocations that are known */
 	SW_ANYWHERE, /* in memory that lives */
@@ -51,8 +51,7 @@ struct sw_pointed {
 /* For the current launch (m->record, at `point`), whose kernel has a footprint.  What starts at its pointers is known
    from then on.  False: it is evaluated at once. */
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out);
-/* Where does it lie?  Adds the allocations that it may reach beyond those of its pointers.  alone: it need not be known
-   precisely. */
+/* Finds the allocations that it may access beyond those of its pointers. alone: a coarse answer is enough. */
 enum sw_where sw_pointed_where(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
 			       struct sw_pointed *pointed, bool alone);
 /* The bytes that the current launch may touch through the pointer at an offset in the parameter block: absolute

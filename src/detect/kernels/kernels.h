@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a kernel: its name, its code, and what that says.  Not thread-safe. */
+/* What is known of a kernel from its name and its code. Not thread-safe. */
 #ifndef SW_DETECT_KERNELS_KERNELS_H
 #define SW_DETECT_KERNELS_KERNELS_H
 
@@ -17,18 +17,18 @@ struct sw_kernel {
 	uint32_t arch;			      /* that the code was looked for, 0 not yet */
 	const struct sw_footprint *footprint; /* NULL: none that can be used */
 	bool ran;			      /* of the code that ran */
-	bool moved;			      /* its parameters lie elsewhere than the driver puts them */
+	bool moved;			      /* its parameter layout differs from the driver's */
 	bool wild;			      /* some of what it does is not known */
 	bool follows;			      /* pointers that lie in memory */
-	bool unreadable;		      /* there is code, but it says nothing */
+	bool unreadable;		      /* there is code, but no footprint of it */
 	const char *unread;		      /* why not, or why not all */
-	struct sw_map evidence_details;	      /* what a reach rests on -> struct sw_evidence_detail */
+	struct sw_map evidence_details;	      /* basis of a reach -> struct sw_evidence_detail */
 	struct sw_deferrable *deferrable;     /* NULL: not examined yet (deferrable.h) */
 };
 
 /* NULL: more of them than a program has.  Valid until the next call. */
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
-/* What an access of the kernel is based on; lives as long as the judgement. */
+/* The evidence of an access of the kernel; lives as long as the judgement. */
 const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
 						    const struct sw_reach *reach, enum sw_via via);
 /* The same where the code does not say: why; NULL when it was not read. */

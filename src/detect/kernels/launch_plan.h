@@ -3,7 +3,7 @@
  * What a launch touches, from the footprint of its kernel.  Private to src/detect.
  *
  * A plan holds for one kernel, geometry and content of the parameter block; it is kept, since programs launch the same
- * things again and again.  Which of its addresses are alive is asked at each launch.
+ * things again and again.  Whether its addresses are allocated is checked at each launch.
  */
 #ifndef SW_DETECT_KERNELS_LAUNCH_PLAN_H
 #define SW_DETECT_KERNELS_LAUNCH_PLAN_H
@@ -19,7 +19,7 @@ struct sw_plan_touch {
 	struct sw_range range;
 	uint64_t array;	 /* handle; range.address is an offset in it; 0: none */
 	uint64_t lo, hi; /* not bounded: it lies in between (sw_deferrable_reach()); hi 0: not known */
-	bool guess;	 /* one of several words, or perhaps an index: no pointer unless it points to what is alive */
+	bool guess; /* one of several words, or perhaps an index: a pointer only if it points to allocated memory */
 };
 
 struct sw_plan {
@@ -29,7 +29,7 @@ struct sw_plan {
 	bool blind;    /* may write anywhere */
 	bool symbols;  /* module variables whose address the program did not take */
 	bool objects;  /* textures, surfaces or tensor maps that were not seen to be made */
-	bool unknown;  /* some of its accesses can be anywhere */
+	bool unknown;  /* some of its accesses are unbounded */
 	bool whole;    /* all parameters were recorded */
 	const struct sw_plan_touch *touch;
 };

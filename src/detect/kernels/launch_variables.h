@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module variables of a launch: where they lie, and what stands for them while a kernel is evaluated. */
+/* Module variables of a launch: their addresses, and the placeholders used while a kernel is evaluated. */
 #ifndef SW_DETECT_KERNELS_LAUNCH_VARIABLES_H
 #define SW_DETECT_KERNELS_LAUNCH_VARIABLES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables in device memory that a launch follows: what its evaluation may know of them.  Not thread-safe.
+ * Pointer tables in device memory that a launch follows: their content, where it is known. Not thread-safe.
  *
  * A launch finds what the host uploaded there, if the copy is ordered before it and nothing wrote there since, the
  * launch itself included.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Textures, surfaces and tensor maps: which memory kernels reach through them, as far as they were seen to be made.
- * Not thread-safe.
+ * Textures, surfaces and tensor maps: which memory kernels access through them, if their creation was recorded. Not
+ * thread-safe.
  */
 #ifndef SW_DETECT_KERNELS_TEXTURE_HANDLES_H
 #define SW_DETECT_KERNELS_TEXTURE_HANDLES_H
@@ -14,7 +14,7 @@
 struct sw_handles;
 struct sw_handles *sw_handles_new(void);
 void sw_handles_free(struct sw_handles *handles);
-/* Grows with what is known. */
+/* Incremented whenever an object is added. */
 uint64_t sw_handles_epoch(const struct sw_handles *handles);
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of cuBLAS, cuFFT and others: which one a call of CUDA is part of, and what is known of their handles.
+ * Calls of cuBLAS, cuFFT and others: which of them a CUDA call is part of, and the state of their handles.
  */
 #ifndef SW_DETECT_LIBRARIES_LIBRARY_CALLS_H
 #define SW_DETECT_LIBRARIES_LIBRARY_CALLS_H
@@ -30,7 +30,7 @@ struct sw_library_open {
 	uint64_t word[SW_LIBRARY_MAX_WORDS]; /* arguments, vector registers left out */
 	bool device_scalars;		     /* its handle's pointer mode */
 	struct sw_library_plan plan;	     /* of its handle */
-	uint32_t operands;		     /* what it computes with: number of the set, 0 not known */
+	uint32_t operands;		     /* its operands: number of the set, 0 not known */
 	uint32_t allocations;		     /* in it so far, the last ones below */
 	struct sw_library_setting made[SW_LIBRARY_MADE];
 };
@@ -41,7 +41,7 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r);
 void sw_library_lost(struct sw_model *m);
 /* The call that the thread is in; NULL: none.  Valid until the next record. */
 const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint32_t thread);
-/* The set of a number that was given out. */
+/* The set with this number. */
 const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, uint32_t number);
 /* The thread allocated memory. */
 void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address, uint64_t bytes);

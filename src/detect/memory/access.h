@@ -2,9 +2,9 @@
 /*
  * What an operation touches, before and after it is placed in an allocation.
  *
- * A range is a box of bytes: `slices` x `rows` rows of `width` bytes.  2D and 3D copies stay boxes, they never become
- * their hull: two column tiles of one matrix do not conflict.  Code that learns what a kernel touches (its signature,
- * its code) says so in ranges; nothing in this module depends on the source of that knowledge.
+ * A range is a box of bytes:  `slices` x `rows` rows of `width` bytes. 2D and 3D copies stay boxes, they never become
+ * their hull: two column tiles of one matrix do not conflict.  Signatures and code of kernels are turned into ranges as
+ * well; nothing in this module depends on where a range comes from.
  */
 #ifndef SW_DETECT_MEMORY_ACCESS_H
 #define SW_DETECT_MEMORY_ACCESS_H
@@ -31,8 +31,8 @@ struct sw_range {
 	bool perhaps;	/* of work that may not run (a body of a conditional node), or by a pointer that may have been
 			   another: at most a warning */
 	bool polls;	/* signals through memory, or is a library's workspace: one step down in the matrix */
-	bool own_flags; /* what it polls it writes, too (semaphores between its own blocks): at most a warning */
-	const struct sw_evidence_detail *evidence_detail; /* what the kernel's code says, NULL: none */
+	bool own_flags; /* it also writes what it polls (semaphores between its own blocks): at most a warning */
+	const struct sw_evidence_detail *evidence_detail; /* evidence from the kernel's code, NULL: none */
 };
 
 /* A box of consecutive bytes. */
@@ -62,7 +62,7 @@ static inline bool sw_role_writes(enum sw_role role)
 	return role == SW_WRITE || role == SW_READ_WRITE || role == SW_ATOMIC || role == SW_FREE || role == SW_ALLOC;
 }
 
-/* How much an access is worth as evidence, for deciding which of two may stand for both. */
+/* Rank of an access as evidence: the higher of two may supersede the other. */
 static inline int sw_range_rank(const struct sw_range *range)
 {
 	if (range->bounded && !range->vague)

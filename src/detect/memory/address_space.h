@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The address space: which memory is alive, what kind it is, what was freed lately.
+ * The address space: allocated memory, its kind, and what was freed recently.
  *
  * Pinned memory may have a second, device-side address: both lead to one block, so that a kernel that uses the alias
  * meets a copy that uses the host address.  Host memory that CUDA does not know of is "pageable": one block that spans
@@ -13,8 +13,7 @@
 #include "detect/memory/overlaps.h"
 #include "detect/memory/shadow.h"
 
-/* How many things live in an allocation, by the starts known in it: hardly an array, certainly a pool that nothing
-   described. */
+/* How many objects an allocation holds, by the starts known in it. MANY: a pool whose blocks are unknown. */
 enum sw_crowding { SW_CROWDING_FEW, SW_CROWDING_SEVERAL, SW_CROWDING_MANY };
 
 /* Addresses that no memory has (not canonical), of module variables whose address the program did not take. */
@@ -24,7 +23,7 @@ static inline bool sw_is_nowhere(uint64_t address)
 	return address - SW_NOWHERE < 1ull << 48;
 }
 
-struct sw_view; /* an address interval that shows a block */
+struct sw_view; /* an interval of addresses of a block */
 struct sw_mapping;
 struct sw_mapped_pieces;
 
@@ -34,7 +33,7 @@ struct sw_piece {
 	struct sw_access gone;
 };
 
-/* Where something starts, and the number of the record that showed it. */
+/* Where an object starts, and the step that showed it. */
 struct sw_start {
 	uint64_t offset, step;
 };
@@ -113,12 +112,12 @@ struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t a
 void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked);
 /* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
-/* Nothing is known any more of what was freed: records were lost. */
+/* Forgets freed blocks: records were lost. */
 void sw_space_forget_freed(struct sw_address_space *space);
 
 /* The live block that holds the address and the offset in it; NULL: none. */
 struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
-/* The allocation that holds the address, whatever a suballocator made of it. */
+/* The allocation that holds the address, without regard to blocks of suballocators. */
 struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
 /* A handle stands for a level of a mipmapped array.  False: that one is not known. */
@@ -168,7 +167,7 @@ void sw_block_mapping_free(struct sw_block *block);
 struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
 /* The first block of a suballocator that ends after the address; NULL: none. */
 struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address);
-/* Where in [lo, hi) the block that holds lo ends, or gives way to one inside it. */
+/* Where in [lo, hi) the block that holds lo ends, or a block inside it begins. */
 uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
 
 /* The first live block that ends after the address; NULL: none. */
@@ -177,15 +176,15 @@ struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t ad
 /* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
 struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block);
 
-/* Something starts here: accesses of unknown extent from below end here, from this step on. */
+/* An object starts here: from this step on, accesses of unknown extent from lower addresses end here. */
 void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
-/* How many things live in it, by the starts that are known. */
+/* How many objects it holds, by the known starts. */
 enum sw_crowding sw_block_crowding(const struct sw_block *block);
 /* The same of what lies in between [lo, hi). */
 enum sw_crowding sw_block_crowding_in(const struct sw_block *block, uint64_t lo, uint64_t hi);
 /* Where an access of unknown extent from `offset` ends at the latest, by the starts known at that step. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);
-/* Where one that may as well go down from `offset` starts at the earliest: at the last start before it. */
+/* Lowest offset of one that may also go down from `offset`: the last start before it. */
 uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset, uint64_t step);
 
 #endif

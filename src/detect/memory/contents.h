@@ -2,8 +2,8 @@
 /*
  * What is known of the content of device memory: bytes that the host uploaded and the trace has (SW_COPY_CONTENT).
  *
- * Parts of memory, by address; none overlaps another.  Whatever may have been written since is forgotten as a whole:
- * what is here is what the memory holds, never a guess.  Not thread-safe.
+ * Parts of memory, by address; none overlaps another.  Content that may have been overwritten is dropped: what is kept
+ * is certain.  Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_CONTENTS_H
 #define SW_DETECT_MEMORY_CONTENTS_H
@@ -27,7 +27,7 @@ void sw_contents_free(struct sw_memory_contents *contents);
 static inline bool sw_contents_any(const struct sw_memory_contents *contents);
 /* Takes the place of what was known there; data is copied. */
 void sw_contents_put(struct sw_memory_contents *contents, const struct sw_content_part *part);
-/* Something may have been written to [lo, hi) by record number `step`: what was there before is forgotten. */
+/* [lo, hi) may have been written by record number `step`: older content is dropped. */
 void sw_contents_forget(struct sw_memory_contents *contents, uint64_t lo, uint64_t hi, uint64_t step);
 /* The part that holds all of [address, address + bytes); NULL: not known.  Until the next change. */
 const struct sw_content_part *sw_contents_find(const struct sw_memory_contents *contents, uint64_t address,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Half-open intervals [lo, hi) that may overlap, each with the step at which it came: which of those in a range are
- * later than a given step?
+ * Half-open intervals [lo, hi) that may overlap, each with the step at which it came: finds those in a range that are
+ * later than a given step.
  *
- * They lie in order of lo, then tick, in runs of some dozens, each with the largest values in it: a question walks
- * along the runs, which are few, and into those where an answer may be.  (A treap with the same values takes five times
- * as long for some thousand intervals: each of its nodes is a cache miss.)  Not thread-safe.
+ * They lie in order of lo, then tick, in runs of some dozens, each with the largest values in it: a search walks along
+ * the runs, which are few, and into those that may hold a result.  (A treap with the same values takes five times as
+ * long for some thousand intervals: each of its nodes is a cache miss.) Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_OVERLAPS_H
 #define SW_DETECT_MEMORY_OVERLAPS_H
@@ -30,7 +30,7 @@ struct sw_overlaps {
 typedef SW_VEC(void *) sw_overlap_vec;
 
 void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interval);
-/* One with these is there. */
+/* Adds an interval. */
 void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, uint64_t tick, const void *what);
 void sw_overlaps_clear(struct sw_overlaps *set);
 /* What share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, are appended to *out.  out

@@ -23,7 +23,7 @@ void sw_physical_set_free(struct sw_physical_set *set);
 
 /* A handle names new memory: cuMemCreate, or an import from elsewhere. */
 void sw_physical_created(struct sw_physical_set *set, uint64_t handle);
-/* It may be given out again, for other memory; mappings live on. */
+/* The handle was released and may be reused for other memory; mappings stay. */
 void sw_physical_released(struct sw_physical_set *set, uint64_t handle);
 /* Records were lost: any handle may name other memory by now. */
 void sw_physical_forget(struct sw_physical_set *set);

@@ -45,7 +45,7 @@ struct sw_use_pool {
 	struct sw_shadow_use *free;
 	struct sw_arena arena;
 	size_t live, links; /* uses, and how often segments refer to one */
-	uint64_t forgotten; /* uses that were dropped for want of room: conflicts with them are missed */
+	uint64_t forgotten; /* uses that were dropped at a limit: conflicts with them are missed */
 };
 struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool);
 void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use);
@@ -58,7 +58,7 @@ struct sw_shadow {
 	size_t swept; /* segments left by the last sweep */
 };
 
-/* What the map asks of its surroundings. */
+/* What the map needs from its owner. */
 struct sw_shadow_env {
 	struct sw_use_pool *pool;
 	const struct sw_hb *hb;
@@ -67,7 +67,7 @@ struct sw_shadow_env {
 	   them (empty: keep_from > keep_to). So are later ones, which may supersede one of them that is entered
 	   late. */
 	uint64_t keep_from, keep_to;
-	bool keep_all;	  /* the use takes no other's place: it was made before now */
+	bool keep_all;	  /* the use supersedes no other: it was made before now */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
 	/* Called once for each earlier use of another lane that shares bytes with the new one, where one of both writes
 	   and no document orders the two, or ordered_too. */
@@ -79,9 +79,9 @@ struct sw_shadow_env {
    from_seq or later?  True as well where too many uses would have to be looked at. */
 bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb, uint32_t lane, uint64_t from_seq,
 			 uint64_t lo, uint64_t hi);
-/* Meets what is there, without leaving a trace. */
+/* Compares the use with those that are there, without entering it. */
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
-/* Meets what is there and enters the use (which the segments then hold too). */
+/* Compares the use with those that are there and enters it (segments then hold references). */
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
 /* The uses that lie in [lo, hi), each once, in the order of their calls. */
@@ -91,7 +91,7 @@ void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, u
    uses that share bytes with it, as far as their hulls tell, those that came before it are ordered before it, and those
    that came after it are ordered after it.  So it meets nothing, and what came after it may stand for it already. */
 void sw_shadow_enter_late(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
-/* Nothing is known any more of [lo, hi). */
+/* Forgets the uses in [lo, hi). */
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi);
 void sw_shadow_clear(struct sw_shadow *shadow, struct sw_use_pool *pool);
 

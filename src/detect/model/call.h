@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call while it is being judged: from its record, or its BEGIN, to its END.  What its handler says of it is judged
- * when it ends (call_end.c).
+ * A call while it is being judged: from its record, or its BEGIN, to its END. What its handler fills in is judged when
+ * it ends (call_end.c).
  */
 #ifndef SW_DETECT_MODEL_CALL_H
 #define SW_DETECT_MODEL_CALL_H
@@ -25,7 +25,7 @@ struct sw_wait {
 	struct sw_rec *copy;
 	struct sw_access what; /* the call */
 	bool enqueues;
-	int id; /* the finding that this call is a case of, 0: none */
+	int id; /* id of the finding that this call is an occurrence of, 0: none */
 	enum sw_basis basis;
 	enum sw_fix fix;
 	bool promised;	  /* the documents promise that it waits */
@@ -37,7 +37,7 @@ struct sw_wait {
 	uint32_t tokens;
 	sw_hb_token token[SW_WAIT_TOKENS];
 	enum sw_order order[SW_WAIT_TOKENS];
-	struct sw_access waited_for; /* of what is covered, the work given out last; seq 0: not known */
+	struct sw_access waited_for; /* the covered work that was enqueued last; seq 0: unknown */
 	sw_covered_vec covered;	     /* work that the host did not know to be done, documented clock */
 	enum sw_copy_way moves;	     /* copies: which way */
 	struct sw_access read_back;  /* synchronisations: the copy of a value right before it, seq 0: none */

@@ -16,7 +16,7 @@
 struct sw_collect {
 	struct sw_judgement *judgement;
 	struct sw_map index; /* hash of the call sites -> finding + 1 */
-	/* For each finding: host time of the calls that waited, how all calls are spread (NULL: no calls). */
+	/* For each finding: host time of the calls that waited, histogram of all calls (NULL: no calls). */
 	SW_VEC(uint64_t) waited;
 	SW_VEC(struct sw_histogram *) spread;
 	struct sw_recent_calls recent; /* so that a finding can name them */
@@ -45,17 +45,17 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 /* The finding's cost, to be changed. */
 struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_finding *finding);
 
-/* To be filled in: what few findings have. */
+/* The members that few findings need, to be filled in. */
 struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding);
 
 /* Identifies the call site of one side. */
 uint64_t sw_collect_site(const struct sw_access *access);
 /* The finding with this id whose only call site is that of the access; NULL: none. */
 struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access);
-/* It turned out not to be so.  The finding stays where it is until sw_collect_finish(). */
+/* Drops the finding; it stays in place until sw_collect_finish(). */
 void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding);
 
-/* When all is seen: severities of waits by their cost, folding, order, sums of the judgement. */
+/* At the end of the trace: severities of waits by their cost, folding, order, sums of the judgement. */
 void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns);
 
 #endif

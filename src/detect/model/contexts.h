@@ -13,7 +13,7 @@ struct sw_context_state {
 	uint64_t handle;
 	int device;
 	bool live, primary, green;
-	bool released;	   /* a primary one that perhaps has no user any more */
+	bool released;	   /* a primary one that may have no user any more */
 	uint8_t whole;	   /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
 	uint32_t arch;	   /* of the device, 0 not looked up */
 	bool shared_event; /* an event was recorded in it that other processes may wait for */
@@ -22,7 +22,7 @@ struct sw_context_state {
 	const struct sw_wait_rule_set *may; /* NULL: its creation was not seen, as built in */
 };
 
-/* Does a call of this context wait, where no document decides it? */
+/* Does a call in this context wait, by the rules for calls that no document decides? */
 bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule may);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How durations are spread: a histogram with eight buckets an octave, of one size for ever.
+ * A histogram of durations with eight buckets an octave, of constant size.
  *
  * A quantile is reported as the middle of its bucket: at most a sixteenth off.  Not thread-safe.
  */

@@ -11,16 +11,16 @@ struct sw_event_table;
 struct sw_event_state {
 	struct sw_access record;   /* the last record's call */
 	struct sw_access replaced; /* a record that was replaced before any wait for it; seq 0: none */
-	uint64_t capture;	   /* recorded inside this capture, 0: for real */
+	uint64_t capture;	   /* recorded inside this capture, 0: outside of captures */
 	uint64_t work;		   /* last step of work on the stream when it was recorded, 0: none */
 	struct sw_access last;	   /* that work; seq 0: none, or not known */
-	bool in_graph;		   /* recorded by a node of a graph (external), when is not seen */
+	bool in_graph;		   /* recorded by an external node of a graph, at an unknown time */
 	uint32_t handle;	   /* of an event that processes share: low bits of the hash of its handle, else 0 */
 	bool interprocess;	   /* other processes may record it and wait for it */
 	bool ordering;		   /* a stream or the host has waited for it */
 };
 
-/* An event of ours: no program can hold this handle, events are pointers. */
+/* An event of our own: no program can have this handle, since events are pointers. */
 #define SW_SAFETY_EVENT 3u
 
 /* Created if unknown. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of the last records, so that a finding can name a call that is not one of its sides: the wait that orders
- * its streams, the record that its fix moves.  A table of fixed size: of older calls only the number is known.
+ * its streams, the record that its fix moves.  A table of fixed size: of older calls only the sequence number is known.
  * Not thread-safe.
  */
 #ifndef SW_DETECT_MODEL_RECENT_CALLS_H

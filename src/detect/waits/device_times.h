@@ -44,7 +44,7 @@ void sw_time_clock_free(struct sw_time_clock *clock);
 /* ---- device_times.c ---- */
 
 struct sw_time {
-	uint64_t seq, start, end; /* of GPU_CLOCK's clock; nanoseconds of the trace once sw_times_finish() is through */
+	uint64_t seq, start, end; /* of GPU_CLOCK's clock; nanoseconds of the trace after sw_times_finish() */
 };
 struct sw_times {
 	SW_VEC(struct sw_time) at; /* by sequence number, one each, once finished */

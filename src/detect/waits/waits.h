@@ -25,18 +25,18 @@ enum sw_own {
 	SW_OWN_LOAD,
 };
 
-/* What is reported as a call's own work when it did wait: the typical, this part of the maximum. */
+/* The own work that is reported of a call that waited: typical, as a part of the maximum above. */
 #define SW_OWN_MARGIN 4u
 
 /* A call begins: of two records, or of one. */
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
-/* The call whose BEGIN this was: no longer open; NULL: none. */
+/* Takes the call with this BEGIN out of the open ones; NULL: none. */
 struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
 /* A call of two records has ended: its state may be used for another. */
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
-/* Looks at what the token covers that the host does not know to be done; sets w->pending, w->covered. */
+/* Finds the work that the token covers and the host does not know to be done; sets w->pending, w->covered. */
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
 /* The same, and drops the token. */
 void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);

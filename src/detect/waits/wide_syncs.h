@@ -15,13 +15,13 @@ struct sw_shadow_use;
 void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented);
 /* The later use comes after the earlier one, with which it conflicts. */
 void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
-/* The host knows that the step is done, and may rely on it (tick 0: it is unknown which). */
+/* The host knows that the step is done, and may rely on it (tick 0: an unknown step). */
 void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq);
 /* Uses made in [from, to] are to be kept; none: from > to. */
 void sw_wide_keep(const struct sw_model *m, uint64_t *from, uint64_t *to);
-/* Is anything asked for that sw_wide_need() would say? */
+/* Is any wait watched, so that sw_wide_need() must be called? */
 bool sw_wide_watches(const struct sw_model *m);
-/* Something was done that is not known: the waits around it stay as they are. */
+/* An unknown operation: the waits around it are not reported. */
 void sw_wide_poison(struct sw_model *m);
 /* Records were lost. */
 void sw_wide_forget(struct sw_model *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a small copy takes from the host, kept with its record: tables of pointers that kernels follow. */
+/* The source bytes of a small copy from the host, kept with its record: tables of pointers that kernels follow. */
 #ifndef SW_PRELOAD_CALLS_CONTENT_H
 #define SW_PRELOAD_CALLS_CONTENT_H
 

@@ -2,8 +2,8 @@
 /*
  * Graphs: which call made a node, and what an executable graph consists of (GRAPH_NODE records).
  *
- * All is asked for inside a call of the program that has succeeded, with public queries of the driver, which neither
- * change a graph nor invalidate a capture.
+ * The driver is queried inside a call of the program that has succeeded, with public functions that neither change a
+ * graph nor invalidate a capture.
  */
 #ifndef SW_PRELOAD_CALLS_GRAPHS_H
 #define SW_PRELOAD_CALLS_GRAPHS_H
@@ -45,7 +45,7 @@ void sw_graphs_node_changed(const struct sw_call *call, CUgraphExec exec, CUgrap
 			    const struct sw_node_work *work);
 void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, bool enabled);
 
-/* By the names that the table's rows use. */
+/* Names as in the rows of cuda.def. */
 #define SW_NODE_GIVEN(call, x, node, type, p)                                                                          \
 	sw_graphs_node_changed(call, x, node, &(struct sw_node_work){CU_GRAPH_NODE_TYPE_##type, p})
 #define sw_graphs_node_KERNEL(call, x, node, p) SW_NODE_GIVEN(call, x, node, KERNEL, p)

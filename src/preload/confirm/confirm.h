@@ -71,16 +71,16 @@ enum sw_hold_state { SW_HOLD_NONE, SW_HOLD_HELD, SW_HOLD_OVER };
 struct sw_hold_words {
 	_Alignas(64) _Atomic uint32_t release; /* by the host: the hold has ended */
 	_Alignas(64) _Atomic uint32_t probe;   /* what comes before the later call is done */
-	_Alignas(64) _Atomic uint32_t later;   /* the later call's work is done */
+	_Alignas(64) _Atomic uint32_t later;   /* the later call's work has ended */
 	_Alignas(64) _Atomic uint32_t earlier; /* the earlier call's work is done */
 };
 
 struct sw_hold {
 	_Atomic uint32_t state; /* enum sw_hold_state; a futex */
-	_Atomic uint32_t ended; /* all that there is to see has been seen */
+	_Atomic uint32_t ended; /* all results are known */
 	_Atomic uint64_t deadline;
 	_Atomic bool submitted; /* the later call has returned */
-	bool host;		/* it does its work itself */
+	bool host;		/* it is synchronous: it does its work before it returns */
 	struct sw_hold_words *words;
 	/* Copies of what both touch: before, after the later call, after the earlier one; `room` bytes each. */
 	uint8_t *copies;
@@ -94,7 +94,7 @@ extern struct sw_hold sw_hold;
 
 CUdeviceptr sw_hold_device_address(const void *word);
 void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host);
-/* The later call comes first: it is the one to be held, before it is. */
+/* The later call comes first: it is the one to be held; called before it. */
 void sw_hold_swap(void);
 /* Before the earlier call, which goes to this stream. */
 void sw_hold_begin(CUstream stream, uint64_t seq);
@@ -151,7 +151,7 @@ bool sw_watch_start(void);
 void sw_watch_release(enum sw_release why);
 /* Until the hold has ended: its bound ends it. */
 void sw_watch_wait(void);
-/* Waits a little for what is still to be seen. */
+/* Waits a short time for the remaining results. */
 void sw_watch_finish(void);
 
 /* ---- explore.c --------------------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ void sw_explore_end(void);
 
 /* ---- dependents.c: by one thread at a time ----------------------------------------------------------------------- */
 
-/* From now on nothing depends on what is held but this stream. */
+/* Resets: only this stream depends on the hold. */
 void sw_dependents_begin(CUstream held);
 void sw_dependents_record(const struct sw_rec *rec, CUstream stream);
 /* Can the call wait for what is held? */

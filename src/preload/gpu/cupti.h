@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI, found and loaded at run time: it is no part of the driver, and a program may bring its own. */
+/* CUPTI, found and loaded at run time: it is not part of the driver, and a program may come with its own. */
 #ifndef SW_PRELOAD_GPU_CUPTI_H
 #define SW_PRELOAD_GPU_CUPTI_H
 

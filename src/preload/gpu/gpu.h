@@ -18,8 +18,8 @@
 #include "preload/recorder/companion.h"
 #include "preload/gpu/cupti.h"
 
-/* libsyncwatch.so calls it at the first CUDA call, on a thread of its own.  Never fails loudly: what is not to be had
-   becomes a NOTICE of the trace. */
+/* libsyncwatch.so calls it at the first CUDA call, on a thread of its own. Never fails: what cannot be recorded becomes
+   a NOTICE in the trace. */
 void syncwatch_gpu_start(const struct sw_companion *recorder) __attribute__((visibility("default")));
 
 struct sw_gpu {
@@ -33,7 +33,7 @@ struct sw_gpu {
    without an error.  Not CLOCK_MONOTONIC: that is slewed while the program runs. ---- */
 void sw_gpu_clock_start(const struct sw_file_header *header);
 uint64_t sw_gpu_clock_now(void);
-/* Was the clock asked for since the last question? */
+/* Was the clock read since the last call of this function? */
 bool sw_gpu_clock_used(void);
 /* Reads ticks and CUPTI's clock together and writes GPU_CLOCK.  False: CUPTI does not use our clock any more. */
 bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags);

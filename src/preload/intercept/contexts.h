@@ -20,7 +20,8 @@ uint8_t sw_context_made_primary(CUcontext context, CUdevice device);
 uint8_t sw_context_of_green(CUgreenCtx green);
 /* The primary context of a device, if it was seen; else 0. */
 uint8_t sw_context_of_primary(CUdevice device);
-/* The thread's current context.  The driver is asked each time: cudart also changes it through private tables. */
+/* The thread's current context. Queries the driver each time: cudart also changes the context through private
+   tables. */
 uint8_t sw_context_here(void);
 CUcontext sw_context_current(void);
 /* A stream belongs to the context in which it was made; the default streams (0, 1, 2) to the current one. */

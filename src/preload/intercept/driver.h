@@ -33,18 +33,17 @@ static inline void *sw_driver_function(enum sw_api_id id)
 	return __builtin_expect(real != NULL, 1) ? real : sw_driver_resolve(id);
 }
 
-/* Whether the driver says of itself that it only simulates one. */
+/* Is the driver the simulated one? */
 bool sw_driver_simulated(void);
 
-/* What a function without a driver answers: the stub library's own answer, so that a program that probes finds no CUDA.
- */
+/* The result of a function without a driver: that of the stub library, so that a program that probes finds no CUDA. */
 #define SW_NO_DRIVER CUDA_ERROR_STUB_LIBRARY
 
 /* The real function, typed, for our own questions to the driver; may be NULL. */
 #define SW_REAL(symbol) ((__typeof__(&symbol))sw_driver_function(SW_ID_##symbol))
 
 /*
- * What to hand to a caller who asked for `name` and would have got `real`: our wrapper where the pointer is that of a
+ * The pointer for a caller that requested `name` and would have got `real`: our wrapper where the pointer is that of a
  * recorded entry point, a counting trampoline where the pointer is unknown and the name is not known to be harmless,
  * else the pointer itself.
  */

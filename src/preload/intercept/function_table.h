@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels by handle: what a launch must know without asking the driver again.
+ * Kernels by handle: what a launch needs without a query of the driver.
  *
- * cudart launches with a CUkernel cast to CUfunction, Triton with a CUfunction (measured): a handle that came from the
- * library functions is known to be the former, others are asked as one and then as the other.
+ * cudart launches with a CUkernel cast to CUfunction, Triton with a CUfunction (measured): a handle from the library
+ * functions is known to be the former, others are tried as one and then as the other.
  */
 #ifndef SW_PRELOAD_INTERCEPT_FUNCTION_TABLE_H
 #define SW_PRELOAD_INTERCEPT_FUNCTION_TABLE_H

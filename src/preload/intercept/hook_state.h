@@ -39,12 +39,12 @@ struct sw_state {
 	struct sw_lock lock;
 	uint32_t epoch;		/* grows when a context ends: what threads cached is invalid */
 	uint32_t contexts;	/* ids handed out */
-	uint32_t context_again; /* id that came back last: once all are handed out, those of ended contexts do */
+	uint32_t context_again; /* id that was reused last: once all are used, those of ended contexts are reused */
 	uint32_t devices_described;
 	uint32_t driver_told;
 	uint32_t functions;   /* ids handed out */
 	uint32_t images;      /* ids handed out */
-	uint64_t image_bytes; /* copied, or about to be */
+	uint64_t image_bytes; /* images copied, or about to be */
 	struct sw_state_context context[SW_STATE_CONTEXTS];
 	struct sw_kernel_entry *retired[SW_STATE_RETIRED]; /* of functions that were unloaded, in turn */
 	uint64_t retired_count;

@@ -4,8 +4,8 @@
  *
  * One writer at a time (the caller holds a lock); any number of readers.  Memory follows the live keys: what is too
  * large or too small is copied into other slots, and the old ones are emptied.  They stay mapped, since a reader may
- * still be in them: it finds out by the version, and looks again.
- * Keys and values are never 0.  Memory comes from mmap, never from the program's allocator.
+ * still use them: it detects that by the version, and searches again.  Keys and values are never 0.  Memory comes from
+ * mmap, never from the program's allocator.
  */
 #ifndef SW_PRELOAD_TABLE_H
 #define SW_PRELOAD_TABLE_H

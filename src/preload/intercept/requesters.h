@@ -20,7 +20,7 @@ bool sw_requester_count(const void *caller);
 /* The CUDA version that it asked for; the highest is kept. */
 void sw_requester_version(const void *caller, uint32_t version);
 
-/* The objects that are CUDA runtimes, or have one linked into them: one or two, looked through at every call. */
+/* The objects that are CUDA runtimes, or have one linked into them: one or two, searched at every call. */
 #define SW_RUNTIMES 16u
 struct sw_runtimes {
 	uint32_t taken;

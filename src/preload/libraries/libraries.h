@@ -4,8 +4,8 @@
  *
  * It defines their functions (functions.def), so that objects that link these libraries reach it first, and calls those
  * of the library that is loaded.  Each definition is a stub of three instructions that jumps to one trampoline
- * (entry.S): a function that is never called costs an entry of the symbol table.  Who asks dlsym() for one (JAX, parts
- * of CuPy, ctypes) gets the stub as well (preload/platform/named_function.h).
+ * (entry.S): a function that is never called costs an entry of the symbol table.  A look-up by dlsym() (JAX, parts of
+ * CuPy, ctypes) gets the stub as well (preload/platform/named_function.h).
  */
 #ifndef SW_PRELOAD_LIBRARIES_LIBRARIES_H
 #define SW_PRELOAD_LIBRARIES_LIBRARIES_H

@@ -3,8 +3,8 @@
  * libsyncwatch-nccl.so: records the collectives of NCCL.
  *
  * It defines NCCL's functions, so that objects that link libnccl.so reach it first, and calls those of the library that
- * is loaded: Python loads it RTLD_LOCAL, where RTLD_NEXT does not look.  Who asks dlsym() for one (JAX, ctypes) gets
- * ours as well (preload/platform/named_function.h).
+ * is loaded:  Python loads it RTLD_LOCAL, where RTLD_NEXT does not look.  A look-up by dlsym() (JAX, ctypes) gets ours
+ * as well (preload/platform/named_function.h).
  */
 #ifndef SW_PRELOAD_NCCL_NCCL_H
 #define SW_PRELOAD_NCCL_NCCL_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libsyncwatch-nvtx.so: what a program says through NVTX, as records.
+ * libsyncwatch-nvtx.so: NVTX calls of the program as records.
  *
  * NVTX 3 lies in headers.  Each module of the program that uses it loads, at its first call, the library that the
  * environment variable NVTX_INJECTION64_PATH names, and hands over a table into which the library writes its functions
- * (nvtxDetail/nvtxInit.h, "load sequence").  Where libsyncwatch.so is not in the process we say that we failed: the
- * module unloads us and its calls do nothing, as without a tool.
+ * (nvtxDetail/nvtxInit.h, "load sequence").  Where libsyncwatch.so is not in the process we return failure: the module
+ * unloads this object and its calls do nothing, as without a tool.
  *
  * What the program's calls return is what they return without a tool, but for handles of domains,
  * registered strings and started ranges, which only have to be ours.
@@ -68,7 +68,7 @@ nvtxRangeId_t sw_nvtx_range_id(void);
 void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const struct sw_nvtx_text *name);
 /* A thread's name, by the kernel's id. */
 void sw_nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
-/* Recording has begun: what was said before is recorded now. */
+/* Recording has begun: earlier names and open ranges are recorded now. */
 void sw_nvtx_begun(void);
 
 /* ---- functions.c, memory.c, payload.c ---- */

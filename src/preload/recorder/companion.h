@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How companion objects reach the recorder.  What is off by default (guarded host accesses, host threads, GPU time
- * stamps) lives in objects of its own next to libsyncwatch.so, so that a program recorded without it has none of its
- * interpositions.  A companion finds syncwatch_companion() with dlsym(RTLD_DEFAULT) and is inert without it.
+ * How companion objects reach the recorder.  Features for options and libraries are in objects of their own next to
+ * libsyncwatch.so, so that a program recorded without them has none of their interpositions.  A companion finds
+ * syncwatch_companion() with dlsym(RTLD_DEFAULT) and is inert without it.
  *
  * The functions of the table are those of recorder.h and keep its rules.
  */

@@ -16,7 +16,7 @@
 /* Starts the helper. 0 or -errno; without it everything still works, only slower. */
 int sw_helper_begin(void);
 
-/* Waits, at most a tenth of a second and with the program's signal mask, until the loader's part is done. */
+/* Waits at most 0.1 s, with the program's signal mask, until the part that needs the loader is done. */
 void sw_helper_load(uint64_t mask);
 
 /* Does libcuda export `syncwatch_simulated_cuda`? False until the helper has looked. */

@@ -2,10 +2,10 @@
 /*
  * Identities by content: 64-bit hash -> small id.  One per writer and purpose, used by its thread alone.
  *
- * Sets of four slots, a cache line each: what is new takes the place of the oldest of its set, so that a look-up costs
- * one line and memory stays bounded.  Ids only go up, and one that is too old to be referred to (SW_FORMAT_LIVE_IDS)
- * counts as absent: an id never means two things.  Two contents with one hash would be taken for the same: with 64 bits
- * that happens once in about 4e9 different ones.
+ * Sets of four slots, a cache line each: a new entry replaces the oldest of its set, so that a look-up costs one line
+ * and memory stays bounded.  Ids only go up, and one that is too old to be referred to (SW_FORMAT_LIVE_IDS) counts as
+ * absent: an id never means two things.  Two contents with one hash would be taken for the same: with 64 bits that
+ * happens once in about 4e9 different ones.
  */
 #ifndef SW_PRELOAD_RECORDER_INTERN_H
 #define SW_PRELOAD_RECORDER_INTERN_H
@@ -18,7 +18,7 @@
 
 #define SW_INTERN_SLOTS 8192u
 #define SW_INTERN_WAYS	4u
-/* Who remembers an id may refer to it for a while. */
+/* An id that was returned may be referred to for a while. */
 #define SW_INTERN_LIVE (SW_FORMAT_LIVE_IDS / 2)
 
 struct sw_intern {

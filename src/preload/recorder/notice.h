@@ -3,7 +3,7 @@
 #ifndef SW_PRELOAD_RECORDER_NOTICE_H
 #define SW_PRELOAD_RECORDER_NOTICE_H
 
-/* A fork child says everything again, in its own trace. */
+/* In a fork child: all notices are written again, into its own trace. */
 void sw_notice_forget(void);
 
 #endif

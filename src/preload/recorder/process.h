@@ -38,7 +38,7 @@ static inline uint32_t sw_process_state(void)
 	return atomic_load_explicit(&sw_process_page->state, memory_order_acquire);
 }
 
-/* Everything is in place and no check is due. */
+/* Recording is on and no check is due. */
 static inline bool sw_process_on(void)
 {
 	return __builtin_expect(sw_process_state() == SW_STATE_ON, 1);
@@ -63,7 +63,7 @@ bool sw_process_warn(void);
 /* Why a record is lost that there is no room for now. */
 enum sw_loss_why sw_process_loss(void);
 
-/* Everything that is due when the program ends (exit.c). */
+/* The work at the end of the program (exit.c). */
 void sw_process_exit(void);
 
 /* From now on calls pass through. */

@@ -80,7 +80,7 @@ _Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
 /* Gives the calling thread a writer and announces the thread. False: no memory or no chunk (counted). */
 bool sw_writer_attach(struct sw_thread *thread);
 
-/* A thread that is ending has made its call: the next thread may have its writer. */
+/* The call of an ending thread has returned: another thread may use its writer. */
 void sw_writer_release(struct sw_thread *thread);
 
 /* Makes thread ends known (pthread key). Once a process. */
@@ -121,8 +121,8 @@ static inline void sw_writer_commit(struct sw_writer *w)
 /* The call in progress has ended: an earlier chunk that waited for its record can go. */
 void sw_writer_settle(struct sw_writer *w);
 
-/* The call in progress was left by longjmp or cancellation, perhaps inside the recorder: drops what it had reserved and
-   makes the writer good for the next call. */
+/* The call in progress was left by longjmp or cancellation, perhaps inside the recorder: drops what it had reserved
+   and makes the writer usable for the next call. */
 void sw_writer_abandon(struct sw_writer *w);
 
 /* What LAUNCH records defined may not be in the trace. */

@@ -7,7 +7,7 @@
 
 #include "preload/recorder/writer.h"
 
-/* Writes what changed since the last time; cheap when nothing did. Skipped while another thread is at it. */
+/* Writes what changed since the last time; cheap when nothing did. Skipped while another thread does it. */
 void sw_modules_refresh(struct sw_writer *w);
 
 /* Changes whenever code was unmapped. */

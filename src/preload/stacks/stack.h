@@ -16,7 +16,7 @@
 #include "preload/recorder/writer.h"
 
 extern uint32_t sw_stack_depth
-	__attribute__((visibility("hidden"))); /* frames kept; 0: stacks are off, or the unwinder is not there yet */
+	__attribute__((visibility("hidden"))); /* frames kept; 0: stacks are off, or the unwinder is not loaded yet */
 
 /* Switches stacks on. After sw_unwind_load(), if that was tried. */
 void sw_stack_start(void);
@@ -26,7 +26,7 @@ uint32_t sw_stack_walk(struct sw_writer *w, const void *frame);
 /* The writer has another thread now: slots that it remembers belong to another stack. */
 void sw_stack_forget(struct sw_writer *w);
 
-/* Gives back what the writer remembers. */
+/* Frees what the writer remembers. */
 void sw_stack_free(struct sw_writer *w);
 
 /* Return addresses of the call that the calling thread is in, innermost first.  Returns how many, which may be more

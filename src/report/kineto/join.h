@@ -2,7 +2,7 @@
 /*
  * Which call of a profile is which of ours?
  *
- * Ids of the profile are not ours.  Known are the thread, the function and the time.  A call of the runtime encloses
+ * Ids of the profile are not ours.  The thread, the function and the time are known.  A call of the runtime encloses
  * our record of the driver call that it makes; our record of a call of the driver encloses what CUPTI saw of it.  So
  * each pair bounds the difference of the clocks from both sides, and pairs that do not belong together rarely agree
  * with their neighbours.  A run of calls in the profile is looked up by its names; among the places that fit by time,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program was doing when it ended out of order. */
+/* Calls that had not returned when the program ended (a crash, a kill). */
 #ifndef SW_REPORT_LISTING_IN_FLIGHT_H
 #define SW_REPORT_LISTING_IN_FLIGHT_H
 

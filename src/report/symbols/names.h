@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What things are called in a report: streams, kernels, functions of the API that the user called, buffers.
+ * Names in a report: streams, kernels, functions of the API that the user called, buffers.
  *
  * Strings live as long as the struct; none is NULL.  Not thread-safe.
  */

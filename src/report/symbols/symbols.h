@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Call stacks in words: function, file and line of recorded addresses, from the files that were mapped.
+ * Function, file and line of recorded addresses, from the files that were mapped.
  *
  * Works offline, on this machine's files: a module whose build-id differs from the recorded one gives no names.
  * Strings and frames live as long as the struct.  Not thread-safe.

@@ -58,7 +58,8 @@ struct sw_slice_layout {
 };
 
 void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work);
-/* All work of the stream up to this sequence number is done by then.  Returns how much of it was news. */
+/* All work of the stream up to this sequence number is done by then. Returns how many pieces of it were not known to be
+   done before. */
 size_t sw_slice_layout_done(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq, uint64_t t_ns);
 /* The last work up to this sequence number that has not been drawn yet, NULL: none. */
 struct sw_work *sw_slice_layout_find(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq);

@@ -19,7 +19,7 @@ enum sw_doubt {
 enum sw_fix_check {
 	SW_FIX_UNCHECKED,
 	SW_FIX_VERIFIED, /* with the edge the finding does not appear, and no other is new */
-	SW_FIX_STAYS,	 /* it is still there */
+	SW_FIX_STAYS,	 /* the finding still appears */
 	SW_FIX_OTHERS	 /* it does not appear, and others are new */
 };
 
