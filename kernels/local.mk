@@ -9,7 +9,7 @@ KERNELS_SHARED = \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
 	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared atomic_block warp_rows index_shapes triangles cooperative flag_poll mapped_flag stale_pointer many_readers \
-	pointer_batch page_table pointer_struct pointer_variable pointer_graph \
+	pointer_batch page_table pointer_struct pointer_variable pointer_layers pointer_graph \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes graph_runtime capture_unjoined \

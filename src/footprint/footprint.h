@@ -175,7 +175,7 @@ enum sw_extent {
 	SW_EXTENT_BOX,	/* every byte of the box can be touched, as far as geometry, scalars and guards show */
 	SW_EXTENT_HULL, /* nothing outside the box is touched, but perhaps not all of it (see why) */
 	SW_EXTENT_OPEN	/* somewhere from the root's pointer on (see below), see why; address: the pointer's value, 0
-			   with span > 8 */
+			   with span > 8, and of INDIRECT where it is not known */
 };
 
 /* A box of bytes as in detect/access.h: slices x rows rows of width bytes. */

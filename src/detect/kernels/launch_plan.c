@@ -267,13 +267,19 @@ static void push_indirect(struct making *k, const struct sw_reach *reach)
 	const struct sw_address_space *space = &k->m->space;
 	uint64_t size[3] = {reach->width, reach->rows, reach->slices}, offset;
 	struct sw_plan_touch touch = {.guess = reach->extent != SW_EXTENT_BOX};
-	if (reach->extent == SW_EXTENT_OPEN || !reach->content || !reach->width ||
+	bool open = reach->extent == SW_EXTENT_OPEN;
+	if (!reach->content || (open ? !reach->pointer : !reach->width) ||
 	    (!sw_space_find(space, reach->address, &offset) && !sw_space_find_freed(space, reach->address, &offset))) {
 		k->plan.indirect = true;
 		k->plan.blind |= writes(reach);
 		return;
 	}
 	k->plan.followed = true;
+	if (open) {
+		push_open(k, reach, SW_VIA_MEMORY, reach->pointer,
+			  reach->root.span ? param_of(k, reach->root.param) : -1, true);
+		return;
+	}
 	touch.range = sw_range_box(reach->address, size, reach->pitch, reach->slice, SW_READ, SW_EV_FOOTPRINT);
 	touch.range.base = reach->pointer ? reach->pointer : reach->address;
 	touch.range.loose = reach->extent == SW_EXTENT_HULL;

@@ -65,9 +65,12 @@ static bool may_overwrite(const struct sw_table_reads *reads, const struct sw_re
 		uint64_t bytes = reach->slice * (reach->slices - 1) + reach->pitch * (reach->rows - 1) + reach->width;
 		return looked_at(reads, reach->address, reach->address + bytes);
 	}
-	if (reach->root.kind != SW_ROOT_PARAM || reach->root.span > 8)
+	bool followed = reach->root.kind == SW_ROOT_INDIRECT && reach->pointer;
+	if (!followed && (reach->root.kind != SW_ROOT_PARAM || reach->root.span > 8))
 		return true;
 	const struct sw_block *block = sw_space_find_outer(&reads->m->space, reach->address, &offset);
+	if (followed && !block)
+		return true;
 	return block && looked_at(reads, block->address, block->address + block->bytes);
 }
 

@@ -86,10 +86,11 @@ struct sw_exact {
 
 /* Where an access without bounds may lead. */
 struct sw_descent {
-	sw_wide least; /* address; -SW_INFINITE: anywhere */
-	bool falls;    /* something that varies is subtracted */
+	sw_wide least;	  /* address; -SW_INFINITE: anywhere */
+	bool falls;	  /* something that varies is subtracted */
+	uint64_t pointer; /* found in memory, that it starts from; 0: not known */
 };
-#define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true})
+#define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true, 0})
 
 /* Of a linear program that was solved; `check` is a second hash of it. */
 struct sw_outcome {
@@ -298,6 +299,8 @@ uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
 const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
 /* May the site, in this launch, access memory through pointers that lie in memory? */
 bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site);
+/* The pointer in memory that the address of an access without bounds starts from, in all of its cases; 0: not known. */
+uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *site);
 /* The reaches of a case, from `from` on, are those of a pointer in memory if the case takes it from there. */
 void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 

@@ -77,6 +77,12 @@ static bool has_table(const struct sw_eval *e, const struct sw_access_site *site
 static void place_open(struct sw_eval *e, struct sw_reach *reach)
 {
 	reach->address = root_address(e, &reach->root);
+	if (reach->root.kind == SW_ROOT_INDIRECT && e->descent.pointer) {
+		reach->address = reach->pointer = e->descent.pointer;
+		reach->content = (uint8_t)e->content;
+		reach->below = e->descent.least < (sw_wide)reach->address;
+		return;
+	}
 	if (reach->address && e->descent.least > -SW_INFINITE && e->site->address != SW_NO_TERM)
 		sw_reads_below(e->reads, e->site->address, e->descent.least, &reach->root, reach->address);
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
@@ -300,6 +306,7 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 	*why = SW_WHY_SIZE;
 	if (!site_bytes(e, site, &lo, &hi) || !boxes_or_pieces(e, &address, hi, lo == hi, like, out, why)) {
 		e->descent = sw_descent_of(e, site->address);
+		e->descent.pointer = sw_eval_open_pointer(e, site);
 		return false;
 	}
 	for (size_t i = from; lo != hi && i < out->n; i++) {

@@ -49,6 +49,20 @@ static bool is_pointer_in_memory(const struct sw_term *t)
 	return t->op == SW_TERM_LOADED && t->bytes == sizeof(uint64_t);
 }
 
+/* Sizes and strides are among what was found, too: a pointer is what the address begins with. */
+uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *site)
+{
+	if (e->choices || site->roots != 1 || e->f->root[site->root].kind != SW_ROOT_INDIRECT || !e->content)
+		return 0;
+	struct sw_form address = sw_eval_term(e, site->address, 64);
+	uint64_t start = (uint64_t)sw_wide_wrap(address.constant, 64);
+	for (size_t i = 0; i < e->pointers.n; i++) {
+		if (e->pointers.at[i] == start)
+			return start;
+	}
+	return 0;
+}
+
 void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
 {
 	const struct sw_root *root = &e->f->root[site->root];
