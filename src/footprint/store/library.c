@@ -3,6 +3,7 @@
 #include "footprint/library.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -66,11 +67,21 @@ struct sw_footprint_library {
 	struct sw_footprint_library_totals totals;
 };
 
+/* Those that this process may use: with more threads than that each only holds memory. */
+static uint32_t processors(void)
+{
+	cpu_set_t set;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!sched_getaffinity(0, sizeof set, &set))
+		return (uint32_t)CPU_COUNT(&set);
+	return online < 1 ? 1 : (uint32_t)online; /* more than a cpu_set_t has */
+}
+
 struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads)
 {
 	struct sw_footprint_library *l = sw_calloc(1, sizeof *l);
-	long processors = threads ? (long)threads : sysconf(_SC_NPROCESSORS_ONLN);
-	l->threads = processors < 1 ? 1 : processors > SW_MAX_THREADS ? SW_MAX_THREADS : (uint32_t)processors;
+	uint32_t all = threads ? threads : processors();
+	l->threads = all < 1 ? 1 : all > SW_MAX_THREADS ? SW_MAX_THREADS : all;
 	l->folder = sw_store_folder(cache);
 	pthread_mutex_init(&l->monitor.lock, NULL);
 	pthread_cond_init(&l->monitor.changed, NULL);
