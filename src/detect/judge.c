@@ -134,8 +134,6 @@ void sw_model_free(struct sw_model *m)
 {
 	sw_map_free(&m->narrowed);
 	sw_wait_forget(m);
-	sw_plans_free(m->plans); /* remembers by footprints of the library */
-	sw_footprint_library_close(m->library);
 	sw_kernels_free(m->kernels);
 	sw_variables_free(m->variables);
 	sw_physical_set_free(m->physical);
@@ -216,6 +214,9 @@ void sw_model_finish(struct sw_model *m)
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
 	m->j->strict_host = m->options->strict_host;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
+	/* Replays need memory, too. */
+	sw_plans_free(m->plans); /* remembers by footprints of the library */
+	sw_footprint_library_close(m->library);
 	sw_gains_judge(m);
 	sw_collect_finish(&m->collect, m->options->fold_below_ns);
 }

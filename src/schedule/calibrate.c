@@ -64,7 +64,7 @@ static void sort_nodes(uint32_t *order, size_t n, const uint64_t *key)
 /* By start, but never before what an edge comes from: clocks of host and device differ by microseconds. */
 static void put_in_order(struct sw_window *w)
 {
-	uint64_t *key = w->done = sw_realloc(w->done, w->nodes.n + 1, sizeof *w->done);
+	uint64_t *key = sw_alloc((w->nodes.n + 1) * sizeof *key);
 	w->order = sw_realloc(w->order, w->nodes.n + 1, sizeof *w->order);
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
 		const struct sw_schedule_node *n = &w->nodes.at[i];
@@ -78,6 +78,7 @@ static void put_in_order(struct sw_window *w)
 				key[i] = sw_later(key[i], key[sw_edge_node(w->edges.at[e])]);
 	}
 	sort_nodes(w->order, w->nodes.n, key);
+	free(key);
 }
 
 static uint64_t edges_end(const struct sw_window *w, uint32_t node)
@@ -219,7 +220,7 @@ static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 {
-	struct sw_resources resources = {0};
+	struct sw_resources *resources = sw_calloc(1, sizeof *resources);
 	w->dropped = 0;
 	for (uint32_t i = 0; i < w->nodes.n; i++)
 		drop_contradictions(w, i);
@@ -234,13 +235,11 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 		} else if (n->kind == SW_NODE_RETURN) {
 			bind_return(w, node);
 		} else {
-			struct sw_resource *r = sw_resource_of(&resources, s, n);
-			uint64_t taken = 0;
+			struct sw_resource *r = sw_resource_of(resources, s, n);
+			bind_work(w, node, r ? sw_resource_free(r, n, NULL) : 0);
 			if (r)
-				sw_resource_free(r, n, &taken);
-			bind_work(w, node, taken);
-			if (r)
-				sw_resource_take(r, n, n->end);
+				sw_resource_take(r, n, NULL);
 		}
 	}
+	free(resources);
 }

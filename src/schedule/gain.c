@@ -36,44 +36,39 @@ static void choose_keep(const struct sw_schedule *s, struct sw_keep *keep)
 	keep->ordered = sw_map_get(&s->pairs, (uint64_t)keep->queue << 32 | keep->to);
 }
 
-/* Which of the changes each site has. */
-static void choose(const struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site)
+/* ---- sets of changes --------------------------------------------------------------------------------------------- */
+
+/* A set that is tried, and what its replays say. */
+enum { LEAST, MOST, SURE, REPLAYS }; /* the least gain, the most, and the most that needs nothing of the host's */
+struct tried {
+	const struct sw_what_ifs *set;
+	size_t same; /* the first set with the same changes */
+	bool may_need;
+	uint64_t low[REPLAYS], high[REPLAYS]; /* the range over the readings so far */
+	uint64_t won[REPLAYS], calls;	      /* of this reading */
+};
+
+struct trial {
+	struct sw_schedule *s;
+	struct sw_changed_places places;
+	struct tried *tried;
+	size_t n;
+	struct sw_moments *done;
+	uint64_t base[2]; /* length of the window that is replayed without a change; 1: crowded */
+};
+
+static bool same_change(const struct sw_what_if *a, const struct sw_what_if *b)
 {
-	memset(by_site, 0, s->site_n * sizeof *by_site);
-	for (size_t i = set->n; i-- > 0;) {
-		uint64_t index = sw_map_get(&s->sites, set->at[i].site);
-		if (index)
-			by_site[index - 1] = (uint32_t)i + 1;
-		for (uint32_t k = 0; k < set->at[i].keeps; k++)
-			choose_keep(s, &set->at[i].keep[k]);
-	}
+	return a->kind == b->kind && a->needed == b->needed && a->site == b->site && a->keep == b->keep &&
+	       a->keeps == b->keeps && a->only_idle == b->only_idle;
 }
 
-/* How a set is replayed: with the least gain, with the most, and with the most that needs nothing of the host's. */
-enum { LEAST, MOST, SURE, REPLAYS };
-
-/* Sums over all windows, of one reading of the times. */
-static uint64_t try_replay(struct sw_schedule *s, const struct sw_what_ifs *set, const uint32_t *by_site, int replay,
-			   uint64_t *calls)
+static bool same_set(const struct sw_what_ifs *a, const struct sw_what_ifs *b)
 {
-	bool least = replay == LEAST;
-	uint64_t won = 0;
-	struct sw_gate *gates = sw_alloc((s->queues.n + 1) * sizeof *gates);
-	*calls = 0;
-	for (uint32_t i = 0; i < s->windows; i++) {
-		struct sw_replay how = {.changes = set->at,
-					.by_site = by_site,
-					.crowded = least,
-					.slow = least,
-					.needed = replay != MOST,
-					.gates = gates};
-		for (size_t k = 0; k < s->queues.n; k++)
-			gates[k] = (struct sw_gate){SW_NONE, 0};
-		won += sw_less(s->base[least][i], sw_replay(s, &s->window[i], &how));
-		*calls += how.calls;
-	}
-	free(gates);
-	return won;
+	size_t i = 0;
+	while (a->n == b->n && i < a->n && same_change(&a->at[i], &b->at[i]))
+		i++;
+	return a->n == b->n && i == a->n;
 }
 
 static bool host_may_need(const struct sw_what_ifs *set)
@@ -84,21 +79,122 @@ static bool host_may_need(const struct sw_what_ifs *set)
 	return false;
 }
 
-/* The range over the readings so far. */
-struct tried {
-	uint64_t low[REPLAYS], high[REPLAYS];
+/* Of two changes for one place the first counts. */
+static void choose(struct trial *t, size_t number)
+{
+	const struct sw_what_ifs *set = t->tried[number].set;
+	for (size_t i = set->n; i-- > 0;) {
+		uint64_t index = sw_map_get(&t->s->sites, set->at[i].site);
+		if (index)
+			t->places.change[t->places.row[index - 1] * t->places.sets + number] = (uint32_t)i + 1;
+		for (uint32_t k = 0; k < set->at[i].keeps; k++)
+			choose_keep(t->s, &set->at[i].keep[k]);
+	}
+}
+
+/* For the replays of any window. */
+static struct sw_moments *moments(const struct sw_schedule *s)
+{
+	size_t most = 1;
+	for (uint32_t i = 0; i < s->windows; i++)
+		most = s->window[i].nodes.n > most ? s->window[i].nodes.n : most;
+	return sw_alloc(most * sizeof(struct sw_moments));
+}
+
+static void compose(struct trial *t, struct sw_schedule *s, const struct sw_what_ifs *sets, size_t n)
+{
+	*t = (struct trial){.s = s, .n = n, .done = moments(s)};
+	t->tried = sw_calloc(n + 1, sizeof *t->tried);
+	t->places.row = sw_calloc(s->site_n + 1, sizeof *t->places.row);
+	t->places.sets = n;
+	for (size_t i = 0; i < n; i++) {
+		t->tried[i] = (struct tried){.set = &sets[i], .may_need = host_may_need(&sets[i])};
+		while (!same_set(&sets[t->tried[i].same], &sets[i]))
+			t->tried[i].same++;
+		for (size_t k = 0; k < sets[i].n; k++) {
+			uint64_t index = sw_map_get(&s->sites, sets[i].at[k].site);
+			if (index && !t->places.row[index - 1])
+				t->places.row[index - 1] = ++t->places.rows;
+		}
+	}
+	t->places.change = sw_calloc((t->places.rows + 1) * n + 1, sizeof *t->places.change);
+	for (size_t i = 0; i < n; i++)
+		choose(t, i);
+}
+
+static void forget(struct trial *t)
+{
+	free(t->places.row);
+	free(t->places.change);
+	free(t->tried);
+	free(t->done);
+}
+
+/* ---- replays ----------------------------------------------------------------------------------------------------- */
+
+/* Replays of one window and one reading, made in groups. */
+struct group {
+	struct sw_replay how[SW_TOGETHER];
+	uint32_t n, window;
 };
 
-static void try_set(struct sw_schedule *s, const struct sw_what_ifs *set, uint32_t *by_site, struct sw_gain *gain,
-		    struct tried *tried, bool first)
+static void make(struct trial *t, struct group *g)
 {
-	uint64_t won = 0;
-	choose(s, set, by_site);
-	for (int replay = 0; replay < REPLAYS; replay++) {
-		if (replay != SURE || host_may_need(set))
-			won = try_replay(s, set, by_site, replay, &gain->calls);
-		tried->low[replay] = first ? won : sw_earlier(tried->low[replay], won);
-		tried->high[replay] = first ? won : sw_later(tried->high[replay], won);
+	struct sw_schedule *s = t->s;
+	sw_replay(s, &s->window[g->window], &t->places, g->how, g->n, t->done);
+	for (uint32_t k = 0; k < g->n; k++) {
+		const struct sw_replay *how = &g->how[k];
+		struct tried *tried = &t->tried[how->number];
+		if (!how->set) {
+			t->base[how->crowded] = how->length;
+			continue;
+		}
+		int replay = how->crowded ? LEAST : how->needed ? SURE : MOST;
+		tried->won[replay] += sw_less(t->base[how->crowded], how->length);
+		tried->calls += replay == MOST ? how->calls : 0;
+	}
+	g->n = 0;
+}
+
+static void add(struct trial *t, struct group *g, size_t number, int replay)
+{
+	bool least = replay == LEAST;
+	if (g->n == SW_TOGETHER)
+		make(t, g);
+	g->how[g->n++] = (struct sw_replay){.set = t->tried[number].set,
+					    .number = number,
+					    .crowded = least,
+					    .slow = least,
+					    .needed = replay != MOST};
+}
+
+static void try_window(struct trial *t, uint32_t window)
+{
+	struct group g = {.window = window, .n = 2, .how = {{.crowded = false}, {.crowded = true}}};
+	for (size_t i = 0; i < t->n; i++)
+		for (int replay = 0; replay < REPLAYS && t->tried[i].same == i; replay++)
+			if (replay != SURE || t->tried[i].may_need)
+				add(t, &g, i, replay);
+	make(t, &g);
+}
+
+static void try_reading(struct trial *t, bool first)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		memset(t->tried[i].won, 0, sizeof t->tried[i].won);
+		t->tried[i].calls = 0;
+	}
+	for (uint32_t i = 0; i < t->s->windows; i++)
+		try_window(t, i);
+	for (size_t i = 0; i < t->n; i++) {
+		struct tried *tried = &t->tried[i];
+		if (!tried->may_need)
+			tried->won[SURE] = tried->won[MOST];
+		for (int replay = 0; replay < REPLAYS; replay++) {
+			uint64_t won = tried->won[replay];
+			tried->low[replay] = first ? won : sw_earlier(tried->low[replay], won);
+			tried->high[replay] = first ? won : sw_later(tried->high[replay], won);
+		}
 	}
 }
 
@@ -138,15 +234,6 @@ void sw_gain_widen(struct sw_gain *gain)
 	gain->high_ns += gain->high_ns / OFF_PART + calls;
 }
 
-static void base_lines(struct sw_schedule *s)
-{
-	for (int crowded = 0; crowded < 2; crowded++)
-		for (uint32_t i = 0; i < s->windows; i++) {
-			struct sw_replay how = {.crowded = crowded};
-			s->base[crowded][i] = sw_replay(s, &s->window[i], &how);
-		}
-}
-
 static void read_times(struct sw_schedule *s, uint32_t reading)
 {
 	for (uint32_t i = 0; i < s->windows; i++) {
@@ -156,29 +243,27 @@ static void read_times(struct sw_schedule *s, uint32_t reading)
 		sw_estimate(s, w, reading);
 		sw_calibrate(s, w);
 	}
-	base_lines(s);
 }
 
 void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n)
 {
-	uint32_t *by_site = sw_calloc(s->site_n + 1, sizeof *by_site);
 	struct sw_schedule_facts facts = sw_schedule_facts(s);
+	struct trial t;
 	bool timed = true;
 	for (uint32_t i = 0; i < s->windows; i++)
 		timed &= all_timed(&s->window[i]);
-	for (size_t i = 0; i < n; i++)
-		gains[i] = (struct sw_gain){.timed = timed};
-	struct tried *tried = sw_calloc(n + 1, sizeof *tried);
+	compose(&t, s, sets, n);
 	for (uint32_t reading = 0; reading < (timed ? 1 : SW_READINGS); reading++) {
 		read_times(s, reading);
-		for (size_t i = 0; i < n; i++)
-			try_set(s, &sets[i], by_site, &gains[i], &tried[i], !reading);
+		try_reading(&t, !reading);
 	}
 	read_times(s, 0);
-	for (size_t i = 0; i < n; i++)
-		conclude(&gains[i], &tried[i], &facts);
-	free(tried);
-	free(by_site);
+	for (size_t i = 0; i < n; i++) {
+		const struct tried *tried = &t.tried[t.tried[i].same];
+		gains[i] = (struct sw_gain){.timed = timed, .calls = tried->calls};
+		conclude(&gains[i], tried, &facts);
+	}
+	forget(&t);
 }
 
 void sw_schedule_finish(struct sw_schedule *s)
@@ -190,4 +275,11 @@ void sw_schedule_finish(struct sw_schedule *s)
 	for (uint32_t i = 0; i < s->windows; i++)
 		sw_estimate_learn(s, &s->window[i]);
 	read_times(s, 0);
+	struct sw_moments *done = moments(s);
+	for (uint32_t i = 0; i < s->windows; i++) {
+		struct sw_replay how = {0};
+		sw_replay(s, &s->window[i], NULL, &how, 1, done);
+		s->length[i] = how.length;
+	}
+	free(done);
 }

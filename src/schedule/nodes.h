@@ -6,7 +6,7 @@
  *     nodes.c     calls and work -> nodes, edges
  *     estimate.c  times of work without time stamps of the device
  *     calibrate.c order of the replay; what part of each delay belongs to which edge
- *     replay.c    one pass
+ *     replay.c    one pass, for several replays
  *     gain.c      replays with a change
  *     path.c      critical path
  *     sums.c      who was blocked, what overlapped
@@ -82,7 +82,6 @@ struct sw_window {
 	uint64_t start, end;	/* of all its nodes, recorded */
 	uint64_t unexplained, dropped;
 	uint32_t *order;  /* nodes by start, when calibrated */
-	uint64_t *done;	  /* by node: its end in the last replay */
 	uint32_t reading; /* of its times, that was made last */
 };
 
@@ -139,8 +138,8 @@ struct sw_schedule {
 	struct sw_map sites, classes; /* key -> index + 1 */
 	uint32_t site_n;
 	SW_VEC(struct sw_class) class_of;
-	struct sw_bus bus[2];		  /* up, down */
-	uint64_t base[2][SW_WINDOWS + 1]; /* lengths of replays without changes */
+	struct sw_bus bus[2];		 /* up, down */
+	uint64_t length[SW_WINDOWS + 1]; /* of the windows, replayed without changes */
 };
 
 static inline uint64_t sw_later(uint64_t a, uint64_t b)
@@ -226,13 +225,34 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
 /* Work that cannot overlap other work of its kind keeps its recorded order. */
 #define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs concurrently with all */
 #define SW_RUNNING   64u
+/* Replays that are made together: one pass serves all, since most of a node is the same to each. */
+#define SW_TOGETHER 8u
+/* A moment of each of these replays. */
+struct sw_moments {
+	int64_t at[SW_TOGETHER];
+};
+/* -O2 alone leaves loops, which take twice as long. */
+static inline void sw_moments_set(struct sw_moments *m, int64_t t)
+{
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < SW_TOGETHER; k++)
+		m->at[k] = t;
+}
+static inline void sw_moments_keep_latest(struct sw_moments *m, const struct sw_moments *other)
+{
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < SW_TOGETHER; k++)
+		m->at[k] = m->at[k] > other->at[k] ? m->at[k] : other->at[k];
+}
 struct sw_resource {
-	uint64_t done[5]; /* by quarters: the latest end, in the replay, of what was seen to end before now */
-	uint64_t seen[5]; /* the same, as seen */
+	uint64_t seen[5];	   /* by quarters: the latest end, as seen, of what was seen to end before now */
+	struct sw_moments done[5]; /* the same in the replays */
 	struct {
-		uint64_t seen, done;
+		uint64_t seen;
 		uint8_t quarters;
 	} running[SW_RUNNING];
+	struct sw_moments running_done[SW_RUNNING];
+	uint64_t next; /* no running piece was seen to end earlier */
 	uint32_t n;
 };
 struct sw_resources {
@@ -241,26 +261,30 @@ struct sw_resources {
 /* Which one; NULL: none. */
 struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s,
 				   const struct sw_schedule_node *n);
-/* The end of the last piece that n had to keep out of the way of: in the replay; *seen: as recorded. */
-uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t *seen);
-void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done);
+/* The end of the last piece that n had to keep out of the way of, as recorded; *done, unless NULL: in the replays. */
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, struct sw_moments *done);
+/* done: when n ends in the replays; NULL: nobody asks. */
+void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, const struct sw_moments *done);
 
 /* ---- replay.c ---- */
-/* Work enqueued on a queue after this node waits until then, for an event instead of the host. */
-struct sw_gate {
-	uint32_t behind; /* node, SW_NONE: nothing waits */
-	uint64_t until;
+/* The places in the program that some set of changes concerns. */
+struct sw_changed_places {
+	uint32_t *row;	  /* by site; 0: no set changes it */
+	uint32_t *change; /* by row and set: index of the change in its set + 1, 0: none */
+	uint32_t rows;
+	size_t sets;
 };
 struct sw_replay {
-	const struct sw_what_if *changes; /* NULL: none */
-	const uint32_t *by_site;	  /* index of a change + 1 for each site, 0: none */
-	bool crowded;			  /* kernels keep out of each other's way wherever they may not fit together */
-	bool slow;	       /* unmeasured times that the change needs are the longer of the plausible ones */
-	bool needed;	       /* the host needs all that it may need */
-	uint64_t calls;	       /* out: to which it applied */
-	struct sw_gate *gates; /* by queue; NULL: no change needs them */
+	const struct sw_what_ifs *set; /* NULL: nothing changes */
+	size_t number;		       /* of the set */
+	bool crowded;		       /* kernels keep out of each other's way wherever they may not fit together */
+	bool slow;		       /* unmeasured times that the change needs are the longer of the plausible ones */
+	bool needed;		       /* the host needs all that it may need */
+	uint64_t calls;		       /* out: to which it applied */
+	uint64_t length;	       /* out: of the window */
 };
-/* Length of the window. */
-uint64_t sw_replay(const struct sw_schedule *s, const struct sw_window *w, struct sw_replay *how);
+/* At most SW_TOGETHER.  done: room for one of each node; places: NULL where nothing changes. */
+void sw_replay(const struct sw_schedule *s, const struct sw_window *w, const struct sw_changed_places *places,
+	       struct sw_replay *how, uint32_t n, struct sw_moments *done);
 
 #endif

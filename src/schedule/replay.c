@@ -1,34 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over a window, each node as early as its edges let it. */
+/*
+ * One pass over a window, each node as early as its edges let it: for several replays at once.  What a node waits for,
+ * and how long, is the same to all replays in which nothing concerns its call; the others are corrected one by one.
+ */
 #include "schedule/nodes.h"
+
+#include <stdlib.h>
+
+/* Work enqueued on a queue after this node waits until then, for an event instead of the host. */
+struct gate {
+	uint32_t behind; /* node, SW_NONE: nothing waits */
+	uint64_t until;
+};
 
 struct pass {
 	const struct sw_schedule *s;
 	const struct sw_window *w;
+	const struct sw_changed_places *places;
 	struct sw_replay *how;
-	struct sw_resources resources;
+	uint32_t n;
+	struct sw_moments *done; /* by node: its end */
+	bool crowded[SW_TOGETHER];
+	struct sw_resources *resources;
+	uint32_t *mask;		     /* by row of `places`: replays with a change there */
+	bool kind[SW_IF_PINNED + 1]; /* some replay has such a change */
+	struct gate *gates;	     /* by queue and replay; NULL: no change needs them */
 };
 
-/* The change that applies to this call, NULL: none. */
-static const struct sw_what_if *change_of(const struct pass *p, const struct sw_schedule_node *call)
+#define NO_EDGE (INT64_MIN / 2)
+
+/* With the machine's wide registers where the compiler and the loader can choose: two thirds of the time. */
+#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#define WIDE __attribute__((target_clones("avx2", "default"), flatten))
+#else
+#define WIDE
+#endif
+
+static inline int64_t later(int64_t a, int64_t b)
 {
-	if (!p->how->changes || !p->how->by_site[call->call])
+	return a > b ? a : b;
+}
+
+/* ---- changes ----------------------------------------------------------------------------------------------------- */
+
+/* Replays in which a change may apply to this call: bits. */
+static uint32_t affected(const struct pass *p, const struct sw_schedule_node *call)
+{
+	uint32_t row = p->mask ? p->places->row[call->call] : 0;
+	return row ? p->mask[row] : 0;
+}
+
+/* The change that applies to this call in replay k, NULL: none. */
+static const struct sw_what_if *change_of(const struct pass *p, uint32_t k, const struct sw_schedule_node *call)
+{
+	if (!(affected(p, call) >> k & 1))
 		return NULL;
-	const struct sw_what_if *change = &p->how->changes[p->how->by_site[call->call] - 1];
+	const struct sw_replay *how = &p->how[k];
+	uint32_t index = p->places->change[p->places->row[call->call] * p->places->sets + how->number];
+	const struct sw_what_if *change = &how->set->at[index - 1];
 	bool held = call->flags & SW_NF_OPEN && p->w->nodes.at[call->like].flags & SW_NF_HELD;
 	return change->only_idle && held ? NULL : change;
 }
 
 /* What the host does with the memory that it waited for is not recorded: one replay assumes that it needs it, the other
    that it does not. */
-static bool host_needs(const struct pass *p, const struct sw_what_if *change)
+static bool host_needs(const struct sw_replay *how, const struct sw_what_if *change)
 {
-	return change->needed == SW_NEEDED || (change->needed == SW_NEEDED_MAYBE && p->how->needed);
+	return change->needed == SW_NEEDED || (change->needed == SW_NEEDED_MAYBE && how->needed);
 }
 
-static bool changed(const struct pass *p, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
+static bool changed(const struct pass *p, uint32_t k, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
 {
-	const struct sw_what_if *change = change_of(p, call);
+	const struct sw_what_if *change = change_of(p, k, call);
 	return change && change->kind == kind;
 }
 
@@ -45,37 +88,39 @@ static uint64_t call_takes(const struct sw_schedule_node *call, const struct sw_
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
-/* Work that the change takes out of the order of the legacy stream. */
-static bool off_legacy(const struct pass *p, uint32_t node)
+static const struct sw_schedule_node *call_of(const struct pass *p, uint32_t node)
 {
-	const struct sw_schedule_node *n = &p->w->nodes.at[node];
-	return p->s->queues.at[n->lane].kind == SW_QUEUE_LEGACY &&
-	       changed(p, &p->w->nodes.at[n->call], SW_IF_NO_LEGACY);
+	return &p->w->nodes.at[p->w->nodes.at[node].call];
+}
+
+/* Work that the change takes out of the order of the legacy stream. */
+static bool off_legacy(const struct pass *p, uint32_t k, uint32_t node)
+{
+	return p->s->queues.at[p->w->nodes.at[node].lane].kind == SW_QUEUE_LEGACY &&
+	       changed(p, k, call_of(p, node), SW_IF_NO_LEGACY);
 }
 
 /* A barrier of a call that is made at another time. */
-static bool loads_elsewhere(const struct pass *p, uint32_t node)
+static bool loads_elsewhere(const struct pass *p, uint32_t k, uint32_t node)
 {
-	const struct sw_schedule_node *n = &p->w->nodes.at[node];
-	return n->kind == SW_NODE_MARK && changed(p, &p->w->nodes.at[n->call], SW_IF_NO_CALL);
+	return p->w->nodes.at[node].kind == SW_NODE_MARK && changed(p, k, call_of(p, node), SW_IF_NO_CALL);
 }
 
-static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
+static bool edge_holds(const struct pass *p, uint32_t k, uint32_t node, uint32_t edge)
 {
-	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	switch (sw_edge_why(edge)) {
 	case SW_WHY_NOT:
 		return false;
 	case SW_WHY_LEGACY:
-		return !off_legacy(p, node) && !off_legacy(p, sw_edge_node(edge));
+		return !off_legacy(p, k, node) && !off_legacy(p, k, sw_edge_node(edge));
 	case SW_WHY_LOAD:
-		return !loads_elsewhere(p, node) && !loads_elsewhere(p, sw_edge_node(edge));
+		return !loads_elsewhere(p, k, node) && !loads_elsewhere(p, k, sw_edge_node(edge));
 	case SW_WHY_UNTIL: {
-		const struct sw_what_if *change = change_of(p, &p->w->nodes.at[n->prev]);
+		const struct sw_what_if *change = change_of(p, k, &p->w->nodes.at[p->w->nodes.at[node].prev]);
 		if (!change)
 			return true;
 		if (change->kind == SW_IF_NO_WAIT || change->kind == SW_IF_PINNED)
-			return host_needs(p, change);
+			return host_needs(&p->how[k], change);
 		return change->kind == SW_IF_NO_LEGACY;
 	}
 	case SW_WHY_EVENT:
@@ -85,43 +130,76 @@ static bool edge_holds(const struct pass *p, uint32_t node, uint32_t edge)
 	return true;
 }
 
-static int64_t last_edge(const struct pass *p, uint32_t node, int64_t none)
+/* Replays in which this edge may not hold: bits. */
+static uint32_t doubtful(const struct pass *p, uint32_t node, uint32_t edge)
 {
-	int64_t last = none;
+	switch (sw_edge_why(edge)) {
+	case SW_WHY_LEGACY:
+	case SW_WHY_LOAD:
+		if (!p->kind[sw_edge_why(edge) == SW_WHY_LOAD ? SW_IF_NO_CALL : SW_IF_NO_LEGACY])
+			return 0;
+		return affected(p, call_of(p, node)) | affected(p, call_of(p, sw_edge_node(edge)));
+	case SW_WHY_UNTIL:
+		return affected(p, &p->w->nodes.at[p->w->nodes.at[node].prev]);
+	case SW_WHY_EVENT:
+	case SW_WHY_HANDOVER:
+	case SW_WHY_NOT:
+		break;
+	}
+	return 0;
+}
+
+/* By the latest of its edges, NO_EDGE: none. */
+static void last_edges(const struct pass *p, uint32_t node, struct sw_moments *last)
+{
+	sw_moments_set(last, NO_EDGE);
 	for (uint32_t e = p->w->nodes.at[node].edges, end = sw_edges_end(p->w, node); e < end; e++) {
 		uint32_t edge = p->w->edges.at[e];
-		int64_t done = (int64_t)p->w->done[sw_edge_node(edge)];
-		if (done > last && edge_holds(p, node, edge))
-			last = done;
+		if (sw_edge_why(edge) == SW_WHY_NOT)
+			continue;
+		const struct sw_moments *done = &p->done[sw_edge_node(edge)];
+		uint32_t except = doubtful(p, node, edge);
+		if (!except)
+			sw_moments_keep_latest(last, done);
+		for (uint32_t k = 0; k < p->n && except; k++)
+			if (!(except >> k & 1) || edge_holds(p, k, node, edge))
+				last->at[k] = later(last->at[k], done->at[k]);
 	}
-	return last;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-#define NO_EDGE INT64_MIN
+/* What a call waits for: after the call before it, and after other work. */
+struct call_waits {
+	struct sw_moments before, lead, other, took;
+};
 
-static int64_t later(int64_t a, int64_t b)
+static void pass_host(struct sw_moments *end, const struct call_waits *from, int64_t lag)
 {
-	return a > b ? a : b;
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < SW_TOGETHER; k++)
+		end->at[k] = later(later(from->before.at[k] + from->lead.at[k], from->other.at[k] + lag), 0) +
+			     from->took.at[k];
 }
 
-static uint64_t moment(int64_t t)
-{
-	return t > 0 ? (uint64_t)t : 0;
-}
-
-static uint64_t pass_call(struct pass *p, uint32_t node)
+static void pass_call(struct pass *p, uint32_t node)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
-	int64_t before = (int64_t)(n->prev == SW_NONE ? p->w->start : p->w->done[n->prev]);
-	int64_t other = last_edge(p, node, NO_EDGE);
-	const struct sw_what_if *change = change_of(p, n);
-	p->how->calls += change != NULL;
-	before += n->lead;
-	if (other != NO_EDGE)
-		before = later(before, other + n->lag);
-	return moment(before) + call_takes(n, change);
+	struct call_waits from;
+	uint32_t changes = affected(p, n);
+	last_edges(p, node, &from.other);
+	sw_moments_set(&from.lead, n->lead);
+	sw_moments_set(&from.took, (int64_t)(n->end - n->start));
+	if (n->prev == SW_NONE)
+		sw_moments_set(&from.before, (int64_t)p->w->start);
+	else
+		from.before = p->done[n->prev];
+	for (uint32_t k = 0; changes; k++, changes >>= 1) {
+		const struct sw_what_if *change = changes & 1 ? change_of(p, k, n) : NULL;
+		p->how[k].calls += change != NULL;
+		from.took.at[k] = (int64_t)call_takes(n, change);
+	}
+	pass_host(&p->done[node], &from, n->lag);
 }
 
 /* The last work of a queue up to this node, of the place that is needed; the node itself where that is not known. */
@@ -140,110 +218,197 @@ static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
 }
 
 /* The part of a wait that stays: the host waits until this moment, queues get their gates. */
-static int64_t keep(struct pass *p, uint32_t node, const struct sw_what_if *change)
+static int64_t keep(struct pass *p, uint32_t k, uint32_t node, const struct sw_what_if *change)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	int64_t until = NO_EDGE;
 	for (uint32_t e = n->edges; e < sw_edges_end(p->w, node); e++) {
 		uint32_t edge = p->w->edges.at[e], tail = sw_edge_node(edge);
-		for (uint32_t k = 0; k < change->keeps && sw_edge_why(edge) == SW_WHY_UNTIL; k++) {
-			const struct sw_keep *kept = &change->keep[k];
+		for (uint32_t i = 0; i < change->keeps && sw_edge_why(edge) == SW_WHY_UNTIL; i++) {
+			const struct sw_keep *kept = &change->keep[i];
 			if (kept->queue != p->w->nodes.at[tail].lane)
 				continue;
-			uint64_t done = p->w->done[needed(p, tail, kept->site)];
+			int64_t done = p->done[needed(p, tail, kept->site)].at[k];
 			if (kept->to == SW_KEEP_HOST) {
-				if (host_needs(p, change))
-					until = later(until, (int64_t)done);
-			} else if (kept->to < p->s->queues.n && (p->how->slow || !kept->ordered)) {
+				if (host_needs(&p->how[k], change))
+					until = later(until, done);
+			} else if (kept->to < p->s->queues.n && (p->how[k].slow || !kept->ordered)) {
 				/* Which work of the queue it is that the other one needs is not known: the last of it,
 				   in the one reading; in the other the program's own events see to it where it has
 				   some. */
-				struct sw_gate *gate = &p->how->gates[kept->to];
+				struct gate *gate = &p->gates[kept->to * SW_TOGETHER + k];
 				gate->behind = node;
-				gate->until = sw_later(gate->until, done + SW_LAG_NS);
+				gate->until = sw_later(gate->until, (uint64_t)done + SW_LAG_NS);
 			}
 		}
 	}
 	return until;
 }
 
-static uint64_t pass_return(struct pass *p, uint32_t node)
+static void pass_return(struct pass *p, uint32_t node)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
-	int64_t begin = (int64_t)p->w->done[n->prev], own = n->lead, other = last_edge(p, node, NO_EDGE);
-	const struct sw_what_if *change = change_of(p, call);
-	if (change && change->kind == SW_IF_NO_CALL)
-		own = 0;
-	else if (change && change->kind == SW_IF_PINNED && call->flags & SW_NF_STAGED)
-		own = own < SW_BARE_CALL_NS ? own : SW_BARE_CALL_NS;
-	if (change && change->kind == SW_IF_LESS)
-		other = keep(p, node, change);
-	int64_t end = begin + own;
-	if (other != NO_EDGE)
-		end = later(end, other + n->lag);
-	return moment(end);
+	struct call_waits from = {.before = p->done[n->prev]};
+	uint32_t changes = affected(p, call);
+	last_edges(p, node, &from.other);
+	sw_moments_set(&from.lead, n->lead);
+	for (uint32_t k = 0; changes; k++, changes >>= 1) {
+		const struct sw_what_if *change = changes & 1 ? change_of(p, k, call) : NULL;
+		if (change && change->kind == SW_IF_NO_CALL)
+			from.lead.at[k] = 0;
+		else if (change && change->kind == SW_IF_PINNED && call->flags & SW_NF_STAGED)
+			from.lead.at[k] = n->lead < SW_BARE_CALL_NS ? n->lead : SW_BARE_CALL_NS;
+		else if (change && change->kind == SW_IF_LESS)
+			from.other.at[k] = keep(p, k, node, change);
+	}
+	pass_host(&p->done[node], &from, n->lag);
 }
 
-static uint64_t takes(const struct pass *p, const struct sw_schedule_node *n, const struct sw_schedule_node *call,
-		      const struct sw_what_if *change)
+/* What a piece of work takes, and what its start waits for. */
+struct work_times {
+	int64_t lead, lag, took, call_took;
+};
+
+static struct work_times work_times(const struct pass *p, const struct sw_schedule_node *n, const struct sw_replay *how,
+				    const struct sw_what_if *change)
 {
-	uint64_t took = n->end - n->start;
-	if (!change || change->kind != SW_IF_PINNED || !(call->flags & SW_NF_STAGED))
-		return took;
-	return sw_earlier(took, sw_estimate_pinned(p->s, (enum sw_work_kind)n->does, n->own, p->how->slow));
+	const struct sw_schedule_node *call = &p->w->nodes.at[n->call];
+	struct work_times t = {n->lead, n->lag, (int64_t)(n->end - n->start), (int64_t)call_takes(call, change)};
+	if (!change)
+		return t;
+	if (change->kind != SW_IF_NO_LEGACY && t.lead > SW_LEAD_NS)
+		t.lead = SW_LEAD_NS;
+	if (change->kind != SW_IF_PINNED)
+		return t;
+	/* The first bytes of a pageable copy are staged when the work before it is done. */
+	if (t.lag > SW_LAG_NS)
+		t.lag = SW_LAG_NS;
+	uint64_t pinned = sw_estimate_pinned(p->s, (enum sw_work_kind)n->does, n->own, how->slow);
+	if (call->flags & SW_NF_STAGED)
+		t.took = (int64_t)sw_earlier((uint64_t)t.took, pinned);
+	return t;
 }
 
-static uint64_t pass_work(struct pass *p, uint32_t node)
+/* Moments that one piece of work waits for. */
+struct work_waits {
+	const struct sw_moments *call;
+	struct sw_moments ready, gate, taken;
+};
+
+static inline int64_t work_end(const struct work_waits *from, const struct work_times *t, bool held, uint32_t k)
+{
+	int64_t start = later(later(from->call->at[k] - t->call_took, 0) + t->lead, from->ready.at[k] + t->lag);
+	start = later(start, later(from->gate.at[k], from->taken.at[k] + (held ? t->lag : 0)));
+	return later(start, 0) + t->took;
+}
+
+static void find_gates(const struct pass *p, uint32_t node, struct sw_moments *moment)
+{
+	sw_moments_set(moment, NO_EDGE);
+	for (uint32_t k = 0; k < p->n && p->gates; k++) {
+		const struct gate *gate = &p->gates[p->w->nodes.at[node].lane * SW_TOGETHER + k];
+		if (gate->behind < node)
+			moment->at[k] = (int64_t)gate->until;
+	}
+}
+
+/* Work keeps out of the way of other work of its kind. */
+static void find_taken(const struct pass *p, struct sw_resource *r, const struct sw_schedule_node *n,
+		       struct sw_moments *taken)
+{
+	bool kernel = n->does == SW_DOES_KERNEL || n->does == SW_DOES_GRAPH;
+	if (r)
+		sw_resource_free(r, n, taken);
+	else
+		sw_moments_set(taken, NO_EDGE);
+	if (kernel && !(n->flags & SW_NF_HELD))
+		for (uint32_t k = 0; k < SW_TOGETHER; k++)
+			taken->at[k] = p->crowded[k] ? taken->at[k] : NO_EDGE;
+}
+
+static void pass_work(struct pass *p, uint32_t node)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
-	struct sw_resource *r = sw_resource_of(&p->resources, p->s, n);
-	int64_t lead = n->lead, lag = n->lag, ready = last_edge(p, node, NO_EDGE);
-	uint64_t seen;
-	const struct sw_what_if *change = change_of(p, call);
-	/* The first bytes of a pageable copy are staged when the work before it is done. */
-	if (change && change->kind == SW_IF_PINNED && lag > SW_LAG_NS)
-		lag = SW_LAG_NS;
-	if (change && change->kind != SW_IF_NO_LEGACY && lead > SW_LEAD_NS)
-		lead = SW_LEAD_NS;
+	struct sw_resource *r = sw_resource_of(p->resources, p->s, n);
+	struct sw_moments end;
+	struct work_waits from = {.call = &p->done[n->call]};
+	uint32_t changes = affected(p, call);
+	struct work_times t = work_times(p, n, NULL, NULL);
+	bool held = r && n->flags & SW_NF_HELD;
+	last_edges(p, node, &from.ready);
 	if (n->prev != SW_NONE)
-		ready = later(ready, (int64_t)p->w->done[n->prev]);
-	int64_t start = (int64_t)sw_less(p->w->done[n->call], call_takes(call, change)) + lead;
-	if (ready != NO_EDGE)
-		start = later(start, ready + lag);
-	if (p->how->gates && p->how->gates[n->lane].behind < node)
-		start = later(start, (int64_t)p->how->gates[n->lane].until);
-	if (r) {
-		int64_t taken = (int64_t)sw_resource_free(r, n, &seen);
-		if (n->flags & SW_NF_HELD)
-			start = later(start, taken + n->lag);
-		else if (p->how->crowded || (n->does != SW_DOES_KERNEL && n->does != SW_DOES_GRAPH))
-			start = later(start, taken);
+		sw_moments_keep_latest(&from.ready, &p->done[n->prev]);
+	find_gates(p, node, &from.gate);
+	find_taken(p, r, n, &from.taken);
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < SW_TOGETHER; k++)
+		end.at[k] = work_end(&from, &t, held, k);
+	for (uint32_t k = 0; changes; k++, changes >>= 1) {
+		const struct sw_what_if *change = changes & 1 ? change_of(p, k, call) : NULL;
+		if (!change)
+			continue;
+		t = work_times(p, n, &p->how[k], change);
+		end.at[k] = work_end(&from, &t, held, k);
 	}
-	uint64_t end = moment(start) + takes(p, n, call, change);
+	p->done[node] = end;
 	if (r)
-		sw_resource_take(r, n, end);
-	return end;
+		sw_resource_take(r, n, &end);
 }
 
-uint64_t sw_replay(const struct sw_schedule *s, const struct sw_window *w, struct sw_replay *how)
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static void find_changes(struct pass *p)
 {
-	struct pass p = {.s = s, .w = w, .how = how};
-	uint64_t last = w->start;
-	for (size_t i = 0; i < w->nodes.n; i++) {
-		uint32_t node = w->order[i];
-		switch ((enum sw_node_kind)w->nodes.at[node].kind) {
+	const struct sw_changed_places *places = p->places;
+	p->mask = places ? sw_calloc(places->rows + 1, sizeof *p->mask) : NULL;
+	for (uint32_t k = 0; k < p->n; k++) {
+		const struct sw_replay *how = &p->how[k];
+		p->crowded[k] = how->crowded;
+		for (uint32_t row = 1; how->set && row <= places->rows; row++)
+			if (places->change[row * places->sets + how->number])
+				p->mask[row] |= 1u << k;
+		for (size_t i = 0; how->set && i < how->set->n; i++)
+			p->kind[how->set->at[i].kind] = true;
+	}
+	if (!p->kind[SW_IF_LESS])
+		return;
+	p->gates = sw_alloc((p->s->queues.n + 1) * SW_TOGETHER * sizeof *p->gates);
+	for (size_t i = 0; i < p->s->queues.n * SW_TOGETHER; i++)
+		p->gates[i] = (struct gate){SW_NONE, 0};
+}
+
+static WIDE void pass_all(struct pass *p, struct sw_moments *last)
+{
+	for (size_t i = 0; i < p->w->nodes.n; i++) {
+		uint32_t node = p->w->order[i];
+		switch ((enum sw_node_kind)p->w->nodes.at[node].kind) {
 		case SW_NODE_CALL:
-			w->done[node] = pass_call(&p, node);
+			pass_call(p, node);
 			break;
 		case SW_NODE_RETURN:
-			w->done[node] = pass_return(&p, node);
+			pass_return(p, node);
 			break;
 		case SW_NODE_WORK:
 		case SW_NODE_MARK:
-			w->done[node] = pass_work(&p, node);
+			pass_work(p, node);
 			break;
 		}
-		last = sw_later(last, w->done[node]);
+		sw_moments_keep_latest(last, &p->done[node]);
 	}
-	return last - w->start;
+}
+
+void sw_replay(const struct sw_schedule *s, const struct sw_window *w, const struct sw_changed_places *places,
+	       struct sw_replay *how, uint32_t n, struct sw_moments *done)
+{
+	struct pass p = {.s = s, .w = w, .places = places, .how = how, .n = n, .done = done};
+	struct sw_moments last;
+	p.resources = sw_calloc(1, sizeof *p.resources);
+	find_changes(&p);
+	sw_moments_set(&last, (int64_t)w->start);
+	pass_all(&p, &last);
+	for (uint32_t k = 0; k < n; k++)
+		how[k].length = (uint64_t)last.at[k] - w->start;
+	free(p.resources);
+	free(p.mask);
+	free(p.gates);
 }

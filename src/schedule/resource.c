@@ -37,29 +37,40 @@ struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_sched
 static void retire(struct sw_resource *r, uint32_t i)
 {
 	uint32_t q = r->running[i].quarters;
-	r->done[q] = sw_later(r->done[q], r->running[i].done);
 	r->seen[q] = sw_later(r->seen[q], r->running[i].seen);
+	sw_moments_keep_latest(&r->done[q], &r->running_done[i]);
 	r->running[i] = r->running[--r->n];
+	r->running_done[i] = r->running_done[r->n];
 }
 
-uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t *seen)
+static void retire_until(struct sw_resource *r, uint64_t t)
 {
-	uint64_t done = 0;
-	*seen = 0;
+	if (r->n && r->next > t)
+		return;
+	r->next = UINT64_MAX;
 	for (uint32_t i = 0; i < r->n;)
-		if (r->running[i].seen <= n->start)
+		if (r->running[i].seen <= t)
 			retire(r, i);
 		else
-			i++;
-	/* Two that ask for more than four quarters together. */
-	for (uint32_t q = 5u - n->quarters; q <= 4; q++) {
-		done = sw_later(done, r->done[q]);
-		*seen = sw_later(*seen, r->seen[q]);
-	}
-	return done;
+			r->next = sw_earlier(r->next, r->running[i++].seen);
 }
 
-void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, uint64_t done)
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, struct sw_moments *done)
+{
+	uint64_t seen = 0;
+	retire_until(r, n->start);
+	if (done)
+		sw_moments_set(done, 0);
+	/* Two that ask for more than four quarters together. */
+	for (uint32_t q = 5u - n->quarters; q <= 4; q++) {
+		seen = sw_later(seen, r->seen[q]);
+		if (done)
+			sw_moments_keep_latest(done, &r->done[q]);
+	}
+	return seen;
+}
+
+void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, const struct sw_moments *done)
 {
 	/* More at once than a device runs: the piece that ends first has ended. */
 	if (r->n == SW_RUNNING) {
@@ -69,7 +80,9 @@ void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, u
 				first = i;
 		retire(r, first);
 	}
+	r->next = r->n ? sw_earlier(r->next, n->end) : n->end;
 	r->running[r->n].seen = n->end;
-	r->running[r->n].done = done;
+	if (done)
+		r->running_done[r->n] = *done;
 	r->running[r->n++].quarters = n->quarters;
 }

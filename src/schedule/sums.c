@@ -132,7 +132,7 @@ struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s)
 		f.nodes += w->nodes.n;
 		f.operations += w->works.n;
 		f.kept_ns += w->end - w->start;
-		f.replayed_ns += s->base[0][i];
+		f.replayed_ns += s->length[i];
 		f.unexplained_ns += unexplained(w);
 		f.dropped_edges += w->dropped;
 		for (size_t k = 0; k < w->works.n; k++) {

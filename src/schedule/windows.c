@@ -23,7 +23,6 @@ static void free_window(struct sw_window *w)
 	free(w->edges.at);
 	free(w->works.at);
 	free(w->order);
-	free(w->done);
 	*w = (struct sw_window){0};
 }
 

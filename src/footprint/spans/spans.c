@@ -70,7 +70,8 @@ static void add_site(struct sw_spans *s, uint32_t number)
 		return;
 	}
 	s->hopeless |= site->size == SW_NO_TERM && !site->bytes;
-	*sw_vec_push(&s->site) = (struct sw_span_site){site->address, site->size, site->bytes, number};
+	*sw_vec_push(&s->site) =
+		(struct sw_span_site){site->address, site->size, site->bytes, number, SW_SPAN_NO_POINTER};
 }
 
 static void bound_term(struct sw_spans *s, uint32_t number)
@@ -115,6 +116,8 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 		if (needed[i])
 			add_term(s, i);
 	s->hopeless |= f->loops > MOST_LOOPS || s->terms > MOST_TERMS;
+	if (!s->hopeless)
+		sw_spans_find_pointers(s, needed);
 	free(needed);
 	return s;
 }
@@ -132,6 +135,9 @@ void sw_spans_free(struct sw_spans *s)
 	free(s->value);
 	free(s->loops);
 	free(s->turns);
+	free(s->read.at);
+	free(s->pointer.at);
+	free(s->where.at);
 	free(s->key.at);
 	for (uint32_t i = 0; i < SW_SPAN_MEMORIES; i++)
 		free(s->memory[i].key);
@@ -159,10 +165,12 @@ struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type)
 
 static bool add_span(struct sw_spans *s, const struct sw_span_site *site)
 {
-	struct sw_bounds at = sw_span_exact(s, site->address, 64, false), size = {site->bytes, site->bytes};
+	struct sw_bounds at = s->value[site->address].range, size = {site->bytes, site->bytes};
 	if (site->size != SW_NO_TERM)
 		size = sw_span_exact(s, site->size, s->f->term[site->size].width, false);
-	if (at.hi - at.lo > FAR || size.hi > FAR || at.hi + size.hi > UINT64_MAX)
+	s->far = at.hi - at.lo > FAR || size.hi > FAR;
+	at = sw_span_exact(s, site->address, 64, false);
+	if (s->far || at.hi - at.lo > FAR || at.hi + size.hi > UINT64_MAX)
 		return false;
 	*sw_vec_push(&s->found) = (struct sw_span){(uint64_t)at.lo, (uint64_t)(at.hi + size.hi), site->number};
 	return true;
@@ -273,17 +281,31 @@ static void make_key(struct sw_spans *s, const struct sw_geometry *g)
 {
 	const uint32_t size[9] = {g->grid[0],  g->grid[1], g->grid[2],	    g->block[0],   g->block[1],
 				  g->block[2], g->cluster, g->shared_bytes, g->param_bytes};
-	s->key.n = 0;
+	const char *params = g->params;
 	sw_vec_reserve(&s->key, sizeof size + g->param_bytes);
 	memcpy(s->key.at, size, sizeof size);
-	if (g->param_bytes)
-		memcpy(s->key.at + sizeof size, g->params, g->param_bytes);
-	s->key.n = sizeof size + g->param_bytes;
+	s->key.n = sizeof size;
+	for (size_t i = 0; i < s->read.n; i++) {
+		uint32_t lo = s->read.at[i].lo,
+			 hi = s->read.at[i].hi < g->param_bytes ? s->read.at[i].hi : g->param_bytes;
+		if (lo >= hi)
+			break;
+		memcpy(s->key.at + s->key.n, params + lo, hi - lo);
+		s->key.n += hi - lo;
+	}
+	s->where.n = 0;
+	for (size_t i = 0; i < s->pointer.n; i++) {
+		uint64_t *where = sw_vec_push(&s->where);
+		*where = 0;
+		if (s->pointer.at[i] + sizeof *where <= g->param_bytes)
+			memcpy(where, params + s->pointer.at[i], sizeof *where);
+	}
 }
 
 static void remember(struct sw_spans *s, struct sw_span_memory *memory, bool bounded)
 {
-	size_t bytes = s->found.n * sizeof *s->found.at, from = (s->key.n + 7) & ~(size_t)7;
+	size_t bytes = s->found.n * sizeof *s->found.at, pointers = (s->key.n + 7) & ~(size_t)7;
+	size_t from = pointers + s->where.n * sizeof *s->where.at;
 	if (from + bytes > memory->room) {
 		free(memory->key);
 		memory->room = 2 * (from + bytes);
@@ -291,11 +313,34 @@ static void remember(struct sw_spans *s, struct sw_span_memory *memory, bool bou
 	}
 	memory->bytes = s->key.n;
 	memory->bounded = bounded;
+	memory->far = !bounded && s->far;
 	memory->n = (uint32_t)s->found.n;
 	memcpy(memory->key, s->key.at, s->key.n);
+	if (s->where.n)
+		memcpy((char *)memory->key + pointers, s->where.at, from - pointers);
 	if (bytes)
 		memcpy((char *)memory->key + from, s->found.at, bytes);
+	memory->pointer = (const uint64_t *)(const void *)((char *)memory->key + pointers);
 	memory->span = (const struct sw_span *)(const void *)((char *)memory->key + from);
+}
+
+/* A launch that differs in pointers alone: the spans move.  False: past the end of all addresses, perhaps. */
+static bool move(struct sw_spans *s, const struct sw_span_memory *memory)
+{
+	s->found.n = 0;
+	for (uint32_t i = 0; memory->bounded && i < memory->n; i++) {
+		struct sw_span *span = sw_vec_push(&s->found);
+		uint32_t pointer = s->site.at[i].pointer;
+		*span = memory->span[i];
+		if (pointer == SW_SPAN_NO_POINTER)
+			continue;
+		sw_wide by = (sw_wide)s->where.at[pointer] - (sw_wide)memory->pointer[pointer];
+		if (span->lo + by < 0 || span->hi + by > INT64_MAX)
+			return false;
+		span->lo = (uint64_t)(span->lo + by);
+		span->hi = (uint64_t)(span->hi + by);
+	}
+	return memory->bounded;
 }
 
 bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const struct sw_span **out, uint32_t *n)
@@ -310,7 +355,15 @@ bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const
 	}
 	make_key(s, geometry);
 	struct sw_span_memory *memory = &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_MEMORIES];
-	if (memory->bytes != s->key.n || memcmp(memory->key, s->key.at, s->key.n))
+	size_t pointers = s->where.n * sizeof *s->where.at;
+	bool alike = memory->bytes == s->key.n && !memcmp(memory->key, s->key.at, s->key.n);
+	bool same = alike && (!pointers || !memcmp(memory->pointer, s->where.at, pointers));
+	if (alike && !same && move(s, memory)) {
+		*out = s->found.at;
+		*n = (uint32_t)s->found.n;
+		return true;
+	}
+	if (!same && !(alike && memory->far))
 		remember(s, memory, find(s, geometry));
 	*out = memory->span;
 	*n = memory->n;

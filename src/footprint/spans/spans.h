@@ -18,15 +18,24 @@ struct sw_span_value {
 	struct sw_span_quotient quotient;
 };
 
+#define SW_SPAN_NO_POINTER UINT32_MAX
 struct sw_span_site {
 	uint32_t address, size, bytes, number;
+	uint32_t pointer; /* that its address moves with: index, SW_SPAN_NO_POINTER: none */
+};
+
+/* Of the parameter block. */
+struct sw_span_bytes {
+	uint32_t lo, hi;
 };
 
 /* Spans of a launch: programs launch the same thing again and again. */
 struct sw_span_memory {
-	void *key;	    /* geometry and parameters, then the spans */
+	void *key;	    /* geometry, what is read of the parameters, pointers, then the spans */
 	size_t room, bytes; /* of all; of the key, 0: nothing is remembered here */
 	bool bounded;
+	bool far; /* not bounded, whatever the pointers are */
+	const uint64_t *pointer;
 	const struct sw_span *span;
 	uint32_t n;
 };
@@ -47,7 +56,11 @@ struct sw_spans {
 	uint8_t *hint;		     /* by term: SW_SPAN_ bits */
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	bool hopeless;
-	SW_VEC(unsigned char) key;			/* of the current launch */
+	bool far;			   /* the interval that add_span() saw last is too wide, wherever it lies */
+	SW_VEC(struct sw_span_bytes) read; /* that bounds depend on, but for the pointers */
+	SW_VEC(uint32_t) pointer;	   /* where they are in the parameter block */
+	SW_VEC(uint64_t) where;		   /* by pointer, of the current launch */
+	SW_VEC(unsigned char) key;	   /* of the current launch */
 	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
 };
 
@@ -91,6 +104,9 @@ void sw_span_hint(struct sw_spans *s, uint32_t number);
 struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number);
 /* x - d * floor(x / d), more tightly than by the intervals; false: it is no such thing. */
 bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
+/* pointers.c: those that addresses move with, and what else is read of the parameters.  needed: the terms that count.
+ */
+void sw_spans_find_pointers(struct sw_spans *s, const bool *needed);
 /* loop_turns.c: true if one became fewer. */
 bool sw_span_count_turns(struct sw_spans *s);
 

@@ -3,6 +3,7 @@
 #include "footprint/library.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,9 +31,10 @@ struct shelf {
 	SW_VEC(struct sw_store_new) fresh;
 };
 
-/* An analysis that takes so long leaves megabytes behind that malloc keeps for this thread: each of sixteen threads
-   would keep what its largest kernel needed. */
-#define LONG_NS 5000000u
+/* Analyses leave some 0.4 MB a millisecond that malloc keeps for their thread: each of sixteen threads would keep what
+   its largest kernel needed.  After so much time of all threads it goes back to the system; earlier, the next analysis
+   would only fault the same pages in again. */
+#define TRIM_NS 20000000u
 
 /* One kernel of one image for one architecture. */
 struct item {
@@ -61,14 +63,25 @@ struct sw_footprint_library {
 	uint32_t threads, started, idle;
 	pthread_cond_t queued; /* something was added to expected, or the end came: what idle threads wait for */
 	bool closing;
+	uint64_t untrimmed_ns; /* of analyses since memory was last returned to the system */
 	struct sw_footprint_library_totals totals;
 };
+
+/* Those that this process may use: with more threads than that each only holds memory. */
+static uint32_t processors(void)
+{
+	cpu_set_t set;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!sched_getaffinity(0, sizeof set, &set))
+		return (uint32_t)CPU_COUNT(&set);
+	return online < 1 ? 1 : (uint32_t)online; /* more than a cpu_set_t has */
+}
 
 struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads)
 {
 	struct sw_footprint_library *l = sw_calloc(1, sizeof *l);
-	long processors = threads ? (long)threads : sysconf(_SC_NPROCESSORS_ONLN);
-	l->threads = processors < 1 ? 1 : processors > SW_MAX_THREADS ? SW_MAX_THREADS : (uint32_t)processors;
+	uint32_t all = threads ? threads : processors();
+	l->threads = all < 1 ? 1 : all > SW_MAX_THREADS ? SW_MAX_THREADS : all;
 	l->folder = sw_store_folder(cache);
 	pthread_mutex_init(&l->monitor.lock, NULL);
 	pthread_cond_init(&l->monitor.changed, NULL);
@@ -157,11 +170,16 @@ static void work(struct sw_footprint_library *l, struct item *item)
 	item->cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
 	if (!item->cached)
 		analyse(l, item);
-	if (item->ns > LONG_NS)
-		malloc_trim(0);
 	pthread_mutex_lock(&l->monitor.lock);
 	item->state = DONE;
 	pthread_cond_broadcast(&l->monitor.changed);
+	l->untrimmed_ns += item->ns;
+	if (l->untrimmed_ns < TRIM_NS)
+		return;
+	l->untrimmed_ns = 0;
+	pthread_mutex_unlock(&l->monitor.lock);
+	malloc_trim(0);
+	pthread_mutex_lock(&l->monitor.lock);
 }
 
 static void *run(void *arg)
