@@ -171,6 +171,10 @@ class Holds(Confirm):
     def test_reasons_that_are_facts_of_the_pair(self):
         found, text = self.one("freed", "--no-fix")
         self.assertEqual((found["verdict"], found["doubt"]), ("ordered", "free-waits"), text)
+        # The same of two calls that are named: the free is on no stream that could be marked.
+        verdict, why = self.tried("freed", "--log", self.path("log"), kinds="SET,FREE")
+        self.assertEqual(verdict, "ordered", why)
+        self.assertNotIn("failed", self.read("log"))
 
     def test_an_allocation_that_is_used_too_early(self):
         found, text = self.one("late")

@@ -3,6 +3,7 @@
 #include "confirm/trial.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/names.h"
 #include "base/map.h"
@@ -123,6 +124,12 @@ static void note_first_use(struct search *search, const struct sw_record *record
 	}
 }
 
+static bool frees_at_once(const struct search *search, const struct sw_record *record)
+{
+	const struct sw_trace_api *api = sw_reader_api(search->reader, record->rec->api);
+	return record->rec->kind == SW_REC_FREE && api && !strstr(api->driver, "Async");
+}
+
 static void find(struct search *search, const struct sw_record *record)
 {
 	note_first_use(search, record);
@@ -132,7 +139,8 @@ static void find(struct search *search, const struct sw_record *record)
 									   .api = api_of(search, record),
 									   .stack = stack_of(search, record),
 									   .kind = record->rec->kind,
-									   .legacy = is_legacy(record->rec)};
+									   .legacy = is_legacy(record->rec),
+									   .frees = frees_at_once(search, record)};
 }
 
 /* How much a call asks for. */

@@ -74,6 +74,12 @@ static bool is_ours(void)
 	return atomic_load(&owner) == OURS;
 }
 
+/* Other frees have a number of bytes where these have their stream. */
+static bool frees_in_order(const struct sw_rec *rec)
+{
+	return rec->api == SW_ID_cuMemFreeAsync || rec->api == SW_ID_cuMemFreeAsync_ptsz;
+}
+
 static CUstream stream_of(const struct sw_rec *rec)
 {
 	const void *r = rec;
@@ -93,8 +99,10 @@ static CUstream stream_of(const struct sw_rec *rec)
 		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
 		STREAM(MEM_OP, sw_rec_mem_op)
 		STREAM(ALLOC, sw_rec_alloc)
-		STREAM(FREE, sw_rec_free)
 #undef STREAM
+	case SW_REC_FREE:
+		stream = frees_in_order(rec) ? ((const struct sw_rec_free *)r)->stream : 0;
+		break;
 	default:
 		break;
 	}

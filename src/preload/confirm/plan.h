@@ -26,6 +26,7 @@ struct sw_plan_call {
 	/* No part of the plan's text: of its record in the trace, on the legacy default stream. */
 	uint8_t kind;
 	bool legacy;
+	bool frees; /* in no stream's order: done when it returns */
 };
 
 enum { SW_PLAN_NODE_EARLIER = 1, SW_PLAN_NODE_LATER = 2 };
