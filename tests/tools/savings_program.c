@@ -4,7 +4,8 @@
  * one that is needed.
  *
  *   wide     the host waits for the device where one stream's copy is all that it needs
- *   events   the host waits where a stream waits for an event anyway; edge: where it does not
+ *   events   the host waits where a stream waits for an event anyway, through a third stream; direct: without one;
+ *   direct   edge: where it does not
  *   edge
  *   again    the host waits twice
  *   free     memory is allocated and freed in each round
@@ -44,7 +45,7 @@
 #define BYTES  (1u << 16)
 #define ROUNDS 6
 
-static CUstream a, b;
+static CUstream a, b, c;
 static CUdeviceptr large, small, other;
 static uint8_t *pinned, *pageable;
 
@@ -76,6 +77,7 @@ static void make_streams(unsigned flags)
 {
 	CALL(cuStreamCreate, (CUstream *, unsigned), &a, flags);
 	CALL(cuStreamCreate, (CUstream *, unsigned), &b, flags);
+	CALL(cuStreamCreate, (CUstream *, unsigned), &c, flags);
 }
 
 static void set(CUdeviceptr at, unsigned char value, size_t bytes, CUstream stream)
@@ -112,19 +114,30 @@ static void wide(int rounds)
 	wait_for_all();
 }
 
-static void events(int own)
+static void wait_for(CUstream stream, CUevent event)
 {
-	CUevent event;
+	CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), stream, event, 0);
+}
+
+static void events(const char *mode)
+{
+	CUevent event, passed;
 	CALL(cuEventCreate, (CUevent *, unsigned), &event, CU_EVENT_DISABLE_TIMING);
+	CALL(cuEventCreate, (CUevent *, unsigned), &passed, CU_EVENT_DISABLE_TIMING);
 	for (int i = 0; i < ROUNDS; i++) {
 		work();
 		CALL(cuEventRecord, (CUevent, CUstream), event, a);
 		CALL(cuCtxSynchronize, (void), );
-		if (own)
-			CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), b, event, 0);
+		if (mode[1] == 'v') {
+			wait_for(c, event);
+			CALL(cuEventRecord, (CUevent, CUstream), passed, c);
+			wait_for(b, passed);
+		} else if (mode[0] == 'd') {
+			wait_for(b, event);
+		}
 		set(large, 2, LARGE, b);
 		CALL(cuEventRecord, (CUevent, CUstream), event, b);
-		CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned), a, event, 0);
+		wait_for(a, event);
 	}
 	wait_for_all();
 }
@@ -329,8 +342,8 @@ int main(int argc, char **argv)
 	make_streams(blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING);
 	if (strcmp(mode, "again") == 0)
 		again();
-	else if (strcmp(mode, "events") == 0 || strcmp(mode, "edge") == 0)
-		events(mode[1] == 'v');
+	else if (strcmp(mode, "events") == 0 || strcmp(mode, "edge") == 0 || strcmp(mode, "direct") == 0)
+		events(mode);
 	else if (strcmp(mode, "free") == 0)
 		free_each();
 	else if (strcmp(mode, "sizes") == 0)

@@ -77,6 +77,7 @@ class Followed(Savings):
             self.measured(mode, "SW401", "narrow", ROUNDS)
             with open(self.path("log"), encoding="utf-8") as log:
                 self.assertRegex(log.read(), change, mode)
+        self.measured("direct", "SW401", "skip", ROUNDS)
 
     def test_a_wait_for_nothing(self):
         self.measured("again", "SW402", "skip", ROUNDS)
