@@ -21,7 +21,7 @@ syncwatch_SOURCES = \
 	tools/help/cmd_explain.c tools/help/terms.def tools/help/cmd_help.c tools/help/completion.c tools/help/completion.h \
 	tools/confirm/cmd_confirm.c tools/confirm/trial.c tools/confirm/trial.h tools/confirm/call_places.c \
 	src/api/names.c src/api/names.h tools/confirm/plan_file.c tools/confirm/outcome.c tools/confirm/explore.c tools/confirm/explore.h tools/confirm/experiment.c tools/confirm/fixes.c tools/confirm/confirm_run.h \
-	tools/confirm/savings.h tools/confirm/savings.c tools/confirm/savings_together.c tools/confirm/saving_trials.c tools/confirm/saving_results.c tools/confirm/saving_runs.c tools/confirm/saving_spans.c tools/confirm/saving_safety.c \
+	tools/confirm/savings.h tools/confirm/savings.c tools/confirm/savings_together.c tools/confirm/saving_trials.c tools/confirm/saving_results.c tools/confirm/saving_runs.c tools/confirm/saving_spans.c tools/confirm/saving_spans.h tools/confirm/saving_safety.c \
 	tools/confirm/bootstrap.c tools/confirm/bootstrap.h \
 	tools/merge_kineto.c tools/merge_kineto.h tools/cmd_query.c tools/query_database.c tools/query_database.h
 syncwatch_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) -I$(top_srcdir)/tools -DSW_PKGLIBDIR='"$(pkglibdir)"' -DSW_PKGDATADIR='"$(pkgdatadir)"'

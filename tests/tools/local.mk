@@ -21,6 +21,13 @@ tests_tools_test_bootstrap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_tools_test_bootstrap_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_bootstrap_LDADD = libswbase.a $(CHECK_LIBS)
 
+check_PROGRAMS += tests/tools/test_saving_spans
+TESTS += tests/tools/test_saving_spans
+tests_tools_test_saving_spans_SOURCES = tests/tools/test_saving_spans.c tools/confirm/saving_spans.c tools/confirm/saving_spans.h
+tests_tools_test_saving_spans_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_tools_test_saving_spans_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_tools_test_saving_spans_LDADD = libswbase.a $(CHECK_LIBS)
+
 check_PROGRAMS += tests/tools/test_crash
 TESTS += tests/tools/test_crash
 tests_tools_test_crash_SOURCES = tests/tools/test_crash.c tools/crash.c tools/crash.h

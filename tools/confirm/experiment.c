@@ -204,18 +204,12 @@ static bool is_change(const char *line)
 	return strncmp(line, "site ", 5) == 0 || strncmp(line, "need ", 5) == 0 || strncmp(line, "guard ", 6) == 0;
 }
 
-/* When each of thousands of calls began: what came of it is told with the pair. */
-static bool is_told(const char *line)
-{
-	return strncmp(line, "marks ", 6) != 0;
-}
-
 static void log_lines(const struct sw_confirm_run *run, const char *path, bool (*wanted)(const char *line))
 {
 	char line[512];
 	FILE *file = fopen(path, "re");
 	while (file && fgets(line, sizeof line, file))
-		if (wanted(line))
+		if (!wanted || wanted(line))
 			fprintf(run->in->log, "  %s", line);
 	if (file)
 		fclose(file);
@@ -229,7 +223,7 @@ static void log_run(const struct sw_confirm_run *run)
 	fprintf(log, "run %u: status %d%s, %.3f s\n", run->in->runs, run->status, run->stopped ? ", ended by us" : "",
 		(double)run->ns / 1e9);
 	log_lines(run, run->plan, is_change);
-	log_lines(run, run->result, is_told);
+	log_lines(run, run->result, NULL);
 	fflush(log);
 }
 

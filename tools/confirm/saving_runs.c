@@ -16,7 +16,6 @@
 /* For the whole run, and for the stretch in which the changed calls lie. */
 struct pairs {
 	int64_t saved[SW_BOOTSTRAP_MOST], base[SW_BOOTSTRAP_MOST], before[SW_BOOTSTRAP_MOST], once[SW_BOOTSTRAP_MOST];
-	int64_t part_saved[SW_BOOTSTRAP_MOST], part_base[SW_BOOTSTRAP_MOST];
 	struct sw_marks marks[2][SW_BOOTSTRAP_MOST]; /* without the change, with it */
 	size_t n;
 };
@@ -26,9 +25,8 @@ struct timed_run {
 	struct sw_marks marks;
 };
 
-static bool known_well(const int64_t *bases, size_t n, const struct sw_interval *saved)
+static bool known_well(int64_t base, const struct sw_interval *saved)
 {
-	const int64_t base = sw_bootstrap_median(bases, n).middle;
 	const int64_t of_saved = (saved->middle < 0 ? -saved->middle : saved->middle) / SHARE_OF_SAVED;
 	const int64_t enough = of_saved > base / SHARE_OF_RUN ? of_saved : base / SHARE_OF_RUN;
 	return saved->high - saved->middle <= enough && saved->middle - saved->low <= enough;
@@ -139,26 +137,27 @@ static int check(struct sw_savings *s, struct sw_plan_changes *changes, struct s
 /* What is known from the pairs so far.  False: not well enough. */
 static bool conclude(struct sw_savings *s, struct pairs *pairs, bool tell, struct sw_saving *out)
 {
-	struct sw_saving_stretch stretch = {.base = pairs->part_base, .saved = pairs->part_saved};
+	struct sw_saving_stretch stretch;
 	sw_saving_compare(pairs->marks[0], pairs->marks[1], pairs->n, tell ? s->in->log : NULL, &stretch);
-	const int64_t *base = stretch.parts ? pairs->part_base : pairs->base;
 	const struct sw_interval whole = sw_bootstrap_median(pairs->saved, pairs->n);
-	const struct sw_interval saved = stretch.parts ? sw_bootstrap_median(pairs->part_saved, pairs->n) : whole;
+	const struct sw_interval saved = stretch.parts ? stretch.saved : whole;
+	const int64_t whole_base = sw_bootstrap_median(pairs->base, pairs->n).middle;
+	const int64_t base = stretch.parts ? stretch.base_ns : whole_base;
 	out->pairs = (uint32_t)pairs->n;
 	out->saved_ns = saved.middle;
 	out->low_ns = saved.low;
 	out->high_ns = saved.high;
-	out->base_ns = (uint64_t)sw_bootstrap_median(base, pairs->n).middle;
+	out->base_ns = (uint64_t)base;
 	out->parts = stretch.parts;
 	out->left_out = stretch.left_out;
 	out->left_out_ns = stretch.left_out_ns;
 	out->whole_ns = whole.middle;
 	out->whole_low_ns = whole.low;
 	out->whole_high_ns = whole.high;
-	out->whole_base_ns = (uint64_t)sw_bootstrap_median(pairs->base, pairs->n).middle;
+	out->whole_base_ns = (uint64_t)whole_base;
 	out->before_ns = sw_bootstrap_median(pairs->before, pairs->n).middle;
 	out->once_ns = sw_bootstrap_median(pairs->once, pairs->n).middle;
-	return pairs->n >= LEAST_PAIRS && known_well(base, pairs->n, &saved);
+	return pairs->n >= LEAST_PAIRS && known_well(base, &saved);
 }
 
 static int measure_pairs(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out)

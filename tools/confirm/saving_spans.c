@@ -5,11 +5,12 @@
  * part: where it does, it is left out.  Which parts these are is seen from runs of one kind, never from how the two
  * kinds differ.
  */
-#include "confirm/savings.h"
+#include "confirm/saving_spans.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 
 /* Fewer parts are compared as they are. */
@@ -17,6 +18,10 @@
 #define TIMES	    2	/* so many times as much, differences added as those of independent things are */
 #define FEW	    8u	/* one of so many parts */
 #define TOLD	    12u /* parts in the log */
+/* 2000 samples of up to 400 parts, fewer of more. */
+#define WORK	      800000u
+#define MOST_SAMPLES  2000u
+#define LEAST_SAMPLES 200u
 
 struct parts {
 	size_t n, runs;	  /* runs: those without the change, then those with it */
@@ -175,23 +180,62 @@ static void tell(FILE *log, const struct parts *parts)
 	free(sorted);
 }
 
+/* ---- what is saved ----------------------------------------------------------------------------------------------- */
+
+static int64_t median(int64_t *numbers, size_t n)
+{
+	const int64_t upper = middle(numbers, n);
+	return n % 2 ? upper : numbers[n / 2 - 1] + (upper - numbers[n / 2 - 1]) / 2;
+}
+
+/* The parts of a typical run, of these pairs, without the change (kind 0) or with it: whatever disturbs a run disturbs
+   few of its parts. */
+static int64_t typical_run(const struct parts *parts, const size_t *pairs, size_t kind)
+{
+	const size_t n = parts->runs / 2;
+	int64_t numbers[SW_BOOTSTRAP_MOST], sum = 0;
+	for (size_t k = 0; k < parts->n; k++) {
+		for (size_t i = 0; i < n; i++)
+			numbers[i] = parts->ns[(kind * n + pairs[i]) * parts->n + k];
+		sum += parts->out[k] ? 0 : median(numbers, n);
+	}
+	return sum;
+}
+
+/* Of samples of the pairs, as sw_bootstrap_median() does it. */
+static struct sw_interval saved_of(const struct parts *parts, int64_t *base)
+{
+	const size_t n = parts->runs / 2, most = WORK / parts->n;
+	const size_t samples = most > MOST_SAMPLES ? MOST_SAMPLES : most < LEAST_SAMPLES ? LEAST_SAMPLES : most;
+	int64_t saved[MOST_SAMPLES];
+	size_t pairs[SW_BOOTSTRAP_MOST];
+	uint64_t dice = SW_FNV_START;
+	for (size_t s = 0; s < samples; s++) {
+		for (size_t i = 0; i < n; i++) {
+			dice = sw_hash_u64(dice + 1);
+			pairs[i] = dice % n;
+		}
+		saved[s] = typical_run(parts, pairs, 0) - typical_run(parts, pairs, 1);
+	}
+	qsort(saved, samples, sizeof *saved, compare);
+	for (size_t i = 0; i < n; i++)
+		pairs[i] = i;
+	*base = typical_run(parts, pairs, 0);
+	return (struct sw_interval){*base - typical_run(parts, pairs, 1), saved[samples / 40],
+				    saved[samples - 1 - samples / 40]};
+}
+
 void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, FILE *log,
 		       struct sw_saving_stretch *out)
 {
 	struct parts parts;
-	out->parts = out->left_out = 0;
-	out->left_out_ns = 0;
+	*out = (struct sw_saving_stretch){.parts = 0};
 	if (make(&parts, base, with, pairs)) {
 		leave_out(&parts);
-		for (size_t i = 0; i < pairs; i++)
-			out->base[i] = out->saved[i] = 0;
+		out->saved = saved_of(&parts, &out->base_ns);
 		for (size_t k = 0; k < parts.n; k++) {
 			out->left_out += parts.out[k];
 			out->left_out_ns += parts.out[k] ? parts.typical[k] : 0;
-			for (size_t i = 0; i < pairs && !parts.out[k]; i++) {
-				out->base[i] += parts.ns[i * parts.n + k];
-				out->saved[i] += parts.ns[i * parts.n + k] - parts.ns[(pairs + i) * parts.n + k];
-			}
 		}
 		out->parts = parts.n;
 		if (log)

@@ -3,8 +3,7 @@
 #ifndef SW_TOOLS_CONFIRM_SAVINGS_H
 #define SW_TOOLS_CONFIRM_SAVINGS_H
 
-#include <stdio.h>
-
+#include "confirm/saving_spans.h"
 #include "confirm/trial.h"
 
 #define SW_SAVING_SITES 16u
@@ -81,34 +80,9 @@ void sw_baseline_free(struct sw_baseline *baseline);
 bool sw_baseline_same(const struct sw_baseline *baseline, const struct sw_run_results *results, struct sw_saving *out);
 
 /* When calls of sites began in it: the caller's from now on. */
-struct sw_marks;
 void sw_run_results_take_marks(struct sw_run_results *results, struct sw_marks *out);
 /* Copies from pinned memory that brought other bytes than it held, or may have. */
 uint64_t sw_run_results_spoilt(const struct sw_run_results *results);
-
-/* ---- saving_spans.c ---------------------------------------------------------------------------------------------- */
-
-struct sw_mark {
-	uint32_t site, nth;
-	uint64_t ns;
-};
-/* Of one run.  What is done once is no part of the times. */
-struct sw_marks {
-	SW_VEC(struct sw_mark) at;
-	uint64_t end_ns;  /* when the host had waited after the last of them */
-	uint64_t once_ns; /* what the changes did once */
-	uint64_t lost;	  /* calls for which there was no room */
-};
-/* From the first of the calls to the end of the wait after the last: what pairs of runs took there. */
-struct sw_saving_stretch {
-	int64_t *base, *saved; /* of each pair; the caller's memory */
-	size_t parts;	       /* between two such calls; 0: the runs have none in common */
-	size_t left_out;       /* of these, those in which runs differ anyway */
-	int64_t left_out_ns;
-};
-void sw_marks_free(struct sw_marks *marks);
-void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, FILE *log,
-		       struct sw_saving_stretch *out);
 
 /* ---- saving_runs.c ----------------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "preload/platform/lock.h"
 
 #define SLOTS	   64u
+#define FEW_SLOTS  8u /* where memory is pinned, and only what changes is copied */
 #define LEAST_ROOM (64ull << 10)
 #define MOST_BYTES (512ull << 20)
 
@@ -34,6 +35,16 @@ static _Atomic bool made, in_order;
 static _Atomic uint32_t n_owed;
 static uint64_t n_spoilt, n_unknown;
 
+static bool stages(void)
+{
+	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
+		const enum sw_run_change change = sw_confirm_plan.changes.site[i].change;
+		if (change == SW_CHANGE_STAGE || change == SW_CHANGE_UNPIN)
+			return true;
+	}
+	return false;
+}
+
 /* Before the first work: pinning takes its time, and is done once. */
 void sw_staging_prepare(void)
 {
@@ -44,7 +55,8 @@ void sw_staging_prepare(void)
 	if (!wanted || wanted > MOST_BYTES || !pin || !make || atomic_exchange(&made, true))
 		return;
 	room = wanted < LEAST_ROOM ? LEAST_ROOM : (wanted + 4095) / 4096 * 4096;
-	const uint32_t n = room * SLOTS > MOST_BYTES ? (uint32_t)(MOST_BYTES / room) : SLOTS;
+	const uint32_t wants = stages() ? SLOTS : FEW_SLOTS;
+	const uint32_t n = room * wants > MOST_BYTES ? (uint32_t)(MOST_BYTES / room) : wants;
 	if (pin(&at, n * room, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) {
 		sw_result("failed staging 0");
 		return;
