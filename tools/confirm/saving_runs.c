@@ -205,6 +205,8 @@ int sw_saving_cost(struct sw_savings *s, const struct sw_plan_changes *changes, 
 		status = run_once(s, changes, out, &changed);
 	*cost_ns = changed.span ? (int64_t)(changed.span + changed.before) - (int64_t)(as_it_is.span + as_it_is.before)
 				: INT64_MAX;
+	if (changed.span && s->in->log)
+		fprintf(s->in->log, "  the change costs %.3f ms in all\n", (double)*cost_ns / 1e6);
 	sw_marks_free(&as_it_is.marks);
 	sw_marks_free(&changed.marks);
 	return status;
