@@ -15,7 +15,8 @@
  *   pageable asynchronous copies from and to pageable memory
  *   steady   asynchronous copies of the same pageable memory to the device; refilled: which other bytes are written to
  *   refilled for each; touched: of which the host writes some as soon as the call has returned
- *   touched
+ *   touched  captured: steady, and then a graph with such a copy, captured and launched
+ *   captured
  *   value    the host copies four bytes and waits for them
  *   late     synchronous copies to pinned memory that the host reads at the end
  *   early    the same, and the host reads at once; written: hands it to write(2)
@@ -253,6 +254,22 @@ static void upload_again(const char *mode)
 	}
 }
 
+static void copy_captured(void)
+{
+	CUgraph graph;
+	CUgraphExec ready;
+	upload_again("steady");
+	CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode), a, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream), small, pageable, BYTES, a);
+	CALL(cuStreamEndCapture, (CUstream, CUgraph *), a, &graph);
+	CALL(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &ready, graph, 0);
+	memset(pageable, 7, BYTES);
+	CALL(cuGraphLaunch, (CUgraphExec, CUstream), ready, a);
+	wait_for_all();
+	CALL(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t), pinned, small, BYTES);
+	expect(pinned, 7);
+}
+
 static void value(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -354,6 +371,8 @@ int main(int argc, char **argv)
 		cache(mode[0] == 'c');
 	else if (strcmp(mode, "steady") == 0 || strcmp(mode, "refilled") == 0 || strcmp(mode, "touched") == 0)
 		upload_again(mode);
+	else if (strcmp(mode, "captured") == 0)
+		copy_captured();
 	else if (strcmp(mode, "value") == 0)
 		value();
 	else if (strcmp(mode, "late") == 0 || strcmp(mode, "early") == 0 || strcmp(mode, "written") == 0)

@@ -105,6 +105,9 @@ class Followed(Savings):
         self.assertEqual([(s["verdict"], s["change"], s["calls"]) for s in found], [("measured", "pin", ROUNDS)], text)
         with open(self.path("log"), encoding="utf-8") as log:
             self.assertRegex(log.read(), rf"pinned 1 {ROUNDS} 0 0 0")
+        # A graph reads the memory when it is launched, whoever has pinned it.
+        found, text = self.one("captured", "SW302")
+        self.assertIn(("measured", "pin", ROUNDS), [(s["verdict"], s["change"], s["calls"]) for s in found], text)
 
     def test_pinned_memory_that_the_host_writes(self):
         # Other bytes for each copy: those are staged, and the memory is not pinned any more.

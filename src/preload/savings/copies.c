@@ -29,6 +29,8 @@ bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 {
 	const struct sw_plan_site *site = sw_savings_enter(id);
 	bool changed = false;
+	if (sw_savings_captures())
+		return false;
 	/* What is written here stays pageable: the program may read it when the call returns. */
 	sw_pinned_release((const void *)(uintptr_t)copy->dst, copy->bytes);
 	if (!site)

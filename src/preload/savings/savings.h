@@ -53,6 +53,7 @@ void sw_savings_stream_made(const struct sw_rec *rec);
 void sw_savings_stream_gone(uint64_t handle);
 /* While a stream is captured every call is made as it is. */
 void sw_savings_capturing(bool now);
+bool sw_savings_captures(void);
 void sw_savings_tell_sites(void);
 
 /* ---- replace.c --------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,11 @@ void sw_savings_capturing(bool now)
 	atomic_store(&capturing, now);
 }
 
+bool sw_savings_captures(void)
+{
+	return atomic_load(&capturing);
+}
+
 static const struct sw_plan_site *find(uint32_t id)
 {
 	const struct sw_plan_changes *plan = &sw_confirm_plan.changes;
